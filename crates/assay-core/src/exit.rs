@@ -1,0 +1,25 @@
+//! Exit codes of the command, documented in `docs/exit-codes.md` and in the help.
+
+/// How the command ended, for scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Exit {
+    /// Done, and the answer is good.
+    Good = 0,
+    /// Done, and the answer is no: fake, class not met, result invalid.
+    No = 1,
+    /// Usage or bad input.
+    Usage = 2,
+    /// The medium failed while it was used.
+    Medium = 3,
+    /// The environment failed: permission, missing tool, unreachable store, no space.
+    Environment = 4,
+    /// Interrupted by a signal.
+    Interrupted = 130,
+}
+
+impl From<Exit> for std::process::ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}

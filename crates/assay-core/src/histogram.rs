@@ -1,0 +1,278 @@
+//! Latency histogram with a bounded relative error and a bounded size.
+//!
+//! Buckets are logarithmic with 128 equal steps per power of two, so a bucket is at most 1/128
+//! (0.78 %) of its own value wide, and the middle that stands for it is at most 0.39 % off.
+//! Values below 256 ns are exact. Values above [`MAX_NS`] (about 18 minutes) fall into the last
+//! bucket; minimum, maximum and sum are exact for all. 4,352 buckets, 34 KiB, no matter how long
+//! the run. (fio's geometry, for comparison: 64 steps, 1,856 buckets.)
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+const STEP_BITS: u32 = 7;
+const STEPS: usize = 1 << STEP_BITS;
+/// Powers of two covered: values have at most this many bits.
+const VALUE_BITS: u32 = 40;
+/// Number of buckets.
+pub const BUCKETS: usize = (VALUE_BITS as usize - STEP_BITS as usize) * STEPS + STEPS;
+/// Largest value that has a bucket of its own, in nanoseconds.
+pub const MAX_NS: u64 = (1 << VALUE_BITS) - 1;
+
+/// The bucket of a value in nanoseconds.
+#[inline]
+#[must_use]
+pub fn bucket_of(nanoseconds: u64) -> usize {
+    let value = if nanoseconds > MAX_NS { MAX_NS } else { nanoseconds };
+    let bits = 64 - (value | (STEPS as u64)).leading_zeros(); // at least STEP_BITS + 1
+    let shift = bits - STEP_BITS - 1;
+    (shift as usize) * STEPS + (value >> shift) as usize
+}
+
+/// Lowest and highest value, in nanoseconds, that fall into `bucket`.
+#[must_use]
+pub fn bounds_of(bucket: usize) -> (u64, u64) {
+    if bucket < 2 * STEPS {
+        return (bucket as u64, bucket as u64);
+    }
+    let shift = bucket / STEPS - 1;
+    let low = ((bucket - shift * STEPS) as u64) << shift;
+    (low, low + (1 << shift) - 1)
+}
+
+/// Counts per bucket with exact sum, minimum and maximum.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Histogram {
+    counts: Vec<u64>,
+    total: u64,
+    sum_ns: u128,
+    min_ns: u64,
+    max_ns: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self { counts: vec![0; BUCKETS], total: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
+    }
+}
+
+impl Histogram {
+    /// A histogram from counts kept elsewhere; `sum_ns`, `min_ns` and `max_ns` are exact.
+    /// Shorter `counts` are filled with zeros, longer are cut.
+    #[must_use]
+    pub fn from_parts(mut counts: Vec<u64>, sum_ns: u128, min_ns: u64, max_ns: u64) -> Self {
+        counts.resize(BUCKETS, 0);
+        let total = counts.iter().sum();
+        Self { counts, total, sum_ns, min_ns, max_ns }
+    }
+
+    /// Adds one value.
+    pub fn add(&mut self, nanoseconds: u64) {
+        self.counts[bucket_of(nanoseconds)] += 1;
+        self.total += 1;
+        self.sum_ns += u128::from(nanoseconds);
+        self.min_ns = self.min_ns.min(nanoseconds);
+        self.max_ns = self.max_ns.max(nanoseconds);
+    }
+
+    /// Adds all values of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
+            *mine += theirs;
+        }
+        self.total += other.total;
+        self.sum_ns += other.sum_ns;
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
+    /// What was added since `earlier`, an older state of the same counts. Minimum and maximum
+    /// are then those of the buckets.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let counts: Vec<u64> =
+            self.counts.iter().zip(&earlier.counts).map(|(now, then)| now.saturating_sub(*then)).collect();
+        let first = counts.iter().position(|&c| c > 0);
+        let last = counts.iter().rposition(|&c| c > 0);
+        Self::from_parts(
+            counts,
+            self.sum_ns.saturating_sub(earlier.sum_ns),
+            first.map_or(u64::MAX, |b| bounds_of(b).0),
+            last.map_or(0, |b| bounds_of(b).1),
+        )
+    }
+
+    /// How many values were added.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Exact mean in nanoseconds; `None` when empty.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.total > 0).then(|| self.sum_ns as f64 / self.total as f64)
+    }
+
+    /// Exact sum of all values in nanoseconds.
+    #[must_use]
+    pub fn sum_ns(&self) -> u128 {
+        self.sum_ns
+    }
+
+    /// Exact smallest value in nanoseconds; `None` when empty.
+    #[must_use]
+    pub fn min(&self) -> Option<u64> {
+        (self.total > 0).then_some(self.min_ns)
+    }
+
+    /// Exact largest value in nanoseconds; `None` when empty.
+    #[must_use]
+    pub fn max(&self) -> Option<u64> {
+        (self.total > 0).then_some(self.max_ns)
+    }
+
+    /// The value below or at which a share `q` (0 to 1) of all values lies, by nearest rank, in
+    /// nanoseconds; at most 0.39 % off. `None` when empty.
+    #[must_use]
+    pub fn quantile(&self, q: f64) -> Option<f64> {
+        if self.total == 0 {
+            return None;
+        }
+        let rank = ((q.clamp(0.0, 1.0) * self.total as f64).ceil() as u64).max(1);
+        let mut seen = 0;
+        for (bucket, &count) in self.counts.iter().enumerate() {
+            seen += count;
+            if seen >= rank {
+                let (low, high) = bounds_of(bucket);
+                let middle = (low + high) as f64 / 2.0;
+                return Some(middle.clamp(self.min_ns as f64, self.max_ns.max(self.min_ns) as f64));
+            }
+        }
+        Some(self.max_ns as f64)
+    }
+
+    /// Non-empty buckets as (lowest value, highest value, count), in rising order.
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
+        self.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(bucket, &count)| {
+            let (low, high) = bounds_of(bucket);
+            (low, high, count)
+        })
+    }
+}
+
+/// A histogram as the record stores it: only buckets that hold something.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StoredHistogram {
+    /// Bucket geometry: `log2/128` is 128 equal steps per power of two, exact below 256 ns.
+    pub scheme: String,
+    /// Exact sum of all latencies in nanoseconds.
+    pub sum_ns: u64,
+    /// Exact smallest latency in nanoseconds.
+    pub min_ns: u64,
+    /// Exact largest latency in nanoseconds.
+    pub max_ns: u64,
+    /// Pairs of lowest value of the bucket in nanoseconds and count, in rising order.
+    pub counts: Vec<(u64, u64)>,
+}
+
+/// Name of the bucket geometry above.
+pub const SCHEME: &str = "log2/128";
+
+impl From<&Histogram> for StoredHistogram {
+    fn from(histogram: &Histogram) -> Self {
+        Self {
+            scheme: SCHEME.to_owned(),
+            sum_ns: u64::try_from(histogram.sum_ns).unwrap_or(u64::MAX),
+            min_ns: histogram.min().unwrap_or(0),
+            max_ns: histogram.max().unwrap_or(0),
+            counts: histogram.buckets().map(|(low, _, count)| (low, count)).collect(),
+        }
+    }
+}
+
+impl From<&StoredHistogram> for Histogram {
+    fn from(stored: &StoredHistogram) -> Self {
+        let mut counts = vec![0; BUCKETS];
+        for &(low, count) in &stored.counts {
+            let slot = &mut counts[bucket_of(low)];
+            *slot = u64::saturating_add(*slot, count);
+        }
+        let total = counts.iter().fold(0u64, |sum, c| sum.saturating_add(*c));
+        let min_ns = if total == 0 { u64::MAX } else { stored.min_ns };
+        Self { counts, total, sum_ns: u128::from(stored.sum_ns), min_ns, max_ns: stored.max_ns }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn buckets_meet_without_gap_or_overlap() {
+        for bucket in 1..BUCKETS {
+            assert_eq!(bounds_of(bucket).0, bounds_of(bucket - 1).1 + 1, "bucket {bucket}");
+        }
+        assert_eq!(bounds_of(BUCKETS - 1).1, MAX_NS);
+    }
+
+    #[test]
+    fn quantiles_of_a_known_series() {
+        let mut h = Histogram::default();
+        for v in 1..=1000u64 {
+            h.add(v * 1000);
+        }
+        assert_eq!(h.mean(), Some(500_500.0));
+        for (q, expected) in [(0.5, 500_000.0), (0.99, 990_000.0), (1.0, 1_000_000.0)] {
+            let got = h.quantile(q).unwrap();
+            assert!((got / expected - 1.0f64).abs() < 0.004, "{q}: {got}");
+        }
+        assert_eq!((h.min(), h.max()), (Some(1000), Some(1_000_000)));
+    }
+
+    #[test]
+    fn an_empty_histogram_has_no_numbers() {
+        let h = Histogram::default();
+        assert_eq!((h.mean(), h.quantile(0.5), h.min(), h.max()), (None, None, None, None));
+    }
+
+    #[test]
+    fn a_stored_histogram_from_elsewhere_never_panics() {
+        let odd = StoredHistogram {
+            scheme: SCHEME.into(),
+            sum_ns: u64::MAX,
+            min_ns: 9,
+            max_ns: 3,
+            counts: vec![(u64::MAX, u64::MAX), (0, u64::MAX), (7, 3)],
+        };
+        let h = Histogram::from(&odd);
+        let _ = (h.quantile(0.5), h.mean());
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_is_in_its_bucket_within_one_percent(value in 0u64..=MAX_NS) {
+            let (low, high) = bounds_of(bucket_of(value));
+            prop_assert!(low <= value && value <= high);
+            prop_assert!((high - low) as f64 <= 0.01 * value.max(1) as f64);
+        }
+
+        #[test]
+        fn storing_loses_nothing(values in prop::collection::vec(0u64..10_000_000_000, 0..200)) {
+            let mut h = Histogram::default();
+            values.iter().for_each(|v| h.add(*v));
+            prop_assert_eq!(Histogram::from(&StoredHistogram::from(&h)), h);
+        }
+
+        #[test]
+        fn a_difference_plus_its_start_is_the_whole(a in prop::collection::vec(0u64..1_000_000, 0..50), b in prop::collection::vec(0u64..1_000_000, 0..50)) {
+            let mut h = Histogram::default();
+            a.iter().for_each(|v| h.add(*v));
+            let start = h.clone();
+            b.iter().for_each(|v| h.add(*v));
+            let added = h.since(&start);
+            prop_assert_eq!(added.total(), b.len() as u64);
+            prop_assert_eq!(added.sum_ns(), b.iter().map(|v| u128::from(*v)).sum::<u128>());
+        }
+    }
+}

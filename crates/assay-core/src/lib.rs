@@ -1,0 +1,16 @@
+//! The words assay speaks: units, workloads, suites, the record of a run and the events of
+//! running it. Pure data: nothing here touches a device, a file or a clock.
+
+pub mod classes;
+pub mod estimate;
+pub mod event;
+pub mod exit;
+pub mod finding;
+pub mod histogram;
+pub mod medium;
+pub mod outcome;
+pub mod record;
+pub mod suite;
+pub mod text;
+pub mod units;
+pub mod workload;

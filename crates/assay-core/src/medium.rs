@@ -1,0 +1,183 @@
+//! The thing under test and how it is attached.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What kind of medium lies under a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MediumKind {
+    /// microSD or SD card in a native slot.
+    Sd,
+    /// Soldered or socketed eMMC.
+    Emmc,
+    /// USB flash drive, or a card reader that looks like one.
+    UsbStick,
+    /// SSD or HDD behind a USB bridge.
+    UsbDisk,
+    /// Solid-state disk on SATA or SAS.
+    SataSsd,
+    /// Rotating disk on SATA or SAS.
+    SataHdd,
+    /// NVMe drive.
+    Nvme,
+    /// Paravirtual disk of a virtual machine.
+    Virtio,
+    /// Loop device over a file.
+    Loop,
+    /// Compressed memory.
+    Zram,
+    /// Plain memory as a disk.
+    Ramdisk,
+    /// iSCSI volume.
+    Iscsi,
+    /// NBD volume.
+    Nbd,
+    /// NFS mount.
+    Nfs,
+    /// FUSE file system.
+    Fuse,
+    /// tmpfs: memory.
+    Tmpfs,
+    /// overlayfs: what lies below is not visible.
+    Overlay,
+    /// Anything not recognised.
+    #[serde(other)]
+    Unknown,
+}
+
+impl MediumKind {
+    /// The kind as people say it.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Sd => "SD card",
+            Self::Emmc => "eMMC",
+            Self::UsbStick => "USB stick",
+            Self::UsbDisk => "USB disk",
+            Self::SataSsd => "SATA SSD",
+            Self::SataHdd => "hard disk",
+            Self::Nvme => "NVMe drive",
+            Self::Virtio => "virtual disk",
+            Self::Loop => "loop device",
+            Self::Zram => "zram device",
+            Self::Ramdisk => "RAM disk",
+            Self::Iscsi => "iSCSI volume",
+            Self::Nbd => "NBD volume",
+            Self::Nfs => "NFS mount",
+            Self::Fuse => "FUSE file system",
+            Self::Tmpfs => "tmpfs",
+            Self::Overlay => "overlay",
+            Self::Unknown => "medium",
+        }
+    }
+
+    /// Whether the medium is the host's own memory.
+    #[must_use]
+    pub fn is_memory(self) -> bool {
+        matches!(self, Self::Tmpfs | Self::Zram | Self::Ramdisk)
+    }
+}
+
+/// How the medium is attached, and what that allows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bus {
+    /// `sd`, `mmc`, `usb`, `sata`, `pcie`, `virtio`, `network`.
+    pub kind: String,
+    /// Mode as the field names it: `SDR25`, `HS400`, `USB 2.0`, `SATA 6 Gbit/s`, `PCIe 3.0 x1`.
+    pub mode: String,
+    /// What the wires carry after line coding, in bytes per second; null where unknown.
+    pub ceiling_bytes_per_second: Option<f64>,
+    /// What payload is usually reached through it, in bytes per second; null where unknown.
+    /// A result within 5 % of this, or above it, is bus-limited.
+    pub reachable_bytes_per_second: Option<f64>,
+    /// Driver in use where it matters: `uas`, `usb-storage`.
+    pub driver: Option<String>,
+    /// Where mode and ceiling were read.
+    pub source: String,
+}
+
+/// One block device between the path and the medium, topmost first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BlockNode {
+    /// Kernel name: `mmcblk0p2`, `dm-0`, `sda`.
+    pub name: String,
+    /// `partition`, `dm`, `md`, `loop`, `disk`.
+    pub role: String,
+}
+
+/// The medium under a path, as far as the host can see it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Medium {
+    /// What kind it is.
+    pub kind: MediumKind,
+    /// Who made it.
+    pub vendor: Option<String>,
+    /// Product name.
+    pub model: Option<String>,
+    /// What tells this piece from another of the same model: CID or serial number.
+    pub unit: Option<String>,
+    /// Announced capacity of the whole medium in bytes.
+    pub capacity_bytes: Option<u64>,
+    /// File system type, null for a raw device.
+    pub filesystem: Option<String>,
+    /// Mount options as the kernel lists them.
+    pub mount_options: Vec<String>,
+    /// Where the file system is mounted.
+    pub mount_point: Option<String>,
+    /// The path that was asked about.
+    pub path: String,
+    /// Block device that holds the path, like `/dev/mmcblk0p2`.
+    pub device: Option<String>,
+    /// Block devices from there down to the medium.
+    pub stack: Vec<BlockNode>,
+    /// How it is attached.
+    pub bus: Option<Bus>,
+    /// Performance classes that the medium itself claims: `C10`, `U3`, `V30`, `A2`.
+    pub claimed_classes: Vec<String>,
+    /// Health figures by the name the medium or kernel gives them.
+    pub health: BTreeMap<String, String>,
+    /// Settings of the block queue that change results: scheduler, write cache, read-ahead.
+    pub queue: BTreeMap<String, String>,
+}
+
+impl Medium {
+    /// A medium of which nothing but the path is known.
+    #[must_use]
+    pub fn unknown(path: &str) -> Self {
+        Self {
+            kind: MediumKind::Unknown,
+            vendor: None,
+            model: None,
+            unit: None,
+            capacity_bytes: None,
+            filesystem: None,
+            mount_options: Vec::new(),
+            mount_point: None,
+            path: path.to_owned(),
+            device: None,
+            stack: Vec::new(),
+            bus: None,
+            claimed_classes: Vec::new(),
+            health: BTreeMap::new(),
+            queue: BTreeMap::new(),
+        }
+    }
+
+    /// Vendor, model and capacity, or the kind where the medium says nothing of itself.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let name = match (&self.vendor, &self.model) {
+            (Some(v), Some(m)) if !m.to_lowercase().starts_with(&v.to_lowercase()) => format!("{v} {m}"),
+            (_, Some(m)) => m.clone(),
+            (Some(v), None) => format!("{v} {}", self.kind.title()),
+            (None, None) => self.kind.title().to_owned(),
+        };
+        match self.capacity_bytes {
+            Some(bytes) => format!("{name}, {}", crate::units::capacity(bytes)),
+            None => name,
+        }
+    }
+}

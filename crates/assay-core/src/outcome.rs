@@ -1,0 +1,117 @@
+//! How a run or a repeat ended. Failure is data.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Why a medium or a run did not finish.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Failure {
+    /// No completion for longer than the medium could explain.
+    Hung,
+    /// The medium or its file system turned read-only.
+    ReadOnly,
+    /// The medium reported an I/O error.
+    IoError,
+    /// The medium is gone.
+    Disappeared,
+    /// No space left.
+    OutOfSpace,
+    /// Stopped by the user or a signal.
+    Interrupted,
+    /// The process or host died; found and closed by a later run.
+    Abandoned,
+    /// Something this version has no name for.
+    #[serde(other)]
+    Other,
+}
+
+impl Failure {
+    /// The failure as people say it, after "did not finish:".
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Hung => "hung",
+            Self::ReadOnly => "turned read-only",
+            Self::IoError => "I/O error",
+            Self::Disappeared => "disappeared",
+            Self::OutOfSpace => "out of space",
+            Self::Interrupted => "interrupted",
+            Self::Abandoned => "the run was killed or the host went down",
+            Self::Other => "failed",
+        }
+    }
+
+    /// The failure that an operating system error number stands for.
+    #[must_use]
+    pub fn from_errno(errno: i32) -> Self {
+        match errno {
+            30 => Self::ReadOnly,              // EROFS
+            28 | 122 => Self::OutOfSpace,      // ENOSPC, EDQUOT
+            19 | 6 | 123 => Self::Disappeared, // ENODEV, ENXIO, ENOMEDIUM
+            110 => Self::Hung,                 // ETIMEDOUT
+            _ => Self::IoError,
+        }
+    }
+}
+
+/// How it ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum Outcome {
+    /// Everything that was planned was done.
+    Completed,
+    /// Still under way; found in a stored record, it means that the run was killed.
+    Running,
+    /// It did not finish.
+    Failed {
+        /// Why.
+        failure: Failure,
+        /// The system's or medium's own words.
+        detail: String,
+        /// Name of the workload under way; null outside of one.
+        workload: Option<String>,
+        /// Time since the start of the run in nanoseconds.
+        elapsed_ns: u64,
+        /// Bytes written by the run until then.
+        written_bytes: u64,
+    },
+}
+
+impl Outcome {
+    /// Whether the medium itself failed (not the user, the space or the host).
+    #[must_use]
+    pub fn medium_failed(&self) -> bool {
+        matches!(
+            self,
+            Self::Failed {
+                failure: Failure::Hung | Failure::ReadOnly | Failure::IoError | Failure::Disappeared | Failure::Other,
+                ..
+            }
+        )
+    }
+
+    /// One line: `completed`, or `did not finish: read-only after 38 min 5 s, 41.0 GiB written`.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Completed => "completed".to_owned(),
+            Self::Running => "still running, or killed".to_owned(),
+            Self::Failed { failure, detail, workload, elapsed_ns, written_bytes } => {
+                let mut text = format!(
+                    "did not finish: {} after {}, {} written",
+                    failure.title(),
+                    crate::units::span(std::time::Duration::from_nanos(*elapsed_ns)),
+                    crate::units::Bytes(*written_bytes)
+                );
+                if let Some(name) = workload {
+                    text.push_str(&format!(", during {name}"));
+                }
+                if !detail.is_empty() {
+                    text.push_str(&format!(" ({detail})"));
+                }
+                text
+            }
+        }
+    }
+}

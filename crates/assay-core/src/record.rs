@@ -1,0 +1,367 @@
+//! The record: one run on one medium, versioned and self-contained.
+//!
+//! Readers accept newer minor versions and ignore fields they do not know (the store keeps the
+//! document as it came); writers never change the meaning of a field. See `docs/record.md`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::estimate::Estimate;
+use crate::finding::{Finding, Validity, Warning};
+use crate::histogram::StoredHistogram;
+use crate::medium::Medium;
+use crate::outcome::Outcome;
+use crate::workload::Workload;
+
+/// Version of the format: readers of `1.x` read every `1.y`.
+pub const SCHEMA: &str = "1.0";
+
+/// Major version that this code reads.
+pub const SCHEMA_MAJOR: u32 = 1;
+
+/// Major part of a schema version like `1.4`; `None` where it is no version.
+#[must_use]
+pub fn schema_major(version: &str) -> Option<u32> {
+    let (major, minor) = version.split_once('.')?;
+    minor.parse::<u32>().ok()?;
+    major.parse().ok()
+}
+
+/// One run on one medium.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Record {
+    /// Format version, `major.minor`.
+    pub schema: String,
+    /// Identity of the record: ten characters, unique within a store and very likely beyond.
+    pub id: String,
+    /// When the run started, RFC 3339, UTC.
+    pub created: String,
+    /// What measured.
+    pub tool: Tool,
+    /// Where it measured.
+    pub host: Host,
+    /// What was measured.
+    pub medium: Medium,
+    /// Free labels of the user (`model`, `unit`, `slot`, `price`, `power`, …).
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
+    /// By which suite.
+    pub suite: SuiteRef,
+    /// With which settings, and what they came to.
+    pub settings: Settings,
+    /// Results, one a workload.
+    #[serde(default)]
+    pub measurements: Vec<Measurement>,
+    /// Readings taken through the run.
+    #[serde(default)]
+    pub sensors: Vec<Sensor>,
+    /// Result of a genuineness check, when one was made.
+    #[serde(default)]
+    pub verification: Option<Verification>,
+    /// Where the record was imported from; null for a run of assay.
+    #[serde(default)]
+    pub source: Option<Source>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Whether the numbers can be trusted.
+    pub validity: Validity,
+    /// Findings about the run as a whole; those about one workload stand with it.
+    #[serde(default)]
+    pub warnings: Vec<Warning>,
+}
+
+impl Record {
+    /// All warnings, of the run and of its measurements.
+    pub fn all_warnings(&self) -> impl Iterator<Item = &Warning> {
+        self.warnings.iter().chain(self.measurements.iter().flat_map(|m| &m.warnings))
+    }
+
+    /// The measurement of the workload with this name.
+    #[must_use]
+    pub fn measurement(&self, name: &str) -> Option<&Measurement> {
+        self.measurements.iter().find(|m| m.workload.name == name)
+    }
+
+    /// Label `model`, or what the medium says of itself.
+    #[must_use]
+    pub fn model(&self) -> String {
+        self.labels.get("model").cloned().unwrap_or_else(|| self.medium.title())
+    }
+}
+
+/// What measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tool {
+    /// Name of the program.
+    pub name: String,
+    /// Exact version.
+    pub version: String,
+    /// Engine asked for or chosen.
+    pub engine: String,
+    /// Why this engine.
+    pub engine_reason: String,
+}
+
+/// Where it measured.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Host {
+    /// Host name.
+    pub hostname: Option<String>,
+    /// Board or machine model.
+    pub board: Option<String>,
+    /// Processor model.
+    pub cpu: Option<String>,
+    /// Processors online.
+    pub cores: Option<u32>,
+    /// Memory in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Kernel release.
+    pub kernel: Option<String>,
+    /// Operating system, as it names itself.
+    pub os: Option<String>,
+    /// Frequency governor.
+    pub governor: Option<String>,
+    /// Machine architecture.
+    pub arch: Option<String>,
+    /// Place the unit sat in; from the label `slot`.
+    pub slot: Option<String>,
+}
+
+/// By which suite.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SuiteRef {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: u32,
+}
+
+/// With which settings, and what they came to.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Settings {
+    /// Time budget in nanoseconds.
+    pub budget_ns: u64,
+    /// Most bytes the run was allowed to write.
+    pub max_write_bytes: u64,
+    /// Most bytes it said beforehand that it would write.
+    pub planned_write_bytes: u64,
+    /// Bytes it did write.
+    pub written_bytes: u64,
+    /// Bytes it did read.
+    pub read_bytes: u64,
+    /// Time from start to end in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Size of the test area in bytes.
+    pub span_bytes: u64,
+    /// Seed of data and offsets.
+    pub seed: u64,
+    /// Planned repeats of each workload.
+    pub repeats: u32,
+    /// Whether a raw device was measured.
+    pub raw_device: bool,
+    /// Alignment of direct I/O in bytes, offset and memory; null where direct I/O is impossible.
+    pub direct_alignment_bytes: Option<u32>,
+    /// Where the alignment was learnt, or why direct I/O is impossible.
+    pub direct_source: String,
+    /// How the test area was written, before anything was timed.
+    pub layout: Option<Layout>,
+    /// Cost of one operation of the null engine here, in nanoseconds: the instrument's own.
+    pub null_ns_per_operation: Option<f64>,
+}
+
+/// How the test area was written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Layout {
+    /// Bytes written.
+    pub bytes: u64,
+    /// Time that took, final sync included, in nanoseconds.
+    pub elapsed_ns: u64,
+}
+
+/// Result of one workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Measurement {
+    /// The workload as it ran.
+    pub workload: Workload,
+    /// The workload as the suite has it, where it had to be scaled down.
+    #[serde(default)]
+    pub requested: Option<Workload>,
+    /// Engine that ran it.
+    pub engine: String,
+    /// Its executions.
+    pub repeats: Vec<Repeat>,
+    /// Operations per second.
+    pub iops: Option<Estimate>,
+    /// Bytes per second, acknowledged.
+    pub bytes_per_second: Option<Estimate>,
+    /// Bytes per second with the final sync in the clock; null for reads.
+    pub durable_bytes_per_second: Option<Estimate>,
+    /// Latency of one operation.
+    pub latency_ns: Latency,
+    /// Bytes that crossed the device over bytes issued, over all repeats; null without a device.
+    pub proof_ratio: Option<f64>,
+    /// Mean operations in flight.
+    pub in_flight: Option<f64>,
+    /// Within 5 % of what the bus reaches, or above.
+    pub bus_limited: bool,
+    /// Within a factor of three of what the null engine does here.
+    pub instrument_limited: bool,
+    /// Findings about this workload.
+    #[serde(default)]
+    pub warnings: Vec<Warning>,
+}
+
+impl Measurement {
+    /// A measurement of which nothing has run yet.
+    #[must_use]
+    pub fn empty(workload: Workload, engine: &str) -> Self {
+        Self {
+            workload,
+            requested: None,
+            engine: engine.to_owned(),
+            repeats: Vec::new(),
+            iops: None,
+            bytes_per_second: None,
+            durable_bytes_per_second: None,
+            latency_ns: Latency::default(),
+            proof_ratio: None,
+            in_flight: None,
+            bus_limited: false,
+            instrument_limited: false,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Adds a finding unless it stands there already.
+    pub fn warn(&mut self, finding: Finding) {
+        let warning = Warning::from(finding);
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+}
+
+/// Latency of one operation in nanoseconds, each an estimate over the repeats.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Latency {
+    /// Mean.
+    pub mean: Option<Estimate>,
+    /// Median.
+    pub p50: Option<Estimate>,
+    /// 90th percentile.
+    pub p90: Option<Estimate>,
+    /// 99th percentile.
+    pub p99: Option<Estimate>,
+    /// 99.9th percentile.
+    pub p99_9: Option<Estimate>,
+    /// Largest of all.
+    pub max: Option<Estimate>,
+}
+
+/// One execution of a workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Repeat {
+    /// When it started, RFC 3339, UTC.
+    pub started: String,
+    /// Length of the measured window in nanoseconds, from the first completion after the warm-up
+    /// to the first completion after the end; the mean over the jobs.
+    pub elapsed_ns: u64,
+    /// Operations completed in the window.
+    pub operations: u64,
+    /// Bytes moved in the window.
+    pub bytes: u64,
+    /// Operations per second: the sum over the jobs of each one's operations by its own window.
+    pub iops: f64,
+    /// Bytes per second, acknowledged.
+    pub bytes_per_second: f64,
+    /// Bytes issued from start to drained, warm-up included.
+    pub issued_bytes: u64,
+    /// All bytes written by the time the final sync returned; null for reads.
+    pub durable_bytes_per_second: Option<f64>,
+    /// Mean operations in flight within the window, by its own integral over time.
+    pub in_flight: f64,
+    /// Bytes that crossed the device over bytes issued; null without a device.
+    pub proof_ratio: Option<f64>,
+    /// Readings, one a second, from the start of the repeat.
+    pub samples: Vec<Sample>,
+    /// Latencies of all operations in the window.
+    pub histogram: StoredHistogram,
+    /// When the first job finished, from the start of the repeat, in nanoseconds.
+    pub first_done_ns: u64,
+    /// When the last job finished, from the start of the repeat, in nanoseconds.
+    pub last_done_ns: u64,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// One interval of a repeat.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sample {
+    /// End of the interval since the start of the run, in nanoseconds.
+    pub t_ns: u64,
+    /// Length of the interval in nanoseconds.
+    pub interval_ns: u64,
+    /// Operations completed in it.
+    pub operations: u64,
+    /// Bytes moved in it.
+    pub bytes: u64,
+    /// Median latency in nanoseconds; null where nothing completed.
+    pub p50_ns: Option<f64>,
+    /// 99th percentile of the latency in nanoseconds; null where nothing completed.
+    pub p99_ns: Option<f64>,
+}
+
+/// Readings of one sensor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sensor {
+    /// Its name.
+    pub name: String,
+    /// `temperature` (°C), `frequency` (Hz), `power` (W).
+    pub kind: String,
+    /// Pairs of time since the start of the run in nanoseconds and value.
+    pub samples: Vec<(u64, f64)>,
+}
+
+/// Result of a genuineness check.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Verification {
+    /// What it came to.
+    pub verdict: String,
+}
+
+/// Where a record was imported from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Source {
+    /// Format of the original.
+    pub format: String,
+    /// Its name.
+    pub file: String,
+    /// SHA-256 of its text.
+    pub original_text_sha256: String,
+}
+
+/// JSON Schema of [`Record`], as committed in `schemas/record-v1.json`.
+#[must_use]
+pub fn json_schema() -> serde_json::Value {
+    let mut schema = schemars::schema_for!(Record).to_value();
+    if let Some(object) = schema.as_object_mut() {
+        object.insert("title".to_owned(), "assay record, schema version 1".into());
+    }
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read() {
+        assert_eq!(schema_major("1.0"), Some(1));
+        assert_eq!(schema_major("12.34"), Some(12));
+        for bad in ["", "1", "x.y", "1.", "1.2.3"] {
+            assert_eq!(schema_major(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! Suites: ordered lists of workloads with a purpose, written in TOML.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::units::{Bytes, parse_duration};
+use crate::workload::{Op, Pattern, Sync};
+
+/// A suite, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suite {
+    /// Name, as on the command line.
+    pub name: String,
+    /// Raised whenever results of the suite stop being comparable.
+    pub version: u32,
+    /// What it answers, in a line.
+    pub purpose: String,
+    /// Time for all of it.
+    pub budget: Duration,
+    /// Most bytes it writes.
+    pub max_write: Bytes,
+    /// Repeats of each workload.
+    pub repeats: u32,
+    /// Size of the test area.
+    pub span: Bytes,
+    /// Its workloads in order.
+    pub workloads: Vec<SuiteWorkload>,
+}
+
+/// A workload as a suite asks for it; span, length and alignment are settled by the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuiteWorkload {
+    /// Name within the suite.
+    pub name: String,
+    /// What the operations do.
+    pub op: Op,
+    /// Share of reads in percent for mixed work.
+    pub read_percent: Option<u8>,
+    /// Where they go.
+    pub pattern: Pattern,
+    /// Size of one operation.
+    pub block: Bytes,
+    /// Operations in flight for each job.
+    pub queue_depth: u32,
+    /// Threads.
+    pub jobs: u32,
+    /// When writes must be durable.
+    pub sync: Sync,
+    /// Whether to bypass the page cache.
+    pub direct: bool,
+    /// Length of a repeat; by default the budget is shared out.
+    pub duration: Option<Duration>,
+    /// Part of the test area used; by default all.
+    pub span: Option<Bytes>,
+}
+
+/// What is wrong with a suite file, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {message}")]
+pub struct SuiteError {
+    /// File as the user named it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// What is wrong and how to mend it.
+    pub message: String,
+}
+
+/// Queue depths above this are refused: no block layer queues more per device by default.
+pub const MAX_QUEUE_DEPTH: u32 = 1024;
+/// More jobs than this are refused.
+pub const MAX_JOBS: u32 = 256;
+/// Larger blocks are refused.
+pub const MAX_BLOCK: Bytes = Bytes(64 << 20);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SuiteFile {
+    name: Spanned<String>,
+    version: u32,
+    purpose: String,
+    budget: Spanned<String>,
+    max_write: Bytes,
+    repeats: Spanned<u32>,
+    span: Spanned<Bytes>,
+    workload: Vec<Spanned<WorkloadFile>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WorkloadFile {
+    name: Spanned<String>,
+    op: Op,
+    read_percent: Option<Spanned<u8>>,
+    pattern: Pattern,
+    block: Spanned<Bytes>,
+    #[serde(default = "one")]
+    queue_depth: Spanned<u32>,
+    #[serde(default = "one")]
+    jobs: Spanned<u32>,
+    #[serde(default)]
+    sync: Sync,
+    #[serde(default = "yes")]
+    direct: bool,
+    duration: Option<Spanned<String>>,
+    span: Option<Spanned<Bytes>>,
+}
+
+fn one() -> Spanned<u32> {
+    Spanned::new(0..0, 1)
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Suite {
+    /// Reads and checks a suite file; `file` is its name in messages.
+    ///
+    /// # Errors
+    /// [`SuiteError`] with the line of the first thing that is wrong.
+    pub fn parse(text: &str, file: &str) -> Result<Self, SuiteError> {
+        let fail = |at: usize, message: String| SuiteError {
+            file: file.to_owned(),
+            line: text.get(..at.min(text.len())).map_or(1, |before| before.matches('\n').count() + 1),
+            message,
+        };
+        let raw: SuiteFile = toml::from_str(text).map_err(|error| {
+            let message = error.message().lines().collect::<Vec<_>>().join(" ");
+            fail(error.span().map_or(0, |span| span.start), message)
+        })?;
+
+        if !is_name(raw.name.get_ref()) {
+            return Err(fail(
+                raw.name.span().start,
+                format!("name `{}` may hold only letters, digits, `-` and `_`", raw.name.get_ref()),
+            ));
+        }
+        let budget =
+            parse_duration(raw.budget.get_ref()).ok().filter(|d| *d >= Duration::from_secs(1)).ok_or_else(|| {
+                fail(
+                    raw.budget.span().start,
+                    format!("budget `{}` must be a duration of at least 1s, like 90s", raw.budget.get_ref()),
+                )
+            })?;
+        if !(1..=1000).contains(raw.repeats.get_ref()) {
+            return Err(fail(
+                raw.repeats.span().start,
+                format!("repeats = {} must be 1 to 1000", raw.repeats.get_ref()),
+            ));
+        }
+        if raw.span.get_ref().0 == 0 {
+            return Err(fail(raw.span.span().start, "span must be larger than 0".to_owned()));
+        }
+        if raw.workload.is_empty() {
+            return Err(fail(0, "the suite has no [[workload]]".to_owned()));
+        }
+
+        let mut workloads: Vec<SuiteWorkload> = Vec::with_capacity(raw.workload.len());
+        for entry in raw.workload {
+            let start = entry.span().start;
+            let workload = check_workload(entry.into_inner(), raw.span.get_ref(), &|at, message| {
+                // A defaulted value has no place of its own: the workload's is the nearest.
+                fail(if at == 0 { start } else { at }, message)
+            })?;
+            if workloads.iter().any(|w| w.name == workload.name) {
+                return Err(fail(start, format!("two workloads are named `{}`", workload.name)));
+            }
+            workloads.push(workload);
+        }
+        Ok(Self {
+            name: raw.name.into_inner(),
+            version: raw.version,
+            purpose: raw.purpose,
+            budget,
+            max_write: raw.max_write,
+            repeats: raw.repeats.into_inner(),
+            span: raw.span.into_inner(),
+            workloads,
+        })
+    }
+
+    /// Whether any workload writes.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        self.workloads.iter().any(|w| w.op != Op::Read)
+    }
+}
+
+fn check_workload(
+    raw: WorkloadFile,
+    suite_span: &Bytes,
+    fail: &dyn Fn(usize, String) -> SuiteError,
+) -> Result<SuiteWorkload, SuiteError> {
+    let name = raw.name.get_ref().clone();
+    if !is_name(&name) {
+        return Err(fail(raw.name.span().start, format!("name `{name}` may hold only letters, digits, `-` and `_`")));
+    }
+    let block = *raw.block.get_ref();
+    if block.0 == 0 || block > MAX_BLOCK || !block.0.is_multiple_of(512) {
+        return Err(fail(
+            raw.block.span().start,
+            format!("workload `{name}`: block = {} B must be a multiple of 512 B, at most {MAX_BLOCK}", block.0),
+        ));
+    }
+    for (key, value, limit) in [("queue_depth", &raw.queue_depth, MAX_QUEUE_DEPTH), ("jobs", &raw.jobs, MAX_JOBS)] {
+        if *value.get_ref() == 0 || *value.get_ref() > limit {
+            return Err(fail(
+                value.span().start,
+                format!("workload `{name}`: {key} = {} must be 1 to {limit}", value.get_ref()),
+            ));
+        }
+    }
+    let span = raw.span.as_ref().map(|s| *s.get_ref());
+    let reach = span.unwrap_or(*suite_span);
+    if reach > *suite_span {
+        let at = raw.span.as_ref().map_or(0, |s| s.span().start);
+        return Err(fail(at, format!("workload `{name}`: span {reach} is larger than the suite's span {suite_span}")));
+    }
+    if block.0.saturating_mul(u64::from(*raw.jobs.get_ref())) > reach.0 {
+        return Err(fail(
+            raw.block.span().start,
+            format!(
+                "workload `{name}`: block {block} × {} jobs is larger than span {reach}; use a smaller block or a larger span",
+                raw.jobs.get_ref()
+            ),
+        ));
+    }
+    match (&raw.read_percent, raw.op) {
+        (Some(p), Op::Mixed) if !(1..=99).contains(p.get_ref()) => {
+            return Err(fail(
+                p.span().start,
+                format!("workload `{name}`: read_percent = {} must be 1 to 99", p.get_ref()),
+            ));
+        }
+        (Some(p), Op::Read | Op::Write) => {
+            return Err(fail(p.span().start, format!("workload `{name}`: read_percent is for op = \"mixed\" only")));
+        }
+        (None, Op::Mixed) => {
+            return Err(fail(0, format!("workload `{name}`: op = \"mixed\" needs read_percent, 1 to 99")));
+        }
+        _ => {}
+    }
+    if raw.sync.each() && raw.op == Op::Read {
+        return Err(fail(0, format!("workload `{name}`: sync is for workloads that write")));
+    }
+    let duration = match &raw.duration {
+        None => None,
+        Some(text) => {
+            Some(parse_duration(text.get_ref()).ok().filter(|d| *d >= Duration::from_millis(100)).ok_or_else(|| {
+                fail(
+                    text.span().start,
+                    format!("workload `{name}`: duration `{}` must be at least 100ms, like 5s", text.get_ref()),
+                )
+            })?)
+        }
+    };
+    Ok(SuiteWorkload {
+        name,
+        op: raw.op,
+        read_percent: raw.read_percent.map(Spanned::into_inner),
+        pattern: raw.pattern,
+        block,
+        queue_depth: raw.queue_depth.into_inner(),
+        jobs: raw.jobs.into_inner(),
+        sync: raw.sync,
+        direct: raw.direct,
+        duration,
+        span,
+    })
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.len() <= 64 && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "name = \"x\"\nversion = 1\npurpose = \"p\"\nbudget = \"10s\"\nmax_write = \"1GiB\"\nrepeats = 3\nspan = \"64MiB\"\n";
+
+    fn with(workload: &str) -> Result<Suite, SuiteError> {
+        Suite::parse(
+            &format!("{HEAD}[[workload]]\nname = \"w\"\nop = \"read\"\npattern = \"random\"\n{workload}"),
+            "my.toml",
+        )
+    }
+
+    #[test]
+    fn a_small_suite_is_read() {
+        let suite = with("block = \"4k\"\nqueue_depth = 32\n").unwrap();
+        assert_eq!(suite.workloads[0].block, Bytes(4096));
+        assert_eq!(suite.workloads[0].jobs, 1);
+        assert!(!suite.writes());
+    }
+
+    #[test]
+    fn every_mistake_names_its_line() {
+        for (workload, line, words) in [
+            ("block = \"4k\"\nspeed = 3\n", 13, "speed"),
+            ("block = \"4k\"\nqueue_depth = 0\n", 13, "queue_depth = 0 must be 1 to 1024"),
+            ("block = \"4k\"\nqueue_depth = -1\n", 13, "-1"),
+            ("block = \"128MiB\"\n", 12, "at most 64 MiB"),
+            ("block = \"1000\"\n", 12, "multiple of 512"),
+            ("block = \"64MiB\"\njobs = 2\n", 12, "larger than span 64 MiB"),
+            ("block = \"4Q\"\n", 12, "unknown unit"),
+            ("block = \"4k\"\nduration = \"never\"\n", 13, "duration `never`"),
+            ("block = \"4k\"\nread_percent = 70\n", 13, "mixed"),
+            ("block = \"4k\"\nsync = \"fsync\"\n", 8, "sync is for workloads that write"),
+            ("block = \"4k\"\nsync = \"sometimes\"\n", 13, "sometimes"),
+            ("block = \"4k\"\nspan = \"1GiB\"\n", 13, "larger than the suite's span"),
+            ("", 8, "block"),
+            ("block = [\n", 12, ""),
+        ] {
+            let error = with(workload).unwrap_err();
+            assert!(error.message.contains(words), "{workload:?}: {error}");
+            assert_eq!(error.line, line, "{workload:?}: {error}");
+            assert!(!error.to_string().contains('\n'), "one line: {error}");
+        }
+    }
+
+    #[test]
+    fn a_suite_without_workloads_is_refused() {
+        assert!(Suite::parse(&format!("{HEAD}workload = []\n"), "f").unwrap_err().message.contains("no [[workload]]"));
+        assert!(Suite::parse("", "f").is_err());
+    }
+}

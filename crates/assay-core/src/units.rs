@@ -1,0 +1,314 @@
+//! Sizes, rates and durations: how people write them and how they are shown.
+//!
+//! Inside, everything is bytes, nanoseconds and operations per second. People see MB/s (10^6),
+//! MiB (2^20), IOPS, µs and ms.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// 2^10 bytes.
+pub const KIB: u64 = 1 << 10;
+/// 2^20 bytes.
+pub const MIB: u64 = 1 << 20;
+/// 2^30 bytes.
+pub const GIB: u64 = 1 << 30;
+
+/// A size in bytes, written `4KiB`, `4k` (binary, as fio does), `1MB` (decimal) or `4096`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
+#[serde(transparent)]
+pub struct Bytes(pub u64);
+
+/// Why a size, duration or percentage could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnitError {
+    /// Nothing was written.
+    #[error("is empty; write a size like 4KiB, 1MiB or 2GiB")]
+    Empty,
+    /// No number at the start.
+    #[error("`{0}` is not a size; write a number and a unit, like 4KiB, 1MiB or 2GB")]
+    NotASize(String),
+    /// The unit is unknown.
+    #[error("`{0}` has an unknown unit; use B, k/KiB, M/MiB, G/GiB, T/TiB or the decimal kB, MB, GB, TB")]
+    UnknownUnit(String),
+    /// Not a whole number of bytes, or more than 2^64.
+    #[error("`{0}` is not a whole number of bytes that fits in 64 bits")]
+    OutOfRange(String),
+    /// Not a duration.
+    #[error("`{0}` is not a duration; write 500ms, 90s, 10m or 1h30m")]
+    NotADuration(String),
+}
+
+impl FromStr for Bytes {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let trimmed = text.trim();
+        if trimmed.is_empty() {
+            return Err(UnitError::Empty);
+        }
+        let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
+        let (number, unit) = trimmed.split_at(split);
+        let factor = match unit.trim() {
+            "" | "B" | "b" => 1u64,
+            "k" | "K" | "ki" | "Ki" | "KiB" | "kiB" | "kib" => KIB,
+            "m" | "M" | "mi" | "Mi" | "MiB" | "mib" => MIB,
+            "g" | "G" | "gi" | "Gi" | "GiB" | "gib" => GIB,
+            "t" | "T" | "ti" | "Ti" | "TiB" | "tib" => GIB * 1024,
+            "kB" | "KB" => 1_000,
+            "MB" => 1_000_000,
+            "GB" => 1_000_000_000,
+            "TB" => 1_000_000_000_000,
+            _ => return Err(UnitError::UnknownUnit(trimmed.to_owned())),
+        };
+        let bytes = match number.split_once('.') {
+            None => number.parse::<u64>().map_err(|_| UnitError::NotASize(trimmed.to_owned()))?.checked_mul(factor),
+            Some((whole, fraction)) => exact_fraction(whole, fraction, factor),
+        };
+        bytes.map(Bytes).ok_or_else(|| UnitError::OutOfRange(trimmed.to_owned()))
+    }
+}
+
+/// `whole.fraction * factor` in whole bytes, or `None` where it is none.
+fn exact_fraction(whole: &str, fraction: &str, factor: u64) -> Option<u64> {
+    if fraction.is_empty() || fraction.len() > 12 || !fraction.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let scale = 10u128.pow(u32::try_from(fraction.len()).ok()?);
+    let whole: u128 = whole.parse().ok()?;
+    let part: u128 = fraction.parse().ok()?;
+    let scaled = (whole * scale + part) * u128::from(factor);
+    (scaled % scale == 0).then_some(scaled / scale)?.try_into().ok()
+}
+
+impl fmt::Display for Bytes {
+    /// Binary units: exact where the size is a whole number of them, else three figures.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [(u64, &str); 4] = [(GIB * 1024, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")];
+        for (size, name) in UNITS {
+            if self.0 >= size {
+                return if self.0.is_multiple_of(size) {
+                    f.pad(&format!("{} {name}", self.0 / size))
+                } else {
+                    f.pad(&format!("{} {name}", figures(self.0 as f64 / size as f64)))
+                };
+            }
+        }
+        f.pad(&format!("{} B", self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl serde::de::Visitor<'_> for Visitor {
+            type Value = Bytes;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a size like \"4KiB\" or a number of bytes")
+            }
+            fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Bytes, E> {
+                Ok(Bytes(value))
+            }
+            fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Bytes, E> {
+                u64::try_from(value).map(Bytes).map_err(|_| E::custom("a size cannot be negative"))
+            }
+            fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Bytes, E> {
+                value.parse().map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+/// Reads a duration like `500ms`, `90s`, `10m`, `1h30m`; a bare number is seconds.
+///
+/// # Errors
+/// [`UnitError::NotADuration`] for anything else.
+pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
+    let fail = || UnitError::NotADuration(text.to_owned());
+    let mut rest = text.trim();
+    if rest.is_empty() {
+        return Err(fail());
+    }
+    let mut total = 0f64;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let value: f64 = rest[..digits].parse().map_err(|_| fail())?;
+        rest = &rest[digits..];
+        let letters = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+        total += value
+            * match rest[..letters].trim() {
+                "ms" => 1e-3,
+                "" | "s" | "sec" => 1.0,
+                "m" | "min" => 60.0,
+                "h" => 3600.0,
+                "d" => 86_400.0,
+                _ => return Err(fail()),
+            };
+        rest = &rest[letters..];
+    }
+    Duration::try_from_secs_f64(total).map_err(|_| fail())
+}
+
+/// A number with three significant figures, as people read rates: `23.4`, `1 480`, `0.021`.
+#[must_use]
+pub fn figures(value: f64) -> String {
+    let magnitude = value.abs();
+    if !value.is_finite() {
+        "–".to_owned()
+    } else if magnitude >= 999.5 {
+        grouped(value.round() as i64)
+    } else if magnitude >= 99.95 {
+        format!("{value:.0}")
+    } else if magnitude >= 9.995 {
+        format!("{value:.1}")
+    } else if magnitude >= 0.9995 || magnitude == 0.0 {
+        format!("{value:.2}")
+    } else {
+        format!("{value:.3}")
+    }
+}
+
+/// A whole number with thin groups of three: `12 345`.
+#[must_use]
+pub fn grouped(value: i64) -> String {
+    let digits = value.unsigned_abs().to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3 + 1);
+    if value < 0 {
+        out.push('-');
+    }
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(' ');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Bytes per second as `23.4 MB/s` (10^6).
+#[must_use]
+pub fn rate(bytes_per_second: f64) -> String {
+    format!("{} MB/s", figures(bytes_per_second / 1e6))
+}
+
+/// A latency in the unit people use for it: `840 ns`, `94.6 µs`, `1.20 ms`, `2.00 s`.
+#[must_use]
+pub fn latency(nanoseconds: f64) -> String {
+    let magnitude = nanoseconds.abs();
+    if magnitude < 1e3 {
+        format!("{nanoseconds:.0} ns")
+    } else if magnitude < 1e6 {
+        format!("{} µs", figures(nanoseconds / 1e3))
+    } else if magnitude < 1e9 {
+        format!("{} ms", figures(nanoseconds / 1e6))
+    } else {
+        format!("{} s", figures(nanoseconds / 1e9))
+    }
+}
+
+/// A span of time as people say it: `840 ms`, `3.2 s`, `38 min 5 s`, `2 h 4 min`.
+#[must_use]
+pub fn span(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    if seconds < 1.0 {
+        format!("{} ms", duration.as_millis())
+    } else if seconds < 59.95 {
+        format!("{seconds:.1} s")
+    } else {
+        let whole = seconds.round() as u64;
+        let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60);
+        match (hours, minutes, rest) {
+            (0, m, 0) => format!("{m} min"),
+            (0, m, s) => format!("{m} min {s} s"),
+            (h, m, _) => format!("{h} h {m} min"),
+        }
+    }
+}
+
+/// A capacity as it is printed on a medium: decimal, `32.0 GB`.
+#[must_use]
+pub fn capacity(bytes: u64) -> String {
+    let value = bytes as f64;
+    if value >= 1e12 {
+        format!("{} TB", figures(value / 1e12))
+    } else if value >= 1e9 {
+        format!("{} GB", figures(value / 1e9))
+    } else {
+        format!("{} MB", figures(value / 1e6))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn sizes_are_read_as_fio_and_people_write_them() {
+        for (text, bytes) in [
+            ("4096", 4096),
+            ("4k", 4096),
+            ("4KiB", 4096),
+            ("4 KiB", 4096),
+            ("1M", MIB),
+            ("1MB", 1_000_000),
+            ("1.5GiB", GIB + GIB / 2),
+            ("2GB", 2_000_000_000),
+            ("0", 0),
+        ] {
+            assert_eq!(text.parse::<Bytes>(), Ok(Bytes(bytes)), "{text}");
+        }
+    }
+
+    #[test]
+    fn bad_sizes_say_what_is_wrong() {
+        assert_eq!("".parse::<Bytes>(), Err(UnitError::Empty));
+        assert!(matches!("lots".parse::<Bytes>(), Err(UnitError::UnknownUnit(_))));
+        assert!(matches!("4Q".parse::<Bytes>(), Err(UnitError::UnknownUnit(_))));
+        assert!(matches!("KiB".parse::<Bytes>(), Err(UnitError::NotASize(_))));
+        assert!(matches!("-4k".parse::<Bytes>(), Err(_)));
+        assert!(matches!("1.3B".parse::<Bytes>(), Err(UnitError::OutOfRange(_))));
+        assert!(matches!("99999999999T".parse::<Bytes>(), Err(UnitError::OutOfRange(_))));
+    }
+
+    #[test]
+    fn durations_are_read() {
+        for (text, millis) in [("90s", 90_000), ("500ms", 500), ("1h30m", 5_400_000), ("2", 2_000), ("1.5m", 90_000)] {
+            assert_eq!(parse_duration(text), Ok(Duration::from_millis(millis)), "{text}");
+        }
+        for text in ["", "s", "4 parsecs", "-3s", "1e400s"] {
+            assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_keep_three_figures() {
+        assert_eq!(figures(23.44), "23.4");
+        assert_eq!(figures(1480.2), "1 480");
+        assert_eq!(figures(0.0211), "0.021");
+        assert_eq!(figures(9.996), "10.0");
+        assert_eq!(figures(f64::NAN), "–");
+        assert_eq!(grouped(1_234_567), "1 234 567");
+        assert_eq!(rate(23_400_000.0), "23.4 MB/s");
+        assert_eq!(latency(94_600.0), "94.6 µs");
+        assert_eq!(span(Duration::from_secs(2285)), "38 min 5 s");
+        assert_eq!(capacity(31_914_983_424), "31.9 GB");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_exactly_reads_back(units in 1u64..1023, power in 0u32..4) {
+            let bytes = Bytes(units << (10 * power));
+            prop_assert_eq!(bytes.to_string().parse::<Bytes>(), Ok(bytes));
+        }
+
+        #[test]
+        fn reading_never_panics(text in ".{0,24}") {
+            let _ = text.parse::<Bytes>();
+            let _ = parse_duration(&text);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! One kind of load.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::Bytes;
+
+/// What an operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Op {
+    /// Reads only.
+    Read,
+    /// Writes only.
+    Write,
+    /// Reads and writes mixed at random; see [`Workload::read_percent`].
+    Mixed,
+}
+
+/// Where the next operation goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Pattern {
+    /// Block after block, from the start again at the end.
+    Sequential,
+    /// Uniformly random blocks, aligned to the block size.
+    Random,
+}
+
+/// When written data must be durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sync {
+    /// Once, after the last write of a repeat; the durable rate has it in the clock.
+    #[default]
+    End,
+    /// `fdatasync` after every write, inside the latency.
+    Fdatasync,
+    /// `fsync` after every write, inside the latency.
+    Fsync,
+}
+
+impl Sync {
+    /// Whether every write is followed by a sync of its own.
+    #[must_use]
+    pub fn each(self) -> bool {
+        self != Self::End
+    }
+}
+
+/// When a repeat stops: at whichever comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Stop {
+    /// Warm-up before the clock starts, in nanoseconds; its operations are not counted.
+    pub ramp_ns: u64,
+    /// Length of the measured part in nanoseconds.
+    pub duration_ns: u64,
+    /// Most bytes moved, warm-up included; null is no limit.
+    pub max_bytes: Option<u64>,
+}
+
+/// One kind of load, complete: enough to run it again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Workload {
+    /// Name within its suite, like `rand-read-4k-q32`.
+    pub name: String,
+    /// What the operations do.
+    pub op: Op,
+    /// Share of reads in percent where `op` is mixed; null elsewhere.
+    pub read_percent: Option<u8>,
+    /// Where they go.
+    pub pattern: Pattern,
+    /// Size of one operation in bytes.
+    pub block_bytes: u64,
+    /// Operations kept in flight by each job.
+    pub queue_depth: u32,
+    /// Threads that do this at once.
+    pub jobs: u32,
+    /// Part of the test file or device that is used, in bytes.
+    pub span_bytes: u64,
+    /// Whether the page cache is bypassed.
+    pub direct: bool,
+    /// When writes must be durable.
+    pub sync: Sync,
+    /// When a repeat stops.
+    pub stop: Stop,
+}
+
+impl Workload {
+    /// Whether any operation writes.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        self.op != Op::Read
+    }
+
+    /// Operations in flight over all jobs.
+    #[must_use]
+    pub fn depth(&self) -> u64 {
+        u64::from(self.queue_depth) * u64::from(self.jobs)
+    }
+
+    /// The workload as people say it: `random read 4 KiB QD32`.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let pattern = match self.pattern {
+            Pattern::Sequential => "sequential",
+            Pattern::Random => "random",
+        };
+        let op = match (self.op, self.read_percent) {
+            (Op::Read, _) => "read".to_owned(),
+            (Op::Write, _) => "write".to_owned(),
+            (Op::Mixed, percent) => {
+                format!("mixed {0}/{1}", percent.unwrap_or(50), 100 - percent.unwrap_or(50).min(100))
+            }
+        };
+        let mut title = format!("{pattern} {op} {} QD{}", Bytes(self.block_bytes), self.queue_depth);
+        if self.jobs > 1 {
+            title.push_str(&format!(" × {} jobs", self.jobs));
+        }
+        match self.sync {
+            Sync::End => {}
+            Sync::Fdatasync => title.push_str(" + fdatasync"),
+            Sync::Fsync => title.push_str(" + fsync"),
+        }
+        title
+    }
+}
