@@ -80,7 +80,7 @@ fn exact_fraction(whole: &str, fraction: &str, factor: u64) -> Option<u64> {
     let whole: u128 = whole.parse().ok()?;
     let part: u128 = fraction.parse().ok()?;
     let scaled = (whole * scale + part) * u128::from(factor);
-    (scaled % scale == 0).then_some(scaled / scale)?.try_into().ok()
+    scaled.is_multiple_of(scale).then_some(scaled / scale)?.try_into().ok()
 }
 
 impl fmt::Display for Bytes {

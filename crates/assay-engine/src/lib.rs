@@ -1,1 +1,28 @@
-//! .
+//! The instrument: engines, buffers, addresses, data, the hot loop and its sampler.
+//!
+//! An engine answers a small contract ([`contract::Engine`]); the hot loop ([`job`]) owns
+//! preallocated buffers and a histogram, takes no lock, makes no allocation, reads the clock once
+//! per batch of completions and talks to the sampler through plain counters.
+
+mod address;
+mod buffer;
+mod calibrate;
+mod clock;
+mod contract;
+mod counters;
+mod data;
+mod job;
+mod null;
+mod repeat;
+mod sync;
+mod target;
+#[cfg(target_pointer_width = "64")]
+mod uring;
+
+pub use buffer::AlignedBuffer;
+pub use calibrate::{NullCost, null_cost};
+pub use clock::Clock;
+pub use contract::{Availability, Capabilities, EngineKind, probe};
+pub use data::{fill_unique, stamp};
+pub use repeat::{Control, LiveSample, RepeatReport, RepeatSpec, Trouble, run_repeat};
+pub use target::{DirectSupport, Target, TargetError, direct_support};

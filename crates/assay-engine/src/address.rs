@@ -1,0 +1,162 @@
+//! Where the next operation goes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use assay_core::workload::{Pattern, Workload};
+
+use crate::data::mix;
+
+/// Offsets of one job, each a multiple of the block size within the job's part of the span.
+#[derive(Debug)]
+pub(crate) enum Addresses {
+    /// Block after block of a region of its own, from a start on and around.
+    Sequential { first: u64, blocks: u64, next: u64, block: u64 },
+    /// The same, shared by threads that make up one queue.
+    Shared { first: u64, blocks: u64, start: u64, turn: Arc<AtomicU64>, block: u64 },
+    /// Uniformly random blocks of the whole span.
+    Random { blocks: u64, block: u64, generator: Xoshiro256PlusPlus },
+}
+
+/// Which job of which repeat asks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) job: u32,
+    pub(crate) jobs: u32,
+    /// Repeat, from 0, and how many are planned: sequential repeats start at different places,
+    /// so that a cache in the medium does not see the same blocks first each time.
+    pub(crate) repeat: u32,
+    pub(crate) repeats: u32,
+    pub(crate) seed: u64,
+}
+
+impl Addresses {
+    /// The addresses of one job. `turn` is given where several threads make up its queue.
+    pub(crate) fn new(workload: &Workload, place: Place, turn: Option<Arc<AtomicU64>>) -> Self {
+        let block = workload.block_bytes.max(1);
+        let all = (workload.span_bytes / block).max(1);
+        if workload.pattern == Pattern::Random {
+            let seed = mix(place.seed ^ mix(u64::from(place.job) << 32 | u64::from(place.repeat)));
+            return Self::Random { blocks: all, block, generator: Xoshiro256PlusPlus::seed_from_u64(seed) };
+        }
+        let jobs = u64::from(place.jobs.max(1));
+        let each = (all / jobs).max(1);
+        let first = (u64::from(place.job) * each).min(all - 1);
+        // The last job takes what the division left over.
+        let blocks = if u64::from(place.job) + 1 == jobs { all - first } else { each };
+        let start = (u128::from(blocks) * u128::from(place.repeat) / u128::from(place.repeats.max(1))) as u64 % blocks;
+        match turn {
+            Some(turn) => Self::Shared { first, blocks, start, turn, block },
+            None => Self::Sequential { first, blocks, next: start, block },
+        }
+    }
+
+    /// Offset of the next operation in bytes.
+    #[inline]
+    pub(crate) fn next(&mut self) -> u64 {
+        match self {
+            Self::Sequential { first, blocks, next, block } => {
+                let at = *first + *next;
+                *next += 1;
+                if *next == *blocks {
+                    *next = 0;
+                }
+                at * *block
+            }
+            Self::Shared { first, blocks, start, turn, block } => {
+                (*first + (*start + turn.fetch_add(1, Ordering::Relaxed)) % *blocks) * *block
+            }
+            // Multiply-shift (Lemire 2019) without rejection: the bias is below 2^-32 for any
+            // span up to 2^32 blocks, far below what a run could show.
+            Self::Random { blocks, block, generator } => {
+                ((u128::from(generator.next_u64()) * u128::from(*blocks)) >> 64) as u64 * *block
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_core::workload::{Op, Stop, Sync};
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    fn workload(pattern: Pattern, block: u64, span: u64, jobs: u32) -> Workload {
+        Workload {
+            name: "t".into(),
+            op: Op::Read,
+            read_percent: None,
+            pattern,
+            block_bytes: block,
+            queue_depth: 1,
+            jobs,
+            span_bytes: span,
+            direct: true,
+            sync: Sync::End,
+            stop: Stop { ramp_ns: 0, duration_ns: 1, max_bytes: None },
+        }
+    }
+
+    fn place(job: u32, jobs: u32) -> Place {
+        Place { job, jobs, repeat: 0, repeats: 1, seed: 5 }
+    }
+
+    proptest! {
+        #[test]
+        fn sequential_jobs_cover_the_span_and_never_overlap(jobs in 1u32..9, blocks in 9u64..200, repeat in 0u32..3) {
+            let w = workload(Pattern::Sequential, 4096, blocks * 4096, jobs);
+            let mut seen = HashSet::new();
+            for job in 0..jobs {
+                let mut a = Addresses::new(&w, Place { repeat, repeats: 3, ..place(job, jobs) }, None);
+                let Addresses::Sequential { blocks: mine, .. } = a else { panic!() };
+                for _ in 0..mine {
+                    prop_assert!(seen.insert(a.next()));
+                }
+                // Around again: the same blocks, still nobody else's.
+                prop_assert!(seen.contains(&a.next()));
+            }
+            prop_assert_eq!(seen.len() as u64, blocks);
+        }
+
+        #[test]
+        fn random_blocks_stay_inside_and_aligned(blocks in 1u64..1000, block in 1u64..40) {
+            let block = block * 512;
+            let w = workload(Pattern::Random, block, blocks * block, 1);
+            let mut a = Addresses::new(&w, place(0, 1), None);
+            for _ in 0..200 {
+                let offset = a.next();
+                prop_assert!(offset.is_multiple_of(block) && offset + block <= blocks * block);
+            }
+        }
+    }
+
+    #[test]
+    fn random_blocks_are_uniform_and_differ_between_jobs() {
+        let w = workload(Pattern::Random, 1, 64, 2);
+        let (mut a, mut b) = (Addresses::new(&w, place(0, 2), None), Addresses::new(&w, place(1, 2), None));
+        let mut counts = [0f64; 64];
+        let mut same = 0;
+        for _ in 0..64_000 {
+            let at = a.next();
+            counts[at as usize] += 1.0;
+            same += u32::from(at == b.next());
+        }
+        let chi: f64 = counts.iter().map(|c| (c - 1000.0f64).powi(2) / 1000.0).sum();
+        assert!(chi < 110.0, "chi-square {chi} with 63 degrees");
+        assert!((700..1300).contains(&same), "{same} of 64000 equal");
+    }
+
+    #[test]
+    fn threads_that_share_a_stream_leave_no_block_out() {
+        let w = workload(Pattern::Sequential, 4096, 40 * 4096, 1);
+        let turn = Arc::new(AtomicU64::new(0));
+        let mut all: Vec<Addresses> = (0..4).map(|_| Addresses::new(&w, place(0, 1), Some(turn.clone()))).collect();
+        let mut seen: Vec<u64> = (0..40).map(|i| all[i % 4].next()).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, (0..40).map(|i| i * 4096).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,127 @@
+//! What the hot loop tells the sampler: plain counters with a single writer.
+//!
+//! Each counter is written by one thread and read by another, so a relaxed load and store are
+//! enough: no read-modify-write, no lock. A reader may see an operation a moment before its
+//! latency; the totals are exact once the job has ended.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use assay_core::histogram::{BUCKETS, Histogram, bucket_of};
+
+/// Counters of one job, on cache lines of their own.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(crate) struct Live {
+    operations: AtomicU64,
+    bytes: AtomicU64,
+    read_bytes: AtomicU64,
+    written_bytes: AtomicU64,
+    sum_ns: AtomicU64,
+    min_ns: AtomicU64,
+    max_ns: AtomicU64,
+    counts: Box<[AtomicU64]>,
+}
+
+/// Totals of a job at one moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    pub(crate) operations: u64,
+    pub(crate) bytes: u64,
+    /// Bytes issued, done or not.
+    pub(crate) read_bytes: u64,
+    pub(crate) written_bytes: u64,
+}
+
+impl Live {
+    pub(crate) fn new() -> Self {
+        Self {
+            operations: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            read_bytes: AtomicU64::new(0),
+            written_bytes: AtomicU64::new(0),
+            sum_ns: AtomicU64::new(0),
+            min_ns: AtomicU64::new(u64::MAX),
+            max_ns: AtomicU64::new(0),
+            counts: (0..BUCKETS).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// Counts the latency of one completion. Only the job's own thread calls this.
+    #[inline]
+    pub(crate) fn latency(&self, nanoseconds: u64) {
+        let count = &self.counts[bucket_of(nanoseconds)];
+        count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        if nanoseconds > self.max_ns.load(Ordering::Relaxed) {
+            self.max_ns.store(nanoseconds, Ordering::Relaxed);
+        }
+        if nanoseconds < self.min_ns.load(Ordering::Relaxed) {
+            self.min_ns.store(nanoseconds, Ordering::Relaxed);
+        }
+    }
+
+    /// Starts minimum and maximum afresh: called when the measured window opens.
+    pub(crate) fn reset_extremes(&self) {
+        self.min_ns.store(u64::MAX, Ordering::Relaxed);
+        self.max_ns.store(0, Ordering::Relaxed);
+    }
+
+    /// Publishes totals, once a batch.
+    #[inline]
+    pub(crate) fn publish(&self, totals: Totals, sum_ns: u64) {
+        self.operations.store(totals.operations, Ordering::Relaxed);
+        self.bytes.store(totals.bytes, Ordering::Relaxed);
+        self.read_bytes.store(totals.read_bytes, Ordering::Relaxed);
+        self.written_bytes.store(totals.written_bytes, Ordering::Relaxed);
+        self.sum_ns.store(sum_ns, Ordering::Relaxed);
+    }
+
+    pub(crate) fn totals(&self) -> Totals {
+        Totals {
+            operations: self.operations.load(Ordering::Relaxed),
+            bytes: self.bytes.load(Ordering::Relaxed),
+            read_bytes: self.read_bytes.load(Ordering::Relaxed),
+            written_bytes: self.written_bytes.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Copies the state of the latency counts into `into` without allocating.
+    pub(crate) fn snapshot(&self, into: &mut Snapshot) {
+        for (to, from) in into.counts.iter_mut().zip(&self.counts) {
+            *to = from.load(Ordering::Relaxed);
+        }
+        into.sum_ns = self.sum_ns.load(Ordering::Relaxed);
+        into.min_ns = self.min_ns.load(Ordering::Relaxed);
+        into.max_ns = self.max_ns.load(Ordering::Relaxed);
+    }
+
+    /// All latencies so far.
+    pub(crate) fn histogram(&self) -> Histogram {
+        Histogram::from_parts(
+            self.counts.iter().map(|c| c.load(Ordering::Relaxed)).collect(),
+            u128::from(self.sum_ns.load(Ordering::Relaxed)),
+            self.min_ns.load(Ordering::Relaxed),
+            self.max_ns.load(Ordering::Relaxed),
+        )
+    }
+}
+
+/// Latency counts at one moment, in memory taken beforehand.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    counts: Box<[u64]>,
+    sum_ns: u64,
+    min_ns: u64,
+    max_ns: u64,
+}
+
+impl Snapshot {
+    pub(crate) fn new() -> Self {
+        Self { counts: vec![0; BUCKETS].into(), sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
+    }
+
+    /// What came between `start` and this later moment; the extremes were reset at `start`.
+    pub(crate) fn since(&self, start: &Self) -> Histogram {
+        let counts = self.counts.iter().zip(&start.counts).map(|(end, begin)| end - begin).collect();
+        Histogram::from_parts(counts, u128::from(self.sum_ns - start.sum_ns), self.min_ns, self.max_ns)
+    }
+}

@@ -1,0 +1,253 @@
+//! The hot loop: one job from its first operation to the last.
+//!
+//! The measured window opens with the first completion after the warm-up and closes with the
+//! first completion after its end. Operations of the opening batch are not counted, those of the
+//! closing batch are: the window is a whole number of intervals between completions, so a device
+//! that completes in lumps (or twice a second) is not over- or undercounted at the edges, and a
+//! stall that is under way at the end is waited for and counted (Wald's identity: the expected
+//! time of N intervals is N times the mean interval, also when N is a stopping time).
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use assay_core::histogram::Histogram;
+use assay_core::workload::{Op, Workload};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::address::Addresses;
+use crate::clock::Clock;
+use crate::contract::{Completion, Direction, Engine, Io, Submit};
+use crate::counters::{Live, Snapshot, Totals};
+use crate::data::{mix, stamp};
+
+/// What a job needs to know.
+pub(crate) struct JobSpec<'a> {
+    pub(crate) workload: &'a Workload,
+    /// Operations this job keeps in flight.
+    pub(crate) depth: u32,
+    /// Most operations this job issues.
+    pub(crate) quota: u64,
+    /// Number of the job, for seeds.
+    pub(crate) job: u32,
+    pub(crate) seed: u64,
+    pub(crate) clock: Clock,
+    pub(crate) live: &'a Live,
+    pub(crate) stop: &'a AtomicBool,
+}
+
+/// An operation that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct IoFailure {
+    pub(crate) write: bool,
+    pub(crate) offset: u64,
+    /// System error number; 0 where the device moved fewer bytes than asked.
+    pub(crate) errno: i32,
+}
+
+/// What a job found.
+#[derive(Debug, Clone)]
+pub(crate) struct JobReport {
+    /// Length of the measured window in nanoseconds.
+    pub(crate) window_ns: u64,
+    pub(crate) operations: u64,
+    pub(crate) bytes: u64,
+    pub(crate) histogram: Histogram,
+    /// Operations in flight, integrated over the window, in operation nanoseconds.
+    pub(crate) in_flight_ns: u128,
+    /// No window came about (too few operations, or an early end): all operations are counted.
+    pub(crate) whole: bool,
+    pub(crate) failure: Option<IoFailure>,
+}
+
+/// Bookkeeping of a slot in flight.
+#[derive(Clone, Copy)]
+struct Flight {
+    started_ns: u64,
+    offset: u64,
+    write: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Window {
+    Warming,
+    Open,
+    Closed,
+}
+
+/// Chooses reads and writes.
+enum Directions {
+    Only(Direction),
+    Mixed { read_below: u64, generator: Xoshiro256PlusPlus },
+}
+
+impl Directions {
+    fn new(workload: &Workload, seed: u64) -> Self {
+        match (workload.op, workload.read_percent) {
+            (Op::Read, _) => Self::Only(Direction::Read),
+            (Op::Write, _) => Self::Only(Direction::Write),
+            (Op::Mixed, percent) => Self::Mixed {
+                read_below: (u64::MAX / 100).saturating_mul(u64::from(percent.unwrap_or(50).min(100))),
+                generator: Xoshiro256PlusPlus::seed_from_u64(mix(seed)),
+            },
+        }
+    }
+
+    #[inline]
+    fn next(&mut self) -> Direction {
+        match self {
+            Self::Only(direction) => *direction,
+            Self::Mixed { read_below, generator } => {
+                if generator.next_u64() < *read_below {
+                    Direction::Read
+                } else {
+                    Direction::Write
+                }
+            }
+        }
+    }
+}
+
+/// Runs a job on its engine until duration, quota, a failure or `stop` ends it. Everything is
+/// allocated before the first operation.
+pub(crate) fn drive<E: Engine>(engine: &mut E, mut addresses: Addresses, spec: &JobSpec<'_>) -> JobReport {
+    let JobSpec { workload, depth, quota, clock, live, .. } = *spec;
+    let block = workload.block_bytes;
+    let expected = i32::try_from(block).unwrap_or(i32::MAX);
+    let ramp_ns = workload.stop.ramp_ns;
+    let seed = mix(spec.seed ^ mix(u64::from(spec.job) + 1));
+    let mut directions = Directions::new(workload, seed);
+    let mut free: Vec<u32> = (0..depth).rev().collect();
+    let mut flights = vec![Flight { started_ns: 0, offset: 0, write: false }; depth as usize];
+    let mut base = Snapshot::new();
+    let mut end = Snapshot::new();
+
+    let mut totals = Totals::default();
+    let mut sum_ns = 0u64;
+    let mut issued = 0u64;
+    let mut failure: Option<IoFailure> = None;
+    let mut window = Window::Warming;
+    let mut in_flight_ns = 0u128;
+    let (mut base_totals, mut end_totals) = (Totals::default(), Totals::default());
+    let (mut base_in_flight, mut end_in_flight) = (0u128, 0u128);
+
+    let start = clock.now();
+    let mut now = start;
+    let (mut opened, mut closed) = (start, start);
+
+    loop {
+        // Refill.
+        let before = now;
+        let issuing = window != Window::Closed && failure.is_none();
+        let mut finished_in_submit: Option<Completion> = None;
+        while issuing && issued < quota {
+            let Some(slot) = free.pop() else { break };
+            let direction = directions.next();
+            let offset = addresses.next();
+            if direction == Direction::Write {
+                stamp(engine.buffer(slot), seed, offset, issued);
+            }
+            flights[slot as usize] = Flight { started_ns: now, offset, write: direction == Direction::Write };
+            let answer = engine.submit(Io { slot, direction, offset });
+            if answer == Submit::Full {
+                free.push(slot);
+                break;
+            }
+            issued += 1;
+            match direction {
+                Direction::Read => totals.read_bytes += block,
+                Direction::Write => totals.written_bytes += block,
+            }
+            if let Submit::Done(result) = answer {
+                finished_in_submit = Some(Completion { slot, result });
+                break;
+            }
+        }
+        let in_flight = depth as usize - free.len();
+        if in_flight == 0 {
+            break;
+        }
+
+        // Wait, and take all that is done. One look at the clock for the whole batch.
+        let mut seen = 0u64;
+        let mut finish = |completion: Completion| {
+            if seen == 0 {
+                seen = clock.now();
+            }
+            let flight = flights[completion.slot as usize];
+            free.push(completion.slot);
+            if completion.result == expected {
+                let latency = seen - flight.started_ns;
+                live.latency(latency);
+                sum_ns += latency;
+                totals.operations += 1;
+                totals.bytes += block;
+            } else if failure.is_none() {
+                failure =
+                    Some(IoFailure { write: flight.write, offset: flight.offset, errno: (-completion.result).max(0) });
+            }
+        };
+        match finished_in_submit {
+            Some(completion) => finish(completion),
+            None => {
+                if let Err(error) = engine.reap(1, &mut finish) {
+                    let errno = error.raw_os_error().unwrap_or(5);
+                    failure = failure.or(Some(IoFailure { write: workload.writes(), offset: 0, errno }));
+                    break;
+                }
+            }
+        }
+        if seen == 0 {
+            continue;
+        }
+        now = seen;
+        in_flight_ns += in_flight as u128 * u128::from(now - before);
+        live.publish(totals, sum_ns);
+
+        // Open and close the window.
+        let over = issued >= quota || failure.is_some() || spec.stop.load(Ordering::Relaxed);
+        match window {
+            Window::Warming if over => window = Window::Closed,
+            Window::Warming if now - start >= ramp_ns => {
+                window = Window::Open;
+                opened = now;
+                base_totals = totals;
+                base_in_flight = in_flight_ns;
+                live.snapshot(&mut base);
+                live.reset_extremes();
+                now = clock.now();
+            }
+            Window::Open if over || now - opened >= workload.stop.duration_ns => {
+                window = Window::Closed;
+                closed = now;
+                end_totals = totals;
+                end_in_flight = in_flight_ns;
+                live.snapshot(&mut end);
+            }
+            _ => {}
+        }
+    }
+    live.publish(totals, sum_ns);
+
+    let operations = end_totals.operations.saturating_sub(base_totals.operations);
+    if window == Window::Closed && operations > 0 && closed > opened {
+        JobReport {
+            window_ns: closed - opened,
+            operations,
+            bytes: end_totals.bytes - base_totals.bytes,
+            histogram: end.since(&base),
+            in_flight_ns: end_in_flight - base_in_flight,
+            whole: false,
+            failure,
+        }
+    } else {
+        JobReport {
+            window_ns: now.saturating_sub(start),
+            operations: totals.operations,
+            bytes: totals.bytes,
+            histogram: live.histogram(),
+            in_flight_ns,
+            whole: true,
+            failure,
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The engine that does nothing: what remains is the cost of the instrument.
+
+use crate::buffer::Pool;
+use crate::contract::{Completion, Engine, Io, Submit};
+
+/// Queues operations and calls them done at the next reap.
+pub(crate) struct Null {
+    pool: Pool,
+    block: i32,
+    queued: Vec<u32>,
+}
+
+impl Null {
+    pub(crate) fn new(pool: Pool, depth: u32, block: u64) -> Self {
+        Self { pool, block: i32::try_from(block).unwrap_or(i32::MAX), queued: Vec::with_capacity(depth as usize) }
+    }
+}
+
+impl Engine for Null {
+    fn buffer(&mut self, slot: u32) -> &mut [u8] {
+        self.pool.slot(slot as usize)
+    }
+
+    #[inline]
+    fn submit(&mut self, io: Io) -> Submit {
+        if self.queued.len() == self.queued.capacity() {
+            return Submit::Full;
+        }
+        self.queued.push(io.slot);
+        Submit::Queued
+    }
+
+    #[inline]
+    fn reap(&mut self, _min: usize, done: &mut impl FnMut(Completion)) -> std::io::Result<()> {
+        for &slot in &self.queued {
+            done(Completion { slot, result: self.block });
+        }
+        self.queued.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,479 @@
+//! One execution of a workload: threads, sampler, stop and hang.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier, mpsc};
+use std::time::Duration;
+
+use assay_core::histogram::Histogram;
+use assay_core::workload::{Pattern, Workload};
+
+use crate::address::{Addresses, Place};
+use crate::buffer::Pool;
+use crate::clock::Clock;
+use crate::contract::EngineKind;
+use crate::counters::{Live, Totals};
+use crate::job::{JobReport, JobSpec, drive};
+use crate::null::Null;
+use crate::sync::SyncEngine;
+use crate::target::Target;
+
+/// How often the sampler looks for hangs and stops.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Lets another thread end the run.
+#[derive(Debug, Clone, Default)]
+pub struct Control {
+    stop: Arc<AtomicBool>,
+}
+
+impl Control {
+    /// Asks for the end; the repeat under way drains what is in flight and returns.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the end was asked for.
+    #[must_use]
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The flag itself, for a signal handler.
+    #[must_use]
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
+    }
+}
+
+/// What to run.
+#[derive(Debug, Clone)]
+pub struct RepeatSpec {
+    /// The workload, complete.
+    pub workload: Workload,
+    /// By which engine.
+    pub engine: EngineKind,
+    /// On what; none for the null engine.
+    pub target: Option<Arc<Target>>,
+    /// Seed of data and offsets.
+    pub seed: u64,
+    /// Number of the repeat, from 0.
+    pub repeat: u32,
+    /// Planned repeats.
+    pub repeats: u32,
+    /// Without a completion for this long, the medium hangs.
+    pub hang_after: Duration,
+    /// Length of a sample.
+    pub sample_every: Duration,
+}
+
+impl RepeatSpec {
+    /// Threads that will run: one a job, or one an operation in flight where the engine cannot
+    /// queue.
+    #[must_use]
+    pub fn threads(&self) -> u32 {
+        match self.engine {
+            EngineKind::Sync => self.workload.jobs * self.workload.queue_depth,
+            EngineKind::Null | EngineKind::Uring => self.workload.jobs,
+        }
+    }
+}
+
+/// One interval, as the live view and the record see it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LiveSample {
+    /// End of the interval since the start of the repeat in nanoseconds.
+    pub t_ns: u64,
+    /// Its length in nanoseconds.
+    pub interval_ns: u64,
+    /// Operations completed in it.
+    pub operations: u64,
+    /// Bytes moved in it.
+    pub bytes: u64,
+    /// Median latency in nanoseconds.
+    pub p50_ns: Option<f64>,
+    /// 99th percentile of the latency in nanoseconds.
+    pub p99_ns: Option<f64>,
+}
+
+/// Why a repeat did not run to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trouble {
+    /// The medium reported an error.
+    Io {
+        /// Whether it was a write.
+        write: bool,
+        /// Offset in bytes.
+        offset: u64,
+        /// System error number; 0 for fewer bytes than asked.
+        errno: i32,
+    },
+    /// Nothing completed for this long.
+    Hung {
+        /// How long.
+        after: Duration,
+    },
+    /// The engine could not be set up.
+    Setup(String),
+    /// The final sync failed.
+    Sync {
+        /// System error number.
+        errno: i32,
+    },
+}
+
+/// What a repeat found.
+#[derive(Debug, Clone)]
+pub struct RepeatReport {
+    /// Measured window in nanoseconds, mean over the threads.
+    pub window_ns: u64,
+    /// Operations in the window.
+    pub operations: u64,
+    /// Bytes in the window.
+    pub bytes: u64,
+    /// Operations per second: the sum of each thread's operations by its own window.
+    pub iops: f64,
+    /// Bytes per second, acknowledged.
+    pub bytes_per_second: f64,
+    /// Latencies in the window.
+    pub histogram: Histogram,
+    /// Mean operations in flight in the window.
+    pub in_flight: f64,
+    /// Bytes read from start to drained.
+    pub read_bytes: u64,
+    /// Bytes written from start to drained.
+    pub written_bytes: u64,
+    /// All written bytes by the time until the final sync returned.
+    pub durable_bytes_per_second: Option<f64>,
+    /// Samples from the start of the repeat.
+    pub samples: Vec<LiveSample>,
+    /// When the first thread was done, from the start, in nanoseconds.
+    pub first_done_ns: u64,
+    /// When the last thread was done, from the start, in nanoseconds.
+    pub last_done_ns: u64,
+    /// The repeat was too short for a window: everything was counted.
+    pub whole: bool,
+    /// What went wrong.
+    pub trouble: Option<Trouble>,
+}
+
+/// Runs one repeat. `on_sample` is called from this thread, between the sampler's sleeps.
+pub fn run_repeat(spec: &RepeatSpec, control: &Control, on_sample: &mut dyn FnMut(&LiveSample)) -> RepeatReport {
+    let threads = spec.threads().max(1);
+    let depth = spec.workload.depth().div_ceil(u64::from(threads)) as u32;
+    let quota = spec
+        .workload
+        .stop
+        .max_bytes
+        .map_or(u64::MAX, |bytes| (bytes / spec.workload.block_bytes.max(1) / u64::from(threads)).max(1));
+    let barrier = Arc::new(Barrier::new(threads as usize + 1));
+    let (sender, reports) = mpsc::channel();
+    // Threads that make up the queue of one job share its sequential stream.
+    let per_job = (threads / spec.workload.jobs.max(1)).max(1);
+    let turns: Vec<Arc<AtomicU64>> = (0..spec.workload.jobs.max(1)).map(|_| Arc::default()).collect();
+    let lives: Vec<Arc<Live>> = (0..threads).map(|_| Arc::new(Live::new())).collect();
+    // A failure of one thread ends the others too, but not the run.
+    let stop = Arc::new(AtomicBool::new(control.stopped()));
+
+    for thread in 0..threads {
+        let job = thread / per_job;
+        let turn = (per_job > 1 && spec.workload.pattern == Pattern::Sequential)
+            .then(|| Arc::clone(&turns[job as usize % turns.len()]));
+        let place = Place {
+            job: if spec.workload.pattern == Pattern::Sequential { job } else { thread },
+            jobs: spec.workload.jobs,
+            repeat: spec.repeat,
+            repeats: spec.repeats,
+            seed: spec.seed,
+        };
+        let work = ThreadWork {
+            spec: spec.clone(),
+            addresses: Addresses::new(&spec.workload, place, turn),
+            thread,
+            depth,
+            quota,
+            live: Arc::clone(&lives[thread as usize]),
+            stop: Arc::clone(&stop),
+            barrier: Arc::clone(&barrier),
+        };
+        let sender = sender.clone();
+        // Not joined: a thread inside a hung system call never returns; it owns all it uses.
+        std::thread::spawn(move || {
+            let _ = sender.send(work.run());
+        });
+    }
+    drop(sender);
+    barrier.wait();
+    let clock = Clock::start();
+
+    let mut sampler = Sampler::new(&lives, clock, spec.sample_every);
+    let mut done: Vec<JobReport> = Vec::with_capacity(threads as usize);
+    let mut done_at: Vec<u64> = Vec::with_capacity(threads as usize);
+    let mut trouble = None;
+    let mut progress = (0, 0);
+    while done.len() < threads as usize {
+        match reports.recv_timeout(TICK) {
+            Ok(Ok(report)) => {
+                done_at.push(clock.now());
+                if let (Some(failure), None) = (report.failure, &trouble) {
+                    trouble = Some(Trouble::Io { write: failure.write, offset: failure.offset, errno: failure.errno });
+                    stop.store(true, Ordering::Relaxed);
+                }
+                done.push(report);
+            }
+            Ok(Err(message)) => {
+                stop.store(true, Ordering::Relaxed);
+                trouble = Some(Trouble::Setup(message));
+                break;
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                trouble.get_or_insert(Trouble::Setup("a worker thread ended early".to_owned()));
+                break;
+            }
+        }
+        if control.stopped() {
+            stop.store(true, Ordering::Relaxed);
+        }
+        sampler.tick(on_sample);
+        let now = clock.now();
+        let operations = sampler.operations();
+        if operations != progress.0 {
+            progress = (operations, now);
+        } else if Duration::from_nanos(now - progress.1) > spec.hang_after {
+            trouble = Some(Trouble::Hung { after: spec.hang_after });
+            stop.store(true, Ordering::Relaxed);
+            break;
+        }
+    }
+    let drained_ns = clock.now();
+    sampler.finish(on_sample);
+
+    let totals = sampler.totals();
+    let mut durable = None;
+    if spec.workload.writes() && !matches!(trouble, Some(Trouble::Hung { .. } | Trouble::Setup(_))) {
+        match sync_within(spec.target.as_ref(), spec.hang_after.max(Duration::from_secs(120))) {
+            Ok(()) => durable = Some(totals.written_bytes as f64 / (clock.now().max(1) as f64 / 1e9)),
+            Err(problem) => trouble = trouble.or(Some(problem)),
+        }
+    }
+    if done.len() < threads as usize && done.is_empty() {
+        // Nobody came back: what the counters saw is what there is.
+        done.push(from_counters(&lives, drained_ns));
+    }
+    collect(spec, &done, &done_at, totals, sampler.samples, durable, trouble)
+}
+
+/// Everything one thread owns.
+struct ThreadWork {
+    spec: RepeatSpec,
+    addresses: Addresses,
+    thread: u32,
+    depth: u32,
+    quota: u64,
+    live: Arc<Live>,
+    stop: Arc<AtomicBool>,
+    barrier: Arc<Barrier>,
+}
+
+impl ThreadWork {
+    /// Sets the engine up, waits for the others, drives it.
+    fn run(self) -> Result<JobReport, String> {
+        let Self { spec, addresses, thread, depth, quota, live, stop, barrier } = self;
+        let block = spec.workload.block_bytes;
+        let pool = usize::try_from(block).map_err(std::io::Error::other).and_then(|b| Pool::new(depth as usize, b));
+        let mut pool = match pool {
+            Ok(pool) => pool,
+            Err(error) => {
+                barrier.wait();
+                return Err(format!("no memory for {depth} buffers of {block} bytes: {error}"));
+            }
+        };
+        if spec.workload.writes() && spec.engine != EngineKind::Null {
+            pool.fill(spec.seed ^ (u64::from(thread) << 40) ^ u64::from(spec.repeat));
+        }
+        let drive_it = |engine: &mut dyn FnMut(Addresses, &JobSpec<'_>) -> JobReport| {
+            barrier.wait();
+            let job = JobSpec {
+                workload: &spec.workload,
+                depth,
+                quota,
+                job: thread,
+                seed: spec.seed ^ (u64::from(spec.repeat) << 48),
+                clock: Clock::start(),
+                live: &live,
+                stop: &stop,
+            };
+            engine(addresses, &job)
+        };
+        match (spec.engine, spec.target.as_deref()) {
+            (EngineKind::Null, _) => {
+                let mut engine = Null::new(pool, depth, block);
+                Ok(drive_it(&mut |addresses, job| drive(&mut engine, addresses, job)))
+            }
+            (EngineKind::Sync, Some(target)) => {
+                let mut engine = SyncEngine::new(pool, target, spec.workload.sync);
+                Ok(drive_it(&mut |addresses, job| drive(&mut engine, addresses, job)))
+            }
+            #[cfg(target_pointer_width = "64")]
+            (EngineKind::Uring, Some(target)) => match crate::uring::Uring::new(pool, target, depth, block) {
+                Ok(mut engine) => Ok(drive_it(&mut |addresses, job| drive(&mut engine, addresses, job))),
+                Err(error) => {
+                    barrier.wait();
+                    Err(format!("io_uring could not be set up: {error}"))
+                }
+            },
+            _ => {
+                barrier.wait();
+                Err(format!("engine {} has nothing to work on", spec.engine))
+            }
+        }
+    }
+}
+
+/// Reads the counters at intervals.
+struct Sampler<'a> {
+    lives: &'a [Arc<Live>],
+    clock: Clock,
+    every_ns: u64,
+    last_ns: u64,
+    last: Totals,
+    last_latency: Histogram,
+    samples: Vec<LiveSample>,
+}
+
+impl<'a> Sampler<'a> {
+    fn new(lives: &'a [Arc<Live>], clock: Clock, every: Duration) -> Self {
+        Self {
+            lives,
+            clock,
+            every_ns: u64::try_from(every.as_nanos()).unwrap_or(u64::MAX).max(1),
+            last_ns: 0,
+            last: Totals::default(),
+            last_latency: Histogram::default(),
+            samples: Vec::new(),
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        self.lives.iter().map(|live| live.totals()).fold(Totals::default(), |sum, t| Totals {
+            operations: sum.operations + t.operations,
+            bytes: sum.bytes + t.bytes,
+            read_bytes: sum.read_bytes + t.read_bytes,
+            written_bytes: sum.written_bytes + t.written_bytes,
+        })
+    }
+
+    fn operations(&self) -> u64 {
+        self.lives.iter().map(|live| live.totals().operations).sum()
+    }
+
+    fn tick(&mut self, on_sample: &mut dyn FnMut(&LiveSample)) {
+        if self.clock.now() - self.last_ns >= self.every_ns {
+            self.take(on_sample);
+        }
+    }
+
+    /// The rest of the last interval, unless it is too short to say anything.
+    fn finish(&mut self, on_sample: &mut dyn FnMut(&LiveSample)) {
+        if self.samples.is_empty() || self.clock.now() - self.last_ns >= self.every_ns / 4 {
+            self.take(on_sample);
+        }
+    }
+
+    fn take(&mut self, on_sample: &mut dyn FnMut(&LiveSample)) {
+        let now = self.clock.now();
+        let totals = self.totals();
+        let mut latency = Histogram::default();
+        for live in self.lives {
+            latency.merge(&live.histogram());
+        }
+        let fresh = latency.since(&self.last_latency);
+        let sample = LiveSample {
+            t_ns: now,
+            interval_ns: now - self.last_ns,
+            operations: totals.operations - self.last.operations,
+            bytes: totals.bytes - self.last.bytes,
+            p50_ns: fresh.quantile(0.5),
+            p99_ns: fresh.quantile(0.99),
+        };
+        on_sample(&sample);
+        self.samples.push(sample);
+        (self.last_ns, self.last, self.last_latency) = (now, totals, latency);
+    }
+}
+
+/// Syncs in a thread of its own, so that a medium that never answers does not take this one.
+fn sync_within(target: Option<&Arc<Target>>, limit: Duration) -> Result<(), Trouble> {
+    let Some(target) = target else { return Ok(()) };
+    let (sender, answer) = mpsc::channel();
+    let target = Arc::clone(target);
+    std::thread::spawn(move || {
+        let _ = sender.send(target.sync());
+    });
+    match answer.recv_timeout(limit) {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(Trouble::Sync { errno: error.raw_os_error().unwrap_or(5) }),
+        Err(_) => Err(Trouble::Hung { after: limit }),
+    }
+}
+
+fn from_counters(lives: &[Arc<Live>], elapsed_ns: u64) -> JobReport {
+    let mut histogram = Histogram::default();
+    let (mut operations, mut bytes) = (0, 0);
+    for live in lives {
+        histogram.merge(&live.histogram());
+        let totals = live.totals();
+        operations += totals.operations;
+        bytes += totals.bytes;
+    }
+    JobReport {
+        window_ns: elapsed_ns,
+        operations,
+        bytes,
+        in_flight_ns: histogram.sum_ns(),
+        histogram,
+        whole: true,
+        failure: None,
+    }
+}
+
+fn collect(
+    spec: &RepeatSpec,
+    done: &[JobReport],
+    done_at: &[u64],
+    totals: Totals,
+    samples: Vec<LiveSample>,
+    durable: Option<f64>,
+    trouble: Option<Trouble>,
+) -> RepeatReport {
+    let mut histogram = Histogram::default();
+    let (mut operations, mut bytes, mut iops, mut in_flight) = (0, 0, 0.0, 0.0);
+    let mut windows = 0u128;
+    for job in done {
+        histogram.merge(&job.histogram);
+        operations += job.operations;
+        bytes += job.bytes;
+        windows += u128::from(job.window_ns);
+        if job.window_ns > 0 {
+            iops += job.operations as f64 / (job.window_ns as f64 / 1e9);
+            in_flight += job.in_flight_ns as f64 / job.window_ns as f64;
+        }
+    }
+    RepeatReport {
+        window_ns: (windows / (done.len().max(1) as u128)) as u64,
+        operations,
+        bytes,
+        iops,
+        bytes_per_second: iops * spec.workload.block_bytes as f64,
+        histogram,
+        in_flight,
+        read_bytes: totals.read_bytes,
+        written_bytes: totals.written_bytes,
+        durable_bytes_per_second: durable,
+        samples,
+        first_done_ns: done_at.first().copied().unwrap_or(0),
+        last_done_ns: done_at.last().copied().unwrap_or(0),
+        whole: done.iter().any(|job| job.whole),
+        trouble,
+    }
+}

@@ -1,0 +1,146 @@
+//! What is read and written: the test file or a raw device, opened once.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::fs::{Advice, AtFlags, StatxFlags};
+
+/// Whether and how the page cache can be bypassed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DirectSupport {
+    /// Offsets, lengths and memory must be multiples of this many bytes.
+    Yes {
+        /// The alignment in bytes.
+        alignment: u32,
+        /// Where it was learnt.
+        source: String,
+    },
+    /// It cannot, and this is why.
+    No {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Why a target could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {source}")]
+pub struct TargetError {
+    /// Path that was opened.
+    pub path: String,
+    /// The system's error.
+    #[source]
+    pub source: io::Error,
+}
+
+/// An open file or device that the engines work on.
+#[derive(Debug)]
+pub struct Target {
+    file: File,
+    direct: bool,
+}
+
+impl Target {
+    /// Makes the test file, which must not exist.
+    ///
+    /// # Errors
+    /// The system's error with the path.
+    pub fn create(path: &Path, direct: bool) -> Result<Self, TargetError> {
+        Self::open(path, direct, OpenOptions::new().read(true).write(true).create_new(true).mode(0o600))
+    }
+
+    /// Opens a file or device that exists; `write` also for writing.
+    ///
+    /// # Errors
+    /// The system's error with the path.
+    pub fn existing(path: &Path, direct: bool, write: bool) -> Result<Self, TargetError> {
+        Self::open(path, direct, OpenOptions::new().read(true).write(write))
+    }
+
+    /// Opens a raw device for nobody else: the kernel refuses a device that is mounted or part of
+    /// another, as a second guard behind the check of the plan.
+    ///
+    /// # Errors
+    /// The system's error with the path.
+    pub fn device(path: &Path, direct: bool, write: bool) -> Result<Self, TargetError> {
+        let exclusive = if write { libc::O_EXCL } else { 0 };
+        let flags = exclusive | if direct { libc::O_DIRECT } else { 0 };
+        let file = OpenOptions::new()
+            .read(true)
+            .write(write)
+            .custom_flags(flags)
+            .open(path)
+            .map_err(|source| TargetError { path: path.display().to_string(), source })?;
+        Ok(Self { file, direct })
+    }
+
+    fn open(path: &Path, direct: bool, options: &mut OpenOptions) -> Result<Self, TargetError> {
+        let flags = libc::O_NOFOLLOW | if direct { libc::O_DIRECT } else { 0 };
+        let file = options
+            .custom_flags(flags)
+            .open(path)
+            .map_err(|source| TargetError { path: path.display().to_string(), source })?;
+        Ok(Self { file, direct })
+    }
+
+    /// The open file.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Whether the page cache is bypassed.
+    #[must_use]
+    pub fn direct(&self) -> bool {
+        self.direct
+    }
+
+    /// Waits until all data is durable.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    /// Asks the kernel to drop what it has cached of the target; dirty data stays, so sync first.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn drop_cache(&self) -> io::Result<()> {
+        rustix::fs::fadvise(self.file.as_fd(), 0, None, Advice::DontNeed).map_err(Into::into)
+    }
+}
+
+/// Finds out whether `path`, an existing file or device, can be used with direct I/O.
+///
+/// Linux 6.1 and later answer through `statx` with `STATX_DIOALIGN`; before that an open with
+/// `O_DIRECT` is tried and `logical_block_bytes` of the device serves as the alignment.
+#[must_use]
+pub fn direct_support(path: &Path, logical_block_bytes: Option<u32>) -> DirectSupport {
+    match rustix::fs::statx(rustix::fs::CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN) {
+        Ok(answer) if StatxFlags::from_bits_retain(answer.stx_mask).contains(StatxFlags::DIOALIGN) => {
+            if answer.stx_dio_offset_align == 0 {
+                return DirectSupport::No { reason: "the file system does not do direct I/O".to_owned() };
+            }
+            let alignment = answer.stx_dio_offset_align.max(answer.stx_dio_mem_align);
+            match Target::existing(path, true, false) {
+                Ok(_) => DirectSupport::Yes { alignment, source: "statx STATX_DIOALIGN".to_owned() },
+                Err(error) => DirectSupport::No { reason: format!("O_DIRECT was refused: {}", error.source) },
+            }
+        }
+        _ => match Target::existing(path, true, false) {
+            Ok(_) => DirectSupport::Yes {
+                alignment: logical_block_bytes.unwrap_or(4096),
+                source: match logical_block_bytes {
+                    Some(_) => "logical block size of the device".to_owned(),
+                    None => "assumed, as the kernel reports none".to_owned(),
+                },
+            },
+            Err(error) => DirectSupport::No { reason: format!("O_DIRECT was refused: {}", error.source) },
+        },
+    }
+}

@@ -1,0 +1,196 @@
+//! io_uring: registered file, fixed buffers, one issuer, deferred task work where the kernel has
+//! them. Everything is probed; what is missing is done without and noted.
+
+use std::mem::ManuallyDrop;
+use std::os::fd::AsRawFd;
+
+use io_uring::{IoUring, Probe, opcode, types};
+
+use crate::buffer::Pool;
+use crate::contract::{Availability, Capabilities, Completion, Direction, Engine, Io, Submit};
+use crate::target::Target;
+
+/// Asks the kernel for a ring and its opcodes.
+pub(crate) fn probe() -> Availability {
+    let (ring, mut capabilities) = match open(8) {
+        Ok(opened) => opened,
+        Err(error) => return Availability::No(explain(&error)),
+    };
+    let mut probe = Probe::new();
+    if ring.submitter().register_probe(&mut probe).is_err() {
+        return Availability::No("this kernel cannot list its io_uring opcodes (older than 5.6)".to_owned());
+    }
+    let missing: Vec<&str> = [(opcode::Read::CODE, "READ"), (opcode::Write::CODE, "WRITE")]
+        .iter()
+        .filter(|(code, _)| !probe.is_supported(*code))
+        .map(|(_, name)| *name)
+        .collect();
+    if !missing.is_empty() {
+        return Availability::No(format!("this kernel's io_uring lacks {}", missing.join(", ")));
+    }
+    capabilities.fixed_buffers =
+        probe.is_supported(opcode::ReadFixed::CODE) && probe.is_supported(opcode::WriteFixed::CODE);
+    capabilities.registered_files = true;
+    Availability::Yes(capabilities)
+}
+
+/// Why a ring could not be opened, in words (EPERM and ENOSYS have distinct usual causes).
+fn explain(error: &std::io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) => {
+            "io_uring is forbidden here (kernel.io_uring_disabled or a seccomp profile)".to_owned()
+        }
+        Some(libc::ENOSYS) => "this kernel has no io_uring, or it is filtered".to_owned(),
+        Some(libc::ENOMEM) => "no locked memory for io_uring (ulimit -l)".to_owned(),
+        _ => format!("io_uring: {error}"),
+    }
+}
+
+/// Opens a ring with the best flags that the kernel takes.
+fn open(entries: u32) -> std::io::Result<(IoUring, Capabilities)> {
+    let mut capabilities = Capabilities { asynchronous: true, ..Capabilities::default() };
+    // Linux 6.1: completions are processed in the submitting thread when it asks for them.
+    if let Ok(ring) = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(entries) {
+        capabilities.single_issuer = true;
+        capabilities.deferred_task_work = true;
+        return Ok((ring, capabilities));
+    }
+    capabilities.fallbacks.push("no deferred task work (before Linux 6.1)".to_owned());
+    // Linux 5.19: no interrupt of the thread for a completion.
+    if let Ok(ring) = IoUring::builder().setup_coop_taskrun().build(entries) {
+        return Ok((ring, capabilities));
+    }
+    capabilities.fallbacks.push("no cooperative task work (before Linux 5.19)".to_owned());
+    IoUring::builder().build(entries).map(|ring| (ring, capabilities))
+}
+
+/// One ring with its buffers, for one thread.
+///
+/// The pool is dropped by hand: while operations are in flight the kernel may write to it.
+pub(crate) struct Uring {
+    ring: ManuallyDrop<IoUring>,
+    pool: ManuallyDrop<Pool>,
+    block: u32,
+    fd: i32,
+    fixed_buffers: bool,
+    registered_file: bool,
+    /// Handed to the kernel or about to be, and not yet reaped.
+    in_flight: usize,
+}
+
+impl Uring {
+    pub(crate) fn new(mut pool: Pool, target: &Target, depth: u32, block: u64) -> std::io::Result<Self> {
+        let block = u32::try_from(block).map_err(|_| std::io::ErrorKind::InvalidInput)?;
+        let (ring, _) = open(depth.next_power_of_two().max(8))?;
+        let fd = target.file().as_raw_fd();
+        let registered_file = ring.submitter().register_files(&[fd]).is_ok();
+        let vectors: Vec<libc::iovec> = (0..depth as usize)
+            .map(|slot| {
+                let buffer = pool.slot(slot);
+                libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() }
+            })
+            .collect();
+        // SAFETY: the buffers belong to `pool`, which this value keeps mapped until the ring is
+        // closed and nothing is in flight (see `drop`).
+        let fixed_buffers = unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
+        Ok(Self {
+            ring: ManuallyDrop::new(ring),
+            pool: ManuallyDrop::new(pool),
+            block,
+            fd,
+            fixed_buffers,
+            registered_file,
+            in_flight: 0,
+        })
+    }
+
+    #[inline]
+    fn entry(&self, io: Io) -> io_uring::squeue::Entry {
+        let pointer = self.pool.slot_ptr(io.slot as usize);
+        let slot = io.slot as u16;
+        macro_rules! build {
+            ($read:expr, $write:expr) => {
+                match io.direction {
+                    Direction::Read => $read.offset(io.offset).build(),
+                    Direction::Write => $write.offset(io.offset).build(),
+                }
+            };
+        }
+        let length = self.block;
+        let entry = match (self.registered_file, self.fixed_buffers) {
+            (true, true) => build!(
+                opcode::ReadFixed::new(types::Fixed(0), pointer, length, slot),
+                opcode::WriteFixed::new(types::Fixed(0), pointer, length, slot)
+            ),
+            (true, false) => build!(
+                opcode::Read::new(types::Fixed(0), pointer, length),
+                opcode::Write::new(types::Fixed(0), pointer, length)
+            ),
+            (false, true) => build!(
+                opcode::ReadFixed::new(types::Fd(self.fd), pointer, length, slot),
+                opcode::WriteFixed::new(types::Fd(self.fd), pointer, length, slot)
+            ),
+            (false, false) => build!(
+                opcode::Read::new(types::Fd(self.fd), pointer, length),
+                opcode::Write::new(types::Fd(self.fd), pointer, length)
+            ),
+        };
+        entry.user_data(u64::from(io.slot))
+    }
+}
+
+impl Engine for Uring {
+    fn buffer(&mut self, slot: u32) -> &mut [u8] {
+        self.pool.slot(slot as usize)
+    }
+
+    #[inline]
+    fn submit(&mut self, io: Io) -> Submit {
+        let entry = self.entry(io);
+        // SAFETY: buffer and file outlive the operation: both are kept until nothing is in flight.
+        match unsafe { self.ring.submission().push(&entry) } {
+            Ok(()) => {
+                self.in_flight += 1;
+                Submit::Queued
+            }
+            Err(_) => Submit::Full,
+        }
+    }
+
+    #[inline]
+    fn reap(&mut self, min: usize, done: &mut impl FnMut(Completion)) -> std::io::Result<()> {
+        loop {
+            match self.ring.submit_and_wait(min.min(self.in_flight)) {
+                Ok(_) => break,
+                Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
+                // Out of completion space or memory for the moment: take what is there first.
+                Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EAGAIN)) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        let queue = self.ring.completion();
+        for entry in queue {
+            self.in_flight -= 1;
+            done(Completion { slot: entry.user_data() as u32, result: entry.result() });
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Uring {
+    fn drop(&mut self) {
+        // Unmapping a buffer that the kernel still writes to would corrupt whatever is mapped
+        // there next, so wait for what is in flight. A thread that hangs here is abandoned by
+        // the sampler together with its memory.
+        while self.in_flight > 0 {
+            if self.reap(1, &mut |_| {}).is_err() {
+                return; // leaks ring and buffers on purpose
+            }
+        }
+        // SAFETY: dropped once, here, ring first; nothing is in flight.
+        unsafe {
+            ManuallyDrop::drop(&mut self.ring);
+            ManuallyDrop::drop(&mut self.pool);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The engines against real files of this machine.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
+use assay_engine::{
+    Availability, Control, DirectSupport, EngineKind, RepeatSpec, Target, Trouble, direct_support, probe, run_repeat,
+};
+
+const MIB: u64 = 1 << 20;
+
+fn workload(op: Op, pattern: Pattern, block: u64, depth: u32, jobs: u32) -> Workload {
+    Workload {
+        name: "t".into(),
+        op,
+        read_percent: (op == Op::Mixed).then_some(70),
+        pattern,
+        block_bytes: block,
+        queue_depth: depth,
+        jobs,
+        span_bytes: 8 * MIB,
+        direct: true,
+        sync: Sync::End,
+        stop: Stop { ramp_ns: 20_000_000, duration_ns: 150_000_000, max_bytes: None },
+    }
+}
+
+fn spec(workload: Workload, engine: EngineKind, target: Option<Arc<Target>>) -> RepeatSpec {
+    RepeatSpec {
+        workload,
+        engine,
+        target,
+        seed: 42,
+        repeat: 0,
+        repeats: 3,
+        hang_after: Duration::from_secs(10),
+        sample_every: Duration::from_millis(50),
+    }
+}
+
+/// A written-out file on the file system of the build directory, opened for direct I/O where it can.
+fn file(dir: &Path) -> Arc<Target> {
+    let path = dir.join("data");
+    let mut content = vec![0u8; 8 * MIB as usize];
+    assay_engine::fill_unique(&mut content, 9, 0);
+    std::fs::write(&path, &content).unwrap();
+    let direct = matches!(direct_support(&path, None), DirectSupport::Yes { .. });
+    if !direct {
+        eprintln!("SKIP: direct I/O is not possible in {}; cached I/O is tested", dir.display());
+    }
+    let target = Target::existing(&path, direct, true).unwrap();
+    target.sync().unwrap();
+    Arc::new(target)
+}
+
+fn directory() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+fn engines() -> Vec<EngineKind> {
+    let mut engines = vec![EngineKind::Sync];
+    match probe(EngineKind::Uring) {
+        Availability::Yes(_) => engines.push(EngineKind::Uring),
+        Availability::No(reason) => eprintln!("SKIP: uring: {reason}"),
+    }
+    engines
+}
+
+#[test]
+fn every_engine_moves_bytes_and_its_figures_agree_with_each_other() {
+    let dir = directory();
+    let target = file(dir.path());
+    for engine in engines() {
+        for (op, pattern, block, depth, jobs) in [
+            (Op::Read, Pattern::Random, 4096, 1, 1),
+            (Op::Read, Pattern::Random, 4096, 8, 2),
+            (Op::Write, Pattern::Random, 4096, 4, 1),
+            (Op::Read, Pattern::Sequential, 128 * 1024, 4, 2),
+            (Op::Mixed, Pattern::Random, 4096, 4, 1),
+        ] {
+            let w = workload(op, pattern, block, depth, jobs);
+            let report = run_repeat(&spec(w.clone(), engine, Some(target.clone())), &Control::default(), &mut |_| {});
+            let what = format!("{engine} {}", w.title());
+            assert_eq!(report.trouble, None, "{what}");
+            assert!(report.operations > 0 && !report.whole, "{what}");
+            assert_eq!(report.bytes, report.operations * block, "{what}");
+            assert_eq!(report.histogram.total(), report.operations, "{what}");
+            // Little's law: mean latency times rate is the mean number in flight.
+            let mean = report.histogram.mean().unwrap() / 1e9;
+            let law = mean * report.iops / report.in_flight;
+            assert!((0.9..1.1).contains(&law), "{what}: {law}");
+            assert!(report.in_flight <= w.depth() as f64 * 1.001, "{what}: {}", report.in_flight);
+            let issued = report.read_bytes + report.written_bytes;
+            assert!(issued >= report.bytes, "{what}");
+            assert_eq!(report.durable_bytes_per_second.is_some(), op != Op::Read, "{what}");
+            let sampled: u64 = report.samples.iter().map(|s| s.operations).sum();
+            assert!(sampled * block <= issued && sampled > 0, "{what}: {sampled}");
+            if op == Op::Mixed {
+                let share = report.read_bytes as f64 / issued as f64;
+                assert!((0.5..0.9).contains(&share), "{what}: {share} read");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_write_limit_is_kept_to_the_byte() {
+    let dir = directory();
+    let target = file(dir.path());
+    for engine in engines() {
+        let mut w = workload(Op::Write, Pattern::Sequential, 65_536, 4, 1);
+        w.stop = Stop { ramp_ns: 0, duration_ns: 60_000_000_000, max_bytes: Some(2 * MIB) };
+        let report = run_repeat(&spec(w, engine, Some(target.clone())), &Control::default(), &mut |_| {});
+        let depth_by_threads = if engine == EngineKind::Sync { 4 } else { 1 };
+        assert!(report.written_bytes <= 2 * MIB, "{engine}: {}", report.written_bytes);
+        assert!(report.written_bytes >= 2 * MIB - 65_536 * depth_by_threads, "{engine}: {}", report.written_bytes);
+    }
+}
+
+#[test]
+fn a_stop_ends_a_long_repeat_at_once_and_keeps_what_there_is() {
+    let dir = directory();
+    let target = file(dir.path());
+    for engine in engines() {
+        let mut w = workload(Op::Read, Pattern::Random, 4096, 4, 1);
+        w.stop.duration_ns = 60_000_000_000;
+        let control = Control::default();
+        let other = control.clone();
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(200));
+            other.stop();
+        });
+        let start = std::time::Instant::now();
+        let report = run_repeat(&spec(w, engine, Some(target.clone())), &control, &mut |_| {});
+        assert!(start.elapsed() < Duration::from_secs(5), "{engine}");
+        assert!(report.operations > 0, "{engine}");
+    }
+}
+
+#[test]
+fn reading_past_the_end_is_an_error_with_its_place() {
+    let dir = directory();
+    let target = file(dir.path());
+    for engine in engines() {
+        let mut w = workload(Op::Read, Pattern::Sequential, MIB, 1, 1);
+        w.span_bytes = 16 * MIB;
+        let report = run_repeat(&spec(w, engine, Some(target.clone())), &Control::default(), &mut |_| {});
+        assert_eq!(report.trouble, Some(Trouble::Io { write: false, offset: 8 * MIB, errno: 0 }), "{engine}");
+    }
+}
+
+#[test]
+fn a_read_only_target_refuses_writes_as_an_io_error() {
+    let dir = directory();
+    drop(file(dir.path()));
+    let target = Arc::new(Target::existing(&dir.path().join("data"), false, false).unwrap());
+    let w = workload(Op::Write, Pattern::Random, 4096, 1, 1);
+    let report = run_repeat(&spec(w, EngineKind::Sync, Some(target)), &Control::default(), &mut |_| {});
+    assert!(matches!(report.trouble, Some(Trouble::Io { write: true, errno: 9, .. })), "{:?}", report.trouble);
+}

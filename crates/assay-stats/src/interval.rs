@@ -1,0 +1,99 @@
+//! Intervals over repeats of one measurement.
+
+use assay_core::estimate::Estimate;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Confidence level of every published interval.
+pub const LEVEL: f64 = 0.95;
+
+/// Two-sided quantile of Student's t: `P(|T| <= t) = level` with `degrees` of freedom.
+/// `None` for no degree of freedom or a level outside 0 to 1.
+#[must_use]
+pub fn student_t(level: f64, degrees: u32) -> Option<f64> {
+    if degrees == 0 || !(0.0..1.0).contains(&level) {
+        return None;
+    }
+    let t = StudentsT::new(0.0, 1.0, f64::from(degrees)).ok()?;
+    Some(t.inverse_cdf((1.0 + level) / 2.0))
+}
+
+/// Geometric mean of positive values with a t interval on their logarithms.
+///
+/// Rates and latencies vary by ratios, so a 5 % unit is 5 % at every block size, and the mean of
+/// seconds per operation is the inverse of the mean of operations per second (statistics: ratios
+/// on the log scale). Fewer than two values carry no interval; no value, or one that is not
+/// positive and finite, carries no estimate.
+#[must_use]
+pub fn geometric(values: &[f64]) -> Option<Estimate> {
+    if values.is_empty() || values.iter().any(|v| !v.is_finite() || *v <= 0.0) {
+        return None;
+    }
+    let n = u32::try_from(values.len()).ok()?;
+    let count = f64::from(n);
+    let mean = values.iter().map(|v| v.ln()).sum::<f64>() / count;
+    if n == 1 {
+        return Some(Estimate::bare(values[0], 1, "single repeat"));
+    }
+    let variance = values.iter().map(|v| (v.ln() - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let half = student_t(LEVEL, n - 1)? * (variance / count).sqrt();
+    Some(Estimate {
+        point: mean.exp(),
+        low: Some((mean - half).exp()),
+        high: Some((mean + half).exp()),
+        level: Some(LEVEL),
+        n,
+        method: "geometric mean of repeats, t interval on logarithms".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn t_quantiles_match_the_tables() {
+        // Student (1908), any table of two-sided 95 % points.
+        for (degrees, expected) in [(1, 12.706), (2, 4.303), (4, 2.776), (9, 2.262), (30, 2.042)] {
+            let t = student_t(0.95, degrees).unwrap();
+            assert!((t - expected).abs() < 5e-4, "{degrees}: {t}");
+        }
+        assert_eq!(student_t(0.95, 0), None);
+    }
+
+    #[test]
+    fn three_repeats_by_hand() {
+        // ln 90, ln 100, ln 110: mean 4.602 (e^ = 99.67), sd 0.10039, half 4.3027 * sd / sqrt 3.
+        let e = geometric(&[90.0, 100.0, 110.0]).unwrap();
+        assert!((e.point - 99.666).abs() < 1e-3, "{}", e.point);
+        assert!((e.low.unwrap() - 77.67).abs() < 0.05, "{:?}", e.low);
+        assert!((e.high.unwrap() - 127.90).abs() < 0.1, "{:?}", e.high);
+        assert_eq!((e.n, e.level), (3, Some(0.95)));
+    }
+
+    #[test]
+    fn one_value_has_no_interval_and_bad_ones_no_estimate() {
+        let e = geometric(&[7.0]).unwrap();
+        assert_eq!((e.point, e.low, e.high), (7.0, None, None));
+        for bad in [&[][..], &[0.0], &[1.0, f64::NAN], &[-1.0, 2.0], &[f64::INFINITY]] {
+            assert_eq!(geometric(bad), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_interval_holds_the_point_and_scales_with_the_unit(values in prop::collection::vec(1e-3f64..1e9, 2..8), factor in 1e-3f64..1e3) {
+            let e = geometric(&values).unwrap();
+            prop_assert!(e.low.unwrap() <= e.point && e.point <= e.high.unwrap());
+            let scaled = geometric(&values.iter().map(|v| v * factor).collect::<Vec<_>>()).unwrap();
+            prop_assert!((scaled.point / e.point / factor - 1.0).abs() < 1e-9);
+        }
+
+        #[test]
+        fn the_inverse_of_the_mean_is_the_mean_of_the_inverses(values in prop::collection::vec(1e-3f64..1e6, 1..8)) {
+            let e = geometric(&values).unwrap();
+            let inverse = geometric(&values.iter().map(|v| 1.0 / v).collect::<Vec<_>>()).unwrap();
+            prop_assert!((e.point * inverse.point - 1.0).abs() < 1e-9);
+        }
+    }
+}
