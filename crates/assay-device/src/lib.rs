@@ -1,1 +1,30 @@
-//! .
+//! What lies under a path: mount, block devices, medium, bus and its ceiling; the counters that
+//! prove a measurement; sensors; and the guards that stand before a raw device is written.
+//!
+//! Everything is read below a [`Sysroot`], so that a tree laid out as the kernel lays it out on
+//! another machine answers as that machine would.
+
+mod block;
+mod counters;
+mod error;
+mod files;
+pub mod guard;
+mod host;
+mod klog;
+mod look;
+mod medium;
+mod mounts;
+mod queue;
+mod swaps;
+mod sysroot;
+mod target;
+mod thermal;
+
+pub use counters::{Counters, ProofMeter};
+pub use error::DeviceError;
+pub use host::host;
+pub use look::{Seen, What, look, look_by_dev};
+pub use swaps::swaps_on;
+pub use sysroot::Sysroot;
+pub use target::Target;
+pub use thermal::Thermometer;

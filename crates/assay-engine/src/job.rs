@@ -6,6 +6,11 @@
 //! that completes in lumps (or twice a second) is not over- or undercounted at the edges, and a
 //! stall that is under way at the end is waited for and counted (Wald's identity: the expected
 //! time of N intervals is N times the mean interval, also when N is a stopping time).
+//!
+//! Where completions come in lumps of many batches (a throttle that hands out a tenth of a second
+//! at a time, a medium that pauses to collect garbage), both edges are put where a pause ends, so
+//! that the window holds whole lumps. What counts as a pause is learnt during the warm-up, and
+//! neither edge waits for one longer than [`PATIENCE_NS`].
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,6 +24,9 @@ use crate::clock::Clock;
 use crate::contract::{Completion, Direction, Engine, Io, Submit};
 use crate::counters::{Live, Snapshot, Totals};
 use crate::data::{mix, stamp};
+
+/// How long an edge of the window may wait for the end of a pause, in nanoseconds.
+const PATIENCE_NS: u64 = 250_000_000;
 
 /// What a job needs to know.
 pub(crate) struct JobSpec<'a> {
@@ -114,6 +122,7 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, mut addresses: Addresses, spec: &
     let block = workload.block_bytes;
     let expected = i32::try_from(block).unwrap_or(i32::MAX);
     let ramp_ns = workload.stop.ramp_ns;
+    let duration_ns = workload.stop.duration_ns;
     let seed = mix(spec.seed ^ mix(u64::from(spec.job) + 1));
     let mut directions = Directions::new(workload, seed);
     let mut free: Vec<u32> = (0..depth).rev().collect();
@@ -133,6 +142,7 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, mut addresses: Addresses, spec: &
     let start = clock.now();
     let mut now = start;
     let (mut opened, mut closed) = (start, start);
+    let mut longest_pause = 0u64;
 
     loop {
         // Refill.
@@ -204,10 +214,13 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, mut addresses: Addresses, spec: &
         live.publish(totals, sum_ns);
 
         // Open and close the window.
+        let pause = now - before;
+        let pause_ended = pause * 2 >= longest_pause;
         let over = issued >= quota || failure.is_some() || spec.stop.load(Ordering::Relaxed);
         match window {
             Window::Warming if over => window = Window::Closed,
-            Window::Warming if now - start >= ramp_ns => {
+            Window::Warming if now - start < ramp_ns => longest_pause = longest_pause.max(pause),
+            Window::Warming if pause_ended || now - start >= ramp_ns + PATIENCE_NS => {
                 window = Window::Open;
                 opened = now;
                 base_totals = totals;
@@ -216,7 +229,10 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, mut addresses: Addresses, spec: &
                 live.reset_extremes();
                 now = clock.now();
             }
-            Window::Open if over || now - opened >= workload.stop.duration_ns => {
+            Window::Open
+                if over
+                    || (now - opened >= duration_ns && (pause_ended || now - opened >= duration_ns + PATIENCE_NS)) =>
+            {
                 window = Window::Closed;
                 closed = now;
                 end_totals = totals;

@@ -60,21 +60,10 @@ impl Target {
         Self::open(path, direct, OpenOptions::new().read(true).write(write))
     }
 
-    /// Opens a raw device for nobody else: the kernel refuses a device that is mounted or part of
-    /// another, as a second guard behind the check of the plan.
-    ///
-    /// # Errors
-    /// The system's error with the path.
-    pub fn device(path: &Path, direct: bool, write: bool) -> Result<Self, TargetError> {
-        let exclusive = if write { libc::O_EXCL } else { 0 };
-        let flags = exclusive | if direct { libc::O_DIRECT } else { 0 };
-        let file = OpenOptions::new()
-            .read(true)
-            .write(write)
-            .custom_flags(flags)
-            .open(path)
-            .map_err(|source| TargetError { path: path.display().to_string(), source })?;
-        Ok(Self { file, direct })
+    /// A device that is open already; `direct` is how it was opened.
+    #[must_use]
+    pub fn from_file(file: File, direct: bool) -> Self {
+        Self { file, direct }
     }
 
     fn open(path: &Path, direct: bool, options: &mut OpenOptions) -> Result<Self, TargetError> {

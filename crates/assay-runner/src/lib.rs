@@ -1,1 +1,24 @@
-//! .
+//! From a suite and a medium to a record: plan, test area, runs, proof and validity.
+//!
+//! `run` is the only way in. It tells an observer what happens ([`Observer`]) and hands it the
+//! record after every repeat, so that a crash loses at most the repeat under way.
+
+mod area;
+mod budget;
+mod choose;
+mod emit;
+mod error;
+mod judge;
+mod layout;
+mod measure;
+mod pace;
+mod proof;
+mod run;
+mod scratch;
+mod summary;
+
+pub use choose::EngineWish;
+pub use emit::Observer;
+pub use error::RunError;
+pub use run::{RawMode, Request, Run};
+pub use scratch::{Leftovers, remove_abandoned};

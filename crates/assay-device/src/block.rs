@@ -1,0 +1,196 @@
+//! Block devices as sysfs shows them, and how they stand on each other.
+
+use std::path::{Path, PathBuf};
+
+use assay_core::medium::BlockNode;
+
+use crate::files;
+use crate::sysroot::Sysroot;
+
+/// Sectors of `size`, `stat` and friends are 512 bytes on every device
+/// (kernel Documentation/ABI/stable/sysfs-block, `/sys/block/<disk>/size`).
+pub(crate) const SECTOR: u64 = 512;
+
+/// Nothing real is stacked deeper; more is a loop in a broken tree.
+const DEEPEST: usize = 16;
+
+/// One block device.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    /// Kernel name.
+    pub(crate) name: String,
+    /// Its directory below `/sys/devices`, links followed.
+    pub(crate) dir: PathBuf,
+}
+
+impl Node {
+    pub(crate) fn by_number(sysroot: &Sysroot, (major, minor): (u32, u32)) -> Option<Self> {
+        let entry = sysroot.path(&format!("/sys/dev/block/{major}:{minor}"));
+        match files::real(&entry) {
+            Some(dir) => Some(Self { name: files::file_name(&dir)?, dir }),
+            None => {
+                let class = sysroot.path("/sys/class/block");
+                let name = files::entries(&class).into_iter().find(|name| {
+                    files::text(&class.join(name).join("dev")).as_deref().and_then(files::device_number)
+                        == Some((major, minor))
+                })?;
+                Self::by_name(sysroot, &name)
+            }
+        }
+    }
+
+    pub(crate) fn by_name(sysroot: &Sysroot, name: &str) -> Option<Self> {
+        if name.is_empty() || name == "." || name == ".." {
+            return None;
+        }
+        // `/dev/cciss/c0d0` is `cciss!c0d0` in sysfs.
+        let name = name.replace('/', "!");
+        for class in ["/sys/class/block", "/sys/block"] {
+            if let Some(dir) = files::real(&sysroot.path(class).join(&name)) {
+                return Some(Self { name, dir });
+            }
+        }
+        None
+    }
+
+    /// The device behind a path like `/dev/mapper/root` or `/dev/disk/by-uuid/…`.
+    pub(crate) fn by_source(sysroot: &Sysroot, source: &str) -> Option<Self> {
+        let short = source.strip_prefix("/dev/")?;
+        if let Some(node) = Self::by_name(sysroot, short) {
+            return Some(node);
+        }
+        let linked = files::real(&sysroot.path(source)).and_then(|path| files::file_name(&path));
+        if let Some(node) = linked.and_then(|name| Self::by_name(sysroot, &name)) {
+            return Some(node);
+        }
+        // Nodes of /dev/mapper need not be links: the name is in dm/name.
+        let mapped = short.strip_prefix("mapper/")?;
+        let block = sysroot.path("/sys/block");
+        let name = files::entries(&block)
+            .into_iter()
+            .find(|name| files::text(&block.join(name).join("dm/name")).as_deref() == Some(mapped))?;
+        Self::by_name(sysroot, &name)
+    }
+
+    pub(crate) fn number(&self) -> Option<(u32, u32)> {
+        files::device_number(&files::text(&self.dir.join("dev"))?)
+    }
+
+    pub(crate) fn size_bytes(&self) -> Option<u64> {
+        files::number(&self.dir.join("size"))?.checked_mul(SECTOR)
+    }
+
+    pub(crate) fn read_only(&self) -> bool {
+        files::flag(&self.dir.join("ro"))
+    }
+
+    pub(crate) fn is_partition(&self) -> bool {
+        self.dir.join("partition").exists()
+    }
+
+    /// The disk of a partition, or the device itself.
+    pub(crate) fn whole(&self) -> Self {
+        if !self.is_partition() {
+            return self.clone();
+        }
+        match self.dir.parent().and_then(|dir| Some((files::file_name(dir)?, dir.to_path_buf()))) {
+            Some((name, dir)) => Self { name, dir },
+            None => self.clone(),
+        }
+    }
+
+    pub(crate) fn partitions(&self) -> Vec<Self> {
+        let part = |name: String| {
+            let dir = self.dir.join(&name);
+            dir.join("partition").exists().then_some(Self { name, dir })
+        };
+        files::entries(&self.dir).into_iter().filter_map(part).collect()
+    }
+
+    pub(crate) fn slaves(&self, sysroot: &Sysroot) -> Vec<Self> {
+        self.linked(sysroot, "slaves")
+    }
+
+    pub(crate) fn holders(&self, sysroot: &Sysroot) -> Vec<Self> {
+        self.linked(sysroot, "holders")
+    }
+
+    fn linked(&self, sysroot: &Sysroot, dir: &str) -> Vec<Self> {
+        files::entries(&self.dir.join(dir)).iter().filter_map(|name| Self::by_name(sysroot, name)).collect()
+    }
+
+    /// `/dev/NAME`.
+    pub(crate) fn dev_path(&self) -> String {
+        format!("/dev/{}", self.name.replace('!', "/"))
+    }
+
+    fn role(&self) -> &'static str {
+        let has = |entry: &str| self.dir.join(entry).exists();
+        match () {
+            () if self.is_partition() => "partition",
+            () if has("dm") => "dm",
+            () if has("md") => "md",
+            () if has("bcache") || self.name.starts_with("bcache") => "bcache",
+            () if self.name.starts_with("loop") => "loop",
+            () => "disk",
+        }
+    }
+
+    /// The nearest directory at or above this device's for which `wanted` holds, inside of sysfs.
+    pub(crate) fn ancestor(&self, sysroot: &Sysroot, wanted: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+        let devices = sysroot.root().join("sys/devices");
+        self.dir.ancestors().take_while(|dir| dir.starts_with(&devices)).find(|dir| wanted(dir)).map(Path::to_path_buf)
+    }
+
+    /// The last path component from this device up that `wanted` accepts.
+    pub(crate) fn component(&self, wanted: impl Fn(&str) -> bool) -> Option<String> {
+        self.dir.iter().rev().filter_map(|part| part.to_str()).find(|part| wanted(part)).map(str::to_owned)
+    }
+}
+
+/// Whether `text` is `prefix` and then a number: `ata1`, `session12`.
+pub(crate) fn is_numbered(text: &str, prefix: &str) -> bool {
+    text.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// From a device down to the disks it stands on.
+#[derive(Debug, Default)]
+pub(crate) struct Stack {
+    /// Every device on the way, topmost first.
+    pub(crate) nodes: Vec<BlockNode>,
+    /// The disks at the bottom.
+    pub(crate) leaves: Vec<Node>,
+    /// The device that joins several disks into one, if there is one.
+    pub(crate) array: Option<Node>,
+}
+
+impl Stack {
+    pub(crate) fn below(sysroot: &Sysroot, top: &Node) -> Self {
+        let mut stack = Self::default();
+        stack.descend(sysroot, top, 0);
+        if stack.leaves.len() < 2 {
+            stack.array = None; // two partitions of one disk make no array of disks
+        }
+        stack
+    }
+
+    fn descend(&mut self, sysroot: &Sysroot, node: &Node, depth: usize) {
+        if depth > DEEPEST || self.nodes.iter().any(|seen| seen.name == node.name) {
+            return;
+        }
+        self.nodes.push(BlockNode { name: node.name.clone(), role: node.role().to_owned() });
+        if node.is_partition() {
+            return self.descend(sysroot, &node.whole(), depth + 1);
+        }
+        let slaves = node.slaves(sysroot);
+        if slaves.is_empty() {
+            return self.leaves.push(node.clone());
+        }
+        if slaves.len() > 1 && self.array.is_none() {
+            self.array = Some(node.clone());
+        }
+        for slave in &slaves {
+            self.descend(sysroot, slave, depth + 1);
+        }
+    }
+}

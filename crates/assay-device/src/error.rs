@@ -1,0 +1,91 @@
+//! What can go wrong between a path and the medium under it.
+
+use std::io;
+use std::path::Path;
+
+use assay_core::text::harmless;
+
+/// Why a path or device cannot be used; one line each, with the mend.
+#[derive(Debug, thiserror::Error)]
+pub enum DeviceError {
+    /// Nothing is there.
+    #[error("{path}: no such file or directory; give a directory, a file or a block device that exists")]
+    NoSuchPath {
+        /// What was asked for.
+        path: String,
+    },
+    /// The user may not look or write there.
+    #[error("{path}: permission denied; run as root or choose a path that you own")]
+    NotPermitted {
+        /// What was asked for.
+        path: String,
+    },
+    /// A character device, socket or pipe.
+    #[error("{path}: is neither a directory, a file nor a block device; give one of these")]
+    NotMeasurable {
+        /// What was asked for.
+        path: String,
+    },
+    /// A raw device was expected.
+    #[error("{path}: is not a block device; give a device like /dev/sdX, or measure its mount point instead")]
+    NotABlockDevice {
+        /// What was asked for.
+        path: String,
+    },
+    /// The device, a part of it or something stacked on it is in use.
+    #[error("{device}: in use ({place}); unmount or detach it first, a device in use is never written")]
+    Mounted {
+        /// The device that was asked for.
+        device: String,
+        /// Where it is mounted, or what holds it.
+        place: String,
+    },
+    /// The device carries data.
+    #[error("{device}: holds data ({what}); wipe it, or name the device once more to allow overwriting")]
+    HoldsData {
+        /// The device that was asked for.
+        device: String,
+        /// Whose signature was found.
+        what: String,
+    },
+    /// The device refuses writes.
+    #[error("{device}: is read-only; release its write-protect switch or choose another device")]
+    ReadOnly {
+        /// The device that was asked for.
+        device: String,
+    },
+    /// Another device took the place of the one that was checked.
+    #[error("{device}: changed since it was checked; plug it in again and start over")]
+    Changed {
+        /// The device that was asked for.
+        device: String,
+    },
+    /// Anything else the system answers.
+    #[error("{path}: cannot be read ({source}); check the cable and the kernel log")]
+    Unreadable {
+        /// What was asked for.
+        path: String,
+        /// The system's answer.
+        source: io::Error,
+    },
+}
+
+impl DeviceError {
+    pub(crate) fn from_io(path: &Path, source: io::Error) -> Self {
+        let path = shown(path);
+        match source.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::NoSuchPath { path },
+            io::ErrorKind::PermissionDenied => Self::NotPermitted { path },
+            io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { device: path },
+            io::ErrorKind::ResourceBusy => {
+                Self::Mounted { device: path, place: "the kernel says it is busy".to_owned() }
+            }
+            _ => Self::Unreadable { path, source },
+        }
+    }
+}
+
+/// A path as it may be shown.
+pub(crate) fn shown(path: &Path) -> String {
+    harmless(&path.to_string_lossy())
+}

@@ -1,0 +1,90 @@
+//! Reading small kernel files; what cannot be read is absent, never an error.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Attributes of sysfs are at most one page; `/proc` tables of large machines are longer.
+const LIMIT: u64 = 1 << 20;
+
+/// The bytes of a file, up to 1 MiB.
+pub(crate) fn bytes(path: &Path) -> Option<Vec<u8>> {
+    let mut content = Vec::new();
+    File::open(path).ok()?.take(LIMIT).read_to_end(&mut content).ok()?;
+    Some(content)
+}
+
+/// The text of a file without surrounding white space and NULs; `None` where there is none.
+pub(crate) fn text(path: &Path) -> Option<String> {
+    let content = bytes(path)?;
+    let text = String::from_utf8_lossy(&content);
+    let trimmed = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
+    (!trimmed.is_empty()).then(|| trimmed.to_owned())
+}
+
+/// A decimal number in a file.
+pub(crate) fn number(path: &Path) -> Option<u64> {
+    text(path)?.parse().ok()
+}
+
+/// A file that holds 1 for yes.
+pub(crate) fn flag(path: &Path) -> bool {
+    text(path).as_deref() == Some("1")
+}
+
+/// The names in a directory, sorted so that answers do not depend on directory order.
+pub(crate) fn entries(path: &Path) -> Vec<String> {
+    let Ok(dir) = fs::read_dir(path) else { return Vec::new() };
+    let mut names: Vec<String> =
+        dir.filter_map(Result::ok).filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort_by_key(|name| natural(name));
+    names
+}
+
+/// `sda10` after `sda9`: text and number apart.
+fn natural(name: &str) -> (String, u64, String) {
+    let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let (head, tail) = name.split_at(name.len() - digits);
+    (head.to_owned(), tail.parse().unwrap_or(0), name.to_owned())
+}
+
+/// The last component of what a link points to: a driver's or subsystem's name.
+pub(crate) fn link_name(path: &Path) -> Option<String> {
+    file_name(&fs::read_link(path).ok()?)
+}
+
+/// The last component of a path as text.
+pub(crate) fn file_name(path: &Path) -> Option<String> {
+    path.file_name().and_then(|name| name.to_str()).map(str::to_owned)
+}
+
+/// `path` with all links followed.
+pub(crate) fn real(path: &Path) -> Option<PathBuf> {
+    fs::canonicalize(path).ok()
+}
+
+/// `M:m` of a `dev` file.
+pub(crate) fn device_number(text: &str) -> Option<(u32, u32)> {
+    let (major, minor) = text.trim().split_once(':')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_sort_as_people_count() {
+        let mut names = vec!["sda10".to_owned(), "sda9".to_owned(), "sda".to_owned()];
+        names.sort_by_key(|name| natural(name));
+        assert_eq!(names, ["sda", "sda9", "sda10"]);
+    }
+
+    #[test]
+    fn a_missing_or_empty_file_is_absent() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(text(&dir.path().join("none")), None);
+        std::fs::write(dir.path().join("empty"), "\n").unwrap();
+        assert_eq!(text(&dir.path().join("empty")), None);
+    }
+}

@@ -1,0 +1,88 @@
+//! The kernel log: the kernel's own ring where it may be read, else what a logger wrote down.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+use crate::sysroot::Sysroot;
+
+/// Files that syslog daemons and boot scripts write.
+const FILES: [&str; 4] = ["/var/log/kern.log", "/var/log/dmesg", "/var/log/messages", "/var/log/syslog"];
+
+/// How much of the end of a log file is read.
+const TAIL: u64 = 4 << 20;
+
+/// More records than any ring holds (the largest, CONFIG_LOG_BUF_SHIFT = 25, has less than 2^20).
+const MOST_RECORDS: usize = 1 << 20;
+
+/// The last line for which `wanted` holds.
+pub(crate) fn last_line(sysroot: &Sysroot, wanted: impl Fn(&str) -> bool) -> Option<String> {
+    if sysroot.is_real()
+        && let Some(line) = in_ring(&wanted)
+    {
+        return Some(line);
+    }
+    FILES.iter().find_map(|file| in_file(&sysroot.path(file), &wanted))
+}
+
+/// `/dev/kmsg` gives one record a read: `priority,sequence,time,flags;text`, then lines that begin
+/// with a space (kernel Documentation/ABI/testing/dev-kmsg). EPIPE says that records were
+/// overwritten meanwhile, EAGAIN that there are no more.
+fn in_ring(wanted: &impl Fn(&str) -> bool) -> Option<String> {
+    let flags = i32::try_from(OFlags::NONBLOCK.bits()).ok()?;
+    let mut ring = OpenOptions::new().read(true).custom_flags(flags).open("/dev/kmsg").ok()?;
+    let mut record = vec![0u8; 8192];
+    let mut found = None;
+    for _ in 0..MOST_RECORDS {
+        match ring.read(&mut record) {
+            Ok(0) => break,
+            Ok(length) => {
+                let text = String::from_utf8_lossy(record.get(..length).unwrap_or_default());
+                let line = text.split_once(';').and_then(|(_, text)| text.lines().next()).unwrap_or_default();
+                if wanted(line) {
+                    found = Some(line.to_owned());
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::BrokenPipe || error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    found
+}
+
+fn in_file(path: &Path, wanted: &impl Fn(&str) -> bool) -> Option<String> {
+    let mut file = File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL))).ok()?;
+    let mut content = Vec::new();
+    file.take(TAIL).read_to_end(&mut content).ok()?;
+    let text = String::from_utf8_lossy(&content);
+    text.lines().rfind(|line| wanted(line)).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ring_is_read_to_its_end_without_waiting() {
+        if let Err(error) = File::open("/dev/kmsg") {
+            eprintln!("SKIP: /dev/kmsg cannot be read ({error})");
+            return;
+        }
+        assert_eq!(in_ring(&|_| false), None);
+        if let Some(last) = in_ring(&|_| true) {
+            assert!(!last.contains('\n'));
+        }
+    }
+
+    #[test]
+    fn the_last_matching_line_of_a_log_file_is_found() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "mmc0: one\nmmc0: two\nother\nÿ\n").unwrap();
+        assert_eq!(in_file(file.path(), &|line| line.contains("mmc0")).as_deref(), Some("mmc0: two"));
+    }
+}

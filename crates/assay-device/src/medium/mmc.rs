@@ -1,0 +1,71 @@
+//! SD cards and eMMC (kernel Documentation/driver-api/mmc/mmc-dev-attrs.rst).
+
+use std::path::{Path, PathBuf};
+
+use assay_core::medium::MediumKind;
+
+use super::facts::{Facts, clean};
+use super::{mmc_bus, mmc_vendors, ssr};
+use crate::block::{Node, is_numbered};
+use crate::files;
+use crate::sysroot::Sysroot;
+
+/// The card under a disk.
+pub(crate) struct Card {
+    pub(crate) dir: PathBuf,
+    /// `mmc0`.
+    pub(crate) host: String,
+    /// `aaaa`, the relative card address.
+    pub(crate) address: String,
+    pub(crate) kind: MediumKind,
+}
+
+/// The directory `mmc0:aaaa` that the disk stands in, also where the reader hangs on USB or PCIe.
+pub(crate) fn card_of(sysroot: &Sysroot, disk: &Node) -> Option<Card> {
+    let dir = disk.ancestor(sysroot, |dir| split_name(dir).is_some())?;
+    let (host, address) = split_name(&dir)?;
+    let kind = match files::text(&dir.join("type")).as_deref() {
+        Some("SD" | "SDcombo") => MediumKind::Sd,
+        Some("MMC") => MediumKind::Emmc,
+        _ => MediumKind::Unknown,
+    };
+    Some(Card { dir, host, address, kind })
+}
+
+fn split_name(dir: &Path) -> Option<(String, String)> {
+    let name = files::file_name(dir)?;
+    let (host, address) = name.split_once(':')?;
+    let hex = address.len() == 4 && address.bytes().all(|b| b.is_ascii_hexdigit());
+    (is_numbered(host, "mmc") && hex).then(|| (host.to_owned(), address.to_owned()))
+}
+
+pub(crate) fn describe(sysroot: &Sysroot, card: &Card) -> Facts {
+    let read = |name: &str| files::text(&card.dir.join(name));
+    let hex = |name: &str| u32::from_str_radix(read(name)?.trim_start_matches("0x"), 16).ok();
+    let mut facts = Facts::new(card.kind);
+    facts.model = read("name").and_then(|text| clean(&text));
+    let (maker, oem) = (hex("manfid"), hex("oemid"));
+    facts.vendor = match card.kind {
+        MediumKind::Sd => maker.and_then(|id| mmc_vendors::sd(id, oem)),
+        _ => maker.and_then(mmc_vendors::emmc),
+    }
+    .map(str::to_owned);
+    // The whole CID tells pieces apart; the serial number in it alone repeats between makers.
+    let cid = read("cid").filter(|cid| cid.bytes().all(|b| b.is_ascii_hexdigit()) && cid.bytes().any(|b| b != b'0'));
+    facts.unit = cid.or_else(|| read("serial")).and_then(|text| clean(&text));
+    if card.kind == MediumKind::Sd {
+        facts.claimed_classes = read("ssr").map(|text| ssr::classes(&text)).unwrap_or_default();
+    }
+    facts.note("manufactured", read("date"));
+    facts.note("firmware", read("fwrev"));
+    facts.note("manfid", read("manfid"));
+    facts.note("oemid", read("oemid"));
+    // JESD84-B51 7.4: life time A (SLC) and B (MLC) in tenths used, and the reserve of blocks.
+    facts.note("life_time", read("life_time"));
+    facts.note("pre_eol_info", read("pre_eol_info"));
+    if let Some(value) = read("cmdq_en").and_then(|text| clean(&text)) {
+        facts.queue.insert("cmdq_en".to_owned(), value);
+    }
+    facts.bus = Some(mmc_bus::bus(sysroot, card));
+    facts
+}

@@ -1,0 +1,21 @@
+//! What a disk is: kind, identity, bus.
+
+mod ata;
+mod ceilings;
+mod describe;
+mod facts;
+mod iscsi;
+mod mmc;
+mod mmc_bus;
+mod mmc_vendors;
+mod network;
+mod nvme;
+mod scsi;
+mod ssr;
+mod usb;
+mod vendors;
+mod virt;
+
+pub(crate) use describe::describe;
+pub(crate) use facts::Facts;
+pub(crate) use network::bus_towards;

@@ -1,0 +1,157 @@
+//! `/proc/self/mountinfo` (proc_pid_mountinfo(5), kernel Documentation/filesystems/proc.rst 3.5).
+
+use std::path::{Path, PathBuf};
+
+use crate::files;
+use crate::sysroot::Sysroot;
+
+/// One mounted file system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mount {
+    /// `st_dev` of files on it, in most file systems.
+    pub(crate) dev: (u32, u32),
+    /// Where it is mounted.
+    pub(crate) point: PathBuf,
+    /// Type, `ext4`.
+    pub(crate) fstype: String,
+    /// Source, `/dev/sda1`.
+    pub(crate) source: String,
+    /// Options of this mount and of the file system, each once.
+    pub(crate) options: Vec<String>,
+}
+
+impl Mount {
+    pub(crate) fn read_only(&self) -> bool {
+        self.options.iter().any(|option| option == "ro")
+    }
+
+    /// The value of `name=value` among the options.
+    pub(crate) fn option(&self, name: &str) -> Option<&str> {
+        self.options.iter().find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
+    }
+}
+
+/// The mounts that this process sees, in the order they were made.
+pub(crate) fn read(sysroot: &Sysroot) -> Vec<Mount> {
+    files::text(&sysroot.path("/proc/self/mountinfo")).map(|text| parse(&text)).unwrap_or_default()
+}
+
+/// The mounts of the whole machine as far as they are visible: this process's and those of init.
+pub(crate) fn read_everywhere(sysroot: &Sysroot) -> Vec<Mount> {
+    let mut mounts = read(sysroot);
+    if let Some(text) = files::text(&sysroot.path("/proc/1/mountinfo")) {
+        mounts.extend(parse(&text));
+    }
+    mounts
+}
+
+pub(crate) fn parse(text: &str) -> Vec<Mount> {
+    text.lines().filter_map(parse_line).collect()
+}
+
+/// `36 35 98:0 /root /mnt rw,noatime master:1 - ext3 /dev/root rw,errors=continue`
+fn parse_line(line: &str) -> Option<Mount> {
+    let (head, tail) = line.split_once(" - ")?;
+    let mut head = head.split(' ');
+    let dev = files::device_number(head.nth(2)?)?;
+    let point = PathBuf::from(unescape(head.nth(1)?));
+    let mut options: Vec<String> = Vec::new();
+    let mut tail = tail.split(' ');
+    let own = head.next()?;
+    let fstype = unescape(tail.next()?);
+    let source = unescape(tail.next().unwrap_or_default());
+    let shared = tail.next().unwrap_or_default();
+    for option in own.split(',').chain(shared.split(',')) {
+        let option = unescape(option);
+        // A read-only mount of a writable file system lists both; the mount's own word counts.
+        let contradicts = (option == "rw" || option == "ro") && options.iter().any(|o| o == "ro");
+        if !option.is_empty() && !contradicts && !options.contains(&option) {
+            options.push(option);
+        }
+    }
+    if options.iter().any(|o| o == "ro") {
+        options.retain(|o| o != "rw");
+    }
+    Some(Mount { dev, point, fstype, source, options })
+}
+
+/// Space, tab, newline and backslash are written as `\040` and so on in octal.
+pub(crate) fn unescape(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some((&first, tail)) = rest.split_first() {
+        let octal = match tail {
+            [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', ..] if first == b'\\' => {
+                Some((a - b'0') * 64 + (b - b'0') * 8 + (c - b'0'))
+            }
+            _ => None,
+        };
+        match octal {
+            Some(byte) => {
+                out.push(byte);
+                rest = tail.get(3..).unwrap_or_default();
+            }
+            None => {
+                out.push(first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// The mount that holds `path`: the longest mount point above it, the last mounted of equals.
+/// Where `dev` is known, mounts of that device come first; btrfs gives subvolumes numbers that
+/// no mount has, so the others are still asked.
+pub(crate) fn holding<'a>(mounts: &'a [Mount], path: &Path, dev: Option<(u32, u32)>) -> Option<&'a Mount> {
+    let best = |wanted: &dyn Fn(&Mount) -> bool| {
+        mounts
+            .iter()
+            .filter(|mount| path.starts_with(&mount.point) && wanted(mount))
+            .max_by_key(|mount| mount.point.components().count())
+    };
+    dev.and_then(|dev| best(&|mount| mount.dev == dev)).or_else(|| best(&|_| true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = r"22 1 179:2 / / rw,noatime shared:1 - ext4 /dev/root rw
+30 22 0:25 / /run rw - tmpfs tmpfs rw,size=10k
+40 22 8:1 / /mnt/my\040stick ro,nosuid master:3 propagate_from:2 - vfat /dev/sda1 rw,utf8
+41 22 8:17 / /mnt/a rw - ext4 /dev/sdb1 rw
+42 41 8:33 / /mnt/a rw - xfs /dev/sdc1 rw
+43 22 0:40 /@home /home rw - btrfs /dev/sdd rw,subvol=/@home
+garbage line
+50 22 x:y / /bad rw - ext4 z rw";
+
+    #[test]
+    fn the_longest_mount_point_wins_and_of_equals_the_last() {
+        let mounts = parse(TABLE);
+        assert_eq!(mounts.len(), 6);
+        let find = |path: &str| holding(&mounts, Path::new(path), None).unwrap().source.clone();
+        assert_eq!(find("/etc/fstab"), "/dev/root");
+        assert_eq!(find("/mnt/a/file"), "/dev/sdc1");
+        assert_eq!(find("/mnt/ab"), "/dev/root");
+        assert_eq!(find("/home/x"), "/dev/sdd");
+    }
+
+    #[test]
+    fn the_device_number_decides_between_stacked_mounts() {
+        let mounts = parse(TABLE);
+        assert_eq!(holding(&mounts, Path::new("/mnt/a/f"), Some((8, 17))).unwrap().source, "/dev/sdb1");
+        assert_eq!(holding(&mounts, Path::new("/home/x"), Some((0, 41))).unwrap().source, "/dev/sdd");
+    }
+
+    #[test]
+    fn octal_escapes_are_decoded_and_a_read_only_mount_is_read_only() {
+        let mounts = parse(TABLE);
+        let stick = holding(&mounts, Path::new("/mnt/my stick/a"), None).unwrap();
+        assert_eq!(stick.point, Path::new("/mnt/my stick"));
+        assert!(stick.read_only());
+        assert_eq!(stick.options, ["ro", "nosuid", "utf8"]);
+        assert_eq!(unescape(r"a\134b\09\04"), r"a\b\09\04");
+    }
+}

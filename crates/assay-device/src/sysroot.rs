@@ -1,0 +1,46 @@
+//! Below which directory the kernel's trees are read.
+
+use std::path::{Path, PathBuf};
+
+/// The directory under which `/sys`, `/proc` and `/dev` are looked for.
+#[derive(Debug, Clone)]
+pub struct Sysroot {
+    root: PathBuf,
+}
+
+impl Default for Sysroot {
+    fn default() -> Self {
+        Self::real()
+    }
+}
+
+impl Sysroot {
+    /// This machine.
+    #[must_use]
+    pub fn real() -> Self {
+        Self { root: PathBuf::from("/") }
+    }
+
+    /// A tree laid out as the kernel would, below `root`.
+    #[must_use]
+    pub fn at(root: &Path) -> Self {
+        // Canonical, because real paths found by following links are compared with it.
+        Self { root: std::fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf()) }
+    }
+
+    /// Whether this is the machine itself.
+    #[must_use]
+    pub fn is_real(&self) -> bool {
+        self.root == Path::new("/")
+    }
+
+    /// `path` as seen from outside of the root.
+    #[must_use]
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.root.join(path.trim_start_matches('/'))
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+}

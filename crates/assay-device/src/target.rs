@@ -1,0 +1,30 @@
+//! The answer of looking at a path.
+
+use assay_core::medium::Medium;
+
+use crate::look::What;
+
+/// What lies under a path, and what a runner has to know about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Target {
+    /// The medium as the record keeps it.
+    pub medium: Medium,
+    /// Kernel names of the whole devices whose counters prove a measurement: the disk, or the
+    /// array where several disks are joined (a mirror's disks would count each write twice).
+    /// Empty where no block device is visible.
+    pub devices: Vec<String>,
+    /// Kernel names of the disks at the bottom.
+    pub leaves: Vec<String>,
+    /// Smallest unit that the device addresses.
+    pub logical_block_bytes: Option<u32>,
+    /// Whether the medium can be taken out.
+    pub removable: bool,
+    /// Whether the mount or the device refuses writes.
+    pub read_only: bool,
+    /// Whether the medium is the host's own memory.
+    pub is_memory: bool,
+    /// Whether the path is the device itself.
+    pub raw: bool,
+    /// What the path is.
+    pub what: What,
+}

@@ -1,0 +1,99 @@
+//! Limits that the kernel itself keeps: the truth that a measurement is compared with.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::command::{Missing, need};
+
+/// Limits of one device; `None` is no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Limits {
+    /// Read operations per second.
+    pub read_iops: Option<u64>,
+    /// Write operations per second.
+    pub write_iops: Option<u64>,
+    /// Bytes read per second.
+    pub read_bytes: Option<u64>,
+    /// Bytes written per second.
+    pub write_bytes: Option<u64>,
+}
+
+/// A control group with limits on one device; removed when dropped.
+#[derive(Debug)]
+pub struct Cgroup {
+    path: PathBuf,
+}
+
+impl Cgroup {
+    /// Makes a group that limits the device `number` (`major:minor`), by cgroup v1 `blkio` or
+    /// v2 `io.max`, whichever the host has.
+    ///
+    /// # Errors
+    /// [`Missing`] without root or either controller.
+    pub fn new(number: &str, limits: Limits) -> Result<Self, Missing> {
+        need(&[])?;
+        let name = format!("assay-lab-{}-{}", std::process::id(), number.replace(':', "-"));
+        let fail = |path: &Path, e: std::io::Error| Missing(format!("{}: {e}", path.display()));
+        let v1 = Path::new("/sys/fs/cgroup/blkio");
+        let v2 = Path::new("/sys/fs/cgroup");
+        let (root, files): (&Path, Vec<(&str, String)>) = if v1.join("blkio.throttle.read_iops_device").exists()
+            || v1.join("blkio.throttle.io_serviced").exists()
+            || v1.join("cgroup.procs").exists()
+        {
+            let line = |value: u64| format!("{number} {value}");
+            let all = [
+                ("blkio.throttle.read_iops_device", limits.read_iops),
+                ("blkio.throttle.write_iops_device", limits.write_iops),
+                ("blkio.throttle.read_bps_device", limits.read_bytes),
+                ("blkio.throttle.write_bps_device", limits.write_bytes),
+            ];
+            (v1, all.into_iter().filter_map(|(file, value)| value.map(|v| (file, line(v)))).collect())
+        } else if std::fs::read_to_string(v2.join("cgroup.subtree_control")).is_ok_and(|c| c.contains("io")) {
+            let part = |key: &str, value: Option<u64>| value.map(|v| format!(" {key}={v}")).unwrap_or_default();
+            let line = format!(
+                "{number}{}{}{}{}",
+                part("riops", limits.read_iops),
+                part("wiops", limits.write_iops),
+                part("rbps", limits.read_bytes),
+                part("wbps", limits.write_bytes)
+            );
+            (v2, vec![("io.max", line)])
+        } else {
+            return Err(Missing("needs the blkio or io controller of control groups".to_owned()));
+        };
+        let path = root.join(name);
+        std::fs::create_dir_all(&path).map_err(|e| fail(&path, e))?;
+        let group = Self { path };
+        for (file, line) in files {
+            let file = group.path.join(file);
+            std::fs::write(&file, line).map_err(|e| fail(&file, e))?;
+        }
+        Ok(group)
+    }
+
+    /// A command that runs inside the group, from its first instruction on.
+    #[must_use]
+    pub fn command<A: AsRef<OsStr>>(&self, program: &Path, arguments: &[A]) -> Command {
+        let mut command = Command::new("sh");
+        command
+            .arg("-c")
+            .arg("echo $$ > \"$0\" && exec \"$@\"")
+            .arg(self.path.join("cgroup.procs"))
+            .arg(program)
+            .args(arguments);
+        command
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        // Processes that just ended take a moment to leave.
+        for _ in 0..50 {
+            if std::fs::remove_dir(&self.path).is_ok() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Tools of the host, and what is missing.
+
+use std::ffi::OsStr;
+use std::process::{Command, Stdio};
+
+/// What the lab needs and does not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing(pub String);
+
+impl std::fmt::Display for Missing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Says that a test did not run, and why; `make test` counts these lines.
+pub fn skip(test: &str, missing: &Missing) {
+    eprintln!("SKIP: {test}: {missing}");
+}
+
+/// Root, and all of these programs.
+pub(crate) fn need(programs: &[&str]) -> Result<(), Missing> {
+    if !rustix::process::geteuid().is_root() {
+        return Err(Missing("needs root".to_owned()));
+    }
+    for program in programs {
+        let found = std::env::var_os("PATH").is_some_and(|path| {
+            std::env::split_paths(&path).any(|dir| dir.join(program).exists())
+                || std::path::Path::new("/usr/sbin").join(program).exists()
+                || std::path::Path::new("/sbin").join(program).exists()
+        });
+        if !found {
+            return Err(Missing(format!("needs {program}")));
+        }
+    }
+    Ok(())
+}
+
+/// Runs a program to its end and returns what it printed.
+pub(crate) fn run<A: AsRef<OsStr>>(program: &str, arguments: &[A]) -> Result<String, Missing> {
+    let output = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| Missing(format!("{program}: {e}")))?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    } else {
+        Err(Missing(format!("{program} failed: {}", String::from_utf8_lossy(&output.stderr).trim())))
+    }
+}
+
+/// Runs a program whose failure no longer matters, on the way out.
+pub(crate) fn try_run<A: AsRef<OsStr>>(program: &str, arguments: &[A]) {
+    let _ = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+}

@@ -1,0 +1,112 @@
+//! A card with latency and a bus.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::command::{Missing, need, try_run};
+use crate::loop_device::LoopDevice;
+use crate::mount::Mount;
+
+/// How slow the card is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bus {
+    /// Delay of each read in microseconds.
+    pub read_us: u64,
+    /// Delay of each write in microseconds.
+    pub write_us: u64,
+    /// Bits per second through the bus, both ways together.
+    pub bits_per_second: u64,
+}
+
+/// nbdkit with delay and rate filters, as a file through nbdfuse, as a loop device, with ext4 on
+/// it: random reads take latency plus size by bandwidth, as on a microSD card.
+#[derive(Debug)]
+pub struct LatencyCard {
+    mount: Option<Mount>,
+    device: Option<LoopDevice>,
+    fuse: Child,
+    server: Child,
+    directory: tempfile::TempDir,
+}
+
+impl LatencyCard {
+    /// Makes a card of `bytes`.
+    ///
+    /// # Errors
+    /// [`Missing`] with the reason.
+    pub fn new(bytes: u64, bus: Bus) -> Result<Self, Missing> {
+        need(&["nbdkit", "nbdfuse", "losetup", "fusermount3"])?;
+        let directory = tempfile::Builder::new()
+            .prefix("assay-lab-")
+            .tempdir()
+            .map_err(|e| Missing(format!("temporary directory: {e}")))?;
+        let socket = directory.path().join("socket");
+        let server = Command::new("nbdkit")
+            .args(["--foreground", "--exit-with-parent", "--unix"])
+            .arg(&socket)
+            .args(["--filter=delay", "--filter=rate", "memory"])
+            .arg(format!("{bytes}"))
+            .arg(format!("rdelay={}us", bus.read_us))
+            .arg(format!("wdelay={}us", bus.write_us))
+            .arg(format!("rate={}", bus.bits_per_second))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|e| Missing(format!("nbdkit: {e}")))?;
+        let point = directory.path().join("disk");
+        std::fs::write(&point, b"").map_err(|e| Missing(format!("{}: {e}", point.display())))?;
+        wait_for(|| socket.exists(), "nbdkit")?;
+        let fuse = Command::new("nbdfuse")
+            .arg(&point)
+            .arg("--unix")
+            .arg(&socket)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|e| Missing(format!("nbdfuse: {e}")))?;
+        let mut card = Self { mount: None, device: None, fuse, server, directory };
+        wait_for(|| std::fs::metadata(&point).is_ok_and(|m| m.len() == bytes), "nbdfuse")?;
+        let device = LoopDevice::attach(&point, true)?;
+        let mount = Mount::ext4(device.path(), &card.directory.path().join("mnt"))?;
+        (card.device, card.mount) = (Some(device), Some(mount));
+        Ok(card)
+    }
+
+    /// Where it is mounted.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.mount.as_ref().map_or(self.directory.path(), Mount::path)
+    }
+
+    /// Its block device.
+    #[must_use]
+    pub fn device(&self) -> Option<&LoopDevice> {
+        self.device.as_ref()
+    }
+}
+
+impl Drop for LatencyCard {
+    fn drop(&mut self) {
+        drop(self.mount.take());
+        drop(self.device.take());
+        try_run("fusermount3", &["-u".as_ref(), self.directory.path().join("disk").as_os_str()]);
+        let _ = self.fuse.kill();
+        let _ = self.fuse.wait();
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+fn wait_for(ready: impl Fn() -> bool, what: &str) -> Result<(), Missing> {
+    let start = Instant::now();
+    while !ready() {
+        if start.elapsed() > Duration::from_secs(10) {
+            return Err(Missing(format!("{what} did not start")));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}

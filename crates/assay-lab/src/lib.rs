@@ -1,0 +1,28 @@
+//! The lab: media made for tests, on a real kernel, set up and torn down safely.
+//!
+//! - [`LimitedCard`]: a loop device whose IOPS and bandwidth a control group limits: a card with
+//!   a known truth.
+//! - [`LatencyCard`]: a block device behind nbdkit's delay and rate filters: latency and a bus.
+//! - [`FastDevice`]: a loop device in memory, to compare instruments.
+//!
+//! All need root. Where something is missing, making one gives a [`Missing`] with the reason, and
+//! the test says so through [`skip`]. Only one process at a time has a lab ([`Lab::enter`]):
+//! media that share two processors would measure each other.
+
+mod cgroup;
+mod command;
+mod fast;
+mod latency;
+mod limited;
+mod loop_device;
+mod mount;
+mod turn;
+
+pub use cgroup::{Cgroup, Limits};
+pub use command::{Missing, skip};
+pub use fast::FastDevice;
+pub use latency::{Bus, LatencyCard};
+pub use limited::LimitedCard;
+pub use loop_device::LoopDevice;
+pub use mount::Mount;
+pub use turn::Lab;

@@ -1,0 +1,63 @@
+//! A card with a known truth.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+
+use crate::cgroup::{Cgroup, Limits};
+use crate::command::Missing;
+use crate::loop_device::LoopDevice;
+use crate::mount::Mount;
+
+/// An ext4 file system on a loop device in memory; commands run through it meet its limits.
+///
+/// Fields are dropped in order: the group before the mount, the mount before the device, the
+/// device before its file.
+#[derive(Debug)]
+pub struct LimitedCard {
+    group: Cgroup,
+    mount: Mount,
+    device: LoopDevice,
+    _directory: tempfile::TempDir,
+}
+
+impl LimitedCard {
+    /// Makes a card of `bytes`.
+    ///
+    /// # Errors
+    /// [`Missing`] with the reason.
+    pub fn new(bytes: u64, limits: Limits) -> Result<Self, Missing> {
+        let fail = |e: std::io::Error| Missing(format!("/dev/shm: {e}"));
+        let directory = tempfile::Builder::new().prefix("assay-lab-").tempdir_in("/dev/shm").map_err(fail)?;
+        let image = directory.path().join("card.img");
+        std::fs::File::create(&image).and_then(|file| file.set_len(bytes)).map_err(fail)?;
+        let device = LoopDevice::attach(&image, false)?;
+        let mount = Mount::ext4(device.path(), &directory.path().join("mnt"))?;
+        let group = Cgroup::new(&device.number()?, limits)?;
+        Ok(Self { group, mount, device, _directory: directory })
+    }
+
+    /// Where it is mounted.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.mount.path()
+    }
+
+    /// The mount, to change it.
+    #[must_use]
+    pub fn mount(&self) -> &Mount {
+        &self.mount
+    }
+
+    /// Its block device.
+    #[must_use]
+    pub fn device(&self) -> &LoopDevice {
+        &self.device
+    }
+
+    /// A command that the limits apply to.
+    #[must_use]
+    pub fn command<A: AsRef<OsStr>>(&self, program: &Path, arguments: &[A]) -> Command {
+        self.group.command(program, arguments)
+    }
+}

@@ -1,0 +1,135 @@
+//! The test area: a file of assay's own, or a raw device that the user named.
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use assay_core::units::{Bytes, MIB};
+use assay_device::guard::RawPermit;
+use assay_engine::{DirectSupport, Target, direct_support};
+
+use crate::error::RunError;
+use crate::scratch::Scratch;
+
+/// Less than this is no test.
+pub(crate) const LEAST_AREA: u64 = MIB;
+/// Left free on a file system, so that the test never fills it: a hundredth, at least this much.
+const LEAST_SPARE: u64 = 8 * MIB;
+
+/// What is read and written.
+#[derive(Debug)]
+pub(crate) struct Area {
+    path: PathBuf,
+    scratch: Option<Scratch>,
+    /// Opened with direct I/O where that works.
+    pub(crate) target: Arc<Target>,
+    pub(crate) direct: DirectSupport,
+    writable: bool,
+}
+
+impl Area {
+    /// A file in a directory of its own under `parent`.
+    pub(crate) fn in_directory(parent: &Path, id: &str, logical_block: Option<u32>) -> Result<Self, RunError> {
+        let scratch = Scratch::create(parent, id)?;
+        let path = scratch.data();
+        drop(Target::create(&path, false).map_err(|e| RunError::io(&path, e.source))?);
+        let direct = direct_support(&path, logical_block);
+        let target = open(&path, &direct, true)?;
+        Ok(Self { path, scratch: Some(scratch), target, direct, writable: true })
+    }
+
+    /// A raw device: to be written where the guards gave their permit, else only to be read.
+    pub(crate) fn on_device(
+        path: &Path,
+        logical_block: Option<u32>,
+        permit: Option<&RawPermit>,
+    ) -> Result<Self, RunError> {
+        let direct = direct_support(path, logical_block);
+        let is_direct = matches!(direct, DirectSupport::Yes { .. });
+        let flags = if is_direct { libc::O_DIRECT } else { 0 };
+        let file = match permit {
+            Some(permit) => permit.open(flags)?,
+            None => OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(|e| RunError::io(path, e))?,
+        };
+        let target = Arc::new(Target::from_file(file, is_direct));
+        Ok(Self { path: path.to_owned(), scratch: None, target, direct, writable: permit.is_some() })
+    }
+
+    pub(crate) fn scratch_path(&self) -> Option<&Path> {
+        self.scratch.as_ref().map(Scratch::path)
+    }
+
+    pub(crate) fn alignment(&self) -> Option<u32> {
+        match &self.direct {
+            DirectSupport::Yes { alignment, .. } => Some(*alignment),
+            DirectSupport::No { .. } => None,
+        }
+    }
+
+    /// Reserves room where the file system can, so that the file is not scattered; no room for
+    /// all of it is found out while writing.
+    pub(crate) fn reserve(&self, bytes: u64) {
+        if self.scratch.is_some() {
+            let _ = rustix::fs::fallocate(self.target.file(), rustix::fs::FallocateFlags::empty(), 0, bytes);
+        }
+    }
+
+    /// Gives back what was reserved and not written.
+    pub(crate) fn trim(&self, bytes: u64) {
+        if self.scratch.is_some() {
+            let _ = rustix::fs::ftruncate(self.target.file(), bytes);
+        }
+    }
+
+    /// The same area through the page cache, for workloads that ask for it.
+    pub(crate) fn cached(&self) -> Result<Arc<Target>, RunError> {
+        Target::existing(&self.path, false, self.writable).map(Arc::new).map_err(|e| RunError::io(&self.path, e.source))
+    }
+
+    /// Removes the test file. The device, if it was one, keeps what was written.
+    pub(crate) fn clean_up(self) {
+        drop(self.target);
+        drop(self.scratch);
+    }
+}
+
+fn open(path: &Path, direct: &DirectSupport, write: bool) -> Result<Arc<Target>, RunError> {
+    let is_direct = matches!(direct, DirectSupport::Yes { .. });
+    Target::existing(path, is_direct, write).map(Arc::new).map_err(|e| RunError::io(path, e.source))
+}
+
+/// Bytes that a test in `directory` may use.
+pub(crate) fn room(directory: &Path) -> Result<u64, RunError> {
+    let stat = rustix::fs::statvfs(directory).map_err(|e| RunError::io(directory, e.into()))?;
+    let block = stat.f_frsize.max(1);
+    let (free, all) = (stat.f_bavail.saturating_mul(block), stat.f_blocks.saturating_mul(block));
+    let spare = (all / 100).clamp(LEAST_SPARE.min(all / 8), 1 << 30);
+    let usable = free.saturating_sub(spare);
+    if usable < LEAST_AREA {
+        return Err(RunError::NoSpace {
+            path: directory.display().to_string(),
+            free: Bytes(free).to_string(),
+            needed: Bytes(spare + LEAST_AREA).to_string(),
+        });
+    }
+    Ok(usable)
+}
+
+/// Largest multiple of a round number that fits: MiB, else 64 KiB, else 4 KiB.
+pub(crate) fn rounded(bytes: u64) -> u64 {
+    [MIB, 64 << 10, 4 << 10].into_iter().find(|unit| bytes >= *unit).map_or(0, |unit| bytes / unit * unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn areas_are_round() {
+        assert_eq!(rounded(300_000), 262_144);
+        assert_eq!(rounded(5 * MIB + 7), 5 * MIB);
+        assert_eq!(rounded(9000), 8192);
+        assert_eq!(rounded(100), 0);
+    }
+}

@@ -1,0 +1,154 @@
+//! Time and bytes: what is left, and what the next repeat may take of it.
+
+use std::time::{Duration, Instant};
+
+use assay_core::suite::SuiteWorkload;
+use assay_core::workload::{Op, Pattern};
+
+/// Share of the time budget that writing the test area may take.
+const LAYOUT_SHARE: f64 = 0.2;
+/// Share of the write budget that the test area may take where the suite writes more afterwards.
+const LAYOUT_BYTES_SHARE: u64 = 4;
+/// Kept back for draining, syncing and cleaning up at the end.
+const RESERVE_SHARE: f64 = 0.05;
+/// Warm-up at most, and its share of a repeat.
+const RAMP: Duration = Duration::from_millis(500);
+const RAMP_SHARE: f64 = 0.15;
+/// A repeat shorter than this says nothing.
+const LEAST_REPEAT: Duration = Duration::from_millis(100);
+
+/// Time and bytes of one run.
+#[derive(Debug, Clone)]
+pub(crate) struct Budget {
+    start: Instant,
+    time: Duration,
+    max_write: u64,
+    written: u64,
+}
+
+/// What one repeat may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Share {
+    pub(crate) ramp: Duration,
+    pub(crate) duration: Duration,
+    pub(crate) max_bytes: Option<u64>,
+}
+
+impl Budget {
+    pub(crate) fn new(time: Duration, max_write: u64) -> Self {
+        Self { start: Instant::now(), time, max_write, written: 0 }
+    }
+
+    /// Most bytes that the test area may have.
+    pub(crate) fn area_bytes(&self, suite_writes: bool) -> u64 {
+        if suite_writes { self.max_write / LAYOUT_BYTES_SHARE } else { self.max_write }
+    }
+
+    /// When writing the test area must end.
+    pub(crate) fn layout_time(&self) -> Duration {
+        self.time.mul_f64(LAYOUT_SHARE)
+    }
+
+    pub(crate) fn wrote(&mut self, bytes: u64) {
+        self.written += bytes;
+    }
+
+    pub(crate) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Time left for repeats.
+    pub(crate) fn left(&self) -> Duration {
+        self.time.mul_f64(1.0 - RESERVE_SHARE).saturating_sub(self.start.elapsed())
+    }
+
+    /// Time for one of `repeats_left` equal repeats.
+    pub(crate) fn slot(&self, repeats_left: u32) -> Duration {
+        self.left() / repeats_left.max(1)
+    }
+
+    /// The share of the next repeat: its slot of time, and its weight of the bytes left.
+    /// `weights_left` is the sum over all repeats still to come, this one included. `None` where
+    /// nothing worth measuring is left.
+    pub(crate) fn share(&self, workload: &SuiteWorkload, slot: Duration, weights_left: u64) -> Option<Share> {
+        let slot = workload.duration.map_or(slot, |wanted| wanted.min(slot));
+        let ramp = RAMP.min(slot.mul_f64(RAMP_SHARE));
+        let duration = slot.saturating_sub(ramp);
+        if duration < LEAST_REPEAT {
+            return None;
+        }
+        let max_bytes = match workload.op {
+            Op::Read => None,
+            Op::Write | Op::Mixed => {
+                let left = self.max_write.saturating_sub(self.written);
+                let share = u128::from(left) * u128::from(weight(workload)) / u128::from(weights_left.max(1));
+                let bytes = share as u64;
+                if bytes < workload.block.0 * u64::from(workload.queue_depth) * u64::from(workload.jobs) {
+                    return None;
+                }
+                Some(bytes)
+            }
+        };
+        Some(Share { ramp, duration, max_bytes })
+    }
+}
+
+/// How much of the write budget a repeat of this workload gets, relative to the others: a
+/// sequential stream needs more bytes than single synced blocks for the same time.
+pub(crate) fn weight(workload: &SuiteWorkload) -> u64 {
+    match (workload.op, workload.pattern) {
+        (Op::Read, _) => 0,
+        _ if workload.sync.each() => 1,
+        (_, Pattern::Sequential) => 8,
+        (_, Pattern::Random) if workload.queue_depth > 1 || workload.jobs > 1 => 4,
+        (_, Pattern::Random) => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_core::units::{Bytes, GIB, MIB};
+    use assay_core::workload::Sync;
+
+    fn workload(op: Op, pattern: Pattern) -> SuiteWorkload {
+        SuiteWorkload {
+            name: "w".into(),
+            op,
+            read_percent: None,
+            pattern,
+            block: Bytes(4096),
+            queue_depth: 1,
+            jobs: 1,
+            sync: Sync::End,
+            direct: true,
+            duration: None,
+            span: None,
+        }
+    }
+
+    #[test]
+    fn shares_never_add_up_to_more_than_was_allowed() {
+        let mut budget = Budget::new(Duration::from_secs(90), GIB);
+        assert_eq!(budget.area_bytes(true), 256 * MIB);
+        budget.wrote(256 * MIB);
+        let all = [workload(Op::Write, Pattern::Sequential), workload(Op::Write, Pattern::Random)];
+        let mut weights: u64 = all.iter().map(weight).sum::<u64>() * 3;
+        for _ in 0..3 {
+            for w in &all {
+                let share = budget.share(w, Duration::from_secs(4), weights).unwrap();
+                budget.wrote(share.max_bytes.unwrap());
+                weights -= weight(w);
+            }
+        }
+        assert!(budget.written() <= GIB && budget.written() > GIB * 9 / 10, "{}", budget.written());
+        assert_eq!(budget.share(&all[0], Duration::from_secs(4), 1), None, "nothing left");
+        assert!(budget.share(&workload(Op::Read, Pattern::Random), Duration::from_secs(4), 1).is_some());
+    }
+
+    #[test]
+    fn too_little_time_is_no_repeat() {
+        let budget = Budget::new(Duration::from_secs(90), GIB);
+        assert_eq!(budget.share(&workload(Op::Read, Pattern::Random), Duration::from_millis(50), 1), None);
+    }
+}

@@ -1,0 +1,54 @@
+//! What the runner tells its observer.
+
+use std::path::Path;
+use std::time::Instant;
+
+use assay_core::event::{Event, EventKind};
+use assay_core::record::Record;
+use jiff::{Timestamp, Unit};
+
+/// Who listens to a run: terminal, event log, store.
+pub trait Observer {
+    /// Something happened.
+    fn event(&mut self, event: &Event);
+
+    /// The record as it stands; called at the start and after every repeat. `scratch` is the
+    /// directory that a later run has to remove if this one is killed.
+    fn checkpoint(&mut self, record: &Record, scratch: Option<&Path>);
+}
+
+/// Now, RFC 3339, UTC, to the millisecond.
+pub(crate) fn wall_clock() -> String {
+    let now = Timestamp::now();
+    now.round(Unit::Millisecond).unwrap_or(now).to_string()
+}
+
+/// Stamps events with both clocks.
+pub(crate) struct Emitter<'a> {
+    observer: &'a mut dyn Observer,
+    start: Instant,
+}
+
+impl<'a> Emitter<'a> {
+    pub(crate) fn new(observer: &'a mut dyn Observer) -> Self {
+        Self { observer, start: Instant::now() }
+    }
+
+    /// Nanoseconds since the start of the run.
+    pub(crate) fn elapsed_ns(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    pub(crate) fn emit(&mut self, event: EventKind) {
+        let event = Event { at: wall_clock(), elapsed_ns: self.elapsed_ns(), event };
+        self.observer.event(&event);
+    }
+
+    pub(crate) fn phase(&mut self, phase: &str) {
+        self.emit(EventKind::Phase { phase: phase.to_owned() });
+    }
+
+    pub(crate) fn checkpoint(&mut self, record: &Record, scratch: Option<&Path>) {
+        self.observer.checkpoint(record, scratch);
+    }
+}

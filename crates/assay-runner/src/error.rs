@@ -1,0 +1,98 @@
+//! Why a run could not start. What happens to a medium during a run is an outcome, not an error.
+
+use std::path::Path;
+
+use assay_core::exit::Exit;
+use assay_device::DeviceError;
+
+/// Why a run could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The path is not there or cannot be looked at.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A file where a directory was meant.
+    #[error("{0} is a file; name the directory to measure in, like its parent")]
+    IsFile(String),
+    /// A raw device without the flag that allows it.
+    #[error("{0} is a raw device and measuring it overwrites what it holds; add --raw if that is meant")]
+    RawWithoutFlag(String),
+    /// The flag without a raw device.
+    #[error("{0} is not a block device; --raw is for devices like /dev/sdX")]
+    NotADevice(String),
+    /// Nothing can be written there.
+    #[error("{path} is read-only; remount it for writing (mount -o remount,rw {mount}) or name another directory")]
+    ReadOnly {
+        /// Directory that was asked for.
+        path: String,
+        /// Where its file system is mounted.
+        mount: String,
+    },
+    /// The user may not write there.
+    #[error("no permission to write in {0}; run as its owner, or name another directory")]
+    Permission(String),
+    /// Too little space for any test.
+    #[error("{path} has {free} free; assay needs at least {needed}: free some space, or name another directory")]
+    NoSpace {
+        /// Directory that was asked for.
+        path: String,
+        /// What is free.
+        free: String,
+        /// What is needed.
+        needed: String,
+    },
+    /// The write limit is too small for any test.
+    #[error("--max-write {limit} is too small: the test area alone needs {needed}")]
+    WriteLimit {
+        /// What was allowed.
+        limit: String,
+        /// What is needed.
+        needed: String,
+    },
+    /// The engine that was asked for does not work here.
+    #[error("engine {engine} does not work here: {reason}; use --engine auto")]
+    Engine {
+        /// Its name.
+        engine: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The system refused something else.
+    #[error("{path}: {source}")]
+    Io {
+        /// What was touched.
+        path: String,
+        /// The system's error.
+        source: std::io::Error,
+    },
+}
+
+impl RunError {
+    /// The system's error about a path, sorted into what a user can mend.
+    pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
+        let path = path.display().to_string();
+        match source.raw_os_error() {
+            Some(libc::EACCES | libc::EPERM) => Self::Permission(path),
+            _ => Self::Io { path, source },
+        }
+    }
+
+    /// The exit code it stands for.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        match self {
+            Self::Device(error) => match error {
+                DeviceError::NotPermitted { .. } | DeviceError::ReadOnly { .. } | DeviceError::Unreadable { .. } => {
+                    Exit::Environment
+                }
+                _ => Exit::Usage,
+            },
+            Self::IsFile(_) | Self::RawWithoutFlag(_) | Self::NotADevice(_) | Self::WriteLimit { .. } => Exit::Usage,
+            Self::ReadOnly { .. }
+            | Self::Permission(_)
+            | Self::NoSpace { .. }
+            | Self::Engine { .. }
+            | Self::Io { .. } => Exit::Environment,
+        }
+    }
+}

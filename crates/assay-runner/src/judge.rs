@@ -1,0 +1,76 @@
+//! What the figures of a workload say about themselves.
+
+use assay_core::finding::Finding;
+use assay_core::histogram::Histogram;
+use assay_core::medium::Bus;
+use assay_core::outcome::Outcome;
+use assay_core::record::Measurement;
+use assay_engine::NullCost;
+
+use crate::proof::Proof;
+use crate::summary::replace_findings;
+
+/// Within this of the bus's reachable rate, or above it, a result is bus-limited.
+const BUS_SHARE: f64 = 0.95;
+/// Within this factor of the null engine's rate a result is instrument-limited.
+const INSTRUMENT_FACTOR: f64 = 3.0;
+/// Latency times rate may differ from the mean number in flight by this share.
+const LITTLE_TOLERANCE: f64 = 0.05;
+/// Least share of the queue depth that must be in flight on average.
+const DEPTH_SHARE: f64 = 0.9;
+/// Operations per one in flight below which the edges of the window blur both laws.
+const EDGE_OPERATIONS: u64 = 40;
+/// Fewer operations than this make a coarse figure (Poisson error above 14 %).
+const FEW_OPERATIONS: u64 = 50;
+
+/// Judges a measurement from its estimates and repeats; replaces what was judged before.
+pub(crate) fn judge(measurement: &mut Measurement, bus: Option<&Bus>, null: Option<NullCost>, proof: Proof) {
+    let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed);
+    let (operations, latency_ns, window_ns) = completed.fold((0u64, 0u128, 0u128), |(o, l, w), r| {
+        (o + r.operations, l + Histogram::from(&r.histogram).sum_ns(), w + u128::from(r.elapsed_ns))
+    });
+    let depth = measurement.workload.depth();
+    let steady = operations >= depth * EDGE_OPERATIONS;
+
+    measurement.proof_ratio = proof.ratio();
+    let workload = &measurement.workload;
+    let proof_finding = proof.finding(workload.op, workload.sync.each());
+    replace_findings(
+        measurement,
+        |f| matches!(f, Finding::ServedFromCache { .. } | Finding::OthersUsedDevice { .. }),
+        proof_finding,
+    );
+
+    let share = match (bus.and_then(|b| b.reachable_bytes_per_second), &measurement.bytes_per_second) {
+        (Some(reachable), Some(rate)) if reachable > 0.0 => Some(rate.point / reachable),
+        _ => None,
+    };
+    measurement.bus_limited = share.is_some_and(|s| s >= BUS_SHARE);
+    let finding = share.filter(|s| *s >= BUS_SHARE).map(|share| Finding::BusLimited { share });
+    replace_findings(measurement, |f| matches!(f, Finding::BusLimited { .. }), finding);
+
+    let ceiling = null.map(|n| 1e9 / n.ns_per_operation * f64::from(measurement.workload.jobs));
+    measurement.instrument_limited = match (ceiling, &measurement.iops) {
+        (Some(ceiling), Some(iops)) => iops.point * INSTRUMENT_FACTOR >= ceiling,
+        _ => false,
+    };
+    let finding = measurement
+        .instrument_limited
+        .then(|| Finding::InstrumentLimited { null_operations_per_second: ceiling.unwrap_or(0.0) });
+    replace_findings(measurement, |f| matches!(f, Finding::InstrumentLimited { .. }), finding);
+
+    // Windows of several threads overlap; their mean times the in-flight sum is the integral.
+    let in_flight = measurement.in_flight.unwrap_or(0.0);
+    let law = (window_ns > 0 && in_flight > 0.0).then(|| latency_ns as f64 / window_ns as f64 / in_flight);
+    let finding = law
+        .filter(|ratio| steady && (ratio - 1.0).abs() > LITTLE_TOLERANCE)
+        .map(|ratio| Finding::LittlesLaw { ratio });
+    replace_findings(measurement, |f| matches!(f, Finding::LittlesLaw { .. }), finding);
+
+    let asked = depth as f64;
+    let finding = (steady && in_flight < asked * DEPTH_SHARE).then_some(Finding::ShallowQueue { in_flight, asked });
+    replace_findings(measurement, |f| matches!(f, Finding::ShallowQueue { .. }), finding);
+
+    let finding = (operations > 0 && operations < FEW_OPERATIONS).then_some(Finding::FewOperations { operations });
+    replace_findings(measurement, |f| matches!(f, Finding::FewOperations { .. }), finding);
+}

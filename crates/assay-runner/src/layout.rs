@@ -1,0 +1,137 @@
+//! Writing the test area out, before anything is timed: reading what was never written does not
+//! touch the medium.
+
+use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
+
+use assay_core::outcome::Failure;
+use assay_engine::{AlignedBuffer, Control, Target, fill_unique};
+
+/// First chunk: small enough that a medium of 20 KB/s is found out within a second.
+const FIRST_CHUNK: usize = 16 << 10;
+const LARGEST_CHUNK: usize = 4 << 20;
+/// Chunks grow while they take less than this, and shrink when they take ten times as long.
+const CHUNK_TIME: Duration = Duration::from_millis(100);
+
+/// Why writing ended before all was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// The time for it was over.
+    Time,
+    /// The file system is full.
+    Space,
+    /// The user stopped it.
+    Stopped,
+    /// The medium failed.
+    Failed { failure: Failure, detail: String },
+}
+
+/// What was written.
+#[derive(Debug, Clone)]
+pub(crate) struct LaidOut {
+    pub(crate) bytes: u64,
+    pub(crate) elapsed: Duration,
+    /// Time until the data was durable, by chunks: the medium's pace for sequential writing.
+    pub(crate) bytes_per_second: f64,
+    pub(crate) cut: Option<Cut>,
+}
+
+/// Writes `want` bytes of unique data from the start of the target, and syncs.
+pub(crate) fn write_out(
+    target: &Target,
+    want: u64,
+    seed: u64,
+    limit: Duration,
+    control: &Control,
+    on_progress: &mut dyn FnMut(u64, f64),
+) -> std::io::Result<LaidOut> {
+    let mut buffer = AlignedBuffer::new(LARGEST_CHUNK)?;
+    let start = Instant::now();
+    let mut done = 0u64;
+    let mut chunk = FIRST_CHUNK;
+    let mut cut = None;
+    let mut told = Instant::now();
+    while done < want {
+        if control.stopped() {
+            cut = Some(Cut::Stopped);
+            break;
+        }
+        if start.elapsed() >= limit {
+            cut = Some(Cut::Time);
+            break;
+        }
+        let length = chunk.min(usize::try_from(want - done).unwrap_or(chunk));
+        let piece = &mut buffer.as_mut_slice()[..length];
+        fill_unique(piece, seed, done);
+        let before = Instant::now();
+        // Cached writes are made durable piece by piece: otherwise the page cache takes all at
+        // once and the final sync takes as long as it likes.
+        let written = target
+            .file()
+            .write_all_at(piece, done)
+            .and_then(|()| if target.direct() { Ok(()) } else { target.sync() });
+        if let Err(error) = written {
+            cut = Some(reason(&error));
+            break;
+        }
+        done += length as u64;
+        let took = before.elapsed();
+        if took < CHUNK_TIME {
+            chunk = (chunk * 2).min(LARGEST_CHUNK);
+        } else if took > CHUNK_TIME * 10 {
+            chunk = (chunk / 2).max(FIRST_CHUNK);
+        }
+        if told.elapsed() > Duration::from_millis(200) {
+            told = Instant::now();
+            on_progress(done, done as f64 / start.elapsed().as_secs_f64());
+        }
+    }
+    if let Err(error) = target.sync() {
+        cut = Some(reason(&error));
+    }
+    let _ = target.drop_cache();
+    let elapsed = start.elapsed();
+    on_progress(done, done as f64 / elapsed.as_secs_f64().max(1e-9));
+    Ok(LaidOut { bytes: done, elapsed, bytes_per_second: done as f64 / elapsed.as_secs_f64().max(1e-9), cut })
+}
+
+fn reason(error: &std::io::Error) -> Cut {
+    let failure = error.raw_os_error().map_or(Failure::IoError, Failure::from_errno);
+    if failure == Failure::OutOfSpace {
+        Cut::Space
+    } else {
+        Cut::Failed { failure, detail: format!("writing the test area: {error}") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    #[test]
+    fn what_is_laid_out_is_written_in_full_and_unique() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("data");
+        let target = Target::create(&path, false).unwrap();
+        let control = Control::default();
+        let out = write_out(&target, 3 << 20, 5, Duration::from_secs(60), &control, &mut |_, _| {}).unwrap();
+        assert_eq!((out.bytes, out.cut), (3 << 20, None));
+        let mut content = Vec::new();
+        std::fs::File::open(&path).unwrap().read_to_end(&mut content).unwrap();
+        let pages: std::collections::HashSet<&[u8]> = content.chunks(4096).collect();
+        assert_eq!(pages.len(), (3 << 20) / 4096);
+    }
+
+    #[test]
+    fn time_and_a_stop_cut_it_short() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = Target::create(&dir.path().join("data"), false).unwrap();
+        let control = Control::default();
+        let out = write_out(&target, 1 << 30, 5, Duration::ZERO, &control, &mut |_, _| {}).unwrap();
+        assert_eq!((out.bytes, out.cut), (0, Some(Cut::Time)));
+        control.stop();
+        let out = write_out(&target, 1 << 30, 5, Duration::from_secs(9), &control, &mut |_, _| {}).unwrap();
+        assert_eq!(out.cut, Some(Cut::Stopped));
+    }
+}

@@ -1,0 +1,392 @@
+//! The repeats: which comes next, how long it may take, what came of it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use assay_core::event::EventKind;
+use assay_core::finding::{Finding, Warning};
+use assay_core::outcome::{Failure, Outcome};
+use assay_core::record::{Measurement, Record, Sensor};
+use assay_core::suite::SuiteWorkload;
+use assay_core::workload::{Op, Stop, Workload};
+use assay_device::{ProofMeter, Thermometer};
+use assay_engine::{Control, EngineKind, LiveSample, NullCost, RepeatReport, RepeatSpec, Target, Trouble, run_repeat};
+
+use crate::area::Area;
+use crate::budget::{Budget, Share, weight};
+use crate::choose::Engines;
+use crate::emit::{Emitter, wall_clock};
+use crate::judge::judge;
+use crate::pace::Pace;
+use crate::proof::{self, Proof};
+use crate::summary::{estimate, repeat};
+
+/// Nothing completed for this long: the medium hangs. Longer where an operation is expected to
+/// take more than a second.
+const HANG: Duration = Duration::from_secs(30);
+const HANG_SLOW: Duration = Duration::from_secs(90);
+
+/// Everything that stays the same over the repeats.
+pub(crate) struct Bench<'a> {
+    pub(crate) area: &'a Area,
+    pub(crate) engines: &'a Engines,
+    pub(crate) meter: Option<&'a ProofMeter>,
+    pub(crate) thermometer: &'a Thermometer,
+    pub(crate) null: Option<NullCost>,
+    pub(crate) control: &'a Control,
+    pub(crate) seed: u64,
+    pub(crate) span: u64,
+    pub(crate) repeats: u32,
+}
+
+/// A workload with its state over the repeats.
+struct Entry {
+    asked: SuiteWorkload,
+    /// As it runs here; settled before the first repeat, so that all repeats are alike.
+    fitted: Option<SuiteWorkload>,
+    index: usize,
+    proof: Proof,
+}
+
+/// Runs all workloads of the suite: rounds of the reading ones, then rounds of the writing ones,
+/// so that no read follows a write that the medium is still busy with.
+pub(crate) fn measure(
+    bench: &Bench<'_>,
+    workloads: &[SuiteWorkload],
+    record: &mut Record,
+    budget: &mut Budget,
+    pace: &mut Pace,
+    emitter: &mut Emitter<'_>,
+) {
+    let mut entries: Vec<Entry> = workloads
+        .iter()
+        .enumerate()
+        .map(|(index, asked)| Entry { asked: asked.clone(), fitted: None, index, proof: Proof::default() })
+        .collect();
+    record.measurements = entries
+        .iter()
+        .map(|e| Measurement::empty(complete(&e.asked, bench.span, bench.area.target.direct(), None), "none"))
+        .collect();
+
+    let total = bench.repeats * u32::try_from(entries.len()).unwrap_or(u32::MAX);
+    let order: Vec<(usize, u32)> = [false, true]
+        .into_iter()
+        .flat_map(|writes| {
+            let group: Vec<usize> =
+                entries.iter().filter(|e| (e.asked.op != Op::Read) == writes).map(|e| e.index).collect();
+            (0..bench.repeats).flat_map(move |round| group.clone().into_iter().map(move |index| (index, round)))
+        })
+        .collect();
+
+    for (done, &(index, round)) in order.iter().enumerate() {
+        if bench.control.stopped() {
+            break;
+        }
+        let left = total - done as u32;
+        let weights: u64 = order[done..].iter().map(|(i, _)| weight(&entries[*i].asked)).sum();
+        let turn = Turn { round, done: done as u32, total, slot: budget.slot(left), weights };
+        let entry = &mut entries[index];
+        match one(bench, entry, turn, record, budget, pace, emitter) {
+            Next::Go => {}
+            Next::End => break,
+        }
+        emitter.checkpoint(record, bench.area.scratch_path());
+    }
+    for entry in &entries {
+        note_missing(&mut record.measurements[entry.index], bench.repeats, &record.outcome);
+    }
+    // A workload without a single repeat has nothing to say except why.
+    emitter.checkpoint(record, bench.area.scratch_path());
+}
+
+#[derive(Clone, Copy)]
+struct Turn {
+    round: u32,
+    done: u32,
+    total: u32,
+    slot: Duration,
+    /// Weights in the write budget of all repeats to come, this one included.
+    weights: u64,
+}
+
+enum Next {
+    Go,
+    End,
+}
+
+fn one(
+    bench: &Bench<'_>,
+    entry: &mut Entry,
+    turn: Turn,
+    record: &mut Record,
+    budget: &mut Budget,
+    pace: &mut Pace,
+    emitter: &mut Emitter<'_>,
+) -> Next {
+    let alignment = u64::from(bench.area.alignment().unwrap_or(512));
+    let span = entry.asked.span.map_or(bench.span, |s| s.0.min(bench.span));
+    let fitted = entry.fitted.get_or_insert_with(|| pace.fit(&entry.asked, turn.slot, span, alignment)).clone();
+    let Some(share) = budget.share(&fitted, turn.slot, turn.weights) else { return Next::Go };
+    let direct = bench.area.target.direct() && fitted.direct;
+    let target = if direct || !bench.area.target.direct() {
+        Ok(Arc::clone(&bench.area.target))
+    } else {
+        bench.area.cached()
+    };
+    let target = match target {
+        Ok(target) => target,
+        Err(error) => {
+            record.outcome = failed(Failure::Other, error.to_string(), &fitted.name, budget, emitter);
+            return Next::End;
+        }
+    };
+    let workload = complete(&fitted, span, direct, Some(limit_cached(share, &fitted, direct, record)));
+    let engine = bench.engines.for_workload(&workload);
+    let measurement = &mut record.measurements[entry.index];
+    prepare(measurement, entry, &workload, engine);
+    // Impossible direct I/O is told once for the run.
+    if !fitted.direct && bench.area.target.direct() {
+        measurement.warn(Finding::CachedByRequest);
+    }
+
+    emitter.emit(EventKind::RepeatStarted {
+        workload: workload.name.clone(),
+        title: workload.title(),
+        repeat: turn.round + 1,
+        repeats: bench.repeats,
+        planned_ns: workload.stop.ramp_ns + workload.stop.duration_ns,
+        done: turn.done,
+        total: turn.total,
+        left_ns: nanos(budget.left()),
+    });
+    if !direct {
+        let _ = target.sync();
+        let _ = target.drop_cache();
+    }
+    let spec = RepeatSpec {
+        workload: workload.clone(),
+        engine,
+        target: (engine != EngineKind::Null).then(|| Arc::clone(&target)),
+        seed: bench.seed ^ ((entry.index as u64 + 1) << 32),
+        repeat: turn.round,
+        repeats: bench.repeats,
+        hang_after: pace.hang_after(&fitted),
+        sample_every: Duration::from_secs(1),
+    };
+    let started = wall_clock();
+    let started_ns = emitter.elapsed_ns();
+    let before = proof::read(bench.meter);
+    let sensors = &mut record.sensors;
+    let report = run_repeat(&spec, bench.control, &mut |sample| {
+        on_sample(sample, &workload.name, bench.thermometer, sensors, budget, emitter);
+    });
+    let after = proof::read(bench.meter);
+    budget.wrote(report.written_bytes);
+    record.settings.written_bytes += report.written_bytes;
+    record.settings.read_bytes += report.read_bytes;
+    let rate = if report.iops > 0.0 { report.iops } else { 0.0 };
+    // One in flight is what a full queue is judged by; a deeper queue is at least as fast.
+    pace.note(workload.op, workload.pattern, workload.block_bytes, workload.sync.each(), rate);
+
+    let this = match (before, after) {
+        (Some(before), Some(after)) if engine != EngineKind::Null => Some(Proof::between(&before, &after, &report)),
+        _ => None,
+    };
+    let outcome = outcome_of(&report, bench.control, &workload, budget, emitter, target.as_ref(), &record.medium);
+    if let (Outcome::Completed, Some(this)) = (&outcome, this) {
+        entry.proof.add(this);
+    }
+    let ratio = this.and_then(|p| p.ratio());
+    emitter.emit(EventKind::RepeatFinished {
+        workload: workload.name.clone(),
+        repeat: turn.round + 1,
+        iops: report.iops,
+        bytes_per_second: report.bytes_per_second,
+        p99_ns: report.histogram.quantile(0.99),
+        proof_ratio: ratio,
+    });
+    let measurement = &mut record.measurements[entry.index];
+    measurement.repeats.push(repeat(&report, started, started_ns, ratio, outcome.clone()));
+    let known: Vec<Warning> = measurement.warnings.clone();
+    estimate(measurement);
+    judge(measurement, record.medium.bus.as_ref(), bench.null, entry.proof);
+    for warning in measurement.warnings.iter().filter(|w| !known.contains(w)) {
+        emitter.emit(EventKind::Warning { workload: Some(workload.name.clone()), warning: warning.clone() });
+    }
+    record.settings.elapsed_ns = emitter.elapsed_ns();
+    if outcome == Outcome::Completed {
+        Next::Go
+    } else {
+        record.outcome = outcome;
+        Next::End
+    }
+}
+
+/// Sets the measurement up for its first repeat.
+fn prepare(measurement: &mut Measurement, entry: &Entry, workload: &Workload, engine: EngineKind) {
+    if !measurement.repeats.is_empty() {
+        return;
+    }
+    let as_asked = Workload {
+        block_bytes: entry.asked.block.0,
+        queue_depth: entry.asked.queue_depth,
+        jobs: entry.asked.jobs,
+        ..workload.clone()
+    };
+    measurement.workload = workload.clone();
+    measurement.engine = engine.name().to_owned();
+    if as_asked != *workload {
+        measurement.warn(Finding::ScaledDown { asked: as_asked.title(), used: workload.title() });
+        measurement.requested = Some(as_asked);
+    }
+    if engine == EngineKind::Sync && workload.queue_depth > 1 {
+        measurement.warn(Finding::DepthByThreads { threads: workload.queue_depth * workload.jobs });
+    }
+}
+
+/// The workload complete with span and stop rule.
+fn complete(w: &SuiteWorkload, span: u64, direct: bool, share: Option<Share>) -> Workload {
+    Workload {
+        name: w.name.clone(),
+        op: w.op,
+        read_percent: w.read_percent,
+        pattern: w.pattern,
+        block_bytes: w.block.0,
+        queue_depth: w.queue_depth,
+        jobs: w.jobs,
+        span_bytes: span,
+        direct: direct && w.direct,
+        sync: w.sync,
+        stop: share.map_or(Stop { ramp_ns: 0, duration_ns: 0, max_bytes: None }, |s| Stop {
+            ramp_ns: nanos(s.ramp),
+            duration_ns: nanos(s.duration),
+            max_bytes: s.max_bytes,
+        }),
+    }
+}
+
+/// Cached writes go to memory at once and to the medium in the final sync, which nothing bounds:
+/// so no more is written than the medium took while the area was laid out.
+fn limit_cached(mut share: Share, workload: &SuiteWorkload, direct: bool, record: &Record) -> Share {
+    if let (false, Some(bytes), Some(layout)) = (direct, share.max_bytes, &record.settings.layout) {
+        let rate = layout.bytes as f64 / (layout.elapsed_ns.max(1) as f64 / 1e9);
+        let least = workload.block.0 * u64::from(workload.queue_depth) * u64::from(workload.jobs);
+        share.max_bytes = Some(bytes.min((rate * share.duration.as_secs_f64()) as u64).max(least));
+    }
+    share
+}
+
+fn on_sample(
+    sample: &LiveSample,
+    workload: &str,
+    thermometer: &Thermometer,
+    sensors: &mut Vec<Sensor>,
+    budget: &Budget,
+    emitter: &mut Emitter<'_>,
+) {
+    let seconds = (sample.interval_ns.max(1)) as f64 / 1e9;
+    let now = emitter.elapsed_ns();
+    let mut hottest: Option<f64> = None;
+    for (name, celsius) in thermometer.read() {
+        hottest = Some(hottest.map_or(celsius, |h| h.max(celsius)));
+        match sensors.iter_mut().find(|s| s.name == name) {
+            Some(sensor) => sensor.samples.push((now, celsius)),
+            None => sensors.push(Sensor { name, kind: "temperature".to_owned(), samples: vec![(now, celsius)] }),
+        }
+    }
+    emitter.emit(EventKind::Sample {
+        workload: workload.to_owned(),
+        interval_ns: sample.interval_ns,
+        iops: sample.operations as f64 / seconds,
+        bytes_per_second: sample.bytes as f64 / seconds,
+        p99_ns: sample.p99_ns,
+        temperature_celsius: hottest,
+        left_ns: nanos(budget.left()),
+    });
+}
+
+fn outcome_of(
+    report: &RepeatReport,
+    control: &Control,
+    workload: &Workload,
+    budget: &Budget,
+    emitter: &Emitter<'_>,
+    target: &Target,
+    medium: &assay_core::medium::Medium,
+) -> Outcome {
+    let (failure, detail) = match &report.trouble {
+        None if control.stopped() => (Failure::Interrupted, String::new()),
+        None => return Outcome::Completed,
+        Some(Trouble::Io { write, offset, errno: 0 }) => (
+            Failure::IoError,
+            format!("{} at offset {offset} moved fewer bytes than asked", if *write { "write" } else { "read" }),
+        ),
+        Some(Trouble::Io { write, offset, errno }) => {
+            let words = std::io::Error::from_raw_os_error(*errno);
+            let op = if *write { "write" } else { "read" };
+            (closer_look(Failure::from_errno(*errno), target, medium), format!("{op} at offset {offset}: {words}"))
+        }
+        Some(Trouble::Sync { errno }) => {
+            let words = std::io::Error::from_raw_os_error(*errno);
+            (closer_look(Failure::from_errno(*errno), target, medium), format!("sync: {words}"))
+        }
+        Some(Trouble::Hung { after }) => {
+            (Failure::Hung, format!("nothing completed for {}", assay_core::units::span(*after)))
+        }
+        Some(Trouble::Setup(message)) => (Failure::Other, message.clone()),
+    };
+    failed(failure, detail, &workload.name, budget, emitter)
+}
+
+/// An I/O error is also what a medium gives that was pulled or turned read-only.
+fn closer_look(failure: Failure, target: &Target, medium: &assay_core::medium::Medium) -> Failure {
+    if failure != Failure::IoError {
+        return failure;
+    }
+    let gone = medium.stack.iter().any(|node| !Path::new("/sys/class/block").join(&node.name).exists());
+    if gone {
+        return Failure::Disappeared;
+    }
+    let read_only = rustix::fs::fstatvfs(target.file())
+        .is_ok_and(|s| s.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY));
+    if read_only { Failure::ReadOnly } else { failure }
+}
+
+fn failed(failure: Failure, detail: String, workload: &str, budget: &Budget, emitter: &Emitter<'_>) -> Outcome {
+    Outcome::Failed {
+        failure,
+        detail,
+        workload: Some(workload.to_owned()),
+        elapsed_ns: emitter.elapsed_ns(),
+        written_bytes: budget.written(),
+    }
+}
+
+/// Says why a workload has fewer repeats than planned.
+fn note_missing(measurement: &mut Measurement, planned: u32, outcome: &Outcome) {
+    let ran = u32::try_from(measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed).count())
+        .unwrap_or(u32::MAX);
+    if ran >= planned {
+        return;
+    }
+    let reason = match outcome {
+        Outcome::Failed { failure, .. } => format!("the run did not finish ({})", failure.title()),
+        _ => "the time or write budget was used up".to_owned(),
+    };
+    measurement.warn(Finding::FewerRepeats { planned, ran, reason });
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl Pace {
+    /// How long nothing may complete.
+    fn hang_after(&self, workload: &SuiteWorkload) -> Duration {
+        match self.expected(workload) {
+            Some(seconds) if seconds > 1.0 => HANG_SLOW,
+            _ => HANG,
+        }
+    }
+}

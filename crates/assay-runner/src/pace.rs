@@ -1,0 +1,189 @@
+//! How fast the medium has been so far, and what it can therefore do in the time there is.
+
+use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
+
+use assay_core::suite::SuiteWorkload;
+use assay_core::units::Bytes;
+use assay_core::workload::{Op, Pattern};
+use assay_engine::{AlignedBuffer, Target};
+
+/// A full queue may take this share of a repeat to drain; the rest measures.
+const DRAIN_SHARE: f64 = 0.34;
+/// No block is scaled below this (or the alignment, if that is larger).
+const LEAST_BLOCK: u64 = 4096;
+
+/// What is known of the medium's speed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Pace {
+    known: Vec<Known>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    op: Op,
+    pattern: Pattern,
+    block: u64,
+    /// Seconds that one operation of this block takes at worst, at any depth.
+    seconds_per_operation: f64,
+    each_synced: bool,
+}
+
+impl Pace {
+    /// Notes what a repeat or the layout came to.
+    pub(crate) fn note(&mut self, op: Op, pattern: Pattern, block: u64, each_synced: bool, operations_per_second: f64) {
+        if !(operations_per_second.is_finite() && operations_per_second > 0.0) {
+            return;
+        }
+        self.known.retain(|k| !(k.op == op && k.pattern == pattern && k.block == block && k.each_synced == each_synced));
+        self.known.push(Known { op, pattern, block, seconds_per_operation: 1.0 / operations_per_second, each_synced });
+    }
+
+    /// Seconds that `operations` of this kind would take; `None` where nothing is known.
+    ///
+    /// The nearest known kind answers: the same pattern first, then the nearest block size. A
+    /// larger block takes longer in proportion. A smaller one takes less in proportion where the
+    /// stream rules, and as long where latency does (random blocks known from random blocks).
+    fn seconds(&self, workload: &SuiteWorkload, block: u64, operations: u64) -> Option<f64> {
+        let nearest = self
+            .known
+            .iter()
+            .filter(|k| k.op == workload.op || workload.op == Op::Mixed)
+            .filter(|k| k.each_synced == workload.sync.each() || !k.each_synced)
+            .min_by_key(|k| {
+                let distance = k.block.max(block) / k.block.min(block).max(1);
+                (k.pattern != workload.pattern, k.each_synced != workload.sync.each(), distance)
+            })?;
+        let latency_rules = workload.pattern == Pattern::Random && nearest.pattern == Pattern::Random;
+        let in_proportion = block as f64 / nearest.block as f64;
+        let factor = if latency_rules { in_proportion.max(1.0) } else { in_proportion };
+        Some(nearest.seconds_per_operation * factor * operations as f64)
+    }
+
+    /// Notes how fast the test area was written.
+    pub(crate) fn note_layout(&mut self, bytes_per_second: f64) {
+        const BLOCK: u64 = 1 << 20;
+        self.note(Op::Write, Pattern::Sequential, BLOCK, false, bytes_per_second / BLOCK as f64);
+    }
+
+    /// Reads a little here and there, only to know whether the medium reads at a crawl.
+    pub(crate) fn look_at_reads(&mut self, target: &Target, span: u64, seed: u64) {
+        const LOOKS: u64 = 4;
+        const LARGE: u64 = 64 << 10;
+        let Ok(mut buffer) = AlignedBuffer::new(LARGE as usize) else { return };
+        for (pattern, block) in [(Pattern::Random, LEAST_BLOCK), (Pattern::Sequential, LARGE)] {
+            let blocks = span / block;
+            if blocks == 0 {
+                continue;
+            }
+            let start = Instant::now();
+            let mut read = 0u64;
+            for look in 0..LOOKS {
+                let at = seed.wrapping_mul(look * 2 + 1) % blocks * block;
+                if target.file().read_exact_at(&mut buffer.as_mut_slice()[..block as usize], at).is_ok() {
+                    read += 1;
+                }
+                if start.elapsed() > Duration::from_secs(1) {
+                    break;
+                }
+            }
+            self.note(Op::Read, pattern, block, false, read as f64 / start.elapsed().as_secs_f64().max(1e-9));
+        }
+    }
+
+    /// Seconds that one operation of this workload takes, as far as is known.
+    pub(crate) fn expected(&self, workload: &SuiteWorkload) -> Option<f64> {
+        self.seconds(workload, workload.block.0, 1)
+    }
+
+    /// The workload as it can run in repeats of `slot` on `span` bytes: queue depth, then jobs,
+    /// then block size are reduced until a full queue drains within a third of the repeat.
+    pub(crate) fn fit(&self, asked: &SuiteWorkload, slot: Duration, span: u64, alignment: u64) -> SuiteWorkload {
+        let mut w = asked.clone();
+        let floor = LEAST_BLOCK.max(alignment);
+        while w.block.0 * u64::from(w.jobs) > span && (w.jobs > 1 || w.block.0 > floor) {
+            if w.jobs > 1 {
+                w.jobs /= 2;
+            } else {
+                w.block = Bytes((w.block.0 / 2).max(floor));
+            }
+        }
+        let limit = slot.as_secs_f64() * DRAIN_SHARE;
+        loop {
+            let in_flight = u64::from(w.queue_depth) * u64::from(w.jobs);
+            match self.seconds(&w, w.block.0, in_flight) {
+                Some(seconds) if seconds > limit => {}
+                _ => break,
+            }
+            if w.queue_depth > 1 {
+                w.queue_depth = w.queue_depth.div_ceil(2);
+            } else if w.jobs > 1 {
+                w.jobs /= 2;
+            } else if w.block.0 > floor {
+                w.block = Bytes((w.block.0 / 2).max(floor));
+            } else {
+                break;
+            }
+        }
+        w
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_core::workload::Sync;
+
+    fn workload(op: Op, pattern: Pattern, block: u64, depth: u32) -> SuiteWorkload {
+        SuiteWorkload {
+            name: "w".into(),
+            op,
+            read_percent: None,
+            pattern,
+            block: Bytes(block),
+            queue_depth: depth,
+            jobs: 1,
+            sync: Sync::End,
+            direct: true,
+            duration: None,
+            span: None,
+        }
+    }
+
+    const SLOT: Duration = Duration::from_secs(3);
+
+    #[test]
+    fn a_fast_medium_gets_what_was_asked_for() {
+        let mut pace = Pace::default();
+        pace.note(Op::Write, Pattern::Sequential, 1 << 20, false, 20.0);
+        let asked = workload(Op::Write, Pattern::Sequential, 1 << 20, 8);
+        assert_eq!(pace.fit(&asked, SLOT, 1 << 28, 512), asked);
+        assert_eq!(Pace::default().fit(&asked, SLOT, 1 << 28, 512), asked, "nothing known yet");
+    }
+
+    #[test]
+    fn twenty_kilobytes_a_second_are_scaled_down() {
+        let mut pace = Pace::default();
+        pace.note(Op::Write, Pattern::Sequential, 16_384, false, 20_000.0 / 16_384.0);
+        let fitted = pace.fit(&workload(Op::Write, Pattern::Sequential, 1 << 20, 8), SLOT, 1 << 28, 512);
+        assert_eq!(fitted.queue_depth, 1);
+        assert!(fitted.block.0 as f64 / 20_000.0 <= 3.0 * DRAIN_SHARE, "{}", fitted.block);
+        let random = pace.fit(&workload(Op::Write, Pattern::Random, 4096, 32), SLOT, 1 << 28, 512);
+        assert_eq!((random.block, random.queue_depth), (Bytes(4096), 1));
+    }
+
+    #[test]
+    fn a_block_larger_than_the_span_shrinks() {
+        let fitted = Pace::default().fit(&workload(Op::Read, Pattern::Sequential, 1 << 20, 8), SLOT, 300_000, 4096);
+        assert_eq!(fitted.block, Bytes(1 << 18));
+    }
+
+    #[test]
+    fn what_is_known_of_the_same_kind_counts_more_than_what_is_not() {
+        let mut pace = Pace::default();
+        pace.note(Op::Write, Pattern::Sequential, 1 << 20, false, 20.0);
+        pace.note(Op::Write, Pattern::Random, 4096, false, 5.6);
+        let fitted = pace.fit(&workload(Op::Write, Pattern::Random, 4096, 32), SLOT, 1 << 28, 512);
+        assert_eq!(fitted.queue_depth, 4, "5.6 IOPS for a third of 3 s");
+    }
+}

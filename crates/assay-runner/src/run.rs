@@ -1,0 +1,370 @@
+//! One run, from the request to the finished record.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use assay_core::event::EventKind;
+use assay_core::finding::{Finding, Validity, Verdict, Warning};
+use assay_core::medium::MediumKind;
+use assay_core::outcome::{Failure, Outcome};
+use assay_core::record::{Layout, Record, SCHEMA, Settings, SuiteRef, Tool};
+use assay_core::suite::Suite;
+use assay_core::text::harmless;
+use assay_core::units::Bytes;
+use assay_device::guard::{RawPermit, check_raw};
+use assay_device::{ProofMeter, Sysroot, Target as Seen, Thermometer};
+use assay_engine::{Control, DirectSupport, null_cost};
+
+use crate::area::{Area, LEAST_AREA, room, rounded};
+use crate::budget::Budget;
+use crate::choose::{EngineWish, Engines};
+use crate::emit::{Emitter, Observer, wall_clock};
+use crate::error::RunError;
+use crate::layout::{Cut, write_out};
+use crate::measure::{Bench, measure};
+use crate::pace::Pace;
+use crate::scratch;
+
+/// How long the null engine runs.
+const CALIBRATION: Duration = Duration::from_millis(30);
+
+/// Whether a raw device may be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RawMode {
+    /// It may not.
+    #[default]
+    Refused,
+    /// It may, unless it holds data.
+    Allowed,
+    /// It may, and what it holds may be overwritten: the user named it twice.
+    Overwrite,
+}
+
+/// What to do.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Directory or raw device.
+    pub path: PathBuf,
+    /// By which suite.
+    pub suite: Suite,
+    /// Identity of the record to be.
+    pub id: String,
+    /// Version of the program.
+    pub version: String,
+    /// Engine asked for.
+    pub engine: EngineWish,
+    /// Whether a raw device may be used.
+    pub raw: RawMode,
+    /// Labels of the user.
+    pub labels: BTreeMap<String, String>,
+    /// Seed of data and offsets.
+    pub seed: u64,
+}
+
+/// A run whose request was checked against the medium; nothing was written yet.
+#[derive(Debug)]
+pub struct Run {
+    request: Request,
+    seen: Seen,
+    record: Record,
+    engines: Engines,
+    /// Most bytes of the test area.
+    area_bytes: u64,
+    /// Findings that are known before the start.
+    early: Vec<Finding>,
+    /// Leave of the guards to write to the raw device.
+    permit: Option<RawPermit>,
+    sysroot: Sysroot,
+}
+
+impl Run {
+    /// Looks at the medium, checks that the request can be done there, and removes what killed
+    /// runs left.
+    ///
+    /// # Errors
+    /// [`RunError`] in one line, with the mend.
+    pub fn prepare(request: Request) -> Result<Self, RunError> {
+        let sysroot = Sysroot::real();
+        let shown = harmless(&request.path.to_string_lossy());
+        let meta = std::fs::metadata(&request.path);
+        let is_device = meta.as_ref().is_ok_and(|m| m.file_type().is_block_device());
+        match (&meta, request.raw) {
+            (Ok(m), _) if m.is_file() => return Err(RunError::IsFile(shown)),
+            (Ok(_), RawMode::Refused) if is_device => return Err(RunError::RawWithoutFlag(shown)),
+            (Ok(_), RawMode::Allowed | RawMode::Overwrite) if !is_device => return Err(RunError::NotADevice(shown)),
+            _ => {}
+        }
+        let seen = assay_device::look(&sysroot, &request.path)?;
+        let engines = Engines::new(request.engine)?;
+        let suite_writes = request.suite.writes();
+        let mut early = Vec::new();
+        let mut permit = None;
+
+        let available = if is_device {
+            if suite_writes {
+                let named = request.path.to_string_lossy();
+                let forced = (request.raw == RawMode::Overwrite).then_some(named.as_ref());
+                permit = Some(check_raw(&sysroot, &request.path, forced)?);
+            } else {
+                early.push(Finding::UnwrittenReads);
+            }
+            seen.medium.capacity_bytes.unwrap_or(0)
+        } else {
+            writable(&request.path, &seen)?;
+            let leftovers = scratch::clean(&request.path);
+            if leftovers.directories > 0 {
+                early.push(Finding::LeftoversRemoved { directories: leftovers.directories, bytes: leftovers.bytes });
+            }
+            if leftovers.alive > 0 {
+                early.push(Finding::AnotherRun);
+            }
+            room(&request.path)?
+        };
+        let asked = request.suite.span.0;
+        let allowed = Budget::new(request.suite.budget, request.suite.max_write.0).area_bytes(suite_writes);
+        if allowed < LEAST_AREA {
+            return Err(RunError::WriteLimit {
+                limit: request.suite.max_write.to_string(),
+                needed: Bytes(LEAST_AREA * if suite_writes { 4 } else { 1 }).to_string(),
+            });
+        }
+        let area_bytes = rounded(asked.min(available).min(allowed));
+        if area_bytes < asked {
+            let reason = if available < allowed { "free space" } else { "the write limit" };
+            early.push(Finding::SmallerSpan {
+                asked_bytes: asked,
+                used_bytes: area_bytes,
+                reason: format!("{reason} allows no more"),
+            });
+        }
+        early.extend(kind_findings(seen.medium.kind));
+        if assay_device::swaps_on(&sysroot, &seen.leaves) {
+            early.push(Finding::SwapOnMedium);
+        }
+        if seen.devices.is_empty() {
+            early.push(Finding::NoProof { medium: seen.medium.kind.title().to_owned() });
+        }
+
+        let planned = if suite_writes { request.suite.max_write.0 } else { area_bytes };
+        let mut host = assay_device::host(&sysroot);
+        host.slot = request.labels.get("slot").cloned();
+        let record = Record {
+            schema: SCHEMA.to_owned(),
+            id: request.id.clone(),
+            created: wall_clock(),
+            tool: Tool {
+                name: "assay".to_owned(),
+                version: request.version.clone(),
+                engine: engines.name().to_owned(),
+                engine_reason: engines.reason(),
+            },
+            host,
+            medium: seen.medium.clone(),
+            labels: request.labels.clone(),
+            suite: SuiteRef { name: request.suite.name.clone(), version: request.suite.version },
+            settings: Settings {
+                budget_ns: u64::try_from(request.suite.budget.as_nanos()).unwrap_or(u64::MAX),
+                max_write_bytes: request.suite.max_write.0,
+                planned_write_bytes: if is_device && !suite_writes { 0 } else { planned },
+                seed: request.seed,
+                repeats: request.suite.repeats,
+                raw_device: is_device,
+                ..Settings::default()
+            },
+            measurements: Vec::new(),
+            sensors: Vec::new(),
+            verification: None,
+            source: None,
+            outcome: Outcome::Running,
+            validity: Validity { verdict: Verdict::Valid, reasons: Vec::new() },
+            warnings: Vec::new(),
+        };
+        Ok(Self { request, seen, record, engines, area_bytes, early, permit, sysroot })
+    }
+
+    /// The record as it stands before the start.
+    #[must_use]
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// Runs to the end, or until `control` stops it, and returns the finished record. The test
+    /// file is gone when this returns.
+    ///
+    /// # Errors
+    /// [`RunError`] where the test area cannot be made; from then on everything is an outcome.
+    pub fn execute(mut self, control: &Control, observer: &mut dyn Observer) -> Result<Record, RunError> {
+        let logical = self.seen.logical_block_bytes;
+        let area = if self.record.settings.raw_device {
+            Area::on_device(&self.request.path, logical, self.permit.as_ref())?
+        } else {
+            Area::in_directory(&self.request.path, &self.request.id, logical)?
+        };
+        let mut budget = Budget::new(self.request.suite.budget, self.request.suite.max_write.0);
+        let mut emitter = Emitter::new(observer);
+        emitter.emit(EventKind::Started {
+            id: self.record.id.clone(),
+            medium: Box::new(self.record.medium.clone()),
+            suite: self.record.suite.name.clone(),
+            budget_ns: self.record.settings.budget_ns,
+            planned_write_bytes: self.record.settings.planned_write_bytes,
+        });
+        self.record.settings.direct_alignment_bytes = area.alignment();
+        match &area.direct {
+            DirectSupport::Yes { source, .. } => self.record.settings.direct_source = source.clone(),
+            DirectSupport::No { reason } => {
+                self.record.settings.direct_source = reason.clone();
+                self.early.push(Finding::CachedIo { reason: reason.clone() });
+            }
+        }
+        for finding in std::mem::take(&mut self.early) {
+            self.warn(finding, &mut emitter);
+        }
+        emitter.checkpoint(&self.record, area.scratch_path());
+
+        emitter.phase("calibrate");
+        let null = null_cost(CALIBRATION);
+        self.record.settings.null_ns_per_operation = Some(null.ns_per_operation);
+
+        let mut pace = Pace::default();
+        if self.lay_out(&area, &mut budget, &mut pace, control, &mut emitter) {
+            let meter = ProofMeter::open(&self.sysroot, &self.seen.devices).ok();
+            let thermometer = Thermometer::find(&self.sysroot, &self.seen.leaves);
+            pace.look_at_reads(&area.target, self.record.settings.span_bytes, self.request.seed);
+            let bench = Bench {
+                area: &area,
+                engines: &self.engines,
+                meter: meter.as_ref().filter(|m| !m.is_empty()),
+                thermometer: &thermometer,
+                null: Some(null),
+                control,
+                seed: self.request.seed,
+                span: self.record.settings.span_bytes,
+                repeats: self.request.suite.repeats,
+            };
+            measure(&bench, &self.request.suite.workloads, &mut self.record, &mut budget, &mut pace, &mut emitter);
+        }
+
+        emitter.phase("cleanup");
+        area.clean_up();
+        if self.record.outcome == Outcome::Running {
+            self.record.outcome = if control.stopped() {
+                self.failed(Failure::Interrupted, String::new(), &budget, &emitter)
+            } else {
+                Outcome::Completed
+            };
+        }
+        self.record.settings.elapsed_ns = emitter.elapsed_ns();
+        self.record.validity = Validity::judge(self.record.all_warnings());
+        emitter.checkpoint(&self.record, None);
+        emitter.emit(EventKind::Finished {
+            id: self.record.id.clone(),
+            outcome: self.record.outcome.clone(),
+            validity: self.record.validity.clone(),
+            written_bytes: self.record.settings.written_bytes,
+        });
+        Ok(self.record)
+    }
+
+    /// Writes the test area out; false where the run ends with that.
+    fn lay_out(
+        &mut self,
+        area: &Area,
+        budget: &mut Budget,
+        pace: &mut Pace,
+        control: &Control,
+        emitter: &mut Emitter<'_>,
+    ) -> bool {
+        if self.record.settings.raw_device && !self.request.suite.writes() {
+            self.record.settings.span_bytes = self.area_bytes;
+            return true;
+        }
+        emitter.phase("layout");
+        area.reserve(self.area_bytes);
+        let total = self.area_bytes;
+        let out = write_out(&area.target, total, self.request.seed, budget.layout_time(), control, &mut |done, rate| {
+            emitter.emit(EventKind::Progress { done_bytes: done, total_bytes: total, bytes_per_second: rate });
+        });
+        let out = match out {
+            Ok(out) => out,
+            Err(error) => {
+                self.record.outcome = self.failed(Failure::Other, error.to_string(), budget, emitter);
+                return false;
+            }
+        };
+        budget.wrote(out.bytes);
+        self.record.settings.written_bytes += out.bytes;
+        let span = rounded(out.bytes);
+        area.trim(span);
+        self.record.settings.span_bytes = span;
+        self.record.settings.layout =
+            Some(Layout { bytes: out.bytes, elapsed_ns: u64::try_from(out.elapsed.as_nanos()).unwrap_or(u64::MAX) });
+        pace.note_layout(out.bytes_per_second);
+        let reason = match out.cut {
+            None => None,
+            Some(Cut::Stopped) => return false,
+            Some(Cut::Failed { failure, detail }) => {
+                self.record.outcome = self.failed(failure, detail, budget, emitter);
+                return false;
+            }
+            Some(Cut::Time) => Some(format!(
+                "writing at {} there was no time for more",
+                assay_core::units::rate(out.bytes_per_second)
+            )),
+            Some(Cut::Space) => Some("the file system was full".to_owned()),
+        };
+        if let Some(reason) = reason {
+            if span == 0 {
+                let failure = if reason.contains("full") { Failure::OutOfSpace } else { Failure::Hung };
+                self.record.outcome = self.failed(failure, reason, budget, emitter);
+                return false;
+            }
+            let asked_bytes = self.request.suite.span.0;
+            self.record.warnings.retain(|w| !matches!(w.finding, Finding::SmallerSpan { .. }));
+            self.warn(Finding::SmallerSpan { asked_bytes, used_bytes: span, reason }, emitter);
+        }
+        true
+    }
+
+    fn warn(&mut self, finding: Finding, emitter: &mut Emitter<'_>) {
+        let warning = Warning::from(finding);
+        emitter.emit(EventKind::Warning { workload: None, warning: warning.clone() });
+        self.record.warnings.push(warning);
+    }
+
+    fn failed(&self, failure: Failure, detail: String, budget: &Budget, emitter: &Emitter<'_>) -> Outcome {
+        Outcome::Failed {
+            failure,
+            detail,
+            workload: None,
+            elapsed_ns: emitter.elapsed_ns(),
+            written_bytes: budget.written(),
+        }
+    }
+}
+
+/// Checks that a directory can be written in, before anything else is tried.
+fn writable(path: &Path, seen: &Seen) -> Result<(), RunError> {
+    let shown = harmless(&path.to_string_lossy());
+    let read_only = seen.read_only
+        || rustix::fs::statvfs(path).is_ok_and(|s| s.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY));
+    if read_only {
+        let mount = seen.medium.mount_point.clone().unwrap_or_else(|| shown.clone());
+        return Err(RunError::ReadOnly { path: shown, mount: harmless(&mount) });
+    }
+    match rustix::fs::access(path, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK) {
+        Ok(()) => Ok(()),
+        Err(error) => Err(RunError::io(path, error.into())),
+    }
+}
+
+/// What the kind of medium alone says about the numbers.
+fn kind_findings(kind: MediumKind) -> Option<Finding> {
+    match kind {
+        MediumKind::Overlay => Some(Finding::OverlayHidesMedium),
+        kind if kind.is_memory() => Some(Finding::MemoryNotMedium { medium: kind.title().to_owned() }),
+        _ => None,
+    }
+}

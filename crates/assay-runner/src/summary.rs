@@ -1,0 +1,93 @@
+//! From repeats to a measurement.
+
+use assay_core::estimate::Estimate;
+use assay_core::finding::Finding;
+use assay_core::histogram::{Histogram, StoredHistogram};
+use assay_core::outcome::Outcome;
+use assay_core::record::{Latency, Measurement, Repeat, Sample};
+use assay_engine::RepeatReport;
+use assay_stats::geometric;
+
+/// A repeat for the record. `started_ns` is when it began within the run.
+pub(crate) fn repeat(
+    report: &RepeatReport,
+    started: String,
+    started_ns: u64,
+    proof_ratio: Option<f64>,
+    outcome: Outcome,
+) -> Repeat {
+    Repeat {
+        started,
+        elapsed_ns: report.window_ns,
+        operations: report.operations,
+        bytes: report.bytes,
+        iops: report.iops,
+        bytes_per_second: report.bytes_per_second,
+        issued_bytes: report.read_bytes + report.written_bytes,
+        durable_bytes_per_second: report.durable_bytes_per_second,
+        in_flight: report.in_flight,
+        proof_ratio,
+        samples: report
+            .samples
+            .iter()
+            .map(|s| Sample {
+                t_ns: started_ns + s.t_ns,
+                interval_ns: s.interval_ns,
+                operations: s.operations,
+                bytes: s.bytes,
+                p50_ns: s.p50_ns,
+                p99_ns: s.p99_ns,
+            })
+            .collect(),
+        histogram: StoredHistogram::from(&report.histogram),
+        first_done_ns: report.first_done_ns,
+        last_done_ns: report.last_done_ns,
+        outcome,
+    }
+}
+
+/// Fills in the estimates of a measurement from its completed repeats.
+pub(crate) fn estimate(measurement: &mut Measurement) {
+    let counted: Vec<&Repeat> =
+        measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed && r.operations > 0).collect();
+    let of = |value: &dyn Fn(&Repeat) -> Option<f64>| -> Option<Estimate> {
+        let values: Vec<f64> = counted.iter().filter_map(|r| value(r)).collect();
+        (values.len() == counted.len()).then(|| geometric(&values)).flatten()
+    };
+    let histograms: Vec<Histogram> = counted.iter().map(|r| Histogram::from(&r.histogram)).collect();
+    let latency = |value: &dyn Fn(&Histogram) -> Option<f64>| -> Option<Estimate> {
+        let values: Vec<f64> = histograms.iter().filter_map(value).collect();
+        (values.len() == histograms.len()).then(|| geometric(&values)).flatten()
+    };
+    let largest = histograms.iter().filter_map(Histogram::max).max();
+    let n = u32::try_from(counted.len()).unwrap_or(u32::MAX);
+
+    let estimates = (
+        of(&|r| Some(r.iops)),
+        of(&|r| Some(r.bytes_per_second)),
+        of(&|r| r.durable_bytes_per_second),
+        Latency {
+            mean: latency(&Histogram::mean),
+            p50: latency(&|h| h.quantile(0.5)),
+            p90: latency(&|h| h.quantile(0.9)),
+            p99: latency(&|h| h.quantile(0.99)),
+            p99_9: latency(&|h| h.quantile(0.999)),
+            max: largest.map(|ns| Estimate::bare(ns as f64, n, "largest of all repeats")),
+        },
+    );
+    let weight: f64 = counted.iter().map(|r| r.elapsed_ns as f64).sum();
+    let in_flight = (weight > 0.0)
+        .then(|| counted.iter().map(|r| r.in_flight * r.elapsed_ns as f64).sum::<f64>() / weight);
+
+    (measurement.iops, measurement.bytes_per_second, measurement.durable_bytes_per_second, measurement.latency_ns) =
+        estimates;
+    measurement.in_flight = in_flight;
+}
+
+/// Replaces findings that depend on the figures: called after every repeat.
+pub(crate) fn replace_findings(measurement: &mut Measurement, kind: impl Fn(&Finding) -> bool, fresh: Option<Finding>) {
+    measurement.warnings.retain(|w| !kind(&w.finding));
+    if let Some(finding) = fresh {
+        measurement.warn(finding);
+    }
+}
