@@ -52,10 +52,6 @@ pub(crate) fn run<A: AsRef<OsStr>>(program: &str, arguments: &[A]) -> Result<Str
 
 /// Runs a program whose failure no longer matters, on the way out.
 pub(crate) fn try_run<A: AsRef<OsStr>>(program: &str, arguments: &[A]) {
-    let _ = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
+    let _ =
+        Command::new(program).args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
 }

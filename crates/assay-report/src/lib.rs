@@ -1,1 +1,35 @@
-//! .
+//! What people and machines read of records: the terminal card, `info`, `list`, and reports as
+//! HTML, Markdown, CSV and JSON. Pure functions from records to text; nothing here touches a
+//! file, a clock or a network.
+
+mod bus;
+mod card;
+mod classes;
+mod csv;
+mod facts;
+mod figure;
+mod headline;
+mod html;
+mod info;
+mod json;
+mod line;
+mod list;
+mod markdown;
+mod notes;
+mod redact;
+mod render;
+mod style;
+mod verdict;
+mod wrap;
+
+pub use card::card;
+pub use csv::csv;
+pub use html::html;
+pub use info::info;
+pub use json::json;
+pub use list::list;
+pub use markdown::markdown;
+pub use redact::Redactor;
+pub use render::{Format, FormatError, render};
+pub use style::Style;
+pub use verdict::verdict_sentence;

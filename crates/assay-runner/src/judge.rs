@@ -62,9 +62,8 @@ pub(crate) fn judge(measurement: &mut Measurement, bus: Option<&Bus>, null: Opti
     // Windows of several threads overlap; their mean times the in-flight sum is the integral.
     let in_flight = measurement.in_flight.unwrap_or(0.0);
     let law = (window_ns > 0 && in_flight > 0.0).then(|| latency_ns as f64 / window_ns as f64 / in_flight);
-    let finding = law
-        .filter(|ratio| steady && (ratio - 1.0).abs() > LITTLE_TOLERANCE)
-        .map(|ratio| Finding::LittlesLaw { ratio });
+    let finding =
+        law.filter(|ratio| steady && (ratio - 1.0).abs() > LITTLE_TOLERANCE).map(|ratio| Finding::LittlesLaw { ratio });
     replace_findings(measurement, |f| matches!(f, Finding::LittlesLaw { .. }), finding);
 
     let asked = depth as f64;

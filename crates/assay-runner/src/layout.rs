@@ -66,10 +66,8 @@ pub(crate) fn write_out(
         let before = Instant::now();
         // Cached writes are made durable piece by piece: otherwise the page cache takes all at
         // once and the final sync takes as long as it likes.
-        let written = target
-            .file()
-            .write_all_at(piece, done)
-            .and_then(|()| if target.direct() { Ok(()) } else { target.sync() });
+        let written =
+            target.file().write_all_at(piece, done).and_then(|()| if target.direct() { Ok(()) } else { target.sync() });
         if let Err(error) = written {
             cut = Some(reason(&error));
             break;

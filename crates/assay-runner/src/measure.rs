@@ -129,11 +129,8 @@ fn one(
     let fitted = entry.fitted.get_or_insert_with(|| pace.fit(&entry.asked, turn.slot, span, alignment)).clone();
     let Some(share) = budget.share(&fitted, turn.slot, turn.weights) else { return Next::Go };
     let direct = bench.area.target.direct() && fitted.direct;
-    let target = if direct || !bench.area.target.direct() {
-        Ok(Arc::clone(&bench.area.target))
-    } else {
-        bench.area.cached()
-    };
+    let target =
+        if direct || !bench.area.target.direct() { Ok(Arc::clone(&bench.area.target)) } else { bench.area.cached() };
     let target = match target {
         Ok(target) => target,
         Err(error) => {
@@ -348,8 +345,8 @@ fn closer_look(failure: Failure, target: &Target, medium: &assay_core::medium::M
     if gone {
         return Failure::Disappeared;
     }
-    let read_only = rustix::fs::fstatvfs(target.file())
-        .is_ok_and(|s| s.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY));
+    let read_only =
+        rustix::fs::fstatvfs(target.file()).is_ok_and(|s| s.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY));
     if read_only { Failure::ReadOnly } else { failure }
 }
 

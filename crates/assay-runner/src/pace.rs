@@ -35,7 +35,8 @@ impl Pace {
         if !(operations_per_second.is_finite() && operations_per_second > 0.0) {
             return;
         }
-        self.known.retain(|k| !(k.op == op && k.pattern == pattern && k.block == block && k.each_synced == each_synced));
+        self.known
+            .retain(|k| !(k.op == op && k.pattern == pattern && k.block == block && k.each_synced == each_synced));
         self.known.push(Known { op, pattern, block, seconds_per_operation: 1.0 / operations_per_second, each_synced });
     }
 

@@ -85,8 +85,14 @@ impl Run {
     ///
     /// # Errors
     /// [`RunError`] in one line, with the mend.
-    pub fn prepare(request: Request) -> Result<Self, RunError> {
+    pub fn prepare(mut request: Request) -> Result<Self, RunError> {
         let sysroot = Sysroot::real();
+        // A record says where it was made, not `.`; a device keeps the name it was given.
+        if let Ok(full) = std::fs::canonicalize(&request.path)
+            && full.is_dir()
+        {
+            request.path = full;
+        }
         let shown = harmless(&request.path.to_string_lossy());
         let meta = std::fs::metadata(&request.path);
         let is_device = meta.as_ref().is_ok_and(|m| m.file_type().is_block_device());
@@ -284,9 +290,10 @@ impl Run {
         emitter.phase("layout");
         area.reserve(self.area_bytes);
         let total = self.area_bytes;
-        let out = write_out(&area.target, total, self.request.seed, budget.layout_time(), control, &mut |done, rate| {
-            emitter.emit(EventKind::Progress { done_bytes: done, total_bytes: total, bytes_per_second: rate });
-        });
+        let out =
+            write_out(&area.target, total, self.request.seed, budget.layout_time(), control, &mut |done, rate| {
+                emitter.emit(EventKind::Progress { done_bytes: done, total_bytes: total, bytes_per_second: rate });
+            });
         let out = match out {
             Ok(out) => out,
             Err(error) => {
@@ -309,10 +316,9 @@ impl Run {
                 self.record.outcome = self.failed(failure, detail, budget, emitter);
                 return false;
             }
-            Some(Cut::Time) => Some(format!(
-                "writing at {} there was no time for more",
-                assay_core::units::rate(out.bytes_per_second)
-            )),
+            Some(Cut::Time) => {
+                Some(format!("writing at {} there was no time for more", assay_core::units::rate(out.bytes_per_second)))
+            }
             Some(Cut::Space) => Some("the file system was full".to_owned()),
         };
         if let Some(reason) = reason {

@@ -76,8 +76,8 @@ pub(crate) fn estimate(measurement: &mut Measurement) {
         },
     );
     let weight: f64 = counted.iter().map(|r| r.elapsed_ns as f64).sum();
-    let in_flight = (weight > 0.0)
-        .then(|| counted.iter().map(|r| r.in_flight * r.elapsed_ns as f64).sum::<f64>() / weight);
+    let in_flight =
+        (weight > 0.0).then(|| counted.iter().map(|r| r.in_flight * r.elapsed_ns as f64).sum::<f64>() / weight);
 
     (measurement.iops, measurement.bytes_per_second, measurement.durable_bytes_per_second, measurement.latency_ns) =
         estimates;

@@ -1,1 +1,20 @@
-//! .
+//! Records on disk: one trait, and SQLite in the XDG data directory behind it.
+//!
+//! A run saves its record when it starts, after every repeat and at the end, so a killed run
+//! loses the repeat under way and nothing else. See `docs/store.md`.
+
+mod dir;
+mod document;
+mod error;
+mod id;
+mod owner;
+mod query;
+mod sqlite;
+mod store;
+
+pub use dir::data_dir;
+pub use error::StoreError;
+pub use id::new_id;
+pub use owner::{Life, Owner};
+pub use sqlite::SqliteStore;
+pub use store::{Abandoned, Change, RunState, Saved, Store, Stored, Summary};

@@ -1,1 +1,33 @@
-fn main() {}
+//! assay: which storage should I put in my nodes, is it genuine, and is it fast enough?
+//!
+//! Wiring only: arguments become a request, the request a run, the run a record.
+
+mod cli;
+mod commands;
+mod failure;
+mod output;
+mod progress;
+mod recorder;
+mod signals;
+mod state;
+mod suites;
+
+use std::process::ExitCode;
+
+use assay_core::exit::Exit;
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = match cli::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are answers, not mistakes.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage.into() } else { Exit::Good.into() };
+        }
+    };
+    match commands::dispatch(cli) {
+        Ok(exit) => exit.into(),
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,0 +1,31 @@
+# One-line recipes. `make test` is what CI runs; on a bare machine it installs what it needs.
+.PHONY: test peers check build bench schema clean
+
+test: peers check
+	@mkdir -p target
+	cargo test --workspace --quiet -- --show-output > target/test.log 2>&1 || { cat target/test.log; exit 1; }
+	@grep -E '^(test result|running)' target/test.log | grep -v 'running 0' || true
+	@grep -E '^SKIP:' target/test.log | sort -u || true
+	@awk '/^test result/ {p+=$$4; f+=$$6; i+=$$8} /^SKIP:/ {s++} END {printf "%d passed, %d failed, %d skipped\n", p-s, f, i+s}' target/test.log
+
+# Formatting and lints; schema and docs are checked by tests.
+check:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+# The tools that tests compare with, from the distribution's packages.
+peers:
+	@sh tests/install-peers.sh
+
+build:
+	cargo build --release
+
+bench: build
+	sh benches/run.sh
+
+# After a change of the record's types: see CONTRIBUTING.md.
+schema:
+	ASSAY_BLESS=1 cargo test --quiet -p assay --test schema
+
+clean:
+	cargo clean

@@ -1,0 +1,47 @@
+//! Classes, warnings, outcome and the verdict.
+
+use assay_core::finding::Severity;
+use assay_core::outcome::Outcome;
+use assay_core::record::Record;
+
+use crate::classes::judge;
+use crate::facts::{self, clean};
+use crate::line::{Page, Paint, VALUES};
+use crate::notes::notes;
+use crate::verdict::{Tone, capitalised, tone, verdict_sentence};
+
+pub(crate) fn add(page: &mut Page, record: &Record) {
+    page.rule();
+    if let Some(classes) = judge(record).sentence() {
+        page.labelled("classes", Paint::Dim, &clean(&classes), Paint::Plain);
+    }
+    if let Some(verification) = &record.verification {
+        page.labelled("genuine", Paint::Dim, &clean(&verification.verdict), Paint::Plain);
+    }
+    if let Some(source) = &record.source {
+        page.labelled("imported", Paint::Dim, &clean(&format!("{} from {}", source.format, source.file)), Paint::Plain);
+    }
+    page.labelled("effort", Paint::Dim, &facts::effort(record), Paint::Plain);
+    if record.outcome != Outcome::Completed {
+        let paint = if record.outcome.medium_failed() { Paint::Bad } else { Paint::Care };
+        page.labelled("outcome", Paint::Dim, &record.outcome.sentence(), paint);
+    }
+    for note in notes(record) {
+        let paint = match note.severity {
+            Severity::Invalid => Paint::Bad,
+            Severity::Suspect => Paint::Care,
+            Severity::Note => Paint::Dim,
+        };
+        page.labelled(note.word(), paint, &note.sentence(), Paint::Plain);
+        if !note.remedy.is_empty() {
+            page.text(Paint::Dim, VALUES, &format!("→ {}", note.remedy));
+        }
+    }
+    page.rule();
+    let paint = match tone(record) {
+        Tone::Good => Paint::Good,
+        Tone::Care => Paint::Care,
+        Tone::Bad => Paint::Bad,
+    };
+    page.text(paint, 0, &capitalised(&verdict_sentence(record)));
+}

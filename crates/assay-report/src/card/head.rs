@@ -1,0 +1,39 @@
+//! What was measured, where, and how it is attached.
+
+use unicode_width::UnicodeWidthStr;
+
+use assay_core::record::Record;
+
+use crate::bus;
+use crate::facts::{self, clean};
+use crate::line::{Page, Paint};
+use crate::wrap::shorten;
+
+/// Serial numbers are cut to this in the corner.
+const UNIT: usize = 20;
+
+pub(crate) fn add(page: &mut Page, record: &Record) {
+    let title = page.style.fold(&facts::title(record));
+    let kind = record.medium.kind.title();
+    let unit = record.labels.get("unit").or(record.medium.unit.as_ref()).map(|u| shorten(&clean(u), UNIT));
+    // A medium that says nothing of itself is titled by its kind already.
+    let corner: Vec<String> =
+        Some(kind.to_owned()).filter(|k| !title.starts_with(k.as_str())).into_iter().chain(unit).collect();
+    let corner = corner.join(" · ");
+    let width = page.style.width;
+    if title.width() + 3 + page.style.fold(&corner).width() <= width {
+        let mut line = page.line();
+        line.push(Paint::Bold, &title).right(Paint::Dim, &corner, width);
+        page.add(line);
+    } else {
+        page.text(Paint::Bold, 0, &title);
+        page.text(Paint::Dim, 0, &corner);
+    }
+    page.rule();
+    let mut fact = |label: &str, value: String| page.labelled(label, Paint::Dim, &value, Paint::Plain);
+    fact("path", facts::place(&record.medium));
+    fact("host", facts::host(&record.host));
+    fact("bus", record.medium.bus.as_ref().map_or_else(|| "unknown".to_owned(), |b| clean(&bus::sentence(b))));
+    fact("run", format!("{}, {}", facts::when(&record.created), facts::tool(record)));
+    page.blank();
+}

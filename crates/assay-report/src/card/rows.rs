@@ -1,0 +1,293 @@
+//! The table of workloads.
+
+use unicode_width::UnicodeWidthStr;
+
+use assay_core::estimate::Estimate;
+use assay_core::finding::Severity;
+use assay_core::record::{Measurement, Record};
+use assay_core::units::latency;
+use assay_core::workload::Pattern;
+
+use crate::bus;
+use crate::facts;
+use crate::figure::{MB, Shown, percent, shown};
+use crate::line::{Line, Page, Paint};
+use crate::style::Style;
+
+/// A figure cell: the figure and, dimmed, its certainty.
+type Figure = Option<Shown>;
+
+struct Row<'a> {
+    measurement: &'a Measurement,
+    title: String,
+    iops: Figure,
+    rate: Figure,
+    durable: Figure,
+    p50: String,
+    p99: String,
+    share: Option<f64>,
+    mark: &'static str,
+    words: Option<String>,
+}
+
+/// Columns that fit the width.
+struct Layout {
+    title: usize,
+    /// Titles stand on lines of their own.
+    stacked: bool,
+    iops: usize,
+    rate: usize,
+    p50: usize,
+    p99: usize,
+    bar: usize,
+    share: usize,
+}
+
+const GAP: usize = 2;
+const DURABLE: &str = "  synced at the end";
+/// Room for `>999 %` and a mark.
+const SHARE: usize = 7;
+
+pub(crate) fn add(page: &mut Page, record: &Record) {
+    if record.measurements.is_empty() {
+        return;
+    }
+    let rows: Vec<Row<'_>> = record.measurements.iter().map(|m| row(record, m)).collect();
+    let layout = layout(page.style, &rows, bus::reachable(&record.medium).is_some());
+    let mut first = true;
+    for (pattern, name) in [(Pattern::Sequential, "sequential"), (Pattern::Random, "random")] {
+        let group: Vec<&Row<'_>> = rows.iter().filter(|r| r.measurement.workload.pattern == pattern).collect();
+        if group.is_empty() {
+            continue;
+        }
+        if !first {
+            page.blank();
+        }
+        heading(page, name, &layout, first, pattern == Pattern::Random);
+        first = false;
+        for row in group {
+            add_row(page, row, &layout);
+        }
+    }
+    page.blank();
+    page.text(Paint::Dim, 0, &legend(record, &rows));
+}
+
+fn row<'a>(record: &Record, m: &'a Measurement) -> Row<'a> {
+    // The section says whether it is sequential or random.
+    let full = m.workload.title();
+    let title = full.split_once(' ').map_or(full.as_str(), |(_, rest)| rest).to_owned();
+    let figure = |e: &Option<Estimate>, unit: f64| e.as_ref().map(|e| shown(e, unit));
+    let time = |e: &Option<Estimate>| e.as_ref().map_or_else(String::new, |e| latency(e.point));
+    let random = m.workload.pattern == Pattern::Random;
+    Row {
+        measurement: m,
+        title,
+        iops: if random { figure(&m.iops, 1.0) } else { None },
+        // Of a random workload the rate is the IOPS in other words: one interval is enough.
+        rate: figure(&m.bytes_per_second, MB).map(|mut f| {
+            if random && m.iops.is_some() {
+                f.spread.clear();
+            }
+            f
+        }),
+        durable: if m.workload.sync.each() { None } else { figure(&m.durable_bytes_per_second, MB) },
+        p50: time(&m.latency_ns.p50),
+        p99: time(&m.latency_ns.p99),
+        share: bus::share(record, m),
+        mark: mark(m),
+        words: facts::no_figure(record, m),
+    }
+}
+
+/// The gravest thing to know about a figure, as one character of the legend.
+fn mark(m: &Measurement) -> &'static str {
+    if m.warnings.iter().any(|w| w.severity == Severity::Invalid) {
+        "!"
+    } else if m.instrument_limited {
+        "◦"
+    } else if m.bus_limited {
+        "•"
+    } else {
+        ""
+    }
+}
+
+fn layout<'a>(style: Style, rows: &[Row<'a>], ceiling: bool) -> Layout {
+    let widest = |cells: &mut dyn Iterator<Item = String>| cells.map(|c| style.fold(&c).width()).max().unwrap_or(0);
+    let figures = |pick: for<'r> fn(&'r Row<'a>) -> &'r Figure| {
+        widest(&mut rows.iter().map(|r| pick(r).as_ref().map_or_else(String::new, Shown::text)))
+    };
+    let column = |natural: usize, heading: &str| if natural == 0 { 0 } else { GAP + natural.max(heading.len()) };
+    let iops = column(figures(|r| &r.iops), "IOPS");
+    let rate = column(figures(|r| &r.rate).max(figures(|r| &r.durable)), "MB/s");
+    let p50 = column(widest(&mut rows.iter().map(|r| r.p50.clone())), "p50");
+    let p99 = column(widest(&mut rows.iter().map(|r| r.p99.clone())), "p99");
+    let titles = widest(&mut rows.iter().map(|r| r.title.clone())).max(DURABLE.len());
+    let share = if ceiling { GAP + SHARE } else { 2 };
+    let figures = iops + rate + p50 + p99 + share;
+    let mut l = Layout { title: titles, stacked: false, iops, rate, p50, p99, bar: 0, share };
+    if titles + figures > style.width {
+        // What matters least goes first: the median, then titles move to lines of their own.
+        if titles + figures - p50 <= style.width {
+            l.p50 = 0;
+        } else {
+            l.stacked = true;
+            l.title = DURABLE.len().min(style.width.saturating_sub(figures));
+        }
+    }
+    let used = l.title + l.iops + l.rate + l.p50 + l.p99 + l.share;
+    let left = style.width.saturating_sub(used);
+    if ceiling && left >= 5 {
+        l.bar = (left - 1).min(20);
+        l.title += left - 1 - l.bar;
+    } else {
+        l.title += left;
+    }
+    l
+}
+
+impl Layout {
+    fn iops_end(&self) -> usize {
+        self.title + self.iops
+    }
+    fn rate_end(&self) -> usize {
+        self.iops_end() + self.rate
+    }
+    fn p50_end(&self) -> usize {
+        self.rate_end() + self.p50
+    }
+    fn p99_end(&self) -> usize {
+        self.p50_end() + self.p99
+    }
+    fn bar_start(&self) -> usize {
+        self.p99_end() + GAP
+    }
+}
+
+fn heading(page: &mut Page, name: &str, l: &Layout, first: bool, random: bool) {
+    let mut line = page.line();
+    line.push(Paint::Bold, name);
+    if random && l.iops > 0 {
+        line.right(Paint::Dim, "IOPS", l.iops_end());
+    }
+    if first || random {
+        if l.rate > 0 {
+            line.right(Paint::Dim, "MB/s", l.rate_end());
+        }
+        if l.p50 > 0 {
+            line.right(Paint::Dim, "p50", l.p50_end());
+        }
+        if l.p99 > 0 {
+            line.right(Paint::Dim, "p99", l.p99_end());
+        }
+        if l.share > SHARE && l.p99_end() > 0 {
+            line.to(l.bar_start()).push(Paint::Dim, if l.bar >= 5 { "share of bus" } else { "of bus" });
+        }
+    }
+    page.add(line);
+}
+
+fn add_row(page: &mut Page, row: &Row<'_>, l: &Layout) {
+    if let Some(words) = &row.words {
+        let mut line = page.line();
+        line.push(Paint::Plain, &row.title);
+        if line.width() + GAP + page.style.fold(words).width() <= page.style.width {
+            line.to(l.title.max(line.width()) + GAP).push(Paint::Dim, words);
+            page.add(line);
+        } else {
+            page.add(line);
+            page.text(Paint::Dim, 2, words);
+        }
+        note(page, row);
+        return;
+    }
+    let mut line = page.line();
+    line.push(Paint::Plain, &row.title);
+    if line.width() > l.title {
+        page.text(Paint::Plain, 0, &row.title);
+        line = page.line();
+    }
+    figure(&mut line, page.style, &row.iops, l.iops_end());
+    figure(&mut line, page.style, &row.rate, l.rate_end());
+    if l.p50 > 0 {
+        line.right(Paint::Plain, &row.p50, l.p50_end());
+    }
+    if l.p99 > 0 {
+        line.right(Paint::Plain, &row.p99, l.p99_end());
+    }
+    let mark_paint = if row.mark == "!" { Paint::Bad } else { Paint::Plain };
+    if let Some(share) = row.share {
+        bar(&mut line, page.style, share, l);
+        line.right(Paint::Plain, &percent(share), page.style.width - 1);
+    }
+    line.to(page.style.width - 1).push(mark_paint, row.mark);
+    page.add(line);
+    if let Some(durable) = &row.durable {
+        let mut line = page.line();
+        line.push(Paint::Dim, DURABLE);
+        figure(&mut line, page.style, &Some(durable.clone()), l.rate_end());
+        page.add(line);
+    }
+    note(page, row);
+}
+
+fn note(page: &mut Page, row: &Row<'_>) {
+    if let Some(words) = facts::instead(row.measurement) {
+        page.text(Paint::Care, 2, &words);
+    }
+}
+
+fn figure(line: &mut Line, style: Style, figure: &Figure, end: usize) {
+    if let Some(f) = figure {
+        let wide = style.fold(&f.text()).width();
+        line.to(end.saturating_sub(wide)).push(Paint::Bold, &f.value);
+        if !f.spread.is_empty() {
+            line.push(Paint::Dim, &format!(" {}", f.spread));
+        }
+    }
+}
+
+/// Eighths of a cell, from U+2588 and below.
+const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+fn bar(line: &mut Line, style: Style, share: f64, l: &Layout) {
+    if l.bar == 0 || !share.is_finite() {
+        return;
+    }
+    let filled = share.clamp(0.0, 1.0) * l.bar as f64;
+    let whole = filled.floor() as usize;
+    let mut full = "█".repeat(whole);
+    let eighth = ((filled - whole as f64) * 8.0).floor() as usize;
+    if whole < l.bar && style.unicode {
+        full.extend(EIGHTHS.get(eighth).filter(|_| eighth > 0 || whole == 0));
+    }
+    if full.trim().is_empty() && style.unicode {
+        full = "▏".to_owned();
+    }
+    let rest = l.bar.saturating_sub(full.chars().count());
+    line.to(l.bar_start()).push(Paint::Plain, &full).push(Paint::Dim, &if style.unicode { "·" } else { "." }.repeat(rest));
+}
+
+fn legend(record: &Record, rows: &[Row<'_>]) -> String {
+    let mut parts = Vec::new();
+    let estimates = || {
+        rows.iter().flat_map(|r| [r.measurement.iops.as_ref(), r.measurement.bytes_per_second.as_ref()]).flatten()
+    };
+    if let Some(e) = estimates().find(|e| e.low.is_some() && e.high.is_some()) {
+        let level = e.level.map_or_else(String::new, |l| format!("{} ", percent(l)));
+        parts.push(format!("± {level}interval over {} repeats", e.n));
+    }
+    if estimates().any(|e| e.low.is_none() || e.high.is_none()) {
+        parts.push("n values, too few for an interval".to_owned());
+    }
+    if let (Some(reachable), true) = (bus::reachable(&record.medium), rows.iter().any(|r| r.share.is_some())) {
+        parts.push(format!("bus lets through {}", assay_core::units::rate(reachable)));
+    }
+    for (mark, words) in [("•", "bus-limited"), ("◦", "instrument-limited"), ("!", "invalid, see below")] {
+        if rows.iter().any(|r| r.mark == mark) {
+            parts.push(format!("{mark} {words}"));
+        }
+    }
+    parts.join(" · ")
+}

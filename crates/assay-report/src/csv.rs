@@ -1,0 +1,156 @@
+//! One row a measurement, for spreadsheets and scripts (RFC 4180).
+
+use assay_core::estimate::Estimate;
+use assay_core::record::{Measurement, Record};
+use assay_core::text::harmless;
+
+use crate::bus;
+use crate::facts;
+use crate::verdict::word;
+
+/// Estimates of a measurement by the name their columns begin with; units are in the names.
+type Figures = [(&'static str, fn(&Measurement) -> Option<&Estimate>); 9];
+const FIGURES: Figures = [
+    ("iops", |m| m.iops.as_ref()),
+    ("bytes_per_second", |m| m.bytes_per_second.as_ref()),
+    ("durable_bytes_per_second", |m| m.durable_bytes_per_second.as_ref()),
+    ("latency_mean_ns", |m| m.latency_ns.mean.as_ref()),
+    ("latency_p50_ns", |m| m.latency_ns.p50.as_ref()),
+    ("latency_p90_ns", |m| m.latency_ns.p90.as_ref()),
+    ("latency_p99_ns", |m| m.latency_ns.p99.as_ref()),
+    ("latency_p99_9_ns", |m| m.latency_ns.p99_9.as_ref()),
+    ("latency_max_ns", |m| m.latency_ns.max.as_ref()),
+];
+
+const OF_RECORD: [&str; 14] = [
+    "record", "created", "medium", "kind", "unit", "capacity_bytes", "filesystem", "bus", "reachable_bytes_per_second",
+    "host", "suite", "suite_version", "result", "outcome",
+];
+const OF_WORKLOAD: [&str; 12] = [
+    "workload", "op", "read_percent", "pattern", "block_bytes", "queue_depth", "jobs", "span_bytes", "direct", "sync",
+    "engine", "repeats",
+];
+const AFTER: [&str; 5] = ["proof_ratio", "in_flight", "bus_limited", "instrument_limited", "warnings"];
+
+/// A table with one row for each measurement; a record without any has one row with the
+/// workload left empty.
+#[must_use]
+pub fn csv(records: &[Record]) -> String {
+    let mut out = String::new();
+    let spread = FIGURES.iter().flat_map(|(name, _)| {
+        ["", "_low", "_high", "_n"].map(|end| format!("{name}{end}"))
+    });
+    row(
+        &mut out,
+        OF_RECORD.iter().chain(&OF_WORKLOAD).map(|s| (*s).to_owned()).chain(spread).chain(AFTER.map(str::to_owned)),
+    );
+    for record in records {
+        let head = of_record(record);
+        if record.measurements.is_empty() {
+            let empty = OF_WORKLOAD.len() + FIGURES.len() * 4 + AFTER.len();
+            row(&mut out, head.iter().cloned().chain(std::iter::repeat_n(String::new(), empty)));
+        }
+        for m in &record.measurements {
+            let figures = FIGURES.iter().flat_map(|(_, pick)| of_estimate(pick(m)));
+            row(&mut out, head.iter().cloned().chain(of_workload(m)).chain(figures).chain(after(m)));
+        }
+    }
+    out
+}
+
+fn of_record(r: &Record) -> [String; OF_RECORD.len()] {
+    let text = |t: &Option<String>| t.clone().unwrap_or_default();
+    [
+        r.id.clone(),
+        r.created.clone(),
+        facts::title(r),
+        r.medium.kind.title().to_owned(),
+        text(&r.medium.unit),
+        r.medium.capacity_bytes.map(|b| b.to_string()).unwrap_or_default(),
+        text(&r.medium.filesystem),
+        r.medium.bus.as_ref().map(|b| b.mode.clone()).unwrap_or_default(),
+        number(bus::reachable(&r.medium)),
+        text(&r.host.hostname),
+        r.suite.name.clone(),
+        r.suite.version.to_string(),
+        word(r).to_owned(),
+        r.outcome.sentence(),
+    ]
+}
+
+fn of_workload(m: &Measurement) -> [String; OF_WORKLOAD.len()] {
+    let w = &m.workload;
+    [
+        w.name.clone(),
+        snake(&w.op),
+        w.read_percent.map(|p| p.to_string()).unwrap_or_default(),
+        snake(&w.pattern),
+        w.block_bytes.to_string(),
+        w.queue_depth.to_string(),
+        w.jobs.to_string(),
+        w.span_bytes.to_string(),
+        w.direct.to_string(),
+        snake(&w.sync),
+        m.engine.clone(),
+        m.repeats.len().to_string(),
+    ]
+}
+
+fn after(m: &Measurement) -> [String; AFTER.len()] {
+    [
+        number(m.proof_ratio),
+        number(m.in_flight),
+        m.bus_limited.to_string(),
+        m.instrument_limited.to_string(),
+        m.warnings.iter().map(|w| w.cause.as_str()).collect::<Vec<_>>().join("; "),
+    ]
+}
+
+fn of_estimate(e: Option<&Estimate>) -> [String; 4] {
+    e.map_or_else(Default::default, |e| [number(Some(e.point)), number(e.low), number(e.high), e.n.to_string()])
+}
+
+fn number(value: Option<f64>) -> String {
+    value.filter(|v| v.is_finite()).map(|v| v.to_string()).unwrap_or_default()
+}
+
+/// The name a value has in the record.
+fn snake(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+fn row(out: &mut String, cells: impl Iterator<Item = String>) {
+    for (i, cell) in cells.enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        out.push_str(&quoted(&cell));
+    }
+    out.push_str("\r\n");
+}
+
+/// A cell that neither breaks the table nor runs as a formula in a spreadsheet: one that begins
+/// like a formula and is no number gets an apostrophe in front (OWASP, "CSV injection").
+fn quoted(cell: &str) -> String {
+    let formula = cell.trim_start_matches(' ').starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
+    let mut text = harmless(cell);
+    if formula && cell.parse::<f64>().is_err() {
+        text.insert(0, '\'');
+    }
+    if text.contains(['"', ',', '\n', '\r']) || text != text.trim() { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn formulas_become_text_and_numbers_stay() {
+        assert_eq!(quoted("=HYPERLINK(\"http://x\",\"y\")"), "\"'=HYPERLINK(\"\"http://x\"\",\"\"y\"\")\"");
+        for bad in ["+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", " =1"] {
+            assert!(quoted(bad).trim_start_matches('"').starts_with('\''), "{bad:?} -> {}", quoted(bad));
+        }
+        assert_eq!(quoted("-12.5"), "-12.5");
+        assert_eq!(quoted("a,b"), "\"a,b\"");
+        assert_eq!(quoted("line\nbreak"), "line\u{fffd}break");
+    }
+}

@@ -1,0 +1,135 @@
+//! Facts of a record in words, shared by all texts.
+
+use std::time::Duration;
+
+use assay_core::finding::Finding;
+use assay_core::medium::Medium;
+use assay_core::outcome::Outcome;
+use assay_core::record::{Host, Measurement, Record};
+use assay_core::text::label;
+use assay_core::units::{Bytes, span};
+
+/// Longest name shown anywhere.
+const LONGEST: usize = 160;
+
+/// Text from outside as one harmless line of bounded length.
+pub(crate) fn clean(text: &str) -> String {
+    label(text, LONGEST).unwrap_or_default()
+}
+
+/// Name of the medium.
+pub(crate) fn title(record: &Record) -> String {
+    Some(clean(&record.model())).filter(|t| !t.is_empty()).unwrap_or_else(|| record.medium.kind.title().to_owned())
+}
+
+/// `/mnt/card, ext4 on /dev/mmcblk0p2`.
+pub(crate) fn place(medium: &Medium) -> String {
+    let mut text = clean(&medium.path);
+    match (&medium.filesystem, &medium.device) {
+        (Some(fs), Some(device)) => text.push_str(&format!(", {} on {}", clean(fs), clean(device))),
+        (Some(fs), None) => text.push_str(&format!(", {}", clean(fs))),
+        (None, Some(device)) if *device != medium.path => text.push_str(&format!(", raw device {}", clean(device))),
+        (None, _) => {}
+    }
+    text
+}
+
+/// `node7, Pine64 SOPINE, slot 3`.
+pub(crate) fn host(host: &Host) -> String {
+    let slot = host.slot.as_ref().map(|s| format!("slot {s}"));
+    let parts: Vec<String> = [host.hostname.clone(), host.board.clone(), slot].into_iter().flatten().map(|p| clean(&p)).collect();
+    if parts.is_empty() { "unknown".to_owned() } else { parts.join(", ") }
+}
+
+/// `Cortex-A53, 4 cores, 2 GiB, Linux 6.6.31 (aarch64), Debian 12, governor performance`.
+pub(crate) fn machine(host: &Host) -> String {
+    let parts: Vec<String> = [
+        host.cpu.clone(),
+        host.cores.map(|n| if n == 1 { "1 core".to_owned() } else { format!("{n} cores") }),
+        host.memory_bytes.map(|b| format!("{} memory", Bytes(b))),
+        match (&host.kernel, &host.arch) {
+            (Some(k), Some(a)) => Some(format!("Linux {k} ({a})")),
+            (Some(k), None) => Some(format!("Linux {k}")),
+            (None, a) => a.clone(),
+        },
+        host.os.clone(),
+        host.governor.as_ref().map(|g| format!("governor {g}")),
+    ]
+    .into_iter()
+    .flatten()
+    .map(|p| clean(&p))
+    .collect();
+    parts.join(", ")
+}
+
+/// `2026-11-21 06:31 UTC`, or the text as it stands where it is no time stamp.
+pub(crate) fn when(created: &str) -> String {
+    match created.parse::<jiff::Timestamp>() {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+        Err(_) => clean(created),
+    }
+}
+
+/// A number of nanoseconds as people say it.
+pub(crate) fn nanoseconds(ns: u64) -> String {
+    span(Duration::from_nanos(ns))
+}
+
+/// `took 84.2 s of 90 s, wrote 812 MiB of at most 1 GiB, read 1.90 GiB`.
+pub(crate) fn effort(record: &Record) -> String {
+    let s = &record.settings;
+    let mut text = format!("took {}", nanoseconds(s.elapsed_ns));
+    if s.budget_ns > 0 {
+        text.push_str(&format!(" of {}", nanoseconds(s.budget_ns)));
+    }
+    text.push_str(&format!(", wrote {}", Bytes(s.written_bytes)));
+    if s.max_write_bytes > 0 && s.max_write_bytes < u64::MAX {
+        text.push_str(&format!(" of at most {}", Bytes(s.max_write_bytes)));
+    }
+    text.push_str(&format!(", read {}", Bytes(s.read_bytes)));
+    text
+}
+
+/// `assay 0.1.0, suite quick 1, uring engine`.
+pub(crate) fn tool(record: &Record) -> String {
+    let t = &record.tool;
+    format!(
+        "{} {}, suite {} {}, {} engine",
+        clean(&t.name),
+        clean(&t.version),
+        clean(&record.suite.name),
+        record.suite.version,
+        clean(&t.engine)
+    )
+}
+
+/// Why a measurement has no figure, in words; `None` where it has one.
+pub(crate) fn no_figure(record: &Record, measurement: &Measurement) -> Option<String> {
+    if measurement.bytes_per_second.is_some() || measurement.iops.is_some() {
+        return None;
+    }
+    if !measurement.repeats.is_empty() {
+        return Some("no operation completed".to_owned());
+    }
+    let skipped = measurement.warnings.iter().find_map(|w| match &w.finding {
+        Finding::FewerRepeats { reason, .. } => Some(format!("skipped: {}", clean(reason))),
+        _ => None,
+    });
+    Some(skipped.unwrap_or_else(|| match record.outcome {
+        Outcome::Completed => "not measured".to_owned(),
+        Outcome::Running | Outcome::Failed { .. } => "not reached: the run ended before it".to_owned(),
+    }))
+}
+
+/// What stands in for a workload that was scaled down: `instead of random write 4 KiB QD32`.
+pub(crate) fn instead(measurement: &Measurement) -> Option<String> {
+    measurement
+        .requested
+        .as_ref()
+        .filter(|r| **r != measurement.workload)
+        .map(|requested| format!("scaled down from {}", difference(&requested.title(), &measurement.workload.title(), requested.span_bytes)))
+}
+
+fn difference(requested: &str, used: &str, span_bytes: u64) -> String {
+    if requested == used { format!("a span of {}", Bytes(span_bytes)) } else { requested.to_owned() }
+}

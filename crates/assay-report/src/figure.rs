@@ -1,0 +1,121 @@
+//! Estimates as people read them: a figure with its interval, or with the number of values it
+//! rests on.
+
+use assay_core::estimate::Estimate;
+use assay_core::units::{figures, grouped};
+
+/// A figure and what is said of its certainty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shown {
+    /// `22.8`, or `21.1–24.9` where the interval is lopsided.
+    pub(crate) value: String,
+    /// `±0.1`, `n=1`, or nothing where the value is the interval.
+    pub(crate) spread: String,
+}
+
+impl Shown {
+    /// Both, as in `22.8 ±0.1`.
+    pub(crate) fn text(&self) -> String {
+        if self.spread.is_empty() { self.value.clone() } else { format!("{} {}", self.value, self.spread) }
+    }
+}
+
+/// Ends of an interval count as symmetric where they differ by less than this share of its half.
+const SYMMETRIC: f64 = 0.3;
+
+/// `estimate` in units of `unit`.
+pub(crate) fn shown(estimate: &Estimate, unit: f64) -> Shown {
+    let point = estimate.point / unit;
+    let value = figures(point);
+    let (Some(low), Some(high)) = (estimate.low, estimate.high) else {
+        return Shown { value, spread: format!("n={}", estimate.n) };
+    };
+    let (low, high) = (low / unit, high / unit);
+    let half = (high - low) / 2.0;
+    if ((high - point) - (point - low)).abs() > SYMMETRIC * half.abs() {
+        return Shown { value: interval(low, high), spread: String::new() };
+    }
+    let decimals = value.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let step = 0.1f64.powi(i32::try_from(decimals).unwrap_or(0));
+    let spread = if half > 0.0 && half < step / 2.0 {
+        format!("±<{step:.decimals$}")
+    } else if decimals == 0 {
+        format!("±{}", grouped(half.round() as i64))
+    } else {
+        format!("±{half:.decimals$}")
+    };
+    Shown { value, spread }
+}
+
+/// `21.1–24.9`.
+pub(crate) fn interval(low: f64, high: f64) -> String {
+    format!("{}–{}", figures(low), figures(high))
+}
+
+/// Megabytes per second.
+pub(crate) const MB: f64 = 1e6;
+
+/// The low end of the interval, or the point where there is none.
+pub(crate) fn low_bound(estimate: &Estimate) -> f64 {
+    estimate.low.unwrap_or(estimate.point)
+}
+
+/// A share as whole percent: `98 %`; `<1 %` and `>999 %` at the ends.
+pub(crate) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent > 0.0 && percent < 0.95 {
+        "<1 %".to_owned()
+    } else if percent > 999.0 {
+        ">999 %".to_owned()
+    } else {
+        format!("{percent:.0} %")
+    }
+}
+
+/// Unit and divisor for a latency, so that a value and its interval are shown in one unit.
+pub(crate) fn latency_unit(nanoseconds: f64) -> (&'static str, f64) {
+    let magnitude = nanoseconds.abs();
+    if magnitude < 1e3 {
+        ("ns", 1.0)
+    } else if magnitude < 1e6 {
+        ("µs", 1e3)
+    } else if magnitude < 1e9 {
+        ("ms", 1e6)
+    } else {
+        ("s", 1e9)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(point: f64, low: f64, high: f64) -> Estimate {
+        Estimate { point, low: Some(low), high: Some(high), level: Some(0.95), n: 3, method: "t".into() }
+    }
+
+    #[test]
+    fn a_symmetric_interval_is_a_plus_minus_with_the_decimals_of_the_figure() {
+        assert_eq!(shown(&estimate(23.1e6, 22.7e6, 23.5e6), MB).text(), "23.1 ±0.4");
+        assert_eq!(shown(&estimate(1499.0, 1487.0, 1511.0), 1.0).text(), "1 499 ±12");
+        assert_eq!(shown(&estimate(23.1e6, 23.09e6, 23.11e6), MB).text(), "23.1 ±<0.1");
+        assert_eq!(shown(&estimate(5.0, 5.0, 5.0), 1.0).text(), "5.00 ±0.00");
+    }
+
+    #[test]
+    fn a_lopsided_interval_is_shown_by_its_ends() {
+        assert_eq!(shown(&estimate(23.0e6, 22.9e6, 24.9e6), MB).text(), "22.9–24.9");
+    }
+
+    #[test]
+    fn a_figure_without_interval_says_how_many_values_it_rests_on() {
+        assert_eq!(shown(&Estimate::bare(1.0e6, 1, "x"), MB).text(), "1.00 n=1");
+    }
+
+    #[test]
+    fn shares_are_whole_percents() {
+        assert_eq!(percent(0.983), "98 %");
+        assert_eq!(percent(0.002), "<1 %");
+        assert_eq!(percent(0.0), "0 %");
+    }
+}

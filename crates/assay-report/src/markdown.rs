@@ -1,0 +1,151 @@
+//! Records as Markdown, for issues, wikis and forums.
+
+use assay_core::estimate::Estimate;
+use assay_core::outcome::Outcome;
+use assay_core::record::{Measurement, Record};
+use assay_core::units::{figures, rate};
+
+use crate::bus;
+use crate::classes::judge;
+use crate::facts::{self, clean};
+use crate::figure::{MB, interval, latency_unit, percent, shown};
+use crate::headline::{Headline, durable_or_acknowledged};
+use crate::notes::notes;
+use crate::verdict::{capitalised, verdict_sentence, word};
+
+/// All records one after the other; several begin with a table that compares them.
+#[must_use]
+pub fn markdown(records: &[Record]) -> String {
+    let mut out = String::new();
+    if records.len() > 1 {
+        out.push_str("# Comparison\n\n");
+        comparison(&mut out, records);
+    }
+    for record in records {
+        one(&mut out, record);
+    }
+    out
+}
+
+fn comparison(out: &mut String, records: &[Record]) {
+    out.push_str("| record | medium | read MB/s | write MB/s | random read IOPS | random write IOPS | result |\n");
+    out.push_str("|---|---|--:|--:|--:|--:|---|\n");
+    for record in records {
+        let h = Headline::of(record);
+        let mb = |m: Option<&Measurement>| figure(m.and_then(durable_or_acknowledged), MB);
+        let iops = |m: Option<&Measurement>| figure(m.and_then(|m| m.iops.as_ref()), 1.0);
+        out.push_str(&format!(
+            "| {} | {} | {} | {} | {} | {} | {} |\n",
+            escaped(&clean(&record.id)),
+            escaped(&facts::title(record)),
+            mb(h.sequential_read),
+            mb(h.sequential_write),
+            iops(h.random_read),
+            iops(h.random_write),
+            word(record)
+        ));
+    }
+    out.push('\n');
+}
+
+fn one(out: &mut String, record: &Record) {
+    out.push_str(&format!("# {}\n\n", escaped(&facts::title(record))));
+    out.push_str(&format!("**{}**\n\n", escaped(&capitalised(&verdict_sentence(record)))));
+    let medium = &record.medium;
+    let mut fact = |name: &str, value: String| {
+        if !value.is_empty() {
+            out.push_str(&format!("- {name}: {}\n", escaped(&value)));
+        }
+    };
+    fact("Medium", [Some(medium.kind.title().to_owned()), medium.unit.clone()].into_iter().flatten().map(|t| clean(&t)).collect::<Vec<_>>().join(", "));
+    fact("Path", facts::place(medium));
+    fact("Bus", medium.bus.as_ref().map(|b| clean(&bus::sentence(b))).unwrap_or_default());
+    fact("Host", facts::host(&record.host));
+    fact("Machine", facts::machine(&record.host));
+    fact("Run", format!("{}, {}, record {}", facts::when(&record.created), facts::tool(record), clean(&record.id)));
+    fact("Effort", facts::effort(record));
+    fact("Classes", judge(record).sentence().map(|s| clean(&s)).unwrap_or_default());
+    if record.outcome != Outcome::Completed {
+        fact("Outcome", clean(&record.outcome.sentence()));
+    }
+    out.push('\n');
+    if !record.measurements.is_empty() {
+        table(out, record);
+    }
+    let notes = notes(record);
+    if !notes.is_empty() {
+        out.push_str("## Warnings\n\n");
+        for note in notes {
+            out.push_str(&format!("- **{}**: {}.", note.word(), escaped(&clean(&note.sentence()))));
+            if !note.remedy.is_empty() {
+                out.push_str(&format!(" Remedy: {}.", escaped(&clean(&note.remedy))));
+            }
+            out.push('\n');
+        }
+        out.push('\n');
+    }
+}
+
+fn table(out: &mut String, record: &Record) {
+    out.push_str("| workload | MB/s | synced MB/s | IOPS | p50 | p99 | of bus | n | remarks |\n");
+    out.push_str("|---|--:|--:|--:|--:|--:|--:|--:|---|\n");
+    for m in &record.measurements {
+        let mut remarks: Vec<String> = facts::no_figure(record, m).into_iter().chain(facts::instead(m)).collect();
+        for warning in &m.warnings {
+            let short = warning.finding.short();
+            if !short.is_empty() && !remarks.iter().any(|r| r == short || r.starts_with(short)) {
+                remarks.push(short.to_owned());
+            }
+        }
+        let n = m.bytes_per_second.as_ref().or(m.iops.as_ref()).map(|e| e.n.to_string()).unwrap_or_default();
+        out.push_str(&format!(
+            "| {} | {} | {} | {} | {} | {} | {} | {n} | {} |\n",
+            escaped(&m.workload.title()),
+            figure(m.bytes_per_second.as_ref(), MB),
+            figure(m.durable_bytes_per_second.as_ref(), MB),
+            figure(m.iops.as_ref(), 1.0),
+            time(m.latency_ns.p50.as_ref()),
+            time(m.latency_ns.p99.as_ref()),
+            bus::share(record, m).map(percent).unwrap_or_default(),
+            escaped(&remarks.join(", ")),
+        ));
+    }
+    out.push('\n');
+    if let Some(reachable) = bus::reachable(&record.medium) {
+        out.push_str(&format!("The bus lets through {}.\n\n", rate(reachable)));
+    }
+}
+
+/// `22.8 (22.7–22.9)`: a table elsewhere has no legend to explain a `±`.
+fn figure(e: Option<&Estimate>, unit: f64) -> String {
+    let Some(e) = e else { return String::new() };
+    match (e.low, e.high) {
+        (Some(low), Some(high)) => format!("{} ({})", figures(e.point / unit), interval(low / unit, high / unit)),
+        _ => shown(e, unit).value,
+    }
+}
+
+fn time(e: Option<&Estimate>) -> String {
+    e.map_or_else(String::new, |e| {
+        let (name, unit) = latency_unit(e.point);
+        format!("{} {name}", figures(e.point / unit))
+    })
+}
+
+/// Text that Markdown and the HTML in it leave alone.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}

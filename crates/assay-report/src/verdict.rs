@@ -1,0 +1,172 @@
+//! One plain sentence on what the record says.
+
+use assay_core::finding::{Severity, Verdict};
+use assay_core::outcome::{Failure, Outcome};
+use assay_core::record::{Measurement, Record};
+use assay_core::units::{figures, rate};
+
+use crate::bus;
+use crate::classes::judge;
+use crate::facts::clean;
+use crate::figure::percent;
+use crate::headline::{Headline, durable_or_acknowledged};
+use crate::notes::notes;
+
+/// How good the news is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Good,
+    Care,
+    Bad,
+}
+
+/// The tone of the verdict: what failed or is invalid is bad, what is doubtful needs care.
+pub(crate) fn tone(record: &Record) -> Tone {
+    if record.outcome.medium_failed() || record.validity.verdict == Verdict::Invalid {
+        Tone::Bad
+    } else if record.outcome != Outcome::Completed || record.validity.verdict == Verdict::Suspect {
+        Tone::Care
+    } else {
+        Tone::Good
+    }
+}
+
+/// The record in a word: how it ended, or else whether its numbers can be trusted.
+pub(crate) fn word(record: &Record) -> &'static str {
+    match (&record.outcome, record.validity.verdict) {
+        (Outcome::Failed { failure, .. }, _) => match failure {
+            Failure::Abandoned => "killed",
+            other => other.title(),
+        },
+        (Outcome::Running, _) => "running or killed",
+        (Outcome::Completed, Verdict::Valid) => "valid",
+        (Outcome::Completed, Verdict::Suspect) => "suspect",
+        (Outcome::Completed, Verdict::Invalid) => "invalid",
+    }
+}
+
+/// The verdict on a record in plain words: what the medium does and how far the bus allows it, or
+/// what invalidates the figures.
+#[must_use]
+pub fn verdict_sentence(record: &Record) -> String {
+    let thing = format!("This {}", record.medium.kind.title());
+    let headline = Headline::of(record);
+    if let Outcome::Failed { failure, .. } = &record.outcome
+        && record.outcome.medium_failed()
+    {
+        let what = match failure {
+            Failure::Hung => "stopped answering",
+            Failure::ReadOnly => "turned read-only",
+            Failure::Disappeared => "disappeared",
+            Failure::IoError => "returned an I/O error",
+            _ => "failed",
+        };
+        let rest = if headline.is_empty() { "nothing was measured" } else { "the figures are what it did until then" };
+        let advice = match failure {
+            Failure::ReadOnly | Failure::IoError => " Save what is on it and replace it.",
+            Failure::Disappeared => " Check how it is plugged in and powered.",
+            _ => "",
+        };
+        return format!("{thing} {what} while it was measured; {rest}.{advice}");
+    }
+    if record.validity.verdict == Verdict::Invalid {
+        let cause = notes(record)
+            .into_iter()
+            .find(|n| n.severity == Severity::Invalid)
+            .map(|n| n.cause)
+            .or_else(|| record.validity.reasons.first().cloned())
+            .unwrap_or_else(|| "they contradict each other".to_owned());
+        return format!("These figures do not describe the medium. {}.", capitalised(&clean(&cause)));
+    }
+    if headline.is_empty() {
+        return match other_figure(record) {
+            Some(text) => format!("{thing} did {text}{}.", ending(record)),
+            None => format!("Nothing was measured{}.", ending(record)),
+        };
+    }
+    let met = judge(record).met;
+    let mut text = format!("{thing} {}", deeds(record, &headline));
+    match (record.outcome == Outcome::Completed, most_telling(&met)) {
+        (true, Some(class)) => text.push_str(&format!("; it meets {class} here.")),
+        _ => text.push_str(&format!("{}.", ending(record))),
+    }
+    if record.validity.verdict == Verdict::Suspect {
+        let reason = record.validity.reasons.first().map_or_else(|| "see the warnings".to_owned(), |r| clean(r));
+        text.push_str(&format!(" Take it with care: {reason}."));
+    }
+    text
+}
+
+/// `; the run was interrupted` and the like; nothing for a completed run.
+fn ending(record: &Record) -> &'static str {
+    match &record.outcome {
+        Outcome::Completed => "",
+        Outcome::Running => "; the run is still under way or was killed",
+        Outcome::Failed { failure, .. } => match failure {
+            Failure::Interrupted => "; the run was interrupted",
+            Failure::OutOfSpace => "; the run ran out of space",
+            Failure::Abandoned => "; the run was killed or the host went down",
+            _ => "; the run failed",
+        },
+    }
+}
+
+fn deeds(record: &Record, headline: &Headline<'_>) -> String {
+    let mut deeds = Vec::new();
+    if let Some(m) = headline.sequential_read
+        && let Some(e) = &m.bytes_per_second
+    {
+        deeds.push(format!("reads {}{}", rate(e.point), of_bus(record, m)));
+    }
+    if let Some(m) = headline.sequential_write
+        && let Some(e) = durable_or_acknowledged(m)
+    {
+        let share = if deeds.is_empty() { of_bus(record, m) } else { String::new() };
+        deeds.push(format!("writes {}{share}", rate(e.point)));
+    }
+    let per_second = |m: Option<&Measurement>| m.and_then(|m| m.iops.as_ref()).map(|e| figures(e.point));
+    match (per_second(headline.random_read), per_second(headline.random_write)) {
+        (Some(r), Some(w)) => deeds.push(format!("answers {r} random reads and {w} random writes a second")),
+        (Some(r), None) => deeds.push(format!("answers {r} random reads a second")),
+        (None, Some(w)) => deeds.push(format!("answers {w} random writes a second")),
+        (None, None) => {}
+    }
+    match deeds.as_slice() {
+        [] => "was measured".to_owned(),
+        [one] => one.clone(),
+        [init @ .., last] => {
+            // A share ends in a comma of its own.
+            let mut text = init.join(", ");
+            text.push_str(if init.len() > 1 || text.contains(',') { ", and " } else { " and " });
+            text + last
+        }
+    }
+}
+
+fn of_bus(record: &Record, measurement: &Measurement) -> String {
+    match bus::share(record, measurement) {
+        Some(share) => {
+            format!(" ({} of what {} lets through)", percent(share), clean(&bus::name(&record.medium)))
+        }
+        None => String::new(),
+    }
+}
+
+/// A figure of a record that has none of the headline workloads.
+fn other_figure(record: &Record) -> Option<String> {
+    record.measurements.iter().find_map(|m| {
+        let rate_text = m.bytes_per_second.as_ref().map(|e| rate(e.point));
+        let iops = m.iops.as_ref().map(|e| format!("{} operations a second", figures(e.point)));
+        Some(format!("{} in {}", rate_text.or(iops)?, m.workload.title()))
+    })
+}
+
+/// The class that says most: application classes first, else the speed class.
+fn most_telling(met: &[&'static str]) -> Option<&'static str> {
+    ['A', 'V', 'U', 'C'].iter().find_map(|family| met.iter().find(|c| c.starts_with(*family)).copied())
+}
+
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())
+}

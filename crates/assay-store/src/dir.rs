@@ -1,0 +1,60 @@
+//! Where the store lives.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::error::StoreError;
+
+/// The data directory: `ASSAY_DATA`, else `$XDG_DATA_HOME/assay`, else `$HOME/.local/share/assay`.
+///
+/// After the XDG Base Directory Specification 0.8, a relative `XDG_DATA_HOME` is invalid and
+/// passed over. Empty variables count as not set.
+///
+/// # Errors
+/// [`StoreError::NoHome`] where none of the three names a directory.
+pub fn data_dir(env: &dyn Fn(&str) -> Option<OsString>) -> Result<PathBuf, StoreError> {
+    let path = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(own) = path("ASSAY_DATA") {
+        return Ok(own);
+    }
+    if let Some(data) = path("XDG_DATA_HOME").filter(|path| path.is_absolute()) {
+        return Ok(data.join("assay"));
+    }
+    match path("HOME").filter(|path| path.is_absolute()) {
+        Some(home) => Ok(home.join(".local/share/assay")),
+        None => Err(StoreError::NoHome),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(variables: &[(&str, &str)]) -> Result<PathBuf, StoreError> {
+        data_dir(&|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value)))
+    }
+
+    #[test]
+    fn the_own_variable_wins_over_xdg_and_home() {
+        let all = [("ASSAY_DATA", "/a"), ("XDG_DATA_HOME", "/x"), ("HOME", "/h")];
+        assert_eq!(with(&all).unwrap(), PathBuf::from("/a"));
+        assert_eq!(with(&all[1..]).unwrap(), PathBuf::from("/x/assay"));
+        assert_eq!(with(&all[2..]).unwrap(), PathBuf::from("/h/.local/share/assay"));
+        assert_eq!(with(&[("ASSAY_DATA", "here")]).unwrap(), PathBuf::from("here"));
+    }
+
+    #[test]
+    fn empty_and_relative_variables_are_passed_over() {
+        let odd = [("ASSAY_DATA", ""), ("XDG_DATA_HOME", "relative"), ("HOME", "/h")];
+        assert_eq!(with(&odd).unwrap(), PathBuf::from("/h/.local/share/assay"));
+    }
+
+    #[test]
+    fn without_a_home_the_error_says_what_to_set() {
+        for variables in [&[][..], &[("HOME", "")], &[("HOME", "x")]] {
+            let error = with(variables).unwrap_err();
+            assert!(matches!(error, StoreError::NoHome));
+            assert!(error.to_string().contains("set ASSAY_DATA"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The document of a record: read, judged, and the columns drawn from it.
+
+use assay_core::outcome::{Failure, Outcome};
+use assay_core::record::{Record, SCHEMA_MAJOR, schema_major};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::Value;
+
+use crate::error::StoreError;
+use crate::id::is_id;
+use crate::owner::{Life, Owner};
+
+/// Largest document taken from elsewhere: a week of one-second samples is a quarter of it.
+const LARGEST: usize = 256 << 20;
+
+/// Refuses what is too large to be a record.
+pub(crate) fn bounded(json: &str) -> Result<(), StoreError> {
+    if json.len() > LARGEST {
+        let reason = format!("larger than {}", assay_core::units::Bytes(LARGEST as u64));
+        return Err(StoreError::NotARecord { reason });
+    }
+    Ok(())
+}
+
+/// Whether a text is JSON at all.
+pub(crate) fn is_json(text: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
+/// Reads a document of this or a newer minor version.
+pub(crate) fn read(json: &str) -> Result<Record, StoreError> {
+    let no = |reason: String| StoreError::NotARecord { reason };
+    // The version first: what else a newer major version holds is not for this reader to judge.
+    let value: Value = serde_json::from_str(json).map_err(|error| no(format!("no JSON: {error}")))?;
+    let Some(version) = value.get("schema").and_then(Value::as_str) else {
+        return Err(no("there is no field `schema` with a version".to_owned()));
+    };
+    match schema_major(version) {
+        Some(SCHEMA_MAJOR) => {}
+        Some(newer) if newer > SCHEMA_MAJOR => {
+            return Err(StoreError::NewerRecord { found: version.to_owned(), known: SCHEMA_MAJOR });
+        }
+        _ => return Err(no(format!("`{version}` is no version of the record format"))),
+    }
+    drop(value);
+    // From the text again, as these errors name line and column.
+    serde_json::from_str(json).map_err(|error| no(error.to_string()))
+}
+
+/// What is kept of a record beside its document, to find and list it.
+#[derive(Debug)]
+pub(crate) struct Columns {
+    pub(crate) created_us: i64,
+    pub(crate) title: String,
+    pub(crate) kind: String,
+    pub(crate) outcome: String,
+    pub(crate) verdict: String,
+}
+
+impl Columns {
+    /// Draws them from a record whose id and time are sound.
+    pub(crate) fn of(record: &Record) -> Result<Self, StoreError> {
+        let no = |reason: String| StoreError::NotARecord { reason };
+        if !is_id(&record.id) {
+            return Err(no(format!(
+                "its id {:?} is not made of letters, digits, - and _",
+                record.id.chars().take(80).collect::<String>()
+            )));
+        }
+        let created: Timestamp = record.created.parse().map_err(|_| {
+            no(format!("`created` is no RFC 3339 time: {:?}", record.created.chars().take(80).collect::<String>()))
+        })?;
+        Ok(Self {
+            created_us: created.as_microsecond(),
+            title: record.medium.title(),
+            kind: name(&record.medium.kind).map_err(no)?,
+            outcome: to_json(&record.outcome).map_err(no)?,
+            verdict: name(&record.validity.verdict).map_err(no)?,
+        })
+    }
+}
+
+/// `thing` as JSON text.
+pub(crate) fn to_json<T: Serialize>(thing: &T) -> Result<String, String> {
+    serde_json::to_string(thing).map_err(|error| error.to_string())
+}
+
+/// The name under which a variant is stored.
+fn name<T: Serialize>(variant: &T) -> Result<String, String> {
+    match serde_json::to_value(variant) {
+        Ok(Value::String(name)) => Ok(name),
+        Ok(other) => Err(format!("{other} is no name")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The variant with a stored name.
+pub(crate) fn variant<T: DeserializeOwned>(name: &str) -> Option<T> {
+    serde_json::from_value(Value::String(name.to_owned())).ok()
+}
+
+/// A stored outcome; one of a newer version is at least no success.
+pub(crate) fn outcome(json: &str) -> Outcome {
+    serde_json::from_str(json).unwrap_or_else(|_| Outcome::Failed {
+        failure: Failure::Other,
+        detail: "an outcome of a newer version of assay".to_owned(),
+        workload: None,
+        elapsed_ns: 0,
+        written_bytes: 0,
+    })
+}
+
+/// How a run ended of which only the last saved record is left.
+pub(crate) fn abandoned(record: &Record, owner: &Owner, life: Life) -> Outcome {
+    let last_sample =
+        record.measurements.iter().flat_map(|m| &m.repeats).flat_map(|r| &r.samples).map(|s| s.t_ns).max();
+    Outcome::Failed {
+        failure: Failure::Abandoned,
+        detail: match life {
+            Life::Rebooted => "the host was started anew since".to_owned(),
+            Life::Dead | Life::Alive | Life::Elsewhere => format!("process {} is gone", owner.pid),
+        },
+        workload: None,
+        elapsed_ns: record.settings.elapsed_ns.max(last_sample.unwrap_or(0)),
+        written_bytes: record.settings.written_bytes,
+    }
+}

@@ -1,0 +1,279 @@
+//! What can go wrong with the store, each with what, where and the mend in one line.
+
+use std::path::{Path, PathBuf};
+
+use assay_core::exit::Exit;
+use assay_core::text::harmless;
+
+/// Why the store could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// No variable names a place.
+    #[error("no place for the store: HOME is not set to an absolute path; set ASSAY_DATA to a directory")]
+    NoHome,
+    /// The data directory, or something above it, is not a directory.
+    #[error("{} is not a directory; move it away or set ASSAY_DATA to a directory", shown(.path))]
+    NotADirectory {
+        /// What stands in the way.
+        path: PathBuf,
+    },
+    /// `assay.sqlite` is a directory, a pipe or a device.
+    #[error("{} is not a regular file; move it away or set ASSAY_DATA to another directory", shown(.path))]
+    NotAFile {
+        /// What stands in the way.
+        path: PathBuf,
+    },
+    /// The system refuses access.
+    #[error("no permission to {action} {}; change its owner or mode, or set ASSAY_DATA to a directory of your own", shown(.path))]
+    Permission {
+        /// `read`, `write`, `create`.
+        action: &'static str,
+        /// Which file or directory.
+        path: PathBuf,
+    },
+    /// It can be read, not written.
+    #[error(
+        "{} cannot be written: it or its file system is read-only; mount it read-write, or set ASSAY_DATA to a writable directory",
+        shown(.path)
+    )]
+    ReadOnly {
+        /// Which file or directory.
+        path: PathBuf,
+    },
+    /// A killed run left a log that only a writer can read in.
+    #[error(
+        "{} has a log that cannot be read in, because its directory is read-only; copy the directory to a writable place and set ASSAY_DATA to the copy",
+        shown(.path)
+    )]
+    ReadOnlyLog {
+        /// The store.
+        path: PathBuf,
+    },
+    /// No space left.
+    #[error("no space left for {}; free some, or set ASSAY_DATA to a directory on another file system", shown(.path))]
+    DiskFull {
+        /// The store.
+        path: PathBuf,
+    },
+    /// Somebody else holds the store.
+    #[error("{} is locked by another process; wait for it or end it (fuser {} names it)", shown(.path), shown(.path))]
+    Locked {
+        /// The store.
+        path: PathBuf,
+    },
+    /// The file is no database, or a broken one. It is never changed or removed.
+    #[error(
+        "{} is damaged ({}); move it away together with its -wal and -shm files, and the next run starts a new one (docs/store.md tells how to recover records)",
+        shown(.path),
+        harmless(.detail)
+    )]
+    Damaged {
+        /// The store.
+        path: PathBuf,
+        /// In SQLite's own words.
+        detail: String,
+    },
+    /// A database, but not one of assay.
+    #[error(
+        "{} is a database of another program; move it away or set ASSAY_DATA to another directory",
+        shown(.path)
+    )]
+    OtherProgram {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Written by a newer assay. It is never changed.
+    #[error("{} has store version {found}, and this assay knows up to {known}; use the newer assay", shown(.path))]
+    NewerStore {
+        /// The store.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// Newest version known here.
+        known: i64,
+    },
+    /// Written by an older assay, and it cannot be brought up to date.
+    #[error(
+        "{} has the old store version {found} and is read-only, so it cannot be brought up to date; copy its directory to a writable place and set ASSAY_DATA to the copy",
+        shown(.path)
+    )]
+    OlderReadOnly {
+        /// The store.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+    },
+    /// The file was moved or removed under an open store.
+    #[error("{} was moved or removed while it was open; put it back or run again", shown(.path))]
+    Moved {
+        /// Where it was.
+        path: PathBuf,
+    },
+    /// Any other answer of the operating system.
+    #[error("cannot {action} {}: {source}; check the file system that holds it", shown(.path))]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Any other answer of SQLite.
+    #[error("{}: {}; run again, and report it as a bug if it stays", shown(.path), harmless(.detail))]
+    Database {
+        /// The store.
+        path: PathBuf,
+        /// In SQLite's own words.
+        detail: String,
+    },
+    /// A stored document that this version cannot read.
+    #[error("record {} in {} cannot be read: {}; use the version of assay that wrote it", harmless(.id), shown(.path), harmless(.reason))]
+    Unreadable {
+        /// Which record.
+        id: String,
+        /// The store.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A document that is no record.
+    #[error("not a record of assay: {}", harmless(.reason))]
+    NotARecord {
+        /// Why.
+        reason: String,
+    },
+    /// A document of a newer major version.
+    #[error("the record has format version {}, and this assay reads {known}.x; use a newer assay", harmless(.found))]
+    NewerRecord {
+        /// Its version.
+        found: String,
+        /// Major version read here.
+        known: u32,
+    },
+    /// Another document stands under the same id.
+    #[error("record {id} is in the store already, with other content; remove that first (assay rm {id})")]
+    Conflict {
+        /// Which record.
+        id: String,
+    },
+    /// The run that makes the record goes on.
+    #[error("record {id} is being measured by process {pid}; stop that run first")]
+    StillRunning {
+        /// Which record.
+        id: String,
+        /// By which process.
+        pid: u32,
+    },
+    /// No record has this id.
+    #[error("no record {} in the store; `assay list` shows what there is", quoted(.query))]
+    UnknownId {
+        /// What was asked for.
+        query: String,
+    },
+    /// Several records begin like this.
+    #[error("{} is the beginning of several records: {}; write one more character", quoted(.query), some_of(.candidates))]
+    Ambiguous {
+        /// What was asked for.
+        query: String,
+        /// Ids that begin so, oldest first.
+        candidates: Vec<String>,
+    },
+    /// Fewer records than `last~N` counts back.
+    #[error(
+        "no record {}: the store holds {}; `assay list` shows them",
+        quoted(.query),
+        if *.held == 1 { "1 record".to_owned() } else { format!("{held} records") }
+    )]
+    NotSoMany {
+        /// What was asked for.
+        query: String,
+        /// How many there are.
+        held: u64,
+    },
+    /// Nothing has this label or property.
+    #[error("no record matches {}; `assay list` shows what there is", quoted(.query))]
+    NoMatch {
+        /// What was asked for.
+        query: String,
+    },
+    /// Not a query.
+    #[error("{} is no query: {reason}; write an id, last, last~2, all, or key=value like model=Ultra", quoted(.query))]
+    BadQuery {
+        /// What was asked for.
+        query: String,
+        /// Why it is none.
+        reason: &'static str,
+    },
+}
+
+impl StoreError {
+    /// The exit code that this error ends the command with.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        match self {
+            Self::NotARecord { .. }
+            | Self::NewerRecord { .. }
+            | Self::Conflict { .. }
+            | Self::StillRunning { .. }
+            | Self::UnknownId { .. }
+            | Self::Ambiguous { .. }
+            | Self::NotSoMany { .. }
+            | Self::NoMatch { .. }
+            | Self::BadQuery { .. } => Exit::Usage,
+            _ => Exit::Environment,
+        }
+    }
+}
+
+/// A path for one line on a terminal.
+fn shown(path: &Path) -> String {
+    harmless(&path.display().to_string())
+}
+
+/// What a user typed, for one line on a terminal.
+fn quoted(text: &str) -> String {
+    let mut clean: String = harmless(text).chars().take(80).collect();
+    if text.chars().nth(80).is_some() {
+        clean.push('…');
+    }
+    format!("`{clean}`")
+}
+
+fn some_of(candidates: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let mut text = candidates.iter().take(SHOWN).map(|id| harmless(id)).collect::<Vec<_>>().join(", ");
+    if candidates.len() > SHOWN {
+        text.push_str(&format!(" and {} more", candidates.len() - SHOWN));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_one_harmless_line() {
+        let error = StoreError::UnknownId { query: format!("a\x1b[2J\n{}", "x".repeat(200)) };
+        let text = error.to_string();
+        assert!(!text.chars().any(char::is_control), "{text:?}");
+        assert!(text.len() < 250, "{text}");
+        let path = PathBuf::from("/data/\x1b]0;owned\x07/assay.sqlite");
+        assert!(!StoreError::Locked { path }.to_string().chars().any(char::is_control));
+    }
+
+    #[test]
+    fn many_candidates_are_cut() {
+        let candidates: Vec<String> = (0..20).map(|n| format!("aaaaaaaa{n:02}")).collect();
+        let text = StoreError::Ambiguous { query: "aaaa".to_owned(), candidates }.to_string();
+        assert!(text.contains("aaaaaaaa00, aaaaaaaa01") && text.contains("and 12 more"), "{text}");
+    }
+
+    #[test]
+    fn bad_input_and_bad_environment_end_differently() {
+        assert_eq!(StoreError::NoMatch { query: String::new() }.exit(), Exit::Usage);
+        assert_eq!(StoreError::Locked { path: PathBuf::new() }.exit(), Exit::Environment);
+    }
+}

@@ -1,0 +1,62 @@
+//! What SQLite and the system answer, as errors of the store.
+
+use std::io;
+use std::path::Path;
+
+use rusqlite::{ErrorCode, ffi};
+use rustix::io::Errno;
+
+use crate::error::StoreError;
+
+/// An answer of SQLite.
+pub(crate) fn database(file: &Path, error: rusqlite::Error) -> StoreError {
+    let path = file.to_owned();
+    let (failure, message) = match error {
+        rusqlite::Error::SqliteFailure(failure, message) => (failure, message),
+        // Columns that do not hold what the schema says: written by something else than assay.
+        rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::FromSqlConversionFailure(..)
+        | rusqlite::Error::IntegralValueOutOfRange(..)
+        | rusqlite::Error::Utf8Error(..) => return StoreError::Damaged { path, detail: error.to_string() },
+        other => return StoreError::Database { path, detail: other.to_string() },
+    };
+    let detail = message.unwrap_or_else(|| failure.to_string());
+    match failure.code {
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => {
+            StoreError::Locked { path }
+        }
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => StoreError::Damaged { path, detail },
+        ErrorCode::DiskFull => StoreError::DiskFull { path },
+        ErrorCode::ReadOnly if failure.extended_code == ffi::SQLITE_READONLY_DBMOVED => StoreError::Moved { path },
+        ErrorCode::ReadOnly => StoreError::ReadOnly { path },
+        ErrorCode::PermissionDenied => StoreError::Permission { action: "read", path },
+        // The shared memory file reports a full disk as an I/O error (unixShmMap in os_unix.c).
+        ErrorCode::SystemIoFailure if no_space(file) => StoreError::DiskFull { path },
+        ErrorCode::CannotOpen if no_space(file) => StoreError::DiskFull { path },
+        ErrorCode::SystemIoFailure => StoreError::Io { action: "use", path, source: io::Error::other(detail) },
+        ErrorCode::CannotOpen => StoreError::Io { action: "open", path, source: io::Error::other(detail) },
+        // SQLITE_ERROR for a table or column that is not there.
+        ErrorCode::Unknown if detail.starts_with("no such ") => StoreError::Damaged { path, detail },
+        _ => StoreError::Database { path, detail },
+    }
+}
+
+/// Whether the file system of `file` has no block or no inode left.
+fn no_space(file: &Path) -> bool {
+    file.parent()
+        .and_then(|dir| rustix::fs::statvfs(dir).ok())
+        .is_some_and(|fs| fs.f_bavail == 0 || (fs.f_files > 0 && fs.f_favail == 0))
+}
+
+/// An answer of the operating system.
+pub(crate) fn system(action: &'static str, path: &Path, source: io::Error) -> StoreError {
+    let path = path.to_owned();
+    match source.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::ACCESS) => StoreError::Permission { action, path },
+        // EPERM: the file or directory is immutable (chattr +i).
+        Some(Errno::ROFS | Errno::PERM) => StoreError::ReadOnly { path },
+        Some(Errno::NOSPC | Errno::DQUOT) => StoreError::DiskFull { path },
+        Some(Errno::NOTDIR) => StoreError::NotADirectory { path },
+        _ => StoreError::Io { action, path, source },
+    }
+}

@@ -1,0 +1,165 @@
+//! The directory and the file, before SQLite sees them.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{Access, FlockOperation, access, flock, statfs};
+use rustix::io::Errno;
+
+use super::explain;
+use crate::error::StoreError;
+
+/// Name of the store within the data directory.
+const NAME: &str = "assay.sqlite";
+
+pub(crate) fn store_in(dir: &Path) -> PathBuf {
+    dir.join(NAME)
+}
+
+/// Makes the directory, for this user only: serial numbers live there.
+pub(crate) fn make_directory(dir: &Path) -> Result<(), StoreError> {
+    match DirBuilder::new().recursive(true).mode(0o700).create(dir) {
+        Ok(()) => Ok(()),
+        Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory) => {
+            Err(StoreError::NotADirectory { path: in_the_way(dir) })
+        }
+        Err(error) => Err(explain::system("create", dir, error)),
+    }
+}
+
+/// Makes the file, for this user only, unless it is there; SQLite gives its -wal and -shm the
+/// same mode. The file is never opened where it exists: closing it would drop the locks that
+/// another connection of this process holds (POSIX locks, fcntl_locking(2)).
+pub(crate) fn make_file(file: &Path) -> Result<(), StoreError> {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(file) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(explain::system("create", file, error)),
+    }
+}
+
+/// What lies at the place of the store.
+pub(crate) enum Found {
+    Nothing,
+    Empty,
+    File { bytes: u64 },
+}
+
+/// Looks without touching.
+pub(crate) fn look(file: &Path) -> Result<Found, StoreError> {
+    match fs::metadata(file) {
+        Ok(meta) if !meta.is_file() => Err(StoreError::NotAFile { path: file.to_owned() }),
+        Ok(meta) if meta.len() == 0 => Ok(Found::Empty),
+        Ok(meta) => Ok(Found::File { bytes: meta.len() }),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Found::Nothing),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => {
+            Err(StoreError::NotADirectory { path: in_the_way(file.parent().unwrap_or(file)) })
+        }
+        Err(error) => Err(explain::system("read", file, error)),
+    }
+}
+
+/// Which file stands at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Inode {
+    device: u64,
+    number: u64,
+}
+
+pub(crate) fn inode(file: &Path) -> Result<Inode, StoreError> {
+    match fs::metadata(file) {
+        Ok(meta) => Ok(Inode { device: meta.dev(), number: meta.ino() }),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(StoreError::Moved { path: file.to_owned() }),
+        Err(error) => Err(explain::system("read", file, error)),
+    }
+}
+
+/// Whether `path` may be used so; the system's refusal otherwise.
+pub(crate) fn may(action: &'static str, path: &Path, how: Access) -> Result<(), StoreError> {
+    access(path, how).map_err(|errno| explain::system(action, path, errno.into()))
+}
+
+/// The first of the directory's ancestors, or itself, that is there and no directory.
+fn in_the_way(dir: &Path) -> PathBuf {
+    let mut ancestors: Vec<&Path> = dir.ancestors().collect();
+    ancestors.reverse();
+    let blocks = |path: &&&Path| fs::metadata(path).is_ok_and(|meta| !meta.is_dir());
+    ancestors.iter().find(blocks).map_or(dir, |path| *path).to_owned()
+}
+
+/// Bytes in the write-ahead log beside the store.
+pub(crate) fn log_bytes(file: &Path) -> u64 {
+    let mut name = file.as_os_str().to_owned();
+    name.push("-wal");
+    fs::metadata(name).map_or(0, |meta| meta.len())
+}
+
+/// Held while a store is made or brought up to date, so that two first runs do not meet in it.
+/// A lock of the directory needs no file of its own and ends with the process.
+pub(crate) struct SetUp(#[expect(dead_code, reason = "the lock lives as long as the open file")] Option<File>);
+
+pub(crate) fn lock_set_up(dir: &Path, file: &Path, patience: Duration) -> Result<SetUp, StoreError> {
+    let open = File::open(dir).map_err(|error| explain::system("read", dir, error))?;
+    let end = Instant::now() + patience;
+    loop {
+        match flock(&open, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(SetUp(Some(open))),
+            Err(Errno::WOULDBLOCK) if Instant::now() < end => std::thread::sleep(Duration::from_millis(10)),
+            Err(Errno::WOULDBLOCK) => return Err(StoreError::Locked { path: file.to_owned() }),
+            // Some network file systems lock no directories; SQLite's own locks remain.
+            Err(_) => return Ok(SetUp(None)),
+        }
+    }
+}
+
+/// Whether other hosts may have the same file open. A write-ahead log needs memory that all its
+/// users share, so it must not be used there (<https://www.sqlite.org/wal.html>).
+pub(crate) fn is_shared_between_hosts(dir: &Path) -> io::Result<bool> {
+    Ok(is_network(statfs(dir)?.f_type as u64 & 0xffff_ffff))
+}
+
+/// Magic numbers of statfs(2) and linux/magic.h.
+fn is_network(magic: u64) -> bool {
+    matches!(
+        magic,
+        0x6969          // NFS
+        | 0x517b        // SMB
+        | 0xff53_4d42   // CIFS
+        | 0xfe53_4d42   // SMB2
+        | 0x0102_1997   // 9P
+        | 0x00c3_6400   // Ceph
+        | 0x5346_414f   // AFS (OpenAFS)
+        | 0x6b41_4653   // AFS (kernel)
+        | 0x7375_7245   // Coda
+        | 0x0116_1970   // GFS2
+        | 0x7461_636f   // OCFS2
+        | 0x6573_5546 // FUSE: sshfs, GlusterFS and others
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn network_file_systems_are_told_from_local_ones() {
+        assert!(is_network(0x6969));
+        for local in [0xef53, 0x0102_1994, 0x9123_683e, 0x5846_5342, 0xf2f5_2010] {
+            assert!(!is_network(local), "{local:x}"); // ext4, tmpfs, btrfs, xfs, f2fs
+        }
+    }
+
+    #[test]
+    fn what_stands_in_the_way_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let stone = dir.path().join("stone");
+        fs::write(&stone, "x").unwrap();
+        for below in [stone.clone(), stone.join("a"), stone.join("a/b")] {
+            let error = make_directory(&below).unwrap_err();
+            assert!(matches!(&error, StoreError::NotADirectory { path } if *path == stone), "{error}");
+        }
+    }
+}

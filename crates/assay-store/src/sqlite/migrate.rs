@@ -1,0 +1,167 @@
+//! The schema and its history.
+
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::explain;
+use crate::error::StoreError;
+use crate::id;
+
+/// Marks the file as assay's: "assy" (`PRAGMA application_id`).
+const APPLICATION: i64 = 0x6173_7379;
+
+/// Step n brings a store of version n to version n + 1 (`PRAGMA user_version`). Steps are added,
+/// never changed.
+pub(crate) const STEPS: &[&str] = &["
+    CREATE TABLE record (
+        number     INTEGER PRIMARY KEY,
+        id         TEXT NOT NULL UNIQUE,
+        created    TEXT NOT NULL,
+        created_us INTEGER NOT NULL,
+        title      TEXT NOT NULL,
+        kind       TEXT NOT NULL,
+        product    TEXT,
+        unit       TEXT,
+        host       TEXT,
+        slot       TEXT,
+        suite      TEXT NOT NULL,
+        outcome    TEXT NOT NULL,
+        verdict    TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX record_by_time ON record (created_us, number);
+
+    CREATE TABLE document (
+        record INTEGER PRIMARY KEY REFERENCES record ON DELETE CASCADE,
+        json   TEXT NOT NULL
+    ) STRICT;
+
+    CREATE TABLE label (
+        record INTEGER NOT NULL REFERENCES record ON DELETE CASCADE,
+        key    TEXT NOT NULL,
+        value  TEXT NOT NULL,
+        PRIMARY KEY (record, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX label_by_value ON label (key, value COLLATE NOCASE);
+
+    CREATE TABLE run (
+        record        INTEGER PRIMARY KEY REFERENCES record ON DELETE CASCADE,
+        pid           INTEGER NOT NULL,
+        start_time    INTEGER NOT NULL,
+        boot_id       TEXT NOT NULL,
+        host          TEXT NOT NULL,
+        pid_namespace TEXT NOT NULL,
+        scratch       BLOB
+    ) STRICT;
+
+    CREATE TABLE secret (
+        name  TEXT PRIMARY KEY,
+        value BLOB NOT NULL
+    ) STRICT, WITHOUT ROWID;
+"];
+
+/// What a database is to this version.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Nothing in it yet.
+    Empty,
+    /// Of an older version.
+    Older(i64),
+    /// Of this version.
+    Current,
+}
+
+/// Looks, and refuses what is not to be touched.
+pub(crate) fn state(conn: &Connection, file: &Path, steps: &[&str]) -> Result<State, StoreError> {
+    let number = |sql: &str| -> Result<i64, StoreError> {
+        conn.query_row(sql, [], |row| row.get(0)).map_err(|error| explain::database(file, error))
+    };
+    let application = number("PRAGMA application_id")?;
+    let version = number("PRAGMA user_version")?;
+    let known = steps.len() as i64;
+    if application != APPLICATION {
+        let untouched = application == 0 && version == 0 && number("SELECT count(*) FROM sqlite_schema")? == 0;
+        return if untouched { Ok(State::Empty) } else { Err(StoreError::OtherProgram { path: file.to_owned() }) };
+    }
+    match version {
+        found if found > known => Err(StoreError::NewerStore { path: file.to_owned(), found, known }),
+        found if found < 1 => {
+            Err(StoreError::Damaged { path: file.to_owned(), detail: format!("store version {found}") })
+        }
+        found if found < known => Ok(State::Older(found)),
+        _ => Ok(State::Current),
+    }
+}
+
+/// Brings an empty or older store up to date: all of it or nothing.
+pub(crate) fn migrate(conn: &mut Connection, file: &Path, steps: &[&str]) -> Result<(), StoreError> {
+    let explain = |error| explain::database(file, error);
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(explain)?;
+    // Looked at again: another process may have been faster.
+    let done = match state(&tx, file, steps)? {
+        State::Empty => 0,
+        State::Older(version) => usize::try_from(version).unwrap_or(0),
+        State::Current => return Ok(()),
+    };
+    for step in steps.iter().skip(done) {
+        tx.execute_batch(step).map_err(explain)?;
+    }
+    if done == 0 {
+        let mut key = [0u8; 32];
+        id::random(&mut key).map_err(|error| explain::system("make a key for", file, error))?;
+        tx.execute("INSERT INTO secret (name, value) VALUES ('identity', ?1)", [key]).map_err(explain)?;
+        tx.pragma_update(None, "application_id", APPLICATION).map_err(explain)?;
+    }
+    tx.pragma_update(None, "user_version", steps.len() as i64).map_err(explain)?;
+    tx.commit().map_err(explain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "/nowhere/assay.sqlite";
+
+    fn version(conn: &Connection) -> i64 {
+        conn.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn an_older_store_is_brought_up_to_date_and_keeps_its_rows() {
+        let file = Path::new(FILE);
+        let mut conn = Connection::open_in_memory().unwrap();
+        migrate(&mut conn, file, STEPS).unwrap();
+        conn.execute("INSERT INTO secret VALUES ('x', x'01')", []).unwrap();
+        let longer: Vec<&str> = STEPS.iter().copied().chain(["ALTER TABLE record ADD COLUMN note TEXT;"]).collect();
+        let before = STEPS.len() as i64;
+        assert_eq!(state(&conn, file, &longer).unwrap(), State::Older(before));
+        migrate(&mut conn, file, &longer).unwrap();
+        assert_eq!(state(&conn, file, &longer).unwrap(), State::Current);
+        assert_eq!(conn.query_row("SELECT count(*) FROM secret", [], |r| r.get::<_, i64>(0)).unwrap(), 2);
+        conn.prepare("SELECT note FROM record").unwrap();
+        // And the shorter history refuses it.
+        assert!(matches!(state(&conn, file, STEPS), Err(StoreError::NewerStore { .. })));
+        assert!(matches!(migrate(&mut conn, file, STEPS), Err(StoreError::NewerStore { .. })));
+    }
+
+    #[test]
+    fn a_step_that_fails_changes_nothing() {
+        let file = Path::new(FILE);
+        let mut conn = Connection::open_in_memory().unwrap();
+        migrate(&mut conn, file, STEPS).unwrap();
+        let longer: Vec<&str> =
+            STEPS.iter().copied().chain(["CREATE TABLE more (x INTEGER) STRICT;", "CREATE nonsense;"]).collect();
+        migrate(&mut conn, file, &longer).unwrap_err();
+        assert_eq!(version(&conn), STEPS.len() as i64);
+        assert!(conn.prepare("SELECT x FROM more").is_err());
+    }
+
+    #[test]
+    fn a_database_of_another_program_is_left_alone() {
+        let file = Path::new(FILE);
+        let mut conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch("CREATE TABLE bookmarks (url TEXT)").unwrap();
+        assert!(matches!(migrate(&mut conn, file, STEPS), Err(StoreError::OtherProgram { .. })));
+        assert!(conn.prepare("SELECT * FROM record").is_err());
+    }
+}

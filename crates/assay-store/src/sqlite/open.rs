@@ -1,0 +1,209 @@
+//! Opening: for a run, which makes the store, and for reading, which makes nothing.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rustix::fs::Access;
+
+use super::explain;
+use super::files::{self, Found, Inode};
+use super::migrate::{self, STEPS, State};
+use crate::error::StoreError;
+
+/// How long to wait for another process, unless told otherwise.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A store up to this size is checked whenever it is opened; that takes some milliseconds.
+/// Damage in a larger one shows when it is read.
+const CHECKED_BYTES: u64 = 4 << 20;
+
+/// Records in `assay.sqlite`.
+#[derive(Debug)]
+pub struct SqliteStore {
+    pub(super) conn: Connection,
+    pub(super) file: PathBuf,
+    pub(super) read_only: bool,
+    pub(super) inode: Inode,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    ReadWrite,
+    ReadOnly,
+    /// Read-only, and nobody else can write either: no locks, no shared memory.
+    Immutable,
+}
+
+impl SqliteStore {
+    /// Opens the store in `dir` to save records, and makes both where they are missing: the
+    /// directory with mode 0700, the file with 0600.
+    ///
+    /// # Errors
+    /// Every case of [`StoreError`] with exit code 4. A file that is damaged, newer or of another
+    /// program is left as it is.
+    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        files::make_directory(dir)?;
+        let file = files::store_in(dir);
+        files::may("write", dir, Access::WRITE_OK | Access::EXEC_OK)?;
+        let set_up = files::lock_set_up(dir, &file, PATIENCE)?;
+        files::make_file(&file)?;
+        let found = files::look(&file)?;
+        files::may("write", &file, Access::READ_OK | Access::WRITE_OK)?;
+        let explain = |error| explain::database(&file, error);
+        let mut conn = connect(&file, Mode::ReadWrite).map_err(explain)?;
+        let state = migrate::state(&conn, &file, STEPS)?;
+        if conn.is_readonly("main").map_err(explain)? {
+            return Err(StoreError::ReadOnly { path: file });
+        }
+        check(&conn, &file, &found)?;
+        set_journal(&conn, dir).map_err(explain)?;
+        if state != State::Current {
+            migrate::migrate(&mut conn, &file, STEPS)?;
+        }
+        drop(set_up);
+        let inode = files::inode(&file)?;
+        Ok(Self { conn, file, read_only: false, inode })
+    }
+
+    /// Opens the store in `dir` if there is one, without making anything. One that cannot be
+    /// written can still be read.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`].
+    pub fn open_existing(dir: &Path) -> Result<Option<Self>, StoreError> {
+        let file = files::store_in(dir);
+        let found = files::look(&file)?;
+        // A file without a byte: the run that made it was killed before it could go on.
+        if matches!(found, Found::Nothing) || (matches!(found, Found::Empty) && files::log_bytes(&file) == 0) {
+            return Ok(None);
+        }
+        files::may("read", &file, Access::READ_OK)?;
+        let (mut conn, state) = connect_somehow(&file)?;
+        let read_only = conn.is_readonly("main").map_err(|error| explain::database(&file, error))?
+            || files::may("write", dir, Access::WRITE_OK | Access::EXEC_OK).is_err();
+        check(&conn, &file, &found)?;
+        match state {
+            State::Empty => return Ok(None),
+            State::Older(found) if read_only => return Err(StoreError::OlderReadOnly { path: file, found }),
+            State::Older(_) => {
+                let _set_up = files::lock_set_up(dir, &file, PATIENCE)?;
+                migrate::migrate(&mut conn, &file, STEPS)?;
+            }
+            State::Current => {}
+        }
+        let inode = files::inode(&file)?;
+        Ok(Some(Self { conn, file, read_only, inode }))
+    }
+
+    /// Waits at most so long for another process, instead of five seconds.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] for a time that SQLite cannot count.
+    pub fn set_patience(&mut self, patience: Duration) -> Result<(), StoreError> {
+        self.conn.busy_timeout(patience.min(Duration::from_secs(3600))).map_err(|error| self.explain(error))
+    }
+
+    pub(super) fn explain(&self, error: rusqlite::Error) -> StoreError {
+        explain::database(&self.file, error)
+    }
+}
+
+fn connect(file: &Path, mode: Mode) -> rusqlite::Result<Connection> {
+    // Without OpenFlags::SQLITE_OPEN_URI, so that a directory called `file:…` is only a name.
+    let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = match mode {
+        Mode::ReadWrite => Connection::open_with_flags(file, flags | OpenFlags::SQLITE_OPEN_READ_WRITE)?,
+        Mode::ReadOnly => Connection::open_with_flags(file, flags | OpenFlags::SQLITE_OPEN_READ_ONLY)?,
+        Mode::Immutable => Connection::open_with_flags(
+            immutable_uri(file),
+            flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
+        )?,
+    };
+    conn.busy_timeout(PATIENCE)?;
+    // The file may have come from elsewhere: nothing in its schema gets to run
+    // (<https://www.sqlite.org/security.html>).
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+    conn.pragma_update(None, "cell_size_check", true)?;
+    conn.pragma_update(None, "foreign_keys", true)?;
+    Ok(conn)
+}
+
+/// Connects as well as the file system allows.
+fn connect_somehow(file: &Path) -> Result<(Connection, State), StoreError> {
+    let attempt = |mode| {
+        connect(file, mode)
+            .and_then(|conn| {
+                // The first read is what needs the log and the shared memory.
+                conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+                Ok(conn)
+            })
+            .map(|conn| (migrate::state(&conn, file, STEPS), conn))
+    };
+    let cannot_write = |error: &rusqlite::Error| {
+        matches!(
+            error.sqlite_error_code(),
+            Some(
+                ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::SystemIoFailure
+            )
+        )
+    };
+    let mut result = attempt(Mode::ReadWrite);
+    if result.as_ref().is_err_and(cannot_write) {
+        result = attempt(Mode::ReadOnly);
+    }
+    if result.as_ref().is_err_and(cannot_write) {
+        // What stands in the log is newer than the file, and only that makes the file whole.
+        if files::log_bytes(file) > 0 {
+            return Err(StoreError::ReadOnlyLog { path: file.to_owned() });
+        }
+        result = attempt(Mode::Immutable);
+    }
+    let (state, conn) = result.map_err(|error| explain::database(file, error))?;
+    Ok((conn, state?))
+}
+
+/// `file:…?immutable=1` with everything but plain characters escaped
+/// (<https://www.sqlite.org/uri.html>).
+fn immutable_uri(file: &Path) -> PathBuf {
+    let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    let mut uri = b"file://".to_vec();
+    for &byte in absolute.as_os_str().as_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => uri.push(byte),
+            _ => uri.extend(format!("%{byte:02X}").bytes()),
+        }
+    }
+    uri.extend(b"?immutable=1");
+    PathBuf::from(OsString::from_vec(uri))
+}
+
+fn check(conn: &Connection, file: &Path, found: &Found) -> Result<(), StoreError> {
+    let Found::File { bytes: 1..=CHECKED_BYTES } = found else { return Ok(()) };
+    let answer: String = conn
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(|error| explain::database(file, error))?;
+    if answer == "ok" { Ok(()) } else { Err(StoreError::Damaged { path: file.to_owned(), detail: answer }) }
+}
+
+fn set_journal(conn: &Connection, dir: &Path) -> rusqlite::Result<()> {
+    // Where the kind of file system is unknown, the mode that is right everywhere.
+    let shared = files::is_shared_between_hosts(dir).unwrap_or(true);
+    conn.pragma_update_and_check(None, "journal_mode", if shared { "DELETE" } else { "WAL" }, |_| Ok(()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_characters_of_a_path_are_only_a_name_in_the_uri() {
+        let uri = immutable_uri(Path::new("/a b/c?d#e%f/ä.sqlite"));
+        assert_eq!(uri.to_str().unwrap(), "file:///a%20b/c%3Fd%23e%25f/%C3%A4.sqlite?immutable=1");
+    }
+}

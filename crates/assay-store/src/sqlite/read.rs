@@ -1,0 +1,246 @@
+//! Everything that only reads, and the trait over both halves.
+
+use std::collections::{BTreeMap, HashMap};
+
+use assay_core::finding::Verdict;
+use assay_core::medium::MediumKind;
+use assay_core::record::Record;
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, Row, params_from_iter};
+
+use super::open::SqliteStore;
+use crate::document;
+use crate::error::StoreError;
+use crate::id::{as_meant, is_id};
+use crate::query::{Property, Query};
+use crate::store::{Abandoned, RunState, Saved, Store, Stored, Summary};
+
+impl Store for SqliteStore {
+    fn location(&self) -> String {
+        self.file.display().to_string()
+    }
+
+    fn read_only(&self) -> bool {
+        self.read_only
+    }
+
+    fn save(&mut self, record: &Record, run: RunState<'_>) -> Result<(), StoreError> {
+        self.save_record(record, run)
+    }
+
+    fn save_document(&mut self, json: &str) -> Result<Saved, StoreError> {
+        self.save_text(json)
+    }
+
+    fn load(&self, id: &str) -> Result<Stored, StoreError> {
+        let document: String = self
+            .conn
+            .prepare_cached("SELECT json FROM document JOIN record ON number = record WHERE id = ?1")
+            .and_then(|mut select| select.query_row([id], |row| row.get(0)).optional())
+            .map_err(|error| self.explain(error))?
+            .ok_or_else(|| StoreError::UnknownId { query: id.to_owned() })?;
+        match document::read(&document) {
+            Ok(record) => Ok(Stored { record, document }),
+            // Only JSON is ever saved: what is none now was spoilt where it lay.
+            Err(_) if !document::is_json(&document) => Err(StoreError::Damaged {
+                path: self.file.clone(),
+                detail: format!("the document of record {id} is broken"),
+            }),
+            Err(error) => Err(StoreError::Unreadable {
+                id: id.to_owned(),
+                path: self.file.clone(),
+                reason: match error {
+                    StoreError::NotARecord { reason } => reason,
+                    other => other.to_string(),
+                },
+            }),
+        }
+    }
+
+    fn resolve(&self, query: &str) -> Result<Vec<String>, StoreError> {
+        let parsed = Query::parse(query)?;
+        let ids = self.ids(query, &parsed)?;
+        if ids.is_empty() && parsed != Query::All {
+            return Err(StoreError::NoMatch { query: query.to_owned() });
+        }
+        Ok(ids)
+    }
+
+    fn list(&self, query: &str) -> Result<Vec<Summary>, StoreError> {
+        let parsed = Query::parse(query)?;
+        // One view of the store for both tables.
+        let view = self.conn.unchecked_transaction().map_err(|error| self.explain(error))?;
+        let filter = match &parsed {
+            Query::All => Filter::all(),
+            Query::Is(property, value) => Filter::is(*property, value),
+            Query::Last(_) | Query::Id(_) => {
+                let mut ids = self.ids(query, &parsed)?;
+                Filter { sql: "WHERE id = ?1", values: ids.pop().map(Value::Text).into_iter().collect() }
+            }
+        };
+        let summaries = self.summaries(&filter).map_err(|error| self.explain(error))?;
+        drop(view);
+        Ok(summaries)
+    }
+
+    fn remove(&mut self, id: &str) -> Result<(), StoreError> {
+        self.delete(id)
+    }
+
+    fn abandoned(&mut self) -> Result<Vec<Abandoned>, StoreError> {
+        self.close_abandoned()
+    }
+
+    fn identity_key(&mut self) -> Result<[u8; 32], StoreError> {
+        self.conn
+            .query_row("SELECT value FROM secret WHERE name = 'identity'", [], |row| row.get(0))
+            .optional()
+            .map_err(|error| self.explain(error))?
+            .ok_or_else(|| StoreError::Damaged { path: self.file.clone(), detail: "its key is gone".to_owned() })
+    }
+}
+
+/// Which rows of `record` are meant.
+struct Filter {
+    sql: &'static str,
+    values: Vec<Value>,
+}
+
+impl Filter {
+    fn all() -> Self {
+        Self { sql: "", values: Vec::new() }
+    }
+
+    fn is(property: Property<'_>, value: &str) -> Self {
+        /// What the user's label says, or the thing itself.
+        macro_rules! label_or {
+            ($key:literal, $own:literal) => {
+                concat!(
+                    "WHERE number IN (SELECT record FROM label WHERE key = '",
+                    $key,
+                    "' AND value = ?1 COLLATE NOCASE) OR ",
+                    $own
+                )
+            };
+        }
+        let mut values = vec![Value::Text(value.to_owned())];
+        let sql = match property {
+            Property::Model => label_or!("model", "product = ?1 COLLATE NOCASE OR title = ?1 COLLATE NOCASE"),
+            Property::Unit => label_or!("unit", "unit = ?1 COLLATE NOCASE"),
+            Property::Slot => label_or!("slot", "slot = ?1 COLLATE NOCASE"),
+            Property::Suite => "WHERE suite = ?1 COLLATE NOCASE",
+            Property::Kind => "WHERE kind = ?1 COLLATE NOCASE",
+            Property::Label(key) => {
+                values.push(Value::Text(key.to_owned()));
+                "WHERE number IN (SELECT record FROM label WHERE key = ?2 AND value = ?1 COLLATE NOCASE)"
+            }
+        };
+        Self { sql, values }
+    }
+}
+
+impl SqliteStore {
+    fn ids(&self, text: &str, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
+        match query {
+            Query::All => self.select_ids("SELECT id FROM record ORDER BY created_us, number", Vec::new()),
+            Query::Is(property, value) => {
+                let Filter { sql, values } = Filter::is(*property, value);
+                self.select_ids(&format!("SELECT id FROM record {sql} ORDER BY created_us, number"), values)
+            }
+            Query::Last(back) => {
+                let found = self.select_ids(
+                    "SELECT id FROM record ORDER BY created_us DESC, number DESC LIMIT 1 OFFSET ?1",
+                    vec![Value::Integer(i64::from(*back))],
+                )?;
+                if found.is_empty() {
+                    let held = self.count()?;
+                    return Err(StoreError::NotSoMany { query: text.to_owned(), held });
+                }
+                Ok(found)
+            }
+            Query::Id(typed) => match self.starting_with(typed)? {
+                found if !found.is_empty() => one(text, found),
+                _ => match self.starting_with(&as_meant(typed))? {
+                    found if !found.is_empty() => one(text, found),
+                    _ => Err(StoreError::UnknownId { query: text.to_owned() }),
+                },
+            },
+        }
+    }
+
+    /// The record with this id, else those whose ids begin so.
+    fn starting_with(&self, start: &str) -> Result<Vec<String>, StoreError> {
+        if !is_id(start) {
+            return Ok(Vec::new());
+        }
+        let exact = self.select_ids("SELECT id FROM record WHERE id = ?1", vec![Value::Text(start.to_owned())])?;
+        if !exact.is_empty() {
+            return Ok(exact);
+        }
+        // Ids are ASCII, so everything that begins like this lies below the same with DEL behind it.
+        self.select_ids(
+            "SELECT id FROM record WHERE id > ?1 AND id < ?2 ORDER BY created_us, number",
+            vec![Value::Text(start.to_owned()), Value::Text(format!("{start}\u{7f}"))],
+        )
+    }
+
+    fn select_ids(&self, sql: &str, values: Vec<Value>) -> Result<Vec<String>, StoreError> {
+        self.conn
+            .prepare_cached(sql)
+            .and_then(|mut select| select.query_map(params_from_iter(values), |row| row.get(0))?.collect())
+            .map_err(|error| self.explain(error))
+    }
+
+    fn count(&self) -> Result<u64, StoreError> {
+        self.conn
+            .query_row("SELECT count(*) FROM record", [], |row| row.get::<_, i64>(0))
+            .map(i64::cast_unsigned)
+            .map_err(|error| self.explain(error))
+    }
+
+    fn summaries(&self, filter: &Filter) -> rusqlite::Result<Vec<Summary>> {
+        let mut labels: HashMap<i64, BTreeMap<String, String>> = HashMap::new();
+        let mut select = self.conn.prepare_cached(&match filter.sql {
+            "" => "SELECT record, key, value FROM label".to_owned(),
+            sql => format!("SELECT record, key, value FROM label WHERE record IN (SELECT number FROM record {sql})"),
+        })?;
+        let mut rows = select.query(params_from_iter(&filter.values))?;
+        while let Some(row) = rows.next()? {
+            labels.entry(row.get(0)?).or_default().insert(row.get(1)?, row.get(2)?);
+        }
+        self.conn
+            .prepare_cached(&format!(
+                "SELECT number, id, created, title, kind, unit, host, slot, suite, outcome, verdict
+                 FROM record {} ORDER BY created_us, number",
+                filter.sql
+            ))?
+            .query_map(params_from_iter(&filter.values), |row| summary(row, &mut labels))?
+            .collect()
+    }
+}
+
+fn one(text: &str, mut found: Vec<String>) -> Result<Vec<String>, StoreError> {
+    if found.len() > 1 {
+        return Err(StoreError::Ambiguous { query: text.to_owned(), candidates: found });
+    }
+    found.truncate(1);
+    Ok(found)
+}
+
+fn summary(row: &Row<'_>, labels: &mut HashMap<i64, BTreeMap<String, String>>) -> rusqlite::Result<Summary> {
+    let number: i64 = row.get(0)?;
+    Ok(Summary {
+        id: row.get(1)?,
+        created: row.get(2)?,
+        title: row.get(3)?,
+        kind: document::variant(&row.get::<_, String>(4)?).unwrap_or(MediumKind::Unknown),
+        unit: row.get(5)?,
+        host: row.get(6)?,
+        slot: row.get(7)?,
+        suite: row.get(8)?,
+        outcome: document::outcome(&row.get::<_, String>(9)?),
+        // A verdict of a newer version: not to be relied on, not to be thrown away.
+        verdict: document::variant(&row.get::<_, String>(10)?).unwrap_or(Verdict::Suspect),
+        labels: labels.remove(&number).unwrap_or_default(),
+    })
+}

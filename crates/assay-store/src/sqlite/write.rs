@@ -1,0 +1,264 @@
+//! Everything that changes the store: short transactions that take the write lock at once, so
+//! two processes wait for each other instead of failing halfway.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use assay_core::outcome::Outcome;
+use assay_core::record::Record;
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, named_params, params};
+
+use super::open::SqliteStore;
+use crate::document::{self, Columns};
+use crate::error::StoreError;
+use crate::owner::{Life, Owner};
+use crate::store::{Abandoned, Change, RunState, Saved};
+
+/// When a change is safe.
+#[derive(Clone, Copy)]
+enum Safe {
+    /// From the death of the process: costs no sync, which would disturb what is measured.
+    FromKill,
+    /// From a power cut: the log is synced before the change counts as made.
+    FromPowerCut,
+}
+
+impl SqliteStore {
+    fn begin(&mut self, safe: Safe) -> Result<Transaction<'_>, StoreError> {
+        if self.read_only {
+            return Err(StoreError::ReadOnly { path: self.file.clone() });
+        }
+        // SQLite would go on writing to a file that nobody can find any more.
+        if super::files::inode(&self.file)? != self.inode {
+            return Err(StoreError::Moved { path: self.file.clone() });
+        }
+        // In WAL mode NORMAL syncs at checkpoints only, FULL at every commit
+        // (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
+        let level = match safe {
+            Safe::FromKill => "NORMAL",
+            Safe::FromPowerCut => "FULL",
+        };
+        let file = &self.file;
+        let explain = |error| super::explain::database(file, error);
+        self.conn.pragma_update(None, "synchronous", level).map_err(explain)?;
+        self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(explain)
+    }
+
+    pub(super) fn save_record(&mut self, record: &Record, run: RunState<'_>) -> Result<(), StoreError> {
+        let columns = Columns::of(record)?;
+        let json = document::to_json(record).map_err(|reason| StoreError::NotARecord { reason })?;
+        let file = self.file.clone();
+        let tx = self.begin(match run {
+            RunState::Running { .. } => Safe::FromKill,
+            RunState::Finished => Safe::FromPowerCut,
+        })?;
+        let write = || {
+            let number = put(&tx, record, &columns, &json)?;
+            match run {
+                RunState::Running { owner, scratch } => put_run(&tx, number, owner, scratch)?,
+                RunState::Finished => drop_run(&tx, number)?,
+            }
+            Ok(())
+        };
+        let written = write();
+        written.and_then(|()| tx.commit()).map_err(|error| super::explain::database(&file, error))
+    }
+
+    pub(super) fn save_text(&mut self, json: &str) -> Result<Saved, StoreError> {
+        let json = json.trim();
+        document::bounded(json)?;
+        let record = document::read(json)?;
+        let columns = Columns::of(&record)?;
+        let file = self.file.clone();
+        let explain = |error| super::explain::database(&file, error);
+        let tx = self.begin(Safe::FromPowerCut)?;
+        let there = there(&tx, &record.id).map_err(explain)?;
+        let change = match there {
+            None => Change::Added,
+            Some(there) if there.json == json => Change::Unchanged,
+            Some(there) if there.copied_while_running() => Change::Replaced,
+            Some(_) => return Err(StoreError::Conflict { id: record.id }),
+        };
+        if change != Change::Unchanged {
+            put(&tx, &record, &columns, json).map_err(explain)?;
+            tx.commit().map_err(explain)?;
+        }
+        Ok(Saved { id: record.id, change })
+    }
+
+    pub(super) fn delete(&mut self, id: &str) -> Result<(), StoreError> {
+        let file = self.file.clone();
+        let explain = |error| super::explain::database(&file, error);
+        let tx = self.begin(Safe::FromPowerCut)?;
+        let running = runs(&tx, Some(id)).map_err(explain)?;
+        if let Some(run) = running.iter().find(|run| run.owner.life() == Life::Alive) {
+            return Err(StoreError::StillRunning { id: id.to_owned(), pid: run.owner.pid });
+        }
+        if tx.execute("DELETE FROM record WHERE id = ?1", [id]).map_err(explain)? == 0 {
+            return Err(StoreError::UnknownId { query: id.to_owned() });
+        }
+        tx.commit().map_err(explain)
+    }
+
+    pub(super) fn close_abandoned(&mut self) -> Result<Vec<Abandoned>, StoreError> {
+        // Looked at without the write lock first: most of the time there is nothing to do.
+        let running = runs(&self.conn, None).map_err(|error| self.explain(error))?;
+        if self.read_only || running.iter().all(|run| run.owner.alive()) {
+            return Ok(Vec::new());
+        }
+        let file = self.file.clone();
+        let explain = |error| super::explain::database(&file, error);
+        let tx = self.begin(Safe::FromPowerCut)?;
+        let mut closed = Vec::new();
+        for run in runs(&tx, None).map_err(explain)? {
+            let life = run.owner.life();
+            if matches!(life, Life::Alive | Life::Elsewhere) {
+                continue;
+            }
+            // A document of a newer version stays for that version to close.
+            let Ok(mut record) = document::read(&run.json) else { continue };
+            if record.outcome == Outcome::Running {
+                record.outcome = document::abandoned(&record, &run.owner, life);
+                close(&tx, run.number, &record.outcome).map_err(explain)?;
+            }
+            drop_run(&tx, run.number).map_err(explain)?;
+            closed.push(Abandoned { id: run.id, scratch: run.scratch, record });
+        }
+        tx.commit().map_err(explain)?;
+        Ok(closed)
+    }
+}
+
+/// Writes a record's rows and gives its number.
+fn put(tx: &Transaction<'_>, record: &Record, columns: &Columns, json: &str) -> rusqlite::Result<i64> {
+    let number = tx
+        .prepare_cached(
+            "INSERT INTO record (id, created, created_us, title, kind, product, unit, host, slot, suite, outcome, verdict)
+             VALUES (:id, :created, :created_us, :title, :kind, :product, :unit, :host, :slot, :suite, :outcome, :verdict)
+             ON CONFLICT (id) DO UPDATE SET
+                 created = excluded.created, created_us = excluded.created_us, title = excluded.title,
+                 kind = excluded.kind, product = excluded.product, unit = excluded.unit, host = excluded.host,
+                 slot = excluded.slot, suite = excluded.suite, outcome = excluded.outcome, verdict = excluded.verdict
+             RETURNING number",
+        )?
+        .query_row(
+            named_params! {
+                ":id": record.id,
+                ":created": record.created,
+                ":created_us": columns.created_us,
+                ":title": columns.title,
+                ":kind": columns.kind,
+                ":product": record.medium.model,
+                ":unit": record.medium.unit,
+                ":host": record.host.hostname,
+                ":slot": record.host.slot,
+                ":suite": record.suite.name,
+                ":outcome": columns.outcome,
+                ":verdict": columns.verdict,
+            },
+            |row| row.get(0),
+        )?;
+    tx.prepare_cached(
+        "INSERT INTO document (record, json) VALUES (?1, ?2) ON CONFLICT (record) DO UPDATE SET json = excluded.json",
+    )?
+    .execute(params![number, json])?;
+    tx.prepare_cached("DELETE FROM label WHERE record = ?1")?.execute([number])?;
+    let mut insert = tx.prepare_cached("INSERT INTO label (record, key, value) VALUES (?1, ?2, ?3)")?;
+    for (key, value) in &record.labels {
+        insert.execute(params![number, key, value])?;
+    }
+    Ok(number)
+}
+
+fn put_run(tx: &Transaction<'_>, number: i64, owner: &Owner, scratch: Option<&Path>) -> rusqlite::Result<()> {
+    tx.prepare_cached(
+        "INSERT OR REPLACE INTO run (record, pid, start_time, boot_id, host, pid_namespace, scratch)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?
+    .execute(params![
+        number,
+        owner.pid,
+        owner.start_time.cast_signed(),
+        owner.boot_id,
+        owner.host,
+        owner.pid_namespace,
+        scratch.map(|path| path.as_os_str().as_bytes()),
+    ])?;
+    Ok(())
+}
+
+fn drop_run(tx: &Transaction<'_>, number: i64) -> rusqlite::Result<()> {
+    tx.prepare_cached("DELETE FROM run WHERE record = ?1")?.execute([number])?;
+    Ok(())
+}
+
+/// Closes a record: only the outcome changes, so fields of a newer version and every digit of
+/// the numbers stay as they were written.
+fn close(tx: &Transaction<'_>, number: i64, outcome: &Outcome) -> rusqlite::Result<()> {
+    let outcome = document::to_json(outcome).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+    tx.execute(
+        "UPDATE document SET json = json_set(json, '$.outcome', json(?2)) WHERE record = ?1",
+        params![number, outcome],
+    )?;
+    tx.execute("UPDATE record SET outcome = ?2 WHERE number = ?1", params![number, outcome])?;
+    Ok(())
+}
+
+/// What stands under an id.
+struct There {
+    json: String,
+    outcome: String,
+    owned: bool,
+}
+
+impl There {
+    fn copied_while_running(&self) -> bool {
+        !self.owned && document::outcome(&self.outcome) == Outcome::Running
+    }
+}
+
+fn there(conn: &Connection, id: &str) -> rusqlite::Result<Option<There>> {
+    conn.query_row(
+        "SELECT json, outcome, EXISTS (SELECT 1 FROM run WHERE run.record = number)
+         FROM record JOIN document ON document.record = number WHERE id = ?1",
+        [id],
+        |row| Ok(There { json: row.get(0)?, outcome: row.get(1)?, owned: row.get(2)? }),
+    )
+    .optional()
+}
+
+/// A run under way, or killed.
+struct Run {
+    number: i64,
+    id: String,
+    json: String,
+    owner: Owner,
+    scratch: Option<PathBuf>,
+}
+
+fn runs(conn: &Connection, id: Option<&str>) -> rusqlite::Result<Vec<Run>> {
+    conn.prepare_cached(
+        "SELECT number, id, json, pid, start_time, boot_id, run.host, pid_namespace, scratch
+         FROM run JOIN record ON number = run.record JOIN document ON document.record = number
+         WHERE ?1 IS NULL OR id = ?1 ORDER BY created_us, number",
+    )?
+    .query_map([id], run_of)?
+    .collect()
+}
+
+fn run_of(row: &Row<'_>) -> rusqlite::Result<Run> {
+    Ok(Run {
+        number: row.get(0)?,
+        id: row.get(1)?,
+        json: row.get(2)?,
+        owner: Owner {
+            pid: row.get(3)?,
+            start_time: row.get::<_, i64>(4)?.cast_unsigned(),
+            boot_id: row.get(5)?,
+            host: row.get(6)?,
+            pid_namespace: row.get(7)?,
+        },
+        scratch: row.get::<_, Option<Vec<u8>>>(8)?.map(|bytes| PathBuf::from(OsString::from_vec(bytes))),
+    })
+}

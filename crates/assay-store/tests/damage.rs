@@ -1,0 +1,113 @@
+//! A damaged store is reported and never changed.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use assay_core::exit::Exit;
+use assay_store::{RunState, SqliteStore, Store, StoreError};
+use common::{record, with_label, with_samples};
+
+const PAGE: usize = 4096;
+
+fn filled(dir: &Path, records: u32, kib: u64) -> Vec<u8> {
+    let mut store = SqliteStore::open(dir).unwrap();
+    for n in 0..records {
+        let id = format!("id{n:04}");
+        store.save(&with_label(with_samples(record(&id), kib), "n", &n.to_string()), RunState::Finished).unwrap();
+    }
+    drop(store);
+    fs::read(dir.join("assay.sqlite")).unwrap()
+}
+
+/// Both ways of opening, and if that works, reading everything, meet the damage.
+fn assert_damaged(dir: &Path, bytes: &[u8], what: &str) {
+    let file = dir.join("assay.sqlite");
+    fs::write(&file, bytes).unwrap();
+    let read_all = |store: SqliteStore| -> Result<(), StoreError> {
+        for summary in store.list("")? {
+            store.load(&summary.id)?;
+        }
+        Ok(())
+    };
+    let results = [
+        SqliteStore::open(dir).and_then(read_all),
+        SqliteStore::open_existing(dir).and_then(|store| store.map_or(Ok(()), read_all)),
+    ];
+    for result in results {
+        let error = result.expect_err(what);
+        assert!(matches!(error, StoreError::Damaged { .. }), "{what}: {error:?}");
+        assert_eq!(error.exit(), Exit::Environment);
+        let text = error.to_string();
+        assert!(text.contains("assay.sqlite is damaged (") && text.contains("move it away"), "{text}");
+        assert!(!text.contains('\n'), "{text}");
+    }
+    assert_eq!(fs::read(&file).unwrap(), bytes, "{what}: the file was changed");
+}
+
+#[test]
+fn random_bytes_are_no_store() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut state = 1u64;
+    let bytes: Vec<u8> = (0..3 * PAGE)
+        .map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 56) as u8
+        })
+        .collect();
+    assert_damaged(dir.path(), &bytes, "random bytes");
+    assert_damaged(dir.path(), b"{\"not\": \"a database\"}", "a short text");
+    assert_damaged(dir.path(), &vec![0; 2 * PAGE], "zeros");
+}
+
+#[test]
+fn a_truncated_store_is_damaged() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = filled(dir.path(), 20, 8);
+    for keep in [PAGE, 5 * PAGE, whole.len() / 2, whole.len() - PAGE] {
+        assert_damaged(dir.path(), &whole[..keep], &format!("{keep} of {} bytes", whole.len()));
+    }
+}
+
+#[test]
+fn a_zeroed_page_is_found_wherever_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = filled(dir.path(), 20, 8);
+    let pages = whole.len() / PAGE;
+    assert!(pages > 20, "{pages}");
+    for page in (0..pages).step_by(3) {
+        let mut bytes = whole.clone();
+        bytes[page * PAGE..(page + 1) * PAGE].fill(0);
+        assert_damaged(dir.path(), &bytes, &format!("page {page} of {pages} zeroed"));
+    }
+}
+
+#[test]
+fn damage_in_a_store_too_large_to_be_checked_is_found_when_it_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = filled(dir.path(), 12, 512);
+    assert!(whole.len() > 5 << 20, "{}", whole.len());
+    let mut bytes = whole.clone();
+    let middle = whole.len() / PAGE / 2;
+    bytes[middle * PAGE..(middle + 1) * PAGE].fill(0);
+    assert_damaged(dir.path(), &bytes, "a zeroed page in the middle");
+    // The rest can still be read.
+    let store = SqliteStore::open_existing(dir.path()).unwrap().unwrap();
+    let list = store.list("").unwrap();
+    assert_eq!(list.len(), 12);
+    assert_eq!(list.iter().filter(|s| store.load(&s.id).is_ok()).count(), 11);
+}
+
+#[test]
+fn missing_tables_are_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path(), 1, 1);
+    let file = dir.path().join("assay.sqlite");
+    let other = rusqlite::Connection::open(&file).unwrap();
+    other.execute_batch("DROP TABLE label").unwrap();
+    other.close().unwrap();
+    let bytes = fs::read(&file).unwrap();
+    assert_damaged(dir.path(), &bytes, "a dropped table");
+}

@@ -1,0 +1,363 @@
+//! What a store cannot do, each with its own error, and what it leaves alone.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use assay_core::exit::Exit;
+use assay_store::{RunState, SqliteStore, Store, StoreError};
+use common::{Mount, child, is_root, record, skip, with_samples};
+
+fn filled(dir: &Path) {
+    let mut store = SqliteStore::open(dir).unwrap();
+    for id in ["aaaaaaaaaa", "bbbbbbbbbb"] {
+        store.save(&with_samples(record(id), 8), RunState::Finished).unwrap();
+    }
+}
+
+fn one_line(error: &StoreError) -> String {
+    let text = error.to_string();
+    assert!(!text.contains('\n') && text.len() < 400, "{text}");
+    assert_eq!(error.exit(), Exit::Environment, "{text}");
+    text
+}
+
+#[test]
+fn directory_and_file_are_for_this_user_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("a/b/assay");
+    filled(&data);
+    // Open again, so that the log is there too.
+    let store = SqliteStore::open(&data).unwrap();
+    store.list("").unwrap();
+    for made in [dir.path().join("a"), dir.path().join("a/b"), data.clone()] {
+        assert_eq!(fs::metadata(&made).unwrap().mode() & 0o777, 0o700, "{}", made.display());
+    }
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&data).unwrap() {
+        let entry = entry.unwrap();
+        names.push(entry.file_name().into_string().unwrap());
+        assert_eq!(entry.metadata().unwrap().mode() & 0o777, 0o600, "{}", entry.path().display());
+    }
+    assert!(names.iter().all(|name| name.starts_with("assay.sqlite")), "{names:?}");
+}
+
+#[test]
+fn looking_for_a_store_makes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(SqliteStore::open_existing(&dir.path().join("none")).unwrap().is_none());
+    assert!(SqliteStore::open_existing(dir.path()).unwrap().is_none());
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    // A file without a byte is what a run leaves that was killed in its first moment.
+    fs::write(dir.path().join("assay.sqlite"), "").unwrap();
+    assert!(SqliteStore::open_existing(dir.path()).unwrap().is_none());
+    filled(dir.path());
+    assert_eq!(SqliteStore::open_existing(dir.path()).unwrap().unwrap().list("").unwrap().len(), 2);
+}
+
+#[test]
+fn a_file_where_the_directory_should_be_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let stone = dir.path().join("stone");
+    fs::write(&stone, "x").unwrap();
+    for data in [stone.clone(), stone.join("assay")] {
+        for error in [SqliteStore::open(&data).unwrap_err(), SqliteStore::open_existing(&data).unwrap_err()] {
+            let text = one_line(&error);
+            assert!(matches!(error, StoreError::NotADirectory { .. }), "{text}");
+            assert!(text.contains("stone is not a directory"), "{text}");
+        }
+    }
+    assert_eq!(fs::read(&stone).unwrap(), b"x");
+}
+
+#[test]
+fn a_directory_or_pipe_where_the_file_should_be_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = dir.path().join("assay.sqlite");
+    let both = || [SqliteStore::open(dir.path()).unwrap_err(), SqliteStore::open_existing(dir.path()).unwrap_err()];
+    fs::create_dir(&place).unwrap();
+    for error in both() {
+        assert!(matches!(error, StoreError::NotAFile { .. }), "{error}");
+        one_line(&error);
+    }
+    fs::remove_dir(&place).unwrap();
+    assert!(Command::new("mkfifo").arg(&place).status().unwrap().success());
+    for error in both() {
+        assert!(matches!(error, StoreError::NotAFile { .. }), "{error}");
+    }
+}
+
+/// Child, as another user: opens, and says what happened.
+#[test]
+fn child_that_opens() {
+    let Ok(dir) = std::env::var("ASSAY_TEST_OPEN") else { return };
+    let dir = Path::new(&dir);
+    match SqliteStore::open(dir) {
+        Ok(_) => println!("open: fine"),
+        Err(error) => println!("open: {error} {error:?}"),
+    }
+    match SqliteStore::open_existing(dir) {
+        Ok(None) => println!("existing: none"),
+        Ok(Some(store)) => println!("existing: {} read_only={}", store.list("").unwrap().len(), store.read_only()),
+        Err(error) => println!("existing: {error} {error:?}"),
+    }
+}
+
+/// What a user without rights sees; `None`, with the reason printed, where none can be had.
+fn seen_by_another(dir: &Path) -> Option<String> {
+    let mut command = child("child_that_opens", &[("ASSAY_TEST_OPEN", dir.to_str().unwrap())]);
+    if is_root() {
+        command.uid(65534).gid(65534); // nobody
+    }
+    match command.output() {
+        Ok(output) if output.status.success() => Some(String::from_utf8(output.stdout).unwrap()),
+        other => {
+            skip(&format!("cannot run as another user: {other:?}"));
+            None
+        }
+    }
+}
+
+fn mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn without_permission_the_place_and_the_mend_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("assay");
+    filled(&data);
+    let file = data.join("assay.sqlite");
+
+    mode(dir.path(), 0o755);
+    mode(&data, 0o000);
+    let seen = seen_by_another(&data);
+    mode(&data, 0o700);
+    let Some(seen) = seen else { return };
+    assert!(seen.contains("open: no permission to") && seen.contains("existing: no permission to read"), "{seen}");
+
+    mode(&data, 0o755);
+    mode(&file, 0o000);
+    let seen = seen_by_another(&data).unwrap();
+    mode(&file, 0o644);
+    assert!(
+        seen.contains("open: no permission to write") && seen.contains("existing: no permission to read"),
+        "{seen}"
+    );
+
+    // Readable for all in a directory that is writable only for its owner.
+    mode(&data, 0o555);
+    mode(&file, 0o444);
+    let seen = seen_by_another(&data).unwrap();
+    assert!(seen.contains("open: no permission to write"), "{seen}");
+    assert!(seen.contains("existing: 2 read_only=true"), "{seen}");
+
+    // And in one that is writable for all.
+    mode(&data, 0o777);
+    let seen = seen_by_another(&data).unwrap();
+    assert!(seen.contains("open: no permission to write"), "{seen}");
+    assert!(seen.contains("existing: 2 read_only=true"), "{seen}");
+
+    // No place to make one.
+    mode(&data, 0o555);
+    let seen = seen_by_another(&data.join("more")).unwrap();
+    mode(&data, 0o700);
+    assert!(seen.contains("open: no permission to create") && seen.contains("existing: none"), "{seen}");
+}
+
+#[test]
+fn a_store_on_a_read_only_file_system_is_read_and_not_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(mount) = Mount::tmpfs(dir.path(), "8m") else { return };
+    let data = dir.path().join("a?b#c%41 ä");
+    filled(&data);
+    mount.remount("ro");
+    let error = SqliteStore::open(&data).unwrap_err();
+    assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
+    assert!(one_line(&error).contains("mount it read-write"));
+    let mut store = SqliteStore::open_existing(&data).unwrap().unwrap();
+    assert!(store.read_only());
+    assert_eq!(store.list("").unwrap().len(), 2);
+    store.load("aaaaaaaaaa").unwrap();
+    store.identity_key().unwrap();
+    assert_eq!(store.abandoned().unwrap(), []);
+    for error in [
+        store.save(&record("cccccccccc"), RunState::Finished).unwrap_err(),
+        store.remove("aaaaaaaaaa").unwrap_err(),
+        store.save_document(&serde_json::to_string(&record("cccccccccc")).unwrap()).unwrap_err(),
+    ] {
+        assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
+    }
+    let error = SqliteStore::open(&dir.path().join("new")).unwrap_err();
+    assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
+}
+
+#[test]
+fn the_log_of_a_killed_run_is_read_on_a_read_only_file_system_or_the_mend_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(mount) = Mount::tmpfs(dir.path(), "8m") else { return };
+    let mut store = SqliteStore::open(dir.path()).unwrap();
+    store.save(&record("aaaaaaaaaa"), RunState::Finished).unwrap();
+    // What a kill leaves: the files as they are while the store is open.
+    let (with_memory, without) = (dir.path().join("with"), dir.path().join("without"));
+    for (place, ends) in [(&with_memory, &["", "-wal", "-shm"][..]), (&without, &["", "-wal"])] {
+        fs::create_dir(place).unwrap();
+        for end in ends {
+            let name = format!("assay.sqlite{end}");
+            fs::copy(dir.path().join(&name), place.join(&name)).unwrap();
+        }
+    }
+    drop(store);
+    mount.remount("ro");
+    let store = SqliteStore::open_existing(&with_memory).unwrap().unwrap();
+    assert_eq!(store.list("").unwrap().len(), 1);
+    let error = SqliteStore::open_existing(&without).unwrap_err();
+    assert!(matches!(error, StoreError::ReadOnlyLog { .. }), "{error}");
+    one_line(&error);
+}
+
+#[test]
+fn an_immutable_directory_is_read_and_not_written() {
+    struct Immutable<'a>(&'a Path);
+    impl Drop for Immutable<'_> {
+        fn drop(&mut self) {
+            let _ = Command::new("chattr").arg("-i").arg(self.0).status();
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path());
+    let set = Command::new("chattr").arg("+i").arg(dir.path()).output();
+    if !set.as_ref().is_ok_and(|output| output.status.success()) {
+        return skip(&format!("chattr +i does not work here: {set:?}"));
+    }
+    let _unset = Immutable(dir.path());
+    let error = SqliteStore::open(dir.path()).unwrap_err();
+    assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
+    let store = SqliteStore::open_existing(dir.path()).unwrap().unwrap();
+    assert!(store.read_only());
+    assert_eq!(store.list("").unwrap().len(), 2);
+}
+
+#[test]
+fn a_full_disk_says_so_and_keeps_what_was_saved() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(_mount) = Mount::tmpfs(dir.path(), "2m") else { return };
+    let mut store = SqliteStore::open(dir.path()).unwrap();
+    let mut saved = 0;
+    let error = loop {
+        match store.save(&with_samples(record(&format!("id{saved:04}")), 64), RunState::Finished) {
+            Ok(()) => saved += 1,
+            Err(error) => break error,
+        }
+        assert!(saved < 100, "2 MiB never get full");
+    };
+    assert!(matches!(error, StoreError::DiskFull { .. }), "{error}");
+    assert!(one_line(&error).contains("no space left"));
+    assert!(saved > 3, "{saved}");
+    assert_eq!(store.list("").unwrap().len(), saved, "what was saved is still there");
+    drop(store);
+    let store = SqliteStore::open_existing(dir.path()).unwrap().unwrap();
+    for summary in store.list("").unwrap() {
+        store.load(&summary.id).unwrap();
+    }
+}
+
+#[test]
+fn a_disk_full_from_the_start_says_so_and_the_next_open_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(_mount) = Mount::tmpfs(dir.path(), "1m") else { return };
+    let ballast = dir.path().join("ballast");
+    let _ = fs::write(&ballast, vec![1u8; 2 << 20]);
+    let error = SqliteStore::open(dir.path()).unwrap_err();
+    assert!(matches!(error, StoreError::DiskFull { .. }), "{error:?}");
+    assert!(SqliteStore::open_existing(dir.path()).unwrap().is_none());
+    fs::remove_file(ballast).unwrap();
+    filled(dir.path());
+}
+
+#[test]
+fn a_store_of_a_newer_version_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path());
+    let file = dir.path().join("assay.sqlite");
+    let other = rusqlite::Connection::open(&file).unwrap();
+    other.pragma_update(None, "user_version", 99).unwrap();
+    other.close().unwrap();
+    let before = fs::read(&file).unwrap();
+    for error in [SqliteStore::open(dir.path()).unwrap_err(), SqliteStore::open_existing(dir.path()).unwrap_err()] {
+        assert!(matches!(error, StoreError::NewerStore { found: 99, known: 1, .. }), "{error}");
+        assert!(one_line(&error).contains("store version 99"), "{error}");
+    }
+    assert_eq!(fs::read(&file).unwrap(), before);
+}
+
+#[test]
+fn a_database_of_another_program_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("assay.sqlite");
+    let other = rusqlite::Connection::open(&file).unwrap();
+    other.execute_batch("CREATE TABLE bookmarks (url TEXT)").unwrap();
+    other.close().unwrap();
+    let before = fs::read(&file).unwrap();
+    for error in [SqliteStore::open(dir.path()).unwrap_err(), SqliteStore::open_existing(dir.path()).unwrap_err()] {
+        assert!(matches!(error, StoreError::OtherProgram { .. }), "{error}");
+        one_line(&error);
+    }
+    assert_eq!(fs::read(&file).unwrap(), before);
+}
+
+#[test]
+fn triggers_smuggled_into_a_store_do_not_run() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path());
+    let other = rusqlite::Connection::open(dir.path().join("assay.sqlite")).unwrap();
+    other
+        .execute_batch("CREATE TRIGGER evil AFTER INSERT ON record BEGIN UPDATE record SET title = 'owned'; END")
+        .unwrap();
+    other.close().unwrap();
+    let mut store = SqliteStore::open(dir.path()).unwrap();
+    store.save(&record("cccccccccc"), RunState::Finished).unwrap();
+    assert!(store.list("").unwrap().iter().all(|s| s.title != "owned"));
+}
+
+#[test]
+fn a_stored_document_of_a_newer_version_is_listed_and_not_loaded() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path());
+    let other = rusqlite::Connection::open(dir.path().join("assay.sqlite")).unwrap();
+    other.execute("UPDATE document SET json = '{\"schema\":\"2.0\"}' WHERE record = 1", []).unwrap();
+    other
+        .execute("UPDATE record SET verdict = 'splendid', outcome = '{\"state\":\"paused\"}' WHERE number = 1", [])
+        .unwrap();
+    other.close().unwrap();
+    let store = SqliteStore::open(dir.path()).unwrap();
+    assert_eq!(store.list("").unwrap().len(), 2);
+    let error = store.load("aaaaaaaaaa").unwrap_err();
+    assert!(matches!(error, StoreError::Unreadable { .. }), "{error}");
+    one_line(&error);
+    store.load("bbbbbbbbbb").unwrap();
+}
+
+#[test]
+fn a_store_removed_under_an_open_one_is_noticed() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = SqliteStore::open(dir.path()).unwrap();
+    store.save(&record("aaaaaaaaaa"), RunState::Finished).unwrap();
+    for name in ["assay.sqlite", "assay.sqlite-wal", "assay.sqlite-shm"] {
+        fs::remove_file(dir.path().join(name)).unwrap();
+    }
+    let moved = |store: &mut SqliteStore| {
+        let error = store.save(&record("bbbbbbbbbb"), RunState::Finished).unwrap_err();
+        assert!(matches!(error, StoreError::Moved { .. }), "{error}");
+        one_line(&error);
+    };
+    moved(&mut store);
+    // Nor is another store in its place taken for it.
+    filled(dir.path());
+    moved(&mut store);
+}

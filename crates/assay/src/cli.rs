@@ -1,0 +1,347 @@
+//! What can be said on the command line. Help, man pages and completions come from here.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done, and the answer is good
+  1    done, and the answer is no: the result is invalid
+  2    usage or bad input
+  3    the medium failed while it was measured
+  4    the environment failed: permission, space, missing tool, store
+  130  interrupted";
+
+/// Measure storage media, prove that the bytes crossed the device, and say how far the bus allows
+/// it.
+#[derive(Debug, Parser)]
+#[command(name = "assay", version, propagate_version = true, after_help = EXIT_CODES)]
+#[command(help_expected = true, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure the medium under a directory
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(RunArgs),
+    /// Show what a medium is: identity, bus and ceiling, classes, health
+    #[command(after_help = INFO_EXAMPLES)]
+    Info(InfoArgs),
+    /// List, show and export suites
+    #[command(after_help = SUITE_EXAMPLES)]
+    Suite(SuiteArgs),
+    /// List the records in the store
+    #[command(after_help = LIST_EXAMPLES)]
+    List(ListArgs),
+    /// Show a record as a card
+    #[command(after_help = SHOW_EXAMPLES)]
+    Show(ShowArgs),
+    /// Remove records from the store
+    #[command(after_help = RM_EXAMPLES)]
+    Rm(RmArgs),
+    /// Write a report: HTML, Markdown, CSV or JSON, by the file's extension
+    #[command(after_help = REPORT_EXAMPLES)]
+    Report(ReportArgs),
+    /// Print shell completions
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write one for each command into a directory
+    #[command(after_help = MAN_EXAMPLES)]
+    Man(ManArgs),
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  assay run                               the medium under the current directory
+  assay run /mnt/card --label unit=7      a mounted card, with a label of yours
+  assay run --suite smoke /mnt/card       a first look in five seconds
+  assay run --json /mnt/card > run.json   the record for a script
+  assay run --raw /dev/sdX                a device without a file system (overwrites it)
+  assay run --raw --suite read-only /dev/sdX   only read a device, nothing is written";
+const INFO_EXAMPLES: &str = "\
+Examples:
+  assay info               the medium under the current directory
+  assay info /dev/mmcblk0  a device
+  assay info --json /mnt/card";
+const SUITE_EXAMPLES: &str = "\
+Examples:
+  assay suite list
+  assay suite show quick > mine.toml     a suite of your own to start from
+  assay run --suite mine.toml /mnt/card
+  assay suite export quick --to fio -o quick.fio";
+const LIST_EXAMPLES: &str = "\
+Examples:
+  assay list
+  assay list model='SanDisk Ultra A1'
+  assay list slot=7 --json";
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  assay show last
+  assay show last~1
+  assay show 5f3 --json     any unique beginning of an id";
+const RM_EXAMPLES: &str = "\
+Examples:
+  assay rm 5f3k2abcde
+  assay rm last";
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  assay report -o card.html            the last run, as an interactive page
+  assay report slot=7 -o slot7.csv     all runs in slot 7, for a spreadsheet
+  assay report all -o all.md
+  assay report last -o - --format json";
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  assay completions bash > ~/.local/share/bash-completion/completions/assay
+  assay completions zsh > ~/.zfunc/_assay";
+const MAN_EXAMPLES: &str = "\
+Examples:
+  assay man | man -l -
+  assay man --dir /usr/local/share/man/man1";
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Directory on the medium, or a raw device with --raw
+    #[arg(default_value = ".")]
+    pub(crate) target: PathBuf,
+
+    /// Suite by name, or a suite file
+    #[arg(long, value_name = "NAME|FILE", default_value = "quick")]
+    pub(crate) suite: String,
+
+    /// Engine; auto takes io_uring where the kernel allows it
+    #[arg(long, value_enum, default_value_t = EngineArg::Auto)]
+    pub(crate) engine: EngineArg,
+
+    /// Repeats of each workload
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) repeats: Option<u32>,
+
+    /// Time for everything, like 90s or 10m
+    #[arg(long, value_name = "TIME", value_parser = budget)]
+    pub(crate) budget: Option<std::time::Duration>,
+
+    /// Most bytes to write, like 2GiB
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) max_write: Option<assay_core::units::Bytes>,
+
+    /// Free label, like model=…, unit=…, slot=… or price=12.90USD; repeat for more
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
+    pub(crate) labels: Vec<(String, String)>,
+
+    /// TARGET is a raw device; suites that write overwrite what it holds
+    #[arg(long)]
+    pub(crate) raw: bool,
+
+    /// Allow overwriting a raw device that holds data, by naming it once more
+    #[arg(long, value_name = "DEVICE", requires = "raw")]
+    pub(crate) overwrite: Option<PathBuf>,
+
+    /// Write the report here too; the extension chooses .html, .md, .csv or .json
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Do not keep the record in the store
+    #[arg(long)]
+    pub(crate) no_save: bool,
+
+    /// Print the record as one JSON document
+    #[arg(long, conflicts_with = "events")]
+    pub(crate) json: bool,
+
+    /// Print events as JSON lines while it runs
+    #[arg(long)]
+    pub(crate) events: bool,
+
+    /// No progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EngineArg {
+    /// Whatever is best here
+    Auto,
+    /// io_uring
+    Uring,
+    /// pread and pwrite, a thread for each operation in flight
+    Sync,
+    /// No I/O at all: measures the instrument itself
+    Null,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InfoArgs {
+    /// Directory, file or device
+    #[arg(default_value = ".")]
+    pub(crate) target: PathBuf,
+
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SuiteArgs {
+    /// What to do with suites.
+    #[command(subcommand)]
+    pub(crate) command: SuiteCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SuiteCommand {
+    /// List the built-in suites
+    List {
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show a suite as its file
+    Show {
+        /// Suite by name, or a suite file
+        suite: String,
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a suite in another tool's format
+    Export {
+        /// Suite by name, or a suite file
+        suite: String,
+        /// Format
+        #[arg(long, value_enum)]
+        to: ExportFormat,
+        /// File to write; standard output by default
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+        /// Print one JSON document that holds the text
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// A job file that fio runs
+    Fio,
+    /// The suite file itself
+    Toml,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Which records: all, last, an id, or model=…, unit=…, slot=…, suite=…, KEY=VALUE of a label
+    #[arg(default_value = "all")]
+    pub(crate) query: String,
+
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// Which record: last, last~1, or the beginning of an id
+    #[arg(default_value = "last")]
+    pub(crate) query: String,
+
+    /// Print the record as one JSON document, as it is stored
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RmArgs {
+    /// Which records: ids, their beginnings, or last
+    #[arg(required = true)]
+    pub(crate) queries: Vec<String>,
+
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Which records: last, an id, all, or model=…, slot=…, KEY=VALUE of a label
+    #[arg(default_value = "last")]
+    pub(crate) query: String,
+
+    /// File to write, - for standard output; the extension chooses the format
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+
+    /// Format, where the extension does not say it
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<FormatArg>,
+
+    /// Keep serial numbers and host names instead of a hash in their place
+    #[arg(long)]
+    pub(crate) identities: bool,
+
+    /// Print one JSON document that says what was written
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatArg {
+    /// A page that needs nothing else
+    Html,
+    /// Markdown
+    Md,
+    /// A row for each measurement
+    Csv,
+    /// The records
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// Shell
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Write a page for each command into this directory
+    #[arg(long)]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+fn budget(text: &str) -> Result<std::time::Duration, String> {
+    let duration = assay_core::units::parse_duration(text).map_err(|e| e.to_string())?;
+    if duration < std::time::Duration::from_secs(1) || duration > std::time::Duration::from_secs(30 * 86_400) {
+        return Err("must be 1s to 30d".to_owned());
+    }
+    Ok(duration)
+}
+
+fn label(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE, like slot=7")?;
+    let key_ok =
+        !key.is_empty() && key.len() <= 64 && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    if !key_ok {
+        return Err(format!("key `{key}` may hold only letters, digits, `-`, `_` and `.`"));
+    }
+    if value.is_empty() || value.len() > 256 {
+        return Err("a value has 1 to 256 bytes".to_owned());
+    }
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_declaration_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

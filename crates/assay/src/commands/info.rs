@@ -1,0 +1,36 @@
+//! `assay info`
+
+use assay_core::exit::Exit;
+use assay_device::Sysroot;
+use assay_store::Store;
+use serde_json::json;
+
+use crate::cli::InfoArgs;
+use crate::failure::Failure;
+use crate::{output, state};
+
+pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
+    let sysroot = Sysroot::real();
+    let path = std::fs::canonicalize(&args.target).unwrap_or_else(|_| args.target.clone());
+    let target = assay_device::look(&sysroot, &path)?;
+    let host = assay_device::host(&sysroot);
+    if args.json {
+        output::print_json(&json!({ "medium": target.medium, "host": host, "proof_devices": target.devices }))?;
+        return Ok(Exit::Good);
+    }
+    output::print(&assay_report::info(&target.medium, &host, &output::stdout_style()))?;
+    // What the store knows of this unit is worth a line, and no reason to fail.
+    if let (Some(unit), Ok(Some(store))) = (&target.medium.unit, state::existing())
+        && let Ok(known) = store.list(&format!("unit={unit}"))
+        && let Some(last) = known.last()
+    {
+        let runs = if known.len() == 1 { "run" } else { "runs" };
+        output::print(&format!(
+            "  measured   {} {runs}, the last is {} (assay show {})",
+            known.len(),
+            last.id,
+            last.id
+        ))?;
+    }
+    Ok(Exit::Good)
+}

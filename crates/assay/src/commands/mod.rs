@@ -1,0 +1,31 @@
+//! One file a command.
+
+mod completions;
+mod info;
+mod list;
+mod man;
+mod report;
+mod rm;
+mod run;
+mod show;
+mod suite;
+
+use assay_core::exit::Exit;
+
+use crate::cli::{Cli, Command};
+use crate::failure::Failure;
+
+/// Does what was asked for.
+pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
+    match cli.command {
+        Command::Run(args) => run::run(args),
+        Command::Info(args) => info::info(&args),
+        Command::Suite(args) => suite::suite(args),
+        Command::List(args) => list::list(&args),
+        Command::Show(args) => show::show(&args),
+        Command::Rm(args) => rm::rm(&args),
+        Command::Report(args) => report::report(&args),
+        Command::Completions(args) => completions::completions(&args),
+        Command::Man(args) => man::man(&args),
+    }
+}

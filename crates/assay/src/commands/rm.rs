@@ -1,0 +1,38 @@
+//! `assay rm`
+
+use assay_core::exit::Exit;
+use assay_store::Store;
+use serde_json::json;
+
+use crate::cli::RmArgs;
+use crate::failure::Failure;
+use crate::{output, state};
+
+pub(super) fn rm(args: &RmArgs) -> Result<Exit, Failure> {
+    let Some(mut store) = state::existing()? else {
+        return Err(Failure::usage("the store is empty; there is nothing to remove"));
+    };
+    // All of them are looked up before the first is removed: a typing error removes nothing.
+    let mut ids: Vec<String> = Vec::new();
+    for query in &args.queries {
+        if query == "all" || query.is_empty() {
+            return Err(Failure::usage("rm does not take `all`; name the records, or remove the store's file"));
+        }
+        for id in store.resolve(query)? {
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+    }
+    let reports = state::directory()?.join("reports");
+    for id in &ids {
+        store.remove(id)?;
+        let _ = std::fs::remove_file(reports.join(format!("{id}.html")));
+    }
+    if args.json {
+        output::print_json(&json!({ "removed": ids }))?;
+    } else {
+        output::tell(&format!("removed {}", ids.join(", ")));
+    }
+    Ok(Exit::Good)
+}

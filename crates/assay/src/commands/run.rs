@@ -1,0 +1,171 @@
+//! `assay run`
+
+use std::io::IsTerminal;
+
+use assay_core::exit::Exit;
+use assay_core::finding::Verdict;
+use assay_core::outcome::{Failure as MediumFailure, Outcome};
+use assay_core::record::Record;
+use assay_core::suite::Suite;
+use assay_engine::{Control, EngineKind};
+use assay_report::Format;
+use assay_runner::{EngineWish, RawMode, Request, Run, remove_abandoned};
+use assay_store::{SqliteStore, Store, new_id};
+
+use crate::cli::{EngineArg, RunArgs};
+use crate::failure::Failure;
+use crate::progress::{Lines, Live, Machine, Progress, Silent};
+use crate::recorder::Recorder;
+use crate::{output, signals, state, suites};
+
+pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
+    // Everything that can be wrong is found before the first byte is written.
+    let suite = suite(&args)?;
+    let raw = raw_mode(&args)?;
+    if let Some(path) = &args.output {
+        Format::from_path(path).map_err(|e| Failure::usage(e.to_string()))?;
+        state::check_writable(path)?;
+    }
+    let mut store = if args.no_save { None } else { Some(state::open()?) };
+    if let Some(store) = store.as_mut() {
+        show_abandoned(store)?;
+    }
+    let request = Request {
+        path: args.target.clone(),
+        suite,
+        id: new_id(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        engine: match args.engine {
+            EngineArg::Auto => EngineWish::Auto,
+            EngineArg::Uring => EngineWish::Only(EngineKind::Uring),
+            EngineArg::Sync => EngineWish::Only(EngineKind::Sync),
+            EngineArg::Null => EngineWish::Only(EngineKind::Null),
+        },
+        raw,
+        labels: args.labels.iter().cloned().collect(),
+        seed: seed(),
+    };
+    let prepared = Run::prepare(request)?;
+
+    let control = Control::default();
+    signals::stop_on_signals(&control)?;
+    let mut progress = progress(&args);
+    let mut recorder = Recorder::new(store.as_mut(), progress.as_mut());
+    let mut record = prepared.execute(&control, &mut recorder)?;
+    if let Some(warning) = recorder.finish() {
+        record.warnings.push(warning);
+    }
+    drop(progress);
+    show(&args, &record, store.as_mut())?;
+    Ok(exit(&record))
+}
+
+/// The suite with what the command line changes in it.
+fn suite(args: &RunArgs) -> Result<Suite, Failure> {
+    let mut suite = suites::load(&args.suite)?;
+    if let Some(repeats) = args.repeats {
+        suite.repeats = repeats;
+    }
+    if let Some(budget) = args.budget {
+        suite.budget = budget;
+    }
+    if let Some(limit) = args.max_write {
+        suite.max_write = limit;
+    }
+    Ok(suite)
+}
+
+fn raw_mode(args: &RunArgs) -> Result<RawMode, Failure> {
+    match (&args.overwrite, args.raw) {
+        (Some(named), _) if *named == args.target => Ok(RawMode::Overwrite),
+        (Some(named), _) => Err(Failure::usage(format!(
+            "--overwrite {} does not name the target {}; nothing was touched",
+            named.display(),
+            args.target.display()
+        ))),
+        (None, true) => Ok(RawMode::Allowed),
+        (None, false) => Ok(RawMode::Refused),
+    }
+}
+
+/// Closes the records of killed runs, removes their test files, and says so.
+fn show_abandoned(store: &mut SqliteStore) -> Result<(), Failure> {
+    for run in store.abandoned()? {
+        let removed = run.scratch.as_deref().map(remove_abandoned).unwrap_or_default();
+        let files = if removed.directories > 0 { ", and its test file was removed" } else { "" };
+        let kept: usize = run.record.measurements.iter().map(|m| m.repeats.len()).sum();
+        output::tell(&format!(
+            "run {} was killed; {kept} of its repeats are kept (assay show {}){files}",
+            run.id, run.id
+        ));
+    }
+    Ok(())
+}
+
+fn progress(args: &RunArgs) -> Box<dyn Progress> {
+    if args.events {
+        Box::new(Machine)
+    } else if args.quiet {
+        Box::new(Silent)
+    } else if std::io::stderr().is_terminal() {
+        Box::new(Live::new(output::stderr_style().unicode))
+    } else {
+        Box::new(Lines::default())
+    }
+}
+
+fn show(args: &RunArgs, record: &Record, mut store: Option<&mut SqliteStore>) -> Result<(), Failure> {
+    let saved = store.is_some();
+    let redactor = state::redactor(store.take(), false)?;
+    let mut written = Vec::new();
+    if saved {
+        let directory = state::directory()?.join("reports");
+        let path = directory.join(format!("{}.html", record.id));
+        // The page can be made again from the record; a run does not fail for it.
+        match std::fs::create_dir_all(&directory)
+            .map_err(Failure::from)
+            .and_then(|()| super::report::write_one(record, &redactor, &path))
+        {
+            Ok(()) => written.push(path),
+            Err(_) => output::tell(&format!("the page {} could not be written", path.display())),
+        }
+    }
+    if let Some(path) = &args.output {
+        super::report::write_one(record, &redactor, path)?;
+        written.push(path.clone());
+    }
+    if args.json {
+        let document = serde_json::to_value(record)
+            .map_err(|e| Failure::environment(format!("the record cannot be written as JSON: {e}")))?;
+        output::print_json(&document)?;
+        output::tell(&assay_report::card(record, &output::stderr_style()));
+    } else if args.events {
+        output::tell(&assay_report::card(record, &output::stderr_style()));
+    } else {
+        output::print(&assay_report::card(record, &output::stdout_style()))?;
+    }
+    for path in written {
+        let line = format!("  report  {}", path.display());
+        if args.json || args.events { output::tell(&line) } else { output::print(&line)? }
+    }
+    Ok(())
+}
+
+fn exit(record: &Record) -> Exit {
+    match &record.outcome {
+        Outcome::Failed { failure: MediumFailure::Interrupted, .. } => Exit::Interrupted,
+        Outcome::Failed { failure: MediumFailure::OutOfSpace, .. } => Exit::Environment,
+        outcome if outcome.medium_failed() => Exit::Medium,
+        _ if record.validity.verdict == Verdict::Invalid => Exit::No,
+        _ => Exit::Good,
+    }
+}
+
+/// A seed that no other run has; it is stored with the record.
+fn seed() -> u64 {
+    let mut bytes = [0u8; 8];
+    match rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()) {
+        Ok(8) => u64::from_le_bytes(bytes) >> 11, // 53 bits: exact in every JSON reader
+        _ => u64::from(std::process::id()),
+    }
+}

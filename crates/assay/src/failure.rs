@@ -1,0 +1,74 @@
+//! The one place where errors become words and an exit code.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use assay_core::exit::Exit;
+use assay_core::suite::SuiteError;
+use assay_core::text::harmless;
+use assay_device::DeviceError;
+use assay_runner::RunError;
+use assay_store::StoreError;
+
+/// Why the command ended without doing its work.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    message: String,
+    exit: Exit,
+}
+
+impl Failure {
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self { message: message.into(), exit: Exit::Usage }
+    }
+
+    pub(crate) fn environment(message: impl Into<String>) -> Self {
+        Self { message: message.into(), exit: Exit::Environment }
+    }
+
+    /// One line on standard error. A closed standard error changes nothing.
+    pub(crate) fn report(self) -> ExitCode {
+        // Nobody reading the output any more is no failure.
+        if self.message != BROKEN_PIPE {
+            let _ = writeln!(std::io::stderr(), "assay: {}", harmless(&self.message));
+        }
+        self.exit.into()
+    }
+}
+
+const BROKEN_PIPE: &str = "broken pipe";
+
+impl From<std::io::Error> for Failure {
+    /// Errors of standard output only; others are given their path where they arise.
+    fn from(error: std::io::Error) -> Self {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            Self { message: BROKEN_PIPE.to_owned(), exit: Exit::Good }
+        } else {
+            Self::environment(format!("standard output: {error}"))
+        }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        Self { message: error.to_string(), exit: error.exit() }
+    }
+}
+
+impl From<DeviceError> for Failure {
+    fn from(error: DeviceError) -> Self {
+        RunError::from(error).into()
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self { message: error.to_string(), exit: error.exit() }
+    }
+}
+
+impl From<SuiteError> for Failure {
+    fn from(error: SuiteError) -> Self {
+        Self::usage(error.to_string())
+    }
+}

@@ -1,0 +1,58 @@
+//! Plain lines, where there is no terminal: cron, Ansible, a log.
+
+use std::time::Duration;
+
+use assay_core::event::{Event, EventKind};
+use assay_core::finding::Severity;
+use assay_core::text::harmless;
+use assay_core::units::{Bytes, figures, latency, rate, span};
+
+use super::Progress;
+use crate::output::tell;
+
+/// A line for each repeat that is done and each warning.
+#[derive(Default)]
+pub(crate) struct Lines {
+    title: String,
+    done: u32,
+    total: u32,
+}
+
+impl Progress for Lines {
+    fn event(&mut self, event: &Event) {
+        match &event.event {
+            EventKind::Started { medium, suite, budget_ns, planned_write_bytes, .. } => {
+                tell(&announcement(&medium.title(), suite, *budget_ns, *planned_write_bytes));
+            }
+            EventKind::Phase { phase } if phase == "layout" => tell("writing the test file"),
+            EventKind::RepeatStarted { title, done, total, .. } => {
+                (self.title, self.done, self.total) = (title.clone(), *done, *total);
+            }
+            EventKind::RepeatFinished { iops, bytes_per_second, p99_ns, .. } => {
+                tell(&format!(
+                    "[{}/{}] {}: {}, {} IOPS, p99 {}",
+                    self.done + 1,
+                    self.total,
+                    self.title,
+                    rate(*bytes_per_second),
+                    figures(*iops),
+                    p99_ns.map_or_else(|| "–".to_owned(), latency)
+                ));
+            }
+            EventKind::Warning { workload, warning } if warning.severity >= Severity::Suspect => {
+                let about = workload.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+                tell(&harmless(&format!("warning{about}: {}", warning.cause)));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What is about to happen, said before the first byte is written.
+pub(super) fn announcement(medium: &str, suite: &str, budget_ns: u64, planned_write_bytes: u64) -> String {
+    harmless(&format!(
+        "measuring {medium} with suite {suite}: at most {}, writes at most {}",
+        span(Duration::from_nanos(budget_ns)),
+        Bytes(planned_write_bytes)
+    ))
+}

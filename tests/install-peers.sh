@@ -1,0 +1,21 @@
+#!/bin/sh
+# Installs the peers that tests need, when it is root on a Debian-like system. Elsewhere tests that
+# need one say so and are counted as skipped.
+set -eu
+missing=""
+for pair in cc:gcc fio:fio nbdkit:nbdkit nbdfuse:libnbd-bin fusermount3:fuse3 mkfs.ext4:e2fsprogs \
+    mkfs.vfat:dosfstools mkfs.xfs:xfsprogs losetup:util-linux chromium:chromium sqlite3:sqlite3 jq:jq tmux:tmux; do
+    command -v "${pair%%:*}" > /dev/null 2>&1 || [ -x "/usr/sbin/${pair%%:*}" ] || missing="$missing ${pair##*:}"
+done
+[ -n "$missing" ] || exit 0
+if [ "$(id -u)" != 0 ] || ! command -v apt-get > /dev/null 2>&1; then
+    echo "peers missing, their tests will be skipped:$missing"
+    exit 0
+fi
+echo "installing peers:$missing"
+apt-get update -qq
+# One at a time: a package that a distribution lacks costs its own tests only.
+for package in $missing; do
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$package" > /dev/null ||
+        echo "not available here: $package"
+done
