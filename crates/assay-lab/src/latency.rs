@@ -11,10 +11,10 @@ use crate::mount::Mount;
 /// How slow the card is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bus {
-    /// Delay of each read in microseconds.
-    pub read_us: u64,
-    /// Delay of each write in microseconds.
-    pub write_us: u64,
+    /// Delay of each read in milliseconds.
+    pub read_ms: u64,
+    /// Delay of each write in milliseconds.
+    pub write_ms: u64,
     /// Bits per second through the bus, both ways together.
     pub bits_per_second: u64,
 }
@@ -47,8 +47,8 @@ impl LatencyCard {
             .arg(&socket)
             .args(["--filter=delay", "--filter=rate", "memory"])
             .arg(format!("{bytes}"))
-            .arg(format!("rdelay={}us", bus.read_us))
-            .arg(format!("wdelay={}us", bus.write_us))
+            .arg(format!("rdelay={}ms", bus.read_ms))
+            .arg(format!("wdelay={}ms", bus.write_ms))
             .arg(format!("rate={}", bus.bits_per_second))
             .stdin(Stdio::null())
             .stdout(Stdio::null())

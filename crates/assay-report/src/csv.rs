@@ -23,12 +23,34 @@ const FIGURES: Figures = [
 ];
 
 const OF_RECORD: [&str; 14] = [
-    "record", "created", "medium", "kind", "unit", "capacity_bytes", "filesystem", "bus", "reachable_bytes_per_second",
-    "host", "suite", "suite_version", "result", "outcome",
+    "record",
+    "created",
+    "medium",
+    "kind",
+    "unit",
+    "capacity_bytes",
+    "filesystem",
+    "bus",
+    "reachable_bytes_per_second",
+    "host",
+    "suite",
+    "suite_version",
+    "result",
+    "outcome",
 ];
 const OF_WORKLOAD: [&str; 12] = [
-    "workload", "op", "read_percent", "pattern", "block_bytes", "queue_depth", "jobs", "span_bytes", "direct", "sync",
-    "engine", "repeats",
+    "workload",
+    "op",
+    "read_percent",
+    "pattern",
+    "block_bytes",
+    "queue_depth",
+    "jobs",
+    "span_bytes",
+    "direct",
+    "sync",
+    "engine",
+    "repeats",
 ];
 const AFTER: [&str; 5] = ["proof_ratio", "in_flight", "bus_limited", "instrument_limited", "warnings"];
 
@@ -37,9 +59,7 @@ const AFTER: [&str; 5] = ["proof_ratio", "in_flight", "bus_limited", "instrument
 #[must_use]
 pub fn csv(records: &[Record]) -> String {
     let mut out = String::new();
-    let spread = FIGURES.iter().flat_map(|(name, _)| {
-        ["", "_low", "_high", "_n"].map(|end| format!("{name}{end}"))
-    });
+    let spread = FIGURES.iter().flat_map(|(name, _)| ["", "_low", "_high", "_n"].map(|end| format!("{name}{end}")));
     row(
         &mut out,
         OF_RECORD.iter().chain(&OF_WORKLOAD).map(|s| (*s).to_owned()).chain(spread).chain(AFTER.map(str::to_owned)),
@@ -132,12 +152,17 @@ fn row(out: &mut String, cells: impl Iterator<Item = String>) {
 /// A cell that neither breaks the table nor runs as a formula in a spreadsheet: one that begins
 /// like a formula and is no number gets an apostrophe in front (OWASP, "CSV injection").
 fn quoted(cell: &str) -> String {
-    let formula = cell.trim_start_matches(' ').starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
+    let formula =
+        cell.trim_start_matches(' ').starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
     let mut text = harmless(cell);
     if formula && cell.parse::<f64>().is_err() {
         text.insert(0, '\'');
     }
-    if text.contains(['"', ',', '\n', '\r']) || text != text.trim() { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+    if text.contains(['"', ',', '\n', '\r']) || text != text.trim() {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text
+    }
 }
 #[cfg(test)]
 mod tests {

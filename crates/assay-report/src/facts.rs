@@ -37,7 +37,8 @@ pub(crate) fn place(medium: &Medium) -> String {
 /// `node7, Pine64 SOPINE, slot 3`.
 pub(crate) fn host(host: &Host) -> String {
     let slot = host.slot.as_ref().map(|s| format!("slot {s}"));
-    let parts: Vec<String> = [host.hostname.clone(), host.board.clone(), slot].into_iter().flatten().map(|p| clean(&p)).collect();
+    let parts: Vec<String> =
+        [host.hostname.clone(), host.board.clone(), slot].into_iter().flatten().map(|p| clean(&p)).collect();
     if parts.is_empty() { "unknown".to_owned() } else { parts.join(", ") }
 }
 
@@ -123,11 +124,12 @@ pub(crate) fn no_figure(record: &Record, measurement: &Measurement) -> Option<St
 
 /// What stands in for a workload that was scaled down: `instead of random write 4 KiB QD32`.
 pub(crate) fn instead(measurement: &Measurement) -> Option<String> {
-    measurement
-        .requested
-        .as_ref()
-        .filter(|r| **r != measurement.workload)
-        .map(|requested| format!("scaled down from {}", difference(&requested.title(), &measurement.workload.title(), requested.span_bytes)))
+    measurement.requested.as_ref().filter(|r| **r != measurement.workload).map(|requested| {
+        format!(
+            "scaled down from {}",
+            difference(&requested.title(), &measurement.workload.title(), requested.span_bytes)
+        )
+    })
 }
 
 fn difference(requested: &str, used: &str, span_bytes: u64) -> String {

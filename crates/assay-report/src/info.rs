@@ -31,7 +31,13 @@ pub fn info(medium: &Medium, host: &Host, style: &Style) -> String {
             .capacity_bytes
             .map(|b| format!("{} ({} bytes)", capacity(b), grouped(i64::try_from(b).unwrap_or(i64::MAX)))),
     );
-    fact("classes", Some(medium.claimed_classes.join(" ")).map(|c| clean(&c)).filter(|c| !c.is_empty()).map(|c| format!("{c} claimed")));
+    fact(
+        "classes",
+        Some(medium.claimed_classes.join(" "))
+            .map(|c| clean(&c))
+            .filter(|c| !c.is_empty())
+            .map(|c| format!("{c} claimed")),
+    );
     fact("path", Some(facts::place(medium)));
     fact("mount", mount(medium));
     fact("stack", stack(medium));
@@ -43,8 +49,18 @@ pub fn info(medium: &Medium, host: &Host, style: &Style) -> String {
                 mode.push_str(&format!(", driver {}", clean(driver)));
             }
             fact("bus", Some(mode));
-            fact("ceiling", Some(bus.ceiling_bytes_per_second.map_or_else(|| "unknown".to_owned(), |b| format!("{} on the wires", rate(b)))));
-            fact("reachable", bus.reachable_bytes_per_second.map(|b| format!("{} of payload; within 5 % of it a result is bus-limited", rate(b))));
+            fact(
+                "ceiling",
+                Some(
+                    bus.ceiling_bytes_per_second
+                        .map_or_else(|| "unknown".to_owned(), |b| format!("{} on the wires", rate(b))),
+                ),
+            );
+            fact(
+                "reachable",
+                bus.reachable_bytes_per_second
+                    .map(|b| format!("{} of payload; within 5 % of it a result is bus-limited", rate(b))),
+            );
             fact("source", Some(clean(&bus.source)));
         }
     }
@@ -66,8 +82,11 @@ fn mount(medium: &Medium) -> Option<String> {
 
 /// `mmcblk0p2 (partition) → mmcblk0 (disk)`.
 fn stack(medium: &Medium) -> Option<String> {
-    let nodes: Vec<String> =
-        medium.stack.iter().map(|n| if n.role.is_empty() { clean(&n.name) } else { format!("{} ({})", clean(&n.name), clean(&n.role)) }).collect();
+    let nodes: Vec<String> = medium
+        .stack
+        .iter()
+        .map(|n| if n.role.is_empty() { clean(&n.name) } else { format!("{} ({})", clean(&n.name), clean(&n.role)) })
+        .collect();
     (!nodes.is_empty()).then(|| nodes.join(" → "))
 }
 

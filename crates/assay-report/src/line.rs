@@ -134,8 +134,7 @@ impl Page {
 
     /// A label with a value that wraps under itself.
     pub(crate) fn labelled(&mut self, label: &str, label_paint: Paint, value: &str, paint: Paint) {
-        for (i, part) in
-            wrap(&self.style.fold(value), self.style.width.saturating_sub(VALUES)).into_iter().enumerate()
+        for (i, part) in wrap(&self.style.fold(value), self.style.width.saturating_sub(VALUES)).into_iter().enumerate()
         {
             let mut line = self.line();
             if i == 0 {

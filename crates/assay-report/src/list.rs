@@ -48,7 +48,12 @@ const MEDIUM: &str = "medium";
 
 const COLUMNS: [Column; 9] = [
     Column { title: "id", rank: 0, numeric: false, cell: |r| shorten(&clean(&r.id), 10) },
-    Column { title: "when (UTC)", rank: 1, numeric: false, cell: |r| shorten(facts::when(&r.created).trim_end_matches(" UTC"), 16) },
+    Column {
+        title: "when (UTC)",
+        rank: 1,
+        numeric: false,
+        cell: |r| shorten(facts::when(&r.created).trim_end_matches(" UTC"), 16),
+    },
     Column { title: MEDIUM, rank: 0, numeric: false, cell: facts::title },
     Column { title: "suite", rank: 2, numeric: false, cell: |r| shorten(&clean(&r.suite.name), 12) },
     Column { title: "read MB/s", rank: 0, numeric: true, cell: |r| megabytes(Headline::of(r).sequential_read) },
@@ -60,7 +65,8 @@ const COLUMNS: [Column; 9] = [
 
 fn word_of(record: &Record) -> &'static str {
     match word(record) {
-        "the run was killed or the host went down" | "running or killed" => "killed?",
+        "turned read-only" => "read-only",
+        "running or killed" => "killed?",
         other => other,
     }
 }
@@ -80,7 +86,11 @@ fn fixed_width(records: &[Record], columns: &[Column], style: Style) -> usize {
     columns
         .iter()
         .map(|c| {
-            let cells = if c.title == MEDIUM { 0 } else { records.iter().map(|r| style.fold(&(c.cell)(r)).width()).max().unwrap_or(0) };
+            let cells = if c.title == MEDIUM {
+                0
+            } else {
+                records.iter().map(|r| style.fold(&(c.cell)(r)).width()).max().unwrap_or(0)
+            };
             if c.title == MEDIUM { GAP } else { cells.max(c.title.len()) + GAP }
         })
         .sum::<usize>()

@@ -57,7 +57,15 @@ fn one(out: &mut String, record: &Record) {
             out.push_str(&format!("- {name}: {}\n", escaped(&value)));
         }
     };
-    fact("Medium", [Some(medium.kind.title().to_owned()), medium.unit.clone()].into_iter().flatten().map(|t| clean(&t)).collect::<Vec<_>>().join(", "));
+    fact(
+        "Medium",
+        [Some(medium.kind.title().to_owned()), medium.unit.clone()]
+            .into_iter()
+            .flatten()
+            .map(|t| clean(&t))
+            .collect::<Vec<_>>()
+            .join(", "),
+    );
     fact("Path", facts::place(medium));
     fact("Bus", medium.bus.as_ref().map(|b| clean(&bus::sentence(b))).unwrap_or_default());
     fact("Host", facts::host(&record.host));

@@ -50,7 +50,9 @@ pub(crate) fn notes(record: &Record) -> Vec<Note> {
         // This one names the workload itself.
         let about = about.filter(|_| !matches!(warning.finding, Finding::ScaledDown { .. }));
         let cause = common_cause(warning);
-        match notes.iter_mut().find(|n| n.cause == cause && n.remedy == warning.remedy && n.severity == warning.severity)
+        match notes
+            .iter_mut()
+            .find(|n| n.cause == cause && n.remedy == warning.remedy && n.severity == warning.severity)
         {
             Some(note) => {
                 if let Some(title) = about.filter(|t| !note.about.is_empty() && !note.about.contains(t)) {

@@ -66,7 +66,8 @@ impl Redactor {
         known.retain(|(identity, name)| identity.len() >= SHORTEST_SEARCHED && identity != name);
         // The longest first, so that a serial number that holds another is replaced whole.
         known.sort_by_key(|(identity, _)| std::cmp::Reverse(identity.len()));
-        for part in ["medium", "settings", "measurements", "warnings", "validity", "outcome", "source", "verification"] {
+        for part in ["medium", "settings", "measurements", "warnings", "validity", "outcome", "source", "verification"]
+        {
             if let Some(value) = record.get_mut(part) {
                 replace_all(value, &known);
             }

@@ -65,10 +65,7 @@ mod tests {
         assert_eq!(Format::from_path(Path::new("a/b.HTML")), Ok(Format::Html));
         assert_eq!(Format::from_path(Path::new("x.md")), Ok(Format::Markdown));
         let error = Format::from_path(Path::new("card.xlsx")).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "card.xlsx: the ending says no known format; name a report in .html, .md, .csv or .json"
-        );
+        assert_eq!(error, "card.xlsx: the ending says no known format; name a report in .html, .md, .csv or .json");
         assert!(Format::from_path(Path::new("noending")).is_err());
     }
 }

@@ -49,6 +49,26 @@ impl From<std::io::Error> for Failure {
     }
 }
 
+impl From<clap::Error> for Failure {
+    /// What clap says in several lines, in one: the mistake, what would be right, no usage.
+    fn from(error: clap::Error) -> Self {
+        let text = error.to_string();
+        let mut message = String::new();
+        let parts = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+        for part in parts.filter(|line| !line.is_empty() && !line.starts_with("For more information")) {
+            let part = part.strip_prefix("error: ").unwrap_or(part);
+            match message.chars().last() {
+                None => {}
+                Some(':') => message.push(' '),
+                Some(_) => message.push_str("; "),
+            }
+            message.push_str(part);
+        }
+        message.push_str("; --help tells more");
+        Self::usage(message)
+    }
+}
+
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         Self { message: error.to_string(), exit: error.exit() }

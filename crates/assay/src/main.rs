@@ -16,15 +16,23 @@ use std::process::ExitCode;
 
 use assay_core::exit::Exit;
 use clap::Parser;
+use clap::error::ErrorKind;
+
+use crate::failure::Failure;
 
 fn main() -> ExitCode {
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
+        Err(error) if !error.use_stderr() => {
             // Help and version are answers, not mistakes.
             let _ = error.print();
-            return if error.use_stderr() { Exit::Usage.into() } else { Exit::Good.into() };
+            return Exit::Good.into();
         }
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+            return Exit::Usage.into();
+        }
+        Err(error) => return Failure::from(error).report(),
     };
     match commands::dispatch(cli) {
         Ok(exit) => exit.into(),

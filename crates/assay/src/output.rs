@@ -1,7 +1,9 @@
 //! Standard output, and what the terminal can show.
 
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 
+use assay_core::text::harmless;
 use assay_report::Style;
 
 use crate::failure::Failure;
@@ -24,7 +26,12 @@ pub(crate) fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
 
 /// Prints text for people on standard error; it may be closed.
 pub(crate) fn tell(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", text.strip_suffix('\n').unwrap_or(text));
+}
+
+/// A path for a line on a terminal.
+pub(crate) fn shown(path: &Path) -> String {
+    harmless(&path.to_string_lossy())
 }
 
 /// Where text for people goes, and what can be shown there.

@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use assay_core::event::Event;
-use assay_core::finding::{Finding, Warning};
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_runner::Observer;
@@ -27,8 +26,8 @@ impl<'a> Recorder<'a> {
     }
 
     /// Why the record is not in the store, if it is not.
-    pub(crate) fn finish(self) -> Option<Warning> {
-        self.problem.map(|reason| Finding::NotSaved { reason }.into())
+    pub(crate) fn finish(self) -> Option<String> {
+        self.problem
     }
 }
 

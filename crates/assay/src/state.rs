@@ -1,11 +1,16 @@
 //! Where records and reports are kept.
 
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
 use assay_report::Redactor;
-use assay_store::{SqliteStore, Store, Stored, data_dir};
+use assay_store::{SqliteStore, Store, StoreError, Stored, data_dir};
+use rustix::fs::Access;
 
 use crate::failure::Failure;
+
+/// What is said of a store without records.
+pub(crate) const EMPTY: &str = "the store is empty; measure something first: assay run";
 
 /// The data directory.
 pub(crate) fn directory() -> Result<PathBuf, Failure> {
@@ -24,10 +29,13 @@ pub(crate) fn existing() -> Result<Option<SqliteStore>, Failure> {
 
 /// Records that a query names, with their documents.
 pub(crate) fn find(query: &str) -> Result<Vec<Stored>, Failure> {
-    let Some(store) = existing()? else {
-        return Err(Failure::usage("the store is empty; measure something first: assay run"));
+    let empty = || Failure::usage(EMPTY);
+    let store = existing()?.ok_or_else(empty)?;
+    let ids = match store.resolve(query) {
+        Err(StoreError::NotSoMany { held: 0, .. }) => return Err(empty()),
+        Ok(ids) if ids.is_empty() => return Err(empty()),
+        ids => ids?,
     };
-    let ids = store.resolve(query)?;
     ids.iter().map(|id| store.load(id).map_err(Failure::from)).collect()
 }
 
@@ -40,32 +48,89 @@ pub(crate) fn redactor(store: Option<&mut SqliteStore>, keep_identity: bool) -> 
     Ok(Redactor { key, keep_identity })
 }
 
-/// Checks that a file can be written, before the work that it is for: makes it where it is
-/// missing, and leaves it as it is where it is not.
+/// Checks that a file can be written, before the work that it is for; leaves everything as it was.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
-    let existed = path.exists();
-    match std::fs::OpenOptions::new().append(true).create(true).open(path) {
-        Ok(_) => {
-            if !existed {
-                let _ = std::fs::remove_file(path);
-            }
-            Ok(())
+    let attempt = match place(path) {
+        Place::InPlace(file) => OpenOptions::new().append(true).open(file).map(drop),
+        Place::Swapped { part, .. } => {
+            OpenOptions::new().write(true).create_new(true).open(&part).and_then(|_| std::fs::remove_file(&part))
         }
-        Err(error) => Err(cannot_write(path, &error)),
-    }
+    };
+    attempt.map_err(|error| cannot_write(path, &error))
 }
 
-/// Writes a file whole or not at all: into a neighbour first, which then takes its place.
+/// Writes a file whole or not at all where that is possible: into a neighbour first, which then
+/// takes its place.
 pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
+    let attempt = match place(path) {
+        Place::InPlace(file) => std::fs::write(file, text),
+        Place::Swapped { part, file } => {
+            std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, file)).inspect_err(|_| {
+                let _ = std::fs::remove_file(&part);
+            })
+        }
+    };
+    attempt.map_err(|error| cannot_write(path, &error))
+}
+
+/// How a file is written.
+enum Place {
+    /// A pipe or a device, or a file in a directory where nothing else can be made.
+    InPlace(PathBuf),
+    /// Under another name first.
+    Swapped { part: PathBuf, file: PathBuf },
+}
+
+fn place(path: &Path) -> Place {
+    // Links are followed: the file takes the new content, not the link's place.
+    let file = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let exists = file.symlink_metadata();
+    let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let swappable = rustix::fs::access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok();
+    if exists.as_ref().is_ok_and(|meta| !meta.is_file() || !swappable) {
+        return Place::InPlace(file);
+    }
+    let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path)).map_err(|error| {
-        let _ = std::fs::remove_file(&part);
-        cannot_write(path, &error)
-    })
+    Place::Swapped { part: file.with_file_name(name), file }
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     Failure::environment(format!("{} cannot be written: {error}; name another file", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_a_link_stays_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("a.md"), dir.path().join("link.md"));
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        for text in ["one", "two"] {
+            check_writable(&link).unwrap();
+            write_whole(&link, text).unwrap();
+            assert_eq!(std::fs::read_to_string(&link).unwrap(), text);
+        }
+        assert!(link.is_symlink() || !file.exists());
+        assert!(std::fs::read_dir(dir.path()).unwrap().all(|e| !e.unwrap().path().to_string_lossy().contains("part")));
+    }
+
+    #[test]
+    fn what_is_no_file_is_written_to_and_not_replaced() {
+        let null = Path::new("/dev/null");
+        check_writable(null).unwrap();
+        write_whole(null, "text").unwrap();
+        assert!(!null.symlink_metadata().unwrap().is_file());
+    }
+
+    #[test]
+    fn a_check_leaves_nothing_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        check_writable(&dir.path().join("new.html")).unwrap();
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        assert!(check_writable(&dir.path().join("no/such/new.html")).is_err());
+        assert!(check_writable(dir.path()).is_err(), "a directory");
+    }
 }

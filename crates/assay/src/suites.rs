@@ -1,5 +1,7 @@
 //! Suites: the built-in ones are files too, embedded.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use assay_core::suite::Suite;
@@ -15,8 +17,11 @@ pub(crate) const BUILT_IN: [(&str, &str); 4] = [
     ("blocks", include_str!("../../../suites/blocks.toml")),
 ];
 
+/// A longer file is no suite; without a limit, `/dev/zero` would fill the memory.
+const LONGEST: u64 = 1 << 20;
+
 /// Text of a suite and its name in messages: a built-in one by name, else a file.
-pub(crate) fn text(name: &str) -> Result<(String, String), Failure> {
+fn text(name: &str) -> Result<(String, String), Failure> {
     if let Some((_, text)) = BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
         return Ok(((*text).to_owned(), format!("{name}.toml")));
     }
@@ -27,8 +32,12 @@ pub(crate) fn text(name: &str) -> Result<(String, String), Failure> {
         let names: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
         return Err(Failure::usage(format!("no suite `{shown}`; there are {}, or name a file", names.join(", "))));
     }
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok((text, shown)),
+    let mut text = String::new();
+    match File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text)) {
+        Ok(length) if length as u64 > LONGEST => {
+            Err(Failure::usage(format!("{shown}: is larger than 1 MiB; a suite is a small TOML file")))
+        }
+        Ok(_) => Ok((text, shown)),
         Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
             Err(Failure::usage(format!("{shown}: is not a text file; a suite is a TOML file")))
         }
@@ -36,10 +45,16 @@ pub(crate) fn text(name: &str) -> Result<(String, String), Failure> {
     }
 }
 
-/// A suite by name or file, checked.
-pub(crate) fn load(name: &str) -> Result<Suite, Failure> {
+/// A suite by name or file, and its text.
+pub(crate) fn checked(name: &str) -> Result<(String, Suite), Failure> {
     let (text, file) = text(name)?;
-    Ok(Suite::parse(&text, &file)?)
+    let suite = Suite::parse(&text, &file)?;
+    Ok((text, suite))
+}
+
+/// A suite by name or file.
+pub(crate) fn load(name: &str) -> Result<Suite, Failure> {
+    checked(name).map(|(_, suite)| suite)
 }
 
 #[cfg(test)]

@@ -266,14 +266,15 @@ fn bar(line: &mut Line, style: Style, share: f64, l: &Layout) {
         full = "▏".to_owned();
     }
     let rest = l.bar.saturating_sub(full.chars().count());
-    line.to(l.bar_start()).push(Paint::Plain, &full).push(Paint::Dim, &if style.unicode { "·" } else { "." }.repeat(rest));
+    line.to(l.bar_start())
+        .push(Paint::Plain, &full)
+        .push(Paint::Dim, &if style.unicode { "·" } else { "." }.repeat(rest));
 }
 
 fn legend(record: &Record, rows: &[Row<'_>]) -> String {
     let mut parts = Vec::new();
-    let estimates = || {
-        rows.iter().flat_map(|r| [r.measurement.iops.as_ref(), r.measurement.bytes_per_second.as_ref()]).flatten()
-    };
+    let estimates =
+        || rows.iter().flat_map(|r| [r.measurement.iops.as_ref(), r.measurement.bytes_per_second.as_ref()]).flatten();
     if let Some(e) = estimates().find(|e| e.low.is_some() && e.high.is_some()) {
         let level = e.level.map_or_else(String::new, |l| format!("{} ", percent(l)));
         parts.push(format!("± {level}interval over {} repeats", e.n));

@@ -90,7 +90,9 @@ fn repeat(w: &Workload, nature: &Nature, start_ns: u64, seconds: u64, dice: &mut
         let mut here = Histogram::default();
         for _ in 0..ops.min(400) {
             let slow = dice.throw() < nature.slow_share;
-            let value = usual * (1.0 + 0.06 * dice.bell()).max(0.5) * if slow { nature.slow_factor * (0.6 + 0.8 * dice.throw()) } else { 1.0 };
+            let value = usual
+                * (1.0 + 0.06 * dice.bell()).max(0.5)
+                * if slow { nature.slow_factor * (0.6 + 0.8 * dice.throw()) } else { 1.0 };
             here.add(value as u64);
         }
         histogram.merge(&here);
@@ -394,7 +396,11 @@ pub fn hostile() -> Record {
     record.labels.insert("note\u{1b}<u>".into(), "</script><script>document.title='owned'</script>".into());
     record.sensors[0].name = evil.into();
     record.measurements[0].workload.name = evil.into();
-    record.warnings.push(Warning { cause: evil.into(), remedy: "</textarea>\u{9b}2J".into(), ..Finding::AnotherRun.into() });
+    record.warnings.push(Warning {
+        cause: evil.into(),
+        remedy: "</textarea>\u{9b}2J".into(),
+        ..Finding::AnotherRun.into()
+    });
     judge(&mut record);
     record
 }

@@ -1,6 +1,7 @@
 //! `assay info`
 
 use assay_core::exit::Exit;
+use assay_core::text::harmless;
 use assay_device::Sysroot;
 use assay_store::Store;
 use serde_json::json;
@@ -24,13 +25,9 @@ pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
         && let Ok(known) = store.list(&format!("unit={unit}"))
         && let Some(last) = known.last()
     {
-        let runs = if known.len() == 1 { "run" } else { "runs" };
-        output::print(&format!(
-            "  measured   {} {runs}, the last is {} (assay show {})",
-            known.len(),
-            last.id,
-            last.id
-        ))?;
+        let id = harmless(&last.id);
+        let runs = if known.len() == 1 { "1 run".to_owned() } else { format!("{} runs, the last", known.len()) };
+        output::print(&format!("measured  {runs}: assay show {id}"))?;
     }
     Ok(Exit::Good)
 }

@@ -13,7 +13,7 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
         if args.json {
             output::print("[]")?;
         } else {
-            output::tell("the store is empty; measure something first: assay run");
+            output::tell(state::EMPTY);
         }
         return Ok(Exit::Good);
     };
@@ -33,7 +33,8 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Good);
     }
     if summaries.is_empty() {
-        output::tell("no record matches");
+        let all = store.list("all").is_ok_and(|all| all.is_empty());
+        output::tell(if all { state::EMPTY } else { "no record matches" });
         return Ok(Exit::Good);
     }
     let records: Vec<_> =

@@ -42,9 +42,11 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         state::write_whole(&args.output, &text)?;
         if args.json {
             let ids: Vec<&str> = found.iter().map(|s| s.record.id.as_str()).collect();
-            output::print_json(&json!({ "file": args.output, "records": ids, "bytes": text.len() }))?;
+            // As text: a name need not be UTF-8, and JSON is.
+            let file = args.output.to_string_lossy();
+            output::print_json(&json!({ "file": file, "records": ids, "bytes": text.len() }))?;
         } else {
-            output::tell(&format!("wrote {}", args.output.display()));
+            output::tell(&format!("wrote {}", output::shown(&args.output)));
         }
     }
     Ok(Exit::Good)

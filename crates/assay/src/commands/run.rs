@@ -3,10 +3,11 @@
 use std::io::IsTerminal;
 
 use assay_core::exit::Exit;
-use assay_core::finding::Verdict;
+use assay_core::finding::{Finding, Verdict};
 use assay_core::outcome::{Failure as MediumFailure, Outcome};
 use assay_core::record::Record;
 use assay_core::suite::Suite;
+use assay_core::text::harmless;
 use assay_engine::{Control, EngineKind};
 use assay_report::Format;
 use assay_runner::{EngineWish, RawMode, Request, Run, remove_abandoned};
@@ -26,9 +27,9 @@ pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
         Format::from_path(path).map_err(|e| Failure::usage(e.to_string()))?;
         state::check_writable(path)?;
     }
-    let mut store = if args.no_save { None } else { Some(state::open()?) };
-    if let Some(store) = store.as_mut() {
-        show_abandoned(store)?;
+    // The store is made when it is certain that there will be a record.
+    if let (false, Some(mut store)) = (args.no_save, state::existing()?) {
+        show_abandoned(&mut store)?;
     }
     let request = Request {
         path: args.target.clone(),
@@ -46,18 +47,24 @@ pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
         seed: seed(),
     };
     let prepared = Run::prepare(request)?;
+    let mut store = if args.no_save { None } else { Some(state::open()?) };
 
     let control = Control::default();
     signals::stop_on_signals(&control)?;
     let mut progress = progress(&args);
     let mut recorder = Recorder::new(store.as_mut(), progress.as_mut());
     let mut record = prepared.execute(&control, &mut recorder)?;
-    if let Some(warning) = recorder.finish() {
-        record.warnings.push(warning);
-    }
+    let unsaved = recorder.finish();
+    record.warnings.extend(unsaved.clone().map(|reason| Finding::NotSaved { reason }.into()));
     drop(progress);
     show(&args, &record, store.as_mut())?;
-    Ok(exit(&record))
+    match (exit(&record), unsaved) {
+        // Whoever asked for a record in the store does not have it.
+        (Exit::Good | Exit::No, Some(reason)) => {
+            Err(Failure::environment(format!("record {} was not saved: {reason}", record.id)))
+        }
+        (exit, _) => Ok(exit),
+    }
 }
 
 /// The suite with what the command line changes in it.
@@ -94,10 +101,8 @@ fn show_abandoned(store: &mut SqliteStore) -> Result<(), Failure> {
         let removed = run.scratch.as_deref().map(remove_abandoned).unwrap_or_default();
         let files = if removed.directories > 0 { ", and its test file was removed" } else { "" };
         let kept: usize = run.record.measurements.iter().map(|m| m.repeats.len()).sum();
-        output::tell(&format!(
-            "run {} was killed; {kept} of its repeats are kept (assay show {}){files}",
-            run.id, run.id
-        ));
+        let id = harmless(&run.id);
+        output::tell(&format!("run {id} was killed; {kept} of its repeats are kept (assay show {id}){files}"));
     }
     Ok(())
 }
@@ -127,7 +132,7 @@ fn show(args: &RunArgs, record: &Record, mut store: Option<&mut SqliteStore>) ->
             .and_then(|()| super::report::write_one(record, &redactor, &path))
         {
             Ok(()) => written.push(path),
-            Err(_) => output::tell(&format!("the page {} could not be written", path.display())),
+            Err(_) => output::tell(&format!("the page {} could not be written", output::shown(&path))),
         }
     }
     if let Some(path) = &args.output {
@@ -145,7 +150,7 @@ fn show(args: &RunArgs, record: &Record, mut store: Option<&mut SqliteStore>) ->
         output::print(&assay_report::card(record, &output::stdout_style()))?;
     }
     for path in written {
-        let line = format!("  report  {}", path.display());
+        let line = format!("report    {}", output::shown(&path));
         if args.json || args.events { output::tell(&line) } else { output::print(&line)? }
     }
     Ok(())

@@ -15,14 +15,14 @@ pub(super) fn suite(args: SuiteArgs) -> Result<Exit, Failure> {
         SuiteCommand::Show { suite, json } => show(&suite, json)?,
         SuiteCommand::Export { suite, to, output, json } => {
             let text = match to {
-                ExportFormat::Toml => suites::text(&suite)?.0,
+                ExportFormat::Toml => suites::checked(&suite)?.0,
                 ExportFormat::Fio => fio_job_file(&suites::load(&suite)?),
             };
             match output {
                 Some(path) => {
                     state::write_whole(&path, &text)?;
                     if json {
-                        output::print_json(&json!({ "file": path, "bytes": text.len() }))?;
+                        output::print_json(&json!({ "file": path.to_string_lossy(), "bytes": text.len() }))?;
                     }
                 }
                 None if json => output::print_json(&json!({ "text": text }))?,
@@ -52,12 +52,14 @@ fn list(as_json: bool) -> Result<(), Failure> {
             suite.purpose.clone(),
         ]);
     }
-    output::print(&table.to_string())
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    output::print(&table.trim_fmt())
 }
 
 fn show(name: &str, as_json: bool) -> Result<(), Failure> {
-    let (text, file) = suites::text(name)?;
-    let suite = Suite::parse(&text, &file)?;
+    let (text, suite) = suites::checked(name)?;
     if as_json { output::print_json(&describe(&suite)) } else { output::print(&text) }
 }
 

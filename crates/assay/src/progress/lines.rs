@@ -50,9 +50,11 @@ impl Progress for Lines {
 
 /// What is about to happen, said before the first byte is written.
 pub(super) fn announcement(medium: &str, suite: &str, budget_ns: u64, planned_write_bytes: u64) -> String {
-    harmless(&format!(
-        "measuring {medium} with suite {suite}: at most {}, writes at most {}",
-        span(Duration::from_nanos(budget_ns)),
-        Bytes(planned_write_bytes)
-    ))
+    let what = harmless(&format!("measuring {medium} with suite {suite}"));
+    let time = span(Duration::from_nanos(budget_ns));
+    let writes = match planned_write_bytes {
+        0 => "writes nothing".to_owned(),
+        bytes => format!("writes at most {}", Bytes(bytes)),
+    };
+    format!("{what}\ntakes at most {time}, {writes}")
 }

@@ -1,0 +1,161 @@
+//! The terminal card, as people see it.
+
+mod common;
+
+use assay_core::medium::MediumKind;
+use assay_core::record::Record;
+use assay_report::{Style, card, info, list, verdict_sentence};
+use unicode_width::UnicodeWidthStr;
+
+fn snapshot(name: &str, record: &Record) {
+    insta::assert_snapshot!(name, card(record, &Style::default()));
+}
+
+#[test]
+fn a_good_card_shows_figures_share_of_the_bus_classes_and_verdict() {
+    snapshot("card_good", &common::good_card());
+}
+
+#[test]
+fn a_card_that_turned_read_only_says_so_and_keeps_its_figures() {
+    snapshot("card_read_only", &common::read_only_card());
+}
+
+#[test]
+fn an_interrupted_run_without_measurements_is_still_a_card() {
+    snapshot("card_interrupted", &common::interrupted());
+}
+
+#[test]
+fn figures_from_a_cache_are_not_sold_as_those_of_the_medium() {
+    snapshot("card_cached", &common::cached());
+}
+
+#[test]
+fn workloads_that_were_scaled_down_or_skipped_say_so_in_words() {
+    snapshot("card_scaled_down", &common::scaled_down());
+}
+
+#[test]
+fn hostile_names_are_shown_harmlessly() {
+    snapshot("card_hostile", &common::hostile());
+}
+
+#[test]
+fn endless_names_and_figures_are_broken_or_cut() {
+    snapshot("card_endless", &common::endless());
+}
+
+#[test]
+fn a_narrow_terminal_without_unicode_still_gets_a_card() {
+    insta::assert_snapshot!(
+        "card_narrow_ascii",
+        card(&common::good_card(), &Style { width: 60, color: false, unicode: false })
+    );
+}
+
+/// Text without SGR sequences.
+fn uncoloured(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\x1b[") {
+        out.push_str(before);
+        rest = after.split_once('m').map_or("", |(_, r)| r);
+    }
+    out + rest
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let records: Vec<Record> = common::all().into_iter().map(|(_, r)| r).collect();
+    for width in 60..=120 {
+        for style in [Style { width, color: false, unicode: true }, Style { width, color: true, unicode: false }] {
+            let texts = records.iter().flat_map(|r| [card(r, &style), info(&r.medium, &r.host, &style)]);
+            for text in texts.chain([list(&records, &style)]) {
+                for line in uncoloured(&text).lines() {
+                    assert!(line.width() <= width, "{} columns of {width}: {line:?}", line.width());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn only_own_colours_reach_the_terminal() {
+    for (name, record) in common::all() {
+        let plain = card(&record, &Style::default());
+        assert!(!plain.chars().any(|c| c.is_control() && c != '\n'), "{name}");
+        let coloured = card(&record, &Style { color: true, ..Style::default() });
+        assert_eq!(uncoloured(&coloured), plain, "{name}");
+        for sequence in coloured.split('\x1b').skip(1) {
+            assert!(
+                ["[0m", "[1m", "[2m", "[31m", "[32m", "[33m"].iter().any(|s| sequence.starts_with(s)),
+                "{sequence:?}"
+            );
+        }
+        assert!(card(&record, &Style { unicode: false, ..Style::default() }).is_ascii(), "{name}");
+    }
+}
+
+#[test]
+fn the_verdict_says_what_the_medium_does_or_what_is_wrong() {
+    let good = verdict_sentence(&common::good_card());
+    assert!(
+        good.starts_with("This SD card reads 23.1 MB/s (99 % of what its SDR25 bus lets through), writes "),
+        "{good}"
+    );
+    assert!(good.ends_with("it meets A1 here."), "{good}");
+    let failed = verdict_sentence(&common::read_only_card());
+    assert!(failed.contains("turned read-only") && failed.contains("until then"), "{failed}");
+    assert!(!failed.contains("meets"), "{failed}");
+    let cached = verdict_sentence(&common::cached());
+    assert!(cached.starts_with("These figures do not describe the medium. Served from a cache"), "{cached}");
+    assert_eq!(verdict_sentence(&common::interrupted()), "Nothing was measured; the run was interrupted.");
+    let mut bare = common::good_card();
+    bare.medium.kind = MediumKind::Nvme;
+    bare.medium.bus = None;
+    bare.measurements.retain(|m| m.workload.name == "seq-read-1m-q8");
+    assert_eq!(verdict_sentence(&bare), "This NVMe drive reads 23.1 MB/s.");
+}
+
+#[test]
+fn classes_are_judged_by_the_low_end_of_the_interval() {
+    let mut record = common::good_card();
+    let reads = &mut record.measurements[3];
+    reads.iops = common::around(1501.0, 0.01);
+    // Lines may break anywhere.
+    let words = |r: &Record| card(r, &Style::default()).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = words(&record);
+    assert!(text.contains("A1 within the uncertainty") && text.contains("cannot tell: A1"), "{text}");
+    assert!(!text.contains("meets A1"), "{text}");
+    record.medium.claimed_classes = vec!["U3".into(), "A2".into()];
+    let text = words(&record);
+    assert!(text.contains("beyond this bus: U3") && text.contains("not met: A2"), "{text}");
+}
+
+#[test]
+fn numbers_from_elsewhere_never_panic() {
+    let mut record = common::good_card();
+    let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, 1e300, 1e-300];
+    for value in odd {
+        for other in odd {
+            for m in &mut record.measurements {
+                for e in [&mut m.iops, &mut m.bytes_per_second, &mut m.latency_ns.p50, &mut m.latency_ns.p99]
+                    .into_iter()
+                    .flatten()
+                {
+                    (e.point, e.low, e.high) = (value, Some(other), Some(value));
+                }
+                m.repeats.iter_mut().for_each(|r| (r.iops, r.bytes_per_second, r.elapsed_ns) = (value, other, 0));
+            }
+            if let Some(bus) = &mut record.medium.bus {
+                bus.reachable_bytes_per_second = Some(other);
+            }
+            record.settings.elapsed_ns = u64::MAX;
+            let _ = card(&record, &Style::default());
+            let _ = assay_report::html(std::slice::from_ref(&record));
+            let _ = assay_report::markdown(std::slice::from_ref(&record));
+            let _ = assay_report::csv(std::slice::from_ref(&record));
+        }
+    }
+}

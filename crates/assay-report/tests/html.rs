@@ -1,0 +1,176 @@
+//! The page in a real browser: charts are drawn, hostile names do nothing, nothing is fetched.
+
+mod common;
+
+use std::path::Path;
+use std::process::Command;
+
+use assay_core::histogram::{Histogram, StoredHistogram};
+use assay_report::html;
+
+/// The DOM after scripts ran; `None` where there is no browser.
+fn dom(directory: &Path, page: &str, fragment: &str) -> Option<String> {
+    let file = directory.join("page.html");
+    std::fs::write(&file, page).unwrap();
+    let browser = ["chromium", "chromium-browser", "google-chrome"]
+        .into_iter()
+        .find(|b| Command::new(b).arg("--version").output().is_ok_and(|o| o.status.success()));
+    let Some(browser) = browser else {
+        eprintln!("SKIP: no chromium to open the page in");
+        return None;
+    };
+    let output = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
+        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+        .args(["--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=5000", "--dump-dom"])
+        .args(["--enable-logging=stderr", "--v=0"])
+        .arg(format!("--user-data-dir={}", directory.join("profile").display()))
+        .arg(format!("file://{}{fragment}", file.display()))
+        .output()
+        .unwrap();
+    let log = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!log.contains("Content Security Policy"), "the page breaks its own policy: {log}");
+    assert!(!log.contains("Uncaught"), "{log}");
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Attribute of the root element.
+fn root_says(dom: &str, attribute: &str) -> bool {
+    dom.split_once("<html").and_then(|(_, rest)| rest.split_once('>')).is_some_and(|(tag, _)| tag.contains(attribute))
+}
+
+fn nonce(page: &str) -> &str {
+    page.split_once("script-src 'nonce-").and_then(|(_, rest)| rest.split_once('\'')).unwrap().0
+}
+
+#[test]
+fn every_chart_is_drawn() {
+    let directory = tempfile::tempdir().unwrap();
+    let record = common::good_card();
+    let Some(dom) = dom(directory.path(), &html(std::slice::from_ref(&record)), "") else { return };
+    assert!(root_says(&dom, "data-ready=\"1\""), "scripts did not finish");
+    assert!(!root_says(&dom, "data-error") && !dom.contains("class=\"script-error\""));
+    // Rate, latency, distribution, sensors for each workload, and the sensors of the whole run.
+    assert_eq!(dom.matches("<canvas").count(), record.measurements.len() * 4 + 1);
+    assert_eq!(dom.matches("class=\"bar ").count(), record.measurements.len());
+}
+
+#[test]
+fn every_kind_of_record_and_their_comparison_opens_without_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let records: Vec<_> = common::all().into_iter().map(|(_, r)| r).collect();
+    let Some(dom) = dom(directory.path(), &html(&records), "#dark") else { return };
+    assert!(root_says(&dom, "data-ready=\"1\"") && root_says(&dom, "data-theme=\"dark\""));
+    assert!(!root_says(&dom, "data-error"), "{dom}");
+}
+
+#[test]
+fn names_from_a_device_do_not_run_and_do_not_leave_their_place() {
+    let directory = tempfile::tempdir().unwrap();
+    let page = html(&[common::hostile()]);
+    assert_eq!(page.matches("<script").count(), 3, "data, uPlot, ours");
+    assert!(!page.contains('\u{1b}') && !page.contains('\u{202e}'));
+    let Some(dom) = dom(directory.path(), &page, "") else { return };
+    assert!(root_says(&dom, "data-ready=\"1\"") && !root_says(&dom, "data-error"));
+    assert!(dom.contains("assay report</title>") && !dom.contains("<title>owned"));
+    assert!(!dom.contains("<img"), "markup of a name became an element");
+}
+
+#[test]
+fn the_page_refers_to_nothing_outside_of_itself() {
+    let page = html(&[common::good_card(), common::hostile()]);
+    let data_at = page.find("<script type=\"application/json\"").unwrap();
+    let markup = &page[..data_at];
+    for reference in ["src=", "href=\"h", "url(h", "url(\"", "@import", "<link", "<iframe", "<object", "<base"] {
+        assert!(!markup.replace("src=x onerror", "").contains(reference), "{reference}");
+    }
+    // What is left of addresses is plain text: the comment at the head of uPlot.
+    for (at, _) in page.match_indices("://") {
+        let at = page[..at].rfind(|c: char| !c.is_ascii_alphabetic()).map_or(0, |b| b + 1);
+        assert!(page[at..].starts_with("https://github.com/leeoniya/uPlot"), "{}", &page[at..at + 60]);
+    }
+    for call in ["fetch(", "XMLHttpRequest", "WebSocket", "sendBeacon", "importScripts", "eval(", "innerHTML"] {
+        let ours = include_str!("../assets/report.js");
+        assert!(!ours.contains(call), "{call}");
+    }
+    assert!(page.contains("default-src 'none'") && !page.contains("unsafe-inline"));
+}
+
+#[test]
+fn the_policy_stops_scripts_that_do_not_carry_its_nonce() {
+    let directory = tempfile::tempdir().unwrap();
+    let page = html(&[common::good_card()])
+        .replace("</main>", "<script>document.documentElement.dataset.intruder='1'</script></main>");
+    let file = directory.path().join("page.html");
+    std::fs::write(&file, &page).unwrap();
+    // The violation is logged, so this does not go through `dom`.
+    let Ok(output) = Command::new("chromium")
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=3000", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", directory.path().join("profile").display()))
+        .arg(format!("file://{}", file.display()))
+        .output()
+    else {
+        eprintln!("SKIP: no chromium to open the page in");
+        return;
+    };
+    let dom = String::from_utf8_lossy(&output.stdout);
+    assert!(root_says(&dom, "data-ready=\"1\"") && !root_says(&dom, "data-intruder"));
+}
+
+#[test]
+fn keys_move_the_cursor_and_zoom_and_buttons_switch_views() {
+    let directory = tempfile::tempdir().unwrap();
+    let page = html(&[common::good_card()]);
+    let script = r#"
+      const say = (k, v) => { document.documentElement.dataset[k] = v; };
+      const plot = document.querySelector('[data-chart="rate"] .plot');
+      const press = (key) => plot.dispatchEvent(new KeyboardEvent('keydown', { key: key, bubbles: true, cancelable: true }));
+      press('ArrowRight'); press('ArrowRight');
+      const read = () => Array.from(plot.querySelectorAll('.u-value')).map((v) => v.textContent).join('|');
+      setTimeout(function () {
+        say('moved', read());
+        press('+');
+        press('Escape');
+        const button = document.querySelector('[data-chart="distribution"] [data-mode="cumulative"]');
+        button.click();
+        say('mode', document.querySelector('[data-chart="distribution"] [data-mode="cumulative"]').getAttribute('aria-pressed'));
+        const toggle = document.getElementById('theme');
+        toggle.click(); toggle.click();
+        say('toggled', document.documentElement.dataset.theme);
+        window.dispatchEvent(new Event('beforeprint'));
+        say('printed', document.documentElement.dataset.theme + document.querySelectorAll('details[open]').length);
+        window.dispatchEvent(new Event('afterprint'));
+        say('after', document.documentElement.dataset.theme + document.querySelectorAll('details[open]').length);
+      }, 200);
+    "#;
+    let driven = page.replace("</body>", &format!("<script nonce=\"{}\">{script}</script></body>", nonce(&page)));
+    let Some(dom) = dom(directory.path(), &driven, "") else { return };
+    assert!(!root_says(&dom, "data-error"));
+    let tag = dom.split_once("<html").unwrap().1.split_once('>').unwrap().0;
+    assert!(tag.contains("data-moved=\"repeat 1, 1.5 s") && tag.contains("MB/s|"), "{tag}");
+    for said in ["data-mode=\"true\"", "data-toggled=\"dark\"", "data-printed=\"light1\"", "data-after=\"dark0\""] {
+        assert!(tag.contains(said), "{said} not in {tag}");
+    }
+}
+
+#[test]
+fn a_page_stays_small_even_with_the_widest_latencies() {
+    let mut record = common::good_card();
+    let mut dice = common::Dice::new(3);
+    for repeat in record.measurements.iter_mut().flat_map(|m| &mut m.repeats) {
+        let mut histogram = Histogram::default();
+        (0..50_000).for_each(|_| histogram.add(10f64.powf(3.0 + 7.0 * dice.throw()) as u64));
+        repeat.histogram = StoredHistogram::from(&histogram);
+    }
+    let page = html(std::slice::from_ref(&record));
+    assert!(page.len() < 400_000, "{} bytes", page.len());
+}
+
+#[test]
+fn equal_records_make_equal_pages_and_titles_state_the_finding() {
+    let record = common::good_card();
+    let page = html(std::slice::from_ref(&record));
+    assert_eq!(page, html(std::slice::from_ref(&record)));
+    assert!(page.contains("<h3>Random read 4\u{a0}KiB QD32: 1\u{a0}697\u{a0}IOPS, 6.95\u{a0}MB/s</h3>"));
+    assert!(html(&[]).contains("No records."));
+}
