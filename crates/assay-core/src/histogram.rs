@@ -141,7 +141,7 @@ impl Histogram {
         let rank = ((q.clamp(0.0, 1.0) * self.total as f64).ceil() as u64).max(1);
         let mut seen = 0;
         for (bucket, &count) in self.counts.iter().enumerate() {
-            seen += count;
+            seen = u64::saturating_add(seen, count);
             if seen >= rank {
                 let (low, high) = bounds_of(bucket);
                 let middle = (low + high) as f64 / 2.0;

@@ -404,7 +404,7 @@
     const options = Object.assign({
       width: width, height: height(), padding: [8, 16, 0, 0],
       cursor: {
-        points: { size: 8 }, drag: { x: true, y: false },
+        points: { size: 9, width: 0, fill: (u, i) => u.series[i].stroke(u, i) }, drag: { x: true, y: false },
         sync: time ? { key: figure.dataset.record + "-" + figure.dataset.workload } : undefined,
       },
       legend: { live: true, markers: { dash: (u, i) => (u.series[i].dash ? "dashed" : "solid") } },

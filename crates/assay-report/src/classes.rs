@@ -81,6 +81,10 @@ impl Judged {
         if !self.claimed.is_empty() {
             parts.push(format!("claimed {}", self.names(|_| true)));
         }
+        if !self.judged && self.claimed.iter().all(|(_, claim)| *claim == Claim::Unknown) {
+            parts.extend((!self.claimed.is_empty()).then(|| "not judged here".to_owned()));
+            return (!parts.is_empty()).then(|| parts.join("; "));
+        }
         for (claim, words) in
             [(Claim::Missed, "not met"), (Claim::BeyondBus, "beyond this bus"), (Claim::Unknown, "cannot tell")]
         {

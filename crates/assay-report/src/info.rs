@@ -1,6 +1,6 @@
 //! Terminal text of a medium, for `assay info`.
 
-use assay_core::medium::Medium;
+use assay_core::medium::{Medium, MediumKind};
 use assay_core::record::Host;
 use assay_core::text::label;
 use assay_core::units::{capacity, grouped, rate};
@@ -21,7 +21,10 @@ pub fn info(medium: &Medium, host: &Host, style: &Style) -> String {
             page.labelled(label, Paint::Dim, &value, Paint::Plain);
         }
     };
-    fact("kind", Some(medium.kind.title().to_owned()));
+    fact(
+        "kind",
+        Some(if medium.kind == MediumKind::Unknown { "not recognised" } else { medium.kind.title() }.to_owned()),
+    );
     fact("vendor", medium.vendor.as_deref().map(clean));
     fact("model", medium.model.as_deref().map(clean));
     fact("unit", medium.unit.as_deref().map(clean));

@@ -11,7 +11,7 @@ use assay_report::html;
 /// The DOM after scripts ran; `None` where there is no browser.
 fn dom(directory: &Path, page: &str, fragment: &str) -> Option<String> {
     let file = directory.join("page.html");
-    std::fs::write(&file, page).unwrap();
+    std::fs::write(&file, page).expect("a writable directory");
     let browser = ["chromium", "chromium-browser", "google-chrome"]
         .into_iter()
         .find(|b| Command::new(b).arg("--version").output().is_ok_and(|o| o.status.success()));
@@ -27,7 +27,7 @@ fn dom(directory: &Path, page: &str, fragment: &str) -> Option<String> {
         .arg(format!("--user-data-dir={}", directory.join("profile").display()))
         .arg(format!("file://{}{fragment}", file.display()))
         .output()
-        .unwrap();
+        .expect("a browser that starts");
     let log = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!log.contains("Content Security Policy"), "the page breaks its own policy: {log}");
     assert!(!log.contains("Uncaught"), "{log}");
@@ -40,7 +40,7 @@ fn root_says(dom: &str, attribute: &str) -> bool {
 }
 
 fn nonce(page: &str) -> &str {
-    page.split_once("script-src 'nonce-").and_then(|(_, rest)| rest.split_once('\'')).unwrap().0
+    page.split_once("script-src 'nonce-").and_then(|(_, rest)| rest.split_once('\'')).expect("a policy").0
 }
 
 #[test]

@@ -41,11 +41,11 @@ fn rows(text: &str) -> Vec<Vec<String>> {
     let mut quoted = false;
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
-        let row = rows.last_mut().unwrap();
+        let row = rows.last_mut().expect("a row");
         match c {
             '"' if quoted && chars.peek() == Some(&'"') => {
                 chars.next();
-                row.last_mut().unwrap().push('"');
+                row.last_mut().expect("a cell").push('"');
             }
             '"' => quoted = !quoted,
             ',' if !quoted => row.push(String::new()),
@@ -53,7 +53,7 @@ fn rows(text: &str) -> Vec<Vec<String>> {
                 assert_eq!(chars.next(), Some('\n'));
                 rows.push(vec![String::new()]);
             }
-            c => row.last_mut().unwrap().push(c),
+            c => row.last_mut().expect("a cell").push(c),
         }
     }
     assert_eq!(rows.pop(), Some(vec![String::new()]), "the last line ends in CRLF");

@@ -367,10 +367,11 @@ fn note_missing(measurement: &mut Measurement, planned: u32, outcome: &Outcome) 
     if ran >= planned {
         return;
     }
-    let reason = match outcome {
-        Outcome::Failed { failure, .. } => format!("the run did not finish ({})", failure.title()),
-        _ => "the time or write budget was used up".to_owned(),
-    };
+    // Where the run did not finish, its outcome says why.
+    if matches!(outcome, Outcome::Failed { .. }) {
+        return;
+    }
+    let reason = "the time or write budget was used up".to_owned();
     measurement.warn(Finding::FewerRepeats { planned, ran, reason });
 }
 

@@ -25,8 +25,7 @@ pub trait Store: Send {
     fn read_only(&self) -> bool;
 
     /// Saves a record under its id, in place of what stood there. Called when the run starts,
-    /// after every repeat, and when it has finished; only then is the record safe from a power
-    /// cut too, before that from the death of the process.
+    /// after every repeat, and when it has finished. A save that returned survives a power cut.
     ///
     /// # Errors
     /// See [`StoreError`]. What was saved before stays.

@@ -34,10 +34,12 @@ struct Workload {
 #[derive(Serialize)]
 struct RepeatData {
     seconds: f64,
-    /// Middle of the interval in seconds of the repeat, its start in seconds of the run (or -1),
-    /// operations and bytes per second, p50 and p99 in ns.
-    samples: Vec<(f64, f64, f64, f64, Option<u64>, Option<u64>)>,
+    samples: Vec<SampleData>,
 }
+
+/// Middle of the interval in seconds of the repeat, its start in seconds of the run (or -1),
+/// operations and bytes per second, p50 and p99 in ns.
+type SampleData = (f64, f64, f64, f64, Option<u64>, Option<u64>);
 
 #[derive(Serialize)]
 struct SensorData {

@@ -284,7 +284,7 @@ pub fn read_only_card() -> Record {
     let mut record = good_card();
     record.id = "d2x8p0w4rt".into();
     record.measurements.truncate(5);
-    let last = record.measurements.last_mut().unwrap();
+    let last = record.measurements.last_mut().expect("five measurements");
     last.repeats.truncate(1);
     last.repeats[0].outcome = failed(Failure::ReadOnly);
     for e in [&mut last.iops, &mut last.bytes_per_second] {

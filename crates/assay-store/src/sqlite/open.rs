@@ -131,6 +131,9 @@ fn connect(file: &Path, mode: Mode) -> rusqlite::Result<Connection> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.pragma_update(None, "foreign_keys", true)?;
+    // In WAL mode NORMAL syncs at checkpoints only, FULL at every commit
+    // (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
+    conn.pragma_update(None, "synchronous", "FULL")?;
     Ok(conn)
 }
 

@@ -15,17 +15,11 @@ use crate::error::StoreError;
 use crate::owner::{Life, Owner};
 use crate::store::{Abandoned, Change, RunState, Saved};
 
-/// When a change is safe.
-#[derive(Clone, Copy)]
-enum Safe {
-    /// From the death of the process: costs no sync, which would disturb what is measured.
-    FromKill,
-    /// From a power cut: the log is synced before the change counts as made.
-    FromPowerCut,
-}
-
 impl SqliteStore {
-    fn begin(&mut self, safe: Safe) -> Result<Transaction<'_>, StoreError> {
+    /// Every change is synced before it counts as made: a power cut then loses at most the repeat
+    /// under way, and no page is left for the kernel to write back in the middle of the next
+    /// repeat, where the store may lie on the medium under test.
+    fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
         if self.read_only {
             return Err(StoreError::ReadOnly { path: self.file.clone() });
         }
@@ -33,15 +27,8 @@ impl SqliteStore {
         if super::files::inode(&self.file)? != self.inode {
             return Err(StoreError::Moved { path: self.file.clone() });
         }
-        // In WAL mode NORMAL syncs at checkpoints only, FULL at every commit
-        // (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
-        let level = match safe {
-            Safe::FromKill => "NORMAL",
-            Safe::FromPowerCut => "FULL",
-        };
         let file = &self.file;
         let explain = |error| super::explain::database(file, error);
-        self.conn.pragma_update(None, "synchronous", level).map_err(explain)?;
         self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(explain)
     }
 
@@ -49,10 +36,7 @@ impl SqliteStore {
         let columns = Columns::of(record)?;
         let json = document::to_json(record).map_err(|reason| StoreError::NotARecord { reason })?;
         let file = self.file.clone();
-        let tx = self.begin(match run {
-            RunState::Running { .. } => Safe::FromKill,
-            RunState::Finished => Safe::FromPowerCut,
-        })?;
+        let tx = self.begin()?;
         let write = || {
             let number = put(&tx, record, &columns, &json)?;
             match run {
@@ -72,7 +56,7 @@ impl SqliteStore {
         let columns = Columns::of(&record)?;
         let file = self.file.clone();
         let explain = |error| super::explain::database(&file, error);
-        let tx = self.begin(Safe::FromPowerCut)?;
+        let tx = self.begin()?;
         let there = there(&tx, &record.id).map_err(explain)?;
         let change = match there {
             None => Change::Added,
@@ -90,7 +74,7 @@ impl SqliteStore {
     pub(super) fn delete(&mut self, id: &str) -> Result<(), StoreError> {
         let file = self.file.clone();
         let explain = |error| super::explain::database(&file, error);
-        let tx = self.begin(Safe::FromPowerCut)?;
+        let tx = self.begin()?;
         let running = runs(&tx, Some(id)).map_err(explain)?;
         if let Some(run) = running.iter().find(|run| run.owner.life() == Life::Alive) {
             return Err(StoreError::StillRunning { id: id.to_owned(), pid: run.owner.pid });
@@ -109,7 +93,7 @@ impl SqliteStore {
         }
         let file = self.file.clone();
         let explain = |error| super::explain::database(&file, error);
-        let tx = self.begin(Safe::FromPowerCut)?;
+        let tx = self.begin()?;
         let mut closed = Vec::new();
         for run in runs(&tx, None).map_err(explain)? {
             let life = run.owner.life();
