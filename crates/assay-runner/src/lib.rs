@@ -16,6 +16,7 @@ mod proof;
 mod run;
 mod scratch;
 mod summary;
+mod watch;
 
 pub use choose::EngineWish;
 pub use emit::Observer;

@@ -1,5 +1,6 @@
 //! The repeats: which comes next, how long it may take, what came of it.
 
+use std::mem::discriminant;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,11 +8,11 @@ use std::time::Duration;
 use assay_core::event::EventKind;
 use assay_core::finding::{Finding, Warning};
 use assay_core::outcome::{Failure, Outcome};
-use assay_core::record::{Measurement, Record, Sensor};
+use assay_core::record::{Measurement, Record};
 use assay_core::suite::SuiteWorkload;
 use assay_core::workload::{Op, Stop, Workload};
-use assay_device::{ProofMeter, Thermometer};
-use assay_engine::{Control, EngineKind, LiveSample, NullCost, RepeatReport, RepeatSpec, Target, Trouble, run_repeat};
+use assay_device::ProofMeter;
+use assay_engine::{Control, EngineKind, NullCost, RepeatReport, RepeatSpec, Target, Trouble, run_repeat};
 
 use crate::area::Area;
 use crate::budget::{Budget, Share, weight};
@@ -21,6 +22,7 @@ use crate::judge::judge;
 use crate::pace::Pace;
 use crate::proof::{self, Proof};
 use crate::summary::{estimate, repeat};
+use crate::watch::Watch;
 
 /// Nothing completed for this long: the medium hangs. Longer where an operation is expected to
 /// take more than a second.
@@ -32,7 +34,7 @@ pub(crate) struct Bench<'a> {
     pub(crate) area: &'a Area,
     pub(crate) engines: &'a Engines,
     pub(crate) meter: Option<&'a ProofMeter>,
-    pub(crate) thermometer: &'a Thermometer,
+    pub(crate) watch: &'a Watch,
     pub(crate) null: Option<NullCost>,
     pub(crate) control: &'a Control,
     pub(crate) seed: u64,
@@ -94,7 +96,12 @@ pub(crate) fn measure(
         emitter.checkpoint(record, bench.area.scratch_path());
     }
     for entry in &entries {
-        note_missing(&mut record.measurements[entry.index], bench.repeats, &record.outcome);
+        let measurement = &mut record.measurements[entry.index];
+        note_missing(measurement, bench.repeats, &record.outcome);
+        for warning in measurement.warnings.iter().filter(|w| matches!(w.finding, Finding::FewOperations { .. })) {
+            let workload = Some(measurement.workload.name.clone());
+            emitter.emit(EventKind::Warning { workload, warning: warning.clone() });
+        }
     }
     // A workload without a single repeat has nothing to say except why.
     emitter.checkpoint(record, bench.area.scratch_path());
@@ -176,7 +183,7 @@ fn one(
     let before = proof::read(bench.meter);
     let sensors = &mut record.sensors;
     let report = run_repeat(&spec, bench.control, &mut |sample| {
-        on_sample(sample, &workload.name, bench.thermometer, sensors, budget, emitter);
+        bench.watch.sample(sample, &workload.name, sensors, budget, emitter);
     });
     let after = proof::read(bench.meter);
     budget.wrote(report.written_bytes);
@@ -208,7 +215,11 @@ fn one(
     let known: Vec<Warning> = measurement.warnings.clone();
     estimate(measurement);
     judge(measurement, record.medium.bus.as_ref(), bench.null, entry.proof);
-    for warning in measurement.warnings.iter().filter(|w| !known.contains(w)) {
+    // What is judged anew after each repeat is told once; few operations may yet become enough.
+    let same = |a: &Warning, b: &Warning| discriminant(&a.finding) == discriminant(&b.finding);
+    let untold =
+        |w: &&Warning| !known.iter().any(|k| same(k, w)) && !matches!(w.finding, Finding::FewOperations { .. });
+    for warning in measurement.warnings.iter().filter(untold) {
         emitter.emit(EventKind::Warning { workload: Some(workload.name.clone()), warning: warning.clone() });
     }
     record.settings.elapsed_ns = emitter.elapsed_ns();
@@ -272,35 +283,6 @@ fn limit_cached(mut share: Share, workload: &SuiteWorkload, direct: bool, record
         share.max_bytes = Some(bytes.min((rate * share.duration.as_secs_f64()) as u64).max(least));
     }
     share
-}
-
-fn on_sample(
-    sample: &LiveSample,
-    workload: &str,
-    thermometer: &Thermometer,
-    sensors: &mut Vec<Sensor>,
-    budget: &Budget,
-    emitter: &mut Emitter<'_>,
-) {
-    let seconds = (sample.interval_ns.max(1)) as f64 / 1e9;
-    let now = emitter.elapsed_ns();
-    let mut hottest: Option<f64> = None;
-    for (name, celsius) in thermometer.read() {
-        hottest = Some(hottest.map_or(celsius, |h| h.max(celsius)));
-        match sensors.iter_mut().find(|s| s.name == name) {
-            Some(sensor) => sensor.samples.push((now, celsius)),
-            None => sensors.push(Sensor { name, kind: "temperature".to_owned(), samples: vec![(now, celsius)] }),
-        }
-    }
-    emitter.emit(EventKind::Sample {
-        workload: workload.to_owned(),
-        interval_ns: sample.interval_ns,
-        iops: sample.operations as f64 / seconds,
-        bytes_per_second: sample.bytes as f64 / seconds,
-        p99_ns: sample.p99_ns,
-        temperature_celsius: hottest,
-        left_ns: nanos(budget.left()),
-    });
 }
 
 fn outcome_of(
@@ -375,7 +357,7 @@ fn note_missing(measurement: &mut Measurement, planned: u32, outcome: &Outcome) 
     measurement.warn(Finding::FewerRepeats { planned, ran, reason });
 }
 
-fn nanos(duration: Duration) -> u64 {
+pub(crate) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 

@@ -14,7 +14,7 @@ use assay_core::suite::Suite;
 use assay_core::text::harmless;
 use assay_core::units::Bytes;
 use assay_device::guard::{RawPermit, check_raw};
-use assay_device::{ProofMeter, Sysroot, Target as Seen, Thermometer};
+use assay_device::{ProofMeter, Sysroot, Target as Seen};
 use assay_engine::{Control, DirectSupport, null_cost};
 
 use crate::area::{Area, LEAST_AREA, room, rounded};
@@ -26,6 +26,7 @@ use crate::layout::{Cut, write_out};
 use crate::measure::{Bench, measure};
 use crate::pace::Pace;
 use crate::scratch;
+use crate::watch::Watch;
 
 /// How long the null engine runs.
 const CALIBRATION: Duration = Duration::from_millis(30);
@@ -237,13 +238,13 @@ impl Run {
         let mut pace = Pace::default();
         if self.lay_out(&area, &mut budget, &mut pace, control, &mut emitter) {
             let meter = ProofMeter::open(&self.sysroot, &self.seen.devices).ok();
-            let thermometer = Thermometer::find(&self.sysroot, &self.seen.leaves);
+            let watch = Watch::find(&self.sysroot, &self.seen.leaves);
             pace.look_at_reads(&area.target, self.record.settings.span_bytes, self.request.seed);
             let bench = Bench {
                 area: &area,
                 engines: &self.engines,
                 meter: meter.as_ref().filter(|m| !m.is_empty()),
-                thermometer: &thermometer,
+                watch: &watch,
                 null: Some(null),
                 control,
                 seed: self.request.seed,
