@@ -107,6 +107,22 @@ pub enum Finding {
         /// Operations over all repeats.
         operations: u64,
     },
+    /// Several repeats of the workload never became steady.
+    Unsteady {
+        /// Repeats that did not.
+        repeats: u32,
+        /// Repeats that ran.
+        of: u32,
+    },
+    /// The confidence asked for was not reached.
+    NotReached {
+        /// Relative half width that was asked for.
+        asked: f64,
+        /// Relative half width over the repeats; null for fewer than two.
+        reached: Option<f64>,
+        /// Repeats that ran.
+        repeats: u32,
+    },
     /// Another run of assay is measuring the same file system.
     AnotherRun,
     /// Reads of a raw device may touch areas never written.
@@ -124,6 +140,86 @@ pub enum Finding {
     NotSaved {
         /// Why.
         reason: String,
+    },
+    /// The processor was slowed down by heat or by its firmware.
+    Throttled {
+        /// What says so.
+        by: String,
+    },
+    /// The supply voltage was too low.
+    UnderVoltage {
+        /// What says so.
+        by: String,
+    },
+    /// The firmware slowed the processor down at some time before the run.
+    PastThrottling {
+        /// What it says.
+        what: String,
+    },
+    /// The processors ran below their maximum clock, as their governor wanted.
+    LowClock {
+        /// Mean clock over the maximum, 0 to 1.
+        share: f64,
+        /// Governor, where it is known.
+        governor: String,
+    },
+    /// Other programs used the processors.
+    LoadOfOthers {
+        /// Share of all processors, 0 to 1.
+        share: f64,
+        /// Program that used most; empty where it is not known.
+        most: String,
+    },
+    /// The kernel reported errors of the device.
+    KernelErrors {
+        /// Lines about it.
+        lines: u64,
+        /// The first of them.
+        first: String,
+    },
+    /// The host moved memory to or from the medium.
+    Swapped {
+        /// Pages in both directions.
+        pages: u64,
+    },
+    /// The rate went one way all the time.
+    Drift {
+        /// Change from the beginning to the end, as a share of the mean.
+        change: f64,
+        /// Over what: `repeats`, or `seconds` of one repeat.
+        over: String,
+    },
+    /// The rates fall into two groups.
+    TwoSpeeds {
+        /// Mean of the slower group over the mean of the faster one.
+        ratio: f64,
+        /// Share of the values in the slower group, 0 to 1.
+        slow_share: f64,
+        /// Of what: `repeats`, or `seconds` of one repeat.
+        over: String,
+    },
+    /// The few repeats there are lie far apart.
+    UnevenRepeats {
+        /// Fastest over slowest.
+        ratio: f64,
+    },
+    /// A command that was to read a sensor failed and was not run again.
+    SensorDropped {
+        /// Name of the sensor.
+        sensor: String,
+        /// Why.
+        reason: String,
+    },
+    /// Another instrument measured something else.
+    CrosscheckDiffers {
+        /// The other instrument.
+        peer: String,
+        /// Operations per second, ours over theirs.
+        ratio: f64,
+        /// Lower bound of that ratio.
+        low: f64,
+        /// Upper bound.
+        high: f64,
     },
     /// Written by a newer version.
     #[serde(other)]
@@ -163,8 +259,18 @@ impl Finding {
             | Self::ShallowQueue { .. }
             | Self::InstrumentLimited { .. }
             | Self::FewOperations { .. }
+            | Self::Unsteady { .. }
+            | Self::NotReached { .. }
             | Self::UnwrittenReads
             | Self::SwapOnMedium
+            | Self::Throttled { .. }
+            | Self::UnderVoltage { .. }
+            | Self::LoadOfOthers { .. }
+            | Self::KernelErrors { .. }
+            | Self::Swapped { .. }
+            | Self::Drift { .. }
+            | Self::TwoSpeeds { .. }
+            | Self::CrosscheckDiffers { .. }
             | Self::AnotherRun => Severity::Suspect,
             Self::NoProof { .. }
             | Self::DepthByThreads { .. }
@@ -174,6 +280,10 @@ impl Finding {
             | Self::FewerRepeats { .. }
             | Self::LeftoversRemoved { .. }
             | Self::NotSaved { .. }
+            | Self::PastThrottling { .. }
+            | Self::LowClock { .. }
+            | Self::UnevenRepeats { .. }
+            | Self::SensorDropped { .. }
             | Self::Unknown => Severity::Note,
         }
     }
@@ -227,6 +337,13 @@ impl Finding {
             }
             Self::FewerRepeats { planned, ran, reason } => format!("{ran} of {planned} repeats: {reason}"),
             Self::FewOperations { operations } => format!("only {operations} operations: the figure is coarse"),
+            Self::Unsteady { repeats, of } => {
+                format!("erratic: {repeats} of {of} repeats never became steady")
+            }
+            Self::NotReached { asked, reached, repeats } => {
+                let reached = reached.map_or_else(|| "no interval".to_owned(), |r| format!("±{} %", percent(r)));
+                format!("±{} % was not reached: {reached} over {repeats} repeats", percent(*asked))
+            }
             Self::AnotherRun => "another run of assay is measuring the same file system".to_owned(),
             Self::UnwrittenReads => {
                 "reads of a raw device may touch blocks that were never written, which some media answer without work"
@@ -241,6 +358,41 @@ impl Finding {
                 )
             }
             Self::NotSaved { reason } => format!("the record is not in the store: {reason}"),
+            Self::Throttled { by } => format!("the processor was slowed down while it measured: {by}"),
+            Self::UnderVoltage { by } => format!("the supply voltage was too low: {by}"),
+            Self::PastThrottling { what } => format!("before this run, since the host was started: {what}"),
+            Self::LowClock { share, governor } => {
+                let by = if governor.is_empty() { String::new() } else { format!(" (governor {governor})") };
+                format!("the processors ran at {} % of their maximum clock on average{by}", percent(*share))
+            }
+            Self::LoadOfOthers { share, most } => {
+                let most = if most.is_empty() { String::new() } else { format!(", most of it {most}") };
+                format!("other programs used up to {} % of all processors{most}", percent(*share))
+            }
+            Self::KernelErrors { lines, first } => {
+                let more = if *lines > 1 { format!(" and {} more lines", lines - 1) } else { String::new() };
+                format!("the kernel reported errors of the device: {first}{more}")
+            }
+            Self::Swapped { pages } => format!("the host swapped {pages} pages while the medium was measured"),
+            Self::Drift { change, over } => {
+                let way = if *change < 0.0 { "fell" } else { "rose" };
+                format!("not steady: the rate {way} by {} % over the {over}", percent(change.abs()))
+            }
+            Self::TwoSpeeds { ratio, slow_share, over } => format!(
+                "two speeds: {} % of the {over} ran at {} % of the rate of the others",
+                percent(*slow_share),
+                percent(*ratio)
+            ),
+            Self::UnevenRepeats { ratio } => {
+                format!("the fastest repeat was {} times as fast as the slowest", figures(*ratio))
+            }
+            Self::SensorDropped { sensor, reason } => format!("sensor {sensor} was given up: {reason}"),
+            Self::CrosscheckDiffers { peer, ratio, low, high } => format!(
+                "{peer} disagrees: assay saw {} times its rate ({} to {})",
+                figures(*ratio),
+                figures(*low),
+                figures(*high)
+            ),
             Self::Unknown => "a finding of a newer version of assay".to_owned(),
         }
     }
@@ -267,10 +419,25 @@ impl Finding {
             Self::SmallerSpan { .. } => "free some space or raise --budget and --max-write",
             Self::ScaledDown { .. } => "raise --budget",
             Self::FewOperations { .. } | Self::FewerRepeats { .. } => "raise --budget or --max-write",
+            Self::Unsteady { .. } => "run the suite soak to see what happens over time",
+            Self::NotReached { .. } => "raise --budget and --max-write, or ask for less",
             Self::AnotherRun => "run one after the other",
             Self::UnwrittenReads => "measure a directory, or write the device full first",
             Self::SwapOnMedium => "swapoff the medium for the time of the run",
             Self::NotSaved { .. } => "point ASSAY_DATA at a writable directory with a sound store",
+            Self::Throttled { .. } => "cool the host (heat sink, fan, pause before the run) and run again",
+            Self::UnderVoltage { .. } => "use a stronger power supply and a shorter, thicker cable",
+            Self::PastThrottling { .. } => "check power supply and cooling",
+            Self::LowClock { .. } => "for latencies at full clock: cpupower frequency-set -g performance",
+            Self::LoadOfOthers { .. } => "stop the other programs and run again",
+            Self::KernelErrors { .. } => "check plug, cable and power, then whether the medium is dying (dmesg)",
+            Self::Swapped { .. } => "free memory, or swapoff for the time of the run",
+            Self::Drift { .. } => "measure for longer (--budget), or cold and warm apart",
+            Self::TwoSpeeds { .. } | Self::UnevenRepeats { .. } => {
+                "raise --repeats and look at the samples in the report"
+            }
+            Self::SensorDropped { .. } => "run the command by hand: it must print a number and succeed",
+            Self::CrosscheckDiffers { .. } => "measure with more --repeats; if it stays, report it with the record",
             Self::LeftoversRemoved { .. } | Self::Unknown => "",
         }
     }
@@ -286,9 +453,19 @@ impl Finding {
             Self::ScaledDown { .. } => "scaled down",
             Self::FewerRepeats { .. } => "fewer repeats",
             Self::FewOperations { .. } => "few operations",
+            Self::Unsteady { .. } => "erratic",
+            Self::NotReached { .. } => "not reached",
             Self::ShallowQueue { .. } => "shallow queue",
             Self::LittlesLaw { .. } => "contradictory",
             Self::CachedIo { .. } | Self::CachedByRequest => "cached",
+            Self::Throttled { .. } => "throttled",
+            Self::UnderVoltage { .. } => "under-voltage",
+            Self::LoadOfOthers { .. } => "host busy",
+            Self::KernelErrors { .. } => "kernel errors",
+            Self::Swapped { .. } => "swapping",
+            Self::Drift { .. } => "drift",
+            Self::TwoSpeeds { .. } => "two speeds",
+            Self::CrosscheckDiffers { .. } => "peer disagrees",
             _ => "",
         }
     }

@@ -2,6 +2,7 @@
 //! running it. Pure data: nothing here touches a device, a file or a clock.
 
 pub mod classes;
+pub mod crosscheck;
 pub mod estimate;
 pub mod event;
 pub mod exit;
@@ -10,6 +11,9 @@ pub mod histogram;
 pub mod medium;
 pub mod outcome;
 pub mod record;
+pub mod sensor;
+pub mod soak;
+pub mod steady;
 pub mod suite;
 pub mod text;
 pub mod units;

@@ -8,11 +8,14 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::crosscheck::Crosscheck;
 use crate::estimate::Estimate;
 use crate::finding::{Finding, Validity, Warning};
 use crate::histogram::StoredHistogram;
 use crate::medium::Medium;
 use crate::outcome::Outcome;
+use crate::soak::Soak;
+use crate::steady::Steady;
 use crate::workload::Workload;
 
 /// Version of the format: readers of `1.x` read every `1.y`.
@@ -57,6 +60,9 @@ pub struct Record {
     /// Readings taken through the run.
     #[serde(default)]
     pub sensors: Vec<Sensor>,
+    /// The same workloads by another instrument, where that was asked for.
+    #[serde(default)]
+    pub crosscheck: Vec<Crosscheck>,
     /// Result of a genuineness check, when one was made.
     #[serde(default)]
     pub verification: Option<Verification>,
@@ -157,8 +163,12 @@ pub struct Settings {
     pub span_bytes: u64,
     /// Seed of data and offsets.
     pub seed: u64,
-    /// Planned repeats of each workload.
+    /// Planned repeats of each workload; at most, where a confidence was asked for.
     pub repeats: u32,
+    /// Relative half width of the interval over repeats that was asked for; null where the number
+    /// of repeats was.
+    #[serde(default)]
+    pub confidence: Option<f64>,
     /// Whether a raw device was measured.
     pub raw_device: bool,
     /// Alignment of direct I/O in bytes, offset and memory; null where direct I/O is impossible.
@@ -208,6 +218,15 @@ pub struct Measurement {
     pub bus_limited: bool,
     /// Within a factor of three of what the null engine does here.
     pub instrument_limited: bool,
+    /// What it shows over time, where it is a soak.
+    #[serde(default)]
+    pub soak: Option<Soak>,
+    /// Bytes moved for a joule; null without a sensor of power.
+    #[serde(default)]
+    pub bytes_per_joule: Option<Estimate>,
+    /// Operations for a joule; null without a sensor of power.
+    #[serde(default)]
+    pub operations_per_joule: Option<Estimate>,
     /// Findings about this workload.
     #[serde(default)]
     pub warnings: Vec<Warning>,
@@ -230,6 +249,9 @@ impl Measurement {
             in_flight: None,
             bus_limited: false,
             instrument_limited: false,
+            soak: None,
+            bytes_per_joule: None,
+            operations_per_joule: None,
             warnings: Vec::new(),
         }
     }
@@ -292,6 +314,9 @@ pub struct Repeat {
     pub first_done_ns: u64,
     /// When the last job finished, from the start of the repeat, in nanoseconds.
     pub last_done_ns: u64,
+    /// How steady it was, where that decided its length.
+    #[serde(default)]
+    pub steady: Option<Steady>,
     /// How it ended.
     pub outcome: Outcome,
 }
@@ -320,6 +345,13 @@ pub struct Sensor {
     pub name: String,
     /// `temperature` (°C), `frequency` (Hz), `power` (W).
     pub kind: String,
+    /// Unit of the values; empty in older records, where the kind says it.
+    #[serde(default)]
+    pub unit: String,
+    /// Where the values come from: `thermal zone`, `drive`, `hwmon`, `cpufreq`, `rapl`, `command`,
+    /// `note` (read by eye); empty where it was not kept.
+    #[serde(default)]
+    pub source: String,
     /// Pairs of time since the start of the run in nanoseconds and value.
     pub samples: Vec<(u64, f64)>,
 }

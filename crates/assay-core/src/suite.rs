@@ -54,6 +54,20 @@ pub struct SuiteWorkload {
     pub duration: Option<Duration>,
     /// Part of the test area used; by default all.
     pub span: Option<Bytes>,
+    /// What is made of its samples beside the mean.
+    pub analysis: Analysis,
+}
+
+/// What is made of the samples of a workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Analysis {
+    /// Their mean.
+    #[default]
+    Mean,
+    /// Burst rate, sustained rate and the fall between them. A soak has no warm-up, and the test
+    /// area is not written beforehand: its first write is the medium's first.
+    Soak,
 }
 
 /// What is wrong with a suite file, and where.
@@ -106,6 +120,8 @@ struct WorkloadFile {
     direct: bool,
     duration: Option<Spanned<String>>,
     span: Option<Spanned<Bytes>>,
+    #[serde(default)]
+    analysis: Analysis,
 }
 
 fn one() -> Spanned<u32> {
@@ -187,6 +203,12 @@ impl Suite {
     pub fn writes(&self) -> bool {
         self.workloads.iter().any(|w| w.op != Op::Read)
     }
+
+    /// Whether every workload is a soak, for which no test area is written beforehand.
+    #[must_use]
+    pub fn only_soaks(&self) -> bool {
+        self.workloads.iter().all(|w| w.analysis == Analysis::Soak)
+    }
 }
 
 fn check_workload(
@@ -246,6 +268,9 @@ fn check_workload(
     if raw.sync.each() && raw.op == Op::Read {
         return Err(fail(0, format!("workload `{name}`: sync is for workloads that write")));
     }
+    if raw.analysis == Analysis::Soak && raw.op != Op::Write {
+        return Err(fail(0, format!("workload `{name}`: analysis = \"soak\" is for op = \"write\"")));
+    }
     let duration = match &raw.duration {
         None => None,
         Some(text) => {
@@ -269,6 +294,7 @@ fn check_workload(
         direct: raw.direct,
         duration,
         span,
+        analysis: raw.analysis,
     })
 }
 
@@ -314,6 +340,8 @@ mod tests {
             ("block = \"4k\"\nspan = \"1GiB\"\n", 13, "larger than the suite's span"),
             ("", 8, "block"),
             ("block = [\n", 12, ""),
+            ("block = \"4k\"\nanalysis = \"soak\"\n", 8, "is for op = \"write\""),
+            ("block = \"4k\"\nanalysis = \"omens\"\n", 13, "omens"),
         ] {
             let error = with(workload).unwrap_err();
             assert!(error.message.contains(words), "{workload:?}: {error}");

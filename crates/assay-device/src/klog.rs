@@ -31,25 +31,49 @@ pub(crate) fn last_line(sysroot: &Sysroot, wanted: impl Fn(&str) -> bool) -> Opt
 /// `/dev/kmsg` gives one record a read: `priority,sequence,time,flags;text`, then lines that begin
 /// with a space (kernel Documentation/ABI/testing/dev-kmsg). EPIPE says that records were
 /// overwritten meanwhile, EAGAIN that there are no more.
-fn in_ring(wanted: &impl Fn(&str) -> bool) -> Option<String> {
-    let flags = i32::try_from(OFlags::NONBLOCK.bits()).ok()?;
-    let mut ring = OpenOptions::new().read(true).custom_flags(flags).open("/dev/kmsg").ok()?;
-    let mut record = vec![0u8; 8192];
-    let mut found = None;
-    for _ in 0..MOST_RECORDS {
-        match ring.read(&mut record) {
-            Ok(0) => break,
-            Ok(length) => {
-                let text = String::from_utf8_lossy(record.get(..length).unwrap_or_default());
-                let line = text.split_once(';').and_then(|(_, text)| text.lines().next()).unwrap_or_default();
-                if wanted(line) {
-                    found = Some(line.to_owned());
+#[derive(Debug)]
+pub(crate) struct Ring {
+    file: File,
+    record: Vec<u8>,
+}
+
+impl Ring {
+    fn open() -> Option<Self> {
+        let flags = i32::try_from(OFlags::NONBLOCK.bits()).ok()?;
+        let file = OpenOptions::new().read(true).custom_flags(flags).open("/dev/kmsg").ok()?;
+        Some(Self { file, record: vec![0u8; 8192] })
+    }
+
+    /// The ring without what is in it now.
+    pub(crate) fn at_the_end() -> Option<Self> {
+        let mut ring = Self::open()?;
+        ring.file.seek(SeekFrom::End(0)).ok()?;
+        Some(ring)
+    }
+
+    /// The first line of each record that has not been read yet.
+    pub(crate) fn each(&mut self, mut on_line: impl FnMut(&str)) {
+        for _ in 0..MOST_RECORDS {
+            match self.file.read(&mut self.record) {
+                Ok(0) => break,
+                Ok(length) => {
+                    let text = String::from_utf8_lossy(self.record.get(..length).unwrap_or_default());
+                    on_line(text.split_once(';').and_then(|(_, text)| text.lines().next()).unwrap_or_default());
                 }
+                Err(error) if error.kind() == ErrorKind::BrokenPipe || error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => break,
             }
-            Err(error) if error.kind() == ErrorKind::BrokenPipe || error.kind() == ErrorKind::Interrupted => {}
-            Err(_) => break,
         }
     }
+}
+
+fn in_ring(wanted: &impl Fn(&str) -> bool) -> Option<String> {
+    let mut found = None;
+    Ring::open()?.each(|line| {
+        if wanted(line) {
+            found = Some(line.to_owned());
+        }
+    });
     found
 }
 

@@ -5,6 +5,7 @@
 //! another machine answers as that machine would.
 
 mod block;
+mod conditions;
 mod counters;
 mod error;
 mod files;
@@ -15,16 +16,17 @@ mod look;
 mod medium;
 mod mounts;
 mod queue;
+mod sensors;
 mod swaps;
 mod sysroot;
 mod target;
-mod thermal;
 
+pub use conditions::{Firmware, HostState, KernelLog, Load, LoadState, ThrottleState};
 pub use counters::{Counters, ProofMeter};
 pub use error::DeviceError;
 pub use host::host;
 pub use look::{Seen, What, look, look_by_dev};
+pub use sensors::{Reading, Sensors};
 pub use swaps::swaps_on;
 pub use sysroot::Sysroot;
 pub use target::Target;
-pub use thermal::Thermometer;

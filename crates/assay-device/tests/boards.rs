@@ -6,12 +6,24 @@
 mod common;
 
 use assay_core::medium::MediumKind;
-use assay_device::{ProofMeter, Thermometer, guard, host, swaps_on};
+use assay_device::{ProofMeter, Sensors, guard, host, swaps_on};
 use common::{Board, ceiling, mode, source, stack};
 
 fn near(got: Option<f64>, wanted: f64) {
     let got = got.expect("a ceiling");
     assert!((got - wanted).abs() < wanted * 1e-3, "{got} MB/s, wanted {wanted}");
+}
+
+fn read(sensors: &Sensors) -> Vec<(&str, &str, f64, &str)> {
+    sensors.readings().iter().map(|r| (r.name.as_str(), r.source, r.value.unwrap(), r.unit())).collect()
+}
+
+#[test]
+fn a_pi_4_tells_its_temperature_once_and_its_clock() {
+    let sensors = Sensors::find(&Board::new("pi4-microsd").sysroot(), &["mmcblk0".to_owned()]);
+    let wanted = [("cpu-thermal", "thermal zone", 48.199, "°C"), ("cpu0 clock", "cpufreq", 6e8, "Hz")];
+    assert_eq!(read(&sensors), wanted);
+    assert_eq!(sensors.readings()[1].most, Some(1.5e9));
 }
 
 #[test]
@@ -92,8 +104,16 @@ fn a_pi_5_drive_runs_at_pcie_2_and_says_that_it_could_do_more() {
     assert!(source(&target).contains("PCIe 3.0 x4"), "{}", source(&target));
     assert!(!target.removable);
     assert_eq!(host(&board.sysroot()).cpu.as_deref(), Some("Cortex-A76"));
-    let thermometer = Thermometer::find(&board.sysroot(), &target.leaves);
-    assert_eq!(thermometer.read(), [("nvme0n1".to_owned(), 39.85), ("cpu".to_owned(), 51.8)]);
+    let sensors = Sensors::find(&board.sysroot(), &target.leaves);
+    assert_eq!(
+        read(&sensors),
+        [
+            ("nvme0n1", "drive", 39.85, "°C"),
+            ("cpu-thermal", "thermal zone", 51.8, "°C"),
+            ("rp1_adc", "hwmon", 50.2, "°C"),
+            ("cpu0 clock", "cpufreq", 2.4e9, "Hz"),
+        ]
+    );
 }
 
 #[test]
@@ -209,8 +229,8 @@ fn luks_and_lvm_are_followed_down_to_the_ssd() {
     assert_eq!(mode(&target), "SATA 6 Gbit/s");
     near(ceiling(&target), 600.0);
     assert_eq!(source(&target), "/sys/class/ata_link/link1/sata_spd");
-    let thermometer = Thermometer::find(&board.sysroot(), &target.leaves);
-    assert_eq!(thermometer.read(), [("sda".to_owned(), 31.0)]);
+    let sensors = Sensors::find(&board.sysroot(), &target.leaves);
+    assert_eq!(read(&sensors), [("sda", "drive", 31.0, "°C")]);
 }
 
 #[test]
@@ -318,7 +338,7 @@ fn hostile_names_come_out_without_controls_and_break_nothing() {
     let host = host(&board.sysroot());
     harmless(&serde_json::to_string(&host).unwrap());
     assert_eq!((host.memory_bytes, host.cores), (None, None));
-    assert!(Thermometer::find(&board.sysroot(), &stick.leaves).read().is_empty());
+    assert!(Sensors::find(&board.sysroot(), &stick.leaves).is_empty());
     assert!(ProofMeter::open(&board.sysroot(), &stick.devices).unwrap().read().is_ok());
     assert!(!guard::mounted_on(&board.sysroot(), "sdb").is_empty());
 }

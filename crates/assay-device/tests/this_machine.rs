@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use assay_core::medium::MediumKind;
-use assay_device::{DeviceError, ProofMeter, Sysroot, Thermometer, What, guard, host, look, swaps_on};
+use assay_device::{DeviceError, ProofMeter, Sensors, Sysroot, What, guard, host, look, swaps_on};
 
 const MIB: usize = 1 << 20;
 
@@ -62,8 +62,8 @@ fn the_host_knows_its_kernel_and_processors() {
     assert!(host.kernel.is_some() && host.arch.is_some());
     assert!(host.cores.unwrap() >= 1);
     assert!(host.memory_bytes.unwrap() > 16 << 20);
-    for (name, degrees) in Thermometer::find(&Sysroot::real(), &[]).read() {
-        assert!((-40.0..=150.0).contains(&degrees), "{name}: {degrees}");
+    for reading in Sensors::find(&Sysroot::real(), &[]).read() {
+        assert!(reading.value.is_none_or(f64::is_finite), "{reading:?}");
     }
 }
 

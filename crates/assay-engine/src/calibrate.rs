@@ -46,7 +46,7 @@ pub fn null_cost(length: Duration) -> NullCost {
             sample_every: Duration::from_secs(1),
         },
         &Control::default(),
-        &mut |_| {},
+        &mut |_| std::ops::ControlFlow::Continue(()),
     );
     NullCost { ns_per_operation: 1e9 / report.iops.max(1.0) }
 }

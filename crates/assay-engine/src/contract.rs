@@ -11,6 +11,8 @@ pub enum EngineKind {
     Sync,
     /// io_uring.
     Uring,
+    /// The program fio, which runs a loop of its own; see the crate `assay-fio`.
+    Fio,
 }
 
 impl EngineKind {
@@ -21,6 +23,7 @@ impl EngineKind {
             Self::Null => "null",
             Self::Sync => "sync",
             Self::Uring => "uring",
+            Self::Fio => "fio",
         }
     }
 }
@@ -67,6 +70,7 @@ pub fn probe(kind: EngineKind) -> Availability {
         EngineKind::Uring => crate::uring::probe(),
         #[cfg(not(target_pointer_width = "64"))]
         EngineKind::Uring => Availability::No("io_uring is not used on 32-bit systems".to_owned()),
+        EngineKind::Fio => Availability::No("fio runs a loop of its own; the crate assay-fio asks for it".to_owned()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! One execution of a workload: threads, sampler, stop and hang.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, mpsc};
 use std::time::Duration;
@@ -73,7 +74,7 @@ impl RepeatSpec {
     pub fn threads(&self) -> u32 {
         match self.engine {
             EngineKind::Sync => self.workload.jobs * self.workload.queue_depth,
-            EngineKind::Null | EngineKind::Uring => self.workload.jobs,
+            EngineKind::Null | EngineKind::Uring | EngineKind::Fio => self.workload.jobs,
         }
     }
 }
@@ -156,8 +157,11 @@ pub struct RepeatReport {
     pub trouble: Option<Trouble>,
 }
 
+/// Called with every sample; may end the repeat, which then drains what is in flight and counts.
+type OnSample<'a> = dyn FnMut(&LiveSample) -> ControlFlow<()> + 'a;
+
 /// Runs one repeat. `on_sample` is called from this thread, between the sampler's sleeps.
-pub fn run_repeat(spec: &RepeatSpec, control: &Control, on_sample: &mut dyn FnMut(&LiveSample)) -> RepeatReport {
+pub fn run_repeat(spec: &RepeatSpec, control: &Control, on_sample: &mut OnSample<'_>) -> RepeatReport {
     let threads = spec.threads().max(1);
     let depth = spec.workload.depth().div_ceil(u64::from(threads)) as u32;
     let quota = spec
@@ -234,7 +238,9 @@ pub fn run_repeat(spec: &RepeatSpec, control: &Control, on_sample: &mut dyn FnMu
         if control.stopped() {
             stop.store(true, Ordering::Relaxed);
         }
-        sampler.tick(on_sample);
+        if sampler.tick(on_sample).is_break() {
+            stop.store(true, Ordering::Relaxed);
+        }
         let now = clock.now();
         let operations = sampler.operations();
         if operations != progress.0 {
@@ -367,20 +373,22 @@ impl<'a> Sampler<'a> {
         self.lives.iter().map(|live| live.totals().operations).sum()
     }
 
-    fn tick(&mut self, on_sample: &mut dyn FnMut(&LiveSample)) {
+    fn tick(&mut self, on_sample: &mut OnSample<'_>) -> ControlFlow<()> {
         if self.clock.now() - self.last_ns >= self.every_ns {
-            self.take(on_sample);
+            return self.take(on_sample);
         }
+        ControlFlow::Continue(())
     }
 
     /// The rest of the last interval, unless it is too short to say anything.
-    fn finish(&mut self, on_sample: &mut dyn FnMut(&LiveSample)) {
+    fn finish(&mut self, on_sample: &mut OnSample<'_>) {
         if self.samples.is_empty() || self.clock.now() - self.last_ns >= self.every_ns / 4 {
-            self.take(on_sample);
+            // It is over anyway.
+            let _ = self.take(on_sample);
         }
     }
 
-    fn take(&mut self, on_sample: &mut dyn FnMut(&LiveSample)) {
+    fn take(&mut self, on_sample: &mut OnSample<'_>) -> ControlFlow<()> {
         let now = self.clock.now();
         let totals = self.totals();
         let mut latency = Histogram::default();
@@ -396,9 +404,10 @@ impl<'a> Sampler<'a> {
             p50_ns: fresh.quantile(0.5),
             p99_ns: fresh.quantile(0.99),
         };
-        on_sample(&sample);
+        let answer = on_sample(&sample);
         self.samples.push(sample);
         (self.last_ns, self.last, self.last_latency) = (now, totals, latency);
+        answer
     }
 }
 

@@ -1,12 +1,15 @@
 //! The engines against real files of this machine.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
 use assay_engine::{
-    Availability, Control, DirectSupport, EngineKind, RepeatSpec, Target, Trouble, direct_support, probe, run_repeat,
+    Availability, Control, DirectSupport, EngineKind, LiveSample, RepeatSpec, Target, Trouble, direct_support, probe,
+    run_repeat,
 };
 
 const MIB: u64 = 1 << 20;
@@ -25,6 +28,11 @@ fn workload(op: Op, pattern: Pattern, block: u64, depth: u32, jobs: u32) -> Work
         sync: Sync::End,
         stop: Stop { ramp_ns: 20_000_000, duration_ns: 150_000_000, max_bytes: None },
     }
+}
+
+/// Watches and lets it go on.
+fn go_on(_: &LiveSample) -> ControlFlow<()> {
+    ControlFlow::Continue(())
 }
 
 fn spec(workload: Workload, engine: EngineKind, target: Option<Arc<Target>>) -> RepeatSpec {
@@ -81,7 +89,7 @@ fn every_engine_moves_bytes_and_its_figures_agree_with_each_other() {
             (Op::Mixed, Pattern::Random, 4096, 4, 1),
         ] {
             let w = workload(op, pattern, block, depth, jobs);
-            let report = run_repeat(&spec(w.clone(), engine, Some(target.clone())), &Control::default(), &mut |_| {});
+            let report = run_repeat(&spec(w.clone(), engine, Some(target.clone())), &Control::default(), &mut go_on);
             let what = format!("{engine} {}", w.title());
             assert_eq!(report.trouble, None, "{what}");
             assert!(report.operations > 0 && !report.whole, "{what}");
@@ -112,7 +120,7 @@ fn a_write_limit_is_kept_to_the_byte() {
     for engine in engines() {
         let mut w = workload(Op::Write, Pattern::Sequential, 65_536, 4, 1);
         w.stop = Stop { ramp_ns: 0, duration_ns: 60_000_000_000, max_bytes: Some(2 * MIB) };
-        let report = run_repeat(&spec(w, engine, Some(target.clone())), &Control::default(), &mut |_| {});
+        let report = run_repeat(&spec(w, engine, Some(target.clone())), &Control::default(), &mut go_on);
         let depth_by_threads = if engine == EngineKind::Sync { 4 } else { 1 };
         assert!(report.written_bytes <= 2 * MIB, "{engine}: {}", report.written_bytes);
         assert!(report.written_bytes >= 2 * MIB - 65_536 * depth_by_threads, "{engine}: {}", report.written_bytes);
@@ -133,9 +141,30 @@ fn a_stop_ends_a_long_repeat_at_once_and_keeps_what_there_is() {
             other.stop();
         });
         let start = std::time::Instant::now();
-        let report = run_repeat(&spec(w, engine, Some(target.clone())), &control, &mut |_| {});
+        let report = run_repeat(&spec(w, engine, Some(target.clone())), &control, &mut go_on);
         assert!(start.elapsed() < Duration::from_secs(5), "{engine}");
         assert!(report.operations > 0, "{engine}");
+    }
+}
+
+#[test]
+fn whoever_watches_can_end_a_repeat_and_the_run_goes_on() {
+    let dir = directory();
+    let target = file(dir.path());
+    for engine in engines() {
+        let mut w = workload(Op::Read, Pattern::Random, 4096, 4, 1);
+        w.stop.duration_ns = 60_000_000_000;
+        let mut spec = spec(w, engine, Some(target.clone()));
+        spec.sample_every = Duration::from_millis(100);
+        let control = Control::default();
+        let mut seen = 0;
+        let report = run_repeat(&spec, &control, &mut |_| {
+            seen += 1;
+            if seen < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        assert!((200_000_000..5_000_000_000).contains(&report.window_ns), "{engine}: {}", report.window_ns);
+        assert!(report.operations > 0 && !report.whole && report.trouble.is_none(), "{engine}: {report:?}");
+        assert!(!control.stopped(), "only this repeat was ended");
     }
 }
 
@@ -146,7 +175,7 @@ fn reading_past_the_end_is_an_error_with_its_place() {
     for engine in engines() {
         let mut w = workload(Op::Read, Pattern::Sequential, MIB, 1, 1);
         w.span_bytes = 16 * MIB;
-        let report = run_repeat(&spec(w, engine, Some(target.clone())), &Control::default(), &mut |_| {});
+        let report = run_repeat(&spec(w, engine, Some(target.clone())), &Control::default(), &mut go_on);
         assert_eq!(report.trouble, Some(Trouble::Io { write: false, offset: 8 * MIB, errno: 0 }), "{engine}");
     }
 }
@@ -157,6 +186,6 @@ fn a_read_only_target_refuses_writes_as_an_io_error() {
     drop(file(dir.path()));
     let target = Arc::new(Target::existing(&dir.path().join("data"), false, false).unwrap());
     let w = workload(Op::Write, Pattern::Random, 4096, 1, 1);
-    let report = run_repeat(&spec(w, EngineKind::Sync, Some(target)), &Control::default(), &mut |_| {});
+    let report = run_repeat(&spec(w, EngineKind::Sync, Some(target)), &Control::default(), &mut go_on);
     assert!(matches!(report.trouble, Some(Trouble::Io { write: true, errno: 9, .. })), "{:?}", report.trouble);
 }

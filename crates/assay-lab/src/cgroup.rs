@@ -34,42 +34,25 @@ impl Cgroup {
     pub fn new(number: &str, limits: Limits) -> Result<Self, Missing> {
         need(&[])?;
         let name = format!("assay-lab-{}-{}", std::process::id(), number.replace(':', "-"));
-        let fail = |path: &Path, e: std::io::Error| Missing(format!("{}: {e}", path.display()));
-        let v1 = Path::new("/sys/fs/cgroup/blkio");
-        let v2 = Path::new("/sys/fs/cgroup");
-        let (root, files): (&Path, Vec<(&str, String)>) = if v1.join("blkio.throttle.read_iops_device").exists()
-            || v1.join("blkio.throttle.io_serviced").exists()
-            || v1.join("cgroup.procs").exists()
-        {
-            let line = |value: u64| format!("{number} {value}");
-            let all = [
-                ("blkio.throttle.read_iops_device", limits.read_iops),
-                ("blkio.throttle.write_iops_device", limits.write_iops),
-                ("blkio.throttle.read_bps_device", limits.read_bytes),
-                ("blkio.throttle.write_bps_device", limits.write_bytes),
-            ];
-            (v1, all.into_iter().filter_map(|(file, value)| value.map(|v| (file, line(v)))).collect())
-        } else if std::fs::read_to_string(v2.join("cgroup.subtree_control")).is_ok_and(|c| c.contains("io")) {
-            let part = |key: &str, value: Option<u64>| value.map(|v| format!(" {key}={v}")).unwrap_or_default();
-            let line = format!(
-                "{number}{}{}{}{}",
-                part("riops", limits.read_iops),
-                part("wiops", limits.write_iops),
-                part("rbps", limits.read_bytes),
-                part("wbps", limits.write_bytes)
-            );
-            (v2, vec![("io.max", line)])
-        } else {
-            return Err(Missing("needs the blkio or io controller of control groups".to_owned()));
-        };
+        let (root, _) = settings(number, limits)?;
         let path = root.join(name);
-        std::fs::create_dir_all(&path).map_err(|e| fail(&path, e))?;
+        std::fs::create_dir_all(&path).map_err(|e| Missing(format!("{}: {e}", path.display())))?;
         let group = Self { path };
-        for (file, line) in files {
-            let file = group.path.join(file);
-            std::fs::write(&file, line).map_err(|e| fail(&file, e))?;
-        }
+        group.change(number, limits)?;
         Ok(group)
+    }
+
+    /// Sets other limits for the device `number`, at once; where a limit is `None`, the old one
+    /// stays.
+    ///
+    /// # Errors
+    /// [`Missing`] where the kernel refuses.
+    pub fn change(&self, number: &str, limits: Limits) -> Result<(), Missing> {
+        for (file, line) in settings(number, limits)?.1 {
+            let file = self.path.join(file);
+            std::fs::write(&file, line).map_err(|e| Missing(format!("{}: {e}", file.display())))?;
+        }
+        Ok(())
     }
 
     /// A command that runs inside the group, from its first instruction on.
@@ -83,6 +66,40 @@ impl Cgroup {
             .arg(program)
             .args(arguments);
         command
+    }
+}
+
+/// Files of a controller and what to write into them.
+type Settings = (&'static Path, Vec<(&'static str, String)>);
+
+/// Where limits are set on this host, and what to write into which file.
+fn settings(number: &str, limits: Limits) -> Result<Settings, Missing> {
+    let v1 = Path::new("/sys/fs/cgroup/blkio");
+    let v2 = Path::new("/sys/fs/cgroup");
+    if v1.join("blkio.throttle.read_iops_device").exists()
+        || v1.join("blkio.throttle.io_serviced").exists()
+        || v1.join("cgroup.procs").exists()
+    {
+        let line = |value: u64| format!("{number} {value}");
+        let all = [
+            ("blkio.throttle.read_iops_device", limits.read_iops),
+            ("blkio.throttle.write_iops_device", limits.write_iops),
+            ("blkio.throttle.read_bps_device", limits.read_bytes),
+            ("blkio.throttle.write_bps_device", limits.write_bytes),
+        ];
+        Ok((v1, all.into_iter().filter_map(|(file, value)| value.map(|v| (file, line(v)))).collect()))
+    } else if std::fs::read_to_string(v2.join("cgroup.subtree_control")).is_ok_and(|c| c.contains("io")) {
+        let part = |key: &str, value: Option<u64>| value.map(|v| format!(" {key}={v}")).unwrap_or_default();
+        let line = format!(
+            "{number}{}{}{}{}",
+            part("riops", limits.read_iops),
+            part("wiops", limits.write_iops),
+            part("rbps", limits.read_bytes),
+            part("wbps", limits.write_bytes)
+        );
+        Ok((v2, vec![("io.max", line)]))
+    } else {
+        Err(Missing("needs the blkio or io controller of control groups".to_owned()))
     }
 }
 

@@ -55,6 +55,14 @@ impl LimitedCard {
         &self.device
     }
 
+    /// Changes limits while it is in use: a cache that is full, a part that got hot.
+    ///
+    /// # Errors
+    /// [`Missing`] where the kernel refuses.
+    pub fn change(&self, limits: Limits) -> Result<(), Missing> {
+        self.group.change(&self.device.number()?, limits)
+    }
+
     /// A command that the limits apply to.
     #[must_use]
     pub fn command<A: AsRef<OsStr>>(&self, program: &Path, arguments: &[A]) -> Command {

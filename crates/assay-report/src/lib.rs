@@ -5,6 +5,7 @@
 mod bus;
 mod card;
 mod classes;
+mod crosscheck;
 mod csv;
 mod facts;
 mod figure;
@@ -18,6 +19,7 @@ mod markdown;
 mod notes;
 mod redact;
 mod render;
+mod sensors;
 mod style;
 mod verdict;
 mod wrap;

@@ -80,6 +80,7 @@ fn one(out: &mut String, record: &Record) {
     if !record.measurements.is_empty() {
         table(out, record);
     }
+    crosscheck(out, record);
     let notes = notes(record);
     if !notes.is_empty() {
         out.push_str("## Warnings\n\n");
@@ -122,6 +123,21 @@ fn table(out: &mut String, record: &Record) {
     if let Some(reachable) = bus::reachable(&record.medium) {
         out.push_str(&format!("The bus lets through {}.\n\n", rate(reachable)));
     }
+}
+
+fn crosscheck(out: &mut String, record: &Record) {
+    if record.crosscheck.is_empty() {
+        return;
+    }
+    out.push_str("| assay over fio | IOPS | p50 | p99 |\n|---|--:|--:|--:|\n");
+    for row in crate::crosscheck::rows(record) {
+        let workload = match &row.trouble {
+            Some(trouble) => format!("{}: {trouble}", row.workload),
+            None => row.workload,
+        };
+        out.push_str(&format!("| {} | {} | {} | {} |\n", escaped(&workload), row.rate, row.p50, row.p99));
+    }
+    out.push('\n');
 }
 
 /// `22.8 (22.7–22.9)`: a table elsewhere has no legend to explain a `±`.

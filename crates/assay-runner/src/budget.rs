@@ -124,6 +124,7 @@ mod tests {
             direct: true,
             duration: None,
             span: None,
+            analysis: assay_core::suite::Analysis::Mean,
         }
     }
 

@@ -1,7 +1,10 @@
 //! Which engine runs a workload, and why.
 
+use std::ops::ControlFlow;
+
 use assay_core::workload::Workload;
-use assay_engine::{Availability, EngineKind, probe};
+use assay_engine::{Availability, Control, EngineKind, LiveSample, RepeatReport, RepeatSpec, probe, run_repeat};
+use assay_fio::Fio;
 
 use crate::error::RunError;
 
@@ -20,16 +23,42 @@ pub enum EngineWish {
 pub(crate) struct Engines {
     wish: EngineWish,
     uring: Availability,
+    fio: Option<Fio>,
 }
 
 impl Engines {
-    /// Probes the kernel.
-    pub(crate) fn new(wish: EngineWish) -> Result<Self, RunError> {
+    /// Probes the kernel, and looks for fio where that is needed.
+    pub(crate) fn new(wish: EngineWish, crosscheck: bool) -> Result<Self, RunError> {
         let uring = probe(EngineKind::Uring);
         if let (EngineWish::Only(EngineKind::Uring), Availability::No(reason)) = (wish, &uring) {
             return Err(RunError::Engine { engine: "uring".to_owned(), reason: reason.clone() });
         }
-        Ok(Self { wish, uring })
+        let fio = match wish {
+            EngineWish::Only(EngineKind::Fio) => {
+                Some(Fio::find().map_err(|reason| RunError::Engine { engine: "fio".to_owned(), reason })?)
+            }
+            _ if crosscheck => Some(Fio::find().map_err(RunError::Crosscheck)?),
+            _ => None,
+        };
+        Ok(Self { wish, uring, fio })
+    }
+
+    /// Runs one repeat by the engine that `spec` names.
+    pub(crate) fn run(
+        &self,
+        spec: &RepeatSpec,
+        control: &Control,
+        on_sample: &mut dyn FnMut(&LiveSample) -> ControlFlow<()>,
+    ) -> RepeatReport {
+        match &self.fio {
+            Some(fio) if spec.engine == EngineKind::Fio => assay_fio::run_repeat(fio, spec, control, on_sample),
+            _ => run_repeat(spec, control, on_sample),
+        }
+    }
+
+    /// Version of fio, where it takes part.
+    pub(crate) fn fio_version(&self) -> &str {
+        self.fio.as_ref().map_or("", |fio| &fio.version)
     }
 
     /// The engine for one workload.
@@ -37,6 +66,7 @@ impl Engines {
         match self.wish {
             EngineWish::Only(EngineKind::Null) => EngineKind::Null,
             EngineWish::Only(EngineKind::Sync) => EngineKind::Sync,
+            EngineWish::Only(EngineKind::Fio) => EngineKind::Fio,
             // A sync after every write is one operation in flight by its nature.
             _ if workload.sync.each() => EngineKind::Sync,
             EngineWish::Only(EngineKind::Uring) => EngineKind::Uring,
@@ -61,6 +91,7 @@ impl Engines {
     pub(crate) fn reason(&self) -> String {
         let rule = "one in flight and synced writes through pread/pwrite";
         match (self.wish, &self.uring) {
+            (EngineWish::Only(EngineKind::Fio), _) => format!("asked for: {}", self.fio_version()),
             (EngineWish::Only(_), _) => "asked for".to_owned(),
             (EngineWish::Auto, Availability::Yes(has)) => {
                 let mut with = Vec::new();

@@ -49,6 +49,28 @@ pub enum RunError {
         /// What is needed.
         needed: String,
     },
+    /// A reader without a medium in it.
+    #[error("{path} holds {capacity}; put a medium in, or name another device")]
+    EmptyDevice {
+        /// Device that was asked for.
+        path: String,
+        /// What it announces.
+        capacity: String,
+    },
+    /// Direct I/O cannot do such blocks.
+    #[error(
+        "workload `{workload}`: block = {block} B is no multiple of {alignment} B, which direct I/O on {path} needs; use other blocks, or direct = false"
+    )]
+    Alignment {
+        /// Name of the workload.
+        workload: String,
+        /// Its block in bytes.
+        block: u64,
+        /// What is needed, in bytes.
+        alignment: u64,
+        /// Where.
+        path: String,
+    },
     /// The engine that was asked for does not work here.
     #[error("engine {engine} does not work here: {reason}; use --engine auto")]
     Engine {
@@ -57,6 +79,9 @@ pub enum RunError {
         /// Why not.
         reason: String,
     },
+    /// The other instrument is not there.
+    #[error("there is nothing to cross-check with: {0}; or leave out --crosscheck")]
+    Crosscheck(String),
     /// The system refused something else.
     #[error("{path}: {source}")]
     Io {
@@ -87,11 +112,17 @@ impl RunError {
                 }
                 _ => Exit::Usage,
             },
-            Self::IsFile(_) | Self::RawWithoutFlag(_) | Self::NotADevice(_) | Self::WriteLimit { .. } => Exit::Usage,
-            Self::ReadOnly { .. }
+            Self::IsFile(_)
+            | Self::RawWithoutFlag(_)
+            | Self::NotADevice(_)
+            | Self::WriteLimit { .. }
+            | Self::Alignment { .. } => Exit::Usage,
+            Self::EmptyDevice { .. }
+            | Self::ReadOnly { .. }
             | Self::Permission(_)
             | Self::NoSpace { .. }
             | Self::Engine { .. }
+            | Self::Crosscheck(_)
             | Self::Io { .. } => Exit::Environment,
         }
     }

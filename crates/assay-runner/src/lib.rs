@@ -6,20 +6,26 @@
 mod area;
 mod budget;
 mod choose;
+mod crosscheck;
 mod emit;
 mod error;
+mod evidence;
 mod judge;
 mod layout;
 mod measure;
 mod pace;
 mod proof;
+mod pursuit;
 mod run;
 mod scratch;
+mod sensors;
+mod soak;
 mod summary;
 mod watch;
 
 pub use choose::EngineWish;
 pub use emit::Observer;
 pub use error::RunError;
+pub use pursuit::{MOST_REPEATS, longest_time};
 pub use run::{RawMode, Request, Run};
 pub use scratch::{Leftovers, remove_abandoned};

@@ -1,6 +1,7 @@
 //! The repeats: which comes next, how long it may take, what came of it.
 
 use std::mem::discriminant;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,18 +10,22 @@ use assay_core::event::EventKind;
 use assay_core::finding::{Finding, Warning};
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Record};
-use assay_core::suite::SuiteWorkload;
+use assay_core::suite::{Analysis, SuiteWorkload};
 use assay_core::workload::{Op, Stop, Workload};
 use assay_device::ProofMeter;
-use assay_engine::{Control, EngineKind, NullCost, RepeatReport, RepeatSpec, Target, Trouble, run_repeat};
+use assay_engine::{Control, EngineKind, NullCost, RepeatReport, RepeatSpec, Target, Trouble};
 
 use crate::area::Area;
 use crate::budget::{Budget, Share, weight};
 use crate::choose::Engines;
+use crate::crosscheck;
 use crate::emit::{Emitter, wall_clock};
+use crate::evidence::{Witness, efficiency, judge_shape, keep};
 use crate::judge::judge;
 use crate::pace::Pace;
 use crate::proof::{self, Proof};
+use crate::pursuit::{self, Pursuit};
+use crate::soak;
 use crate::summary::{estimate, repeat};
 use crate::watch::Watch;
 
@@ -35,11 +40,18 @@ pub(crate) struct Bench<'a> {
     pub(crate) engines: &'a Engines,
     pub(crate) meter: Option<&'a ProofMeter>,
     pub(crate) watch: &'a Watch,
+    pub(crate) witness: &'a Witness,
     pub(crate) null: Option<NullCost>,
     pub(crate) control: &'a Control,
     pub(crate) seed: u64,
     pub(crate) span: u64,
     pub(crate) repeats: u32,
+    /// Relative half width over the repeats that is wished for, instead of a number of repeats.
+    pub(crate) confidence: Option<f64>,
+    /// Whether fio runs every workload too, in turns.
+    pub(crate) crosscheck: bool,
+    /// Kernel names of the disks under the area.
+    pub(crate) disks: &'a [String],
 }
 
 /// A workload with its state over the repeats.
@@ -81,13 +93,33 @@ pub(crate) fn measure(
         })
         .collect();
 
+    let usual = budget.slot(pursuit::LEAST_REPEATS * u32::try_from(entries.len()).unwrap_or(u32::MAX));
     for (done, &(index, round)) in order.iter().enumerate() {
         if bench.control.stopped() {
             break;
         }
-        let left = total - done as u32;
-        let weights: u64 = order[done..].iter().map(|(i, _)| weight(&entries[*i].asked)).sum();
-        let turn = Turn { round, done: done as u32, total, slot: budget.slot(left), weights };
+        // Repeats beyond the least number are planned for only when it comes to them.
+        let extra = bench.confidence.is_some() && round >= pursuit::LEAST_REPEATS;
+        let ahead =
+            || order[done..].iter().filter(|(_, r)| bench.confidence.is_none() || extra || *r < pursuit::LEAST_REPEATS);
+        let left = u32::try_from(ahead().count()).unwrap_or(u32::MAX);
+        let weights: u64 = ahead().map(|(i, _)| weight(&entries[*i].asked)).sum();
+        let asked = &entries[index].asked;
+        let slot = match bench.confidence {
+            None => Some(budget.slot(left)),
+            Some(wish) if extra && pursuit::reached(&record.measurements[index], wish) => None,
+            Some(_) if extra => {
+                let first = order[done..].iter().filter(|(_, r)| *r < pursuit::LEAST_REPEATS);
+                let reserved = first.map(|(i, _)| usual.min(pursuit::longest(&entries[*i].asked))).sum();
+                pursuit::extra_slot(asked, budget.left(), reserved, usual)
+            }
+            Some(_) => Some(pursuit::slot(asked, budget.left(), left)),
+        };
+        let Some(slot) = slot else { continue };
+        // Both instruments get the same share.
+        let sides = if bench.crosscheck { 2 } else { 1 };
+        let (slot, weights) = (slot / sides, weights * u64::from(sides));
+        let turn = Turn { round, done: done as u32, total, slot, weights };
         let entry = &mut entries[index];
         match one(bench, entry, turn, record, budget, pace, emitter) {
             Next::Go => {}
@@ -97,8 +129,12 @@ pub(crate) fn measure(
     }
     for entry in &entries {
         let measurement = &mut record.measurements[entry.index];
-        note_missing(measurement, bench.repeats, &record.outcome);
-        for warning in measurement.warnings.iter().filter(|w| matches!(w.finding, Finding::FewOperations { .. })) {
+        let planned = bench.confidence.map_or(bench.repeats, |_| bench.repeats.min(pursuit::LEAST_REPEATS));
+        note_missing(measurement, planned, &record.outcome);
+        if let (Some(wish), Outcome::Running) = (bench.confidence, &record.outcome) {
+            pursuit::conclude(measurement, wish);
+        }
+        for warning in measurement.warnings.iter().filter(|w| told_at_end(&w.finding)) {
             let workload = Some(measurement.workload.name.clone());
             emitter.emit(EventKind::Warning { workload, warning: warning.clone() });
         }
@@ -134,7 +170,16 @@ fn one(
     let alignment = u64::from(bench.area.alignment().unwrap_or(512));
     let span = entry.asked.span.map_or(bench.span, |s| s.0.min(bench.span));
     let fitted = entry.fitted.get_or_insert_with(|| pace.fit(&entry.asked, turn.slot, span, alignment)).clone();
-    let Some(share) = budget.share(&fitted, turn.slot, turn.weights) else { return Next::Go };
+    let Some(mut share) = budget.share(&fitted, turn.slot, turn.weights) else { return Next::Go };
+    let mut pursuit = None;
+    if fitted.analysis == Analysis::Soak {
+        // The first second counts: a cache is emptiest then.
+        share = Share { ramp: Duration::ZERO, duration: share.duration + share.ramp, ..share };
+    } else if let Some(wish) = bench.confidence {
+        let (stretched, limits) = pursuit::stretch(share, fitted.op, wish);
+        share = stretched;
+        pursuit = Some(Pursuit::new(limits));
+    }
     let direct = bench.area.target.direct() && fitted.direct;
     let target =
         if direct || !bench.area.target.direct() { Ok(Arc::clone(&bench.area.target)) } else { bench.area.cached() };
@@ -178,14 +223,21 @@ fn one(
         hang_after: pace.hang_after(&fitted),
         sample_every: Duration::from_secs(1),
     };
+    let checked = bench.crosscheck && fitted.analysis != Analysis::Soak;
+    let peer_first = crosscheck::peer_first(turn.round);
+    let mut theirs = (checked && peer_first).then(|| crosscheck::run_peer(bench, &spec, record, budget, emitter));
     let started = wall_clock();
     let started_ns = emitter.elapsed_ns();
+    let mark = bench.witness.before();
     let before = proof::read(bench.meter);
     let sensors = &mut record.sensors;
-    let report = run_repeat(&spec, bench.control, &mut |sample| {
+    let report = bench.engines.run(&spec, bench.control, &mut |sample| {
         bench.watch.sample(sample, &workload.name, sensors, budget, emitter);
+        pursuit.as_mut().map_or(ControlFlow::Continue(()), |pursuit| pursuit.sample(sample))
     });
     let after = proof::read(bench.meter);
+    let meanwhile = bench.witness.after(&mark);
+    bench.watch.collect(&mut record.sensors, emitter);
     budget.wrote(report.written_bytes);
     record.settings.written_bytes += report.written_bytes;
     record.settings.read_bytes += report.read_bytes;
@@ -211,14 +263,33 @@ fn one(
         proof_ratio: ratio,
     });
     let measurement = &mut record.measurements[entry.index];
-    measurement.repeats.push(repeat(&report, started, started_ns, ratio, outcome.clone()));
+    let mut finished = repeat(&report, started, started_ns, ratio, outcome.clone());
+    if let Some(pursuit) = pursuit {
+        pursuit.note(&mut finished);
+    }
+    measurement.repeats.push(finished);
+    if fitted.analysis == Analysis::Soak {
+        measurement.soak = soak::judge(measurement, &record.sensors, bench.disks, bench.seed);
+    }
+    if checked && !peer_first && outcome == Outcome::Completed {
+        theirs = Some(crosscheck::run_peer(bench, &spec, record, budget, emitter));
+    }
+    if let Some(theirs) = theirs.filter(|_| !bench.control.stopped()) {
+        crosscheck::add(record, entry.index, bench.engines.fio_version(), peer_first, &report, &theirs);
+    }
+    let measurement = &mut record.measurements[entry.index];
     let known: Vec<Warning> = measurement.warnings.clone();
     estimate(measurement);
     judge(measurement, record.medium.bus.as_ref(), bench.null, entry.proof);
+    keep(measurement, meanwhile);
+    // A soak looks for change itself.
+    if fitted.analysis != Analysis::Soak {
+        judge_shape(measurement);
+    }
+    efficiency(measurement, &record.sensors);
     // What is judged anew after each repeat is told once; few operations may yet become enough.
     let same = |a: &Warning, b: &Warning| discriminant(&a.finding) == discriminant(&b.finding);
-    let untold =
-        |w: &&Warning| !known.iter().any(|k| same(k, w)) && !matches!(w.finding, Finding::FewOperations { .. });
+    let untold = |w: &&Warning| !known.iter().any(|k| same(k, w)) && !told_at_end(&w.finding);
     for warning in measurement.warnings.iter().filter(untold) {
         emitter.emit(EventKind::Warning { workload: Some(workload.name.clone()), warning: warning.clone() });
     }
@@ -229,6 +300,11 @@ fn one(
         record.outcome = outcome;
         Next::End
     }
+}
+
+/// What may yet change with every repeat.
+fn told_at_end(finding: &Finding) -> bool {
+    matches!(finding, Finding::FewOperations { .. } | Finding::CrosscheckDiffers { .. })
 }
 
 /// Sets the measurement up for its first repeat.

@@ -10,6 +10,7 @@ use assay_core::finding::{Finding, Validity, Verdict, Warning};
 use assay_core::medium::MediumKind;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Layout, Record, SCHEMA, Settings, SuiteRef, Tool};
+use assay_core::sensor::{SensorCommand, SensorNote};
 use assay_core::suite::Suite;
 use assay_core::text::harmless;
 use assay_core::units::Bytes;
@@ -22,11 +23,15 @@ use crate::budget::Budget;
 use crate::choose::{EngineWish, Engines};
 use crate::emit::{Emitter, Observer, wall_clock};
 use crate::error::RunError;
+use crate::evidence::Witness;
 use crate::layout::{Cut, write_out};
 use crate::measure::{Bench, measure};
 use crate::pace::Pace;
 use crate::scratch;
-use crate::watch::Watch;
+use crate::watch::{Watch, note_down};
+
+/// A device of less holds no medium: a card reader without a card, a loop device without a file.
+const LEAST_DEVICE: u64 = 4096;
 
 /// How long the null engine runs.
 const CALIBRATION: Duration = Duration::from_millis(30);
@@ -62,6 +67,14 @@ pub struct Request {
     pub labels: BTreeMap<String, String>,
     /// Seed of data and offsets.
     pub seed: u64,
+    /// Relative half width over the repeats to measure for; the suite's repeats are then the most.
+    pub confidence: Option<f64>,
+    /// Whether fio runs every workload too, in turns.
+    pub crosscheck: bool,
+    /// Sensors that commands read.
+    pub sensors: Vec<SensorCommand>,
+    /// What was read by eye.
+    pub notes: Vec<SensorNote>,
 }
 
 /// A run whose request was checked against the medium; nothing was written yet.
@@ -104,7 +117,7 @@ impl Run {
             _ => {}
         }
         let seen = assay_device::look(&sysroot, &request.path)?;
-        let engines = Engines::new(request.engine)?;
+        let engines = Engines::new(request.engine, request.crosscheck)?;
         let suite_writes = request.suite.writes();
         let mut early = Vec::new();
         let mut permit = None;
@@ -117,7 +130,11 @@ impl Run {
             } else {
                 early.push(Finding::UnwrittenReads);
             }
-            seen.medium.capacity_bytes.unwrap_or(0)
+            let capacity = seen.medium.capacity_bytes.unwrap_or(0);
+            if capacity < LEAST_DEVICE {
+                return Err(RunError::EmptyDevice { path: shown, capacity: Bytes(capacity).to_string() });
+            }
+            capacity
         } else {
             writable(&request.path, &seen)?;
             let leftovers = scratch::clean(&request.path);
@@ -137,7 +154,7 @@ impl Run {
                 needed: Bytes(LEAST_AREA * if suite_writes { 4 } else { 1 }).to_string(),
             });
         }
-        let area_bytes = rounded(asked.min(available).min(allowed));
+        let area_bytes = asked.min(rounded(available.min(allowed)));
         if area_bytes < asked {
             let reason = if available < allowed { "free space" } else { "the write limit" };
             early.push(Finding::SmallerSpan {
@@ -177,11 +194,13 @@ impl Run {
                 planned_write_bytes: if is_device && !suite_writes { 0 } else { planned },
                 seed: request.seed,
                 repeats: request.suite.repeats,
+                confidence: request.confidence,
                 raw_device: is_device,
                 ..Settings::default()
             },
             measurements: Vec::new(),
             sensors: Vec::new(),
+            crosscheck: Vec::new(),
             verification: None,
             source: None,
             outcome: Outcome::Running,
@@ -209,6 +228,7 @@ impl Run {
         } else {
             Area::in_directory(&self.request.path, &self.request.id, logical)?
         };
+        self.align(area.alignment().map_or(1, u64::from))?;
         let mut budget = Budget::new(self.request.suite.budget, self.request.suite.max_write.0);
         let mut emitter = Emitter::new(observer);
         emitter.emit(EventKind::Started {
@@ -235,25 +255,39 @@ impl Run {
         let null = null_cost(CALIBRATION);
         self.record.settings.null_ns_per_operation = Some(null.ns_per_operation);
 
+        note_down(&self.request.notes, &mut self.record.sensors);
+        let watch = Watch::start(&self.sysroot, &self.seen.leaves, &self.request.sensors);
+        let witness = Witness::new(&self.sysroot, &self.seen);
+        if let Some(finding) = witness.at_start() {
+            self.warn(finding, &mut emitter);
+        }
         let mut pace = Pace::default();
         if self.lay_out(&area, &mut budget, &mut pace, control, &mut emitter) {
             let meter = ProofMeter::open(&self.sysroot, &self.seen.devices).ok();
-            let watch = Watch::find(&self.sysroot, &self.seen.leaves);
             pace.look_at_reads(&area.target, self.record.settings.span_bytes, self.request.seed);
             let bench = Bench {
                 area: &area,
                 engines: &self.engines,
                 meter: meter.as_ref().filter(|m| !m.is_empty()),
                 watch: &watch,
+                witness: &witness,
                 null: Some(null),
                 control,
                 seed: self.request.seed,
                 span: self.record.settings.span_bytes,
                 repeats: self.request.suite.repeats,
+                confidence: self.request.confidence,
+                crosscheck: self.request.crosscheck,
+                disks: &self.seen.leaves,
             };
             measure(&bench, &self.request.suite.workloads, &mut self.record, &mut budget, &mut pace, &mut emitter);
         }
 
+        watch.collect(&mut self.record.sensors, &emitter);
+        let at_end = watch.findings(&self.record.sensors, self.record.host.governor.as_deref());
+        for finding in at_end.into_iter().chain(witness.at_end()) {
+            self.warn(finding, &mut emitter);
+        }
         emitter.phase("cleanup");
         area.clean_up();
         if self.record.outcome == Outcome::Running {
@@ -275,6 +309,22 @@ impl Run {
         Ok(self.record)
     }
 
+    /// Checks that direct I/O can do the suite's blocks, and makes the area a multiple of its
+    /// alignment.
+    fn align(&mut self, alignment: u64) -> Result<(), RunError> {
+        let mut workloads = self.request.suite.workloads.iter();
+        if let Some(w) = workloads.find(|w| w.direct && !w.block.0.is_multiple_of(alignment)) {
+            return Err(RunError::Alignment {
+                workload: w.name.clone(),
+                block: w.block.0,
+                alignment,
+                path: harmless(&self.request.path.to_string_lossy()),
+            });
+        }
+        self.area_bytes = self.area_bytes / alignment * alignment;
+        Ok(())
+    }
+
     /// Writes the test area out; false where the run ends with that.
     fn lay_out(
         &mut self,
@@ -285,6 +335,12 @@ impl Run {
         emitter: &mut Emitter<'_>,
     ) -> bool {
         if self.record.settings.raw_device && !self.request.suite.writes() {
+            self.record.settings.span_bytes = self.area_bytes;
+            return true;
+        }
+        if self.request.suite.only_soaks() && area.target.direct() {
+            // The first write of a soak is the medium's first.
+            area.reserve(self.area_bytes);
             self.record.settings.span_bytes = self.area_bytes;
             return true;
         }
@@ -304,7 +360,7 @@ impl Run {
         };
         budget.wrote(out.bytes);
         self.record.settings.written_bytes += out.bytes;
-        let span = rounded(out.bytes);
+        let span = if out.bytes == total { total } else { rounded(out.bytes) };
         area.trim(span);
         self.record.settings.span_bytes = span;
         self.record.settings.layout =

@@ -42,6 +42,7 @@ pub(crate) fn repeat(
         histogram: StoredHistogram::from(&report.histogram),
         first_done_ns: report.first_done_ns,
         last_done_ns: report.last_done_ns,
+        steady: None,
         outcome,
     }
 }

@@ -1,26 +1,88 @@
-//! What is looked at while a repeat runs, once a second, beside the I/O itself.
+//! What is looked at while a run goes on, once a second, beside the I/O itself.
+
+use std::cell::{Cell, RefCell};
+use std::sync::mpsc::{Receiver, channel};
 
 use assay_core::event::EventKind;
+use assay_core::finding::Finding;
 use assay_core::record::Sensor;
-use assay_device::{Sysroot, Thermometer};
+use assay_core::sensor::{SensorCommand, SensorKind, SensorNote};
+use assay_device::{Sensors, Sysroot};
 use assay_engine::LiveSample;
 
 use crate::budget::Budget;
 use crate::emit::Emitter;
 use crate::measure::nanos;
+use crate::sensors::{Command, Machine, Told};
 
-/// Sensors of the medium and the host.
+/// Sensors of the medium and the host, and those of the user.
 pub(crate) struct Watch {
-    thermometer: Thermometer,
+    /// What can be told of, in the order of its numbers; without samples.
+    series: Vec<Sensor>,
+    /// Highest values of the first of them, where known.
+    most: Vec<Option<f64>>,
+    told: Receiver<Told>,
+    hottest: Cell<Option<f64>>,
+    findings: RefCell<Vec<Finding>>,
+    _machine: Option<Machine>,
+    _commands: Vec<Command>,
 }
 
 impl Watch {
-    /// Finds the sensors of the medium's disks and of the machine.
-    pub(crate) fn find(sysroot: &Sysroot, disks: &[String]) -> Self {
-        Self { thermometer: Thermometer::find(sysroot, disks) }
+    /// Finds the sensors of the medium's disks and of the machine, and begins to read them and
+    /// to run the commands.
+    pub(crate) fn start(sysroot: &Sysroot, disks: &[String], commands: &[SensorCommand]) -> Self {
+        let (tell, told) = channel();
+        let sensors = Sensors::find(sysroot, disks);
+        let mut series: Vec<Sensor> =
+            sensors.readings().iter().map(|reading| reading.kind.series(&reading.name, reading.source)).collect();
+        let most = sensors.readings().iter().map(|reading| reading.most).collect();
+        let machine = (!sensors.is_empty()).then(|| Machine::start(sensors, 0, tell.clone()));
+        let mut running = Vec::new();
+        for command in commands {
+            running.push(Command::start(command.clone(), series.len(), tell.clone()));
+            series.push(command.kind.series(&command.name, "command"));
+        }
+        Self {
+            series,
+            most,
+            told,
+            hottest: Cell::new(None),
+            findings: RefCell::default(),
+            _machine: machine,
+            _commands: running,
+        }
     }
 
-    /// Reads the sensors and tells everybody of the interval.
+    /// Takes over what was read since the last time.
+    pub(crate) fn collect(&self, sensors: &mut Vec<Sensor>, emitter: &Emitter<'_>) {
+        let now = emitter.elapsed_ns();
+        let mut hottest: Option<f64> = None;
+        for told in self.told.try_iter() {
+            match told {
+                Told::Value { series, at, value } => {
+                    let Some(series) = self.series.get(series) else { continue };
+                    if series.kind == SensorKind::Temperature.name() {
+                        hottest = Some(hottest.map_or(value, |h| h.max(value)));
+                    }
+                    let sample = (now.saturating_sub(nanos(at.elapsed())), value);
+                    match sensors.iter_mut().find(|s| s.name == series.name && s.source == series.source) {
+                        Some(sensor) => sensor.samples.push(sample),
+                        None => sensors.push(Sensor { samples: vec![sample], ..series.clone() }),
+                    }
+                }
+                Told::Dropped { series, reason } => {
+                    let sensor = self.series.get(series).map(|s| s.name.clone()).unwrap_or_default();
+                    self.findings.borrow_mut().push(Finding::SensorDropped { sensor, reason });
+                }
+            }
+        }
+        if hottest.is_some() {
+            self.hottest.set(hottest);
+        }
+    }
+
+    /// Takes over what was read, and tells everybody of the interval.
     pub(crate) fn sample(
         &self,
         sample: &LiveSample,
@@ -29,24 +91,82 @@ impl Watch {
         budget: &Budget,
         emitter: &mut Emitter<'_>,
     ) {
+        self.collect(sensors, emitter);
         let seconds = (sample.interval_ns.max(1)) as f64 / 1e9;
-        let now = emitter.elapsed_ns();
-        let mut hottest: Option<f64> = None;
-        for (name, celsius) in self.thermometer.read() {
-            hottest = Some(hottest.map_or(celsius, |h| h.max(celsius)));
-            match sensors.iter_mut().find(|s| s.name == name) {
-                Some(sensor) => sensor.samples.push((now, celsius)),
-                None => sensors.push(Sensor { name, kind: "temperature".to_owned(), samples: vec![(now, celsius)] }),
-            }
-        }
         emitter.emit(EventKind::Sample {
             workload: workload.to_owned(),
             interval_ns: sample.interval_ns,
             iops: sample.operations as f64 / seconds,
             bytes_per_second: sample.bytes as f64 / seconds,
             p99_ns: sample.p99_ns,
-            temperature_celsius: hottest,
+            temperature_celsius: self.hottest.get(),
             left_ns: nanos(budget.left()),
         });
+    }
+
+    /// What is to be said of the sensors at the end.
+    pub(crate) fn findings(&self, sensors: &[Sensor], governor: Option<&str>) -> Vec<Finding> {
+        let mut findings = self.findings.take();
+        let clocks = self.series.iter().zip(&self.most).filter_map(|(series, most)| {
+            let sensor = sensors.iter().find(|s| s.name == series.name && s.source == series.source)?;
+            (series.kind == SensorKind::Frequency.name()).then_some((sensor.samples.as_slice(), (*most)?))
+        });
+        findings.extend(low_clock(clocks, governor));
+        findings
+    }
+}
+
+/// A clock below this share of its maximum is low.
+const LOW: f64 = 0.95;
+/// A note is made of more than this share of low readings.
+const OFTEN: f64 = 0.1;
+
+/// Low clocks are what governors want while a program waits for I/O: a note, not a doubt.
+fn low_clock<'a>(clocks: impl Iterator<Item = (&'a [(u64, f64)], f64)>, governor: Option<&str>) -> Option<Finding> {
+    let shares: Vec<f64> =
+        clocks.flat_map(|(samples, most)| samples.iter().map(move |(_, hertz)| hertz / most)).collect();
+    let low = shares.iter().filter(|share| **share < LOW).count();
+    let often = low as f64 > shares.len() as f64 * OFTEN;
+    let share = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
+    let governor = governor.unwrap_or_default().to_owned();
+    (often && share < LOW).then_some(Finding::LowClock { share, governor })
+}
+
+/// What was read by eye, at the start of the run.
+pub(crate) fn note_down(notes: &[SensorNote], sensors: &mut Vec<Sensor>) {
+    for note in notes {
+        let series = note.kind.series(&note.name, "note");
+        match sensors.iter_mut().find(|s| s.name == series.name && s.kind == series.kind && s.source == series.source) {
+            Some(sensor) => sensor.samples.push((0, note.value)),
+            None => sensors.push(Sensor { samples: vec![(0, note.value)], ..series }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn low_clocks_are_noted_where_they_are_frequent() {
+        let at = |hertz: f64| (0..20).map(|t| (t, hertz)).collect::<Vec<_>>();
+        let (full, half) = (at(1.5e9), at(0.75e9));
+        let of = |clocks: &[&[(u64, f64)]]| low_clock(clocks.iter().map(|c| (*c, 1.5e9)), Some("ondemand"));
+        assert_eq!(of(&[&full]), None);
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[&full, &half]), Some(Finding::LowClock { share: 0.75, governor: "ondemand".into() }));
+        let mut once = full.clone();
+        once[3].1 = 0.6e9;
+        assert_eq!(of(&[&once]), None, "one reading of twenty");
+    }
+
+    #[test]
+    fn notes_of_one_name_are_one_series() {
+        let note = |text: &str| SensorNote::parse(text).unwrap();
+        let mut sensors = Vec::new();
+        note_down(&[note("temperature=46C"), note("temperature=47.5C"), note("plug=3W")], &mut sensors);
+        assert_eq!(sensors.len(), 2);
+        assert_eq!((sensors[0].kind.as_str(), sensors[0].unit.as_str()), ("temperature", "°C"));
+        assert_eq!((sensors[0].source.as_str(), sensors[0].samples.as_slice()), ("note", &[(0, 46.0), (0, 47.5)][..]));
     }
 }

@@ -1,5 +1,14 @@
-//! Pure mathematics: from repeated values to estimates. No I/O, no clock, no randomness.
+//! Pure mathematics: from repeated values to estimates, and from series to what happened in them.
+//! No I/O, no clock, no randomness but from a seed.
 
+mod ess;
 mod interval;
+mod shape;
+pub mod soak;
+pub mod steady;
+#[cfg(test)]
+mod testing;
 
+pub use ess::{Correlation, correlation};
 pub use interval::{LEVEL, geometric, student_t};
+pub use shape::{TwoSpeeds, drift, two_speeds, uneven};

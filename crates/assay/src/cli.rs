@@ -2,10 +2,18 @@
 
 use std::path::PathBuf;
 
+use assay_core::sensor::{SensorCommand, SensorNote};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-const EXIT_CODES: &str = "\
+const OVERVIEW: &str = "\
+Examples:
+  assay run                  measure the medium under the current directory
+  assay run /mnt/card        measure a mounted card
+  assay info /mnt/card       what it is and how it is attached
+  assay list                 what was measured so far
+  assay report -o card.html  the last run as a page
+
 Exit codes:
   0    done, and the answer is good
   1    done, and the answer is no: the result is invalid
@@ -17,8 +25,8 @@ Exit codes:
 /// Measure storage media, prove that the bytes crossed the device, and say how far the bus allows
 /// it.
 #[derive(Debug, Parser)]
-#[command(name = "assay", version, propagate_version = true, after_help = EXIT_CODES)]
-#[command(help_expected = true, arg_required_else_help = true)]
+#[command(name = "assay", version, propagate_version = true, after_help = OVERVIEW)]
+#[command(help_expected = true, arg_required_else_help = true, max_term_width = 80)]
 pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -45,13 +53,13 @@ pub(crate) enum Command {
     /// Remove records from the store
     #[command(after_help = RM_EXAMPLES)]
     Rm(RmArgs),
-    /// Write a report: HTML, Markdown, CSV or JSON, by the file's extension
+    /// Write a report as HTML, Markdown, CSV or JSON
     #[command(after_help = REPORT_EXAMPLES)]
     Report(ReportArgs),
     /// Print shell completions
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions(CompletionsArgs),
-    /// Print the manual page, or write one for each command into a directory
+    /// Print the manual page, or write one for each command
     #[command(after_help = MAN_EXAMPLES)]
     Man(ManArgs),
 }
@@ -62,8 +70,11 @@ Examples:
   assay run /mnt/card --label unit=7      a mounted card, with a label of yours
   assay run --suite smoke /mnt/card       a first look in five seconds
   assay run --json /mnt/card > run.json   the record for a script
-  assay run --raw /dev/sdX                a device without a file system (overwrites it)
-  assay run --raw --suite read-only /dev/sdX   only read a device, nothing is written";
+  assay run --crosscheck fio /mnt/card    next to fio, with the ratio
+  assay run job.fio                       a fio job file, in the current directory
+  assay run --raw /dev/sdX                a bare device; it is overwritten
+  assay run --raw --suite read-only /dev/sdX
+                                          a device is only read";
 const INFO_EXAMPLES: &str = "\
 Examples:
   assay info               the medium under the current directory
@@ -75,6 +86,18 @@ Examples:
   assay suite show quick > mine.toml     a suite of your own to start from
   assay run --suite mine.toml /mnt/card
   assay suite export quick --to fio -o quick.fio";
+const SUITE_LIST_EXAMPLES: &str = "\
+Examples:
+  assay suite list
+  assay suite list --json";
+const SUITE_SHOW_EXAMPLES: &str = "\
+Examples:
+  assay suite show quick > mine.toml     a suite of your own to start from
+  assay suite show mine.toml             checks it, too";
+const SUITE_EXPORT_EXAMPLES: &str = "\
+Examples:
+  assay suite export quick --to fio -o quick.fio
+  cd /mnt/card && fio ~/quick.fio        the same load with fio";
 const LIST_EXAMPLES: &str = "\
 Examples:
   assay list
@@ -106,21 +129,29 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Directory on the medium, or a raw device with --raw
+    /// Directory on the medium, a raw device with --raw, or a fio job file to run here
     #[arg(default_value = ".")]
     pub(crate) target: PathBuf,
 
-    /// Suite by name, or a suite file
-    #[arg(long, value_name = "NAME|FILE", default_value = "quick")]
+    /// Suite by name, a suite file, or a fio job file that ends in .fio
+    #[arg(long, value_name = "NAME|FILE", default_value = crate::suites::DEFAULT)]
     pub(crate) suite: String,
 
     /// Engine; auto takes io_uring where the kernel allows it
     #[arg(long, value_enum, default_value_t = EngineArg::Auto)]
     pub(crate) engine: EngineArg,
 
+    /// Run every workload by this instrument too, in turns, and show the ratio
+    #[arg(long, value_name = "PEER", value_enum, conflicts_with = "confidence")]
+    pub(crate) crosscheck: Option<PeerArg>,
+
     /// Repeats of each workload
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeats: Option<u32>,
+
+    /// Measure until the interval over repeats is this narrow, like 5%
+    #[arg(long, value_name = "SHARE", conflicts_with = "repeats", value_parser = crate::commands::parse_confidence)]
+    pub(crate) confidence: Option<f64>,
 
     /// Time for everything, like 90s or 10m
     #[arg(long, value_name = "TIME", value_parser = budget)]
@@ -133,6 +164,14 @@ pub(crate) struct RunArgs {
     /// Free label, like model=…, unit=…, slot=… or price=12.90USD; repeat for more
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
     pub(crate) labels: Vec<(String, String)>,
+
+    /// Read a sensor with a command once a second, unit C, W or Hz; repeat for more
+    #[arg(long = "sensor", value_name = "NAME:UNIT=COMMAND", value_parser = SensorCommand::parse)]
+    pub(crate) sensors: Vec<SensorCommand>,
+
+    /// Keep a value read by eye, like temperature=46C; repeat for more
+    #[arg(long = "note", value_name = "NAME=VALUE", value_parser = SensorNote::parse)]
+    pub(crate) notes: Vec<SensorNote>,
 
     /// TARGET is a raw device; suites that write overwrite what it holds
     #[arg(long)]
@@ -171,8 +210,16 @@ pub(crate) enum EngineArg {
     Uring,
     /// pread and pwrite, a thread for each operation in flight
     Sync,
+    /// The program fio, which has to be installed
+    Fio,
     /// No I/O at all: measures the instrument itself
     Null,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PeerArg {
+    /// The program fio, which has to be installed
+    Fio,
 }
 
 #[derive(Debug, Args)]
@@ -196,12 +243,14 @@ pub(crate) struct SuiteArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum SuiteCommand {
     /// List the built-in suites
+    #[command(after_help = SUITE_LIST_EXAMPLES)]
     List {
         /// Print one JSON document
         #[arg(long)]
         json: bool,
     },
     /// Show a suite as its file
+    #[command(after_help = SUITE_SHOW_EXAMPLES)]
     Show {
         /// Suite by name, or a suite file
         suite: String,
@@ -210,11 +259,12 @@ pub(crate) enum SuiteCommand {
         json: bool,
     },
     /// Write a suite in another tool's format
+    #[command(after_help = SUITE_EXPORT_EXAMPLES)]
     Export {
         /// Suite by name, or a suite file
         suite: String,
         /// Format
-        #[arg(long, value_enum)]
+        #[arg(long, value_name = "FORMAT", value_enum)]
         to: ExportFormat,
         /// File to write; standard output by default
         #[arg(short, long, value_name = "FILE")]
@@ -316,7 +366,7 @@ pub(crate) struct ManArgs {
 
 fn budget(text: &str) -> Result<std::time::Duration, String> {
     let duration = assay_core::units::parse_duration(text).map_err(|e| e.to_string())?;
-    if duration < std::time::Duration::from_secs(1) || duration > std::time::Duration::from_secs(30 * 86_400) {
+    if duration < std::time::Duration::from_secs(1) || duration > crate::suites::LONGEST_BUDGET {
         return Err("must be 1s to 30d".to_owned());
     }
     Ok(duration)

@@ -29,6 +29,37 @@ pub(crate) fn tell(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", text.strip_suffix('\n').unwrap_or(text));
 }
 
+/// The same, broken between words where the terminal's line ends.
+pub(crate) fn tell_wrapped(text: &str) {
+    let err = std::io::stderr();
+    tell(&if err.is_terminal() { wrapped(text, stderr_style().width) } else { text.to_owned() });
+}
+
+/// Text whose lines break between words, where they are longer than `width`; what follows a break
+/// is indented.
+pub(crate) fn wrapped(text: &str, width: usize) -> String {
+    let mut out = String::new();
+    for (number, line) in text.lines().enumerate() {
+        if number > 0 {
+            out.push('\n');
+        }
+        let mut column = 0;
+        for (at, word) in line.split(' ').enumerate() {
+            let length = word.chars().count();
+            if at > 0 && column + 1 + length > width {
+                out.push_str("\n  ");
+                column = 2;
+            } else if at > 0 {
+                out.push(' ');
+                column += 1;
+            }
+            out.push_str(word);
+            column += length;
+        }
+    }
+    out
+}
+
 /// A path for a line on a terminal.
 pub(crate) fn shown(path: &Path) -> String {
     harmless(&path.to_string_lossy())
@@ -60,7 +91,24 @@ pub(crate) fn stderr_style() -> Style {
     style(&err, rustix::termios::tcgetwinsize(&err).ok().map(|size| size.ws_col).filter(|c| *c > 0))
 }
 
+/// Whether the terminal obeys control sequences.
+pub(crate) fn can_repaint() -> bool {
+    std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
 fn color_wanted() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
-        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && can_repaint()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_break_between_words() {
+        assert_eq!(wrapped("one two three", 80), "one two three");
+        assert_eq!(wrapped("one two three\nfour", 8), "one two\n  three\nfour");
+        assert_eq!(wrapped("a-word-longer-than-the-line b", 8), "a-word-longer-than-the-line\n  b");
+        assert_eq!(wrapped("", 8), "");
+    }
 }

@@ -2,14 +2,19 @@
 //! shows what happens.
 
 use std::path::Path;
+use std::time::Duration;
 
 use assay_core::event::Event;
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_runner::Observer;
-use assay_store::{Owner, RunState, SqliteStore, Store};
+use assay_store::{Owner, RunState, SqliteStore, Store, StoreError};
 
 use crate::progress::Progress;
+
+/// How long a save waits for other processes.
+const UNDER_WAY: Duration = Duration::from_millis(250);
+const AT_THE_END: Duration = Duration::from_secs(5);
 
 /// Store and progress of one run.
 pub(crate) struct Recorder<'a> {
@@ -23,6 +28,19 @@ pub(crate) struct Recorder<'a> {
 impl<'a> Recorder<'a> {
     pub(crate) fn new(store: Option<&'a mut SqliteStore>, progress: &'a mut dyn Progress) -> Self {
         Self { store, owner: Owner::current(), progress, problem: None }
+    }
+
+    /// Saves the record before anything is measured: a store that cannot be written is found here.
+    pub(crate) fn begin(&mut self, record: &Record) -> Result<(), StoreError> {
+        let Some(store) = self.store.as_mut() else { return Ok(()) };
+        store.save(record, RunState::Running { owner: &self.owner, scratch: None })
+    }
+
+    /// Takes the record back of a run that could not start.
+    pub(crate) fn withdraw(&mut self, record: &Record) {
+        if let Some(store) = self.store.as_mut() {
+            let _ = store.save(record, RunState::Finished).and_then(|()| store.remove(&record.id));
+        }
     }
 
     /// Why the record is not in the store, if it is not.
@@ -44,6 +62,9 @@ impl Observer for Recorder<'_> {
             _ if scratch.is_some() => RunState::Running { owner: &self.owner, scratch },
             _ => RunState::Finished,
         };
+        // Between repeats nobody waits for others; at the end the record is worth a while.
+        let patience = if matches!(state, RunState::Finished) { AT_THE_END } else { UNDER_WAY };
+        let _ = store.set_patience(patience);
         self.problem = store.save(record, state).err().map(|e| harmless(&e.to_string()));
     }
 }

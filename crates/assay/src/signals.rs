@@ -1,18 +1,31 @@
 //! Ctrl-C, SIGTERM and SIGHUP end the run in good order; a second one ends it at once.
 
+use std::time::{Duration, Instant};
+
 use assay_engine::Control;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use crate::failure::Failure;
 
+/// One wish to stop often comes as several signals: `timeout` sends its own to the process and to
+/// its group, and when a terminal is closed both shell and kernel send SIGHUP. Only a signal that
+/// comes later than this is a second wish.
+const ONE_WISH: Duration = Duration::from_millis(500);
+
 /// Makes the signals stop `control`.
 pub(crate) fn stop_on_signals(control: &Control) -> Result<(), Failure> {
-    let flag = control.flag();
     let fail = |e: std::io::Error| Failure::environment(format!("signals cannot be handled: {e}"));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // The order matters: the second signal finds the flag set and exits, the first sets it.
-        signal_hook::flag::register_conditional_shutdown(signal, 130, flag.clone()).map_err(fail)?;
-        signal_hook::flag::register(signal, flag.clone()).map_err(fail)?;
-    }
-    Ok(())
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(fail)?;
+    let control = control.clone();
+    let wait = move || {
+        let mut first: Option<Instant> = None;
+        for _ in signals.forever() {
+            control.stop();
+            if first.get_or_insert_with(Instant::now).elapsed() > ONE_WISH {
+                signal_hook::low_level::exit(130);
+            }
+        }
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop).map_err(fail)
 }

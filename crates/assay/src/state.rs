@@ -1,6 +1,7 @@
 //! Where records and reports are kept.
 
 use std::fs::OpenOptions;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use assay_report::Redactor;
@@ -73,6 +74,9 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
     attempt.map_err(|error| cannot_write(path, &error))
 }
 
+/// S_ISVTX, inode(7).
+const STICKY: u32 = 0o1000;
+
 /// How a file is written.
 enum Place {
     /// A pipe or a device, or a file in a directory where nothing else can be made.
@@ -83,10 +87,19 @@ enum Place {
 
 fn place(path: &Path) -> Place {
     // Links are followed: the file takes the new content, not the link's place.
-    let file = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let file = std::fs::canonicalize(path)
+        // A link to what is not there yet, or no link at all.
+        .or_else(|_| std::fs::read_link(path).map(|to| path.parent().unwrap_or(Path::new("")).join(to)))
+        .unwrap_or_else(|_| path.to_owned());
     let exists = file.symlink_metadata();
     let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let swappable = rustix::fs::access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok();
+    let mut swappable = rustix::fs::access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok();
+    if let (Ok(meta), Ok(above)) = (&exists, directory.metadata()) {
+        // In a sticky directory like /tmp only the owner takes a file's name away (rename(2)).
+        let me = rustix::process::geteuid();
+        let owner = me.is_root() || [meta.uid(), above.uid()].contains(&me.as_raw());
+        swappable &= owner || above.mode() & STICKY == 0;
+    }
     if exists.as_ref().is_ok_and(|meta| !meta.is_file() || !swappable) {
         return Place::InPlace(file);
     }
@@ -113,7 +126,7 @@ mod tests {
             write_whole(&link, text).unwrap();
             assert_eq!(std::fs::read_to_string(&link).unwrap(), text);
         }
-        assert!(link.is_symlink() || !file.exists());
+        assert!(link.is_symlink() && file.is_file());
         assert!(std::fs::read_dir(dir.path()).unwrap().all(|e| !e.unwrap().path().to_string_lossy().contains("part")));
     }
 

@@ -1,8 +1,9 @@
 //! Suites: the built-in ones are files too, embedded.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
+use std::time::Duration;
 
 use assay_core::suite::Suite;
 use assay_core::text::harmless;
@@ -10,15 +11,22 @@ use assay_core::text::harmless;
 use crate::failure::Failure;
 
 /// Built-in suites, name and text.
-pub(crate) const BUILT_IN: [(&str, &str); 4] = [
+pub(crate) const BUILT_IN: [(&str, &str); 5] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("smoke", include_str!("../../../suites/smoke.toml")),
     ("read-only", include_str!("../../../suites/read-only.toml")),
     ("blocks", include_str!("../../../suites/blocks.toml")),
+    ("soak", include_str!("../../../suites/soak.toml")),
 ];
+
+/// The suite where none is named.
+pub(crate) const DEFAULT: &str = "quick";
 
 /// A longer file is no suite; without a limit, `/dev/zero` would fill the memory.
 const LONGEST: u64 = 1 << 20;
+
+/// No run takes longer.
+pub(crate) const LONGEST_BUDGET: Duration = Duration::from_secs(30 * 86_400);
 
 /// Text of a suite and its name in messages: a built-in one by name, else a file.
 fn text(name: &str) -> Result<(String, String), Failure> {
@@ -26,11 +34,11 @@ fn text(name: &str) -> Result<(String, String), Failure> {
         return Ok(((*text).to_owned(), format!("{name}.toml")));
     }
     let shown = harmless(name);
+    let names = BUILT_IN.map(|(name, _)| name).join(", ");
     let path = Path::new(name);
     let looks_like_a_file = name.contains('/') || path.extension().is_some() || path.exists();
     if !looks_like_a_file {
-        let names: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
-        return Err(Failure::usage(format!("no suite `{shown}`; there are {}, or name a file", names.join(", "))));
+        return Err(Failure::usage(format!("no suite `{shown}`; there are {names}, or name a file")));
     }
     let mut text = String::new();
     match File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text)) {
@@ -38,18 +46,48 @@ fn text(name: &str) -> Result<(String, String), Failure> {
             Err(Failure::usage(format!("{shown}: is larger than 1 MiB; a suite is a small TOML file")))
         }
         Ok(_) => Ok((text, shown)),
-        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-            Err(Failure::usage(format!("{shown}: is not a text file; a suite is a TOML file")))
-        }
-        Err(error) => Err(Failure::usage(format!("{shown}: {error}"))),
+        Err(error) => Err(match error.kind() {
+            ErrorKind::InvalidData => Failure::usage(format!("{shown}: is not a text file; a suite is a TOML file")),
+            ErrorKind::IsADirectory => Failure::usage(format!("{shown}: is a directory; a suite is a TOML file")),
+            ErrorKind::NotFound => {
+                Failure::usage(format!("{shown}: no such file; name a suite file, or one of {names}"))
+            }
+            ErrorKind::PermissionDenied => {
+                Failure::environment(format!("{shown}: no permission to read it; change its owner or mode"))
+            }
+            _ => Failure::environment(format!("{shown}: {error}")),
+        }),
     }
 }
 
 /// A suite by name or file, and its text.
 pub(crate) fn checked(name: &str) -> Result<(String, Suite), Failure> {
     let (text, file) = text(name)?;
-    let suite = Suite::parse(&text, &file)?;
+    let (suite, _) = parse(&text, &file)?;
+    if suite.budget > LONGEST_BUDGET {
+        return Err(Failure::usage(format!("{file}: budget must be 1s to 30d")));
+    }
     Ok((text, suite))
+}
+
+/// A suite by name or file, and what is different from how its own tool would run it.
+pub(crate) fn noted(name: &str) -> Result<(Suite, Vec<String>), Failure> {
+    let (text, suite) = checked(name)?;
+    let (_, notes) = parse(&text, name)?;
+    Ok((suite, notes))
+}
+
+/// Whether the name says that a file is a fio job file.
+pub(crate) fn is_job_file(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("fio"))
+}
+
+fn parse(text: &str, file: &str) -> Result<(Suite, Vec<String>), Failure> {
+    if is_job_file(Path::new(file)) {
+        let read = assay_fio::read_job_file(text, file)?;
+        return Ok((read.suite, read.notes));
+    }
+    Ok((Suite::parse(text, file)?, Vec::new()))
 }
 
 /// A suite by name or file.
@@ -61,7 +99,6 @@ pub(crate) fn load(name: &str) -> Result<Suite, Failure> {
 mod tests {
     use super::*;
     use assay_core::units::Bytes;
-    use std::time::Duration;
 
     #[test]
     fn every_built_in_suite_is_sound_and_named_like_its_file() {

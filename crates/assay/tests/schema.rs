@@ -1,4 +1,5 @@
 //! The committed JSON Schema is the one that the types give.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use std::path::Path;
 

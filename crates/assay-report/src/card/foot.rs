@@ -8,6 +8,7 @@ use crate::classes::judge;
 use crate::facts::{self, clean};
 use crate::line::{Page, Paint, VALUES};
 use crate::notes::notes;
+use crate::sensors;
 use crate::verdict::{Tone, capitalised, tone, verdict_sentence};
 
 pub(crate) fn add(page: &mut Page, record: &Record) {
@@ -20,6 +21,12 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
     }
     if let Some(source) = &record.source {
         page.labelled("imported", Paint::Dim, &clean(&format!("{} from {}", source.format, source.file)), Paint::Plain);
+    }
+    if let Some(words) = sensors::per_watt(record) {
+        page.labelled("per watt", Paint::Dim, &words, Paint::Plain);
+    }
+    if let Some(words) = sensors::noted(record) {
+        page.labelled("noted", Paint::Dim, &words, Paint::Plain);
     }
     page.labelled("effort", Paint::Dim, &facts::effort(record), Paint::Plain);
     if record.outcome != Outcome::Completed {

@@ -1,8 +1,10 @@
 //! The terminal card of one record.
 
+mod crosscheck;
 mod foot;
 mod head;
 mod rows;
+mod soak;
 
 use assay_core::record::Record;
 
@@ -15,6 +17,8 @@ pub fn card(record: &Record, style: &Style) -> String {
     let mut page = Page::new(style.bounded());
     head::add(&mut page, record);
     rows::add(&mut page, record);
+    soak::add(&mut page, record);
+    crosscheck::add(&mut page, record);
     foot::add(&mut page, record);
     page.finish()
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::bus;
 use crate::facts::clean;
+use crate::sensors;
 
 #[derive(Serialize)]
 struct Charts {
@@ -44,7 +45,7 @@ type SampleData = (f64, f64, f64, f64, Option<u64>, Option<u64>);
 #[derive(Serialize)]
 struct SensorData {
     name: String,
-    unit: &'static str,
+    unit: String,
     /// Seconds of the run and values.
     t: Vec<f64>,
     v: Vec<f64>,
@@ -61,7 +62,7 @@ fn charts(record: &Record) -> Charts {
         reachable: bus::reachable(&record.medium).map(|b| b / 1e6),
         bus: record.medium.bus.as_ref().map(|b| clean(&b.mode)).unwrap_or_default(),
         workloads: record.measurements.iter().map(workload).collect(),
-        sensors: record.sensors.iter().map(sensor).collect(),
+        sensors: sensors::drawn(record).map(sensor).collect(),
     }
 }
 
@@ -151,12 +152,7 @@ fn merged<'a>(histograms: impl Iterator<Item = &'a StoredHistogram>) -> Vec<(u64
 }
 
 fn sensor(s: &Sensor) -> SensorData {
-    let (unit, factor) = match s.kind.as_str() {
-        "temperature" => ("°C", 1.0),
-        "frequency" => ("MHz", 1e-6),
-        "power" => ("W", 1.0),
-        _ => ("", 1.0),
-    };
+    let (unit, factor) = sensors::unit(s);
     let good = || s.samples.iter().filter(|(_, v)| v.is_finite());
     SensorData {
         name: harmless(&clean(&s.name)),

@@ -13,6 +13,7 @@ use crate::bus;
 use crate::classes::judge;
 use crate::facts::{self, clean, nanoseconds};
 use crate::figure::{MB, shown};
+use crate::sensors;
 use crate::verdict::{Tone, capitalised, tone, verdict_sentence, word};
 
 pub(crate) fn add(out: &mut String, record: &Record, index: usize) {
@@ -31,7 +32,7 @@ pub(crate) fn add(out: &mut String, record: &Record, index: usize) {
     for (w, m) in record.measurements.iter().enumerate() {
         workload::add(out, record, m, (index, w));
     }
-    if !record.sensors.is_empty() {
+    if sensors::drawn(record).next().is_some() {
         out.push_str(&format!("<section class=\"workload\"><h3>Sensors over the whole run</h3><div class=\"grid\"><figure class=\"chart wide\" data-record=\"{index}\" data-chart=\"run-sensors\"><figcaption>Readings</figcaption></figure></div></section>\n"));
     }
     provenance(out, record);

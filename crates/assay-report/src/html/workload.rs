@@ -12,6 +12,7 @@ use crate::bus;
 use crate::facts::{self, clean};
 use crate::figure::{MB, interval, latency_unit, percent};
 use crate::notes;
+use crate::sensors;
 use crate::verdict::capitalised;
 
 pub(crate) fn add(out: &mut String, record: &Record, m: &Measurement, place: (usize, usize)) {
@@ -21,18 +22,22 @@ pub(crate) fn add(out: &mut String, record: &Record, m: &Measurement, place: (us
     if let Some(words) = facts::instead(m) {
         out.push_str(&format!("<p class=\"hint\">{}.</p>\n", esc(&capitalised(&words))));
     }
+    if let Some(soak) = &m.soak {
+        out.push_str(&format!("<p>{}. {}.</p>\n", esc(&soak.rates()), esc(&capitalised(&soak.cliff_sentence()))));
+    }
     let random = m.workload.pattern == Pattern::Random;
     if !m.repeats.is_empty() {
         out.push_str(&format!("<p class=\"sub\">{}</p>\n<div class=\"grid\">\n", esc(&circumstances(m))));
         chart(out, place, "rate", if random { "Operations per second over time" } else { "Throughput over time" });
         chart(out, place, "distribution", "Distribution of latency");
         chart(out, place, "latency", "Latency over time");
-        let tall = if record.sensors.is_empty() { "" } else { " tall" };
+        let with_sensors = sensors::drawn(record).next().is_some();
+        let tall = if with_sensors { " tall" } else { "" };
         out.push_str(&format!("<figure class=\"figures{tall}\"><figcaption>Repeats and estimates</figcaption>"));
         out.push_str(&svg::repeats(m, random).unwrap_or_default());
         estimates(out, m);
         out.push_str("</figure>\n");
-        if !record.sensors.is_empty() {
+        if with_sensors {
             chart(out, place, "sensors", "Sensors over the same time");
         }
         out.push_str("</div>\n");

@@ -122,6 +122,7 @@ fn repeat(w: &Workload, nature: &Nature, start_ns: u64, seconds: u64, dice: &mut
         histogram: StoredHistogram::from(&histogram),
         first_done_ns: seconds * SECOND,
         last_done_ns: seconds * SECOND,
+        steady: None,
         outcome: Outcome::Completed,
     }
 }
@@ -219,6 +220,7 @@ pub fn bare_record() -> Record {
         labels: BTreeMap::new(),
         suite: SuiteRef { name: "quick".into(), version: 1 },
         settings: Settings {
+            confidence: None,
             budget_ns: 90 * SECOND,
             max_write_bytes: 1 << 30,
             planned_write_bytes: 760 << 20,
@@ -236,6 +238,7 @@ pub fn bare_record() -> Record {
         },
         measurements: Vec::new(),
         sensors: Vec::new(),
+        crosscheck: Vec::new(),
         verification: None,
         source: None,
         outcome: Outcome::Completed,
@@ -269,6 +272,8 @@ pub fn good_card() -> Record {
     record.sensors.push(Sensor {
         name: "cpu-thermal".into(),
         kind: "temperature".into(),
+        unit: "°C".into(),
+        source: "thermal zone".into(),
         samples: (0..start / SECOND + 1)
             .map(|s| {
                 celsius += (52.0 - celsius) * 0.04 + 0.15 * dice.bell();

@@ -36,6 +36,7 @@ pub fn record(id: &str) -> Record {
         settings: Settings { seed: u64::MAX, ..Settings::default() },
         measurements: Vec::new(),
         sensors: Vec::new(),
+        crosscheck: Vec::new(),
         verification: None,
         source: None,
         outcome: Outcome::Completed,
@@ -61,7 +62,13 @@ pub fn running(id: &str) -> Record {
 /// About `kib` KiB of readings, so that documents span pages.
 pub fn with_samples(mut record: Record, kib: u64) -> Record {
     let samples = (0..kib * 60).map(|n| (n * 1_000_000_000, 40.5)).collect();
-    record.sensors = vec![Sensor { name: "cpu".to_owned(), kind: "temperature".to_owned(), samples }];
+    record.sensors = vec![Sensor {
+        name: "cpu".to_owned(),
+        kind: "temperature".to_owned(),
+        unit: "°C".to_owned(),
+        source: "hwmon".to_owned(),
+        samples,
+    }];
     record
 }
 

@@ -1,14 +1,18 @@
 //! One file a command.
 
 mod completions;
+mod confidence;
 mod info;
 mod list;
 mod man;
+mod peers;
 mod report;
 mod rm;
 mod run;
 mod show;
 mod suite;
+
+pub(crate) use confidence::parse as parse_confidence;
 
 use assay_core::exit::Exit;
 

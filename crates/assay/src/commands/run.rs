@@ -21,6 +21,7 @@ use crate::{output, signals, state, suites};
 
 pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
     // Everything that can be wrong is found before the first byte is written.
+    let args = super::peers::settle(args)?;
     let suite = suite(&args)?;
     let raw = raw_mode(&args)?;
     if let Some(path) = &args.output {
@@ -28,7 +29,9 @@ pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
         state::check_writable(path)?;
     }
     // The store is made when it is certain that there will be a record.
-    if let (false, Some(mut store)) = (args.no_save, state::existing()?) {
+    if !args.no_save
+        && let Some(mut store) = state::existing()?
+    {
         show_abandoned(&mut store)?;
     }
     let request = Request {
@@ -40,11 +43,16 @@ pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
             EngineArg::Auto => EngineWish::Auto,
             EngineArg::Uring => EngineWish::Only(EngineKind::Uring),
             EngineArg::Sync => EngineWish::Only(EngineKind::Sync),
+            EngineArg::Fio => EngineWish::Only(EngineKind::Fio),
             EngineArg::Null => EngineWish::Only(EngineKind::Null),
         },
         raw,
         labels: args.labels.iter().cloned().collect(),
         seed: seed(),
+        confidence: args.confidence,
+        crosscheck: args.crosscheck.is_some(),
+        sensors: args.sensors.clone(),
+        notes: args.notes.clone(),
     };
     let prepared = Run::prepare(request)?;
     let mut store = if args.no_save { None } else { Some(state::open()?) };
@@ -53,7 +61,9 @@ pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
     signals::stop_on_signals(&control)?;
     let mut progress = progress(&args);
     let mut recorder = Recorder::new(store.as_mut(), progress.as_mut());
-    let mut record = prepared.execute(&control, &mut recorder)?;
+    let first = prepared.record().clone();
+    recorder.begin(&first)?;
+    let mut record = prepared.execute(&control, &mut recorder).inspect_err(|_| recorder.withdraw(&first))?;
     let unsaved = recorder.finish();
     record.warnings.extend(unsaved.clone().map(|reason| Finding::NotSaved { reason }.into()));
     drop(progress);
@@ -69,7 +79,8 @@ pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
 
 /// The suite with what the command line changes in it.
 fn suite(args: &RunArgs) -> Result<Suite, Failure> {
-    let mut suite = suites::load(&args.suite)?;
+    let (mut suite, notes) = suites::noted(&args.suite)?;
+    super::peers::tell_notes(args, &notes);
     if let Some(repeats) = args.repeats {
         suite.repeats = repeats;
     }
@@ -79,6 +90,7 @@ fn suite(args: &RunArgs) -> Result<Suite, Failure> {
     if let Some(limit) = args.max_write {
         suite.max_write = limit;
     }
+    super::confidence::apply(args, &mut suite)?;
     Ok(suite)
 }
 
@@ -99,10 +111,11 @@ fn raw_mode(args: &RunArgs) -> Result<RawMode, Failure> {
 fn show_abandoned(store: &mut SqliteStore) -> Result<(), Failure> {
     for run in store.abandoned()? {
         let removed = run.scratch.as_deref().map(remove_abandoned).unwrap_or_default();
-        let files = if removed.directories > 0 { ", and its test file was removed" } else { "" };
+        let files = if removed.directories > 0 { ", its test file was removed" } else { "" };
         let kept: usize = run.record.measurements.iter().map(|m| m.repeats.len()).sum();
+        let repeats = if kept == 1 { "1 repeat is".to_owned() } else { format!("{kept} repeats are") };
         let id = harmless(&run.id);
-        output::tell(&format!("run {id} was killed; {kept} of its repeats are kept (assay show {id}){files}"));
+        output::tell_wrapped(&format!("run {id} was killed; {repeats} kept (assay show {id}){files}"));
     }
     Ok(())
 }
@@ -112,7 +125,7 @@ fn progress(args: &RunArgs) -> Box<dyn Progress> {
         Box::new(Machine)
     } else if args.quiet {
         Box::new(Silent)
-    } else if std::io::stderr().is_terminal() {
+    } else if std::io::stderr().is_terminal() && output::can_repaint() {
         Box::new(Live::new(output::stderr_style().unicode))
     } else {
         Box::new(Lines::default())

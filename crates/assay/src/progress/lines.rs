@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use assay_core::event::{Event, EventKind};
-use assay_core::finding::Severity;
+use assay_core::finding::{Severity, Warning};
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, figures, latency, rate, span};
 
@@ -40,12 +40,17 @@ impl Progress for Lines {
                 ));
             }
             EventKind::Warning { workload, warning } if warning.severity >= Severity::Suspect => {
-                let about = workload.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
-                tell(&harmless(&format!("warning{about}: {}", warning.cause)));
+                tell(&self::warning(workload.as_deref(), warning));
             }
             _ => {}
         }
     }
+}
+
+/// A finding in a line.
+pub(super) fn warning(workload: Option<&str>, warning: &Warning) -> String {
+    let about = workload.map(|name| format!(" ({name})")).unwrap_or_default();
+    harmless(&format!("warning{about}: {}", warning.cause))
 }
 
 /// What is about to happen, said before the first byte is written.

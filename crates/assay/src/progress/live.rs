@@ -7,37 +7,57 @@ use assay_core::event::{Event, EventKind};
 use assay_core::finding::Severity;
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, figures, latency, rate, span};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::Progress;
-use super::lines::announcement;
+use super::lines::{announcement, warning};
+use super::painter::Painter;
+use crate::output::stderr_style;
 
 /// Intervals shown as a small curve.
 const CURVE: usize = 16;
+/// Columns of the bar, and of the one on a narrow terminal.
+const BAR: usize = 24;
+const SHORT_BAR: usize = 8;
 
 /// Two lines that repaint themselves on standard error.
 pub(crate) struct Live {
-    bar: ProgressBar,
+    painter: Painter,
+    unicode: bool,
+    /// Share that is done, 0 to 1.
+    share: f64,
+    /// What is done now, with its number among all.
+    head: String,
     title: String,
     curve: VecDeque<f64>,
-    unicode: bool,
+    /// What the last repeat came to; stands in until the next one has figures of its own.
+    before: String,
 }
 
 impl Live {
     pub(crate) fn new(unicode: bool) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr());
-        let template = if unicode {
-            "  {bar:24} {pos:>2}/{len} {prefix}\n  {wide_msg}"
-        } else {
-            "  [{bar:24}] {pos:>2}/{len} {prefix}\n  {wide_msg}"
-        };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars(if unicode { "█▌░" } else { "=> " }));
+        Self {
+            painter: Painter::default(),
+            unicode,
+            share: 0.0,
+            head: String::new(),
+            title: String::new(),
+            curve: VecDeque::with_capacity(CURVE),
+            before: String::new(),
         }
-        Self { bar, title: String::new(), curve: VecDeque::with_capacity(CURVE), unicode }
     }
 
-    fn figures(&mut self, bytes_per_second: f64, iops: f64, p99_ns: Option<f64>, celsius: Option<f64>, left_ns: u64) {
+    fn paint(&mut self, figures: &str) {
+        let columns = if stderr_style().width < 76 { SHORT_BAR } else { BAR };
+        let head = format!("  {} {}", bar(self.share, columns, self.unicode), self.head);
+        let lines = [head, format!("  {figures}")].map(|line| if self.unicode { line } else { ascii(&line) });
+        self.painter.paint(&lines);
+    }
+
+    fn say(&mut self, text: &str) {
+        self.painter.say(&if self.unicode { text.to_owned() } else { ascii(text) });
+    }
+
+    fn sample(&mut self, bytes_per_second: f64, iops: f64, p99_ns: Option<f64>, celsius: Option<f64>, left_ns: u64) {
         if self.curve.len() == CURVE {
             self.curve.pop_front();
         }
@@ -49,13 +69,11 @@ impl Live {
         if let Some(celsius) = celsius {
             text.push_str(&format!(" · {celsius:.0} °C"));
         }
-        text.push_str(&format!(" · {} left", span(Duration::from_nanos(left_ns))));
+        text.push_str(&format!(" · {}", left(left_ns)));
         if self.unicode {
             text = format!("{} {text}", curve(&self.curve));
-        } else {
-            text = text.replace('·', "|").replace("µs", "us").replace("°C", "C");
         }
-        self.bar.set_message(text);
+        self.paint(&text);
     }
 }
 
@@ -63,50 +81,68 @@ impl Progress for Live {
     fn event(&mut self, event: &Event) {
         match &event.event {
             EventKind::Started { medium, suite, budget_ns, planned_write_bytes, .. } => {
-                self.bar.println(announcement(&medium.title(), suite, *budget_ns, *planned_write_bytes));
+                self.say(&announcement(&medium.title(), suite, *budget_ns, *planned_write_bytes));
             }
             EventKind::Phase { phase } => {
-                self.bar.set_prefix(match phase.as_str() {
+                self.head = match phase.as_str() {
                     "layout" => "writing the test file",
                     "calibrate" => "timing the instrument itself",
                     "cleanup" => "removing the test file",
                     _ => "",
-                });
-                self.bar.tick();
+                }
+                .to_owned();
+                self.paint("");
             }
             EventKind::Progress { done_bytes, total_bytes, bytes_per_second } => {
-                self.bar.set_message(format!(
-                    "{} of {} at {}",
-                    Bytes(*done_bytes),
-                    Bytes(*total_bytes),
-                    rate(*bytes_per_second)
-                ));
+                self.share = *done_bytes as f64 / (*total_bytes).max(1) as f64;
+                let (done, total) = (Bytes(*done_bytes), Bytes(*total_bytes));
+                self.paint(&format!("{done} of {total} at {}", rate(*bytes_per_second)));
             }
             EventKind::RepeatStarted { title, repeat, repeats, done, total, left_ns, .. } => {
                 self.title = harmless(title);
                 self.curve.clear();
-                self.bar.set_length(u64::from(*total));
-                self.bar.set_position(u64::from(*done));
-                self.bar.set_prefix(format!("{}, repeat {repeat} of {repeats}", self.title));
-                self.bar.set_message(format!("{} left", span(Duration::from_nanos(*left_ns))));
+                self.share = f64::from(*done) / f64::from((*total).max(1));
+                self.head = format!("{:>2}/{total} {}", done + 1, self.title);
+                if *repeats > 1 {
+                    self.head.push_str(&format!(", repeat {repeat} of {repeats}"));
+                }
+                let figures = format!("{}{}", left(*left_ns), self.before);
+                self.paint(&figures);
             }
             EventKind::Sample { bytes_per_second, iops, p99_ns, temperature_celsius, left_ns, .. } => {
-                self.figures(*bytes_per_second, *iops, *p99_ns, *temperature_celsius, *left_ns);
+                self.sample(*bytes_per_second, *iops, *p99_ns, *temperature_celsius, *left_ns);
             }
-            EventKind::Warning { workload, warning } if warning.severity >= Severity::Suspect => {
-                let about = workload.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
-                self.bar.println(harmless(&format!("warning{about}: {}", warning.cause)));
+            EventKind::RepeatFinished { bytes_per_second, .. } => {
+                self.before = format!(" · last: {} {}", self.title, rate(*bytes_per_second));
             }
-            EventKind::Finished { .. } => self.bar.finish_and_clear(),
-            _ => {}
+            EventKind::Warning { workload, warning: found } if found.severity >= Severity::Suspect => {
+                self.say(&warning(workload.as_deref(), found));
+            }
+            EventKind::Finished { .. } => self.painter.clear(),
+            EventKind::Warning { .. } => {}
         }
     }
 }
 
-impl Drop for Live {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
+fn left(left_ns: u64) -> String {
+    format!("{} left", span(Duration::from_nanos(left_ns)))
+}
+
+/// A bar of so many columns, in halves where there are such characters.
+fn bar(share: f64, columns: usize, unicode: bool) -> String {
+    let halves = (share.clamp(0.0, 1.0) * (columns * 2) as f64).round() as usize;
+    let (full, half) = (halves / 2, halves % 2);
+    let rest = columns - full - half;
+    if unicode {
+        format!("{}{}{}", "█".repeat(full), "▌".repeat(half), "░".repeat(rest))
+    } else {
+        format!("[{}{}]", "=".repeat(full + half), " ".repeat(rest))
     }
+}
+
+/// The same for a terminal that knows only ASCII.
+fn ascii(text: &str) -> String {
+    text.replace('·', "|").replace("µs", "us").replace("°C", "C").replace('×', "x")
 }
 
 /// Values as a line of blocks, from zero to the largest.
@@ -131,5 +167,15 @@ mod tests {
         assert_eq!(curve(&VecDeque::from([0.0, 3.5, 7.0])), "▁▅█");
         assert_eq!(curve(&VecDeque::from([0.0, 0.0])), "▁▁");
         assert_eq!(curve(&VecDeque::new()), "");
+    }
+
+    #[test]
+    fn a_bar_always_has_its_width() {
+        for share in [f64::NAN, -1.0, 0.0, 0.02, 0.5, 0.99, 1.0, 7.0] {
+            assert_eq!(bar(share, BAR, true).chars().count(), BAR, "{share}");
+            assert_eq!(bar(share, BAR, false).len(), BAR + 2, "{share}");
+        }
+        assert_eq!(bar(0.5, BAR, false), "[============            ]");
+        assert!(ascii("4.00 µs · 40 °C").is_ascii());
     }
 }

@@ -3,6 +3,7 @@
 mod lines;
 mod live;
 mod machine;
+mod painter;
 
 pub(crate) use lines::Lines;
 pub(crate) use live::Live;

@@ -1,0 +1,55 @@
+//! The same workloads by another instrument, in turns with assay's own.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::estimate::Estimate;
+
+/// How far another instrument agrees on one workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Crosscheck {
+    /// Name of the workload.
+    pub workload: String,
+    /// The other instrument: `fio`.
+    pub peer: String,
+    /// Its version, as it says it.
+    pub peer_version: String,
+    /// Repeats of both, next to each other in time.
+    #[serde(default)]
+    pub pairs: Vec<Pair>,
+    /// Operations per second by assay over the pairs.
+    pub ours_iops: Option<Estimate>,
+    /// Operations per second by the other.
+    pub theirs_iops: Option<Estimate>,
+    /// Operations per second, ours over theirs, over the pairs.
+    pub ratio: Option<Estimate>,
+    /// Median latency, ours over theirs.
+    pub p50_ratio: Option<Estimate>,
+    /// 99th percentile of the latency, ours over theirs.
+    pub p99_ratio: Option<Estimate>,
+    /// What went wrong with the other instrument; null where nothing did.
+    #[serde(default)]
+    pub trouble: Option<String>,
+}
+
+/// One repeat by each instrument.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pair {
+    /// Whether the other ran first.
+    pub peer_first: bool,
+    /// What assay measured.
+    pub ours: Side,
+    /// What the other measured.
+    pub theirs: Side,
+}
+
+/// What one instrument measured in one repeat.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Side {
+    /// Operations per second.
+    pub iops: f64,
+    /// Median latency in nanoseconds.
+    pub p50_ns: Option<f64>,
+    /// 99th percentile of the latency in nanoseconds.
+    pub p99_ns: Option<f64>,
+}

@@ -1,0 +1,211 @@
+//! Who used the processors (proc(5): `/proc/stat`, `/proc/PID/stat`).
+
+use assay_core::text::label;
+
+use crate::files;
+use crate::sysroot::Sysroot;
+
+/// PF_KTHREAD (kernel include/linux/sched.h). Threads of the kernel work for the I/O under test,
+/// too, and are no load of others.
+const KERNEL_THREAD: u64 = 0x0020_0000;
+
+/// Ticks used since the start of the host.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LoadState {
+    /// Of all processors, idle included.
+    total: u64,
+    /// Of all programs and the kernel, without interrupts.
+    busy: u64,
+    /// Of all programs outside of the kernel.
+    user: u64,
+    /// Of this process and its ended children.
+    own: u64,
+    /// Of this process, outside of the kernel.
+    own_user: u64,
+    tasks: Vec<Task>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Task {
+    id: u32,
+    /// When it began; with the number it tells a process from all others. Names change: a worker
+    /// of the kernel bears that of its work.
+    began: u64,
+    name: String,
+    is_kernel: bool,
+    ticks: u64,
+}
+
+/// Load of others between two moments.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Load {
+    /// Share of all processors, 0 to 1.
+    pub share: f64,
+    /// Ticks of all processors that were looked at: the fewer, the coarser the share.
+    pub ticks: u64,
+    /// Program that used most of it; empty where it was a short one.
+    pub most: String,
+}
+
+impl LoadState {
+    pub(super) fn read(sysroot: &Sysroot) -> Self {
+        let read = |path: &str| files::text(&sysroot.path(path)).unwrap_or_default();
+        let mut state = Self::default();
+        state.machine(&read("/proc/stat"));
+        let own = read("/proc/self/stat");
+        if let Some((task, times)) = task(&own) {
+            state.own = times.iter().sum();
+            state.own_user = times[0] + times[2];
+            let proc = sysroot.path("/proc");
+            let others = files::entries(&proc).into_iter().filter(|name| name.bytes().all(|b| b.is_ascii_digit()));
+            state.tasks = others
+                .filter_map(|id| files::text(&proc.join(id).join("stat")))
+                .filter_map(|text| Some(self::task(&text)?.0))
+                .filter(|other| other.id != task.id)
+                .collect();
+        }
+        state
+    }
+
+    /// `cpu user nice system idle iowait irq softirq steal guest guest_nice`; guests are in user.
+    fn machine(&mut self, stat: &str) {
+        let Some(line) = stat.lines().find_map(|line| line.strip_prefix("cpu ")) else { return };
+        let ticks: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
+        let at = |index: usize| ticks.get(index).copied().unwrap_or(0);
+        self.total = ticks.iter().take(8).sum();
+        self.user = at(0) + at(1);
+        // Stolen time is load, too: of other guests.
+        self.busy = self.user + at(2) + at(7);
+    }
+
+    /// What others used since `earlier`; nothing where time did not pass or cannot be read.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Option<Load> {
+        let ticks = self.total.checked_sub(earlier.total).filter(|ticks| *ticks > 0)?;
+        let grown = |now: u64, then: u64| now.saturating_sub(then);
+        let mut kernel = 0;
+        let mut sees_kernel = false;
+        let mut most: Option<(u64, &str)> = None;
+        for task in &self.tasks {
+            // A process that was not there before began since then.
+            let before = earlier.tasks.iter().find(|t| (t.id, t.began) == (task.id, task.began)).map_or(0, |t| t.ticks);
+            let used = grown(task.ticks, before);
+            sees_kernel |= task.is_kernel;
+            if task.is_kernel {
+                kernel += used;
+            } else if most.is_none_or(|(largest, _)| used > largest) && used > 0 {
+                most = Some((used, &task.name));
+            }
+        }
+        let others = if sees_kernel {
+            grown(self.busy, earlier.busy).saturating_sub(grown(self.own, earlier.own)).saturating_sub(kernel)
+        } else {
+            // In a container or with hidepid: what the kernel did for whom is not known.
+            grown(self.user, earlier.user).saturating_sub(grown(self.own_user, earlier.own_user))
+        };
+        let most = most.filter(|(used, _)| used * 3 > others).map(|(_, name)| name.to_owned()).unwrap_or_default();
+        Some(Load { share: (others as f64 / ticks as f64).min(1.0), ticks, most })
+    }
+}
+
+/// `PID (name) state …`: user and system time of the process, then those of its ended children.
+/// The name may hold anything, also brackets.
+fn task(stat: &str) -> Option<(Task, [u64; 4])> {
+    let (id, rest) = stat.split_once(" (")?;
+    let (name, rest) = rest.rsplit_once(") ")?;
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    // The state is field 3 of proc(5).
+    let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+    let times = [number(14)?, number(15)?, number(16)?, number(17)?];
+    let task = Task {
+        id: id.trim().parse().ok()?,
+        began: number(22)?,
+        name: label(name, 32).unwrap_or_default(),
+        is_kernel: number(9)? & KERNEL_THREAD != 0,
+        ticks: times[0] + times[1],
+    };
+    Some((task, times))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(cpu: &str, own: [u64; 4], tasks: &[(u32, &str, bool, u64)]) -> LoadState {
+        let mut state = LoadState {
+            own: own.iter().sum(),
+            own_user: own[0] + own[2],
+            tasks: tasks
+                .iter()
+                .map(|(id, name, is_kernel, ticks)| Task {
+                    id: *id,
+                    began: 1,
+                    name: (*name).to_owned(),
+                    is_kernel: *is_kernel,
+                    ticks: *ticks,
+                })
+                .collect(),
+            ..LoadState::default()
+        };
+        state.machine(cpu);
+        state
+    }
+
+    #[test]
+    fn a_line_of_a_process_is_read_whatever_its_name() {
+        let line = "1234 (a) b (c\u{1b}) S 1 1234 1234 0 -1 4194560 200 0 0 0 7 5 3 2 20 0 1 0 999";
+        let (task, times) = task(line).unwrap();
+        assert_eq!((task.id, task.name.as_str(), task.is_kernel), (1234, "a) b (c\u{fffd}", false));
+        assert_eq!((task.ticks, times), (12, [7, 5, 3, 2]));
+        let kernel = "9 (kworker/u8:1-loop0) I 2 0 0 0 -1 69238880 0 0 0 0 0 77 0 0 20 0 1 0 5";
+        assert!(self::task(kernel).unwrap().0.is_kernel);
+        for bad in ["", "1 (x", "x (y) S 1", "1 (y) S 1 2"] {
+            assert_eq!(self::task(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_load_of_others_is_neither_ours_nor_the_kernels() {
+        let kworker = |ticks| (7, if ticks < 10 { "kworker/0:1" } else { "kworker/0:1-loop0" }, true, ticks);
+        let before =
+            state("cpu  100 0 100 1000 0 0 0 0 0 0\ncpu0 1 2", [10, 10, 0, 0], &[kworker(5), (8, "make", false, 50)]);
+        let after = state("cpu  150 10 140 1090 0 5 5 0 0 0", [30, 20, 0, 0], &[kworker(25), (8, "make", false, 90)]);
+        // 50 + 10 + 40 busy, 30 of them ours, 20 of the kernel, in 200 ticks.
+        let load = after.since(&before).unwrap();
+        assert!((load.share - 0.25).abs() < 1e-9, "{load:?}");
+        assert_eq!((load.ticks, load.most.as_str()), (200, "make"));
+        assert_eq!(before.since(&before), None);
+    }
+
+    #[test]
+    fn children_of_ours_are_ours() {
+        let before = state("cpu  0 0 0 1000", [0, 0, 0, 0], &[(7, "kworker/0:1", true, 5)]);
+        let after = state("cpu  100 0 0 1100", [1, 1, 90, 8], &[(7, "kworker/0:1", true, 5)]);
+        assert_eq!(after.since(&before).unwrap().share, 0.0);
+    }
+
+    #[test]
+    fn where_processes_are_hidden_only_time_outside_of_the_kernel_counts() {
+        let before = state("cpu  0 0 0 1000", [0, 0, 0, 0], &[]);
+        let after = state("cpu  50 0 100 1050", [10, 0, 0, 0], &[]);
+        let load = after.since(&before).unwrap();
+        assert!((load.share - 0.2).abs() < 1e-9, "{load:?}");
+        assert_eq!(load.most, "");
+    }
+
+    #[test]
+    fn this_machine_can_be_read() {
+        let sysroot = Sysroot::real();
+        let before = LoadState::read(&sysroot);
+        assert!(before.total > 0);
+        let begun = std::time::Instant::now();
+        let mut sum = 0u64;
+        while begun.elapsed() < std::time::Duration::from_millis(300) {
+            sum = std::hint::black_box(sum.wrapping_add(1));
+        }
+        let after = LoadState::read(&sysroot);
+        assert!(after.own > before.own, "our own work is seen");
+        let load = after.since(&before).unwrap();
+        assert!((0.0..=1.0).contains(&load.share), "{load:?}");
+    }
+}

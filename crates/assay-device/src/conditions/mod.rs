@@ -1,0 +1,54 @@
+//! What the host went through while something was measured on it.
+
+mod load;
+mod log;
+mod throttle;
+
+pub use load::{Load, LoadState};
+pub use log::KernelLog;
+pub use throttle::{Firmware, ThrottleState};
+
+use crate::files;
+use crate::sysroot::Sysroot;
+
+/// Everything about the host at one moment.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HostState {
+    /// Whether the processor is held back.
+    pub throttle: ThrottleState,
+    /// Time that programs have used.
+    pub load: LoadState,
+    /// Pages swapped in and out since the start of the host.
+    pub swapped_pages: u64,
+}
+
+impl HostState {
+    /// Looks at the host; takes as long as reading a line for each process.
+    #[must_use]
+    pub fn read(sysroot: &Sysroot) -> Self {
+        Self {
+            throttle: ThrottleState::read(sysroot),
+            load: LoadState::read(sysroot),
+            swapped_pages: swapped(&files::text(&sysroot.path("/proc/vmstat")).unwrap_or_default()),
+        }
+    }
+}
+
+/// `pswpin` and `pswpout` (kernel mm/vmstat.c).
+fn swapped(vmstat: &str) -> u64 {
+    let value = |name: &str| {
+        vmstat.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok()).unwrap_or_default()
+    };
+    value("pswpin ").saturating_add(value("pswpout "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swapped_pages_of_both_directions_are_added() {
+        assert_eq!(swapped("nr_free 5\npswpin 12\npswpout 30\npswpin_x 9\n"), 42);
+        assert_eq!(swapped(""), 0);
+    }
+}

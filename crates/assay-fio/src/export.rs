@@ -1,0 +1,105 @@
+//! A suite as a job file that fio runs unchanged.
+
+use std::time::Duration;
+
+use assay_core::suite::Suite;
+use assay_core::units::Bytes;
+use assay_core::workload::{Op, Pattern, Sync};
+
+/// The suite as a job file that fio runs in the current directory: the same blocks, depths, jobs,
+/// span and sync policy, one after the other, each as long as its share of the time budget.
+#[must_use]
+pub fn job_file(suite: &Suite) -> String {
+    let share = share_of(suite.budget, suite.repeats, suite.workloads.len());
+    let mut text = Header::write(suite);
+    text.push_str(&format!(
+        "[global]\nfilename=assay-fio.data\nsize={}\ndirect=1\ntime_based\nramp_time=500ms\n\
+         refill_buffers\nrandrepeat=0\nnorandommap\nloops=1\n",
+        suite.span.0
+    ));
+    for w in &suite.workloads {
+        let rw = match (w.op, w.pattern) {
+            (Op::Read, Pattern::Sequential) => "read",
+            (Op::Read, Pattern::Random) => "randread",
+            (Op::Write, Pattern::Sequential) => "write",
+            (Op::Write, Pattern::Random) => "randwrite",
+            (Op::Mixed, Pattern::Sequential) => "rw",
+            (Op::Mixed, Pattern::Random) => "randrw",
+        };
+        for repeat in 1..=suite.repeats {
+            text.push_str(&format!("\n[{}-{repeat}]\nstonewall\nrw={rw}\nbs={}\n", w.name, w.block.0));
+            let engine = if w.queue_depth > 1 { "io_uring" } else { "psync" };
+            text.push_str(&format!("ioengine={engine}\niodepth={}\nnumjobs={}\n", w.queue_depth, w.jobs));
+            if w.jobs > 1 {
+                text.push_str("group_reporting\n");
+            }
+            if w.jobs > 1 && w.pattern == Pattern::Sequential {
+                let region = w.span.unwrap_or(suite.span).0 / u64::from(w.jobs) / w.block.0.max(1) * w.block.0;
+                text.push_str(&format!("offset_increment={region}\nsize={region}\n"));
+            } else if let Some(span) = w.span {
+                text.push_str(&format!("size={}\n", span.0));
+            }
+            if let Some(percent) = w.read_percent {
+                text.push_str(&format!("rwmixread={percent}\n"));
+            }
+            match w.sync {
+                Sync::Fsync => text.push_str("fsync=1\n"),
+                Sync::Fdatasync => text.push_str("fdatasync=1\n"),
+                Sync::End if w.op != Op::Read => text.push_str("end_fsync=1\n"),
+                Sync::End => {}
+            }
+            if !w.direct {
+                text.push_str("direct=0\n");
+            }
+            text.push_str(&format!("runtime={}ms\n", w.duration.unwrap_or(share).as_millis()));
+        }
+    }
+    text
+}
+
+/// How long a repeat runs where the suite leaves that to the budget: whole milliseconds.
+pub(crate) fn share_of(budget: Duration, repeats: u32, workloads: usize) -> Duration {
+    let all = f64::from(repeats.max(1)) * workloads.max(1) as f64;
+    Duration::from_millis(((budget.as_secs_f64() * 0.75 / all).max(1.0) * 1000.0).round() as u64)
+}
+
+/// What a job file has no option for, in its first line: fio takes it for a comment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) name: String,
+    pub(crate) version: u32,
+    pub(crate) budget: Duration,
+    pub(crate) max_write: Bytes,
+    pub(crate) purpose: String,
+}
+
+impl Header {
+    fn write(suite: &Suite) -> String {
+        // A line break would end the comment.
+        let purpose: String = suite.purpose.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        format!(
+            "; suite {} version {}, {} ms, at most {} bytes written: {purpose}\n",
+            suite.name,
+            suite.version,
+            suite.budget.as_millis(),
+            suite.max_write.0,
+        )
+    }
+
+    /// The header in `line`, where it is one.
+    pub(crate) fn read(line: &str) -> Option<Self> {
+        let rest = line.strip_prefix("; suite ")?;
+        let (name, rest) = rest.split_once(" version ")?;
+        let (version, rest) = rest.split_once(", ")?;
+        let (budget, rest) = rest.split_once(" ms, at most ")?;
+        let (bytes, purpose) = rest.split_once(" bytes written: ")?;
+        let budget = Duration::from_millis(budget.parse().ok()?);
+        Some(Self {
+            name: name.to_owned(),
+            version: version.parse().ok()?,
+            budget: Some(budget).filter(|b| *b >= Duration::from_secs(1) && b.as_secs() <= 30 * 86_400)?,
+            max_write: Bytes(bytes.parse().ok()?),
+            purpose: purpose.trim().to_owned(),
+        })
+    }
+}

@@ -1,0 +1,274 @@
+//! fio's job files, read into a suite.
+
+use std::time::Duration;
+
+use assay_core::suite::{Analysis, Suite, SuiteError, SuiteWorkload};
+use assay_core::units::Bytes;
+use assay_core::workload::{Op, Pattern, Sync};
+
+use crate::export::{Header, share_of};
+use crate::fold::fold;
+use crate::options::{At, Options};
+
+/// A job file as a suite, and what is different from how fio would run it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobFile {
+    /// The suite.
+    pub suite: Suite,
+    /// What the user should know, each in one line.
+    pub notes: Vec<String>,
+}
+
+/// fio's default block size.
+const BLOCK: u64 = 4096;
+/// Budget where the file gives no time.
+const UNTIMED: Duration = Duration::from_secs(90);
+/// Repeats share three quarters of the budget; the rest is for writing the test area.
+const BUDGET_SHARE: f64 = 0.75;
+
+struct Section {
+    name: String,
+    line: usize,
+    options: Options,
+}
+
+/// Reads a job file; `file` is its name in messages. Every option either maps to a workload or is
+/// refused; none is passed over.
+///
+/// # Errors
+/// [`SuiteError`] with the line of the first thing that is wrong.
+pub fn read_job_file(text: &str, file: &str) -> Result<JobFile, SuiteError> {
+    let fail = |line: usize, message: String| SuiteError {
+        file: file.to_owned(),
+        line,
+        message: message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect(),
+    };
+    let (sections, header) = sections(text, &fail)?;
+    let Some(first) = sections.first() else {
+        return Err(fail(1, "the file has no job: write a [section] with rw=, bs= and size=".to_owned()));
+    };
+    let mut notes = Vec::new();
+    let mut workloads: Vec<SuiteWorkload> = Vec::with_capacity(sections.len());
+    for (index, section) in sections.iter().enumerate() {
+        if index > 0 && !section.options.stonewall {
+            let message = format!(
+                "[{}] would run at the same time as the job before it, which assay does not; add stonewall",
+                section.name
+            );
+            return Err(fail(section.line, message));
+        }
+        let name = unused(&section.name, &workloads);
+        workloads.push(workload(section, name, &mut notes).map_err(|e| fail(e.line, e.value))?);
+    }
+    let mut span = workloads.iter().filter_map(|w| w.span).max().unwrap_or(Bytes(BLOCK));
+    if let (Some(_), Some(size)) = (&header, first.options.global_size) {
+        // assay wrote the file: regions of jobs are the span divided and rounded to blocks.
+        for w in &mut workloads {
+            let lost = w.block.0.saturating_mul(u64::from(w.jobs));
+            w.span = w.span.map(|s| if w.jobs > 1 && s.0 <= size && size - s.0 < lost { Bytes(size) } else { s });
+        }
+        span = span.max(Bytes(size));
+    }
+    for w in &mut workloads {
+        w.span = w.span.filter(|s| *s != span);
+    }
+    if sections.iter().any(|s| s.options.named) {
+        notes.push("filename is not used: the target of the command line is measured".to_owned());
+    }
+    let (mut workloads, repeats) = fold(workloads, header.is_some());
+    let timed: Duration = workloads.iter().filter_map(|w| w.duration).sum();
+    let seconds = timed.as_secs_f64() * f64::from(repeats) / BUDGET_SHARE;
+    let budget = if timed.is_zero() { UNTIMED } else { Duration::from_secs_f64(seconds + 1.0) };
+    let writers = workloads.iter().filter(|w| w.op != Op::Read).count() as u64;
+    let stem = std::path::Path::new(file).file_stem().map_or("fio".into(), |s| s.to_string_lossy());
+    let suite = match header {
+        Some(header) => {
+            let share = share_of(header.budget, repeats, workloads.len());
+            for w in workloads.iter_mut().filter(|w| w.duration == Some(share)) {
+                w.duration = None;
+            }
+            Suite {
+                name: unused(&header.name, &[]),
+                version: header.version,
+                purpose: header.purpose,
+                budget: header.budget,
+                max_write: header.max_write,
+                repeats,
+                span,
+                workloads,
+            }
+        }
+        None => {
+            if writers > 0 {
+                let limit = Bytes(span.0.saturating_mul(4 + writers));
+                notes.push(format!("at most {limit} are written in all; --max-write changes that"));
+            }
+            Suite {
+                name: unused(&stem, &[]),
+                version: 1,
+                purpose: first.options.description.clone().unwrap_or_else(|| format!("fio job file {stem}")),
+                budget: budget.max(Duration::from_secs(1)),
+                max_write: Bytes(span.0.saturating_mul(4 + writers)),
+                repeats,
+                span,
+                workloads,
+            }
+        }
+    };
+    notes.dedup();
+    Ok(JobFile { suite, notes })
+}
+
+type Fail<'a> = dyn Fn(usize, String) -> SuiteError + 'a;
+
+/// Sections with the options of the `[global]` ones before them.
+fn sections(text: &str, fail: &Fail<'_>) -> Result<(Vec<Section>, Option<Header>), SuiteError> {
+    let mut global = Options::default();
+    let mut sections: Vec<Section> = Vec::new();
+    let mut in_global = false;
+    let mut begun = false;
+    let mut header = None;
+    for (index, raw) in text.lines().enumerate() {
+        let number = index + 1;
+        if header.is_none() && !begun {
+            header = Header::read(raw);
+        }
+        // fio takes `;` and `#` for the start of a comment anywhere in a line.
+        let line = raw.split([';', '#']).next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        if let Some(inner) = line.strip_prefix('[') {
+            let Some(name) = inner.strip_suffix(']').map(str::trim).filter(|n| !n.is_empty()) else {
+                return Err(fail(number, format!("`{line}` is no section; write [name]")));
+            };
+            begun = true;
+            in_global = name.eq_ignore_ascii_case("global");
+            if !in_global {
+                sections.push(Section {
+                    name: name.to_owned(),
+                    line: number,
+                    options: Options { global_size: global.size.map(|s| s.value), ..global.clone() },
+                });
+            }
+            continue;
+        }
+        let first = line.split_whitespace().next().unwrap_or_default();
+        if first.eq_ignore_ascii_case("include") {
+            return Err(fail(number, "`include` is refused: put the options into this file".to_owned()));
+        }
+        let (key, value) = match line.split_once('=') {
+            Some((key, value)) => (key.trim(), Some(value.trim())),
+            None => (line, None),
+        };
+        let options = match (in_global, sections.last_mut()) {
+            (true, _) => &mut global,
+            (false, Some(section)) => &mut section.options,
+            (false, None) => return Err(fail(number, format!("option `{key}` stands before any [section]"))),
+        };
+        options.set(key, value, number).map_err(|message| fail(number, message))?;
+    }
+    Ok((sections, header))
+}
+
+fn workload(section: &Section, name: String, notes: &mut Vec<String>) -> Result<SuiteWorkload, At<String>> {
+    let options = &section.options;
+    let wrong = |line, value: String| At { value, line };
+    // fio's default is a sequential read.
+    let (op, pattern) = options.load.map_or((Op::Read, Pattern::Sequential), |l| l.value);
+    let block = options.block.map_or(BLOCK, |b| b.value);
+    let jobs = options.jobs.map_or(1, |j| j.value);
+    let Some(size) = options.size else {
+        return Err(wrong(section.line, format!("[{}] has no size; write size=256m", section.name)));
+    };
+    let asked = options.depth.map_or(1, |d| d.value);
+    let queue_depth = if options.queues() { asked } else { 1 };
+    if queue_depth < asked {
+        let engine = options.engine.unwrap_or("psync");
+        notes.push(format!("[{name}]: {engine} keeps one operation in flight, so iodepth={asked} is 1, as in fio"));
+    }
+    if let (Some(At { value: true, line }), Some(At { value: true, .. })) = (options.fsync, options.fdatasync) {
+        return Err(wrong(line, "fsync=1 and fdatasync=1 exclude each other".to_owned()));
+    }
+    let read_percent = match (op, options.read_percent) {
+        (Op::Mixed, None) => Some(50),
+        (Op::Mixed, Some(At { value: 1..=99, .. })) => options.read_percent.map(|p| p.value),
+        (Op::Mixed, Some(At { line, value })) => {
+            let message = format!("a mix with {value} % reads is none: use rw=read or rw=write, or 1 to 99");
+            return Err(wrong(line, message));
+        }
+        _ => None,
+    };
+    let each = size.value / block * block;
+    let all = size.value.saturating_mul(u64::from(jobs));
+    let span = match (jobs, pattern, options.offset_increment, options.named) {
+        (1, _, None | Some(At { value: 0, .. }), _) => size.value,
+        (1, _, Some(At { line, .. }), _) => {
+            return Err(wrong(line, "offset_increment is for numjobs above 1".to_owned()));
+        }
+        (_, Pattern::Sequential, Some(at), _) if at.value == each => each.saturating_mul(u64::from(jobs)),
+        (_, _, Some(at), _) if at.value != 0 => {
+            let message = "offset_increment maps only where it equals size and the jobs are sequential".to_owned();
+            return Err(wrong(at.line, message));
+        }
+        // Each job has a file of its own, as it has a region of its own in assay.
+        (_, _, _, false) => all,
+        (_, Pattern::Random, ..) => size.value,
+        (_, Pattern::Sequential, ..) => {
+            let line = options.jobs.map_or(section.line, |j| j.line);
+            let message = format!(
+                "{jobs} sequential jobs on one file read or write the same blocks, which assay does not: add offset_increment={each} and size={each}"
+            );
+            return Err(wrong(line, message));
+        }
+    };
+    if block.saturating_mul(u64::from(jobs)) > span {
+        let message = format!("size = {} is less than a block of {} for each job", Bytes(size.value), Bytes(block));
+        return Err(wrong(size.line, message));
+    }
+    if pattern == Pattern::Random && !options.norandommap {
+        notes.push("blocks are drawn independently, as with norandommap".to_owned());
+    }
+    if options.ramp {
+        notes.push("ramp_time is not used: assay warms up for 15 % of a repeat, at most 500 ms".to_owned());
+    }
+    match (options.runtime, options.time_based) {
+        (Some(_), false) => notes.push(format!("[{name}]: runs for its runtime, as with time_based")),
+        (None, _) => notes.push(format!("[{name}]: has no runtime; the time budget is shared out")),
+        _ => {}
+    }
+    Ok(SuiteWorkload {
+        name,
+        op,
+        read_percent,
+        pattern,
+        block: Bytes(block),
+        queue_depth,
+        jobs,
+        // A sync after a write does nothing to a job that only reads, in fio too.
+        sync: if op == Op::Read { Sync::End } else { options.sync() },
+        direct: options.direct,
+        duration: options.runtime.map(|r| r.value),
+        span: Some(Bytes(span)),
+        analysis: Analysis::default(),
+    })
+}
+
+/// The name in letters that a suite may have, different from those taken.
+fn unused(name: &str, taken: &[SuiteWorkload]) -> String {
+    let mut clean: String = name
+        .chars()
+        .take(56)
+        .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' })
+        .collect();
+    if clean.is_empty() {
+        clean.push_str("job");
+    }
+    let mut candidate = clean.clone();
+    let mut number = 2;
+    while taken.iter().any(|w| w.name == candidate) {
+        candidate = format!("{clean}_{number}");
+        number += 1;
+    }
+    candidate
+}

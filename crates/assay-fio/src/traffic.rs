@@ -1,0 +1,84 @@
+//! What fio moves while it runs, as the kernel accounts it.
+//!
+//! fio tells nothing before its end that could be read without disturbing it; the kernel counts
+//! what each process hands to the block layer (`read_bytes` and `write_bytes` of
+//! `/proc/PID/io`, Documentation/filesystems/proc.rst).
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use assay_engine::LiveSample;
+
+use crate::run::OnSample;
+
+/// Reads the counts of one process at intervals.
+pub(crate) struct Traffic {
+    file: String,
+    block: u64,
+    every: Duration,
+    start: Instant,
+    last: Instant,
+    bytes: u64,
+    /// fio reads its own program and libraries before the first operation.
+    begun: bool,
+    samples: Vec<LiveSample>,
+}
+
+impl Traffic {
+    pub(crate) fn new(process: u32, block: u64, every: Duration) -> Self {
+        let now = Instant::now();
+        let file = format!("/proc/{process}/io");
+        let bytes = read(&file).unwrap_or(0);
+        Self { file, block: block.max(1), every, start: now, last: now, bytes, begun: false, samples: Vec::new() }
+    }
+
+    pub(crate) fn tick(&mut self, on_sample: &mut OnSample<'_>) -> ControlFlow<()> {
+        let Some(bytes) = read(&self.file) else { return ControlFlow::Continue(()) };
+        if !self.begun {
+            self.begun = bytes.saturating_sub(self.bytes) >= self.block || self.last.elapsed() >= self.every;
+            if !self.begun {
+                return ControlFlow::Continue(());
+            }
+            (self.last, self.bytes) = (Instant::now(), bytes);
+        }
+        if self.last.elapsed() >= self.every {
+            return self.take(bytes, on_sample);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn take(&mut self, bytes: u64, on_sample: &mut OnSample<'_>) -> ControlFlow<()> {
+        let now = Instant::now();
+        let moved = bytes.saturating_sub(self.bytes);
+        let sample = LiveSample {
+            t_ns: nanos(now - self.start),
+            interval_ns: nanos(now - self.last),
+            operations: moved / self.block,
+            bytes: moved,
+            p50_ns: None,
+            p99_ns: None,
+        };
+        (self.last, self.bytes) = (now, bytes);
+        let answer = on_sample(&sample);
+        self.samples.push(sample);
+        answer
+    }
+
+    /// All samples; none where the kernel counts nothing for this kind of file.
+    pub(crate) fn finish(self) -> Vec<LiveSample> {
+        if self.samples.iter().any(|s| s.bytes > 0) { self.samples } else { Vec::new() }
+    }
+}
+
+/// Bytes handed to the block layer so far, read and written; `None` once the process is gone.
+fn read(file: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let value = |name: &str| -> Option<u64> {
+        text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")?.trim().parse().ok())
+    };
+    Some(value("read_bytes")?.saturating_add(value("write_bytes")?))
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

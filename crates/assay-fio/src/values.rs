@@ -1,0 +1,104 @@
+//! Values as fio writes them: sizes, durations, switches.
+
+use std::time::Duration;
+
+/// A size in bytes, as fio reads it: `4k`, `1m`, `4096`, `0x1000`.
+///
+/// With `kb_base` 1024, fio's default, `k`, `kB` and `Ki` are 1024 and `KiB` is 1000; with 1000
+/// it is the other way round as the standards have it (fio's manual, "Units"; seen with 3.33).
+pub(crate) fn size(text: &str, kb_base: u64) -> Result<u64, String> {
+    let lower = text.trim().to_ascii_lowercase();
+    let wrong = || format!("`{text}` is not a size; write a whole number and a unit, like 4k, 1m or 2g");
+    if let Some(hex) = lower.strip_prefix("0x") {
+        return u64::from_str_radix(hex, 16).map_err(|_| wrong());
+    }
+    let digits = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
+    let (number, unit) = lower.split_at(digits);
+    let number: u64 = number.parse().map_err(|_| wrong())?;
+    let mut letters = unit.chars();
+    let power = match letters.next() {
+        None => return Ok(number),
+        Some('b') if unit == "b" => return Ok(number),
+        Some('k') => 1,
+        Some('m') => 2,
+        Some('g') => 3,
+        Some('t') => 4,
+        Some('p') => 5,
+        Some(_) => return Err(wrong()),
+    };
+    let base: u64 = match (letters.as_str(), kb_base) {
+        ("ib", 1024) => 1000,
+        ("ib" | "i", 1000) => 1024,
+        ("" | "b" | "i", base) => base,
+        _ => return Err(wrong()),
+    };
+    base.checked_pow(power)
+        .and_then(|factor| number.checked_mul(factor))
+        .ok_or_else(|| format!("`{text}` is too large"))
+}
+
+/// A duration; a bare number is seconds.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let lower = text.trim().to_ascii_lowercase();
+    let wrong = || format!("`{text}` is not a duration; write a whole number and a unit, like 500ms, 30s or 10m");
+    let digits = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
+    let (number, unit) = lower.split_at(digits);
+    let number: u64 = number.parse().map_err(|_| wrong())?;
+    let micros = match unit {
+        "us" | "usec" => 1,
+        "ms" | "msec" => 1000,
+        "" | "s" | "sec" => 1_000_000,
+        "m" => 60_000_000,
+        "h" => 3_600_000_000,
+        "d" => 86_400_000_000,
+        _ => return Err(wrong()),
+    };
+    number.checked_mul(micros).map(Duration::from_micros).ok_or_else(|| format!("`{text}` is too long"))
+}
+
+/// A switch: `option`, `option=1` or `option=0`.
+pub(crate) fn switch(value: Option<&str>) -> Result<bool, String> {
+    match value.map(str::trim) {
+        None | Some("1") => Ok(true),
+        Some("0") => Ok(false),
+        Some(other) => Err(format!("`{other}` must be 0 or 1")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_what_fio_makes_of_them() {
+        for (text, bytes) in [
+            ("4k", 4096),
+            ("4K", 4096),
+            ("4kB", 4096),
+            ("4Ki", 4096),
+            ("4KiB", 4000),
+            ("1m", 1 << 20),
+            ("2g", 2 << 30),
+            ("0x1000", 4096),
+            ("4b", 4),
+            ("512", 512),
+        ] {
+            assert_eq!(size(text, 1024), Ok(bytes), "{text}");
+        }
+        assert_eq!((size("4k", 1000), size("4KiB", 1000)), (Ok(4000), Ok(4096)));
+        for bad in ["", "k", "1.5k", "-1", "4kk", "50%", "99999999999999999999", "16777216t", "0x", "4 k"] {
+            assert!(size(bad, 1024).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn durations_are_seconds_unless_they_say_otherwise() {
+        assert_eq!(duration("30"), Ok(Duration::from_secs(30)));
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(duration("7us"), Ok(Duration::from_micros(7)));
+        for bad in ["", "s", "1:30", "-3", "1y", "99999999999999999d"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! fio's job files: what is read, what is refused and where, and that nothing is lost on the way.
+
+use std::time::Duration;
+
+use assay_core::suite::Suite;
+use assay_core::units::Bytes;
+use assay_core::workload::{Op, Pattern, Sync};
+use assay_fio::{job_file, read_job_file};
+use proptest::prelude::*;
+
+fn suite(name: &str) -> Suite {
+    let path = format!("{}/../../suites/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).expect("the suite is there");
+    Suite::parse(&text, &path).expect("the suite is sound")
+}
+
+#[test]
+fn every_built_in_suite_comes_back_as_it_was_exported() {
+    for name in ["quick", "smoke", "read-only", "blocks"] {
+        let suite = suite(name);
+        let back = read_job_file(&job_file(&suite), "x.fio").unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(back.suite, suite, "{name}");
+    }
+}
+
+#[test]
+fn jobs_mixes_syncs_and_odd_regions_come_back_too() {
+    let text = "name = \"odd\"\nversion = 3\npurpose = \"a; b # c\"\nbudget = \"40s\"\nmax_write = \"1GiB\"\nrepeats = 1\nspan = \"64MiB\"\n\
+        [[workload]]\nname = \"a-1\"\nop = \"mixed\"\nread_percent = 70\npattern = \"sequential\"\nblock = \"1MiB\"\nqueue_depth = 4\njobs = 3\n\
+        [[workload]]\nname = \"b\"\nop = \"write\"\npattern = \"random\"\nblock = \"8k\"\njobs = 4\nsync = \"fdatasync\"\nduration = \"7s\"\nspan = \"32MiB\"\n\
+        [[workload]]\nname = \"c\"\nop = \"read\"\npattern = \"random\"\nblock = \"512\"\ndirect = false\n";
+    let suite = Suite::parse(text, "odd.toml").unwrap();
+    assert_eq!(read_job_file(&job_file(&suite), "x.fio").unwrap().suite, suite);
+}
+
+const FOREIGN: &str = "\
+; what everybody has lying around
+[global]
+ioengine=libaio
+direct=1 # past the cache
+size=1g
+runtime=30
+time_based
+group_reporting
+filename=/mnt/card/test
+
+[rand read]
+rw=randread
+bs=4k
+iodepth=32
+numjobs=4
+norandommap
+
+[commit]
+stonewall
+rw=randwrite
+ioengine=psync
+iodepth=16
+bs=8k
+fsync=1
+runtime=1500ms
+";
+
+#[test]
+fn a_foreign_file_becomes_a_suite_with_notes() {
+    let read = read_job_file(FOREIGN, "/home/me/my card.fio").unwrap();
+    let suite = &read.suite;
+    assert_eq!((suite.name.as_str(), suite.repeats, suite.span), ("my-card", 1, Bytes(1 << 30)));
+    assert!(suite.budget >= Duration::from_millis(31_500), "{:?}", suite.budget);
+    let [read_job, commit] = suite.workloads.as_slice() else { panic!("{suite:?}") };
+    assert_eq!((read_job.name.as_str(), read_job.op, read_job.pattern), ("rand-read", Op::Read, Pattern::Random));
+    assert_eq!((read_job.queue_depth, read_job.jobs, read_job.direct), (32, 4, true));
+    assert_eq!(read_job.duration, Some(Duration::from_secs(30)));
+    assert_eq!((commit.queue_depth, commit.sync, commit.block), (1, Sync::Fsync, Bytes(8192)));
+    assert!(suite.max_write.0 >= 4 * suite.span.0, "the test area fits");
+    let notes = read.notes.join("\n");
+    for words in ["filename is not used", "iodepth=16 is 1", "norandommap", "--max-write"] {
+        assert!(notes.contains(words), "{words}: {notes}");
+    }
+}
+
+#[test]
+fn jobs_without_a_file_name_have_one_each() {
+    let read = read_job_file("[a]\nrw=write\nbs=1m\nsize=64m\nnumjobs=4\nruntime=5\n", "a.fio").unwrap();
+    assert_eq!(read.suite.span, Bytes(256 << 20));
+}
+
+#[test]
+fn every_mistake_names_its_line_and_the_option() {
+    let job = |rest: &str| format!("[a]\nrw=randread\nsize=64m\n{rest}");
+    for (text, line, words) in [
+        (job("rate_iops=500\n"), 4, "option `rate_iops` does not map"),
+        (job("\n\n# x\nverify=crc32c\n"), 7, "`verify`"),
+        (job("bs=1000\n"), 4, "multiple of 512"),
+        (job("bs=4KiB\n"), 4, "fio reads KiB as 1000"),
+        (job("bs=128m\n"), 4, "at most 64 MiB"),
+        (job("bs=4k,8k\n"), 4, "is not a size"),
+        (job("iodepth=0\n"), 4, "iodepth = 0 must be 1 to 1024"),
+        (job("iodepth=-3\n"), 4, "iodepth = -3"),
+        (job("numjobs=257\n"), 4, "1 to 256"),
+        (job("size=50%\n"), 4, "size"),
+        (job("runtime=10ms\n"), 4, "runtime must be"),
+        (job("runtime=soon\n"), 4, "not a duration"),
+        (job("ioengine=mmap\n"), 4, "ioengine `mmap`"),
+        (job("fsync=32\n"), 4, "fsync = 32 must be 1"),
+        (job("direct=2\n"), 4, "must be 0 or 1"),
+        (job("loops=3\n"), 4, "loops"),
+        (job("rwmixread=101\n"), 4, "0 to 100"),
+        (job("rw=randrw\nrwmixwrite=100\n"), 5, "0 % reads"),
+        (job("rw=trim\n"), 4, "rw `trim`"),
+        (job("bs\n"), 4, "bs needs a value"),
+        (job("include other.fio\n"), 4, "include"),
+        (job("fsync=1\nfdatasync=1\n"), 4, "exclude each other"),
+        (job("[b]\nrw=read\nsize=1m\n"), 4, "add stonewall"),
+        (job("offset_increment=1m\n"), 4, "numjobs"),
+        (job("size=2k\n"), 4, "less than a block"),
+        ("rw=read\n".to_owned(), 1, "before any [section]"),
+        ("[a\n".to_owned(), 1, "no section"),
+        ("[a]\nrw=read\n".to_owned(), 1, "no size"),
+        ("[global]\nsize=1m\n".to_owned(), 1, "no job"),
+        (String::new(), 1, "no job"),
+        ("[a]\nfilename=x\nrw=read\nbs=1m\nsize=8m\nnumjobs=2\n".to_owned(), 6, "offset_increment="),
+        ("[global]\nioscheduler=none\n[a]\nsize=1m\n".to_owned(), 2, "`ioscheduler`"),
+    ] {
+        let error = read_job_file(&text, "bad.fio").unwrap_err();
+        assert!(error.message.contains(words), "{text:?}: {error}");
+        assert_eq!((error.line, error.file.as_str()), (line, "bad.fio"), "{text:?}: {error}");
+        assert!(!error.to_string().contains('\n'), "{error}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_it_panic(text in "\\PC{0,300}") {
+        let _ = read_job_file(&text, "x.fio");
+    }
+
+    #[test]
+    fn no_mixture_of_options_makes_it_panic_or_gives_a_suite_that_cannot_be(
+        lines in prop::collection::vec(
+            (prop::sample::select(vec![
+                "[a]", "[b-1]", "[b-2]", "[global]", "; suite x version 1, 2000 ms, at most 9 bytes written: p", "stonewall",
+                "rw", "bs", "size", "numjobs", "iodepth", "runtime", "offset_increment", "ioengine", "fsync", "rwmixread",
+                "filename", "kb_base", "direct", "buffered", "ramp_time", "time_based",
+            ]), prop::sample::select(vec![
+                "", "=", "=0", "=1", "=2", "=4k", "=1m", "=64m", "=16777215t", "=18446744073709551615", "=randrw", "=write",
+                "=io_uring", "=50", "=1000", "=1s", "=-1", "=x",
+            ])), 0..25)
+    ) {
+        let text: String = lines.iter().map(|(k, v)| if k.starts_with(['[', ';']) { format!("{k}\n") } else { format!("{k}{v}\n") }).collect();
+        if let Ok(read) = read_job_file(&text, "x.fio") {
+            for w in &read.suite.workloads {
+                prop_assert!(w.block.0.is_multiple_of(512) && w.queue_depth >= 1 && w.jobs >= 1);
+                let span = w.span.unwrap_or(read.suite.span).0;
+                prop_assert!(span <= read.suite.span.0 && w.block.0 * u64::from(w.jobs) <= span, "{text}");
+                prop_assert_eq!(w.read_percent.is_some(), w.op == Op::Mixed);
+            }
+            let names: std::collections::HashSet<_> = read.suite.workloads.iter().map(|w| &w.name).collect();
+            prop_assert_eq!(names.len(), read.suite.workloads.len());
+        }
+    }
+}

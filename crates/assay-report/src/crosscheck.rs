@@ -1,0 +1,43 @@
+//! The cross-check with another instrument, as cells of a table.
+
+use assay_core::estimate::Estimate;
+use assay_core::record::Record;
+
+use crate::facts::clean;
+
+/// One workload: ratios of assay over the other instrument.
+pub(crate) struct Row {
+    pub(crate) workload: String,
+    pub(crate) rate: String,
+    pub(crate) p50: String,
+    pub(crate) p99: String,
+    /// What went wrong with the other instrument.
+    pub(crate) trouble: Option<String>,
+}
+
+pub(crate) fn rows(record: &Record) -> Vec<Row> {
+    record
+        .crosscheck
+        .iter()
+        .map(|c| Row {
+            workload: clean(
+                &record.measurement(&c.workload).map_or_else(|| c.workload.clone(), |m| m.workload.title()),
+            ),
+            rate: ratio(c.ratio.as_ref()),
+            p50: ratio(c.p50_ratio.as_ref()),
+            p99: ratio(c.p99_ratio.as_ref()),
+            trouble: c.trouble.as_deref().map(clean),
+        })
+        .collect()
+}
+
+/// `1.02 (0.99–1.05)`; a ratio has no unit, and its interval is not symmetric.
+fn ratio(estimate: Option<&Estimate>) -> String {
+    match estimate {
+        None => "–".to_owned(),
+        Some(Estimate { point, low: Some(low), high: Some(high), .. }) => {
+            format!("{point:.2} ({low:.2}–{high:.2})")
+        }
+        Some(e) => format!("{:.2} n={}", e.point, e.n),
+    }
+}

@@ -1,0 +1,205 @@
+//! Both instruments in turns, workload by workload, and how far they agree.
+
+use std::ops::ControlFlow;
+
+use assay_core::crosscheck::{Crosscheck, Pair, Side};
+use assay_core::estimate::Estimate;
+use assay_core::finding::Finding;
+use assay_core::record::{Measurement, Record};
+use assay_engine::{EngineKind, RepeatReport, RepeatSpec, Trouble};
+use assay_stats::geometric;
+
+use crate::budget::Budget;
+use crate::emit::Emitter;
+use crate::measure::Bench;
+use crate::summary::replace_findings;
+
+/// Instruments that differ by less agree for every purpose there is.
+const AGREEMENT: f64 = 0.05;
+
+/// Which goes first alternates, so that a trend of the medium does not favour one of them.
+pub(crate) fn peer_first(round: u32) -> bool {
+    round % 2 == 1
+}
+
+/// Runs the repeat of `spec` by fio. Its bytes count for the budget, not for the measurement.
+pub(crate) fn run_peer(
+    bench: &Bench<'_>,
+    spec: &RepeatSpec,
+    record: &mut Record,
+    budget: &mut Budget,
+    emitter: &mut Emitter<'_>,
+) -> RepeatReport {
+    let spec = RepeatSpec { engine: EngineKind::Fio, ..spec.clone() };
+    let forget = || {
+        if let (Some(target), false) = (&spec.target, spec.workload.direct) {
+            let _ = target.sync();
+            let _ = target.drop_cache();
+        }
+    };
+    forget();
+    let sensors = &mut record.sensors;
+    let report = bench.engines.run(&spec, bench.control, &mut |sample| {
+        bench.watch.sample(sample, &spec.workload.name, sensors, budget, emitter);
+        ControlFlow::Continue(())
+    });
+    forget();
+    budget.wrote(report.written_bytes);
+    record.settings.written_bytes += report.written_bytes;
+    record.settings.read_bytes += report.read_bytes;
+    report
+}
+
+/// Adds a pair of repeats of a measurement, and judges anew.
+pub(crate) fn add(
+    record: &mut Record,
+    index: usize,
+    version: &str,
+    peer_first: bool,
+    ours: &RepeatReport,
+    theirs: &RepeatReport,
+) {
+    let Some(measurement) = record.measurements.get_mut(index) else { return };
+    let pair = side(ours).zip(side(theirs)).map(|(ours, theirs)| Pair { peer_first, ours, theirs });
+    add_pair(&mut record.crosscheck, measurement, version, pair, trouble(theirs));
+}
+
+/// What one instrument measured; `None` where it measured nothing.
+fn side(report: &RepeatReport) -> Option<Side> {
+    (report.trouble.is_none() && report.operations > 0 && report.iops > 0.0).then(|| Side {
+        iops: report.iops,
+        p50_ns: report.histogram.quantile(0.5),
+        p99_ns: report.histogram.quantile(0.99),
+    })
+}
+
+/// What went wrong, in words.
+fn trouble(report: &RepeatReport) -> Option<String> {
+    Some(match report.trouble.as_ref()? {
+        Trouble::Io { errno, offset, .. } => {
+            format!("{} at offset {offset}", std::io::Error::from_raw_os_error(*errno))
+        }
+        Trouble::Hung { after } => format!("nothing completed for {}", assay_core::units::span(*after)),
+        Trouble::Setup(words) => words.clone(),
+        Trouble::Sync { errno } => format!("sync: {}", std::io::Error::from_raw_os_error(*errno)),
+    })
+}
+
+/// Adds a pair, or what went wrong, to the entry of a workload, and judges anew.
+fn add_pair(
+    all: &mut Vec<Crosscheck>,
+    measurement: &mut Measurement,
+    version: &str,
+    pair: Option<Pair>,
+    trouble: Option<String>,
+) {
+    let workload = &measurement.workload.name;
+    let at = all.iter().position(|c| c.workload == *workload).unwrap_or_else(|| {
+        all.push(Crosscheck {
+            workload: workload.clone(),
+            peer: "fio".to_owned(),
+            peer_version: version.to_owned(),
+            pairs: Vec::new(),
+            ours_iops: None,
+            theirs_iops: None,
+            ratio: None,
+            p50_ratio: None,
+            p99_ratio: None,
+            trouble: None,
+        });
+        all.len() - 1
+    });
+    let Some(entry) = all.get_mut(at) else { return };
+    entry.pairs.extend(pair);
+    entry.trouble = entry.trouble.take().or(trouble);
+    let over = |value: &dyn Fn(&Pair) -> Option<f64>| -> Option<Estimate> {
+        let values: Vec<f64> = entry.pairs.iter().filter_map(value).collect();
+        (values.len() == entry.pairs.len()).then(|| geometric(&values)).flatten()
+    };
+    let ratio = |value: &dyn Fn(&Side) -> Option<f64>| -> Option<Estimate> {
+        let mut estimate = over(&|p| Some(value(&p.ours)? / value(&p.theirs)?))?;
+        estimate.method = "geometric mean of the ratios of pairs, t interval on logarithms".to_owned();
+        Some(estimate)
+    };
+    let (ours, theirs) = (over(&|p| Some(p.ours.iops)), over(&|p| Some(p.theirs.iops)));
+    let ratios = (ratio(&|s| Some(s.iops)), ratio(&|s| s.p50_ns), ratio(&|s| s.p99_ns));
+    (entry.ours_iops, entry.theirs_iops) = (ours, theirs);
+    (entry.ratio, entry.p50_ratio, entry.p99_ratio) = ratios;
+    let differs = entry.ratio.as_ref().and_then(|r| differs(&entry.peer, r));
+    replace_findings(measurement, |f| matches!(f, Finding::CrosscheckDiffers { .. }), differs);
+}
+
+/// A ratio that is surely not one, and far enough from it to matter.
+fn differs(peer: &str, ratio: &Estimate) -> Option<Finding> {
+    let (low, high) = (ratio.low?, ratio.high?);
+    let surely = low > 1.0 || high < 1.0;
+    (surely && (ratio.point - 1.0).abs() > AGREEMENT).then(|| Finding::CrosscheckDiffers {
+        peer: peer.to_owned(),
+        ratio: ratio.point,
+        low,
+        high,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
+
+    fn measurement() -> Measurement {
+        Measurement::empty(
+            Workload {
+                name: "w".into(),
+                op: Op::Read,
+                read_percent: None,
+                pattern: Pattern::Random,
+                block_bytes: 4096,
+                queue_depth: 1,
+                jobs: 1,
+                span_bytes: 1 << 20,
+                direct: true,
+                sync: Sync::End,
+                stop: Stop { ramp_ns: 0, duration_ns: 1, max_bytes: None },
+            },
+            "sync",
+        )
+    }
+
+    fn check(pairs: &[(f64, f64)]) -> (Vec<Crosscheck>, Measurement) {
+        let (mut all, mut measurement) = (Vec::new(), measurement());
+        for (i, (ours, theirs)) in pairs.iter().enumerate() {
+            let side = |iops: f64| Side { iops, p50_ns: Some(1e9 / iops), p99_ns: None };
+            let pair = Pair { peer_first: peer_first(i as u32), ours: side(*ours), theirs: side(*theirs) };
+            add_pair(&mut all, &mut measurement, "fio-3.33", Some(pair), None);
+        }
+        (all, measurement)
+    }
+
+    #[test]
+    fn a_clear_and_large_difference_makes_the_number_suspect() {
+        let (all, measurement) = check(&[(110.0, 100.0), (112.0, 100.0), (109.0, 100.0)]);
+        let ratio = all[0].ratio.as_ref().unwrap();
+        assert!((ratio.point - 1.1033).abs() < 1e-3 && ratio.n == 3, "{ratio:?}");
+        assert!((all[0].p50_ratio.as_ref().unwrap().point * ratio.point - 1.0).abs() < 1e-9);
+        assert_eq!(all[0].p99_ratio, None);
+        assert!(matches!(measurement.warnings[0].finding, Finding::CrosscheckDiffers { .. }));
+    }
+
+    #[test]
+    fn small_or_uncertain_differences_are_none() {
+        for pairs in [
+            &[(103.0, 100.0), (103.1, 100.0), (102.9, 100.0)][..],
+            &[(150.0, 100.0), (80.0, 100.0), (120.0, 100.0)],
+            &[(200.0, 100.0)],
+        ] {
+            assert!(check(pairs).1.warnings.is_empty(), "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn trouble_of_the_other_is_kept_and_gives_no_ratio() {
+        let (mut all, mut measurement) = (Vec::new(), measurement());
+        add_pair(&mut all, &mut measurement, "fio-3.33", None, Some("fio-3.33: no".to_owned()));
+        assert_eq!((all[0].trouble.as_deref(), all[0].ratio.as_ref()), (Some("fio-3.33: no"), None));
+    }
+}

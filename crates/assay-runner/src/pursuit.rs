@@ -1,0 +1,182 @@
+//! Measuring until it is known well enough: how long a repeat lasts, and whether another follows.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use assay_core::finding::Finding;
+use assay_core::outcome::Outcome;
+use assay_core::record::{Measurement, Repeat};
+use assay_core::steady::{Steady, SteadyStatus};
+use assay_core::suite::{Suite, SuiteWorkload};
+use assay_core::workload::Op;
+use assay_engine::LiveSample;
+use assay_stats::steady::{Bin, Limits, Steadiness, StopRule, Verdict};
+
+use crate::budget::Share;
+
+/// Fewer repeats than this carry no useful interval (the t quantile of two is 12.7).
+pub(crate) const LEAST_REPEATS: u32 = 3;
+/// More repeats than this are not worth their wear: the medium does not repeat itself.
+pub const MOST_REPEATS: u32 = 10;
+/// So many repeats that were not steady make a workload erratic.
+const ERRATIC: u32 = 2;
+/// What the test area and the end of a run take of a budget, reserve included.
+const AROUND: f64 = 1.4;
+
+/// The rule for one kind of operation. A write is known well enough at 10 %: its repeats differ
+/// by as much, so that a closer look at one of them would be time spent for nothing.
+pub(crate) fn limits(op: Op, wish: f64) -> Limits {
+    match op {
+        Op::Read => Limits { half_width: wish, ..Limits::READ },
+        Op::Write | Op::Mixed => Limits { half_width: wish.max(Limits::WRITE.half_width), ..Limits::WRITE },
+    }
+}
+
+/// Longest that one repeat of a workload can last.
+pub(crate) fn longest(workload: &SuiteWorkload) -> Duration {
+    let cap = Duration::from_secs_f64(limits(workload.op, 1.0).cap);
+    workload.duration.map_or(cap, |d| d.min(cap))
+}
+
+/// Time that a suite needs at most where nothing becomes steady and no repeat agrees with another.
+#[must_use]
+pub fn longest_time(suite: &Suite) -> Duration {
+    suite.workloads.iter().map(|w| longest(w) * MOST_REPEATS).sum::<Duration>().mul_f64(AROUND)
+}
+
+/// Time for the next of `LEAST_REPEATS` repeats, of which `left` are still to come.
+pub(crate) fn slot(workload: &SuiteWorkload, time: Duration, left: u32) -> Duration {
+    longest(workload).min(time / left.max(1))
+}
+
+/// Time for a repeat beyond the least number; `None` where `reserved` is needed for what is still
+/// to come.
+pub(crate) fn extra_slot(
+    workload: &SuiteWorkload,
+    time: Duration,
+    reserved: Duration,
+    usual: Duration,
+) -> Option<Duration> {
+    let usual = usual.min(longest(workload));
+    let free = time.saturating_sub(reserved).min(longest(workload));
+    (free >= usual).then_some(free)
+}
+
+/// The share of a repeat, with the warm-up of the rule.
+pub(crate) fn stretch(share: Share, op: Op, wish: f64) -> (Share, Limits) {
+    let limits = limits(op, wish).within((share.ramp + share.duration).as_secs_f64());
+    let ramp = Duration::from_secs_f64(limits.ramp);
+    (Share { ramp, duration: Duration::from_secs_f64(limits.cap) - ramp, ..share }, limits)
+}
+
+/// One repeat under the rule.
+pub(crate) struct Pursuit {
+    rule: StopRule,
+    verdict: Verdict,
+}
+
+impl Pursuit {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self { rule: StopRule::new(limits), verdict: Verdict::Continue }
+    }
+
+    /// Takes a sample; breaks when the repeat has lasted long enough.
+    pub(crate) fn sample(&mut self, sample: &LiveSample) -> ControlFlow<()> {
+        // What is drained after the decision no longer counts.
+        if self.verdict == Verdict::Continue {
+            let seconds = sample.interval_ns as f64 / 1e9;
+            self.verdict = self.rule.push(Bin { seconds, operations: sample.operations, bytes: sample.bytes });
+        }
+        if self.verdict == Verdict::Continue { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    /// Writes into the repeat what the rule saw.
+    pub(crate) fn note(self, repeat: &mut Repeat) {
+        let verdict = if self.verdict == Verdict::Continue { self.rule.finish() } else { self.verdict };
+        let (status, seen) = match verdict {
+            Verdict::Steady(seen) => (SteadyStatus::Steady, Some(seen)),
+            Verdict::Unsteady(seen) => (SteadyStatus::Unsteady, Some(seen)),
+            Verdict::Continue | Verdict::TooShort => (SteadyStatus::TooShort, None),
+        };
+        if let Some(seen) = seen.filter(|s| s.dropped > 0.0) {
+            repeat.iops = seen.operations_per_second;
+            repeat.bytes_per_second = seen.bytes_per_second;
+        }
+        let of = |value: fn(&Steadiness) -> f64| seen.as_ref().map(value).filter(|v| v.is_finite());
+        repeat.steady = Some(Steady {
+            status,
+            half_width: of(|s| s.half_width),
+            drift: of(|s| s.drift),
+            lag1: of(|s| s.lag1),
+            truncated_ns: seen.map_or(0, |s| (s.dropped * 1e9) as u64),
+        });
+    }
+}
+
+/// Whether the repeats agree as well as was wished for.
+pub(crate) fn reached(measurement: &Measurement, wish: f64) -> bool {
+    let n = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed).count();
+    n >= LEAST_REPEATS as usize
+        && measurement.iops.as_ref().and_then(|e| e.relative_half_width()).is_some_and(|h| h <= wish)
+}
+
+/// What the measurement says of itself when its last repeat is done.
+pub(crate) fn conclude(measurement: &mut Measurement, wish: f64) {
+    let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed);
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let of = count(completed.clone().count());
+    let unsteady = |r: &&Repeat| r.steady.is_some_and(|s| s.status == SteadyStatus::Unsteady);
+    let repeats = count(completed.filter(unsteady).count());
+    if of == 0 {
+        return;
+    }
+    if repeats >= ERRATIC {
+        measurement.warn(Finding::Unsteady { repeats, of });
+    }
+    if !reached(measurement, wish) {
+        let reached = measurement.iops.as_ref().and_then(|e| e.relative_half_width());
+        measurement.warn(Finding::NotReached { asked: wish, reached, repeats: of });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(seconds: u64) -> Share {
+        Share { ramp: Duration::from_millis(500), duration: Duration::from_secs(seconds), max_bytes: None }
+    }
+
+    #[test]
+    fn a_short_budget_shrinks_the_rule_and_a_long_one_does_not_stretch_it() {
+        let (long, limits) = stretch(share(600), Op::Read, 0.05);
+        assert_eq!((long.ramp, long.duration), (Duration::from_secs(5), Duration::from_secs(55)));
+        assert_eq!((limits.cap, limits.half_width), (60.0, 0.05));
+        let (short, limits) = stretch(share(20), Op::Write, 0.02);
+        assert!((short.ramp + short.duration).as_secs_f64() <= 20.6 && limits.half_width == 0.10, "{short:?}");
+    }
+
+    #[test]
+    fn a_repeat_ends_when_it_is_steady_and_says_so() {
+        let mut pursuit = Pursuit::new(limits(Op::Read, 0.05));
+        let sample =
+            LiveSample { t_ns: 0, interval_ns: 1_000_000_000, operations: 900, bytes: 900, p50_ns: None, p99_ns: None };
+        let seconds = (1..100).find(|_| pursuit.sample(&sample).is_break());
+        assert_eq!(seconds, Some(25));
+        assert!(pursuit.sample(&LiveSample { operations: 1, ..sample }).is_break(), "it stays ended");
+        assert!(matches!(pursuit.verdict, Verdict::Steady(_)));
+    }
+
+    #[test]
+    fn extra_repeats_take_only_time_that_nobody_needs() {
+        let text = "name = \"x\"\nversion = 1\npurpose = \"p\"\nbudget = \"10s\"\nmax_write = \"1GiB\"\nrepeats = 3\nspan = \"64MiB\"\n[[workload]]\nname = \"r\"\nop = \"read\"\npattern = \"random\"\nblock = \"4k\"\n[[workload]]\nname = \"w\"\nop = \"write\"\npattern = \"random\"\nblock = \"4k\"\n";
+        let suite = Suite::parse(text, "x").unwrap();
+        let read = &suite.workloads[0];
+        let s = Duration::from_secs;
+        assert_eq!(longest_time(&suite), s(3600).mul_f64(AROUND));
+        assert_eq!(slot(read, s(30), 3), s(10));
+        assert_eq!(slot(read, s(3000), 3), s(60));
+        assert_eq!(extra_slot(read, s(100), s(80), s(10)), Some(s(20)));
+        assert_eq!(extra_slot(read, s(85), s(80), s(10)), None);
+    }
+}

@@ -1,0 +1,198 @@
+//! A sensor that a command of the user reads.
+
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use assay_core::sensor::{SensorCommand, first_number};
+use assay_core::text::label;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use super::told::{EVERY, Told};
+
+/// More output than this is not read: the number stands at the beginning.
+const MOST_OUTPUT: u64 = 4096;
+
+/// The command under way, if one is.
+#[derive(Debug, Default)]
+struct Slot {
+    group: Option<Pid>,
+    stopped: bool,
+}
+
+/// A thread that runs the command again and again, at most once a second; dropping this kills
+/// what is under way.
+#[derive(Debug)]
+pub(crate) struct Command {
+    slot: Arc<Mutex<Slot>>,
+    _alive: Sender<()>,
+}
+
+impl Command {
+    /// Begins to run it.
+    pub(crate) fn start(command: SensorCommand, series: usize, tell: Sender<Told>) -> Self {
+        let (alive, stopped) = channel();
+        let slot: Arc<Mutex<Slot>> = Arc::default();
+        let shared = Arc::clone(&slot);
+        thread::spawn(move || {
+            loop {
+                let at = Instant::now();
+                let told = match once(&command.command, &shared) {
+                    Ok(None) => return,
+                    Ok(Some(number)) => Told::Value { series, at: Instant::now(), value: number * command.factor },
+                    Err(reason) => Told::Dropped { series, reason },
+                };
+                let over = matches!(told, Told::Dropped { .. });
+                if tell.send(told).is_err() || over {
+                    return;
+                }
+                if stopped.recv_timeout(EVERY.saturating_sub(at.elapsed())) != Err(RecvTimeoutError::Timeout) {
+                    return;
+                }
+            }
+        });
+        Self { slot, _alive: alive }
+    }
+}
+
+impl Drop for Command {
+    fn drop(&mut self) {
+        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.stopped = true;
+        if let Some(group) = slot.group {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+}
+
+/// Runs the command once; nothing where it was stopped.
+fn once(line: &str, slot: &Mutex<Slot>) -> Result<Option<f64>, String> {
+    let lock = || slot.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut child = {
+        let mut slot = lock();
+        if slot.stopped {
+            return Ok(None);
+        }
+        // A group of its own: what the shell starts is killed with it, and Ctrl-C is ours.
+        let child = std::process::Command::new("sh")
+            .args(["-c", line])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .map_err(|error| format!("sh: {error}"))?;
+        slot.group = Some(Pid::from_child(&child));
+        child
+    };
+    let output = read(&mut child);
+    // Its number must not be given to another process before the slot forgets it.
+    let _ = waitid(WaitId::Pid(Pid::from_child(&child)), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+    let status = {
+        let mut slot = lock();
+        slot.group = None;
+        let status = child.wait();
+        if slot.stopped {
+            return Ok(None);
+        }
+        status.map_err(|error| error.to_string())?
+    };
+    let cut = output.len() as u64 >= MOST_OUTPUT;
+    if !status.success() && !cut {
+        return Err(format!("the command failed ({status})"));
+    }
+    let text = String::from_utf8_lossy(&output);
+    match first_number(&text) {
+        Some((number, _)) => Ok(Some(number)),
+        None => Err(match label(&text, 40) {
+            Some(start) => format!("no number in its output `{start}`"),
+            None => "the command printed nothing".to_owned(),
+        }),
+    }
+}
+
+/// The beginning of what it prints.
+fn read(child: &mut Child) -> Vec<u8> {
+    let mut output = Vec::new();
+    if let Some(pipe) = child.stdout.take() {
+        let _ = pipe.take(MOST_OUTPUT).read_to_end(&mut output);
+    }
+    output
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::Receiver;
+    use std::time::Duration;
+
+    use assay_core::sensor::SensorKind;
+
+    use super::*;
+
+    fn start(command: &str) -> (Command, Receiver<Told>) {
+        let (tell, told) = channel();
+        let factor = 1.0;
+        let command = SensorCommand { name: "s".into(), kind: SensorKind::Power, factor, command: command.into() };
+        (Command::start(command, 0, tell), told)
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_command_gives_a_value_again_and_again() {
+        let (_running, told) = start("echo 'power: 3.5 W'");
+        for _ in 0..2 {
+            assert!(matches!(told.recv_timeout(LONG), Ok(Told::Value { value: 3.5, .. })));
+        }
+    }
+
+    #[test]
+    fn a_command_that_fails_is_told_once_and_not_run_again() {
+        for (command, words) in [
+            ("exit 3", "exit status: 3"),
+            ("echo warm", "no number in its output `warm`"),
+            ("true", "printed nothing"),
+            ("printf '\\033[J'", "`\u{fffd}[J`"),
+        ] {
+            let (_running, told) = start(command);
+            match told.recv_timeout(LONG) {
+                Ok(Told::Dropped { reason, .. }) => {
+                    assert!(reason.contains(words), "{reason}")
+                }
+                other => panic!("{command}: {other:?}"),
+            }
+            assert!(told.recv_timeout(LONG).is_err(), "{command}: the thread has ended");
+        }
+    }
+
+    #[test]
+    fn endless_output_is_cut() {
+        let (_running, told) = start("yes 7.5");
+        assert!(matches!(told.recv_timeout(LONG), Ok(Told::Value { value: 7.5, .. })));
+    }
+
+    #[test]
+    fn what_is_under_way_is_killed_with_its_children() {
+        let dir = tempfile::tempdir().unwrap();
+        let mark = dir.path().join("pid");
+        let (running, told) = start(&format!("sleep 1000 & echo $! > {0}.new; mv {0}.new {0}; wait", mark.display()));
+        let begun = Instant::now();
+        while !mark.exists() && begun.elapsed() < LONG {
+            thread::sleep(Duration::from_millis(10));
+        }
+        let child = std::fs::read_to_string(&mark).unwrap().trim().to_owned();
+        let proc = std::path::Path::new("/proc").join(child);
+        let state = || std::fs::read_to_string(proc.join("stat")).ok();
+        assert!(state().is_some());
+        drop(running);
+        assert!(told.recv_timeout(LONG).is_err(), "a killed command is not a failed one");
+        while state().is_some_and(|stat| !stat.contains(") Z ")) {
+            assert!(begun.elapsed() < LONG, "it still runs");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! From the samples of a soak to what they show.
+
+use assay_core::estimate::Estimate;
+use assay_core::record::{Measurement, Sample, Sensor};
+use assay_core::soak::{Cliff, Soak, SoakCause};
+use assay_core::units::span;
+use assay_stats::soak::{Cause, analyse, cause};
+use assay_stats::steady::Bin;
+
+use crate::measure::nanos;
+
+/// Judges the first repeat: a later one does not begin cold. `disks` are the kernel names of the
+/// medium's disks, whose sensors bear them.
+pub(crate) fn judge(measurement: &Measurement, sensors: &[Sensor], disks: &[String], seed: u64) -> Option<Soak> {
+    let samples = &measurement.repeats.first()?.samples;
+    let bins: Vec<Bin> = samples.iter().map(bin).collect();
+    let found = analyse(&bins, seed)?;
+    let start_ns = samples.first().map_or(0, |s| s.t_ns.saturating_sub(s.interval_ns));
+    let end_ns = samples.last().map_or(start_ns, |s| s.t_ns);
+    let temperatures = temperatures(sensors, disks, start_ns, end_ns);
+    let rate = |value: f64, seconds: f64, which: &str| {
+        let method = format!("mean of the {which} {}", span(std::time::Duration::from_secs_f64(seconds)));
+        (Estimate::bare(value, 1, &method), nanoseconds(seconds))
+    };
+    let (burst_bytes_per_second, burst_ns) = rate(found.burst, found.burst_seconds, "first");
+    let (sustained_bytes_per_second, sustained_ns) = rate(found.sustained, found.sustained_seconds, "last");
+    Some(Soak {
+        burst_bytes_per_second,
+        burst_ns,
+        sustained_bytes_per_second,
+        sustained_ns,
+        bytes: samples.iter().map(|s| s.bytes).sum(),
+        elapsed_ns: end_ns - start_ns,
+        cliff: found.cliff.map(|cliff| Cliff {
+            time_ns: nanoseconds(cliff.seconds),
+            bytes_at: cliff.bytes as u64,
+            temperature_celsius: temperatures.iter().take_while(|t| t.0 <= cliff.seconds).last().map(|t| t.1),
+            drop: cliff.drop,
+            p_value: cliff.p_value,
+            cause: match cause(&bins, &temperatures, cliff.seconds) {
+                Cause::Cache => SoakCause::Cache,
+                Cause::Heat => SoakCause::Heat,
+                Cause::NotSeparable => SoakCause::NotSeparable,
+                Cause::Unknown => SoakCause::TemperatureUnknown,
+            },
+        }),
+    })
+}
+
+fn bin(sample: &Sample) -> Bin {
+    Bin { seconds: sample.interval_ns as f64 / 1e9, operations: sample.operations, bytes: sample.bytes }
+}
+
+fn nanoseconds(seconds: f64) -> u64 {
+    nanos(std::time::Duration::from_secs_f64(seconds.max(0.0)))
+}
+
+/// Readings of the medium itself in seconds from the start. The processor's temperature says
+/// nothing of a card, but a command of the user that is named for it does.
+fn temperatures(sensors: &[Sensor], disks: &[String], start_ns: u64, end_ns: u64) -> Vec<(f64, f64)> {
+    let of_the_medium = |s: &&Sensor| {
+        s.kind == "temperature" && (disks.contains(&s.name) || matches!(s.source.as_str(), "drive" | "command"))
+    };
+    let inside = |t: &&(u64, f64)| (start_ns..=end_ns).contains(&t.0);
+    let readings = sensors.iter().find(of_the_medium).map_or(&[][..], |s| &s.samples);
+    readings.iter().filter(inside).map(|t| ((t.0 - start_ns) as f64 / 1e9, t.1)).collect()
+}

@@ -1,0 +1,167 @@
+//! Whether values that should be alike go one way, or fall into two groups.
+
+use crate::interval::student_t;
+
+/// A change is one from here on, as a share of the mean.
+const CHANGE: f64 = 0.10;
+/// Level of the test of the slope: it is made for each repeat of each workload of a run.
+const SLOPE_LEVEL: f64 = 0.99;
+/// Largest correlation of neighbours that is corrected for.
+const MOST_CORRELATION: f64 = 0.8;
+/// Fewer values have no groups; then the spread alone is looked at.
+const LEAST_FOR_GROUPS: usize = 6;
+/// Values this far apart, the larger over the smaller, are not alike.
+const APART: f64 = 1.25;
+/// The gap between groups is this many times the median gap.
+const GAP: f64 = 4.0;
+
+/// Two groups of values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TwoSpeeds {
+    /// Geometric mean of the lower group over that of the upper one.
+    pub ratio: f64,
+    /// Share of the values in the lower group.
+    pub slow_share: f64,
+}
+
+/// Change from the first to the last of `values`, taken at equal distances, as a share of their
+/// mean: the slope of the least-squares line where that is more than 10 % and significant, with
+/// its error widened for the correlation of neighbours. `None` where it is not.
+#[must_use]
+pub fn drift(values: &[f64]) -> Option<f64> {
+    let n = values.len();
+    let degrees = u32::try_from(n.checked_sub(2)?).ok().filter(|d| *d > 0)?;
+    if values.iter().any(|v| !v.is_finite()) {
+        return None;
+    }
+    let count = n as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let middle = (count - 1.0) / 2.0;
+    let along = |i: usize| i as f64 - middle;
+    let squares = (0..n).map(|i| along(i).powi(2)).sum::<f64>();
+    let slope = values.iter().enumerate().map(|(i, v)| along(i) * (v - mean)).sum::<f64>() / squares;
+    let change = slope * (count - 1.0) / mean;
+    if !(mean > 0.0 && change.abs() > CHANGE) {
+        return None;
+    }
+    let rest: Vec<f64> = values.iter().enumerate().map(|(i, v)| v - mean - slope * along(i)).collect();
+    let sum = rest.iter().map(|r| r * r).sum::<f64>();
+    let neighbours = rest.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
+    let correlation = if sum > 0.0 { (neighbours / sum).clamp(0.0, MOST_CORRELATION) } else { 0.0 };
+    let widened = ((1.0 + correlation) / (1.0 - correlation)).sqrt();
+    let error = (sum / f64::from(degrees) / squares).sqrt() * widened;
+    (slope.abs() > student_t(SLOPE_LEVEL, degrees)? * error).then_some(change)
+}
+
+/// The two groups that at least six `values` fall into.
+///
+/// The largest gap between neighbours on the log scale is more than four times the median gap
+/// (the largest-gap rule), wider than either group, and the groups are a quarter apart. The width
+/// keeps false alarms on values of one kind below 4 % from ten values on, where the gap
+/// alone gives up to a third (simulated: log-normal, coefficient of variation 5 to 30 %). A
+/// group has at least two values and a tenth of them, else it is an outlier.
+#[must_use]
+pub fn two_speeds(values: &[f64]) -> Option<TwoSpeeds> {
+    if values.len() < LEAST_FOR_GROUPS || values.iter().any(|v| !v.is_finite() || *v <= 0.0) {
+        return None;
+    }
+    let mut logs: Vec<f64> = values.iter().map(|v| v.ln()).collect();
+    logs.sort_by(f64::total_cmp);
+    let mut gaps: Vec<f64> = logs.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let (cut, largest) = gaps.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    gaps.sort_by(f64::total_cmp);
+    let median = (gaps[(gaps.len() - 1) / 2] + gaps[gaps.len() / 2]) / 2.0;
+    let (low, high) = logs.split_at(cut + 1);
+    let width = |group: &[f64]| group.last().zip(group.first()).map_or(0.0, |(last, first)| last - first);
+    let mean = |group: &[f64]| group.iter().sum::<f64>() / group.len().max(1) as f64;
+    let least = values.len().div_ceil(10).max(2);
+    let ratio = (mean(low) - mean(high)).exp();
+    let apart = low.len().min(high.len()) >= least
+        && largest > GAP * median
+        && largest > width(low).max(width(high))
+        && ratio * APART < 1.0;
+    apart.then(|| TwoSpeeds { ratio, slow_share: low.len() as f64 / values.len() as f64 })
+}
+
+/// The largest over the smallest of two to five `values` that are more than a quarter apart.
+#[must_use]
+pub fn uneven(values: &[f64]) -> Option<f64> {
+    if !(2..LEAST_FOR_GROUPS).contains(&values.len()) || values.iter().any(|v| !v.is_finite() || *v <= 0.0) {
+        return None;
+    }
+    let largest = values.iter().copied().fold(f64::MIN, f64::max);
+    let smallest = values.iter().copied().fold(f64::MAX, f64::min);
+    (largest / smallest > APART).then_some(largest / smallest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Noise of mean 0 and deviation 1: the sum of twelve uniform values (Lehmer's generator).
+    struct Noise(u64);
+
+    impl Noise {
+        fn uniform(&mut self) -> f64 {
+            self.0 = self.0 * 48271 % 2_147_483_647;
+            self.0 as f64 / 2_147_483_647.0
+        }
+        fn next(&mut self) -> f64 {
+            (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
+        }
+        fn series(&mut self, n: usize, deviation: f64, at: impl Fn(f64) -> f64) -> Vec<f64> {
+            (0..n).map(|i| at(i as f64 / (n - 1) as f64) * (deviation * self.next()).exp()).collect()
+        }
+    }
+
+    fn share(n: usize, mut found: impl FnMut() -> bool) -> f64 {
+        (0..n).filter(|_| found()).count() as f64 / n as f64
+    }
+
+    #[test]
+    fn a_line_by_hand() {
+        // Slope 5 over 4 steps on a mean of 110: 20 / 110.
+        let change = drift(&[100.0, 105.0, 110.0, 115.0, 120.0]).unwrap();
+        assert!((change - 20.0 / 110.0).abs() < 1e-12, "{change}");
+        assert_eq!(drift(&[100.0, 101.0, 102.0, 103.0, 104.0]), None, "4 % is none");
+        assert_eq!(drift(&[100.0, 130.0, 90.0, 140.0, 115.0]), None, "not significant");
+        assert_eq!(drift(&[100.0, 150.0]), None);
+        assert_eq!(drift(&[0.0; 9]), None);
+        assert_eq!(drift(&[1.0, f64::NAN, 3.0, 9.0]), None);
+    }
+
+    #[test]
+    fn drift_is_found_and_noise_is_not() {
+        let mut noise = Noise(12345);
+        for deviation in [0.02, 0.1, 0.3] {
+            let alarms = share(500, || drift(&noise.series(30, deviation, |_| 100.0)).is_some());
+            assert!(alarms <= 0.03, "{deviation}: {alarms}");
+        }
+        let seen = share(500, || drift(&noise.series(30, 0.05, |x| 100.0 - 30.0 * x)).is_some());
+        assert!(seen > 0.95, "{seen}");
+    }
+
+    #[test]
+    fn two_speeds_are_found_and_noise_is_not() {
+        let mut noise = Noise(777);
+        for (n, deviation) in [(10, 0.1), (10, 0.3), (60, 0.1), (60, 0.3)] {
+            let alarms = share(500, || two_speeds(&noise.series(n, deviation, |_| 100.0)).is_some());
+            assert!(alarms <= 0.06, "{n} {deviation}: {alarms}");
+        }
+        let seen = share(500, || two_speeds(&noise.series(20, 0.03, |x| if x < 0.4 { 66.0 } else { 100.0 })).is_some());
+        assert!(seen > 0.98, "{seen}");
+        let groups = two_speeds(&[66.0, 100.0, 101.0, 66.5, 99.0, 65.5]).unwrap();
+        assert!((groups.ratio - 0.66).abs() < 0.01 && groups.slow_share == 0.5, "{groups:?}");
+        assert_eq!(two_speeds(&[66.0, 100.0, 101.0, 100.5, 99.0, 100.2]), None, "one outlier is no group");
+    }
+
+    #[test]
+    fn few_values_are_uneven_when_a_quarter_apart() {
+        // fio random read of an SSD whose mean hid two speeds.
+        let ratio = uneven(&[16489.0, 24764.0, 24824.0, 24854.0, 16436.0]).unwrap();
+        assert!((ratio - 1.512).abs() < 1e-3, "{ratio}");
+        assert_eq!(uneven(&[100.0, 124.0, 110.0]), None);
+        assert_eq!(uneven(&[100.0]), None);
+        assert_eq!(uneven(&[0.0, 5.0]), None);
+    }
+}

@@ -1,0 +1,39 @@
+//! fio on the command line of `assay run`: job files as suites, and the cross-check.
+
+use std::path::PathBuf;
+
+use crate::cli::{EngineArg, RunArgs};
+use crate::failure::Failure;
+use crate::output::{self, shown};
+use crate::suites;
+
+/// `assay run job.fio` measures the current directory by that job file; and a cross-check needs
+/// two instruments.
+pub(super) fn settle(mut args: RunArgs) -> Result<RunArgs, Failure> {
+    if suites::is_job_file(&args.target) && args.target.is_file() {
+        let file = args.target.to_string_lossy().into_owned();
+        if args.suite != suites::DEFAULT {
+            return Err(Failure::usage(format!(
+                "{} is a fio job file, and --suite names another suite; name the directory to measure in, or leave out --suite",
+                shown(&args.target)
+            )));
+        }
+        args.suite = file;
+        args.target = PathBuf::from(".");
+    }
+    if args.crosscheck.is_some() && matches!(args.engine, EngineArg::Fio | EngineArg::Null) {
+        return Err(Failure::usage(
+            "--crosscheck fio compares assay's own engines with fio; use --engine auto, uring or sync",
+        ));
+    }
+    Ok(args)
+}
+
+/// What is different from how fio would run a job file.
+pub(super) fn tell_notes(args: &RunArgs, notes: &[String]) {
+    if !args.quiet {
+        for note in notes {
+            output::tell_wrapped(&format!("{}: {note}", assay_core::text::harmless(&args.suite)));
+        }
+    }
+}

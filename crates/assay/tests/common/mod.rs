@@ -1,0 +1,368 @@
+//! What the end-to-end tests share: a place of its own for each test, and the binary run in it.
+
+#![allow(
+    dead_code,
+    missing_docs,
+    clippy::unwrap_used,
+    reason = "each test program uses its part, and fails by panicking"
+)]
+
+use std::ffi::OsStr;
+use std::fs::Permissions;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use assay_core::event::{Event, EventKind};
+use assay_core::record::Record;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+/// The program under test.
+pub const ASSAY: &str = env!("CARGO_BIN_EXE_assay");
+/// No test of these may take longer; what does, hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// A user without rights: `nobody` on Debian.
+pub const NOBODY: u32 = 65534;
+
+/// Reads and writes, in a second and a half.
+pub const TINY: &str = r#"
+name = "tiny"
+version = 1
+purpose = "A test"
+budget = "2s"
+max_write = "32MiB"
+repeats = 1
+span = "4MiB"
+
+[[workload]]
+name = "seq-read"
+op = "read"
+pattern = "sequential"
+block = "1MiB"
+queue_depth = 4
+duration = "200ms"
+
+[[workload]]
+name = "rand-read"
+op = "read"
+pattern = "random"
+block = "4KiB"
+duration = "200ms"
+
+[[workload]]
+name = "rand-write"
+op = "write"
+pattern = "random"
+block = "4KiB"
+duration = "200ms"
+"#;
+
+/// A directory with a medium to measure, a data directory and files; removed afterwards.
+pub struct Place {
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let dir = tempfile::Builder::new().prefix("t").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let place = Self { dir };
+        std::fs::create_dir(place.medium()).unwrap();
+        place.file("tiny.toml", TINY);
+        place
+    }
+
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// The directory that is measured.
+    pub fn medium(&self) -> PathBuf {
+        self.path().join("medium")
+    }
+
+    /// The directory that `ASSAY_DATA` names.
+    pub fn data(&self) -> PathBuf {
+        self.path().join("data")
+    }
+
+    pub fn store(&self) -> PathBuf {
+        self.data().join("assay.sqlite")
+    }
+
+    pub fn file(&self, name: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// `assay` with these arguments, run in the place.
+    pub fn assay<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
+        let mut command = Command::new(ASSAY);
+        command.args(arguments);
+        self.at_home(&mut command);
+        command
+    }
+
+    /// A shell with the binary in `$ASSAY`, the place as its directory.
+    pub fn shell(&self, script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-euc", script]);
+        self.at_home(&mut command);
+        command
+    }
+
+    /// A shell that has mounts, or names of the host, of its own; needs root.
+    pub fn apart(&self, script: &str) -> Command {
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--uts", "sh", "-euc", script]);
+        self.at_home(&mut command);
+        command
+    }
+
+    fn at_home(&self, command: &mut Command) {
+        command
+            .current_dir(self.path())
+            .env("ASSAY", ASSAY)
+            .env("ASSAY_DATA", self.data())
+            .env("HOME", self.path())
+            .env("LC_ALL", "C.UTF-8")
+            .env_remove("NO_COLOR")
+            .env_remove("COLUMNS");
+    }
+
+    /// Measures the medium with a small suite and returns the record.
+    pub fn measured(&self) -> Record {
+        self.measured_with(&[] as &[&str])
+    }
+
+    pub fn measured_with<A: AsRef<OsStr>>(&self, more: &[A]) -> Record {
+        let mut command = self.assay(["run", "--json", "--suite", "tiny.toml", "medium"]);
+        command.args(more);
+        serde_json::from_str(&run(command).measures().stdout).unwrap()
+    }
+
+    /// The only record in the store.
+    pub fn only_record(&self) -> Record {
+        let list = self.json(["list", "--json"]);
+        assert_eq!(list.as_array().unwrap().len(), 1, "{list}");
+        serde_json::from_value(self.json(["show", "last", "--json"])).unwrap()
+    }
+
+    /// What a command with `--json` prints: one document and nothing else.
+    pub fn json<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Value {
+        let done = run(self.assay(arguments));
+        done.measures();
+        serde_json::from_str(&done.stdout).unwrap_or_else(|e| panic!("{e}: {}", done.stdout))
+    }
+
+    /// Nothing of a test is left on the medium.
+    #[track_caller]
+    pub fn assert_clean(&self) {
+        assert_empty(&self.medium());
+    }
+}
+
+/// Nothing is in the directory but what a new file system has.
+#[track_caller]
+pub fn assert_empty(directory: &Path) {
+    let left: Vec<_> = std::fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .filter(|name| name != "lost+found")
+        .collect();
+    assert!(left.is_empty(), "left behind in {}: {left:?}", directory.display());
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Done {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+    pub elapsed: Duration,
+}
+
+impl Done {
+    fn new(output: &Output, elapsed: Duration) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.signal().is_none(), "ended by {:?}: {stderr}", output.status);
+        assert!(!stderr.contains("panicked"), "{stderr}");
+        Self { code: output.status.code(), stdout, stderr, elapsed }
+    }
+
+    /// It ended with `code`, nothing on standard output, and one line on standard error that
+    /// begins like all of them and holds these words.
+    #[track_caller]
+    pub fn refuses(&self, code: i32, words: &[&str]) -> &Self {
+        assert_eq!(self.code, Some(code), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        assert!(self.stdout.is_empty(), "on standard output: {}", self.stdout);
+        assert!(self.stderr.starts_with("assay: "), "{}", self.stderr);
+        assert!(self.stderr.ends_with('\n') && self.stderr.lines().count() == 1, "not one line: {:?}", self.stderr);
+        assert_harmless(&self.stderr);
+        for word in words {
+            assert!(self.stderr.contains(word), "`{word}` is missing: {}", self.stderr);
+        }
+        self
+    }
+
+    /// It did not get as far as measuring.
+    #[track_caller]
+    pub fn at_once(&self) -> &Self {
+        assert!(self.elapsed < Duration::from_secs(2), "took {:?}", self.elapsed);
+        self
+    }
+
+    /// It measured to the end. On a busy host the figures of such short runs may be judged
+    /// invalid; they are not what these tests are about.
+    #[track_caller]
+    pub fn measures(&self) -> &Self {
+        assert!(matches!(self.code, Some(0 | 1)), "{:?}: {}\n{}", self.code, self.stdout, self.stderr);
+        self
+    }
+
+    #[track_caller]
+    pub fn succeeds(&self) -> &Self {
+        assert_eq!(self.code, Some(0), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        self
+    }
+}
+
+/// Nothing in the text can be obeyed by a terminal.
+#[track_caller]
+pub fn assert_harmless(text: &str) {
+    let bad = text.chars().find(|c| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{202e}').contains(c));
+    assert!(bad.is_none(), "{bad:?} in {text:?}");
+}
+
+/// Runs a command to its end.
+#[track_caller]
+pub fn run(command: Command) -> Done {
+    let start = Instant::now();
+    let shown = format!("{command:?}");
+    let output = assert_cmd::Command::from_std(command).timeout(PATIENCE).output().unwrap();
+    let end = start.elapsed();
+    assert!(end < PATIENCE, "hangs: {shown}");
+    Done::new(&output, end)
+}
+
+/// The same as another user.
+pub fn as_nobody(mut command: Command) -> Command {
+    if is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command
+}
+
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Says why a test did not run, unless the host has what it needs: root, and the right to make
+/// namespaces.
+pub fn can_be_apart(test: &str) -> bool {
+    let able = is_root()
+        && Command::new("unshare")
+            .args(["--mount", "--uts", "true"])
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success());
+    if !able {
+        eprintln!("SKIP: {test}: needs root and unshare");
+    }
+    able
+}
+
+/// Says why a test did not run, unless another user can get at the binary and the place.
+pub fn nobody_can_run(test: &str, place: &Place) -> bool {
+    open_to_all(&place.medium());
+    let mut command = as_nobody(Command::new("sh"));
+    command.args(["-c", "cd \"$0\" && exec \"$1\" --version"]).arg(place.medium()).arg(ASSAY);
+    let able = command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+    if !able {
+        eprintln!("SKIP: {test}: the build directory is closed to other users");
+    }
+    able
+}
+
+/// Lets everybody write in the directory, and get there from the place.
+pub fn open_to_all(directory: &Path) {
+    std::fs::set_permissions(directory, Permissions::from_mode(0o777)).unwrap();
+    // It may belong to somebody else, who has to have opened it.
+    let _ = std::fs::set_permissions(directory.parent().unwrap(), Permissions::from_mode(0o755));
+}
+
+/// A run under way, whose events are read.
+pub struct Running {
+    child: Child,
+    events: BufReader<ChildStdout>,
+    start: Instant,
+}
+
+impl Running {
+    /// Starts `assay run --events` with more arguments.
+    pub fn start(mut command: Command) -> Self {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let events = BufReader::new(child.stdout.take().unwrap());
+        Self { child, events, start: Instant::now() }
+    }
+
+    /// Reads events until the one that is waited for.
+    #[track_caller]
+    pub fn wait_for(&mut self, what: impl Fn(&EventKind) -> bool) -> EventKind {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            assert!(self.events.read_line(&mut line).unwrap() > 0, "ended before the event that was waited for");
+            let event: Event = serde_json::from_str(&line).unwrap();
+            if what(&event.event) {
+                return event.event;
+            }
+            assert!(self.start.elapsed() < PATIENCE, "hangs");
+        }
+    }
+
+    /// Waits for a repeat of a workload.
+    #[track_caller]
+    pub fn wait_for_repeat(&mut self, name: &str, number: u32) {
+        self.wait_for(
+            |event| matches!(event, EventKind::RepeatStarted { workload, repeat, .. } if workload == name && *repeat == number),
+        );
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    /// Kills it as the kernel does when memory runs out: nothing can be done about it.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Reads the remaining events and waits for the end.
+    #[track_caller]
+    pub fn end(mut self) -> Done {
+        let mut rest = Vec::new();
+        while self.events.read_until(b'\n', &mut rest).unwrap() > 0 {
+            assert!(self.start.elapsed() < PATIENCE, "hangs");
+        }
+        let mut output = self.child.wait_with_output().unwrap();
+        output.stdout = rest;
+        Done::new(&output, self.start.elapsed())
+    }
+}
+
+/// Directories of runs, under way or killed, on a medium.
+pub fn scratch_directories(medium: &Path) -> usize {
+    std::fs::read_dir(medium)
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(".assay-"))
+        .count()
+}
