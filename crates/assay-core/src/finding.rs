@@ -416,7 +416,7 @@ impl Finding {
             }
             Self::InstrumentLimited { .. } => "use more jobs, or read the figure as a lower bound",
             Self::BusLimited { .. } => "use a faster slot or reader to see what the medium itself can do",
-            Self::SmallerSpan { .. } => "free some space or raise --budget and --max-write",
+            Self::SmallerSpan { .. } => "free some space, or raise --budget or --max-write, whichever the cause names",
             Self::ScaledDown { .. } => "raise --budget",
             Self::FewOperations { .. } | Self::FewerRepeats { .. } => "raise --budget or --max-write",
             Self::Unsteady { .. } => "run the suite soak to see what happens over time",

@@ -7,7 +7,7 @@ use assay_core::medium::Medium;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Host, Measurement, Record};
 use assay_core::text::label;
-use assay_core::units::{Bytes, span};
+use assay_core::units::{Bytes, grouped, span};
 
 /// Longest name shown anywhere.
 const LONGEST: usize = 160;
@@ -110,7 +110,11 @@ pub(crate) fn no_figure(record: &Record, measurement: &Measurement) -> Option<St
         return None;
     }
     if !measurement.repeats.is_empty() {
-        return Some("no operation completed".to_owned());
+        let operations: u64 = measurement.repeats.iter().map(|r| r.operations).sum();
+        return Some(match operations {
+            0 => "no operation completed".to_owned(),
+            n => format!("cut short after {} operations", grouped(i64::try_from(n).unwrap_or(i64::MAX))),
+        });
     }
     let skipped = measurement.warnings.iter().find_map(|w| match &w.finding {
         Finding::FewerRepeats { reason, .. } => Some(format!("skipped: {}", clean(reason))),

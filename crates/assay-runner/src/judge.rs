@@ -62,8 +62,12 @@ pub(crate) fn judge(measurement: &mut Measurement, bus: Option<&Bus>, null: Opti
     // Windows of several threads overlap; their mean times the in-flight sum is the integral.
     let in_flight = measurement.in_flight.unwrap_or(0.0);
     let law = (window_ns > 0 && in_flight > 0.0).then(|| latency_ns as f64 / window_ns as f64 / in_flight);
-    let finding =
-        law.filter(|ratio| steady && (ratio - 1.0).abs() > LITTLE_TOLERANCE).map(|ratio| Finding::LittlesLaw { ratio });
+    // An operation in flight at an edge of a window may have spent all of its time outside of it.
+    let edges = measurement.repeats.iter().map(|r| u128::from(r.histogram.max_ns)).sum::<u128>() * u128::from(depth);
+    let blur = if latency_ns > 0 { edges as f64 / latency_ns as f64 } else { 0.0 };
+    let finding = law
+        .filter(|ratio| steady && (ratio - 1.0).abs() > LITTLE_TOLERANCE + blur)
+        .map(|ratio| Finding::LittlesLaw { ratio });
     replace_findings(measurement, |f| matches!(f, Finding::LittlesLaw { .. }), finding);
 
     let asked = depth as f64;

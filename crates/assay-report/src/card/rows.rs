@@ -193,7 +193,11 @@ fn add_row(page: &mut Page, row: &Row<'_>, l: &Layout) {
         let mut line = page.line();
         line.push(Paint::Plain, &row.title);
         if line.width() + GAP + page.style.fold(words).width() <= page.style.width {
-            line.to(l.title.max(line.width()) + GAP).push(Paint::Dim, words);
+            // Under the figures of the others where there is room, else right behind the title.
+            let aligned = l.title.max(line.width());
+            let fits = aligned + GAP + page.style.fold(words).width() <= page.style.width;
+            let start = if fits { aligned } else { line.width() };
+            line.to(start + GAP).push(Paint::Dim, words);
             page.add(line);
         } else {
             page.add(line);
