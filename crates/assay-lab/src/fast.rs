@@ -1,4 +1,4 @@
-//! A device so fast that the instrument shows.
+//! Devices so fast that the instrument shows.
 
 use std::path::{Path, PathBuf};
 
@@ -42,6 +42,42 @@ impl FastDevice {
     }
 
     /// A directory beside the mount, for results.
+    #[must_use]
+    pub fn beside(&self) -> PathBuf {
+        self.directory.path().to_owned()
+    }
+}
+
+/// A bare loop device over memory, filled with random bytes: two tools that read it read the same.
+#[derive(Debug)]
+pub struct FilledDevice {
+    device: LoopDevice,
+    directory: tempfile::TempDir,
+}
+
+impl FilledDevice {
+    /// Makes one of `bytes`.
+    ///
+    /// # Errors
+    /// [`Missing`] with the reason.
+    pub fn new(bytes: u64) -> Result<Self, Missing> {
+        let fail = |e: std::io::Error| Missing(format!("/dev/shm: {e}"));
+        let directory = tempfile::Builder::new().prefix("assay-lab-").tempdir_in("/dev/shm").map_err(fail)?;
+        let image = directory.path().join("filled.img");
+        let mut file = std::fs::File::create(&image).map_err(fail)?;
+        let random = std::fs::File::open("/dev/urandom").map_err(fail)?;
+        std::io::copy(&mut std::io::Read::take(random, bytes), &mut file).map_err(fail)?;
+        let device = LoopDevice::attach(&image, false)?;
+        Ok(Self { device, directory })
+    }
+
+    /// Path of the device.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.device.path()
+    }
+
+    /// A directory beside the image, for results.
     #[must_use]
     pub fn beside(&self) -> PathBuf {
         self.directory.path().to_owned()

@@ -3,7 +3,8 @@
 //! - [`LimitedCard`]: a loop device whose IOPS and bandwidth a control group limits: a card with
 //!   a known truth.
 //! - [`LatencyCard`]: a block device behind nbdkit's delay and rate filters: latency and a bus.
-//! - [`FastDevice`]: a loop device in memory, to compare instruments.
+//! - [`FastDevice`], [`FilledDevice`]: loop devices in memory, with and without a file system, to
+//!   compare instruments.
 //!
 //! All need root. Where something is missing, making one gives a [`Missing`] with the reason, and
 //! the test says so through [`skip`]. Only one process at a time has a lab ([`Lab::enter`]):
@@ -20,7 +21,7 @@ mod turn;
 
 pub use cgroup::{Cgroup, Limits};
 pub use command::{Missing, skip};
-pub use fast::FastDevice;
+pub use fast::{FastDevice, FilledDevice};
 pub use latency::{Bus, LatencyCard};
 pub use limited::LimitedCard;
 pub use loop_device::LoopDevice;

@@ -10,14 +10,14 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use assay_core::record::Record;
-use assay_lab::{Bus, FastDevice, Lab, LatencyCard};
+use assay_lab::{Bus, FilledDevice, Lab, LatencyCard};
 use serde_json::Value;
 
 const MIB: u64 = 1 << 20;
 /// Pairs of each comparison: the median of odd many.
-const PAIRS: usize = 7;
-/// Seconds of each side of a pair.
-const SECONDS: u32 = 3;
+const PAIRS: usize = 15;
+/// Seconds of each side of a pair: short ones in turn, as the speed of a shared machine drifts.
+const SECONDS: u32 = 2;
 
 /// One line of the table.
 struct Row {
@@ -67,11 +67,12 @@ fn all(rows: &mut Vec<Row>) -> Result<(), assay_lab::Missing> {
     rows.push(start_up());
     rows.push(binary_size());
 
-    let fast = FastDevice::new(1024 * MIB)?;
+    // Both tools read the same bytes of the same bare device.
+    let fast = FilledDevice::new(256 * MIB)?;
     rows.push(null_engine(fast.path()));
     rows.push(pairs(
         fast.path(),
-        "random read 4 KiB QD32, one thread, fast loop device: IOPS",
+        "random read 4 KiB QD32, one thread, bare loop device in memory: IOPS",
         32,
         &[
             "--ioengine=io_uring",
@@ -86,7 +87,7 @@ fn all(rows: &mut Vec<Row>) -> Result<(), assay_lab::Missing> {
     ));
     rows.push(pairs(
         fast.path(),
-        "random read 4 KiB QD1, pread, fast loop device: IOPS",
+        "random read 4 KiB QD1, pread, bare loop device in memory: IOPS",
         1,
         &["--ioengine=psync"],
         |ratio| ratio >= 1.0,
@@ -192,8 +193,8 @@ fn pairs(
     }
 }
 
-fn assay(directory: &Path, depth: u32, seconds: u32, more: &[&str]) -> f64 {
-    let suite = directory.with_file_name(format!("suite-{depth}-{seconds}.toml"));
+fn assay(target: &Path, depth: u32, seconds: u32, more: &[&str]) -> f64 {
+    let suite = std::env::temp_dir().join(format!("assay-bench-{}.toml", std::process::id()));
     std::fs::write(
         &suite,
         format!(
@@ -204,19 +205,21 @@ fn assay(directory: &Path, depth: u32, seconds: u32, more: &[&str]) -> f64 {
     .unwrap();
     let fixed: [&OsStr; 5] =
         ["run".as_ref(), "--json".as_ref(), "--no-save".as_ref(), "--suite".as_ref(), suite.as_os_str()];
-    let output = Command::new(binary()).args(fixed).args(more).arg(directory).output().unwrap();
+    let raw = (!target.is_dir()).then_some("--raw");
+    let output = Command::new(binary()).args(fixed).args(more).args(raw).arg(target).output().unwrap();
     let record: Record = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
     record.measurements[0].repeats[0].iops
 }
 
-fn fio(directory: &Path, depth: u32, engine: &[&str], seconds: u32) -> f64 {
+fn fio(target: &Path, depth: u32, engine: &[&str], seconds: u32) -> f64 {
+    let file = if target.is_dir() { target.join("fio.data") } else { target.to_owned() };
     let output = Command::new("fio")
         .args(["--name=r", "--rw=randread", "--bs=4k", "--direct=1", "--size=256m", "--norandommap", "--time_based"])
         .args(["--ramp_time=500ms", "--output-format=json"])
         .arg(format!("--runtime={seconds}"))
         .arg(format!("--iodepth={depth}"))
-        .arg(format!("--filename={}", directory.join("fio.data").display()))
+        .arg(format!("--filename={}", file.display()))
         .args(engine)
         .output()
         .unwrap();
