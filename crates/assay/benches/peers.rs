@@ -15,7 +15,7 @@ use serde_json::Value;
 
 const MIB: u64 = 1 << 20;
 /// Pairs of each comparison: the median of odd many.
-const PAIRS: usize = 15;
+const PAIRS: usize = 11;
 /// Seconds of each side of a pair: short ones in turn, as the speed of a shared machine drifts.
 const SECONDS: u32 = 2;
 

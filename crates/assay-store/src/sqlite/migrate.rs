@@ -73,6 +73,13 @@ pub(crate) enum State {
 
 /// Looks, and refuses what is not to be touched.
 pub(crate) fn state(conn: &Connection, file: &Path, steps: &[&str]) -> Result<State, StoreError> {
+    // All is read from one state of the database: between two of these reads another process may
+    // finish making the store.
+    let _snapshot = conn
+        .is_autocommit()
+        .then(|| conn.unchecked_transaction())
+        .transpose()
+        .map_err(|error| explain::database(file, error))?;
     let number = |sql: &str| -> Result<i64, StoreError> {
         conn.query_row(sql, [], |row| row.get(0)).map_err(|error| explain::database(file, error))
     };
