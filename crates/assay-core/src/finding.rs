@@ -136,6 +136,13 @@ pub enum Finding {
         /// Bytes they held.
         bytes: u64,
     },
+    /// The test file of this run is still there.
+    FileLeft {
+        /// Directory that holds it.
+        path: String,
+        /// Why it could not be removed.
+        reason: String,
+    },
     /// The record could not be saved as it went.
     NotSaved {
         /// Why.
@@ -279,6 +286,7 @@ impl Finding {
             | Self::ScaledDown { .. }
             | Self::FewerRepeats { .. }
             | Self::LeftoversRemoved { .. }
+            | Self::FileLeft { .. }
             | Self::NotSaved { .. }
             | Self::PastThrottling { .. }
             | Self::LowClock { .. }
@@ -357,6 +365,7 @@ impl Finding {
                     Bytes(*bytes)
                 )
             }
+            Self::FileLeft { path, reason } => format!("the test file in {path} could not be removed: {reason}"),
             Self::NotSaved { reason } => format!("the record is not in the store: {reason}"),
             Self::Throttled { by } => format!("the processor was slowed down while it measured: {by}"),
             Self::UnderVoltage { by } => format!("the supply voltage was too low: {by}"),
@@ -424,6 +433,7 @@ impl Finding {
             Self::AnotherRun => "run one after the other",
             Self::UnwrittenReads => "measure a directory, or write the device full first",
             Self::SwapOnMedium => "swapoff the medium for the time of the run",
+            Self::FileLeft { .. } => "the next run in this directory removes it",
             Self::NotSaved { .. } => "point ASSAY_DATA at a writable directory with a sound store",
             Self::Throttled { .. } => "cool the host (heat sink, fan, pause before the run) and run again",
             Self::UnderVoltage { .. } => "use a stronger power supply and a shorter, thicker cable",

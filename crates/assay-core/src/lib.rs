@@ -17,4 +17,5 @@ pub mod steady;
 pub mod suite;
 pub mod text;
 pub mod units;
+pub mod verification;
 pub mod workload;

@@ -16,6 +16,7 @@ use crate::medium::Medium;
 use crate::outcome::Outcome;
 use crate::soak::Soak;
 use crate::steady::Steady;
+use crate::verification::Verification;
 use crate::workload::Workload;
 
 /// Version of the format: readers of `1.x` read every `1.y`.
@@ -169,6 +170,10 @@ pub struct Settings {
     /// of repeats was.
     #[serde(default)]
     pub confidence: Option<f64>,
+    /// Without a completion for this long the medium hangs, in nanoseconds; three times as long
+    /// where an operation is expected to take more than a second. Null in older records.
+    #[serde(default)]
+    pub hang_after_ns: Option<u64>,
     /// Whether a raw device was measured.
     pub raw_device: bool,
     /// Alignment of direct I/O in bytes, offset and memory; null where direct I/O is impossible.
@@ -354,13 +359,6 @@ pub struct Sensor {
     pub source: String,
     /// Pairs of time since the start of the run in nanoseconds and value.
     pub samples: Vec<(u64, f64)>,
-}
-
-/// Result of a genuineness check.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Verification {
-    /// What it came to.
-    pub verdict: String,
 }
 
 /// Where a record was imported from.

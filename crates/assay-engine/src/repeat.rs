@@ -20,6 +20,10 @@ use crate::target::Target;
 
 /// How often the sampler looks for hangs and stops.
 const TICK: Duration = Duration::from_millis(50);
+/// Whoever asks for the end waits no longer for a medium that answers nothing.
+const AFTER_STOP: Duration = Duration::from_secs(10);
+/// The final sync may have a whole cache to write: this many times the time of a hang.
+const SYNC: u32 = 4;
 
 /// Lets another thread end the run.
 #[derive(Debug, Clone, Default)]
@@ -245,9 +249,16 @@ pub fn run_repeat(spec: &RepeatSpec, control: &Control, on_sample: &mut OnSample
         let operations = sampler.operations();
         if operations != progress.0 {
             progress = (operations, now);
-        } else if Duration::from_nanos(now - progress.1) > spec.hang_after {
-            trouble = Some(Trouble::Hung { after: spec.hang_after });
+            continue;
+        }
+        let silent = Duration::from_nanos(now - progress.1);
+        if silent > spec.hang_after {
+            // An error that came before says more.
+            trouble.get_or_insert(Trouble::Hung { after: spec.hang_after });
             stop.store(true, Ordering::Relaxed);
+            break;
+        }
+        if control.stopped() && silent > AFTER_STOP {
             break;
         }
     }
@@ -256,15 +267,17 @@ pub fn run_repeat(spec: &RepeatSpec, control: &Control, on_sample: &mut OnSample
 
     let totals = sampler.totals();
     let mut durable = None;
-    if spec.workload.writes() && !matches!(trouble, Some(Trouble::Hung { .. } | Trouble::Setup(_))) {
-        match sync_within(spec.target.as_ref(), spec.hang_after.max(Duration::from_secs(120))) {
-            Ok(()) => durable = Some(totals.written_bytes as f64 / (clock.now().max(1) as f64 / 1e9)),
-            Err(problem) => trouble = trouble.or(Some(problem)),
+    let all_back = done.len() == threads as usize;
+    if spec.workload.writes() && all_back && trouble.is_none() && !control.stopped() {
+        match sync_within(spec.target.as_ref(), spec.hang_after * SYNC, control) {
+            Ok(true) => durable = Some(totals.written_bytes as f64 / (clock.now().max(1) as f64 / 1e9)),
+            Ok(false) => {}
+            Err(problem) => trouble = Some(problem),
         }
     }
-    if done.len() < threads as usize && done.is_empty() {
-        // Nobody came back: what the counters saw is what there is.
-        done.push(from_counters(&lives, drained_ns));
+    if !all_back {
+        // Somebody did not come back: what the counters saw of all is what there is.
+        done = vec![from_counters(&lives, drained_ns)];
     }
     collect(spec, &done, &done_at, totals, sampler.samples, durable, trouble)
 }
@@ -412,17 +425,23 @@ impl<'a> Sampler<'a> {
 }
 
 /// Syncs in a thread of its own, so that a medium that never answers does not take this one.
-fn sync_within(target: Option<&Arc<Target>>, limit: Duration) -> Result<(), Trouble> {
-    let Some(target) = target else { return Ok(()) };
+/// False where the end was asked for meanwhile.
+fn sync_within(target: Option<&Arc<Target>>, limit: Duration, control: &Control) -> Result<bool, Trouble> {
+    let Some(target) = target else { return Ok(true) };
     let (sender, answer) = mpsc::channel();
     let target = Arc::clone(target);
     std::thread::spawn(move || {
         let _ = sender.send(target.sync());
     });
-    match answer.recv_timeout(limit) {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => Err(Trouble::Sync { errno: error.raw_os_error().unwrap_or(5) }),
-        Err(_) => Err(Trouble::Hung { after: limit }),
+    let start = Clock::start();
+    loop {
+        match answer.recv_timeout(TICK) {
+            Ok(Ok(())) => return Ok(true),
+            Ok(Err(error)) => return Err(Trouble::Sync { errno: error.raw_os_error().unwrap_or(5) }),
+            Err(_) if control.stopped() => return Ok(false),
+            Err(_) if Duration::from_nanos(start.now()) > limit => return Err(Trouble::Hung { after: limit }),
+            Err(_) => {}
+        }
     }
 }
 

@@ -90,7 +90,7 @@ fn go(
     let mut durable = None;
     if spec.workload.writes() && !matches!(trouble, Some(Trouble::Hung { .. } | Trouble::Setup(_))) {
         let start = Instant::now();
-        match sync_within(target, spec.hang_after.max(Duration::from_secs(120))) {
+        match sync_within(target, spec.hang_after * 4) {
             Ok(()) => {
                 let seconds = busy_ns as f64 / 1e9 + start.elapsed().as_secs_f64();
                 durable = Some(written_bytes as f64 / seconds.max(1e-9));

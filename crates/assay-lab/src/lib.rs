@@ -3,6 +3,8 @@
 //! - [`LimitedCard`]: a loop device whose IOPS and bandwidth a control group limits: a card with
 //!   a known truth.
 //! - [`LatencyCard`]: a block device behind nbdkit's delay and rate filters: latency and a bus.
+//! - [`FaultyCard`]: errs or hangs when it is told to.
+//! - [`RemovableCard`]: is taken out, shrinks or turns read-only when it is told to.
 //! - [`FastDevice`], [`FilledDevice`]: loop devices in memory, with and without a file system, to
 //!   compare instruments.
 //!
@@ -13,17 +15,21 @@
 mod cgroup;
 mod command;
 mod fast;
+mod faulty;
 mod latency;
 mod limited;
 mod loop_device;
 mod mount;
+mod removable;
 mod turn;
 
 pub use cgroup::{Cgroup, Limits};
 pub use command::{Missing, skip};
 pub use fast::{FastDevice, FilledDevice};
+pub use faulty::{FaultyCard, WriteFault};
 pub use latency::{Bus, LatencyCard};
 pub use limited::LimitedCard;
 pub use loop_device::LoopDevice;
 pub use mount::Mount;
+pub use removable::RemovableCard;
 pub use turn::Lab;

@@ -4,12 +4,14 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use assay_core::units::{Bytes, MIB};
 use assay_device::guard::RawPermit;
 use assay_engine::{DirectSupport, Target, direct_support};
 
 use crate::error::RunError;
+use crate::patience::within;
 use crate::scratch::Scratch;
 
 /// Less than this is no test.
@@ -69,16 +71,22 @@ impl Area {
 
     /// Reserves room where the file system can, so that the file is not scattered; no room for
     /// all of it is found out while writing.
-    pub(crate) fn reserve(&self, bytes: u64) {
+    pub(crate) fn reserve(&self, bytes: u64, limit: Duration) {
         if self.scratch.is_some() {
-            let _ = rustix::fs::fallocate(self.target.file(), rustix::fs::FallocateFlags::empty(), 0, bytes);
+            let target = Arc::clone(&self.target);
+            within(limit, move || {
+                let _ = rustix::fs::fallocate(target.file(), rustix::fs::FallocateFlags::empty(), 0, bytes);
+            });
         }
     }
 
     /// Gives back what was reserved and not written.
-    pub(crate) fn trim(&self, bytes: u64) {
+    pub(crate) fn trim(&self, bytes: u64, limit: Duration) {
         if self.scratch.is_some() {
-            let _ = rustix::fs::ftruncate(self.target.file(), bytes);
+            let target = Arc::clone(&self.target);
+            within(limit, move || {
+                let _ = rustix::fs::ftruncate(target.file(), bytes);
+            });
         }
     }
 
@@ -87,10 +95,18 @@ impl Area {
         Target::existing(&self.path, false, self.writable).map(Arc::new).map_err(|e| RunError::io(&self.path, e.source))
     }
 
-    /// Removes the test file. The device, if it was one, keeps what was written.
-    pub(crate) fn clean_up(self) {
-        drop(self.target);
-        drop(self.scratch);
+    /// Removes the test file; says why, where it could not within `limit`. The device, if it was
+    /// one, keeps what was written.
+    pub(crate) fn clean_up(self, limit: Duration) -> Result<(), String> {
+        let Self { target, scratch, .. } = self;
+        let removed = within(limit, move || {
+            drop(target);
+            scratch.map_or(Ok(()), Scratch::remove)
+        });
+        match removed {
+            Some(result) => result.map_err(|error| error.to_string()),
+            None => Err(format!("no answer within {}", assay_core::units::span(limit))),
+        }
     }
 }
 

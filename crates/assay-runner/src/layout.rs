@@ -2,10 +2,15 @@
 //! touch the medium.
 
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use assay_core::outcome::Failure;
+use assay_core::units::span;
 use assay_engine::{AlignedBuffer, Control, Target, fill_unique};
+
+use crate::patience::{HUNG_ALREADY, SLOW};
 
 /// First chunk: small enough that a medium of 20 KB/s is found out within a second.
 const FIRST_CHUNK: usize = 16 << 10;
@@ -36,6 +41,59 @@ pub(crate) struct LaidOut {
     pub(crate) cut: Option<Cut>,
 }
 
+/// Tells of bytes done and their rate.
+type OnProgress<'a> = dyn FnMut(u64, f64) + 'a;
+
+/// [`write_out`] in a thread that is left behind where no piece is done for [`SLOW`] times
+/// `hang_after`: a piece may be large, and the sync at the end may take as long.
+pub(crate) fn write_out_watched(
+    target: &Arc<Target>,
+    want: u64,
+    seed: u64,
+    limit: Duration,
+    hang_after: Duration,
+    control: &Control,
+    on_progress: &mut OnProgress<'_>,
+) -> std::io::Result<LaidOut> {
+    enum Said {
+        Progress(u64, f64),
+        Over(std::io::Result<LaidOut>),
+    }
+    let (sender, said) = channel();
+    let (its_target, its_control) = (Arc::clone(target), control.clone());
+    std::thread::spawn(move || {
+        let tell = sender.clone();
+        let out = write_out(&its_target, want, seed, limit, &its_control, &mut |done, rate| {
+            let _ = tell.send(Said::Progress(done, rate));
+        });
+        // Open no longer than its user: the file is removed when all is told.
+        drop(its_target);
+        let _ = sender.send(Said::Over(out));
+    });
+    let (start, mut heard, mut bytes) = (Instant::now(), Instant::now(), 0);
+    let patience = hang_after * SLOW;
+    let cut = loop {
+        match said.recv_timeout(Duration::from_millis(50)) {
+            Ok(Said::Progress(done, rate)) => {
+                (heard, bytes) = (Instant::now(), done);
+                on_progress(done, rate);
+            }
+            Ok(Said::Over(out)) => return out,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Err(std::io::Error::other("a thread ended early")),
+        }
+        if heard.elapsed() > patience {
+            let detail = format!("writing the test area: nothing completed for {}", span(patience));
+            break Cut::Failed { failure: Failure::Hung, detail };
+        }
+        if control.stopped() && heard.elapsed() > HUNG_ALREADY {
+            break Cut::Stopped;
+        }
+    };
+    let elapsed = start.elapsed();
+    Ok(LaidOut { bytes, elapsed, bytes_per_second: bytes as f64 / elapsed.as_secs_f64().max(1e-9), cut: Some(cut) })
+}
+
 /// Writes `want` bytes of unique data from the start of the target, and syncs.
 pub(crate) fn write_out(
     target: &Target,
@@ -43,7 +101,7 @@ pub(crate) fn write_out(
     seed: u64,
     limit: Duration,
     control: &Control,
-    on_progress: &mut dyn FnMut(u64, f64),
+    on_progress: &mut OnProgress<'_>,
 ) -> std::io::Result<LaidOut> {
     let mut buffer = AlignedBuffer::new(LARGEST_CHUNK)?;
     let start = Instant::now();

@@ -2,7 +2,6 @@
 
 use std::mem::discriminant;
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,16 +22,13 @@ use crate::emit::{Emitter, wall_clock};
 use crate::evidence::{Witness, efficiency, judge_shape, keep};
 use crate::judge::judge;
 use crate::pace::Pace;
+use crate::patience::{SLOW, SYNC, within};
 use crate::proof::{self, Proof};
 use crate::pursuit::{self, Pursuit};
 use crate::soak;
 use crate::summary::{estimate, repeat};
+use crate::vitals::Vitals;
 use crate::watch::Watch;
-
-/// Nothing completed for this long: the medium hangs. Longer where an operation is expected to
-/// take more than a second.
-const HANG: Duration = Duration::from_secs(30);
-const HANG_SLOW: Duration = Duration::from_secs(90);
 
 /// Everything that stays the same over the repeats.
 pub(crate) struct Bench<'a> {
@@ -50,6 +46,10 @@ pub(crate) struct Bench<'a> {
     pub(crate) confidence: Option<f64>,
     /// Whether fio runs every workload too, in turns.
     pub(crate) crosscheck: bool,
+    /// Without a completion for this long, the medium hangs.
+    pub(crate) hang_after: Duration,
+    /// What the devices were like at the start.
+    pub(crate) vitals: &'a Vitals,
     /// Kernel names of the disks under the area.
     pub(crate) disks: &'a [String],
 }
@@ -210,8 +210,11 @@ fn one(
         left_ns: nanos(budget.left()),
     });
     if !direct {
-        let _ = target.sync();
-        let _ = target.drop_cache();
+        let target = Arc::clone(&target);
+        within(bench.hang_after * SYNC, move || {
+            let _ = target.sync();
+            let _ = target.drop_cache();
+        });
     }
     let spec = RepeatSpec {
         workload: workload.clone(),
@@ -220,7 +223,7 @@ fn one(
         seed: bench.seed ^ ((entry.index as u64 + 1) << 32),
         repeat: turn.round,
         repeats: bench.repeats,
-        hang_after: pace.hang_after(&fitted),
+        hang_after: pace.hang_after(&fitted, bench.hang_after),
         sample_every: Duration::from_secs(1),
     };
     let checked = bench.crosscheck && fitted.analysis != Analysis::Soak;
@@ -249,7 +252,7 @@ fn one(
         (Some(before), Some(after)) if engine != EngineKind::Null => Some(Proof::between(&before, &after, &report)),
         _ => None,
     };
-    let outcome = outcome_of(&report, bench.control, &workload, budget, emitter, target.as_ref(), &record.medium);
+    let outcome = outcome_of(&report, bench, &workload, budget, emitter, &target);
     if let (Outcome::Completed, Some(this)) = (&outcome, this) {
         entry.proof.add(this);
     }
@@ -363,28 +366,31 @@ fn limit_cached(mut share: Share, workload: &SuiteWorkload, direct: bool, record
 
 fn outcome_of(
     report: &RepeatReport,
-    control: &Control,
+    bench: &Bench<'_>,
     workload: &Workload,
     budget: &Budget,
     emitter: &Emitter<'_>,
-    target: &Target,
-    medium: &assay_core::medium::Medium,
+    target: &Arc<Target>,
 ) -> Outcome {
+    let look = |failure, write, words: String| match bench.vitals.examine(failure, write, target) {
+        (failure, Some(why)) => (failure, format!("{words}; {why}")),
+        (failure, None) => (failure, words),
+    };
     let (failure, detail) = match &report.trouble {
-        None if control.stopped() => (Failure::Interrupted, String::new()),
+        None if bench.control.stopped() => (Failure::Interrupted, String::new()),
         None => return Outcome::Completed,
-        Some(Trouble::Io { write, offset, errno: 0 }) => (
-            Failure::IoError,
-            format!("{} at offset {offset} moved fewer bytes than asked", if *write { "write" } else { "read" }),
-        ),
+        Some(Trouble::Io { write, offset, errno: 0 }) => {
+            let op = if *write { "write" } else { "read" };
+            look(Failure::IoError, *write, format!("{op} at offset {offset} moved fewer bytes than asked"))
+        }
         Some(Trouble::Io { write, offset, errno }) => {
             let words = std::io::Error::from_raw_os_error(*errno);
             let op = if *write { "write" } else { "read" };
-            (closer_look(Failure::from_errno(*errno), target, medium), format!("{op} at offset {offset}: {words}"))
+            look(Failure::from_errno(*errno), *write, format!("{op} at offset {offset}: {words}"))
         }
         Some(Trouble::Sync { errno }) => {
             let words = std::io::Error::from_raw_os_error(*errno);
-            (closer_look(Failure::from_errno(*errno), target, medium), format!("sync: {words}"))
+            look(Failure::from_errno(*errno), true, format!("sync: {words}"))
         }
         Some(Trouble::Hung { after }) => {
             (Failure::Hung, format!("nothing completed for {}", assay_core::units::span(*after)))
@@ -392,20 +398,6 @@ fn outcome_of(
         Some(Trouble::Setup(message)) => (Failure::Other, message.clone()),
     };
     failed(failure, detail, &workload.name, budget, emitter)
-}
-
-/// An I/O error is also what a medium gives that was pulled or turned read-only.
-fn closer_look(failure: Failure, target: &Target, medium: &assay_core::medium::Medium) -> Failure {
-    if failure != Failure::IoError {
-        return failure;
-    }
-    let gone = medium.stack.iter().any(|node| !Path::new("/sys/class/block").join(&node.name).exists());
-    if gone {
-        return Failure::Disappeared;
-    }
-    let read_only =
-        rustix::fs::fstatvfs(target.file()).is_ok_and(|s| s.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY));
-    if read_only { Failure::ReadOnly } else { failure }
 }
 
 fn failed(failure: Failure, detail: String, workload: &str, budget: &Budget, emitter: &Emitter<'_>) -> Outcome {
@@ -439,10 +431,10 @@ pub(crate) fn nanos(duration: Duration) -> u64 {
 
 impl Pace {
     /// How long nothing may complete.
-    fn hang_after(&self, workload: &SuiteWorkload) -> Duration {
+    fn hang_after(&self, workload: &SuiteWorkload, usual: Duration) -> Duration {
         match self.expected(workload) {
-            Some(seconds) if seconds > 1.0 => HANG_SLOW,
-            _ => HANG,
+            Some(seconds) if seconds > 1.0 => usual * SLOW,
+            _ => usual,
         }
     }
 }

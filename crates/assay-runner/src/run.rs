@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use assay_core::event::EventKind;
@@ -24,10 +25,12 @@ use crate::choose::{EngineWish, Engines};
 use crate::emit::{Emitter, Observer, wall_clock};
 use crate::error::RunError;
 use crate::evidence::Witness;
-use crate::layout::{Cut, write_out};
+use crate::layout::{Cut, write_out_watched};
 use crate::measure::{Bench, measure};
 use crate::pace::Pace;
+use crate::patience::{AFTER_STOP, HUNG_ALREADY, SLOW, SYNC, within};
 use crate::scratch;
+use crate::vitals::Vitals;
 use crate::watch::{Watch, note_down};
 
 /// A device of less holds no medium: a card reader without a card, a loop device without a file.
@@ -71,6 +74,9 @@ pub struct Request {
     pub confidence: Option<f64>,
     /// Whether fio runs every workload too, in turns.
     pub crosscheck: bool,
+    /// Without a completion for this long, the medium hangs ([`crate::HANG_AFTER`] where nobody
+    /// says otherwise).
+    pub hang_after: Duration,
     /// Sensors that commands read.
     pub sensors: Vec<SensorCommand>,
     /// What was read by eye.
@@ -195,6 +201,7 @@ impl Run {
                 seed: request.seed,
                 repeats: request.suite.repeats,
                 confidence: request.confidence,
+                hang_after_ns: u64::try_from(request.hang_after.as_nanos()).ok(),
                 raw_device: is_device,
                 ..Settings::default()
             },
@@ -261,10 +268,15 @@ impl Run {
         if let Some(finding) = witness.at_start() {
             self.warn(finding, &mut emitter);
         }
+        let disks = self.seen.leaves.iter().chain(self.seen.medium.stack.iter().map(|node| &node.name));
+        let vitals = Vitals::of(disks.map(String::as_str));
         let mut pace = Pace::default();
-        if self.lay_out(&area, &mut budget, &mut pace, control, &mut emitter) {
+        if self.lay_out(&area, &vitals, &mut budget, &mut pace, control, &mut emitter)
+            && self.look_at_reads(&area, &budget, &mut pace, &emitter)
+        {
+            // A killed run tells what it wrote.
+            emitter.checkpoint(&self.record, area.scratch_path());
             let meter = ProofMeter::open(&self.sysroot, &self.seen.devices).ok();
-            pace.look_at_reads(&area.target, self.record.settings.span_bytes, self.request.seed);
             let bench = Bench {
                 area: &area,
                 engines: &self.engines,
@@ -278,6 +290,8 @@ impl Run {
                 repeats: self.request.suite.repeats,
                 confidence: self.request.confidence,
                 crosscheck: self.request.crosscheck,
+                hang_after: self.request.hang_after,
+                vitals: &vitals,
                 disks: &self.seen.leaves,
             };
             measure(&bench, &self.request.suite.workloads, &mut self.record, &mut budget, &mut pace, &mut emitter);
@@ -289,7 +303,16 @@ impl Run {
             self.warn(finding, &mut emitter);
         }
         emitter.phase("cleanup");
-        area.clean_up();
+        let hung = matches!(self.record.outcome, Outcome::Failed { failure: Failure::Hung, .. });
+        let limit = match (hung, control.stopped()) {
+            (true, _) => HUNG_ALREADY,
+            (false, true) => AFTER_STOP,
+            (false, false) => self.request.hang_after * SYNC,
+        };
+        if let Err(reason) = area.clean_up(limit) {
+            let path = harmless(&self.request.path.to_string_lossy());
+            self.warn(Finding::FileLeft { path, reason }, &mut emitter);
+        }
         if self.record.outcome == Outcome::Running {
             self.record.outcome = if control.stopped() {
                 self.failed(Failure::Interrupted, String::new(), &budget, &emitter)
@@ -329,6 +352,7 @@ impl Run {
     fn lay_out(
         &mut self,
         area: &Area,
+        vitals: &Vitals,
         budget: &mut Budget,
         pace: &mut Pace,
         control: &Control,
@@ -340,17 +364,18 @@ impl Run {
         }
         if self.request.suite.only_soaks() && area.target.direct() {
             // The first write of a soak is the medium's first.
-            area.reserve(self.area_bytes);
+            area.reserve(self.area_bytes, self.request.hang_after * SYNC);
             self.record.settings.span_bytes = self.area_bytes;
             return true;
         }
         emitter.phase("layout");
-        area.reserve(self.area_bytes);
+        area.reserve(self.area_bytes, self.request.hang_after * SYNC);
         let total = self.area_bytes;
-        let out =
-            write_out(&area.target, total, self.request.seed, budget.layout_time(), control, &mut |done, rate| {
-                emitter.emit(EventKind::Progress { done_bytes: done, total_bytes: total, bytes_per_second: rate });
-            });
+        let (seed, hang_after) = (self.request.seed, self.request.hang_after);
+        let mut tell = |done, rate| {
+            emitter.emit(EventKind::Progress { done_bytes: done, total_bytes: total, bytes_per_second: rate });
+        };
+        let out = write_out_watched(&area.target, total, seed, budget.layout_time(), hang_after, control, &mut tell);
         let out = match out {
             Ok(out) => out,
             Err(error) => {
@@ -361,7 +386,9 @@ impl Run {
         budget.wrote(out.bytes);
         self.record.settings.written_bytes += out.bytes;
         let span = if out.bytes == total { total } else { rounded(out.bytes) };
-        area.trim(span);
+        if !matches!(out.cut, Some(Cut::Failed { .. } | Cut::Stopped)) {
+            area.trim(span, hang_after * SYNC);
+        }
         self.record.settings.span_bytes = span;
         self.record.settings.layout =
             Some(Layout { bytes: out.bytes, elapsed_ns: u64::try_from(out.elapsed.as_nanos()).unwrap_or(u64::MAX) });
@@ -370,6 +397,8 @@ impl Run {
             None => None,
             Some(Cut::Stopped) => return false,
             Some(Cut::Failed { failure, detail }) => {
+                let (failure, why) = vitals.examine(failure, true, &area.target);
+                let detail = why.map_or(detail.clone(), |why| format!("{detail}; {why}"));
                 self.record.outcome = self.failed(failure, detail, budget, emitter);
                 return false;
             }
@@ -387,6 +416,26 @@ impl Run {
             let asked_bytes = self.request.suite.span.0;
             self.record.warnings.retain(|w| !matches!(w.finding, Finding::SmallerSpan { .. }));
             self.warn(Finding::SmallerSpan { asked_bytes, used_bytes: span, reason }, emitter);
+        }
+        true
+    }
+
+    /// Reads here and there, to know how fast that is; false where nothing is answered.
+    fn look_at_reads(&mut self, area: &Area, budget: &Budget, pace: &mut Pace, emitter: &Emitter<'_>) -> bool {
+        let limit = self.request.hang_after * SLOW;
+        let (target, span, seed) = (Arc::clone(&area.target), self.record.settings.span_bytes, self.request.seed);
+        let mut looking = pace.clone();
+        let looked = within(limit, move || {
+            looking.look_at_reads(&target, span, seed);
+            looking
+        });
+        match looked {
+            Some(known) => *pace = known,
+            None => {
+                let words = format!("a first read was not answered for {}", assay_core::units::span(limit));
+                self.record.outcome = self.failed(Failure::Hung, words, budget, emitter);
+                return false;
+            }
         }
         true
     }

@@ -49,6 +49,11 @@ impl Scratch {
     pub(crate) fn data(&self) -> PathBuf {
         self.path.join(DATA)
     }
+
+    /// Removes the directory, which dropping does in silence.
+    pub(crate) fn remove(self) -> std::io::Result<()> {
+        remove(&self.path)
+    }
 }
 
 impl Drop for Scratch {

@@ -157,6 +157,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub(crate) budget: Option<std::time::Duration>,
 
+    /// Without an answer for this long the medium hangs, like 10s or 2m
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = hang_after)]
+    pub(crate) hang_after: std::time::Duration,
+
     /// Most bytes to write, like 2GiB
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_write: Option<assay_core::units::Bytes>,
@@ -362,6 +366,15 @@ pub(crate) struct ManArgs {
     /// Write a page for each command into this directory
     #[arg(long)]
     pub(crate) dir: Option<PathBuf>,
+}
+
+/// Shorter is the pause of a sound card; longer, nobody waits.
+fn hang_after(text: &str) -> Result<std::time::Duration, String> {
+    let duration = assay_core::units::parse_duration(text).map_err(|e| e.to_string())?;
+    if !(5..=600).contains(&duration.as_secs()) {
+        return Err("must be 5s to 10m".to_owned());
+    }
+    Ok(duration)
 }
 
 fn budget(text: &str) -> Result<std::time::Duration, String> {

@@ -27,12 +27,17 @@ impl Failure {
     }
 
     /// One line on standard error. A closed standard error changes nothing.
-    pub(crate) fn report(self) -> ExitCode {
+    pub(crate) fn tell(self) -> Exit {
         // Nobody reading the output any more is no failure.
         if self.message != BROKEN_PIPE {
             let _ = writeln!(std::io::stderr(), "assay: {}", harmless(&self.message));
         }
-        self.exit.into()
+        self.exit
+    }
+
+    /// The same, as the end of the program.
+    pub(crate) fn report(self) -> ExitCode {
+        self.tell().into()
     }
 }
 

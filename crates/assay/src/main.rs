@@ -2,6 +2,7 @@
 //!
 //! Wiring only: arguments become a request, the request a run, the run a record.
 
+mod apart;
 mod cli;
 mod commands;
 mod failure;

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use assay_core::exit::Exit;
 use assay_engine::Control;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -23,7 +24,7 @@ pub(crate) fn stop_on_signals(control: &Control) -> Result<(), Failure> {
         for _ in signals.forever() {
             control.stop();
             if first.get_or_insert_with(Instant::now).elapsed() > ONE_WISH {
-                signal_hook::low_level::exit(130);
+                crate::apart::leave(Exit::Interrupted);
             }
         }
     };

@@ -248,9 +248,9 @@ fn fill_at_the_start(place: &Place, disk: &FastDevice, leave: u64) -> common::Do
     command.arg(disk.path());
     let mut running = Running::start(command);
     running.wait_for(|event| matches!(event, EventKind::Started { .. }));
-    running.signal(Signal::STOP);
+    running.signal_all(Signal::STOP);
     fill(disk.path(), leave);
-    running.signal(Signal::CONT);
+    running.signal_all(Signal::CONT);
     running.end()
 }
 

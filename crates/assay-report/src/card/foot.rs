@@ -17,7 +17,7 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
         page.labelled("classes", Paint::Dim, &clean(&classes), Paint::Plain);
     }
     if let Some(verification) = &record.verification {
-        page.labelled("genuine", Paint::Dim, &clean(&verification.verdict), Paint::Plain);
+        page.labelled("genuine", Paint::Dim, &clean(&verification.sentence), Paint::Plain);
     }
     if let Some(source) = &record.source {
         page.labelled("imported", Paint::Dim, &clean(&format!("{} from {}", source.format, source.file)), Paint::Plain);

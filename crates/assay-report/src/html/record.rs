@@ -69,7 +69,7 @@ fn head(out: &mut String, record: &Record) {
     fact(out, "Host", &facts::host(&record.host));
     fact(out, "Effort", &facts::effort(record));
     if let Some(v) = &record.verification {
-        fact(out, "Genuine", &clean(&v.verdict));
+        fact(out, "Genuine", &clean(&v.sentence));
     }
     if let Some(s) = &record.source {
         fact(out, "Imported", &clean(&format!("{} from {}", s.format, s.file)));

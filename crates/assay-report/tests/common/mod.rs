@@ -230,6 +230,7 @@ pub fn bare_record() -> Record {
             span_bytes: 256 << 20,
             seed: 0x00a5_5a7e,
             repeats: 3,
+            hang_after_ns: None,
             raw_device: false,
             direct_alignment_bytes: Some(512),
             direct_source: "statx".into(),

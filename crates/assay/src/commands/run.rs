@@ -20,6 +20,10 @@ use crate::recorder::Recorder;
 use crate::{output, signals, state, suites};
 
 pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
+    crate::apart::apart(|| work(args))
+}
+
+fn work(args: RunArgs) -> Result<Exit, Failure> {
     // Everything that can be wrong is found before the first byte is written.
     let args = super::peers::settle(args)?;
     let suite = suite(&args)?;
@@ -51,6 +55,7 @@ pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
         seed: seed(),
         confidence: args.confidence,
         crosscheck: args.crosscheck.is_some(),
+        hang_after: args.hang_after,
         sensors: args.sensors.clone(),
         notes: args.notes.clone(),
     };

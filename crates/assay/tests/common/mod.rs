@@ -336,14 +336,37 @@ impl Running {
     }
 
     pub fn signal(&self, signal: Signal) {
-        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
-        kill_process(pid, signal).unwrap();
+        kill_process(process(self.child.id()), signal).unwrap();
+    }
+
+    /// Stops and continues the process that works, too: nobody can pass a stop on.
+    pub fn signal_all(&self, signal: Signal) {
+        self.signal(signal);
+        for worker in self.workers() {
+            kill_process(process(worker), signal).unwrap();
+        }
+    }
+
+    /// Processes that work for the one that was started.
+    fn workers(&self) -> Vec<u32> {
+        let id = self.child.id();
+        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+        children.split_whitespace().map(|child| child.parse().unwrap()).collect()
     }
 
     /// Kills it as the kernel does when memory runs out: nothing can be done about it.
     pub fn kill(mut self) {
+        // They end with the one that waits for them, a moment later.
+        let workers = self.workers();
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+        for worker in workers {
+            let stat = format!("/proc/{worker}/stat");
+            while std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
+                assert!(self.start.elapsed() < PATIENCE, "{worker} outlives the process that waits for it");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
     }
 
     /// Reads the remaining events and waits for the end.
@@ -357,6 +380,10 @@ impl Running {
         output.stdout = rest;
         Done::new(&output, self.start.elapsed())
     }
+}
+
+fn process(id: u32) -> Pid {
+    Pid::from_raw(i32::try_from(id).unwrap()).unwrap()
 }
 
 /// Directories of runs, under way or killed, on a medium.

@@ -1,0 +1,210 @@
+//! Whether a medium holds what is written to it, over the whole capacity it announces.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Sectors are counted in this size in bytes, whatever the medium's own: that of H2testw and f3.
+pub const SECTOR_BYTES: u64 = 512;
+
+/// How it was checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Files over all free space, written and read back.
+    Full,
+    /// Random blocks of a raw device, each restored afterwards.
+    QuickProbe,
+    /// Blocks of a sparse file over all free space, through the file system.
+    QuickMounted,
+    /// Something this version has no name for.
+    #[serde(other)]
+    Other,
+}
+
+/// What a check came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Everything that was tested holds what was written.
+    Genuine,
+    /// It announces more than it has.
+    Fake,
+    /// It loses data, and not in the way of a fake.
+    Damaged,
+    /// The check ended before it could tell.
+    Undecided,
+    /// Something this version has no name for.
+    #[serde(other)]
+    Other,
+}
+
+/// What a fake does with writes beyond its real size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FakeKind {
+    /// Drops them.
+    Limbo,
+    /// Starts again from the beginning of the memory: later data overwrite earlier ones.
+    Wraparound,
+    /// Starts again, at first into the good part, then drops them: wrap-around and limbo in one.
+    Chain,
+    /// In a way that was not told apart.
+    #[serde(other)]
+    Unknown,
+}
+
+/// What became of a sector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SectorClass {
+    /// Holds what was written.
+    Good,
+    /// Holds what was written but for a few bits.
+    Changed,
+    /// Holds what was written for another place.
+    Overwritten,
+    /// Holds something else.
+    Corrupted,
+    /// Cannot be read.
+    Unreadable,
+}
+
+/// Sectors of [`SECTOR_BYTES`] by what became of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct SectorCounts {
+    /// Hold what was written.
+    pub good: u64,
+    /// Hold what was written but for a few bits.
+    pub changed: u64,
+    /// Hold what was written for another place.
+    pub overwritten: u64,
+    /// Hold something else.
+    pub corrupted: u64,
+    /// Cannot be read.
+    pub unreadable: u64,
+}
+
+impl SectorCounts {
+    /// Counts `sectors` more of a class.
+    pub fn add(&mut self, class: SectorClass, sectors: u64) {
+        let count = match class {
+            SectorClass::Good => &mut self.good,
+            SectorClass::Changed => &mut self.changed,
+            SectorClass::Overwritten => &mut self.overwritten,
+            SectorClass::Corrupted => &mut self.corrupted,
+            SectorClass::Unreadable => &mut self.unreadable,
+        };
+        *count += sectors;
+    }
+
+    /// Adds the counts of another part.
+    pub fn merge(&mut self, other: &Self) {
+        self.good += other.good;
+        self.changed += other.changed;
+        self.overwritten += other.overwritten;
+        self.corrupted += other.corrupted;
+        self.unreadable += other.unreadable;
+    }
+
+    /// Sectors whose data are lost.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.changed + self.overwritten + self.corrupted + self.unreadable
+    }
+
+    /// All sectors.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.good + self.lost()
+    }
+}
+
+/// The first place whose data are lost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FirstError {
+    /// Byte offset from the start of the checked area.
+    pub offset_bytes: u64,
+    /// What became of it.
+    pub class: SectorClass,
+    /// Where overwritten: the byte offset whose data stand there.
+    pub holds_offset_bytes: Option<u64>,
+}
+
+/// One part of the map of the medium.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MapCell {
+    /// Byte offset of its start from the start of the checked area.
+    pub offset_bytes: u64,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// What was found in it; all zero where nothing was tested.
+    pub counts: SectorCounts,
+}
+
+/// Writing or reading all of it, once.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Pass {
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Time that took in nanoseconds; the final sync of a write included.
+    pub elapsed_ns: u64,
+    /// Speed over the address: at most a few hundred parts, in order.
+    pub speed: Vec<PassSpeed>,
+}
+
+impl Pass {
+    /// Mean rate in bytes per second; `None` where no time passed.
+    #[must_use]
+    pub fn bytes_per_second(&self) -> Option<f64> {
+        (self.elapsed_ns > 0).then(|| self.bytes as f64 / (self.elapsed_ns as f64 / 1e9))
+    }
+}
+
+/// Speed in one part of the address space.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PassSpeed {
+    /// Byte offset of its start.
+    pub offset_bytes: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Time that took in nanoseconds.
+    pub elapsed_ns: u64,
+}
+
+/// Result of a genuineness check.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Verification {
+    /// How it was checked.
+    pub method: Method,
+    /// What it came to.
+    pub verdict: Verdict,
+    /// The same in a sentence.
+    pub sentence: String,
+    /// What kind of fake; null where it is none.
+    pub kind: Option<FakeKind>,
+    /// Capacity that was announced, of the checked area, in bytes.
+    pub announced_bytes: u64,
+    /// Capacity that holds data, in bytes; null where it is not known.
+    pub real_bytes: Option<u64>,
+    /// Bytes that were written and read back.
+    pub checked_bytes: u64,
+    /// Bytes written in all, restoring included.
+    pub written_bytes: u64,
+    /// What became of the sectors that were checked.
+    pub counts: SectorCounts,
+    /// The first place whose data are lost.
+    pub first_error: Option<FirstError>,
+    /// The checked area in equal parts.
+    pub map: Vec<MapCell>,
+    /// Writing; null where nothing was written.
+    pub write: Option<Pass>,
+    /// Reading back; null where nothing was read.
+    pub read: Option<Pass>,
+    /// How it was assured that the data came from the medium and from no cache.
+    pub read_back: String,
+    /// Size of a cache of the medium that hides losses, in bytes; null where none was found or sought.
+    pub cache_bytes: Option<u64>,
+    /// Probability that a medium with as many lost places as a fake of 95 % real size is found;
+    /// null where all was checked.
+    pub would_find: Option<f64>,
+}

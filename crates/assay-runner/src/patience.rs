@@ -1,0 +1,46 @@
+//! Waiting for a medium that may never answer.
+//!
+//! A system call that waits for a hung medium cannot be broken off, not even by SIGKILL. So what
+//! may wait so is done by a thread that owns all it uses and can be left behind.
+
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+/// Without `--hang-after`: nothing completed for this long, and the medium hangs.
+pub const HANG_AFTER: Duration = Duration::from_secs(30);
+/// Where an operation is expected to take more than a second, or many make one step, it may take
+/// this many times as long: 90 s.
+pub(crate) const SLOW: u32 = 3;
+/// A sync may have a whole cache to write: this many times as long, 120 s.
+pub(crate) const SYNC: u32 = 4;
+/// Removing a file from a medium that hung already is tried for no longer than this.
+pub(crate) const HUNG_ALREADY: Duration = Duration::from_secs(5);
+/// Whoever asks for the end waits no longer than this for the file to be removed.
+pub(crate) const AFTER_STOP: Duration = Duration::from_secs(10);
+/// What the kernel knows without asking the medium takes no longer than this.
+pub(crate) const KNOWN: Duration = Duration::from_secs(2);
+
+/// What `work` came to, or `None` where it took longer than `limit`; it then goes on alone.
+pub(crate) fn within<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let (sender, answer) = channel();
+    std::thread::spawn(move || {
+        let _ = sender.send(work());
+    });
+    answer.recv_timeout(limit).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    #[test]
+    fn what_takes_too_long_is_left_behind() {
+        let (hold, held) = channel::<()>();
+        let start = Instant::now();
+        assert_eq!(within(Duration::from_millis(50), move || held.recv().is_ok()), None);
+        assert!(start.elapsed() < Duration::from_secs(20));
+        drop(hold);
+        assert_eq!(within(Duration::from_secs(60), || 7), Some(7));
+    }
+}

@@ -1,0 +1,156 @@
+//! What an I/O error means: whether the device is still there, as large as it was, and writable.
+//!
+//! A medium that was pulled, that lost a part or whose file system gave up answers with the same
+//! `EIO` as one bad block. What the kernel knows tells them apart.
+
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use assay_core::outcome::Failure;
+use assay_core::units::Bytes;
+use assay_engine::Target;
+use rustix::fs::StatVfsMountFlags;
+
+use crate::patience::{KNOWN, within};
+
+/// The block devices under the test area as they were before the first operation.
+#[derive(Debug)]
+pub(crate) struct Vitals {
+    class: PathBuf,
+    devices: Vec<Device>,
+}
+
+#[derive(Debug, Clone)]
+struct Device {
+    name: String,
+    bytes: u64,
+    read_only: bool,
+}
+
+impl Vitals {
+    /// Looks at the devices by these kernel names.
+    pub(crate) fn of<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+        Self::under(Path::new("/sys/class/block"), names)
+    }
+
+    fn under<'a>(class: &Path, names: impl Iterator<Item = &'a str>) -> Self {
+        let devices = names.filter_map(|name| look(class, name)).collect();
+        Self { class: class.to_owned(), devices }
+    }
+
+    /// What an error was, seen from closer, and in which words.
+    pub(crate) fn examine(&self, failure: Failure, write: bool, target: &Arc<Target>) -> (Failure, Option<String>) {
+        let open = |failure| matches!(failure, Failure::IoError | Failure::ReadOnly | Failure::OutOfSpace);
+        if !open(failure) {
+            return (failure, None);
+        }
+        if let Some(seen) = self.devices() {
+            return seen;
+        }
+        if failure == Failure::IoError && write {
+            let target = Arc::clone(target);
+            if let Some(words) = within(KNOWN, move || file_system(&target)).flatten() {
+                return (Failure::ReadOnly, Some(words));
+            }
+        }
+        (failure, None)
+    }
+
+    /// What happened to the devices, if anything did.
+    fn devices(&self) -> Option<(Failure, Option<String>)> {
+        for before in &self.devices {
+            let name = &before.name;
+            match look(&self.class, name) {
+                None => return Some((Failure::Disappeared, Some(format!("{name} is gone")))),
+                Some(Device { bytes: 0, .. }) if before.bytes > 0 => {
+                    return Some((Failure::Disappeared, Some(format!("{name} holds nothing any more"))));
+                }
+                Some(now) if now.bytes < before.bytes => {
+                    let words = format!("{name} has only {} of {} left", Bytes(now.bytes), Bytes(before.bytes));
+                    return Some((Failure::IoError, Some(words)));
+                }
+                Some(now) if now.read_only && !before.read_only => {
+                    return Some((Failure::ReadOnly, Some(format!("{name} turned read-only"))));
+                }
+                Some(_) => {}
+            }
+        }
+        None
+    }
+}
+
+/// Size in sectors of 512 bytes and the flag `ro`: Documentation/ABI/stable/sysfs-block.
+fn look(class: &Path, name: &str) -> Option<Device> {
+    let read = |file: &str| std::fs::read_to_string(class.join(name).join(file)).ok();
+    let sectors: u64 = read("size")?.trim().parse().ok()?;
+    let read_only = read("ro").is_some_and(|flag| flag.trim() == "1");
+    Some(Device { name: name.to_owned(), bytes: sectors.saturating_mul(512), read_only })
+}
+
+/// How the file system under the target stopped writing, if it did.
+fn file_system(target: &Target) -> Option<String> {
+    let file = target.file().as_fd();
+    if rustix::fs::fstatvfs(file).is_ok_and(|s| s.f_flag.contains(StatVfsMountFlags::RDONLY)) {
+        return Some("the file system turned read-only".to_owned());
+    }
+    // ext4 since Linux 6.15 stops writing without the flag, and says so in its options.
+    let device = rustix::fs::fstat(file).ok()?.st_dev;
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
+    gave_up(&mounts, rustix::fs::major(device), rustix::fs::minor(device))
+}
+
+/// Looks for a file system that gave up in mountinfo, proc_pid_mountinfo(5): the device is the
+/// third field, the options of the file system are the last one.
+fn gave_up(mounts: &str, major: u32, minor: u32) -> Option<String> {
+    let device = format!("{major}:{minor}");
+    let line = mounts.lines().find(|line| line.split(' ').nth(2) == Some(device.as_str()))?;
+    let options = line.rsplit(' ').next()?;
+    let word = options.split(',').find(|option| ["ro", "emergency_ro", "shutdown"].contains(option))?;
+    Some(match word {
+        "shutdown" => "the file system shut itself down".to_owned(),
+        _ => "the file system turned read-only".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(class: &Path, name: &str, sectors: u64, read_only: bool) {
+        std::fs::create_dir_all(class.join(name)).unwrap();
+        std::fs::write(class.join(name).join("size"), format!("{sectors}\n")).unwrap();
+        std::fs::write(class.join(name).join("ro"), if read_only { "1\n" } else { "0\n" }).unwrap();
+    }
+
+    #[test]
+    fn gone_empty_shorter_and_read_only_devices_are_told_apart() {
+        let dir = tempfile::tempdir().unwrap();
+        set(dir.path(), "sda1", 1 << 21, false);
+        set(dir.path(), "sda", 1 << 22, false);
+        let vitals = Vitals::under(dir.path(), ["sda1", "sda", "sdz"].into_iter());
+        assert_eq!(vitals.devices(), None);
+        set(dir.path(), "sda", 1 << 22, true);
+        assert_eq!(vitals.devices(), Some((Failure::ReadOnly, Some("sda turned read-only".into()))));
+        set(dir.path(), "sda", 1 << 21, false);
+        let words = "sda has only 1 GiB of 2 GiB left";
+        assert_eq!(vitals.devices(), Some((Failure::IoError, Some(words.into()))));
+        set(dir.path(), "sda", 0, false);
+        assert_eq!(vitals.devices(), Some((Failure::Disappeared, Some("sda holds nothing any more".into()))));
+        std::fs::remove_dir_all(dir.path().join("sda")).unwrap();
+        assert_eq!(vitals.devices(), Some((Failure::Disappeared, Some("sda is gone".into()))));
+    }
+
+    #[test]
+    fn a_file_system_that_gave_up_says_so_in_its_options() {
+        let line = |options: &str| {
+            format!("22 1 0:21 / /proc rw - proc proc rw\n36 35 7:3 / /mnt/a rw,noatime - ext4 /dev/loop3 {options}\n")
+        };
+        let of = |options: &str| gave_up(&line(options), 7, 3);
+        assert_eq!(of("rw,errors=remount-ro"), None);
+        assert_eq!(of("rw,emergency_ro,errors=remount-ro").unwrap(), "the file system turned read-only");
+        assert_eq!(of("ro").unwrap(), "the file system turned read-only");
+        assert_eq!(of("rw,shutdown").unwrap(), "the file system shut itself down");
+        assert_eq!(gave_up(&line("ro"), 8, 3), None, "another device");
+    }
+}
