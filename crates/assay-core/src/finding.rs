@@ -1,9 +1,11 @@
 //! Everything that can make a number untrue, as data with cause and remedy.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Bytes, figures};
+use crate::units::{Bytes, figures, span};
 
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -143,6 +145,23 @@ pub enum Finding {
         /// Why it could not be removed.
         reason: String,
     },
+    /// The run was cut short and gone on with later.
+    Resumed {
+        /// Time between in nanoseconds.
+        rested_ns: u64,
+    },
+    /// A soak was cut short and gone on with later.
+    SoakPaused {
+        /// Time it had lasted in nanoseconds.
+        after_ns: u64,
+        /// Time between in nanoseconds.
+        rested_ns: u64,
+    },
+    /// Larger blocks of a sweep were left out, as smaller ones reach what the bus allows.
+    SweepStopped {
+        /// The block in bytes that reached it.
+        at_block_bytes: u64,
+    },
     /// The record could not be saved as it went.
     NotSaved {
         /// Why.
@@ -278,6 +297,7 @@ impl Finding {
             | Self::Drift { .. }
             | Self::TwoSpeeds { .. }
             | Self::CrosscheckDiffers { .. }
+            | Self::SoakPaused { .. }
             | Self::AnotherRun => Severity::Suspect,
             Self::NoProof { .. }
             | Self::DepthByThreads { .. }
@@ -287,6 +307,8 @@ impl Finding {
             | Self::FewerRepeats { .. }
             | Self::LeftoversRemoved { .. }
             | Self::FileLeft { .. }
+            | Self::Resumed { .. }
+            | Self::SweepStopped { .. }
             | Self::NotSaved { .. }
             | Self::PastThrottling { .. }
             | Self::LowClock { .. }
@@ -366,6 +388,17 @@ impl Finding {
                 )
             }
             Self::FileLeft { path, reason } => format!("the test file in {path} could not be removed: {reason}"),
+            Self::Resumed { rested_ns } => {
+                format!("the run was cut short and gone on with {} later", span(Duration::from_nanos(*rested_ns)))
+            }
+            Self::SoakPaused { after_ns, rested_ns } => format!(
+                "the soak was cut short after {} and gone on with {} later: the medium rested and cooled down",
+                span(Duration::from_nanos(*after_ns)),
+                span(Duration::from_nanos(*rested_ns))
+            ),
+            Self::SweepStopped { at_block_bytes } => {
+                format!("left out: {} blocks already reach what the bus allows", Bytes(*at_block_bytes))
+            }
             Self::NotSaved { reason } => format!("the record is not in the store: {reason}"),
             Self::Throttled { by } => format!("the processor was slowed down while it measured: {by}"),
             Self::UnderVoltage { by } => format!("the supply voltage was too low: {by}"),
@@ -434,6 +467,7 @@ impl Finding {
             Self::UnwrittenReads => "measure a directory, or write the device full first",
             Self::SwapOnMedium => "swapoff the medium for the time of the run",
             Self::FileLeft { .. } => "the next run in this directory removes it",
+            Self::SoakPaused { .. } => "let the medium cool down and run the soak again without a pause",
             Self::NotSaved { .. } => "point ASSAY_DATA at a writable directory with a sound store",
             Self::Throttled { .. } => "cool the host (heat sink, fan, pause before the run) and run again",
             Self::UnderVoltage { .. } => "use a stronger power supply and a shorter, thicker cable",
@@ -448,7 +482,7 @@ impl Finding {
             }
             Self::SensorDropped { .. } => "run the command by hand: it must print a number and succeed",
             Self::CrosscheckDiffers { .. } => "measure with more --repeats; if it stays, report it with the record",
-            Self::LeftoversRemoved { .. } | Self::Unknown => "",
+            Self::LeftoversRemoved { .. } | Self::Resumed { .. } | Self::SweepStopped { .. } | Self::Unknown => "",
         }
     }
 
@@ -468,6 +502,7 @@ impl Finding {
             Self::ShallowQueue { .. } => "shallow queue",
             Self::LittlesLaw { .. } => "contradictory",
             Self::CachedIo { .. } | Self::CachedByRequest => "cached",
+            Self::SoakPaused { .. } => "paused",
             Self::Throttled { .. } => "throttled",
             Self::UnderVoltage { .. } => "under-voltage",
             Self::LoadOfOthers { .. } => "host busy",

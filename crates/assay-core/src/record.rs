@@ -174,6 +174,10 @@ pub struct Settings {
     /// where an operation is expected to take more than a second. Null in older records.
     #[serde(default)]
     pub hang_after_ns: Option<u64>,
+    /// The suite as it ran, with what the command line changed in it: what a run that was cut short
+    /// is resumed by. Empty in older and imported records.
+    #[serde(default)]
+    pub suite_text: String,
     /// Whether a raw device was measured.
     pub raw_device: bool,
     /// Alignment of direct I/O in bytes, offset and memory; null where direct I/O is impossible.

@@ -198,6 +198,60 @@ impl Suite {
         })
     }
 
+    /// The suite as a file that [`Suite::parse`] reads to the same suite. Durations are kept to
+    /// the millisecond.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let ms = |d: Duration| format!("{}ms", d.as_millis());
+        let mut text = format!(
+            "name = {}\nversion = {}\npurpose = {}\nbudget = \"{}\"\nmax_write = \"{}B\"\nrepeats = {}\nspan = \"{}B\"\n",
+            quoted(&self.name),
+            self.version,
+            quoted(&self.purpose),
+            ms(self.budget),
+            self.max_write.0,
+            self.repeats,
+            self.span.0,
+        );
+        for w in &self.workloads {
+            let op = match w.op {
+                Op::Read => "read",
+                Op::Write => "write",
+                Op::Mixed => "mixed",
+            };
+            let pattern = match w.pattern {
+                Pattern::Sequential => "sequential",
+                Pattern::Random => "random",
+            };
+            let sync = match w.sync {
+                Sync::End => "end",
+                Sync::Fdatasync => "fdatasync",
+                Sync::Fsync => "fsync",
+            };
+            text += &format!(
+                "\n[[workload]]\nname = {}\nop = \"{op}\"\npattern = \"{pattern}\"\nblock = \"{}B\"\nqueue_depth = {}\njobs = {}\nsync = \"{sync}\"\ndirect = {}\n",
+                quoted(&w.name),
+                w.block.0,
+                w.queue_depth,
+                w.jobs,
+                w.direct,
+            );
+            if let Some(percent) = w.read_percent {
+                text += &format!("read_percent = {percent}\n");
+            }
+            if let Some(duration) = w.duration {
+                text += &format!("duration = \"{}\"\n", ms(duration));
+            }
+            if let Some(span) = w.span {
+                text += &format!("span = \"{}B\"\n", span.0);
+            }
+            if w.analysis == Analysis::Soak {
+                text += "analysis = \"soak\"\n";
+            }
+        }
+        text
+    }
+
     /// Whether any workload writes.
     #[must_use]
     pub fn writes(&self) -> bool {
@@ -298,6 +352,12 @@ fn check_workload(
     })
 }
 
+/// A TOML string.
+fn quoted(text: &str) -> String {
+    // A JSON string is a TOML basic string but for DEL, which only TOML wants escaped.
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
+
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= 64 && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }
@@ -348,6 +408,16 @@ mod tests {
             assert_eq!(error.line, line, "{workload:?}: {error}");
             assert!(!error.to_string().contains('\n'), "one line: {error}");
         }
+    }
+
+    #[test]
+    fn a_suite_written_out_is_read_as_the_same() {
+        let more = "purpose = \"p\"";
+        let text = HEAD.replace(more, "purpose = 'says \"hi\" \\ there'")
+            + "[[workload]]\nname = \"a\"\nop = \"mixed\"\nread_percent = 70\npattern = \"random\"\nblock = \"4k\"\nqueue_depth = 8\njobs = 2\nsync = \"fdatasync\"\nduration = \"1500ms\"\nspan = \"1MiB\"\ndirect = false\n\
+               [[workload]]\nname = \"b\"\nop = \"write\"\npattern = \"sequential\"\nblock = \"1MiB\"\nanalysis = \"soak\"\n";
+        let suite = Suite::parse(&text, "f").unwrap();
+        assert_eq!(Suite::parse(&suite.to_text(), "g").unwrap(), suite, "{}", suite.to_text());
     }
 
     #[test]

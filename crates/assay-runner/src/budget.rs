@@ -23,6 +23,8 @@ pub(crate) struct Budget {
     start: Instant,
     time: Duration,
     max_write: u64,
+    /// Bytes written before the run was cut short; they count for nothing but the tale.
+    before: u64,
     written: u64,
 }
 
@@ -36,7 +38,12 @@ pub(crate) struct Share {
 
 impl Budget {
     pub(crate) fn new(time: Duration, max_write: u64) -> Self {
-        Self { start: Instant::now(), time, max_write, written: 0 }
+        Self { start: Instant::now(), time, max_write, before: 0, written: 0 }
+    }
+
+    /// The same for a run that goes on after it wrote `before` bytes.
+    pub(crate) fn after(self, before: u64) -> Self {
+        Self { before, ..self }
     }
 
     /// Most bytes that the test area may have.
@@ -53,8 +60,9 @@ impl Budget {
         self.written += bytes;
     }
 
+    /// Bytes written by the run, parts before an interruption included.
     pub(crate) fn written(&self) -> u64 {
-        self.written
+        self.before + self.written
     }
 
     /// Time left for repeats.

@@ -1,7 +1,7 @@
 //! What the runner tells its observer.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use assay_core::event::{Event, EventKind};
 use assay_core::record::Record;
@@ -26,17 +26,19 @@ pub(crate) fn wall_clock() -> String {
 /// Stamps events with both clocks.
 pub(crate) struct Emitter<'a> {
     observer: &'a mut dyn Observer,
+    /// What the run lasted before it was cut short.
+    before: Duration,
     start: Instant,
 }
 
 impl<'a> Emitter<'a> {
-    pub(crate) fn new(observer: &'a mut dyn Observer) -> Self {
-        Self { observer, start: Instant::now() }
+    pub(crate) fn new(observer: &'a mut dyn Observer, before: Duration) -> Self {
+        Self { observer, before, start: Instant::now() }
     }
 
     /// Nanoseconds since the start of the run.
     pub(crate) fn elapsed_ns(&self) -> u64 {
-        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        u64::try_from((self.before + self.start.elapsed()).as_nanos()).unwrap_or(u64::MAX)
     }
 
     pub(crate) fn emit(&mut self, event: EventKind) {

@@ -79,6 +79,14 @@ pub enum RunError {
         /// Why not.
         reason: String,
     },
+    /// A run cannot be gone on with.
+    #[error("run {id} cannot be resumed: {reason}; start a new one without --resume")]
+    NotResumable {
+        /// Identity of its record.
+        id: String,
+        /// Why.
+        reason: String,
+    },
     /// The other instrument is not there.
     #[error("there is nothing to cross-check with: {0}; or leave out --crosscheck")]
     Crosscheck(String),
@@ -115,6 +123,7 @@ impl RunError {
             Self::IsFile(_)
             | Self::RawWithoutFlag(_)
             | Self::NotADevice(_)
+            | Self::NotResumable { .. }
             | Self::WriteLimit { .. }
             | Self::Alignment { .. } => Exit::Usage,
             Self::EmptyDevice { .. }

@@ -20,15 +20,21 @@ use crate::choose::Engines;
 use crate::crosscheck;
 use crate::emit::{Emitter, wall_clock};
 use crate::evidence::{Witness, efficiency, judge_shape, keep};
+use crate::journal::Journal;
 use crate::judge::judge;
 use crate::pace::Pace;
 use crate::patience::{SLOW, SYNC, within};
 use crate::proof::{self, Proof};
 use crate::pursuit::{self, Pursuit};
+use crate::resume::{as_before, lasted_ns};
 use crate::soak;
 use crate::summary::{estimate, repeat};
+use crate::sweep::bus_reached;
 use crate::vitals::Vitals;
 use crate::watch::Watch;
+
+/// What is left of a soak lasts at least this long.
+const SHORTEST_SOAK: Duration = Duration::from_secs(1);
 
 /// Everything that stays the same over the repeats.
 pub(crate) struct Bench<'a> {
@@ -61,6 +67,8 @@ struct Entry {
     fitted: Option<SuiteWorkload>,
     index: usize,
     proof: Proof,
+    /// Larger blocks than one that reaches what the bus allows.
+    left_out: bool,
 }
 
 /// Runs all workloads of the suite: rounds of the reading ones, then rounds of the writing ones,
@@ -73,14 +81,23 @@ pub(crate) fn measure(
     pace: &mut Pace,
     emitter: &mut Emitter<'_>,
 ) {
+    if record.measurements.is_empty() {
+        let empty = |w| Measurement::empty(complete(w, bench.span, bench.area.target.direct(), None), "none");
+        record.measurements = workloads.iter().map(empty).collect();
+    }
+    // A run that goes on has some of them already.
+    let done: Vec<u32> = record.measurements.iter().map(completed).collect();
     let mut entries: Vec<Entry> = workloads
         .iter()
+        .zip(&record.measurements)
         .enumerate()
-        .map(|(index, asked)| Entry { asked: asked.clone(), fitted: None, index, proof: Proof::default() })
-        .collect();
-    record.measurements = entries
-        .iter()
-        .map(|e| Measurement::empty(complete(&e.asked, bench.span, bench.area.target.direct(), None), "none"))
+        .map(|(index, (asked, before))| Entry {
+            asked: asked.clone(),
+            fitted: as_before(asked, before),
+            index,
+            proof: Proof::of(before),
+            left_out: false,
+        })
         .collect();
 
     let total = bench.repeats * u32::try_from(entries.len()).unwrap_or(u32::MAX);
@@ -91,12 +108,18 @@ pub(crate) fn measure(
                 entries.iter().filter(|e| (e.asked.op != Op::Read) == writes).map(|e| e.index).collect();
             (0..bench.repeats).flat_map(move |round| group.clone().into_iter().map(move |index| (index, round)))
         })
+        .filter(|&(index, round)| round >= done[index])
         .collect();
 
     let usual = budget.slot(pursuit::LEAST_REPEATS * u32::try_from(entries.len()).unwrap_or(u32::MAX));
     for (done, &(index, round)) in order.iter().enumerate() {
         if bench.control.stopped() {
             break;
+        }
+        if let Some(at) = bus_reached(workloads, index, &record.measurements) {
+            entries[index].left_out = true;
+            record.measurements[index].warn(Finding::SweepStopped { at_block_bytes: at });
+            continue;
         }
         // Repeats beyond the least number are planned for only when it comes to them.
         let extra = bench.confidence.is_some() && round >= pursuit::LEAST_REPEATS;
@@ -130,7 +153,9 @@ pub(crate) fn measure(
     for entry in &entries {
         let measurement = &mut record.measurements[entry.index];
         let planned = bench.confidence.map_or(bench.repeats, |_| bench.repeats.min(pursuit::LEAST_REPEATS));
-        note_missing(measurement, planned, &record.outcome);
+        if !entry.left_out {
+            note_missing(measurement, planned, &record.outcome);
+        }
         if let (Some(wish), Outcome::Running) = (bench.confidence, &record.outcome) {
             pursuit::conclude(measurement, wish);
         }
@@ -174,7 +199,9 @@ fn one(
     let mut pursuit = None;
     if fitted.analysis == Analysis::Soak {
         // The first second counts: a cache is emptiest then.
-        share = Share { ramp: Duration::ZERO, duration: share.duration + share.ramp, ..share };
+        let lasted = Duration::from_nanos(lasted_ns(&record.measurements[entry.index]));
+        let duration = (share.duration + share.ramp).saturating_sub(lasted).max(SHORTEST_SOAK);
+        share = Share { ramp: Duration::ZERO, duration, ..share };
     } else if let Some(wish) = bench.confidence {
         let (stretched, limits) = pursuit::stretch(share, fitted.op, wish);
         share = stretched;
@@ -233,9 +260,12 @@ fn one(
     let started_ns = emitter.elapsed_ns();
     let mark = bench.witness.before();
     let before = proof::read(bench.meter);
-    let sensors = &mut record.sensors;
+    let mut journal = (fitted.analysis == Analysis::Soak).then(|| Journal::new(&started, started_ns));
     let report = bench.engines.run(&spec, bench.control, &mut |sample| {
-        bench.watch.sample(sample, &workload.name, sensors, budget, emitter);
+        bench.watch.sample(sample, &workload.name, &mut record.sensors, budget, emitter);
+        if let Some(journal) = &mut journal {
+            journal.sample(sample, entry.index, record, bench.area.scratch_path(), emitter);
+        }
         pursuit.as_mut().map_or(ControlFlow::Continue(()), |pursuit| pursuit.sample(sample))
     });
     let after = proof::read(bench.meter);
@@ -303,6 +333,11 @@ fn one(
         record.outcome = outcome;
         Next::End
     }
+}
+
+fn completed(measurement: &Measurement) -> u32 {
+    let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed).count();
+    u32::try_from(completed).unwrap_or(u32::MAX)
 }
 
 /// What may yet change with every repeat.
@@ -412,8 +447,7 @@ fn failed(failure: Failure, detail: String, workload: &str, budget: &Budget, emi
 
 /// Says why a workload has fewer repeats than planned.
 fn note_missing(measurement: &mut Measurement, planned: u32, outcome: &Outcome) {
-    let ran = u32::try_from(measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed).count())
-        .unwrap_or(u32::MAX);
+    let ran = completed(measurement);
     if ran >= planned {
         return;
     }

@@ -1,6 +1,8 @@
 //! Whether the bytes crossed the device.
 
 use assay_core::finding::Finding;
+use assay_core::outcome::Outcome;
+use assay_core::record::Measurement;
 use assay_core::workload::Op;
 use assay_device::{Counters, ProofMeter};
 use assay_engine::RepeatReport;
@@ -29,6 +31,19 @@ impl Proof {
             // Only directions that were issued count: a background write does not prove a read.
             crossed: if report.read_bytes > 0 { read } else { 0 } + if report.written_bytes > 0 { written } else { 0 },
         }
+    }
+
+    /// What the completed repeats of a run that goes on came to.
+    pub(crate) fn of(measurement: &Measurement) -> Self {
+        let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed);
+        let mut sum = Self::default();
+        for repeat in completed {
+            if let Some(ratio) = repeat.proof_ratio {
+                let crossed = (ratio * repeat.issued_bytes as f64).round() as u64;
+                sum.add(Self { issued: repeat.issued_bytes, crossed });
+            }
+        }
+        sum
     }
 
     pub(crate) fn add(&mut self, other: Self) {

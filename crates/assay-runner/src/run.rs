@@ -26,9 +26,10 @@ use crate::emit::{Emitter, Observer, wall_clock};
 use crate::error::RunError;
 use crate::evidence::Witness;
 use crate::layout::{Cut, write_out_watched};
-use crate::measure::{Bench, measure};
+use crate::measure::{Bench, measure, nanos};
 use crate::pace::Pace;
 use crate::patience::{AFTER_STOP, HUNG_ALREADY, SLOW, SYNC, within};
+use crate::resume::Resumption;
 use crate::scratch;
 use crate::vitals::Vitals;
 use crate::watch::{Watch, note_down};
@@ -81,6 +82,8 @@ pub struct Request {
     pub sensors: Vec<SensorCommand>,
     /// What was read by eye.
     pub notes: Vec<SensorNote>,
+    /// The run to go on with; `suite`, `id` and `seed` are then those of its record.
+    pub resume: Option<Box<Resumption>>,
 }
 
 /// A run whose request was checked against the medium; nothing was written yet.
@@ -180,6 +183,33 @@ impl Run {
         let planned = if suite_writes { request.suite.max_write.0 } else { area_bytes };
         let mut host = assay_device::host(&sysroot);
         host.slot = request.labels.get("slot").cloned();
+        let settings = Settings {
+            budget_ns: nanos(request.suite.budget),
+            max_write_bytes: request.suite.max_write.0,
+            planned_write_bytes: if is_device && !suite_writes { 0 } else { planned },
+            seed: request.seed,
+            repeats: request.suite.repeats,
+            confidence: request.confidence,
+            hang_after_ns: Some(nanos(request.hang_after)),
+            suite_text: request.suite.to_text(),
+            raw_device: is_device,
+            ..Settings::default()
+        };
+        if let Some(resumption) = &request.resume {
+            resumption.check(&seen.medium)?;
+            let mut record = resumption.begin();
+            // What is planned comes on top of what was done.
+            let done = record.settings.clone();
+            record.settings = Settings {
+                budget_ns: done.elapsed_ns.saturating_add(settings.budget_ns),
+                max_write_bytes: done.written_bytes.saturating_add(settings.max_write_bytes),
+                planned_write_bytes: done.written_bytes.saturating_add(settings.planned_write_bytes),
+                suite_text: done.suite_text.clone(),
+                hang_after_ns: settings.hang_after_ns,
+                ..done
+            };
+            return Ok(Self { request, seen, record, engines, area_bytes, early, permit, sysroot });
+        }
         let record = Record {
             schema: SCHEMA.to_owned(),
             id: request.id.clone(),
@@ -194,17 +224,7 @@ impl Run {
             medium: seen.medium.clone(),
             labels: request.labels.clone(),
             suite: SuiteRef { name: request.suite.name.clone(), version: request.suite.version },
-            settings: Settings {
-                budget_ns: u64::try_from(request.suite.budget.as_nanos()).unwrap_or(u64::MAX),
-                max_write_bytes: request.suite.max_write.0,
-                planned_write_bytes: if is_device && !suite_writes { 0 } else { planned },
-                seed: request.seed,
-                repeats: request.suite.repeats,
-                confidence: request.confidence,
-                hang_after_ns: u64::try_from(request.hang_after.as_nanos()).ok(),
-                raw_device: is_device,
-                ..Settings::default()
-            },
+            settings,
             measurements: Vec::new(),
             sensors: Vec::new(),
             crosscheck: Vec::new(),
@@ -236,8 +256,10 @@ impl Run {
             Area::in_directory(&self.request.path, &self.request.id, logical)?
         };
         self.align(area.alignment().map_or(1, u64::from))?;
-        let mut budget = Budget::new(self.request.suite.budget, self.request.suite.max_write.0);
-        let mut emitter = Emitter::new(observer);
+        let done = self.record.settings.clone();
+        let mut budget =
+            Budget::new(self.request.suite.budget, self.request.suite.max_write.0).after(done.written_bytes);
+        let mut emitter = Emitter::new(observer, Duration::from_nanos(done.elapsed_ns));
         emitter.emit(EventKind::Started {
             id: self.record.id.clone(),
             medium: Box::new(self.record.medium.clone()),

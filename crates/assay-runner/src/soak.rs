@@ -1,6 +1,7 @@
 //! From the samples of a soak to what they show.
 
 use assay_core::estimate::Estimate;
+use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Sample, Sensor};
 use assay_core::soak::{Cliff, Soak, SoakCause};
 use assay_core::units::span;
@@ -9,11 +10,13 @@ use assay_stats::steady::Bin;
 
 use crate::measure::nanos;
 
-/// Judges the first repeat: a later one does not begin cold. `disks` are the kernel names of the
-/// medium's disks, whose sensors bear them.
+/// Judges the first repeat: a later one does not begin cold. Where it was cut short and resumed,
+/// its parts together. `disks` are the kernel names of the medium's disks, whose sensors bear them.
 pub(crate) fn judge(measurement: &Measurement, sensors: &[Sensor], disks: &[String], seed: u64) -> Option<Soak> {
-    let samples = &measurement.repeats.first()?.samples;
-    let bins: Vec<Bin> = samples.iter().map(bin).collect();
+    let whole = measurement.repeats.iter().position(|r| r.outcome == Outcome::Completed);
+    let parts = &measurement.repeats[..whole.map_or(measurement.repeats.len(), |last| last + 1)];
+    let samples: Vec<&Sample> = parts.iter().flat_map(|part| &part.samples).collect();
+    let bins: Vec<Bin> = samples.iter().copied().map(bin).collect();
     let found = analyse(&bins, seed)?;
     let start_ns = samples.first().map_or(0, |s| s.t_ns.saturating_sub(s.interval_ns));
     let end_ns = samples.last().map_or(start_ns, |s| s.t_ns);
@@ -30,7 +33,7 @@ pub(crate) fn judge(measurement: &Measurement, sensors: &[Sensor], disks: &[Stri
         sustained_bytes_per_second,
         sustained_ns,
         bytes: samples.iter().map(|s| s.bytes).sum(),
-        elapsed_ns: end_ns - start_ns,
+        elapsed_ns: samples.iter().map(|s| s.interval_ns).sum(),
         cliff: found.cliff.map(|cliff| Cliff {
             time_ns: nanoseconds(cliff.seconds),
             bytes_at: cliff.bytes as u64,

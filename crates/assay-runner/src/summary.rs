@@ -5,7 +5,7 @@ use assay_core::finding::Finding;
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::outcome::Outcome;
 use assay_core::record::{Latency, Measurement, Repeat, Sample};
-use assay_engine::RepeatReport;
+use assay_engine::{LiveSample, RepeatReport};
 use assay_stats::geometric;
 
 /// A repeat for the record. `started_ns` is when it began within the run.
@@ -27,23 +27,24 @@ pub(crate) fn repeat(
         durable_bytes_per_second: report.durable_bytes_per_second,
         in_flight: report.in_flight,
         proof_ratio,
-        samples: report
-            .samples
-            .iter()
-            .map(|s| Sample {
-                t_ns: started_ns + s.t_ns,
-                interval_ns: s.interval_ns,
-                operations: s.operations,
-                bytes: s.bytes,
-                p50_ns: s.p50_ns,
-                p99_ns: s.p99_ns,
-            })
-            .collect(),
+        samples: report.samples.iter().map(|s| sample(s, started_ns)).collect(),
         histogram: StoredHistogram::from(&report.histogram),
         first_done_ns: report.first_done_ns,
         last_done_ns: report.last_done_ns,
         steady: None,
         outcome,
+    }
+}
+
+/// A sample for the record, on the clock of the run.
+pub(crate) fn sample(live: &LiveSample, started_ns: u64) -> Sample {
+    Sample {
+        t_ns: started_ns + live.t_ns,
+        interval_ns: live.interval_ns,
+        operations: live.operations,
+        bytes: live.bytes,
+        p50_ns: live.p50_ns,
+        p99_ns: live.p99_ns,
     }
 }
 

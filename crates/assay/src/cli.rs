@@ -37,7 +37,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Measure the medium under a directory
     #[command(after_help = RUN_EXAMPLES)]
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Show what a medium is: identity, bus and ceiling, classes, health
     #[command(after_help = INFO_EXAMPLES)]
     Info(InfoArgs),
@@ -71,6 +71,7 @@ Examples:
   assay run --suite smoke /mnt/card       a first look in five seconds
   assay run --json /mnt/card > run.json   the record for a script
   assay run --crosscheck fio /mnt/card    next to fio, with the ratio
+  assay run --resume                      go on after a crash, a reboot or Ctrl-C
   assay run job.fio                       a fio job file, in the current directory
   assay run --raw /dev/sdX                a bare device; it is overwritten
   assay run --raw --suite read-only /dev/sdX
@@ -144,6 +145,11 @@ pub(crate) struct RunArgs {
     /// Run every workload by this instrument too, in turns, and show the ratio
     #[arg(long, value_name = "PEER", value_enum, conflicts_with = "confidence")]
     pub(crate) crosscheck: Option<PeerArg>,
+
+    /// Go on with a run that was interrupted or killed: the newest, or the one named
+    #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "",
+          conflicts_with_all = ["suite", "crosscheck", "repeats", "confidence", "budget", "max_write", "labels", "no_save"])]
+    pub(crate) resume: Option<String>,
 
     /// Repeats of each workload
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]

@@ -36,11 +36,14 @@ impl<'a> Recorder<'a> {
         store.save(record, RunState::Running { owner: &self.owner, scratch: None })
     }
 
-    /// Takes the record back of a run that could not start.
-    pub(crate) fn withdraw(&mut self, record: &Record) {
-        if let Some(store) = self.store.as_mut() {
-            let _ = store.save(record, RunState::Finished).and_then(|()| store.remove(&record.id));
-        }
+    /// Takes the record back of a run that could not start; puts that back which it was to go on
+    /// with.
+    pub(crate) fn withdraw(&mut self, record: &Record, before: Option<&Record>) {
+        let Some(store) = self.store.as_mut() else { return };
+        let _ = match before {
+            Some(before) => store.save(before, RunState::Finished),
+            None => store.save(record, RunState::Finished).and_then(|()| store.remove(&record.id)),
+        };
     }
 
     /// Why the record is not in the store, if it is not.

@@ -231,6 +231,7 @@ pub fn bare_record() -> Record {
             seed: 0x00a5_5a7e,
             repeats: 3,
             hang_after_ns: None,
+            suite_text: String::new(),
             raw_device: false,
             direct_alignment_bytes: Some(512),
             direct_source: "statx".into(),

@@ -7,6 +7,7 @@ mod list;
 mod man;
 mod peers;
 mod report;
+mod resume;
 mod rm;
 mod run;
 mod show;
@@ -22,7 +23,7 @@ use crate::failure::Failure;
 /// Does what was asked for.
 pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
     match cli.command {
-        Command::Run(args) => run::run(args),
+        Command::Run(args) => run::run(*args),
         Command::Info(args) => info::info(&args),
         Command::Suite(args) => suite::suite(args),
         Command::List(args) => list::list(&args),

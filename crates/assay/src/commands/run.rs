@@ -25,23 +25,31 @@ pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
 
 fn work(args: RunArgs) -> Result<Exit, Failure> {
     // Everything that can be wrong is found before the first byte is written.
-    let args = super::peers::settle(args)?;
-    let suite = suite(&args)?;
-    let raw = raw_mode(&args)?;
+    let mut args = super::peers::settle(args)?;
     if let Some(path) = &args.output {
         Format::from_path(path).map_err(|e| Failure::usage(e.to_string()))?;
         state::check_writable(path)?;
     }
     // The store is made when it is certain that there will be a record.
-    if !args.no_save
-        && let Some(mut store) = state::existing()?
-    {
-        show_abandoned(&mut store)?;
+    let mut existing = if args.no_save { None } else { state::existing()? };
+    if let Some(store) = &mut existing {
+        show_abandoned(store)?;
     }
+    let resume = super::resume::find(&args, existing.as_ref())?;
+    drop(existing);
+    let before = resume.as_ref().map(|resumption| resumption.record().clone());
+    let suite = match &resume {
+        Some(resumption) => {
+            args.target = super::resume::target(&args, resumption);
+            resumption.suite()
+        }
+        None => suite(&args)?,
+    };
+    let raw = raw_mode(&args)?;
     let request = Request {
         path: args.target.clone(),
         suite,
-        id: new_id(),
+        id: before.as_ref().map_or_else(new_id, |record| record.id.clone()),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         engine: match args.engine {
             EngineArg::Auto => EngineWish::Auto,
@@ -52,12 +60,13 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
         },
         raw,
         labels: args.labels.iter().cloned().collect(),
-        seed: seed(),
-        confidence: args.confidence,
-        crosscheck: args.crosscheck.is_some(),
+        seed: before.as_ref().map_or_else(seed, |record| record.settings.seed),
+        confidence: before.as_ref().map_or(args.confidence, |record| record.settings.confidence),
+        crosscheck: args.crosscheck.is_some() || before.as_ref().is_some_and(|record| !record.crosscheck.is_empty()),
         hang_after: args.hang_after,
         sensors: args.sensors.clone(),
         notes: args.notes.clone(),
+        resume,
     };
     let prepared = Run::prepare(request)?;
     let mut store = if args.no_save { None } else { Some(state::open()?) };
@@ -68,7 +77,8 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     let mut recorder = Recorder::new(store.as_mut(), progress.as_mut());
     let first = prepared.record().clone();
     recorder.begin(&first)?;
-    let mut record = prepared.execute(&control, &mut recorder).inspect_err(|_| recorder.withdraw(&first))?;
+    let mut record =
+        prepared.execute(&control, &mut recorder).inspect_err(|_| recorder.withdraw(&first, before.as_ref()))?;
     let unsaved = recorder.finish();
     record.warnings.extend(unsaved.clone().map(|reason| Finding::NotSaved { reason }.into()));
     drop(progress);

@@ -123,7 +123,7 @@ impl Place {
         command
     }
 
-    fn at_home(&self, command: &mut Command) {
+    pub fn at_home(&self, command: &mut Command) {
         command
             .current_dir(self.path())
             .env("ASSAY", ASSAY)

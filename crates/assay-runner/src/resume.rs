@@ -1,0 +1,137 @@
+//! Going on with a run that was cut short.
+
+use std::time::Duration;
+
+use assay_core::finding::{Finding, Warning};
+use assay_core::medium::Medium;
+use assay_core::outcome::{Failure, Outcome};
+use assay_core::record::{Measurement, Record};
+use assay_core::suite::{Suite, SuiteWorkload};
+use assay_core::text::harmless;
+use assay_core::units::Bytes;
+use jiff::Timestamp;
+
+use crate::error::RunError;
+
+/// A run that was cut short from outside, and what it takes to go on with it.
+#[derive(Debug, Clone)]
+pub struct Resumption {
+    record: Record,
+    suite: Suite,
+}
+
+impl Resumption {
+    /// Looks whether the run of this record can be gone on with: it was interrupted or killed, and
+    /// it says by which suite it ran. A medium that failed is a result, which stays.
+    ///
+    /// # Errors
+    /// [`RunError::NotResumable`] with the reason.
+    pub fn of(record: Record) -> Result<Self, RunError> {
+        let refuse = |reason: &str| Err(RunError::NotResumable { id: harmless(&record.id), reason: reason.to_owned() });
+        match &record.outcome {
+            Outcome::Failed { failure: Failure::Interrupted | Failure::Abandoned, .. } => {}
+            Outcome::Completed => return refuse("it was completed"),
+            Outcome::Running => return refuse("it is still under way"),
+            Outcome::Failed { .. } => return refuse("the medium failed, and that is its result"),
+        }
+        if record.source.is_some() || record.settings.suite_text.is_empty() {
+            return refuse("it does not say by which suite it ran");
+        }
+        match Suite::parse(&record.settings.suite_text, "the suite of the record") {
+            Ok(suite) => Ok(Self { record, suite }),
+            Err(error) => refuse(&harmless(&error.to_string())),
+        }
+    }
+
+    /// The record as it was left.
+    #[must_use]
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// The suite with what is left of its budgets. The test area has to be written once more, which
+    /// neither time nor bytes were planned for.
+    #[must_use]
+    pub fn suite(&self) -> Suite {
+        let settings = &self.record.settings;
+        let layout = settings.layout.as_ref();
+        let again = Duration::from_nanos(layout.map_or(0, |l| l.elapsed_ns));
+        let left = self.suite.budget.saturating_sub(Duration::from_nanos(settings.elapsed_ns)) + again;
+        let bytes = settings.max_write_bytes.saturating_sub(settings.written_bytes);
+        Suite {
+            budget: left.max(Duration::from_secs(1)),
+            max_write: Bytes(bytes + layout.map_or(0, |l| l.bytes)),
+            span: if self.measured() { Bytes(settings.span_bytes) } else { self.suite.span },
+            ..self.suite.clone()
+        }
+    }
+
+    /// Whether it came as far as a repeat.
+    fn measured(&self) -> bool {
+        self.record.measurements.iter().any(|m| !m.repeats.is_empty())
+    }
+
+    /// Whether this is the medium that was measured.
+    pub(crate) fn check(&self, now: &Medium) -> Result<(), RunError> {
+        let then = &self.record.medium;
+        let same = (then.kind, &then.vendor, &then.model, &then.unit, then.capacity_bytes)
+            == (now.kind, &now.vendor, &now.model, &now.unit, now.capacity_bytes);
+        if same {
+            return Ok(());
+        }
+        let reason = format!("it measured another medium ({}), here is {}", then.title(), now.title());
+        Err(RunError::NotResumable { id: harmless(&self.record.id), reason: harmless(&reason) })
+    }
+
+    /// The record to go on with: under way again, with what was measured and without what is
+    /// judged anew.
+    pub(crate) fn begin(&self) -> Record {
+        let mut record = self.record.clone();
+        let cut = std::mem::replace(&mut record.outcome, Outcome::Running);
+        for repeat in record.measurements.iter_mut().flat_map(|m| &mut m.repeats) {
+            // A run that was killed had no time to say so of its last repeat.
+            if repeat.outcome == Outcome::Running {
+                repeat.outcome = cut.clone();
+            }
+        }
+        let rested_ns = self.rested_ns();
+        for measurement in &mut record.measurements {
+            if measurement.soak.is_some() || is_soak(&self.suite, &measurement.workload.name) {
+                let after_ns = lasted_ns(measurement);
+                if after_ns > 0 {
+                    measurement.warn(Finding::SoakPaused { after_ns, rested_ns });
+                }
+            }
+        }
+        record.warnings.push(Warning::from(Finding::Resumed { rested_ns }));
+        record
+    }
+
+    /// Time since it was cut short, as far as the wall clock tells.
+    fn rested_ns(&self) -> u64 {
+        let began: Option<Timestamp> = self.record.created.parse().ok();
+        let since = began.map_or(0, |began| Timestamp::now().as_nanosecond() - began.as_nanosecond());
+        u64::try_from(since).unwrap_or(0).saturating_sub(self.record.settings.elapsed_ns)
+    }
+}
+
+fn is_soak(suite: &Suite, name: &str) -> bool {
+    suite.workloads.iter().any(|w| w.name == name && w.analysis == assay_core::suite::Analysis::Soak)
+}
+
+/// How long the repeats of a measurement that were cut short lasted, in nanoseconds.
+pub(crate) fn lasted_ns(measurement: &Measurement) -> u64 {
+    let cut = measurement.repeats.iter().filter(|r| r.outcome != Outcome::Completed);
+    cut.flat_map(|r| &r.samples).map(|s| s.interval_ns).sum()
+}
+
+/// The workload as its first repeats ran, so that all are alike.
+pub(crate) fn as_before(asked: &SuiteWorkload, measurement: &Measurement) -> Option<SuiteWorkload> {
+    let workload = &measurement.workload;
+    (!measurement.repeats.is_empty()).then(|| SuiteWorkload {
+        block: Bytes(workload.block_bytes),
+        queue_depth: workload.queue_depth,
+        jobs: workload.jobs,
+        ..asked.clone()
+    })
+}

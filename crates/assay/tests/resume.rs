@@ -1,0 +1,176 @@
+//! Runs that are cut short and gone on with.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+mod common;
+
+use std::path::Path;
+
+use assay_core::event::EventKind;
+use assay_core::finding::Finding;
+use assay_core::outcome::Outcome;
+use assay_core::record::Record;
+use assay_core::units::MIB;
+use assay_lab::{FastDevice, Lab, LimitedCard, Limits, skip};
+use rustix::process::Signal;
+
+use common::{ASSAY, Place, Running, assert_empty, run};
+
+const SUITE: &str = r#"
+name = "long"
+version = 1
+purpose = "A test"
+budget = "30s"
+max_write = "256MiB"
+repeats = 2
+span = "4MiB"
+[[workload]]
+name = "r"
+op = "read"
+pattern = "random"
+block = "4KiB"
+duration = "1s"
+[[workload]]
+name = "w"
+op = "write"
+pattern = "random"
+block = "4KiB"
+duration = "1s"
+"#;
+
+const SOAK: &str = r#"
+name = "short-soak"
+version = 1
+purpose = "A test"
+budget = "40s"
+max_write = "1GiB"
+repeats = 1
+span = "64MiB"
+[[workload]]
+name = "soak"
+op = "write"
+pattern = "sequential"
+block = "128KiB"
+queue_depth = 4
+duration = "24s"
+analysis = "soak"
+"#;
+
+fn resumed(record: &Record) -> bool {
+    record.warnings.iter().any(|w| matches!(w.finding, Finding::Resumed { .. }))
+}
+
+#[test]
+fn what_was_measured_before_is_not_measured_again() {
+    let place = Place::new();
+    place.file("long.toml", SUITE);
+    let mut command = place.assay(["run", "--events", "--suite", "long.toml"]);
+    command.arg(place.medium());
+    let mut running = Running::start(command);
+    for _ in 0..3 {
+        running.wait_for(|event| matches!(event, EventKind::RepeatFinished { .. }));
+    }
+    running.signal(Signal::INT);
+    assert_eq!(running.end().code, Some(130));
+    let cut = place.only_record();
+    let before: Vec<usize> = cut.measurements.iter().map(|m| m.repeats.len()).collect();
+    assert_eq!(before[0], 2, "both reads were done");
+
+    let done = run(place.assay(["run", "--resume", "--json"]));
+    done.measures();
+    assert!(done.stderr.contains(&format!("resumes run {}", cut.id)), "{}", done.stderr);
+    let record = place.only_record();
+    assert_eq!((&record.id, &record.created), (&cut.id, &cut.created));
+    assert_eq!(record.outcome, Outcome::Completed);
+    assert!(resumed(&record));
+    assert_eq!(record.measurements[0].repeats, cut.measurements[0].repeats);
+    for measurement in &record.measurements {
+        let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed).count();
+        assert_eq!(completed, 2, "{}", measurement.workload.name);
+        assert_eq!(measurement.iops.as_ref().unwrap().n, 2);
+        let times: Vec<u64> = measurement.repeats.iter().flat_map(|r| &r.samples).map(|s| s.t_ns).collect();
+        assert!(times.is_sorted(), "{times:?}");
+    }
+    assert!(record.settings.elapsed_ns > cut.settings.elapsed_ns);
+    assert!(record.settings.written_bytes > cut.settings.written_bytes);
+    assert!(record.settings.written_bytes <= record.settings.max_write_bytes);
+    assert_empty(&place.medium());
+
+    // It is done now.
+    let again = run(place.assay(["run", "--resume"]));
+    assert_eq!(again.code, Some(2));
+    assert!(again.stderr.contains("nothing to resume"), "{}", again.stderr);
+    let named = run(place.assay(["run", &format!("--resume={}", cut.id)]));
+    assert_eq!(named.code, Some(2));
+    assert!(named.stderr.contains("cannot be resumed: it was completed"), "{}", named.stderr);
+}
+
+#[test]
+fn a_soak_that_was_killed_keeps_its_samples_and_goes_on() {
+    const TEST: &str = "a_soak_that_was_killed_keeps_its_samples_and_goes_on";
+    let _lab = match Lab::enter() {
+        Ok(lab) => lab,
+        Err(missing) => return skip(TEST, &missing),
+    };
+    let limits = Limits { write_bytes: Some(8 * MIB), ..Limits::default() };
+    let card = match LimitedCard::new(256 * MIB, limits) {
+        Ok(card) => card,
+        Err(missing) => return skip(TEST, &missing),
+    };
+    let place = Place::new();
+    place.file("soak.toml", SOAK);
+    let medium = card.path().to_str().unwrap();
+    let mut command = card.command(Path::new(ASSAY), &["run", "--events", "--suite", "soak.toml", medium]);
+    place.at_home(&mut command);
+    let mut running = Running::start(command);
+    for _ in 0..13 {
+        running.wait_for(|event| matches!(event, EventKind::Sample { .. }));
+    }
+    running.kill();
+
+    let mut command = card.command(Path::new(ASSAY), &["run", "--resume", "--quiet"]);
+    place.at_home(&mut command);
+    let done = run(command);
+    done.measures();
+    let record = place.only_record();
+    assert_eq!(record.outcome, Outcome::Completed);
+    let soak = &record.measurements[0];
+    assert_eq!(soak.repeats.len(), 2);
+    assert!((10..=13).contains(&soak.repeats[0].samples.len()), "{}", soak.repeats[0].samples.len());
+    let lasted: u64 = soak.repeats.iter().flat_map(|r| &r.samples).map(|s| s.interval_ns).sum();
+    assert!((23.0..26.0).contains(&(lasted as f64 / 1e9)), "{lasted}");
+    assert!(soak.warnings.iter().any(|w| matches!(w.finding, Finding::SoakPaused { .. })), "{:?}", soak.warnings);
+    let shown = soak.soak.as_ref().unwrap();
+    let truth = 8.0 * MIB as f64;
+    for rate in [&shown.burst_bytes_per_second, &shown.sustained_bytes_per_second] {
+        assert!((rate.point / truth - 1.0).abs() < 0.1, "{rate:?}");
+    }
+    assert_empty(card.path());
+}
+
+#[test]
+fn another_medium_is_refused() {
+    const TEST: &str = "another_medium_is_refused";
+    let _lab = match Lab::enter() {
+        Ok(lab) => lab,
+        Err(missing) => return skip(TEST, &missing),
+    };
+    let card = match FastDevice::new(64 * MIB) {
+        Ok(card) => card,
+        Err(missing) => return skip(TEST, &missing),
+    };
+    let place = Place::new();
+    place.file("long.toml", SUITE);
+    let mut command = place.assay(["run", "--events", "--suite", "long.toml"]);
+    command.arg(place.medium());
+    let mut running = Running::start(command);
+    running.wait_for(|event| matches!(event, EventKind::RepeatFinished { .. }));
+    running.signal(Signal::INT);
+    running.end();
+    let cut = place.only_record();
+    let mut command = place.assay(["run", "--resume"]);
+    command.arg(card.path());
+    let done = run(command);
+    assert_eq!(done.code, Some(2), "{}", done.stderr);
+    assert!(done.stderr.contains("it measured another medium"), "{}", done.stderr);
+    assert_eq!(place.only_record(), cut);
+}
