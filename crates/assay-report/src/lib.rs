@@ -2,9 +2,11 @@
 //! HTML, Markdown, CSV and JSON. Pure functions from records to text; nothing here touches a
 //! file, a clock or a network.
 
+pub mod advice;
 mod bus;
 mod card;
 mod classes;
+pub mod comparison;
 mod crosscheck;
 mod csv;
 mod facts;
@@ -17,11 +19,15 @@ mod line;
 mod list;
 mod markdown;
 mod notes;
+pub mod pictures;
+pub mod planning;
+pub mod ranking;
 mod redact;
 mod render;
 mod sensors;
 mod style;
 mod verdict;
+pub mod verification;
 mod wrap;
 
 pub use card::card;

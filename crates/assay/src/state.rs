@@ -4,6 +4,8 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use assay_core::record::Record;
+use assay_core::text::harmless;
 use assay_report::Redactor;
 use assay_store::{SqliteStore, Store, StoreError, Stored, data_dir};
 use rustix::fs::Access;
@@ -38,6 +40,24 @@ pub(crate) fn find(query: &str) -> Result<Vec<Stored>, Failure> {
         ids => ids?,
     };
     ids.iter().map(|id| store.load(id).map_err(Failure::from)).collect()
+}
+
+/// Records that several queries name, each once, in their order; `published:…` names figures that
+/// ship with the program.
+pub(crate) fn find_all(queries: &[String]) -> Result<Vec<Record>, Failure> {
+    let mut records: Vec<Record> = Vec::new();
+    for query in queries {
+        let named = match query.strip_prefix(assay_analysis::PREFIX) {
+            Some(query) => assay_analysis::published(query).map_err(|e| Failure::usage(harmless(&e.to_string())))?,
+            None => find(query)?.into_iter().map(|stored| stored.record).collect(),
+        };
+        for record in named {
+            if !records.iter().any(|known| known.id == record.id) {
+                records.push(record);
+            }
+        }
+    }
+    Ok(records)
 }
 
 /// Hides identities by the key of the store; by none of its own where the store cannot keep one.

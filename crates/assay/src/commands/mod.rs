@@ -1,17 +1,22 @@
 //! One file a command.
 
+mod advise;
+mod compare;
 mod completions;
 mod confidence;
 mod info;
 mod list;
 mod man;
 mod peers;
+mod plan;
+mod rank;
 mod report;
 mod resume;
 mod rm;
 mod run;
 mod show;
 mod suite;
+mod verify;
 
 pub(crate) use confidence::parse as parse_confidence;
 
@@ -25,6 +30,11 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
     match cli.command {
         Command::Run(args) => run::run(*args),
         Command::Info(args) => info::info(&args),
+        Command::Verify(args) => verify::verify(&args),
+        Command::Compare(args) => compare::compare(&args),
+        Command::Rank(args) => rank::rank(&args),
+        Command::Plan(args) => plan::plan(&args),
+        Command::Advise(args) => advise::advise(&args),
         Command::Suite(args) => suite::suite(args),
         Command::List(args) => list::list(&args),
         Command::Show(args) => show::show(&args),

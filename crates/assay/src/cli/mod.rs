@@ -1,5 +1,11 @@
 //! What can be said on the command line. Help, man pages and completions come from here.
 
+mod advise;
+mod compare;
+mod plan;
+mod rank;
+mod verify;
+
 use std::path::PathBuf;
 
 use assay_core::sensor::{SensorCommand, SensorNote};
@@ -24,6 +30,12 @@ Exit codes:
 
 /// Measure storage media, prove that the bytes crossed the device, and say how far the bus allows
 /// it.
+pub(crate) use advise::AdviseArgs;
+pub(crate) use compare::CompareArgs;
+pub(crate) use plan::PlanArgs;
+pub(crate) use rank::RankArgs;
+pub(crate) use verify::VerifyArgs;
+
 #[derive(Debug, Parser)]
 #[command(name = "assay", version, propagate_version = true, after_help = OVERVIEW)]
 #[command(help_expected = true, arg_required_else_help = true, max_term_width = 80)]
@@ -41,6 +53,21 @@ pub(crate) enum Command {
     /// Show what a medium is: identity, bus and ceiling, classes, health
     #[command(after_help = INFO_EXAMPLES)]
     Info(InfoArgs),
+    /// Is it genuine? Fill it and check it, or probe it quickly
+    #[command(after_help = verify::EXAMPLES)]
+    Verify(VerifyArgs),
+    /// Compare records or groups of records: same, different, cannot tell, and by how much
+    #[command(after_help = compare::EXAMPLES)]
+    Compare(CompareArgs),
+    /// Rank models over their units, with ties, odd units and what cannot be told
+    #[command(after_help = rank::EXAMPLES)]
+    Rank(RankArgs),
+    /// Plan an experiment: which unit in which slot in which round, and what it can tell
+    #[command(after_help = plan::EXAMPLES)]
+    Plan(PlanArgs),
+    /// Decide: local flash or NAS, cache, what to buy, which class
+    #[command(after_help = advise::EXAMPLES)]
+    Advise(AdviseArgs),
     /// List, show and export suites
     #[command(after_help = SUITE_EXAMPLES)]
     Suite(SuiteArgs),

@@ -1,0 +1,135 @@
+//! What kind of load a figure is of: figures are compared under the same load, and no other.
+
+use assay_core::units::Bytes;
+use assay_core::workload::{Op, Pattern, Sync, Workload};
+use serde::Serialize;
+
+/// A load, whatever the suite calls it. Sorted as people read it: reads before writes, sequential
+/// before random, small blocks before large ones.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Load {
+    /// 0 read, 1 mixed, 2 write: what sorts.
+    #[serde(skip)]
+    op_order: u8,
+    #[serde(skip)]
+    pattern_order: u8,
+    /// Size of one operation in bytes.
+    pub block_bytes: u64,
+    /// Operations in flight for each job.
+    pub queue_depth: u32,
+    /// Threads.
+    pub jobs: u32,
+    /// Share of reads in percent for mixed work.
+    pub read_percent: Option<u8>,
+    /// Whether every write is followed by a sync of its own.
+    pub synced: bool,
+    /// What tells several figures of one record under the same load apart; empty for the first.
+    pub variant: String,
+}
+
+impl Load {
+    /// The load of a workload.
+    #[must_use]
+    pub fn of(workload: &Workload) -> Self {
+        Self {
+            op_order: match workload.op {
+                Op::Read => 0,
+                Op::Mixed => 1,
+                Op::Write => 2,
+            },
+            pattern_order: match workload.pattern {
+                Pattern::Sequential => 0,
+                Pattern::Random => 1,
+            },
+            block_bytes: workload.block_bytes,
+            queue_depth: workload.queue_depth,
+            jobs: workload.jobs,
+            read_percent: workload.read_percent,
+            synced: workload.sync != Sync::End,
+            variant: String::new(),
+        }
+    }
+
+    /// What the operations do.
+    #[must_use]
+    pub fn op(&self) -> Op {
+        [Op::Read, Op::Mixed, Op::Write][usize::from(self.op_order.min(2))]
+    }
+
+    /// Where they go.
+    #[must_use]
+    pub fn pattern(&self) -> Pattern {
+        if self.pattern_order == 0 { Pattern::Sequential } else { Pattern::Random }
+    }
+
+    /// In words: `random read 4 KiB, QD 32`.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let pattern = if self.pattern_order == 0 { "sequential" } else { "random" };
+        let op = match self.op() {
+            Op::Read => "read".to_owned(),
+            Op::Write => "write".to_owned(),
+            Op::Mixed => format!("mixed {} % read", self.read_percent.unwrap_or(0)),
+        };
+        let mut title = format!("{pattern} {op} {}", Bytes(self.block_bytes));
+        if self.queue_depth > 1 {
+            title += &format!(", QD {}", self.queue_depth);
+        }
+        if self.jobs > 1 {
+            title += &format!(", {} jobs", self.jobs);
+        }
+        if self.synced {
+            title += ", synced";
+        }
+        if !self.variant.is_empty() {
+            title += &format!(" ({})", self.variant);
+        }
+        title
+    }
+}
+
+/// Which figure of a measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// Operations per second.
+    Iops,
+    /// Bytes per second; of writes, acknowledged.
+    BytesPerSecond,
+    /// Bytes per second with the final sync in the clock.
+    DurableBytesPerSecond,
+    /// Median latency in nanoseconds.
+    P50Ns,
+    /// 99th percentile of the latency in nanoseconds.
+    P99Ns,
+}
+
+impl Quantity {
+    /// What people read first of a load: the rate of sequential work, the operations of random
+    /// work.
+    #[must_use]
+    pub fn usual(load: &Load) -> Self {
+        match load.pattern() {
+            Pattern::Sequential => Self::BytesPerSecond,
+            Pattern::Random => Self::Iops,
+        }
+    }
+
+    /// Whether more of it is better.
+    #[must_use]
+    pub fn more_is_better(self) -> bool {
+        !matches!(self, Self::P50Ns | Self::P99Ns)
+    }
+
+    /// Name, as on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Iops => "iops",
+            Self::BytesPerSecond => "rate",
+            Self::DurableBytesPerSecond => "durable",
+            Self::P50Ns => "p50",
+            Self::P99Ns => "p99",
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The figures of published articles as records: a reference set that ships with the program.
+
+use std::collections::BTreeMap;
+
+use assay_core::estimate::Estimate;
+use assay_core::finding::{Validity, Verdict};
+use assay_core::medium::{Medium, MediumKind};
+use assay_core::outcome::Outcome;
+use assay_core::record::{Host, Measurement, Record, SCHEMA, Settings, Source, SuiteRef, Tool};
+use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
+
+/// What a query for published figures begins with: `published:`, `published:sandisk-ultra-a1`,
+/// `published:sandisk-ultra-a1/3`.
+pub const PREFIX: &str = "published:";
+/// Format of the source of such a record.
+pub(crate) const FORMAT: &str = "published";
+
+/// See `data/README.md`.
+const FIGURES: &str = include_str!("../../../data/published.csv");
+/// How a published figure came about, as far as is known.
+const METHOD: &str = "as published, one value";
+
+/// No published figure is named so.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no published medium is named `{asked}`; there are {known}")]
+pub struct PublishedError {
+    /// What was asked for, without the prefix.
+    pub asked: String,
+    /// What there is.
+    pub known: String,
+}
+
+/// The records that a query after [`PREFIX`] names: all for none, a medium by its name in small
+/// letters and hyphens, one unit of it after a slash.
+///
+/// # Errors
+/// [`PublishedError`] with the names there are.
+pub fn published(query: &str) -> Result<Vec<Record>, PublishedError> {
+    let all = every();
+    if query.is_empty() {
+        return Ok(all);
+    }
+    let wanted = query.to_ascii_lowercase();
+    let named: Vec<Record> = all
+        .iter()
+        .filter(|r| {
+            let id = r.id.trim_start_matches(PREFIX);
+            id == wanted || id.split('/').next() == Some(wanted.as_str())
+        })
+        .cloned()
+        .collect();
+    if named.is_empty() {
+        let mut known: Vec<&str> =
+            all.iter().filter_map(|r| r.id.trim_start_matches(PREFIX).split('/').next()).collect();
+        known.dedup();
+        return Err(PublishedError { asked: query.to_owned(), known: known.join(", ") });
+    }
+    Ok(named)
+}
+
+fn every() -> Vec<Record> {
+    let mut records: Vec<Record> = Vec::new();
+    for line in FIGURES.lines().skip(1) {
+        let Some(row) = Row::parse(line) else { continue };
+        let id = row.id();
+        let index = records.iter().position(|r| r.id == id).unwrap_or_else(|| {
+            records.push(row.record(id));
+            records.len() - 1
+        });
+        records[index].measurements.push(row.measurement());
+    }
+    records
+}
+
+/// A line of the file.
+struct Row<'a> {
+    article: &'a str,
+    medium: &'a str,
+    unit: &'a str,
+    host: &'a str,
+    tool: &'a str,
+    op: Op,
+    pattern: Pattern,
+    block_bytes: u64,
+    queue_depth: u32,
+    jobs: u32,
+    bytes_per_second: f64,
+    iops: Option<f64>,
+    printed: &'a str,
+}
+
+impl<'a> Row<'a> {
+    fn parse(line: &'a str) -> Option<Self> {
+        let cells: Vec<&str> = line.split(',').collect();
+        let [article, medium, unit, host, tool, op, pattern, block, depth, jobs, rate, iops, printed] = cells[..]
+        else {
+            return None;
+        };
+        Some(Self {
+            article,
+            medium,
+            unit,
+            host,
+            tool,
+            op: if op == "read" { Op::Read } else { Op::Write },
+            pattern: if pattern == "random" { Pattern::Random } else { Pattern::Sequential },
+            block_bytes: block.parse().ok()?,
+            queue_depth: depth.parse().ok()?,
+            jobs: jobs.parse().ok()?,
+            bytes_per_second: rate.parse().ok()?,
+            iops: iops.parse().ok(),
+            printed,
+        })
+    }
+
+    fn id(&self) -> String {
+        let slug: String =
+            self.medium.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+        let words: Vec<&str> = slug.split('-').filter(|word| !word.is_empty()).collect();
+        let slug = words.join("-");
+        if self.unit.is_empty() {
+            format!("{PREFIX}{slug}")
+        } else {
+            format!("{PREFIX}{slug}/{}", self.unit.to_ascii_lowercase())
+        }
+    }
+
+    fn kind(&self) -> MediumKind {
+        let name = self.medium.to_ascii_lowercase();
+        let says = |word: &str| name.contains(word);
+        if says("iscsi") {
+            MediumKind::Iscsi
+        } else if says("hdd") {
+            MediumKind::SataHdd
+        } else if says("ssd via sata") {
+            MediumKind::SataSsd
+        } else if says("ssd") {
+            MediumKind::UsbDisk
+        } else if says("usb") {
+            MediumKind::UsbStick
+        } else {
+            MediumKind::Sd
+        }
+    }
+
+    fn record(&self, id: String) -> Record {
+        let mut labels = BTreeMap::from([("model".to_owned(), self.medium.to_owned())]);
+        if !self.unit.is_empty() {
+            labels.insert("unit".to_owned(), self.unit.to_owned());
+        }
+        Record {
+            schema: SCHEMA.to_owned(),
+            id,
+            created: String::new(),
+            tool: Tool {
+                name: FORMAT.to_owned(),
+                version: String::new(),
+                engine: self.tool.to_owned(),
+                engine_reason: "as the article says".to_owned(),
+            },
+            host: Host { board: Some(self.host.to_owned()), ..Host::default() },
+            medium: Medium { kind: self.kind(), model: Some(self.medium.to_owned()), ..Medium::unknown("") },
+            labels,
+            suite: SuiteRef { name: FORMAT.to_owned(), version: 1 },
+            settings: Settings::default(),
+            measurements: Vec::new(),
+            sensors: Vec::new(),
+            crosscheck: Vec::new(),
+            verification: None,
+            source: Some(Source {
+                format: FORMAT.to_owned(),
+                file: self.article.to_owned(),
+                original_text_sha256: String::new(),
+            }),
+            outcome: Outcome::Completed,
+            validity: Validity { verdict: Verdict::Valid, reasons: Vec::new() },
+            warnings: Vec::new(),
+        }
+    }
+
+    fn measurement(&self) -> Measurement {
+        let workload = Workload {
+            name: self.tool.to_owned(),
+            op: self.op,
+            read_percent: None,
+            pattern: self.pattern,
+            block_bytes: self.block_bytes,
+            queue_depth: self.queue_depth,
+            jobs: self.jobs,
+            span_bytes: 0,
+            direct: true,
+            sync: Sync::End,
+            stop: Stop { ramp_ns: 0, duration_ns: 0, max_bytes: None },
+        };
+        let mut measurement = Measurement::empty(workload, self.tool);
+        let method = if self.printed.is_empty() { METHOD.to_owned() } else { format!("{METHOD}: {}", self.printed) };
+        let iops = self.iops.unwrap_or(self.bytes_per_second / self.block_bytes as f64);
+        measurement.bytes_per_second = Some(Estimate::bare(self.bytes_per_second, 1, &method));
+        measurement.iops = Some(Estimate::bare(iops, 1, &method));
+        measurement
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_a_figure() {
+        let figures: usize = every().iter().map(|r| r.measurements.len()).sum();
+        assert_eq!(figures, FIGURES.lines().count() - 1);
+    }
+
+    #[test]
+    fn media_are_found_by_name_and_unit() {
+        let cards = published("sandisk-ultra-a1").unwrap();
+        assert_eq!(cards.len(), 3);
+        let third = published("SanDisk-Ultra-A1/3").unwrap();
+        assert_eq!(third[0].labels["unit"], "3");
+        let error = published("nothing").unwrap_err();
+        assert!(error.to_string().contains("sandisk-ultra-a1"), "{error}");
+        assert!(published("").unwrap().len() >= 16);
+    }
+
+    #[test]
+    fn rates_are_in_bytes() {
+        let card = &published("sandisk-extreme-a2/1").unwrap()[0];
+        let first = &card.measurements[0];
+        assert_eq!(first.bytes_per_second.as_ref().unwrap().point, 6116.0 * 1024.0);
+        assert_eq!(first.iops.as_ref().unwrap().point, 1529.0);
+        assert_eq!(first.workload.jobs, 4);
+    }
+}
