@@ -4,6 +4,9 @@
 mod ess;
 mod interval;
 mod shape;
+pub mod decide;
+pub mod experiment;
+pub mod rank;
 pub mod soak;
 pub mod steady;
 #[cfg(test)]

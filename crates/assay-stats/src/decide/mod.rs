@@ -1,0 +1,32 @@
+//! From estimates to decisions, each with its probability and the numbers behind it.
+
+mod acceptability;
+mod bounds;
+mod buy;
+mod cache;
+mod cache_verdict;
+mod class;
+mod composite;
+mod hits;
+mod nas;
+mod pibenchmarks;
+mod posterior;
+pub(crate) mod random;
+mod refusal;
+mod tolerance;
+
+pub use acceptability::{Acceptability, Combination, FIRST, Weights, acceptability};
+pub use bounds::{Bounds, LEAST_RUNS, bounds, margin};
+pub use buy::{Candidate, ENOUGH, EQUAL, Fleet, Offer, Purchase, Standing, purchase};
+pub use cache::{LOW_FEED, LogDevice, Ram, Service, feed, fill_seconds, log_device};
+pub use cache_verdict::{Cache, CacheVerdict, CacheWord, Warning, judge};
+pub use class::{ClassVerdict, Host, Part, Quantity, Runs, Status, class, classes, total_of_jobs};
+pub use composite::index;
+pub use hits::{HEADER_BYTES, HEADER_BYTES_BEFORE, Hits, Reuse, header_bytes, hits, reach};
+pub use nas::{
+    BreakEven, ETHERNET, Limit, Local, Nas, NasDecision, NasVerdict, Need, Share, Wire, break_even, decide, share,
+};
+pub use pibenchmarks::{PIBENCHMARKS_WEIGHTS, PiRun, pi_score, pi_value};
+pub use posterior::{About, Posterior};
+pub use refusal::Refusal;
+pub use tolerance::{Claim, ModelClaim, model_claim, tolerance_factor, units_without_a_model};

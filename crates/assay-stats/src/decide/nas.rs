@@ -1,0 +1,242 @@
+//! A medium in each node, or a share of one central volume.
+
+use super::posterior::{About, Posterior};
+use super::refusal::{Refusal, a_share, not_negative, positive};
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// Payload of a full Ethernet frame over its length on the wire with preamble and gap: TCP over
+/// IPv4 with time stamps, 1448 of 1538 bytes (IEEE 802.3; RFC 9293 and RFC 7323).
+pub const ETHERNET: f64 = 1448.0 / 1538.0;
+/// Probability that makes a decision.
+const SURE: f64 = 0.95;
+/// Draws per decision: the standard error of a probability of 0.95 is 0.0015.
+const DRAWS: usize = 20_000;
+
+/// What the wire to the volume carries.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Wire {
+    /// Line rate in bytes per second, of which [`ETHERNET`] is payload.
+    Line(f64),
+    /// Payload in bytes per second, measured or agreed on.
+    Payload(f64),
+}
+
+impl Wire {
+    fn payload(self) -> Result<f64, Refusal> {
+        match self {
+            Self::Line(rate) => Ok(positive("the line rate", rate)? * ETHERNET),
+            Self::Payload(rate) => positive("the payload rate", rate),
+        }
+    }
+}
+
+/// A central volume and its nodes, for one workload.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Nas {
+    /// The wire at the volume.
+    pub wire: Wire,
+    /// The wire at each node, where it is known.
+    pub node_wire: Option<Wire>,
+    /// Operations per second that the volume itself gives at this block size, where known.
+    pub volume_iops: Option<f64>,
+    /// Seconds from asking for a block until it arrives, with the time to serve it, where known.
+    pub answer_seconds: Option<f64>,
+    /// Block size in bytes.
+    pub block_bytes: u64,
+    /// Queue depth of each node.
+    pub queue_depth: u32,
+    /// Nodes.
+    pub nodes: u32,
+    /// Share of the nodes that is active at the same time; 1 is the worst case.
+    pub active_share: f64,
+}
+
+/// What a node's share ends at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// The wire at the volume.
+    Wire,
+    /// The operations per second of the volume.
+    Volume,
+    /// Round trip and queue depth.
+    Latency,
+    /// The wire at the node.
+    NodeWire,
+}
+
+/// Bytes per second that one active node gets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Share {
+    /// The smallest of the terms.
+    pub bytes_per_second: f64,
+    /// Which one that is.
+    pub limit: Limit,
+    /// All that are known, in bytes per second.
+    pub terms: Vec<(Limit, f64)>,
+}
+
+/// From how many nodes on a medium of its own is as fast as a share of the volume.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum BreakEven {
+    /// That many; not a whole number.
+    Nodes(f64),
+    /// Already a single node gets less from the volume, by a term that nodes do not share.
+    Always(Limit),
+}
+
+/// The medium in the node.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Local {
+    /// Bytes per second.
+    pub bytes_per_second: Posterior,
+    /// Block size it was measured at, in bytes.
+    pub block_bytes: u64,
+    /// Queue depth it was measured at.
+    pub queue_depth: u32,
+}
+
+/// The answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NasVerdict {
+    /// A medium in each node is faster by more than the margin with 95 % probability.
+    Local,
+    /// It is not, with 95 % probability.
+    Nas,
+    /// The data do not tell.
+    Undecided(Need),
+}
+
+/// What would tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// A second value: one has no interval.
+    Interval,
+    /// More measurements: the mean is not known well enough.
+    MoreMeasurements,
+    /// Nothing: units of this model differ by more than the distance.
+    UnitsDiffer,
+}
+
+/// The decision and the numbers behind it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NasDecision {
+    /// The answer.
+    pub verdict: NasVerdict,
+    /// Probability that the medium is faster than the share by more than the margin.
+    pub probability: Option<f64>,
+    /// The share of one active node.
+    pub share: Share,
+    /// Nodes at which both are the same, by the estimates.
+    pub break_even: BreakEven,
+    /// The estimate of the medium over the share.
+    pub ratio: f64,
+}
+
+impl Nas {
+    fn active(&self) -> Result<f64, Refusal> {
+        let nodes = positive("the number of nodes", f64::from(self.nodes))?;
+        Ok((nodes * positive("the active share", a_share("the active share", self.active_share)?)?).max(1.0))
+    }
+
+    fn block(&self) -> Result<f64, Refusal> {
+        positive("the block size", self.block_bytes as f64)
+    }
+
+    /// Terms that the active nodes divide, undivided.
+    fn shared(&self) -> Result<Vec<(Limit, f64)>, Refusal> {
+        let mut terms = vec![(Limit::Wire, self.wire.payload()?)];
+        if let Some(iops) = self.volume_iops {
+            terms.push((Limit::Volume, positive("the operations per second of the volume", iops)? * self.block()?));
+        }
+        Ok(terms)
+    }
+
+    /// Terms that each node has to itself.
+    fn own(&self) -> Result<Vec<(Limit, f64)>, Refusal> {
+        let mut terms = Vec::new();
+        if let Some(seconds) = self.answer_seconds {
+            let depth = positive("the queue depth", f64::from(self.queue_depth))?;
+            terms.push((Limit::Latency, depth * self.block()? / positive("the time to answer", seconds)?));
+        }
+        if let Some(wire) = self.node_wire {
+            terms.push((Limit::NodeWire, wire.payload()?));
+        }
+        Ok(terms)
+    }
+}
+
+fn least(terms: &[(Limit, f64)]) -> Option<(Limit, f64)> {
+    terms.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// What one active node gets: the smallest of its part of the wire, its part of the volume's
+/// operations, what round trips allow (Little's law) and its own wire.
+///
+/// # Errors
+/// A quantity that is not positive and finite, a share outside 0 to 1.
+pub fn share(nas: &Nas) -> Result<Share, Refusal> {
+    let active = nas.active()?;
+    let mut terms: Vec<(Limit, f64)> = nas.shared()?.into_iter().map(|(limit, rate)| (limit, rate / active)).collect();
+    terms.extend(nas.own()?);
+    let (limit, bytes_per_second) = least(&terms).ok_or(Refusal::TooFew { what: "terms", least: 1, given: 0 })?;
+    Ok(Share { bytes_per_second, limit, terms })
+}
+
+/// Nodes at which a medium of `local` bytes per second is as fast as a share of the volume.
+///
+/// # Errors
+/// As [`share`], and a rate that is not positive and finite.
+pub fn break_even(nas: &Nas, local: f64) -> Result<BreakEven, Refusal> {
+    let local = positive("the rate of the medium", local)?;
+    nas.active()?;
+    if let Some((limit, _)) = least(&nas.own()?).filter(|(_, rate)| *rate < local) {
+        return Ok(BreakEven::Always(limit));
+    }
+    let (limit, total) = least(&nas.shared()?).ok_or(Refusal::TooFew { what: "terms", least: 1, given: 0 })?;
+    // A single node is always whole: the active share divides from the second one on.
+    Ok(if total < local { BreakEven::Always(limit) } else { BreakEven::Nodes(total / (nas.active_share * local)) })
+}
+
+/// Whether a medium in each node beats its share of the volume by more than `margin` (0.10 is a
+/// usual one), for the model's mean or for the next unit. The volume is taken as given.
+///
+/// # Errors
+/// Different block sizes or queue depths, a next unit where one unit is all there is, and as
+/// [`share`].
+pub fn decide(local: &Local, nas: &Nas, about: About, margin: f64, seed: u64) -> Result<NasDecision, Refusal> {
+    if local.block_bytes != nas.block_bytes {
+        return Err(Refusal::Unlike { what: "block size", local: local.block_bytes, other: nas.block_bytes });
+    }
+    if local.queue_depth != nas.queue_depth {
+        let (local, other) = (local.queue_depth.into(), nas.queue_depth.into());
+        return Err(Refusal::Unlike { what: "queue depth", local, other });
+    }
+    let margin = not_negative("the margin", margin)?;
+    let share = share(nas)?;
+    let rate = local.bytes_per_second;
+    let needed = (share.bytes_per_second * (1.0 + margin)).ln();
+    let probability = match rate.draws(about, DRAWS, seed) {
+        Ok(draws) => Some(draws.iter().filter(|d| **d > needed).count() as f64 / DRAWS as f64),
+        Err(Refusal::NoInterval { .. }) => None,
+        Err(other) => return Err(other),
+    };
+    let verdict = match probability {
+        None => NasVerdict::Undecided(Need::Interval),
+        Some(p) if p >= SURE => NasVerdict::Local,
+        Some(p) if p <= 1.0 - SURE => NasVerdict::Nas,
+        Some(_) => NasVerdict::Undecided(need(&rate, about, needed)),
+    };
+    let break_even = break_even(nas, rate.value())?;
+    Ok(NasDecision { verdict, probability, ratio: rate.value() / share.bytes_per_second, share, break_even })
+}
+
+/// Whether knowing the mean perfectly would decide.
+fn need(rate: &Posterior, about: About, needed: f64) -> Need {
+    let distance = rate.log_mean() - needed;
+    let units = if about == About::NextUnit { rate.unit_variance() } else { None };
+    let known = units.filter(|v| *v > 0.0).and_then(|v| Normal::new(0.0, v.sqrt()).ok()).map(|n| n.cdf(distance));
+    match known {
+        Some(p) if p < SURE && p > 1.0 - SURE => Need::UnitsDiffer,
+        _ => Need::MoreMeasurements,
+    }
+}

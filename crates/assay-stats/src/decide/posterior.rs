@@ -1,0 +1,203 @@
+//! What is known of a rate, on the log scale, and draws from it.
+
+use super::random::Generator;
+use super::refusal::{Refusal, all_positive, not_negative, positive};
+
+/// What a statement is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// What was measured: the mean of the model, or the specimen where runs of one unit were taken.
+    Mean,
+    /// The next unit of the model: the card that will be bought.
+    NextUnit,
+}
+
+/// A rate (or another positive quantity) with what is known of its uncertainty.
+///
+/// The logarithm of the mean has a Student t distribution around what was measured (flat prior on
+/// the mean; Gelman et al., "Bayesian Data Analysis", 3rd ed., section 3.2). A next unit differs
+/// from the mean by a deviation of its own with the same estimate of the variance, so that its
+/// draws follow the prediction distribution, t scaled by sqrt(variance of the mean + of units).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Posterior {
+    log_mean: f64,
+    spread: Option<Spread>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Spread {
+    mean_variance: f64,
+    unit_variance: Option<f64>,
+    degrees: f64,
+}
+
+impl Posterior {
+    /// A figure without an interval; decisions cannot tell what they would need one for.
+    ///
+    /// # Errors
+    /// A value that is not positive and finite.
+    pub fn point(value: f64) -> Result<Self, Refusal> {
+        Ok(Self { log_mean: positive("the value", value)?.ln(), spread: None })
+    }
+
+    /// From repeats on one unit: about that specimen, and nothing about another unit. One repeat
+    /// is a point.
+    ///
+    /// # Errors
+    /// No value, or one that is not positive and finite.
+    pub fn of_runs(values: &[f64]) -> Result<Self, Refusal> {
+        Self::of(all_positive("repeats", values)?, false)
+    }
+
+    /// From the means of several units of one model. One unit is a point.
+    ///
+    /// # Errors
+    /// No value, or one that is not positive and finite.
+    pub fn of_units(means: &[f64]) -> Result<Self, Refusal> {
+        Self::of(all_positive("units", means)?, true)
+    }
+
+    fn of(values: &[f64], units: bool) -> Result<Self, Refusal> {
+        let n = values.len() as f64;
+        let log_mean = values.iter().map(|v| v.ln()).sum::<f64>() / n;
+        let squares = values.iter().map(|v| (v.ln() - log_mean).powi(2)).sum::<f64>();
+        let spread = (values.len() > 1).then(|| {
+            let variance = squares / (n - 1.0);
+            let unit_variance = units.then_some(variance);
+            Spread { mean_variance: variance / n, unit_variance, degrees: n - 1.0 }
+        });
+        Ok(Self { log_mean, spread })
+    }
+
+    /// From an analysis of several models: mean of the logarithms, variance of that mean, variance
+    /// between units (`None` where the rate is about one unit), degrees of freedom.
+    ///
+    /// # Errors
+    /// A mean that is not finite, a variance below zero, no degree of freedom.
+    pub fn moderated(
+        log_mean: f64,
+        mean_variance: f64,
+        unit_variance: Option<f64>,
+        degrees: f64,
+    ) -> Result<Self, Refusal> {
+        if !log_mean.is_finite() {
+            return Err(Refusal::NotPositive { what: "the mean", value: log_mean.exp() });
+        }
+        let mean_variance = not_negative("the variance of the mean", mean_variance)?;
+        let unit_variance = unit_variance.map(|v| not_negative("the variance between units", v)).transpose()?;
+        let degrees = positive("the degrees of freedom", degrees)?;
+        Ok(Self { log_mean, spread: Some(Spread { mean_variance, unit_variance, degrees }) })
+    }
+
+    /// The estimate itself, in the unit of the values.
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        self.log_mean.exp()
+    }
+
+    /// The logarithm of the estimate.
+    #[must_use]
+    pub fn log_mean(&self) -> f64 {
+        self.log_mean
+    }
+
+    /// Whether draws about this can be made.
+    #[must_use]
+    pub fn knows(&self, about: About) -> bool {
+        self.spread.is_some_and(|s| about == About::Mean || s.unit_variance.is_some())
+    }
+
+    /// Variance of the logarithm of a single unit around the mean; `None` where it is not known.
+    #[must_use]
+    pub fn unit_variance(&self) -> Option<f64> {
+        self.spread.and_then(|s| s.unit_variance)
+    }
+
+    /// `count` logarithms of what the rate may be.
+    ///
+    /// # Errors
+    /// [`Refusal::NoInterval`] for a point; [`Refusal::OneUnit`] for a next unit where runs of one
+    /// unit are all there is.
+    pub fn draws(&self, about: About, count: usize, seed: u64) -> Result<Vec<f64>, Refusal> {
+        let mut generator = Generator::new(seed);
+        let draw = self.sampler(about)?;
+        Ok((0..count).map(|_| draw.next(&mut generator)).collect())
+    }
+
+    pub(crate) fn sampler(&self, about: About) -> Result<Sampler, Refusal> {
+        let spread = self.spread.ok_or(Refusal::NoInterval { what: "the rate" })?;
+        let variance = match about {
+            About::Mean => spread.mean_variance,
+            About::NextUnit => spread.mean_variance + spread.unit_variance.ok_or(Refusal::OneUnit)?,
+        };
+        Ok(Sampler { centre: self.log_mean, scale: variance.sqrt(), degrees: spread.degrees })
+    }
+}
+
+/// Draws of one logarithm.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sampler {
+    centre: f64,
+    scale: f64,
+    degrees: f64,
+}
+
+impl Sampler {
+    pub(crate) fn next(&self, generator: &mut Generator) -> f64 {
+        let z = generator.normal();
+        self.centre + self.scale * z * (self.degrees / generator.chi_squared(self.degrees)).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share_above(draws: &[f64], limit: f64) -> f64 {
+        draws.iter().filter(|d| **d > limit).count() as f64 / draws.len() as f64
+    }
+
+    #[test]
+    fn draws_have_the_tails_of_students_t() {
+        // Upper 2.5 % point of t with 2 degrees of freedom: 4.303. Three standard errors of the
+        // share of 40 000 draws: 0.0023.
+        let p = Posterior::of_units(&[90.0, 100.0, 110.0]).unwrap();
+        let sd = 0.100_390;
+        let mean = share_above(&p.draws(About::Mean, 40_000, 1).unwrap(), p.log_mean() + 4.303 * sd / 3f64.sqrt());
+        let next = share_above(
+            &p.draws(About::NextUnit, 40_000, 2).unwrap(),
+            p.log_mean() + 4.303 * sd * (1.0 + 1.0 / 3.0f64).sqrt(),
+        );
+        assert!((mean - 0.025).abs() < 0.0023, "{mean}");
+        assert!((next - 0.025).abs() < 0.0023, "{next}");
+        assert!((p.value() - 99.666).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_point_refuses_and_runs_say_nothing_about_the_next_unit() {
+        for p in [Posterior::point(5.0), Posterior::of_units(&[5.0]), Posterior::of_runs(&[5.0])].map(Result::unwrap) {
+            assert!((p.value() - 5.0).abs() < 1e-12 && !p.knows(About::Mean));
+            assert!(matches!(p.draws(About::Mean, 1, 0), Err(Refusal::NoInterval { .. })));
+        }
+        let specimen = Posterior::of_runs(&[5.0, 6.0]).unwrap();
+        assert!(specimen.knows(About::Mean) && !specimen.knows(About::NextUnit));
+        assert_eq!(specimen.draws(About::NextUnit, 1, 0), Err(Refusal::OneUnit));
+    }
+
+    #[test]
+    fn bad_input_is_refused() {
+        assert!(Posterior::point(f64::NAN).is_err() && Posterior::of_runs(&[]).is_err());
+        assert!(Posterior::of_units(&[1.0, 0.0]).is_err());
+        assert!(Posterior::moderated(f64::NAN, 0.1, None, 2.0).is_err());
+        assert!(Posterior::moderated(1.0, -0.1, None, 2.0).is_err());
+        assert!(Posterior::moderated(1.0, 0.1, Some(f64::NAN), 2.0).is_err());
+        assert!(Posterior::moderated(1.0, 0.1, None, 0.0).is_err());
+    }
+
+    #[test]
+    fn the_seed_makes_the_draws() {
+        let p = Posterior::moderated(1.0, 0.01, Some(0.02), 6.0).unwrap();
+        assert_eq!(p.draws(About::NextUnit, 5, 9), p.draws(About::NextUnit, 5, 9));
+        assert_ne!(p.draws(About::NextUnit, 5, 9), p.draws(About::NextUnit, 5, 10));
+    }
+}

@@ -1,0 +1,131 @@
+//! What share of the units of a model is above a threshold, with confidence.
+//!
+//! One-sided tolerance limits of the normal distribution: the mean less k standard deviations is
+//! below all but a share of the units, with k from the noncentral t distribution (Lieberman 1958,
+//! "Tables for one-sided statistical tolerance limits"; NIST/SEMATECH e-Handbook, 7.2.6.3).
+
+use statrs::distribution::{ContinuousCDF, Normal};
+use statrs::function::erf::erfc;
+use statrs::function::gamma::ln_gamma;
+
+use super::refusal::{Refusal, a_share, all_positive, positive};
+
+/// Steps of Simpson's rule: the integrand is smooth, the error below 1e-7.
+const STEPS: u32 = 2000;
+/// Doublings that find an interval around a quantile.
+const DOUBLINGS: u32 = 100;
+/// Standard deviations of the chi distribution (at most 0.71) that are integrated over: 12 and more.
+const REACH: f64 = 9.0;
+/// Halvings of the interval in the search for a quantile: 2^-60 of it.
+const HALVINGS: u32 = 60;
+
+/// What can be said about a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// With 95 % confidence at least that share of the units passes.
+    Pass,
+    /// With 95 % confidence fewer do.
+    Fail,
+    /// The data do not tell.
+    Indeterminate,
+    /// One unit says nothing about the model.
+    OneUnit,
+}
+
+/// A statement about the units of a model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ModelClaim {
+    /// In a word.
+    pub claim: Claim,
+    /// Rate that the share of the units exceeds with 95 % confidence.
+    pub lower_limit: Option<f64>,
+    /// Rate that it does not exceed with 95 % confidence.
+    pub upper_limit: Option<f64>,
+    /// Units.
+    pub n: usize,
+}
+
+/// k for `n` units, the share `content` of the units and `confidence`.
+///
+/// # Errors
+/// Fewer than two units, shares that are not inside 0 to 1.
+pub fn tolerance_factor(n: usize, content: f64, confidence: f64) -> Result<f64, Refusal> {
+    if n < 2 {
+        return Err(Refusal::TooFew { what: "units", least: 2, given: n });
+    }
+    let inside = |what, value: f64| positive(what, a_share(what, value)?.min(1.0 - value)).map(|_| value);
+    let (content, confidence) = (inside("the share of units", content)?, inside("the confidence", confidence)?);
+    let units = n as f64;
+    let shift = normal_quantile(content) * units.sqrt();
+    let degrees = units - 1.0;
+    let (mut low, mut high) = (-1.0, 1.0);
+    for _ in 0..DOUBLINGS {
+        low *= if noncentral_t(low, degrees, shift) > confidence { 2.0 } else { 1.0 };
+        high *= if noncentral_t(high, degrees, shift) < confidence { 2.0 } else { 1.0 };
+    }
+    for _ in 0..HALVINGS {
+        let middle = (low + high) / 2.0;
+        if noncentral_t(middle, degrees, shift) < confidence { low = middle } else { high = middle }
+    }
+    Ok((low + high) / 2.0 / units.sqrt())
+}
+
+/// Whether at least the share `content` of the units of a model reaches `threshold`, from the
+/// means of its units, with 95 % confidence.
+///
+/// # Errors
+/// No unit, values that are not positive and finite, a share that is not inside 0 to 1.
+pub fn model_claim(units: &[f64], threshold: f64, content: f64) -> Result<ModelClaim, Refusal> {
+    let n = all_positive("units", units)?.len();
+    let threshold = positive("the threshold", threshold)?;
+    if n < 2 {
+        return Ok(ModelClaim { claim: Claim::OneUnit, lower_limit: None, upper_limit: None, n });
+    }
+    let mean = units.iter().map(|v| v.ln()).sum::<f64>() / n as f64;
+    let deviation = (units.iter().map(|v| (v.ln() - mean).powi(2)).sum::<f64>() / (n as f64 - 1.0)).sqrt();
+    let lower = (mean - tolerance_factor(n, content, 0.95)? * deviation).exp();
+    let upper = (mean - tolerance_factor(n, content, 0.05)? * deviation).exp();
+    let claim = if lower >= threshold {
+        Claim::Pass
+    } else if upper < threshold {
+        Claim::Fail
+    } else {
+        Claim::Indeterminate
+    };
+    Ok(ModelClaim { claim, lower_limit: Some(lower), upper_limit: Some(upper), n })
+}
+
+/// Units that all have to pass for the same statement without the normal distribution: the first
+/// n with `content`^n <= 1 - `confidence` (Wilks 1941).
+///
+/// # Errors
+/// Shares that are not inside 0 to 1.
+pub fn units_without_a_model(content: f64, confidence: f64) -> Result<u32, Refusal> {
+    let content = positive("the share of units", a_share("the share of units", content)?)?;
+    let doubt = positive("the doubt", 1.0 - a_share("the confidence", confidence)?)?;
+    let n = doubt.ln() / positive("the share of other units", -content.ln()).map(|v| -v)?;
+    Ok(n.ceil().max(1.0) as u32)
+}
+
+fn normal_quantile(p: f64) -> f64 {
+    Normal::standard().inverse_cdf(p)
+}
+
+/// P(T <= t) of the noncentral t distribution: the normal distribution function averaged over the
+/// chi distribution of the estimated deviation, by Simpson's rule.
+fn noncentral_t(t: f64, degrees: f64, shift: f64) -> f64 {
+    let centre = degrees.sqrt();
+    let from = (centre - REACH).max(0.0);
+    let width = centre + REACH - from;
+    let constant = (1.0 - degrees / 2.0) * std::f64::consts::LN_2 - ln_gamma(degrees / 2.0);
+    let at = |i: u32| {
+        // Steps are finer towards zero, where the factor of a large t falls off.
+        let x = f64::from(i) / f64::from(STEPS);
+        let (chi, slope) = (from + width * x.powi(4), 4.0 * width * x.powi(3));
+        let log_power = if degrees == 1.0 { 0.0 } else { (degrees - 1.0) * chi.ln() };
+        let density = (constant + log_power - chi * chi / 2.0).exp();
+        slope * density * 0.5 * erfc(-(t * chi / centre - shift) / std::f64::consts::SQRT_2)
+    };
+    let inner: f64 = (1..STEPS).map(|i| if i % 2 == 1 { 4.0 } else { 2.0 } * at(i)).sum();
+    (at(0) + inner + at(STEPS)) / (3.0 * f64::from(STEPS))
+}

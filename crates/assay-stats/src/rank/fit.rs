@@ -1,0 +1,254 @@
+//! From observations to models: what varies between models, units, slots and repeats.
+//!
+//! Two stages: least squares takes slots, waves and the order within a session out of the units;
+//! then the units, one value each, stand for their model. In balanced designs this is restricted
+//! maximum likelihood, without the negative components that others cut off: a model's variance
+//! between units holds that between repeats already.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::checks::OrderEffect;
+use super::dnf::Class;
+use super::entry::Entrant;
+use super::moderate::{Spread, pooled};
+use super::observation::{Invalid, Observation};
+use super::sweep::Effects;
+use super::table::Table;
+
+/// A unit after slots, waves and order were taken out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnitFit {
+    /// Its name.
+    pub name: String,
+    /// Mean logarithm.
+    pub ln: f64,
+    /// Repeats on it.
+    pub repeats: u32,
+}
+
+/// A model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelFit {
+    /// Its name.
+    pub name: String,
+    /// Its units, by name.
+    pub units: Vec<UnitFit>,
+    /// Mean logarithm over its units.
+    pub mean: f64,
+    /// Variance of the logarithm between its units; `None` for one unit.
+    pub variance: Option<f64>,
+}
+
+impl ModelFit {
+    /// A model of known unit means of logarithms.
+    #[must_use]
+    pub fn new(name: String, units: Vec<UnitFit>) -> Self {
+        let n = units.len() as f64;
+        let mean = units.iter().map(|u| u.ln).sum::<f64>() / n;
+        let squares = units.iter().map(|u| (u.ln - mean).powi(2)).sum::<f64>();
+        let variance = (units.len() > 1).then(|| squares / (n - 1.0));
+        Self { name, units, mean, variance }
+    }
+
+    /// Degrees of freedom between its units.
+    #[must_use]
+    pub fn degrees(&self) -> u32 {
+        u32::try_from(self.units.len()).unwrap_or(u32::MAX).saturating_sub(1)
+    }
+
+    pub(super) fn spread(&self) -> Spread {
+        Spread { variance: self.variance.unwrap_or(0.0), degrees: self.degrees(), shared: true }
+    }
+
+    /// The model as it enters a ranking: sound, and not at any ceiling.
+    #[must_use]
+    pub fn entrant(&self) -> Entrant {
+        let variance = self.variance.unwrap_or(0.0);
+        let units = self.degrees() + 1;
+        Entrant { name: self.name.clone(), mean: self.mean, variance, units, class: Class::Sound, censored: false }
+    }
+}
+
+/// Deviations of the logarithm; `None` where the data do not tell.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Components {
+    /// Between units of a model; holds the repeats' share where no unit was repeated, and the
+    /// slots' where units did not change slots.
+    pub unit: Option<f64>,
+    /// Between slots.
+    pub slot: Option<f64>,
+    /// Between repeats on one unit.
+    pub run: Option<f64>,
+    /// Degrees of freedom of the repeats' deviation.
+    pub run_degrees: usize,
+}
+
+/// Shares of the variance of one repeat on one unit of any model; they add up to 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shares {
+    /// Between models.
+    pub model: f64,
+    /// Between units of a model.
+    pub unit: f64,
+    /// Between slots.
+    pub slot: f64,
+    /// Between repeats.
+    pub run: f64,
+}
+
+/// What the design does not allow to tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notice {
+    /// So many observations have no slot, so slots were left alone.
+    SlotsUnknown(usize),
+    /// No unit changed its slot: unit and slot cannot be told apart, no unit may be called bad.
+    NoSwap,
+    /// Units and slots fall into so many parts; slots were compared within each only.
+    Parts(usize),
+    /// Slots and waves cannot be told apart; slots were left alone.
+    SlotsConfounded,
+    /// No unit has a second repeat: the variance between units holds that between repeats.
+    NoRepeats,
+    /// The sweep did not settle; effects are rough.
+    NotSettled,
+}
+
+/// Everything that the observations say, before any test.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// By name.
+    pub models: Vec<ModelFit>,
+    /// Effect of each slot on the logarithm, by name; empty where slots were left alone.
+    pub slots: Vec<(String, f64)>,
+    /// Effect of each wave on the logarithm; empty where there is none.
+    pub waves: Vec<(u32, f64)>,
+    /// Components of variance.
+    pub components: Components,
+    /// What part of the variance lies where; `None` where there is no variance.
+    pub shares: Option<Shares>,
+    /// Change along the session; `None` where it cannot be told.
+    pub order: Option<OrderEffect>,
+    /// What could not be told.
+    pub notices: Vec<Notice>,
+}
+
+impl Fit {
+    /// All models as they enter a ranking.
+    #[must_use]
+    pub fn entrants(&self) -> Vec<Entrant> {
+        self.models.iter().map(ModelFit::entrant).collect()
+    }
+
+    /// Whether units were told apart from the slots they sat in.
+    #[must_use]
+    pub fn units_known(&self) -> bool {
+        !self.slots.is_empty()
+    }
+}
+
+/// Why there is no fit.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FitError {
+    /// No observation.
+    Empty,
+    /// One that has no logarithm.
+    Invalid(Invalid),
+}
+
+impl fmt::Display for FitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("no observation"),
+            Self::Invalid(invalid) => invalid.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for FitError {}
+
+/// Estimates all effects and components. The result does not depend on the order of `observations`.
+///
+/// # Errors
+/// No observation, or one whose value is not positive and finite; the error names it.
+pub fn fit(observations: &[Observation]) -> Result<Fit, FitError> {
+    let mut table = Table::new(observations)?;
+    let mut degrees = table.degrees();
+    let mut order = None;
+    if let Some((effect, adjusted)) = OrderEffect::estimate(&table, degrees) {
+        order = Some(effect);
+        table.y = adjusted;
+        degrees -= 1;
+    }
+    let effects = table.design.sweep(&table.y);
+    let mut notices = std::mem::take(&mut table.notices);
+    if !effects.settled {
+        notices.push(Notice::NotSettled);
+    }
+    if degrees == 0 {
+        notices.push(Notice::NoRepeats);
+    }
+    let models = models(&table, &effects);
+    let run = (degrees > 0).then(|| effects.squares() / degrees as f64);
+    let (components, shares) = components(&table, &effects, &models, (run, degrees));
+    let mut factors = effects.factors.into_iter();
+    let slots = if table.slotted { factors.next().unwrap_or_default() } else { Vec::new() };
+    Ok(Fit {
+        models,
+        slots: table.slots.into_iter().zip(slots).collect(),
+        waves: table.waves.into_iter().zip(factors.next().unwrap_or_default()).collect(),
+        components,
+        shares,
+        order,
+        notices,
+    })
+}
+
+fn models(table: &Table, effects: &Effects) -> Vec<ModelFit> {
+    let mut repeats = vec![0; table.units.len()];
+    table.design.unit.iter().for_each(|unit| repeats[*unit] += 1);
+    let mut models: BTreeMap<&str, Vec<UnitFit>> = BTreeMap::new();
+    for (((model, unit), ln), repeats) in table.units.iter().zip(&effects.unit).zip(repeats) {
+        models.entry(model).or_default().push(UnitFit { name: unit.clone(), ln: *ln, repeats });
+    }
+    models.into_iter().map(|(name, units)| ModelFit::new(name.to_owned(), units)).collect()
+}
+
+fn components(
+    table: &Table,
+    effects: &Effects,
+    models: &[ModelFit],
+    (run, run_degrees): (Option<f64>, usize),
+) -> (Components, Option<Shares>) {
+    let noise = run.unwrap_or(0.0);
+    let of_means = |counts: &mut dyn Iterator<Item = f64>| {
+        let (sum, n) = counts.fold((0.0, 0.0), |(sum, n), count| (sum + 1.0 / count, n + 1.0));
+        if n > 0.0 { sum / n } else { 0.0 }
+    };
+    let spreads: Vec<Spread> = models.iter().map(ModelFit::spread).collect();
+    let between = pooled(&spreads).map(|(pool, _)| pool);
+    let repeated = of_means(&mut models.iter().flat_map(|m| &m.units).map(|u| f64::from(u.repeats)));
+    let unit = between.map(|between| (between - noise * repeated).max(0.0));
+    let slot = table.design.factors.first().filter(|_| table.slotted).map(|factor| {
+        let mut met = vec![0.0; factor.levels()];
+        factor.of.iter().for_each(|slot| met[*slot] += 1.0);
+        let squares = effects.factors[0].iter().map(|h| h * h).sum::<f64>();
+        (squares / factor.free() as f64 - noise * of_means(&mut met.into_iter())).max(0.0)
+    });
+    let mut model = 0.0;
+    if models.len() > 1 {
+        let n = models.len() as f64;
+        let grand = models.iter().map(|m| m.mean).sum::<f64>() / n;
+        let squares = models.iter().map(|m| (m.mean - grand).powi(2)).sum::<f64>();
+        let error = between.unwrap_or(0.0) * of_means(&mut models.iter().map(|m| m.units.len() as f64));
+        model = (squares / (n - 1.0) - error).max(0.0);
+    }
+    let parts = [model, unit.unwrap_or(0.0), slot.unwrap_or(0.0), noise];
+    let sum: f64 = parts.iter().sum();
+    let shares = (sum > 0.0).then(|| {
+        let [model, unit, slot, run] = parts.map(|part| part / sum);
+        Shares { model, unit, slot, run }
+    });
+    let root = |variance: Option<f64>| variance.map(f64::sqrt);
+    (Components { unit: root(unit), slot: root(slot), run: root(run), run_degrees }, shares)
+}

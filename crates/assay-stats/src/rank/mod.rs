@@ -1,0 +1,40 @@
+//! From repeats on many units to statements about models: components of variance, a ranking with
+//! ties, odd units, bus ceilings, failures, and what a campaign can tell apart before it starts.
+//!
+//! Everything is on logarithms, where effects are ratios: a 5 % unit stays 5 % at every block size,
+//! and the order of operations per second is the reverse of that of seconds per operation.
+//! The unit, not the repeat, is what a statement about a model rests on.
+
+mod aggregate;
+mod bootstrap;
+mod ceiling;
+mod checks;
+mod dnf;
+mod entry;
+mod fit;
+mod layers;
+mod moderate;
+mod observation;
+mod outlier;
+mod pairwise;
+mod random;
+mod ranking;
+mod resolution;
+mod sweep;
+mod table;
+mod verdict;
+
+pub use aggregate::{Aggregate, Groups, Rule, Yuen, aggregate, yuen};
+pub use ceiling::{Ceiling, compressed, measured_ceiling};
+pub use checks::{OrderEffect, OutstandingSlot, SlotCheck, slot_check};
+pub use dnf::{Class, Ending, Rate, Share, clopper_pearson, fisher_two_sided, jeffreys, rate, rate_upper};
+pub use entry::{Entrant, Options, Refusal, Sense};
+pub use fit::{Components, Fit, FitError, ModelFit, Notice, Shares, UnitFit, fit};
+pub use layers::Medal;
+pub use moderate::{PRIOR_DEGREES, Spread, moderated, pooled};
+pub use observation::{Invalid, Observation};
+pub use outlier::{Disagreement, OddUnit, Oddities, odd_units};
+pub use pairwise::{Answer, Comparison, Doubt, compare, compare_all};
+pub use ranking::{Ranked, Ranking, rank};
+pub use resolution::{Plan, smallest_ratio, studentized_range, studentized_range_cdf};
+pub use verdict::{Pair, Verdict};

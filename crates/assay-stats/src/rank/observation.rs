@@ -1,0 +1,67 @@
+//! One repeat on one unit, as the ranking takes it.
+
+use std::fmt;
+
+/// The value of one repeat, and the circumstances that it may depend on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observation {
+    /// The product.
+    pub model: String,
+    /// The piece of it; names need to differ within a model only.
+    pub unit: String,
+    /// Where the unit sat.
+    pub slot: Option<String>,
+    /// The wave: what was measured at the same time.
+    pub wave: Option<u32>,
+    /// Position within the session, in any unit.
+    pub order: Option<f64>,
+    /// A positive rate or latency, in any unit that is the same for all observations.
+    pub value: f64,
+}
+
+impl Observation {
+    /// A repeat of which nothing but the unit is known.
+    pub fn new(model: impl Into<String>, unit: impl Into<String>, value: f64) -> Self {
+        Self { model: model.into(), unit: unit.into(), slot: None, wave: None, order: None, value }
+    }
+
+    /// The natural logarithm of the value.
+    ///
+    /// # Errors
+    /// A value that is not positive and finite, and an order that is not finite.
+    pub fn ln(&self) -> Result<f64, Invalid> {
+        let order = self.order.unwrap_or(0.0);
+        if self.value > 0.0 && self.value.is_finite() && order.is_finite() {
+            return Ok(self.value.ln());
+        }
+        let value = if order.is_finite() { self.value } else { order };
+        Err(Invalid { what: format!("unit {} of {}", self.unit, self.model), value })
+    }
+}
+
+/// A value that has no logarithm, or is no number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Invalid {
+    /// The observation, in words.
+    pub what: String,
+    /// What it holds.
+    pub value: f64,
+}
+
+impl Invalid {
+    /// Refuses values that are not positive and finite, by their place in the list.
+    pub(crate) fn check(name: &str, values: &[f64]) -> Result<(), Self> {
+        match values.iter().position(|v| !(*v > 0.0 && v.is_finite())) {
+            None => Ok(()),
+            Some(at) => Err(Self { what: format!("value {} of {name}", at + 1), value: values[at] }),
+        }
+    }
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} is not a positive finite number", self.what, self.value)
+    }
+}
+
+impl std::error::Error for Invalid {}

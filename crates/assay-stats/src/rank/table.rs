@@ -1,0 +1,90 @@
+//! Observations with units, slots and waves numbered, and what their design allows to tell.
+
+use std::collections::BTreeMap;
+
+use super::fit::{FitError, Notice};
+use super::observation::Observation;
+use super::sweep::{Design, Factor};
+
+/// Observations in an order of their own, with everything numbered.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) y: Vec<f64>,
+    pub(super) order: Option<Vec<f64>>,
+    /// Model and unit of each unit number.
+    pub(super) units: Vec<(String, String)>,
+    pub(super) slots: Vec<String>,
+    pub(super) waves: Vec<u32>,
+    pub(super) design: Design,
+    /// Whether the first factor is the slot.
+    pub(super) slotted: bool,
+    pub(super) notices: Vec<Notice>,
+}
+
+impl Table {
+    pub(super) fn new(observations: &[Observation]) -> Result<Self, FitError> {
+        let mut rows = Vec::with_capacity(observations.len());
+        for o in observations {
+            rows.push((o, o.ln().map_err(FitError::Invalid)?));
+        }
+        if rows.is_empty() {
+            return Err(FitError::Empty);
+        }
+        // Sums depend on the order of their terms in the last digit; this makes it always the same.
+        rows.sort_by(|(a, x), (b, y)| {
+            (&a.model, &a.unit, &a.slot, a.wave)
+                .cmp(&(&b.model, &b.unit, &b.slot, b.wave))
+                .then_with(|| a.order.unwrap_or(0.0).total_cmp(&b.order.unwrap_or(0.0)).then(x.total_cmp(y)))
+        });
+        let (unit, units) = number(rows.iter().map(|(o, _)| (o.model.clone(), o.unit.clone())));
+        let missing = rows.iter().filter(|(o, _)| o.slot.is_none()).count();
+        let mut notices = Vec::new();
+        let mut factors = Vec::new();
+        let mut slots = Vec::new();
+        if missing == 0 {
+            let (of, names) = number(rows.iter().filter_map(|(o, _)| o.slot.clone()));
+            let factor = Factor::new(of, names.len(), &unit, units.len());
+            if factor.free() == 0 {
+                notices.push(Notice::NoSwap);
+            } else {
+                if factor.parts > 1 {
+                    notices.push(Notice::Parts(factor.parts));
+                }
+                factors.push(factor);
+                slots = names;
+            }
+        } else {
+            notices.push(Notice::SlotsUnknown(missing));
+        }
+        let mut waves = Vec::new();
+        if rows.iter().all(|(o, _)| o.wave.is_some()) {
+            let (of, names) = number(rows.iter().filter_map(|(o, _)| o.wave));
+            let factor = Factor::new(of, names.len(), &unit, units.len());
+            if factor.free() > 0 {
+                factors.push(factor);
+                waves = names;
+            }
+        }
+        let mut design = Design { unit, units: units.len(), factors };
+        let free: usize = design.factors.iter().map(Factor::free).sum();
+        if !slots.is_empty() && !waves.is_empty() && design.rank() < design.units + free {
+            design.factors.remove(0);
+            slots.clear();
+            notices.push(Notice::SlotsConfounded);
+        }
+        let order = rows.iter().map(|(o, _)| o.order).collect();
+        let y = rows.iter().map(|(_, ln)| *ln).collect();
+        Ok(Self { y, order, units, slotted: !slots.is_empty(), slots, waves, design, notices })
+    }
+
+    /// Degrees of freedom between repeats.
+    pub(super) fn degrees(&self) -> usize {
+        self.y.len() - self.design.rank()
+    }
+}
+
+fn number<T: Ord + Clone>(names: impl Iterator<Item = T> + Clone) -> (Vec<usize>, Vec<T>) {
+    let places: BTreeMap<T, usize> = names.clone().map(|name| (name, 0)).collect();
+    let sorted: Vec<T> = places.into_keys().collect();
+    (names.map(|name| sorted.partition_point(|other| *other < name)).collect(), sorted)
+}

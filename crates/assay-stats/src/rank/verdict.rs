@@ -1,0 +1,47 @@
+//! What can be said about two models.
+
+/// What can be said about the first model of a [`Pair`] against the second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Better, with the error over all pairs kept.
+    Better {
+        /// The interval reaches into the equivalence margin: the difference may not matter.
+        margin_may_be_small: bool,
+    },
+    /// The whole interval lies within the equivalence margin.
+    Equivalent,
+    /// Neither better nor equivalent: more units would tell.
+    Unresolved,
+    /// Better as fewer units failed; speed does not make up for that.
+    FailsLess,
+    /// Both at the ceiling of the bus: nothing is said about the media.
+    Ceiling,
+}
+
+impl Verdict {
+    /// Whether the first is better, by speed or by failures.
+    #[must_use]
+    pub fn is_better(self) -> bool {
+        matches!(self, Self::Better { .. } | Self::FailsLess)
+    }
+}
+
+/// Two models. The first is the one of the better failure class, or, within a class, of the better mean.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair {
+    /// Place of the first in [`super::Ranking::models`].
+    pub first: usize,
+    /// Place of the second.
+    pub second: usize,
+    /// The first over the second, in the values' own unit: below 1 where lower is better.
+    pub ratio: f64,
+    /// Simultaneous lower end of the ratio; `None` where the bus hides it or the pair was not tested.
+    pub low: Option<f64>,
+    /// Simultaneous upper end of the ratio; `None` as for the lower end.
+    pub high: Option<f64>,
+    /// Difference of the means of logarithms over its standard error, positive where the first is better.
+    /// `None` where the pair was not tested.
+    pub t: Option<f64>,
+    /// What is said.
+    pub verdict: Verdict,
+}
