@@ -21,8 +21,9 @@ build:
 	cargo build --release
 
 # Comparisons with peers, as root; fails where a target is missed. See docs/benchmarks.md.
+# `make bench ONLY=accuracy` runs those whose name holds the word.
 bench: peers
-	cargo bench --quiet -p assay --bench peers
+	cargo bench --quiet -p assay --bench peers -- $(ONLY)
 
 # After a change of the record's types: see CONTRIBUTING.md.
 schema:

@@ -1,0 +1,109 @@
+//! Runs of the binary under test.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use assay_core::record::{Measurement, Record};
+
+use crate::process::{Finished, finish, finish_watched};
+
+/// The binary that cargo built for this.
+pub(crate) fn binary() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_assay"))
+}
+
+/// Random 4 KiB reads of one thread, unless said otherwise: the load that both instruments get.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Load {
+    /// Operations in flight.
+    pub(crate) depth: u32,
+    /// Size of an operation in KiB.
+    pub(crate) block_kib: u32,
+    /// Length in seconds, warm-up included.
+    pub(crate) seconds: u32,
+    /// Part of the device that is read, in MiB.
+    pub(crate) span_mib: u64,
+}
+
+impl Load {
+    /// Random 4 KiB reads of the first 256 MiB.
+    pub(crate) const fn random_4k(depth: u32, seconds: u32) -> Self {
+        Self { depth, block_kib: 4, seconds, span_mib: 256 }
+    }
+
+    /// The load as a suite of one workload, one repeat.
+    fn suite(self) -> String {
+        let Self { depth, block_kib, seconds, span_mib } = self;
+        // The budget holds calibration and reserve beside the repeat.
+        let budget = seconds + 10;
+        format!(
+            "name = \"bench\"\nversion = 1\npurpose = \"benchmark\"\nbudget = \"{budget}s\"\nmax_write = \"256MiB\"\n\
+             repeats = 1\nspan = \"{span_mib}MiB\"\n[[workload]]\nname = \"w\"\nop = \"read\"\npattern = \"random\"\n\
+             block = \"{block_kib}KiB\"\nqueue_depth = {depth}\nduration = \"{seconds}s\"\n"
+        )
+    }
+}
+
+/// A suite file, removed when dropped.
+#[derive(Debug)]
+pub(crate) struct SuiteFile {
+    path: PathBuf,
+    _directory: tempfile::TempDir,
+}
+
+impl SuiteFile {
+    pub(crate) fn new(text: &str) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("suite.toml");
+        std::fs::write(&path, text).unwrap();
+        Self { path, _directory: directory }
+    }
+
+    /// Arguments that run it on `target` without a store and print the record.
+    pub(crate) fn arguments(&self, target: &Path) -> Vec<OsString> {
+        let fixed = ["run", "--json", "--no-save", "--suite"].map(OsString::from);
+        fixed.into_iter().chain([self.path.clone().into_os_string(), target.as_os_str().to_owned()]).collect()
+    }
+}
+
+/// One run of `load` on the bare device `target` with `engine`.
+#[derive(Debug)]
+pub(crate) struct Run {
+    suite: SuiteFile,
+    target: PathBuf,
+    engine: &'static str,
+}
+
+impl Run {
+    pub(crate) fn new(target: &Path, engine: &'static str, load: Load) -> Self {
+        Self { suite: SuiteFile::new(&load.suite()), target: target.to_owned(), engine }
+    }
+
+    /// The command; a raw device is only read, as the suite does not write.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(binary());
+        command.args(self.suite.arguments(&self.target)).args(["--engine", self.engine, "--raw"]);
+        command
+    }
+
+    pub(crate) fn finish(&self) -> (Measurement, Finished) {
+        measurement(finish(&mut self.command()))
+    }
+
+    pub(crate) fn finish_watched(&self, watch: impl FnOnce(u32)) -> (Measurement, Finished) {
+        measurement(finish_watched(&mut self.command(), watch))
+    }
+}
+
+/// The record that a run printed.
+pub(crate) fn record(finished: &Finished) -> Record {
+    serde_json::from_str(&finished.stdout).unwrap_or_else(|e| panic!("assay: {e}: {}", finished.stderr))
+}
+
+fn measurement(finished: Finished) -> (Measurement, Finished) {
+    let mut record = record(&finished);
+    assert_eq!(record.measurements.len(), 1, "{}", finished.stderr);
+    assert_eq!(record.measurements[0].repeats.len(), 1, "{}", finished.stderr);
+    (record.measurements.remove(0), finished)
+}

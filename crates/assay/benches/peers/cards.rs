@@ -1,0 +1,152 @@
+//! Cards whose speed is known beforehand, because the kernel keeps it.
+//!
+//! Each card has one limit, so that what a workload must come to follows by arithmetic:
+//!
+//! - Reads only or writes only: the limit itself, in operations or in bytes by the block size. The
+//!   slowest card, 5 operations of 4 KiB a second, is limited to 20,480 bytes a second, because the
+//!   kernel counts bytes exactly and rounds the time between few operations up to its clock: a
+//!   limit of 5 operations lets one pass every 208 ms at 250 ticks a second.
+//! - Mixed with a share `p` of reads: only one direction is limited, say reads to `R` a second.
+//!   The other direction waits for nothing but free places in the queue, so all operations
+//!   together come to `R / p`; where writes are limited to `W`, to `W / (1 - p)`. Limits on both
+//!   in proportion to the mix would not do: whichever direction chance puts behind idles the
+//!   other one, by an amount that depends on the depth.
+//! - Directions are drawn at random, so the share among `n` operations scatters: the relative
+//!   standard deviation of the total is `sqrt((1 - q) / (q n))`, where `q` is the limited share.
+//!   The mixed cards are fast enough that three of it are below 1 %.
+
+use assay_lab::Limits;
+
+use Limit::{ReadBytes, ReadIops, WriteBytes, WriteIops};
+use Work::{Mixed, RandomRead, RandomWrite, StreamRead, StreamWrite};
+
+/// The one limit of a card, a second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Limit {
+    ReadIops(u64),
+    WriteIops(u64),
+    ReadBytes(u64),
+    WriteBytes(u64),
+}
+
+impl Limit {
+    pub(crate) fn limits(self) -> Limits {
+        let none = Limits::default();
+        match self {
+            ReadIops(limit) => Limits { read_iops: Some(limit), ..none },
+            WriteIops(limit) => Limits { write_iops: Some(limit), ..none },
+            ReadBytes(limit) => Limits { read_bytes: Some(limit), ..none },
+            WriteBytes(limit) => Limits { write_bytes: Some(limit), ..none },
+        }
+    }
+
+    pub(crate) fn title(self) -> String {
+        match self {
+            ReadIops(limit) => format!("{limit} read IOPS"),
+            WriteIops(limit) => format!("{limit} write IOPS"),
+            ReadBytes(limit) => format!("reads {}", rate(limit)),
+            WriteBytes(limit) => format!("writes {}", rate(limit)),
+        }
+    }
+}
+
+fn rate(bytes: u64) -> String {
+    if bytes < FEW_BYTES { format!("{bytes} B/s") } else { format!("{} MB/s", bytes / 1_000_000) }
+}
+
+/// What is done to a card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Work {
+    RandomRead,
+    RandomWrite,
+    StreamRead,
+    StreamWrite,
+    /// Random, with this percentage of reads.
+    Mixed(u8),
+}
+
+impl Work {
+    /// Its lines in a suite.
+    pub(crate) fn lines(self) -> String {
+        let (op, pattern) = match self {
+            RandomRead => ("read", "random"),
+            RandomWrite => ("write", "random"),
+            StreamRead => ("read", "sequential"),
+            StreamWrite => ("write", "sequential"),
+            Mixed(_) => ("mixed", "random"),
+        };
+        let share = if let Mixed(percent) = self { format!("read_percent = {percent}\n") } else { String::new() };
+        format!("op = \"{op}\"\npattern = \"{pattern}\"\n{share}")
+    }
+}
+
+/// One card and what is done to it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Card {
+    pub(crate) limit: Limit,
+    pub(crate) work: Work,
+    pub(crate) block_kib: u64,
+    pub(crate) depth: u32,
+    pub(crate) jobs: u32,
+    /// Time for layout, calibration and three repeats.
+    pub(crate) budget_seconds: u32,
+    /// Largest relative error allowed.
+    pub(crate) most: f64,
+}
+
+/// What a card must come to, a second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Truth {
+    Iops(f64),
+    Bytes(f64),
+}
+
+impl Card {
+    /// See the arithmetic above.
+    pub(crate) fn truth(&self) -> Truth {
+        let block = self.block_kib as f64 * 1024.0;
+        let reads = match self.work {
+            RandomRead | StreamRead => 1.0,
+            RandomWrite | StreamWrite => 0.0,
+            Mixed(percent) => f64::from(percent) / 100.0,
+        };
+        match self.limit {
+            ReadBytes(limit) if limit < FEW_BYTES => Truth::Iops(limit as f64 / block / reads),
+            ReadIops(limit) => Truth::Iops(limit as f64 / reads),
+            WriteIops(limit) => Truth::Iops(limit as f64 / (1.0 - reads)),
+            ReadBytes(limit) => Truth::Bytes(limit as f64 / reads),
+            WriteBytes(limit) => Truth::Bytes(limit as f64 / (1.0 - reads)),
+        }
+    }
+}
+
+/// Less than this a second is told in operations.
+const FEW_BYTES: u64 = 1_000_000;
+/// Error allowed.
+const MOST: f64 = 0.01;
+/// Error allowed at a few operations a second, where a repeat has a few dozen.
+const MOST_SLOW: f64 = 0.02;
+
+const fn card(limit: Limit, work: Work, block_kib: u64, depth: u32, jobs: u32) -> Card {
+    Card { limit, work, block_kib, depth, jobs, budget_seconds: 9, most: MOST }
+}
+
+/// The cards, from 5 to 20,000 operations and from 1 to 400 MB a second.
+pub(crate) const CARDS: [Card; 16] = [
+    Card { budget_seconds: 30, most: MOST_SLOW, ..card(ReadBytes(20_480), RandomRead, 4, 4, 1) },
+    card(WriteIops(50), RandomWrite, 4, 4, 1),
+    card(ReadIops(200), RandomRead, 4, 1, 4),
+    card(WriteIops(500), RandomWrite, 4, 1, 1),
+    card(ReadIops(1500), RandomRead, 4, 32, 1),
+    card(WriteIops(4000), RandomWrite, 4, 4, 4),
+    card(WriteIops(10_000), RandomWrite, 4, 32, 1),
+    card(ReadIops(20_000), RandomRead, 4, 32, 4),
+    card(ReadBytes(1_000_000), RandomRead, 64, 1, 1),
+    card(WriteBytes(10_000_000), StreamWrite, 1024, 4, 1),
+    card(ReadBytes(23_000_000), RandomRead, 64, 32, 1),
+    card(ReadBytes(90_000_000), StreamRead, 1024, 4, 4),
+    card(WriteBytes(400_000_000), StreamWrite, 1024, 4, 1),
+    card(ReadIops(10_000), Mixed(80), 4, 32, 1),
+    card(WriteIops(7000), Mixed(30), 4, 4, 4),
+    card(ReadBytes(90_000_000), Mixed(90), 16, 32, 1),
+];
