@@ -4,6 +4,7 @@
 //!   a known truth.
 //! - [`LatencyCard`]: a block device behind nbdkit's delay and rate filters: latency and a bus.
 //! - [`FaultyCard`]: errs or hangs when it is told to.
+//! - [`FakeCard`]: answers as a model in the test does, such as one that lies about its size.
 //! - [`RemovableCard`]: is taken out, shrinks or turns read-only when it is told to.
 //! - [`FastDevice`], [`FilledDevice`]: loop devices in memory, with and without a file system, to
 //!   compare instruments.
@@ -15,6 +16,7 @@
 mod cgroup;
 mod command;
 mod fast;
+mod fake;
 mod faulty;
 mod latency;
 mod limited;
@@ -26,6 +28,7 @@ mod turn;
 pub use cgroup::{Cgroup, Limits};
 pub use command::{Missing, skip};
 pub use fast::{FastDevice, FilledDevice};
+pub use fake::{Backing, FakeCard};
 pub use faulty::{FaultyCard, WriteFault};
 pub use latency::{Bus, LatencyCard};
 pub use limited::LimitedCard;

@@ -7,6 +7,9 @@ use crate::command::{Missing, run};
 use crate::loop_device::LoopDevice;
 use crate::mount::Mount;
 
+/// Writes in flight when a card is cut are soon over.
+const ATTEMPTS: u32 = 20;
+
 /// A loop device in memory whose size changes under its users, as that of a reader whose card is
 /// taken out; with or without ext4 on it.
 #[derive(Debug)]
@@ -64,9 +67,22 @@ impl RemovableCard {
     /// # Errors
     /// [`Missing`] where the kernel refuses.
     pub fn shorten(&self, bytes: u64) -> Result<(), Missing> {
-        let image = OpenOptions::new().write(true).open(&self.image);
-        image.and_then(|file| file.set_len(bytes)).map_err(|e| Missing(format!("{}: {e}", self.image.display())))?;
-        run("losetup", &["--set-capacity".as_ref(), self.device.path().as_os_str()]).map(drop)
+        let fail = |e: std::io::Error| Missing(format!("{}: {e}", self.image.display()));
+        // A write that was in flight makes the file longer again, so it is cut until it stays short.
+        for _ in 0..ATTEMPTS {
+            OpenOptions::new().write(true).open(&self.image).and_then(|file| file.set_len(bytes)).map_err(fail)?;
+            run("losetup", &["--set-capacity".as_ref(), self.device.path().as_os_str()])?;
+            if std::fs::metadata(&self.image).map_err(fail)?.len() <= bytes && self.sectors() * 512 <= bytes {
+                return Ok(());
+            }
+        }
+        Err(Missing(format!("{}: grows again and again", self.image.display())))
+    }
+
+    /// Size of the device as the kernel has it, in sectors of 512 bytes.
+    fn sectors(&self) -> u64 {
+        let size = Path::new("/sys/block").join(self.device.name()).join("size");
+        std::fs::read_to_string(size).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(u64::MAX / 512)
     }
 
     /// The file system finds itself damaged and turns read-only, as ext4 does on a failing card.

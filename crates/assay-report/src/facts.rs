@@ -94,6 +94,9 @@ pub(crate) fn effort(record: &Record) -> String {
 /// `assay 0.1.0, suite quick 1, uring engine`.
 pub(crate) fn tool(record: &Record) -> String {
     let t = &record.tool;
+    if record.verification.is_some() && record.measurements.is_empty() {
+        return format!("{} {}, {}", clean(&t.name), clean(&t.version), clean(&t.engine));
+    }
     format!(
         "{} {}, suite {} {}, {} engine",
         clean(&t.name),

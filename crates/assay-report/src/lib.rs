@@ -27,7 +27,7 @@ mod render;
 mod sensors;
 mod style;
 mod verdict;
-pub mod verification;
+mod verification;
 mod wrap;
 
 pub use card::card;

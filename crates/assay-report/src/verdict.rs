@@ -4,6 +4,7 @@ use assay_core::finding::{Severity, Verdict};
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Record};
 use assay_core::units::{figures, rate};
+use assay_core::verification::Verdict as Genuineness;
 
 use crate::bus;
 use crate::classes::judge;
@@ -22,9 +23,16 @@ pub(crate) enum Tone {
 
 /// The tone of the verdict: what failed or is invalid is bad, what is doubtful needs care.
 pub(crate) fn tone(record: &Record) -> Tone {
-    if record.outcome.medium_failed() || record.validity.verdict == Verdict::Invalid {
+    let verified = record.verification.as_ref().map(|v| v.verdict);
+    if record.outcome.medium_failed()
+        || record.validity.verdict == Verdict::Invalid
+        || matches!(verified, Some(Genuineness::Fake | Genuineness::Damaged))
+    {
         Tone::Bad
-    } else if record.outcome != Outcome::Completed || record.validity.verdict == Verdict::Suspect {
+    } else if record.outcome != Outcome::Completed
+        || record.validity.verdict == Verdict::Suspect
+        || matches!(verified, Some(Genuineness::Undecided | Genuineness::Other))
+    {
         Tone::Care
     } else {
         Tone::Good
@@ -33,6 +41,15 @@ pub(crate) fn tone(record: &Record) -> Tone {
 
 /// The record in a word: how it ended, or else whether its numbers can be trusted.
 pub(crate) fn word(record: &Record) -> &'static str {
+    if let (Outcome::Completed, Some(verified)) = (&record.outcome, &record.verification) {
+        match verified.verdict {
+            Genuineness::Fake => return "fake",
+            Genuineness::Damaged => return "damaged",
+            Genuineness::Genuine if record.measurements.is_empty() => return "genuine",
+            Genuineness::Undecided | Genuineness::Other if record.measurements.is_empty() => return "undecided",
+            _ => {}
+        }
+    }
     match (&record.outcome, record.validity.verdict) {
         (Outcome::Failed { failure, .. }, _) => match failure {
             Failure::Abandoned => "killed",
@@ -50,6 +67,13 @@ pub(crate) fn word(record: &Record) -> &'static str {
 #[must_use]
 pub fn verdict_sentence(record: &Record) -> String {
     let thing = format!("This {}", record.medium.kind.title());
+    if let (Some(verified), true) = (&record.verification, record.measurements.is_empty()) {
+        let ending = match &record.outcome {
+            Outcome::Completed => String::new(),
+            outcome => format!("; {}", outcome.sentence()),
+        };
+        return format!("{}{ending}.", capitalised(&clean(&verified.sentence)));
+    }
     let headline = Headline::of(record);
     if let Outcome::Failed { failure, .. } = &record.outcome
         && record.outcome.medium_failed()

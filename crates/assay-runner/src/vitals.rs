@@ -6,6 +6,7 @@
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use assay_core::outcome::Failure;
 use assay_core::units::Bytes;
@@ -13,6 +14,9 @@ use assay_engine::Target;
 use rustix::fs::StatVfsMountFlags;
 
 use crate::patience::{KNOWN, within};
+
+/// Between two looks at whether a device is still there.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// The block devices under the test area as they were before the first operation.
 #[derive(Debug)]
@@ -45,8 +49,16 @@ impl Vitals {
         if !open(failure) {
             return (failure, None);
         }
-        if let Some(seen) = self.devices() {
-            return seen;
+        // A medium that is pulled errs first; the kernel takes its device away a moment later.
+        let begun = Instant::now();
+        loop {
+            if let Some(seen) = self.devices() {
+                return seen;
+            }
+            if failure != Failure::IoError || begun.elapsed() > KNOWN {
+                break;
+            }
+            std::thread::sleep(LOOK_AGAIN);
         }
         if failure == Failure::IoError && write {
             let target = Arc::clone(target);

@@ -97,3 +97,28 @@ impl From<SuiteError> for Failure {
         Self::usage(error.to_string())
     }
 }
+
+impl From<assay_verify::files::VerifyError> for Failure {
+    fn from(error: assay_verify::files::VerifyError) -> Self {
+        use assay_verify::files::VerifyError as E;
+        let message = error.to_string();
+        match error {
+            E::NotDirectory(_) | E::Kept(_) | E::NothingToResume(_) | E::NothingToRead(_) => Self::usage(message),
+            E::ReadOnly(_) | E::Permission(_) | E::Full { .. } | E::Busy(_) | E::Foreign(_) | E::Io { .. } => {
+                Self::environment(message)
+            }
+        }
+    }
+}
+
+impl From<assay_verify::probe::JournalError> for Failure {
+    fn from(error: assay_verify::probe::JournalError) -> Self {
+        Self::environment(error.to_string())
+    }
+}
+
+impl From<assay_verify::probe::RestoreError> for Failure {
+    fn from(error: assay_verify::probe::RestoreError) -> Self {
+        Self::environment(error.to_string())
+    }
+}

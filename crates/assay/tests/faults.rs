@@ -72,6 +72,16 @@ impl Underway {
         Self { place, running }
     }
 
+    /// Does something to the medium at one stroke: cutting a loop device takes two steps, and what
+    /// the run writes in between makes the file longer again, as no pulled card does.
+    fn at_one_stroke(&self, act: impl FnOnce()) {
+        self.running.signal_all(Signal::STOP);
+        // What is in flight comes to its end.
+        std::thread::sleep(Duration::from_millis(200));
+        act();
+        self.running.signal_all(Signal::CONT);
+    }
+
     /// Waits for the end and reads the record from the store. It is the only one, it is complete,
     /// and it has what was measured before the fault.
     #[track_caller]
@@ -247,7 +257,7 @@ fn a_card_that_is_taken_out_has_disappeared() {
         let card = lab!(TEST, RemovableCard::formatted(64 * MIB));
         let (op, depth) = [("read", 1), ("read", 4), ("write", 1), ("write", 4)][round as usize % 4];
         let underway = Underway::on(card.path(), op, depth, &[]);
-        card.pull().unwrap();
+        underway.at_one_stroke(|| card.pull().unwrap());
         let record = underway.ends(3, Failure::Disappeared);
         assert!(detail(&record).ends_with("holds nothing any more"), "{}", detail(&record));
     }
@@ -274,7 +284,7 @@ fn a_device_that_got_shorter_says_how_much_is_left() {
         let card = lab!(TEST, RemovableCard::raw(64 * MIB));
         let depth = [1, 4][round as usize % 2];
         let underway = Underway::on(card.path(), "read", depth, &["--raw"]);
-        card.shorten(MIB).unwrap();
+        underway.at_one_stroke(|| card.shorten(MIB).unwrap());
         let record = underway.ends(3, Failure::IoError);
         assert!(detail(&record).ends_with("has only 1 MiB of 64 MiB left"), "{}", detail(&record));
     }

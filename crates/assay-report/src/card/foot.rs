@@ -16,9 +16,6 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
     if let Some(classes) = judge(record).sentence() {
         page.labelled("classes", Paint::Dim, &clean(&classes), Paint::Plain);
     }
-    if let Some(verification) = &record.verification {
-        page.labelled("genuine", Paint::Dim, &clean(&verification.sentence), Paint::Plain);
-    }
     if let Some(source) = &record.source {
         page.labelled("imported", Paint::Dim, &clean(&format!("{} from {}", source.format, source.file)), Paint::Plain);
     }

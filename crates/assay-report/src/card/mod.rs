@@ -19,6 +19,7 @@ pub fn card(record: &Record, style: &Style) -> String {
     rows::add(&mut page, record);
     soak::add(&mut page, record);
     crosscheck::add(&mut page, record);
+    crate::verification::add(&mut page, record);
     foot::add(&mut page, record);
     page.finish()
 }

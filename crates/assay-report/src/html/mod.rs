@@ -10,7 +10,7 @@ mod workload;
 use assay_core::record::Record;
 
 use crate::facts;
-use text::esc;
+pub(crate) use text::{esc, fact};
 
 const UPLOT_JS: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
 const UPLOT_CSS: &str = include_str!("../../assets/uplot/uPlot.min.css");

@@ -22,6 +22,9 @@ pub(crate) fn add(out: &mut String, record: &Record, index: usize) {
     if !record.measurements.is_empty() {
         summary(out, record, index);
     }
+    if let Some(verification) = &record.verification {
+        crate::verification::html(out, verification);
+    }
     if !record.warnings.is_empty() {
         out.push_str("<h2>Findings about the run</h2>\n");
         workload::warnings(out, record.warnings.iter());

@@ -28,6 +28,12 @@ pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
         let id = harmless(&last.id);
         let runs = if known.len() == 1 { "1 run".to_owned() } else { format!("{} runs, the last", known.len()) };
         output::print(&format!("measured  {runs}: assay show {id}"))?;
+        let checks = state::verified(&store).unwrap_or_default();
+        let last = checks.iter().rev().find(|check| check.medium.unit.as_ref() == Some(unit));
+        if let Some((check, found)) = last.and_then(|check| Some((check, check.verification.as_ref()?))) {
+            let words = harmless(&found.sentence);
+            output::print(&format!("checked   {words}: assay show {}", harmless(&check.id)))?;
+        }
     }
     Ok(Exit::Good)
 }

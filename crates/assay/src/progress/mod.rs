@@ -4,10 +4,12 @@ mod lines;
 mod live;
 mod machine;
 mod painter;
+mod status;
 
 pub(crate) use lines::Lines;
 pub(crate) use live::Live;
 pub(crate) use machine::Machine;
+pub(crate) use status::Status;
 
 use assay_core::event::Event;
 

@@ -1,0 +1,205 @@
+//! A block device whose answers a test makes up: a fake card, for the kernel a real one.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::command::{Missing, need, try_run};
+use crate::loop_device::LoopDevice;
+
+/// What answers for the device.
+pub trait Backing: Send + 'static {
+    /// Announced size in bytes.
+    fn bytes(&self) -> u64;
+
+    /// Fills `buffer` from `offset`.
+    ///
+    /// # Errors
+    /// The reader of the device gets `EIO`.
+    fn read(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
+
+    /// Takes `data` for `offset`.
+    ///
+    /// # Errors
+    /// The writer to the device gets `EIO`.
+    fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()>;
+}
+
+/// A [`Backing`] served by the NBD protocol from a thread of the test, as a file through nbdfuse,
+/// as a loop device.
+#[derive(Debug)]
+pub struct FakeCard {
+    device: Option<LoopDevice>,
+    fuse: Child,
+    directory: tempfile::TempDir,
+}
+
+impl FakeCard {
+    /// Makes the device.
+    ///
+    /// # Errors
+    /// [`Missing`] with the reason.
+    pub fn new(backing: impl Backing) -> Result<Self, Missing> {
+        need(&["nbdfuse", "losetup", "fusermount3"])?;
+        let fail = |e: io::Error| Missing(format!("fake card: {e}"));
+        let directory = tempfile::Builder::new().prefix("assay-lab-").tempdir().map_err(fail)?;
+        let (socket, point) = (directory.path().join("socket"), directory.path().join("disk"));
+        let bytes = backing.bytes();
+        let listener = UnixListener::bind(&socket).map_err(fail)?;
+        let backing: Arc<Mutex<dyn Backing>> = Arc::new(Mutex::new(backing));
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (Ok(stream), backing) = (stream, Arc::clone(&backing)) else { return };
+                // A client that goes away ends its connection, nothing else.
+                std::thread::spawn(move || serve(&stream, &backing));
+            }
+        });
+        File::create(&point).map_err(fail)?;
+        let fuse = Command::new("nbdfuse")
+            .arg(&point)
+            .arg("--unix")
+            .arg(&socket)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(fail)?;
+        let mut card = Self { device: None, fuse, directory };
+        let start = Instant::now();
+        while !std::fs::metadata(&point).is_ok_and(|file| file.len() == bytes) {
+            if start.elapsed() > Duration::from_secs(10) {
+                return Err(Missing("nbdfuse did not start".to_owned()));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        card.device = Some(LoopDevice::attach(&point, true)?);
+        Ok(card)
+    }
+
+    /// Its block device.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.device.as_ref().map_or(self.directory.path(), LoopDevice::path)
+    }
+}
+
+impl Drop for FakeCard {
+    fn drop(&mut self) {
+        drop(self.device.take());
+        try_run("fusermount3", &["-u".as_ref(), self.directory.path().join("disk").as_os_str()]);
+        let _ = self.fuse.kill();
+        let _ = self.fuse.wait();
+        try_run("fusermount3", &["-u".as_ref(), "-z".as_ref(), self.directory.path().join("disk").as_os_str()]);
+    }
+}
+
+// Names and numbers of the NBD protocol, doc/proto.md of NetworkBlockDevice/nbd.
+const NBDMAGIC: &[u8; 8] = b"NBDMAGIC";
+const IHAVEOPT: &[u8; 8] = b"IHAVEOPT";
+const FIXED_NEWSTYLE_AND_NO_ZEROES: u16 = 0b11;
+const OPTION_REPLY: u64 = 0x0003_e889_0455_65a9;
+const EXPORT_NAME: u32 = 1;
+const ABORT: u32 = 2;
+const INFO: u32 = 6;
+const GO: u32 = 7;
+const REP_ACK: u32 = 1;
+const REP_INFO: u32 = 3;
+const REP_ERR_UNSUP: u32 = 0x8000_0001;
+const HAS_FLAGS_AND_FLUSH: u16 = 0b101;
+const REQUEST: u32 = 0x2560_9513;
+const REPLY: u32 = 0x6744_6698;
+const READ: u16 = 0;
+const WRITE: u16 = 1;
+const DISCONNECT: u16 = 2;
+const FLUSH: u16 = 3;
+const EIO: u32 = 5;
+const EINVAL: u32 = 22;
+/// Longest request that is answered; the kernel and nbdfuse send far shorter ones.
+const LONGEST: u32 = 32 << 20;
+
+fn take<const N: usize>(mut stream: &UnixStream) -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    stream.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Until the client leaves.
+fn serve(stream: &UnixStream, backing: &Mutex<dyn Backing>) -> io::Result<()> {
+    let lock = || backing.lock().unwrap_or_else(PoisonError::into_inner);
+    let bytes = lock().bytes();
+    if !negotiate(stream, bytes)? {
+        return Ok(());
+    }
+    let mut out = stream;
+    loop {
+        let magic = u32::from_be_bytes(take(stream)?);
+        let _flags = take::<2>(stream)?;
+        let kind = u16::from_be_bytes(take(stream)?);
+        let handle = take::<8>(stream)?;
+        let offset = u64::from_be_bytes(take(stream)?);
+        let length = u32::from_be_bytes(take(stream)?);
+        if magic != REQUEST || length > LONGEST || kind == DISCONNECT {
+            return Ok(());
+        }
+        let mut data = vec![0; length as usize];
+        let done = match kind {
+            READ => lock().read(offset, &mut data).map_err(|_| EIO),
+            WRITE => {
+                let mut input = stream;
+                input.read_exact(&mut data)?;
+                lock().write(offset, &data).map_err(|_| EIO)
+            }
+            FLUSH => Ok(()),
+            _ => Err(EINVAL),
+        };
+        let mut reply = REPLY.to_be_bytes().to_vec();
+        reply.extend_from_slice(&done.err().unwrap_or(0).to_be_bytes());
+        reply.extend_from_slice(&handle);
+        if kind == READ && done.is_ok() {
+            reply.extend_from_slice(&data);
+        }
+        out.write_all(&reply)?;
+    }
+}
+
+/// Whether the client goes on to transmission.
+fn negotiate(stream: &UnixStream, bytes: u64) -> io::Result<bool> {
+    let mut out = stream;
+    out.write_all(&[&NBDMAGIC[..], IHAVEOPT, &FIXED_NEWSTYLE_AND_NO_ZEROES.to_be_bytes()].concat())?;
+    let _client_flags = take::<4>(stream)?;
+    let export = [&bytes.to_be_bytes()[..], &HAS_FLAGS_AND_FLUSH.to_be_bytes()].concat();
+    loop {
+        let _magic = take::<8>(stream)?;
+        let option = u32::from_be_bytes(take(stream)?);
+        let length = u32::from_be_bytes(take(stream)?).min(LONGEST);
+        let mut input = stream;
+        input.read_exact(&mut vec![0; length as usize])?;
+        let mut reply = |kind: u32, data: &[u8]| {
+            let head = [
+                &OPTION_REPLY.to_be_bytes()[..],
+                &option.to_be_bytes(),
+                &kind.to_be_bytes(),
+                &(data.len() as u32).to_be_bytes(),
+                data,
+            ];
+            out.write_all(&head.concat())
+        };
+        match option {
+            EXPORT_NAME => return out.write_all(&export).map(|()| true),
+            INFO | GO => {
+                // Information of type 0: the export.
+                reply(REP_INFO, &[&[0, 0], &export[..]].concat())?;
+                reply(REP_ACK, &[])?;
+                if option == GO {
+                    return Ok(true);
+                }
+            }
+            ABORT => return reply(REP_ACK, &[]).map(|()| false),
+            _ => reply(REP_ERR_UNSUP, &[])?,
+        }
+    }
+}

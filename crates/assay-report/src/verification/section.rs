@@ -1,0 +1,124 @@
+//! The check on a terminal's card.
+
+use assay_core::record::Record;
+use assay_core::units::{Bytes, capacity};
+use assay_core::verification::{Verdict, Verification};
+
+use super::map::{ALL, Shade, shades};
+use super::words;
+use crate::facts::clean;
+use crate::line::{Page, Paint, VALUES};
+
+/// Rows of the map at most.
+const ROWS: usize = 4;
+const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+pub(crate) fn add(page: &mut Page, record: &Record) {
+    let Some(v) = &record.verification else { return };
+    if !record.measurements.is_empty() {
+        page.blank();
+    }
+    let paint = match v.verdict {
+        Verdict::Genuine => Paint::Good,
+        Verdict::Fake | Verdict::Damaged => Paint::Bad,
+        Verdict::Undecided | Verdict::Other => Paint::Care,
+    };
+    page.labelled("check", Paint::Dim, &clean(&v.sentence), paint);
+    page.labelled("capacity", Paint::Dim, &sizes(v), Paint::Plain);
+    page.labelled("sectors", Paint::Dim, &words::counts(v), Paint::Plain);
+    if let Some(first) = &v.first_error {
+        page.labelled("first", Paint::Dim, &words::first_error(first), Paint::Plain);
+    }
+    if !v.map.is_empty() {
+        map(page, v);
+    }
+    for (label, pass) in [("write", &v.write), ("read", &v.read)] {
+        if let Some(pass) = pass
+            && let Some(text) = words::pass(pass)
+        {
+            page.labelled(label, Paint::Dim, &text, Paint::Plain);
+            curve(page, &words::rates(pass));
+        }
+    }
+    page.labelled("proof", Paint::Dim, &clean(&v.read_back), Paint::Plain);
+    if let Some(bytes) = v.cache_bytes {
+        page.labelled(
+            "cache",
+            Paint::Dim,
+            &format!("{} of the medium's own, which hid losses", Bytes(bytes)),
+            Paint::Plain,
+        );
+    }
+    if let Some(share) = v.would_find {
+        let text = format!("a medium with 5 % of it lost is found with probability {}", words::probability(share));
+        page.labelled("sure", Paint::Dim, &text, Paint::Plain);
+    }
+}
+
+fn sizes(v: &Verification) -> String {
+    let real = match v.real_bytes {
+        Some(bytes) if bytes == v.announced_bytes => ", all of it real".to_owned(),
+        Some(bytes) => format!(", {} ({}) real", Bytes(bytes), capacity(bytes)),
+        None => String::new(),
+    };
+    let checked = if v.checked_bytes == v.announced_bytes {
+        "all checked".to_owned()
+    } else {
+        format!("{} checked", Bytes(v.checked_bytes))
+    };
+    format!("{} announced{real}; {checked}", Bytes(v.announced_bytes))
+}
+
+fn map(page: &mut Page, v: &Verification) {
+    let width = page.style.width.saturating_sub(VALUES).max(1);
+    let all = shades(&v.map, width * ROWS);
+    for (row, shades) in all.chunks(width).enumerate() {
+        let mut line = page.line();
+        if row == 0 {
+            line.push(Paint::Dim, "map");
+        }
+        line.to(VALUES);
+        for same in shades.chunk_by(|a, b| a == b) {
+            let symbol = match same[0] {
+                Shade::Good if page.style.unicode => '█',
+                shade => shade.symbol(),
+            };
+            line.push(paint(same[0]), &symbol.to_string().repeat(same.len()));
+        }
+        page.add(line);
+    }
+    let seen = ALL.into_iter().filter(|shade| all.contains(shade));
+    let legend: Vec<String> = seen
+        .map(|shade| {
+            let symbol = if shade == Shade::Good && page.style.unicode { '█' } else { shade.symbol() };
+            format!("{symbol} {}", shade.name())
+        })
+        .collect();
+    page.labelled("", Paint::Dim, &legend.join("  "), Paint::Dim);
+}
+
+fn paint(shade: Shade) -> Paint {
+    match shade {
+        Shade::Good => Paint::Good,
+        Shade::Untested => Paint::Dim,
+        _ => Paint::Bad,
+    }
+}
+
+/// Speed over the address as a row of bars from zero to the largest.
+fn curve(page: &mut Page, rates: &[f64]) {
+    let width = page.style.width.saturating_sub(VALUES).max(1);
+    let top = rates.iter().copied().fold(0.0, f64::max);
+    if !page.style.unicode || rates.len() < 2 || top <= 0.0 {
+        return;
+    }
+    let columns = width.min(rates.len());
+    let bar = |column: usize| {
+        let part = &rates[column * rates.len() / columns..(column + 1) * rates.len() / columns];
+        let mean = part.iter().sum::<f64>() / part.len() as f64;
+        BLOCKS[((mean / top * 8.0).ceil() as usize).clamp(1, 8) - 1]
+    };
+    let mut line = page.line();
+    line.to(VALUES).push(Paint::Dim, &(0..columns).map(bar).collect::<String>());
+    page.add(line);
+}

@@ -1,0 +1,82 @@
+//! The findings of a check in words.
+
+use assay_core::units::{Bytes, rate, span};
+use assay_core::verification::{FirstError, Pass, SECTOR_BYTES, SectorClass, Verification};
+
+use super::map::{ALL, Shade};
+use crate::figure::percent;
+
+/// `61 440 sectors of 512 B: 60 000 good, 1 440 overwritten`.
+pub(crate) fn counts(verification: &Verification) -> String {
+    let counts = &verification.counts;
+    if counts.total() == 0 {
+        return "nothing was read back".to_owned();
+    }
+    let parts: Vec<String> = ALL
+        .iter()
+        .filter(|shade| shade.sectors(counts) > 0)
+        .map(|shade| format!("{} {}", assay_core::units::grouped(signed(shade.sectors(counts))), shade.name()))
+        .collect();
+    let lost = if counts.lost() > 0 {
+        format!(
+            " ({} and {} lost)",
+            percent(counts.lost() as f64 / counts.total() as f64),
+            Bytes(counts.lost() * SECTOR_BYTES)
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "{} sectors of {SECTOR_BYTES} B: {}{lost}",
+        assay_core::units::grouped(signed(counts.total())),
+        parts.join(", ")
+    )
+}
+
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// `at 7.9 GiB (byte 8 489 271 296), which holds the data of byte 0`.
+pub(crate) fn first_error(first: &FirstError) -> String {
+    let byte = |offset: u64| format!("byte {}", assay_core::units::grouped(signed(offset)));
+    let what = match (first.class, first.holds_offset_bytes) {
+        (SectorClass::Overwritten, Some(holds)) => format!("holds the data of {}", byte(holds)),
+        (class, _) => Shade::from(class).name().to_owned(),
+    };
+    format!("at {} ({}): {what}", Bytes(first.offset_bytes), byte(first.offset_bytes))
+}
+
+/// `23.0 MB/s, 22.8–23.1 along the address; 4.00 GiB in 3 min 6 s`; nothing where nothing moved.
+pub(crate) fn pass(pass: &Pass) -> Option<String> {
+    let mean = pass.bytes_per_second().filter(|_| pass.bytes > 0)?;
+    let rates: Vec<f64> = rates(pass);
+    let range = match (rates.iter().copied().reduce(f64::min), rates.iter().copied().reduce(f64::max)) {
+        (Some(low), Some(high)) if rates.len() > 1 => format!(", {} to {} along the address", rate(low), rate(high)),
+        _ => String::new(),
+    };
+    let elapsed = span(std::time::Duration::from_nanos(pass.elapsed_ns));
+    Some(format!("{}{range}; {} in {elapsed}", rate(mean), Bytes(pass.bytes)))
+}
+
+/// Bytes per second of each part, in the order of the address. Parts that several operations in
+/// flight cross are joined until each lasts 1/64 of the pass: a shorter one is an accident of who
+/// came first.
+pub(crate) fn rates(pass: &Pass) -> Vec<f64> {
+    let least = (pass.elapsed_ns / 64).max(1);
+    let (mut rates, mut bytes, mut elapsed_ns) = (Vec::new(), 0u64, 0u64);
+    for part in &pass.speed {
+        bytes += part.bytes;
+        elapsed_ns += part.elapsed_ns;
+        if elapsed_ns >= least {
+            rates.push(bytes as f64 / (elapsed_ns as f64 / 1e9));
+            (bytes, elapsed_ns) = (0, 0);
+        }
+    }
+    rates
+}
+
+/// A probability, which is never quite one.
+pub(crate) fn probability(value: f64) -> String {
+    if value > 0.999 { "above 99.9 %".to_owned() } else { percent(value) }
+}

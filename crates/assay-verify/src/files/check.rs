@@ -1,0 +1,240 @@
+//! The check from beginning to end.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use assay_core::outcome::{Failure, Outcome};
+use assay_core::units::capacity;
+use assay_core::verification::{Method, Pass, Verification};
+use assay_engine::Control;
+
+use super::error::VerifyError;
+use super::format::FILE_BYTES;
+use super::medium::{Mounted, how};
+use super::pass::{self, Ended, Halt, extent};
+use super::place::{Place, STATE, State, failure_of, file_name, remove_all, remove_files};
+use super::plan::{Plan, Settings};
+use super::pool::Pool;
+use super::progress::{Progress, nanoseconds};
+use super::tally::Tally;
+use super::verdict::{Scope, judge};
+
+/// What a check came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked {
+    /// What was found.
+    pub verification: Verification,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Where files are left, for `--resume`, `--keep` or since the medium failed.
+    pub left: Option<PathBuf>,
+    /// Bytes that the medium refused to write.
+    pub refused_bytes: u64,
+}
+
+/// Checks what `plan` says. `progress` hears several times a second how far it is.
+///
+/// A medium that fails gives a [`Checked`] with that outcome. The files are removed at the end,
+/// unless they are to be kept or the check was stopped and can be resumed.
+///
+/// # Errors
+/// Where it cannot begin.
+pub fn check(
+    plan: &Plan,
+    settings: &Settings,
+    control: &Control,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Checked, VerifyError> {
+    let start = Instant::now();
+    let place = if settings.only_read { None } else { Some(Place::take(&plan.directory)?) };
+    let io = |source| VerifyError::io(&plan.directory, source);
+    let mut state = match &place {
+        Some(place) if settings.resume => {
+            State::load(place.path()).ok_or_else(|| VerifyError::NothingToResume(plan.target.clone()))?
+        }
+        Some(place) => {
+            remove_files(place.path(), plan.leftover_files).map_err(io)?;
+            let state = State::new(plan.area_bytes);
+            state.save(place.path()).map_err(io)?;
+            state
+        }
+        None => State { written_bytes: u64::MAX, ..State::new(plan.area_bytes) },
+    };
+    let sample = match plan.files.first() {
+        Some((number, _)) if settings.only_read => plan.directory.join(file_name(*number)),
+        // The state lies on the same file system.
+        _ => plan.directory.join(STATE),
+    };
+    let (direct, read_back) = how(&sample, settings.direct);
+    let pool = Pool::new(Arc::new(Mounted::new(&plan.directory, direct)), settings.hang_after, control).map_err(io)?;
+    let mut work = Work { plan, settings, pool: &pool, owned: place.is_some(), state: &mut state };
+
+    let written = work.write(progress);
+    let read = work.read(written.as_ref(), progress);
+    let (tally, read) = (read.0, read.1);
+
+    let halt = match (&written, &read) {
+        (Some(Ended { halt: Some(halt), .. }), _) if !matches!(halt, Halt::Full) => Some(halt),
+        (_, Some(Ended { halt, .. })) => halt.as_ref(),
+        _ => None,
+    };
+    let written_bytes = written.as_ref().map_or(0, |ended| ended.pass.bytes);
+    let outcome = outcome(halt, written.as_ref(), start, written_bytes);
+    let left = finish(plan, settings, &pool, &mut state, place.as_ref(), halt);
+
+    let checked = tally.counts.total() * assay_core::verification::SECTOR_BYTES;
+    let ended = match (halt, &outcome) {
+        (Some(Halt::FirstError), _) => "it ended at the first error, as asked".to_owned(),
+        (_, Outcome::Failed { failure, .. }) => format!("the check ended early: {}", failure.title()),
+        _ => String::new(),
+    };
+    // A file system that was full early has no more to check.
+    let short = written.as_ref().is_some_and(|ended| matches!(ended.halt, Some(Halt::Full)));
+    let whole_bytes = if short { checked } else { plan.whole_bytes };
+    let scope = Scope { whole_bytes, complete: checked >= whole_bytes, ended };
+    let judged = judge(&tally, &scope);
+    let refused_bytes = written.as_ref().map_or(0, |ended| ended.lost_bytes);
+    let verification = Verification {
+        method: Method::Full,
+        verdict: judged.verdict,
+        sentence: judged.sentence,
+        kind: judged.kind,
+        announced_bytes: plan.whole_bytes,
+        real_bytes: judged.real_bytes,
+        checked_bytes: checked,
+        written_bytes,
+        counts: tally.counts,
+        first_error: tally.first.clone(),
+        map: tally.map(),
+        write: written.map(|ended| ended.pass).filter(moved),
+        read: read.map(|ended| ended.pass).filter(moved),
+        read_back,
+        cache_bytes: None,
+        would_find: None,
+    };
+    Ok(Checked { verification, outcome, left, refused_bytes })
+}
+
+fn moved(pass: &Pass) -> bool {
+    pass.bytes > 0
+}
+
+struct Work<'a> {
+    plan: &'a Plan,
+    settings: &'a Settings,
+    pool: &'a Pool,
+    owned: bool,
+    state: &'a mut State,
+}
+
+impl Work<'_> {
+    /// `None` where nothing is to be written.
+    fn write(&mut self, progress: &mut dyn FnMut(Progress)) -> Option<Ended> {
+        if !self.owned || self.state.written_bytes >= self.plan.area_bytes {
+            return None;
+        }
+        let Self { plan, settings, pool, state, .. } = self;
+        let from = state.written_bytes;
+        let ended = pass::write(pool, &plan.files, from, settings.until_first_error, progress, &mut |upto| {
+            state.written_bytes = upto;
+            save(pool, plan, state)
+        });
+        if matches!(ended.halt, Some(Halt::Full)) {
+            state.area_bytes = ended.upto;
+        }
+        Some(ended)
+    }
+
+    /// Reads what was written; `None` where reading makes no sense any more.
+    fn read(&mut self, written: Option<&Ended>, progress: &mut dyn FnMut(Progress)) -> (Tally, Option<Ended>) {
+        let Self { plan, settings, pool, state, owned } = self;
+        let upto = match written.and_then(|ended| ended.halt.as_ref().map(|halt| (halt, ended.upto))) {
+            None => u64::MAX,
+            Some((Halt::Full, upto)) => upto,
+            // What was written before it turned read-only can still be read.
+            Some((Halt::Failed(error), upto)) if failure_of(error) == Failure::ReadOnly => upto,
+            Some((Halt::FirstError, upto)) => upto,
+            Some(_) => 0,
+        };
+        let files = shortened(&plan.files, upto);
+        let resumed = state.read.take();
+        let (from, mut tally) = resumed.unwrap_or_else(|| (0, Tally::new(extent(&plan.files))));
+        if files.is_empty() {
+            return (tally, None);
+        }
+        let ended =
+            pass::read(pool, &files, from, settings.until_first_error, &mut tally, progress, &mut |upto, tally| {
+                if !*owned {
+                    return Ok(());
+                }
+                state.read = Some((upto, tally.clone()));
+                save(pool, plan, state)
+            });
+        (tally, Some(ended))
+    }
+}
+
+/// Files that end where the area ends at `upto`.
+fn shortened(files: &[(u64, u64)], upto: u64) -> Vec<(u64, u64)> {
+    let left = |number: u64| upto.saturating_sub((number - 1).saturating_mul(FILE_BYTES));
+    files.iter().map(|(number, bytes)| (*number, left(*number).min(*bytes))).filter(|(_, bytes)| *bytes > 0).collect()
+}
+
+/// Saves the state on the medium. That it cannot be saved costs a resumption, and no check.
+fn save(pool: &Pool, plan: &Plan, state: &State) -> Result<(), Halt> {
+    let (state, directory) = (state.clone(), plan.directory.clone());
+    pool.run(move || state.save(&directory)).map(drop).map_err(Into::into)
+}
+
+fn outcome(halt: Option<&Halt>, written: Option<&Ended>, start: Instant, written_bytes: u64) -> Outcome {
+    let (failure, detail) = match halt {
+        None | Some(Halt::FirstError | Halt::Full) => return Outcome::Completed,
+        Some(Halt::Stopped) => (Failure::Interrupted, String::new()),
+        Some(Halt::Hung) => (Failure::Hung, "no answer from the medium".to_owned()),
+        Some(Halt::Failed(error)) => (failure_of(error), error.to_string()),
+    };
+    let writing = written.is_some_and(|ended| ended.halt.is_some());
+    let workload = Some(if writing { "write" } else { "read" }.to_owned());
+    Outcome::Failed { failure, detail, workload, elapsed_ns: nanoseconds(start.elapsed()), written_bytes }
+}
+
+/// Removes the files, or says where they are left.
+fn finish(
+    plan: &Plan,
+    settings: &Settings,
+    pool: &Pool,
+    state: &mut State,
+    place: Option<&Place>,
+    halt: Option<&Halt>,
+) -> Option<PathBuf> {
+    let directory = place?.path().to_owned();
+    match halt {
+        Some(Halt::Stopped | Halt::Hung) => return Some(directory),
+        None | Some(Halt::FirstError | Halt::Full) if settings.keep => {
+            state.kept = true;
+            let _ = save(pool, plan, state);
+            return Some(directory);
+        }
+        _ => {}
+    }
+    let (path, files) = (directory.clone(), plan.area_bytes.div_ceil(FILE_BYTES));
+    match pool.run(move || remove_all(&path, files)) {
+        Ok(Ok(())) => None,
+        _ => Some(directory),
+    }
+}
+
+impl Plan {
+    /// One line for people: what will be written and read, and what is left free.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let (write, read) = (capacity(self.write_bytes), capacity(self.read_bytes));
+        if self.write_bytes == 0 {
+            return format!("reads {read}, writes nothing");
+        }
+        format!("writes {write} of {} free, reads {read}, leaves {} free", capacity(self.free_bytes), {
+            capacity(self.free_bytes.saturating_sub(self.write_bytes))
+        })
+    }
+}

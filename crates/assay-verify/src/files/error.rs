@@ -1,0 +1,63 @@
+//! Why a check of a mounted medium did not begin.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use assay_core::units::Bytes;
+
+/// Why there is no check; one line each, with the mend.
+#[derive(Debug, thiserror::Error)]
+pub enum VerifyError {
+    /// The target is no directory.
+    #[error("{}: not a directory; give the directory where the medium is mounted", .0.display())]
+    NotDirectory(PathBuf),
+    /// The file system is mounted read-only.
+    #[error("{}: mounted read-only; mount it writable, or check files that are there with --only read", .0.display())]
+    ReadOnly(PathBuf),
+    /// Nothing may be written there.
+    #[error("{}: no permission to write; run as its owner or as root", .0.display())]
+    Permission(PathBuf),
+    /// Too little free space.
+    #[error("{}: no room to check: {} free; make room, at least 2 MiB", .path.display(), Bytes(*.free_bytes))]
+    Full {
+        /// The target.
+        path: PathBuf,
+        /// What is free.
+        free_bytes: u64,
+    },
+    /// Another check is at work there.
+    #[error("{}: another assay is checking it; wait for it", .0.display())]
+    Busy(PathBuf),
+    /// Files that an earlier check was told to keep.
+    #[error("{}: kept by an earlier check; read them with --only read, or remove the directory", .0.display())]
+    Kept(PathBuf),
+    /// Something that assay did not make has the name of its directory.
+    #[error("{}: not made by assay; move it away", .0.display())]
+    Foreign(PathBuf),
+    /// Nothing was interrupted there.
+    #[error("{}: no interrupted check to resume; start one without --resume", .0.display())]
+    NothingToResume(PathBuf),
+    /// No files of the format.
+    #[error("{}: no files 1.h2w, 2.h2w, ... to read", .0.display())]
+    NothingToRead(PathBuf),
+    /// The system's error.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// Where.
+        path: PathBuf,
+        /// What.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl VerifyError {
+    /// The error that `source` stands for at `path`.
+    pub(crate) fn io(path: &Path, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly(path.to_owned()),
+            io::ErrorKind::PermissionDenied => Self::Permission(path.to_owned()),
+            _ => Self::Io { path: path.to_owned(), source },
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The full check of a mounted medium: files of H2testw's and f3's format over all free space.
+//!
+//! Nothing of others is touched: the files lie in a directory of assay's own ([`DIRECTORY`]) in
+//! the target, and other `*.h2w` files there are kept and named.
+
+mod check;
+mod error;
+#[cfg(test)]
+mod faulty_tests;
+mod format;
+mod medium;
+mod pass;
+mod place;
+mod plan;
+mod pool;
+mod progress;
+mod salvage;
+mod tally;
+mod verdict;
+
+pub use check::{Checked, check};
+pub use error::VerifyError;
+pub use format::{FILE_BYTES, classify, fill, intact};
+pub(crate) use medium::{Mounted, how, is_vfat};
+pub use place::DIRECTORY;
+pub(crate) use place::{Place, STATE, State, failure_of, gone_error, remove_all, remove_files, spread_name};
+pub use plan::{Plan, Settings};
+pub(crate) use pool::{Pool, Silence};
+pub(crate) use progress::nanoseconds;
+pub use progress::{Phase, Progress};
+pub(crate) use tally::{Found, Tally};

@@ -1,0 +1,286 @@
+//! Writing all of the area, and reading all of it, with several operations in flight.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+use assay_core::outcome::Failure;
+use assay_core::verification::{Pass, SECTOR_BYTES};
+
+use super::format::FILE_BYTES;
+use super::medium::Piece;
+use super::place::failure_of;
+use super::pool::{Answer, CHUNK, DEPTH, Pool, Silence, Task};
+use super::progress::{Meter, Phase, Progress};
+use super::tally::{Found, Tally};
+
+/// Why a pass ended before its end.
+#[derive(Debug)]
+pub(crate) enum Halt {
+    /// The end was asked for.
+    Stopped,
+    /// A loss was found, and nothing more was wanted.
+    FirstError,
+    /// The medium does not answer.
+    Hung,
+    /// The file system is full earlier than it said.
+    Full,
+    /// The medium failed as a whole.
+    Failed(io::Error),
+}
+
+impl From<Silence> for Halt {
+    fn from(silence: Silence) -> Self {
+        match silence {
+            Silence::Hung => Self::Hung,
+            Silence::Stopped => Self::Stopped,
+        }
+    }
+}
+
+impl From<io::Error> for Halt {
+    fn from(error: io::Error) -> Self {
+        if failure_of(&error) == Failure::OutOfSpace { Self::Full } else { Self::Failed(error) }
+    }
+}
+
+/// What a pass came to.
+pub(crate) struct Ended {
+    pub(crate) pass: Pass,
+    /// Everything before this byte is done (and durable, where it was written).
+    pub(crate) upto: u64,
+    /// Bytes that could not be written.
+    pub(crate) lost_bytes: u64,
+    pub(crate) halt: Option<Halt>,
+}
+
+/// Where a file begins in the whole.
+pub(crate) fn start_of(number: u64) -> u64 {
+    (number - 1).saturating_mul(FILE_BYTES)
+}
+
+/// Where the last file ends in the whole.
+pub(crate) fn extent(files: &[(u64, u64)]) -> u64 {
+    files.iter().map(|(number, bytes)| start_of(*number) + bytes).max().unwrap_or(0)
+}
+
+/// Writes every file from the byte `from` on; `saved` is called with how far all is durable after
+/// each file.
+pub(crate) fn write(
+    pool: &Pool,
+    files: &[(u64, u64)],
+    from: u64,
+    until_first_error: bool,
+    tell: &mut dyn FnMut(Progress),
+    saved: &mut dyn FnMut(u64) -> Result<(), Halt>,
+) -> Ended {
+    let mut meter = Meter::new(Phase::Write, extent(files), from);
+    let (mut upto, mut lost, mut halt) = (from, 0, None);
+    for &(number, bytes) in files {
+        let start = start_of(number);
+        if start + bytes <= from {
+            continue;
+        }
+        let piece = match piece(pool, Task::Make { number, bytes }) {
+            Ok(piece) => piece,
+            Err(reason) => {
+                halt = Some(reason);
+                break;
+            }
+        };
+        let mut window = Window::new(start, from.max(start), bytes, if piece.one_by_one() { 1 } else { DEPTH });
+        let reason = loop {
+            while let Some((at, length)) = window.next(pool.stopped()) {
+                let piece = Arc::clone(&piece);
+                pool.give(Task::Write { piece, at, bytes: length, offset: start + at });
+            }
+            if window.in_flight == 0 {
+                break (!window.complete()).then_some(Halt::Stopped);
+            }
+            match pool.wait(&mut || meter.tell(lost / SECTOR_BYTES, tell)) {
+                Ok(Answer::Written { offset, bytes, result: Ok(failed) }) => {
+                    window.done(offset, bytes);
+                    lost += failed;
+                    meter.done(offset, bytes);
+                    if failed > 0 && until_first_error {
+                        window.close(Halt::FirstError);
+                    }
+                }
+                Ok(Answer::Written { result: Err(error), .. }) => {
+                    window.failed();
+                    window.close(error.into());
+                }
+                Ok(_) => window.failed(),
+                Err(silence) => break Some(silence.into()),
+            }
+            meter.tell(lost / SECTOR_BYTES, tell);
+        };
+        halt = window.reason.take().or(reason);
+        if matches!(halt, Some(Halt::Hung)) {
+            break;
+        }
+        let done = window.upto;
+        let file = Arc::clone(&piece);
+        // A file that ends early ends where all before is written.
+        let cut = matches!(halt, Some(Halt::Full)).then_some(done - start);
+        let synced = pool.run(move || {
+            if let Some(bytes) = cut {
+                file.cut(bytes)?;
+            }
+            file.sync()
+        });
+        match synced {
+            Ok(Ok(())) => upto = done,
+            Ok(Err(error)) => halt = halt.or(Some(Halt::Failed(error))),
+            Err(silence) => halt = Some(silence.into()),
+        }
+        if matches!(halt, None | Some(Halt::Stopped | Halt::Full | Halt::FirstError))
+            && let Err(reason) = saved(upto)
+        {
+            halt = halt.or(Some(reason));
+        }
+        if halt.is_some() {
+            break;
+        }
+    }
+    tell(meter.progress(lost / SECTOR_BYTES));
+    Ended { pass: meter.finish(), upto, lost_bytes: lost, halt }
+}
+
+/// Reads every file from the byte `from` on into `tally`; `saved` as with [`write`].
+pub(crate) fn read(
+    pool: &Pool,
+    files: &[(u64, u64)],
+    from: u64,
+    until_first_error: bool,
+    tally: &mut Tally,
+    tell: &mut dyn FnMut(Progress),
+    saved: &mut dyn FnMut(u64, &Tally) -> Result<(), Halt>,
+) -> Ended {
+    let mut meter = Meter::new(Phase::Read, extent(files), from);
+    let (mut upto, mut halt) = (from, None);
+    for &(number, bytes) in files {
+        let start = start_of(number);
+        if start + bytes <= from {
+            continue;
+        }
+        let piece = match piece(pool, Task::Open { number }) {
+            Ok(piece) => piece,
+            Err(reason) => {
+                halt = Some(reason);
+                break;
+            }
+        };
+        let mut window = Window::new(start, from.max(start), bytes, DEPTH);
+        // What is beyond a gap is found again by a resumed check, and so is counted in order.
+        let mut early: BTreeMap<u64, Found> = BTreeMap::new();
+        let reason = loop {
+            while let Some((at, length)) = window.next(pool.stopped()) {
+                let piece = Arc::clone(&piece);
+                pool.give(Task::Read { piece, at, bytes: length, offset: start + at });
+            }
+            if window.in_flight == 0 {
+                break (!window.complete()).then_some(Halt::Stopped);
+            }
+            match pool.wait(&mut || meter.tell(tally.counts.lost(), tell)) {
+                Ok(Answer::Read { offset, bytes, result: Ok(found) }) => {
+                    window.done(offset, bytes);
+                    meter.done(offset, bytes);
+                    if found.first.is_some() && until_first_error {
+                        window.close(Halt::FirstError);
+                    }
+                    early.insert(offset, found);
+                    while early.first_key_value().is_some_and(|(offset, _)| *offset < window.upto) {
+                        if let Some((offset, found)) = early.pop_first() {
+                            tally.add(offset, &found);
+                        }
+                    }
+                }
+                Ok(Answer::Read { result: Err(error), .. }) => {
+                    window.failed();
+                    window.close(Halt::Failed(error));
+                }
+                Ok(_) => window.failed(),
+                Err(silence) => break Some(silence.into()),
+            }
+            meter.tell(tally.counts.lost(), tell);
+        };
+        halt = window.reason.take().or(reason);
+        upto = window.upto;
+        if matches!(halt, None | Some(Halt::Stopped))
+            && let Err(reason) = saved(upto, tally)
+        {
+            halt = halt.or(Some(reason));
+        }
+        if halt.is_some() {
+            break;
+        }
+    }
+    tell(meter.progress(tally.counts.lost()));
+    Ended { pass: meter.finish(), upto, lost_bytes: 0, halt }
+}
+
+fn piece(pool: &Pool, task: Task) -> Result<Arc<dyn Piece>, Halt> {
+    if pool.stopped() {
+        return Err(Halt::Stopped);
+    }
+    pool.give(task);
+    match pool.wait(&mut || {})? {
+        Answer::Piece(result) => result.map_err(Into::into),
+        _ => Err(Halt::Failed(io::ErrorKind::Other.into())),
+    }
+}
+
+/// The chunks of a file that are in flight.
+struct Window {
+    start: u64,
+    bytes: u64,
+    next: u64,
+    depth: usize,
+    in_flight: usize,
+    /// Everything before this byte of the whole is done.
+    upto: u64,
+    beyond: BTreeMap<u64, u64>,
+    reason: Option<Halt>,
+}
+
+impl Window {
+    fn new(start: u64, from: u64, bytes: u64, depth: usize) -> Self {
+        let next = from - start;
+        Self { start, bytes, next, depth, in_flight: 0, upto: from, beyond: BTreeMap::new(), reason: None }
+    }
+
+    /// The next chunk to start: where it begins in the file, and its length.
+    fn next(&mut self, stopped: bool) -> Option<(u64, usize)> {
+        if stopped || self.reason.is_some() || self.in_flight >= self.depth || self.next >= self.bytes {
+            return None;
+        }
+        let at = self.next;
+        // Chunks end at multiples of their size, whatever they began at.
+        let end = (at / CHUNK as u64 + 1) * CHUNK as u64;
+        self.next = end.min(self.bytes);
+        self.in_flight += 1;
+        Some((at, (self.next - at) as usize))
+    }
+
+    fn done(&mut self, offset: u64, bytes: u64) {
+        self.in_flight -= 1;
+        self.beyond.insert(offset, bytes);
+        while let Some(bytes) = self.beyond.remove(&self.upto) {
+            self.upto += bytes;
+        }
+    }
+
+    fn failed(&mut self) {
+        self.in_flight -= 1;
+    }
+
+    /// Starts nothing more, for the first such reason.
+    fn close(&mut self, reason: Halt) {
+        self.reason.get_or_insert(reason);
+    }
+
+    fn complete(&self) -> bool {
+        self.upto >= self.start + self.bytes
+    }
+}

@@ -1,0 +1,221 @@
+//! What a check will do, said before it does anything.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
+
+use super::error::VerifyError;
+use super::format::FILE_BYTES;
+use super::place::{DIRECTORY, Present, h2w_names, numbered, present, spread_files};
+
+const MIB: u64 = 1 << 20;
+/// Left free for what the file system has to write about the files: 1/64, within these.
+const RESERVE: std::ops::RangeInclusive<u64> = MIB..=16 * MIB;
+
+/// How to check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Leave the files for another look.
+    pub keep: bool,
+    /// Write nothing: read files that assay, f3 or H2testw left.
+    pub only_read: bool,
+    /// Check no more than this many bytes.
+    pub limit_bytes: Option<u64>,
+    /// End at the first place whose data are lost.
+    pub until_first_error: bool,
+    /// Go on where an interrupted check ended.
+    pub resume: bool,
+    /// No answer of the medium for this long is a hang.
+    pub hang_after: Duration,
+    /// Go past the page cache where the file system can.
+    pub direct: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            keep: false,
+            only_read: false,
+            limit_bytes: None,
+            until_first_error: false,
+            resume: false,
+            hang_after: Duration::from_secs(30),
+            direct: true,
+        }
+    }
+}
+
+/// What will be done. Making one writes nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The target, without symbolic links.
+    pub target: PathBuf,
+    /// The directory that holds the files: assay's own, or what is only read.
+    pub directory: PathBuf,
+    /// Free space before, in bytes; what an abandoned check left counts as free.
+    pub free_bytes: u64,
+    /// Free space that is left free, in bytes.
+    pub reserve_bytes: u64,
+    /// What could be checked at most, in bytes: the free space without the reserve, or what the
+    /// files hold.
+    pub whole_bytes: u64,
+    /// What is checked, in bytes.
+    pub area_bytes: u64,
+    /// What this check writes, in bytes.
+    pub write_bytes: u64,
+    /// What this check reads, in bytes.
+    pub read_bytes: u64,
+    /// Names of `*.h2w` in the target that are not assay's and are kept.
+    pub foreign: Vec<String>,
+    /// Numbers and sizes of the files.
+    pub(crate) files: Vec<(u64, u64)>,
+    /// Files of an abandoned check that are removed first.
+    pub(crate) leftover_files: u64,
+}
+
+impl Plan {
+    /// Looks at the target.
+    ///
+    /// # Errors
+    /// Where there is nothing to check, or it may not be checked; see [`VerifyError`].
+    pub fn new(target: &Path, settings: &Settings) -> Result<Self, VerifyError> {
+        let io = |source: io::Error| VerifyError::io(target, source);
+        let target = std::fs::canonicalize(target).map_err(io)?;
+        if !target.is_dir() {
+            return Err(VerifyError::NotDirectory(target));
+        }
+        if settings.only_read {
+            return Self::read_only(target, settings);
+        }
+        let fs = statvfs(&target).map_err(|error| VerifyError::io(&target, error.into()))?;
+        if fs.f_flag.contains(StatVfsMountFlags::RDONLY) {
+            return Err(VerifyError::ReadOnly(target));
+        }
+        access(&target, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| VerifyError::io(&target, error.into()))?;
+        let directory = target.join(DIRECTORY);
+        let foreign = h2w_names(&target);
+        let free = fs.f_bavail.saturating_mul(fs.f_frsize);
+        let present = present(&directory);
+        if settings.resume {
+            let state = match present {
+                Present::Ours(state) if !state.kept && state.area_bytes > 0 => state,
+                _ => return Err(VerifyError::NothingToResume(target)),
+            };
+            let area = state.area_bytes;
+            let read = state.read.as_ref().map_or(0, |(upto, _)| *upto);
+            return Ok(Self {
+                target,
+                directory,
+                free_bytes: free,
+                reserve_bytes: 0,
+                whole_bytes: area,
+                area_bytes: area,
+                write_bytes: area.saturating_sub(state.written_bytes),
+                read_bytes: area.saturating_sub(read),
+                foreign,
+                files: files_of(area),
+                leftover_files: 0,
+            });
+        }
+        let (left, leftover_files) = match present {
+            Present::Foreign => return Err(VerifyError::Foreign(directory)),
+            Present::Ours(state) if state.kept => return Err(VerifyError::Kept(directory)),
+            Present::Ours(state) => {
+                let files = state.area_bytes.div_ceil(FILE_BYTES);
+                let old = numbered(&directory).into_iter().filter(|(number, _)| *number <= files);
+                let spread = spread_files(&directory).into_iter().map(|(_, bytes)| bytes);
+                (old.map(|(_, bytes)| bytes).chain(spread).sum(), files)
+            }
+            Present::No | Present::Empty => (0, 0),
+        };
+        let free_bytes = free + left;
+        let reserve_bytes = (free_bytes / 64).clamp(*RESERVE.start(), *RESERVE.end());
+        let whole_bytes = free_bytes.saturating_sub(reserve_bytes) / MIB * MIB;
+        // H2testw wants sizes that are multiples of 1 MiB.
+        let area = settings.limit_bytes.map_or(whole_bytes, |limit| whole_bytes.min(limit.next_multiple_of(MIB)));
+        if area == 0 {
+            return Err(VerifyError::Full { path: target, free_bytes });
+        }
+        Ok(Self {
+            target,
+            directory,
+            free_bytes,
+            reserve_bytes,
+            whole_bytes,
+            area_bytes: area,
+            write_bytes: area,
+            read_bytes: area,
+            foreign,
+            files: files_of(area),
+            leftover_files,
+        })
+    }
+
+    /// Files that are there: in assay's own directory, or else in the target itself.
+    fn read_only(target: PathBuf, settings: &Settings) -> Result<Self, VerifyError> {
+        let own = target.join(DIRECTORY);
+        let mut found = numbered(&own);
+        let (directory, foreign) =
+            if found.is_empty() { (target.clone(), Vec::new()) } else { (own, h2w_names(&target)) };
+        if found.is_empty() {
+            found = numbered(&target);
+        }
+        let whole: u64 = found.iter().map(|(_, bytes)| bytes).sum();
+        let mut left = settings.limit_bytes.unwrap_or(u64::MAX);
+        let files: Vec<(u64, u64)> = found
+            .into_iter()
+            .map(|(number, bytes)| {
+                let taken = bytes.min(left);
+                left -= taken;
+                (number, taken)
+            })
+            .filter(|(_, bytes)| *bytes > 0)
+            .collect();
+        let area_bytes: u64 = files.iter().map(|(_, bytes)| bytes).sum();
+        if area_bytes == 0 {
+            return Err(VerifyError::NothingToRead(target));
+        }
+        Ok(Self {
+            target,
+            directory,
+            free_bytes: 0,
+            reserve_bytes: 0,
+            whole_bytes: whole,
+            area_bytes,
+            write_bytes: 0,
+            read_bytes: area_bytes,
+            foreign,
+            files,
+            leftover_files: 0,
+        })
+    }
+}
+
+/// An area as files.
+fn files_of(area: u64) -> Vec<(u64, u64)> {
+    (0..area.div_ceil(FILE_BYTES)).map(|index| (index + 1, FILE_BYTES.min(area - index * FILE_BYTES))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_area_is_files_of_a_gibibyte_and_a_last_one() {
+        assert_eq!(files_of(2 * FILE_BYTES), [(1, FILE_BYTES), (2, FILE_BYTES)]);
+        assert_eq!(files_of(FILE_BYTES + 3 * MIB), [(1, FILE_BYTES), (2, 3 * MIB)]);
+        assert_eq!(files_of(MIB), [(1, MIB)]);
+    }
+
+    #[test]
+    fn a_limit_and_the_reserve_are_kept() {
+        let target = tempfile::tempdir().unwrap();
+        let settings = Settings { limit_bytes: Some(5 * MIB + 1), ..Settings::default() };
+        let plan = Plan::new(target.path(), &settings).unwrap();
+        assert_eq!((plan.area_bytes, plan.write_bytes, plan.read_bytes), (6 * MIB, 6 * MIB, 6 * MIB));
+        assert!(plan.whole_bytes + plan.reserve_bytes <= plan.free_bytes && plan.reserve_bytes >= MIB);
+        assert_eq!(std::fs::read_dir(target.path()).unwrap().count(), 0, "a plan writes nothing");
+    }
+}

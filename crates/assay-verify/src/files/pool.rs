@@ -1,0 +1,240 @@
+//! A few threads that generate or compare while others wait for the medium.
+//!
+//! All calls that may block are made here: a thread whose medium never answers is left behind.
+
+use std::io;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use assay_engine::{AlignedBuffer, Control};
+
+use super::format::fill;
+use super::medium::{Medium, Piece};
+use super::salvage::by_pieces;
+use super::tally::Found;
+
+/// Bytes of one operation: at least what a card writes at its best speed, and small enough to stay
+/// in a second-level cache between generation and copy.
+pub(crate) const CHUNK: usize = 1 << 20;
+/// Operations in flight: one is generated or compared while others keep the bus busy.
+pub(crate) const DEPTH: usize = 4;
+/// After so many chunks in a row that failed in all their parts, a chunk is tried as a whole only:
+/// a region of gibibytes that takes a second for each error would otherwise take years.
+const HOPELESS: u32 = 8;
+/// How long a stop waits for what is in flight.
+const AFTER_STOP: Duration = Duration::from_secs(10);
+
+/// A sync may have a whole cache to write: this many times the time of a hang.
+const SYNC: u32 = 4;
+const SECTOR: usize = assay_core::verification::SECTOR_BYTES as usize;
+
+type Anything = Box<dyn FnOnce() -> io::Result<()> + Send>;
+
+pub(crate) enum Task {
+    Make { number: u64, bytes: u64 },
+    Open { number: u64 },
+    Write { piece: Arc<dyn Piece>, at: u64, bytes: usize, offset: u64 },
+    Read { piece: Arc<dyn Piece>, at: u64, bytes: usize, offset: u64 },
+    Do(Anything),
+}
+
+pub(crate) enum Answer {
+    Piece(io::Result<Arc<dyn Piece>>),
+    /// Bytes that could not be written in spite of all tries.
+    Written {
+        offset: u64,
+        bytes: u64,
+        result: io::Result<u64>,
+    },
+    Read {
+        offset: u64,
+        bytes: u64,
+        result: io::Result<Found>,
+    },
+    Done(io::Result<()>),
+}
+
+/// Why waiting ended without an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Silence {
+    /// It took longer than a hang.
+    Hung,
+    /// The end was asked for, and what was in flight did not end.
+    Stopped,
+}
+
+pub(crate) struct Pool {
+    tasks: Sender<Task>,
+    answers: Receiver<Answer>,
+    beat: Arc<AtomicU64>,
+    hang_after: Duration,
+    control: Control,
+}
+
+impl Pool {
+    pub(crate) fn new(medium: Arc<dyn Medium>, hang_after: Duration, control: &Control) -> io::Result<Self> {
+        let (tasks, receiver) = channel();
+        let receiver = Arc::new(Mutex::new(receiver));
+        let (sender, answers) = channel();
+        let (beat, hopeless) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU32::new(0)));
+        for _ in 0..DEPTH {
+            let mut worker = Worker {
+                buffer: AlignedBuffer::new(CHUNK)?,
+                medium: Arc::clone(&medium),
+                beat: Arc::clone(&beat),
+                hopeless: Arc::clone(&hopeless),
+            };
+            let (receiver, sender) = (Arc::clone(&receiver), sender.clone());
+            std::thread::Builder::new().name("verify".to_owned()).spawn(move || {
+                loop {
+                    let task = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                    let Ok(task) = task else { return };
+                    if sender.send(worker.run(task)).is_err() {
+                        return;
+                    }
+                }
+            })?;
+        }
+        Ok(Self { tasks, answers, beat, hang_after, control: control.clone() })
+    }
+
+    pub(crate) fn give(&self, task: Task) {
+        // The workers live as long as the sender does.
+        let _ = self.tasks.send(task);
+    }
+
+    /// The next answer; `idle` is called while there is none.
+    pub(crate) fn wait(&self, idle: &mut dyn FnMut()) -> Result<Answer, Silence> {
+        self.wait_for(self.hang_after, idle)
+    }
+
+    fn wait_for(&self, patience: Duration, idle: &mut dyn FnMut()) -> Result<Answer, Silence> {
+        let (mut beat, mut heard) = (self.beat.load(Ordering::Relaxed), Instant::now());
+        loop {
+            match self.answers.recv_timeout(Duration::from_millis(50)) {
+                Ok(answer) => return Ok(answer),
+                Err(RecvTimeoutError::Disconnected) => return Err(Silence::Hung),
+                Err(RecvTimeoutError::Timeout) => idle(),
+            }
+            let now = self.beat.load(Ordering::Relaxed);
+            if now != beat {
+                (beat, heard) = (now, Instant::now());
+            }
+            if heard.elapsed() > patience {
+                return Err(Silence::Hung);
+            }
+            if self.control.stopped() && heard.elapsed() > AFTER_STOP {
+                return Err(Silence::Stopped);
+            }
+        }
+    }
+
+    /// Does something that may block, with nothing else in flight.
+    pub(crate) fn run(
+        &self,
+        work: impl FnOnce() -> io::Result<()> + Send + 'static,
+    ) -> Result<io::Result<()>, Silence> {
+        self.give(Task::Do(Box::new(work)));
+        match self.wait_for(self.hang_after * SYNC, &mut || {})? {
+            Answer::Done(result) => Ok(result),
+            _ => Ok(Ok(())),
+        }
+    }
+
+    pub(crate) fn stopped(&self) -> bool {
+        self.control.stopped()
+    }
+}
+
+struct Worker {
+    buffer: AlignedBuffer,
+    medium: Arc<dyn Medium>,
+    beat: Arc<AtomicU64>,
+    hopeless: Arc<AtomicU32>,
+}
+
+impl Worker {
+    fn run(&mut self, task: Task) -> Answer {
+        match task {
+            Task::Make { number, bytes } => Answer::Piece(self.medium.make(number, bytes)),
+            Task::Open { number } => Answer::Piece(self.medium.open(number)),
+            Task::Do(work) => Answer::Done(work()),
+            Task::Write { piece, at, bytes, offset } => {
+                let result = self.write(piece.as_ref(), at, bytes, offset);
+                Answer::Written { offset, bytes: bytes as u64, result }
+            }
+            Task::Read { piece, at, bytes, offset } => {
+                let result = self.read(piece.as_ref(), at, bytes, offset);
+                Answer::Read { offset, bytes: bytes as u64, result }
+            }
+        }
+    }
+
+    fn write(&mut self, piece: &dyn Piece, at: u64, bytes: usize, offset: u64) -> io::Result<u64> {
+        let grain = self.grain(piece, bytes);
+        let (medium, beat) = (Arc::clone(&self.medium), Arc::clone(&self.beat));
+        let data = &mut self.buffer.as_mut_slice()[..bytes];
+        fill(data, offset);
+        let mut lost = 0u64;
+        by_pieces(
+            bytes,
+            grain,
+            &beat,
+            &mut |from, length| there(medium.as_ref(), piece.write_at(&data[from..from + length], at + from as u64)),
+            &mut |_, length| lost += length as u64,
+        )?;
+        self.judge(lost == bytes as u64);
+        Ok(lost)
+    }
+
+    fn read(&mut self, piece: &dyn Piece, at: u64, bytes: usize, offset: u64) -> io::Result<Found> {
+        let mut found = Found::default();
+        let mut lost = 0;
+        let grain = self.grain(piece, bytes);
+        let (medium, beat) = (Arc::clone(&self.medium), Arc::clone(&self.beat));
+        let data = self.buffer.as_mut_slice();
+        // Direct reads are whole blocks; a file of another tool may end within one.
+        let aligned = bytes.next_multiple_of(piece.grain()).min(data.len());
+        let mut work = |from: usize, length: usize| {
+            let end = if from + length == bytes { aligned } else { from + length };
+            let part = &mut data[from..end];
+            let read = there(medium.as_ref(), piece.read_at(part, at + from as u64))?.min(length);
+            let (whole, start) = (read / SECTOR * SECTOR, offset + from as u64);
+            found.sort(&part[..whole], start);
+            found.unreadable(start + whole as u64, (length - whole) as u64);
+            Ok(())
+        };
+        let mut bad: Vec<(usize, usize)> = Vec::new();
+        by_pieces(bytes, grain, &beat, &mut work, &mut |from, length| bad.push((from, length)))?;
+        for (from, length) in bad {
+            lost += length;
+            found.unreadable(offset + from as u64, length as u64);
+        }
+        self.judge(lost == bytes);
+        Ok(found)
+    }
+
+    /// Smallest piece to try.
+    fn grain(&self, piece: &dyn Piece, bytes: usize) -> usize {
+        if self.hopeless.load(Ordering::Relaxed) >= HOPELESS { bytes } else { piece.grain() }
+    }
+
+    fn judge(&self, all_lost: bool) {
+        if all_lost {
+            self.hopeless.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.hopeless.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+/// An error of a medium that has gone says so, whatever number the kernel gave it.
+fn there<T>(medium: &dyn Medium, result: io::Result<T>) -> io::Result<T> {
+    match result {
+        // A block device that has lost its capacity answers "no space".
+        Err(_) if medium.gone() => Err(rustix::io::Errno::NODEV.into()),
+        other => other,
+    }
+}

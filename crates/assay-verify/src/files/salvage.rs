@@ -1,0 +1,103 @@
+//! A part of the medium that errs is mapped piece by piece and does not end the check.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use assay_core::outcome::Failure;
+
+use super::place::failure_of;
+
+/// How much smaller the pieces are at each step: 1 MiB, 64 KiB, 4 KiB, and 512 bytes at last.
+const STEP: usize = 16;
+/// Drives try a bad sector for seconds. What could not be read of a chunk in this time is lost.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Whether the error says that this place is bad, and nothing about the others.
+fn local(error: &io::Error) -> bool {
+    failure_of(error) == Failure::IoError
+}
+
+/// Runs `work` on `bytes` from 0, in ever smaller pieces where it fails, down to `grain`, and
+/// passes the pieces that fail to `lost`. Every try counts a `beat`.
+///
+/// # Errors
+/// The first error that concerns the whole medium.
+pub(crate) fn by_pieces(
+    bytes: usize,
+    grain: usize,
+    beat: &AtomicU64,
+    work: &mut dyn FnMut(usize, usize) -> io::Result<()>,
+    lost: &mut dyn FnMut(usize, usize),
+) -> io::Result<()> {
+    let end = Instant::now() + PATIENCE;
+    pieces(0, bytes, grain.max(1), &mut |from, length| {
+        let result = work(from, length);
+        beat.fetch_add(1, Ordering::Relaxed);
+        match result {
+            Ok(()) => Ok(Tried::Done),
+            Err(error) if !local(&error) => Err(error),
+            Err(_) if length <= grain || Instant::now() > end => {
+                lost(from, length);
+                Ok(Tried::Done)
+            }
+            Err(_) => Ok(Tried::Divide),
+        }
+    })
+}
+
+enum Tried {
+    Done,
+    Divide,
+}
+
+fn pieces(
+    from: usize,
+    bytes: usize,
+    grain: usize,
+    work: &mut dyn FnMut(usize, usize) -> io::Result<Tried>,
+) -> io::Result<()> {
+    if matches!(work(from, bytes)?, Tried::Done) {
+        return Ok(());
+    }
+    let step = (bytes / STEP).next_multiple_of(grain).max(grain);
+    let mut at = 0;
+    while at < bytes {
+        let length = step.min(bytes - at);
+        pieces(from + at, length, grain, work)?;
+        at += length;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(bad: std::ops::Range<usize>, errno: i32) -> (io::Result<()>, Vec<(usize, usize)>, u64) {
+        let (beat, mut lost) = (AtomicU64::new(0), Vec::new());
+        let mut work = |from: usize, length: usize| {
+            if from < bad.end && from + length > bad.start {
+                return Err(io::Error::from_raw_os_error(errno));
+            }
+            Ok(())
+        };
+        let result = by_pieces(1 << 20, 512, &beat, &mut work, &mut |from, length| lost.push((from, length)));
+        (result, lost, beat.into_inner())
+    }
+
+    #[test]
+    fn only_the_bad_sectors_are_lost() {
+        let (result, lost, tries) = run(70_000..70_001, 5);
+        assert!(result.is_ok());
+        assert_eq!(lost, [(70_000 / 512 * 512, 512)]);
+        assert!(tries < 60, "{tries}");
+    }
+
+    #[test]
+    fn an_error_of_the_whole_medium_ends_it() {
+        let (result, lost, tries) = run(0..1 << 20, 30);
+        assert_eq!(result.unwrap_err().raw_os_error(), Some(30));
+        assert!(lost.is_empty() && tries == 1);
+    }
+}

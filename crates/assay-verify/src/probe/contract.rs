@@ -1,0 +1,110 @@
+//! What the probe asks of a device; real devices, models and decorators all answer it.
+
+/// Why an operation failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// The medium answered with an error at this place (`EIO` and its like).
+    #[error("input/output error")]
+    Medium,
+    /// The device is no longer there.
+    #[error("the device is gone")]
+    Gone,
+    /// The system does not let us.
+    #[error("permission denied")]
+    Denied,
+    /// The device, or the kernel for it, refuses writes.
+    #[error("read-only")]
+    ReadOnly,
+}
+
+impl Fault {
+    /// Sorts an answer of the kernel: a missing device apart from a medium that errs (errno(3)).
+    #[must_use]
+    pub fn from_io(error: &std::io::Error) -> Self {
+        const GONE: [rustix::io::Errno; 3] =
+            [rustix::io::Errno::NODEV, rustix::io::Errno::NXIO, rustix::io::Errno::NOMEDIUM];
+        match rustix::io::Errno::from_io_error(error) {
+            Some(errno) if GONE.contains(&errno) => Self::Gone,
+            Some(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM) => Self::Denied,
+            Some(rustix::io::Errno::ROFS) => Self::ReadOnly,
+            _ => Self::Medium,
+        }
+    }
+}
+
+/// A device of blocks. Offsets and lengths are multiples of [`Device::block_bytes`] and stay
+/// inside of [`Device::bytes`].
+pub trait Device {
+    /// Announced size in bytes.
+    fn bytes(&self) -> u64;
+
+    /// Smallest unit of reading and writing, in bytes.
+    fn block_bytes(&self) -> u32 {
+        512
+    }
+
+    /// Fills `buffer` from `offset`, from the device and from no cache of the host.
+    ///
+    /// # Errors
+    /// A [`Fault`]; the buffer's content is then undefined.
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault>;
+
+    /// Writes `data` at `offset`.
+    ///
+    /// # Errors
+    /// A [`Fault`]; a part may have been written.
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault>;
+
+    /// Returns when all that was written has left every cache that can be told to.
+    ///
+    /// # Errors
+    /// A [`Fault`].
+    fn sync(&mut self) -> Result<(), Fault>;
+
+    /// Whether it is still the device that was opened; asked after an error.
+    fn present(&mut self) -> bool {
+        true
+    }
+}
+
+impl<D: Device + ?Sized> Device for &mut D {
+    fn bytes(&self) -> u64 {
+        (**self).bytes()
+    }
+    fn block_bytes(&self) -> u32 {
+        (**self).block_bytes()
+    }
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        (**self).read_at(offset, buffer)
+    }
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+        (**self).write_at(offset, data)
+    }
+    fn sync(&mut self) -> Result<(), Fault> {
+        (**self).sync()
+    }
+    fn present(&mut self) -> bool {
+        (**self).present()
+    }
+}
+
+impl<D: Device + ?Sized> Device for Box<D> {
+    fn bytes(&self) -> u64 {
+        (**self).bytes()
+    }
+    fn block_bytes(&self) -> u32 {
+        (**self).block_bytes()
+    }
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        (**self).read_at(offset, buffer)
+    }
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+        (**self).write_at(offset, data)
+    }
+    fn sync(&mut self) -> Result<(), Fault> {
+        (**self).sync()
+    }
+    fn present(&mut self) -> bool {
+        (**self).present()
+    }
+}

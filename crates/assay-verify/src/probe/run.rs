@@ -1,0 +1,155 @@
+//! A probe from the first save to the last restored block.
+
+use std::time::Instant;
+
+use assay_core::units::Bytes;
+use assay_core::verification::{FakeKind, Verdict, Verification};
+
+use super::contract::{Device, Fault};
+use super::journal::{Journal, JournalError};
+use super::plan::{LEAST_BYTES, Settings, plan};
+use super::report::{Account, verification};
+use super::restore::{RestoreError, Restored, restore_watched};
+use super::round::Search;
+use super::search::Judgement;
+use super::session::{End, Phase, Progress, Session, Watch};
+use super::stamp::BLOCK;
+
+/// Why nothing was probed; the device is untouched.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// Below [`LEAST_BYTES`].
+    #[error("{bytes} is too small for the quick probe, which needs {least}; leave --quick away to check it in full")]
+    TooSmall {
+        /// Announced size.
+        bytes: Bytes,
+        /// What is needed.
+        least: Bytes,
+    },
+    /// Blocks larger than those of the probe.
+    #[error("blocks of {0} bytes are larger than the probe's; leave --quick away to check it in full")]
+    LargeBlocks(u32),
+    /// The journal was made for a device of another size.
+    #[error("the journal is not of this device; begin with a new one")]
+    WrongJournal,
+}
+
+/// How the search ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// With an answer.
+    Complete,
+    /// Told to stop.
+    Stopped,
+    /// The device failed as a whole.
+    Device(Fault),
+    /// The journal's disk failed, so nothing more could be overwritten.
+    Journal(JournalError),
+    /// What was announced as the most was used up.
+    Spent,
+    /// Losses are hidden by a cache larger than [`Settings::cache_limit_bytes`].
+    Hidden,
+}
+
+/// What a probe came to.
+#[derive(Debug)]
+pub struct Probed {
+    /// The result; undecided where the search did not end.
+    pub verification: Verification,
+    /// How the search ended.
+    pub ended: Ended,
+    /// What was put back. After an error, or where places that hold data differ, the journal is
+    /// kept and [`super::restore`] has to be called; else it was removed.
+    pub restored: Result<Restored, RestoreError>,
+    /// Whether the journal was kept.
+    pub journal_kept: bool,
+}
+
+/// Probes `device`, puts everything back and says what was found. `stop` is asked before each
+/// operation; everything is put back then too.
+///
+/// # Errors
+/// Where the device cannot be probed at all. Everything that happens on the way is in [`Probed`].
+pub fn run<D: Device>(
+    device: &mut D,
+    mut journal: Journal,
+    settings: &Settings,
+    stop: &dyn Fn() -> bool,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Probed, ProbeError> {
+    let announced = device.bytes();
+    if announced < LEAST_BYTES {
+        return Err(ProbeError::TooSmall { bytes: Bytes(announced), least: Bytes(LEAST_BYTES) });
+    }
+    if u64::from(device.block_bytes()) > BLOCK {
+        return Err(ProbeError::LargeBlocks(device.block_bytes()));
+    }
+    if journal.device().bytes != announced {
+        return Err(ProbeError::WrongJournal);
+    }
+    let start = Instant::now();
+    let plan = plan(announced, settings);
+    let mut session = Session::new(&mut *device, &mut journal, plan, Watch { stop, progress: &mut *progress });
+    let mut search = Search::new(&mut session, *settings);
+    let found = search.judge();
+    let cache_bytes = search.cache_bytes();
+    let samples = search.samples.len();
+    let (judgement, ended) = match found {
+        Ok(judgement) => (judgement, Ended::Complete),
+        Err(end) => {
+            let undecided = Judgement { verdict: Verdict::Undecided, kind: None, real_bytes: None };
+            let ended = match end {
+                End::Stopped => Ended::Stopped,
+                End::Fault(fault) => Ended::Device(fault),
+                End::Journal(error) => Ended::Journal(error),
+                End::Spent => Ended::Spent,
+                End::Hidden => Ended::Hidden,
+            };
+            (undecided, ended)
+        }
+    };
+    let mut account = Account {
+        announced,
+        judgement,
+        cache_bytes,
+        samples,
+        limit_bytes: settings.run_bytes(announced),
+        first_lost: session.first_lost(),
+        findings: std::mem::take(&mut session.findings),
+        written_bytes: session.written_bytes,
+        read_bytes: session.read_bytes,
+        elapsed: start.elapsed(),
+    };
+    let restored = put_back(device, &mut journal, &mut account, progress);
+    // Elsewhere than in limbo, the address of a place that differs may be another's memory.
+    let limbo = account.judgement.kind == Some(FakeKind::Limbo);
+    let holds = account.judgement.real_bytes.filter(|_| limbo).unwrap_or(announced);
+    let journal_kept = match &restored {
+        // What limbo drops cannot be put back, and was nothing.
+        Ok(done) => done.differing.iter().any(|offset| *offset < holds),
+        Err(_) => true,
+    };
+    if !journal_kept {
+        let _ = journal.mark_restored();
+        let _ = std::fs::remove_file(journal.path());
+    }
+    Ok(Probed { verification: verification(&account), ended, restored, journal_kept })
+}
+
+fn put_back<D: Device>(
+    device: &mut D,
+    journal: &mut Journal,
+    account: &mut Account,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Restored, RestoreError> {
+    // What was saved and not synced was not overwritten; a torn record at the end is no harm.
+    let _ = journal.sync();
+    let (path, identity) = (journal.path().to_owned(), journal.device().clone());
+    let (mut written, read) = (account.written_bytes, account.read_bytes);
+    let restored = restore_watched(&path, device, &identity, &mut |bytes| {
+        written += bytes;
+        progress(Progress { phase: Phase::Restoring, written_bytes: written, read_bytes: read });
+    });
+    account.written_bytes = written;
+    restored
+}

@@ -1,0 +1,164 @@
+//! The quick check from beginning to end.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use assay_core::outcome::{Failure, Outcome};
+use assay_core::units::capacity;
+use assay_core::verification::{FakeKind, Method, SECTOR_BYTES, SectorClass, Verdict, Verification};
+use assay_engine::Control;
+
+use super::probe::{Probed, Spread, probe};
+use super::spread::{Files, Halt};
+use super::stamp::STAMP;
+use crate::files::{
+    Checked, Found, Mounted, Place, Plan, Pool, STATE, Settings, State, Tally, VerifyError, failure_of, how,
+    nanoseconds, remove_all, remove_files,
+};
+
+/// How to check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quick {
+    /// No answer of the medium for this long is a hang.
+    pub hang_after: Duration,
+    /// Go past the page cache where the file system can.
+    pub direct: bool,
+}
+
+impl Default for Quick {
+    fn default() -> Self {
+        Self { hang_after: Duration::from_secs(30), direct: true }
+    }
+}
+
+/// Checks the medium under the directory `target`. `progress` hears how many operations of at most
+/// how many are done.
+///
+/// # Errors
+/// Where it cannot begin; a medium that fails gives a [`Checked`] with that outcome.
+pub fn check(
+    target: &Path,
+    quick: &Quick,
+    control: &Control,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Checked, VerifyError> {
+    let start = Instant::now();
+    let plan = Plan::new(target, &Settings::default())?;
+    let place = Place::take(&plan.directory)?;
+    let io = |source| VerifyError::io(&plan.directory, source);
+    remove_files(place.path(), plan.leftover_files).map_err(io)?;
+    // No area: there is nothing to resume.
+    State::new(0).save(place.path()).map_err(io)?;
+    let (direct, read_back) = how(&plan.directory.join(STATE), quick.direct);
+    let medium = Arc::new(Mounted::new(&plan.directory, direct));
+    let pool = Pool::new(medium, quick.hang_after, control).map_err(io)?;
+    let mut salt = [0; 8];
+    rustix::rand::getrandom(&mut salt, rustix::rand::GetRandomFlags::empty()).map_err(|error| io(error.into()))?;
+    let salt = u64::from_ne_bytes(salt);
+
+    let mut probed = Probed { classes: Vec::new(), proved: false };
+    let mut tally = Tally::new(plan.area_bytes);
+    let (mut written, mut places, mut set_aside) = (0, 0, true);
+    let ended = Files::make(&pool, &plan.directory, plan.area_bytes, direct.is_some(), salt).and_then(|mut files| {
+        probed.classes = vec![None; files.places()];
+        let ended = probe(&mut files, salt, &mut probed, progress);
+        (written, places, set_aside) = (files.written, files.places(), files.set_aside);
+        for (place, class) in probed.classes.iter().enumerate() {
+            if let Some((class, holds)) = class {
+                let holds = holds.map(|other| files.offset(usize::try_from(other).unwrap_or(usize::MAX)));
+                let mut found = Found::default();
+                for sector in 0..STAMP as u64 / SECTOR_BYTES {
+                    found.note(*class, files.offset(place) + sector * SECTOR_BYTES, holds);
+                }
+                tally.add(files.offset(place), &found);
+            }
+        }
+        ended
+    });
+    let outcome = outcome(ended.as_ref().err(), start, written);
+    let directory = plan.directory.clone();
+    let removed = match ended {
+        Err(Halt::Hung) => None,
+        _ => pool.run(move || remove_all(&directory, 0)).ok().and_then(Result::ok),
+    };
+    let complete = ended.is_ok();
+    let (verdict, kind) = judge(&probed, complete && set_aside);
+    let verification = Verification {
+        method: Method::QuickMounted,
+        verdict,
+        sentence: sentence(verdict, kind, &plan, &probed, set_aside, &outcome),
+        kind,
+        announced_bytes: plan.whole_bytes,
+        real_bytes: None,
+        checked_bytes: tally.counts.total() * SECTOR_BYTES,
+        written_bytes: written,
+        counts: tally.counts,
+        first_error: tally.first.clone(),
+        map: tally.map(),
+        write: None,
+        read: None,
+        read_back,
+        cache_bytes: None,
+        // Each place is hit by a loss of a twentieth with that probability.
+        would_find: (complete && set_aside).then(|| 1.0 - 0.95f64.powi(i32::try_from(places).unwrap_or(i32::MAX))),
+    };
+    let left = removed.is_none().then(|| plan.directory.clone());
+    Ok(Checked { verification, outcome, left, refused_bytes: 0 })
+}
+
+fn judge(probed: &Probed, complete: bool) -> (Verdict, Option<FakeKind>) {
+    let count = |class| probed.classes.iter().flatten().filter(|(found, _)| *found == class).count();
+    let lost = probed.classes.iter().flatten().filter(|(class, _)| *class != SectorClass::Good).count();
+    let kind = match (count(SectorClass::Overwritten), count(SectorClass::Corrupted)) {
+        (0, _) => FakeKind::Limbo,
+        (_, 0) => FakeKind::Wraparound,
+        _ => FakeKind::Chain,
+    };
+    match (probed.proved, lost, complete) {
+        (true, ..) => (Verdict::Fake, Some(kind)),
+        (false, 0, true) => (Verdict::Genuine, None),
+        (false, 0, false) => (Verdict::Undecided, None),
+        _ => (Verdict::Damaged, None),
+    }
+}
+
+fn sentence(
+    verdict: Verdict,
+    kind: Option<FakeKind>,
+    plan: &Plan,
+    probed: &Probed,
+    set_aside: bool,
+    outcome: &Outcome,
+) -> String {
+    let read = probed.classes.iter().flatten().count();
+    let good = probed.classes.iter().flatten().filter(|(class, _)| *class == SectorClass::Good).count();
+    let places = format!("{read} places all over {}", capacity(plan.area_bytes));
+    let mut text = match verdict {
+        Verdict::Genuine => format!("genuine as far as a quick check can tell: {places} hold what was written"),
+        Verdict::Fake => {
+            let how = if kind == Some(FakeKind::Limbo) { "dropped" } else { "overwritten by later data" };
+            format!("fake: of {places} {} lost what was written, {how}", read - good)
+        }
+        Verdict::Damaged => format!("damaged: of {places} {} lost what was written", read - good),
+        _ => "undecided".to_owned(),
+    };
+    if !set_aside {
+        text.push_str("; this file system does not set space aside, so that only a full check reaches all of it");
+    }
+    if let Outcome::Failed { failure, .. } = outcome {
+        text.push_str(&format!("; the check ended early: {}", failure.title()));
+    }
+    text
+}
+
+fn outcome(halt: Option<&Halt>, start: Instant, written_bytes: u64) -> Outcome {
+    let (failure, detail) = match halt {
+        None => return Outcome::Completed,
+        Some(Halt::Stopped) => (Failure::Interrupted, String::new()),
+        Some(Halt::Hung) => (Failure::Hung, "no answer from the medium".to_owned()),
+        Some(Halt::Failed(error)) => (failure_of(error), error.to_string()),
+    };
+    let workload = Some("quick".to_owned());
+    Outcome::Failed { failure, detail, workload, elapsed_ns: nanoseconds(start.elapsed()), written_bytes }
+}

@@ -1,0 +1,216 @@
+//! Files that together take all free space, one place in each.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use assay_engine::{AlignedBuffer, fill_unique};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, statvfs, syncfs};
+
+use super::probe::Spread;
+use super::stamp::STAMP;
+use crate::files::{Pool, Silence, failure_of, gone_error, is_vfat, spread_name};
+
+const MIB: u64 = 1 << 20;
+/// Places: a fake with 95 % of what it announces misses about fifty of them.
+const MOST_PLACES: u64 = 1024;
+/// Written between stamping and the last reading: more than the memory of a card's controller; an
+/// eighth of a small medium.
+const CROWD: u64 = 64 * MIB;
+
+/// Why it ended early.
+#[derive(Debug)]
+pub(crate) enum Halt {
+    Stopped,
+    Hung,
+    Failed(io::Error),
+}
+
+impl From<Silence> for Halt {
+    fn from(silence: Silence) -> Self {
+        match silence {
+            Silence::Hung => Self::Hung,
+            Silence::Stopped => Self::Stopped,
+        }
+    }
+}
+
+/// The files, open.
+pub(crate) struct Files<'a> {
+    pool: &'a Pool,
+    directory: PathBuf,
+    direct: bool,
+    files: Vec<(Arc<File>, u64)>,
+    crowd: (Arc<File>, u64),
+    salt: u64,
+    /// Bytes from one file to the next.
+    pub(crate) part_bytes: u64,
+    /// Whether the file system set the space aside, so that places lie all over the medium.
+    pub(crate) set_aside: bool,
+    /// Bytes written.
+    pub(crate) written: u64,
+}
+
+impl<'a> Files<'a> {
+    /// Makes them in `directory`, over `area` bytes.
+    pub(crate) fn make(pool: &'a Pool, directory: &Path, area: u64, direct: bool, salt: u64) -> Result<Self, Halt> {
+        let crowd_bytes = CROWD.min(area / 8) / MIB.min(area / 8).max(1) * MIB.min(area / 8).max(1);
+        let places = ((area - crowd_bytes) / MIB).clamp(1, MOST_PLACES);
+        let part_bytes = (area - crowd_bytes) / places / STAMP as u64 * STAMP as u64;
+        let free = free(directory)?;
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(!salt);
+        let crowd = one(pool, directory, 0, crowd_bytes, direct)?;
+        let mut made = Self {
+            pool,
+            directory: directory.to_owned(),
+            direct,
+            files: Vec::new(),
+            crowd: (crowd.0, crowd_bytes),
+            salt,
+            part_bytes,
+            set_aside: false,
+            written: 0,
+        };
+        for number in 1..=places as usize {
+            match one(pool, directory, number, part_bytes, direct) {
+                Ok((file, anywhere)) => {
+                    let pages = if anywhere { part_bytes / STAMP as u64 } else { 1 };
+                    made.files.push((file, random.next_u64() % pages * STAMP as u64));
+                }
+                // What the file system needs for the files themselves is not left for more.
+                Err(Halt::Failed(error)) if failure_of(&error) == assay_core::outcome::Failure::OutOfSpace => break,
+                Err(halt) => return Err(halt),
+            }
+        }
+        made.settle()?;
+        made.set_aside = free.saturating_sub(self::free(directory)?) >= area / 2;
+        Ok(made)
+    }
+
+    /// Byte offset of a place in the whole.
+    pub(crate) fn offset(&self, place: usize) -> u64 {
+        self.part_bytes * place as u64 + self.files.get(place).map_or(0, |(_, at)| *at)
+    }
+
+    fn run(&self, work: impl FnOnce() -> io::Result<()> + Send + 'static) -> Result<(), Halt> {
+        if self.pool.stopped() {
+            return Err(Halt::Stopped);
+        }
+        self.pool.run(work)?.map_err(|error| Halt::Failed(gone_error(&self.directory, error)))
+    }
+}
+
+fn free(directory: &Path) -> Result<u64, Halt> {
+    statvfs(directory).map(|fs| fs.f_bavail.saturating_mul(fs.f_frsize)).map_err(|e| Halt::Failed(e.into()))
+}
+
+/// Makes one file; tells whether any part of it can be written without what is before it.
+fn one(pool: &Pool, directory: &Path, number: usize, bytes: u64, direct: bool) -> Result<(Arc<File>, bool), Halt> {
+    if pool.stopped() {
+        return Err(Halt::Stopped);
+    }
+    let path = directory.join(spread_name(number));
+    let made = Arc::new(Mutex::new(None));
+    let result = Arc::clone(&made);
+    let done = pool.run(move || {
+        let flags = OFlags::NOFOLLOW | if direct { OFlags::DIRECT } else { OFlags::empty() };
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .custom_flags(flags.bits().cast_signed())
+            .open(path)?;
+        let vfat = is_vfat(&file);
+        let mode = if vfat { FallocateFlags::KEEP_SIZE } else { FallocateFlags::empty() };
+        let anywhere = match fallocate(&file, mode, 0, bytes.max(1)) {
+            Ok(()) => !vfat,
+            Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {
+                file.set_len(bytes)?;
+                false
+            }
+            Err(error) => return Err(error.into()),
+        };
+        *result.lock().unwrap_or_else(PoisonError::into_inner) = Some((file, anywhere));
+        Ok(())
+    })?;
+    done.map_err(Halt::Failed)?;
+    let made = made.lock().unwrap_or_else(PoisonError::into_inner).take();
+    made.map(|(file, anywhere)| (Arc::new(file), anywhere)).ok_or(Halt::Hung)
+}
+
+impl Spread for Files<'_> {
+    type Halt = Halt;
+
+    fn places(&self) -> usize {
+        self.files.len()
+    }
+
+    fn write(&mut self, place: usize, page: &[u8; STAMP]) -> Result<(), Halt> {
+        let (file, at) = (Arc::clone(&self.files[place].0), self.files[place].1);
+        let page = *page;
+        self.written += STAMP as u64;
+        let written = self.run(move || {
+            let mut buffer = AlignedBuffer::new(STAMP)?;
+            buffer.as_mut_slice().copy_from_slice(&page);
+            file.write_all_at(buffer.as_slice(), at)
+        });
+        // A place that cannot be written will not hold its stamp.
+        if local(&written) { Ok(()) } else { written }
+    }
+
+    fn read(&mut self, place: usize, page: &mut [u8; STAMP]) -> Result<bool, Halt> {
+        let (file, at) = (Arc::clone(&self.files[place].0), self.files[place].1);
+        let direct = self.direct;
+        let read = Arc::new(Mutex::new([0; STAMP]));
+        let result = Arc::clone(&read);
+        let done = self.run(move || {
+            if !direct {
+                fadvise(&file, 0, None, Advice::DontNeed)?;
+            }
+            let mut buffer = AlignedBuffer::new(STAMP)?;
+            // Shorter, where a place was never written: the rest is zeros.
+            let _ = file.read_at(buffer.as_mut_slice(), at)?;
+            result.lock().unwrap_or_else(PoisonError::into_inner).copy_from_slice(buffer.as_slice());
+            Ok(())
+        });
+        if local(&done) {
+            return Ok(false);
+        }
+        done?;
+        *page = *read.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(true)
+    }
+
+    fn settle(&mut self) -> Result<(), Halt> {
+        let file = Arc::clone(&self.crowd.0);
+        let done = self.run(move || syncfs(&file).map_err(Into::into));
+        if local(&done) { Ok(()) } else { done }
+    }
+
+    fn crowd_out(&mut self) -> Result<(), Halt> {
+        let (file, bytes) = (Arc::clone(&self.crowd.0), self.crowd.1 / MIB * MIB);
+        for at in (0..bytes).step_by(MIB as usize) {
+            let (file, salt) = (Arc::clone(&file), self.salt);
+            let written = self.run(move || {
+                let mut buffer = AlignedBuffer::new(MIB as usize)?;
+                fill_unique(buffer.as_mut_slice(), salt, u64::MAX - at);
+                file.write_all_at(buffer.as_slice(), at)
+            });
+            if !local(&written) {
+                written?;
+            }
+            self.written += MIB;
+        }
+        Ok(())
+    }
+}
+
+/// Whether an error concerns one place, and not the whole medium.
+fn local(result: &Result<(), Halt>) -> bool {
+    matches!(result, Err(Halt::Failed(error)) if failure_of(error) == assay_core::outcome::Failure::IoError)
+}

@@ -1,0 +1,153 @@
+//! The quick probe of real block devices that lie, killed and not. Needs root and the lab.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+use std::io;
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use assay_core::verification::{FakeKind, Verdict};
+use assay_device::guard::check_raw;
+use assay_device::{DeviceError, Sysroot};
+use assay_lab::{Backing, FakeCard, Lab, LoopDevice, Missing, Mount, skip};
+use assay_verify::fakes::{Geometry, Model, Stack};
+use assay_verify::probe::{BlockDevice, Device, Fault, Identity, Journal, Salt, Settings, restore, run};
+
+const MIB: u64 = 1 << 20;
+const QUICK: Settings = Settings { cache_limit_bytes: 8 * MIB };
+
+/// A model that the kernel reads and writes, and the test looks into.
+#[derive(Clone)]
+struct Served(Arc<Mutex<Stack>>);
+
+impl Backing for Served {
+    fn bytes(&self) -> u64 {
+        self.0.lock().unwrap().bytes()
+    }
+    fn read(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.0.lock().unwrap().read_at(offset, buffer).map_err(|fault: Fault| io::Error::other(fault))
+    }
+    fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.0.lock().unwrap().write_at(offset, data).map_err(|fault: Fault| io::Error::other(fault))
+    }
+}
+
+/// Opens as `assay verify` does; what the kernel still does for a killed process ends first.
+fn open(path: &Path) -> BlockDevice {
+    let start = Instant::now();
+    loop {
+        let permit = check_raw(&Sysroot::real(), path, Some(&path.to_string_lossy())).unwrap();
+        match BlockDevice::open(&permit) {
+            Ok(device) => return device,
+            Err(error) if start.elapsed() > Duration::from_secs(10) => panic!("{error}"),
+            Err(_) => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}
+
+fn identity(device: &BlockDevice, path: &Path) -> Identity {
+    Identity { bytes: device.bytes(), name: path.display().to_string(), serial: None }
+}
+
+fn chain() -> Model {
+    Model::of(Geometry::chain(1024 * MIB, 100 * MIB, 256 * MIB)).with_caches(8 << 10, 4 * MIB)
+}
+
+#[test]
+fn a_fake_block_device_is_told_and_left_as_it_was() {
+    let made = Lab::enter().and_then(|lab| {
+        let model = chain();
+        let served = Served(Arc::new(Mutex::new(model.build().unwrap())));
+        Ok((lab, model, served.clone(), FakeCard::new(served)?))
+    });
+    let (_lab, model, served, card) = match made {
+        Ok(made) => made,
+        Err(missing) => return skip("a_fake_block_device_is_told_and_left_as_it_was", &missing),
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("journal");
+    let mut device = open(card.path());
+    Journal::refuse_same_device(&path, card.path()).unwrap();
+    let journal = Journal::create(&path, &identity(&device, card.path()), Salt::random().unwrap()).unwrap();
+    let probed = run(&mut device, journal, &QUICK, &|| false, &mut |_| {}).unwrap();
+    let found = probed.verification;
+    assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Chain)), "{}", found.sentence);
+    assert_eq!(found.real_bytes, Some(100 * MIB));
+    assert!(!probed.journal_kept && !path.exists());
+    assert!(model.is_as_before(&served.0.lock().unwrap()));
+}
+
+#[test]
+fn killed_while_it_probes_a_real_device_everything_is_restored() {
+    const TEST: &str = "killed_while_it_probes_a_real_device_everything_is_restored";
+    // The same test in a process of its own is the one that is killed.
+    if let (Some(device), Some(journal)) = (std::env::var_os("PROBED_DEVICE"), std::env::var_os("PROBE_JOURNAL")) {
+        let path = Path::new(&device);
+        let mut device = open(path);
+        let journal = Journal::create(Path::new(&journal), &identity(&device, path), Salt::random().unwrap()).unwrap();
+        run(&mut device, journal, &QUICK, &|| false, &mut |_| {}).unwrap();
+        return;
+    }
+    let _lab = match Lab::enter() {
+        Ok(lab) => lab,
+        Err(missing) => return skip(TEST, &missing),
+    };
+    let mut cut = 0;
+    for moment in 0..5u64 {
+        let model = chain();
+        let served = Served(Arc::new(Mutex::new(model.build().unwrap())));
+        let card = match FakeCard::new(served.clone()) {
+            Ok(card) => card,
+            Err(missing) => return skip(TEST, &missing),
+        };
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("journal");
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", TEST, "--nocapture"])
+            .env("PROBED_DEVICE", card.path())
+            .env("PROBE_JOURNAL", &path)
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        // Moments are counted from the first block that is not as it was.
+        let start = Instant::now();
+        while model.is_as_before(&served.0.lock().unwrap()) {
+            assert!(start.elapsed() < Duration::from_secs(30), "nothing was written");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_millis(moment * 37));
+        child.kill().unwrap(); // SIGKILL
+        child.wait().unwrap();
+        let mut device = open(card.path());
+        cut += u64::from(!model.is_as_before(&served.0.lock().unwrap()));
+        if path.exists() {
+            let identity = identity(&device, card.path());
+            assert_eq!(restore(&path, &mut device, &identity).unwrap().differing, [0; 0]);
+        }
+        assert!(model.is_as_before(&served.0.lock().unwrap()), "moment {moment}");
+    }
+    assert!(cut > 0, "every child had ended before it was killed");
+}
+
+#[test]
+fn a_mounted_device_and_a_journal_on_it_are_refused() {
+    let made = Lab::enter().and_then(|lab| {
+        let directory = tempfile::tempdir().map_err(|error| Missing(error.to_string()))?;
+        let image = directory.path().join("image");
+        std::fs::File::create(&image).and_then(|file| file.set_len(64 * MIB)).map_err(|e| Missing(e.to_string()))?;
+        let device = LoopDevice::attach(&image, false)?;
+        let mount = Mount::ext4(device.path(), &directory.path().join("mnt"))?;
+        Ok((mount, device, directory, lab))
+    });
+    let (mount, device, _directory, _lab) = match made {
+        Ok(made) => made,
+        Err(missing) => return skip("a_mounted_device_and_a_journal_on_it_are_refused", &missing),
+    };
+    let named = device.path().to_string_lossy().into_owned();
+    let refused = check_raw(&Sysroot::real(), device.path(), Some(&named));
+    assert!(matches!(refused, Err(DeviceError::Mounted { .. })), "{refused:?}");
+    let journal = mount.path().join("journal");
+    assert!(Journal::refuse_same_device(&journal, device.path()).is_err());
+    assert!(Journal::refuse_same_device(device.path(), device.path()).is_err());
+}

@@ -1,0 +1,45 @@
+//! `assay verify`: which check, and what becomes of its result.
+
+mod full;
+mod paper;
+mod probe;
+mod restore;
+
+use std::os::unix::fs::FileTypeExt;
+
+use assay_core::exit::Exit;
+
+use crate::cli::VerifyArgs;
+use crate::failure::Failure;
+use crate::output::shown;
+
+pub(super) fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
+    // Like a run: a thread that waits for a hung medium cannot be ended.
+    crate::apart::apart(|| work(args))
+}
+
+fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
+    let target = &args.target;
+    let device = std::fs::metadata(target).is_ok_and(|meta| meta.file_type().is_block_device());
+    if let Some(path) = &args.output {
+        assay_report::Format::from_path(path).map_err(|e| Failure::usage(e.to_string()))?;
+        crate::state::check_writable(path)?;
+    }
+    match (&args.restore, args.quick, device) {
+        (Some(journal), _, true) => restore::restore(args, journal),
+        (Some(_), _, false) => Err(Failure::usage(format!(
+            "{} is no device; --restore JOURNAL needs the device that was probed, like /dev/sdX",
+            shown(target)
+        ))),
+        (None, true, true) => probe::probe(args),
+        (None, true, false) if args.journal.is_some() => {
+            Err(Failure::usage(format!("{} is no device; --journal is for --quick on a device", shown(target))))
+        }
+        (None, true, false) => full::quick(args),
+        (None, false, true) => Err(Failure::usage(format!(
+            "{} is a device; mount it and name the directory, or add --quick",
+            shown(target)
+        ))),
+        (None, false, false) => full::full(args),
+    }
+}

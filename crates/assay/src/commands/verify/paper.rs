@@ -1,0 +1,134 @@
+//! The record of a check: begun, saved, shown.
+
+use std::path::Path;
+
+use assay_core::exit::Exit;
+use assay_core::finding::{Finding, Validity, Verdict as Trust};
+use assay_core::outcome::{Failure as MediumFailure, Outcome};
+use assay_core::record::{Record, SCHEMA, Settings, SuiteRef, Tool};
+use assay_core::verification::{SECTOR_BYTES, Verdict, Verification};
+use assay_device::{Sysroot, Target};
+use assay_store::{RunState, Store, new_id};
+
+use crate::cli::VerifyArgs;
+use crate::failure::Failure;
+use crate::{output, state};
+
+/// What is known before the check.
+pub(super) struct Paper {
+    record: Record,
+}
+
+impl Paper {
+    /// Looks at the medium; `engine` says how it is checked.
+    pub(super) fn begin(args: &VerifyArgs, engine: &str) -> Result<(Self, Target), Failure> {
+        let sysroot = Sysroot::real();
+        let path = std::fs::canonicalize(&args.target).unwrap_or_else(|_| args.target.clone());
+        let seen = assay_device::look(&sysroot, &path)?;
+        let mut host = assay_device::host(&sysroot);
+        let labels: std::collections::BTreeMap<String, String> = args.labels.iter().cloned().collect();
+        host.slot = labels.get("slot").cloned();
+        let record = Record {
+            schema: SCHEMA.to_owned(),
+            id: new_id(),
+            created: jiff::Timestamp::now().round(jiff::Unit::Millisecond).unwrap_or_default().to_string(),
+            tool: Tool {
+                name: "assay".to_owned(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                engine: engine.to_owned(),
+                engine_reason: "as asked".to_owned(),
+            },
+            host,
+            medium: seen.medium.clone(),
+            labels,
+            suite: SuiteRef { name: "verify".to_owned(), version: 1 },
+            settings: Settings { raw_device: seen.raw, ..Settings::default() },
+            measurements: Vec::new(),
+            sensors: Vec::new(),
+            crosscheck: Vec::new(),
+            verification: None,
+            source: None,
+            outcome: Outcome::Running,
+            validity: Validity { verdict: Trust::Valid, reasons: Vec::new() },
+            warnings: Vec::new(),
+        };
+        Ok((Self { record }, seen))
+    }
+
+    /// Saves and shows what was found.
+    pub(super) fn finish(
+        self,
+        args: &VerifyArgs,
+        verification: Verification,
+        outcome: Outcome,
+        findings: Vec<Finding>,
+        elapsed: std::time::Duration,
+    ) -> Result<Exit, Failure> {
+        let mut record = self.record;
+        let settings = &mut record.settings;
+        settings.elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
+        settings.written_bytes = verification.written_bytes;
+        settings.planned_write_bytes = verification.written_bytes;
+        settings.read_bytes = match &verification.read {
+            Some(pass) => pass.bytes,
+            None => verification.counts.total() * SECTOR_BYTES,
+        };
+        settings.span_bytes = verification.announced_bytes;
+        record.outcome = outcome;
+        record.verification = Some(verification);
+        record.warnings = findings.into_iter().map(Into::into).collect();
+        record.validity = Validity::judge(record.all_warnings());
+        let mut store = if args.no_save { None } else { Some(state::open()?) };
+        let unsaved = store.as_mut().and_then(|store| store.save(&record, RunState::Finished).err());
+        let redactor = state::redactor(store.as_mut(), false)?;
+        let mut written = Vec::new();
+        if store.is_some() {
+            let directory = state::directory()?.join("reports");
+            let path = directory.join(format!("{}.html", record.id));
+            let page = std::fs::create_dir_all(&directory).map_err(Failure::from);
+            if page.and_then(|()| super::super::report::write_one(&record, &redactor, &path)).is_ok() {
+                written.push(path);
+            }
+        }
+        if let Some(path) = &args.output {
+            super::super::report::write_one(&record, &redactor, path)?;
+            written.push(path.clone());
+        }
+        if args.json {
+            let document = serde_json::to_value(&record)
+                .map_err(|e| Failure::environment(format!("the record cannot be written as JSON: {e}")))?;
+            output::print_json(&document)?;
+            output::tell(&assay_report::card(&record, &output::stderr_style()));
+        } else {
+            output::print(&assay_report::card(&record, &output::stdout_style()))?;
+        }
+        for path in &written {
+            report_line(path, args.json)?;
+        }
+        match unsaved {
+            Some(error) => Err(Failure::environment(format!("record {} was not saved: {error}", record.id))),
+            None => Ok(exit(&record)),
+        }
+    }
+}
+
+fn report_line(path: &Path, aside: bool) -> Result<(), Failure> {
+    let line = format!("report    {}", output::shown(path));
+    if aside {
+        output::tell(&line);
+        return Ok(());
+    }
+    output::print(&line)
+}
+
+fn exit(record: &Record) -> Exit {
+    match &record.outcome {
+        Outcome::Failed { failure: MediumFailure::Interrupted, .. } => Exit::Interrupted,
+        Outcome::Failed { failure: MediumFailure::OutOfSpace, .. } => Exit::Environment,
+        outcome if outcome.medium_failed() => Exit::Medium,
+        _ => match record.verification.as_ref().map(|v| v.verdict) {
+            Some(Verdict::Genuine) => Exit::Good,
+            _ => Exit::No,
+        },
+    }
+}

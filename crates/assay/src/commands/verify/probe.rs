@@ -1,0 +1,139 @@
+//! The quick probe of a device.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use assay_core::exit::Exit;
+use assay_core::finding::Finding;
+use assay_core::outcome::{Failure as MediumFailure, Outcome};
+use assay_core::text::harmless;
+use assay_core::units::Bytes;
+use assay_device::Sysroot;
+use assay_device::guard::check_raw;
+use assay_engine::Control;
+use assay_verify::probe::{
+    BlockDevice, Device, Ended, Identity, Journal, Phase, Probed, Progress, Salt, Settings, plan, run,
+};
+
+use super::paper::Paper;
+use crate::cli::VerifyArgs;
+use crate::failure::Failure;
+use crate::output::{self, shown};
+use crate::progress::Status;
+use crate::{signals, state};
+
+pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
+    let (paper, seen) = Paper::begin(args, "quick probe")?;
+    // What the device holds is put back, so that a file system on it is no reason to refuse; a
+    // device in use still is one.
+    let named = args.target.to_string_lossy();
+    let permit = check_raw(&Sysroot::real(), &args.target, Some(&named))?;
+    let mut device = BlockDevice::open(&permit)?;
+    let identity = Identity { bytes: device.bytes(), name: named.into_owned(), serial: seen.medium.unit.clone() };
+    let path = journal_path(args, &identity)?;
+    Journal::refuse_same_device(&path, &args.target)?;
+    let settings = Settings::default();
+    let most = plan(identity.bytes, &settings);
+    let mut status = Status::new(args.quiet);
+    status.say(&format!(
+        "writes at most {} and reads at most {}, puts everything back; what is overwritten is saved in {} first",
+        Bytes(most.most_written_bytes),
+        Bytes(most.most_read_bytes),
+        shown(&path)
+    ));
+    let salt = Salt::random().map_err(|e| Failure::environment(format!("no random numbers from the kernel: {e}")))?;
+    let journal = Journal::create(&path, &identity, salt)?;
+    if journal.is_volatile() {
+        status.say(&format!(
+            "{} is in memory: it does not survive a reboot; --journal names a file on a disk",
+            shown(&path)
+        ));
+    }
+    let control = Control::default();
+    signals::stop_on_signals(&control)?;
+    let start = Instant::now();
+    let begun = run(&mut device, journal, &settings, &|| control.stopped(), &mut |progress| {
+        status.show(|| line(&progress));
+    });
+    drop(status);
+    let probed = match begun {
+        Ok(probed) => probed,
+        Err(error) => {
+            // Nothing was overwritten.
+            let _ = std::fs::remove_file(&path);
+            return Err(Failure::usage(error.to_string()));
+        }
+    };
+    let elapsed = start.elapsed();
+    let outcome = outcome(&probed, u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX));
+    let mut findings = Vec::new();
+    if probed.journal_kept {
+        let reason = match &probed.restored {
+            Err(error) => harmless(&error.to_string()),
+            Ok(done) => format!(
+                "{} places could not be put back; plug the device in again, then: assay verify --restore {} {}",
+                done.differing.len(),
+                shown(&path),
+                shown(&args.target)
+            ),
+        };
+        output::tell_wrapped(&format!("not everything is as before: {reason}"));
+        findings.push(Finding::FileLeft { path: harmless(&path.to_string_lossy()), reason });
+    }
+    paper.finish(args, probed.verification, outcome, findings, elapsed)
+}
+
+/// Where the journal goes: where the user says, else into the data directory.
+fn journal_path(args: &VerifyArgs, identity: &Identity) -> Result<PathBuf, Failure> {
+    if let Some(path) = &args.journal {
+        return Ok(path.clone());
+    }
+    let directory = state::directory()?.join("journals");
+    std::fs::create_dir_all(&directory)
+        .map_err(|e| Failure::environment(format!("{}: {e}; name a file with --journal", shown(&directory))))?;
+    let name = identity.name.trim_start_matches('/').replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let path = directory.join(format!("{name}.journal"));
+    if path.exists() {
+        return Err(Failure::environment(format!(
+            "{} is left of an earlier probe; put it back first: assay verify --restore {} {}",
+            shown(&path),
+            shown(&path),
+            shown(&args.target)
+        )));
+    }
+    Ok(path)
+}
+
+fn outcome(probed: &Probed, elapsed_ns: u64) -> Outcome {
+    let (failure, detail) = match &probed.ended {
+        Ended::Complete | Ended::Spent | Ended::Hidden => return Outcome::Completed,
+        Ended::Stopped => (MediumFailure::Interrupted, String::new()),
+        Ended::Device(fault) => {
+            let failure = match fault {
+                assay_verify::probe::Fault::Gone => MediumFailure::Disappeared,
+                assay_verify::probe::Fault::ReadOnly => MediumFailure::ReadOnly,
+                _ => MediumFailure::IoError,
+            };
+            (failure, fault.to_string())
+        }
+        Ended::Journal(error) => (MediumFailure::Other, error.to_string()),
+    };
+    Outcome::Failed {
+        failure,
+        detail: harmless(&detail),
+        workload: None,
+        elapsed_ns,
+        written_bytes: probed.verification.written_bytes,
+    }
+}
+
+fn line(progress: &Progress) -> String {
+    let phase = match progress.phase {
+        Phase::Discovering => "looks for any loss",
+        Phase::FindingPeriod => "looks where addresses start again",
+        Phase::Sampling => "tests places all over",
+        Phase::Narrowing => "narrows the end of the real part",
+        Phase::Restoring => "puts everything back",
+    };
+    format!("{phase}  {} written, {} read", Bytes(progress.written_bytes), Bytes(progress.read_bytes))
+}
