@@ -15,8 +15,8 @@
 
 mod cgroup;
 mod command;
-mod fast;
 mod fake;
+mod fast;
 mod faulty;
 mod latency;
 mod limited;
@@ -27,8 +27,8 @@ mod turn;
 
 pub use cgroup::{Cgroup, Limits};
 pub use command::{Missing, skip};
-pub use fast::{FastDevice, FilledDevice};
 pub use fake::{Backing, FakeCard};
+pub use fast::{FastDevice, FilledDevice};
 pub use faulty::{FaultyCard, WriteFault};
 pub use latency::{Bus, LatencyCard};
 pub use limited::LimitedCard;

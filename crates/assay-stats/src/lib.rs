@@ -1,12 +1,12 @@
 //! Pure mathematics: from repeated values to estimates, and from series to what happened in them.
 //! No I/O, no clock, no randomness but from a seed.
 
-mod ess;
-mod interval;
-mod shape;
 pub mod decide;
+mod ess;
 pub mod experiment;
+mod interval;
 pub mod rank;
+mod shape;
 pub mod soak;
 pub mod steady;
 #[cfg(test)]

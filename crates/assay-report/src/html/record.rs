@@ -71,7 +71,7 @@ fn head(out: &mut String, record: &Record) {
     fact(out, "Path", &facts::place(medium));
     fact(out, "Host", &facts::host(&record.host));
     fact(out, "Effort", &facts::effort(record));
-    if let Some(v) = &record.verification {
+    if let Some(v) = record.verification.as_ref().filter(|_| !record.measurements.is_empty()) {
         fact(out, "Genuine", &clean(&v.sentence));
     }
     if let Some(s) = &record.source {

@@ -15,7 +15,9 @@ const SIDE: usize = 10;
 /// Adds the section.
 pub(crate) fn html(out: &mut String, v: &Verification) {
     out.push_str("<section class=\"verification\"><h2>Genuine or fake</h2>\n<dl class=\"facts\">\n");
-    fact(out, "Verdict", &clean(&v.sentence));
+    if let Some(text) = words::sure(v) {
+        fact(out, "Sure", &text);
+    }
     fact(out, "Sectors", &words::counts(v));
     if let Some(first) = &v.first_error {
         fact(out, "First error", &words::first_error(first));

@@ -49,8 +49,7 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
             Paint::Plain,
         );
     }
-    if let Some(share) = v.would_find {
-        let text = format!("a medium with 5 % of it lost is found with probability {}", words::probability(share));
+    if let Some(text) = words::sure(v) {
         page.labelled("sure", Paint::Dim, &text, Paint::Plain);
     }
 }

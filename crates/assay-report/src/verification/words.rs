@@ -76,7 +76,13 @@ pub(crate) fn rates(pass: &Pass) -> Vec<f64> {
     rates
 }
 
+/// How sure a check of places is; nothing where all was checked.
+pub(crate) fn sure(v: &Verification) -> Option<String> {
+    let share = probability(v.would_find?);
+    Some(format!("a medium with 5 % of it lost is found with probability {share}"))
+}
+
 /// A probability, which is never quite one.
-pub(crate) fn probability(value: f64) -> String {
+fn probability(value: f64) -> String {
     if value > 0.999 { "above 99.9 %".to_owned() } else { percent(value) }
 }

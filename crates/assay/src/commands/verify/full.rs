@@ -27,8 +27,8 @@ pub(super) fn full(args: &VerifyArgs) -> Result<Exit, Failure> {
         hang_after: args.hang_after,
         ..Settings::default()
     };
-    let plan = Plan::new(&args.target, &settings)?;
     let (paper, _) = Paper::begin(args, "fill and check")?;
+    let plan = Plan::new(&args.target, &settings)?;
     if !args.quiet {
         output::tell_wrapped(&harmless(&plan.sentence()));
     }
