@@ -9,7 +9,7 @@ use crate::facts;
 use crate::verdict::word;
 
 /// Estimates of a measurement by the name their columns begin with; units are in the names.
-type Figures = [(&'static str, fn(&Measurement) -> Option<&Estimate>); 9];
+type Figures = [(&'static str, fn(&Measurement) -> Option<&Estimate>); 11];
 const FIGURES: Figures = [
     ("iops", |m| m.iops.as_ref()),
     ("bytes_per_second", |m| m.bytes_per_second.as_ref()),
@@ -20,6 +20,8 @@ const FIGURES: Figures = [
     ("latency_p99_ns", |m| m.latency_ns.p99.as_ref()),
     ("latency_p99_9_ns", |m| m.latency_ns.p99_9.as_ref()),
     ("latency_max_ns", |m| m.latency_ns.max.as_ref()),
+    ("bytes_per_joule", |m| m.bytes_per_joule.as_ref()),
+    ("operations_per_joule", |m| m.operations_per_joule.as_ref()),
 ];
 
 const OF_RECORD: [&str; 14] = [

@@ -11,6 +11,7 @@ use crate::facts::{self, clean};
 use crate::figure::{MB, interval, latency_unit, percent, shown};
 use crate::headline::{Headline, durable_or_acknowledged};
 use crate::notes::notes;
+use crate::sensors;
 use crate::verdict::{capitalised, verdict_sentence, word};
 
 /// All records one after the other; several begin with a table that compares them.
@@ -73,6 +74,11 @@ fn one(out: &mut String, record: &Record) {
     fact("Run", format!("{}, {}, record {}", facts::when(&record.created), facts::tool(record), clean(&record.id)));
     fact("Effort", facts::effort(record));
     fact("Classes", judge(record).sentence().map(|s| clean(&s)).unwrap_or_default());
+    fact("Per watt", sensors::per_watt(record).unwrap_or_default());
+    fact("Noted", sensors::noted(record).unwrap_or_default());
+    for (name, value) in crate::verification::facts(record) {
+        fact(name, value);
+    }
     if record.outcome != Outcome::Completed {
         fact("Outcome", clean(&record.outcome.sentence()));
     }

@@ -22,9 +22,8 @@ pub(crate) fn add(out: &mut String, record: &Record, index: usize) {
     if !record.measurements.is_empty() {
         summary(out, record, index);
     }
-    if let Some(verification) = &record.verification {
-        crate::verification::html(out, verification);
-    }
+    crosscheck(out, record);
+    crate::verification::html(out, record);
     if !record.warnings.is_empty() {
         out.push_str("<h2>Findings about the run</h2>\n");
         workload::warnings(out, record.warnings.iter());
@@ -76,6 +75,11 @@ fn head(out: &mut String, record: &Record) {
     }
     if let Some(s) = &record.source {
         fact(out, "Imported", &clean(&format!("{} from {}", s.format, s.file)));
+    }
+    for (name, words) in [("Per watt", sensors::per_watt(record)), ("Noted", sensors::noted(record))] {
+        if let Some(words) = words {
+            fact(out, name, &words);
+        }
     }
     for (name, value) in &record.labels {
         fact(out, &format!("Label {}", clean(name)), &clean(value));
@@ -132,6 +136,25 @@ fn summary(out: &mut String, record: &Record, index: usize) {
             esc(&names.join(", "))
         ));
     }
+}
+
+/// How far another instrument agrees.
+fn crosscheck(out: &mut String, record: &Record) {
+    if record.crosscheck.is_empty() {
+        return;
+    }
+    out.push_str("<h2>Next to fio</h2>\n<div class=\"scroll\"><table class=\"summary\"><thead><tr><th scope=\"col\">assay over fio</th><th scope=\"col\">IOPS</th><th scope=\"col\">p50</th><th scope=\"col\">p99</th></tr></thead><tbody>\n");
+    for row in crate::crosscheck::rows(record) {
+        let trouble = row.trouble.map(|trouble| format!(": {trouble}")).unwrap_or_default();
+        out.push_str(&format!(
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+            esc(&format!("{}{trouble}", capitalised(&row.workload))),
+            esc(&row.rate),
+            esc(&row.p50),
+            esc(&row.p99)
+        ));
+    }
+    out.push_str("</tbody></table></div>\n");
 }
 
 fn plain_bar(m: &Measurement, fastest: f64) -> String {

@@ -1,10 +1,10 @@
 //! The check on the page: facts, a map as a drawing, speed over the address.
 
+use assay_core::record::Record;
 use assay_core::verification::{Pass, Verification};
 
 use super::map::{ALL, Shade, shades};
 use super::words;
-use crate::facts::clean;
 use crate::html::{esc, fact};
 
 const COLUMNS: usize = 64;
@@ -13,21 +13,13 @@ const ROWS: usize = 16;
 const SIDE: usize = 10;
 
 /// Adds the section.
-pub(crate) fn html(out: &mut String, v: &Verification) {
+pub(crate) fn html(out: &mut String, record: &Record) {
+    let Some(v) = &record.verification else { return };
     out.push_str("<section class=\"verification\"><h2>Genuine or fake</h2>\n<dl class=\"facts\">\n");
-    if let Some(text) = words::sure(v) {
-        fact(out, "Sure", &text);
+    // The sentence stands above already.
+    for (name, words) in words::facts(record).into_iter().skip(1) {
+        fact(out, name, &words);
     }
-    fact(out, "Sectors", &words::counts(v));
-    if let Some(first) = &v.first_error {
-        fact(out, "First error", &words::first_error(first));
-    }
-    for (name, pass) in [("Write", &v.write), ("Read", &v.read)] {
-        if let Some(text) = pass.as_ref().and_then(words::pass) {
-            fact(out, name, &text);
-        }
-    }
-    fact(out, "Read back", &clean(&v.read_back));
     out.push_str("</dl>\n");
     if !v.map.is_empty() {
         map(out, v);

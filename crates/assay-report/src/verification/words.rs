@@ -1,9 +1,11 @@
 //! The findings of a check in words.
 
+use assay_core::record::Record;
 use assay_core::units::{Bytes, rate, span};
 use assay_core::verification::{FirstError, Pass, SECTOR_BYTES, SectorClass, Verification};
 
 use super::map::{ALL, Shade};
+use crate::facts::clean;
 use crate::figure::percent;
 
 /// `61 440 sectors of 512 B: 60 000 good, 1 440 overwritten`.
@@ -74,6 +76,21 @@ pub(crate) fn rates(pass: &Pass) -> Vec<f64> {
         }
     }
     rates
+}
+
+/// The findings as names and words, for a list; empty where nothing was checked.
+pub(crate) fn facts(record: &Record) -> Vec<(&'static str, String)> {
+    let Some(v) = &record.verification else { return Vec::new() };
+    let all = [
+        ("Check", Some(clean(&v.sentence))),
+        ("Sectors", Some(counts(v))),
+        ("First error", v.first_error.as_ref().map(first_error)),
+        ("Write", v.write.as_ref().and_then(pass)),
+        ("Read", v.read.as_ref().and_then(pass)),
+        ("Read back", Some(clean(&v.read_back))),
+        ("Sure", sure(v)),
+    ];
+    all.into_iter().filter_map(|(name, words)| Some((name, words?))).collect()
 }
 
 /// How sure a check of places is; nothing where all was checked.
