@@ -145,6 +145,18 @@ pub enum Finding {
         /// Why it could not be removed.
         reason: String,
     },
+    /// A check for genuineness ended early; its files are still there.
+    CheckUnfinished {
+        /// Directory that holds them.
+        path: String,
+    },
+    /// Not everything that a probe overwrote could be put back.
+    NotPutBack {
+        /// The journal that holds it.
+        journal: String,
+        /// Why.
+        reason: String,
+    },
     /// The run was cut short and gone on with later.
     Resumed {
         /// Time between in nanoseconds.
@@ -308,6 +320,8 @@ impl Finding {
             | Self::LeftoversRemoved { .. }
             | Self::FileLeft { .. }
             | Self::Resumed { .. }
+            | Self::CheckUnfinished { .. }
+            | Self::NotPutBack { .. }
             | Self::SweepStopped { .. }
             | Self::NotSaved { .. }
             | Self::PastThrottling { .. }
@@ -388,6 +402,10 @@ impl Finding {
                 )
             }
             Self::FileLeft { path, reason } => format!("the test file in {path} could not be removed: {reason}"),
+            Self::CheckUnfinished { path } => format!("the check ended early; its files are in {path}"),
+            Self::NotPutBack { journal, reason } => {
+                format!("not everything could be put back: {reason}; what is missing is in {journal}")
+            }
             Self::Resumed { rested_ns } => {
                 format!("the run was cut short and gone on with {} later", span(Duration::from_nanos(*rested_ns)))
             }
@@ -467,6 +485,8 @@ impl Finding {
             Self::UnwrittenReads => "measure a directory, or write the device full first",
             Self::SwapOnMedium => "swapoff the medium for the time of the run",
             Self::FileLeft { .. } => "the next run in this directory removes it",
+            Self::CheckUnfinished { .. } => "go on with it: assay verify --resume; a new check removes them",
+            Self::NotPutBack { .. } => "plug the device in again, then: assay verify --restore JOURNAL DEVICE",
             Self::SoakPaused { .. } => "let the medium cool down and run the soak again without a pause",
             Self::NotSaved { .. } => "point ASSAY_DATA at a writable directory with a sound store",
             Self::Throttled { .. } => "cool the host (heat sink, fan, pause before the run) and run again",

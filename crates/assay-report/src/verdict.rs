@@ -68,11 +68,7 @@ pub(crate) fn word(record: &Record) -> &'static str {
 pub fn verdict_sentence(record: &Record) -> String {
     let thing = format!("This {}", record.medium.kind.title());
     if let (Some(verified), true) = (&record.verification, record.measurements.is_empty()) {
-        let ending = match &record.outcome {
-            Outcome::Completed => String::new(),
-            outcome => format!("; {}", outcome.sentence()),
-        };
-        return format!("{}{ending}.", capitalised(&clean(&verified.sentence)));
+        return format!("{}.", capitalised(&clean(&verified.sentence)));
     }
     let headline = Headline::of(record);
     if let Outcome::Failed { failure, .. } = &record.outcome

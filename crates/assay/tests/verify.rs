@@ -186,7 +186,7 @@ fn a_check_that_is_interrupted_is_resumed() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let cut: Record = serde_json::from_str(&text).unwrap();
     assert!(matches!(cut.outcome, Outcome::Failed { failure: Failure::Interrupted, .. }), "{:?}", cut.outcome);
-    assert!(cut.warnings.iter().any(|w| matches!(w.finding, Finding::FileLeft { .. })));
+    assert!(cut.warnings.iter().any(|w| matches!(w.finding, Finding::CheckUnfinished { .. })));
     let first = cut.settings.written_bytes;
     assert!(first > 20 * MIB, "{first}");
 

@@ -62,9 +62,7 @@ fn told(args: &VerifyArgs, paper: Paper, checked: Checked, elapsed: Duration) ->
         && !args.keep
         && args.only.is_none()
     {
-        let path = harmless(&left.to_string_lossy());
-        let reason = "the check did not come to its end; --resume goes on with it".to_owned();
-        findings.push(Finding::FileLeft { path, reason });
+        findings.push(Finding::CheckUnfinished { path: harmless(&left.to_string_lossy()) });
     }
     paper.finish(args, checked.verification, checked.outcome, findings, elapsed)
 }

@@ -18,7 +18,7 @@ use assay_verify::probe::{
 use super::paper::Paper;
 use crate::cli::VerifyArgs;
 use crate::failure::Failure;
-use crate::output::{self, shown};
+use crate::output::shown;
 use crate::progress::Status;
 use crate::{signals, state};
 
@@ -70,15 +70,9 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     if probed.journal_kept {
         let reason = match &probed.restored {
             Err(error) => harmless(&error.to_string()),
-            Ok(done) => format!(
-                "{} places could not be put back; plug the device in again, then: assay verify --restore {} {}",
-                done.differing.len(),
-                shown(&path),
-                shown(&args.target)
-            ),
+            Ok(done) => format!("{} places read otherwise than before", done.differing.len()),
         };
-        output::tell_wrapped(&format!("not everything is as before: {reason}"));
-        findings.push(Finding::FileLeft { path: harmless(&path.to_string_lossy()), reason });
+        findings.push(Finding::NotPutBack { journal: harmless(&path.to_string_lossy()), reason });
     }
     paper.finish(args, probed.verification, outcome, findings, elapsed)
 }
