@@ -2,16 +2,17 @@
 
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync, Workload};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// A load, whatever the suite calls it. Sorted as people read it: reads before writes, sequential
 /// before random, small blocks before large ones.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Load {
     /// 0 read, 1 mixed, 2 write: what sorts.
-    #[serde(skip)]
+    #[serde(rename = "op", serialize_with = "op_name")]
     op_order: u8,
-    #[serde(skip)]
+    /// 0 sequential, 1 random.
+    #[serde(rename = "pattern", serialize_with = "pattern_name")]
     pattern_order: u8,
     /// Size of one operation in bytes.
     pub block_bytes: u64,
@@ -53,7 +54,7 @@ impl Load {
     /// What the operations do.
     #[must_use]
     pub fn op(&self) -> Op {
-        [Op::Read, Op::Mixed, Op::Write][usize::from(self.op_order.min(2))]
+        OPS[usize::from(self.op_order).min(2)]
     }
 
     /// Where they go.
@@ -86,6 +87,16 @@ impl Load {
         }
         title
     }
+}
+
+const OPS: [Op; 3] = [Op::Read, Op::Mixed, Op::Write];
+
+fn op_name<S: Serializer>(order: &u8, serializer: S) -> Result<S::Ok, S::Error> {
+    OPS[usize::from(*order).min(2)].serialize(serializer)
+}
+
+fn pattern_name<S: Serializer>(order: &u8, serializer: S) -> Result<S::Ok, S::Error> {
+    [Pattern::Sequential, Pattern::Random][usize::from(*order).min(1)].serialize(serializer)
 }
 
 /// Which figure of a measurement.
@@ -131,5 +142,19 @@ impl Quantity {
             Self::P50Ns => "p50",
             Self::P99Ns => "p99",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_read_what_a_load_does() {
+        let records = crate::published("sandisk-extreme-a2").unwrap();
+        let loads = crate::loads(&records);
+        let json = serde_json::to_value(&loads[0]).unwrap();
+        assert_eq!((&json["op"], &json["pattern"]), (&"read".into(), &"random".into()));
+        assert_eq!(loads.last().unwrap().op(), Op::Write, "reads come first");
     }
 }
