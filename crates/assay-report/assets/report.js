@@ -461,6 +461,42 @@
     });
   });
 
+  // --- one picture after the other -----------------------------------------------------------
+
+  const TURN = 1400, REST = 4000; // milliseconds of a frame, and of the last one
+  document.querySelectorAll(".sweep").forEach(function (figure) {
+    const frames = Array.from(figure.querySelectorAll(".frame"));
+    const range = figure.querySelector("input"), name = figure.querySelector("output");
+    const button = figure.querySelector("button");
+    let timer = 0;
+    function show() {
+      frames.forEach((frame, i) => { frame.hidden = i !== +range.value; });
+      name.textContent = frames[+range.value].dataset.name;
+      range.setAttribute("aria-valuetext", name.textContent);
+    }
+    function stop() {
+      clearTimeout(timer);
+      timer = 0;
+      button.textContent = "Play";
+    }
+    function turn() {
+      const last = +range.value === frames.length - 1;
+      timer = setTimeout(function () {
+        range.value = last ? 0 : +range.value + 1;
+        show();
+        turn();
+      }, last ? REST : TURN);
+    }
+    range.addEventListener("input", function () { stop(); show(); });
+    button.addEventListener("click", function () {
+      if (timer) return stop();
+      button.textContent = "Pause";
+      turn();
+    });
+    figure.querySelector(".control").hidden = false;
+    show();
+  });
+
   // --- light and dark, and paper -------------------------------------------------------------
 
   const toggle = document.getElementById("theme");

@@ -38,6 +38,6 @@ pub use json::json;
 pub use list::list;
 pub use markdown::markdown;
 pub use redact::Redactor;
-pub use render::{Format, FormatError, render};
+pub use render::{Format, FormatError, RenderError, View, render};
 pub use style::Style;
 pub use verdict::verdict_sentence;

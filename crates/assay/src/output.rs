@@ -19,6 +19,14 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Writes what is text or an image to standard output, as it is.
+pub(crate) fn print_bytes(content: &[u8]) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(content)?;
+    out.flush()?;
+    Ok(())
+}
+
 /// Prints one JSON document.
 pub(crate) fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
     print(&format!("{value:#}"))

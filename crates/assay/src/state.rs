@@ -100,11 +100,11 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
 
 /// Writes a file whole or not at all where that is possible: into a neighbour first, which then
 /// takes its place.
-pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
+pub(crate) fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
     let attempt = match place(path) {
-        Place::InPlace(file) => std::fs::write(file, text),
+        Place::InPlace(file) => std::fs::write(file, content),
         Place::Swapped { part, file } => {
-            std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, file)).inspect_err(|_| {
+            std::fs::write(&part, content).and_then(|()| std::fs::rename(&part, file)).inspect_err(|_| {
                 let _ = std::fs::remove_file(&part);
             })
         }

@@ -1,1 +1,43 @@
-//! To come.
+//! From records to decisions: local flash or NAS, cache, what to buy, which class. The mathematics
+//! is in `assay_stats::decide`; here records become its input and its answers data.
+
+mod buy;
+mod cache;
+mod cache_log;
+mod cache_types;
+mod class;
+mod class_model;
+mod error;
+mod evidence;
+mod figure;
+mod nas;
+mod nas_types;
+mod nas_volume;
+mod pick;
+mod price;
+mod question;
+
+pub use buy::{BuyAdvice, BuyOffer, BuyQuestion, Choice, Standing, buy};
+pub use cache::cache;
+pub use cache_log::{LogAdvice, LogWord};
+pub use cache_types::{
+    CacheAdvice, CacheQuestion, CacheUse, CacheWarning, CacheWord, Header, HitSource, HitsUsed, SpeedUp, Why,
+};
+pub use class::{ClassAdvice, ClassAnswer, ClassPart, ClassTest, Kind, SpecimenClasses, Status, class, class_named};
+pub use class_model::{ModelAnswer, ModelClasses, ModelPart, ModelWord};
+pub use error::AdviseError;
+pub use evidence::Excluded;
+pub use figure::{Basis, Figure};
+pub use nas::nas;
+pub use nas_types::{Even, Link, NasAdvice, NasModel, NasQuestion, NasRow, NasVerdict, Need, Term, Terms};
+pub use nas_volume::VolumeFigures;
+pub use pick::load_named;
+pub use price::{Price, PriceError};
+pub use question::Question;
+
+#[cfg(test)]
+mod oracles;
+#[cfg(test)]
+mod oracles_buy;
+#[cfg(test)]
+mod samples;

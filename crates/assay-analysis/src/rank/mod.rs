@@ -1,1 +1,27 @@
-//! To come.
+//! Models in order, from records: what is the same, what is not, and what cannot be told.
+
+mod answer;
+mod ask;
+mod ceiling;
+mod collect;
+mod composite;
+mod composite_figures;
+mod endings;
+mod odd;
+mod one;
+mod refusal;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod whole;
+
+pub use answer::{
+    Basis, Better, Class, Deviation, Excluded, LoadRanking, Medal, ModelRow, PairRow, RankReport, Ratio, Remark,
+    Shares, SlotWarning, Standing, TwoSpeeds, UnitRow, Unresolved,
+};
+pub use ask::{Ask, LoadAsk, parse_metric, parse_rate};
+pub use ceiling::{CeilingSource, UsedCeiling};
+pub use composite::{CompositeKind, CompositeRanking, CompositeRow};
+pub use endings::{FailedRecord, FailureShare};
+pub use refusal::RankError;
+pub use whole::rank;

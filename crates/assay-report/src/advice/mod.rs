@@ -1,1 +1,14 @@
-//! To come.
+//! Advice as people and machines read it: one sentence with the decision, then the numbers.
+
+mod buy;
+mod cache;
+mod class;
+mod layout;
+mod nas;
+mod words;
+
+pub use buy::buy;
+pub use cache::cache;
+pub use class::class;
+pub use layout::Told;
+pub use nas::nas;

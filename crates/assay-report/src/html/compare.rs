@@ -31,7 +31,9 @@ pub(crate) fn add(out: &mut String, records: &[Record]) {
         cell(out, h.random_write.and_then(|m| m.iops.as_ref()), 1.0);
         out.push_str("</tr>\n");
     }
-    out.push_str("</tbody></table></div>\n<h2>By workload</h2>\n<div class=\"grid\">\n");
+    out.push_str("</tbody></table></div>\n");
+    super::pictures::add(out, records);
+    out.push_str("<h2>By workload</h2>\n<div class=\"grid\">\n");
     let mut titles: Vec<String> = Vec::new();
     for title in records.iter().flat_map(|r| &r.measurements).map(|m| m.workload.title()) {
         if !titles.contains(&title) {

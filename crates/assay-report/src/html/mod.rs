@@ -2,6 +2,7 @@
 
 mod compare;
 mod data;
+mod pictures;
 mod record;
 mod svg;
 mod text;
@@ -10,7 +11,7 @@ mod workload;
 use assay_core::record::Record;
 
 use crate::facts;
-pub(crate) use text::{esc, fact};
+pub(crate) use text::{esc, fact, glued};
 
 const UPLOT_JS: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
 const UPLOT_CSS: &str = include_str!("../../assets/uplot/uPlot.min.css");

@@ -1,1 +1,13 @@
-//! To come.
+//! A ranking of models as text, Markdown, HTML and CSV.
+
+mod composite;
+mod export;
+mod foot;
+mod odd;
+mod strip;
+mod table;
+mod text;
+mod words;
+
+pub use export::{csv, html, markdown};
+pub use text::text;

@@ -2,17 +2,18 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::units::capacity;
 use assay_core::verification::{Method, Pass, Verification};
 use assay_engine::Control;
 
+use super::crowd::crowd_out;
 use super::error::VerifyError;
 use super::format::FILE_BYTES;
 use super::medium::{Mounted, how};
-use super::pass::{self, Ended, Halt, extent};
+use super::pass::{self, Ended, Halt, Moment, Save, extent};
 use super::place::{Place, STATE, State, failure_of, file_name, remove_all, remove_files};
 use super::plan::{Plan, Settings};
 use super::pool::Pool;
@@ -71,15 +72,13 @@ pub fn check(
     let mut work = Work { plan, settings, pool: &pool, owned: place.is_some(), state: &mut state };
 
     let written = work.write(progress);
-    let read = work.read(written.as_ref(), progress);
-    let (tally, read) = (read.0, read.1);
-
+    let (tally, read, crowded_bytes) = work.read(written.as_ref(), progress);
+    let written_bytes = written.as_ref().map_or(0, |ended| ended.pass.bytes) + crowded_bytes;
     let halt = match (&written, &read) {
         (Some(Ended { halt: Some(halt), .. }), _) if !matches!(halt, Halt::Full) => Some(halt),
         (_, Some(Ended { halt, .. })) => halt.as_ref(),
         _ => None,
     };
-    let written_bytes = written.as_ref().map_or(0, |ended| ended.pass.bytes);
     let outcome = outcome(halt, written.as_ref(), start, written_bytes);
     let left = finish(plan, settings, &pool, &mut state, place.as_ref(), halt);
 
@@ -135,10 +134,10 @@ impl Work<'_> {
             return None;
         }
         let Self { plan, settings, pool, state, .. } = self;
-        let from = state.written_bytes;
-        let ended = pass::write(pool, &plan.files, from, settings.until_first_error, progress, &mut |upto| {
+        let (from, mut timer) = (state.written_bytes, Timer::new(settings.save_every));
+        let ended = pass::write(pool, &plan.files, from, settings.until_first_error, progress, &mut |upto, moment| {
             state.written_bytes = upto;
-            save(pool, plan, state)
+            timer.is_due(moment).then(|| save(plan, state))
         });
         if matches!(ended.halt, Some(Halt::Full)) {
             state.area_bytes = ended.upto;
@@ -146,14 +145,16 @@ impl Work<'_> {
         Some(ended)
     }
 
-    /// Reads what was written; `None` where reading makes no sense any more.
-    fn read(&mut self, written: Option<&Ended>, progress: &mut dyn FnMut(Progress)) -> (Tally, Option<Ended>) {
+    /// Reads what was written; `None` where reading makes no sense any more. The last are bytes
+    /// that were written to read it.
+    fn read(&mut self, written: Option<&Ended>, progress: &mut dyn FnMut(Progress)) -> (Tally, Option<Ended>, u64) {
         let Self { plan, settings, pool, state, owned } = self;
         let upto = match written.and_then(|ended| ended.halt.as_ref().map(|halt| (halt, ended.upto))) {
             None => u64::MAX,
             Some((Halt::Full, upto)) => upto,
-            // What was written before it turned read-only can still be read.
-            Some((Halt::Failed(error), upto)) if failure_of(error) == Failure::ReadOnly => upto,
+            // What is durable can be read though it turned read-only, or the file system failed, as
+            // it does where later laps of a fake lie on its tables.
+            Some((Halt::Failed(error), upto)) if failure_of(error) != Failure::Disappeared => upto,
             Some((Halt::FirstError, upto)) => upto,
             Some(_) => 0,
         };
@@ -161,17 +162,26 @@ impl Work<'_> {
         let resumed = state.read.take();
         let (from, mut tally) = resumed.unwrap_or_else(|| (0, Tally::new(extent(&plan.files))));
         if files.is_empty() {
-            return (tally, None);
+            return (tally, None, 0);
         }
-        let ended =
-            pass::read(pool, &files, from, settings.until_first_error, &mut tally, progress, &mut |upto, tally| {
-                if !*owned {
-                    return Ok(());
-                }
+        let mut timer = Timer::new(settings.save_every);
+        let mut saved = |upto, tally: &Tally, moment| {
+            (*owned && timer.is_due(moment)).then(|| {
                 state.read = Some((upto, tally.clone()));
-                save(pool, plan, state)
-            });
-        (tally, Some(ended))
+                save(plan, state)
+            })
+        };
+        let first = settings.until_first_error;
+        let mut ended = pass::read(pool, &files, from, first, &mut tally, progress, &mut saved);
+        let whole = *owned && written.is_none_or(|ended| matches!(ended.halt, None | Some(Halt::Full)));
+        if !whole || ended.halt.is_some() {
+            return (tally, Some(ended), 0);
+        }
+        let crowded = crowd_out(pool, &files, &mut tally, progress).unwrap_or_else(|halt| {
+            ended.halt = Some(halt);
+            0
+        });
+        (tally, Some(ended), crowded)
     }
 }
 
@@ -181,10 +191,33 @@ fn shortened(files: &[(u64, u64)], upto: u64) -> Vec<(u64, u64)> {
     files.iter().map(|(number, bytes)| (*number, left(*number).min(*bytes))).filter(|(_, bytes)| *bytes > 0).collect()
 }
 
-/// Saves the state on the medium. That it cannot be saved costs a resumption, and no check.
-fn save(pool: &Pool, plan: &Plan, state: &State) -> Result<(), Halt> {
+/// When progress is saved.
+struct Timer {
+    every: Duration,
+    last: Instant,
+}
+
+impl Timer {
+    fn new(every: Duration) -> Self {
+        Self { every, last: Instant::now() }
+    }
+
+    fn is_due(&mut self, moment: Moment) -> bool {
+        let due = moment == Moment::End || self.last.elapsed() >= self.every;
+        if due {
+            self.last = Instant::now();
+        }
+        due
+    }
+}
+
+/// What saves the state on the medium. That it cannot be saved costs a resumption, and no check.
+fn save(plan: &Plan, state: &State) -> Save {
     let (state, directory) = (state.clone(), plan.directory.clone());
-    pool.run(move || state.save(&directory)).map(drop).map_err(Into::into)
+    Box::new(move || {
+        let _ = state.save(&directory);
+        Ok(())
+    })
 }
 
 fn outcome(halt: Option<&Halt>, written: Option<&Ended>, start: Instant, written_bytes: u64) -> Outcome {
@@ -213,7 +246,7 @@ fn finish(
         Some(Halt::Stopped | Halt::Hung) => return Some(directory),
         None | Some(Halt::FirstError | Halt::Full) if settings.keep => {
             state.kept = true;
-            let _ = save(pool, plan, state);
+            let _ = pool.run(save(plan, state));
             return Some(directory);
         }
         _ => {}

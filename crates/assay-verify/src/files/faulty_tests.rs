@@ -96,12 +96,12 @@ fn pool(memory: &Arc<Memory>) -> Pool {
 }
 
 fn write(pool: &Pool) -> Ended {
-    pass::write(pool, &FILES, 0, false, &mut |_| {}, &mut |_| Ok(()))
+    pass::write(pool, &FILES, 0, false, &mut |_| {}, &mut |_, _| None)
 }
 
 fn read(pool: &Pool) -> (Ended, Tally) {
     let mut tally = Tally::new(24 * MIB);
-    let ended = pass::read(pool, &FILES, 0, false, &mut tally, &mut |_| {}, &mut |_, _| Ok(()));
+    let ended = pass::read(pool, &FILES, 0, false, &mut tally, &mut |_| {}, &mut |_, _, _| None);
     (ended, tally)
 }
 

@@ -2,13 +2,19 @@
 //!
 //! Nothing of others is touched: the files lie in a directory of assay's own ([`DIRECTORY`]) in
 //! the target, and other `*.h2w` files there are kept and named.
+//!
+//! What is done is durable, and remembered in that directory, every half a minute and after each
+//! file: no more than that is done again by a check that goes on after a crash.
 
 mod check;
+mod crowd;
 mod error;
 #[cfg(test)]
 mod faulty_tests;
 mod format;
 mod medium;
+#[cfg(test)]
+mod model_tests;
 mod pass;
 mod place;
 mod plan;

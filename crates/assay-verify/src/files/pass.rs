@@ -14,6 +14,10 @@ use super::pool::{Answer, CHUNK, DEPTH, Pool, Silence, Task};
 use super::progress::{Meter, Phase, Progress};
 use super::tally::{Found, Tally};
 
+/// Nothing is started so far, in bytes, beyond what is not done: what was written last lies at the
+/// end, even where one operation takes much longer than others.
+const REACH: u64 = 6 * CHUNK as u64;
+
 /// Why a pass ended before its end.
 #[derive(Debug)]
 pub(crate) enum Halt {
@@ -44,6 +48,18 @@ impl From<io::Error> for Halt {
     }
 }
 
+/// When progress may be saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// Within a file: no more often than is worth it.
+    Within,
+    /// A file, or the pass, ended.
+    End,
+}
+
+/// Saves progress; may block as long as the medium does.
+pub(crate) type Save = Box<dyn FnOnce() -> io::Result<()> + Send>;
+
 /// What a pass came to.
 pub(crate) struct Ended {
     pub(crate) pass: Pass,
@@ -64,15 +80,15 @@ pub(crate) fn extent(files: &[(u64, u64)]) -> u64 {
     files.iter().map(|(number, bytes)| start_of(*number) + bytes).max().unwrap_or(0)
 }
 
-/// Writes every file from the byte `from` on; `saved` is called with how far all is durable after
-/// each file.
+/// Writes every file from the byte `from` on. `saved` is asked again and again for what saves that
+/// all up to a byte is durable; it is run when that is so, while writing goes on.
 pub(crate) fn write(
     pool: &Pool,
     files: &[(u64, u64)],
     from: u64,
     until_first_error: bool,
     tell: &mut dyn FnMut(Progress),
-    saved: &mut dyn FnMut(u64) -> Result<(), Halt>,
+    saved: &mut dyn FnMut(u64, Moment) -> Option<Save>,
 ) -> Ended {
     let mut meter = Meter::new(Phase::Write, extent(files), from);
     let (mut upto, mut lost, mut halt) = (from, 0, None);
@@ -89,15 +105,17 @@ pub(crate) fn write(
             }
         };
         let mut window = Window::new(start, from.max(start), bytes, if piece.one_by_one() { 1 } else { DEPTH });
-        let reason = loop {
+        // Up to where a sync under way makes everything durable.
+        let mut syncing: Option<u64> = None;
+        let (reason, silent) = loop {
             while let Some((at, length)) = window.next(pool.stopped()) {
                 let piece = Arc::clone(&piece);
                 pool.give(Task::Write { piece, at, bytes: length, offset: start + at });
             }
-            if window.in_flight == 0 {
-                break (!window.complete()).then_some(Halt::Stopped);
+            if window.in_flight == 0 && syncing.is_none() {
+                break ((!window.complete()).then_some(Halt::Stopped), false);
             }
-            match pool.wait(&mut || meter.tell(lost / SECTOR_BYTES, tell)) {
+            match pool.wait(syncing.is_some(), &mut || meter.tell(lost / SECTOR_BYTES, tell)) {
                 Ok(Answer::Written { offset, bytes, result: Ok(failed) }) => {
                     window.done(offset, bytes);
                     lost += failed;
@@ -110,13 +128,27 @@ pub(crate) fn write(
                     window.failed();
                     window.close(error.into());
                 }
+                Ok(Answer::Done(Ok(()))) => upto = syncing.take().unwrap_or(upto),
+                Ok(Answer::Done(Err(error))) => {
+                    syncing = None;
+                    window.close(Halt::Failed(error));
+                }
                 Ok(_) => window.failed(),
-                Err(silence) => break Some(silence.into()),
+                Err(silence) => break (Some(silence.into()), true),
+            }
+            if syncing.is_none()
+                && window.upto > upto
+                && !window.complete()
+                && let Some(save) = saved(window.upto, Moment::Within)
+            {
+                syncing = Some(window.upto);
+                let file = Arc::clone(&piece);
+                pool.give(Task::Do(Box::new(move || file.sync().and_then(|()| save()))));
             }
             meter.tell(lost / SECTOR_BYTES, tell);
         };
         halt = window.reason.take().or(reason);
-        if matches!(halt, Some(Halt::Hung)) {
+        if silent {
             break;
         }
         let done = window.upto;
@@ -135,9 +167,10 @@ pub(crate) fn write(
             Err(silence) => halt = Some(silence.into()),
         }
         if matches!(halt, None | Some(Halt::Stopped | Halt::Full | Halt::FirstError))
-            && let Err(reason) = saved(upto)
+            && let Some(save) = saved(upto, Moment::End)
+            && let Err(silence) = pool.run(save)
         {
-            halt = halt.or(Some(reason));
+            halt = halt.or(Some(silence.into()));
         }
         if halt.is_some() {
             break;
@@ -155,7 +188,7 @@ pub(crate) fn read(
     until_first_error: bool,
     tally: &mut Tally,
     tell: &mut dyn FnMut(Progress),
-    saved: &mut dyn FnMut(u64, &Tally) -> Result<(), Halt>,
+    saved: &mut dyn FnMut(u64, &Tally, Moment) -> Option<Save>,
 ) -> Ended {
     let mut meter = Meter::new(Phase::Read, extent(files), from);
     let (mut upto, mut halt) = (from, None);
@@ -174,15 +207,16 @@ pub(crate) fn read(
         let mut window = Window::new(start, from.max(start), bytes, DEPTH);
         // What is beyond a gap is found again by a resumed check, and so is counted in order.
         let mut early: BTreeMap<u64, Found> = BTreeMap::new();
+        let mut saving = false;
         let reason = loop {
             while let Some((at, length)) = window.next(pool.stopped()) {
                 let piece = Arc::clone(&piece);
                 pool.give(Task::Read { piece, at, bytes: length, offset: start + at });
             }
-            if window.in_flight == 0 {
+            if window.in_flight == 0 && !saving {
                 break (!window.complete()).then_some(Halt::Stopped);
             }
-            match pool.wait(&mut || meter.tell(tally.counts.lost(), tell)) {
+            match pool.wait(saving, &mut || meter.tell(tally.counts.lost(), tell)) {
                 Ok(Answer::Read { offset, bytes, result: Ok(found) }) => {
                     window.done(offset, bytes);
                     meter.done(offset, bytes);
@@ -200,17 +234,26 @@ pub(crate) fn read(
                     window.failed();
                     window.close(Halt::Failed(error));
                 }
+                Ok(Answer::Done(_)) => saving = false,
                 Ok(_) => window.failed(),
                 Err(silence) => break Some(silence.into()),
+            }
+            if !saving
+                && window.upto > upto
+                && let Some(save) = saved(window.upto, tally, Moment::Within)
+            {
+                saving = true;
+                pool.give(Task::Do(save));
             }
             meter.tell(tally.counts.lost(), tell);
         };
         halt = window.reason.take().or(reason);
         upto = window.upto;
         if matches!(halt, None | Some(Halt::Stopped))
-            && let Err(reason) = saved(upto, tally)
+            && let Some(save) = saved(upto, tally, Moment::End)
+            && let Err(silence) = pool.run(save)
         {
-            halt = halt.or(Some(reason));
+            halt = halt.or(Some(silence.into()));
         }
         if halt.is_some() {
             break;
@@ -225,7 +268,7 @@ fn piece(pool: &Pool, task: Task) -> Result<Arc<dyn Piece>, Halt> {
         return Err(Halt::Stopped);
     }
     pool.give(task);
-    match pool.wait(&mut || {})? {
+    match pool.wait(false, &mut || {})? {
         Answer::Piece(result) => result.map_err(Into::into),
         _ => Err(Halt::Failed(io::ErrorKind::Other.into())),
     }
@@ -253,6 +296,9 @@ impl Window {
     /// The next chunk to start: where it begins in the file, and its length.
     fn next(&mut self, stopped: bool) -> Option<(u64, usize)> {
         if stopped || self.reason.is_some() || self.in_flight >= self.depth || self.next >= self.bytes {
+            return None;
+        }
+        if self.start + self.next >= self.upto + REACH {
             return None;
         }
         let at = self.next;

@@ -31,6 +31,9 @@ pub struct Settings {
     pub hang_after: Duration,
     /// Go past the page cache where the file system can.
     pub direct: bool,
+    /// What is done is made durable and remembered at this distance, so that no more than that is
+    /// done twice where the check is killed, or the power fails. Files of 1 GiB are, whatever this is.
+    pub save_every: Duration,
 }
 
 impl Default for Settings {
@@ -43,6 +46,7 @@ impl Default for Settings {
             resume: false,
             hang_after: Duration::from_secs(30),
             direct: true,
+            save_every: Duration::from_secs(30),
         }
     }
 }
@@ -194,7 +198,7 @@ impl Plan {
 }
 
 /// An area as files.
-fn files_of(area: u64) -> Vec<(u64, u64)> {
+pub(super) fn files_of(area: u64) -> Vec<(u64, u64)> {
     (0..area.div_ceil(FILE_BYTES)).map(|index| (index + 1, FILE_BYTES.min(area - index * FILE_BYTES))).collect()
 }
 

@@ -105,9 +105,10 @@ impl Pool {
         let _ = self.tasks.send(task);
     }
 
-    /// The next answer; `idle` is called while there is none.
-    pub(crate) fn wait(&self, idle: &mut dyn FnMut()) -> Result<Answer, Silence> {
-        self.wait_for(self.hang_after, idle)
+    /// The next answer; `idle` is called while there is none. More patience is had where a sync
+    /// may hold up everything else.
+    pub(crate) fn wait(&self, syncing: bool, idle: &mut dyn FnMut()) -> Result<Answer, Silence> {
+        self.wait_for(self.hang_after * if syncing { SYNC } else { 1 }, idle)
     }
 
     fn wait_for(&self, patience: Duration, idle: &mut dyn FnMut()) -> Result<Answer, Silence> {
@@ -137,9 +138,10 @@ impl Pool {
         work: impl FnOnce() -> io::Result<()> + Send + 'static,
     ) -> Result<io::Result<()>, Silence> {
         self.give(Task::Do(Box::new(work)));
-        match self.wait_for(self.hang_after * SYNC, &mut || {})? {
-            Answer::Done(result) => Ok(result),
-            _ => Ok(Ok(())),
+        loop {
+            if let Answer::Done(result) = self.wait(true, &mut || {})? {
+                return Ok(result);
+            }
         }
     }
 

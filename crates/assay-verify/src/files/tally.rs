@@ -59,6 +59,8 @@ pub(crate) struct Tally {
     pub(crate) counts: SectorCounts,
     pub(crate) first: Option<FirstError>,
     pub(crate) last_lost_end: u64,
+    /// Good sectors since the last lost one, where chunks came in order.
+    pub(crate) good_since: u64,
     cells: Vec<SectorCounts>,
     area_bytes: u64,
 }
@@ -68,7 +70,8 @@ impl Tally {
     pub(crate) fn new(area_bytes: u64) -> Self {
         let cell_bytes = area_bytes.div_ceil(CELLS).next_multiple_of(MIB).max(MIB);
         let cells = vec![SectorCounts::default(); area_bytes.div_ceil(cell_bytes) as usize];
-        Self { cell_bytes, counts: SectorCounts::default(), first: None, last_lost_end: 0, cells, area_bytes }
+        let counts = SectorCounts::default();
+        Self { cell_bytes, counts, first: None, last_lost_end: 0, good_since: 0, cells, area_bytes }
     }
 
     /// Adds a chunk that begins at the byte `offset`.
@@ -78,11 +81,66 @@ impl Tally {
             cell.merge(&found.counts);
         }
         self.last_lost_end = self.last_lost_end.max(found.last_lost_end);
+        let end = offset + found.counts.total() * SECTOR_BYTES;
+        self.good_since = match found.last_lost_end {
+            0 => self.good_since + found.counts.good,
+            lost_end => end.saturating_sub(lost_end) / SECTOR_BYTES,
+        };
         if let Some(first) = &found.first
             && self.first.as_ref().is_none_or(|known| known.offset_bytes > first.offset_bytes)
         {
             self.first = Some(first.clone());
         }
+    }
+
+    /// Start of the cell of the byte `offset`.
+    pub(crate) fn cell_start(&self, offset: u64) -> u64 {
+        offset / self.cell_bytes * self.cell_bytes
+    }
+
+    /// Starts and ends of the cells of which everything was read and is good.
+    pub(crate) fn good_cells(&self) -> impl Iterator<Item = (u64, u64)> {
+        let cells: Vec<(u64, u64)> = self
+            .map()
+            .into_iter()
+            .filter(|cell| cell.counts.good * SECTOR_BYTES == cell.bytes)
+            .map(|cell| (cell.offset_bytes, cell.offset_bytes + cell.bytes))
+            .collect();
+        cells.into_iter()
+    }
+
+    /// Forgets what was found from the byte `offset` on, the start of a cell.
+    pub(crate) fn forget_from(&mut self, offset: u64) {
+        self.cells
+            .iter_mut()
+            .skip((offset / self.cell_bytes) as usize)
+            .for_each(|cell| *cell = SectorCounts::default());
+        self.counts = SectorCounts::default();
+        self.cells.iter().for_each(|cell| self.counts.merge(cell));
+        self.first.take_if(|first| first.offset_bytes >= offset);
+        if self.last_lost_end > offset {
+            // Where in its cell the last loss before lies was not kept.
+            let lost = self.cells.iter().rposition(|cell| cell.lost() > 0);
+            self.last_lost_end = lost.map_or(0, |cell| (cell as u64 + 1) * self.cell_bytes);
+        }
+        self.good_since = (offset - self.last_lost_end) / SECTOR_BYTES;
+    }
+
+    /// Sectors of the dense run of losses at the end, with nothing but good ones after it: whole
+    /// cells of which at least the share `dense` is corrupted.
+    pub(crate) fn missing_at_end(&self, dense: f64) -> u64 {
+        let share = |cell: &SectorCounts| cell.corrupted as f64 / cell.total() as f64;
+        let read = self.cells.iter().rev().skip_while(|cell| cell.lost() == 0);
+        // In the last cell, good sectors may follow the losses.
+        let (mut missing, mut last) = (0, true);
+        for cell in read.filter(|cell| cell.total() > 0) {
+            if !last && share(cell) < dense {
+                break;
+            }
+            missing += cell.corrupted;
+            last = false;
+        }
+        missing
     }
 
     /// The map.
@@ -131,6 +189,7 @@ mod tests {
         let first = tally.first.clone().unwrap();
         assert_eq!((first.offset_bytes, first.class), (7 * MIB + 1024, SectorClass::Corrupted));
         assert_eq!(tally.last_lost_end, 301 * MIB);
+        assert_eq!(tally.missing_at_end(0.9), 0, "what errs is not missing");
         let map = tally.map();
         assert_eq!(map.iter().map(|cell| cell.bytes).sum::<u64>(), 600 * MIB);
         assert_eq!(map.iter().map(|cell| cell.counts.total()).sum::<u64>(), tally.counts.total());

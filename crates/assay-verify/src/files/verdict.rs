@@ -1,7 +1,7 @@
 //! From what was found to what the medium is.
 
 use assay_core::units::{Bytes, capacity};
-use assay_core::verification::{FakeKind, SECTOR_BYTES, SectorClass, SectorCounts, Verdict};
+use assay_core::verification::{FakeKind, SECTOR_BYTES, SectorCounts, Verdict};
 
 use super::tally::Tally;
 
@@ -12,6 +12,14 @@ const LEAST_FAKE: f64 = 0.05;
 /// Overwritten sectors that prove a wrap-around: one page of a flash translation layer. A single
 /// one may be a mishap of its mapping.
 const WRAPPED: u64 = 8;
+/// So many overwritten sectors, 1 MiB, are no mishap, whatever else is lost.
+const SURELY_WRAPPED: u64 = 2048;
+/// Of what a wrap-around loses, at least this share is overwritten; the rest may be worn. A chain
+/// drops a part of each lap.
+const WRAPAROUND: f64 = 0.99;
+/// The last writes, in bytes, that a fake may still show from a cache: the most that the quick
+/// probe writes before it believes, too.
+pub(crate) const CACHED_BYTES: u64 = 64 << 20;
 
 /// What it came to.
 pub(crate) struct Judged {
@@ -35,7 +43,10 @@ pub(crate) fn judge(tally: &Tally, scope: &Scope) -> Judged {
     let counts = &tally.counts;
     let checked = counts.total() * SECTOR_BYTES;
     let (verdict, kind) = class(tally);
-    let real = scope.complete.then_some(counts.good * SECTOR_BYTES);
+    // What follows the missing part is shown by a cache, and held by nothing.
+    let cached = if kind == Some(FakeKind::Limbo) { tally.good_since } else { 0 };
+    let held = (counts.good - cached) * SECTOR_BYTES;
+    let real = scope.complete.then_some(held);
     let part = if scope.complete { "all" } else { "the part that was checked" };
     let mut sentence = match verdict {
         Verdict::Genuine => format!("genuine: {part}, {}, holds what was written", capacity(checked)),
@@ -45,8 +56,7 @@ pub(crate) fn judge(tally: &Tally, scope: &Scope) -> Judged {
                 Some(FakeKind::Limbo) => "the rest is dropped",
                 _ => "the rest is overwritten or dropped",
             };
-            let good = capacity(counts.good * SECTOR_BYTES);
-            format!("fake: of {} only {good} hold data, {how}", capacity(checked))
+            format!("fake: of {} only {} hold data, {how}", capacity(checked), capacity(held))
         }
         Verdict::Damaged => format!("damaged: of {} {} are lost", capacity(checked), lost(counts)),
         _ => "undecided: nothing was read back".to_owned(),
@@ -81,18 +91,21 @@ fn class(tally: &Tally) -> (Verdict, Option<FakeKind>) {
     if counts.total() == 0 {
         return (Verdict::Undecided, None);
     }
-    let Some(first) = &tally.first else { return (Verdict::Genuine, None) };
-    let lost = counts.lost() as f64;
-    let of_lost = |count: u64| count as f64 / lost;
-    if counts.overwritten >= WRAPPED && of_lost(counts.overwritten) >= LEAST_FAKE {
-        let kind = if of_lost(counts.overwritten) >= DENSE { FakeKind::Wraparound } else { FakeKind::Chain };
+    let lost = counts.lost();
+    if lost == 0 {
+        return (Verdict::Genuine, None);
+    }
+    let of_lost = counts.overwritten as f64 / lost as f64;
+    if counts.overwritten >= SURELY_WRAPPED || (counts.overwritten >= WRAPPED && of_lost >= LEAST_FAKE) {
+        let kind = if of_lost >= WRAPAROUND { FakeKind::Wraparound } else { FakeKind::Chain };
         return (Verdict::Fake, Some(kind));
     }
-    let span = tally.last_lost_end.saturating_sub(first.offset_bytes) as f64 / SECTOR_BYTES as f64;
-    let dense = lost >= DENSE * span;
-    let large = lost >= LEAST_FAKE * counts.total() as f64;
-    // A region that errs is a broken medium; a fake answers, with something else.
-    if dense && large && of_lost(counts.corrupted) >= DENSE && first.class != SectorClass::Changed {
+    // A region that errs is a broken medium; a fake answers, with something else. Beyond its end
+    // nothing is good but what a cache shows, and that is little beside what is missing. (So a cache
+    // that is not small beside the missing part makes a fake look damaged; it never looks genuine.)
+    let missing = tally.missing_at_end(DENSE);
+    let large = missing as f64 >= LEAST_FAKE * counts.total() as f64;
+    if large && tally.good_since <= CACHED_BYTES / SECTOR_BYTES && tally.good_since * 2 <= missing {
         return (Verdict::Fake, Some(FakeKind::Limbo));
     }
     (Verdict::Damaged, None)

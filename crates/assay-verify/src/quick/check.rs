@@ -57,7 +57,7 @@ pub fn check(
     rustix::rand::getrandom(&mut salt, rustix::rand::GetRandomFlags::empty()).map_err(|error| io(error.into()))?;
     let salt = u64::from_ne_bytes(salt);
 
-    let mut probed = Probed { classes: Vec::new(), proved: false };
+    let mut probed = Probed { classes: Vec::new(), proved: false, crowded: false };
     let mut tally = Tally::new(plan.area_bytes);
     let (mut written, mut places, mut set_aside) = (0, 0, true);
     let ended = Files::make(&pool, &plan.directory, plan.area_bytes, direct.is_some(), salt).and_then(|mut files| {
@@ -111,6 +111,8 @@ fn judge(probed: &Probed, complete: bool) -> (Verdict, Option<FakeKind>) {
     let count = |class| probed.classes.iter().flatten().filter(|(found, _)| *found == class).count();
     let lost = probed.classes.iter().flatten().filter(|(class, _)| *class != SectorClass::Good).count();
     let kind = match (count(SectorClass::Overwritten), count(SectorClass::Corrupted)) {
+        // No two stamps met in one cell; what else was written may have.
+        (0, _) if probed.crowded => FakeKind::Unknown,
         (0, _) => FakeKind::Limbo,
         (_, 0) => FakeKind::Wraparound,
         _ => FakeKind::Chain,
@@ -137,7 +139,11 @@ fn sentence(
     let mut text = match verdict {
         Verdict::Genuine => format!("genuine as far as a quick check can tell: {places} hold what was written"),
         Verdict::Fake => {
-            let how = if kind == Some(FakeKind::Limbo) { "dropped" } else { "overwritten by later data" };
+            let how = match kind {
+                Some(FakeKind::Limbo) => "dropped",
+                Some(FakeKind::Unknown) => "dropped or overwritten",
+                _ => "overwritten by later data",
+            };
             format!("fake: of {places} {} lost what was written, {how}", read - good)
         }
         Verdict::Damaged => format!("damaged: of {places} {} lost what was written", read - good),

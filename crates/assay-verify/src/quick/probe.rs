@@ -31,6 +31,8 @@ pub(crate) struct Probed {
     pub(crate) classes: Vec<Option<(SectorClass, Option<u64>)>>,
     /// Enough is lost for a fake.
     pub(crate) proved: bool,
+    /// Much else was written before the last reading, which may stand where stamps were.
+    pub(crate) crowded: bool,
 }
 
 /// First, last, and then ever finer between: the bit-reversed sequence of van der Corput (1935).
@@ -72,6 +74,7 @@ pub(crate) fn probe<S: Spread>(
         let last = stamped == order.len();
         if last {
             spread.crowd_out()?;
+            probed.crowded = true;
             spread.settle()?;
         }
         let mut back = order[..stamped].to_vec();
@@ -133,7 +136,7 @@ mod tests {
         }
 
         fn probed(&mut self) -> Probed {
-            let mut probed = Probed { classes: vec![None; self.places], proved: false };
+            let mut probed = Probed { classes: vec![None; self.places], proved: false, crowded: false };
             let Ok(()) = probe(self, 77, &mut probed, &mut |_, _| {});
             probed
         }

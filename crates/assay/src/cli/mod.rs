@@ -4,6 +4,7 @@ mod advise;
 mod compare;
 mod plan;
 mod rank;
+mod report;
 mod verify;
 
 use std::path::PathBuf;
@@ -32,8 +33,9 @@ Exit codes:
 /// it.
 pub(crate) use advise::AdviseArgs;
 pub(crate) use compare::CompareArgs;
-pub(crate) use plan::PlanArgs;
+pub(crate) use plan::{FigureArg, NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 pub(crate) use rank::RankArgs;
+pub(crate) use report::{FormatArg, PictureArg, ReportArgs};
 pub(crate) use verify::VerifyArgs;
 
 #[derive(Debug, Parser)]
@@ -80,8 +82,8 @@ pub(crate) enum Command {
     /// Remove records from the store
     #[command(after_help = RM_EXAMPLES)]
     Rm(RmArgs),
-    /// Write a report as HTML, Markdown, CSV or JSON
-    #[command(after_help = REPORT_EXAMPLES)]
+    /// Write a report as HTML, Markdown, CSV or JSON, or a picture as SVG, PNG or GIF
+    #[command(after_help = report::EXAMPLES)]
     Report(ReportArgs),
     /// Print shell completions
     #[command(after_help = COMPLETIONS_EXAMPLES)]
@@ -140,12 +142,6 @@ const RM_EXAMPLES: &str = "\
 Examples:
   assay rm 5f3k2abcde
   assay rm last";
-const REPORT_EXAMPLES: &str = "\
-Examples:
-  assay report -o card.html            the last run, as an interactive page
-  assay report slot=7 -o slot7.csv     all runs in slot 7, for a spreadsheet
-  assay report all -o all.md
-  assay report last -o - --format json";
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   assay completions bash > ~/.local/share/bash-completion/completions/assay
@@ -351,41 +347,6 @@ pub(crate) struct RmArgs {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ReportArgs {
-    /// Which records: last, an id, all, or model=…, slot=…, KEY=VALUE of a label
-    #[arg(default_value = "last")]
-    pub(crate) query: String,
-
-    /// File to write, - for standard output; the extension chooses the format
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
-
-    /// Format, where the extension does not say it
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<FormatArg>,
-
-    /// Keep serial numbers and host names instead of a hash in their place
-    #[arg(long)]
-    pub(crate) identities: bool,
-
-    /// Print one JSON document that says what was written
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FormatArg {
-    /// A page that needs nothing else
-    Html,
-    /// Markdown
-    Md,
-    /// A row for each measurement
-    Csv,
-    /// The records
-    Json,
 }
 
 #[derive(Debug, Args)]

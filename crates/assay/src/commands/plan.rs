@@ -1,10 +1,251 @@
 //! `assay plan`
 
-use assay_core::exit::Exit;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
-use crate::cli::PlanArgs;
+use assay_analysis::plan::{
+    Cell, ExperimentPlan, Moves, Outlook, Place, PlanError, RaceOptions, Request, Roster, Slots, SwapOptions,
+    arguments, choose_load, outlook, race, read_plan, status, swap_test,
+};
+use assay_analysis::{Load, Quantity};
+use assay_core::exit::Exit;
+use assay_core::record::Record;
+use assay_core::text::harmless;
+use assay_report::planning;
+use assay_store::{Store, StoreError};
+use serde_json::{Value, json};
+
+use crate::cli::{FigureArg, NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 use crate::failure::Failure;
+use crate::{output, state, suites};
+
+/// A longer file is no plan and no list of units; without a limit, `/dev/zero` would fill the
+/// memory. The largest plan takes less than 64 MiB.
+const LONGEST: u64 = 64 << 20;
+
+impl From<PlanError> for Failure {
+    fn from(error: PlanError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
 
 pub(super) fn plan(args: &PlanArgs) -> Result<Exit, Failure> {
-    Err(Failure::usage(format!("not there yet{}", if args.json { "" } else { "." })))
+    match &args.command {
+        PlanCommand::New(args) => new(args),
+        PlanCommand::Show { plan, round, target, json } => show(plan, *round, target, *json),
+        PlanCommand::Suites { plan, dir, json } => write_suites(plan, dir, *json),
+        PlanCommand::Status { plan, json } => progress(plan, *json),
+        PlanCommand::Race(args) => next(args),
+        PlanCommand::Swap(args) => swap(args),
+    }
+}
+
+fn new(args: &NewArgs) -> Result<Exit, Failure> {
+    let roster = roster(&args.units)?;
+    let slots = Slots::parse(&args.slots, "--slots")?;
+    let (suite_text, suite) = suites::checked(&args.suite)?;
+    let moves = if args.no_swap { Moves::Never } else { Moves::EachRound };
+    let plan = ExperimentPlan::new(&Request {
+        roster: &roster,
+        slots: &slots,
+        rounds: args.rounds,
+        moves,
+        suite: &suite,
+        suite_source: &args.suite,
+        suite_text: &suite_text,
+        handling_minutes: args.handling,
+        seed: args.seed,
+    })?;
+    let outlook = outlook(&plan, args.variation)?;
+    if let Some(file) = &args.output {
+        write_new(file, &plan.to_text(), "records may refer to that plan")?;
+    }
+    if args.json {
+        let file = args.output.as_ref().map(|file| file.to_string_lossy());
+        let mut document = described(&plan, Some(&outlook));
+        document["file"] = json!(file);
+        if args.output.is_none() {
+            document["text"] = json!(plan.to_text());
+        }
+        output::print_json(&document)?;
+    } else if args.output.is_some() {
+        output::print(&planning::outlook(&plan, &outlook, &output::stdout_style()))?;
+    } else {
+        output::print(&plan.to_text())?;
+        output::tell(&planning::outlook(&plan, &outlook, &output::stderr_style()));
+    }
+    Ok(Exit::Good)
+}
+
+fn show(file: &Path, round: Option<usize>, target: &str, as_json: bool) -> Result<Exit, Failure> {
+    let plan = read(file)?;
+    if let Some(round) = round.filter(|round| !(1..=plan.rounds()).contains(round)) {
+        return Err(Failure::usage(format!("--round: there is no round {round}; the plan has 1 to {}", plan.rounds())));
+    }
+    if harmless(target) != target {
+        return Err(Failure::usage(format!("--target: `{}` cannot be shown; name a plain path", harmless(target))));
+    }
+    if !as_json {
+        output::print(&planning::show(&plan, round, target, &output::stdout_style()))?;
+        return Ok(Exit::Good);
+    }
+    let mut document = described(&plan, None);
+    let wanted = plan.cells().iter().filter(|cell| round.is_none_or(|round| cell.round == round));
+    document["cells"] = wanted.map(|cell| with_command(&plan, cell, target)).collect();
+    output::print_json(&document)?;
+    Ok(Exit::Good)
+}
+
+fn write_suites(file: &Path, directory: &Path, as_json: bool) -> Result<Exit, Failure> {
+    let plan = read(file)?;
+    let mut written = Vec::new();
+    let numbers = if plan.in_its_own_order() { 0 } else { plan.orders().len() };
+    for number in 1..=numbers {
+        let Some(suite) = plan.session(number) else { continue };
+        let path = directory.join(plan.session_file(number));
+        let text = format!("# order {number} of plan {}\n{}", plan.label(), suite.to_text());
+        write_new(&path, &text, "it may be the suite of another plan")?;
+        written.push(path.to_string_lossy().into_owned());
+    }
+    if as_json {
+        output::print_json(&json!({ "plan": plan.label(), "files": written }))?;
+    } else if written.is_empty() {
+        output::tell(&format!("all cells run the suite as it is; use --suite {}", harmless(&plan.suite().source)));
+    } else {
+        output::print(&written.iter().map(|file| harmless(file)).collect::<Vec<_>>().join("\n"))?;
+    }
+    Ok(Exit::Good)
+}
+
+fn progress(file: &Path, as_json: bool) -> Result<Exit, Failure> {
+    let plan = read(file)?;
+    let status = status(&plan, &records_about(&plan)?);
+    if as_json {
+        let mut document = json!(status);
+        document["complete"] = json!(status.complete());
+        document["missing"] = json!(status.missing());
+        output::print_json(&document)?;
+    } else {
+        output::print(&planning::status(&plan, &status, &output::stdout_style()))?;
+    }
+    Ok(if status.complete() { Exit::Good } else { Exit::No })
+}
+
+fn next(args: &RaceArgs) -> Result<Exit, Failure> {
+    let records = state::find_all(&args.queries)?;
+    let (load, quantity) = deciding(&records, args.load.as_deref(), args.by)?;
+    let options = RaceOptions {
+        threshold: args.threshold,
+        cap: args.cap,
+        left: args.left,
+        slots: args.slots,
+        dropped: args.dropped.clone(),
+        seed: args.seed,
+    };
+    let step = race(&records, &load, quantity, &options)?;
+    if args.json {
+        output::print_json(&json!(step))?;
+    } else {
+        output::print(&planning::race(&step, &output::stdout_style()))?;
+    }
+    Ok(if step.nothing_fit() { Exit::No } else { Exit::Good })
+}
+
+fn swap(args: &SwapArgs) -> Result<Exit, Failure> {
+    let options = SwapOptions {
+        suspect: Place::parse(&args.suspect, "--suspect")?,
+        other: Place::parse(&args.other, "--other")?,
+    };
+    // Before anything is measured there is an order to measure in nevertheless.
+    let empty = match state::existing()? {
+        Some(store) => store.list("all")?.is_empty(),
+        None => true,
+    };
+    let records = if empty && args.queries == ["all"] { Vec::new() } else { state::find_all(&args.queries)? };
+    let decided = if records.is_empty() { None } else { Some(deciding(&records, args.load.as_deref(), args.by)?) };
+    let test = swap_test(&records, decided.as_ref().map(|(load, quantity)| (load, *quantity)), &options)?;
+    if args.json {
+        output::print_json(&json!(test))?;
+    } else {
+        output::print(&planning::swap(&test, &output::stdout_style()))?;
+    }
+    Ok(Exit::Good)
+}
+
+fn deciding(records: &[Record], load: Option<&str>, by: Option<FigureArg>) -> Result<(Load, Quantity), Failure> {
+    let load = choose_load(records, load)?;
+    let quantity = by.map_or_else(|| Quantity::usual(&load), Quantity::from);
+    Ok((load, quantity))
+}
+
+/// Units from the command line, or from the file that it names.
+fn roster(units: &str) -> Result<Roster, Failure> {
+    let path = Path::new(units);
+    if units.contains(['=', ';']) && !path.is_file() {
+        return Ok(Roster::inline(units, "--units")?);
+    }
+    let text = text_of(path, "a list of units is a text file with lines like: model = unit, unit")?;
+    Ok(Roster::file(&text, &output::shown(path))?)
+}
+
+fn read(file: &Path) -> Result<ExperimentPlan, Failure> {
+    let text = text_of(file, "a plan is a TOML file that `assay plan new -o FILE` makes")?;
+    Ok(read_plan(&text, &output::shown(file))?)
+}
+
+fn text_of(path: &Path, mend: &str) -> Result<String, Failure> {
+    let shown = output::shown(path);
+    let mut text = String::new();
+    match File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text)) {
+        Ok(length) if length as u64 > LONGEST => Err(Failure::usage(format!("{shown}: is larger than 64 MiB; {mend}"))),
+        Ok(_) => Ok(text),
+        Err(error) => Err(match error.kind() {
+            std::io::ErrorKind::NotFound => Failure::usage(format!("{shown}: no such file; {mend}")),
+            std::io::ErrorKind::InvalidData => Failure::usage(format!("{shown}: is not a text file; {mend}")),
+            std::io::ErrorKind::IsADirectory => Failure::usage(format!("{shown}: is a directory; {mend}")),
+            _ => Failure::environment(format!("{shown}: cannot be read: {error}; change its owner or mode")),
+        }),
+    }
+}
+
+/// Writes a file that is not there yet, or holds just that.
+fn write_new(path: &Path, text: &str, why: &str) -> Result<(), Failure> {
+    let is_file = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
+    if is_file && std::fs::read(path).map_or(true, |there| there != text.as_bytes()) {
+        let shown = output::shown(path);
+        return Err(Failure::usage(format!("{shown}: is there already and {why}; name another file or remove it")));
+    }
+    state::write_whole(path, text)
+}
+
+/// Records of the store that name the plan, and those without a plan that may have forgotten to.
+fn records_about(plan: &ExperimentPlan) -> Result<Vec<Record>, Failure> {
+    let Some(store) = state::existing()? else { return Ok(Vec::new()) };
+    let label = plan.label();
+    let about = store.list("all")?.into_iter().filter(|summary| match summary.labels.get("plan") {
+        Some(named) => named.eq_ignore_ascii_case(&label),
+        None => summary.labels.contains_key("round"),
+    });
+    about.map(|summary| Ok(store.load(&summary.id)?.record)).collect::<Result<_, StoreError>>().map_err(Failure::from)
+}
+
+fn described(plan: &ExperimentPlan, outlook: Option<&Outlook>) -> Value {
+    let suite = plan.suite();
+    json!({
+        "plan": plan.label(), "hash": plan.hash(), "seed": plan.seed(), "rounds": plan.rounds(),
+        "waves": plan.waves(), "moves": plan.moves(), "slots": plan.slots(), "models": plan.models(),
+        "handling_minutes": plan.handling_minutes(),
+        "suite": {
+            "name": suite.suite.name, "version": suite.suite.version, "source": suite.source, "hash": suite.hash,
+        },
+        "orders": plan.orders(), "cells": plan.cells(), "outlook": outlook,
+    })
+}
+
+fn with_command(plan: &ExperimentPlan, cell: &Cell, target: &str) -> Value {
+    let mut value = json!(cell);
+    let words: Vec<String> = std::iter::once("assay".to_owned()).chain(arguments(plan, cell, target)).collect();
+    value["command"] = json!(words);
+    value
 }

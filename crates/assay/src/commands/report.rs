@@ -4,10 +4,12 @@ use std::path::Path;
 
 use assay_core::exit::Exit;
 use assay_core::record::Record;
-use assay_report::{Format, Redactor, render};
+use assay_core::text::harmless;
+use assay_report::pictures::{Kind, Wanted};
+use assay_report::{Format, Redactor, View, render};
 use serde_json::{Value, json};
 
-use crate::cli::{FormatArg, ReportArgs};
+use crate::cli::{FormatArg, PictureArg, ReportArgs};
 use crate::failure::Failure;
 use crate::{output, state};
 
@@ -16,32 +18,38 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let format = match args.format {
         Some(format) => chosen(format),
         None if to_stdout => {
-            return Err(Failure::usage("standard output has no extension; add --format html, md, csv or json"));
+            return Err(Failure::usage(
+                "standard output has no extension; add --format html, md, csv, json, svg, png or gif",
+            ));
         }
         None => Format::from_path(&args.output).map_err(|e| Failure::usage(e.to_string()))?,
     };
     if args.json && to_stdout {
         return Err(Failure::usage("--json and a report on standard output do not go together; name a file"));
     }
-    let found = state::find(&args.query)?;
+    if !format.is_picture() && (args.picture.is_some() || args.load.is_some()) {
+        return Err(Failure::usage("--picture and --load are for pictures; name a file in .svg, .png or .gif"));
+    }
+    let view = View { kind: args.picture.map(picture), wanted: Wanted::new(args.load.as_deref().unwrap_or_default()) };
+    let found = gathered(&args.queries)?;
     let redactor = state::redactor(state::existing()?.as_mut(), args.identities)?;
     if !to_stdout {
         state::check_writable(&args.output)?;
     }
     let text = match format {
         // From the documents themselves, so that fields this version does not know are kept.
-        Format::Json => documents(found.iter().map(|s| s.document.as_str()), &redactor)?,
+        Format::Json => documents(found.iter().map(|f| f.document.as_str()), &redactor)?.into_bytes(),
         other => {
-            let records: Vec<Record> = found.iter().map(|s| redactor.record(&s.record)).collect();
-            render(other, &records)
+            let records: Vec<Record> = found.iter().map(|f| redactor.record(&f.record)).collect();
+            render(other, &records, &view).map_err(|e| Failure::usage(harmless(&e.to_string())))?
         }
     };
     if to_stdout {
-        output::print(&text)?;
+        output::print_bytes(&text)?;
     } else {
         state::write_whole(&args.output, &text)?;
         if args.json {
-            let ids: Vec<&str> = found.iter().map(|s| s.record.id.as_str()).collect();
+            let ids: Vec<&str> = found.iter().map(|f| f.record.id.as_str()).collect();
             // As text: a name need not be UTF-8, and JSON is.
             let file = args.output.to_string_lossy();
             output::print_json(&json!({ "file": file, "records": ids, "bytes": text.len() }))?;
@@ -58,7 +66,47 @@ fn chosen(format: FormatArg) -> Format {
         FormatArg::Md => Format::Markdown,
         FormatArg::Csv => Format::Csv,
         FormatArg::Json => Format::Json,
+        FormatArg::Svg => Format::Svg,
+        FormatArg::Png => Format::Png,
+        FormatArg::Gif => Format::Gif,
     }
+}
+
+fn picture(picture: PictureArg) -> Kind {
+    match picture {
+        PictureArg::Curves => Kind::Curves,
+        PictureArg::Dots => Kind::Dots,
+        PictureArg::Heat => Kind::Heat,
+        PictureArg::Ranking => Kind::Ranking,
+        PictureArg::Pareto => Kind::Pareto,
+        PictureArg::Sweep => Kind::Sweep,
+    }
+}
+
+/// A record with its document.
+struct Gathered {
+    record: Record,
+    document: String,
+}
+
+/// Records that the queries name, each once, in their order.
+fn gathered(queries: &[String]) -> Result<Vec<Gathered>, Failure> {
+    let mut all: Vec<Gathered> = Vec::new();
+    for query in queries {
+        let named: Vec<Gathered> = if query.starts_with(assay_analysis::PREFIX) {
+            let records = state::find_all(std::slice::from_ref(query))?.into_iter();
+            records.map(|record| Gathered { document: json!(record).to_string(), record }).collect()
+        } else {
+            let stored = state::find(query)?.into_iter();
+            stored.map(|s| Gathered { record: s.record, document: s.document }).collect()
+        };
+        for one in named {
+            if !all.iter().any(|known| known.record.id == one.record.id) {
+                all.push(one);
+            }
+        }
+    }
+    Ok(all)
 }
 
 fn documents<'a>(texts: impl Iterator<Item = &'a str>, redactor: &Redactor) -> Result<String, Failure> {
@@ -76,5 +124,6 @@ fn documents<'a>(texts: impl Iterator<Item = &'a str>, redactor: &Redactor) -> R
 /// Writes a report of one record to a file whose format its extension says.
 pub(super) fn write_one(record: &Record, redactor: &Redactor, path: &Path) -> Result<(), Failure> {
     let format = Format::from_path(path).map_err(|e| Failure::usage(e.to_string()))?;
-    state::write_whole(path, &render(format, &[redactor.record(record)]))
+    let content = render(format, &[redactor.record(record)], &View::default());
+    state::write_whole(path, content.map_err(|e| Failure::usage(harmless(&e.to_string())))?)
 }

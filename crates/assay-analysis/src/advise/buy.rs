@@ -1,0 +1,305 @@
+//! Which model to buy for a number of nodes.
+
+use assay_core::record::Record;
+use assay_core::workload::{Op, Pattern};
+use assay_stats::decide::{self, About, Candidate, Fleet, Posterior, Purchase, purchase};
+use serde::Serialize;
+
+use super::error::AdviseError;
+use super::evidence::{Excluded, Subject, name_missing, nothing_left, some_subjects};
+use super::figure::{Basis, Figure, figure, rate};
+use super::pick::{load_named, titles};
+use super::price::{Price, price_of, watts_of};
+use crate::{Load, Quantity, loads};
+
+const SEED: u64 = 25;
+/// Block size of the load that is taken where none is named.
+const USUAL_BLOCK: u64 = 4096;
+/// Values that a model needs to be judged.
+const LEAST: usize = 3;
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BuyQuestion {
+    /// Nodes, one medium each.
+    pub nodes: u32,
+    /// Load to judge by; random reads of 4 KiB that all have by default.
+    pub load: Option<String>,
+    /// Most that may be spent.
+    pub budget: Option<Price>,
+    /// Prices by model, before those of labels.
+    pub prices: Vec<(String, Price)>,
+    /// Price of a kilowatt-hour, in the currency of the prices.
+    pub kilowatt_hour: Option<f64>,
+    /// Hours of running that are paid for.
+    pub hours: f64,
+    /// Spares as a share of the nodes; by default the share of units that failed.
+    pub spare_share: Option<f64>,
+    /// What one percent more performance is worth to the whole fleet.
+    pub worth_of_percent: Option<f64>,
+}
+
+/// How firmly a model stands on the front of price and performance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// Probability at least 0.95.
+    Certain,
+    /// Probability at least 0.5.
+    Member,
+    /// Something else is as fast and cheaper.
+    Off,
+    /// Fewer than three values.
+    CannotTell,
+    /// It costs more than the budget.
+    OverBudget,
+}
+
+/// One model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BuyOffer {
+    /// Its name.
+    pub model: String,
+    /// What it gives.
+    pub performance: Figure,
+    /// Price of one.
+    pub price: f64,
+    /// Power in watts.
+    pub watts: Option<f64>,
+    /// Media that are bought.
+    pub pieces: u64,
+    /// Spares among them.
+    pub spares: u64,
+    /// Units seen, and how many of them failed.
+    pub units: (usize, usize),
+    /// Cost of all, with energy.
+    pub cost: f64,
+    /// Standing on the front.
+    pub standing: Standing,
+    /// Probability of being on it.
+    pub on_front: Option<f64>,
+    /// Expected loss of performance against the best, on the log scale.
+    pub regret: Option<f64>,
+    /// Expected loss of money against the best choice, where performance has a worth.
+    pub regret_money: Option<f64>,
+    /// Performance per unit of money; nothing is decided by it.
+    pub per_money: f64,
+}
+
+/// The one to buy.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "answer")]
+pub enum Choice {
+    /// This model.
+    Buy {
+        /// Place in the list.
+        index: usize,
+        /// More testing cannot pay more than 1 %.
+        tested_enough: bool,
+        /// Its figure is about one unit: nothing is known of the model.
+        one_unit: bool,
+    },
+    /// Of several candidates fewer than two have an interval.
+    CannotTell {
+        /// The fastest of the cheapest by the estimates alone.
+        by_estimate: usize,
+    },
+    /// None is within the budget.
+    OverBudget,
+}
+
+/// The answer with the numbers behind it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BuyAdvice {
+    /// Nodes.
+    pub nodes: u32,
+    /// Load that was judged by.
+    pub load: Load,
+    /// The same in words.
+    pub title: String,
+    /// Currency of all money.
+    pub currency: String,
+    /// Most that may be spent.
+    pub budget: Option<f64>,
+    /// Hours that are paid for, where energy has a price.
+    pub hours: Option<f64>,
+    /// Price of a kilowatt-hour.
+    pub kilowatt_hour: Option<f64>,
+    /// The one to buy.
+    pub choice: Choice,
+    /// All, by cost.
+    pub options: Vec<BuyOffer>,
+    /// What was left out.
+    pub excluded: Vec<Excluded>,
+}
+
+/// Puts price, performance and their uncertainty together.
+///
+/// # Errors
+/// No record, no common load, prices that are missing or in several currencies, no node.
+pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, AdviseError> {
+    let mut excluded = Vec::new();
+    let subjects = some_subjects(records, "media", &mut excluded)?;
+    let load = common_load(&subjects, question.load.as_deref())?;
+    let mut offers = Vec::new();
+    for subject in subjects {
+        let found = match Quantity::usual(&load) {
+            Quantity::Iops => figure(&subject, &load, Quantity::Iops, &mut excluded)?,
+            _ => rate(&subject, &load, &mut excluded)?,
+        };
+        name_missing(&subject, |r| loads([r]).contains(&load), Some(&load), &mut excluded);
+        if let Some(performance) = found {
+            offers.push((subject, performance));
+        }
+    }
+    if offers.is_empty() {
+        return Err(nothing_left("a model under that load", &excluded));
+    }
+    if let Some((model, _)) = question.prices.iter().find(|(m, _)| offers.iter().all(|(s, _)| s.model != *m)) {
+        let models: Vec<&str> = offers.iter().map(|(s, _)| s.model.as_str()).collect();
+        let problem = format!("--price names no model that was measured so; there are {}", models.join(", "));
+        return Err(AdviseError::Label { model: model.clone(), problem });
+    }
+    let prices = offers.iter().map(|(s, _)| price(s, question)).collect::<Result<Vec<_>, _>>()?;
+    let currency = one_currency(prices.iter().chain(&question.budget))?;
+    let fleet =
+        Fleet { nodes: question.nodes, hours: question.hours, kilowatt_hour: question.kilowatt_hour.unwrap_or(0.0) };
+    let mut options = Vec::new();
+    for ((subject, performance), price) in offers.into_iter().zip(prices) {
+        let watts = watts_of(&subject.model, &subject.records)?;
+        if question.kilowatt_hour.is_some() && watts.is_none() {
+            let problem = "no label power; give it, like power=1.2W, or leave out --power-price".to_owned();
+            return Err(AdviseError::Label { model: subject.model, problem });
+        }
+        let spare_share = question.spare_share.unwrap_or(subject.failed as f64 / subject.units.max(1) as f64);
+        let candidate = Candidate { performance: judged(&performance)?, price: price.amount, watts, spare_share };
+        let (pieces, cost) = candidate.cost(&fleet)?;
+        let over = question.budget.as_ref().is_some_and(|b| cost > b.amount);
+        let option = BuyOffer {
+            model: subject.model,
+            per_money: performance.value / cost,
+            performance,
+            price: price.amount,
+            watts,
+            pieces,
+            spares: pieces - u64::from(question.nodes),
+            units: (subject.units, subject.failed),
+            cost,
+            standing: if over { Standing::OverBudget } else { Standing::CannotTell },
+            on_front: None,
+            regret: None,
+            regret_money: None,
+        };
+        options.push((option, candidate));
+    }
+    options.sort_by(|a, b| a.0.cost.total_cmp(&b.0.cost));
+    let (mut options, candidates): (Vec<BuyOffer>, Vec<Candidate>) = options.into_iter().unzip();
+    let choice = choose(&mut options, &candidates, &fleet, question)?;
+    Ok(BuyAdvice {
+        nodes: question.nodes,
+        title: load.title(),
+        load,
+        currency,
+        budget: question.budget.as_ref().map(|b| b.amount),
+        hours: question.kilowatt_hour.map(|_| question.hours),
+        kilowatt_hour: question.kilowatt_hour,
+        choice,
+        options,
+        excluded,
+    })
+}
+
+/// Two values have one degree of freedom, with which a loss has no expectation: such a model is
+/// shown and takes no part.
+fn judged(performance: &Figure) -> Result<Posterior, AdviseError> {
+    if performance.n < LEAST { Ok(Posterior::point(performance.value)?) } else { Ok(performance.posterior) }
+}
+
+fn choose(
+    options: &mut [BuyOffer],
+    candidates: &[Candidate],
+    fleet: &Fleet,
+    question: &BuyQuestion,
+) -> Result<Choice, AdviseError> {
+    let within: Vec<usize> = (0..options.len()).filter(|i| options[*i].standing != Standing::OverBudget).collect();
+    if within.is_empty() {
+        return Ok(Choice::OverBudget);
+    }
+    let affordable: Vec<Candidate> = within.iter().map(|i| candidates[*i]).collect();
+    // A logarithm of 0.01 is one percent.
+    let worth = question.worth_of_percent.map(|money| money * 100.0);
+    let found: Purchase = purchase(&affordable, fleet, About::Mean, worth, SEED)?;
+    for (i, offer) in within.iter().zip(&found.offers) {
+        let option = &mut options[*i];
+        option.standing = match offer.standing {
+            decide::Standing::Certain => Standing::Certain,
+            decide::Standing::Member => Standing::Member,
+            decide::Standing::Off => Standing::Off,
+            decide::Standing::CannotTell => Standing::CannotTell,
+        };
+        (option.on_front, option.regret, option.regret_money) = (offer.on_front, offer.regret, offer.regret_money);
+    }
+    // Of what stands on the front the one that loses least; with a worth, in money.
+    let loss = |i: usize| options[i].regret_money.or(options[i].regret);
+    let on_front =
+        within.iter().copied().filter(|i| matches!(options[*i].standing, Standing::Certain | Standing::Member));
+    let known = within.iter().copied().filter(|i| options[*i].regret.is_some());
+    let best = |all: &mut dyn Iterator<Item = usize>| {
+        all.filter_map(|i| Some((i, loss(i)?))).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
+    };
+    let chosen = if worth.is_some() { best(&mut known.clone()) } else { best(&mut on_front.clone()) }
+        .or_else(|| best(&mut known.clone()));
+    // One of several says nothing of the others: there is no comparison.
+    let compared = known.clone().count();
+    Ok(match chosen.filter(|_| compared > 1 || within.len() == 1) {
+        Some(index) => Choice::Buy {
+            index,
+            tested_enough: found.tested_enough && options[index].regret.is_some_and(|r| r <= decide::ENOUGH),
+            one_unit: options[index].performance.basis == Basis::Repeats,
+        },
+        None => {
+            let by_value =
+                |a: &&usize, b: &&usize| options[**a].performance.value.total_cmp(&options[**b].performance.value);
+            Choice::CannotTell { by_estimate: within.iter().max_by(by_value).copied().unwrap_or(0) }
+        }
+    })
+}
+
+/// The load that was asked for, or random reads of 4 KiB that all models have, the deepest.
+fn common_load(subjects: &[Subject<'_>], asked: Option<&str>) -> Result<Load, AdviseError> {
+    let records: Vec<&Record> = subjects.iter().flat_map(|s| s.records.iter().copied()).collect();
+    if let Some(asked) = asked {
+        let mut named = load_named(&records, asked)?;
+        if named.len() > 1 {
+            let (count, loads) = (named.len(), titles(&named));
+            return Err(AdviseError::ManyLoads { asked: asked.to_owned(), count, loads });
+        }
+        return Ok(named.remove(0));
+    }
+    let mut common = loads(records.iter().copied());
+    common.retain(|l| subjects.iter().all(|s| loads(s.records.iter().copied()).contains(l)));
+    let usual =
+        common.iter().filter(|l| l.op() == Op::Read && l.pattern() == Pattern::Random && l.block_bytes == USUAL_BLOCK);
+    usual.max_by_key(|l| u64::from(l.queue_depth) * u64::from(l.jobs)).cloned().ok_or_else(|| AdviseError::NoSuchLoad {
+        whose: "one of the models".to_owned(),
+        load: "random read 4 KiB under the same queue depth as the others".to_owned(),
+        mend: format!("name a load with --load; all have: {}", titles(&common)),
+    })
+}
+
+fn price(subject: &Subject<'_>, question: &BuyQuestion) -> Result<Price, AdviseError> {
+    match question.prices.iter().find(|(model, _)| *model == subject.model) {
+        Some((_, price)) => Ok(price.clone()),
+        None => price_of(&subject.model, &subject.records),
+    }
+}
+
+fn one_currency<'a>(prices: impl Iterator<Item = &'a Price>) -> Result<String, AdviseError> {
+    let mut all: Vec<&str> = prices.map(|p| p.currency.as_str()).collect();
+    all.sort_unstable();
+    all.dedup();
+    match all[..] {
+        [one] => Ok(one.to_owned()),
+        _ => Err(AdviseError::Currencies { currencies: all.join(" and ") }),
+    }
+}

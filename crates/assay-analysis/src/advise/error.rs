@@ -1,0 +1,73 @@
+//! Why there is no advice: one line with what, where and the mend.
+
+use assay_stats::decide::Refusal;
+
+/// Input that no advice can be drawn from.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum AdviseError {
+    /// No record is left.
+    #[error("no record of {what} is left to judge{}; name others", because(.reasons))]
+    NothingLeft {
+        /// What the records are of.
+        what: &'static str,
+        /// Why each was left out.
+        reasons: Vec<String>,
+    },
+    /// The records do not hold a load that the question needs.
+    #[error("{whose} has no {load}; {mend}")]
+    NoSuchLoad {
+        /// Whose records.
+        whose: String,
+        /// What was sought.
+        load: String,
+        /// What can be done.
+        mend: String,
+    },
+    /// A text names several loads.
+    #[error("`{asked}` names {count} loads: {loads}; write one of them")]
+    ManyLoads {
+        /// What was asked for.
+        asked: String,
+        /// How many.
+        count: usize,
+        /// Their names.
+        loads: String,
+    },
+    /// Several models where one is needed.
+    #[error("{what} has to be one model, and the records are of {models}; name one")]
+    ManyModels {
+        /// What for.
+        what: &'static str,
+        /// The models.
+        models: String,
+    },
+    /// A price or a power is missing, or two differ.
+    #[error("{model}: {problem}")]
+    Label {
+        /// Of which model.
+        model: String,
+        /// What is wrong, and the mend.
+        problem: String,
+    },
+    /// Prices in several currencies.
+    #[error("prices are in {currencies}; give all in one currency, like --price 'MODEL=12.90USD'")]
+    Currencies {
+        /// Which ones.
+        currencies: String,
+    },
+    /// An answer that needs something that was not given.
+    #[error("{0}")]
+    Missing(&'static str),
+    /// The mathematics refuses.
+    #[error("{0}")]
+    Refused(#[from] Refusal),
+}
+
+fn because(reasons: &[String]) -> String {
+    let first: Vec<&str> = reasons.iter().take(3).map(String::as_str).collect();
+    match reasons.len() {
+        0 => String::new(),
+        n if n > first.len() => format!(" ({}, and {} more)", first.join("; "), n - first.len()),
+        _ => format!(" ({})", first.join("; ")),
+    }
+}

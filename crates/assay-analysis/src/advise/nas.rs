@@ -1,0 +1,171 @@
+//! A medium in each node, or a share of one central volume.
+
+use assay_core::record::Record;
+use assay_core::workload::Pattern;
+use assay_stats::decide::{self, Limit, Local, Nas, Wire};
+
+use super::error::AdviseError;
+use super::evidence::{Excluded, Subject, name_missing, nothing_left, one_subject, some_subjects};
+use super::figure::{durable, figure};
+use super::nas_types::{Even, Link, NasAdvice, NasModel, NasQuestion, NasRow, NasVerdict, Need, Term, Terms};
+use super::nas_volume::{mixed, volume_figures};
+use super::pick::load_named;
+use crate::{Load, Quantity, loads};
+
+/// Any fixed number: the same records give the same answer.
+const SEED: u64 = 28;
+
+/// Judges local media against a share of a volume, load by load.
+///
+/// # Errors
+/// No record or load is left, no node, quantities that are not above zero.
+pub fn nas(local: &[Record], volume: &[Record], question: &NasQuestion) -> Result<NasAdvice, AdviseError> {
+    let mut excluded = Vec::new();
+    let subjects = some_subjects(local, "local media", &mut excluded)?;
+    let volume = if volume.is_empty() { None } else { Some(one_subject(volume, "the NAS", &mut excluded)?) };
+    // Checks nodes, shares and wires, whatever the loads are.
+    let plain = shape(question, &Load::of(&first_workload(&subjects)?), question.link.wire());
+    let payload_share = decide::share(&Nas { node_wire: None, answer_seconds: None, volume_iops: None, ..plain })?;
+    let mut models = Vec::new();
+    for subject in &subjects {
+        let wanted = match &question.load {
+            Some(asked) => load_named(&local.iter().collect::<Vec<_>>(), asked)?,
+            None => loads(subject.records.iter().copied()),
+        };
+        let mut rows = Vec::new();
+        for load in &wanted {
+            rows.extend(row(subject, volume.as_ref(), load, question, &mut excluded)?);
+        }
+        let judged = |r: &Record| loads([r]).iter().any(|l| wanted.contains(l));
+        name_missing(subject, judged, None, &mut excluded);
+        if !rows.is_empty() {
+            models.push(NasModel { model: subject.model.clone(), units: subject.units - subject.failed, rows });
+        }
+    }
+    if models.is_empty() {
+        return Err(nothing_left("a load that can be judged", &excluded));
+    }
+    let line_share = match question.link {
+        Link::Line(rate) => Some(rate / question.link.payload() * payload_share.bytes_per_second),
+        Link::Payload(_) => None,
+    };
+    Ok(NasAdvice {
+        nodes: question.nodes,
+        active_share: question.active_share,
+        margin: question.margin,
+        link: question.link,
+        line_share,
+        payload_share: payload_share.bytes_per_second,
+        volume_iops: question.volume_iops,
+        volume: volume.map(|v| v.model),
+        models,
+        excluded,
+    })
+}
+
+fn first_workload(subjects: &[Subject<'_>]) -> Result<assay_core::workload::Workload, AdviseError> {
+    let mut all = subjects.iter().flat_map(|s| &s.records).flat_map(|r| &r.measurements);
+    all.next().map(|m| m.workload.clone()).ok_or(AdviseError::NoSuchLoad {
+        whose: "none of the records".to_owned(),
+        load: "load".to_owned(),
+        mend: "measure something first: assay run".to_owned(),
+    })
+}
+
+fn shape(question: &NasQuestion, load: &Load, wire: Wire) -> Nas {
+    Nas {
+        wire,
+        node_wire: question.node_link.map(Link::wire),
+        // Neighbouring blocks of a stream come with one movement of the heads: the number of
+        // random operations says nothing about them.
+        volume_iops: question.volume_iops.filter(|_| load.pattern() == Pattern::Random),
+        answer_seconds: question.answer_seconds,
+        block_bytes: load.block_bytes,
+        queue_depth: load.queue_depth.saturating_mul(load.jobs),
+        nodes: question.nodes,
+        active_share: question.active_share,
+    }
+}
+
+fn row(
+    subject: &Subject<'_>,
+    volume: Option<&Subject<'_>>,
+    load: &Load,
+    question: &NasQuestion,
+    excluded: &mut Vec<Excluded>,
+) -> Result<Option<NasRow>, AdviseError> {
+    let leave_out = |excluded: &mut Vec<Excluded>, reason: &str| {
+        if let Some(record) = subject.records.iter().find(|r| loads([**r]).contains(load)) {
+            excluded.push(Excluded::new(record, Some(load.title()), reason));
+        }
+    };
+    if mixed(load) {
+        leave_out(excluded, "a mixed load: its reads and writes cross the wire in both directions");
+        return Ok(None);
+    }
+    let both_durable = durable(&subject.records, load) && volume.is_none_or(|v| durable(&v.records, load));
+    let quantity = if both_durable { Quantity::DurableBytesPerSecond } else { Quantity::BytesPerSecond };
+    let Some(local) = figure(subject, load, quantity, excluded)? else { return Ok(None) };
+    let measured = match volume {
+        None => None,
+        Some(volume) => match volume_figures(volume, load, quantity, excluded)? {
+            None => {
+                leave_out(excluded, "the NAS was not measured under this load");
+                return Ok(None);
+            }
+            found => found,
+        },
+    };
+    let mut nas = shape(question, load, question.link.wire());
+    let (mut wire_term, mut own_term) = (Term::Wire, Term::Answer);
+    if let Some(measured) = &measured {
+        if measured.best.value < question.link.payload() {
+            nas.wire = Wire::Payload(measured.best.value);
+            wire_term = Term::BestRate;
+        }
+        // One client measured both: the volume gives at least the greater of them.
+        let alone = measured.alone.value / load.block_bytes as f64;
+        nas.volume_iops = nas.volume_iops.or(measured.deepest.as_ref().map(|f| f.value.max(alone)));
+        let in_flight = f64::from(nas.queue_depth) * load.block_bytes as f64;
+        let seconds = in_flight / measured.alone.value;
+        if nas.answer_seconds.is_none_or(|given| seconds > given) {
+            nas.answer_seconds = Some(seconds);
+            own_term = Term::Alone;
+        }
+    }
+    let about = local.about();
+    let of = Local { bytes_per_second: local.posterior, block_bytes: load.block_bytes, queue_depth: nas.queue_depth };
+    let found = decide::decide(&of, &nas, about, question.margin, SEED)?;
+    let term = |limit| match limit {
+        Limit::Wire => wire_term,
+        Limit::Volume => Term::Volume,
+        Limit::Latency => own_term,
+        Limit::NodeWire => Term::NodeWire,
+    };
+    let terms = found.share.terms.iter().map(|(l, rate)| Terms { term: term(*l), bytes_per_second: *rate }).collect();
+    Ok(Some(NasRow {
+        load: load.clone(),
+        title: load.title(),
+        share_bytes_per_second: found.share.bytes_per_second,
+        limit: term(found.share.limit),
+        terms,
+        volume: measured,
+        break_even: match found.break_even {
+            decide::BreakEven::Nodes(nodes) => Even::Nodes(nodes),
+            decide::BreakEven::Always(_) => Even::Always,
+        },
+        ratio: found.ratio,
+        probability: found.probability,
+        next_unit: about == decide::About::NextUnit,
+        verdict: match found.verdict {
+            decide::NasVerdict::Local => NasVerdict::Local,
+            decide::NasVerdict::Nas => NasVerdict::Nas,
+            decide::NasVerdict::Undecided(need) => NasVerdict::CannotTell(match need {
+                decide::Need::Interval => Need::Repeats,
+                decide::Need::MoreMeasurements => Need::MoreMeasurements,
+                decide::Need::UnitsDiffer => Need::UnitsDiffer,
+            }),
+        },
+        local,
+    }))
+}

@@ -1,0 +1,184 @@
+//! What is asked and answered about a central volume.
+
+use assay_stats::decide::{ETHERNET, Wire};
+use serde::Serialize;
+
+use super::evidence::Excluded;
+use super::figure::Figure;
+use super::nas_volume::VolumeFigures;
+use crate::Load;
+
+/// A wire, as it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "known_by", content = "bytes_per_second")]
+pub enum Link {
+    /// Its line rate in bytes per second; TCP over Ethernet leaves 94.1 % of it.
+    Line(f64),
+    /// Its payload in bytes per second.
+    Payload(f64),
+}
+
+impl Link {
+    /// Bytes of payload per second.
+    #[must_use]
+    pub fn payload(self) -> f64 {
+        match self {
+            Self::Line(rate) => rate * ETHERNET,
+            Self::Payload(rate) => rate,
+        }
+    }
+
+    pub(super) fn wire(self) -> Wire {
+        match self {
+            Self::Line(rate) => Wire::Line(rate),
+            Self::Payload(rate) => Wire::Payload(rate),
+        }
+    }
+}
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NasQuestion {
+    /// Nodes.
+    pub nodes: u32,
+    /// The wire at the volume.
+    pub link: Link,
+    /// The wire at each node.
+    pub node_link: Option<Link>,
+    /// Share of the nodes active at the same time.
+    pub active_share: f64,
+    /// Random operations per second of the volume.
+    pub volume_iops: Option<f64>,
+    /// Seconds until the volume answers.
+    pub answer_seconds: Option<f64>,
+    /// By how much local has to be faster, as a share.
+    pub margin: f64,
+    /// Only loads named so.
+    pub load: Option<String>,
+}
+
+/// What ends a node's share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Term {
+    /// The wire at the volume.
+    Wire,
+    /// The best rate measured of the volume, which is less than the wire.
+    BestRate,
+    /// The operations per second of the volume.
+    Volume,
+    /// What a single node gets from it when it is alone.
+    Alone,
+    /// The time of an answer.
+    Answer,
+    /// The wire at the node.
+    NodeWire,
+}
+
+/// One term of a share.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Terms {
+    /// Which one.
+    pub term: Term,
+    /// What it leaves to an active node, in bytes per second.
+    pub bytes_per_second: f64,
+}
+
+/// What would tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Need {
+    /// Three repeats: one value has no interval.
+    Repeats,
+    /// More of them: the mean is not known well enough.
+    MoreMeasurements,
+    /// Nothing: units of this model differ by more than the distance.
+    UnitsDiffer,
+}
+
+/// The answer for one load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "answer", content = "needs")]
+pub enum NasVerdict {
+    /// Local is faster by more than the margin, probability at least 0.95.
+    Local,
+    /// It is not, probability at least 0.95.
+    Nas,
+    /// The data do not tell.
+    CannotTell(Need),
+}
+
+/// Nodes at which both are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Even {
+    /// That many; more nodes, and local is faster.
+    Nodes(f64),
+    /// Already one node gets less from the volume.
+    Always,
+}
+
+/// One load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NasRow {
+    /// Which one.
+    pub load: Load,
+    /// The same in words.
+    pub title: String,
+    /// What the medium gives, in bytes per second.
+    pub local: Figure,
+    /// What the volume leaves to one active node, in bytes per second.
+    pub share_bytes_per_second: f64,
+    /// What ends it.
+    pub limit: Term,
+    /// All that is known of it.
+    pub terms: Vec<Terms>,
+    /// What was measured of the volume.
+    pub volume: Option<VolumeFigures>,
+    /// Nodes at which both are the same, by the estimates.
+    pub break_even: Even,
+    /// Local over share, by the estimates.
+    pub ratio: f64,
+    /// Probability that local is faster by more than the margin; `None` without an interval.
+    pub probability: Option<f64>,
+    /// Whether it is about the next unit of the model; else about the unit that was measured.
+    pub next_unit: bool,
+    /// The answer.
+    pub verdict: NasVerdict,
+}
+
+/// One model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NasModel {
+    /// Its name.
+    pub model: String,
+    /// Units with records that count.
+    pub units: usize,
+    /// Its loads.
+    pub rows: Vec<NasRow>,
+}
+
+/// The answer with the numbers behind it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NasAdvice {
+    /// Nodes.
+    pub nodes: u32,
+    /// Share of them active at once.
+    pub active_share: f64,
+    /// By how much local has to be faster.
+    pub margin: f64,
+    /// The wire at the volume.
+    pub link: Link,
+    /// Share of one node of the line, bytes per second; `None` where only a payload is known.
+    pub line_share: Option<f64>,
+    /// The same of the payload.
+    pub payload_share: f64,
+    /// Operations per second that were said of the volume.
+    pub volume_iops: Option<f64>,
+    /// Model of the volume, where records of it were given.
+    pub volume: Option<String>,
+    /// Each model of local media.
+    pub models: Vec<NasModel>,
+    /// What was left out.
+    pub excluded: Vec<Excluded>,
+}

@@ -1,0 +1,56 @@
+//! What records of a central volume say of its limits.
+
+use assay_core::workload::{Op, Pattern};
+use serde::Serialize;
+
+use super::error::AdviseError;
+use super::evidence::{Excluded, Subject};
+use super::figure::{Figure, figure};
+use crate::{Load, Quantity, loads};
+
+/// From this many operations in flight on, a client measures the volume and not the round trip.
+const DEEP: u64 = 8;
+
+/// What was measured of the volume that bears on one load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct VolumeFigures {
+    /// What one client gets alone under the same load, in bytes per second.
+    pub alone: Figure,
+    /// Operations per second under the deepest load of the same kind and block size with at least
+    /// eight in flight; one client measured it, so the volume gives at least that.
+    pub deepest: Option<Figure>,
+    /// The best rate of any load in that direction, in bytes per second.
+    pub best: Figure,
+}
+
+/// `None` where the volume was not measured under this load.
+pub(super) fn volume_figures(
+    volume: &Subject<'_>,
+    load: &Load,
+    quantity: Quantity,
+    excluded: &mut Vec<Excluded>,
+) -> Result<Option<VolumeFigures>, AdviseError> {
+    let Some(alone) = figure(volume, load, quantity, excluded)? else { return Ok(None) };
+    let all = loads(volume.records.iter().copied());
+    let mut best = alone.clone();
+    let mut deepest: Option<(u64, Figure)> = None;
+    for other in all.iter().filter(|l| l.op() == load.op()) {
+        if let Some(found) = figure(volume, other, quantity, excluded)?.filter(|f| f.value > best.value) {
+            best = found;
+        }
+        let depth = u64::from(other.queue_depth) * u64::from(other.jobs);
+        let like = other.pattern() == Pattern::Random
+            && load.pattern() == Pattern::Random
+            && other.block_bytes == load.block_bytes
+            && other.synced == load.synced;
+        if like && depth >= DEEP && deepest.as_ref().is_none_or(|(d, _)| depth > *d) {
+            deepest = figure(volume, other, Quantity::Iops, excluded)?.map(|f| (depth, f)).or(deepest);
+        }
+    }
+    Ok(Some(VolumeFigures { alone, deepest: deepest.map(|(_, f)| f), best }))
+}
+
+/// Reads and writes of a mixed load do not share a direction of the wire.
+pub(super) fn mixed(load: &Load) -> bool {
+    load.op() == Op::Mixed
+}

@@ -1,0 +1,228 @@
+//! The arithmetic of published figures, through records: central volumes and caches.
+
+use assay_core::record::Record;
+use assay_core::workload::{Op, Pattern};
+
+use super::samples::{around, broken, card, fake, invalid, record, six_cards, with, work};
+use super::{
+    CacheQuestion, CacheUse, CacheWarning, CacheWord, Even, HitSource, Link, LogWord, NasQuestion, NasVerdict, Need,
+    Term, Why, cache, nas,
+};
+use crate::published;
+
+fn gigabit(link: Link) -> NasQuestion {
+    NasQuestion {
+        nodes: 28,
+        link,
+        node_link: None,
+        active_share: 1.0,
+        volume_iops: None,
+        answer_seconds: None,
+        margin: 0.10,
+        load: None,
+    }
+}
+
+#[test]
+fn a_gigabit_over_28_nodes_and_the_six_cards() {
+    let line = NasQuestion { load: Some("random read 4 KiB, 4 jobs".to_owned()), ..gigabit(Link::Line(125e6)) };
+    for card in six_cards() {
+        let found = nas(std::slice::from_ref(&card), &[], &line).unwrap();
+        assert!((found.line_share.unwrap() / 1e6 - 4.464_286).abs() < 1e-5);
+        assert!((found.payload_share / 1e6 - 4.203).abs() < 5e-4);
+        let row = &found.models[0].rows[0];
+        // The slowest of them reads 5.047 MB/s: all are above a share of the line.
+        assert!(row.local.value > found.line_share.unwrap(), "{}", card.id);
+        assert_eq!((row.limit, row.verdict), (Term::Wire, NasVerdict::CannotTell(Need::Repeats)));
+        assert_eq!((row.probability, row.local.n), (None, 1));
+    }
+    let slowest = published("samsung-evo-plus-64gb/ca").unwrap();
+    let payload = NasQuestion { load: line.load.clone(), ..gigabit(Link::Payload(125e6)) };
+    let found = nas(&slowest, &[], &payload).unwrap();
+    let Even::Nodes(nodes) = found.models[0].rows[0].break_even else { panic!() };
+    assert!((nodes - 125e6 / (4929.0 * 1024.0)).abs() < 1e-9 && found.line_share.is_none());
+}
+
+#[test]
+fn break_even_at_125_megabytes() {
+    for (rate, nodes) in [(4.929e6, 25.36), (3.9e6, 32.05), (7368.67 * 1024.0, 16.57), (11.704e6, 10.68)] {
+        let local = [card("Card", "1", &[rate / 4096.0])];
+        let found = nas(&local, &[], &gigabit(Link::Payload(125e6))).unwrap();
+        let Even::Nodes(even) = found.models[0].rows[0].break_even else { panic!() };
+        assert!((even - nodes).abs() < 0.005, "{rate}: {even}");
+    }
+}
+
+#[test]
+fn a_measured_volume_limits_by_its_best_rate_and_its_operations() {
+    let local = published("sdcard-sandisk-ultra-32gb").unwrap();
+    let volume = published("iscsi-pi-target-with-ssd").unwrap();
+    let found = nas(&local, &volume, &gigabit(Link::Line(125e6))).unwrap();
+    let row = |title: &str| found.models[0].rows.iter().find(|r| r.title == title).unwrap().clone();
+    // 71.46 MiB/s over 28 nodes are 2.552 MiB/s.
+    let stream = row("sequential read 2 MiB");
+    assert_eq!(stream.limit, Term::BestRate);
+    assert!((stream.share_bytes_per_second / 1_048_576.0 - 2.552).abs() < 5e-4);
+    // 5104 IOPS with 64 in flight are the most that one client measured.
+    let random = row("random read 4 KiB");
+    assert_eq!(random.limit, Term::Volume);
+    assert!((random.share_bytes_per_second - 5104.0 * 4096.0 / 28.0).abs() < 1.0);
+    // One node alone gets 6.3 MB/s, and the card reads 7.5.
+    assert_eq!(random.break_even, Even::Always);
+    let alone = nas(&local, &volume, &NasQuestion { nodes: 1, ..gigabit(Link::Line(125e6)) }).unwrap();
+    let random = alone.models[0].rows.iter().find(|r| r.title == "random read 4 KiB").unwrap().clone();
+    assert_eq!(random.limit, Term::Alone);
+    assert!((random.share_bytes_per_second / 6_325_248.0 - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_disk_of_130_operations_limits_random_loads_only() {
+    let local =
+        with(card("Card", "1", &around(1500.0)), work(Op::Read, Pattern::Sequential, (1 << 20, 8, 1)), &around(22.0));
+    let question = NasQuestion { volume_iops: Some(130.0), ..gigabit(Link::Line(125e6)) };
+    let found = nas(&[local], &[], &question).unwrap();
+    let limits: Vec<Term> = found.models[0].rows.iter().map(|r| r.limit).collect();
+    assert_eq!(limits, [Term::Wire, Term::Volume], "sequential before random");
+    assert!((found.models[0].rows[1].share_bytes_per_second / 1e6 - 0.019).abs() < 5e-5);
+}
+
+#[test]
+fn repeats_decide_about_the_unit_and_units_about_the_model() {
+    let fast = [card("Card", "1", &around(1500.0))];
+    let row = |records: &[Record]| nas(records, &[], &gigabit(Link::Line(125e6))).unwrap().models[0].rows[0].clone();
+    let found = row(&fast);
+    assert_eq!((found.verdict, found.next_unit), (NasVerdict::Local, false));
+    assert!(found.probability.unwrap() > 0.95);
+    assert_eq!(row(&[card("Card", "1", &around(500.0))]).verdict, NasVerdict::Nas);
+    let units: Vec<Record> =
+        [1450.0, 1500.0, 1550.0].iter().enumerate().map(|(i, v)| card("Card", &i.to_string(), &around(*v))).collect();
+    let found = row(&units);
+    assert_eq!((found.verdict, found.next_unit, found.local.n), (NasVerdict::Local, true, 3));
+    let unlike: Vec<Record> =
+        [700.0, 1500.0, 3200.0].iter().enumerate().map(|(i, v)| card("Card", &i.to_string(), &around(*v))).collect();
+    assert!(matches!(row(&unlike).verdict, NasVerdict::CannotTell(_)));
+}
+
+#[test]
+fn what_cannot_be_judged_is_left_out_and_named() {
+    let question = gigabit(Link::Line(125e6));
+    let good = card("Good", "1", &around(1500.0));
+    let mixed = with(record("Good", "1"), work(Op::Mixed, Pattern::Random, (4096, 1, 1)), &around(900.0));
+    let records = [
+        good.clone(),
+        mixed,
+        fake(card("Fake", "1", &around(9e4))),
+        invalid(card("Cached", "1", &around(9e5))),
+        broken(card("Broken", "1", &around(2e3))),
+    ];
+    let found = nas(&records, &[], &question).unwrap();
+    assert_eq!(found.models.iter().map(|m| m.model.as_str()).collect::<Vec<_>>(), ["Good"]);
+    let reasons: Vec<String> = found.excluded.iter().map(|e| format!("{} {}", e.name, e.reason)).collect();
+    for (name, word) in [("Good 1", "mixed"), ("Fake 1", "fake"), ("Cached 1", "invalid"), ("Broken 1", "read-only")] {
+        assert!(reasons.iter().any(|r| r.starts_with(name) && r.contains(word)), "{name}: {reasons:?}");
+    }
+    for (records, word) in [
+        (&records[1..2], "mixed load"),
+        (&records[2..3], "a fake"),
+        (&records[3..4], "invalid"),
+        (&records[4..], "failed"),
+    ] {
+        let error = nas(records, &[], &question).unwrap_err().to_string();
+        assert!(error.contains(word), "{error}");
+    }
+    // A fake is one in every record of the unit.
+    let later = Record { id: "later".to_owned(), ..card("Fake", "1", &around(9e4)) };
+    assert!(nas(&[records[2].clone(), later], &[], &question).is_err());
+    let one = std::slice::from_ref(&good);
+    assert!(nas(one, &[], &NasQuestion { nodes: 0, ..question.clone() }).is_err());
+    assert!(nas(one, &[], &NasQuestion { margin: f64::NAN, ..question.clone() }).is_err());
+    assert!(nas(one, &[], &NasQuestion { link: Link::Line(f64::NAN), ..question.clone() }).is_err());
+    assert!(nas(&[record("Empty", "1")], &[], &question).is_err());
+    let no_load = nas(&[good], &[], &NasQuestion { load: Some("random write".to_owned()), ..question }).unwrap_err();
+    assert!(no_load.to_string().contains("there are: random read 4 KiB"), "{no_load}");
+}
+
+fn as_cache(hits: HitSource) -> CacheQuestion {
+    CacheQuestion {
+        use_as: CacheUse::L2arc,
+        hits,
+        ram_bytes: None,
+        size_bytes: Some(15e9),
+        feed_bytes_per_second: 8.0 * 1_048_576.0,
+        block_bytes: None,
+    }
+}
+
+#[test]
+fn the_published_stick_before_the_published_disk() {
+    let stick = published("imation-swivel-usb-16gb").unwrap();
+    let disk = published("sata-hdd-500gb").unwrap();
+    let found = cache(&stick, &disk, &as_cache(HitSource::Share(0.5))).unwrap();
+    // The record holds IOPS with one decimal: 129.9 and 1892.9, 2e-4 of rounding.
+    let table = [
+        (0.10, 1.103),
+        (0.25, 1.304),
+        (0.50, 1.872),
+        (0.75, 3.317),
+        (0.90, 6.182),
+        (0.95, 8.681),
+        (0.99, 12.832),
+        (1.0, 14.573),
+    ];
+    for (line, (hits, times)) in found.table.iter().zip(table) {
+        assert!(line.hits == hits && (line.filled - times).abs() < 2e-3 && line.fed.is_none(), "{line:?}");
+    }
+    assert_eq!((found.word, found.speed_up), (CacheWord::Harmful, None), "8 MiB/s are more than 6.687 MB/s");
+    assert!((found.feed_share - 1.2544).abs() < 1e-4 && (found.quiet_feed() / 1e6 - 1.672).abs() < 5e-4);
+    assert!(matches!(found.warnings[0], CacheWarning::FeedSaturates { .. }));
+    assert!((found.header.unwrap().bytes / 1e6 - 468.75).abs() < 0.01);
+    for (found, (factor, hits)) in found.hits_for[1..].iter().zip([(2.0, 0.5368), (5.0, 0.8589)]) {
+        assert!(found.0 == factor && (found.1.unwrap() - hits).abs() < 1e-4);
+    }
+    let log = found.log.unwrap();
+    assert_eq!((log.word, log.synced), (LogWord::Refused, false));
+    assert!((log.ratio - 5.2 / 223.9).abs() < 1e-9);
+    let quiet = CacheQuestion { feed_bytes_per_second: 1.6e6, ..as_cache(HitSource::Share(0.5)) };
+    assert_eq!(cache(&stick, &disk, &quiet).unwrap().word, CacheWord::CannotTell(Why::OneValue));
+    let unknown = CacheQuestion { hits: HitSource::Unknown, ..quiet };
+    assert_eq!(cache(&stick, &disk, &unknown).unwrap().word, CacheWord::CannotTell(Why::HitsUnknown));
+}
+
+fn pair(stick_reads: f64, disk_reads: f64) -> ([Record; 1], [Record; 1]) {
+    let stick = with(
+        card("Stick", "1", &around(stick_reads)),
+        work(Op::Write, Pattern::Sequential, (1 << 20, 8, 1)),
+        &around(6.4),
+    );
+    ([stick], [card("Disk", "1", &around(disk_reads))])
+}
+
+#[test]
+fn repeats_make_a_good_cache_good_and_a_slow_one_harmful() {
+    let quiet = CacheQuestion { feed_bytes_per_second: 1.6e6, ..as_cache(HitSource::Share(0.5)) };
+    let (stick, disk) = pair(1892.8, 129.9);
+    let found = cache(&stick, &disk, &quiet).unwrap();
+    assert_eq!(found.word, CacheWord::Good);
+    assert!(found.probability.unwrap() > 0.99);
+    let (low, high) = found.interval.unwrap();
+    assert!(low < found.speed_up.unwrap() && found.speed_up.unwrap() < high);
+    assert!(found.log.is_none());
+    let (stick, disk) = pair(129.9, 1892.8);
+    assert_eq!(cache(&stick, &disk, &quiet).unwrap().word, CacheWord::Harmful);
+    // A third of 1 GB is less than the headers of 15 GB in blocks of 4 KiB need.
+    let (stick, disk) = pair(1892.8, 129.9);
+    let working =
+        CacheQuestion { ram_bytes: Some(1e9), hits: HitSource::WorkingSet { bytes: 20e9, zipf: Some(0.9) }, ..quiet };
+    let found = cache(&stick, &disk, &working).unwrap();
+    assert!(found.warnings.iter().any(|w| matches!(w, CacheWarning::Headers { .. })), "{:?}", found.warnings);
+    let hits = found.hits.unwrap();
+    assert!(hits.ram_with.unwrap() < hits.ram_without.unwrap());
+    for bad in [CacheQuestion { ram_bytes: None, ..working }, CacheQuestion { size_bytes: None, ..working }] {
+        assert!(cache(&stick, &disk, &bad).is_err());
+    }
+    assert!(cache(&stick, &disk, &CacheQuestion { hits: HitSource::Share(f64::NAN), ..quiet }).is_err());
+    let error = cache(&stick, &published("sandisk-ultra-a1").unwrap(), &quiet).unwrap_err().to_string();
+    assert!(error.contains("one at a time"), "{error}");
+    let error = cache(&six_cards(), &disk, &quiet).unwrap_err().to_string();
+    assert!(error.contains("has to be one model"), "{error}");
+}

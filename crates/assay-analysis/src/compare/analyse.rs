@@ -1,0 +1,73 @@
+//! The comparison of groups, load by load.
+
+use std::collections::BTreeSet;
+
+use super::gather::gather;
+use super::group::{CompareError, Group, Request, check};
+use super::judge::judge;
+use super::note::{letter, notes};
+use super::numbers::{options, pairs, widen};
+use super::primary::primary;
+use super::reason::Excluded;
+use super::report::{Comparison, GroupInfo, LoadComparison, Side};
+use crate::load::{Load, Quantity};
+use crate::reading::{identity, loads};
+
+/// Compares groups of records under every load that at least two of them have. The first group is the reference.
+///
+/// # Errors
+/// [`CompareError`]: fewer than two groups, more than [`super::MOST_GROUPS`], a record in two of them, a primary
+/// load that is not there, a margin or level out of range.
+pub fn compare(groups: &[Group<'_>], request: &Request) -> Result<Comparison, CompareError> {
+    check(groups)?;
+    let mut compared = Vec::new();
+    let mut excluded = Vec::new();
+    for load in loads(groups.iter().flat_map(|g| g.records.iter().copied())) {
+        compared.extend(one(groups, load, request, &mut excluded)?);
+    }
+    if let Some(at) = primary(&compared, groups, request.primary.as_deref())? {
+        compared[at].primary = true;
+    }
+    let notes = notes(groups, &compared);
+    let infos = groups.iter().enumerate().map(|(at, group)| info(at, group)).collect();
+    Ok(Comparison { level: request.level, margin: request.margin, groups: infos, loads: compared, excluded, notes })
+}
+
+/// One load; `None` where fewer than two groups have it.
+fn one(
+    groups: &[Group<'_>],
+    load: Load,
+    request: &Request,
+    excluded: &mut Vec<Excluded>,
+) -> Result<Option<LoadComparison>, CompareError> {
+    let quantity = request.quantity.unwrap_or_else(|| Quantity::usual(&load));
+    let more_is_better = quantity.more_is_better();
+    let options = options(request, more_is_better)?;
+    let mut sides = Vec::with_capacity(groups.len());
+    for (at, group) in groups.iter().enumerate() {
+        let (side, left_out) = gather(at, group, &load, quantity, request.level);
+        sides.extend(side);
+        excluded.extend(left_out);
+    }
+    if sides.len() < 2 {
+        return Ok(None);
+    }
+    let widened = sides.iter().any(Side::until_narrow);
+    let options = if widened { widen(options) } else { options };
+    let (method, numbers) = pairs(&sides, &options)?;
+    let pairs = numbers.into_iter().map(|(a, b, n)| judge(&sides[a], &sides[b], n, more_is_better)).collect();
+    let title = load.title();
+    Ok(Some(LoadComparison { title, load, quantity, more_is_better, primary: false, method, widened, sides, pairs }))
+}
+
+fn info(at: usize, group: &Group<'_>) -> GroupInfo {
+    let of: BTreeSet<(String, String)> = group.records.iter().map(|r| identity(r)).map(|i| (i.model, i.unit)).collect();
+    let models: BTreeSet<String> = of.iter().map(|(model, _)| model.clone()).collect();
+    GroupInfo {
+        letter: letter(at),
+        query: group.name.clone(),
+        models: models.into_iter().collect(),
+        units: of.into_iter().collect(),
+        records: group.records.iter().map(|r| r.id.clone()).collect(),
+    }
+}

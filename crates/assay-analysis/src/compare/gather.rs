@@ -1,0 +1,72 @@
+//! A group under a load: what its values are.
+
+use super::examine::{examine, unsound};
+use super::group::Group;
+use super::numbers::estimate;
+use super::reason::Excluded;
+use super::report::{Basis, Run, Side};
+use crate::load::{Load, Quantity};
+use crate::reading::Mark;
+
+/// The group's figures, `None` where it has none, and what was left out.
+pub(super) fn gather(
+    at: usize,
+    group: &Group<'_>,
+    load: &Load,
+    quantity: Quantity,
+    level: f64,
+) -> (Option<Side>, Vec<Excluded>) {
+    let mut excluded = Vec::new();
+    let mut runs: Vec<(Run, Option<Excluded>)> = Vec::new();
+    for record in &group.records {
+        let leave_out = |reason| Excluded { group: at, record: record.id.clone(), load: load.title(), reason };
+        let (run, reasons) = examine(record, load, quantity);
+        excluded.extend(reasons.into_iter().map(leave_out));
+        if let Some(run) = run {
+            let unsound = unsound(record, load, &run.marks).map(leave_out);
+            runs.push((run, unsound));
+        }
+    }
+    // What is unsound takes no part next to what is sound; alone, it is shown with its marks.
+    let sound = runs.iter().any(|(_, unsound)| unsound.is_none());
+    let mut kept = Vec::with_capacity(runs.len());
+    for (run, unsound) in runs {
+        match unsound {
+            Some(reason) if sound => excluded.push(reason),
+            _ => kept.push(run),
+        }
+    }
+    (side(at, kept, level), excluded)
+}
+
+fn side(group: usize, runs: Vec<Run>, level: f64) -> Option<Side> {
+    let mut units: Vec<&(String, String)> = Vec::new();
+    for run in &runs {
+        if !units.contains(&&run.unit) {
+            units.push(&run.unit);
+        }
+    }
+    // Of one unit, runs are the independent values; of several, units: repeats of a run share what the run has in
+    // common, and runs of a unit what the unit has (Kalibera and Jones 2013, "Rigorous benchmarking").
+    let (basis, values, of): (_, Vec<f64>, _) = match (runs.len(), units.len()) {
+        (0, _) => return None,
+        (1, _) => (Basis::Repeats, runs[0].points.clone(), "repeats of one run"),
+        (_, 1) => (Basis::Runs, runs.iter().map(|run| mean(&run.points)).collect(), "runs of one unit"),
+        _ => {
+            let of_unit = |unit: &(String, String)| {
+                let means: Vec<f64> = runs.iter().filter(|r| r.unit == *unit).map(|r| mean(&r.points)).collect();
+                mean(&means)
+            };
+            (Basis::Units, units.iter().map(|unit| of_unit(unit)).collect(), "units")
+        }
+    };
+    let mut marks: Vec<Mark> = runs.iter().flat_map(|run| run.marks.iter().copied()).collect();
+    marks.sort();
+    marks.dedup();
+    Some(Side { group, basis, estimate: estimate(&values, level, of), values, runs, marks })
+}
+
+/// Geometric mean of positive values.
+fn mean(values: &[f64]) -> f64 {
+    (values.iter().map(|v| v.ln()).sum::<f64>() / values.len() as f64).exp()
+}

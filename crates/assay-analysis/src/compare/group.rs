@@ -1,0 +1,148 @@
+//! What is compared, and how.
+
+use assay_core::record::Record;
+use serde::Serialize;
+
+use crate::load::Quantity;
+use crate::reading::{Identity, identity, short_name};
+
+/// Groups are named by the letters of the alphabet; more of them are a matter for a ranking.
+pub const MOST_GROUPS: usize = 26;
+
+/// Records that are compared as one.
+#[derive(Debug, Clone)]
+pub struct Group<'a> {
+    /// As the user named it, or what its records have in common.
+    pub name: String,
+    /// Its records.
+    pub records: Vec<&'a Record>,
+}
+
+/// What makes a group of records that were named together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// Each record is a group.
+    Record,
+    /// All records of a unit.
+    Unit,
+    /// All records of a model.
+    Model,
+}
+
+/// How groups are compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// Which figure; `None` is the usual one of each load.
+    pub quantity: Option<Quantity>,
+    /// The load that the answer is about, as its title, a part of it or a workload's name; `None` is random reads
+    /// of 4 KiB.
+    pub primary: Option<String>,
+    /// Ratios up to this do not matter: 0.03 is 3 %.
+    pub margin: f64,
+    /// Confidence level of intervals, between 0 and 1.
+    pub level: f64,
+}
+
+impl Default for Request {
+    /// A margin of 3 % at 95 %.
+    fn default() -> Self {
+        Self { quantity: None, primary: None, margin: 0.03, level: assay_stats::LEVEL }
+    }
+}
+
+/// Why nothing was compared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CompareError {
+    /// There is nothing to compare with.
+    #[error("one group is not enough: {name} ({records} records) has to be compared with something; name another")]
+    OneGroup {
+        /// What there is.
+        name: String,
+        /// Records in it.
+        records: usize,
+    },
+    /// More than there are letters.
+    #[error("{groups} groups are more than {MOST_GROUPS}; name fewer, or use assay rank")]
+    TooManyGroups {
+        /// How many.
+        groups: usize,
+    },
+    /// A record stands on both sides.
+    #[error("record {record} is in `{first}` and in `{second}`; name it once")]
+    Overlap {
+        /// Which.
+        record: String,
+        /// One group.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// The primary load is none of those in two groups.
+    #[error("--primary `{asked}` names {found} of the loads that two groups have; there are: {known}")]
+    Primary {
+        /// What was asked for.
+        asked: String,
+        /// `none` or `several`.
+        found: &'static str,
+        /// Loads that can be named.
+        known: String,
+    },
+    /// A margin or level out of range.
+    #[error("{0}")]
+    Options(String),
+}
+
+/// Groups from the records of several queries, in the order of their first records; a record that two queries
+/// name counts once.
+#[must_use]
+pub fn split(named: &[Vec<Record>], by: By) -> Vec<Group<'_>> {
+    let mut groups: Vec<(Identity, Group<'_>)> = Vec::new();
+    let mut known: Vec<&str> = Vec::new();
+    for record in named.iter().flatten() {
+        if known.contains(&record.id.as_str()) {
+            continue;
+        }
+        known.push(&record.id);
+        let of = identity(record);
+        let same = |other: &Identity| match by {
+            By::Record => false,
+            By::Unit => (&other.model, &other.unit) == (&of.model, &of.unit),
+            By::Model => other.model == of.model,
+        };
+        if let Some((_, group)) = groups.iter_mut().find(|(known, _)| same(known)) {
+            group.records.push(record);
+            continue;
+        }
+        let name = match by {
+            By::Record => record.id.clone(),
+            By::Unit => short_name(&of),
+            By::Model => of.model.clone(),
+        };
+        groups.push((of, Group { name, records: vec![record] }));
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// Refuses what cannot be compared whatever the figures.
+pub(super) fn check(groups: &[Group<'_>]) -> Result<(), CompareError> {
+    if let [] | [_] = groups {
+        let (name, records) = groups.first().map_or((String::new(), 0), |g| (g.name.clone(), g.records.len()));
+        return Err(CompareError::OneGroup { name, records });
+    }
+    if groups.len() > MOST_GROUPS {
+        return Err(CompareError::TooManyGroups { groups: groups.len() });
+    }
+    for (at, second) in groups.iter().enumerate() {
+        for first in &groups[..at] {
+            if let Some(both) = second.records.iter().find(|r| first.records.iter().any(|other| other.id == r.id)) {
+                return Err(CompareError::Overlap {
+                    record: both.id.clone(),
+                    first: first.name.clone(),
+                    second: second.name.clone(),
+                });
+            }
+        }
+    }
+    Ok(())
+}

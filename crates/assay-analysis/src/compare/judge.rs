@@ -1,0 +1,95 @@
+//! From a ratio with its interval to what may be said.
+
+use assay_stats::rank::{Answer, Doubt};
+use serde::Serialize;
+
+use super::numbers::Numbers;
+use super::report::{Pair, Side};
+use crate::reading::Mark;
+
+/// What is said of the second group against the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "answer", content = "why", rename_all = "snake_case")]
+pub enum Verdict {
+    /// Different, and better: faster, or of shorter latency.
+    Better,
+    /// Different, and worse.
+    Worse,
+    /// Within the margin.
+    Same,
+    /// Both at the ceiling of their bus: says nothing of the media.
+    BusTie,
+    /// Not known.
+    CannotTell(Why),
+}
+
+/// Why it is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// A group has one value: there is no interval.
+    SingleValue,
+    /// No group has any spread: copies of a value, not repeats.
+    NoSpread,
+    /// The interval reaches from equality to beyond the margin.
+    Wide,
+    /// The slower one, or the equal one, is held by its bus: its medium may be faster.
+    BusHides,
+    /// A figure is not what it says.
+    Invalid,
+    /// The better one is not genuine.
+    Fake,
+}
+
+/// The rules of honest comparison. A figure at the ceiling of its bus bounds the medium from below: that it is
+/// better can be said, that it is worse or equal cannot. What is invalid is compared with nothing, and what is not
+/// genuine wins nothing.
+pub(super) fn judge(first: &Side, second: &Side, numbers: Numbers, more_is_better: bool) -> Pair {
+    let second_leads = (numbers.ratio > 1.0) == more_is_better;
+    let bus = (first.has(Mark::BusLimited), second.has(Mark::BusLimited));
+    let measured = match numbers.answer {
+        Answer::Same => Verdict::Same,
+        Answer::Different if second_leads => Verdict::Better,
+        Answer::Different => Verdict::Worse,
+        Answer::CannotTell(Doubt::SingleValue) => Verdict::CannotTell(Why::SingleValue),
+        Answer::CannotTell(Doubt::NoSpread) => Verdict::CannotTell(Why::NoSpread),
+        Answer::CannotTell(Doubt::Wide) => Verdict::CannotTell(Why::Wide),
+    };
+    let winner = match measured {
+        Verdict::Better => Some(second),
+        Verdict::Worse => Some(first),
+        _ => None,
+    };
+    let hidden = match measured {
+        Verdict::Same => bus.0 || bus.1,
+        Verdict::Better => bus.0,
+        Verdict::Worse => bus.1,
+        Verdict::BusTie | Verdict::CannotTell(_) => false,
+    };
+    let verdict = if first.has(Mark::Invalid) || second.has(Mark::Invalid) {
+        Verdict::CannotTell(Why::Invalid)
+    } else if bus == (true, true) {
+        Verdict::BusTie
+    } else if winner.is_some_and(|side| side.has(Mark::Fake)) {
+        Verdict::CannotTell(Why::Fake)
+    } else if hidden {
+        Verdict::CannotTell(Why::BusHides)
+    } else {
+        measured
+    };
+    Pair {
+        first: first.group,
+        second: second.group,
+        ratio: numbers.ratio,
+        low: numbers.low,
+        high: numbers.high,
+        n: numbers.n,
+        verdict,
+        significant: numbers.significant,
+        at_least: match verdict {
+            Verdict::Better => bus.1,
+            Verdict::Worse => bus.0,
+            _ => false,
+        },
+    }
+}

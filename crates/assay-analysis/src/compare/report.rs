@@ -1,0 +1,164 @@
+//! What a comparison says, as data.
+
+use assay_core::estimate::Estimate;
+use serde::Serialize;
+
+use super::judge::Verdict;
+use super::note::Note;
+use super::reason::Excluded;
+use crate::load::{Load, Quantity};
+use crate::reading::Mark;
+
+/// The whole answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Confidence level of all intervals.
+    pub level: f64,
+    /// Ratios up to this do not matter: 0.03 is 3 %.
+    pub margin: f64,
+    /// What is compared; the first is the reference.
+    pub groups: Vec<GroupInfo>,
+    /// Loads that at least two groups have; one is primary, the others are exploratory.
+    pub loads: Vec<LoadComparison>,
+    /// What takes no part, and why.
+    pub excluded: Vec<Excluded>,
+    /// What else could make a difference, or limits what is said.
+    pub notes: Vec<Note>,
+}
+
+impl Comparison {
+    /// The load that the answer is about; `None` where no load is in two groups.
+    #[must_use]
+    pub fn primary(&self) -> Option<&LoadComparison> {
+        self.loads.iter().find(|load| load.primary)
+    }
+}
+
+/// A group. Text is as media and users gave it: make it harmless before it is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct GroupInfo {
+    /// `A` for the first.
+    pub letter: char,
+    /// As the user named it.
+    pub query: String,
+    /// Its models.
+    pub models: Vec<String>,
+    /// Its units, each with its model; an empty name where records do not say it.
+    pub units: Vec<(String, String)>,
+    /// Ids of its records.
+    pub records: Vec<String>,
+}
+
+/// A load, and what the groups did under it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LoadComparison {
+    /// In words.
+    pub title: String,
+    /// As data.
+    pub load: Load,
+    /// Which figure of it.
+    pub quantity: Quantity,
+    /// Whether more of it is better.
+    pub more_is_better: bool,
+    /// Whether the answer is about it. All others are exploratory: their intervals hold one by one.
+    pub primary: bool,
+    /// How the intervals of ratios were made.
+    pub method: Method,
+    /// Whether a group's repeats ended when their interval was narrow, and the intervals of ratios are made wider
+    /// for that.
+    pub widened: bool,
+    /// Groups that have a figure.
+    pub sides: Vec<Side>,
+    /// All pairs of them, the reference first.
+    pub pairs: Vec<Pair>,
+}
+
+/// How the intervals of ratios were made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Two groups: Welch's interval on logarithms.
+    Welch,
+    /// Several groups of one basis: simultaneous, variances shared in part.
+    Simultaneous,
+    /// Several groups of different bases: Welch's intervals by Bonferroni's correction.
+    WelchBonferroni,
+}
+
+/// What the values of a group are, and so what a statement about it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// Repeats of one run: the statement is about this unit in this run.
+    Repeats,
+    /// Geometric means of the runs of one unit: the statement is about this unit.
+    Runs,
+    /// Geometric means of units: the statement is about the model.
+    Units,
+}
+
+/// A group under a load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Side {
+    /// Index of the group.
+    pub group: usize,
+    /// What the values are.
+    pub basis: Basis,
+    /// Their geometric mean.
+    pub estimate: Option<Estimate>,
+    /// What is compared.
+    pub values: Vec<f64>,
+    /// What it comes from: every point of every run.
+    pub runs: Vec<Run>,
+    /// What stands against its figures.
+    pub marks: Vec<Mark>,
+}
+
+impl Side {
+    /// Whether the values ended when their interval was narrow.
+    pub(super) fn until_narrow(&self) -> bool {
+        self.basis == Basis::Repeats && self.runs.iter().any(|run| run.until_narrow)
+    }
+
+    pub(super) fn has(&self, mark: Mark) -> bool {
+        self.marks.contains(&mark)
+    }
+}
+
+/// The figures of one record.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Run {
+    /// Its id.
+    pub record: String,
+    /// Its unit: model and name.
+    pub unit: (String, String),
+    /// The values of its repeats.
+    pub points: Vec<f64>,
+    /// Whether their number was decided by how narrow their interval was (`--confidence`).
+    pub until_narrow: bool,
+    /// What stands against them.
+    pub marks: Vec<Mark>,
+}
+
+/// One group against another.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Pair {
+    /// Index of the group that is the reference.
+    pub first: usize,
+    /// Index of the other.
+    pub second: usize,
+    /// The second over the first.
+    pub ratio: f64,
+    /// Lower end of its interval; null where there is none.
+    pub low: Option<f64>,
+    /// Upper end of its interval; null where there is none.
+    pub high: Option<f64>,
+    /// Values in the first and in the second.
+    pub n: (usize, usize),
+    /// What is said.
+    pub verdict: Verdict,
+    /// Whether the interval excludes equality, however little the difference is.
+    pub significant: bool,
+    /// Whether the better one is held by its bus: without it, it is better by even more.
+    pub at_least: bool,
+}

@@ -1,0 +1,351 @@
+//! Every rule of a comparison, by records that call for it.
+
+use assay_core::outcome::Outcome;
+use assay_core::record::Record;
+use assay_core::workload::{Op, Pattern};
+
+use super::samples::{Dice, bus_limited, card, fake, invalid, measured, random_read, record, workload};
+use super::*;
+use crate::load::Quantity;
+use crate::reading::Mark;
+
+const SLOW: [f64; 3] = [999.0, 1000.0, 1001.0];
+const FAST: [f64; 3] = [1099.0, 1100.0, 1101.0];
+
+fn group<'a>(name: &str, records: &[&'a Record]) -> Group<'a> {
+    Group { name: name.to_owned(), records: records.to_vec() }
+}
+
+fn against(first: &Record, second: &Record) -> Comparison {
+    compare(&[group("a", &[first]), group("b", &[second])], &Request::default()).unwrap()
+}
+
+fn verdict(first: &Record, second: &Record) -> Verdict {
+    against(first, second).primary().unwrap().pairs[0].verdict
+}
+
+#[test]
+fn faster_slower_same_and_wide() {
+    let (slow, fast) = (card("a", "1", &SLOW), card("b", "2", &FAST));
+    let c = against(&slow, &fast);
+    let pair = c.primary().unwrap().pairs[0];
+    assert_eq!((pair.verdict, pair.first, pair.second, pair.n), (Verdict::Better, 0, 1, (3, 3)));
+    assert!((pair.ratio - 1.1).abs() < 1e-3 && pair.low.unwrap() < 1.1 && pair.high.unwrap() > 1.1, "{pair:?}");
+    assert_eq!(verdict(&fast, &slow), Verdict::Worse);
+    assert_eq!(verdict(&slow, &card("c", "3", &[1001.0, 1002.0, 1003.0])), Verdict::Same);
+    assert_eq!(verdict(&slow, &card("d", "4", &[900.0, 1000.0, 1200.0])), Verdict::CannotTell(Why::Wide));
+    assert_eq!(verdict(&slow, &card("e", "5", &[2000.0])), Verdict::CannotTell(Why::SingleValue));
+    let copies = |id: &str| card(id, id, &[1000.0, 1000.0, 1000.0]);
+    assert_eq!(verdict(&copies("f"), &copies("g")), Verdict::CannotTell(Why::NoSpread));
+}
+
+#[test]
+fn less_latency_is_better() {
+    let (slow, fast) = (card("a", "1", &SLOW), card("b", "2", &FAST));
+    let request = Request { quantity: Some(Quantity::P50Ns), margin: 0.01, ..Request::default() };
+    // The histogram is rounded: repeats need more than its 1 % between them to have any spread.
+    let slow_wide = card("c", "1", &[970.0, 1000.0, 1030.0]);
+    let fast_wide = card("d", "2", &[1900.0, 2000.0, 2100.0]);
+    let c = compare(&[group("a", &[&slow_wide]), group("b", &[&fast_wide])], &request).unwrap();
+    let load = c.primary().unwrap();
+    assert!(!load.more_is_better);
+    assert!(load.pairs[0].ratio < 0.6 && load.pairs[0].verdict == Verdict::Better, "{:?}", load.pairs);
+    let request = Request { quantity: Some(Quantity::DurableBytesPerSecond), ..Request::default() };
+    let c = compare(&[group("a", &[&slow]), group("b", &[&fast])], &request).unwrap();
+    assert!(c.loads.is_empty() && c.excluded.len() == 2, "{c:?}");
+    assert!(c.excluded[0].reason.to_string().contains("only writes"), "{}", c.excluded[0].reason);
+}
+
+#[test]
+fn the_bus_bounds_from_below() {
+    let (slow, fast) = (card("a", "1", &SLOW), card("b", "2", &FAST));
+    let held = |r: &Record| bus_limited(r.clone());
+    assert_eq!(verdict(&held(&slow), &held(&fast)), Verdict::BusTie);
+    // The faster one is held: it is faster by at least this.
+    let pair = against(&slow, &held(&fast)).loads[0].pairs[0];
+    assert_eq!((pair.verdict, pair.at_least), (Verdict::Better, true));
+    let pair = against(&held(&fast), &slow).loads[0].pairs[0];
+    assert_eq!((pair.verdict, pair.at_least), (Verdict::Worse, true));
+    // The slower one is held: its medium may be faster.
+    assert_eq!(verdict(&held(&slow), &fast), Verdict::CannotTell(Why::BusHides));
+    assert_eq!(verdict(&fast, &held(&slow)), Verdict::CannotTell(Why::BusHides));
+    // As fast as one that is held: it may be faster.
+    assert_eq!(verdict(&slow, &held(&card("c", "3", &SLOW))), Verdict::CannotTell(Why::BusHides));
+    // Of latency, what is held by the bus is at most this.
+    let request = Request { quantity: Some(Quantity::P99Ns), ..Request::default() };
+    let slow = held(&card("d", "1", &[970.0, 1000.0, 1030.0]));
+    let fast = card("e", "2", &[1900.0, 2000.0, 2100.0]);
+    let c = compare(&[group("a", &[&slow]), group("b", &[&fast])], &request).unwrap();
+    assert_eq!(c.loads[0].pairs[0].verdict, Verdict::CannotTell(Why::BusHides));
+}
+
+#[test]
+fn what_is_invalid_or_fake_wins_nothing() {
+    let (slow, fast) = (card("a", "1", &SLOW), card("b", "2", &FAST));
+    assert_eq!(verdict(&slow, &invalid(fast.clone())), Verdict::CannotTell(Why::Invalid));
+    assert_eq!(verdict(&invalid(slow.clone()), &fast), Verdict::CannotTell(Why::Invalid));
+    let c = against(&slow, &invalid(fast.clone()));
+    assert!(
+        c.notes
+            .iter()
+            .any(|n| matches!(n, Note::Doubtful { mark: Mark::Invalid, causes, .. } if causes[0].contains("2.00 %"))),
+        "{:?}",
+        c.notes
+    );
+    assert_eq!(verdict(&slow, &fake(fast.clone())), Verdict::CannotTell(Why::Fake));
+    assert_eq!(verdict(&fake(fast.clone()), &slow), Verdict::CannotTell(Why::Fake));
+    assert_eq!(verdict(&fake(slow.clone()), &fast), Verdict::Better, "it loses");
+    // Said by a record from elsewhere without a finding.
+    let mut said = fast.clone();
+    said.validity.verdict = assay_core::finding::Verdict::Invalid;
+    assert_eq!(verdict(&slow, &said), Verdict::CannotTell(Why::Invalid));
+}
+
+#[test]
+fn within_a_group_the_unsound_is_left_out_and_listed() {
+    let (a, b, c) = (card("a", "1", &SLOW), card("b", "2", &FAST), invalid(card("c", "3", &FAST)));
+    let d = fake(card("d", "4", &FAST));
+    let all = compare(&[group("a", &[&a]), group("b", &[&b, &c, &d])], &Request::default()).unwrap();
+    let load = all.primary().unwrap();
+    assert_eq!((load.sides[1].basis, load.sides[1].values.len()), (Basis::Repeats, 3));
+    assert_eq!(load.pairs[0].verdict, Verdict::Better);
+    let reasons: Vec<(&str, bool)> = all
+        .excluded
+        .iter()
+        .map(|e| (e.record.as_str(), matches!(e.reason, Reason::Invalid { .. } | Reason::Fake { .. })))
+        .collect();
+    assert_eq!(reasons, [("c", true), ("d", true)]);
+}
+
+#[test]
+fn values_are_repeats_runs_or_units() {
+    let runs = [card("a", "1", &[90.0, 110.0]), card("b", "1", &[100.0, 100.0]), card("c", "2", &[200.0, 200.0])];
+    let other = card("x", "9", &SLOW);
+    let side = |records: &[&Record]| {
+        let c = compare(&[group("a", records), group("x", &[&other])], &Request::default()).unwrap();
+        (c.loads[0].sides[0].clone(), c)
+    };
+    assert_eq!(side(&[&runs[0]]).0.basis, Basis::Repeats);
+    let (one, c) = side(&[&runs[0], &runs[1]]);
+    assert_eq!((one.basis, one.values.len(), one.runs.len()), (Basis::Runs, 2, 2));
+    assert!(c.notes.contains(&Note::OneRun { groups: vec![1] }), "{:?}", c.notes);
+    let (two, _) = side(&[&runs[0], &runs[1], &runs[2]]);
+    assert_eq!((two.basis, two.values.len(), two.runs.len()), (Basis::Units, 2, 3));
+    // sqrt(sqrt(90 * 110) * 100) and 200, by hand.
+    assert!((two.values[0] - 99.7491).abs() < 1e-3 && (two.values[1] - 200.0).abs() < 1e-9, "{:?}", two.values);
+    assert_eq!(two.runs[0].points, [90.0, 110.0]);
+    // 19 943.6 over all: e^(mean of logarithms), n = 2.
+    let estimate = two.estimate.unwrap();
+    assert!((estimate.point - (99.7491f64 * 200.0).sqrt()).abs() < 1e-3 && estimate.n == 2, "{estimate:?}");
+}
+
+#[test]
+fn several_groups_hold_together() {
+    let cards = [card("a", "1", &SLOW), card("b", "2", &FAST), card("c", "3", &SLOW), card("d", "4", &SLOW)];
+    let groups = [group("a", &[&cards[0]]), group("b", &[&cards[1]]), group("c", &[&cards[2]])];
+    let load = compare(&groups, &Request::default()).unwrap().loads.remove(0);
+    assert_eq!((load.method, load.pairs.len()), (Method::Simultaneous, 3));
+    let said: Vec<Verdict> = load.pairs.iter().map(|p| p.verdict).collect();
+    assert_eq!(said, [Verdict::Better, Verdict::Same, Verdict::Worse]);
+    let mixed = [group("a", &[&cards[0]]), group("b", &[&cards[1]]), group("c", &[&cards[2], &cards[3]])];
+    let load = compare(&mixed, &Request::default()).unwrap().loads.remove(0);
+    assert_eq!((load.method, load.sides[2].basis), (Method::WelchBonferroni, Basis::Units));
+    // The interval of two alone is narrower.
+    let alone = against(&cards[0], &cards[1]).loads[0].pairs[0];
+    assert!(load.pairs[0].low.unwrap() < alone.low.unwrap(), "{:?} {alone:?}", load.pairs[0]);
+}
+
+#[test]
+fn what_is_not_compared_is_listed_with_the_reason() {
+    let sizes = |id: &str, blocks: &[(u64, u32)]| {
+        let all = blocks
+            .iter()
+            .map(|(block, depth)| measured(workload(Op::Read, Pattern::Random, *block, *depth), &SLOW))
+            .collect();
+        record(id, "Card", id, all)
+    };
+    let a = sizes("a", &[(4096, 1), (4096, 32), (16384, 1)]);
+    let mut b = sizes("b", &[(4096, 1), (65536, 1)]);
+    b.measurements.push(measured(workload(Op::Write, Pattern::Sequential, 1 << 20, 1), &SLOW));
+    b.measurements.push(measured(workload(Op::Read, Pattern::Random, 16384, 1), &[]));
+    let c = against(&a, &b);
+    assert_eq!(c.loads.len(), 1);
+    let words: Vec<String> = c.excluded.iter().map(|e| format!("{} {} {}", e.record, e.load, e.reason)).collect();
+    for expected in [
+        "b random read 4 KiB, QD 32 not measured at this depth, but at QD 1",
+        "b random read 16 KiB no figure: the run ended before it",
+        "a random read 64 KiB not measured at this block size, but at 4 KiB, 16 KiB",
+        "a sequential write 1 MiB not measured",
+    ] {
+        assert!(words.contains(&expected.to_owned()), "{expected}: {words:#?}");
+    }
+}
+
+#[test]
+fn zero_and_no_number_are_left_out_in_words() {
+    let good = card("a", "1", &SLOW);
+    let c = against(&good, &card("b", "2", &[1100.0, f64::NAN, 0.0, 1101.0, -3.0]));
+    let load = c.primary().unwrap();
+    assert_eq!(load.sides[1].values, [1100.0, 1101.0]);
+    let words: Vec<String> = c.excluded.iter().map(|e| e.reason.to_string()).collect();
+    assert_eq!(words.len(), 3, "{words:?}");
+    assert!(words[0].contains("NaN") && words[1].contains(" 0:") && words[2].contains("-3"), "{words:?}");
+    let c = against(&good, &card("b", "2", &[f64::INFINITY, f64::NAN]));
+    assert!(c.loads.is_empty() && c.excluded.len() == 2 && c.primary().is_none());
+    let mut cut = card("b", "2", &[1100.0, 1101.0, 1102.0]);
+    cut.measurements[0].repeats[1].outcome = Outcome::Running;
+    assert!(matches!(against(&good, &cut).excluded[0].reason, Reason::Repeats { left_out: 1, of: 3 }));
+}
+
+#[test]
+fn the_primary_load_is_chosen_by_kind_or_by_name() {
+    let all = |id: &str| {
+        let kinds = [
+            (Op::Read, Pattern::Sequential, 1 << 20, 8),
+            (Op::Read, Pattern::Random, 4096, 1),
+            (Op::Read, Pattern::Random, 4096, 32),
+            (Op::Write, Pattern::Random, 4096, 64),
+        ];
+        record(id, "Card", id, kinds.into_iter().map(|(o, p, b, q)| measured(workload(o, p, b, q), &SLOW)).collect())
+    };
+    let (a, b) = (all("a"), all("b"));
+    let asked = |primary: Option<&str>| {
+        let request = Request { primary: primary.map(str::to_owned), ..Request::default() };
+        compare(&[group("a", &[&a]), group("b", &[&b])], &request)
+            .map(|c| (c.primary().unwrap().title.clone(), c.loads.iter().filter(|l| l.primary).count()))
+    };
+    assert_eq!(asked(None).unwrap(), ("random read 4 KiB, QD 32".to_owned(), 1));
+    assert_eq!(asked(Some("Random read 4KiB QD32")).unwrap().0, "random read 4 KiB, QD 32");
+    assert_eq!(asked(Some("random read 4 KiB")).unwrap().0, "random read 4 KiB", "exactly this one");
+    assert_eq!(asked(Some("sequential")).unwrap().0, "sequential read 1 MiB, QD 8");
+    assert_eq!(asked(Some("w-4096-64")).unwrap().0, "random write 4 KiB, QD 64");
+    for (bad, found) in [("mixed", "none"), ("random", "several"), ("", "none"), ("?", "none")] {
+        let error = asked(Some(bad)).unwrap_err();
+        assert!(matches!(&error, CompareError::Primary { found: f, .. } if *f == found), "{bad}: {error}");
+        assert!(error.to_string().contains("random write 4 KiB, QD 64"), "{error}");
+    }
+}
+
+#[test]
+fn nuisances_are_told() {
+    let a = card("a", "1", &SLOW);
+    assert_eq!(against(&a, &card("b", "2", &SLOW)).notes, [Note::OneRun { groups: vec![0, 1] }]);
+    let mut b = card("b", "1", &SLOW);
+    b.host.hostname = Some("node2".to_owned());
+    b.suite.version = 2;
+    b.tool.version = "0.2.0".to_owned();
+    b.labels.insert("slot".to_owned(), "7".to_owned());
+    b.outcome = Outcome::Running;
+    let mut a = a;
+    a.labels.insert("slot".to_owned(), "3".to_owned());
+    let words: Vec<String> = against(&a, &b).notes.iter().map(ToString::to_string).collect();
+    for part in
+        ["different hosts", "A quick 1; B quick 2", "A 3; B 7", "0.2.0", "Card 1 is in two groups", "run b still"]
+    {
+        assert!(words.iter().any(|w| w.contains(part)), "{part}: {words:#?}");
+    }
+    let unknown = [card("c", "", &SLOW), card("d", "", &SLOW), record("e", "Other", "", Vec::new())];
+    let c =
+        compare(&[group("a", &[&a]), group("u", &unknown.iter().collect::<Vec<_>>())], &Request::default()).unwrap();
+    assert!(c.notes.contains(&Note::UnknownUnits { group: 1, records: 3 }), "{:?}", c.notes);
+    assert!(c.notes.contains(&Note::SeveralModels { group: 1, models: 2 }));
+}
+
+#[test]
+fn published_figures_are_compared_as_units() {
+    let published = crate::published("sandisk-ultra-a1").unwrap();
+    let mut w = random_read();
+    w.jobs = 4;
+    let mine = record("a", "Card", "1", vec![measured(w, &SLOW)]);
+    let units: Vec<&Record> = published.iter().collect();
+    let c = compare(&[group("mine", &[&mine]), group("published", &units)], &Request::default()).unwrap();
+    let load = c.primary().unwrap();
+    assert_eq!((load.sides[1].basis, load.sides[1].values.len()), (Basis::Units, 3));
+    assert_eq!(load.pairs[0].verdict, Verdict::Better);
+    assert!(c.notes.contains(&Note::Published { groups: vec![1] }));
+    let one = compare(&[group("mine", &[&mine]), group("one", &units[..1])], &Request::default()).unwrap();
+    let pair = one.primary().unwrap().pairs[0];
+    assert_eq!((pair.verdict, pair.low), (Verdict::CannotTell(Why::SingleValue), None));
+    assert!(pair.ratio > 1.5);
+}
+
+#[test]
+fn groups_that_cannot_be_compared_are_refused_in_words() {
+    let (a, b) = (card("a", "1", &SLOW), card("b", "2", &SLOW));
+    let refused = |groups: &[Group<'_>], request: &Request| compare(groups, request).unwrap_err().to_string();
+    let usual = Request::default();
+    assert!(refused(&[group("x", &[&a, &b])], &usual).contains("one group is not enough"));
+    assert!(refused(&[], &usual).contains("one group"));
+    let twice = refused(&[group("x", &[&a]), group("y", &[&b, &a])], &usual);
+    assert!(twice.contains("record a is in `x` and in `y`"), "{twice}");
+    let many: Vec<Record> = (0..27).map(|n| card(&n.to_string(), &n.to_string(), &SLOW)).collect();
+    assert!(refused(&split(&[many], By::Record), &usual).contains("27 groups"));
+    let both = [group("x", &[&a]), group("y", &[&b])];
+    for (margin, level) in [(-0.1, 0.95), (f64::NAN, 0.95), (0.03, 0.0), (0.03, 1.0), (0.03, f64::NAN)] {
+        assert!(refused(&both, &Request { margin, level, ..usual.clone() }).contains("has to be"));
+    }
+}
+
+#[test]
+fn records_are_split_by_what_they_are() {
+    let records = [
+        vec![card("a", "1", &SLOW), card("b", "2", &SLOW)],
+        vec![card("a", "1", &SLOW), card("c", "1", &SLOW), record("d", "Other", "1", vec![])],
+    ];
+    let names = |by| {
+        let groups = split(&records, by);
+        groups.iter().map(|g| format!("{}={}", g.name, g.records.len())).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(names(By::Record), "a=1 b=1 c=1 d=1");
+    assert_eq!(names(By::Unit), "Card 1=2 Card 2=1 Other 1=1");
+    assert_eq!(names(By::Model), "Card=3 Other=1");
+}
+
+/// Repeats as `--confidence` makes them: at least 3 and at most 10, until the interval is narrow enough.
+fn repeats(dice: &mut Dice, mean: f64, noise: f64, wish: f64) -> Vec<f64> {
+    let mut values: Vec<f64> = Vec::new();
+    while values.len() < 10 {
+        values.push(mean * (noise * dice.bell()).exp());
+        let width = assay_stats::geometric(&values).and_then(|e| e.relative_half_width());
+        if values.len() >= 3 && width.is_some_and(|w| w <= wish) {
+            break;
+        }
+    }
+    values
+}
+
+/// Share of pairs of cards, the second so many times as fast, that are called different.
+fn called_different(dice: &mut Dice, ratio: f64, noise: f64, wish: f64, margin: f64, of: u32) -> f64 {
+    let request = Request { margin, ..Request::default() };
+    let mut measured = |id: &str, mean: f64| {
+        let mut card = card(id, id, &repeats(dice, mean, noise, wish));
+        card.settings.confidence = Some(wish);
+        card
+    };
+    let mut different = 0;
+    for _ in 0..of {
+        let (a, b) = (measured("a", 1000.0), measured("b", 1000.0 * ratio));
+        let c = compare(&[group("a", &[&a]), group("b", &[&b])], &request).unwrap();
+        different += u32::from(matches!(c.primary().unwrap().pairs[0].verdict, Verdict::Better | Verdict::Worse));
+    }
+    f64::from(different) / f64::from(of)
+}
+
+#[test]
+fn equal_cards_are_not_called_different_in_more_than_5_of_100() {
+    // One standard error of 2000 at 5 % is 0.0049. Without a margin, every significant difference counts; noise as
+    // large as what was asked for is the worst case of the rule that ends repeats.
+    let mut dice = Dice::new(11);
+    for (noise, wish, margin) in [(0.01, 0.01, 0.0), (0.01, 0.01, 0.03), (0.02, 0.02, 0.03), (0.05, 0.05, 0.03)] {
+        let share = called_different(&mut dice, 1.0, noise, wish, margin, 2000);
+        assert!(share <= 0.05 + 2.0 * 0.0049, "{noise} {wish} {margin}: {share}");
+        eprintln!("noise {noise}, asked for {wish}, margin {margin}: {share} called different");
+    }
+}
+
+#[test]
+fn five_percent_is_told_apart() {
+    let share = called_different(&mut Dice::new(12), 1.05, 0.01, 0.01, 0.03, 1000);
+    assert!(share >= 0.95, "{share}");
+    eprintln!("5 % seen in {share}");
+}

@@ -1,0 +1,268 @@
+//! A plan: made from what is asked for, or read back from its file.
+
+use assay_core::suite::Suite;
+use assay_stats::experiment::{self, Mode};
+use serde::Serialize;
+
+use super::draw::{cells, seed_of};
+use super::error::PlanError;
+use super::file;
+use super::names::{ModelUnits, Roster, Slots, check_shown};
+
+/// More rounds tell nothing that more units would not tell better.
+const MOST_ROUNDS: usize = 100;
+/// More sessions are more than a person plans at once.
+const MOST_SESSIONS: usize = 20_000;
+/// Letters of a hash in labels and names: 64 bits tell the plans of a store apart.
+const SHORT: usize = 16;
+
+/// Whether units change slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Moves {
+    /// Each unit meets a new slot in each round; unit and slot can be told apart.
+    EachRound,
+    /// Each unit stays in a slot drawn once; none may be called bad.
+    Never,
+}
+
+impl Moves {
+    fn mode(self) -> Mode {
+        match self {
+            Self::EachRound => Mode::Move,
+            Self::Never => Mode::Stay,
+        }
+    }
+}
+
+/// What a plan is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// What is measured.
+    pub roster: &'a Roster,
+    /// Where.
+    pub slots: &'a Slots,
+    /// How often each unit is measured.
+    pub rounds: usize,
+    /// Whether units change slots.
+    pub moves: Moves,
+    /// What is run on each unit in each round.
+    pub suite: &'a Suite,
+    /// What the suite was called on the command line.
+    pub suite_source: &'a str,
+    /// The text of its file.
+    pub suite_text: &'a str,
+    /// Minutes that one person takes to change one unit.
+    pub handling_minutes: f64,
+    /// Seed of the draw; by default one made from all of the above, so that the same request
+    /// gives the same plan.
+    pub seed: Option<u32>,
+}
+
+/// The suite of a plan, kept whole: a file or a newer version may have changed it since.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedSuite {
+    /// What it was called on the command line.
+    pub source: String,
+    /// BLAKE3 of the text of its file, in hexadecimal.
+    pub hash: String,
+    /// The suite.
+    pub suite: Suite,
+}
+
+/// One unit in one slot. Round, wave and order are counted from 1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Cell {
+    /// Round.
+    pub round: usize,
+    /// Wave of the round: its units start together.
+    pub wave: usize,
+    /// Slot.
+    pub slot: String,
+    /// Model of the unit.
+    pub model: String,
+    /// The unit.
+    pub unit: String,
+    /// Order of workloads.
+    pub order: usize,
+}
+
+/// Who is measured when and where, with what. Only sound plans can be made or read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExperimentPlan {
+    pub(super) seed: u32,
+    pub(super) moves: Moves,
+    pub(super) rounds: usize,
+    pub(super) waves: usize,
+    pub(super) handling_minutes: f64,
+    pub(super) slots: Slots,
+    pub(super) roster: Roster,
+    pub(super) suite: PlannedSuite,
+    pub(super) orders: Vec<Vec<String>>,
+    pub(super) cells: Vec<Cell>,
+}
+
+impl ExperimentPlan {
+    /// Draws a plan. The same request gives the same plan.
+    ///
+    /// # Errors
+    /// [`PlanError`]: no round, more rounds than slots where units move, units and slots that
+    /// cannot be told apart, minutes that are none.
+    pub fn new(request: &Request<'_>) -> Result<Self, PlanError> {
+        check_handling(request.handling_minutes, "--handling")?;
+        check_shown(request.suite_source, "--suite")?;
+        if !(1..=MOST_ROUNDS).contains(&request.rounds) {
+            let message = format!("{} rounds; give 1 to {MOST_ROUNDS}", request.rounds);
+            return Err(PlanError::new("--rounds", message));
+        }
+        let names: Vec<(usize, &str)> = request.roster.units().collect();
+        let models: Vec<usize> = names.iter().map(|(model, _)| *model).collect();
+        let sessions = names.len() * request.rounds;
+        if sessions > MOST_SESSIONS {
+            let message = format!("{sessions} sessions are too many; plan at most {MOST_SESSIONS} at once");
+            return Err(PlanError::new("--rounds", message));
+        }
+        let slots = request.slots.names();
+        let seed = request.seed.unwrap_or_else(|| seed_of(request));
+        let drawn = experiment::plan(&models, slots.len(), request.rounds, request.moves.mode(), u64::from(seed))
+            .map_err(|fault| match fault {
+                experiment::Fault::MoreRoundsThanSlots { rounds, slots } => PlanError::new(
+                    "--rounds",
+                    format!(
+                        "{rounds} rounds need {rounds} slots for each unit to meet a new one, there are {slots}; ask \
+                         for fewer rounds, or let units stay with --no-swap"
+                    ),
+                ),
+                other => PlanError::new("--units, --slots, --rounds", other.to_string()),
+            })?;
+        let (orders, cells) = cells(request, &names, &drawn);
+        Ok(Self {
+            seed,
+            moves: request.moves,
+            rounds: drawn.rounds,
+            waves: drawn.waves,
+            handling_minutes: request.handling_minutes,
+            slots: request.slots.clone(),
+            roster: request.roster.clone(),
+            suite: PlannedSuite {
+                source: request.suite_source.to_owned(),
+                hash: blake3::hash(request.suite_text.as_bytes()).to_hex().to_string(),
+                suite: request.suite.clone(),
+            },
+            orders,
+            cells,
+        })
+    }
+
+    /// Seed of the draw.
+    #[must_use]
+    pub fn seed(&self) -> u32 {
+        self.seed
+    }
+
+    /// Whether units change slots.
+    #[must_use]
+    pub fn moves(&self) -> Moves {
+        self.moves
+    }
+
+    /// How often each unit is measured.
+    #[must_use]
+    pub fn rounds(&self) -> usize {
+        self.rounds
+    }
+
+    /// Waves of each round.
+    #[must_use]
+    pub fn waves(&self) -> usize {
+        self.waves
+    }
+
+    /// Minutes that one person takes to change one unit.
+    #[must_use]
+    pub fn handling_minutes(&self) -> f64 {
+        self.handling_minutes
+    }
+
+    /// Slots.
+    #[must_use]
+    pub fn slots(&self) -> &[String] {
+        self.slots.names()
+    }
+
+    /// Models with their units.
+    #[must_use]
+    pub fn models(&self) -> &[ModelUnits] {
+        self.roster.models()
+    }
+
+    /// The suite.
+    #[must_use]
+    pub fn suite(&self) -> &PlannedSuite {
+        &self.suite
+    }
+
+    /// Orders of workloads, by their names.
+    #[must_use]
+    pub fn orders(&self) -> &[Vec<String>] {
+        &self.orders
+    }
+
+    /// Sorted by round, wave and slot.
+    #[must_use]
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    /// The suite with its workloads in order `number`, counted from 1.
+    #[must_use]
+    pub fn session(&self, number: usize) -> Option<Suite> {
+        let order = self.orders.get(number.checked_sub(1)?)?;
+        let mut suite = self.suite.suite.clone();
+        suite.workloads.sort_by_key(|workload| order.iter().position(|name| *name == workload.name));
+        Some(suite)
+    }
+
+    /// What `assay run` calls the suite with order `number`: the suite as it was named, where all
+    /// cells run it in its own order, else the file with that order.
+    #[must_use]
+    pub fn session_file(&self, number: usize) -> String {
+        if self.in_its_own_order() {
+            self.suite.source.clone()
+        } else {
+            format!("{}-order-{number}.toml", self.suite.suite.name)
+        }
+    }
+
+    /// Whether all cells run the suite as it is, so that it takes no files of its orders.
+    #[must_use]
+    pub fn in_its_own_order(&self) -> bool {
+        self.orders.len() == 1
+            && self.suite.suite.workloads.iter().map(|workload| &workload.name).eq(self.orders.iter().flatten())
+    }
+
+    /// BLAKE3 over everything that the plan says, in hexadecimal.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        blake3::hash(file::body(self).as_bytes()).to_hex().to_string()
+    }
+
+    /// The beginning of the hash, as in the label `plan` of records.
+    #[must_use]
+    pub fn label(&self) -> String {
+        self.hash().chars().take(SHORT).collect()
+    }
+
+    /// The file of the plan.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        file::text(self)
+    }
+}
+
+pub(super) fn check_handling(minutes: f64, place: &str) -> Result<(), PlanError> {
+    if (0.0..=1440.0).contains(&minutes) {
+        return Ok(());
+    }
+    Err(PlanError::new(place, format!("{minutes} minutes; give 0 to 1440 for changing one unit")))
+}

@@ -1,0 +1,22 @@
+//! What is wrong with what a plan is made of, or with its file.
+
+/// One line: where, what, the mend.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {message}")]
+pub struct PlanError {
+    /// An argument as the user knows it, or file and line.
+    pub place: String,
+    /// What is wrong and how to mend it.
+    pub message: String,
+}
+
+impl PlanError {
+    pub(super) fn new(place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { place: place.into(), message: message.into() }
+    }
+
+    /// Something in a line of a file, counted from 1.
+    pub(super) fn in_line(file: &str, line: usize, message: impl Into<String>) -> Self {
+        Self::new(format!("{file}:{line}"), message)
+    }
+}

@@ -1,0 +1,109 @@
+//! Who takes part in a race, from records.
+
+use assay_core::record::Record;
+use assay_core::verification::Verdict;
+use assay_stats::experiment::{Contender, Outcome};
+
+use super::race::{Chance, Excluded};
+use crate::load::{Load, Quantity};
+use crate::reading::{Identity, Mark, Reading, identity, reading};
+
+/// Records of a model, by unit.
+pub(super) struct Model {
+    pub(super) name: String,
+    pub(super) units: Vec<Unit>,
+    failed: bool,
+    wrong_data: bool,
+    pub(super) dropped: bool,
+}
+
+pub(super) struct Unit {
+    pub(super) name: String,
+    /// Logarithms of the records' geometric means.
+    logs: Vec<f64>,
+    limited: bool,
+}
+
+impl Model {
+    fn means(&self) -> Vec<f64> {
+        self.units.iter().map(|unit| (unit.logs.iter().sum::<f64>() / unit.logs.len() as f64).exp()).collect()
+    }
+
+    pub(super) fn contender(&self, better: &dyn Fn(f64) -> f64) -> Contender {
+        let limited = self.units.iter().filter(|unit| unit.limited).count();
+        Contender {
+            unit_means: self.means().into_iter().map(better).collect(),
+            outcome: match (self.wrong_data, self.failed) {
+                (true, _) => Outcome::Corrupt,
+                (false, true) => Outcome::Failed,
+                (false, false) => Outcome::Finished,
+            },
+            // Most of its units: one that is limited by chance does not make a model fast.
+            censored: limited * 2 > self.units.len(),
+            dropped: self.dropped,
+        }
+    }
+
+    pub(super) fn chance(&self, contender: &Contender) -> Chance {
+        let means = self.means();
+        let mean = means.iter().map(|mean| mean.ln()).sum::<f64>() / means.len() as f64;
+        Chance {
+            model: self.name.clone(),
+            units: u32::try_from(means.len()).unwrap_or(u32::MAX),
+            mean: (!means.is_empty()).then(|| mean.exp()),
+            interval: None,
+            best: None,
+            at_ceiling: contender.censored,
+            failed: self.failed,
+            wrong_data: self.wrong_data,
+            dropped: self.dropped,
+        }
+    }
+}
+
+/// The models of these records with what can be used of them, and what cannot.
+pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Vec<Model>, Vec<Excluded>) {
+    let (mut field, mut excluded): (Vec<Model>, Vec<Excluded>) = (Vec::new(), Vec::new());
+    for record in records {
+        let Identity { model, unit, .. } = identity(record);
+        let index = field.iter().position(|known| known.name == model).unwrap_or_else(|| {
+            let (units, name) = (Vec::new(), model);
+            field.push(Model { name, units, failed: false, wrong_data: false, dropped: false });
+            field.len() - 1
+        });
+        let model = &mut field[index];
+        let verdict = record.verification.as_ref().map(|verification| verification.verdict);
+        model.wrong_data |= matches!(verdict, Some(Verdict::Fake | Verdict::Damaged));
+        model.failed |= record.outcome.medium_failed();
+        match usable(record, load, quantity) {
+            Ok(reading) => model.add(&unit, &reading),
+            Err(reason) => excluded.push(Excluded { record: record.id.clone(), reason: reason.to_owned() }),
+        }
+    }
+    (field, excluded)
+}
+
+impl Model {
+    fn add(&mut self, unit: &str, reading: &Reading<'_>) {
+        let log = reading.values.iter().map(|value| value.ln()).sum::<f64>() / reading.values.len() as f64;
+        let limited = reading.marks.contains(&Mark::BusLimited);
+        match self.units.iter_mut().find(|known| known.name == unit) {
+            Some(known) => {
+                known.logs.push(log);
+                known.limited |= limited;
+            }
+            None => self.units.push(Unit { name: unit.to_owned(), logs: vec![log], limited }),
+        }
+    }
+}
+
+fn usable<'a>(record: &'a Record, load: &Load, quantity: Quantity) -> Result<Reading<'a>, &'static str> {
+    let found = reading(record, load, quantity).ok_or("has no such figure under this load")?;
+    if !found.counts() {
+        return Err("is invalid, or the medium is a fake");
+    }
+    if found.values.iter().any(|value| !(value.is_finite() && *value > 0.0)) {
+        return Err("has a figure that is not above zero");
+    }
+    Ok(found)
+}

@@ -1,0 +1,242 @@
+//! Which model to measure next, from what was measured so far.
+
+use assay_core::record::Record;
+use assay_stats::experiment::{self, Action, Contender, Reason, Rules};
+use assay_stats::{LEVEL, student_t};
+use serde::Serialize;
+
+use super::error::PlanError;
+use super::field::gather;
+use crate::load::{Load, Quantity};
+
+/// How the race is run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RaceOptions {
+    /// Probability of the leader being within 3 % of the best at which the race is over.
+    pub threshold: f64,
+    /// Units of one model at most, at least 2.
+    pub cap: u32,
+    /// Units that can still be measured.
+    pub left: Option<u32>,
+    /// Slots that can be used at once.
+    pub slots: u32,
+    /// Models that an earlier step dropped.
+    pub dropped: Vec<String>,
+    /// Seed of the draws.
+    pub seed: u64,
+}
+
+/// So many new units of a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Order {
+    /// The model.
+    pub model: String,
+    /// New units of it.
+    pub units: u32,
+}
+
+/// What to do next.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum NextAction {
+    /// Measure new units of these models.
+    Measure {
+        /// Of which, likeliest first.
+        orders: Vec<Order>,
+    },
+    /// Buy: the model is within 3 % of the best with the probability asked for.
+    Buy {
+        /// The model.
+        model: String,
+    },
+    /// Buy: all others were dropped.
+    OnlyOneLeft {
+        /// The model.
+        model: String,
+    },
+    /// More measuring cannot pay 1 %: take the cheapest of these.
+    PracticallyTied {
+        /// The models, likeliest first.
+        models: Vec<String>,
+    },
+    /// No more units may be measured; the best is among these.
+    Exhausted {
+        /// The models, likeliest first.
+        models: Vec<String>,
+    },
+    /// These run at the ceiling of the bus: take the cheapest.
+    CeilingTie {
+        /// The models.
+        models: Vec<String>,
+    },
+    /// Every model returned wrong data.
+    NothingFit,
+}
+
+/// What is known of a model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Chance {
+    /// The model.
+    pub model: String,
+    /// Units with a figure.
+    pub units: u32,
+    /// Mean of the units' geometric means; null without a figure. In the unit of the quantity.
+    pub mean: Option<f64>,
+    /// 95 % interval of the mean, by the deviation of units pooled over all models and with what
+    /// was assumed before (Student's t); null before the first comparison and at a ceiling.
+    pub interval: Option<(f64, f64)>,
+    /// Probability that it is the best; null before all have their first units.
+    pub best: Option<f64>,
+    /// It runs at the ceiling of the bus.
+    pub at_ceiling: bool,
+    /// Some of its units failed.
+    pub failed: bool,
+    /// Some of its units returned wrong data.
+    pub wrong_data: bool,
+    /// This step or an earlier one dropped it.
+    pub dropped: bool,
+}
+
+/// A record that is not used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Excluded {
+    /// Its id.
+    pub record: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// One step of the race.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Race {
+    /// The load that decides.
+    pub load: Load,
+    /// Its title.
+    pub load_title: String,
+    /// The figure that decides.
+    pub quantity: Quantity,
+    /// What to do.
+    #[serde(flatten)]
+    pub action: NextAction,
+    /// Models, likeliest first.
+    pub chances: Vec<Chance>,
+    /// The leader.
+    pub leader: Option<String>,
+    /// Probability that the leader is at most 3 % behind the best.
+    pub good: Option<f64>,
+    /// The probability that is asked for here.
+    pub sure: f64,
+    /// Expected loss by taking the leader now: 0.01 is 1 %.
+    pub regret: Option<f64>,
+    /// Standard deviation of units within a model (logarithms), with what was assumed before.
+    pub unit_deviation: Option<f64>,
+    /// Standard deviation of the means of models (logarithms).
+    pub spread: Option<f64>,
+    /// Models are so close that the higher probability is asked for.
+    pub close_models: bool,
+    /// Models that this step drops; name them in the next one.
+    pub newly_dropped: Vec<String>,
+    /// Models with records that name no unit; all such records of a model count as one unit.
+    pub unnamed_units: Vec<String>,
+    /// Records that are not used, with reasons.
+    pub excluded: Vec<Excluded>,
+}
+
+impl Race {
+    /// Whether every model returned wrong data, so that none can be bought.
+    #[must_use]
+    pub fn nothing_fit(&self) -> bool {
+        self.action == NextAction::NothingFit
+    }
+}
+
+/// The next step of a race among the models of `records` under a load.
+///
+/// # Errors
+/// [`PlanError`]: no model, options out of range, a dropped model that there is none of.
+pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceOptions) -> Result<Race, PlanError> {
+    if !(options.threshold > 0.5 && options.threshold < 1.0) {
+        let message = format!("{} %; give more than 50% and less than 100%", options.threshold * 100.0);
+        return Err(PlanError::new("--threshold", message));
+    }
+    if options.cap < 2 {
+        return Err(PlanError::new("--cap", "nothing can be said of a model by one unit; give 2 or more"));
+    }
+    let (mut field, excluded) = gather(records, load, quantity);
+    for name in &options.dropped {
+        let Some(model) = field.iter_mut().find(|model| model.name.eq_ignore_ascii_case(name)) else {
+            return Err(PlanError::new(
+                "--dropped",
+                format!("there are no records of model `{name}`; see `assay list`"),
+            ));
+        };
+        model.dropped = true;
+    }
+    let better = |value: f64| if quantity.more_is_better() { value } else { 1.0 / value };
+    let contenders: Vec<Contender> = field.iter().map(|model| model.contender(&better)).collect();
+    let usual = Rules::default();
+    let rules = Rules {
+        sure: options.threshold,
+        most_per_model: options.cap,
+        units_left: options.left.unwrap_or(usual.units_left),
+        slots: options.slots,
+        ..usual
+    };
+    let step = experiment::next(&contenders, &rules, options.seed)
+        .map_err(|fault| PlanError::new("race", format!("{fault}; measure units of two models or more")))?;
+    let name = |index: &usize| field[*index].name.clone();
+    let names = |indexes: &[usize]| indexes.iter().map(name).collect::<Vec<_>>();
+    let action = match &step.action {
+        Action::Measure(orders) => NextAction::Measure {
+            orders: orders.iter().map(|order| Order { model: name(&order.model), units: order.units }).collect(),
+        },
+        Action::Stop(Reason::Buy(model)) => NextAction::Buy { model: name(model) },
+        Action::Stop(Reason::OnlyOneLeft(model)) => NextAction::OnlyOneLeft { model: name(model) },
+        Action::Stop(Reason::PracticallyTied(models)) => NextAction::PracticallyTied { models: names(models) },
+        Action::Stop(Reason::Exhausted(models)) => NextAction::Exhausted { models: names(models) },
+        Action::Stop(Reason::CeilingTie(models)) => NextAction::CeilingTie { models: names(models) },
+        Action::Stop(Reason::NothingFit) => NextAction::NothingFit,
+    };
+    let found = step.chances.as_ref();
+    let degrees = degrees(&contenders, &rules);
+    let mut chances: Vec<Chance> = field.iter().zip(&contenders).map(|(model, c)| model.chance(c)).collect();
+    for (index, chance) in chances.iter_mut().enumerate() {
+        chance.best = found.map(|found| found.best[index]);
+        chance.dropped |= step.dropped.contains(&index);
+        if let (Some(found), Some(mean), false) = (found, chance.mean, chance.at_ceiling) {
+            let half = student_t(LEVEL, degrees).map(|t| t * found.unit_deviation / f64::from(chance.units).sqrt());
+            chance.interval = half.map(|half| (mean * (-half).exp(), mean * half.exp()));
+        }
+    }
+    let sorted = |a: &Chance, b: &Chance| {
+        b.best.unwrap_or(0.0).total_cmp(&a.best.unwrap_or(0.0)).then_with(|| a.model.cmp(&b.model))
+    };
+    chances.sort_by(sorted);
+    Ok(Race {
+        load: load.clone(),
+        load_title: load.title(),
+        quantity,
+        action,
+        chances,
+        leader: found.map(|found| name(&found.leader)),
+        good: found.map(|found| found.good),
+        sure: if step.close_models { rules.sure.max(rules.sure_if_close) } else { rules.sure },
+        regret: found.map(|found| found.regret),
+        unit_deviation: found.map(|found| found.unit_deviation),
+        spread: found.map(|found| found.spread),
+        close_models: step.close_models,
+        newly_dropped: names(&step.dropped),
+        unnamed_units: field
+            .iter()
+            .filter(|m| m.units.iter().any(|u| u.name.is_empty()))
+            .map(|m| m.name.clone())
+            .collect(),
+        excluded,
+    })
+}
+
+/// Degrees of freedom behind the deviation of units: what was assumed, and the units.
+fn degrees(contenders: &[Contender], rules: &Rules) -> u32 {
+    let units = contenders.iter().filter(|c| !c.censored).map(|c| c.unit_means.len().saturating_sub(1)).sum::<usize>();
+    u32::try_from(units + rules.prior_degrees as usize).unwrap_or(u32::MAX)
+}

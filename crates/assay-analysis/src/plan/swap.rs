@@ -1,0 +1,140 @@
+//! Whether a flagged unit or its slot is to blame: what to measure, and what it says.
+
+use assay_core::record::Record;
+use assay_core::text::harmless;
+use assay_stats::experiment::{self, Effect, Swap};
+use serde::Serialize;
+
+use super::error::PlanError;
+use crate::load::{Load, Quantity};
+use crate::reading::{identity, reading};
+
+/// A unit and the slot it usually sits in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// Model.
+    pub model: String,
+    /// Unit.
+    pub unit: String,
+    /// Slot.
+    pub slot: String,
+}
+
+/// The test that is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SwapOptions {
+    /// The flagged unit at home.
+    pub suspect: Place,
+    /// A good unit at home, best one of the same model.
+    pub other: Place,
+}
+
+/// One session of the test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SwapStep {
+    /// 1: both at home; 2: places changed. Sessions of a step run at the same time.
+    pub step: u32,
+    /// The unit in the slot.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Repeats that there are; it takes two.
+    pub repeats: usize,
+}
+
+/// A difference.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SwapEffect {
+    /// Suspect over other; below 1 it has less.
+    pub ratio: f64,
+    /// Its 95 % interval.
+    pub interval: (f64, f64),
+    /// It is significant and more than 15 %.
+    pub real: bool,
+}
+
+/// The test and what it says so far.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SwapTest {
+    /// Title of the load that decides; null where nothing is measured yet.
+    pub load_title: Option<String>,
+    /// The figure that decides.
+    pub quantity: Option<Quantity>,
+    /// What to measure, in this order.
+    pub steps: Vec<SwapStep>,
+    /// Suspect against the other unit; null until all is measured.
+    pub unit: Option<SwapEffect>,
+    /// The suspect's slot against the other slot; null until all is measured.
+    pub slot: Option<SwapEffect>,
+    /// Degrees of freedom behind both.
+    pub degrees: Option<u32>,
+}
+
+impl Place {
+    /// Reads `MODEL=UNIT@SLOT`, as it stands on the command line after `place`.
+    ///
+    /// # Errors
+    /// [`PlanError`] where a part is missing.
+    pub fn parse(text: &str, place: &str) -> Result<Self, PlanError> {
+        let parts = text.split_once('=').and_then(|(model, rest)| Some((model, rest.rsplit_once('@')?)));
+        match parts.map(|(model, (unit, slot))| (model.trim(), unit.trim(), slot.trim())) {
+            Some((model, unit, slot)) if !model.is_empty() && !unit.is_empty() && !slot.is_empty() => {
+                Ok(Self { model: model.to_owned(), unit: unit.to_owned(), slot: slot.to_owned() })
+            }
+            _ => {
+                Err(PlanError::new(place, format!("`{}` is no unit in a slot; write MODEL=UNIT@SLOT", harmless(text))))
+            }
+        }
+    }
+}
+
+/// The order of the test and, where `records` hold all of it, what it says.
+///
+/// # Errors
+/// [`PlanError`]: one unit, or one slot, named twice; a figure where less is better; values that are not above zero.
+pub fn swap_test(
+    records: &[Record],
+    deciding: Option<(&Load, Quantity)>,
+    options: &SwapOptions,
+) -> Result<SwapTest, PlanError> {
+    let (suspect, other) = (&options.suspect, &options.other);
+    if (&suspect.model, &suspect.unit) == (&other.model, &other.unit) {
+        return Err(PlanError::new("--other", "is the suspect itself; name another unit"));
+    }
+    if suspect.slot == other.slot {
+        let message = format!("sits in slot {}, too; name a unit of another slot", other.slot);
+        return Err(PlanError::new("--other", message));
+    }
+    let away = |unit: &Place, slot: &Place| Place { slot: slot.slot.clone(), ..unit.clone() };
+    let places = [suspect.clone(), away(suspect, other), away(other, suspect), other.clone()];
+    let cells = places
+        .each_ref()
+        .map(|place| deciding.map_or_else(Vec::new, |(load, quantity)| values(records, load, quantity, place)));
+    let measured = cells.iter().all(|values| values.len() >= 2);
+    let found = if measured {
+        let [suspect_home, suspect_away, other_away, other_home] = cells.each_ref().map(Vec::as_slice);
+        let swap = Swap { suspect_home, suspect_away, other_away, other_home };
+        Some(experiment::swap(&swap).map_err(|fault| PlanError::new("swap", fault.to_string()))?)
+    } else {
+        None
+    };
+    let steps = [(1, 0), (1, 3), (2, 1), (2, 2)]
+        .map(|(step, index): (u32, usize)| SwapStep { step, place: places[index].clone(), repeats: cells[index].len() })
+        .to_vec();
+    let effect = |e: Effect| SwapEffect { ratio: e.ratio, interval: e.interval, real: e.real };
+    Ok(SwapTest {
+        load_title: deciding.map(|(load, _)| load.title()),
+        quantity: deciding.map(|(_, quantity)| quantity),
+        steps,
+        unit: found.map(|found| effect(found.unit)),
+        slot: found.map(|found| effect(found.slot)),
+        degrees: found.map(|found| found.degrees),
+    })
+}
+
+fn values(records: &[Record], load: &Load, quantity: Quantity, place: &Place) -> Vec<f64> {
+    let here = records.iter().filter(|record| {
+        let identity = identity(record);
+        identity.model == place.model && identity.unit == place.unit && identity.slot.as_ref() == Some(&place.slot)
+    });
+    here.filter_map(|record| reading(record, load, quantity)).filter(|r| r.counts()).flat_map(|r| r.values).collect()
+}

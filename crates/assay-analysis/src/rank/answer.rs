@@ -1,0 +1,376 @@
+//! The answer, as data. Names are as records have them: make them harmless before they are shown.
+
+use assay_core::estimate::Estimate;
+use serde::Serialize;
+
+use super::ceiling::UsedCeiling;
+use super::collect::Entry;
+use super::composite::CompositeRanking;
+use super::endings::{FailedRecord, FailureShare};
+use crate::load::{Load, Quantity};
+use crate::reading::Mark;
+
+/// Everything that the records say.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RankReport {
+    /// The load that decides. Its error of order is kept at alpha.
+    pub primary: LoadRanking,
+    /// All other loads: each has its own alpha, so that some false order among them is likely.
+    pub exploratory: Vec<LoadRanking>,
+    /// A number made of several loads, where asked for.
+    pub composite: Option<CompositeRanking>,
+    /// Units that deviate under several loads, by direction.
+    pub deviations: Vec<Deviation>,
+    /// Records looked at.
+    pub records: usize,
+    /// Whether the primary load was chosen by the program.
+    pub primary_by_default: bool,
+    /// Chance of any false order when all models are equal.
+    pub alpha: f64,
+    /// Differences up to this share do not matter.
+    pub delta: f64,
+    /// Seed of everything drawn.
+    pub seed: u64,
+    /// Whether models of one unit borrow the variance of others.
+    pub borrow: bool,
+}
+
+/// The models under one load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LoadRanking {
+    /// The load.
+    pub load: Load,
+    /// Its title.
+    pub title: String,
+    /// The figure.
+    pub quantity: Quantity,
+    /// Whether it is not the load that decides.
+    pub exploratory: bool,
+    /// Why models are not ordered; `None` where they are.
+    pub refusal: Option<String>,
+    /// Best first where ordered; what is not ordered comes after.
+    pub models: Vec<ModelRow>,
+    /// All pairs of ordered models.
+    pub pairs: Vec<PairRow>,
+    /// Degrees of freedom between units.
+    pub degrees: u32,
+    /// Deviation of logarithms between units of a model, shared by all that are not at the ceiling.
+    pub unit_deviation: Option<f64>,
+    /// Critical value of |t|, of all pairs at once.
+    pub critical: Option<f64>,
+    /// Draws of the bootstrap.
+    pub draws: usize,
+    /// Fewer than four degrees of freedom.
+    pub weak: bool,
+    /// Smallest ratio of two models that could have been told apart with these units.
+    pub smallest_ratio: Option<f64>,
+    /// Units of the ordered model that has the fewest, on which that rests.
+    pub least_units: u32,
+    /// Where the variance lies; `None` where there is none.
+    pub shares: Option<Shares>,
+    /// Deviation of logarithms between repeats on one unit.
+    pub run_deviation: Option<f64>,
+    /// The ceiling, where one is known.
+    pub ceiling: Option<UsedCeiling>,
+    /// Units that deviate from the others of their model, and models whose units differ.
+    pub odd: Vec<Unresolved>,
+    /// Slots that stand out.
+    pub slots: Vec<SlotWarning>,
+    /// What else has to be known.
+    pub remarks: Vec<Remark>,
+    /// What was left out.
+    pub excluded: Vec<Excluded>,
+    /// Records, units, repeats, slots and rounds that the figures rest on.
+    pub basis: Basis,
+}
+
+/// What figures rest on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Basis {
+    /// Records.
+    pub records: usize,
+    /// Units.
+    pub units: usize,
+    /// Repeats.
+    pub runs: usize,
+    /// Rounds; 0 where records name none.
+    pub rounds: usize,
+    /// Slots; 0 where records name none.
+    pub slots: usize,
+}
+
+/// What kind of place a model has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// In order.
+    Ranked,
+    /// In order, with the variance of others: no statement about the model.
+    Provisional,
+    /// One unit: no statement about the model.
+    Specimen,
+    /// Several units, and no order could be made.
+    Unordered,
+    /// No figure under this load.
+    NoFigure,
+}
+
+/// A place on the podium.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Medal {
+    /// Nobody is better.
+    Gold,
+    /// Only gold is better.
+    Silver,
+    /// Only gold and silver are.
+    Bronze,
+}
+
+/// What comes before speed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// No unit failed.
+    Sound,
+    /// Some did.
+    Failing,
+    /// A unit lost or invented data.
+    Corrupt,
+}
+
+/// A model under one load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelRow {
+    /// Its name.
+    pub model: String,
+    /// What kind of place it has.
+    pub standing: Standing,
+    /// Its layer, from 1; models that share it are not ordered. `None` where unordered.
+    pub layer: Option<usize>,
+    /// Medal of the layer.
+    pub medal: Option<Medal>,
+    /// Others share the layer.
+    pub tied: bool,
+    /// First and last rank that it may have, jointly for all models.
+    pub ranks: Option<(usize, usize)>,
+    /// Its figure over units.
+    pub estimate: Option<Estimate>,
+    /// Its figure over that of the model in the first place.
+    pub to_first: Option<Ratio>,
+    /// Held by the bus: the figure is a bound.
+    pub at_ceiling: bool,
+    /// The units vary less than a quarter of what they do at the smallest block: a second sign of a
+    /// ceiling.
+    pub variance_compressed: bool,
+    /// Whether units failed.
+    pub class: Class,
+    /// Units that failed; `None` where none was lost.
+    pub failures: Option<FailureShare>,
+    /// The records that tell of it.
+    pub failed: Vec<FailedRecord>,
+    /// Variance of logarithms between units.
+    pub unit_variance: Option<f64>,
+    /// Its units.
+    pub units: Vec<UnitRow>,
+    /// What its figures have to be read with, and for how many records.
+    pub marks: Vec<(Mark, usize)>,
+}
+
+/// A ratio with its simultaneous interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Ratio {
+    /// The ratio.
+    pub point: f64,
+    /// Lower end; `None` where it is open or was not tested.
+    pub low: Option<f64>,
+    /// Upper end; `None` as for the lower end.
+    pub high: Option<f64>,
+}
+
+/// A unit under one load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UnitRow {
+    /// Its name; empty where the records tell none.
+    pub unit: String,
+    /// Geometric mean of its repeats, without the effects of slots and rounds.
+    pub value: f64,
+    /// Repeats.
+    pub runs: u32,
+    /// Deviation of the logarithms of its repeats within a record; `None` for single ones.
+    pub run_deviation: Option<f64>,
+    /// Held by the bus.
+    pub at_ceiling: bool,
+    /// Several repeats never became steady.
+    pub erratic: bool,
+    /// Its repeats fall into two speeds, the slower over the faster: no run was near the mean.
+    pub two_speeds: Option<TwoSpeeds>,
+}
+
+/// Repeats of one record that do not look like one speed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TwoSpeeds {
+    /// The record.
+    pub record: String,
+    /// The slower over the faster.
+    pub ratio: f64,
+    /// All repeats in their order.
+    pub values: Vec<f64>,
+}
+
+/// What is said of a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    /// The first is better.
+    First,
+    /// The first is better, perhaps by less than the margin.
+    FirstPerhapsSlightly,
+    /// The first is better as fewer units failed.
+    FirstFailsLess,
+    /// They do not differ by more than the margin.
+    Equivalent,
+    /// Both are at the ceiling.
+    Ceiling,
+    /// It cannot be told.
+    Unresolved,
+}
+
+/// Two models.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PairRow {
+    /// The one of the better place.
+    pub first: String,
+    /// The other.
+    pub second: String,
+    /// First over second.
+    pub ratio: Ratio,
+    /// What is said.
+    pub verdict: Better,
+}
+
+/// Shares of the variance of one repeat of any model; they add up to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Shares {
+    /// Between models; `None` for one model.
+    pub model: Option<f64>,
+    /// Between units of a model; holds slots and repeats where those are `None`.
+    pub unit: f64,
+    /// Between slots; `None` where units did not change them.
+    pub slot: Option<f64>,
+    /// Between repeats; `None` where there is one of each unit.
+    pub run: Option<f64>,
+}
+
+/// Units of a model that differ.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Unresolved {
+    /// The model.
+    pub model: String,
+    /// The unit that deviates; `None` where nobody can be named.
+    pub unit: Option<String>,
+    /// The unit over the mean of the others, or the largest unit over the smallest.
+    pub ratio: f64,
+    /// Units of the model.
+    pub of: usize,
+    /// Whether a test says so; else the units differ, and there are too few to test it.
+    pub tested: bool,
+    /// Whether unit and slot could be told apart.
+    pub slot_known: bool,
+    /// Whether medals change without the unit.
+    pub ranking_depends: bool,
+}
+
+/// A unit that deviates, over all loads of a direction.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Deviation {
+    /// The model.
+    pub model: String,
+    /// The unit.
+    pub unit: String,
+    /// Units of the model.
+    pub of: usize,
+    /// `reads`, `writes` or `mixed work`.
+    pub direction: &'static str,
+    /// Loads under which it deviates, one way.
+    pub loads: usize,
+    /// Loads of that direction with a figure of it.
+    pub of_loads: usize,
+    /// Geometric mean of its ratios to the others under those.
+    pub ratio: f64,
+    /// Smallest ratio.
+    pub least: f64,
+    /// Largest ratio.
+    pub most: f64,
+    /// Whether a test says so under any of them.
+    pub tested: bool,
+    /// Directions that it was measured in, too, and deviates under no load of.
+    pub not_in: Vec<&'static str>,
+}
+
+/// A slot that stands out; units have been adjusted for it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SlotWarning {
+    /// Its name.
+    pub slot: String,
+    /// Its values over those of the others.
+    pub ratio: f64,
+    /// Share of permutations that explain as much.
+    pub p_value: f64,
+}
+
+/// What has to be known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "remark", rename_all = "snake_case")]
+pub enum Remark {
+    /// Records do not name a slot, so slots were left alone.
+    SlotsUnknown {
+        /// How many repeats.
+        runs: usize,
+    },
+    /// No unit changed its slot: the unit or the slot is odd.
+    NoSwap,
+    /// Slots were compared within parts only.
+    Parts {
+        /// How many parts.
+        parts: usize,
+    },
+    /// Slots and rounds cannot be told apart.
+    SlotsConfounded,
+    /// No unit has a second repeat.
+    NoRepeats,
+    /// Effects of slots and rounds are rough.
+    NotSettled,
+    /// Records name no unit and count as one.
+    NamelessUnit {
+        /// The model.
+        model: String,
+        /// How many records.
+        records: usize,
+    },
+    /// Records come from several suites.
+    Suites {
+        /// Their names.
+        suites: Vec<String>,
+    },
+}
+
+/// A record that was left out, or a part of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Excluded {
+    /// Its id.
+    pub record: String,
+    /// The model.
+    pub model: String,
+    /// The unit.
+    pub unit: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl Excluded {
+    pub(super) fn new(entry: &Entry<'_>, reason: String) -> Self {
+        let identity = &entry.identity;
+        Self { record: entry.record.id.clone(), model: identity.model.clone(), unit: identity.unit.clone(), reason }
+    }
+}

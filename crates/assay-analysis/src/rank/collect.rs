@@ -1,0 +1,141 @@
+//! From records to what was measured on whom under which load.
+
+use std::collections::BTreeMap;
+
+use assay_core::finding::{Finding, Severity};
+use assay_core::outcome::Outcome;
+use assay_core::record::{Measurement, Record};
+
+use super::answer::Excluded;
+use crate::load::{Load, Quantity};
+use crate::reading::{Identity, Mark, identity, loads, reading};
+
+/// A record and whose it is.
+#[derive(Debug)]
+pub(super) struct Entry<'a> {
+    pub(super) record: &'a Record,
+    pub(super) identity: Identity,
+    pub(super) wave: Option<u32>,
+}
+
+impl Entry<'_> {
+    /// Rates of a load in bytes per second.
+    pub(super) fn rates(&self, load: &Load) -> Vec<f64> {
+        reading(self.record, load, Quantity::BytesPerSecond).filter(|r| r.counts()).map_or_else(Vec::new, |r| r.values)
+    }
+}
+
+/// All records in an order of their own, and who has which load.
+#[derive(Debug)]
+pub(super) struct Catalogue<'a> {
+    pub(super) entries: Vec<Entry<'a>>,
+    /// Places of the entries that have a load.
+    pub(super) loads: BTreeMap<Load, Vec<usize>>,
+}
+
+/// One record under one load.
+#[derive(Debug)]
+pub(super) struct Session<'a> {
+    pub(super) record: &'a Record,
+    pub(super) measurement: &'a Measurement,
+    pub(super) identity: Identity,
+    pub(super) wave: Option<u32>,
+    /// The figures, each positive and finite.
+    pub(super) values: Vec<f64>,
+    /// Bytes per second of the same repeats: what a ceiling is compared with.
+    pub(super) rates: Vec<f64>,
+    pub(super) marks: Vec<Mark>,
+    /// Whether several repeats never became steady.
+    pub(super) unsteady: bool,
+}
+
+impl<'a> Catalogue<'a> {
+    /// The result does not depend on the order of `records`.
+    pub(super) fn new(records: &[&'a Record]) -> Self {
+        let mut entries: Vec<Entry<'_>> =
+            records.iter().map(|&record| Entry { record, identity: identity(record), wave: None }).collect();
+        entries.sort_by(|a, b| {
+            (&a.identity, &a.record.created, &a.record.id).cmp(&(&b.identity, &b.record.created, &b.record.id))
+        });
+        let mut rounds: Vec<String> = entries.iter().filter_map(|e| e.identity.round.clone()).collect();
+        rounds.sort_by(|a, b| (a.parse::<u64>().ok(), a).cmp(&(b.parse::<u64>().ok(), b)));
+        rounds.dedup();
+        for entry in &mut entries {
+            let round = entry.identity.round.as_ref();
+            let place = round.and_then(|round| rounds.iter().position(|other| other == round));
+            entry.wave = place.and_then(|place| u32::try_from(place).ok());
+        }
+        let mut by_load: BTreeMap<Load, Vec<usize>> = BTreeMap::new();
+        for (at, entry) in entries.iter().enumerate() {
+            for load in loads([entry.record]) {
+                by_load.entry(load).or_default().push(at);
+            }
+        }
+        Self { entries, loads: by_load }
+    }
+
+    /// What was measured under a load, and what of it is left out.
+    pub(super) fn gather(&self, load: &Load, quantity: Quantity) -> (Vec<Session<'a>>, Vec<Excluded>) {
+        let (mut sessions, mut excluded) = (Vec::new(), Vec::new());
+        let places = self.loads.get(load).map_or(&[][..], Vec::as_slice);
+        let mut places = places.iter().copied().peekable();
+        for (at, entry) in self.entries.iter().enumerate() {
+            let has = places.next_if_eq(&at).is_some();
+            let mut leave_out = |reason: String| excluded.push(Excluded::new(entry, reason));
+            let Some(reading) = reading(entry.record, load, quantity).filter(|_| has) else {
+                leave_out(missing(entry.record, load, quantity, has));
+                continue;
+            };
+            let measurement = reading.measurement;
+            if reading.marks.contains(&Mark::Invalid) {
+                let mut warnings = entry.record.warnings.iter().chain(&measurement.warnings);
+                let cause = warnings.find(|w| w.severity == Severity::Invalid).map(|w| w.cause.clone());
+                leave_out(format!("invalid: {}", cause.unwrap_or_default()));
+                continue;
+            }
+            let usable = |value: &f64| *value > 0.0 && value.is_finite();
+            let bad: Vec<f64> = reading.values.iter().copied().filter(|v| !usable(v)).collect();
+            if let Some(value) = bad.first() {
+                let of = reading.values.len();
+                leave_out(format!("{} of {of} values left out: {value} is not positive and finite", bad.len()));
+            }
+            let values: Vec<f64> = reading.values.into_iter().filter(usable).collect();
+            if values.is_empty() {
+                continue;
+            }
+            sessions.push(Session {
+                record: entry.record,
+                measurement,
+                identity: entry.identity.clone(),
+                wave: entry.wave,
+                values,
+                rates: rates(measurement),
+                marks: reading.marks,
+                unsteady: measurement
+                    .warnings
+                    .iter()
+                    .any(|w| matches!(w.finding, Finding::Unsteady { repeats, .. } if repeats >= 2)),
+            });
+        }
+        (sessions, excluded)
+    }
+}
+
+/// Why a record has no such figure.
+fn missing(record: &Record, load: &Load, quantity: Quantity, has: bool) -> String {
+    if has {
+        return format!("no completed repeat with {} under {}", quantity.name(), load.title());
+    }
+    if record.measurements.is_empty() {
+        return format!("nothing measured: {}", record.outcome.sentence());
+    }
+    format!("not measured under {}", load.title())
+}
+
+fn rates(measurement: &Measurement) -> Vec<f64> {
+    if measurement.repeats.is_empty() {
+        return measurement.bytes_per_second.iter().map(|e| e.point).collect();
+    }
+    let done = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed && r.operations > 0);
+    done.map(|r| r.bytes_per_second).collect()
+}

@@ -1,0 +1,167 @@
+//! One number from several loads, and whether its order hangs on the weights.
+
+use std::collections::BTreeMap;
+
+use assay_stats::decide::{
+    Acceptability, Combination, FIRST, PIBENCHMARKS_WEIGHTS, Posterior, Weights, acceptability, index, pi_value,
+};
+use serde::Serialize;
+
+use super::collect::Catalogue;
+use super::composite_figures::{index_figures, pi_run};
+
+/// Which composite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CompositeKind {
+    /// The score of PiBenchmarks: a sum with weights of its own.
+    Pibenchmarks,
+    /// Geometric mean over loads, all of one weight.
+    Index,
+}
+
+/// Models by a composite.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CompositeRanking {
+    /// Which one.
+    pub kind: CompositeKind,
+    /// Why there is none; `None` where there is.
+    pub refusal: Option<String>,
+    /// Best first.
+    pub models: Vec<CompositeRow>,
+    /// What it is made of.
+    pub parts: Vec<String>,
+    /// The model that is first with at least 90 % of the weights; `None`: weight-dependent.
+    pub winner: Option<String>,
+    /// Models that were left out, as they lack a part.
+    pub incomplete: Vec<String>,
+}
+
+/// A model in a composite.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CompositeRow {
+    /// Its name.
+    pub model: String,
+    /// The composite: a score, or the ratio to the first model.
+    pub value: f64,
+    /// Share of random weights under which it has each rank, first to last.
+    pub acceptability: Vec<f64>,
+    /// Ranks between which 90 % of the weights put it.
+    pub ranks: (usize, usize),
+    /// Neither it nor the next one is ahead with at least 90 % of the weights.
+    pub tied_with_next: bool,
+    /// Share of weights within twice the published ones under which it is first.
+    pub first_near_published: Option<f64>,
+}
+
+/// One composite over all models that have all of its parts.
+pub(super) fn composite(kind: CompositeKind, catalogue: &Catalogue<'_>, seed: u64) -> CompositeRanking {
+    let (rows, parts) = match kind {
+        CompositeKind::Pibenchmarks => pibenchmarks(catalogue),
+        CompositeKind::Index => indexed(catalogue),
+    };
+    let all: std::collections::BTreeSet<&str> = catalogue.entries.iter().map(|e| e.identity.model.as_str()).collect();
+    let incomplete = all.iter().filter(|m| !rows.contains_key(**m)).map(|m| (*m).to_owned()).collect();
+    let mut found = CompositeRanking { kind, refusal: None, models: Vec::new(), parts, winner: None, incomplete };
+    if rows.len() < 2 {
+        found.refusal = Some("fewer than two models have all parts of it".to_owned());
+        return found;
+    }
+    match stand(kind, rows, seed) {
+        Ok((models, winner)) => (found.models, found.winner) = (models, winner),
+        Err(refusal) => found.refusal = Some(refusal.to_string()),
+    }
+    found
+}
+
+/// A model's value and its parts.
+struct Figures {
+    value: f64,
+    parts: Vec<f64>,
+}
+
+fn pibenchmarks(catalogue: &Catalogue<'_>) -> (BTreeMap<String, Figures>, Vec<String>) {
+    let mut runs: BTreeMap<String, Vec<(f64, [f64; 7])>> = BTreeMap::new();
+    for entry in &catalogue.entries {
+        let Some(run) = pi_run(entry.record) else { continue };
+        let Ok(value) = pi_value(&run) else { continue };
+        runs.entry(entry.identity.model.clone()).or_default().push((value, run.kibibytes()));
+    }
+    let figures = |runs: Vec<(f64, [f64; 7])>| {
+        let n = runs.len() as f64;
+        let value = (runs.iter().map(|(value, _)| value.ln()).sum::<f64>() / n).exp();
+        let part = |at: usize| (runs.iter().map(|(_, parts)| parts[at].ln()).sum::<f64>() / n).exp();
+        Figures { value, parts: (0..7).map(part).collect() }
+    };
+    let parts =
+        ["dd write", "fio random read", "fio random write", "iozone read", "iozone write", "iozone random read"];
+    let mut parts: Vec<String> = parts.map(str::to_owned).to_vec();
+    parts.push("iozone random write".to_owned());
+    (runs.into_iter().map(|(model, runs)| (model, figures(runs))).collect(), parts)
+}
+
+/// Over the loads that at least half of the models have.
+fn indexed(catalogue: &Catalogue<'_>) -> (BTreeMap<String, Figures>, Vec<String>) {
+    let models = |places: &[usize]| {
+        let names: std::collections::BTreeSet<&str> =
+            places.iter().map(|&at| catalogue.entries[at].identity.model.as_str()).collect();
+        names.len()
+    };
+    let all: Vec<usize> = (0..catalogue.entries.len()).collect();
+    let enough = models(&all).div_ceil(2);
+    let loads: Vec<_> =
+        catalogue.loads.iter().filter(|(_, at)| models(at) >= enough).map(|(load, _)| load.clone()).collect();
+    let rows = index_figures(catalogue, &loads);
+    let reference: Option<Vec<f64>> = rows.values().next().cloned();
+    let weights = vec![1.0; loads.len()];
+    let value = |row: &[f64]| reference.as_ref().and_then(|reference| index(row, reference, &weights).ok());
+    let figures = rows
+        .iter()
+        .filter_map(|(model, row)| Some((model.clone(), Figures { value: value(row)?, parts: row.clone() })))
+        .collect();
+    (figures, loads.iter().map(crate::Load::title).collect())
+}
+
+type Stood = (Vec<CompositeRow>, Option<String>);
+
+fn stand(
+    kind: CompositeKind,
+    rows: BTreeMap<String, Figures>,
+    seed: u64,
+) -> Result<Stood, assay_stats::decide::Refusal> {
+    let mut rows: Vec<(String, Figures)> = rows.into_iter().collect();
+    rows.sort_by(|a, b| b.1.value.total_cmp(&a.1.value).then_with(|| a.0.cmp(&b.0)));
+    let mut media = Vec::with_capacity(rows.len());
+    for (_, figures) in &rows {
+        media.push(figures.parts.iter().map(|v| Posterior::point(*v)).collect::<Result<Vec<_>, _>>()?);
+    }
+    // Parts of different kinds have no common unit: their order under any weights is that of the
+    // geometric mean.
+    let any = acceptability(&media, Combination::Geometric, Weights::Any, seed)?;
+    let near = match kind {
+        CompositeKind::Index => None,
+        CompositeKind::Pibenchmarks => {
+            Some(acceptability(&media, Combination::Sum, Weights::Around(&PIBENCHMARKS_WEIGHTS), seed)?)
+        }
+    };
+    let best = rows.first().map_or(1.0, |(_, figures)| figures.value);
+    let winner = winner(&any, near.as_ref()).map(|at| rows[at].0.clone());
+    let models = rows
+        .iter()
+        .enumerate()
+        .map(|(at, (model, figures))| CompositeRow {
+            model: model.clone(),
+            value: if kind == CompositeKind::Index { figures.value / best } else { figures.value },
+            acceptability: any.shares[at].clone(),
+            ranks: any.ranks[at],
+            tied_with_next: at + 1 < rows.len() && any.before[at][at + 1].max(any.before[at + 1][at]) < FIRST,
+            first_near_published: near.as_ref().map(|near| near.shares[at][0]),
+        })
+        .collect();
+    Ok((models, winner))
+}
+
+/// First under any weights, and near the published ones.
+fn winner(any: &Acceptability, near: Option<&Acceptability>) -> Option<usize> {
+    any.winner.filter(|at| near.is_none_or(|near| near.winner == Some(*at)))
+}

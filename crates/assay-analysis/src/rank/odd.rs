@@ -1,0 +1,112 @@
+//! Units that deviate from the others of their model.
+
+use std::collections::BTreeMap;
+
+use assay_core::workload::Op;
+use assay_stats::rank::{Fit, ModelFit, Ranking, odd_units};
+
+use super::answer::{Deviation, LoadRanking, Unresolved};
+
+/// Others that differ by less agree, and a unit that differs by less does not deviate: the least
+/// ratio of the test itself.
+const AGREE: f64 = 1.15;
+
+/// A ranking without a unit.
+pub(super) type Without<'a> = &'a dyn Fn(&str, &str) -> Option<Ranking>;
+
+/// All odd units; with `without` also whether medals change when they are left out.
+pub(super) fn odd(fit: &Fit, ranking: Option<&Ranking>, without: Option<Without<'_>>) -> Vec<Unresolved> {
+    let found = odd_units(&fit.models);
+    let of = |model: &str| fit.models.iter().find(|m| m.name == model);
+    let count = |model: &str| of(model).map_or(0, |m| m.units.len());
+    let depends = |model: &str, unit: &str| {
+        let rest = without.and_then(|without| without(model, unit));
+        ranking.zip(rest).is_some_and(|(with, rest)| layers(with) != layers(&rest))
+    };
+    let new = |model: &str, unit: Option<String>, ratio: f64, tested: bool| Unresolved {
+        model: model.to_owned(),
+        ranking_depends: unit.as_ref().is_some_and(|unit| depends(model, unit)),
+        unit,
+        ratio,
+        of: count(model),
+        tested,
+        slot_known: fit.units_known(),
+    };
+    let mut all: Vec<Unresolved> =
+        found.odd.iter().map(|o| new(&o.model, Some(o.unit.clone()), o.ratio, true)).collect();
+    all.extend(found.disagree.iter().map(|d| new(&d.model, None, d.ratio, true)));
+    for d in &found.untested {
+        all.push(match of(&d.model).and_then(lone) {
+            Some((unit, ratio)) => new(&d.model, Some(unit), ratio, false),
+            None => new(&d.model, None, d.ratio, false),
+        });
+    }
+    all
+}
+
+/// The unit that differs from all others, where those agree among themselves: nothing is tested.
+fn lone(model: &ModelFit) -> Option<(String, f64)> {
+    if model.units.len() < 3 {
+        return None;
+    }
+    let found = model.units.iter().enumerate().filter_map(|(at, unit)| {
+        let others: Vec<f64> = model.units.iter().enumerate().filter(|(o, _)| *o != at).map(|(_, u)| u.ln).collect();
+        let (low, high) = others.iter().fold((f64::MAX, f64::MIN), |(low, high), ln| (low.min(*ln), high.max(*ln)));
+        let off = unit.ln - others.iter().sum::<f64>() / others.len() as f64;
+        (high - low <= AGREE.ln() && off.abs() > AGREE.ln()).then(|| (unit.name.clone(), off.exp()))
+    });
+    found.max_by(|a, b| a.1.ln().abs().total_cmp(&b.1.ln().abs()))
+}
+
+fn layers(ranking: &Ranking) -> BTreeMap<&str, usize> {
+    ranking.models.iter().map(|m| (m.name.as_str(), m.layer)).collect()
+}
+
+/// Model, unit, direction, and whether it is below the others.
+type Who<'a> = (&'a str, &'a str, &'static str, bool);
+
+/// Units that deviate, over all loads of a direction. A unit that deviates both ways is there twice.
+pub(super) fn deviations<'a>(rankings: impl Iterator<Item = &'a LoadRanking> + Clone) -> Vec<Deviation> {
+    let direction = |ranking: &LoadRanking| match ranking.load.op() {
+        Op::Read => "reads",
+        Op::Mixed => "mixed work",
+        Op::Write => "writes",
+    };
+    let mut found: BTreeMap<Who<'_>, Vec<&Unresolved>> = BTreeMap::new();
+    for ranking in rankings.clone() {
+        for odd in &ranking.odd {
+            let Some(unit) = odd.unit.as_deref() else { continue };
+            let key = (odd.model.as_str(), unit, direction(ranking), odd.ratio < 1.0);
+            found.entry(key).or_default().push(odd);
+        }
+    }
+    let measured = |model: &str, unit: &str, towards: &str| {
+        let of = rankings.clone().filter(|r| direction(r) == towards);
+        of.filter(|r| r.models.iter().any(|m| m.model == model && m.units.iter().any(|u| u.unit == unit))).count()
+    };
+    let elsewhere: Vec<Who<'_>> = found.keys().copied().collect();
+    let not_in = |model: &str, unit: &str| {
+        let clean = |towards: &&'static str| {
+            let odd = elsewhere.iter().any(|(m, u, d, _)| (*m, *u, d) == (model, unit, towards));
+            !odd && measured(model, unit, towards) > 0
+        };
+        ["reads", "mixed work", "writes"].into_iter().filter(|towards| clean(towards)).collect()
+    };
+    let new = |((model, unit, direction, _), odd): (Who<'_>, Vec<&Unresolved>)| {
+        let ratios = || odd.iter().map(|o| o.ratio);
+        Deviation {
+            model: model.to_owned(),
+            unit: unit.to_owned(),
+            of: odd.iter().map(|o| o.of).max().unwrap_or(0),
+            direction,
+            loads: odd.len(),
+            of_loads: measured(model, unit, direction),
+            ratio: (ratios().map(f64::ln).sum::<f64>() / odd.len() as f64).exp(),
+            least: ratios().fold(f64::MAX, f64::min),
+            most: ratios().fold(f64::MIN, f64::max),
+            tested: odd.iter().any(|o| o.tested),
+            not_in: not_in(model, unit),
+        }
+    };
+    found.into_iter().map(new).collect()
+}

@@ -1,0 +1,221 @@
+//! The models under one load.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_stats::rank::{self as stats, Fit, Notice, Observation, Options, Plan, Ranking, Sense};
+
+use super::answer::{Basis, LoadRanking, Remark, Shares, SlotWarning};
+use super::ask::Ask;
+use super::ceiling::Ceilings;
+use super::collect::{Catalogue, Session};
+use super::odd::odd;
+use super::rows::{Records, pairs, rows};
+use crate::load::{Load, Quantity};
+
+/// Draws for the load that decides: the standard error of an error rate of 5 % is 0.15 %.
+const DRAWS: usize = 19_999;
+/// Draws for the others: 0.3 %, at a quarter of the time.
+const FEWER_DRAWS: usize = 4_999;
+
+/// What all loads share.
+#[derive(Debug)]
+pub(super) struct Setting<'a> {
+    pub(super) catalogue: &'a Catalogue<'a>,
+    pub(super) ceilings: &'a Ceilings,
+    pub(super) records: &'a Records,
+    pub(super) ask: &'a Ask,
+}
+
+impl Setting<'_> {
+    fn options(&self, quantity: Quantity, exploratory: bool) -> Options {
+        Options {
+            alpha: self.ask.alpha,
+            delta: self.ask.delta.ln_1p(),
+            draws: if exploratory { FEWER_DRAWS } else { DRAWS },
+            seed: self.ask.seed,
+            borrow: self.ask.borrow,
+            sense: if quantity.more_is_better() { Sense::HigherIsBetter } else { Sense::LowerIsBetter },
+            ..Options::default()
+        }
+    }
+
+    /// Ranks the models under a load; `None` where nobody has a figure.
+    pub(super) fn rank(&self, load: &Load, quantity: Quantity, exploratory: bool) -> Option<LoadRanking> {
+        let (sessions, excluded) = self.catalogue.gather(load, quantity);
+        let observations = observations(&sessions);
+        // Values have been looked at: the only error left is that there are none.
+        let fit = stats::fit(&observations).ok()?;
+        let options = self.options(quantity, exploratory);
+        let held = self.held(&sessions, load);
+        let ranked = stats::rank(&self.entrants(&fit, &held), &options);
+        let without = |model: &str, unit: &str| {
+            let rest: Vec<Observation> =
+                observations.iter().filter(|o| o.model != model || o.unit != unit).cloned().collect();
+            let fit = stats::fit(&rest).ok()?;
+            stats::rank(&self.entrants(&fit, &held), &options).ok()
+        };
+        let odd = odd(&fit, ranked.as_ref().ok(), if exploratory { None } else { Some(&without) });
+        let slots = if exploratory { Vec::new() } else { slots(&sessions, self.ask.seed) };
+        let (ranking, refusal) = match ranked {
+            Ok(ranking) => (Some(ranking), None),
+            Err(refusal) => (None, Some(refusal.to_string())),
+        };
+        let (smallest_ratio, least_units) = resolution(ranking.as_ref(), options.alpha);
+        Some(LoadRanking {
+            load: load.clone(),
+            title: load.title(),
+            quantity,
+            exploratory,
+            refusal,
+            models: rows(self, &fit, ranking.as_ref(), &sessions, &held),
+            pairs: ranking.as_ref().map_or_else(Vec::new, pairs),
+            degrees: ranking
+                .as_ref()
+                .map_or_else(|| fit.models.iter().map(stats::ModelFit::degrees).sum(), |r| r.degrees),
+            unit_deviation: ranking.as_ref().and_then(|r| r.deviation),
+            critical: ranking.as_ref().and_then(|r| r.critical),
+            draws: options.draws,
+            weak: ranking.as_ref().is_some_and(|r| r.weak && r.critical.is_some()),
+            smallest_ratio,
+            least_units,
+            shares: shares(&fit),
+            run_deviation: fit.components.run,
+            ceiling: self.ceilings.used(&sessions, load.op()),
+            odd,
+            slots,
+            remarks: remarks(&fit, &sessions),
+            excluded,
+            basis: basis(&sessions),
+        })
+    }
+
+    /// Units at the ceiling by model and unit: half of their records are, or more.
+    fn held(&self, sessions: &[Session<'_>], load: &Load) -> Held {
+        let mut records: BTreeMap<(String, String), (usize, usize)> = BTreeMap::new();
+        for session in sessions {
+            let key = (session.identity.model.clone(), session.identity.unit.clone());
+            let (held, of) = records.entry(key).or_default();
+            *held += usize::from(self.ceilings.holds(session, load.op()));
+            *of += 1;
+        }
+        Held(records.into_iter().map(|(key, (held, of))| (key, 2 * held >= of)).collect())
+    }
+
+    fn entrants(&self, fit: &Fit, held: &Held) -> Vec<stats::Entrant> {
+        let mut entrants = fit.entrants();
+        for entrant in &mut entrants {
+            entrant.class = self.records.class(&entrant.name);
+            entrant.censored = held.model(&entrant.name);
+        }
+        entrants
+    }
+}
+
+/// Which units are at the ceiling.
+#[derive(Debug)]
+pub(super) struct Held(BTreeMap<(String, String), bool>);
+
+impl Held {
+    pub(super) fn unit(&self, model: &str, unit: &str) -> bool {
+        self.0.get(&(model.to_owned(), unit.to_owned())).copied().unwrap_or(false)
+    }
+
+    /// Half of the units are, or more.
+    pub(super) fn model(&self, model: &str) -> bool {
+        let units = self.0.iter().filter(|((of, _), _)| of == model);
+        let (held, of) = units.fold((0, 0), |(held, of), (_, is)| (held + usize::from(*is), of + 1));
+        of > 0 && 2 * held >= of
+    }
+}
+
+fn observation(session: &Session<'_>, value: f64) -> Observation {
+    Observation {
+        model: session.identity.model.clone(),
+        unit: session.identity.unit.clone(),
+        slot: session.identity.slot.clone(),
+        wave: session.wave,
+        order: None,
+        value,
+    }
+}
+
+fn observations(sessions: &[Session<'_>]) -> Vec<Observation> {
+    sessions.iter().flat_map(|s| s.values.iter().map(|value| observation(s, *value))).collect()
+}
+
+/// Slots are permuted among records, not among the repeats of a record, which share their slot.
+fn slots(sessions: &[Session<'_>], seed: u64) -> Vec<SlotWarning> {
+    let means: Vec<Observation> = sessions
+        .iter()
+        .map(|s| {
+            let logs = s.values.iter().map(|v| v.ln()).sum::<f64>();
+            observation(s, (logs / s.values.len() as f64).exp())
+        })
+        .collect();
+    let Ok(Some(check)) = stats::slot_check(&means, seed) else { return Vec::new() };
+    let warning = |s: stats::OutstandingSlot| SlotWarning { slot: s.slot, ratio: s.ratio, p_value: check.p_value };
+    check.outstanding.into_iter().map(warning).collect()
+}
+
+/// Where the variance lies; nothing where no model has two units.
+fn shares(fit: &Fit) -> Option<Shares> {
+    fit.components.unit?;
+    let shares = fit.shares?;
+    Some(Shares {
+        model: (fit.models.len() > 1).then_some(shares.model),
+        unit: shares.unit,
+        slot: fit.components.slot.map(|_| shares.slot),
+        run: fit.components.run.map(|_| shares.run),
+    })
+}
+
+fn resolution(ranking: Option<&Ranking>, alpha: f64) -> (Option<f64>, u32) {
+    let Some(ranking) = ranking else { return (None, 0) };
+    let tested = ranking.models.iter().filter(|m| m.units > 1);
+    let least = tested.clone().map(|m| m.units).min().unwrap_or(0);
+    let ratio = ranking.deviation.and_then(|deviation| {
+        let models = u32::try_from(tested.count()).ok()?;
+        stats::smallest_ratio(&Plan { models, units: least, deviation, alpha })
+    });
+    (ratio, least)
+}
+
+fn remarks(fit: &Fit, sessions: &[Session<'_>]) -> Vec<Remark> {
+    let mut remarks: Vec<Remark> = fit
+        .notices
+        .iter()
+        .map(|notice| match notice {
+            Notice::SlotsUnknown(runs) => Remark::SlotsUnknown { runs: *runs },
+            Notice::NoSwap => Remark::NoSwap,
+            Notice::Parts(parts) => Remark::Parts { parts: *parts },
+            Notice::SlotsConfounded => Remark::SlotsConfounded,
+            Notice::NoRepeats => Remark::NoRepeats,
+            Notice::NotSettled => Remark::NotSettled,
+        })
+        .collect();
+    let mut nameless: BTreeMap<&str, usize> = BTreeMap::new();
+    for session in sessions.iter().filter(|s| s.identity.unit.is_empty()) {
+        *nameless.entry(&session.identity.model).or_default() += 1;
+    }
+    let several = nameless.into_iter().filter(|(_, records)| *records > 1);
+    remarks.extend(several.map(|(model, records)| Remark::NamelessUnit { model: model.to_owned(), records }));
+    let suites: BTreeSet<String> =
+        sessions.iter().map(|s| format!("{} {}", s.record.suite.name, s.record.suite.version)).collect();
+    if suites.len() > 1 {
+        remarks.push(Remark::Suites { suites: suites.into_iter().collect() });
+    }
+    remarks
+}
+
+fn basis(sessions: &[Session<'_>]) -> Basis {
+    let units: BTreeSet<_> = sessions.iter().map(|s| (&s.identity.model, &s.identity.unit)).collect();
+    let slots: BTreeSet<_> = sessions.iter().filter_map(|s| s.identity.slot.as_ref()).collect();
+    let rounds: BTreeSet<_> = sessions.iter().filter_map(|s| s.wave).collect();
+    Basis {
+        records: sessions.len(),
+        units: units.len(),
+        runs: sessions.iter().map(|s| s.values.len()).sum(),
+        rounds: rounds.len(),
+        slots: slots.len(),
+    }
+}

@@ -1,0 +1,224 @@
+//! Models and pairs as rows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_core::estimate::Estimate;
+use assay_stats::rank::{self as stats, Ending, Fit, ModelFit, Ranked, Ranking, Rule, aggregate};
+
+use super::answer::{Better, Class, Medal, ModelRow, PairRow, Ratio, Standing, TwoSpeeds, UnitRow};
+use super::collect::{Catalogue, Session};
+use super::endings::{FailedRecord, FailureShare, ending, failure};
+use super::one::{Held, Setting};
+use crate::reading::Mark;
+
+/// What the records of a model tell beside figures.
+#[derive(Debug, Default)]
+struct Told {
+    endings: Vec<Ending>,
+    failed: Vec<FailedRecord>,
+    units: BTreeSet<String>,
+}
+
+/// The same for all models.
+#[derive(Debug)]
+pub(super) struct Records(BTreeMap<String, Told>);
+
+impl Records {
+    pub(super) fn new(catalogue: &Catalogue<'_>) -> Self {
+        let mut models: BTreeMap<String, Told> = BTreeMap::new();
+        for entry in &catalogue.entries {
+            let told = models.entry(entry.identity.model.clone()).or_default();
+            told.endings.extend(ending(entry.record));
+            told.failed.extend(failure(entry.record, &entry.identity.unit));
+            told.units.insert(entry.identity.unit.clone());
+        }
+        Self(models)
+    }
+
+    pub(super) fn class(&self, model: &str) -> stats::Class {
+        self.0.get(model).and_then(|told| stats::Class::of(&told.endings)).unwrap_or_default()
+    }
+
+    fn failures(&self, model: &str, level: f64) -> (Option<FailureShare>, Vec<FailedRecord>) {
+        let Some(told) = self.0.get(model).filter(|told| !told.failed.is_empty()) else { return (None, Vec::new()) };
+        let failed: BTreeSet<&str> = told.failed.iter().map(|f| f.unit.as_str()).collect();
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        (FailureShare::new(count(failed.len()), count(told.units.len()), level), told.failed.clone())
+    }
+}
+
+/// All models, ordered ones first; then specimens and others by name, then those without a figure.
+pub(super) fn rows(
+    setting: &Setting<'_>,
+    fit: &Fit,
+    ranking: Option<&Ranking>,
+    sessions: &[Session<'_>],
+    held: &Held,
+) -> Vec<ModelRow> {
+    let level = 1.0 - setting.ask.alpha;
+    let mut of: BTreeMap<&str, Vec<&Session<'_>>> = BTreeMap::new();
+    for session in sessions {
+        of.entry(&session.identity.model).or_default().push(session);
+    }
+    let named: BTreeMap<&str, &ModelFit> = fit.models.iter().map(|m| (m.name.as_str(), m)).collect();
+    let base = |name: &str| {
+        let sessions = of.get(name).map_or(&[][..], Vec::as_slice);
+        let model = named.get(name).copied();
+        let (failures, failed) = setting.records.failures(name, level);
+        ModelRow {
+            model: name.to_owned(),
+            standing: if model.is_none() { Standing::NoFigure } else { Standing::Unordered },
+            layer: None,
+            medal: None,
+            tied: false,
+            ranks: None,
+            estimate: None,
+            to_first: None,
+            at_ceiling: held.model(name),
+            variance_compressed: false,
+            class: match setting.records.class(name) {
+                stats::Class::Sound => Class::Sound,
+                stats::Class::Failing => Class::Failing,
+                stats::Class::Corrupt => Class::Corrupt,
+            },
+            failures,
+            failed,
+            unit_variance: model.and_then(|m| m.variance),
+            units: model.map_or_else(Vec::new, |m| units(m, sessions, held)),
+            marks: marks(sessions),
+        }
+    };
+    let mut rows = Vec::with_capacity(setting.records.0.len());
+    for (place, ranked) in ranking.iter().flat_map(|r| r.models.iter().enumerate()) {
+        let estimate = Some(estimate(ranked, level));
+        rows.push(ModelRow {
+            standing: if ranked.provisional { Standing::Provisional } else { Standing::Ranked },
+            layer: Some(ranked.layer + 1),
+            medal: ranked.medal.map(|medal| match medal {
+                stats::Medal::Gold => Medal::Gold,
+                stats::Medal::Silver => Medal::Silver,
+                stats::Medal::Bronze => Medal::Bronze,
+            }),
+            tied: ranked.tied,
+            ranks: Some(ranked.ranks),
+            estimate,
+            to_first: ranking.and_then(|r| to_first(r, place)),
+            ..base(&ranked.name)
+        });
+    }
+    let placed: BTreeSet<String> = rows.iter().map(|r| r.model.clone()).collect();
+    for model in fit.models.iter().filter(|m| !placed.contains(&m.name)) {
+        let row = base(&model.name);
+        let specimen = model.units.len() == 1;
+        let standing = if specimen { Standing::Specimen } else { Standing::Unordered };
+        rows.push(ModelRow { standing, estimate: Some(unordered(model, setting.ask.alpha, row.at_ceiling)), ..row });
+    }
+    rows.extend(setting.records.0.keys().filter(|name| !named.contains_key(name.as_str())).map(|name| base(name)));
+    rows
+}
+
+fn estimate(ranked: &Ranked, level: f64) -> Estimate {
+    let interval = ranked.low.is_some() || ranked.high.is_some();
+    let method = match (ranked.censored, interval) {
+        (true, _) => "geometric mean over units, a lower bound of the medium: held by the bus",
+        (false, true) => "geometric mean over units, t interval on logarithms, moderated variance",
+        (false, false) => "geometric mean over units, not tested",
+    };
+    Estimate {
+        point: ranked.value,
+        low: ranked.low,
+        high: ranked.high,
+        level: interval.then_some(level),
+        n: ranked.units,
+        method: method.to_owned(),
+    }
+}
+
+/// A model without an order: its own units alone.
+fn unordered(model: &ModelFit, alpha: f64, at_ceiling: bool) -> Estimate {
+    let n = model.degrees() + 1;
+    let half = model.variance.filter(|v| *v > 0.0 && !at_ceiling).and_then(|variance| {
+        Some(assay_stats::student_t(1.0 - alpha, model.degrees())? * (variance / f64::from(n)).sqrt())
+    });
+    Estimate {
+        point: model.mean.exp(),
+        low: half.map(|half| (model.mean - half).exp()),
+        high: half.map(|half| (model.mean + half).exp()),
+        level: half.map(|_| 1.0 - alpha),
+        n,
+        method: match (n, half) {
+            (1, _) => "one unit: no interval for the model".to_owned(),
+            (_, Some(_)) => "geometric mean over units, t interval on logarithms".to_owned(),
+            _ => "geometric mean over units, no interval".to_owned(),
+        },
+    }
+}
+
+fn inverted(ratio: Ratio) -> Ratio {
+    Ratio { point: 1.0 / ratio.point, low: ratio.high.map(|v| 1.0 / v), high: ratio.low.map(|v| 1.0 / v) }
+}
+
+fn to_first(ranking: &Ranking, place: usize) -> Option<Ratio> {
+    if place == 0 {
+        return Some(Ratio { point: 1.0, low: None, high: None });
+    }
+    let pair = ranking.pairs.iter().find(|p| p.first == 0 && p.second == place)?;
+    Some(inverted(Ratio { point: pair.ratio, low: pair.low, high: pair.high }))
+}
+
+/// All pairs of a ranking.
+pub(super) fn pairs(ranking: &Ranking) -> Vec<PairRow> {
+    let name = |at: usize| ranking.models[at].name.clone();
+    let row = |pair: &stats::Pair| PairRow {
+        first: name(pair.first),
+        second: name(pair.second),
+        ratio: Ratio { point: pair.ratio, low: pair.low, high: pair.high },
+        verdict: match pair.verdict {
+            stats::Verdict::Better { margin_may_be_small: false } => Better::First,
+            stats::Verdict::Better { margin_may_be_small: true } => Better::FirstPerhapsSlightly,
+            stats::Verdict::Equivalent => Better::Equivalent,
+            stats::Verdict::Unresolved => Better::Unresolved,
+            stats::Verdict::FailsLess => Better::FirstFailsLess,
+            stats::Verdict::Ceiling => Better::Ceiling,
+        },
+    };
+    ranking.pairs.iter().map(row).collect()
+}
+
+fn units(model: &ModelFit, sessions: &[&Session<'_>], held: &Held) -> Vec<UnitRow> {
+    let row = |unit: &stats::UnitFit| {
+        let own: Vec<&&Session<'_>> = sessions.iter().filter(|s| s.identity.unit == unit.name).collect();
+        UnitRow {
+            unit: unit.name.clone(),
+            value: unit.ln.exp(),
+            runs: unit.repeats,
+            run_deviation: run_deviation(&own),
+            at_ceiling: held.unit(&model.name, &unit.name),
+            erratic: own.iter().any(|s| s.unsteady),
+            two_speeds: own.iter().find_map(|s| {
+                let groups = aggregate(&s.values, Rule::Geometric).ok()?.groups?;
+                Some(TwoSpeeds { record: s.record.id.clone(), ratio: groups.ratio, values: s.values.clone() })
+            }),
+        }
+    };
+    model.units.iter().map(row).collect()
+}
+
+/// Pooled over the records of a unit: slots and rounds differ between them.
+fn run_deviation(sessions: &[&&Session<'_>]) -> Option<f64> {
+    let (mut squares, mut degrees) = (0.0, 0usize);
+    for values in sessions.iter().map(|s| &s.values).filter(|v| v.len() > 1) {
+        let mean = values.iter().map(|v| v.ln()).sum::<f64>() / values.len() as f64;
+        squares += values.iter().map(|v| (v.ln() - mean).powi(2)).sum::<f64>();
+        degrees += values.len() - 1;
+    }
+    (degrees > 0).then(|| (squares / degrees as f64).sqrt())
+}
+
+fn marks(sessions: &[&Session<'_>]) -> Vec<(Mark, usize)> {
+    let mut counts: BTreeMap<Mark, usize> = BTreeMap::new();
+    for mark in sessions.iter().flat_map(|s| &s.marks) {
+        *counts.entry(*mark).or_default() += 1;
+    }
+    counts.into_iter().collect()
+}

@@ -1,0 +1,158 @@
+//! Media that fail, fakes, and records that cannot be used.
+
+use assay_core::finding::Finding;
+use assay_core::medium::Bus;
+use assay_core::outcome::Failure;
+use assay_core::verification::{Method, SectorCounts, Verdict, Verification};
+use assay_core::workload::{Op, Pattern};
+
+use super::records::{failed, measured, nine, ranked, read, record, row, workload};
+use crate::rank::{Ask, CeilingSource, Class, LoadAsk, Medal, RankError, Standing, rank};
+
+#[test]
+fn a_burnt_unit_costs_the_gold() {
+    let mut records = nine();
+    records[8].outcome = failed(Failure::ReadOnly);
+    let report = ranked(&records, &Ask::default());
+    let order: Vec<&str> = report.primary.models.iter().map(|m| m.model.as_str()).collect();
+    assert_eq!(order, ["B", "A", "C"], "speed does not make up for a failure");
+    let burnt = row(&report, "C");
+    assert_eq!(burnt.class, Class::Failing);
+    assert_ne!(burnt.medal, Some(Medal::Gold));
+    let share = burnt.failures.unwrap();
+    assert_eq!((share.failed, share.of), (1, 3));
+    // Jeffreys's interval of 1 of 3.
+    assert!((share.low - 0.04).abs() < 0.01 && (share.high - 0.82).abs() < 0.01, "{share:?}");
+    assert_eq!(burnt.failed[0].what, "turned read-only");
+    // A run that the user stopped says nothing about the medium.
+    records[8].outcome = failed(Failure::Interrupted);
+    assert_eq!(ranked(&records, &Ask::default()).primary.models[0].model, "C");
+}
+
+#[test]
+fn who_failed_before_any_figure_is_still_listed() {
+    let mut records = nine();
+    let mut dead = record("Z", "1", Vec::new());
+    dead.outcome = failed(Failure::Hung);
+    records.push(dead);
+    let report = ranked(&records, &Ask::default());
+    let row = row(&report, "Z");
+    assert_eq!((row.standing, row.failures.unwrap().failed), (Standing::NoFigure, 1));
+    let [excluded] = report.primary.excluded.as_slice() else { panic!() };
+    assert!(excluded.record == "Z-1" && excluded.reason.contains("hung"), "{excluded:?}");
+}
+
+#[test]
+fn a_fake_is_last_whatever_its_speed() {
+    let mut records = nine();
+    records[6].verification = Some(fake());
+    let report = ranked(&records, &Ask::default());
+    let last = report.primary.models.last().unwrap();
+    assert_eq!((last.model.as_str(), last.class, last.medal), ("C", Class::Corrupt, None));
+    assert!(last.failed[0].corrupt);
+}
+
+fn fake() -> Verification {
+    Verification {
+        method: Method::Full,
+        verdict: Verdict::Fake,
+        sentence: String::new(),
+        kind: None,
+        announced_bytes: 64 << 30,
+        real_bytes: Some(8 << 30),
+        checked_bytes: 64 << 30,
+        written_bytes: 64 << 30,
+        counts: SectorCounts::default(),
+        first_error: None,
+        map: Vec::new(),
+        write: None,
+        read: None,
+        read_back: String::new(),
+        cache_bytes: None,
+        would_find: None,
+    }
+}
+
+#[test]
+fn what_is_left_out_is_listed_with_its_reason() {
+    let mut records = nine();
+    records[0].measurements[0].warn(Finding::ServedFromCache { proof_ratio: 0.1 });
+    records[3].measurements[0].repeats[1].iops = f64::NAN;
+    records[4].measurements[0].repeats[0].iops = 0.0;
+    records[5] = record("B", "3", vec![measured(workload(Op::Read, Pattern::Random, 8192, 1), &[1.0])]);
+    let report = ranked(&records, &Ask::default());
+    let reasons: Vec<(&str, &str)> =
+        report.primary.excluded.iter().map(|e| (e.record.as_str(), e.reason.as_str())).collect();
+    assert_eq!(reasons.len(), 4, "{reasons:?}");
+    assert!(reasons[0].0 == "A-1" && reasons[0].1.starts_with("invalid: "), "{reasons:?}");
+    assert_eq!(reasons[1], ("B-1", "1 of 2 values left out: NaN is not positive and finite"));
+    assert_eq!(reasons[2], ("B-2", "1 of 2 values left out: 0 is not positive and finite"));
+    assert_eq!(reasons[3], ("B-3", "not measured under random read 4 KiB"));
+    assert_eq!((row(&report, "A").units.len(), row(&report, "B").units.len()), (2, 2));
+    assert_eq!(row(&report, "B").units[0].runs, 1);
+    assert_eq!(report.exploratory[0].title, "random read 8 KiB");
+    assert!(report.exploratory[0].refusal.is_some());
+}
+
+#[test]
+fn too_little_is_an_answer_and_nothing_is_an_error() {
+    let specimens = [read("A", "1", &[1.0, 2.0]), read("B", "1", &[3.0])];
+    let report = ranked(&specimens, &Ask::default());
+    assert!(report.primary.refusal.as_ref().unwrap().contains("one unit of each model"));
+    assert!(report.primary.models.iter().all(|m| m.standing == Standing::Specimen && m.medal.is_none()));
+    assert!(report.primary.shares.is_none());
+    let lone = ranked(&nine()[..3], &Ask::default());
+    let model = &lone.primary.models[0];
+    assert!(lone.primary.refusal.is_some() && model.standing == Standing::Unordered);
+    assert!(model.estimate.as_ref().unwrap().low.is_some());
+    let copies = ["A", "B"].map(|m| ["1", "2"].map(|u| read(m, u, &[5.0]))).concat();
+    assert!(ranked(&copies, &Ask::default()).primary.refusal.unwrap().contains("last digit"));
+    assert_eq!(rank(&[], &Ask::default()), Err(RankError::NoRecords));
+    let empty = record("A", "1", Vec::new());
+    assert_eq!(rank(&[&empty], &Ask::default()), Err(RankError::NoFigures(1)));
+    let zero = read("A", "1", &[0.0]);
+    assert_eq!(rank(&[&zero], &Ask::default()), Err(RankError::NoFigures(1)));
+    let some = read("A", "1", &[1.0]);
+    let ask = Ask { primary: Some(LoadAsk::parse("write").unwrap()), ..Ask::default() };
+    assert!(rank(&[&some], &ask).unwrap_err().to_string().contains("random read 4 KiB"));
+    for ask in [Ask { alpha: 0.0, ..Ask::default() }, Ask { delta: f64::NAN, ..Ask::default() }] {
+        assert!(matches!(rank(&[&some], &ask), Err(RankError::Option(_))));
+    }
+}
+
+#[test]
+fn the_deepest_load_that_most_records_have_decides() {
+    let deep = |depth| workload(Op::Read, Pattern::Random, 4096, depth);
+    let mut records = nine();
+    for record in &mut records {
+        record.measurements.push(measured(deep(32), &[10.0, 10.1]));
+    }
+    records[0].measurements.push(measured(deep(256), &[10.0]));
+    assert_eq!(ranked(&records, &Ask::default()).primary.load.queue_depth, 32);
+    let asked = Ask { primary: Some(LoadAsk::parse("qd 1").unwrap()), ..Ask::default() };
+    assert_eq!(ranked(&records, &asked).primary.load.queue_depth, 1);
+}
+
+#[test]
+fn the_bus_of_the_records_is_the_ceiling() {
+    let mut records = nine();
+    for record in &mut records {
+        record.medium.bus = Some(Bus {
+            kind: "sd".to_owned(),
+            mode: "SDR25".to_owned(),
+            ceiling_bytes_per_second: Some(25e6),
+            // What 4 000 IOPS are, and a little more.
+            reachable_bytes_per_second: Some(16.8e6),
+            driver: None,
+            source: String::new(),
+        });
+    }
+    let report = ranked(&records, &Ask::default());
+    let ceiling = report.primary.ceiling.unwrap();
+    assert_eq!((ceiling.source, ceiling.bytes_per_second), (CeilingSource::Records, 16.8e6));
+    assert!(row(&report, "C").at_ceiling && !row(&report, "B").at_ceiling);
+    assert!(row(&report, "C").estimate.as_ref().unwrap().method.contains("lower bound"));
+    // A ceiling that was asked for counts instead.
+    let high = ranked(&records, &Ask { ceiling: Some(1e9), ..Ask::default() });
+    assert!(!row(&high, "C").at_ceiling);
+}

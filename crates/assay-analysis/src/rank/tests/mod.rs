@@ -1,0 +1,6 @@
+//! Rankings of published figures and of records made up for the purpose.
+
+mod campaign;
+mod misfortune;
+mod records;
+mod seeds;

@@ -1,0 +1,136 @@
+//! What the published articles' figures say.
+
+use assay_core::record::Record;
+
+use super::records::{measured, ranked, read, workload};
+use crate::published;
+use crate::rank::{Ask, Better, CeilingSource, CompositeKind, LoadAsk, RankReport, Standing};
+use assay_core::workload::{Op, Pattern};
+
+const A1: &str = "SanDisk Ultra A1";
+const EVO: &str = "Samsung EVO Plus 64GB";
+const BLOCKS: [u32; 6] = [4, 16, 32, 64, 128, 256];
+
+/// The six cards of the article with four jobs.
+fn cards() -> Vec<Record> {
+    ["sandisk-ultra-a1", "samsung-evo-plus-64gb", "sandisk-extreme-a2"]
+        .iter()
+        .flat_map(|name| published(name).unwrap())
+        .collect()
+}
+
+fn by(op: &str, kib: u32, more: Ask) -> RankReport {
+    let primary = Some(LoadAsk::parse(&format!("random {op} {kib} KiB, 4 jobs")).unwrap());
+    ranked(&cards(), &Ask { primary, ..more })
+}
+
+fn a1_is_better(report: &RankReport) -> bool {
+    let found = report.primary.pairs.iter().find(|p| p.first == A1 && p.second == EVO);
+    found.is_some_and(|p| matches!(p.verdict, Better::First | Better::FirstPerhapsSlightly))
+}
+
+#[test]
+fn one_block_size_tells_two_models_apart() {
+    // The third model has one unit; ranked with it, all six read sizes are one family of tests each.
+    let separated: Vec<u32> = BLOCKS
+        .into_iter()
+        .filter(|kib| a1_is_better(&by("read", *kib, Ask { borrow: true, ..Ask::default() })))
+        .collect();
+    assert_eq!(separated, [16]);
+    for kib in BLOCKS {
+        let writes = by("write", kib, Ask::default());
+        let any =
+            writes.primary.pairs.iter().any(|p| matches!(p.verdict, Better::First | Better::FirstPerhapsSlightly));
+        assert!(!any, "{kib}");
+    }
+    let weak = by("read", 16, Ask::default()).primary;
+    assert!(weak.weak && weak.degrees == 3);
+    assert_eq!(weak.models.last().unwrap().standing, Standing::Specimen);
+}
+
+#[test]
+fn all_six_cards_tie_at_the_ceiling() {
+    let ceiling = Some(23_000.0 * 1024.0);
+    let report = by("read", 256, Ask { ceiling, borrow: true, ..Ask::default() });
+    let primary = &report.primary;
+    assert!(primary.pairs.len() == 3 && primary.pairs.iter().all(|p| p.verdict == Better::Ceiling));
+    assert_eq!(primary.models.iter().flat_map(|m| &m.units).filter(|u| u.at_ceiling).count(), 6);
+    assert!(primary.models.iter().all(|m| m.layer == Some(1) && m.estimate.as_ref().unwrap().high.is_none()));
+    assert!(primary.smallest_ratio.is_none() && primary.critical.is_none());
+    // At 128 KiB both SanDisk models are held and the EVO is not; at 64 KiB nobody is.
+    let held = |kib| -> Vec<String> {
+        let report = by("read", kib, Ask { ceiling, ..Ask::default() });
+        report.primary.models.into_iter().filter(|m| m.at_ceiling).map(|m| m.model).collect()
+    };
+    assert_eq!(held(128).len(), 2);
+    assert!(!held(128).contains(&EVO.to_owned()) && held(64).is_empty());
+    // Nobody needs to say the ceiling: the three models' best rates agree.
+    let measured = by("read", 256, Ask::default()).primary;
+    assert_eq!(measured.ceiling.unwrap().source, CeilingSource::Measured);
+    assert!(measured.models.iter().all(|m| m.at_ceiling));
+}
+
+#[test]
+fn one_unit_is_odd_in_writes_and_not_in_reads() {
+    let report = by("read", 4, Ask::default());
+    let [deviation] = report.deviations.as_slice() else { panic!("{:?}", report.deviations) };
+    assert_eq!((deviation.model.as_str(), deviation.unit.as_str(), deviation.of), (A1, "3", 3));
+    assert_eq!((deviation.direction, deviation.loads, deviation.of_loads), ("writes", 6, 6));
+    assert_eq!(deviation.not_in, ["reads"]);
+    assert!(!deviation.tested, "three degrees of freedom at most: a text, not a test");
+    // Its rates over the geometric mean of the other two, by hand: .354 .247 .288 .273 .253 .227.
+    assert!((deviation.least - 0.227).abs() < 1e-3 && (deviation.most - 0.354).abs() < 1e-3, "{deviation:?}");
+    let write = by("write", 32, Ask::default()).primary;
+    let odd = write.odd.iter().find(|o| o.model == A1).unwrap();
+    assert_eq!(odd.unit.as_deref(), Some("3"));
+    assert!((odd.ratio - 0.288).abs() < 1e-3 && !odd.tested && !odd.slot_known);
+}
+
+#[test]
+fn stick_and_iscsi_are_a_tie_in_the_score() {
+    let all = published("").unwrap();
+    let ask = Ask { composite: Some(CompositeKind::Pibenchmarks), ..Ask::default() };
+    let score = ranked(&all, &ask).composite.unwrap();
+    let of = |name: &str| score.models.iter().find(|m| m.model.contains(name)).unwrap();
+    // Three standard errors of a share of 10 000 draws: 0.015.
+    assert!((of("Fit Plus").acceptability[1] - 0.495).abs() < 0.015);
+    assert!((of("iSCSI").acceptability[1] - 0.505).abs() < 0.015);
+    let places: Vec<(&str, bool)> = score.models.iter().map(|m| (m.model.as_str(), m.tied_with_next)).collect();
+    assert!(places[1].0.contains("iSCSI") && places[1].1 && places[2].0.contains("Fit Plus"), "{places:?}");
+    assert!(score.winner.as_ref().unwrap().contains("SSD Kingston"));
+    assert!(score.incomplete.iter().any(|m| m == A1));
+    // Without the SSD the weights decide who is first.
+    let rest: Vec<Record> = all.into_iter().filter(|r| !r.model().contains("Kingston")).collect();
+    let score = ranked(&rest, &ask).composite.unwrap();
+    assert_eq!((score.models.len(), score.winner), (3, None));
+}
+
+#[test]
+fn two_speeds_of_an_ssd_are_flagged() {
+    let raw = [16_489.0, 24_764.0, 24_824.0, 24_854.0, 16_436.0];
+    let report = ranked(&[read("SSD", "1", &raw)], &Ask::default());
+    let two = report.primary.models[0].units[0].two_speeds.as_ref().unwrap();
+    assert_eq!(two.values, raw);
+    assert!((two.ratio - 16_436.0 / 24_854.0).abs() < 1e-9);
+    assert!((report.primary.models[0].units[0].value - 21_057.9).abs() < 0.1, "the geometric mean");
+    let even = ranked(&[read("SSD", "1", &[100.0, 101.0, 99.0, 100.5, 100.2])], &Ask::default());
+    assert!(even.primary.models[0].units[0].two_speeds.is_none());
+}
+
+#[test]
+fn an_index_over_shared_loads_says_whether_the_weights_decide() {
+    let unit = |model: &str, read: f64, write: f64| {
+        let measurements = vec![
+            measured(workload(Op::Read, Pattern::Random, 4096, 1), &[read]),
+            measured(workload(Op::Write, Pattern::Random, 4096, 1), &[write]),
+        ];
+        super::records::record(model, "1", measurements)
+    };
+    let ask = Ask { composite: Some(CompositeKind::Index), ..Ask::default() };
+    let split = ranked(&[unit("reader", 300.0, 100.0), unit("writer", 100.0, 300.0)], &ask).composite.unwrap();
+    assert_eq!(split.winner, None);
+    // As strong in one as weak in the other: each is first under half of the weights.
+    assert!((split.models[0].acceptability[0] - 0.5).abs() < 0.015 && split.models[0].tied_with_next);
+    let clear = ranked(&[unit("both", 300.0, 300.0), unit("writer", 100.0, 290.0)], &ask).composite.unwrap();
+    assert_eq!(clear.winner.as_deref(), Some("both"));
+}

@@ -1,0 +1,152 @@
+//! All loads of all records.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use assay_core::record::Record;
+use assay_stats::rank::compressed;
+
+use super::answer::{LoadRanking, RankReport};
+use super::ask::{Ask, LoadAsk};
+use super::ceiling::Ceilings;
+use super::collect::Catalogue;
+use super::composite::composite;
+use super::odd::deviations;
+use super::one::Setting;
+use super::refusal::RankError;
+use super::rows::Records;
+use crate::load::{Load, Quantity};
+
+/// Ranks the models of records. The same records and the same question give the same answer to the
+/// last digit, in whatever order they come.
+///
+/// # Errors
+/// [`RankError`], where there is nothing to say at all. Records that say too little for an order
+/// are an answer: [`LoadRanking::refusal`].
+pub fn rank(records: &[&Record], ask: &Ask) -> Result<RankReport, RankError> {
+    check(ask)?;
+    if records.is_empty() {
+        return Err(RankError::NoRecords);
+    }
+    let catalogue = Catalogue::new(records);
+    let primary = primary(&catalogue, ask)?;
+    let setting = Setting {
+        catalogue: &catalogue,
+        ceilings: &Ceilings::new(ask.ceiling, &catalogue),
+        records: &Records::new(&catalogue),
+        ask,
+    };
+    let quantity = ask.quantity.unwrap_or_else(|| Quantity::usual(&primary));
+    let mut jobs = vec![(primary.clone(), quantity, false)];
+    for load in catalogue.loads.keys().filter(|load| **load != primary) {
+        jobs.push((load.clone(), ask.quantity.unwrap_or_else(|| Quantity::usual(load)), true));
+    }
+    let mut rankings = all(&setting, &jobs).into_iter();
+    let Some(decides) = rankings.next().flatten() else {
+        return Err(match ask.quantity {
+            Some(quantity) => RankError::NoSuchMetric { metric: quantity.name(), load: primary.title() },
+            None => RankError::NoFigures(records.len()),
+        });
+    };
+    let mut exploratory: Vec<LoadRanking> = rankings.flatten().collect();
+    mark_compressed(&mut exploratory, &decides);
+    let deviations = deviations(std::iter::once(&decides).chain(&exploratory));
+    Ok(RankReport {
+        primary: decides,
+        exploratory,
+        composite: ask.composite.map(|kind| composite(kind, &catalogue, ask.seed)),
+        deviations,
+        records: records.len(),
+        primary_by_default: ask.primary.is_none(),
+        alpha: ask.alpha,
+        delta: ask.delta,
+        seed: ask.seed,
+        borrow: ask.borrow,
+    })
+}
+
+fn check(ask: &Ask) -> Result<(), RankError> {
+    // Draws place no quantile beyond these.
+    if !(0.001..=0.5).contains(&ask.alpha) {
+        return Err(RankError::Option("--alpha must be between 0.001 and 0.5".to_owned()));
+    }
+    if !(0.0..=1.0).contains(&ask.delta) {
+        return Err(RankError::Option("--delta must be between 0 and 100 %".to_owned()));
+    }
+    Ok(())
+}
+
+/// The load that decides: of those asked for, the one at the deepest depth that most records have.
+fn primary(catalogue: &Catalogue<'_>, ask: &Ask) -> Result<Load, RankError> {
+    let usual = LoadAsk::usual();
+    let asked = ask.primary.as_ref();
+    let deepest = |wanted: &dyn Fn(&Load) -> bool| {
+        let candidates = || catalogue.loads.iter().filter(|(load, _)| wanted(load));
+        let most = candidates().map(|(_, at)| at.len()).max()?;
+        let depth = |load: &Load| u64::from(load.queue_depth) * u64::from(load.jobs);
+        // The first of equals is the plainest; `max_by` would take the last.
+        let deepest = candidates().filter(|(_, at)| 2 * at.len() >= most && at.len() * 2 > catalogue.entries.len());
+        let deepest = deepest.map(|(load, _)| load).rev().max_by_key(|load| depth(load));
+        let common = || candidates().filter(|(_, at)| at.len() == most).map(|(load, _)| load);
+        deepest.or_else(|| common().rev().max_by_key(|load| depth(load))).cloned()
+    };
+    if let Some(asked) = asked {
+        return deepest(&|load| asked.matches(load)).ok_or_else(|| {
+            let titles: Vec<String> = catalogue.loads.keys().map(Load::title).collect();
+            RankError::NoSuchLoad(titles.join("; "))
+        });
+    }
+    let first = deepest(&|load| usual.matches(load));
+    first.or_else(|| deepest(&|_| true)).ok_or(RankError::NoFigures(catalogue.entries.len()))
+}
+
+/// All loads, by as many threads as there are processors; each is on its own, so that the answer
+/// does not depend on who did which.
+fn all(setting: &Setting<'_>, jobs: &[(Load, Quantity, bool)]) -> Vec<Option<LoadRanking>> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, Option<LoadRanking>)>> = Mutex::new(Vec::with_capacity(jobs.len()));
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((load, quantity, exploratory)) = jobs.get(at) else { break };
+                    let ranking = setting.rank(load, *quantity, *exploratory);
+                    done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((at, ranking));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, ranking)| ranking).collect()
+}
+
+/// Marks models whose units vary less than a quarter of what they do at the smallest block of the
+/// same kind of load.
+fn mark_compressed(rankings: &mut [LoadRanking], primary: &LoadRanking) {
+    let variances = |r: &LoadRanking| -> BTreeMap<String, f64> {
+        r.models.iter().filter_map(|m| Some((m.model.clone(), m.unit_variance?))).collect()
+    };
+    let all: Vec<(Load, BTreeMap<String, f64>)> =
+        rankings.iter().chain([primary]).map(|r| (r.load.clone(), variances(r))).collect();
+    for ranking in rankings {
+        let alike = all.iter().filter(|(load, _)| like(load, &ranking.load));
+        let Some((load, base)) = alike.min_by_key(|(load, _)| load.block_bytes) else { continue };
+        if load.block_bytes == ranking.load.block_bytes {
+            continue;
+        }
+        for model in &mut ranking.models {
+            let pair = model.unit_variance.zip(base.get(&model.model));
+            model.variance_compressed = pair.is_some_and(|(own, base)| compressed(own, *base));
+        }
+    }
+}
+
+/// Whether two loads differ in nothing but the block size.
+fn like(a: &Load, b: &Load) -> bool {
+    let rest = |load: &Load| (load.op(), load.pattern(), load.queue_depth, load.jobs, load.read_percent, load.synced);
+    rest(a) == rest(b) && a.variant.is_empty() && b.variant.is_empty()
+}

@@ -1,0 +1,179 @@
+//! Which one to buy.
+
+use assay_analysis::advise::{BuyAdvice, BuyOffer, Choice, Standing};
+use assay_core::units::{figures, grouped};
+
+use super::layout::{Page, Told};
+use super::words::{cells, left_out, marks, percent, probability, unit};
+use crate::facts::clean;
+use crate::style::Style;
+
+/// Price, performance and power.
+#[must_use]
+pub fn buy(advice: &BuyAdvice, style: &Style) -> Told {
+    let sentence = sentence(advice);
+    let mut page = Page::new(style);
+    page.say(&sentence);
+    page.blank();
+    table(&mut page, advice);
+    page.blank();
+    behind(&mut page, advice);
+    left_out(&mut page, &advice.excluded);
+    page.told("buy", &sentence, advice)
+}
+
+/// Whole amounts without decimals, others with two.
+fn money(amount: f64, currency: &str) -> String {
+    let cents = (amount * 100.0).round();
+    let number = if cents % 100.0 == 0.0 && cents.abs() < 1e15 {
+        grouped((cents / 100.0) as i64)
+    } else if amount < 1000.0 {
+        format!("{amount:.2}")
+    } else {
+        grouped(amount.round() as i64)
+    };
+    format!("{number} {}", clean(currency)).trim_end().to_owned()
+}
+
+/// A loss on the log scale as a share.
+fn loss(regret: f64) -> String {
+    percent(1.0 - (-regret).exp())
+}
+
+fn sentence(a: &BuyAdvice) -> String {
+    let currency = &a.currency;
+    let of = |o: &BuyOffer| format!("{} {} for {}", o.pieces, clean(&o.model), money(o.cost, currency));
+    match &a.choice {
+        Choice::Buy { index, tested_enough, one_unit } => {
+            let offer = &a.options[*index];
+            let front = offer.on_front.map(probability).unwrap_or_default();
+            let regret = offer.regret.map(loss).unwrap_or_default();
+            let unit = if *one_unit { "; it is about the one unit that was measured" } else { "" };
+            let enough = if *tested_enough { "; more testing cannot pay more than 1 %" } else { "" };
+            format!(
+                "Buy {}: on the front of price and performance with probability {front}, expected loss against the \
+                 fastest {regret}{unit}{enough}{}.",
+                of(offer),
+                unjudged(a)
+            )
+        }
+        Choice::CannotTell { by_estimate } => {
+            let offer = &a.options[*by_estimate];
+            let judged = a.options.iter().filter(|o| o.regret.is_some()).count();
+            format!(
+                "Cannot tell: {judged} of {} models have 3 values, and fewer carry no usable interval; measure with 3 \
+                 repeats; by the estimates alone the fastest is {}.",
+                a.options.len(),
+                of(offer)
+            )
+        }
+        Choice::OverBudget => {
+            let budget = a.budget.map(|b| money(b, currency)).unwrap_or_default();
+            let cheapest = a.options.first().map(of).unwrap_or_default();
+            format!("None is within {budget}: the least is {cheapest}.")
+        }
+    }
+}
+
+/// Those that took no part.
+fn unjudged(a: &BuyAdvice) -> String {
+    let names: Vec<String> =
+        a.options.iter().filter(|o| o.standing == Standing::CannotTell).map(|o| clean(&o.model)).collect();
+    match names.len() {
+        0 => String::new(),
+        _ => format!("; not judged, with fewer than 3 values: {}", names.join(", ")),
+    }
+}
+
+fn table(page: &mut Page, a: &BuyAdvice) {
+    let unit = a.options.first().map_or("", |o| unit(o.performance.quantity));
+    let worth = a.options.iter().any(|o| o.regret_money.is_some());
+    let groups = a.options.iter().map(|o| {
+        let [value, range, n] = cells(&o.performance);
+        let dash = || "–".to_owned();
+        let regret = if worth { o.regret_money.map(|r| money(r, "")) } else { o.regret.map(loss) };
+        let row = vec![
+            format!("  {}", standing(o.standing)),
+            value,
+            range,
+            n,
+            money(o.price, ""),
+            o.pieces.to_string(),
+            money(o.cost, ""),
+            o.on_front.map_or_else(dash, probability),
+            regret.unwrap_or_else(dash),
+        ];
+        (clean(&o.model), vec![row])
+    });
+    page.groups(&["on the front", unit, "95 %", "of", "price", "buy", "cost", "P", "loss"], groups.collect());
+}
+
+fn standing(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Certain => "certain",
+        Standing::Member => "yes",
+        Standing::Off => "no",
+        Standing::CannotTell => "cannot tell",
+        Standing::OverBudget => "over budget",
+    }
+}
+
+fn behind(page: &mut Page, a: &BuyAdvice) {
+    page.item("load", &clean(&a.title));
+    page.item("nodes", &format!("{}, one medium each", a.nodes));
+    let currency = clean(&a.currency);
+    page.item(
+        "cost",
+        &format!(
+            "in {currency}: pieces * price{}",
+            match (a.hours, a.kilowatt_hour) {
+                (Some(hours), Some(price)) => {
+                    format!(" + nodes * watts * {} h * {} {currency}/kWh", figures(hours), figures(price))
+                }
+                _ => "; power is left out (--power-price)".to_owned(),
+            }
+        ),
+    );
+    if let Some(budget) = a.budget {
+        page.item("budget", &format!("{}; what costs more takes no part", money(budget, &a.currency)));
+    }
+    for offer in a.options.iter().filter(|o| o.spares > 0) {
+        let (units, failed) = offer.units;
+        let text = format!(
+            "{}: {} of {} pieces; {failed} of {units} units failed",
+            clean(&offer.model),
+            offer.spares,
+            offer.pieces
+        );
+        page.item("spares", &text);
+    }
+    page.item(
+        "P",
+        "probability that nothing is cheaper and as fast; within 3 % counts as equal, then the cheaper wins",
+    );
+    page.item("loss", "expected loss of performance, or of money where --worth is given, against the best choice");
+    for offer in &a.options {
+        let said = marks(&offer.performance.marks);
+        if !said.is_empty() {
+            page.item("note", &format!("{}: {said}", clean(&offer.model)));
+        }
+    }
+    let per_money: Vec<String> =
+        a.options.iter().map(|o| format!("{} {}", clean(&o.model), figures(o.per_money))).collect();
+    let unit = a.options.first().map_or("", |o| unit(o.performance.quantity));
+    // Bytes per second are shown in millions elsewhere; a ratio is.
+    let scale = if unit == "IOPS" { "IOPS" } else { "B/s" };
+    page.item("per money", &format!("{scale} for 1 {currency}, decides nothing: {}", per_money.join("; ")));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_is_whole_or_has_cents() {
+        assert_eq!(money(700.0, "USD"), "700 USD");
+        assert_eq!(money(12.9, "EUR"), "12.90 EUR");
+        assert_eq!(money(1234.56, "USD"), "1 235 USD");
+    }
+}

@@ -1,0 +1,227 @@
+//! Good as cache?
+
+use std::time::Duration;
+
+use assay_analysis::advise::{CacheAdvice, CacheUse, CacheWarning, CacheWord, Figure, LogAdvice, LogWord, Why};
+use assay_core::units::{Bytes, capacity, figures, latency, rate, span};
+
+use super::layout::{Page, Told};
+use super::words::{ONE_VALUE, cells, figure, left_out, marks, percent, probability, unit};
+use crate::facts::clean;
+use crate::figure::interval;
+use crate::style::Style;
+
+/// A stick before a disk.
+#[must_use]
+pub fn cache(advice: &CacheAdvice, style: &Style) -> Told {
+    let sentence = match advice.use_as {
+        CacheUse::L2arc => as_cache(advice),
+        CacheUse::Slog => as_log(advice),
+    };
+    let mut page = Page::new(style);
+    page.say(&sentence);
+    page.blank();
+    terms(&mut page, advice);
+    if advice.use_as == CacheUse::L2arc {
+        page.blank();
+        speed_ups(&mut page, advice);
+        page.blank();
+        numbers(&mut page, advice);
+    } else {
+        page.blank();
+    }
+    log(&mut page, advice);
+    left_out(&mut page, &advice.excluded);
+    page.told("cache", &sentence, advice)
+}
+
+fn as_cache(a: &CacheAdvice) -> String {
+    let (stick, disk) = (clean(&a.medium), clean(&a.volume));
+    let reads = format!("random reads of {} from {disk}", Bytes(a.block_bytes));
+    let times = a.speed_up.map(|s| format!("{} times as fast", figures(s))).unwrap_or_default();
+    let range = a.interval.map(|(l, h)| format!(" ({}, 95 %)", interval(l, h))).unwrap_or_default();
+    let at = a.hits.map(|h| format!(" at {} hits", percent(h.cache))).unwrap_or_default();
+    let p = a.probability.map(|p| format!("; probability of more than 1.2 times: {}", probability(p)));
+    let p = p.unwrap_or_default();
+    match a.word {
+        CacheWord::Good => format!("Good as read cache: {stick} makes {reads} {times}{range}{at}{p}."),
+        CacheWord::Harmful if a.speed_up.is_none() => format!(
+            "Harmful as read cache at this feed: {} is more than the {} that {stick} writes; set l2arc_write_max to \
+             at most {}.",
+            rate(a.feed_bytes_per_second),
+            figure(&a.sequential_write),
+            rate(a.quiet_feed())
+        ),
+        CacheWord::Harmful => format!("Harmful as read cache: {stick} makes {reads} {times}{range}{at}{p}."),
+        CacheWord::Marginal => {
+            format!("Doubtful as read cache: {stick} makes {reads} {times}{range}{at}{p}; see what is in the way.")
+        }
+        CacheWord::CannotTell(Why::OneValue) => {
+            format!("Cannot tell: {ONE_VALUE}; by the estimates {stick} makes {reads} {times}{at}.")
+        }
+        CacheWord::CannotTell(Why::HitsUnknown) => {
+            let least = a.hits_for.first().and_then(|(_, hits)| *hits);
+            let least = least.map_or_else(
+                || "no share of hits makes reads 1.2 times as fast".to_owned(),
+                |hits| format!("{} hits make reads 1.2 times as fast", percent(hits)),
+            );
+            format!(
+                "Cannot tell: how often {stick} is hit is not known; by the estimates {least}; give --hit, or \
+                 --working-set and --ram."
+            )
+        }
+    }
+}
+
+fn as_log(a: &CacheAdvice) -> String {
+    let (stick, disk) = (clean(&a.medium), clean(&a.volume));
+    let Some(log) = &a.log else {
+        return format!(
+            "Cannot tell: random writes of 4 KiB, one at a time, were not measured of both {stick} and {disk}."
+        );
+    };
+    let p = log.probability.map(|p| format!("; probability that it is faster: {}", probability(p)));
+    let p = p.unwrap_or_else(|| "; no interval".to_owned());
+    let times = figures(log.ratio);
+    match log.word {
+        LogWord::Refused => format!(
+            "Refused as log (SLOG): {stick} writes random 4 KiB {times} times as fast as {disk}, and each synchronous \
+             write would wait for it{p}."
+        ),
+        LogWord::Faster => format!(
+            "Good as log (SLOG): {stick} writes random 4 KiB with a sync each {times} times as fast as {disk}{p}."
+        ),
+        LogWord::CannotTell if !log.synced => format!(
+            "Cannot tell: {stick} writes random 4 KiB {times} times as fast as {disk}, but without a sync after each \
+             write, which a log needs; measure both with suite quick{p}."
+        ),
+        LogWord::CannotTell => format!(
+            "Cannot tell: {stick} writes random 4 KiB with a sync each {times} times as fast as {disk}, which is not \
+             certain; measure with 3 repeats or more{p}."
+        ),
+    }
+}
+
+fn terms(page: &mut Page, a: &CacheAdvice) {
+    let row = |name: &str, f: &Figure, time: bool| {
+        let [value, range, n] = cells(f);
+        let each = if time { latency(1e9 / f.value) } else { "–".to_owned() };
+        vec![format!("{name}, {}", clean(&f.title)), value, unit(f.quantity).to_owned(), range, n, each]
+    };
+    let mut rows = vec![row("disk", &a.slow, true), row("stick", &a.fast, true)];
+    rows.push(row("stick", &a.sequential_write, false));
+    if let Some(log) = &a.log {
+        rows.push(row("disk", &log.volume, true));
+        rows.push(row("stick", &log.medium, true));
+    }
+    page.table(&["measured", "value", "unit", "95 %", "of", "each"], rows);
+}
+
+fn speed_ups(page: &mut Page, a: &CacheAdvice) {
+    let rows: Vec<Vec<String>> = a
+        .table
+        .iter()
+        .map(|line| {
+            let fed = line.fed.map_or_else(|| "saturated".to_owned(), |s| format!("{s:.3}"));
+            vec![percent(line.hits), format!("{:.3}", line.filled), fed]
+        })
+        .collect();
+    let fed = format!("while fed at {}", rate(a.feed_bytes_per_second));
+    page.table(&["hits", "times as fast, filled", &fed], rows);
+}
+
+fn numbers(page: &mut Page, a: &CacheAdvice) {
+    for (factor, hits) in &a.hits_for {
+        let text = hits.map_or_else(|| "no share of hits".to_owned(), |h| format!("{:.1} % hits", h * 100.0));
+        page.item(&format!("{factor} times"), &text);
+    }
+    if let Some(hits) = a.hits {
+        let ram = hits.ram_without.zip(hits.ram_with).map(|(without, with)| {
+            format!(
+                "; RAM hits {} of all reads without the cache, {} with its headers",
+                percent(without),
+                percent(with)
+            )
+        });
+        let ram = ram.unwrap_or_else(|| "; as given".to_owned());
+        page.item("hits", &format!("{} of what RAM misses{ram}", percent(hits.cache)));
+    }
+    let fill = a.fill_seconds.map(|s| format!("; filled in {}", span(Duration::from_secs_f64(s.min(1e12)))));
+    page.item(
+        "feed",
+        &format!(
+            "{} takes {} of the time of the stick, stretching reads by 1 / (1 - share){}",
+            rate(a.feed_bytes_per_second),
+            percent(a.feed_share),
+            fill.unwrap_or_default()
+        ),
+    );
+    match a.header {
+        Some(header) => {
+            let ram = header.share_of_ram.map_or_else(
+                || "; --ram tells which share of it".to_owned(),
+                |share| format!(", {} of the RAM cache", percent(share)),
+            );
+            let text = format!(
+                "{} of RAM for {} in blocks of {} (128 bytes each){ram}",
+                capacity(header.bytes as u64),
+                capacity(header.cache_bytes as u64),
+                Bytes(a.block_bytes)
+            );
+            page.item("headers", &text);
+        }
+        None => page.item("headers", "not known: the records do not say how large the stick is; give --size"),
+    }
+    for warning in &a.warnings {
+        page.item("warning", &words(*warning));
+    }
+    let said = marks(&a.fast.marks);
+    if !said.is_empty() {
+        page.item("note", &format!("stick: {said}"));
+    }
+}
+
+fn words(warning: CacheWarning) -> String {
+    match warning {
+        CacheWarning::FeedSaturates { share, set_at_most } => format!(
+            "the feed takes {} of the stick's time: set l2arc_write_max to at most {}",
+            percent(share),
+            rate(set_at_most)
+        ),
+        CacheWarning::FeedSlowsReads { share, set_at_most } => format!(
+            "the feed takes {} of the stick's time and slows reads: set l2arc_write_max to at most {}",
+            percent(share),
+            rate(set_at_most)
+        ),
+        CacheWarning::Headers { share } => {
+            format!("headers take {} of the RAM cache: larger records or a smaller cache", percent(share))
+        }
+        CacheWarning::SlowerInSequence { ratio } => format!(
+            "in sequence the stick reads {} times as fast as the disk: harmful where prefetched blocks are cached; \
+             leave l2arc_noprefetch at 1",
+            figures(ratio)
+        ),
+        CacheWarning::LargeBlocksGainLittle { ratio } => {
+            format!(
+                "large random reads are {} times as fast from the stick: little or nothing is gained",
+                figures(ratio)
+            )
+        }
+    }
+}
+
+fn log(page: &mut Page, a: &CacheAdvice) {
+    let text = match &a.log {
+        None => "not judged: random writes of 4 KiB, one at a time, were not measured of both".to_owned(),
+        Some(LogAdvice { word, ratio, synced, .. }) => {
+            let how = if *synced { "with a sync each" } else { "without a sync each" };
+            let word = match word {
+                LogWord::Refused => "refused",
+                LogWord::Faster => "faster",
+                LogWord::CannotTell => "cannot tell",
+            };
+            format!("{word}: random writes of 4 KiB, {how}, are {} times as fast", figures(*ratio))
+        }
+    };
+    page.item("as log (SLOG)", &text);
+}

@@ -1,0 +1,211 @@
+//! Which classes are met.
+
+use assay_analysis::advise::{
+    ClassAdvice, ClassAnswer, ClassPart, ClassTest, Kind, ModelClasses, ModelWord, SpecimenClasses, Status,
+};
+use assay_core::units::figures;
+
+use super::layout::{Page, Told};
+use super::words::{left_out, marks};
+use crate::facts::clean;
+use crate::figure::MB;
+use crate::style::Style;
+
+/// Thresholds of classes, for units and models.
+#[must_use]
+pub fn class(advice: &ClassAdvice, style: &Style) -> Told {
+    let sentence = sentence(advice);
+    let mut page = Page::new(style);
+    page.say(&sentence);
+    for specimen in &advice.specimens {
+        page.blank();
+        unit(&mut page, specimen);
+    }
+    page.blank();
+    for model in &advice.models {
+        whole_model(&mut page, model);
+    }
+    page.item("at least", "with 95 % confidence, from 3 repeats on (one-sided t bounds on logarithms)");
+    page.item("met", "under these conditions; the test procedure of the SD Association is not public");
+    left_out(&mut page, &advice.excluded);
+    page.told("class", &sentence, advice)
+}
+
+const ALL: [(Status, &str); 6] = [
+    (Status::Pass, "met"),
+    (Status::Fail, "not met"),
+    (Status::Indeterminate, "cannot tell"),
+    (Status::BusLimited, "beyond this bus"),
+    (Status::NotMeasured, "not all measured"),
+    (Status::NotTestable, "not testable"),
+];
+
+fn word(status: Status) -> &'static str {
+    ALL.iter().find(|(s, _)| *s == status).map_or("", |(_, word)| word)
+}
+
+fn sentence(a: &ClassAdvice) -> String {
+    if let ([one], true) = (&a.specimens[..], a.asked.is_empty()) {
+        let parts: Vec<String> =
+            by_status(&one.classes).into_iter().map(|(w, names)| format!("{w}: {names}")).collect();
+        return format!("{}: {}.", name(one), parts.join("; "));
+    }
+    // Without a name the application classes are what cards are bought for.
+    let asked: Vec<&str> = if a.asked.is_empty() { vec!["A1", "A2"] } else { a.asked.clone() };
+    let total = a.specimens.len();
+    let single = a.specimens.iter().all(|s| s.figures.iter().all(|f| f.n == 1));
+    let mut parts = Vec::new();
+    for class in asked {
+        let answers = || a.specimens.iter().flat_map(|s| &s.classes).filter(|c| c.class == class);
+        let counts: Vec<String> = ALL
+            .iter()
+            .filter_map(|(status, word)| {
+                let n = answers().filter(|c| c.status == *status).count();
+                (n > 0).then(|| format!("{word} for {n} of {total} units"))
+            })
+            .collect();
+        let low = |c: &&ClassAnswer| c.status != Status::Fail && c.tests.iter().any(|t| t.below == Some(true));
+        let how = if single { "in the one run there is" } else { "by the estimate" };
+        let below = match answers().filter(low).count() {
+            0 => String::new(),
+            n => format!(" ({n} below threshold {how})"),
+        };
+        parts.push(format!("{class} {}{below}", counts.join(", ")));
+    }
+    let few = a.specimens.iter().all(|s| s.figures.iter().all(|f| f.bounds.is_none()));
+    let mend = if few { "; fewer than 3 repeats have no bounds: measure with 3 repeats" } else { "" };
+    format!("{}{mend}.", parts.join("; "))
+}
+
+fn by_status(classes: &[ClassAnswer]) -> Vec<(&'static str, String)> {
+    ALL.iter()
+        .filter_map(|(status, word)| {
+            let names: Vec<&str> = classes.iter().filter(|c| c.status == *status).map(|c| c.class).collect();
+            (!names.is_empty()).then(|| (*word, names.join(" ")))
+        })
+        .collect()
+}
+
+fn name(specimen: &SpecimenClasses) -> String {
+    clean(&format!("{} {}", specimen.model, specimen.unit))
+}
+
+fn unit(page: &mut Page, specimen: &SpecimenClasses) {
+    let rows: Vec<Vec<String>> = specimen
+        .figures
+        .iter()
+        .map(|f| {
+            let shown = |v: f64| figures(v / divisor(f.kind));
+            let bound = |pick: fn((f64, f64)) -> f64| f.bounds.map_or_else(|| "–".to_owned(), |b| shown(pick(b)));
+            vec![
+                clean(&f.title),
+                shown(f.value),
+                unit_of(f.kind).to_owned(),
+                bound(|b| b.0),
+                bound(|b| b.1),
+                f.n.to_string(),
+            ]
+        })
+        .collect();
+    page.table(&[&name(specimen), "value", "", "at least", "at most", "runs"], rows);
+    for (word, names) in by_status(&specimen.classes) {
+        page.item(word, &names);
+    }
+    let detailed = |c: &&ClassAnswer| c.tests.len() > 1 || specimen.classes.len() == 1 || c.claimed;
+    for answer in specimen.classes.iter().filter(detailed) {
+        let claimed = if answer.claimed { ", claimed" } else { "" };
+        let tests: Vec<String> = answer.tests.iter().map(|t| test(t, specimen)).collect();
+        let why = if answer.status == Status::NotTestable {
+            "; it rests on a command queue that this host is not known to use"
+        } else {
+            ""
+        };
+        page.item(answer.class, &format!("{}{claimed}{why}: {}", word(answer.status), tests.join("; ")));
+    }
+    for figure in &specimen.figures {
+        let said = marks(&figure.marks);
+        if !said.is_empty() && said != "published" {
+            page.item("note", &format!("{}: {said}", clean(&figure.title)));
+        }
+    }
+}
+
+fn test(test: &ClassTest, specimen: &SpecimenClasses) -> String {
+    let kind = kind(test.kind);
+    let Some(figure) = specimen.figures.iter().find(|f| f.kind == test.kind) else {
+        return format!("{kind} was not measured");
+    };
+    let against = against(figure, test.threshold);
+    let place = if test.below == Some(true) { "below" } else { "above" };
+    match test.status {
+        Status::Pass => format!("{kind} meets it {against}"),
+        Status::Fail => format!("{kind} misses it {against}"),
+        Status::BusLimited => format!("{kind} ends at the bus {against}"),
+        _ => match figure.n {
+            1 => format!("{kind} is {place} threshold in the one run there is {against}"),
+            2 => format!("{kind} is {place} threshold in the mean of the two runs there are {against}"),
+            _ => format!("the bounds of {kind} hold the threshold {against}"),
+        },
+    }
+}
+
+fn against(figure: &ClassPart, threshold: f64) -> String {
+    let by = divisor(figure.kind);
+    format!("({} of {} {})", figures(figure.value / by), figures(threshold / by), unit_of(figure.kind))
+}
+
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::SequentialWrite => "sequential write",
+        Kind::RandomRead => "random read",
+        Kind::RandomWrite => "random write",
+    }
+}
+
+fn divisor(kind: Kind) -> f64 {
+    if kind == Kind::SequentialWrite { MB } else { 1.0 }
+}
+
+fn unit_of(kind: Kind) -> &'static str {
+    if kind == Kind::SequentialWrite { "MB/s" } else { "IOPS" }
+}
+
+fn whole_model(page: &mut Page, model: &ModelClasses) {
+    let title = clean(&model.model);
+    if model.units < 2 {
+        page.item("model", &format!("{title}: one unit says nothing about the model; measure at least 2 units"));
+        return;
+    }
+    let words = [
+        (ModelWord::Pass, "met"),
+        (ModelWord::Fail, "not met"),
+        (ModelWord::Indeterminate, "cannot tell"),
+        (ModelWord::OneUnit, "one unit"),
+        (ModelWord::NotMeasured, "not measured"),
+    ];
+    let mut parts = Vec::new();
+    for (word, says) in words {
+        let names: Vec<&str> = model.classes.iter().filter(|c| c.word == word).map(|c| c.class).collect();
+        if !names.is_empty() {
+            parts.push(format!("{says}: {}", names.join(" ")));
+        }
+    }
+    let mut limits: Vec<String> = Vec::new();
+    for part in model.classes.iter().flat_map(|c| &c.parts) {
+        let Some(limit) = part.lower_limit else { continue };
+        let text = format!("{} above {} {}", kind(part.kind), figures(limit / divisor(part.kind)), unit_of(part.kind));
+        if !limits.contains(&text) {
+            limits.push(text);
+        }
+    }
+    let share = model.content * 100.0;
+    let limits = if limits.is_empty() {
+        String::new()
+    } else {
+        format!("; {share:.0} % of units have, with 95 % confidence, {}", limits.join(", "))
+    };
+    page.item(
+        "model",
+        &format!("{title}, {} units, {share:.0} % of all to meet it: {}{limits}", model.units, parts.join("; ")),
+    );
+}

@@ -1,0 +1,209 @@
+//! Local flash or NAS.
+
+use assay_analysis::Quantity;
+use assay_analysis::advise::{Even, Link, NasAdvice, NasModel, NasRow, NasVerdict, Need, Term};
+use assay_core::units::{Bytes, figures, rate};
+
+use super::layout::{Page, Told};
+use super::words::{ONE_VALUE, cells, figure, left_out, marks, percent, probability};
+use crate::facts::clean;
+use crate::figure::MB;
+use crate::style::Style;
+
+/// Local media against a share of the NAS.
+#[must_use]
+pub fn nas(advice: &NasAdvice, style: &Style) -> Told {
+    let sentence = sentence(advice);
+    let mut page = Page::new(style);
+    page.say(&sentence);
+    for model in &advice.models {
+        page.blank();
+        table(&mut page, model);
+    }
+    page.blank();
+    behind(&mut page, advice);
+    left_out(&mut page, &advice.excluded);
+    page.told("nas", &sentence, advice)
+}
+
+fn rows(advice: &NasAdvice) -> impl Iterator<Item = &NasRow> {
+    advice.models.iter().flat_map(|m| &m.rows)
+}
+
+fn sentence(advice: &NasAdvice) -> String {
+    let who = match &advice.models[..] {
+        [one] => clean(&one.model),
+        many => format!("each of {} models", many.len()),
+    };
+    let total = rows(advice).count();
+    let with = |verdict: NasVerdict| rows(advice).filter(|r| r.verdict == verdict).count();
+    let (local, nas) = (with(NasVerdict::Local), with(NasVerdict::Nas));
+    let loads = if total == 1 { "the one load".to_owned() } else { format!("all {total} loads") };
+    let nodes = advice.nodes;
+    let known = || rows(advice).filter_map(|r| r.probability);
+    if local == total {
+        let least = known().fold(1.0, f64::min);
+        return format!(
+            "Local flash: {who} gives each of {nodes} nodes more than its share of the NAS by over {}, in {loads} \
+             (probability {} or more).",
+            percent(advice.margin),
+            probability(least)
+        );
+    }
+    if nas == total {
+        let most = known().fold(0.0, f64::max);
+        return format!(
+            "NAS: {who} does not give each of {nodes} nodes {} more than its share of the NAS, in {loads} \
+             (probability that it does: {} or less).",
+            percent(advice.margin),
+            probability(most)
+        );
+    }
+    let unknown = total - local - nas;
+    let faster = rows(advice).filter(|r| r.ratio > 1.0).count();
+    let by_estimate = format!("by the estimates local is faster in {faster} of {total} loads");
+    if unknown < total {
+        return format!(
+            "It depends on the load: local flash in {local}, the NAS in {nas}, and {unknown} of {total} cannot be \
+             told; {by_estimate}."
+        );
+    }
+    let needs = |need| with(NasVerdict::CannotTell(need));
+    let why = if needs(Need::Repeats) == total {
+        ONE_VALUE.to_owned()
+    } else {
+        let mut parts = Vec::new();
+        for (need, words) in [
+            (Need::Repeats, "have one value without an interval (measure with 3 repeats)"),
+            (Need::MoreMeasurements, "are not known well enough (measure more units or repeats)"),
+            (Need::UnitsDiffer, "differ more from unit to unit than from the share"),
+        ] {
+            if needs(need) > 0 {
+                parts.push(format!("{} of {total} loads {words}", needs(need)));
+            }
+        }
+        parts.join(", ")
+    };
+    format!("Cannot tell: {why}; {by_estimate}.")
+}
+
+const TITLES: [&str; 9] = ["", "MB/s", "95 %", "of", "share", "ends at", "even at", "P", "answer"];
+
+fn table(page: &mut Page, model: &NasModel) {
+    let units = if model.units == 1 { "1 unit".to_owned() } else { format!("{} units", model.units) };
+    page.say(&format!("{}, {units}", clean(&model.model)));
+    let mut headings: Vec<String> = Vec::new();
+    for row in &model.rows {
+        if !headings.contains(&heading(row)) {
+            headings.push(heading(row));
+        }
+    }
+    let groups = headings.into_iter().map(|title| {
+        let lines = model.rows.iter().filter(|r| heading(r) == title).map(line).collect();
+        (title, lines)
+    });
+    page.groups(&TITLES, groups.collect());
+}
+
+/// The load without its block size, and what is known of the rate.
+fn heading(row: &NasRow) -> String {
+    let size = format!(" {}", Bytes(row.load.block_bytes));
+    clean(&row.title.replacen(&size, "", 1))
+}
+
+fn line(row: &NasRow) -> Vec<String> {
+    let [value, range, n] = cells(&row.local);
+    vec![
+        format!("  {}", Bytes(row.load.block_bytes)),
+        value,
+        range,
+        n,
+        figures(row.share_bytes_per_second / MB),
+        term(row.limit).to_owned(),
+        match row.break_even {
+            Even::Nodes(nodes) => figures(nodes),
+            Even::Always => "<1".to_owned(),
+        },
+        row.probability.map_or_else(|| "–".to_owned(), probability),
+        match row.verdict {
+            NasVerdict::Local => "local",
+            NasVerdict::Nas => "NAS",
+            NasVerdict::CannotTell(_) => "?",
+        }
+        .to_owned(),
+    ]
+}
+
+fn term(term: Term) -> &'static str {
+    match term {
+        Term::Wire => "wire",
+        Term::BestRate => "best rate",
+        Term::Volume => "volume",
+        Term::Alone => "alone",
+        Term::Answer => "answer",
+        Term::NodeWire => "node wire",
+    }
+}
+
+fn behind(page: &mut Page, advice: &NasAdvice) {
+    let nodes = advice.nodes;
+    page.item("nodes", &format!("{nodes}, {} active at the same time", percent(advice.active_share)));
+    let payload = rate(advice.link.payload());
+    match advice.link {
+        Link::Line(line) => {
+            let text = format!("{}, {payload} after protocol (TCP over Ethernet: 1448 of 1538 bytes)", rate(line));
+            page.item("wire", &text);
+        }
+        Link::Payload(_) => page.item("wire", &format!("{payload} of payload")),
+    }
+    let of_line = advice.line_share.map(|share| format!("{} of the line, ", rate(share))).unwrap_or_default();
+    page.item("each node", &format!("{of_line}{} of its payload", rate(advice.payload_share)));
+    if let Some(iops) = advice.volume_iops {
+        let text = format!("{} IOPS as given, for random loads; streams are not limited by it", figures(iops));
+        page.item("volume", &text);
+    }
+    if let Some(volume) = &advice.volume {
+        let of = rows(advice).find_map(|r| r.volume.as_ref());
+        let best = of.map(|v| format!("; best rate {}", figure(&v.best))).unwrap_or_default();
+        page.item("NAS", &format!("{}{best}; taken as given, without its interval", clean(volume)));
+    }
+    page.item("share", "the least of what is known, MB/s for each active node; `ends at` names it:");
+    for (which, words) in [
+        (Term::Wire, "the wire, divided by the active nodes"),
+        (Term::BestRate, "the best rate that one client measured, divided by them; the volume may give more"),
+        (Term::Volume, "the operations per second of the volume, divided by them"),
+        (Term::Alone, "what one client gets under that load when it is alone"),
+        (Term::Answer, "the time of an answer: requests in flight / time * block size"),
+        (Term::NodeWire, "the wire at the node"),
+    ] {
+        if rows(advice).any(|r| r.limit == which) {
+            page.item(&format!("  {}", term(which)), words);
+        }
+    }
+    page.item("even at", "nodes at which local and share are equal, by the estimates; with more, local is faster");
+    if rows(advice).any(|r| r.break_even == Even::Always) {
+        page.item("  <1", "already one node alone gets less than local gives");
+    }
+    let about = match (rows(advice).any(|r| r.next_unit), rows(advice).any(|r| !r.next_unit)) {
+        (true, false) => "for the next unit of the model",
+        (false, true) => "for the unit that was measured; nothing is known of others",
+        _ => "for the next unit where units were measured, else for the one unit that was",
+    };
+    let margin = percent(advice.margin);
+    page.item("P", &format!("probability that local is faster than the share by more than {margin}, {about}"));
+    if rows(advice).any(|r| r.local.quantity == Quantity::DurableBytesPerSecond) {
+        page.item("writes", "durable: with the final sync in the clock, where both sides have it");
+    }
+    let mut seen: Vec<String> = Vec::new();
+    for row in rows(advice) {
+        let said = marks(&row.local.marks);
+        if !said.is_empty() && !seen.contains(&said) {
+            let many = rows(advice).filter(|r| marks(&r.local.marks) == said).count();
+            page.item("note", &format!("{said}: {many} of {} loads", rows(advice).count()));
+            seen.push(said);
+        }
+    }
+    if let Some(row) = rows(advice).find(|r| r.local.interval.is_some()) {
+        page.item("95 %", &format!("interval of the mean: {}", row.local.method));
+    }
+}

@@ -1,0 +1,121 @@
+//! Words that all advice uses.
+
+use assay_analysis::advise::{Basis, Excluded, Figure};
+use assay_analysis::{Mark, Quantity};
+use assay_core::units::figures;
+
+use super::layout::Page;
+use crate::facts::clean;
+use crate::figure::{MB, interval};
+
+/// What one value without interval calls for.
+pub(super) const ONE_VALUE: &str = "one value without an interval; measure with 3 repeats";
+
+/// `3 units`, `5 runs`, `1 run`.
+pub(super) fn count(n: usize, basis: Basis) -> String {
+    let (one, many) = match basis {
+        Basis::Units => ("unit", "units"),
+        Basis::Repeats => ("run", "runs"),
+    };
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// Value, and `a–b` or a dash, in MB/s or IOPS.
+pub(super) fn cells(figure: &Figure) -> [String; 3] {
+    let unit = divisor(figure.quantity);
+    let range = figure.interval.map_or_else(|| "–".to_owned(), |(low, high)| interval(low / unit, high / unit));
+    [figures(figure.value / unit), range, count(figure.n, figure.basis)]
+}
+
+/// `7.05 MB/s (6.13–8.11, 3 units)`, `130 IOPS (1 run, no interval)`.
+pub(super) fn figure(figure: &Figure) -> String {
+    let [value, range, n] = cells(figure);
+    let unit = unit(figure.quantity);
+    match figure.interval {
+        Some(_) => format!("{value} {unit} ({range}, {n})"),
+        None => format!("{value} {unit} ({n}, no interval)"),
+    }
+}
+
+pub(super) fn unit(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::Iops => "IOPS",
+        Quantity::BytesPerSecond => "MB/s",
+        Quantity::DurableBytesPerSecond => "MB/s durable",
+        Quantity::P50Ns | Quantity::P99Ns => "ns",
+    }
+}
+
+pub(super) fn divisor(quantity: Quantity) -> f64 {
+    match quantity {
+        Quantity::BytesPerSecond | Quantity::DurableBytesPerSecond => MB,
+        _ => 1.0,
+    }
+}
+
+/// A probability with two decimals, never rounded to certainty.
+pub(super) fn probability(p: f64) -> String {
+    if p > 0.995 {
+        ">0.99".to_owned()
+    } else if p < 0.005 {
+        "<0.01".to_owned()
+    } else {
+        format!("{p:.2}")
+    }
+}
+
+/// A share with up to one decimal: `50 %`, `0.4 %`.
+pub(super) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent == 0.0 || percent >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
+}
+
+/// What marks say, without the one that a single value says already.
+pub(super) fn marks(marks: &[Mark]) -> String {
+    let words: Vec<&str> = marks
+        .iter()
+        .filter_map(|mark| match mark {
+            Mark::BusLimited => Some("bus-limited: at least this"),
+            Mark::InstrumentLimited => Some("instrument-limited"),
+            Mark::Suspect => Some("suspect"),
+            Mark::Published => Some("published"),
+            Mark::Invalid | Mark::Fake => None,
+        })
+        .collect();
+    words.join(", ")
+}
+
+/// What was left out, each with its reason; the same reason for several loads on one line.
+pub(super) fn left_out(page: &mut Page, excluded: &[Excluded]) {
+    let mut lines: Vec<(String, String, usize)> = Vec::new();
+    for entry in excluded {
+        let name = clean(&entry.name);
+        match lines.iter_mut().find(|(n, reason, _)| *n == name && *reason == entry.reason) {
+            Some((_, _, loads)) => *loads += 1,
+            None => lines.push((name, entry.reason.clone(), 1)),
+        }
+    }
+    for (name, reason, loads) in lines {
+        let of = excluded.iter().find(|e| clean(&e.name) == name && e.reason == reason).and_then(|e| e.load.clone());
+        let load = match (of, loads) {
+            (None, _) => String::new(),
+            (Some(load), 1) => format!(", {}", clean(&load)),
+            (Some(load), n) => format!(", {} and {} more loads", clean(&load), n - 1),
+        };
+        page.item("left out", &format!("{name}{load}: {reason}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_probability_is_never_certain() {
+        assert_eq!(probability(1.0), ">0.99");
+        assert_eq!(probability(0.0), "<0.01");
+        assert_eq!(probability(0.953), "0.95");
+        assert_eq!(percent(0.004), "0.4 %");
+        assert_eq!(percent(1.254), "125 %");
+    }
+}

@@ -1,0 +1,115 @@
+//! What is said of a pair, and of everything.
+
+use assay_analysis::Mark;
+use assay_analysis::compare::{Comparison, LoadComparison, Note, Pair, Side, Verdict, Why};
+
+use super::change::change;
+use super::names::{figures_short, group, of};
+use crate::line::Paint;
+use crate::verdict::capitalised;
+
+/// The verdict in a word.
+pub(super) fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better | Verdict::Worse => "different",
+        Verdict::Same => "same",
+        Verdict::BusTie => "tie at the bus ceiling",
+        Verdict::CannotTell(_) => "cannot tell",
+    }
+}
+
+pub(super) fn paint(verdict: Verdict) -> Paint {
+    match verdict {
+        Verdict::Better | Verdict::Worse | Verdict::Same => Paint::Bold,
+        Verdict::BusTie | Verdict::CannotTell(_) => Paint::Care,
+    }
+}
+
+/// What is said of a pair after the word: `B is 5.1 % faster than A (4.2 … 6.0 %)`.
+pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names: (&str, &str)) -> String {
+    let (first, second) = names;
+    let is = format!("{second} is {}", change(pair, load.quantity, first));
+    let sides: Vec<(&Side, &str)> = [(pair.first, first), (pair.second, second)]
+        .into_iter()
+        .filter_map(|(at, name)| Some((side(load, at)?, name)))
+        .collect();
+    let those = |holds: &dyn Fn(&Side) -> bool| {
+        let names: Vec<&str> = sides.iter().filter(|(side, _)| holds(side)).map(|(_, name)| *name).collect();
+        format!("{} {}", names.join(" and "), if names.len() > 1 { "are" } else { "is" })
+    };
+    let marked = |mark: Mark| those(&|side: &Side| side.marks.contains(&mark));
+    match pair.verdict {
+        Verdict::Better | Verdict::Worse => is,
+        Verdict::Same => {
+            let real = if pair.significant { "; the difference is real but within the margin" } else { "" };
+            format!("{is}, within ±{} %{real}", figures_short(c.margin * 100.0))
+        }
+        Verdict::BusTie => format!("{is}; both are held by their bus, which says nothing of the media"),
+        Verdict::CannotTell(why) => match why {
+            Why::SingleValue => {
+                let single: Vec<&str> =
+                    sides.iter().filter(|(side, _)| side.values.len() < 2).map(|(_, name)| *name).collect();
+                let has = if single.len() > 1 { "have one value each" } else { "has one value" };
+                format!("{is}, without an interval: {} {has}", single.join(" and "))
+            }
+            Why::NoSpread => format!("{is}, without an interval: equal values are copies, not repeats"),
+            Why::Wide => {
+                let fewest = sides.iter().min_by_key(|(side, _)| side.values.len());
+                format!("{is}; more {} would tell", fewest.map_or("values", |(side, _)| of(side.basis)))
+            }
+            Why::BusHides => {
+                format!("{is}, but {} held by the bus, and the medium may be faster", marked(Mark::BusLimited))
+            }
+            Why::Invalid => format!("{is} by these figures, but {} invalid", marked(Mark::Invalid)),
+            Why::Fake => format!("{is}, but {} not genuine and can win nothing", marked(Mark::Fake)),
+        },
+    }
+}
+
+pub(super) fn side(load: &LoadComparison, group: usize) -> Option<&Side> {
+    load.sides.iter().find(|side| side.group == group)
+}
+
+/// The letter of a group.
+pub(super) fn letter(c: &Comparison, group: usize) -> String {
+    c.groups.get(group).map_or_else(|| "?".to_owned(), |info| info.letter.to_string())
+}
+
+/// The whole answer, about the primary load, with how it is meant.
+pub(super) fn overall(c: &Comparison) -> (String, Paint) {
+    let Some(load) = c.primary() else {
+        let mut text = "Nothing to compare: no load was measured in two of these groups.".to_owned();
+        if c.notes.iter().any(|note| matches!(note, Note::Published { groups } if groups.len() < c.groups.len())) {
+            text.push_str(" The loads of most published figures are those of assay run --suite blocks.");
+        }
+        return (text, Paint::Care);
+    };
+    let head = capitalised(&load.title);
+    if let ([pair], [first, second]) = (&load.pairs[..], &c.groups[..]) {
+        let mut names = (group(first), group(second));
+        if names.0 == names.1 {
+            names = (first.letter.to_string(), second.letter.to_string());
+        } else {
+            names = (format!("{} ({})", first.letter, names.0), format!("{} ({})", second.letter, names.1));
+        }
+        let said = sentence(c, load, pair, (&names.0, &names.1));
+        return (format!("{head}: {} – {said}.", word(pair.verdict)), paint(pair.verdict));
+    }
+    let reference = load.pairs.first().map_or(0, |pair| pair.first);
+    let each: Vec<String> = load
+        .pairs
+        .iter()
+        .filter(|pair| pair.first == reference)
+        .map(|pair| {
+            let second = letter(c, pair.second);
+            match pair.verdict {
+                Verdict::Better | Verdict::Worse => {
+                    format!("{second} {}", change(pair, load.quantity, &letter(c, reference)))
+                }
+                other => format!("{second}: {}", word(other)),
+            }
+        })
+        .collect();
+    let tone = load.pairs.first().map_or(Paint::Care, |pair| paint(pair.verdict));
+    (format!("{head}, against {}: {}.", letter(c, reference), each.join("; ")), tone)
+}

@@ -1,0 +1,82 @@
+//! A ratio with its interval in words.
+
+use assay_analysis::Quantity;
+use assay_analysis::compare::Pair;
+use assay_core::units::figures;
+
+/// Ratios from a half to the double are said in percent, others as multiples.
+const PERCENT: std::ops::RangeInclusive<f64> = 0.5..=2.0;
+
+/// What is more and what is less of a quantity, and how multiples of it are said.
+fn words(quantity: Quantity) -> [&'static str; 3] {
+    if quantity.more_is_better() { ["faster", "slower", "as fast"] } else { ["longer", "shorter", "as long"] }
+}
+
+/// `5.1 % faster than A (4.2 … 6.0 %)`; without interval where there is none.
+pub(super) fn change(pair: &Pair, quantity: Quantity, than: &str) -> String {
+    let [more, less, times] = words(quantity);
+    let interval = pair.low.zip(pair.high);
+    let ends = interval.map_or([pair.ratio; 2], |(low, high)| [low, high]);
+    let least = if pair.at_least { "at least " } else { "" };
+    if !ends.iter().chain([&pair.ratio]).all(|r| PERCENT.contains(r)) {
+        let ends = interval.map_or_else(String::new, |(l, h)| format!(" ({} … {})", figures(l), figures(h)));
+        return format!("{least}{} times {times} as {than}{ends}", figures(pair.ratio));
+    }
+    let sign = if pair.ratio < 1.0 { -1.0 } else { 1.0 };
+    let word = if pair.ratio < 1.0 { less } else { more };
+    let size = |ratio: f64| sign * (ratio - 1.0);
+    let ends = interval.map_or_else(String::new, |(low, high)| {
+        let (low, high) = if sign < 0.0 { (size(high), size(low)) } else { (size(low), size(high)) };
+        if low < 0.0 {
+            // On both sides of equality: each end says its direction.
+            let other = if pair.ratio < 1.0 { more } else { less };
+            format!(" ({} % {other} … {} % {word})", percent(-low), percent(high))
+        } else {
+            format!(" ({} … {} %)", percent(low), percent(high))
+        }
+    });
+    format!("{least}{} % {word} than {than}{ends}", percent(size(pair.ratio)))
+}
+
+/// A share in percent with as many digits as people compare.
+pub(super) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    let text = if percent.abs() >= 0.095 || percent == 0.0 { format!("{percent:.1}") } else { format!("{percent:.2}") };
+    // What is rounded to nothing has no sign.
+    if text.trim_matches(['-', '0', '.']).is_empty() { text.trim_start_matches('-').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_analysis::compare::Verdict;
+
+    fn pair(ratio: f64, low: Option<f64>, high: Option<f64>) -> Pair {
+        Pair {
+            first: 0,
+            second: 1,
+            ratio,
+            low,
+            high,
+            n: (3, 3),
+            verdict: Verdict::Better,
+            significant: true,
+            at_least: false,
+        }
+    }
+
+    #[test]
+    fn ratios_in_words() {
+        let say = |ratio, low, high, quantity| change(&pair(ratio, Some(low), Some(high)), quantity, "A");
+        assert_eq!(say(1.051, 1.042, 1.06, Quantity::Iops), "5.1 % faster than A (4.2 … 6.0 %)");
+        assert_eq!(say(0.95, 0.94, 0.96, Quantity::Iops), "5.0 % slower than A (4.0 … 6.0 %)");
+        assert_eq!(say(0.95, 0.90, 1.02, Quantity::P50Ns), "5.0 % shorter than A (2.0 % longer … 10.0 % shorter)");
+        assert_eq!(say(3.0, 2.5, 3.6, Quantity::Iops), "3.00 times as fast as A (2.50 … 3.60)");
+        assert_eq!(say(0.3, 0.2, 0.4, Quantity::P99Ns), "0.300 times as long as A (0.200 … 0.400)");
+        assert_eq!(change(&pair(1.7, None, None), Quantity::Iops, "A"), "70.0 % faster than A");
+        assert_eq!(say(1.0002, 1.0001, 1.0003, Quantity::Iops), "0.02 % faster than A (0.01 … 0.03 %)");
+        let least = Pair { at_least: true, ..pair(1.1, Some(1.05), Some(1.15)) };
+        assert_eq!(change(&least, Quantity::Iops, "A"), "at least 10.0 % faster than A (5.0 … 15.0 %)");
+        assert_eq!(percent(-0.000_001), "0.00");
+    }
+}

@@ -1,0 +1,65 @@
+//! What takes no part, in few lines.
+
+use std::collections::BTreeMap;
+
+use assay_analysis::compare::Comparison;
+
+use super::answer::letter;
+use super::names;
+use crate::facts::clean;
+
+/// One line for each group and reason: `B: not measured at this depth, but at QD 1: random read 4 KiB, QD 32`.
+pub(super) fn left_out(c: &Comparison) -> Vec<String> {
+    // Loads by group, reason and records, in the order they come.
+    let mut loads: BTreeMap<(usize, String, &str), Vec<&str>> = BTreeMap::new();
+    for e in &c.excluded {
+        let records = loads.entry((e.group, e.reason.to_string(), &e.load)).or_default();
+        if !records.contains(&e.record.as_str()) {
+            records.push(&e.record);
+        }
+    }
+    let mut lines: BTreeMap<(usize, String, Vec<&str>), Vec<&str>> = BTreeMap::new();
+    for e in &c.excluded {
+        let key = (e.group, e.reason.to_string(), e.load.as_str());
+        if let Some(records) = loads.remove(&key) {
+            lines.entry((key.0, key.1, records)).or_default().push(&e.load);
+        }
+    }
+    // Groups that lack the same for the same reason share a line.
+    let mut shared: Vec<(Vec<String>, String)> = Vec::new();
+    for ((group, reason, records), loads) in lines {
+        let all = c.groups.get(group).map_or(0, |info| info.records.len());
+        let mut whose = letter(c, group);
+        if all > 1 && records.len() < all {
+            let ids: Vec<String> = records.iter().map(|id| clean(id)).collect();
+            whose.push_str(&format!(" ({})", ids.join(", ")));
+        }
+        let what = format!("{}: {}", clean_line(&reason), clean_all(&loads));
+        match shared.iter_mut().find(|(_, known)| *known == what) {
+            Some((groups, _)) => groups.push(whose),
+            None => shared.push((vec![whose], what)),
+        }
+    }
+    shared.into_iter().map(|(groups, what)| format!("{}: {what}", groups.join(", "))).collect()
+}
+
+/// Text from records as one harmless line, however long: a reason is never cut.
+pub(super) fn clean_line(text: &str) -> String {
+    assay_core::text::harmless(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+fn clean_all(loads: &[&str]) -> String {
+    let all: Vec<String> = loads.iter().map(|load| clean(load)).collect();
+    all.join("; ")
+}
+
+/// What the statements are about, for each group that has a figure of the primary load.
+pub(super) fn about(c: &Comparison) -> Option<String> {
+    let load = c.primary()?;
+    let each: Vec<String> = load
+        .sides
+        .iter()
+        .map(|side| format!("{} {} ({})", letter(c, side.group), names::about(side.basis), names::n(side)))
+        .collect();
+    Some(each.join(", "))
+}

@@ -1,0 +1,142 @@
+//! Groups, marks and figures by name.
+
+use assay_analysis::compare::{Basis, Comparison, GroupInfo, LoadComparison, Method, Side};
+use assay_analysis::{Mark, Quantity};
+use assay_core::units::figures;
+
+use crate::facts::clean;
+use crate::figure::{MB, latency_unit};
+use crate::wrap::shorten;
+
+/// Longest name of a group.
+const LONGEST: usize = 44;
+
+/// What a group is: a unit, or a model with the number of its units.
+pub(super) fn group(info: &GroupInfo) -> String {
+    let name = match (&info.units[..], &info.models[..]) {
+        ([(model, unit)], _) if !unit.is_empty() => format!("{} {}", shorten(&clean(model), 30), clean(unit)),
+        ([(model, _)], _) => clean(model),
+        (units, [model]) => format!("{}, {} units", shorten(&clean(model), 30), units.len()),
+        (units, models) => format!("{} models, {} units", models.len(), units.len()),
+    };
+    shorten(&name, LONGEST)
+}
+
+/// Which records a group holds.
+pub(super) fn records(info: &GroupInfo) -> String {
+    match &info.records[..] {
+        [one] => format!("record {}", shorten(&clean(one), 40)),
+        many => format!("{} records", many.len()),
+    }
+}
+
+/// `n=3 repeats`.
+pub(super) fn n(side: &Side) -> String {
+    let n = side.values.len();
+    let what = of(side.basis);
+    if n == 1 { "one value".to_owned() } else { format!("n={n} {what}") }
+}
+
+/// What the values are.
+pub(super) fn of(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Repeats => "repeats",
+        Basis::Runs => "runs",
+        Basis::Units => "units",
+    }
+}
+
+/// What a statement about the group is about.
+pub(super) fn about(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Repeats => "this unit in this run",
+        Basis::Runs => "this unit",
+        Basis::Units => "the model",
+    }
+}
+
+/// Marks in words; nothing for none.
+pub(super) fn marks(side: &Side) -> String {
+    let words: Vec<&str> = side.marks.iter().map(|mark| word(*mark)).collect();
+    words.join(", ")
+}
+
+/// Marks with the letters of the groups that have them, in order.
+pub(super) fn marked(c: &Comparison, load: &LoadComparison) -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = Vec::new();
+    for side in load.sides.iter().filter(|side| !side.marks.is_empty()) {
+        let (marks, letter) = (marks(side), super::answer::letter(c, side.group));
+        match all.iter_mut().find(|(known, _)| *known == marks) {
+            Some((_, letters)) => letters.push_str(&format!(", {letter}")),
+            None => all.push((marks, letter)),
+        }
+    }
+    all
+}
+
+fn word(mark: Mark) -> &'static str {
+    match mark {
+        Mark::BusLimited => "at the bus ceiling",
+        Mark::InstrumentLimited => "limited by the instrument",
+        Mark::Suspect => "doubtful",
+        Mark::Invalid => "invalid",
+        Mark::Fake => "not genuine",
+        Mark::Published => "published",
+    }
+}
+
+/// Unit of a quantity and its divisor, by the size of what is shown.
+pub(super) fn unit(quantity: Quantity, like: f64) -> (&'static str, f64) {
+    match quantity {
+        Quantity::Iops => ("IOPS", 1.0),
+        Quantity::BytesPerSecond | Quantity::DurableBytesPerSecond => ("MB/s", MB),
+        Quantity::P50Ns | Quantity::P99Ns => latency_unit(like),
+    }
+}
+
+/// A quantity in words.
+pub(super) fn quantity(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::Iops => "operations per second",
+        Quantity::BytesPerSecond => "rate",
+        Quantity::DurableBytesPerSecond => "durable rate",
+        Quantity::P50Ns => "median latency",
+        Quantity::P99Ns => "99th percentile of latency",
+    }
+}
+
+/// How it was computed.
+pub(super) fn method(comparison: &Comparison) -> String {
+    let uses = |method| comparison.loads.iter().any(|load| load.method == method);
+    let mut ways = Vec::new();
+    if uses(Method::Welch) {
+        ways.push("Welch's t on logarithms");
+    }
+    if uses(Method::Simultaneous) {
+        ways.push("simultaneous intervals of all pairs on logarithms, variances shared in part");
+    }
+    if uses(Method::WelchBonferroni) {
+        ways.push("Welch's t on logarithms with Bonferroni's correction for all pairs");
+    }
+    let mut text = format!(
+        "{} % intervals: {}; same is an interval within ±{} %",
+        figures_short(comparison.level * 100.0),
+        ways.join(", "),
+        figures_short(comparison.margin * 100.0)
+    );
+    if comparison.loads.iter().any(|load| load.widened) {
+        text.push_str("; widened for repeats whose number --confidence decided");
+    }
+    text
+}
+
+/// `95`, `99.5`: without zeros that say nothing.
+pub(super) fn figures_short(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The ends of an axis.
+pub(super) fn end(value: f64, unit: f64) -> String {
+    figures(value / unit)
+}

@@ -1,0 +1,172 @@
+//! What people read of comparisons, from published figures and what could be made of them.
+
+use assay_analysis::compare::{By, Comparison, Group, Reason, Request, compare, split};
+use assay_analysis::published;
+use assay_core::finding::Finding;
+use assay_core::record::Record;
+use unicode_width::UnicodeWidthStr;
+
+use super::{markdown, text};
+use crate::style::Style;
+
+fn against(groups: &[&[Record]]) -> Comparison {
+    let groups: Vec<Group<'_>> =
+        groups.iter().map(|records| Group { name: "q".to_owned(), records: records.iter().collect() }).collect();
+    compare(&groups, &Request::default()).unwrap()
+}
+
+/// A record with this share of the published figures.
+fn scaled(record: &Record, id: &str, by: f64) -> Record {
+    let mut record = record.clone();
+    record.id = id.to_owned();
+    record.labels.insert("unit".to_owned(), id.to_owned());
+    for m in &mut record.measurements {
+        for e in [&mut m.iops, &mut m.bytes_per_second].into_iter().flatten() {
+            e.point *= by;
+        }
+    }
+    record
+}
+
+fn ultra() -> Vec<Record> {
+    published("sandisk-ultra-a1").unwrap()
+}
+
+/// The text in one line, so that a sentence is found wherever it breaks.
+fn joined(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn plain(c: &Comparison) -> String {
+    joined(&text(c, &Style::default()))
+}
+
+#[test]
+fn the_answer_comes_first() {
+    let a = ultra();
+    let mut b: Vec<Record> = a.iter().map(|r| scaled(r, &format!("{}x", r.id), 1.5)).collect();
+    let said = plain(&against(&[&a, &b]));
+    assert!(
+        said.starts_with("Random read 4 KiB, 4 jobs: different – B is 50.0 % faster than A (34.4 … 67.4 %)."),
+        "letters stand for equal names: {said}"
+    );
+    for record in &mut b {
+        record.labels.insert("model".to_owned(), "Other".to_owned());
+    }
+    let said = plain(&against(&[&a, &b]));
+    let names = "B (Other, 3 units) is 50.0 % faster than A (SanDisk Ultra A1, 3 units) (";
+    assert!(said.starts_with(&format!("Random read 4 KiB, 4 jobs: different – {names}")), "{said}");
+}
+
+#[test]
+fn every_rule_has_its_words() {
+    let a = ultra();
+    let copies: Vec<Record> = a.iter().map(|r| scaled(r, &format!("{}y", r.id), 1.001)).collect();
+    let said = plain(&against(&[&a, &copies]));
+    assert!(
+        said.contains("cannot tell: B is 0.1 % faster than A (") && said.contains("more units would tell"),
+        "{said}"
+    );
+    assert!(said.contains("A, B published") && said.contains("A the model (n=3 units)"), "{said}");
+
+    let held = |records: &[Record]| {
+        let mut records = records.to_vec();
+        records.iter_mut().flat_map(|r| &mut r.measurements).for_each(|m| m.bus_limited = true);
+        records
+    };
+    let faster: Vec<Record> = a.iter().map(|r| scaled(r, &format!("{}x", r.id), 1.5)).collect();
+    let said = plain(&against(&[&held(&a), &held(&faster)]));
+    assert!(said.contains("tie at the bus ceiling: B is 50.0 % faster"), "{said}");
+    assert!(said.contains("which says nothing of the media"), "{said}");
+    assert!(plain(&against(&[&a, &held(&faster)])).contains("different: B is at least 50.0 % faster than A"));
+    let said = plain(&against(&[&held(&a), &faster]));
+    assert!(said.contains("but A is held by the bus, and the medium may be faster"), "{said}");
+
+    let mut invalid = faster.clone();
+    for record in &mut invalid {
+        record.warnings.push(Finding::ServedFromCache { proof_ratio: 0.02 }.into());
+    }
+    let said = plain(&against(&[&a, &invalid]));
+    assert!(said.contains("by these figures, but B is invalid") && said.contains("only 2.00 %"), "{said}");
+
+    let said = plain(&against(&[&a[..1], &faster[..1]]));
+    assert!(
+        said.contains("cannot tell: B is 50.0 % faster than A, without an interval: A and B have one value each"),
+        "{said}"
+    );
+    let said = plain(&against(&[&a, &faster, &copies]));
+    assert!(
+        said.starts_with("Random read 4 KiB, 4 jobs, against A: B 5") && said.contains("C: cannot tell."),
+        "{said}"
+    );
+    assert!(said.contains("C is 3") && said.contains("slower than B"), "all pairs of few groups: {said}");
+}
+
+#[test]
+fn nothing_in_common_is_said_with_reasons() {
+    let mine = scaled(&published("ssd-via-sata").unwrap()[0], "mine", 1.0);
+    let said = plain(&against(&[&[mine], &ultra()]));
+    assert!(said.starts_with("Nothing to compare") && said.contains("--suite blocks"), "{said}");
+    assert!(
+        said.contains("left out A: not measured at this depth, but at QD 1, QD 32: random read 4 KiB, 4 jobs"),
+        "{said}"
+    );
+    assert!(said.contains("B: not measured: sequential read 1 MiB"), "{said}");
+}
+
+#[test]
+fn every_line_fits_and_ascii_is_ascii() {
+    let all = vec![published("").unwrap()];
+    let mut hostile = scaled(&ultra()[0], "\u{1b}[2Jid\u{202e}", 1.1);
+    hostile.labels.insert("model".to_owned(), "漢字\u{1b}]0;x\u{7}<b>|".repeat(20));
+    hostile.host.board = Some("\u{9b}31m\nboard".repeat(9));
+    let comparisons =
+        [compare(&split(&all, By::Model), &Request::default()).unwrap(), against(&[&ultra(), &[hostile]])];
+    for c in &comparisons {
+        for width in [60, 80, 120] {
+            for (color, unicode) in [(true, true), (false, true), (false, false)] {
+                let shown = text(c, &Style { width, color, unicode });
+                assert!(unicode || shown.is_ascii(), "{shown}");
+                assert!(color || shown.chars().all(|c| c == '\n' || !c.is_control()), "{shown:?}");
+                for line in shown.lines().filter(|_| !color) {
+                    assert!(line.width() <= width, "{}: {line}", line.width());
+                }
+            }
+        }
+        let md = markdown(c);
+        assert!(!md.contains("<b>") && md.chars().all(|c| c == '\n' || !c.is_control()), "{md}");
+        let rows: Vec<usize> =
+            md.lines().filter(|l| l.starts_with('|')).map(|l| l.replace("\\|", "").matches('|').count()).collect();
+        assert!(rows.iter().all(|n| *n == 4 || *n == c.groups.len() + 4), "{rows:?}");
+    }
+}
+
+#[test]
+fn each_value_left_out_is_named() {
+    let a = ultra();
+    let mut b = scaled(&a[0], "b", 1.2);
+    b.measurements[0].iops.as_mut().unwrap().point = f64::NAN;
+    let c = against(&[&a, &[b]]);
+    assert!(c.excluded.iter().any(|e| matches!(e.reason, Reason::BadValue { .. })));
+    assert!(
+        plain(&c)
+            .contains("left out B: left out a value of NaN: not a positive finite number: random read 4 KiB, 4 jobs"),
+        "{}",
+        plain(&c)
+    );
+}
+
+#[test]
+fn markdown_says_the_same() {
+    let a = ultra();
+    let b: Vec<Record> = a.iter().map(|r| scaled(r, &format!("{}x", r.id), 1.5)).collect();
+    let md = markdown(&against(&[&a, &b]));
+    assert!(md.starts_with("# Comparison\n\n**Random read 4 KiB, 4 jobs: different – B "), "{md}");
+    assert!(
+        md.contains(
+            "| random read 4 KiB, 4 jobs (primary) | operations per second, IOPS | 1 721 ±208 (n=3 units; published) |"
+        ),
+        "{md}"
+    );
+    assert!(md.contains("(exploratory)") && md.contains("- method: 95 % intervals: Welch's t on logarithms"), "{md}");
+}

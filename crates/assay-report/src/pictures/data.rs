@@ -1,0 +1,285 @@
+//! What pictures are drawn from, and how it is taken from records.
+
+use assay_analysis::{Load, Mark, Quantity, identity, loads, reading, short_name};
+use assay_core::estimate::Estimate;
+use assay_core::record::Record;
+use assay_core::units::{figures, grouped};
+use assay_core::workload::{Op, Pattern};
+
+use crate::bus;
+use crate::facts::{self, clean};
+
+/// A figure with what is known of its certainty, in the unit of its picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Value {
+    /// The figure: finite, more than 0.
+    pub point: f64,
+    /// Interval, where there is one.
+    pub interval: Option<(f64, f64)>,
+    /// Level of the interval, 0 to 1.
+    pub level: Option<f64>,
+    /// Number of values that it rests on.
+    pub n: u32,
+    /// What it has to be read with.
+    pub marks: Vec<Mark>,
+}
+
+/// What a bus lets through.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ceiling {
+    /// Mode of the bus.
+    pub name: String,
+    /// Rate in MB/s.
+    pub value: f64,
+}
+
+/// Which loads a picture may show: those whose title holds all these words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wanted(Vec<String>);
+
+impl Wanted {
+    /// From words as in `random read 4 KiB`; none for all loads.
+    #[must_use]
+    pub fn new(words: &str) -> Self {
+        Self(words.split([' ', ',']).filter(|w| !w.is_empty()).map(str::to_lowercase).collect())
+    }
+
+    fn holds(&self, load: &Load) -> bool {
+        let title = load.title().to_lowercase();
+        let words: Vec<&str> = title.split([' ', ',', '(', ')']).collect();
+        self.0.iter().all(|wanted| words.contains(&wanted.as_str()))
+    }
+}
+
+impl Value {
+    /// Whether it is a lower bound: the bus or the instrument was reached.
+    #[must_use]
+    pub fn bounded(&self) -> bool {
+        self.marks.iter().any(|mark| matches!(mark, Mark::BusLimited | Mark::InstrumentLimited))
+    }
+
+    /// Whether it may be compared.
+    pub(crate) fn counts(&self) -> bool {
+        !self.marks.iter().any(|mark| matches!(mark, Mark::Invalid | Mark::Fake))
+    }
+
+    /// All that an axis has to hold.
+    pub(crate) fn extent(&self) -> impl Iterator<Item = f64> + Clone {
+        let (low, high) = self.interval.unwrap_or((self.point, self.point));
+        [self.point, low, high].into_iter()
+    }
+}
+
+/// One record in a picture.
+pub(crate) struct Subject<'a> {
+    pub(crate) record: &'a Record,
+    pub(crate) model: String,
+    pub(crate) label: String,
+    /// Its unit; empty where it is not known.
+    pub(crate) unit: String,
+}
+
+/// Records with names that tell them apart.
+pub(crate) fn subjects(records: &[Record]) -> Vec<Subject<'_>> {
+    let named = |r: &Record| {
+        let name = clean(&short_name(&identity(r)));
+        if name.is_empty() { facts::title(r) } else { name }
+    };
+    let names: Vec<String> = records.iter().map(named).collect();
+    let one_unit = |model: &str| {
+        let mut of = records.iter().zip(&names).filter(|(r, _)| facts::title(r) == model).map(|(_, name)| name);
+        let first = of.next();
+        of.all(|name| Some(name) == first)
+    };
+    // A serial number tells nothing where there is one unit of the model.
+    let base =
+        |(r, name): (&Record, &String)| Some(facts::title(r)).filter(|m| one_unit(m)).unwrap_or_else(|| name.clone());
+    let bases: Vec<String> = records.iter().zip(&names).map(base).collect();
+    let label = |(record, base): (&Record, &String)| {
+        let shared = bases.iter().filter(|other| *other == base).count() > 1;
+        if shared { format!("{base} ({})", clean(&record.id)) } else { base.clone() }
+    };
+    let labels = records.iter().zip(&bases).map(label);
+    records
+        .iter()
+        .zip(labels)
+        .map(|(record, label)| Subject {
+            record,
+            model: facts::title(record),
+            label: shortened(&label),
+            unit: identity(record).unit,
+        })
+        .collect()
+}
+
+/// Longest name in a title, in letters.
+const LONGEST: usize = 48;
+
+/// Beginning and end of a long name.
+fn shortened(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= LONGEST {
+        return name.to_owned();
+    }
+    let half = LONGEST / 2;
+    letters[..half].iter().chain(&['…']).chain(&letters[letters.len() - half + 1..]).collect()
+}
+
+/// Loads of these records that are wanted.
+pub(crate) fn wanted_loads(records: &[Record], wanted: &Wanted) -> Vec<Load> {
+    loads(records).into_iter().filter(|load| wanted.holds(load)).collect()
+}
+
+/// The load that most records can be compared under; the first of several.
+pub(crate) fn most_common(records: &[Record], loads: &[Load]) -> Option<Load> {
+    let count = |load: &Load| records.iter().filter(|r| value(r, load, Quantity::usual(load)).is_some()).count();
+    // Random reads of small blocks are what the media of a computer do most.
+    let random = |load: &Load| load.pattern() == Pattern::Random && load.op() == Op::Read;
+    let best = loads.iter().enumerate().max_by_key(|(i, load)| (count(load), random(load), std::cmp::Reverse(*i)));
+    best.map(|(_, load)| load.clone()).filter(|load| count(load) > 0)
+}
+
+/// Name of a quantity's unit.
+pub(crate) fn unit(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::Iops => "IOPS",
+        Quantity::BytesPerSecond => "MB/s",
+        Quantity::DurableBytesPerSecond => "MB/s durable",
+        Quantity::P50Ns | Quantity::P99Ns => "ms",
+    }
+}
+
+fn factor(quantity: Quantity) -> f64 {
+    match quantity {
+        Quantity::Iops => 1.0,
+        Quantity::BytesPerSecond | Quantity::DurableBytesPerSecond | Quantity::P50Ns | Quantity::P99Ns => 1e-6,
+    }
+}
+
+/// The figure of a record under a load, if it can be drawn.
+pub(crate) fn value(record: &Record, load: &Load, quantity: Quantity) -> Option<Value> {
+    let found = reading(record, load, quantity)?;
+    let scale = factor(quantity);
+    let estimate: Option<&Estimate> = match quantity {
+        Quantity::Iops => found.measurement.iops.as_ref(),
+        Quantity::BytesPerSecond => found.measurement.bytes_per_second.as_ref(),
+        Quantity::DurableBytesPerSecond => found.measurement.durable_bytes_per_second.as_ref(),
+        Quantity::P50Ns => found.measurement.latency_ns.p50.as_ref(),
+        Quantity::P99Ns => found.measurement.latency_ns.p99.as_ref(),
+    };
+    let mean = found.values.iter().sum::<f64>() / found.values.len().max(1) as f64;
+    let point = estimate.map_or(mean, |e| e.point) * scale;
+    let ends = estimate.and_then(|e| Some((e.low? * scale, e.high? * scale)));
+    let n = u32::try_from(found.values.len()).unwrap_or(u32::MAX);
+    (point.is_finite() && point > 0.0).then(|| Value {
+        point,
+        interval: ends.filter(|(low, high)| low.is_finite() && high.is_finite() && low <= high),
+        level: estimate.and_then(|e| e.level),
+        n: estimate.map_or(n, |e| e.n),
+        marks: found.marks,
+    })
+}
+
+/// Values of the repeats behind a figure.
+pub(crate) fn repeats(record: &Record, load: &Load, quantity: Quantity) -> Vec<f64> {
+    let found = reading(record, load, quantity).map(|r| r.values).unwrap_or_default();
+    found.into_iter().map(|v| v * factor(quantity)).filter(|v| v.is_finite() && *v > 0.0).collect()
+}
+
+/// The ceilings of buses, each once.
+pub(crate) fn ceilings<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Ceiling> {
+    let mut all: Vec<Ceiling> = Vec::new();
+    for record in records {
+        let (Some(rate), Some(bus)) = (bus::reachable(&record.medium), &record.medium.bus) else { continue };
+        let name = if bus.mode.trim().is_empty() { "bus".to_owned() } else { clean(&bus.mode) };
+        let ceiling = Ceiling { name, value: rate / 1e6 };
+        if !all.iter().any(|known| known.name == ceiling.name && (known.value / ceiling.value - 1.0).abs() < 0.01) {
+            all.push(ceiling);
+        }
+    }
+    all
+}
+
+/// How many values figures rest on: `n = 3 each`.
+pub(crate) fn counted<'a>(values: impl Iterator<Item = &'a Value> + Clone) -> String {
+    let (least, most) = values.clone().fold((u32::MAX, 0), |(a, b), v| (a.min(v.n), b.max(v.n)));
+    if least >= most { format!("n = {most} each") } else { format!("n = {least} to {most}") }
+}
+
+/// What figures rest on: `n = 3 each, bars are 95 % intervals`.
+pub(crate) fn rests_on<'a>(values: impl Iterator<Item = &'a Value> + Clone) -> String {
+    if values.clone().next().is_some() && values.clone().all(|v| v.marks.contains(&Mark::Published)) {
+        return "one published value each, no interval".to_owned();
+    }
+    let n = counted(values.clone());
+    let with = values.clone().filter(|v| v.interval.is_some()).count();
+    let mut levels: Vec<f64> = values.clone().filter_map(|v| v.interval.and(v.level)).collect();
+    levels.sort_by(f64::total_cmp);
+    levels.dedup();
+    let percent = |level: &f64| format!("{} %", (level * 1000.0).round() / 10.0);
+    let level = levels.iter().map(percent).collect::<Vec<_>>().join(" and ");
+    match with {
+        0 => format!("{n}, no interval"),
+        all if all == values.count() => format!("{n}, bars are {level} intervals"),
+        _ => format!("{n}, bars are {level} intervals where there are any"),
+    }
+}
+
+/// Notes that pictures with marked figures need, and names of what was left out with its reason.
+pub(crate) fn notes<'a>(values: impl Iterator<Item = (&'a str, &'a Value)>) -> Vec<String> {
+    let (mut left_out, mut suspect, mut bounded): (Vec<String>, Vec<&str>, bool) = (Vec::new(), Vec::new(), false);
+    for (name, value) in values {
+        if !value.counts() {
+            let reason = if value.marks.contains(&Mark::Fake) { "fake or damaged" } else { "invalid" };
+            left_out.push(format!("{name} ({reason})"));
+        } else {
+            bounded |= value.bounded();
+            if value.marks.contains(&Mark::Suspect) {
+                suspect.push(name);
+            }
+        }
+    }
+    let mut notes = Vec::new();
+    if bounded {
+        notes.push("Hollow: the bus or the instrument was reached, the medium is at least this fast.".to_owned());
+    }
+    suspect.dedup();
+    if !suspect.is_empty() {
+        notes.push(format!("Suspect, see its warnings: {}.", listed(suspect.into_iter())));
+    }
+    left_out.dedup();
+    if !left_out.is_empty() {
+        notes.push(format!("Not drawn: {}.", listed(left_out.iter().map(String::as_str))));
+    }
+    notes
+}
+
+/// Names in a row, at most a dozen of them.
+pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let all: Vec<&str> = names.collect();
+    let shown = all.iter().take(12).copied().collect::<Vec<_>>().join(", ");
+    if all.len() > 12 { format!("{shown} and {} more", all.len() - 12) } else { shown }
+}
+
+/// `6.26 MB/s`.
+pub(crate) fn said(value: f64, unit: &str) -> String {
+    format!("{} {unit}", figures(value))
+}
+
+/// How far apart two figures are: `12 %`, or `a factor of 2.3`.
+pub(crate) fn by_how_much(ratio: f64) -> String {
+    if ratio >= 2.0 {
+        return format!(
+            "a factor of {}",
+            if ratio < 9.95 { format!("{ratio:.1}") } else { grouped(ratio.round() as i64) }
+        );
+    }
+    let percent = (ratio - 1.0) * 100.0;
+    if percent < 0.05 {
+        "less than 0.1 %".to_owned()
+    } else if percent < 9.95 {
+        format!("{percent:.1} %")
+    } else {
+        format!("{percent:.0} %")
+    }
+}

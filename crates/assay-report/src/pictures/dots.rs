@@ -1,0 +1,152 @@
+//! Every unit as a row, every repeat as a dot: what lies between units and what between models.
+
+use assay_analysis::Quantity;
+use assay_core::record::Record;
+
+use super::data::{
+    Ceiling, Value, Wanted, by_how_much, ceilings, most_common, notes, repeats, rests_on, said, subjects, unit, value,
+    wanted_loads,
+};
+use super::paint::looks;
+use super::rows::{self, Row};
+use super::scene::Drawing;
+use super::sheet::{Sheet, WIDTH};
+
+/// Units under one load.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dots {
+    /// The load: `random read 4 KiB`.
+    pub load: String,
+    /// Unit of the figures.
+    pub unit: String,
+    /// Units; those of a model together.
+    pub rows: Vec<DotRow>,
+    /// Ceilings, where the unit is MB/s.
+    pub ceilings: Vec<Ceiling>,
+    /// Below the picture.
+    pub notes: Vec<String>,
+}
+
+/// One unit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DotRow {
+    /// Who it is.
+    pub label: String,
+    /// Its model.
+    pub model: String,
+    /// Which physical piece it is; empty where that is not known.
+    pub unit: String,
+    /// Its figure.
+    pub value: Value,
+    /// Its repeats.
+    pub repeats: Vec<f64>,
+}
+
+impl Dots {
+    /// The units of these records under the load that most of them have.
+    #[must_use]
+    pub fn of(records: &[Record], wanted: &Wanted) -> Option<Self> {
+        let load = most_common(records, &wanted_loads(records, wanted))?;
+        let quantity = Quantity::usual(&load);
+        let mut shown: Vec<&Record> = Vec::new();
+        let mut rows: Vec<DotRow> = Vec::new();
+        for subject in subjects(records) {
+            if let Some(value) = value(subject.record, &load, quantity) {
+                shown.push(subject.record);
+                let repeats = repeats(subject.record, &load, quantity);
+                rows.push(DotRow { label: subject.label, model: subject.model, unit: subject.unit, value, repeats });
+            }
+        }
+        // Models by their best unit, units by their figure.
+        let best = |model: &str| {
+            rows.iter().filter(|r| r.model == model && r.value.counts()).map(|r| r.value.point).fold(0.0, f64::max)
+        };
+        let keys: Vec<f64> = rows.iter().map(|row| best(&row.model)).collect();
+        let mut keyed: Vec<(f64, DotRow)> = keys.into_iter().zip(rows).collect();
+        keyed.sort_by(|(a, x), (b, y)| {
+            b.total_cmp(a).then_with(|| x.model.cmp(&y.model)).then(y.value.point.total_cmp(&x.value.point))
+        });
+        let rows: Vec<DotRow> = keyed.into_iter().map(|(_, row)| row).collect();
+        let missing = records.len() - rows.len();
+        let missing =
+            (missing > 0).then(|| format!("{missing} of {} records have no figure of this load.", records.len()));
+        let ceilings = if quantity == Quantity::BytesPerSecond { ceilings(shown) } else { Vec::new() };
+        Some(Self {
+            load: load.title(),
+            unit: unit(quantity).to_owned(),
+            rows,
+            ceilings,
+            notes: missing.into_iter().collect(),
+        })
+    }
+
+    fn title(&self) -> String {
+        let good: Vec<&DotRow> = self.rows.iter().filter(|row| row.value.counts()).collect();
+        let Some(first) = good.first() else { return format!("No valid figure of {}", self.load) };
+        if good.len() == 1 {
+            let (least, most) = ends(first.repeats.iter().copied());
+            let figure = format!("{} does {} at {}", first.label, said(first.value.point, &self.unit), self.load);
+            return if first.repeats.len() > 1 {
+                format!("{figure}; its {} repeats lie within {}", first.repeats.len(), by_how_much(most / least))
+            } else {
+                figure
+            };
+        }
+        let (least, most) = ends(good.iter().map(|row| row.value.point));
+        let mut widest: Option<(&str, usize, f64)> = None;
+        let mut models: Vec<&str> = good.iter().map(|row| row.model.as_str()).collect();
+        models.dedup();
+        for model in &models {
+            let units: Vec<f64> = good.iter().filter(|r| r.model == *model).map(|r| r.value.point).collect();
+            let (low, high) = ends(units.iter().copied());
+            if units.len() > 1 && widest.is_none_or(|(_, _, ratio)| high / low > ratio) {
+                widest = Some((model, units.len(), high / low));
+            }
+        }
+        let all = by_how_much(most / least);
+        // Several records of one piece are no units.
+        let distinct =
+            |i: usize, row: &DotRow| good[..i].iter().all(|o| (&o.model, &o.unit) != (&row.model, &row.unit));
+        let all_units = good.iter().enumerate().all(|(i, row)| distinct(i, row));
+        let units = if all_units { "units" } else { "records" };
+        match widest {
+            Some((model, n, ratio)) if models.len() > 1 => format!(
+                "{n} {units} of {model} differ by {} at {}, all {} by {all}",
+                by_how_much(ratio),
+                self.load,
+                good.len()
+            ),
+            Some((model, n, ratio)) => {
+                format!("{n} {units} of {model} differ by {} at {}", by_how_much(ratio), self.load)
+            }
+            None => {
+                format!("{} is ahead of {} others at {}; all differ by {all}", first.label, good.len() - 1, self.load)
+            }
+        }
+    }
+}
+
+fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, 0.0), |(least, most), v| (v.min(least), v.max(most)))
+}
+
+/// Draws units with their repeats.
+#[must_use]
+pub fn dots(data: &Dots) -> Drawing {
+    let with_repeats = data.rows.iter().any(|row| row.repeats.len() > 1);
+    let rings = if with_repeats { "; rings are repeats" } else { "" };
+    let described = format!("{}, {}; {}{rings}", data.load, data.unit, rests_on(data.rows.iter().map(|r| &r.value)));
+    let mut sheet = Sheet::new(WIDTH, &data.title(), &described);
+    let looks = looks(data.rows.iter().map(|row| row.model.as_str()));
+    let mut before = "";
+    let mut rows: Vec<Row> = Vec::new();
+    for (r, look) in data.rows.iter().zip(looks) {
+        let first = r.model != before;
+        before = &r.model;
+        rows.push(Row { lead: "", label: &r.label, value: &r.value, repeats: &r.repeats, look, first });
+    }
+    let bottom = rows::draw(&mut sheet, &rows, &data.ceilings, &data.unit);
+    let mut small = notes(data.rows.iter().map(|r| (r.label.as_str(), &r.value)));
+    small.extend(data.notes.iter().cloned());
+    sheet.finish(bottom, &small)
+}

@@ -1,0 +1,195 @@
+//! Units by workloads: who is good at what.
+
+use assay_analysis::{Load, Quantity};
+use assay_core::record::Record;
+use assay_core::units::figures;
+
+use super::data::{Value, Wanted, counted, notes, subjects, unit, value, wanted_loads};
+use super::font;
+use super::paint::{BAND, INK, MUTE, PAPER, Ramp, VOID, heat as shade};
+use super::scene::{Anchor, Drawing, Shape, Stroke, Text};
+use super::sheet::{EDGE, LABEL, Sheet, WIDTH};
+
+/// Figures of units (rows) under loads (columns).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Heat {
+    /// Names of the rows.
+    pub rows: Vec<String>,
+    /// Columns.
+    pub columns: Vec<Column>,
+    /// Below the picture.
+    pub notes: Vec<String>,
+}
+
+/// One load.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// The load: `random read 4 KiB`.
+    pub load: String,
+    /// Unit of its figures.
+    pub unit: String,
+    /// A figure for each row, where there is one.
+    pub cells: Vec<Option<Value>>,
+}
+
+impl Column {
+    fn best(&self) -> f64 {
+        self.cells.iter().flatten().filter(|v| v.counts()).map(|v| v.point).fold(0.0, f64::max)
+    }
+}
+
+/// Side of a cell.
+const CELL: (f64, f64) = (44.0, 24.0);
+
+impl Heat {
+    /// All loads that two records or more have; of one record nothing can be compared.
+    #[must_use]
+    pub fn of(records: &[Record], wanted: &Wanted) -> Option<Self> {
+        let all = subjects(records);
+        let column = |load: &Load| {
+            let quantity = Quantity::usual(load);
+            let cells = all.iter().map(|s| value(s.record, load, quantity)).collect();
+            Column { load: load.title(), unit: unit(quantity).to_owned(), cells }
+        };
+        let every: Vec<Column> = wanted_loads(records, wanted).iter().map(column).collect();
+        let (columns, alone): (Vec<Column>, Vec<Column>) =
+            every.into_iter().partition(|c| c.cells.iter().flatten().filter(|v| v.counts()).count() > 1);
+        let kept: Vec<usize> = (0..all.len()).filter(|i| columns.iter().any(|c| c.cells[*i].is_some())).collect();
+        let columns: Vec<Column> = columns
+            .into_iter()
+            .map(|c| Column { cells: kept.iter().map(|i| c.cells[*i].clone()).collect(), ..c })
+            .collect();
+        let mut notes = Vec::new();
+        if !alone.is_empty() {
+            notes.push(format!("{} more loads have a valid figure of fewer than two records.", alone.len()));
+        }
+        let missing = all.len() - kept.len();
+        if missing > 0 {
+            notes.push(format!("{missing} of {} records share no load with another.", all.len()));
+        }
+        let rows = kept.iter().map(|i| all[*i].label.clone()).collect();
+        (!columns.is_empty()).then_some(Self { rows, columns, notes })
+    }
+
+    fn title(&self) -> String {
+        let mut wins = vec![0usize; self.rows.len()];
+        for column in &self.columns {
+            let best = column.best();
+            for (row, cell) in column.cells.iter().enumerate() {
+                wins[row] += usize::from(cell.as_ref().is_some_and(|v| v.counts() && v.point >= best));
+            }
+        }
+        let most = wins.iter().copied().max().unwrap_or(0);
+        let first: Vec<&str> =
+            self.rows.iter().zip(&wins).filter(|(_, w)| **w == most).map(|(name, _)| name.as_str()).collect();
+        let loads = self.columns.len();
+        match (&first[..], loads) {
+            ([one], 1) => format!("{one} is fastest under the one load that can be compared"),
+            ([one], n) if most == n => format!("{one} is fastest under all {n} loads"),
+            ([one], n) => format!("{one} is fastest under {most} of {n} loads, more than any other"),
+            (several, n) => {
+                format!("No one is ahead: {} units are fastest under {most} of {n} loads each", several.len())
+            }
+        }
+    }
+}
+
+/// Draws units by workloads; each column is shaded by the share of its best.
+#[must_use]
+pub fn heat(data: &Heat) -> Drawing {
+    let names = data.rows.iter().map(|n| font::width(n, LABEL, false)).fold(60.0, f64::max).min(230.0);
+    let left = EDGE + names + 12.0;
+    let heads: Vec<String> = data.columns.iter().map(|c| format!("{}, {}", c.load, c.unit)).collect();
+    let longest = heads.iter().map(|h| font::width(h, 11.0, false)).fold(0.0, f64::max).min(250.0);
+    // Heads stand at 55 degrees, which still reads without turning one's own.
+    let rise = longest * 55f64.to_radians().sin();
+    let end = |(i, head): (usize, &String)| {
+        let run = font::width(head, 11.0, false).min(longest) * 55f64.to_radians().cos();
+        left + CELL.0 * (i + 1) as f64 + run
+    };
+    let width = (heads.iter().enumerate().map(end).fold(WIDTH - EDGE, f64::max) + EDGE).ceil();
+    let values = || data.columns.iter().flat_map(|c| c.cells.iter().flatten());
+    let described = format!(
+        "MB/s (10⁶ bytes) or IOPS; the darker, the nearer to the best of its column; {}, intervals are not shown",
+        counted(values())
+    );
+    let mut sheet = Sheet::new(width, &data.title(), &described);
+    let top = sheet.top + rise + 10.0;
+    for (row, name) in data.rows.iter().enumerate() {
+        let y = top + CELL.1 * row as f64;
+        if row % 2 == 0 {
+            sheet.drawing.rect(EDGE - 6.0, y, left - EDGE + 6.0, CELL.1, Some(BAND), None);
+        }
+        let name = font::fitted(name, LABEL, names);
+        sheet.drawing.text(EDGE, y + 16.5, LABEL, INK, Anchor::Start, &name);
+    }
+    for (i, (column, head)) in data.columns.iter().zip(&heads).enumerate() {
+        let x = left + CELL.0 * i as f64;
+        sheet.drawing.push(Shape::Text(Text {
+            x: x + CELL.0 / 2.0 + 3.0,
+            y: top - 7.0,
+            size: 11.0,
+            ink: INK,
+            anchor: Anchor::Start,
+            bold: false,
+            turn: 55.0,
+            text: font::fitted(head, 11.0, longest),
+        }));
+        let best = column.best();
+        for (row, cell) in column.cells.iter().enumerate() {
+            let y = top + CELL.1 * row as f64;
+            square(&mut sheet.drawing, (x, y), cell.as_ref(), best);
+        }
+    }
+    let bottom = top + CELL.1 * data.rows.len() as f64;
+    key(&mut sheet.drawing, left, bottom + 14.0);
+    let named = data.columns.iter().flat_map(|c| data.rows.iter().zip(&c.cells));
+    let small = notes(named.filter_map(|(name, cell)| Some((name.as_str(), cell.as_ref()?))));
+    let said = |n: String| n.replace("Hollow:", "≥:").replace("Not drawn:", "Crossed out under a load:");
+    let mut small: Vec<String> = small.into_iter().map(said).collect();
+    small.extend(data.notes.iter().cloned());
+    sheet.finish(bottom + 36.0, &small)
+}
+
+fn square(drawing: &mut Drawing, (x, y): (f64, f64), cell: Option<&Value>, best: f64) {
+    let rim = Some(Stroke::thin(PAPER));
+    let middle = x + CELL.0 / 2.0;
+    match cell {
+        Some(v) if v.counts() && best > 0.0 => {
+            let Ramp { paper, ink } = shade(v.point / best);
+            drawing.rect(x, y, CELL.0, CELL.1, Some(paper), rim);
+            let figure = format!("{}{}", if v.bounded() { "≥" } else { "" }, short(v.point));
+            drawing.text(middle, y + 16.0, 11.0, ink, Anchor::Middle, &font::fitted(&figure, 11.0, CELL.0 - 2.0));
+        }
+        Some(_) => {
+            drawing.rect(x, y, CELL.0, CELL.1, Some(VOID), rim);
+            drawing.line([(x + 4.0, y + 4.0), (x + CELL.0 - 4.0, y + CELL.1 - 4.0)], Stroke::thin(MUTE));
+            drawing.line([(x + 4.0, y + CELL.1 - 4.0), (x + CELL.0 - 4.0, y + 4.0)], Stroke::thin(MUTE));
+        }
+        None => drawing.rect(x, y, CELL.0, CELL.1, Some(VOID), rim),
+    }
+}
+
+/// Five letters at most.
+fn short(value: f64) -> String {
+    if value >= 999_500.0 {
+        format!("{:.1}M", value / 1e6)
+    } else if value >= 99_950.0 {
+        format!("{:.0}k", value / 1e3)
+    } else if value >= 9_995.0 {
+        format!("{:.1}k", value / 1e3)
+    } else {
+        figures(value)
+    }
+}
+
+fn key(drawing: &mut Drawing, left: f64, y: f64) {
+    let steps = 10;
+    for step in 0..steps {
+        let Ramp { paper, .. } = shade(f64::from(step) / f64::from(steps - 1));
+        drawing.rect(left + 14.0 * f64::from(step), y, 14.0, 9.0, Some(paper), None);
+    }
+    let end = left + 14.0 * f64::from(steps);
+    drawing.text(left - 8.0, y + 9.0, 11.0, MUTE, Anchor::End, "0 %");
+    drawing.text(end + 8.0, y + 9.0, 11.0, MUTE, Anchor::Start, "100 % of the best of the column");
+}

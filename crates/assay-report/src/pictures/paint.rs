@@ -1,0 +1,184 @@
+//! Colours, markers and lines that stay apart in grey and for colour-blind eyes.
+
+use super::scene::{Drawing, Ink, Shape, Stroke};
+
+/// Under every picture, so that it reads on light and dark pages.
+pub(crate) const PAPER: Ink = Ink([255, 255, 255]);
+/// Text and points.
+pub(crate) const INK: Ink = Ink([0x17, 0x1b, 0x20]);
+/// Text of less weight.
+pub(crate) const MUTE: Ink = Ink([0x59, 0x63, 0x6d]);
+/// Axes.
+pub(crate) const AXIS: Ink = Ink([0x9a, 0xa3, 0xab]);
+/// Lines of the grid.
+pub(crate) const GRID: Ink = Ink([0xe6, 0xe9, 0xec]);
+/// Every other row.
+pub(crate) const BAND: Ink = Ink([0xf5, 0xf6, 0xf7]);
+/// What has no figure.
+pub(crate) const VOID: Ink = Ink([0xee, 0xf0, 0xf2]);
+/// Ceilings: a colour and a dash of their own.
+pub(crate) const CEILING: Stroke = Stroke { ink: Ink([0xb0, 0x23, 0x18]), width: 1.4, dash: &[7.0, 4.0] };
+
+/// Okabe and Ito, Color Universal Design (2008), without the yellow, which white paper swallows,
+/// and with a brown in its place.
+const COLOURS: [Ink; 8] = [
+    Ink([0x00, 0x72, 0xb2]),
+    Ink([0xd5, 0x5e, 0x00]),
+    Ink([0x00, 0x9e, 0x73]),
+    Ink([0xcc, 0x79, 0xa7]),
+    Ink([0x17, 0x1b, 0x20]),
+    Ink([0xe6, 0x9f, 0x00]),
+    Ink([0x56, 0xb4, 0xe9]),
+    Ink([0x7a, 0x5b, 0x1e]),
+];
+
+const DASHES: [&[f64]; 5] = [&[], &[7.0, 3.0], &[2.0, 3.0], &[9.0, 3.0, 2.0, 3.0], &[4.0, 2.0]];
+
+/// Shapes of markers in [`Look::marker`].
+const MARKERS: usize = 8;
+
+/// How one row or line looks: the colour says the model, marker and dash the row itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Look {
+    pub(crate) ink: Ink,
+    pub(crate) dash: &'static [f64],
+    marker: usize,
+}
+
+/// Looks of rows that belong to models named so, in their order.
+pub(crate) fn looks<'a>(models: impl IntoIterator<Item = &'a str>) -> Vec<Look> {
+    let mut known: Vec<&str> = Vec::new();
+    let mut looks = Vec::new();
+    for (row, model) in models.into_iter().enumerate() {
+        let place = known.iter().position(|name| *name == model).unwrap_or_else(|| {
+            known.push(model);
+            known.len() - 1
+        });
+        // The second time round the markers are shifted, so that no pair comes twice.
+        let marker = row + row / MARKERS;
+        looks.push(Look { ink: COLOURS[place % COLOURS.len()], dash: DASHES[row % DASHES.len()], marker });
+    }
+    looks
+}
+
+impl Look {
+    /// The marker at a point; hollow where the figure is a lower bound.
+    pub(crate) fn marker(self, drawing: &mut Drawing, x: f64, y: f64, hollow: bool) {
+        let (fill, stroke) = if hollow {
+            (Some(PAPER), Some(Stroke::wide(self.ink, 1.8)))
+        } else {
+            (Some(self.ink), Some(Stroke::thin(PAPER)))
+        };
+        // Corners from the middle; areas about equal to that of a circle of radius 4.5.
+        let corners: &[(f64, f64)] = match self.marker % MARKERS {
+            0 => {
+                drawing.push(Shape::Circle { x, y, r: 4.5, fill, stroke });
+                return;
+            }
+            1 => &[(-4.0, -4.0), (4.0, -4.0), (4.0, 4.0), (-4.0, 4.0)],
+            2 => &[(0.0, -5.8), (5.4, 4.0), (-5.4, 4.0)],
+            3 => &[(0.0, -5.8), (5.8, 0.0), (0.0, 5.8), (-5.8, 0.0)],
+            4 => &[(-5.4, -4.0), (5.4, -4.0), (0.0, 5.8)],
+            5 => &PLUS,
+            6 => &CROSS,
+            _ => &[(-5.6, -2.6), (5.6, -2.6), (5.6, 2.6), (-5.6, 2.6)],
+        };
+        let points = corners.iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
+        drawing.push(Shape::Path { points, closed: true, fill, stroke });
+    }
+
+    pub(crate) fn line(self, width: f64) -> Stroke {
+        Stroke { ink: self.ink, width, dash: self.dash }
+    }
+}
+
+const PLUS: [(f64, f64); 12] = [
+    (-2.0, -6.0),
+    (2.0, -6.0),
+    (2.0, -2.0),
+    (6.0, -2.0),
+    (6.0, 2.0),
+    (2.0, 2.0),
+    (2.0, 6.0),
+    (-2.0, 6.0),
+    (-2.0, 2.0),
+    (-6.0, 2.0),
+    (-6.0, -2.0),
+    (-2.0, -2.0),
+];
+
+/// The plus, turned by an eighth.
+const CROSS: [(f64, f64); 12] = [
+    (0.0, -2.8),
+    (2.8, -5.6),
+    (5.6, -2.8),
+    (2.8, 0.0),
+    (5.6, 2.8),
+    (2.8, 5.6),
+    (0.0, 2.8),
+    (-2.8, 5.6),
+    (-5.6, 2.8),
+    (-2.8, 0.0),
+    (-5.6, -2.8),
+    (-2.8, -5.6),
+];
+
+/// Little is light, much is dark, in grey too: stops of the scale cividis of Nuñez, Anderton and
+/// Renslow (2018), PLoS ONE 13(7), from its upper end down.
+const STOPS: [[f64; 3]; 5] =
+    [[254.0, 232.0, 56.0], [187.0, 173.0, 108.0], [124.0, 123.0, 120.0], [64.0, 78.0, 107.0], [0.0, 34.0, 78.0]];
+
+/// A colour of the scale, and that of a text on it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Ramp {
+    pub(crate) paper: Ink,
+    pub(crate) ink: Ink,
+}
+
+/// The colours of a share from 0 to 1.
+pub(crate) fn heat(share: f64) -> Ramp {
+    let place = share.clamp(0.0, 1.0) * (STOPS.len() - 1) as f64;
+    let low = (place.floor() as usize).min(STOPS.len() - 2);
+    let part = place - low as f64;
+    let mut rgb = [0u8; 3];
+    for (i, value) in rgb.iter_mut().enumerate() {
+        *value = (STOPS[low][i] + (STOPS[low + 1][i] - STOPS[low][i]) * part).round() as u8;
+    }
+    Ramp { paper: Ink(rgb), ink: if luminance(Ink(rgb)) > 0.2 { INK } else { PAPER } }
+}
+
+/// Relative luminance, WCAG 2.2.
+pub(crate) fn luminance(Ink(rgb): Ink) -> f64 {
+    let linear = rgb.map(|c| {
+        let c = f64::from(c) / 255.0;
+        if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+    });
+    0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_heat_scale_darkens_steadily_and_its_text_is_legible() {
+        let mut before = 2.0;
+        for step in 0..=100 {
+            let Ramp { paper, ink } = heat(f64::from(step) / 100.0);
+            let (a, b) = (luminance(paper), luminance(ink));
+            assert!(a < before, "step {step}");
+            before = a;
+            // WCAG 2.2, 1.4.3 for large text.
+            assert!((a.max(b) + 0.05) / (a.min(b) + 0.05) >= 3.0, "step {step}");
+        }
+    }
+
+    #[test]
+    fn rows_of_a_model_share_its_colour_and_nothing_else() {
+        let looks = looks(["a", "a", "b"]);
+        assert_eq!(looks[0].ink, looks[1].ink);
+        assert_ne!(looks[0].ink, looks[2].ink);
+        assert_ne!(looks[0].dash, looks[1].dash);
+        assert_ne!(looks[0].marker, looks[1].marker);
+    }
+}

@@ -1,0 +1,175 @@
+//! The next step of a race and why.
+
+use assay_analysis::Quantity;
+use assay_analysis::plan::{Chance, NextAction, Race};
+use assay_core::units::{figures, latency};
+
+use super::layout::{counted, paragraph, percent_above, table};
+use crate::facts::clean;
+use crate::figure::{MB, interval, percent};
+use crate::style::Style;
+use crate::wrap::shorten;
+
+/// Columns of a name.
+const NAME: usize = 22;
+
+/// What to do, the chance of each model, and what it rests on.
+#[must_use]
+pub fn race(race: &Race, style: &Style) -> String {
+    let style = style.bounded();
+    let mut out = String::new();
+    for line in action(race) {
+        out += &paragraph(&line, style);
+    }
+    out.push('\n');
+    let rows: Vec<Vec<String>> = race.chances.iter().map(|chance| row(race, chance)).collect();
+    let title = match race.quantity {
+        Quantity::Iops => "mean IOPS",
+        Quantity::BytesPerSecond => "mean MB/s",
+        Quantity::DurableBytesPerSecond => "durable MB/s",
+        Quantity::P50Ns => "median latency",
+        Quantity::P99Ns => "p99 latency",
+    };
+    out += &table(&["model", "units", title, "95 %", "best", ""], &[1, 2, 3, 4], &rows, style);
+    out.push('\n');
+    for line in foot(race) {
+        out += &paragraph(&line, style);
+    }
+    out
+}
+
+fn names(models: &[String]) -> String {
+    models.iter().map(|model| clean(model)).collect::<Vec<_>>().join(", ")
+}
+
+fn action(race: &Race) -> Vec<String> {
+    let good = race.good.map_or_else(String::new, |good| {
+        format!(
+            " It is within 3 % of the best with probability {}; {} are asked for.",
+            percent(good),
+            percent_one(race.sure)
+        )
+    });
+    let mut lines = vec![match &race.action {
+        NextAction::Measure { orders } => {
+            let orders: Vec<String> = orders
+                .iter()
+                .map(|order| format!("{} of {}", counted(order.units as usize, "new unit"), clean(&order.model)))
+                .collect();
+            format!("MEASURE {}", orders.join("; "))
+        }
+        NextAction::Buy { model } => format!("BUY {}.{good}", clean(model)),
+        NextAction::OnlyOneLeft { model } => {
+            format!("BUY {}: all other models were dropped.{good}", clean(model))
+        }
+        NextAction::PracticallyTied { models } => format!(
+            "STOP, practically tied: {}. Take the cheapest; more measuring would gain {} on average.",
+            names(models),
+            race.regret.map_or_else(|| "nothing".to_owned(), percent)
+        ),
+        NextAction::Exhausted { models } => format!(
+            "STOP, no more units may be measured. The best is among {}: take the cheapest, or allow more units.",
+            names(models)
+        ),
+        NextAction::CeilingTie { models } => format!(
+            "STOP, ceiling tie: {} reach the limit of the bus, which hides which is faster. Take the cheapest.",
+            names(models)
+        ),
+        NextAction::NothingFit => "STOP: every model returned wrong data; none can be bought.".to_owned(),
+    }];
+    match (&race.action, &race.leader) {
+        (NextAction::Measure { .. }, Some(leader)) => lines.push(format!(
+            "{} leads.{good} Taking it now would lose {} on average.",
+            clean(leader),
+            race.regret.map_or_else(|| "nothing".to_owned(), percent)
+        )),
+        (NextAction::Measure { .. }, None) => {
+            lines.push("Nothing is concluded before each model has two units.".to_owned());
+        }
+        _ => {}
+    }
+    if !race.newly_dropped.is_empty() {
+        lines.push(format!(
+            "DROP {}: best with less than 1 %. Say so with --dropped in the next step.",
+            names(&race.newly_dropped)
+        ));
+    }
+    lines
+}
+
+fn percent_one(share: f64) -> String {
+    let value = (share * 1000.0).round() / 10.0;
+    format!("{value} %")
+}
+
+fn row(race: &Race, chance: &Chance) -> Vec<String> {
+    let latencies = matches!(race.quantity, Quantity::P50Ns | Quantity::P99Ns);
+    let unit = match race.quantity {
+        Quantity::BytesPerSecond | Quantity::DurableBytesPerSecond => MB,
+        _ => 1.0,
+    };
+    let value = |value: f64| if latencies { latency(value) } else { figures(value / unit) };
+    let ends = |(low, high): (f64, f64)| {
+        if latencies { format!("{}–{}", latency(low), latency(high)) } else { interval(low / unit, high / unit) }
+    };
+    let notes = [
+        (chance.at_ceiling, "bus limit"),
+        (chance.failed, "units failed"),
+        (chance.wrong_data, "wrong data"),
+        (chance.dropped, "dropped"),
+    ];
+    let notes: Vec<&str> = notes.iter().filter(|(holds, _)| *holds).map(|(_, note)| *note).collect();
+    vec![
+        shorten(&clean(&chance.model), NAME),
+        chance.units.to_string(),
+        chance.mean.map_or_else(
+            || "–".to_owned(),
+            |mean| if chance.at_ceiling { format!(">= {}", value(mean)) } else { value(mean) },
+        ),
+        chance.interval.map_or_else(|| "–".to_owned(), ends),
+        chance.best.map_or_else(|| "–".to_owned(), percent),
+        notes.join(", "),
+    ]
+}
+
+fn foot(race: &Race) -> Vec<String> {
+    let mut lines = vec![format!("Decided by {}, {}.", race.load_title, quantity(race.quantity))];
+    if let Some(deviation) = race.unit_deviation {
+        lines.push(format!(
+            "Units vary by {} within a model (standard deviation of logarithms, pooled, with 10 % assumed before). \
+             Intervals: Student's t. Best: share of 4000 draws in which the model is best.",
+            percent(deviation)
+        ));
+    }
+    if let (true, Some(spread)) = (race.close_models, race.spread) {
+        lines.push(format!(
+            "Models are close: more certainty is asked for. Claims are calibrated for models that differ by 15 % and \
+             more; these differ by {}.",
+            percent_above(spread.exp())
+        ));
+    }
+    if race.chances.iter().any(|chance| chance.dropped) {
+        lines.push("Dropped models have fewer units; their intervals are wider in the final ranking.".to_owned());
+    }
+    if !race.unnamed_units.is_empty() {
+        lines.push(format!(
+            "Records of {} name no unit: all of a model count as one. Measure with --label unit=….",
+            names(&race.unnamed_units)
+        ));
+    }
+    if !race.excluded.is_empty() {
+        lines.push("Records that are not used:".to_owned());
+        lines.extend(race.excluded.iter().map(|e| format!("{}: {}", clean(&e.record), clean(&e.reason))));
+    }
+    lines
+}
+
+fn quantity(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::Iops => "operations per second",
+        Quantity::BytesPerSecond => "bytes per second",
+        Quantity::DurableBytesPerSecond => "bytes per second with the final sync",
+        Quantity::P50Ns => "median latency; less is better",
+        Quantity::P99Ns => "99th percentile of latency; less is better",
+    }
+}

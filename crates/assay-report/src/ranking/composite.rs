@@ -1,0 +1,65 @@
+//! One number from several loads.
+
+use assay_analysis::rank::{CompositeKind, CompositeRanking};
+use assay_core::units::figures;
+
+use crate::facts::clean;
+use crate::line::{Page, Paint};
+use crate::wrap::shorten;
+
+/// Column where the figures of a row begin.
+const FIGURES: usize = 38;
+
+pub(super) fn block(page: &mut Page, composite: &CompositeRanking) {
+    let name = match composite.kind {
+        CompositeKind::Pibenchmarks => "PiBenchmarks score",
+        CompositeKind::Index => "index, the first is 1",
+    };
+    page.text(Paint::Bold, 0, &format!("Composite: {name}"));
+    if let Some(refusal) = &composite.refusal {
+        page.text(Paint::Care, 2, &clean(refusal));
+    }
+    if !composite.models.is_empty() {
+        page.text(Paint::Plain, 2, &verdict(composite));
+        let mut head = page.line();
+        head.to(2).push(Paint::Dim, "model").right(Paint::Dim, "value", FIGURES + 8);
+        head.right(Paint::Dim, "ranks", FIGURES + 16).to(FIGURES + 18).push(Paint::Dim, "share of weights by rank");
+        page.add(head);
+    }
+    for row in &composite.models {
+        let mut line = page.line();
+        line.to(2).push(Paint::Plain, &shorten(&clean(&row.model), FIGURES - 3));
+        line.right(Paint::Plain, &figures(row.value), FIGURES + 8);
+        line.right(Paint::Plain, &format!("{}–{}", row.ranks.0, row.ranks.1), FIGURES + 16);
+        let shares: Vec<String> = row.acceptability.iter().take(4).map(|s| format!("{s:.3}")).collect();
+        line.to(FIGURES + 18).push(Paint::Plain, &shares.join(" "));
+        page.add(line);
+    }
+    for pair in composite.models.windows(2).filter(|pair| pair[0].tied_with_next) {
+        let text = format!("TIE {{{}, {}}}: the weights decide", clean(&pair[0].model), clean(&pair[1].model));
+        page.text(Paint::Plain, 2, &text);
+    }
+    page.text(
+        Paint::Dim,
+        2,
+        "composite; weights arbitrary; not comparable between hosts. 10 000 random weights; no interval: figures of \
+         models enter as points",
+    );
+    page.text(Paint::Dim, 2, &format!("parts: {}", composite.parts.join("; ")));
+    if !composite.incomplete.is_empty() {
+        let left: Vec<String> = composite.incomplete.iter().map(|m| clean(m)).collect();
+        page.text(Paint::Dim, 2, &format!("left out, lacking a part: {}", left.join(", ")));
+    }
+}
+
+fn verdict(composite: &CompositeRanking) -> String {
+    let first = composite.models.iter().map(|m| m.acceptability.first().copied().unwrap_or(0.0)).fold(0.0, f64::max);
+    match &composite.winner {
+        Some(winner) => format!("{} is first (P first {first:.3})", clean(winner)),
+        None => {
+            let near = composite.models.iter().filter_map(|m| m.first_near_published).reduce(f64::max);
+            let near = near.map(|p| format!("; near the published weights {p:.2}")).unwrap_or_default();
+            format!("COMPOSITE weight-dependent (P first {first:.2}{near})")
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What a ranking rests on.
+
+use std::collections::BTreeMap;
+
+use assay_analysis::Mark;
+use assay_analysis::rank::{Excluded, LoadRanking, RankReport, Remark};
+
+use super::words;
+use crate::facts::clean;
+
+/// Excluded records named in a line.
+const NAMED: usize = 6;
+
+/// Pairs of a label and a text.
+pub(super) fn lines(report: &RankReport, ranking: &LoadRanking, all: bool) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    if let Some(text) = resolution(ranking) {
+        lines.push(("resolves", text));
+    }
+    let basis = &ranking.basis;
+    let known = |n: usize, what: &str| if n == 0 { format!("{what}s unknown") } else { words::count(n, what) };
+    lines.push((
+        "basis",
+        format!(
+            "{}, {}, {}, {}, {}; unit sd {}, run sd {}",
+            words::count(basis.records, "record"),
+            words::count(basis.units, "unit"),
+            words::count(basis.runs, "run"),
+            known(basis.rounds, "round"),
+            known(basis.slots, "slot"),
+            deviation(ranking.unit_deviation),
+            deviation(ranking.run_deviation)
+        ),
+    ));
+    lines.push(("ceiling", words::ceiling(ranking.ceiling.as_ref())));
+    lines.push(("method", method(report, ranking)));
+    let published = ranking.models.iter().flat_map(|m| &m.marks).filter(|(mark, _)| *mark == Mark::Published);
+    let published: usize = published.map(|(_, records)| records).sum();
+    if published > 0 {
+        lines.push((
+            "note",
+            format!("published without repeats: {published} of {}", words::count(basis.records, "record")),
+        ));
+    }
+    lines.extend(ranking.remarks.iter().map(|r| ("note", remark(r))));
+    lines.extend(excluded(&ranking.excluded, all).into_iter().map(|line| ("excluded", line)));
+    lines
+}
+
+fn deviation(deviation: Option<f64>) -> String {
+    deviation.map_or_else(|| "unknown".to_owned(), |d| format!("{:.1} %", words::cv(d)))
+}
+
+/// What these units could have told apart.
+pub(super) fn resolution(ranking: &LoadRanking) -> Option<String> {
+    let ratio = ranking.smallest_ratio?;
+    let percent = (ratio - 1.0) * 100.0;
+    let closer = match percent {
+        p if p < 10.0 => format!("{p:.1} %"),
+        p if p < 200.0 => format!("{p:.0} %"),
+        _ => format!("{ratio:.1}-fold"),
+    };
+    Some(format!(
+        "with your {} units of a model you cannot separate models closer than {closer}; more units help, more runs \
+         hardly do",
+        ranking.least_units
+    ))
+}
+
+fn method(report: &RankReport, ranking: &LoadRanking) -> String {
+    let critical = ranking
+        .critical
+        .map_or_else(|| "nothing was tested".to_owned(), |c| format!("critical |t| {c:.2} (df {})", ranking.degrees));
+    let borrow = if report.borrow { "; single units borrow the variance of others" } else { "" };
+    format!(
+        "step-down bootstrap over units, moderated variances, {critical}, {} draws; alpha {}, delta {} %, seed \
+         {}{borrow}",
+        ranking.draws,
+        report.alpha,
+        tidy(report.delta * 100.0),
+        report.seed
+    )
+}
+
+fn tidy(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn remark(remark: &Remark) -> String {
+    match remark {
+        Remark::SlotsUnknown { runs } => {
+            format!("{} without a slot, so slots are part of the units; add --label slot=…", words::count(*runs, "run"))
+        }
+        Remark::NoSwap => "no unit changed its slot: unit and slot cannot be told apart (assay plan)".to_owned(),
+        Remark::Parts { parts } => format!("slots fall into {parts} parts without a common unit"),
+        Remark::SlotsConfounded => "slots and rounds cannot be told apart; slots were left alone".to_owned(),
+        Remark::NoRepeats => "no unit has a second run: the unit sd holds that of runs".to_owned(),
+        Remark::NotSettled => "effects of slots and rounds are rough".to_owned(),
+        Remark::NamelessUnit { model, records } => {
+            format!("{records} records of {} name no unit and count as one; add --label unit=…", clean(model))
+        }
+        Remark::Suites { suites } => {
+            format!("from several suites: {}", suites.iter().map(|s| clean(s)).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// One line a reason.
+fn excluded(all: &[Excluded], in_full: bool) -> Vec<String> {
+    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for e in all {
+        let unit = if e.unit.is_empty() { String::new() } else { format!(" {}", clean(&e.unit)) };
+        reasons.entry(&e.reason).or_default().push(format!("{} ({}{unit})", clean(&e.record), clean(&e.model)));
+    }
+    let line = |(reason, records): (&str, Vec<String>)| {
+        let named = if in_full { records.len() } else { NAMED.min(records.len()) };
+        let rest = records.len() - named;
+        let more = if rest > 0 { format!(" and {rest} more (--all)") } else { String::new() };
+        format!("{}: {}{more}: {}", records.len(), clean(reason), records[..named].join(", "))
+    };
+    reasons.into_iter().map(line).collect()
+}

@@ -1,0 +1,288 @@
+//! What is said of models, in the words that every output uses.
+
+use assay_analysis::rank::{
+    Better, CeilingSource, Class, LoadRanking, Medal, ModelRow, PairRow, Standing, UnitRow, UsedCeiling,
+};
+use assay_analysis::{Mark, Quantity};
+use assay_core::estimate::Estimate;
+use assay_core::units::{figures, rate, span};
+use assay_core::workload::Op;
+
+use crate::facts::clean;
+use crate::figure::{MB, latency_unit};
+
+/// Unit of a ranking's figures, and what they are divided by.
+pub(super) fn unit(ranking: &LoadRanking) -> (&'static str, f64) {
+    match ranking.quantity {
+        Quantity::Iops => ("IOPS", 1.0),
+        Quantity::BytesPerSecond => ("MB/s", MB),
+        Quantity::DurableBytesPerSecond => ("MB/s durable", MB),
+        Quantity::P50Ns | Quantity::P99Ns => {
+            let first = ranking.models.iter().find_map(|m| m.estimate.as_ref()).map_or(1e6, |e| e.point);
+            latency_unit(first)
+        }
+    }
+}
+
+/// What the figures are, for a heading: `IOPS`, `p99 latency`.
+pub(super) fn metric(ranking: &LoadRanking) -> &'static str {
+    match ranking.quantity {
+        Quantity::Iops => "IOPS",
+        Quantity::BytesPerSecond => "rate",
+        Quantity::DurableBytesPerSecond => "durable rate",
+        Quantity::P50Ns => "median latency",
+        Quantity::P99Ns => "p99 latency",
+    }
+}
+
+/// `1 720 (1 540–1 921)`; `>= 22.8` at the ceiling.
+pub(super) fn estimate(estimate: &Estimate, at_ceiling: bool, divisor: f64) -> String {
+    let point = figures(estimate.point / divisor);
+    let (low, high) = (estimate.low.map(|v| figures(v / divisor)), estimate.high.map(|v| figures(v / divisor)));
+    match (low, high) {
+        (Some(low), Some(high)) => format!("{point} ({low}–{high})"),
+        _ if at_ceiling => format!(">= {point}"),
+        (Some(low), None) => format!("{point} (>= {low})"),
+        _ => format!("{point} (n={})", estimate.n),
+    }
+}
+
+/// `95 %`.
+pub(super) fn level(alpha: f64) -> String {
+    let percent = format!("{:.1}", (1.0 - alpha) * 100.0);
+    format!("{} %", percent.strip_suffix(".0").unwrap_or(&percent))
+}
+
+/// `x0.28`.
+pub(super) fn times(ratio: f64) -> String {
+    format!("x{ratio:.2}")
+}
+
+/// Models in braces.
+fn set(models: &[&ModelRow]) -> String {
+    format!("{{{}}}", models.iter().map(|m| clean(&m.model)).collect::<Vec<_>>().join(", "))
+}
+
+/// `>= 21.9 MB/s, bus 23.0`.
+fn held(ceiling: &UsedCeiling) -> String {
+    // 5 % below the ceiling counts as held by it.
+    format!(">= {}, bus {}", rate(0.95 * ceiling.bytes_per_second), figures(ceiling.bytes_per_second / MB))
+}
+
+/// The best layer in the words of the house, without a sentence around it.
+pub(super) fn verdict(ranking: &LoadRanking) -> String {
+    if let Some(refusal) = &ranking.refusal {
+        let specimens = ranking.models.iter().filter(|m| m.standing == Standing::Specimen).count();
+        let others = ranking.models.iter().any(|m| m.standing == Standing::Unordered);
+        return if specimens > 0 && !others {
+            "SPECIMEN ONLY (1 unit): no statement about the model".to_owned()
+        } else {
+            format!("NO ORDER: {}", clean(refusal))
+        };
+    }
+    let best: Vec<&ModelRow> = ranking.models.iter().filter(|m| m.layer == Some(1)).collect();
+    let held_all = best.iter().all(|m| m.at_ceiling);
+    match best.as_slice() {
+        [] => "NO ORDER".to_owned(),
+        several if several.len() > 1 && held_all => {
+            let ceiling = ranking.ceiling.as_ref().map_or_else(|| "the bus was reached".to_owned(), held);
+            format!("CEILING TIE ({ceiling}) {}", set(several))
+        }
+        [one] => match (one.medal, one.class) {
+            (Some(Medal::Gold), _) => format!("GOLD {}", clean(&one.model)),
+            (_, Class::Corrupt) => format!("NO MEDAL: {} lost data, and leads", clean(&one.model)),
+            (_, Class::Failing) => format!("NO GOLD: {} leads, and units of it failed", clean(&one.model)),
+            _ => format!("PROVISIONAL (1 unit) {}", clean(&one.model)),
+        },
+        several if several.iter().all(|m| m.medal == Some(Medal::Gold)) => format!("TIE FOR GOLD {}", set(several)),
+        several => format!("TIE, not all for gold {}", set(several)),
+    }
+}
+
+/// The answer in a sentence or two.
+pub(super) fn answer(ranking: &LoadRanking, alpha: f64) -> String {
+    let mut text = format!("{}.", verdict(ranking));
+    if let Some(refusal) = &ranking.refusal {
+        if !text.contains(refusal.as_str()) {
+            text += &format!(" No order of models: {}.", clean(refusal));
+        }
+        return text;
+    }
+    let best: Vec<&ModelRow> = ranking.models.iter().filter(|m| m.layer == Some(1)).collect();
+    let between = |a: &str, b: &str| ranking.pairs.iter().find(|p| p.first == a && p.second == b);
+    match best.as_slice() {
+        [one] => {
+            if let Some(next) = ranking.models.get(1).and_then(|next| between(&one.model, &next.model)) {
+                text += &format!(" {}.", pair(next, alpha));
+            }
+        }
+        several if several.iter().all(|m| m.at_ceiling) => {
+            text += " Beyond the ceiling nothing is said about the media: here they are equal, so take the cheapest.";
+        }
+        [a, b] => {
+            if let Some(found) = between(&a.model, &b.model) {
+                text += &format!(" {}.", pair(found, alpha));
+            }
+        }
+        _ => text += &format!(" Not separable at {}.", level(alpha)),
+    }
+    if ranking.weak {
+        text += &format!(" WEAK (df {}): measure more units.", ranking.degrees);
+    }
+    text
+}
+
+/// What is said of two models.
+pub(super) fn pair(pair: &PairRow, alpha: f64) -> String {
+    let (a, b) = (clean(&pair.first), clean(&pair.second));
+    let ratio = match (pair.ratio.low, pair.ratio.high) {
+        (Some(low), Some(high)) => {
+            format!("{} ({low:.2}–{high:.2}, simultaneous {})", times(pair.ratio.point), level(alpha))
+        }
+        (Some(low), None) => format!("{} (at least {low:.2})", times(pair.ratio.point)),
+        (None, Some(high)) => format!("{} (at most {high:.2})", times(pair.ratio.point)),
+        (None, None) => format!("{}, not tested", times(pair.ratio.point)),
+    };
+    match pair.verdict {
+        Better::First => format!("{a} is better than {b}: {ratio}"),
+        Better::FirstPerhapsSlightly => format!("{a} is better than {b}, the margin may be below delta: {ratio}"),
+        Better::FirstFailsLess => format!("{a} comes before {b}, as fewer of its units failed; speed {ratio}"),
+        Better::Equivalent => format!("{a} and {b} are equivalent within delta: {ratio}"),
+        Better::Ceiling => format!("{a} and {b} are both at the ceiling: {ratio}"),
+        Better::Unresolved => format!("{a} over {b} is not separable: {ratio}"),
+    }
+}
+
+/// Everything that has to be known of a model beside its figure.
+pub(super) fn notes(ranking: &LoadRanking, model: &ModelRow) -> Vec<String> {
+    let mut notes = Vec::new();
+    match model.standing {
+        Standing::Provisional => {
+            notes.push("PROVISIONAL (1 unit, variance of the other models): no statement about the model".to_owned());
+        }
+        // Specimens share a line; see `shared`.
+        Standing::Specimen | Standing::Unordered | Standing::Ranked | Standing::NoFigure => {}
+    }
+    notes.extend(failures(model));
+    if model.variance_compressed && !model.at_ceiling {
+        notes.push("its units vary less than a quarter of what they do at the smallest block: a ceiling?".to_owned());
+    }
+    notes.extend(model.units.iter().flat_map(|unit| unit_notes(ranking, unit)));
+    for (mark, records) in &model.marks {
+        let what = match mark {
+            Mark::Suspect => "suspect",
+            Mark::InstrumentLimited => "instrument-limited",
+            // Said once for all of them; see the foot.
+            Mark::Published | Mark::BusLimited | Mark::Invalid | Mark::Fake => continue,
+        };
+        notes.push(format!("{what}: {records} of its records"));
+    }
+    notes
+}
+
+/// What is said of several models at once: that there is one unit, that they are at the ceiling.
+pub(super) fn shared(ranking: &LoadRanking) -> Vec<String> {
+    let named = |what: String, of: fn(&ModelRow) -> bool| {
+        let names: Vec<String> = ranking.models.iter().filter(|m| of(m)).map(|m| clean(&m.model)).collect();
+        (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
+    };
+    let one = "SPECIMEN ONLY (1 unit): no statement about the model".to_owned();
+    let ceiling = ranking.ceiling.as_ref().map_or_else(|| "the run reached the bus".to_owned(), held);
+    let bound = format!("AT THE CEILING ({ceiling}), a lower bound of the medium");
+    [named(one, |m| m.standing == Standing::Specimen), named(bound, |m| m.at_ceiling)].into_iter().flatten().collect()
+}
+
+/// `1 unit`, `2 units`.
+pub(super) fn count(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+fn failures(model: &ModelRow) -> Option<String> {
+    let share = model.failures?;
+    let what: Vec<String> = model
+        .failed
+        .iter()
+        .map(|f| {
+            let after = f.elapsed_ns.map(|ns| format!(" after {}", span(std::time::Duration::from_nanos(ns))));
+            let unit = if f.unit.is_empty() { String::new() } else { format!("unit {} ", clean(&f.unit)) };
+            format!("{unit}{}{}", f.what, after.unwrap_or_default())
+        })
+        .collect();
+    let word = if model.class == Class::Corrupt { "CORRUPT" } else { "DNF" };
+    Some(format!(
+        "{word} {} of {}: {}; share of failing units {:.2} to {:.2} ({:.0} %, Jeffreys)",
+        share.failed,
+        share.of,
+        what.join(", "),
+        share.low,
+        share.high,
+        share.level * 100.0
+    ))
+}
+
+fn unit_notes(ranking: &LoadRanking, unit: &UnitRow) -> Vec<String> {
+    let mut notes = Vec::new();
+    let name = if unit.unit.is_empty() { "its unit".to_owned() } else { format!("unit {}", clean(&unit.unit)) };
+    if unit.erratic {
+        let deviation = unit.run_deviation.map_or_else(|| "unknown".to_owned(), |d| format!("{:.0} %", cv(d)));
+        notes.push(format!("ERRATIC {} ({name}, run sd {deviation})", direction(ranking).to_uppercase()));
+    }
+    if let Some(two) = &unit.two_speeds {
+        let (_, divisor) = self::unit(ranking);
+        let values: Vec<String> = two.values.iter().take(8).map(|v| figures(v / divisor)).collect();
+        let more = if two.values.len() > 8 { ", …" } else { "" };
+        notes.push(format!(
+            "TWO SPEEDS ({name}, {}): repeats {}{more}; no mean describes them",
+            times(two.ratio),
+            values.join("; ")
+        ));
+    }
+    notes
+}
+
+/// Variation in percent of a deviation of logarithms: that of a log-normal distribution.
+pub(super) fn cv(deviation: f64) -> f64 {
+    100.0 * (deviation * deviation).exp_m1().sqrt()
+}
+
+/// `reads`, `writes`, `mixed work`.
+pub(super) fn direction(ranking: &LoadRanking) -> &'static str {
+    match ranking.load.op() {
+        Op::Read => "reads",
+        Op::Write => "writes",
+        Op::Mixed => "mixed work",
+    }
+}
+
+/// Place of a model in a column.
+pub(super) fn place(model: &ModelRow) -> String {
+    let name = match (model.standing, model.medal) {
+        (Standing::Specimen, _) => return "specimen".to_owned(),
+        (Standing::Provisional, _) => "provisional".to_owned(),
+        (Standing::Unordered, _) => return "–".to_owned(),
+        (Standing::NoFigure, _) => return "no figure".to_owned(),
+        _ if model.class == Class::Corrupt => return "corrupt".to_owned(),
+        _ if model.tied && model.at_ceiling => return "CEILING TIE".to_owned(),
+        (_, Some(Medal::Gold)) => "GOLD".to_owned(),
+        (_, Some(Medal::Silver)) => "SILVER".to_owned(),
+        (_, Some(Medal::Bronze)) => "BRONZE".to_owned(),
+        (_, None) => model.layer.map_or_else(String::new, |layer| format!("layer {layer}")),
+    };
+    if model.tied && name.len() < 8 { format!("{name} tie") } else { name }
+}
+
+/// Who says what the ceiling is.
+pub(super) fn ceiling(ceiling: Option<&UsedCeiling>) -> String {
+    let Some(ceiling) = ceiling else { return "none known; say it with --ceiling".to_owned() };
+    let source = match ceiling.source {
+        CeilingSource::Asked => "as asked for",
+        CeilingSource::Records => "what the bus of the records reaches",
+        CeilingSource::Measured => "measured: the best values of three models or more agree within 3 %",
+    };
+    let range = if ceiling.highest_bytes_per_second > ceiling.bytes_per_second {
+        format!("{} to {}", rate(ceiling.bytes_per_second), rate(ceiling.highest_bytes_per_second))
+    } else {
+        rate(ceiling.bytes_per_second)
+    };
+    format!("{range} ({source})")
+}

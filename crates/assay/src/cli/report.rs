@@ -1,0 +1,81 @@
+//! Arguments of `assay report`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  assay report -o card.html            the last run, as an interactive page
+  assay report slot=7 -o slot7.csv     all runs in slot 7, for a spreadsheet
+  assay report all -o all.md
+  assay report all -o cards.svg        a picture: rates over block sizes, or a map
+  assay report all -o one.png --picture dots --load 'random write 4 KiB'
+  assay report published: -o sweep.gif over block sizes, as the articles showed it
+  assay report last -o - --format json";
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Which records: last, an id, all, model=…, slot=…, KEY=VALUE of a label, or
+    /// published:… for figures of articles
+    #[arg(value_name = "QUERY", default_value = "last")]
+    pub(crate) queries: Vec<String>,
+
+    /// File to write, - for standard output; the extension chooses the format
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+
+    /// Which picture .svg or .png is; what the records show best where it is left out
+    #[arg(long, value_enum, value_name = "PICTURE")]
+    pub(crate) picture: Option<PictureArg>,
+
+    /// Only loads with these words in the picture, like 'random read 4 KiB'
+    #[arg(long, value_name = "WORDS")]
+    pub(crate) load: Option<String>,
+
+    /// Format, where the extension does not say it
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<FormatArg>,
+
+    /// Keep serial numbers and host names instead of a hash in their place
+    #[arg(long)]
+    pub(crate) identities: bool,
+
+    /// Print one JSON document that says what was written
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatArg {
+    /// A page that needs nothing else
+    Html,
+    /// Markdown
+    Md,
+    /// A row for each measurement
+    Csv,
+    /// The records
+    Json,
+    /// A picture as vectors
+    Svg,
+    /// A picture as pixels
+    Png,
+    /// The comparison over block sizes, animated
+    Gif,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PictureArg {
+    /// Rates over block sizes, with the ceiling of the bus
+    Curves,
+    /// Each unit a row, each repeat a dot
+    Dots,
+    /// Units by workloads
+    Heat,
+    /// In the order of one load, with intervals
+    Ranking,
+    /// Read against write, with the front
+    Pareto,
+    /// A frame for each block size; a GIF is always this
+    Sweep,
+}
