@@ -43,7 +43,7 @@ duration = "300ms"
 "#;
 
 /// Every command with what it needs.
-const COMMANDS: [&[&str]; 13] = [
+const COMMANDS: [&[&str]; 28] = [
     &[],
     &["run"],
     &["info"],
@@ -55,6 +55,21 @@ const COMMANDS: [&[&str]; 13] = [
     &["show"],
     &["rm"],
     &["report"],
+    &["verify"],
+    &["compare"],
+    &["rank"],
+    &["plan"],
+    &["plan", "new"],
+    &["plan", "show"],
+    &["plan", "suites"],
+    &["plan", "status"],
+    &["plan", "race"],
+    &["plan", "swap"],
+    &["advise"],
+    &["advise", "nas"],
+    &["advise", "cache"],
+    &["advise", "buy"],
+    &["advise", "class"],
     &["completions"],
     &["man"],
 ];
@@ -488,7 +503,7 @@ fn examples_in_the_help_are_understood() {
         let examples = help.split("Examples:\n").nth(1).unwrap_or_default();
         for line in examples.lines().map_while(|line| line.strip_prefix("  assay")) {
             // Without the words that explain it, and without what the shell does.
-            let words = line.trim().split("  ").next().unwrap_or_default().split(['>', '|']).next().unwrap_or_default();
+            let words = line.trim().split("  ").next().unwrap_or_default().split(['>', '|', '&']).next().unwrap_or_default();
             let words = words.replace("/mnt/card", "medium").replace("mine.toml", "tiny.toml");
             let mut checked = place.shell(&format!("exec \"$ASSAY\" {words} --help"));
             checked.stdin(Stdio::null());

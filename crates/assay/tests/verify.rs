@@ -224,7 +224,8 @@ fn a_medium_that_vanishes_keeps_what_was_checked() {
 fn bad_input_is_one_line() {
     let place = Place::new();
     place.file("plain", "x");
-    let cases: [(&[&str], i32, &str); 7] = [
+    let cases: [(&[&str], i32, &str); 8] = [
+        (&["verify", "-o", "x.svg", "medium"], 2, "no picture of its own"),
         (&["verify", "nowhere"], 2, "nowhere"),
         (&["verify", "plain"], 2, "not a directory"),
         (&["verify", "--resume", "medium"], 2, "no interrupted check"),

@@ -94,7 +94,7 @@ fn letters(pixmap: &mut Pixmap, text: &Text, view: Transform) {
     let size = text.size / f64::from(face.units_per_em());
     let mut pen = Pen { builder: PathBuilder::new(), x: text.start(), y: text.y, size };
     for letter in text.text.chars() {
-        let glyph = face.glyph_index(letter).or_else(|| face.glyph_index('□'));
+        let glyph = face.glyph_index(letter).or_else(|| face.glyph_index('□')).or_else(|| face.glyph_index('?'));
         if let Some(glyph) = glyph {
             face.outline_glyph(glyph, &mut pen);
         }

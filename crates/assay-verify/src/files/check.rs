@@ -266,6 +266,9 @@ impl Plan {
         if self.write_bytes == 0 {
             return format!("reads {read}, writes nothing");
         }
+        if self.write_bytes < self.area_bytes {
+            return format!("goes on: writes the last {write}, reads {read}");
+        }
         format!("writes {write} of {} free, reads {read}, leaves {} free", capacity(self.free_bytes), {
             capacity(self.free_bytes.saturating_sub(self.write_bytes))
         })

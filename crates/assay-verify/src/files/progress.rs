@@ -37,6 +37,9 @@ const TOLD_EVERY: Duration = Duration::from_millis(200);
 /// Weight of what is new in the rate: it forgets within about 3 s.
 const NEW: f64 = 0.07;
 
+/// Until then the rate is the mean of all.
+const BEGINNING: Duration = Duration::from_secs(3);
+
 /// Counts bytes as they are done.
 pub(crate) struct Meter {
     phase: Phase,
@@ -107,7 +110,14 @@ impl Meter {
             return;
         }
         let now = (self.moved - self.told_moved) as f64 / since.as_secs_f64().max(1e-9);
-        self.rate = if self.rate == 0.0 { now } else { self.rate + NEW * (now - self.rate) };
+        let begun = self.start.elapsed();
+        // The first chunks come out of the caches on the way: they are no beginning for a mean that
+        // forgets slowly.
+        self.rate = if begun < BEGINNING {
+            self.moved as f64 / begun.as_secs_f64().max(1e-9)
+        } else {
+            self.rate + NEW * (now - self.rate)
+        };
         (self.told, self.told_moved) = (Some(Instant::now()), self.moved);
         tell(self.progress(lost_sectors));
     }

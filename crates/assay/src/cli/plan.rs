@@ -191,11 +191,11 @@ pub(crate) struct SwapArgs {
     pub(crate) queries: Vec<String>,
 
     /// The flagged unit and its slot
-    #[arg(long, value_name = "MODEL=UNIT@SLOT")]
+    #[arg(long, value_name = "UNIT")]
     pub(crate) suspect: String,
 
     /// A good unit and its slot, best one of the same model
-    #[arg(long, value_name = "MODEL=UNIT@SLOT")]
+    #[arg(long, value_name = "UNIT")]
     pub(crate) other: String,
 
     /// Load that decides, by its title or the name of a workload

@@ -22,7 +22,13 @@ fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
     let target = &args.target;
     let device = std::fs::metadata(target).is_ok_and(|meta| meta.file_type().is_block_device());
     if let Some(path) = &args.output {
-        assay_report::Format::from_path(path).map_err(|e| Failure::usage(e.to_string()))?;
+        let format = assay_report::Format::from_path(path).map_err(|e| Failure::usage(e.to_string()))?;
+        if format.is_picture() {
+            return Err(Failure::usage(format!(
+                "{}: a check has no picture of its own; name a report in .html, .md, .csv or .json",
+                shown(path)
+            )));
+        }
         crate::state::check_writable(path)?;
     }
     match (&args.restore, args.quick, device) {
