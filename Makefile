@@ -3,7 +3,7 @@
 
 test: peers check
 	@mkdir -p target
-	cargo test --workspace --quiet -- --show-output > target/test.log 2>&1 || { cat target/test.log; exit 1; }
+	cargo test --workspace --quiet --no-fail-fast -- --show-output > target/test.log 2>&1 || { cat target/test.log; exit 1; }
 	@grep -E '^(test result|running)' target/test.log | grep -v 'running 0' || true
 	@grep -E '^SKIP:' target/test.log | sort -u || true
 	@awk '/^test result/ {p+=$$4; f+=$$6; i+=$$8} /^SKIP:/ {s++} END {printf "%d passed, %d failed, %d skipped\n", p-s, f, i+s}' target/test.log

@@ -501,9 +501,13 @@ fn examples_in_the_help_are_understood() {
     for command in COMMANDS {
         let help = run(place.assay(command.iter().chain([&"--help"]))).stdout;
         let examples = help.split("Examples:\n").nth(1).unwrap_or_default();
+        // An example may go on in the next line.
+        let examples = examples.split("\\\n").map(str::trim_start).collect::<Vec<_>>().join("");
+        let examples = format!("  {examples}");
         for line in examples.lines().map_while(|line| line.strip_prefix("  assay")) {
             // Without the words that explain it, and without what the shell does.
-            let words = line.trim().split("  ").next().unwrap_or_default().split(['>', '|', '&']).next().unwrap_or_default();
+            let words =
+                line.trim().split("  ").next().unwrap_or_default().split(['>', '|', '&']).next().unwrap_or_default();
             let words = words.replace("/mnt/card", "medium").replace("mine.toml", "tiny.toml");
             let mut checked = place.shell(&format!("exec \"$ASSAY\" {words} --help"));
             checked.stdin(Stdio::null());

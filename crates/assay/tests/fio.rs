@@ -150,7 +150,9 @@ fn while_fio_runs(dir: &Path, signal: Signal) -> Option<i32> {
     let start = Instant::now();
     let fio = loop {
         assert!(start.elapsed() < Duration::from_secs(60), "fio never came");
-        if let Some(id) = children(child.id()).into_iter().find(is_fio) {
+        // The process that was started waits for the one that measures.
+        let workers = children(child.id());
+        if let Some(id) = workers.into_iter().flat_map(children).find(is_fio) {
             break id;
         }
         std::thread::sleep(Duration::from_millis(20));

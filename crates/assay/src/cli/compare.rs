@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn shares_are_in_percent_and_bounded() {
-        assert_eq!((margin("3%"), margin(" 0 %"), level("99.9%")), (Ok(0.03), Ok(0.0), Ok(0.999)));
+        assert_eq!((margin("3%"), margin(" 0 %"), level("95%")), (Ok(0.03), Ok(0.0), Ok(0.95)));
         for bad in ["3", "%", "-1%", "51%", "nan%", "inf%", "x%", ""] {
             assert!(margin(bad).is_err(), "{bad}");
         }

@@ -190,11 +190,11 @@ pub(crate) struct SwapArgs {
     #[arg(default_value = "all")]
     pub(crate) queries: Vec<String>,
 
-    /// The flagged unit and its slot
+    /// The flagged unit and its slot, as MODEL=UNIT@SLOT
     #[arg(long, value_name = "UNIT")]
     pub(crate) suspect: String,
 
-    /// A good unit and its slot, best one of the same model
+    /// A good unit and its slot, MODEL=UNIT@SLOT, best of the same model
     #[arg(long, value_name = "UNIT")]
     pub(crate) other: String,
 
