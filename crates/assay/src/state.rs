@@ -58,14 +58,19 @@ pub(crate) fn find_all(queries: &[String]) -> Result<Vec<Record>, Failure> {
             }
         }
     }
-    // Whoever was found to be a fake is one in all its records.
+    mark_verified(&mut records)?;
+    Ok(records)
+}
+
+/// Whoever was found to be a fake is one in all its records.
+pub(crate) fn mark_verified(records: &mut [Record]) -> Result<(), Failure> {
     let verified: Vec<Record> = existing()?.map_or_else(|| Ok(Vec::new()), |store| verified(&store))?;
     for record in records.iter_mut().filter(|record| record.verification.is_none()) {
         let whose = identity(record);
         let same = |known: &&Record| !whose.unit.is_empty() && is_same(&identity(known), &whose);
         record.verification = verified.iter().rev().find(same).and_then(|known| known.verification.clone());
     }
-    Ok(records)
+    Ok(())
 }
 
 fn is_same(a: &Identity, b: &Identity) -> bool {

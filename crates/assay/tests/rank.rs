@@ -148,7 +148,7 @@ fn bad_input_is_refused_in_a_line() {
         (vec!["rank", card, "--delta", "200%"], "between 0 and 100%"),
         (vec!["rank", card, "--composite", "best"], "pibenchmarks and index"),
         (vec!["rank", card, "--seed", "x"], "--seed"),
-        (vec!["rank", card, "-o", "a.txt"], ".md, .html or .csv"),
+        (vec!["rank", card, "-o", "a.txt"], ".md, .html, .csv, .svg or .png"),
         (vec!["rank", card, "-o", "a.md", "--json"], "cannot be used with"),
     ] {
         run(place.assay(arguments)).refuses(2, &[words]);

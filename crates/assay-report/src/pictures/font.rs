@@ -8,9 +8,12 @@ use ttf_parser::Face;
 const FONT: &[u8] = epaint_default_fonts::UBUNTU_LIGHT;
 /// For readers of SVG: the same letters where they are installed, or others that are not wider.
 pub(crate) const FAMILY: &str = "Ubuntu Light, Ubuntu, Noto Sans, Liberation Sans, Arial, sans-serif";
-/// What a bold line adds to a letter, as a share of its size: a bold face is about a tenth
-/// wider.
-const BOLD: f64 = 0.065;
+/// What a rim adds to a bold letter in pixels, as a share of its size.
+const RIM: f64 = 0.02;
+/// Readers of SVG draw with the fonts they have. The widest of the usual ones, DejaVu Sans, is by so
+/// much wider than ours in running text, and its bold face once more; lines are laid out for it.
+const WIDER: f64 = 1.19;
+const BOLD: f64 = 1.12;
 /// Width of a letter that the font lacks, as a share of its size: Han and kana are square.
 const SQUARE: f64 = 1.0;
 
@@ -20,18 +23,23 @@ pub(crate) fn face() -> Option<&'static Face<'static>> {
     FACE.get_or_init(|| Face::parse(FONT, 0).ok()).as_ref()
 }
 
-/// How far the next letter stands from this one, as a share of the size.
+/// How far the next letter stands from this one in pixels, as a share of the size.
 pub(crate) fn advance(letter: char, bold: bool) -> f64 {
     let own = face().and_then(|face| {
         let glyph = face.glyph_index(letter)?;
         Some(f64::from(face.glyph_hor_advance(glyph)?) / f64::from(face.units_per_em()))
     });
-    own.unwrap_or(SQUARE) + if bold { BOLD } else { 0.0 }
+    own.unwrap_or(SQUARE) + if bold { RIM } else { 0.0 }
 }
 
-/// Width of a line in pixels.
-pub(crate) fn width(text: &str, size: f64, bold: bool) -> f64 {
+/// Width of a line as pixels are drawn.
+pub(crate) fn drawn(text: &str, size: f64, bold: bool) -> f64 {
     text.chars().map(|letter| advance(letter, bold)).sum::<f64>() * size
+}
+
+/// Room that a line needs, in pixels, whoever draws it.
+pub(crate) fn width(text: &str, size: f64, bold: bool) -> f64 {
+    drawn(text, size, false) * WIDER * if bold { BOLD } else { 1.0 }
 }
 
 /// `text`, or as much of its beginning and end as fits in `most` pixels: names that differ often

@@ -99,7 +99,7 @@ fn letters(pixmap: &mut Pixmap, text: &Text, view: Transform) {
             face.outline_glyph(glyph, &mut pen);
         }
         // A rim adds less to a letter than a true bold face, which the width makes room for.
-        pen.x += (font::advance(letter, false) + if text.bold { 0.02 } else { 0.0 }) * text.size;
+        pen.x += font::advance(letter, text.bold) * text.size;
     }
     let Some(path) = pen.builder.finish() else { return };
     let view = if text.turn == 0.0 {

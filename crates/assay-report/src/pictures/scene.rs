@@ -121,7 +121,7 @@ impl Drawing {
 impl Text {
     /// Where the first letter begins, before it is turned.
     pub(crate) fn start(&self) -> f64 {
-        let width = font::width(&self.text, self.size, self.bold);
+        let width = font::drawn(&self.text, self.size, self.bold);
         match self.anchor {
             Anchor::Start => self.x,
             Anchor::Middle => self.x - width / 2.0,

@@ -96,9 +96,10 @@ impl Sheet {
     /// A ceiling across rows, named above them.
     pub(crate) fn ceiling_upright(&mut self, x: f64, top: f64, bottom: f64, name: &str) {
         self.drawing.line([(x, top), (x, bottom)], CEILING);
-        let half = font::width(name, NOTE, false) / 2.0;
+        let name = font::fitted(name, NOTE, self.drawing.width - 2.0 * EDGE - 1.0);
+        let half = font::width(&name, NOTE, false) / 2.0;
         let at = x.clamp(EDGE + half, self.drawing.width - EDGE - half);
-        self.drawing.text(at, top - 4.0, NOTE, CEILING.ink, Anchor::Middle, name);
+        self.drawing.text(at, top - 4.0, NOTE, CEILING.ink, Anchor::Middle, &name);
     }
 }
 

@@ -133,7 +133,13 @@ fn nothing_stands_outside_its_picture() {
                     super::scene::Shape::Circle { x, y, .. } => vec![(*x, *y)],
                     super::scene::Shape::Text(t) if t.turn == 0.0 => {
                         let width = super::font::width(&t.text, t.size, t.bold);
-                        vec![(t.start(), t.y), (t.start() + width, t.y)]
+                        // With the widest of the fonts that a reader may have.
+                        let start = match t.anchor {
+                            super::scene::Anchor::Start => t.x,
+                            super::scene::Anchor::Middle => t.x - width / 2.0,
+                            super::scene::Anchor::End => t.x - width,
+                        };
+                        vec![(start, t.y), (start + width, t.y)]
                     }
                     super::scene::Shape::Text(t) => vec![(t.x, t.y)],
                 };

@@ -3,8 +3,9 @@
 use assay_analysis::rank::{LoadRanking, RankReport};
 use assay_core::text::harmless;
 
-use super::{foot, odd, text, words};
+use super::{foot, odd, picture, text, words};
 use crate::facts::clean;
+use crate::html::esc;
 use crate::style::Style;
 
 /// Markdown: the answer, a table a load, and what it rests on.
@@ -58,11 +59,20 @@ fn load(out: &mut String, report: &RankReport, ranking: &LoadRanking) {
 #[must_use]
 pub fn html(report: &RankReport) -> String {
     let body = text(report, true, &Style { width: 100, color: false, unicode: true });
+    let mut pictures = String::new();
+    for ranking in std::iter::once(&report.primary).chain(&report.exploratory) {
+        let Some(drawing) = picture(ranking, report.alpha) else { continue };
+        let heading = if ranking.exploratory { "Exploratory: " } else { "" };
+        pictures += &format!("<h2>{heading}{}</h2>\n<figure>{}</figure>\n", esc(&clean(&ranking.title)), drawing.svg());
+    }
     format!(
-        "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Ranking</title>\n<style>body{{margin:2em \
-         auto;max-width:62em}}pre{{white-space:pre-wrap;line-height:1.35}}</style>\n<h1>Ranking of \
-         models</h1>\n<pre>{}</pre>\n</html>\n",
-        body.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+        "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\"><meta http-equiv=\"Content-Security-Policy\" \
+         content=\"default-src 'none'; style-src 'unsafe-inline'\"><title>Ranking – assay</title>\n<style>body{{margin:2em \
+         auto;padding:0 1em;max-width:62em;font:16px/1.5 system-ui,sans-serif}}figure{{margin:0 0 2em}}svg{{max-width:100%;height:auto}}\
+         pre{{white-space:pre-wrap;font-size:13px;line-height:1.35}}</style>\n<h1>Ranking of models</h1>\n{pictures}<h2>In \
+         words</h2>\n<pre>{}</pre>\n</html>\n",
+        esc(&body)
     )
 }
 

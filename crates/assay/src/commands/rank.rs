@@ -8,6 +8,7 @@ use assay_analysis::rank::{Ask, RankReport, rank as ranked};
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::harmless;
+use assay_report::pictures::Drawing;
 use assay_report::ranking;
 use assay_store::{Store, StoreError};
 
@@ -15,8 +16,11 @@ use crate::cli::RankArgs;
 use crate::failure::Failure;
 use crate::{output, state};
 
+/// More readers than this wait for the disk.
+const MOST_READERS: usize = 8;
+
 /// How a file is written.
-type Writer = fn(&RankReport) -> String;
+type Writer = fn(&RankReport) -> Result<Vec<u8>, Failure>;
 
 pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     let writer = args.output.as_deref().map(writer).transpose()?;
@@ -40,7 +44,7 @@ pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     let report = ranked(&records, &ask).map_err(|error| Failure::usage(harmless(&error.to_string())))?;
     if let (Some(path), Some(writer)) = (args.output.as_deref(), writer) {
         state::check_writable(path)?;
-        state::write_whole(path, writer(&report))?;
+        state::write_whole(path, writer(&report)?)?;
         output::tell(&format!("wrote {}", output::shown(path)));
     }
     if args.json {
@@ -54,11 +58,20 @@ pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
 
 fn writer(path: &Path) -> Result<Writer, Failure> {
     match path.extension().and_then(|e| e.to_str()) {
-        Some("md") => Ok(ranking::markdown),
-        Some("html") => Ok(ranking::html),
-        Some("csv") => Ok(ranking::csv),
-        _ => Err(Failure::usage("a ranking is written as .md, .html or .csv; name such a file, or use --json")),
+        Some("md") => Ok(|report| Ok(ranking::markdown(report).into_bytes())),
+        Some("html") => Ok(|report| Ok(ranking::html(report).into_bytes())),
+        Some("csv") => Ok(|report| Ok(ranking::csv(report).into_bytes())),
+        Some("svg") => Ok(|report| Ok(drawing(report)?.svg().into_bytes())),
+        Some("png") => Ok(|report| drawing(report)?.png(2.0).map_err(|e| Failure::environment(e.to_string()))),
+        _ => Err(Failure::usage(
+            "a ranking is written as .md, .html, .csv, .svg or .png; name such a file, or use --json",
+        )),
     }
+}
+
+fn drawing(report: &RankReport) -> Result<Drawing, Failure> {
+    ranking::picture(&report.primary, report.alpha)
+        .ok_or_else(|| Failure::usage("no model has a figure of this load, so there is nothing to draw"))
 }
 
 /// Records that the queries name, each once. Of 200 000 repeats the documents alone would fill the
@@ -80,13 +93,35 @@ fn load(args: &RankArgs) -> Result<Vec<Record>, Failure> {
             Ok(ids) if ids.is_empty() => return Err(empty()),
             ids => ids?,
         };
-        for id in ids.into_iter().filter(|id| known.insert(id.clone())) {
-            let mut record = store.load(&id)?.record;
-            lighten(&mut record, latencies);
-            records.push(record);
-        }
+        let ids: Vec<String> = ids.into_iter().filter(|id| known.insert(id.clone())).collect();
+        records.extend(read(&ids, latencies)?);
     }
+    state::mark_verified(&mut records)?;
     Ok(records)
+}
+
+/// Reads records, each processor its part: most of the time goes into their JSON.
+fn read(ids: &[String], latencies: bool) -> Result<Vec<Record>, Failure> {
+    let parts = std::thread::available_parallelism().map_or(1, |n| n.get()).min(MOST_READERS);
+    let part = ids.len().div_ceil(parts).max(1);
+    let read_part = |ids: &[String]| -> Result<Vec<Record>, Failure> {
+        let Some(store) = state::existing()? else { return Ok(Vec::new()) };
+        let one = |id: &String| {
+            let mut record = store.load(id)?.record;
+            lighten(&mut record, latencies);
+            Ok(record)
+        };
+        ids.iter().map(one).collect()
+    };
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = ids.chunks(part).map(|ids| scope.spawn(|| read_part(ids))).collect();
+        let mut records = Vec::with_capacity(ids.len());
+        for reader in readers {
+            let part = reader.join().map_err(|_| Failure::environment("a reader of the store ended early"))?;
+            records.extend(part?);
+        }
+        Ok(records)
+    })
 }
 
 fn lighten(record: &mut Record, latencies: bool) {

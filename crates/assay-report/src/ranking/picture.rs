@@ -1,0 +1,55 @@
+//! A ranking as a picture.
+
+use assay_analysis::rank::{LoadRanking, ModelRow};
+use assay_core::estimate::Estimate;
+
+use super::words;
+use crate::facts::clean;
+use crate::pictures::{Ceiling, Drawing, RankRow, Ranking, Value, ranking};
+
+/// Models with their places and simultaneous intervals; the title is the answer. `None` where no
+/// model has a figure.
+#[must_use]
+pub fn picture(of: &LoadRanking, alpha: f64) -> Option<Drawing> {
+    let (unit, divisor) = words::unit(of);
+    let rows: Vec<RankRow> = of.models.iter().filter_map(|model| row(model, divisor)).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let without = of.models.len() - rows.len();
+    let mut notes = vec![clean(&words::ceiling(of.ceiling.as_ref()))];
+    if without > 0 {
+        notes.push(format!("{without} of {} models have no figure of this load.", of.models.len()));
+    }
+    let ceilings = of
+        .ceiling
+        .as_ref()
+        .filter(|_| unit == "MB/s")
+        .map(|used| Ceiling { name: "ceiling".to_owned(), value: used.bytes_per_second / 1e6 });
+    Some(ranking(&Ranking {
+        title: Some(clean(&words::answer(of, alpha))),
+        load: of.title.clone(),
+        unit: unit.to_owned(),
+        more_is_better: of.quantity.more_is_better(),
+        rows,
+        ceilings: ceilings.into_iter().collect(),
+        notes,
+    }))
+}
+
+fn row(model: &ModelRow, divisor: f64) -> Option<RankRow> {
+    let e: &Estimate = model.estimate.as_ref()?;
+    let interval = e.low.zip(e.high).map(|(low, high)| (low / divisor, high / divisor));
+    Some(RankRow {
+        place: words::place(model),
+        label: clean(&model.model),
+        model: model.model.clone(),
+        value: Value {
+            point: e.point / divisor,
+            interval,
+            level: e.level,
+            n: e.n,
+            marks: model.marks.iter().map(|(mark, _)| *mark).collect(),
+        },
+    })
+}
