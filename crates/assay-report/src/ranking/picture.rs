@@ -1,5 +1,6 @@
 //! A ranking as a picture.
 
+use assay_analysis::Mark;
 use assay_analysis::rank::{LoadRanking, ModelRow};
 use assay_core::estimate::Estimate;
 
@@ -17,7 +18,7 @@ pub fn picture(of: &LoadRanking, alpha: f64) -> Option<Drawing> {
         return None;
     }
     let without = of.models.len() - rows.len();
-    let mut notes = vec![clean(&words::ceiling(of.ceiling.as_ref()))];
+    let mut notes = vec![format!("Ceiling: {}.", clean(&words::ceiling(of.ceiling.as_ref())))];
     if without > 0 {
         notes.push(format!("{without} of {} models have no figure of this load.", of.models.len()));
     }
@@ -49,7 +50,8 @@ fn row(model: &ModelRow, divisor: f64) -> Option<RankRow> {
             interval,
             level: e.level,
             n: e.n,
-            marks: model.marks.iter().map(|(mark, _)| *mark).collect(),
+            // The interval is over units; that each is published without repeats stands in the text.
+            marks: model.marks.iter().map(|(mark, _)| *mark).filter(|mark| *mark != Mark::Published).collect(),
         },
     })
 }
