@@ -98,7 +98,11 @@ fn every_engine_moves_bytes_and_its_figures_agree_with_each_other() {
             // Little's law: mean latency times rate is the mean number in flight.
             let mean = report.histogram.mean().unwrap() / 1e9;
             let law = mean * report.iops / report.in_flight;
-            assert!((0.9..1.1).contains(&law), "{what}: {law}");
+            // An operation in flight at an edge of the window may have spent all of its time outside,
+            // which shows where the disk of a busy host stalls: a run is judged by the same rule.
+            let longest = report.histogram.max().unwrap() as f64 * w.depth() as f64;
+            let blur = longest / report.histogram.sum_ns() as f64;
+            assert!((law - 1.0).abs() < 0.1 + blur, "{what}: {law}, {blur}");
             assert!(report.in_flight <= w.depth() as f64 * 1.001, "{what}: {}", report.in_flight);
             let issued = report.read_bytes + report.written_bytes;
             assert!(issued >= report.bytes, "{what}");
