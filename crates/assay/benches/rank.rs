@@ -86,7 +86,7 @@ fn page(data: &std::path::Path) -> Option<f64> {
     let open = |path: &std::path::Path| {
         let begun = Instant::now();
         let mut command = Command::new("chromium");
-        command.args(["--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,20000"]);
+        command.args(["--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,900"]);
         command.arg(format!("--screenshot={}", data.join("page.png").display()));
         command.arg(format!("file://{}", path.display())).stdout(Stdio::null()).stderr(Stdio::null());
         command.status().ok().filter(std::process::ExitStatus::success).map(|_| begun.elapsed().as_secs_f64())
