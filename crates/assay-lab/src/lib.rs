@@ -15,12 +15,14 @@
 
 mod cgroup;
 mod command;
+mod dice;
 mod fake;
 mod fast;
 mod faulty;
 mod latency;
 mod limited;
 mod loop_device;
+pub mod media;
 mod mount;
 mod removable;
 mod turn;

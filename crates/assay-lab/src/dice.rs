@@ -1,0 +1,110 @@
+//! Random numbers that repeat from run to run.
+
+use std::ops::Range;
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// A generator that depends on its seed alone.
+#[derive(Debug, Clone)]
+pub(crate) struct Dice(Xoshiro256PlusPlus);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
+    /// A number below `bound`; 0 where `bound` is 0. The high half of a product, whose bias is at
+    /// most `bound` in 2^64.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
+    }
+
+    /// A number of `range`; its start where it is empty.
+    pub(crate) fn within(&mut self, range: Range<u64>) -> u64 {
+        range.start + self.below(range.end.saturating_sub(range.start))
+    }
+
+    /// A number of `range` whose logarithm is uniform: each power of two is as likely as another.
+    pub(crate) fn log_within(&mut self, range: Range<u64>) -> u64 {
+        let (low, high) = ((range.start.max(1) as f64).ln(), (range.end.max(2) as f64).ln());
+        let value = (low + self.unit() * (high - low)).exp() as u64;
+        value.clamp(range.start, range.end.saturating_sub(1).max(range.start))
+    }
+
+    /// A number from 0 up to but not including 1.
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    pub(crate) fn chance(&mut self, probability: f64) -> bool {
+        self.unit() < probability
+    }
+
+    pub(crate) fn pick<T: Clone, const N: usize>(&mut self, from: &[T; N]) -> T {
+        const { assert!(N > 0) };
+        from[self.below(N as u64) as usize].clone()
+    }
+
+    /// One of several, with the odds given beside each.
+    pub(crate) fn weighted<T: Clone, const N: usize>(&mut self, from: &[(u32, T); N]) -> T {
+        const { assert!(N > 0) };
+        let total: u64 = from.iter().map(|(weight, _)| u64::from(*weight)).sum();
+        let mut left = self.below(total);
+        for (weight, value) in from {
+            match left.checked_sub(u64::from(*weight)) {
+                Some(rest) => left = rest,
+                None => return value.clone(),
+            }
+        }
+        from[N - 1].1.clone()
+    }
+
+    /// How many trials of `probability` fail before the next one succeeds: a geometric number, so
+    /// that rare events cost nothing where they do not happen.
+    pub(crate) fn failures_before(&mut self, probability: f64) -> u64 {
+        if probability <= 0.0 {
+            return u64::MAX;
+        }
+        // 1 - unit() is never 0, so the logarithm is finite.
+        ((1.0 - self.unit()).ln() / (-probability).ln_1p()) as u64
+    }
+}
+
+/// The finaliser of splitmix64 (Steele, Lea, Flood 2014): neighbouring values become unrelated.
+pub(crate) fn mix(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_repeat_and_stay_inside() {
+        let draw = |seed| {
+            let mut dice = Dice::new(seed);
+            (dice.below(10), dice.within(5..9), dice.log_within(4096..1 << 40), dice.pick(&[1, 2, 3]))
+        };
+        assert_eq!(draw(1), draw(1));
+        assert_ne!((0..9).map(draw).collect::<Vec<_>>(), (9..18).map(draw).collect::<Vec<_>>());
+        for seed in 0..500 {
+            let (small, five, large, _) = draw(seed);
+            assert!(small < 10 && (5..9).contains(&five) && (4096..1 << 40).contains(&large));
+        }
+        assert_eq!((Dice::new(0).below(0), Dice::new(0).within(7..7)), (0, 7));
+    }
+
+    #[test]
+    fn odds_are_as_stated() {
+        let mut dice = Dice::new(1);
+        let thirds = (0..30_000).filter(|_| dice.weighted(&[(1, true), (2, false)])).count();
+        assert!((9_500..10_500).contains(&thirds), "{thirds}");
+        let mean = (0..10_000).map(|_| dice.failures_before(0.01)).sum::<u64>() / 10_000;
+        assert!((95..103).contains(&mean), "{mean}");
+        assert_eq!((dice.failures_before(0.0), dice.failures_before(1.0)), (u64::MAX, 0));
+    }
+}

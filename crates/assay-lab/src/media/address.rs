@@ -1,0 +1,247 @@
+//! From an address to the memory: address lines that fail, then the layout.
+
+use std::ops::Range;
+
+use assay_core::verification::SECTOR_BYTES;
+
+use super::layout::{Layout, Place, Run};
+
+/// Operations that a fault concerns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum On {
+    /// Reads alone.
+    Reads,
+    /// Writes alone.
+    Writes,
+    /// Both.
+    Both,
+}
+
+impl On {
+    pub(super) fn concerns(self, direction: Direction) -> bool {
+        match self {
+            Self::Reads => direction == Direction::Read,
+            Self::Writes => direction == Direction::Write,
+            Self::Both => true,
+        }
+    }
+}
+
+/// Way of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    Read,
+    Write,
+}
+
+/// Operations that land elsewhere than they were sent to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Misaddress {
+    /// From `from_bytes` on, operations land `by_sectors` higher, or lower where it is negative;
+    /// outside of the announced addresses they are dropped.
+    Shift {
+        /// First byte address that is concerned.
+        from_bytes: u64,
+        /// Distance in sectors of 512 bytes.
+        by_sectors: i64,
+        /// Which operations.
+        on: On,
+    },
+    /// One bit of the sector number is wrong in a range.
+    Line {
+        /// Which bit, counted from the lowest one of the number of a 512-byte sector.
+        bit: u32,
+        /// In which way.
+        fault: LineFault,
+        /// Byte addresses that are concerned.
+        range: Range<u64>,
+        /// Which operations.
+        on: On,
+    },
+}
+
+/// What becomes of an address line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineFault {
+    /// It is always 0: two addresses are one cell.
+    Ignored,
+    /// It is the other way round: pairs of addresses are exchanged.
+    Inverted,
+}
+
+impl Misaddress {
+    /// Where an operation on `sector` of `announced` sectors lands (`None`: nowhere), and for how
+    /// many sectors that goes on.
+    fn locate(&self, sector: u64, direction: Direction, announced: u64) -> (Option<u64>, u64) {
+        match self {
+            Self::Shift { from_bytes, by_sectors, on } => {
+                let from = from_bytes / SECTOR_BYTES;
+                if !on.concerns(direction) {
+                    return (Some(sector), u64::MAX);
+                }
+                if sector < from {
+                    return (Some(sector), from - sector);
+                }
+                match sector.checked_add_signed(*by_sectors) {
+                    Some(there) if there < announced => (Some(there), announced - there),
+                    Some(_) => (None, u64::MAX),
+                    None => (None, by_sectors.unsigned_abs() - sector),
+                }
+            }
+            Self::Line { bit, fault, range, on } => {
+                let (start, end) = (range.start / SECTOR_BYTES, range.end / SECTOR_BYTES);
+                if !on.concerns(direction) || sector >= end {
+                    return (Some(sector), u64::MAX);
+                }
+                if sector < start {
+                    return (Some(sector), start - sector);
+                }
+                let line = 1 << bit;
+                let there = match fault {
+                    LineFault::Ignored => sector & !line,
+                    LineFault::Inverted => sector ^ line,
+                };
+                let goes_on = (line - sector % line).min(end - sector);
+                if there < announced { (Some(there), goes_on.min(announced - there)) } else { (None, goes_on) }
+            }
+        }
+    }
+
+    /// Sectors that may land on `sector`, among others.
+    fn candidates(&self, sector: u64) -> [Option<u64>; 2] {
+        match self {
+            Self::Shift { by_sectors, .. } => [Some(sector), sector.checked_add_signed(-by_sectors)],
+            Self::Line { bit, .. } => [Some(sector), Some(sector ^ (1 << bit))],
+        }
+    }
+
+    /// Whether every address still has a place of its own, the same for reading and writing, so
+    /// that nothing can be noticed.
+    pub(super) fn is_harmless(&self, announced_bytes: u64) -> bool {
+        match self {
+            Self::Shift { from_bytes, by_sectors, .. } => *by_sectors == 0 || *from_bytes >= announced_bytes,
+            Self::Line { bit, fault, range, on } => {
+                let pair = SECTOR_BYTES << (bit + 1);
+                let pairs = range.start.is_multiple_of(pair) && range.end.is_multiple_of(pair);
+                let inside = range.end <= announced_bytes;
+                range.is_empty() || (*fault == LineFault::Inverted && *on == On::Both && pairs && inside)
+            }
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<(), &'static str> {
+        match self {
+            Self::Shift { by_sectors, .. } if *by_sectors == i64::MIN => Err("a shift is more than i64::MIN sectors"),
+            // Sector numbers have fewer bits than 56, since byte addresses have 64.
+            Self::Line { bit, .. } if *bit > 54 => Err("an address line is at most bit 54"),
+            Self::Shift { .. } | Self::Line { .. } => Ok(()),
+        }
+    }
+}
+
+/// From address to memory.
+#[derive(Debug, Clone)]
+pub(super) struct AddressMap {
+    announced_sectors: u64,
+    misaddress: Option<Misaddress>,
+    layout: Layout,
+}
+
+impl AddressMap {
+    pub(super) fn new(announced_bytes: u64, misaddress: Option<Misaddress>, layout: Layout) -> Self {
+        Self { announced_sectors: announced_bytes / SECTOR_BYTES, misaddress, layout }
+    }
+
+    pub(super) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// What an operation on `sector` meets, for at most `most` sectors.
+    pub(super) fn locate(&self, sector: u64, direction: Direction, most: u64) -> Run {
+        let (there, aligned) = match &self.misaddress {
+            None => (Some(sector), most),
+            Some(misaddress) => misaddress.locate(sector, direction, self.announced_sectors),
+        };
+        let Run { place, sectors } = match there {
+            Some(there) => self.layout.locate(there),
+            None => Run { place: Place::Dropped, sectors: aligned },
+        };
+        Run { place, sectors: sectors.min(aligned).min(most) }
+    }
+
+    /// An address at which `cell` is read; `None` where nobody can read it. All others that there
+    /// may be read the same.
+    pub(super) fn reader_of(&self, cell: u64) -> Option<u64> {
+        let candidates = self.misaddress.as_ref().map_or([Some(cell), None], |wrong| wrong.candidates(cell));
+        candidates.into_iter().flatten().find(|sector| {
+            *sector < self.announced_sectors && self.locate(*sector, Direction::Read, 1).place == Place::Cell(cell)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+    const SECTORS: u64 = 8 * MIB / SECTOR_BYTES;
+
+    fn map(misaddress: Misaddress) -> AddressMap {
+        AddressMap::new(8 * MIB, Some(misaddress), Layout::whole(8 * MIB))
+    }
+
+    fn cell(map: &AddressMap, sector: u64, direction: Direction) -> Option<u64> {
+        match map.locate(sector, direction, u64::MAX).place {
+            Place::Cell(cell) => Some(cell),
+            Place::Dropped => None,
+        }
+    }
+
+    #[test]
+    fn a_shift_concerns_one_direction_from_an_address_on() {
+        let lower = map(Misaddress::Shift { from_bytes: 4 * MIB, by_sectors: -1, on: On::Reads });
+        assert_eq!(cell(&lower, SECTORS / 2 - 1, Direction::Read), Some(SECTORS / 2 - 1));
+        assert_eq!(cell(&lower, SECTORS / 2, Direction::Read), Some(SECTORS / 2 - 1));
+        assert_eq!(cell(&lower, SECTORS / 2, Direction::Write), Some(SECTORS / 2));
+        // The last cell is written and never read.
+        assert_eq!((lower.reader_of(SECTORS - 1), lower.reader_of(100)), (None, Some(100)));
+        let higher = map(Misaddress::Shift { from_bytes: 0, by_sectors: 3, on: On::Writes });
+        assert_eq!(cell(&higher, SECTORS - 3, Direction::Write), None);
+        assert_eq!(cell(&higher, 5, Direction::Write), Some(8));
+    }
+
+    #[test]
+    fn an_ignored_line_makes_two_addresses_one_cell() {
+        let fault = LineFault::Ignored;
+        let line = map(Misaddress::Line { bit: 4, fault, range: 4 * MIB..8 * MIB, on: On::Both });
+        let start = SECTORS / 2;
+        assert_eq!(cell(&line, start + 16, Direction::Write), Some(start));
+        assert_eq!(cell(&line, start + 31, Direction::Read), Some(start + 15));
+        assert_eq!(cell(&line, start + 32, Direction::Read), Some(start + 32));
+        assert_eq!(cell(&line, 16, Direction::Read), Some(16));
+        assert_eq!((line.reader_of(start), line.reader_of(start + 16)), (Some(start), None));
+    }
+
+    #[test]
+    fn an_inverted_line_is_noticed_in_one_direction_or_where_it_cuts_a_pair() {
+        let fault = LineFault::Inverted;
+        let line = |range: Range<u64>, on| Misaddress::Line { bit: 4, fault, range, on };
+        assert!(line(4 * MIB..8 * MIB, On::Both).is_harmless(8 * MIB));
+        assert!(!line(4 * MIB..8 * MIB, On::Reads).is_harmless(8 * MIB));
+        assert!(!line(4 * MIB..6 * MIB + 512, On::Both).is_harmless(8 * MIB));
+        let reads = map(line(4 * MIB..8 * MIB, On::Reads));
+        let start = SECTORS / 2;
+        assert_eq!(cell(&reads, start, Direction::Read), Some(start + 16));
+        assert_eq!(cell(&reads, start, Direction::Write), Some(start));
+        assert_eq!(reads.reader_of(start), Some(start + 16));
+    }
+
+    #[test]
+    fn runs_end_where_the_fault_begins_and_ends() {
+        let shift = map(Misaddress::Shift { from_bytes: MIB, by_sectors: -4096, on: On::Reads });
+        assert_eq!(shift.locate(0, Direction::Read, u64::MAX).sectors, 2048);
+        // Below the first address there is nothing.
+        assert_eq!(shift.locate(2048, Direction::Read, u64::MAX), Run { place: Place::Dropped, sectors: 2048 });
+        assert_eq!(shift.locate(4096, Direction::Read, 7), Run { place: Place::Cell(0), sectors: 7 });
+    }
+}

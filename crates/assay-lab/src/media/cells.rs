@@ -1,0 +1,160 @@
+//! Memory cells: terabytes, of which only what was written takes room.
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use super::before::{Content, SECTOR};
+
+/// Sectors of a page, the unit in which memory is taken.
+pub(super) const PAGE_SECTORS: u64 = 8;
+/// Bytes of it.
+pub(super) const PAGE: usize = PAGE_SECTORS as usize * SECTOR;
+/// Pages are allocated so many at a time.
+const CHUNK: usize = 256;
+
+/// Content of all cells. What was never written holds what was there before.
+#[derive(Debug, Clone)]
+pub(super) struct Cells {
+    before: Content,
+    /// From the number of a page to its place in the chunks.
+    index: HashMap<u64, u32, FixedState>,
+    chunks: Vec<Box<[u8]>>,
+}
+
+impl Cells {
+    pub(super) fn new(before: Content) -> Self {
+        Self { before, index: HashMap::default(), chunks: Vec::new() }
+    }
+
+    pub(super) fn before(&self) -> &Content {
+        &self.before
+    }
+
+    /// Reads whole sectors from `sector` on.
+    pub(super) fn read(&self, sector: u64, into: &mut [u8]) {
+        for piece in pieces(sector, into.len()) {
+            let part = &mut into[piece.from..piece.to];
+            match self.index.get(&piece.page) {
+                Some(place) => part.copy_from_slice(&self.stored(*place)[piece.inside..][..part.len()]),
+                None => self.before.fill(sector + (piece.from / SECTOR) as u64, part),
+            }
+        }
+    }
+
+    /// Writes whole sectors from `sector` on.
+    pub(super) fn write(&mut self, sector: u64, data: &[u8]) {
+        for piece in pieces(sector, data.len()) {
+            let part = &data[piece.from..piece.to];
+            let page = self.page_mut(piece.page, part.len() == PAGE);
+            page[piece.inside..piece.inside + part.len()].copy_from_slice(part);
+        }
+    }
+
+    /// Changes bits of one byte of a sector.
+    pub(super) fn flip(&mut self, sector: u64, byte: usize, bits: u8) {
+        let inside = (sector % PAGE_SECTORS) as usize * SECTOR + byte;
+        self.page_mut(sector / PAGE_SECTORS, false)[inside] ^= bits;
+    }
+
+    /// Numbers of the pages that were ever written.
+    pub(super) fn pages(&self) -> impl Iterator<Item = u64> {
+        self.index.keys().copied()
+    }
+
+    fn stored(&self, place: u32) -> &[u8] {
+        let place = place as usize;
+        &self.chunks[place / CHUNK][place % CHUNK * PAGE..][..PAGE]
+    }
+
+    /// The content of a page, to change it; where `overwritten`, nobody will see what it was.
+    fn page_mut(&mut self, page: u64, overwritten: bool) -> &mut [u8] {
+        let new = self.index.len() as u32;
+        let place = *self.index.entry(page).or_insert(new);
+        let (chunk, start) = (place as usize / CHUNK, place as usize % CHUNK * PAGE);
+        if chunk == self.chunks.len() {
+            self.chunks.push(vec![0; CHUNK * PAGE].into_boxed_slice());
+        }
+        let content = &mut self.chunks[chunk][start..start + PAGE];
+        if place == new && !overwritten {
+            self.before.fill(page * PAGE_SECTORS, content);
+        }
+        content
+    }
+}
+
+/// Part of an operation within one page.
+pub(super) struct Piece {
+    /// Number of the page.
+    pub(super) page: u64,
+    /// First byte within the page.
+    pub(super) inside: usize,
+    /// First byte of the operation.
+    pub(super) from: usize,
+    /// Byte of the operation at which it ends.
+    pub(super) to: usize,
+}
+
+/// The pages that `bytes` from `sector` on touch.
+pub(super) fn pieces(sector: u64, bytes: usize) -> impl Iterator<Item = Piece> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        if from >= bytes {
+            return None;
+        }
+        let at = sector + (from / SECTOR) as u64;
+        let inside = (at % PAGE_SECTORS) as usize * SECTOR;
+        let to = (from + PAGE - inside).min(bytes);
+        let piece = Piece { page: at / PAGE_SECTORS, inside, from, to };
+        from = to;
+        Some(piece)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::before::{Before, Pattern};
+    use super::*;
+
+    fn cells() -> Cells {
+        Cells::new(Content::new(Before::full_of(Pattern::Noise), 7))
+    }
+
+    fn read(cells: &Cells, sector: u64, sectors: usize) -> Vec<u8> {
+        let mut into = vec![0; sectors * SECTOR];
+        cells.read(sector, &mut into);
+        into
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_its_neighbours_stay() {
+        let mut cells = cells();
+        let before = read(&cells, 0, 40);
+        cells.write(5, &[9; 17 * SECTOR]);
+        assert_eq!(read(&cells, 5, 17), [9; 17 * SECTOR]);
+        assert_eq!(read(&cells, 0, 5), before[..5 * SECTOR]);
+        assert_eq!(read(&cells, 22, 18), before[22 * SECTOR..]);
+        let mut pages: Vec<u64> = cells.pages().collect();
+        pages.sort_unstable();
+        assert_eq!(pages, [0, 1, 2]);
+    }
+
+    #[test]
+    fn one_bit_is_flipped_also_where_nothing_was_written() {
+        let mut cells = cells();
+        let mut expected = read(&cells, 3, 1);
+        cells.flip(3, 100, 0b100);
+        expected[100] ^= 0b100;
+        assert_eq!(read(&cells, 3, 1), expected);
+    }
+
+    #[test]
+    fn the_ends_of_four_tebibytes_take_two_pages() {
+        let mut cells = cells();
+        let last = (4u64 << 40) / 512 - 1;
+        cells.write(0, &[1; SECTOR]);
+        cells.write(last, &[2; SECTOR]);
+        assert_eq!((read(&cells, 0, 1)[0], read(&cells, last, 1)[511]), (1, 2));
+        assert_eq!((cells.pages().count(), cells.chunks.len()), (2, 1));
+    }
+}

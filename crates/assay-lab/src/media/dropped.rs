@@ -1,0 +1,96 @@
+//! What is read where nothing was kept.
+
+use assay_core::verification::SECTOR_BYTES;
+
+use super::before::{SECTOR, noise};
+use super::cells::{PAGE, PAGE_SECTORS};
+use crate::dice::{Dice, mix};
+
+/// What places without memory read as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dropped {
+    /// Zeros.
+    Zeros,
+    /// 0xFF.
+    Ones,
+    /// Something else at each reading.
+    Random,
+    /// Noise that stays the same, whatever is written.
+    Noise,
+    /// What stood there before anything was written.
+    Stale,
+    /// What is left in the controller's buffer: the last data that crossed the bus.
+    LastOnBus,
+    /// The content of a place that holds data: reads start again where writes are dropped.
+    Elsewhere,
+}
+
+/// The controller's buffer: one page, through which everything passes.
+#[derive(Debug, Clone)]
+pub(super) struct Bus(Box<[u8; PAGE]>);
+
+impl Bus {
+    pub(super) fn new() -> Self {
+        Self(Box::new([0; PAGE]))
+    }
+
+    /// Data of `sector` and what follows it pass.
+    pub(super) fn carry(&mut self, sector: u64, data: &[u8]) {
+        let skipped = data.len().saturating_sub(PAGE) / SECTOR;
+        for (at, part) in (sector + skipped as u64..).zip(data[skipped * SECTOR..].chunks_exact(SECTOR)) {
+            let place = (at % PAGE_SECTORS) as usize * SECTOR;
+            self.0[place..place + SECTOR].copy_from_slice(part);
+        }
+    }
+
+    /// What is left where `sector` would have passed.
+    fn left(&self, sector: u64) -> &[u8] {
+        let place = (sector % PAGE_SECTORS) as usize * SECTOR;
+        &self.0[place..place + SECTOR]
+    }
+}
+
+/// What fills reads of places without memory.
+#[derive(Debug, Clone)]
+pub(super) struct Filler {
+    pub(super) dropped: Dropped,
+    seed: u64,
+    dice: Dice,
+}
+
+impl Filler {
+    pub(super) fn new(dropped: Dropped, seed: u64) -> Self {
+        Self { dropped, seed: mix(seed), dice: Dice::new(seed) }
+    }
+
+    /// Fills with what neither depends on the memory nor changes; false where it would.
+    pub(super) fn constant(&self, sector: u64, into: &mut [u8]) -> bool {
+        match self.dropped {
+            Dropped::Zeros => into.fill(0),
+            Dropped::Ones => into.fill(0xff),
+            Dropped::Noise => {
+                for (sector, part) in (sector..).zip(into.chunks_exact_mut(SECTOR)) {
+                    noise(self.seed ^ sector, part);
+                }
+            }
+            Dropped::Random | Dropped::Stale | Dropped::LastOnBus | Dropped::Elsewhere => return false,
+        }
+        true
+    }
+
+    /// Fills with something else at each call.
+    pub(super) fn random(&mut self, into: &mut [u8]) {
+        for part in into.chunks_exact_mut(SECTOR) {
+            noise(self.dice.below(u64::MAX), part);
+        }
+    }
+
+    /// Fills with what the bus carried last.
+    pub(super) fn from_bus(bus: &Bus, sector: u64, into: &mut [u8]) {
+        for (sector, part) in (sector..).zip(into.chunks_exact_mut(SECTOR)) {
+            part.copy_from_slice(bus.left(sector));
+        }
+    }
+}
+
+const _: () = assert!(PAGE_SECTORS * SECTOR_BYTES == PAGE as u64);
