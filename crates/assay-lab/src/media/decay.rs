@@ -1,0 +1,89 @@
+//! Data that do not last.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use assay_core::verification::SECTOR_BYTES;
+use foldhash::fast::FixedState;
+
+use super::cells::PAGE_SECTORS;
+
+/// Cells that hold what is written for a while. Counted for pages of 4 KiB; a page is as new when
+/// any part of it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decay {
+    /// How long data last.
+    pub lasts: Lasts,
+    /// Byte addresses of the memory that are concerned.
+    pub range: Range<u64>,
+}
+
+/// How long data last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lasts {
+    /// For so many reading operations, as of cells that reading disturbs.
+    Reads(u32),
+    /// Until so many further bytes were written anywhere; what was there before stays.
+    WrittenBytes(u64),
+}
+
+/// Age of a page.
+#[derive(Debug, Clone, Copy, Default)]
+struct Age {
+    reads: u32,
+    /// Bytes that had been written when it was written; `None`: never.
+    written_at: Option<u64>,
+}
+
+/// [`Decay`] under way.
+#[derive(Debug, Clone)]
+pub(super) struct Decaying {
+    decay: Decay,
+    written_bytes: u64,
+    ages: HashMap<u64, Age, FixedState>,
+}
+
+impl Decaying {
+    pub(super) fn new(decay: Decay) -> Self {
+        Self { decay, written_bytes: 0, ages: HashMap::default() }
+    }
+
+    pub(super) fn written(&mut self, sector: u64, sectors: u64) {
+        self.written_bytes += sectors * SECTOR_BYTES;
+        for page in sector / PAGE_SECTORS..(sector + sectors).div_ceil(PAGE_SECTORS) {
+            if self.concerns(page) {
+                self.ages.insert(page, Age { reads: 0, written_at: Some(self.written_bytes) });
+            }
+        }
+    }
+
+    /// Counts a reading of `page`.
+    pub(super) fn read(&mut self, page: u64) {
+        if self.concerns(page) && matches!(self.decay.lasts, Lasts::Reads(_)) {
+            let age = self.ages.entry(page).or_default();
+            age.reads = age.reads.saturating_add(1);
+        }
+    }
+
+    /// Whether `page` has lost its data.
+    pub(super) fn is_lost(&self, page: u64) -> bool {
+        let age = self.ages.get(&page).copied().unwrap_or_default();
+        self.concerns(page) && self.lost_at(age)
+    }
+
+    /// Pages that have lost their data.
+    pub(super) fn lost_pages(&self) -> impl Iterator<Item = u64> {
+        self.ages.iter().filter(|(_, age)| self.lost_at(**age)).map(|(page, _)| *page)
+    }
+
+    fn lost_at(&self, age: Age) -> bool {
+        match self.decay.lasts {
+            Lasts::Reads(most) => age.reads >= most,
+            Lasts::WrittenBytes(most) => age.written_at.is_some_and(|then| self.written_bytes - then >= most),
+        }
+    }
+
+    fn concerns(&self, page: u64) -> bool {
+        self.decay.range.contains(&(page * PAGE_SECTORS * SECTOR_BYTES))
+    }
+}

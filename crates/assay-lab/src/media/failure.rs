@@ -1,0 +1,153 @@
+//! A medium that works for a while.
+
+use std::ops::Range;
+
+use assay_core::verification::SECTOR_BYTES;
+use assay_verify::probe::Fault;
+
+use super::address::Direction;
+
+/// A failure, and what brings it about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fails {
+    /// What brings it about.
+    pub when: Trigger,
+    /// What happens from then on.
+    pub how: Failure,
+}
+
+/// What brings a failure about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trigger {
+    /// So many bytes were written; the write that meets the end is done up to there.
+    AfterWritten(u64),
+    /// So many reads and writes were done.
+    AfterOperations(u64),
+    /// A read or write of any of these byte addresses.
+    AtTouch(Range<u64>),
+}
+
+/// What happens from the failure on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// Writes are refused, as by a card whose controller has no spare blocks left.
+    ReadOnly,
+    /// Writes fail with `EIO`.
+    WriteErrors,
+    /// Everything fails with `EIO`.
+    AllErrors,
+    /// Writes succeed and change nothing.
+    DropsWrites,
+    /// Nothing is answered.
+    Hangs(Hang),
+    /// It is no longer there.
+    Gone,
+    /// It has only so many bytes left; beyond are errors.
+    Shrinks(u64),
+}
+
+/// How a hang looks to who waits for the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hang {
+    /// The call returns, with its answer, when the medium's [`super::Gate`] is opened: once for all.
+    Blocks,
+    /// Each call returns with an error at once, and so many nanoseconds later on the medium's clock:
+    /// the kernel's own timeout.
+    TimesOut(u64),
+}
+
+/// What becomes of a read or write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Admission {
+    Admitted,
+    /// So many of its bytes are done, then it has to be admitted again.
+    Partly(usize),
+    Refused(Fault),
+    /// It waits at the gate and is admitted then.
+    Waits,
+    /// It takes so long and then fails.
+    TimesOut(u64),
+}
+
+/// Whether a medium has failed yet.
+#[derive(Debug, Clone)]
+pub(super) struct Health {
+    fails: Option<Fails>,
+    state: Option<Failure>,
+    /// Whether it ever failed; a hang may be over.
+    failed: bool,
+    operations: u64,
+    written_bytes: u64,
+}
+
+impl Health {
+    pub(super) fn new(fails: Option<Fails>) -> Self {
+        Self { fails, state: None, failed: false, operations: 0, written_bytes: 0 }
+    }
+
+    /// Fails now.
+    pub(super) fn fail(&mut self, failure: Failure) {
+        (self.state, self.failed, self.fails) = (Some(failure), true, None);
+    }
+
+    /// What it has failed by.
+    pub(super) fn state(&self) -> Option<Failure> {
+        self.state
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    /// Decides on an operation; what is admitted is counted.
+    pub(super) fn admit(&mut self, direction: Direction, offset: u64, length: usize) -> Admission {
+        let end = offset + length as u64;
+        let left = match &self.fails {
+            None => u64::MAX,
+            Some(Fails { when, .. }) => match when {
+                Trigger::AfterWritten(most) => match direction {
+                    Direction::Write => most.saturating_sub(self.written_bytes) / SECTOR_BYTES * SECTOR_BYTES,
+                    Direction::Read if self.written_bytes >= *most => 0,
+                    Direction::Read => u64::MAX,
+                },
+                Trigger::AfterOperations(most) if self.operations >= *most => 0,
+                Trigger::AtTouch(range) if range.start < end && offset < range.end => 0,
+                Trigger::AfterOperations(_) | Trigger::AtTouch(_) => u64::MAX,
+            },
+        };
+        if left == 0
+            && let Some(fails) = self.fails.take()
+        {
+            self.fail(fails.how);
+        }
+        if (1..length as u64).contains(&left) {
+            self.written_bytes += left;
+            return Admission::Partly(left as usize);
+        }
+        let decided = self.decide(direction, end);
+        if decided == Admission::Admitted {
+            self.operations += 1;
+            self.written_bytes += if direction == Direction::Write { length as u64 } else { 0 };
+        }
+        decided
+    }
+
+    fn decide(&mut self, direction: Direction, end: u64) -> Admission {
+        let writes = direction == Direction::Write;
+        match self.state {
+            None | Some(Failure::DropsWrites) => Admission::Admitted,
+            Some(Failure::ReadOnly) if writes => Admission::Refused(Fault::ReadOnly),
+            Some(Failure::WriteErrors) if writes => Admission::Refused(Fault::Medium),
+            Some(Failure::ReadOnly | Failure::WriteErrors) => Admission::Admitted,
+            Some(Failure::AllErrors) => Admission::Refused(Fault::Medium),
+            Some(Failure::Gone) => Admission::Refused(Fault::Gone),
+            Some(Failure::Shrinks(bytes)) if end > bytes => Admission::Refused(Fault::Medium),
+            Some(Failure::Shrinks(_)) => Admission::Admitted,
+            Some(Failure::Hangs(Hang::TimesOut(ns))) => Admission::TimesOut(ns),
+            Some(Failure::Hangs(Hang::Blocks)) => {
+                self.state = None;
+                Admission::Waits
+            }
+        }
+    }
+}
