@@ -1,0 +1,193 @@
+//! Everything below the caches: from addresses to cells, and what goes wrong on the way.
+
+use std::convert::Infallible;
+use std::ops::Range;
+
+use assay_verify::probe::Fault;
+
+use super::address::{AddressMap, Direction};
+use super::before::{Content, SECTOR};
+use super::cells::{Cells, PAGE, PAGE_SECTORS, pieces};
+use super::decay::Decaying;
+use super::dropped::{Bus, Dropped, Filler};
+use super::flips::Flipping;
+use super::layout::Place;
+use super::pool::Pooled;
+use super::spec::MediumSpec;
+
+/// The memory of a medium and the way to it.
+#[derive(Debug, Clone)]
+pub(super) struct Flash {
+    map: AddressMap,
+    cells: Cells,
+    filler: Filler,
+    flipping: Flipping,
+    decaying: Option<Decaying>,
+    pooled: Option<Pooled>,
+    pub(super) bus: Bus,
+    /// Whether writes no longer change anything.
+    pub(super) drops_writes: bool,
+}
+
+impl Flash {
+    pub(super) fn new(spec: &MediumSpec) -> Self {
+        let cells = Cells::new(Content::new(spec.before, spec.seed));
+        let pooled = spec.pool.map(|pool| Pooled::new(pool, spec.before.used_bytes, &cells, spec.announced_bytes));
+        Self {
+            map: AddressMap::new(spec.announced_bytes, spec.misaddress.clone(), spec.layout.clone()),
+            cells,
+            filler: Filler::new(spec.dropped, spec.seed ^ 1),
+            flipping: Flipping::new(spec.flips.clone(), spec.seed ^ 2),
+            decaying: spec.decay.clone().map(Decaying::new),
+            pooled,
+            bus: Bus::new(),
+            drops_writes: false,
+        }
+    }
+
+    /// Reads whole sectors.
+    pub(super) fn read(&mut self, sector: u64, into: &mut [u8]) {
+        let Ok(()) = self.each_run::<Infallible>(sector, into.len(), Direction::Read, |flash, at, place, part| {
+            let part = &mut into[part];
+            match place {
+                Place::Cell(cell) => flash.read_cells(at, cell, part),
+                Place::Dropped => flash.read_dropped(at, part),
+            }
+            flash.bus.carry(at, part);
+            Ok(())
+        });
+    }
+
+    /// Writes whole sectors.
+    ///
+    /// # Errors
+    /// Where a pool is full and says so.
+    pub(super) fn write(&mut self, sector: u64, data: &[u8]) -> Result<(), Fault> {
+        if self.drops_writes {
+            return Ok(());
+        }
+        self.each_run(sector, data.len(), Direction::Write, |flash, _, place, part| {
+            let Place::Cell(cell) = place else { return Ok(()) };
+            let (part, sectors) = (&data[part.clone()], (part.len() / SECTOR) as u64);
+            match &mut flash.pooled {
+                Some(pooled) => pooled.write(&mut flash.cells, cell, part)?,
+                None => flash.cells.write(cell, part),
+            }
+            flash.flipping.stored(&mut flash.cells, cell, sectors);
+            if let Some(decaying) = &mut flash.decaying {
+                decaying.written(cell, sectors);
+            }
+            Ok(())
+        })
+    }
+
+    /// Calls `act` with each part of an operation that lies in one piece.
+    fn each_run<E>(
+        &mut self,
+        sector: u64,
+        bytes: usize,
+        direction: Direction,
+        mut act: impl FnMut(&mut Self, u64, Place, Range<usize>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (mut at, end) = (sector, sector + (bytes / SECTOR) as u64);
+        while at < end {
+            let run = self.map.locate(at, direction, end - at);
+            let from = (at - sector) as usize * SECTOR;
+            act(self, at, run.place, from..from + run.sectors as usize * SECTOR)?;
+            at += run.sectors;
+        }
+        Ok(())
+    }
+
+    /// Reads `cell` and what follows for the address `sector`.
+    fn read_cells(&mut self, sector: u64, cell: u64, into: &mut [u8]) {
+        self.cells.read(cell, into);
+        if self.decaying.is_some() {
+            for piece in pieces(cell, into.len()) {
+                if self.decaying.as_ref().is_some_and(|decaying| decaying.is_lost(piece.page)) {
+                    let at = sector + (piece.from / SECTOR) as u64;
+                    self.read_dropped(at, &mut into[piece.from..piece.to]);
+                }
+                if let Some(decaying) = &mut self.decaying {
+                    decaying.read(piece.page);
+                }
+            }
+        }
+        self.flipping.lay_over(cell, into);
+        self.flipping.read(into);
+    }
+
+    fn read_dropped(&mut self, sector: u64, into: &mut [u8]) {
+        if self.steady_dropped(sector, into) {
+            return;
+        }
+        match self.filler.dropped {
+            Dropped::Random => self.filler.random(into),
+            // All others are the same at each reading.
+            _ => Filler::from_bus(&self.bus, sector, into),
+        }
+    }
+
+    /// What a place without memory reads as, where that is the same at each reading; else false.
+    fn steady_dropped(&self, sector: u64, into: &mut [u8]) -> bool {
+        match self.filler.dropped {
+            Dropped::Stale => self.cells.before().fill(sector, into),
+            Dropped::Elsewhere => {
+                let cells = self.map.layout().cells().max(1);
+                for (sector, part) in (sector..).zip(into.chunks_exact_mut(SECTOR)) {
+                    match self.map.layout().nth_cell(sector % cells) {
+                        Some(cell) => self.cells.read(cell, part),
+                        None => part.fill(0),
+                    }
+                }
+            }
+            _ => return self.filler.constant(sector, into),
+        }
+        true
+    }
+
+    /// Whether the cells of a page hold something else than in `before`: most were restored, and
+    /// need no look at who reads them.
+    fn differs(&self, before: &Self, page: u64) -> bool {
+        let [mut now, mut then] = [[0; PAGE]; 2];
+        self.cells.read(page * PAGE_SECTORS, &mut now);
+        before.cells.read(page * PAGE_SECTORS, &mut then);
+        now != then
+    }
+
+    /// The content of one sector as its owner sees it, without any effect; `None` where it is
+    /// another one at each reading.
+    fn owners(&self, sector: u64) -> Option<[u8; SECTOR]> {
+        let mut content = [0; SECTOR];
+        let steady = match self.map.locate(sector, Direction::Read, 1).place {
+            Place::Cell(cell) => {
+                let lost = self.decaying.as_ref().is_some_and(|decaying| decaying.is_lost(cell / PAGE_SECTORS));
+                if !lost {
+                    self.cells.read(cell, &mut content);
+                }
+                let steady = !lost || self.steady_dropped(sector, &mut content);
+                self.flipping.lay_over(cell, &mut content);
+                steady
+            }
+            Place::Dropped => self.steady_dropped(sector, &mut content),
+        };
+        steady.then_some(content)
+    }
+
+    /// Sectors that their owner reads otherwise than in `before`, ascending. Everything that was
+    /// ever written is compared, at one of the addresses that read it.
+    pub(super) fn changed_since(&self, before: &Self) -> Vec<u64> {
+        let lost = self.decaying.iter().flat_map(Decaying::lost_pages);
+        let written = self.cells.pages().chain(before.cells.pages());
+        let mut pages: Vec<u64> = written.filter(|page| self.differs(before, *page)).chain(lost).collect();
+        pages.sort_unstable();
+        pages.dedup();
+        let cells = pages.into_iter().flat_map(|page| page * PAGE_SECTORS..(page + 1) * PAGE_SECTORS);
+        let mut changed: Vec<u64> = cells
+            .filter_map(|cell| self.map.reader_of(cell))
+            .filter(|sector| self.owners(*sector).is_some_and(|now| before.owners(*sector) != Some(now)))
+            .collect();
+        changed.sort_unstable();
+        changed
+    }
+}

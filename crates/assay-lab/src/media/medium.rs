@@ -1,0 +1,225 @@
+//! The model medium: a device for checks that run against it in memory.
+
+use std::ops::Range;
+
+use assay_core::verification::SECTOR_BYTES;
+use assay_verify::probe::{Device, Fault};
+
+use super::address::Direction;
+use super::cache::Caches;
+use super::failure::{Admission, Failure, Hang, Health};
+use super::flash::Flash;
+use super::gate::Gate;
+use super::pace::Clock;
+use super::spec::MediumSpec;
+
+/// A medium made from a [`MediumSpec`]; takes memory only for what was written to it.
+#[derive(Debug, Clone)]
+pub struct ModelMedium {
+    spec: MediumSpec,
+    flash: Flash,
+    caches: Caches,
+    health: Health,
+    gate: Gate,
+    clock: Clock,
+    traffic: Traffic,
+}
+
+/// What crossed to and from a medium.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Traffic {
+    /// Read operations, failed ones included.
+    pub reads: u64,
+    /// Write operations, failed ones included.
+    pub writes: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Bytes that were asked for.
+    pub read_bytes: u64,
+    /// Bytes that were to be written.
+    pub written_bytes: u64,
+    /// Operations that no device accepts: not in whole blocks, or outside of the announced size.
+    pub misplaced: u64,
+}
+
+/// How a medium was, to compare with; see [`ModelMedium::changed_since`].
+#[derive(Debug, Clone)]
+pub struct Snapshot(Flash);
+
+impl ModelMedium {
+    pub(super) fn new(spec: &MediumSpec) -> Self {
+        Self {
+            flash: Flash::new(spec),
+            caches: Caches::new(&spec.caches, spec.seed ^ 3),
+            health: Health::new(spec.fails.clone()),
+            gate: Gate::default(),
+            clock: Clock::new(spec.pace.clone()),
+            traffic: Traffic::default(),
+            spec: spec.clone(),
+        }
+    }
+
+    /// What it was made from.
+    #[must_use]
+    pub fn spec(&self) -> &MediumSpec {
+        &self.spec
+    }
+
+    /// What crossed so far.
+    #[must_use]
+    pub fn traffic(&self) -> Traffic {
+        self.traffic
+    }
+
+    /// Nanoseconds that everything so far would have taken.
+    #[must_use]
+    pub fn elapsed_ns(&self) -> u64 {
+        self.clock.elapsed_ns()
+    }
+
+    /// What operations wait at while it hangs; also closes and opens it at will.
+    #[must_use]
+    pub fn gate(&self) -> Gate {
+        self.gate.clone()
+    }
+
+    /// Whether it has failed, by its [`MediumSpec::fails`] or by [`Self::fail`].
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.health.has_failed()
+    }
+
+    /// Lets it fail now.
+    pub fn fail(&mut self, failure: Failure) {
+        self.health.fail(failure);
+        self.meet_failure();
+    }
+
+    /// Remembers how it is: cheap for a new medium, else a copy of what was written.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot(self.settled())
+    }
+
+    /// First bytes of the sectors that their owner, in time, reads otherwise than at the snapshot;
+    /// ascending. Every place that was ever written is looked at, through the addresses that read
+    /// it, when the caches have been written out. Places that read as something else each time are
+    /// left out, and so are those that cannot be read. Neither clock nor counters notice.
+    #[must_use]
+    pub fn changed_since(&self, before: &Snapshot) -> Vec<u64> {
+        let sectors = if self.caches.write_back() {
+            self.settled().changed_since(&before.0)
+        } else {
+            self.flash.changed_since(&before.0)
+        };
+        let mut changed: Vec<u64> = sectors.into_iter().map(|sector| sector * SECTOR_BYTES).collect();
+        changed.retain(|offset| !self.errs(Direction::Read, *offset, SECTOR_BYTES));
+        changed
+    }
+
+    /// The memory once the caches have been written out. A full pool loses what does not fit.
+    fn settled(&self) -> Flash {
+        let mut flash = self.flash.clone();
+        let _ = self.caches.clone().settle(&mut flash);
+        flash
+    }
+
+    /// Lets an operation in; how many of its bytes.
+    fn enter(&mut self, direction: Direction, offset: u64, length: usize) -> Result<usize, Fault> {
+        loop {
+            self.gate.pass();
+            let admission = self.health.admit(direction, offset, length);
+            self.meet_failure();
+            match admission {
+                Admission::Admitted => break Ok(length),
+                Admission::Partly(bytes) => break Ok(bytes),
+                Admission::Refused(fault) => break Err(fault),
+                Admission::Waits => self.gate.close(),
+                Admission::TimesOut(ns) => {
+                    self.clock.spend(ns);
+                    break Err(Fault::Medium);
+                }
+            }
+        }
+    }
+
+    /// From the failure on the memory no longer takes what caches still hold either.
+    fn meet_failure(&mut self) {
+        self.flash.drops_writes = self.health.state() == Some(Failure::DropsWrites);
+    }
+
+    /// Refuses what no device accepts, and what lies in bad places.
+    fn accept(&mut self, direction: Direction, offset: u64, length: usize) -> Result<(), Fault> {
+        let block = u64::from(self.spec.block_bytes);
+        let end = offset.saturating_add(length as u64);
+        if length == 0 || !offset.is_multiple_of(block) || !end.is_multiple_of(block) || end > self.spec.announced_bytes
+        {
+            self.traffic.misplaced += 1;
+            return Err(Fault::Medium);
+        }
+        if self.errs(direction, offset, length as u64) { Err(Fault::Medium) } else { Ok(()) }
+    }
+
+    fn errs(&self, direction: Direction, offset: u64, length: u64) -> bool {
+        let meets = |range: &Range<u64>| range.start < offset + length && offset < range.end;
+        self.spec.errors.iter().any(|(range, on)| on.concerns(direction) && meets(range))
+    }
+}
+
+impl Device for ModelMedium {
+    fn bytes(&self) -> u64 {
+        match self.health.state() {
+            Some(Failure::Shrinks(bytes)) => bytes.min(self.spec.announced_bytes),
+            _ => self.spec.announced_bytes,
+        }
+    }
+
+    fn block_bytes(&self) -> u32 {
+        self.spec.block_bytes
+    }
+
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        self.traffic.reads += 1;
+        self.traffic.read_bytes += buffer.len() as u64;
+        self.clock.read(offset, buffer.len());
+        self.accept(Direction::Read, offset, buffer.len())?;
+        self.enter(Direction::Read, offset, buffer.len())?;
+        self.caches.read(&mut self.flash, offset / SECTOR_BYTES, buffer)
+    }
+
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+        self.traffic.writes += 1;
+        self.traffic.written_bytes += data.len() as u64;
+        self.clock.write(offset, data.len());
+        self.accept(Direction::Write, offset, data.len())?;
+        let (mut at, mut left) = (offset, data);
+        // A write that meets the failure is done in part; the rest meets what comes then.
+        while !left.is_empty() {
+            let (now, later) = left.split_at(self.enter(Direction::Write, at, left.len())?);
+            self.flash.bus.carry(at / SECTOR_BYTES, now);
+            self.caches.write(&mut self.flash, at / SECTOR_BYTES, now)?;
+            at += now.len() as u64;
+            left = later;
+        }
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), Fault> {
+        self.traffic.flushes += 1;
+        self.clock.flush();
+        self.gate.pass();
+        match self.health.state() {
+            Some(Failure::Gone) => Err(Fault::Gone),
+            Some(Failure::AllErrors) => Err(Fault::Medium),
+            Some(Failure::Hangs(Hang::TimesOut(ns))) => {
+                self.clock.spend(ns);
+                Err(Fault::Medium)
+            }
+            _ => self.caches.flush(&mut self.flash),
+        }
+    }
+
+    fn present(&mut self) -> bool {
+        self.health.state() != Some(Failure::Gone)
+    }
+}

@@ -1,0 +1,147 @@
+//! A medium in numbers.
+
+use std::ops::Range;
+
+use assay_core::verification::SECTOR_BYTES;
+
+use super::address::{Misaddress, On};
+use super::before::{Before, Pattern};
+use super::cache::Cache;
+use super::decay::Decay;
+use super::dropped::Dropped;
+use super::failure::{Fails, Failure, Trigger};
+use super::flips::Flips;
+use super::layout::Layout;
+use super::medium::ModelMedium;
+use super::pace::Pace;
+use super::pool::Pool;
+
+/// Largest announced size: 4 TiB.
+const MOST_BYTES: u64 = 4 << 40;
+
+/// Everything about a medium. [`MediumSpec::genuine`] gives one without any fault, and each field
+/// adds one; [`MediumSpec::build`] makes it. Offsets and sizes are bytes, in whole sectors of 512.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MediumSpec {
+    /// Size that it announces, at least three sectors and at most 4 TiB, in whole blocks.
+    pub announced_bytes: u64,
+    /// Its logical block: 512 or 4096.
+    pub block_bytes: u32,
+    /// Where addresses lead to.
+    pub layout: Layout,
+    /// What places without memory read as.
+    pub dropped: Dropped,
+    /// Operations that land elsewhere than they were sent to.
+    pub misaddress: Option<Misaddress>,
+    /// Memory that is handed out as needed.
+    pub pool: Option<Pool>,
+    /// Data that do not last.
+    pub decay: Option<Decay>,
+    /// Wrong bits.
+    pub flips: Flips,
+    /// Addresses that answer with `EIO`.
+    pub errors: Vec<(Range<u64>, On)>,
+    /// Caches; a write goes to the first one that takes it.
+    pub caches: Vec<Cache>,
+    /// A failure on the way.
+    pub fails: Option<Fails>,
+    /// What it held before.
+    pub before: Before,
+    /// How long operations take.
+    pub pace: Pace,
+    /// Determines everything random.
+    pub seed: u64,
+}
+
+/// A medium that cannot be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("no medium is like that: {0}")]
+pub struct SpecError(&'static str);
+
+impl MediumSpec {
+    /// A card of `bytes` that holds whatever is written to it, full of noise.
+    #[must_use]
+    pub fn genuine(bytes: u64) -> Self {
+        Self {
+            announced_bytes: bytes,
+            block_bytes: 512,
+            layout: Layout::whole(bytes),
+            dropped: Dropped::Zeros,
+            misaddress: None,
+            pool: None,
+            decay: None,
+            flips: Flips::none(),
+            errors: Vec::new(),
+            caches: Vec::new(),
+            fails: None,
+            before: Before::full_of(Pattern::Noise),
+            pace: Pace::card(),
+            seed: 0,
+        }
+    }
+
+    /// One of `announced` bytes of which the first `real` hold data.
+    #[must_use]
+    pub fn limbo(announced: u64, real: u64) -> Self {
+        Self::laid_out(announced, Layout::first(real))
+    }
+
+    /// One of `announced` bytes laid out as `layout`.
+    #[must_use]
+    pub fn laid_out(announced: u64, layout: Layout) -> Self {
+        Self { layout, ..Self::genuine(announced) }
+    }
+
+    /// The same with a further cache.
+    #[must_use]
+    pub fn with_cache(mut self, cache: Cache) -> Self {
+        self.caches.push(cache);
+        self
+    }
+
+    /// The same, whose places without memory read as `dropped`.
+    #[must_use]
+    pub fn with_dropped(self, dropped: Dropped) -> Self {
+        Self { dropped, ..self }
+    }
+
+    /// The same with errors at these addresses.
+    #[must_use]
+    pub fn with_errors(mut self, range: Range<u64>, on: On) -> Self {
+        self.errors.push((range, on));
+        self
+    }
+
+    /// The same with a failure on the way.
+    #[must_use]
+    pub fn that_fails(self, when: Trigger, how: Failure) -> Self {
+        Self { fails: Some(Fails { when, how }), ..self }
+    }
+
+    /// Makes the medium.
+    ///
+    /// # Errors
+    /// Where there can be none like that.
+    pub fn build(&self) -> Result<ModelMedium, SpecError> {
+        self.check().map_err(SpecError)?;
+        Ok(ModelMedium::new(self))
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
+        if ![512, 4096].contains(&self.block_bytes) {
+            return Err("a logical block is 512 or 4096 bytes");
+        }
+        if !self.announced_bytes.is_multiple_of(u64::from(self.block_bytes)) {
+            return Err("the announced size is a multiple of the logical block");
+        }
+        if !(3 * SECTOR_BYTES..=MOST_BYTES).contains(&self.announced_bytes) {
+            return Err("the announced size is from 1.5 KiB to 4 TiB");
+        }
+        self.layout.check(self.announced_bytes)?;
+        self.misaddress.as_ref().map_or(Ok(()), Misaddress::check)?;
+        self.pool.as_ref().map_or(Ok(()), Pool::check)?;
+        self.flips.check()?;
+        self.caches.iter().try_for_each(Cache::check)?;
+        self.pace.check()
+    }
+}
