@@ -1,0 +1,112 @@
+//! Wrong bits, bad places and data that do not last.
+
+use assay_lab::media::{BadCells, Decay, Flips, Lasts, MediumSpec, On, StuckBits};
+use assay_verify::probe::{Device, Fault};
+
+use super::{Card, KIB, MIB};
+
+fn flipping(flips: Flips) -> Card {
+    Card::new(&MediumSpec { flips, ..MediumSpec::genuine(64 * MIB) })
+}
+
+/// Sectors of the first `mib` MiB, all written as 0, that have a number of wrong bits.
+fn wrong(card: &mut Card, mib: u64) -> Vec<(usize, u32)> {
+    let read = card.read(0, mib * MIB);
+    let bits = |sector: &[u8]| sector.iter().map(|byte| byte.count_ones()).sum::<u32>();
+    read.chunks(512).map(bits).enumerate().filter(|(_, bits)| *bits > 0).collect()
+}
+
+#[test]
+fn bits_flip_on_the_way_in_and_stay() {
+    let mut card = flipping(Flips { per_write: 1e-3, ..Flips::none() });
+    card.write(0, 32 * MIB, 0);
+    let flipped = wrong(&mut card, 32);
+    // 65,536 sectors: 65 with a deviation of 8.
+    assert!((30..110).contains(&flipped.len()), "{}", flipped.len());
+    assert!(flipped.iter().all(|(_, bits)| *bits == 1));
+    assert_eq!(wrong(&mut card, 32), flipped);
+}
+
+#[test]
+fn bits_flip_on_the_way_out_and_do_not_stay() {
+    let mut card = flipping(Flips { per_read: 1e-3, ..Flips::none() });
+    card.write(0, 32 * MIB, 0);
+    let (first, second) = (wrong(&mut card, 32), wrong(&mut card, 32));
+    assert!((30..110).contains(&first.len()) && (30..110).contains(&second.len()));
+    assert_ne!(first, second);
+}
+
+#[test]
+fn bad_sectors_are_as_many_as_stated_and_the_same_for_ever() {
+    for bad in [BadCells::StuckByte, BadCells::Noise] {
+        let mut card = flipping(Flips { bad_density: 0.01, bad, ..Flips::none() });
+        card.write(0, 32 * MIB, 0);
+        let first = wrong(&mut card, 32);
+        // 655 of 65,536, of which 1 in 256 is stuck at the right byte.
+        assert!((540..770).contains(&first.len()), "{bad:?}: {}", first.len());
+        card.write(0, 32 * MIB, 0);
+        assert_eq!(wrong(&mut card, 32), first, "{bad:?}");
+    }
+    let all = flipping(Flips { bad_density: 1.0, bad: BadCells::Noise, ..Flips::none() }).read(0, MIB);
+    let mut card = flipping(Flips { bad_density: 1.0, bad: BadCells::Noise, ..Flips::none() });
+    card.write(0, MIB, 7);
+    assert_eq!(card.read(0, MIB), all);
+}
+
+#[test]
+fn stuck_bits_read_as_one_value() {
+    for (high, expected) in [(true, [7 | 0x18, 0]), (false, [7 & !0x18, 0])] {
+        let stuck = StuckBits { byte: 3, bits: 0x18, high, range: 4 * MIB..8 * MIB };
+        let mut card = flipping(Flips { stuck: Some(stuck), ..Flips::none() });
+        card.write(4 * MIB - 512, 1024, 7);
+        assert_eq!(card.value(4 * MIB - 512), Some(7));
+        assert_eq!(card.sector(4 * MIB)[2..5], [7, expected[0], 7]);
+        card.write(5 * MIB, 512, 0xff);
+        assert_eq!(card.sector(5 * MIB)[3], if high { 0xff } else { !0x18 });
+    }
+}
+
+#[test]
+fn errors_concern_their_range_and_direction() {
+    let spec = MediumSpec::genuine(64 * MIB);
+    for (on, reads, writes) in [(On::Reads, true, false), (On::Writes, false, true), (On::Both, true, true)] {
+        let mut card = Card::new(&spec.clone().with_errors(8 * MIB..9 * MIB, on));
+        for (offset, bad) in [(8 * MIB - 1024, false), (8 * MIB - 512, true), (9 * MIB - 512, true), (9 * MIB, false)] {
+            let mut two = [0; 1024];
+            let expected = |errs: bool| if errs && bad { Err(Fault::Medium) } else { Ok(()) };
+            assert_eq!(card.0.write_at(offset, &two), expected(writes), "{on:?} {offset}");
+            assert_eq!(card.0.read_at(offset, &mut two), expected(reads), "{on:?} {offset}");
+        }
+    }
+}
+
+#[test]
+fn data_last_for_so_many_readings() {
+    for most in 1..=4 {
+        let decay = Some(Decay { lasts: Lasts::Reads(most), range: 8 * MIB..64 * MIB });
+        let mut card = Card::new(&MediumSpec { decay, ..MediumSpec::genuine(64 * MIB) });
+        for _ in 0..2 {
+            card.write(8 * MIB, 4 * KIB, 7);
+            for _ in 0..most {
+                assert_eq!(card.value(8 * MIB), Some(7));
+            }
+            assert_eq!(card.value(8 * MIB), Some(0));
+        }
+        card.write(4 * MIB, 4 * KIB, 7);
+        assert!((0..10).all(|_| card.value(4 * MIB) == Some(7)));
+    }
+}
+
+#[test]
+fn data_last_until_so_much_more_was_written() {
+    let decay = Some(Decay { lasts: Lasts::WrittenBytes(MIB), range: 0..64 * MIB });
+    let mut card = Card::new(&MediumSpec { decay, ..MediumSpec::genuine(64 * MIB) });
+    let before = card.sector(0);
+    card.write(8 * MIB, 4 * KIB, 7);
+    card.write(16 * MIB, MIB - 512, 1);
+    assert_eq!(card.value(8 * MIB), Some(7));
+    card.write(32 * MIB, 512, 1);
+    assert_eq!((card.value(8 * MIB), card.value(32 * MIB)), (Some(0), Some(1)));
+    // What was there before stays.
+    assert_eq!(card.sector(0), before);
+}
