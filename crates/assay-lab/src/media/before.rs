@@ -85,10 +85,15 @@ impl Content {
         }
     }
 
+    /// Bytes that are used, of a medium of `total`.
+    pub(super) fn used_bytes(&self, total: u64) -> u64 {
+        self.before.used_bytes.min(total)
+    }
+
     /// Bytes of the used part that a controller which compresses has to store: constant content
     /// and the published sequence cost nothing. `total` is the announced size.
     pub(super) fn incompressible_bytes(&self, total: u64) -> u64 {
-        let used = self.before.used_bytes.min(total);
+        let used = self.used_bytes(total);
         let costs = |pattern| matches!(pattern, Pattern::Noise | Pattern::Stamps | Pattern::Mixture);
         if self.before.pattern != Pattern::Mixture {
             return if costs(self.before.pattern) { used } else { 0 };

@@ -97,15 +97,20 @@ pub(super) struct Piece {
 
 /// The pages that `bytes` from `sector` on touch.
 pub(super) fn pieces(sector: u64, bytes: usize) -> impl Iterator<Item = Piece> {
+    pieces_of(PAGE_SECTORS, sector, bytes)
+}
+
+/// The same for pages of another size.
+pub(super) fn pieces_of(page_sectors: u64, sector: u64, bytes: usize) -> impl Iterator<Item = Piece> {
     let mut from = 0;
     std::iter::from_fn(move || {
         if from >= bytes {
             return None;
         }
         let at = sector + (from / SECTOR) as u64;
-        let inside = (at % PAGE_SECTORS) as usize * SECTOR;
-        let to = (from + PAGE - inside).min(bytes);
-        let piece = Piece { page: at / PAGE_SECTORS, inside, from, to };
+        let inside = (at % page_sectors) as usize * SECTOR;
+        let to = (from + page_sectors as usize * SECTOR - inside).min(bytes);
+        let piece = Piece { page: at / page_sectors, inside, from, to };
         from = to;
         Some(piece)
     })

@@ -31,11 +31,11 @@ pub(super) struct Flash {
 
 impl Flash {
     pub(super) fn new(spec: &MediumSpec) -> Self {
-        let cells = Cells::new(Content::new(spec.before, spec.seed));
-        let pooled = spec.pool.map(|pool| Pooled::new(pool, spec.before.used_bytes, &cells, spec.announced_bytes));
+        let before = Content::new(spec.before, spec.seed);
+        let pooled = spec.pool.map(|pool| Pooled::new(pool, &before, spec.announced_bytes));
         Self {
             map: AddressMap::new(spec.announced_bytes, spec.misaddress.clone(), spec.layout.clone()),
-            cells,
+            cells: Cells::new(before),
             filler: Filler::new(spec.dropped, spec.seed ^ 1),
             flipping: Flipping::new(spec.flips.clone(), spec.seed ^ 2),
             decaying: spec.decay.clone().map(Decaying::new),
@@ -43,6 +43,11 @@ impl Flash {
             bus: Bus::new(),
             drops_writes: false,
         }
+    }
+
+    /// Whether a write found no memory yet.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.pooled.as_ref().is_some_and(Pooled::is_exhausted)
     }
 
     /// Reads whole sectors.

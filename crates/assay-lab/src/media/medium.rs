@@ -89,6 +89,12 @@ impl ModelMedium {
         self.health.has_failed()
     }
 
+    /// Whether a write found no memory in its [`MediumSpec::pool`].
+    #[must_use]
+    pub fn is_exhausted(&self) -> bool {
+        self.flash.is_exhausted()
+    }
+
     /// Lets it fail now.
     pub fn fail(&mut self, failure: Failure) {
         self.health.fail(failure);

@@ -15,6 +15,7 @@ mod medium;
 mod pace;
 mod pool;
 mod spec;
+mod truth;
 
 pub use address::{LineFault, Misaddress, On};
 pub use before::{Before, Pattern};
@@ -29,3 +30,4 @@ pub use medium::{ModelMedium, Snapshot, Traffic};
 pub use pace::Pace;
 pub use pool::{Counting, Pool, WhenFull};
 pub use spec::{MediumSpec, SpecError};
+pub use truth::{Class, Found, Reach, Truth};

@@ -7,8 +7,8 @@ use assay_core::verification::SECTOR_BYTES;
 use assay_verify::probe::Fault;
 use foldhash::fast::FixedState;
 
-use super::before::{SECTOR, next_of_sequence};
-use super::cells::{Cells, PAGE, PAGE_SECTORS, pieces};
+use super::before::{Content, SECTOR, next_of_sequence};
+use super::cells::{Cells, PAGE, PAGE_SECTORS, Piece, pieces_of};
 
 /// A pool smaller than the announced size: any place holds data until it is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,12 +46,24 @@ pub enum WhenFull {
 }
 
 impl Pool {
-    pub(super) fn check(&self) -> Result<(), &'static str> {
+    /// `before` is what the medium of `announced_bytes` holds.
+    pub(super) fn check(&self, before: &Content, announced_bytes: u64) -> Result<(), &'static str> {
         match self.counting {
             Counting::Units { unit_bytes, .. } if unit_bytes == 0 || !unit_bytes.is_multiple_of(PAGE as u64) => {
                 Err("a unit of a pool is a multiple of 4 KiB")
             }
+            _ if self.used_before(before, announced_bytes) > self.bytes => {
+                Err("what a medium held before fits into its pool")
+            }
             Counting::Units { .. } | Counting::Compressed => Ok(()),
+        }
+    }
+
+    /// Bytes that the medium's content takes at first.
+    pub(super) fn used_before(&self, before: &Content, announced_bytes: u64) -> u64 {
+        match self.counting {
+            Counting::Units { unit_bytes, .. } => before.used_bytes(announced_bytes).next_multiple_of(unit_bytes),
+            Counting::Compressed => before.incompressible_bytes(announced_bytes),
         }
     }
 }
@@ -61,6 +73,8 @@ impl Pool {
 pub(super) struct Pooled {
     pool: Pool,
     used_bytes: u64,
+    /// Whether a write found no room yet.
+    exhausted: bool,
     contents: Contents,
 }
 
@@ -86,21 +100,24 @@ struct Pages {
 }
 
 impl Pooled {
-    /// `used_bytes` of the addresses, from the start, hold the owner's data.
-    pub(super) fn new(pool: Pool, used_bytes: u64, cells: &Cells, announced_bytes: u64) -> Self {
-        match pool.counting {
-            Counting::Units { unit_bytes, zeros_are_free } => {
-                let used_before = used_bytes.min(announced_bytes).div_ceil(unit_bytes);
-                let allocated = HashSet::default();
-                let sectors = unit_bytes / SECTOR_BYTES;
-                let contents = Contents::Units { sectors, zeros_are_free, used_before, allocated };
-                Self { pool, used_bytes: used_before * unit_bytes, contents }
-            }
-            Counting::Compressed => {
-                let used_bytes = cells.before().incompressible_bytes(announced_bytes);
-                Self { pool, used_bytes, contents: Contents::Compressed(Pages::default()) }
-            }
-        }
+    /// A pool that holds what was there `before`.
+    pub(super) fn new(pool: Pool, before: &Content, announced_bytes: u64) -> Self {
+        let used_bytes = pool.used_before(before, announced_bytes);
+        let contents = match pool.counting {
+            Counting::Units { unit_bytes, zeros_are_free } => Contents::Units {
+                sectors: unit_bytes / SECTOR_BYTES,
+                zeros_are_free,
+                used_before: used_bytes / unit_bytes,
+                allocated: HashSet::default(),
+            },
+            Counting::Compressed => Contents::Compressed(Pages::default()),
+        };
+        Self { pool, used_bytes, exhausted: false, contents }
+    }
+
+    /// Whether a write found no room yet.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.exhausted
     }
 
     /// Writes what there is room for.
@@ -108,45 +125,45 @@ impl Pooled {
     /// # Errors
     /// Where there is none and the pool says so; what came before it was written.
     pub(super) fn write(&mut self, cells: &mut Cells, sector: u64, data: &[u8]) -> Result<(), Fault> {
-        let most = self.pool.bytes;
-        let full = self.pool.when_full;
-        let store = |cells: &mut Cells, fits: bool, sector: u64, data: &[u8]| match full {
-            _ if fits => {
-                cells.write(sector, data);
-                Ok(())
-            }
-            WhenFull::Drops => Ok(()),
-            WhenFull::Errs => Err(Fault::Medium),
+        let unit_sectors = match &self.contents {
+            Contents::Units { sectors, .. } => *sectors,
+            Contents::Compressed(_) => PAGE_SECTORS,
         };
+        for piece in pieces_of(unit_sectors, sector, data.len()) {
+            let part = &data[piece.from..piece.to];
+            if self.makes_room(cells, &piece, part) {
+                cells.write(sector + (piece.from / SECTOR) as u64, part);
+            } else {
+                self.exhausted = true;
+                if self.pool.when_full == WhenFull::Errs {
+                    return Err(Fault::Medium);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what `data` needs for its part of a unit; false where that is not there.
+    fn makes_room(&mut self, cells: &Cells, piece: &Piece, data: &[u8]) -> bool {
         match &mut self.contents {
             Contents::Units { sectors, zeros_are_free, used_before, allocated } => {
-                let (mut at, end) = (sector, sector + (data.len() / SECTOR) as u64);
-                while at < end {
-                    let (unit, to) = (at / *sectors, ((at / *sectors + 1) * *sectors).min(end));
-                    let part = &data[(at - sector) as usize * SECTOR..(to - sector) as usize * SECTOR];
-                    let has_memory = unit < *used_before || allocated.contains(&unit);
-                    let needs_none = has_memory || (*zeros_are_free && part.iter().all(|byte| *byte == 0));
-                    let fits = needs_none || self.used_bytes + *sectors * SECTOR_BYTES <= most;
-                    if fits && !needs_none {
-                        self.used_bytes += *sectors * SECTOR_BYTES;
-                        allocated.insert(unit);
-                    }
-                    store(cells, fits, at, part)?;
-                    at = to;
+                let has_memory = piece.page < *used_before || allocated.contains(&piece.page);
+                if has_memory || (*zeros_are_free && data.iter().all(|byte| *byte == 0)) {
+                    return true;
                 }
-                Ok(())
+                let used_bytes = self.used_bytes + *sectors * SECTOR_BYTES;
+                if used_bytes > self.pool.bytes {
+                    return false;
+                }
+                self.used_bytes = used_bytes;
+                allocated.insert(piece.page)
             }
             Contents::Compressed(pages) => {
-                for piece in pieces(sector, data.len()) {
-                    let mut page = [0; PAGE];
-                    cells.read(piece.page * PAGE_SECTORS, &mut page);
-                    let before = page;
-                    let part = &data[piece.from..piece.to];
-                    page[piece.inside..piece.inside + part.len()].copy_from_slice(part);
-                    let fits = pages.replace(piece.page, &before, &page, &mut self.used_bytes, most);
-                    store(cells, fits, sector + (piece.from / SECTOR) as u64, part)?;
-                }
-                Ok(())
+                let mut before = [0; PAGE];
+                cells.read(piece.page * PAGE_SECTORS, &mut before);
+                let mut content = before;
+                content[piece.inside..piece.inside + data.len()].copy_from_slice(data);
+                pages.replace(piece.page, &before, &content, &mut self.used_bytes, self.pool.bytes)
             }
         }
     }
@@ -155,25 +172,26 @@ impl Pooled {
 impl Pages {
     /// Counts `content` in place of `before`; false, and nothing changed, where it does not fit.
     fn replace(&mut self, page: u64, before: &[u8], content: &[u8], used: &mut u64, most: u64) -> bool {
-        let old = self.stored.get(&page).copied();
-        let freed = match old {
-            // What was there before is taken to be unlike every other page.
-            None if hash(before).is_some() => PAGE as u64,
-            None | Some(None) => 0,
-            Some(Some(hash)) if self.equal.get(&hash) == Some(&1) => PAGE as u64,
-            Some(Some(_)) => 0,
-        };
         let new = hash(content);
-        let stays = old == Some(new);
-        let taken = if new.is_some_and(|hash| !self.equal.contains_key(&hash)) { PAGE as u64 } else { 0 };
-        if stays {
-            return true;
-        }
-        if *used - freed.min(*used) + taken > most {
+        let old = match self.stored.get(&page) {
+            Some(known) if *known == new => return true,
+            Some(known) => *known,
+            None => None,
+        };
+        let freed = match (self.stored.contains_key(&page), old) {
+            // What was there before is taken to be unlike every other page.
+            (false, _) => hash(before).is_some(),
+            (true, None) => false,
+            (true, Some(hash)) => self.equal.get(&hash) == Some(&1),
+        };
+        let taken = new.is_some_and(|hash| !self.equal.contains_key(&hash));
+        let bytes = |whether: bool| if whether { PAGE as u64 } else { 0 };
+        let after = used.saturating_sub(bytes(freed)) + bytes(taken);
+        if after > most && after > *used {
             return false;
         }
-        *used = *used - freed.min(*used) + taken;
-        if let Some(Some(hash)) = old
+        *used = after;
+        if let Some(hash) = old
             && let Some(count) = self.equal.get_mut(&hash)
         {
             *count -= 1;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use assay_core::verification::SECTOR_BYTES;
 
 use super::address::{Misaddress, On};
-use super::before::{Before, Pattern};
+use super::before::{Before, Content, Pattern};
 use super::cache::Cache;
 use super::decay::Decay;
 use super::dropped::Dropped;
@@ -139,7 +139,9 @@ impl MediumSpec {
         }
         self.layout.check(self.announced_bytes)?;
         self.misaddress.as_ref().map_or(Ok(()), Misaddress::check)?;
-        self.pool.as_ref().map_or(Ok(()), Pool::check)?;
+        if let Some(pool) = &self.pool {
+            pool.check(&Content::new(self.before, self.seed), self.announced_bytes)?;
+        }
         self.flips.check()?;
         self.caches.iter().try_for_each(Cache::check)?;
         self.pace.check()

@@ -103,3 +103,12 @@ fn what_was_there_before_counts() {
     assert!(holds(&mut card, 0, &unlike(1)));
     assert!(holds(&mut card, 4096, &[0; 4096]) && holds(&mut card, 100 * MIB, &unlike(2)));
 }
+
+#[test]
+fn what_was_there_before_has_to_fit() {
+    let full = |spec: MediumSpec| MediumSpec { before: Before::full_of(Pattern::Noise), ..spec };
+    assert!(full(thin(10, false, WhenFull::Drops)).build().is_err());
+    let pool = Some(Pool { bytes: 10 * MIB, counting: Counting::Compressed, when_full: WhenFull::Drops });
+    assert!(full(MediumSpec { pool, ..MediumSpec::genuine(GIB) }).build().is_err());
+    assert!(MediumSpec { before: Before::full_of(Pattern::Ones), pool, ..MediumSpec::genuine(GIB) }.build().is_ok());
+}

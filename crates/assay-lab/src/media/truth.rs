@@ -1,0 +1,438 @@
+//! What is right to say of a medium, computed from its parameters alone.
+
+use std::ops::{Range, RangeInclusive};
+
+use assay_core::verification::{FakeKind, SECTOR_BYTES};
+
+use super::address::{LineFault, Misaddress, On};
+use super::before::Content;
+use super::failure::{Fails, Failure};
+use super::layout::{Layout, Repeats};
+use super::pool::{Counting, WhenFull};
+use super::spec::MediumSpec;
+
+/// What a check says of a medium.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Found {
+    /// It holds what is written to it.
+    Genuine,
+    /// It announces more than it has.
+    Fake,
+    /// It loses data in places.
+    Damaged,
+    /// It stopped working on the way.
+    Failed,
+    /// The check cannot tell.
+    Undecided,
+}
+
+/// What is wrong with a medium in the first place: a row of the confusion matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// Nothing.
+    Genuine,
+    /// Its first part holds data, the rest is dropped.
+    Limbo,
+    /// Addresses start again.
+    Wraparound,
+    /// Addresses start again, and part of each period is dropped.
+    Chain,
+    /// A part holds data, and everything behind it leads into a window.
+    Window,
+    /// What holds data is not the first part.
+    Elsewhere,
+    /// Any place holds data until a pool is used up.
+    Thin,
+    /// The same, and what can be compressed costs nothing.
+    Compressing,
+    /// Operations land elsewhere.
+    Misaddressed,
+    /// Data do not last.
+    Decaying,
+    /// Wrong bits, or errors in places.
+    Damaged,
+    /// It fails on the way.
+    Failing,
+}
+
+/// What a check has to go through with to notice a fault; or, of a check, what it says it does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reach {
+    /// Bytes written elsewhere before anything is believed, in order to drive out caches.
+    pub cache_bytes: u64,
+    /// Bytes written to places of their own, in order to use up a pool.
+    pub pool_bytes: u64,
+    /// Share of the sectors that is wrong, which the check would not miss: 1 for a fault at the very
+    /// end or start, or all over.
+    pub share: f64,
+}
+
+impl Reach {
+    /// A check that sees only what anybody sees.
+    #[must_use]
+    pub fn least() -> Self {
+        Self { cache_bytes: 0, pool_bytes: 0, share: 1.0 }
+    }
+
+    /// Whether a check of this reach notices a fault that needs `needed`.
+    #[must_use]
+    pub fn covers(&self, needed: &Self) -> bool {
+        self.cache_bytes >= needed.cache_bytes && self.pool_bytes >= needed.pool_bytes && self.share <= needed.share
+    }
+}
+
+/// The truth about a medium.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Truth {
+    /// What is wrong in the first place.
+    pub class: Class,
+    /// Everything that is right to say.
+    pub right: Vec<Found>,
+    /// Kinds of fake that are right to name, the most exact one first; empty where there is none.
+    pub kinds: Vec<FakeKind>,
+    /// Bytes that it really has, any of these; `None` where no number says it.
+    pub real_bytes: Option<RangeInclusive<u64>>,
+    /// Byte ranges of addresses that can be relied on at the same time, errors and wrong bits apart.
+    pub holds: Vec<Range<u64>>,
+    /// Whether everything can be put back as its owner reads it, by who saves each place before
+    /// writing there; after a failure on the way it cannot.
+    pub restorable: bool,
+    /// What it takes to notice each of its faults; noticing any of them is enough.
+    pub needs: Vec<Reach>,
+}
+
+/// One thing that is wrong.
+struct Fault {
+    class: Class,
+    right: Vec<Found>,
+    kinds: Vec<FakeKind>,
+    real_bytes: Option<RangeInclusive<u64>>,
+    restorable: bool,
+    need: Reach,
+}
+
+impl Fault {
+    fn new(class: Class, right: impl Into<Vec<Found>>, need: Reach) -> Self {
+        Self { class, right: right.into(), kinds: Vec::new(), real_bytes: None, restorable: true, need }
+    }
+}
+
+/// A window that is no larger than what a check writes at once reads back as lost, not as another
+/// place's data: limbo is right to say too.
+const NARROW_WINDOW: u64 = 64 << 10;
+/// What is lost away from the end is a fake without doubt from this share on, in at most so many
+/// pieces; below, and in more pieces, damage is right to say too.
+const FAKE_SHARE: f64 = 0.25;
+const FAKE_PIECES: usize = 4;
+
+impl Truth {
+    /// The truth about media of this kind, with everything that may go wrong gone wrong.
+    #[must_use]
+    pub fn of(spec: &MediumSpec) -> Self {
+        Self::of_faults(spec, faults(spec))
+    }
+
+    /// The truth about one that has not failed on the way (unless `failed`) and has not refused a
+    /// write for want of memory (unless `exhausted`): it behaved as if it never would.
+    #[must_use]
+    pub fn as_shown(spec: &MediumSpec, failed: bool, exhausted: bool) -> Self {
+        let shown = |fault: &Fault| match fault.class {
+            Class::Failing => failed,
+            Class::Thin | Class::Compressing => exhausted,
+            _ => true,
+        };
+        Self::of_faults(spec, faults(spec).into_iter().filter(shown).collect())
+    }
+
+    fn of_faults(spec: &MediumSpec, mut faults: Vec<Fault>) -> Self {
+        faults.sort_by_key(|fault| fault.class);
+        let mut right: Vec<Found> = faults.iter().flat_map(|fault| fault.right.iter().copied()).collect();
+        right.sort_unstable();
+        right.dedup();
+        if right.is_empty() {
+            right.push(Found::Genuine);
+        }
+        Self {
+            class: faults.first().map_or(Class::Genuine, |fault| fault.class),
+            right,
+            kinds: faults.iter().flat_map(|fault| fault.kinds.iter().copied()).collect(),
+            real_bytes: match faults.as_slice() {
+                [] => Some(spec.announced_bytes..=spec.announced_bytes),
+                _ => faults.iter().find_map(|fault| fault.real_bytes.clone()),
+            },
+            holds: spec.layout.reliable(spec.announced_bytes),
+            restorable: faults.iter().all(|fault| fault.restorable),
+            needs: faults.iter().map(|fault| fault.need).collect(),
+        }
+    }
+}
+
+fn faults(spec: &MediumSpec) -> Vec<Fault> {
+    // Losses that nobody tells of are hidden by every cache.
+    let cache_bytes = spec.caches.iter().map(|cache| cache.crowded_out_by_bytes()).max().unwrap_or(0);
+    let silent = |share: f64| Reach { cache_bytes, pool_bytes: 0, share };
+    let mut faults = Vec::new();
+    faults.extend(layout_fault(spec, silent(1.0)));
+    faults.extend(pool_fault(spec, silent(1.0)));
+    faults.extend(misaddress_fault(spec, silent));
+    if let Some(decay) = &spec.decay {
+        let need = silent(share_of(spec, std::slice::from_ref(&decay.range)));
+        let kinds = vec![FakeKind::Limbo, FakeKind::Unknown];
+        // Before it is lost it is there: a fake with a strange cache, or cells that are worn out.
+        faults.push(Fault {
+            kinds,
+            restorable: false,
+            ..Fault::new(Class::Decaying, [Found::Fake, Found::Damaged], need)
+        });
+    }
+    faults.extend(flips_faults(spec, silent));
+    faults.extend(errors_fault(spec));
+    faults.extend(spec.fails.as_ref().map(|fails| failure_fault(fails, silent(1.0))));
+    faults
+}
+
+fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
+    let announced = spec.announced_bytes;
+    if spec.layout.is_whole(announced) {
+        return None;
+    }
+    let fake = |class, need| Fault::new(class, [Found::Fake], need);
+    let holds = spec.layout.reliable(announced);
+    let real: u64 = holds.iter().map(|range| range.end - range.start).sum();
+    Some(match &spec.layout {
+        Layout::Repeats(Repeats { protected_bytes, period_bytes, real_bytes, .. }) => {
+            let exact = if real_bytes < period_bytes { FakeKind::Chain } else { FakeKind::Wraparound };
+            let (class, mut kinds) = match (protected_bytes, exact) {
+                (0, FakeKind::Chain) => (Class::Chain, vec![exact]),
+                (0, _) => (Class::Wraparound, vec![exact]),
+                _ => (Class::Window, vec![exact, FakeKind::Unknown]),
+            };
+            if *period_bytes <= NARROW_WINDOW {
+                kinds.push(FakeKind::Limbo);
+            }
+            // The window behind a protected part may be counted or not.
+            let least = if *protected_bytes == 0 { real } else { *protected_bytes };
+            Fault { kinds, real_bytes: Some(least..=real), ..fake(class, need) }
+        }
+        Layout::Holds(_) if real == 0 => {
+            let kinds = vec![FakeKind::Limbo, FakeKind::Unknown];
+            let right = [Found::Fake, Found::Damaged, Found::Failed];
+            Fault { kinds, real_bytes: Some(0..=0), ..Fault::new(Class::Limbo, right, need) }
+        }
+        Layout::Holds(ranges) if ranges.len() == 1 && ranges[0].start == 0 => {
+            Fault { kinds: vec![FakeKind::Limbo], real_bytes: Some(real..=real), ..fake(Class::Limbo, need) }
+        }
+        Layout::Holds(ranges) => {
+            let lost = (announced - real) as f64 / announced as f64;
+            let end_is_lost = ranges.last().is_none_or(|range| range.end < announced);
+            let share = if end_is_lost || ranges[0].start > 0 { 1.0 } else { lost };
+            let mut fault = fake(Class::Elsewhere, Reach { share, ..need });
+            if lost < FAKE_SHARE || ranges.len() > FAKE_PIECES {
+                fault.right.push(Found::Damaged);
+            }
+            let kinds = vec![FakeKind::Limbo, FakeKind::Unknown];
+            Fault { kinds, real_bytes: Some(real..=real), ..fault }
+        }
+    })
+}
+
+fn pool_fault(spec: &MediumSpec, silent: Reach) -> Option<Fault> {
+    let pool = spec.pool.filter(|pool| pool.bytes < spec.announced_bytes)?;
+    let class = match pool.counting {
+        Counting::Units { .. } => Class::Thin,
+        Counting::Compressed => Class::Compressing,
+    };
+    let used = pool.used_before(&Content::new(spec.before, spec.seed), spec.announced_bytes);
+    let (right, need) = match pool.when_full {
+        WhenFull::Drops => (vec![Found::Fake], silent),
+        WhenFull::Errs => (vec![Found::Fake, Found::Damaged, Found::Failed], Reach::least()),
+    };
+    let need = Reach { pool_bytes: pool.bytes.saturating_sub(used), ..need };
+    let kinds = vec![FakeKind::Unknown, FakeKind::Limbo];
+    Some(Fault { kinds, real_bytes: Some(pool.bytes..=pool.bytes), ..Fault::new(class, right, need) })
+}
+
+fn misaddress_fault(spec: &MediumSpec, silent: impl Fn(f64) -> Reach) -> Option<Fault> {
+    let announced = spec.announced_bytes;
+    let misaddress = spec.misaddress.as_ref().filter(|wrong| !wrong.is_harmless(announced))?;
+    let (range, on) = match misaddress {
+        Misaddress::Shift { from_bytes, on, .. } => (*from_bytes..announced, *on),
+        Misaddress::Line { range, on, .. } => (range.clone(), *on),
+    };
+    let need = silent(share_of(spec, std::slice::from_ref(&range)));
+    // Reads that do not meet their writes cannot be put right place by place.
+    let restorable = on == On::Both;
+    let fault = Fault { restorable, ..Fault::new(Class::Misaddressed, [Found::Damaged], need) };
+    Some(match misaddress {
+        // Two addresses are one cell.
+        Misaddress::Line { fault: LineFault::Ignored, .. } => Fault {
+            right: vec![Found::Fake, Found::Damaged],
+            kinds: vec![FakeKind::Wraparound, FakeKind::Unknown],
+            ..fault
+        },
+        Misaddress::Line { .. } | Misaddress::Shift { .. } => fault,
+    })
+}
+
+fn flips_faults(spec: &MediumSpec, silent: impl Fn(f64) -> Reach) -> Vec<Fault> {
+    let flips = &spec.flips;
+    let damaged =
+        |share: f64, restorable| Fault { restorable, ..Fault::new(Class::Damaged, [Found::Damaged], silent(share)) };
+    let mut faults = Vec::new();
+    // What flips once is not as it was, however often it is put back.
+    for share in [flips.per_write, flips.per_read] {
+        if share > 0.0 {
+            faults.push(damaged(share, false));
+        }
+    }
+    if flips.bad_density > 0.0 {
+        faults.push(damaged(flips.bad_density, true));
+    }
+    if let Some(stuck) = flips.stuck.as_ref().filter(|stuck| stuck.bits != 0 && !stuck.range.is_empty()) {
+        faults.push(damaged(share_of(spec, std::slice::from_ref(&stuck.range)), true));
+    }
+    faults
+}
+
+fn errors_fault(spec: &MediumSpec) -> Option<Fault> {
+    let ranges: Vec<Range<u64>> =
+        spec.errors.iter().map(|(range, _)| range.clone()).filter(|range| range.start < spec.announced_bytes).collect();
+    if ranges.is_empty() {
+        return None;
+    }
+    let need = Reach { share: share_of(spec, &ranges), ..Reach::least() };
+    let mut right = vec![Found::Damaged, Found::Failed];
+    if ranges.iter().any(|range| range.start == 0 && range.end >= spec.announced_bytes) {
+        right.push(Found::Undecided);
+    }
+    Some(Fault::new(Class::Damaged, right, need))
+}
+
+fn failure_fault(fails: &Fails, silent: Reach) -> Fault {
+    let (right, need) = match fails.how {
+        Failure::ReadOnly | Failure::WriteErrors => (vec![Found::Failed, Found::Damaged], Reach::least()),
+        Failure::DropsWrites => (vec![Found::Failed, Found::Damaged], silent),
+        Failure::Shrinks(_) => (vec![Found::Failed, Found::Damaged, Found::Fake], Reach::least()),
+        // What was found before it went away is right to say, and may be nothing.
+        Failure::AllErrors | Failure::Hangs(_) | Failure::Gone => {
+            (vec![Found::Failed, Found::Undecided], Reach::least())
+        }
+    };
+    Fault { restorable: false, ..Fault::new(Class::Failing, right, need) }
+}
+
+/// Share of the announced sectors in `ranges`; 1 where they meet either end, which every check
+/// looks at.
+fn share_of(spec: &MediumSpec, ranges: &[Range<u64>]) -> f64 {
+    let announced = spec.announced_bytes;
+    let meets_end = |range: &Range<u64>| range.start < SECTOR_BYTES || range.end >= announced;
+    if ranges.iter().any(meets_end) {
+        return 1.0;
+    }
+    let inside = |range: &Range<u64>| range.end.min(announced).saturating_sub(range.start);
+    ranges.iter().map(inside).sum::<u64>() as f64 / announced as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::*;
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+    const GIB: u64 = 1 << 30;
+
+    fn truth(layout: Layout) -> Truth {
+        Truth::of(&MediumSpec::laid_out(GIB, layout))
+    }
+
+    #[test]
+    fn nothing_wrong_is_genuine_whatever_the_cache() {
+        let spec = MediumSpec::genuine(GIB).with_cache(Cache::of(64 * MIB));
+        let spec = MediumSpec { pace: Pace::slow_card(), ..spec };
+        let truth = Truth::of(&spec);
+        assert_eq!((truth.class, truth.right), (Class::Genuine, vec![Found::Genuine]));
+        assert_eq!((truth.real_bytes, truth.restorable, truth.needs), (Some(GIB..=GIB), true, vec![]));
+        // Parameters without effect.
+        for layout in [Layout::wraparound(GIB), Layout::first(GIB), Layout::window(GIB - 4096, 4096)] {
+            assert_eq!(Truth::of(&MediumSpec::laid_out(GIB, layout)).class, Class::Genuine);
+        }
+    }
+
+    #[test]
+    fn fakes_have_a_kind_and_a_size() {
+        for (layout, class, kind, real) in [
+            (Layout::first(61 * MIB), Class::Limbo, FakeKind::Limbo, 61 * MIB..=61 * MIB),
+            (
+                Layout::wraparound(93 * MIB + 512),
+                Class::Wraparound,
+                FakeKind::Wraparound,
+                93 * MIB + 512..=93 * MIB + 512,
+            ),
+            (Layout::chain(256 * MIB, 61 * MIB), Class::Chain, FakeKind::Chain, 61 * MIB..=61 * MIB),
+            (Layout::window(500 * MIB, 4 * MIB), Class::Window, FakeKind::Wraparound, 500 * MIB..=504 * MIB),
+            (Layout::last(GIB, 256 * MIB), Class::Elsewhere, FakeKind::Limbo, 256 * MIB..=256 * MIB),
+        ] {
+            let truth = truth(layout);
+            assert_eq!((truth.class, truth.kinds[0], truth.real_bytes), (class, kind, Some(real)));
+            assert_eq!((truth.right, truth.restorable), (vec![Found::Fake], true));
+        }
+        assert_eq!(
+            truth(Layout::window(8 * MIB, 4096)).kinds,
+            [FakeKind::Wraparound, FakeKind::Unknown, FakeKind::Limbo]
+        );
+        // A small hole, and many pieces, may as well be damage.
+        let hole = truth(Layout::both_ends(GIB, GIB - 100 * MIB));
+        assert_eq!(hole.right, [Found::Fake, Found::Damaged]);
+        assert!((hole.needs[0].share - 100.0 / 1024.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_it_takes_to_notice_is_stated() {
+        let limbo = MediumSpec::limbo(GIB, 61 * MIB);
+        let need = |spec: &MediumSpec| Truth::of(spec).needs[0];
+        assert_eq!(need(&limbo.clone().with_cache(Cache::of(64 * MIB))).cache_bytes, 64 * MIB);
+        let random = Cache { policy: Policy::Random, ..Cache::of(8 * MIB) };
+        assert_eq!(need(&limbo.clone().with_cache(random)).cache_bytes, 56 * MIB);
+        let counting = Counting::Units { unit_bytes: MIB, zeros_are_free: false };
+        let pool = Some(Pool { bytes: 100 * MIB, counting, when_full: WhenFull::Drops });
+        let before = Before { pattern: Pattern::Noise, used_bytes: 40 * MIB };
+        let thin = MediumSpec { pool, before, ..MediumSpec::genuine(GIB) };
+        assert_eq!(need(&thin).pool_bytes, 60 * MIB);
+        let flips = Flips { per_write: 1e-4, ..Flips::none() };
+        let flipping = MediumSpec { flips, ..MediumSpec::genuine(GIB) };
+        assert!((need(&flipping).share - 1e-4).abs() < 1e-12 && !Truth::of(&flipping).restorable);
+        // An error at the very start is met by everybody.
+        let errs = MediumSpec::genuine(GIB).with_cache(Cache::of(MIB)).with_errors(0..4096, On::Both);
+        assert_eq!(need(&errs), Reach::least());
+        let deep = Reach { cache_bytes: 64 * MIB, pool_bytes: 0, share: 0.01 };
+        assert!(deep.covers(&need(&limbo)) && !deep.covers(&need(&flipping)) && !deep.covers(&need(&thin)));
+    }
+
+    #[test]
+    fn what_did_not_come_about_is_not_to_be_seen() {
+        let spec = MediumSpec::genuine(GIB).that_fails(Trigger::AfterWritten(MIB), Failure::ReadOnly);
+        assert_eq!(Truth::of(&spec).right, [Found::Damaged, Found::Failed]);
+        assert_eq!(Truth::as_shown(&spec, true, false), Truth::of(&spec));
+        assert_eq!(Truth::as_shown(&spec, false, false).class, Class::Genuine);
+    }
+
+    #[test]
+    fn several_faults_allow_what_each_of_them_allows() {
+        let spec = MediumSpec::limbo(GIB, 61 * MIB).with_errors(MIB..2 * MIB, On::Reads);
+        let truth = Truth::of(&spec);
+        assert_eq!((truth.class, truth.right), (Class::Limbo, vec![Found::Fake, Found::Damaged, Found::Failed]));
+        assert_eq!(truth.real_bytes, Some(61 * MIB..=61 * MIB));
+    }
+
+    #[test]
+    fn a_line_is_a_fake_only_where_two_addresses_are_one() {
+        let line = |fault, on| {
+            let misaddress = Some(Misaddress::Line { bit: 11, fault, range: 0..GIB, on });
+            Truth::of(&MediumSpec { misaddress, ..MediumSpec::genuine(GIB) })
+        };
+        assert_eq!(line(LineFault::Ignored, On::Both).right, [Found::Fake, Found::Damaged]);
+        assert_eq!(line(LineFault::Inverted, On::Both).class, Class::Genuine);
+        let reads = line(LineFault::Inverted, On::Reads);
+        assert_eq!((reads.right, reads.restorable), (vec![Found::Damaged], false));
+    }
+}
