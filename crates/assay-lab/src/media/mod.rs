@@ -3,6 +3,7 @@
 mod address;
 mod before;
 mod cache;
+pub mod catalogue;
 mod cells;
 mod decay;
 mod dropped;
@@ -14,6 +15,7 @@ mod layout;
 mod medium;
 mod pace;
 mod pool;
+pub mod population;
 mod spec;
 mod truth;
 

@@ -1,0 +1,344 @@
+//! Media drawn by seed: genuine ones, fakes and failing ones. The same seed gives the same medium.
+//!
+//! The weights beside the choices are judgement, not counts: what is sold most often (dropped writes,
+//! a period that is a power of two, a small cache) is drawn most often, and whatever a controller can
+//! do at all is drawn at times.
+
+use std::ops::Range;
+
+use super::address::{LineFault, Misaddress, On};
+use super::before::{Before, Pattern};
+use super::cache::{Cache, Policy, Takes, Writing};
+use super::decay::{Decay, Lasts};
+use super::dropped::Dropped;
+use super::failure::{Fails, Failure, Hang, Trigger};
+use super::flips::{BadCells, Flips, StuckBits};
+use super::layout::Layout;
+use super::pace::Pace;
+use super::pool::{Counting, Pool, WhenFull};
+use super::spec::MediumSpec;
+use crate::dice::Dice;
+
+const SECTOR: u64 = 512;
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// Sizes of fakes and of failing media.
+const SIZES: Range<u64> = 64 * MIB..(2 << 40) + 1;
+/// A kernel waits so long for a disk (Linux, `/sys/block/*/device/timeout`).
+const TIMEOUT_NS: u64 = 30_000_000_000;
+
+/// Any medium: 30 % genuine, 50 % fakes, 20 % failing.
+#[must_use]
+pub fn any(seed: u64) -> MediumSpec {
+    match Dice::new(seed).below(10) {
+        0..3 => genuine(seed),
+        3..8 => fake(seed),
+        _ => failing(seed),
+    }
+}
+
+/// A medium that holds whatever is written to it: of any size from 1.5 KiB to 2 TiB, with or without
+/// caches of any policy, whatever it held before, fast or slow.
+#[must_use]
+pub fn genuine(seed: u64) -> MediumSpec {
+    let mut draw = Draw::new(seed, 1);
+    let size = if draw.0.chance(0.05) { draw.0.log_within(3 * SECTOR..SIZES.start) } else { draw.size() };
+    draw.spec(size)
+}
+
+/// A medium that announces more than it has; in 15 % of all cases with another fault beside.
+#[must_use]
+pub fn fake(seed: u64) -> MediumSpec {
+    let mut draw = Draw::new(seed, 2);
+    let size = draw.size();
+    let mut spec = draw.spec(size);
+    let size = spec.announced_bytes;
+    spec.dropped = draw.dropped();
+    let real = draw.real(size);
+    match draw.0.below(100) {
+        0..35 => spec.layout = Layout::first(real),
+        35..60 => spec.layout = Layout::wraparound(real),
+        60..65 => spec.layout = Layout::wraparound(draw.real(size).max(MIB).min(size / 2 / MIB * MIB)).shuffled(),
+        65..73 => spec.layout = Layout::chain(real, draw.real(real)),
+        73..83 => {
+            let window = draw.0.log_within(4 * KIB..64 * MIB).min(size / 4);
+            let protected = draw.real(size).min(size - 2 * window.next_multiple_of(SECTOR));
+            spec.layout = Layout::window(whole(protected), whole(window));
+        }
+        83..90 => spec.layout = draw.elsewhere(size, real),
+        90..98 => spec = draw.pooled(spec, real),
+        _ => {
+            let bit = draw.0.within(3..(size / SECTOR).ilog2().into()) as u32;
+            let fault = LineFault::Ignored;
+            spec.misaddress = Some(Misaddress::Line { bit, fault, range: 0..size, on: On::Both });
+        }
+    }
+    if draw.0.chance(0.15) { draw.damaged(spec) } else { spec }
+}
+
+/// A medium of the announced size that loses data or stops working.
+#[must_use]
+pub fn failing(seed: u64) -> MediumSpec {
+    let mut draw = Draw::new(seed, 3);
+    let size = draw.size();
+    let spec = draw.spec(size);
+    match draw.0.below(10) {
+        0..5 => draw.fails(spec),
+        5..9 => draw.damaged(spec),
+        _ => {
+            let spec = draw.damaged(spec);
+            draw.fails(spec)
+        }
+    }
+}
+
+/// In whole sectors.
+fn whole(bytes: u64) -> u64 {
+    (bytes / SECTOR * SECTOR).max(SECTOR)
+}
+
+/// The choices that a medium consists of.
+struct Draw(Dice);
+
+impl Draw {
+    fn new(seed: u64, population: u64) -> Self {
+        Self(Dice::new(seed.wrapping_mul(4).wrapping_add(population)))
+    }
+
+    /// What is common to all media.
+    fn spec(&mut self, size: u64) -> MediumSpec {
+        let block_bytes = self.0.weighted(&[(85, 512), (15, 4096)]);
+        let block = u64::from(block_bytes);
+        let size = (size / block * block).max((3 * SECTOR).next_multiple_of(block));
+        let mut spec = MediumSpec { block_bytes, ..MediumSpec::genuine(size) };
+        spec.seed = self.0.below(u64::MAX);
+        spec.caches = self.caches();
+        spec.before = Before::full_of(self.pattern());
+        spec.pace = self.0.weighted(&[(60, Pace::card()), (15, Pace::slow_card()), (25, Pace::ssd())]);
+        if self.0.chance(0.1) {
+            let slow = self.range(size, 0.01, 0.5);
+            spec.pace.slow.push((slow, self.0.within(2..100) as u32));
+        }
+        spec
+    }
+
+    /// Half of all sizes are those on labels, powers of two and whole decimal gigabytes; the others
+    /// are any, to the sector.
+    fn size(&mut self) -> u64 {
+        let any = self.0.log_within(SIZES);
+        let size = match self.0.below(4) {
+            0 => 1 << any.ilog2(),
+            1 if any > GIB => whole(any / 1_000_000_000 * 1_000_000_000),
+            _ => whole(any),
+        };
+        size.max(SIZES.start)
+    }
+
+    fn pattern(&mut self) -> Pattern {
+        self.0.weighted(&[
+            (35, Pattern::Noise),
+            (15, Pattern::Zeros),
+            (10, Pattern::Ones),
+            (10, Pattern::Stamps),
+            (5, Pattern::Sequence),
+            (25, Pattern::Mixture),
+        ])
+    }
+
+    fn dropped(&mut self) -> Dropped {
+        self.0.weighted(&[
+            (35, Dropped::Zeros),
+            (15, Dropped::Ones),
+            (8, Dropped::Random),
+            (10, Dropped::Noise),
+            (15, Dropped::Stale),
+            (9, Dropped::LastOnBus),
+            (8, Dropped::Elsewhere),
+        ])
+    }
+
+    /// What a fake of `size` really has, less than `size`: a power of two, whole MiB, any number of
+    /// sectors, nearly everything, or next to nothing.
+    fn real(&mut self, size: u64) -> u64 {
+        let most = size - SECTOR;
+        let power = 1 << self.0.log_within(MIB.min(size / 2)..most).ilog2();
+        let any = self.0.log_within((size / 200).max(SECTOR)..most);
+        let nearly = size - self.0.within(size / 1000..size / 10);
+        let real = match self.0.below(100) {
+            0..40 => power,
+            40..65 => any / MIB * MIB,
+            65..85 => any,
+            85..95 => nearly,
+            _ => self.0.log_within(SECTOR..(64 * MIB).min(most)),
+        };
+        whole(real.min(most))
+    }
+
+    fn elsewhere(&mut self, size: u64, real: u64) -> Layout {
+        match self.0.below(4) {
+            0 => Layout::last(size, real),
+            1 => Layout::middle(size, real),
+            2 => Layout::both_ends(size, real.max(2 * SECTOR)),
+            _ => {
+                let pieces = self.0.within(2..20);
+                let part = size / pieces;
+                Layout::holds((0..pieces).map(|piece| {
+                    let start = piece * part + self.0.below(part / 2);
+                    let length = self.0.within(SECTOR..part / 2);
+                    whole(start)..whole(start) + whole(length)
+                }))
+            }
+        }
+    }
+
+    fn pooled(&mut self, spec: MediumSpec, real: u64) -> MediumSpec {
+        let unit_bytes = self.0.pick(&[4 * KIB, 64 * KIB, MIB, 4 * MIB]);
+        let zeros_are_free = self.0.chance(0.5);
+        let units = Counting::Units { unit_bytes, zeros_are_free };
+        let counting = self.0.weighted(&[(75, units), (25, Counting::Compressed)]);
+        let when_full = self.0.weighted(&[(75, WhenFull::Drops), (25, WhenFull::Errs)]);
+        let bytes = real.max(2 * unit_bytes);
+        let used_bytes = whole(self.0.below(bytes - unit_bytes));
+        let before = Before { used_bytes, ..spec.before };
+        MediumSpec { pool: Some(Pool { bytes, counting, when_full }), before, ..spec }
+    }
+
+    /// None in 45 % of all cases, one, or one for random writes and one for sequential ones.
+    fn caches(&mut self) -> Vec<Cache> {
+        match self.0.below(100) {
+            0..45 => Vec::new(),
+            45..85 => vec![self.cache(Takes::All, 4 * KIB..128 * MIB)],
+            _ => vec![self.cache(Takes::Random, 4 * KIB..4 * MIB), self.cache(Takes::Sequential, 64 * KIB..64 * MIB)],
+        }
+    }
+
+    fn cache(&mut self, takes: Takes, sizes: Range<u64>) -> Cache {
+        let policy = self.0.weighted(&[
+            (45, Policy::LeastRecentlyWritten),
+            (20, Policy::LeastRecentlyUsed),
+            (10, Policy::LeastRecentlyUsedFilledByReads),
+            (15, Policy::FirstIn),
+            (10, Policy::Random),
+        ]);
+        let back = Writing::Back { ignores_flush: self.0.chance(0.5) };
+        let writing = self.0.weighted(&[(70, Writing::Through), (30, back)]);
+        let page_bytes = self.0.weighted(&[(10, 512), (60, 4096), (20, 16_384), (10, 65_536)]);
+        let bytes = (self.0.log_within(sizes) / u64::from(page_bytes)).max(1) * u64::from(page_bytes);
+        Cache { bytes, page_bytes, policy, takes, writing }
+    }
+
+    /// Whole sectors from a share of `size` to another, anywhere; at the very end in one of five.
+    fn range(&mut self, size: u64, least: f64, most: f64) -> Range<u64> {
+        let low = (size as f64 * least) as u64;
+        let high = (size as f64 * most) as u64;
+        let length = whole(self.0.log_within(low.max(SECTOR)..high.max(2 * SECTOR))).min(size);
+        let start = match self.0.below(5) {
+            0 => size - length,
+            _ => whole(self.0.below(size - length + SECTOR)).min(size - length),
+        };
+        start..start + length
+    }
+
+    fn damaged(&mut self, spec: MediumSpec) -> MediumSpec {
+        let size = spec.announced_bytes;
+        let on = self.0.pick(&[On::Reads, On::Writes, On::Both]);
+        match self.0.below(100) {
+            0..35 => {
+                let ranges = self.0.within(1..5);
+                (0..ranges).fold(spec, |spec, _| {
+                    let range = self.range(size, 0.0001, 0.2);
+                    spec.with_errors(range, on)
+                })
+            }
+            35..60 => {
+                let rate = 10f64.powf(-1.0 - 5.0 * self.0.unit());
+                let bad = self.0.pick(&[BadCells::StuckByte, BadCells::Noise]);
+                let none = Flips::none();
+                let flips = match self.0.below(4) {
+                    0 => Flips { per_write: rate, ..none },
+                    1 => Flips { per_read: rate, ..none },
+                    2 => Flips { bad_density: rate, bad, ..none },
+                    _ => {
+                        let range = self.range(size, 0.01, 1.0);
+                        let byte = self.0.below(SECTOR) as usize;
+                        let bits = 1 << self.0.below(8);
+                        Flips { stuck: Some(StuckBits { byte, bits, high: self.0.chance(0.5), range }), ..none }
+                    }
+                };
+                MediumSpec { flips, ..spec }
+            }
+            60..80 => {
+                let on = self.0.pick(&[On::Reads, On::Writes]);
+                let distance = self.0.log_within(1..MIB / SECTOR).cast_signed();
+                let by_sectors = if self.0.chance(0.5) { distance } else { -distance };
+                let bit = self.0.within(0..(size / SECTOR).ilog2().into()) as u32;
+                let range = self.range(size, 0.05, 1.0);
+                let misaddress = match self.0.below(2) {
+                    0 => Misaddress::Shift { from_bytes: whole(self.0.below(size / 4 * 3)), by_sectors, on },
+                    _ => Misaddress::Line { bit, fault: LineFault::Inverted, range, on },
+                };
+                // A fake with a failing address line keeps that one.
+                MediumSpec { misaddress: spec.misaddress.clone().or(Some(misaddress)), ..spec }
+            }
+            _ => {
+                let reads = Lasts::Reads(self.0.within(1..5) as u32);
+                let written = Lasts::WrittenBytes(self.0.log_within(64 * KIB..256 * MIB));
+                let lasts = self.0.pick(&[reads, written]);
+                let range = self.range(size, 0.05, 1.0);
+                MediumSpec { decay: Some(Decay { lasts, range }), ..spec }
+            }
+        }
+    }
+
+    fn fails(&mut self, spec: MediumSpec) -> MediumSpec {
+        let size = spec.announced_bytes;
+        let when = match self.0.below(10) {
+            0..6 => Trigger::AfterWritten(whole(self.0.log_within(MIB..256 * MIB))),
+            6..8 => Trigger::AfterOperations(self.0.log_within(1..20_000)),
+            _ => Trigger::AtTouch(self.range(size, 0.001, 0.1)),
+        };
+        let shrunk = whole(self.0.below(size));
+        let how = self.0.weighted(&[
+            (25, Failure::ReadOnly),
+            (15, Failure::WriteErrors),
+            (10, Failure::AllErrors),
+            (20, Failure::DropsWrites),
+            (10, Failure::Hangs(Hang::TimesOut(TIMEOUT_NS))),
+            (15, Failure::Gone),
+            (5, Failure::Shrinks(shrunk)),
+        ]);
+        MediumSpec { fails: Some(Fails { when, how }), ..spec }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::truth::{Class, Found, Truth};
+    use super::*;
+
+    #[test]
+    fn every_seed_gives_a_medium_of_its_population() {
+        let mut classes: BTreeMap<Class, u32> = BTreeMap::new();
+        for seed in 0..5000 {
+            for (name, spec) in [("genuine", genuine(seed)), ("fake", fake(seed)), ("failing", failing(seed))] {
+                let built = spec.build();
+                assert!(built.is_ok(), "{name} {seed}: {} {spec:?}", built.unwrap_err());
+                let truth = Truth::of(&spec);
+                let fits = match name {
+                    "genuine" => truth.right == [Found::Genuine],
+                    "fake" => truth.right.contains(&Found::Fake),
+                    _ => !truth.right.contains(&Found::Genuine),
+                };
+                assert!(fits, "{name} {seed}: {truth:?} {spec:?}");
+                *classes.entry(truth.class).or_default() += 1;
+            }
+        }
+        // No class is so rare that a campaign of a few hundred media meets none of it.
+        assert!(classes.len() == 12 && classes.values().all(|count| *count > 50), "{classes:?}");
+        assert_eq!(fake(7), fake(7));
+    }
+}
