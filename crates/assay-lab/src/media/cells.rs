@@ -1,5 +1,6 @@
 //! Memory cells: terabytes, of which only what was written takes room.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
@@ -12,6 +13,8 @@ pub(super) const PAGE_SECTORS: u64 = 8;
 pub(super) const PAGE: usize = PAGE_SECTORS as usize * SECTOR;
 /// Pages are allocated so many at a time.
 const CHUNK: usize = 256;
+/// Chunks that a thread keeps for the next medium: 256 MiB.
+const KEPT: usize = 256;
 
 /// Content of all cells. What was never written holds what was there before.
 #[derive(Debug, Clone)]
@@ -19,7 +22,7 @@ pub(super) struct Cells {
     before: Content,
     /// From the number of a page to its place in the chunks.
     index: HashMap<u64, u32, FixedState>,
-    chunks: Vec<Box<[u8]>>,
+    chunks: Vec<Chunk>,
 }
 
 impl Cells {
@@ -64,7 +67,7 @@ impl Cells {
 
     fn stored(&self, place: u32) -> &[u8] {
         let place = place as usize;
-        &self.chunks[place / CHUNK][place % CHUNK * PAGE..][..PAGE]
+        &self.chunks[place / CHUNK].0[place % CHUNK * PAGE..][..PAGE]
     }
 
     /// The content of a page, to change it; where `overwritten`, nobody will see what it was.
@@ -73,13 +76,50 @@ impl Cells {
         let place = *self.index.entry(page).or_insert(new);
         let (chunk, start) = (place as usize / CHUNK, place as usize % CHUNK * PAGE);
         if chunk == self.chunks.len() {
-            self.chunks.push(vec![0; CHUNK * PAGE].into_boxed_slice());
+            self.chunks.push(Chunk::new());
         }
-        let content = &mut self.chunks[chunk][start..start + PAGE];
+        let content = &mut self.chunks[chunk].0[start..start + PAGE];
         if place == new && !overwritten {
             self.before.fill(page * PAGE_SECTORS, content);
         }
         content
+    }
+}
+
+/// Memory of many pages, of undefined content. It is used again by the next medium of the thread:
+/// for a campaign of thousands, most time would else go to the kernel for fresh pages.
+#[derive(Debug)]
+struct Chunk(Box<[u8]>);
+
+thread_local! {
+    static UNUSED: RefCell<Vec<Box<[u8]>>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Chunk {
+    fn new() -> Self {
+        let used = UNUSED.with_borrow_mut(Vec::pop);
+        Self(used.unwrap_or_else(|| vec![0; CHUNK * PAGE].into_boxed_slice()))
+    }
+}
+
+impl Clone for Chunk {
+    fn clone(&self) -> Self {
+        let mut chunk = Self::new();
+        chunk.0.copy_from_slice(&self.0);
+        chunk
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        let memory = std::mem::take(&mut self.0);
+        // At the end of a thread there is no next medium.
+        let _ = UNUSED.try_with(|unused| {
+            let mut unused = unused.borrow_mut();
+            if unused.len() < KEPT {
+                unused.push(memory);
+            }
+        });
     }
 }
 

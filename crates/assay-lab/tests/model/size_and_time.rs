@@ -1,7 +1,5 @@
 //! Sizes, the clock and the counters.
 
-use std::time::Instant;
-
 use assay_lab::media::{MediumSpec, Pace};
 use assay_verify::probe::{Device, Fault};
 
@@ -71,16 +69,27 @@ fn the_clock_says_what_operations_cost() {
     assert_eq!(cost(&|card| card.0.sync().unwrap()), 4_000_000);
 }
 
+/// Time that this thread has spent on a processor, in seconds: others may use the processors too.
+fn spent() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
 #[test]
 fn sixty_thousand_operations_take_less_than_a_second() {
     // What a probe does to two tebibytes; ten thousand probes are to take minutes, not hours. The
-    // usual time is a tenth of the bound.
-    let mut card = Card::new(&MediumSpec::genuine(2 << 40));
-    let (start, mut page) = (Instant::now(), [7; 4096]);
-    for step in 0..30_000u64 {
-        let offset = step.wrapping_mul(0x9e37_79b9_7f4a_7c15) % ((2 << 40) / 4096) * 4096;
-        card.0.write_at(offset, &page).unwrap();
-        card.0.read_at(offset, &mut page).unwrap();
-    }
-    assert!(start.elapsed().as_secs_f64() < 1.0, "{:?}", start.elapsed());
+    // usual time is a thirtieth of the bound.
+    let mut times = (0..2).map(|_| {
+        let mut card = Card::new(&MediumSpec::genuine(2 << 40));
+        let (start, mut page) = (spent(), [7; 4096]);
+        for step in 0..30_000u64 {
+            let offset = step.wrapping_mul(0x9e37_79b9_7f4a_7c15) % ((2 << 40) / 4096) * 4096;
+            card.0.write_at(offset, &page).unwrap();
+            card.0.read_at(offset, &mut page).unwrap();
+        }
+        spent() - start
+    });
+    // The first one waits for the kernel's memory.
+    let (first, second) = (times.next().unwrap(), times.next().unwrap());
+    assert!(second < 1.0, "{first} s, {second} s");
 }
