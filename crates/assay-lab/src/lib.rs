@@ -13,6 +13,7 @@
 //! the test says so through [`skip`]. Only one process at a time has a lab ([`Lab::enter`]):
 //! media that share two processors would measure each other.
 
+pub mod campaign;
 mod cgroup;
 mod command;
 mod dice;

@@ -1,0 +1,149 @@
+//! One medium, and what a check made of it.
+
+use crate::media::{Class, Found, MediumSpec, ModelMedium, Snapshot, Traffic, Truth};
+
+use super::check::CheckResult;
+
+/// A medium that was checked, and how good the answer is.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// The seed that the medium comes from.
+    pub seed: u64,
+    /// The truth about it.
+    pub truth: Truth,
+    /// What the check said; the message where it panicked.
+    pub result: Result<CheckResult, String>,
+    /// Whether that is right.
+    pub judgement: Judgement,
+    /// How good its size is; `None` where there is none to say.
+    pub size: Option<Size>,
+    /// Whether it names the kind that it is; `None` where there is none to name.
+    pub kind_is_right: Option<bool>,
+    /// Sectors that the owner reads otherwise than before.
+    pub changed_sectors: usize,
+    /// Whether none of them had to be.
+    pub restorable: bool,
+    /// What crossed.
+    pub traffic: Traffic,
+    /// Nanoseconds that it would have taken.
+    pub elapsed_ns: u64,
+}
+
+/// Whether an answer is right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Judgement {
+    /// It is.
+    Right,
+    /// The medium is not genuine, and the check does not say so; but it never behaved otherwise, or
+    /// the check says itself that it would not notice.
+    BeyondReach,
+    /// It is not.
+    Wrong,
+    /// The check refused.
+    Refused,
+}
+
+/// How good a stated size is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Size {
+    /// To the sector.
+    Exact,
+    /// The truth is inside the stated interval.
+    Inside,
+    /// It is not.
+    Outside,
+    /// No size is stated.
+    Unstated,
+}
+
+impl Case {
+    /// Judges what a check made of `medium`, which was like `before`.
+    #[must_use]
+    pub fn judge(
+        seed: u64,
+        spec: &MediumSpec,
+        medium: &ModelMedium,
+        before: &Snapshot,
+        result: Result<CheckResult, String>,
+    ) -> Self {
+        let truth = Truth::of(spec);
+        let shown = Truth::as_shown(spec, medium.has_failed(), medium.is_exhausted());
+        let said = result.as_ref().ok();
+        let fake = said.is_some_and(|result| result.found == Some(Found::Fake)) && truth.right.contains(&Found::Fake);
+        Self {
+            seed,
+            judgement: match &result {
+                Ok(result) => judgement(&truth, &shown, result),
+                Err(_) => Judgement::Wrong,
+            },
+            size: said.filter(|_| fake).and_then(|result| size(&truth, result)),
+            kind_is_right: said
+                .filter(|_| fake && !truth.kinds.is_empty())
+                .map(|result| result.kind.is_some_and(|kind| truth.kinds.contains(&kind))),
+            changed_sectors: medium.changed_since(before).len(),
+            restorable: shown.restorable,
+            traffic: medium.traffic(),
+            elapsed_ns: medium.elapsed_ns(),
+            truth,
+            result,
+        }
+    }
+
+    /// What the check said.
+    #[must_use]
+    pub fn found(&self) -> Option<Found> {
+        self.result.as_ref().ok().and_then(|result| result.found)
+    }
+
+    /// Whether data of the owner changed that could have been put back.
+    #[must_use]
+    pub fn harmed(&self) -> bool {
+        self.restorable && self.changed_sectors > 0
+    }
+
+    /// Whether data of the owner changed and nothing is left to put them back from.
+    #[must_use]
+    pub fn lost(&self) -> bool {
+        self.changed_sectors > 0 && !self.result.as_ref().is_ok_and(|result| result.journal_kept)
+    }
+
+    /// Whether more crossed than the check says.
+    #[must_use]
+    pub fn understated(&self) -> bool {
+        let less = |said: Option<u64>, truly: u64| said.is_some_and(|said| said < truly);
+        self.result.as_ref().is_ok_and(|result| {
+            less(result.said_written_bytes, self.traffic.written_bytes)
+                || less(result.said_read_bytes, self.traffic.read_bytes)
+        })
+    }
+
+    /// Whether a genuine medium was called something else.
+    #[must_use]
+    pub fn accused(&self) -> bool {
+        let blames = |found| matches!(found, Found::Fake | Found::Damaged | Found::Failed);
+        self.truth.class == Class::Genuine && self.found().is_some_and(blames)
+    }
+}
+
+fn judgement(truth: &Truth, shown: &Truth, result: &CheckResult) -> Judgement {
+    let Some(found) = result.found else { return Judgement::Refused };
+    if truth.right.contains(&found) {
+        return Judgement::Right;
+    }
+    let would_notice = shown.needs.iter().any(|need| result.reach.covers(need));
+    if matches!(found, Found::Genuine | Found::Undecided) && truth.class != Class::Genuine && !would_notice {
+        return Judgement::BeyondReach;
+    }
+    Judgement::Wrong
+}
+
+fn size(truth: &Truth, result: &CheckResult) -> Option<Size> {
+    let truly = truth.real_bytes.as_ref()?;
+    let Some(said) = &result.real_bytes else { return Some(Size::Unstated) };
+    let meets = said.start() <= truly.end() && truly.start() <= said.end();
+    Some(match meets {
+        true if said.start() == said.end() => Size::Exact,
+        true => Size::Inside,
+        false => Size::Outside,
+    })
+}

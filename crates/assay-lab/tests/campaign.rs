@@ -1,0 +1,133 @@
+//! A campaign tells right answers from wrong ones, and restored data from lost ones.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use assay_core::verification::FakeKind;
+use assay_lab::campaign::{Campaign, CheckResult, Judgement, Report, Size};
+use assay_lab::media::{Class, Found, MediumSpec, ModelMedium, Reach, Truth, population};
+use assay_verify::probe::Device;
+
+const SEEDS: u64 = 300;
+
+fn any(check: impl Fn(&mut ModelMedium, u64) -> CheckResult + Sync) -> Report {
+    Campaign::over(population::any, 0..SEEDS).run(check)
+}
+
+/// Knows everything.
+fn oracle(medium: &mut ModelMedium, _seed: u64) -> CheckResult {
+    let truth = Truth::of(medium.spec());
+    CheckResult {
+        kind: truth.kinds.first().copied(),
+        real_bytes: truth.real_bytes.map(|real| *real.end()..=*real.end()),
+        ..CheckResult::of(truth.right[0], Reach::least())
+    }
+}
+
+#[test]
+fn who_knows_the_truth_is_right_about_everything() {
+    let report = any(oracle);
+    assert_eq!(report.cases.len() as u64, SEEDS);
+    assert!(report.cases.iter().all(|case| case.judgement == Judgement::Right));
+    assert!(report.cases.iter().all(|case| case.kind_is_right != Some(false)));
+    assert!(report.cases.iter().all(|case| case.size.is_none_or(|size| size == Size::Exact)));
+    assert_eq!(report.harmed().count() + report.lost().count() + report.accused().count(), 0);
+}
+
+#[test]
+fn who_says_the_same_of_all_is_wrong_where_that_is_not_so() {
+    let everything = Reach { cache_bytes: u64::MAX, pool_bytes: u64::MAX, share: 0.0 };
+    let trusting = any(|_, _| CheckResult::of(Found::Genuine, everything));
+    for case in &trusting.cases {
+        let expected = match case.truth.class {
+            Class::Genuine => Judgement::Right,
+            // They never came to fail, or to the end of their pool.
+            Class::Failing | Class::Thin | Class::Compressing if case.truth.needs.len() == 1 => Judgement::BeyondReach,
+            _ => Judgement::Wrong,
+        };
+        assert_eq!(case.judgement, expected, "{case:?}");
+    }
+    // Who admits to see nothing is wrong about what anybody sees.
+    let humble = any(|_, _| CheckResult::of(Found::Genuine, Reach::least()));
+    let wrong: BTreeSet<Class> = humble.wrong().map(|case| case.truth.class).collect();
+    assert!(wrong.contains(&Class::Limbo) && wrong.contains(&Class::Damaged));
+    assert!(humble.wrong().count() < trusting.wrong().count());
+
+    let suspicious = any(|_, _| CheckResult::of(Found::Fake, everything));
+    let genuine = suspicious.cases.iter().filter(|case| case.truth.class == Class::Genuine).count();
+    assert!(genuine > 50 && suspicious.accused().count() == genuine);
+    assert!(suspicious.cases.iter().all(|case| case.size.is_none_or(|size| size == Size::Unstated)));
+}
+
+#[test]
+fn sizes_and_kinds_are_judged_where_a_fake_is_told() {
+    let fake = |_: u64| MediumSpec::limbo(1 << 30, 61 << 20);
+    for (said, size) in [
+        (61 << 20..=61 << 20, Size::Exact),
+        (60 << 20..=62 << 20, Size::Inside),
+        (62 << 20..=63 << 20, Size::Outside),
+        ((61 << 20) + 512..=(61 << 20) + 512, Size::Outside),
+    ] {
+        let report = Campaign::over(fake, 0..1).run(|_, _| CheckResult {
+            kind: Some(FakeKind::Chain),
+            real_bytes: Some(said.clone()),
+            ..CheckResult::of(Found::Fake, Reach::least())
+        });
+        assert_eq!((report.cases[0].size, report.cases[0].kind_is_right), (Some(size), Some(false)));
+    }
+}
+
+#[test]
+fn data_that_are_not_put_back_are_seen() {
+    let write = |medium: &mut ModelMedium, restores: bool, journal_kept: bool| {
+        let block = medium.block_bytes() as usize;
+        let mut saved = vec![0; block];
+        if medium.read_at(0, &mut saved).is_ok() && medium.write_at(0, &vec![7; block]).is_ok() && restores {
+            let _ = medium.write_at(0, &saved);
+        }
+        CheckResult { journal_kept, ..CheckResult::of(Found::Undecided, Reach::least()) }
+    };
+    let genuine = |check: &(dyn Fn(&mut ModelMedium) -> CheckResult + Sync)| {
+        Campaign::over(population::genuine, 0..SEEDS).run(|medium, _| check(medium))
+    };
+    let careful = genuine(&|medium| write(medium, true, false));
+    assert_eq!((careful.harmed().count(), careful.lost().count()), (0, 0));
+    let careless = genuine(&|medium| write(medium, false, false));
+    assert_eq!((careless.harmed().count(), careless.lost().count()), (SEEDS as usize, SEEDS as usize));
+    let saving = genuine(&|medium| write(medium, false, true));
+    assert_eq!((saving.harmed().count(), saving.lost().count()), (SEEDS as usize, 0));
+}
+
+#[test]
+fn a_panic_is_a_wrong_answer_and_a_refusal_is_none() {
+    let report = Campaign::over(population::genuine, 0..2).run(|_, seed| match seed {
+        0 => panic!("as it is told to"),
+        _ => CheckResult::refused(),
+    });
+    assert_eq!(report.cases[0].judgement, Judgement::Wrong);
+    assert!(matches!(&report.cases[0].result, Err(message) if message == "as it is told to"));
+    assert_eq!(report.cases[1].judgement, Judgement::Refused);
+}
+
+#[test]
+fn every_seed_is_judged_once_and_alike() {
+    let seen = Mutex::new(Vec::new());
+    let run = || {
+        any(|medium, seed| {
+            seen.lock().unwrap().push(seed);
+            let mut buffer = vec![0; 65_536.min(medium.bytes() as usize)];
+            let _ = medium.read_at(0, &mut buffer);
+            CheckResult {
+                said_read_bytes: Some(0),
+                ..CheckResult::of(if buffer[100] < 128 { Found::Fake } else { Found::Genuine }, Reach::least())
+            }
+        })
+    };
+    let (first, second) = (run().to_string(), run().to_string());
+    assert_eq!(first, second);
+    assert!(first.contains("more traffic than stated: 300"), "{first}");
+    let mut seen = seen.into_inner().unwrap();
+    seen.sort_unstable();
+    assert_eq!(seen, (0..SEEDS).flat_map(|seed| [seed, seed]).collect::<Vec<_>>());
+}
