@@ -1,0 +1,53 @@
+//! The quick probe against media drawn by seed, whose truth is known from their parameters alone.
+//!
+//! `ASSAY_CAMPAIGN_SEEDS=2000 cargo test -p assay-verify --test campaign -- --nocapture` judges
+//! more of them and shows the confusion matrix.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+use std::path::Path;
+
+use assay_core::verification::Verdict;
+use assay_lab::campaign::{Campaign, CheckResult};
+use assay_lab::media::{Found, ModelMedium, Reach, population};
+use assay_verify::probe::{Device, Ended, Identity, Journal, ProbeError, Salt, Settings, UNIT, run};
+
+/// The quick probe, as a campaign asks for it.
+fn quick_probe(medium: &mut ModelMedium, seed: u64) -> CheckResult {
+    let settings = Settings::default();
+    // In memory where that is, since each save is synced.
+    let memory = Path::new("/dev/shm");
+    let directory = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+    let identity = Identity { bytes: medium.bytes(), name: "model".to_owned(), serial: None };
+    let journal = Journal::create(&directory.path().join("journal"), &identity, Salt::known(seed)).unwrap();
+    let probed = match run(medium, journal, &settings, &|| false, &mut |_| {}) {
+        Ok(probed) => probed,
+        Err(ProbeError::TooSmall { .. } | ProbeError::LargeBlocks(_)) => return CheckResult::refused(),
+        Err(error) => panic!("{error}"),
+    };
+    let verification = probed.verification;
+    let found = match (verification.verdict, probed.ended) {
+        (Verdict::Genuine, _) => Found::Genuine,
+        (Verdict::Fake, _) => Found::Fake,
+        (Verdict::Damaged, _) => Found::Damaged,
+        (_, Ended::Device(_)) => Found::Failed,
+        _ => Found::Undecided,
+    };
+    // Its documented limits: caches up to the run, no pools, damage of 1 %.
+    let cache_bytes = settings.cache_limit_bytes.min(medium.bytes() / 8);
+    CheckResult {
+        kind: verification.kind,
+        real_bytes: verification.real_bytes.map(|real| real.saturating_sub(UNIT)..=real + UNIT),
+        said_written_bytes: Some(verification.written_bytes),
+        said_read_bytes: verification.read.map(|pass| pass.bytes),
+        journal_kept: probed.journal_kept,
+        ..CheckResult::of(found, Reach { cache_bytes, pool_bytes: 0, share: 0.01 })
+    }
+}
+
+#[test]
+fn media_of_every_kind_are_judged() {
+    let report = Campaign::of(population::any, 60).run(quick_probe);
+    println!("{report}");
+    // What the probe gets wrong is known; what it gets right has to stay.
+    assert_eq!(report.accused().count(), 0);
+}
