@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,11 @@ use crate::loop_device::LoopDevice;
 pub trait Backing: Send + 'static {
     /// Announced size in bytes.
     fn bytes(&self) -> u64;
+
+    /// Logical block in bytes: 512 or 4096.
+    fn block_bytes(&self) -> u32 {
+        512
+    }
 
     /// Fills `buffer` from `offset`.
     ///
@@ -27,6 +33,14 @@ pub trait Backing: Send + 'static {
     /// # Errors
     /// The writer to the device gets `EIO`.
     fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()>;
+
+    /// Makes what was written durable.
+    ///
+    /// # Errors
+    /// Who flushes the device gets `EIO`.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A [`Backing`] served by the NBD protocol from a thread of the test, as a file through nbdfuse,
@@ -35,6 +49,8 @@ pub trait Backing: Send + 'static {
 pub struct FakeCard {
     device: Option<LoopDevice>,
     fuse: Child,
+    /// Tells the server, at the next call, that there is nothing more to serve.
+    ended: Arc<AtomicBool>,
     directory: tempfile::TempDir,
 }
 
@@ -48,12 +64,17 @@ impl FakeCard {
         let fail = |e: io::Error| Missing(format!("fake card: {e}"));
         let directory = tempfile::Builder::new().prefix("assay-lab-").tempdir().map_err(fail)?;
         let (socket, point) = (directory.path().join("socket"), directory.path().join("disk"));
-        let bytes = backing.bytes();
+        let (bytes, block_bytes) = (backing.bytes(), backing.block_bytes());
+        let ended = Arc::new(AtomicBool::new(false));
+        let over = Arc::clone(&ended);
         let listener = UnixListener::bind(&socket).map_err(fail)?;
         let backing: Arc<Mutex<dyn Backing>> = Arc::new(Mutex::new(backing));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let (Ok(stream), backing) = (stream, Arc::clone(&backing)) else { return };
+                if over.load(Ordering::Acquire) {
+                    return;
+                }
                 // A client that goes away ends its connection, nothing else.
                 std::thread::spawn(move || serve(&stream, &backing));
             }
@@ -68,7 +89,7 @@ impl FakeCard {
             .stderr(Stdio::null())
             .spawn()
             .map_err(fail)?;
-        let mut card = Self { device: None, fuse, directory };
+        let mut card = Self { device: None, fuse, ended, directory };
         let start = Instant::now();
         while !std::fs::metadata(&point).is_ok_and(|file| file.len() == bytes) {
             if start.elapsed() > Duration::from_secs(10) {
@@ -76,7 +97,7 @@ impl FakeCard {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        card.device = Some(LoopDevice::attach(&point, true)?);
+        card.device = Some(LoopDevice::attach_with_blocks(&point, true, block_bytes)?);
         Ok(card)
     }
 
@@ -94,6 +115,9 @@ impl Drop for FakeCard {
         let _ = self.fuse.kill();
         let _ = self.fuse.wait();
         try_run("fusermount3", &["-u".as_ref(), "-z".as_ref(), self.directory.path().join("disk").as_os_str()]);
+        // Until then the server keeps the backing, which may be large.
+        self.ended.store(true, Ordering::Release);
+        let _ = UnixStream::connect(self.directory.path().join("socket"));
     }
 }
 
@@ -116,6 +140,7 @@ const READ: u16 = 0;
 const WRITE: u16 = 1;
 const DISCONNECT: u16 = 2;
 const FLUSH: u16 = 3;
+const EPERM: u32 = 1;
 const EIO: u32 = 5;
 const EINVAL: u32 = 22;
 /// Longest request that is answered; the kernel and nbdfuse send far shorter ones.
@@ -147,17 +172,23 @@ fn serve(stream: &UnixStream, backing: &Mutex<dyn Backing>) -> io::Result<()> {
         }
         let mut data = vec![0; length as usize];
         let done = match kind {
-            READ => lock().read(offset, &mut data).map_err(|_| EIO),
+            READ => lock().read(offset, &mut data),
             WRITE => {
                 let mut input = stream;
                 input.read_exact(&mut data)?;
-                lock().write(offset, &data).map_err(|_| EIO)
+                lock().write(offset, &data)
             }
-            FLUSH => Ok(()),
-            _ => Err(EINVAL),
+            FLUSH => lock().flush(),
+            _ => Err(io::ErrorKind::InvalidInput.into()),
         };
         let mut reply = REPLY.to_be_bytes().to_vec();
-        reply.extend_from_slice(&done.err().unwrap_or(0).to_be_bytes());
+        let error = match done.as_ref().map_err(io::Error::kind) {
+            Ok(()) => 0,
+            Err(io::ErrorKind::ReadOnlyFilesystem) => EPERM,
+            Err(io::ErrorKind::InvalidInput) => EINVAL,
+            Err(_) => EIO,
+        };
+        reply.extend_from_slice(&error.to_be_bytes());
         reply.extend_from_slice(&handle);
         if kind == READ && done.is_ok() {
             reply.extend_from_slice(&data);

@@ -5,11 +5,13 @@
 //! - [`LatencyCard`]: a block device behind nbdkit's delay and rate filters: latency and a bus.
 //! - [`FaultyCard`]: errs or hangs when it is told to.
 //! - [`FakeCard`]: answers as a model in the test does, such as one that lies about its size.
+//!   [`media`] has a model for every kind of medium that lies, errs or fails, which checks also run
+//!   against in memory, by the thousand: [`campaign`].
 //! - [`RemovableCard`]: is taken out, shrinks or turns read-only when it is told to.
 //! - [`FastDevice`], [`FilledDevice`]: loop devices in memory, with and without a file system, to
 //!   compare instruments.
 //!
-//! All need root. Where something is missing, making one gives a [`Missing`] with the reason, and
+//! Cards and devices need root. Where something is missing, making one gives a [`Missing`] with the reason, and
 //! the test says so through [`skip`]. Only one process at a time has a lab ([`Lab::enter`]):
 //! media that share two processors would measure each other.
 
@@ -20,6 +22,7 @@ mod dice;
 mod fake;
 mod fast;
 mod faulty;
+mod file_system;
 mod latency;
 mod limited;
 mod loop_device;
@@ -33,6 +36,7 @@ pub use command::{Missing, skip};
 pub use fake::{Backing, FakeCard};
 pub use fast::{FastDevice, FilledDevice};
 pub use faulty::{FaultyCard, WriteFault};
+pub use file_system::FileSystem;
 pub use latency::{Bus, LatencyCard};
 pub use limited::LimitedCard;
 pub use loop_device::LoopDevice;

@@ -16,10 +16,19 @@ impl LoopDevice {
     /// # Errors
     /// [`Missing`] without root, `losetup` or a free device.
     pub fn attach(file: &Path, direct: bool) -> Result<Self, Missing> {
+        Self::attach_with_blocks(file, direct, 512)
+    }
+
+    /// The same with logical blocks of `block_bytes`.
+    ///
+    /// # Errors
+    /// As [`Self::attach`].
+    pub fn attach_with_blocks(file: &Path, direct: bool, block_bytes: u32) -> Result<Self, Missing> {
         need(&["losetup"])?;
         let direct = if direct { "--direct-io=on" } else { "--direct-io=off" };
+        let blocks = format!("--sector-size={block_bytes}");
         let file = file.to_string_lossy().into_owned();
-        let device = run("losetup", &["--find", "--show", direct, file.as_str()])?;
+        let device = run("losetup", &["--find", "--show", direct, blocks.as_str(), file.as_str()])?;
         Ok(Self { path: PathBuf::from(device) })
     }
 

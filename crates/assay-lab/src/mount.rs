@@ -1,13 +1,22 @@
 //! A file system on a device, mounted.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::command::{Missing, need, run, try_run};
+use crate::file_system::FileSystem;
+
+/// A driver that is not in the kernel has mounted within this.
+const MOUNTED_WITHIN: Duration = Duration::from_secs(10);
 
 /// A mounted file system, unmounted when dropped.
 #[derive(Debug)]
 pub struct Mount {
     directory: PathBuf,
+    /// A driver that ends after it was unmounted.
+    driver: Option<Child>,
 }
 
 impl Mount {
@@ -16,11 +25,50 @@ impl Mount {
     /// # Errors
     /// [`Missing`] without root, `mkfs.ext4` or `mount`.
     pub fn ext4(device: &Path, directory: &Path) -> Result<Self, Missing> {
-        need(&["mkfs.ext4", "mount", "umount"])?;
-        let device = device.to_string_lossy().into_owned();
-        // Without lazy initialisation nothing writes in the background while a test measures.
-        run("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", "lazy_itable_init=0,lazy_journal_init=0", device.as_str()])?;
-        Self::existing(Path::new(&device), directory, "rw,noatime")
+        Self::make(FileSystem::Ext4, device, directory)
+    }
+
+    /// Makes a file system on `device` and mounts it on `directory`.
+    ///
+    /// # Errors
+    /// [`Missing`] without root, or where the programs that make or mount it are not there or fail.
+    pub fn make(file_system: FileSystem, device: &Path, directory: &Path) -> Result<Self, Missing> {
+        file_system.make(device)?;
+        match file_system {
+            FileSystem::Ext2 | FileSystem::Ext4 | FileSystem::Xfs => Self::existing(device, directory, "rw,noatime"),
+            FileSystem::Vfat => Self::with_driver(
+                Command::new("fusefat").args(["-f", "-o", "rw+"]).arg(device).arg(directory),
+                directory,
+            ),
+            FileSystem::Exfat => {
+                make_directory(directory)?;
+                // It goes to the background when it has mounted, and umount(8) waits for its end.
+                run(
+                    "mount.exfat-fuse",
+                    &["-o".as_ref(), "noatime".as_ref(), device.as_os_str(), directory.as_os_str()],
+                )?;
+                Ok(Self { directory: directory.to_owned(), driver: None })
+            }
+        }
+    }
+
+    /// Mounts by a driver that stays in the foreground.
+    fn with_driver(driver: &mut Command, directory: &Path) -> Result<Self, Missing> {
+        make_directory(directory)?;
+        let fail = |e: std::io::Error| Missing(format!("{}: {e}", directory.display()));
+        let outside = std::fs::metadata(directory).map_err(fail)?.dev();
+        let quiet = driver.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut driver = quiet.spawn().map_err(fail)?;
+        let start = Instant::now();
+        while std::fs::metadata(directory).is_ok_and(|inside| inside.dev() == outside) {
+            if start.elapsed() > MOUNTED_WITHIN || driver.try_wait().map_err(fail)?.is_some() {
+                let _ = driver.kill();
+                let _ = driver.wait();
+                return Err(Missing(format!("{}: could not be mounted", directory.display())));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(Self { directory: directory.to_owned(), driver: Some(driver) })
     }
 
     /// Mounts what is on `device`.
@@ -29,9 +77,9 @@ impl Mount {
     /// [`Missing`] without root or where the kernel refuses.
     pub fn existing(device: &Path, directory: &Path, options: &str) -> Result<Self, Missing> {
         need(&["mount", "umount"])?;
-        std::fs::create_dir_all(directory).map_err(|e| Missing(format!("{}: {e}", directory.display())))?;
+        make_directory(directory)?;
         run("mount", &["-o".as_ref(), options.as_ref(), device.as_os_str(), directory.as_os_str()])?;
-        Ok(Self { directory: directory.to_owned() })
+        Ok(Self { directory: directory.to_owned(), driver: None })
     }
 
     /// Where it is mounted.
@@ -52,12 +100,24 @@ impl Mount {
 
 impl Drop for Mount {
     fn drop(&mut self) {
-        for _ in 0..50 {
-            if run("umount", &[self.directory.as_os_str()]).is_ok() {
-                return;
+        let unmounted = (0..50).any(|attempt| {
+            if attempt > 0 {
+                std::thread::sleep(Duration::from_millis(100));
             }
-            std::thread::sleep(std::time::Duration::from_millis(100));
+            run("umount", &[self.directory.as_os_str()]).is_ok()
+        });
+        if !unmounted {
+            try_run("umount", &["--lazy".as_ref(), self.directory.as_os_str()]);
         }
-        try_run("umount", &["--lazy".as_ref(), self.directory.as_os_str()]);
+        if let Some(driver) = &mut self.driver {
+            if !unmounted {
+                let _ = driver.kill();
+            }
+            let _ = driver.wait();
+        }
     }
+}
+
+fn make_directory(directory: &Path) -> Result<(), Missing> {
+    std::fs::create_dir_all(directory).map_err(|e| Missing(format!("{}: {e}", directory.display())))
 }

@@ -11,6 +11,7 @@ use super::flips::Flips;
 use super::layout::Layout;
 use super::pool::{Counting, Pool, WhenFull};
 use super::spec::MediumSpec;
+use crate::file_system::FileSystem;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -23,21 +24,6 @@ pub struct Named {
     pub name: &'static str,
     /// The medium.
     pub spec: MediumSpec,
-}
-
-/// A file system that is made on a medium.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileSystem {
-    /// ext2.
-    Ext2,
-    /// ext4.
-    Ext4,
-    /// XFS.
-    Xfs,
-    /// FAT, by a FUSE driver.
-    Vfat,
-    /// exFAT, by a FUSE driver.
-    Exfat,
 }
 
 /// Media to test as bare devices.
@@ -122,8 +108,9 @@ pub fn mounted() -> Vec<(Named, FileSystem)> {
     ]
 }
 
-/// A new medium: file systems rely on zeros where they wrote nothing.
-fn new(spec: MediumSpec) -> MediumSpec {
+/// The same medium as new: file systems rely on zeros where they wrote nothing.
+#[must_use]
+pub fn new(spec: MediumSpec) -> MediumSpec {
     MediumSpec { before: Before { pattern: Pattern::Zeros, used_bytes: 0 }, ..spec }
 }
 

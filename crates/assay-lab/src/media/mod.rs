@@ -16,6 +16,7 @@ mod medium;
 mod pace;
 mod pool;
 pub mod population;
+mod shared;
 mod spec;
 mod truth;
 
@@ -31,5 +32,6 @@ pub use layout::{Layout, Order, Repeats};
 pub use medium::{ModelMedium, Snapshot, Traffic};
 pub use pace::Pace;
 pub use pool::{Counting, Pool, WhenFull};
+pub use shared::SharedMedium;
 pub use spec::{MediumSpec, SpecError};
 pub use truth::{Class, Found, Reach, Truth};

@@ -1,0 +1,77 @@
+//! A model medium behind a real block device.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use assay_verify::probe::{Device, Fault};
+use rustix::io::Errno;
+
+use super::failure::Failure;
+use super::gate::Gate;
+use super::medium::ModelMedium;
+use crate::fake::Backing;
+
+/// A model medium that the kernel reads and writes, through a [`crate::FakeCard`], and that a test
+/// looks into and lets fail. Clones are the same medium.
+#[derive(Debug, Clone)]
+pub struct SharedMedium {
+    medium: Arc<Mutex<ModelMedium>>,
+    // A medium that hangs is locked by who waits for it.
+    gate: Gate,
+}
+
+impl SharedMedium {
+    /// Shares `medium`.
+    #[must_use]
+    pub fn new(medium: ModelMedium) -> Self {
+        Self { gate: medium.gate(), medium: Arc::new(Mutex::new(medium)) }
+    }
+
+    /// Looks into it, or does something to it; waits while it hangs.
+    pub fn with<T>(&self, act: impl FnOnce(&mut ModelMedium) -> T) -> T {
+        act(&mut self.medium.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Lets it fail now.
+    pub fn fail(&self, failure: Failure) {
+        self.with(|medium| medium.fail(failure));
+    }
+
+    /// What its operations wait at while it hangs, and when a test wants them to.
+    #[must_use]
+    pub fn gate(&self) -> Gate {
+        self.gate.clone()
+    }
+}
+
+impl Backing for SharedMedium {
+    fn bytes(&self) -> u64 {
+        self.with(|medium| medium.bytes())
+    }
+
+    fn block_bytes(&self) -> u32 {
+        self.with(|medium| medium.block_bytes())
+    }
+
+    fn read(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.with(|medium| medium.read_at(offset, buffer)).map_err(error)
+    }
+
+    fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.with(|medium| medium.write_at(offset, data)).map_err(error)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.with(Device::sync).map_err(error)
+    }
+}
+
+fn error(fault: Fault) -> io::Error {
+    match fault {
+        Fault::ReadOnly => Errno::ROFS,
+        Fault::Gone => Errno::NODEV,
+        Fault::Denied => Errno::PERM,
+        Fault::Medium => Errno::IO,
+    }
+    .into()
+}
