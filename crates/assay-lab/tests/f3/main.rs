@@ -1,0 +1,36 @@
+//! What f3, the peer that people know, says of the catalogue's media, as real devices.
+//!
+//! It shows that the models are what they are named for: the figures were first seen on media that
+//! were made apart from these. The rows that take seconds each are judged where `ASSAY_F3_ALL` is
+//! set: `ASSAY_F3_ALL=1 cargo test -p assay-lab --test f3 -- --nocapture` shows the whole table.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+mod files;
+mod probe;
+
+use std::process::Command;
+
+use assay_lab::{Lab, Missing};
+
+/// How long a row takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    /// Less than a second.
+    Little,
+    /// Seconds to a minute.
+    Long,
+}
+
+impl Takes {
+    fn is_judged(self) -> bool {
+        self == Self::Little || std::env::var_os("ASSAY_F3_ALL").is_some()
+    }
+}
+
+/// The right to have devices, where f3 is there.
+fn lab() -> Result<Lab, Missing> {
+    match Command::new("f3probe").arg("--version").output() {
+        Ok(_) => Lab::enter(),
+        Err(_) => Err(Missing("needs f3".to_owned())),
+    }
+}

@@ -1,0 +1,125 @@
+//! f3probe against bare devices.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use assay_lab::media::catalogue::{self, Named};
+use assay_lab::media::{MediumSpec, SharedMedium};
+use assay_lab::{FakeCard, Missing, skip};
+
+use super::Takes::{self, Little, Long};
+
+/// What f3probe says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Said {
+    Real,
+    Damaged,
+    /// Usable size in sectors.
+    Limbo(u64),
+    Chain(u64),
+    /// A fake of some kind; which one is chance.
+    Something,
+}
+
+const MIB: u64 = 1 << 20;
+const fn sectors(mib: u64) -> u64 {
+    mib * MIB / 512
+}
+
+/// f3probe 8.0 and the catalogue. It looks at powers of two and at one place at a time, so that many
+/// of its answers are wrong; these are not what a check has to say, but what a known one does say.
+const TABLE: [(&str, Takes, Said); 29] = [
+    ("genuine", Long, Said::Real),
+    ("wraparound of 93.76 MiB", Long, Said::Damaged),
+    ("wraparound of 127 MiB + 512 KiB", Long, Said::Damaged),
+    ("wraparound of 1999 MiB + 512 KiB in 8 GiB", Long, Said::Damaged),
+    ("wraparound of 7580 MiB in 64 GiB", Long, Said::Real),
+    ("limbo of 61 MiB with stale reads", Little, Said::Limbo(sectors(61))),
+    ("chain of 61 MiB in 256 MiB", Little, Said::Chain(sectors(61))),
+    ("500 MiB protected, then a window of 4 MiB", Little, Said::Limbo(sectors(500))),
+    ("8 MiB protected, then a window of 4 KiB", Little, Said::Limbo(sectors(8))),
+    ("limbo of 61 MiB, LRU cache of 64 MiB", Long, Said::Limbo(sectors(61))),
+    ("limbo of 61 MiB, LRU cache of 96 MiB", Long, Said::Limbo(sectors(61))),
+    ("limbo of 2 GiB in 16 GiB, random cache of 8 MiB", Little, Said::Something),
+    ("flips of 1 in 10000 sectors", Long, Said::Real),
+    ("reads 512 bytes lower from 512 MiB on", Little, Said::Limbo(sectors(512))),
+    ("decays after 1 read", Little, Said::Limbo(sectors(512))),
+    ("decays after 2 reads", Little, Said::Limbo(sectors(512))),
+    ("decays after 4 reads", Long, Said::Real),
+    ("hangs after 1000 operations", Long, Said::Damaged),
+    ("read-only after 4 MB", Little, Said::Damaged),
+    ("read-only after 60 MB", Little, Said::Damaged),
+    ("drops writes after 4 MB", Little, Said::Damaged),
+    ("drops writes after 60 MB", Long, Said::Damaged),
+    ("thin, 61 MiB", Little, Said::Damaged),
+    ("thin, 256 MiB", Long, Said::Damaged),
+    ("last 256 MiB", Long, Said::Damaged),
+    ("middle 256 MiB", Little, Said::Damaged),
+    ("128 MiB at both ends", Long, Said::Limbo(sectors(128))),
+    ("errors in the last 124 MiB", Little, Said::Damaged),
+    ("errors in the first 4 KiB", Long, Said::Real),
+];
+
+#[test]
+fn f3probe_says_of_the_models_what_it_says_of_such_media() {
+    const TEST: &str = "f3probe_says_of_the_models_what_it_says_of_such_media";
+    let _lab = match super::lab() {
+        Ok(lab) => lab,
+        Err(missing) => return skip(TEST, &missing),
+    };
+    let devices = catalogue::devices();
+    let mut named: Vec<&str> = devices.iter().map(|named| named.name).collect();
+    named.retain(|name| TABLE.iter().all(|(row, ..)| row != name));
+    assert!(named.is_empty(), "not in the table: {named:?}");
+    let mut wrong = Vec::new();
+    for Named { name, spec } in &devices {
+        let (_, takes, expected) = TABLE.into_iter().find(|(row, ..)| row == name).unwrap();
+        if !takes.is_judged() {
+            continue;
+        }
+        let start = Instant::now();
+        let said = match probe(spec) {
+            Ok(said) => said,
+            Err(missing) => return skip(TEST, &missing),
+        };
+        println!("{name:<50}{:>7.1} s  {said:?}", start.elapsed().as_secs_f64());
+        let fits = match expected {
+            Said::Something => said != Said::Real,
+            expected => said == expected,
+        };
+        if !fits {
+            wrong.push((*name, said, expected));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+fn probe(spec: &MediumSpec) -> Result<Said, Missing> {
+    let medium = SharedMedium::new(spec.build().unwrap());
+    let card = FakeCard::new(medium)?;
+    let output = f3probe(card.path())?;
+    let line = |start: &str| output.lines().find_map(|line| line.trim().strip_prefix(start));
+    if line("Good news:").is_some() {
+        return Ok(Said::Real);
+    }
+    let bad = line("Bad news:").unwrap_or_else(|| panic!("{output}"));
+    let usable = || {
+        let (_, blocks) = line("*Usable* size:").unwrap().split_once('(').unwrap();
+        blocks.split_whitespace().next().unwrap().parse().unwrap()
+    };
+    Ok(match bad.rsplit(' ').next() {
+        Some("damaged") => Said::Damaged,
+        Some("limbo") => Said::Limbo(usable()),
+        Some("chain") => Said::Chain(usable()),
+        _ => panic!("{output}"),
+    })
+}
+
+fn f3probe(device: &Path) -> Result<String, Missing> {
+    // Without a reset between writing and reading: the loop device cannot be plugged in again.
+    let output = Command::new("f3probe").args(["--destructive", "--reset-type=2"]).arg(device).output();
+    output
+        .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+        .map_err(|error| Missing(format!("f3probe: {error}")))
+}
