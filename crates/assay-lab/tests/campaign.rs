@@ -131,3 +131,18 @@ fn every_seed_is_judged_once_and_alike() {
     seen.sort_unstable();
     assert_eq!(seen, (0..SEEDS).flat_map(|seed| [seed, seed]).collect::<Vec<_>>());
 }
+
+#[test]
+fn what_was_done_to_a_medium_before_is_what_the_owner_has() {
+    let campaign = Campaign::over(|_| MediumSpec::genuine(1 << 30), 0..1);
+    let report = campaign.run_on_used(
+        |medium, _| medium.write_at(0, &[7; 512]).unwrap(),
+        |medium, _| {
+            let mut sector = [0; 512];
+            medium.read_at(0, &mut sector).unwrap();
+            CheckResult::of(if sector == [7; 512] { Found::Genuine } else { Found::Damaged }, Reach::least())
+        },
+    );
+    let case = &report.cases[0];
+    assert_eq!((case.judgement, case.changed_sectors, case.traffic.writes), (Judgement::Right, 0, 0));
+}

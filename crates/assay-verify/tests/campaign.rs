@@ -8,18 +8,21 @@ use std::path::Path;
 
 use assay_core::verification::Verdict;
 use assay_lab::campaign::{Campaign, CheckResult};
-use assay_lab::media::{Found, ModelMedium, Reach, population};
+use assay_lab::media::{Found, ModelMedium, Reach, catalogue, population};
+use assay_verify::fakes::Dying;
 use assay_verify::probe::{Device, Ended, Identity, Journal, ProbeError, Salt, Settings, UNIT, run};
 
+/// Less than the default, so that hundreds of media take seconds; what lies beyond is judged as such.
+const SETTINGS: Settings = Settings { cache_limit_bytes: 8 << 20 };
+
 /// The quick probe, as a campaign asks for it.
-fn quick_probe(medium: &mut ModelMedium, seed: u64) -> CheckResult {
-    let settings = Settings::default();
+fn quick_probe(medium: &mut impl Device, seed: u64) -> CheckResult {
     // In memory where that is, since each save is synced.
     let memory = Path::new("/dev/shm");
     let directory = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
     let identity = Identity { bytes: medium.bytes(), name: "model".to_owned(), serial: None };
     let journal = Journal::create(&directory.path().join("journal"), &identity, Salt::known(seed)).unwrap();
-    let probed = match run(medium, journal, &settings, &|| false, &mut |_| {}) {
+    let probed = match run(medium, journal, &SETTINGS, &|| false, &mut |_| {}) {
         Ok(probed) => probed,
         Err(ProbeError::TooSmall { .. } | ProbeError::LargeBlocks(_)) => return CheckResult::refused(),
         Err(error) => panic!("{error}"),
@@ -33,7 +36,7 @@ fn quick_probe(medium: &mut ModelMedium, seed: u64) -> CheckResult {
         _ => Found::Undecided,
     };
     // Its documented limits: caches up to the run, no pools, damage of 1 %.
-    let cache_bytes = settings.cache_limit_bytes.min(medium.bytes() / 8);
+    let cache_bytes = SETTINGS.cache_limit_bytes.min(medium.bytes() / 8);
     CheckResult {
         kind: verification.kind,
         real_bytes: verification.real_bytes.map(|real| real.saturating_sub(UNIT)..=real + UNIT),
@@ -46,8 +49,40 @@ fn quick_probe(medium: &mut ModelMedium, seed: u64) -> CheckResult {
 
 #[test]
 fn media_of_every_kind_are_judged() {
-    let report = Campaign::of(population::any, 60).run(quick_probe);
+    let report = Campaign::of(population::any, 200).run(quick_probe);
     println!("{report}");
     // What the probe gets wrong is known; what it gets right has to stay.
-    assert_eq!(report.accused().count(), 0);
+    assert_eq!((report.accused().count(), report.harmed().count()), (0, 0));
+}
+
+#[test]
+fn what_a_killed_probe_left_accuses_no_genuine_medium() {
+    let report = Campaign::of(population::genuine, 60).run_on_used(killed_probe, quick_probe);
+    println!("{report}");
+    assert_eq!((report.accused().count(), report.harmed().count()), (0, 0));
+}
+
+/// A probe with another salt that ends after some hundred operations and puts nothing back.
+fn killed_probe(medium: &mut ModelMedium, seed: u64) {
+    quick_probe(&mut Dying::new(medium, 500 + seed % 1000), !seed);
+}
+
+#[test]
+fn the_catalogue_is_judged() {
+    let rows = catalogue::devices().len() as u64;
+    let report = Campaign::over(|row| catalogue::devices().swap_remove(row as usize).spec, 0..rows).run(quick_probe);
+    for (named, case) in catalogue::devices().iter().zip(&report.cases) {
+        let said = case.result.as_ref().unwrap();
+        let kept = if said.journal_kept { ", journal kept" } else { "" };
+        println!(
+            "{:<50}{:<12} {:?} {:?} {:?}, {} sectors changed{kept}",
+            named.name,
+            format!("{:?}", case.judgement),
+            said.found,
+            said.kind,
+            said.real_bytes,
+            case.changed_sectors
+        );
+    }
+    assert_eq!((report.accused().count(), report.harmed().count()), (0, 0));
 }

@@ -39,6 +39,16 @@ impl Campaign {
 
     /// Runs `check` on each medium, on every processor. A check that panics is a wrong answer.
     pub fn run(&self, check: impl Fn(&mut ModelMedium, u64) -> CheckResult + Sync) -> Report {
+        self.run_on_used(|_, _| (), check)
+    }
+
+    /// The same on media that `earlier` was done to, such as an earlier check that was killed, and that
+    /// were plugged in again then. How they are after that is what the owner has to lose.
+    pub fn run_on_used(
+        &self,
+        earlier: impl Fn(&mut ModelMedium, u64) + Sync,
+        check: impl Fn(&mut ModelMedium, u64) -> CheckResult + Sync,
+    ) -> Report {
         let next = AtomicU64::new(self.seeds.start);
         let work = || {
             let mut cases = Vec::new();
@@ -47,7 +57,7 @@ impl Campaign {
                 if seed >= self.seeds.end {
                     return cases;
                 }
-                cases.push(self.case(seed, &check));
+                cases.push(self.case(seed, &earlier, &check));
             }
         };
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -65,9 +75,16 @@ impl Campaign {
         Report { cases, only }
     }
 
-    fn case(&self, seed: u64, check: &(impl Fn(&mut ModelMedium, u64) -> CheckResult + Sync)) -> Case {
+    fn case(
+        &self,
+        seed: u64,
+        earlier: impl Fn(&mut ModelMedium, u64),
+        check: impl Fn(&mut ModelMedium, u64) -> CheckResult,
+    ) -> Case {
         let spec = (self.media)(seed);
         let mut medium = spec.build().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        earlier(&mut medium, seed);
+        medium.plug_in_again();
         let before = medium.snapshot();
         let result = catch_unwind(AssertUnwindSafe(|| check(&mut medium, seed))).map_err(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str);

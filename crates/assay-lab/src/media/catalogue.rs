@@ -45,6 +45,7 @@ pub fn devices() -> Vec<Named> {
     let named = |name, spec| Named { name, spec };
     vec![
         named("genuine", genuine.clone()),
+        named("genuine, 2 TiB", MediumSpec::genuine(2048 * GIB)),
         named("wraparound of 93.76 MiB", laid_out(Layout::wraparound(192_020 * 512))),
         named("wraparound of 127 MiB + 512 KiB", laid_out(Layout::wraparound(127 * MIB + 512 * KIB))),
         named(
@@ -52,6 +53,7 @@ pub fn devices() -> Vec<Named> {
             MediumSpec::laid_out(8 * GIB, Layout::wraparound(1999 * MIB + 512 * KIB)),
         ),
         named("wraparound of 7580 MiB in 64 GiB", MediumSpec::laid_out(64 * GIB, Layout::wraparound(7580 * MIB))),
+        named("wraparound of 7580 MiB in 2 TiB", MediumSpec::laid_out(2048 * GIB, Layout::wraparound(7580 * MIB))),
         named("limbo of 61 MiB with stale reads", limbo.clone().with_dropped(Dropped::Stale)),
         named("chain of 61 MiB in 256 MiB", laid_out(Layout::chain(256 * MIB, 61 * MIB))),
         named("500 MiB protected, then a window of 4 MiB", laid_out(Layout::window(500 * MIB, 4 * MIB))),

@@ -90,6 +90,13 @@ impl Health {
         (self.state, self.failed, self.fails) = (Some(failure), true, None);
     }
 
+    /// It is there again and answers; what else is broken stays broken.
+    pub(super) fn plug_in(&mut self) {
+        if matches!(self.state, Some(Failure::Gone | Failure::Hangs(_))) {
+            self.state = None;
+        }
+    }
+
     /// What it has failed by.
     pub(super) fn state(&self) -> Option<Failure> {
         self.state

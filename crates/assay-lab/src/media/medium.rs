@@ -101,6 +101,15 @@ impl ModelMedium {
         self.meet_failure();
     }
 
+    /// Pulls the plug and puts it in again: caches lose what the memory did not know yet, a medium that
+    /// was gone or hung answers, and clock and counters begin anew.
+    pub fn plug_in_again(&mut self) {
+        self.caches.lose_power();
+        self.health.plug_in();
+        self.clock = Clock::new(self.spec.pace.clone());
+        self.traffic = Traffic::default();
+    }
+
     /// Remembers how it is: cheap for a new medium, else a copy of what was written.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {

@@ -29,12 +29,14 @@ const fn sectors(mib: u64) -> u64 {
 
 /// f3probe 8.0 and the catalogue. It looks at powers of two and at one place at a time, so that many
 /// of its answers are wrong; these are not what a check has to say, but what a known one does say.
-const TABLE: [(&str, Takes, Said); 29] = [
+const TABLE: [(&str, Takes, Said); 31] = [
     ("genuine", Long, Said::Real),
+    ("genuine, 2 TiB", Long, Said::Real),
     ("wraparound of 93.76 MiB", Long, Said::Damaged),
     ("wraparound of 127 MiB + 512 KiB", Long, Said::Damaged),
     ("wraparound of 1999 MiB + 512 KiB in 8 GiB", Long, Said::Damaged),
     ("wraparound of 7580 MiB in 64 GiB", Long, Said::Real),
+    ("wraparound of 7580 MiB in 2 TiB", Long, Said::Real),
     ("limbo of 61 MiB with stale reads", Little, Said::Limbo(sectors(61))),
     ("chain of 61 MiB in 256 MiB", Little, Said::Chain(sectors(61))),
     ("500 MiB protected, then a window of 4 MiB", Little, Said::Limbo(sectors(500))),

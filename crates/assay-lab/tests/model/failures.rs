@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use assay_lab::media::{Failure, Hang, MediumSpec, Trigger};
+use assay_lab::media::{Cache, Failure, Hang, MediumSpec, Traffic, Trigger, Writing};
 use assay_verify::probe::{Device, Fault};
 
 use super::{Card, KIB, MIB};
@@ -101,4 +101,23 @@ fn a_test_lets_it_fail_and_hang_when_it_wants() {
     assert_eq!(card.value(0), Some(7));
     card.0.fail(Failure::Gone);
     assert_eq!(read(&mut card, 0), Err(Fault::Gone));
+}
+
+#[test]
+fn plugged_in_again_it_has_lost_what_only_the_cache_knew() {
+    let cache = Cache { writing: Writing::Back { ignores_flush: false }, ..Cache::of(64 * KIB) };
+    let spec = MediumSpec::genuine(64 * MIB).with_cache(cache).that_fails(Trigger::AfterOperations(2), Failure::Gone);
+    let mut card = Card::new(&spec);
+    card.write(0, 512, 7);
+    card.0.sync().unwrap();
+    card.write(MIB, 512, 7);
+    assert_eq!(read(&mut card, 0), Err(Fault::Gone));
+    card.0.plug_in_again();
+    assert_eq!((card.0.traffic(), card.0.elapsed_ns()), (Traffic::default(), 0));
+    assert_eq!(card.value(0), Some(7));
+    assert_ne!(card.value(MIB), Some(7));
+    // What is worn out stays so.
+    card.0.fail(Failure::ReadOnly);
+    card.0.plug_in_again();
+    assert_eq!(write(&mut card, 0), Err(Fault::ReadOnly));
 }

@@ -115,6 +115,14 @@ impl Caches {
         Ok(())
     }
 
+    /// Forgets everything, also what the memory does not know.
+    pub(in crate::media) fn lose_power(&mut self) {
+        for (_, pages) in &mut self.each {
+            pages.clear();
+        }
+        self.write_end = u64::MAX;
+    }
+
     /// Which cache has `sector`, and how many sectors from it on.
     fn holder(&self, sector: u64) -> Option<(usize, u64)> {
         self.each.iter().enumerate().find_map(|(index, (_, pages))| match pages.answer(sector) {

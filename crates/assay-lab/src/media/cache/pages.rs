@@ -142,6 +142,15 @@ impl Pages {
         unwritten
     }
 
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.index.clear();
+        self.slots.clear();
+        self.data.clear();
+        self.free.clear();
+        (self.newest, self.oldest) = (NONE, NONE);
+    }
+
     /// Sectors of a page.
     pub(super) fn page_sectors(&self) -> u64 {
         self.page_sectors
