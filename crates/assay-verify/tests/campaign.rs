@@ -75,7 +75,7 @@ fn the_catalogue_is_judged() {
         let said = case.result.as_ref().unwrap();
         let kept = if said.journal_kept { ", journal kept" } else { "" };
         println!(
-            "{:<50}{:<12} {:?} {:?} {:?}, {} sectors changed{kept}",
+            "{:<55}{:<12} {:?} {:?} {:?}, {} sectors changed{kept}",
             named.name,
             format!("{:?}", case.judgement),
             said.found,
