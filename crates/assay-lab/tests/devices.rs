@@ -6,7 +6,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use assay_lab::media::{Cache, Failure, Gate, MediumSpec, SharedMedium, Writing, catalogue};
+use assay_lab::media::{Cache, Failure, Gate, MediumSpec, SharedMedium, WritePolicy, catalogue};
 use assay_lab::{FakeCard, FileSystem, Lab, Missing, Mount, skip};
 use assay_verify::probe::Device;
 use rustix::fs::{Advice, fadvise};
@@ -91,14 +91,14 @@ fn the_kernel_reads_and_writes_what_the_model_holds() {
         assert!(inside == data[..half]);
         let size = std::process::Command::new("blockdev").arg("--getss").arg(real.card.path()).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&size.stdout).trim(), block_bytes.to_string());
-        assert_eq!(real.medium.with(|medium| medium.traffic().misplaced), 0);
+        assert_eq!(real.medium.with(|medium| medium.traffic().rejected), 0);
     }
 }
 
 #[test]
 fn a_flush_reaches_the_model() {
     const TEST: &str = "a_flush_reaches_the_model";
-    let cache = Cache { writing: Writing::Back { ignores_flush: false }, ..Cache::of(MIB) };
+    let cache = Cache { write_policy: WritePolicy::Back { ignores_flush: false }, ..Cache::of(MIB) };
     let real = lab!(TEST, real(&MediumSpec::genuine(64 * MIB).with_cache(cache)));
     let before = real.medium.with(|medium| medium.traffic().flushes);
     let mut device = File::options().write(true).open(real.card.path()).unwrap();
@@ -136,7 +136,7 @@ fn every_file_system_holds_hangs_and_fails_with_its_medium() {
         gate.close();
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| write(&real, &file("waits"), &data));
-            let (held, finished) = (gate.holds_one_within(SOON), writer.is_finished());
+            let (held, finished) = (gate.wait_until_blocked(SOON), writer.is_finished());
             gate.open();
             assert!(held && !finished, "{file_system:?}");
             assert!(writer.join().unwrap().is_ok(), "{file_system:?}");

@@ -21,11 +21,11 @@ pub struct Case {
     pub kind_is_right: Option<bool>,
     /// Sectors that the owner reads otherwise than before.
     pub changed_sectors: usize,
-    /// Whether none of them had to be.
+    /// Whether all of them could have been restored.
     pub restorable: bool,
-    /// What crossed.
+    /// Its counters.
     pub traffic: Traffic,
-    /// Nanoseconds that it would have taken.
+    /// Time on its clock, in nanoseconds.
     pub elapsed_ns: u64,
 }
 
@@ -101,13 +101,13 @@ impl Case {
         self.restorable && self.changed_sectors > 0
     }
 
-    /// Whether data of the owner changed and nothing is left to put them back from.
+    /// Whether data of the owner changed without a journal to restore them from.
     #[must_use]
     pub fn lost(&self) -> bool {
         self.changed_sectors > 0 && !self.result.as_ref().is_ok_and(|result| result.journal_kept)
     }
 
-    /// Whether more crossed than the check says.
+    /// Whether the counters exceed what the check states.
     #[must_use]
     pub fn understated(&self) -> bool {
         let less = |said: Option<u64>, truly: u64| said.is_some_and(|said| said < truly);

@@ -44,7 +44,7 @@ impl Report {
         self.cases.iter().filter(|case| case.harmed())
     }
 
-    /// Media whose owner's data changed, with nothing left to put them back from.
+    /// Media whose owner's data changed without a journal to restore them from.
     pub fn lost(&self) -> impl Iterator<Item = &Case> {
         self.cases.iter().filter(|case| case.lost())
     }
@@ -91,8 +91,8 @@ impl Report {
         writeln!(f, "owner's data changed and no journal kept: {}", seeds(self.lost().collect()))?;
         let understated = self.cases.iter().filter(|case| case.understated()).collect();
         writeln!(f, "more traffic than stated: {}", seeds(understated))?;
-        let misplaced = self.cases.iter().filter(|case| case.traffic.misplaced > 0).collect();
-        writeln!(f, "operations that no device accepts: {}", seeds(misplaced))
+        let rejected = self.cases.iter().filter(|case| case.traffic.rejected > 0).collect();
+        writeln!(f, "operations that no device accepts: {}", seeds(rejected))
     }
 
     fn costs(&self, f: &mut Formatter<'_>) -> fmt::Result {

@@ -42,8 +42,8 @@ impl Campaign {
         self.run_on_used(|_, _| (), check)
     }
 
-    /// The same on media that `earlier` was done to, such as an earlier check that was killed, and that
-    /// were plugged in again then. How they are after that is what the owner has to lose.
+    /// The same after `earlier`, such as a check that is killed, and a power cycle. The content after
+    /// that is what has to be preserved.
     pub fn run_on_used(
         &self,
         earlier: impl Fn(&mut ModelMedium, u64) + Sync,
@@ -65,7 +65,7 @@ impl Campaign {
             let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
             let mut cases = work();
             for other in others {
-                // The checks' panics are caught; one of the campaign itself goes on from here.
+                // Panics of the check are caught; this is one of the campaign.
                 cases.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             }
             cases
@@ -84,7 +84,7 @@ impl Campaign {
         let spec = (self.media)(seed);
         let mut medium = spec.build().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         earlier(&mut medium, seed);
-        medium.plug_in_again();
+        medium.power_cycle();
         let before = medium.snapshot();
         let result = catch_unwind(AssertUnwindSafe(|| check(&mut medium, seed))).map_err(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str);

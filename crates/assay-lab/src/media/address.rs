@@ -8,7 +8,7 @@ use super::layout::{Layout, Place, Run};
 
 /// Operations that a fault concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum On {
+pub enum Operations {
     /// Reads alone.
     Reads,
     /// Writes alone.
@@ -17,7 +17,7 @@ pub enum On {
     Both,
 }
 
-impl On {
+impl Operations {
     pub(super) fn concerns(self, direction: Direction) -> bool {
         match self {
             Self::Reads => direction == Direction::Read,
@@ -27,7 +27,7 @@ impl On {
     }
 }
 
-/// Way of an operation.
+/// Read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     Read,
@@ -45,18 +45,18 @@ pub enum Misaddress {
         /// Distance in sectors of 512 bytes.
         by_sectors: i64,
         /// Which operations.
-        on: On,
+        on: Operations,
     },
     /// One bit of the sector number is wrong in a range.
     Line {
         /// Which bit, counted from the lowest one of the number of a 512-byte sector.
         bit: u32,
-        /// In which way.
+        /// The fault.
         fault: LineFault,
         /// Byte addresses that are concerned.
         range: Range<u64>,
         /// Which operations.
-        on: On,
+        on: Operations,
     },
 }
 
@@ -65,7 +65,7 @@ pub enum Misaddress {
 pub enum LineFault {
     /// It is always 0: two addresses are one cell.
     Ignored,
-    /// It is the other way round: pairs of addresses are exchanged.
+    /// It is inverted: pairs of addresses are exchanged.
     Inverted,
 }
 
@@ -116,7 +116,7 @@ impl Misaddress {
     }
 
     /// Whether every address still has a place of its own, the same for reading and writing, so
-    /// that nothing can be noticed.
+    /// that no read can show it.
     pub(super) fn is_harmless(&self, announced_bytes: u64) -> bool {
         match self {
             Self::Shift { from_bytes, by_sectors, .. } => *by_sectors == 0 || *from_bytes >= announced_bytes,
@@ -124,7 +124,7 @@ impl Misaddress {
                 let pair = SECTOR_BYTES << (bit + 1);
                 let pairs = range.start.is_multiple_of(pair) && range.end.is_multiple_of(pair);
                 let inside = range.end <= announced_bytes;
-                range.is_empty() || (*fault == LineFault::Inverted && *on == On::Both && pairs && inside)
+                range.is_empty() || (*fault == LineFault::Inverted && *on == Operations::Both && pairs && inside)
             }
         }
     }
@@ -169,8 +169,7 @@ impl AddressMap {
         Run { place, sectors: sectors.min(aligned).min(most) }
     }
 
-    /// An address at which `cell` is read; `None` where nobody can read it. All others that there
-    /// may be read the same.
+    /// One of the addresses that read `cell`; `None` where no address does.
     pub(super) fn reader_of(&self, cell: u64) -> Option<u64> {
         let candidates = self.misaddress.as_ref().map_or([Some(cell), None], |wrong| wrong.candidates(cell));
         candidates.into_iter().flatten().find(|sector| {
@@ -199,13 +198,13 @@ mod tests {
 
     #[test]
     fn a_shift_concerns_one_direction_from_an_address_on() {
-        let lower = map(Misaddress::Shift { from_bytes: 4 * MIB, by_sectors: -1, on: On::Reads });
+        let lower = map(Misaddress::Shift { from_bytes: 4 * MIB, by_sectors: -1, on: Operations::Reads });
         assert_eq!(cell(&lower, SECTORS / 2 - 1, Direction::Read), Some(SECTORS / 2 - 1));
         assert_eq!(cell(&lower, SECTORS / 2, Direction::Read), Some(SECTORS / 2 - 1));
         assert_eq!(cell(&lower, SECTORS / 2, Direction::Write), Some(SECTORS / 2));
         // The last cell is written and never read.
         assert_eq!((lower.reader_of(SECTORS - 1), lower.reader_of(100)), (None, Some(100)));
-        let higher = map(Misaddress::Shift { from_bytes: 0, by_sectors: 3, on: On::Writes });
+        let higher = map(Misaddress::Shift { from_bytes: 0, by_sectors: 3, on: Operations::Writes });
         assert_eq!(cell(&higher, SECTORS - 3, Direction::Write), None);
         assert_eq!(cell(&higher, 5, Direction::Write), Some(8));
     }
@@ -213,7 +212,7 @@ mod tests {
     #[test]
     fn an_ignored_line_makes_two_addresses_one_cell() {
         let fault = LineFault::Ignored;
-        let line = map(Misaddress::Line { bit: 4, fault, range: 4 * MIB..8 * MIB, on: On::Both });
+        let line = map(Misaddress::Line { bit: 4, fault, range: 4 * MIB..8 * MIB, on: Operations::Both });
         let start = SECTORS / 2;
         assert_eq!(cell(&line, start + 16, Direction::Write), Some(start));
         assert_eq!(cell(&line, start + 31, Direction::Read), Some(start + 15));
@@ -226,10 +225,10 @@ mod tests {
     fn an_inverted_line_is_noticed_in_one_direction_or_where_it_cuts_a_pair() {
         let fault = LineFault::Inverted;
         let line = |range: Range<u64>, on| Misaddress::Line { bit: 4, fault, range, on };
-        assert!(line(4 * MIB..8 * MIB, On::Both).is_harmless(8 * MIB));
-        assert!(!line(4 * MIB..8 * MIB, On::Reads).is_harmless(8 * MIB));
-        assert!(!line(4 * MIB..6 * MIB + 512, On::Both).is_harmless(8 * MIB));
-        let reads = map(line(4 * MIB..8 * MIB, On::Reads));
+        assert!(line(4 * MIB..8 * MIB, Operations::Both).is_harmless(8 * MIB));
+        assert!(!line(4 * MIB..8 * MIB, Operations::Reads).is_harmless(8 * MIB));
+        assert!(!line(4 * MIB..6 * MIB + 512, Operations::Both).is_harmless(8 * MIB));
+        let reads = map(line(4 * MIB..8 * MIB, Operations::Reads));
         let start = SECTORS / 2;
         assert_eq!(cell(&reads, start, Direction::Read), Some(start + 16));
         assert_eq!(cell(&reads, start, Direction::Write), Some(start));
@@ -238,7 +237,7 @@ mod tests {
 
     #[test]
     fn runs_end_where_the_fault_begins_and_ends() {
-        let shift = map(Misaddress::Shift { from_bytes: MIB, by_sectors: -4096, on: On::Reads });
+        let shift = map(Misaddress::Shift { from_bytes: MIB, by_sectors: -4096, on: Operations::Reads });
         assert_eq!(shift.locate(0, Direction::Read, u64::MAX).sectors, 2048);
         // Below the first address there is nothing.
         assert_eq!(shift.locate(2048, Direction::Read, u64::MAX), Run { place: Place::Dropped, sectors: 2048 });

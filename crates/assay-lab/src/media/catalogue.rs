@@ -1,15 +1,14 @@
-//! Media with a name: those that checks were seen to judge wrongly, or that are worth a look by
-//! themselves. Sizes are in their names where they matter; 1 GiB is announced unless said.
+//! Named media: those that checks were seen to judge wrongly. 1 GiB is announced unless said.
 
-use super::address::{Misaddress, On};
-use super::before::{Before, Pattern};
-use super::cache::{Cache, Policy};
-use super::decay::{Decay, Lasts};
-use super::dropped::Dropped;
+use super::address::{Misaddress, Operations};
+use super::cache::{Cache, Eviction};
+use super::content::{InitialContent, Pattern};
+use super::decay::{Decay, Retention};
+use super::dropped::DroppedRead;
 use super::failure::{Failure, Hang, Trigger};
 use super::flips::Flips;
 use super::layout::Layout;
-use super::pool::{Counting, Pool, WhenFull};
+use super::pool::{Accounting, Pool, WhenFull};
 use super::spec::MediumSpec;
 use crate::file_system::FileSystem;
 
@@ -33,14 +32,15 @@ pub fn devices() -> Vec<Named> {
     let limbo = MediumSpec::limbo(GIB, 61 * MIB);
     let genuine = MediumSpec::genuine(GIB);
     let lru = |mib| limbo.clone().with_cache(Cache::of(mib * MIB));
-    let random = Cache { policy: Policy::Random, ..Cache::of(8 * MIB) };
+    let random = Cache { eviction: Eviction::Random, ..Cache::of(8 * MIB) };
     let decays = |reads| {
-        let decay = Some(Decay { lasts: Lasts::Reads(reads), range: 0..GIB });
+        let decay = Some(Decay { retention: Retention::Reads(reads), range: 0..GIB });
         MediumSpec { decay, ..MediumSpec::genuine(GIB) }
     };
-    let fails =
-        |megabytes: u64, how| genuine.clone().that_fails(Trigger::AfterWritten(megabytes * 1_000_000 / 512 * 512), how);
-    let misaddress = Some(Misaddress::Shift { from_bytes: 512 * MIB, by_sectors: -1, on: On::Reads });
+    let fails = |megabytes: u64, failure| {
+        genuine.clone().that_fails(Trigger::AfterWritten(megabytes * 1_000_000 / 512 * 512), failure)
+    };
+    let misaddress = Some(Misaddress::Shift { from_bytes: 512 * MIB, by_sectors: -1, on: Operations::Reads });
     let flips = Flips { per_write: 1e-4, ..Flips::none() };
     let named = |name, spec| Named { name, spec };
     vec![
@@ -54,8 +54,11 @@ pub fn devices() -> Vec<Named> {
         ),
         named("wraparound of 7580 MiB in 64 GiB", MediumSpec::laid_out(64 * GIB, Layout::wraparound(7580 * MIB))),
         named("wraparound of 7580 MiB in 2 TiB", MediumSpec::laid_out(2048 * GIB, Layout::wraparound(7580 * MIB))),
-        named("limbo of 61 MiB that reads as before", limbo.clone().with_dropped(Dropped::Stale)),
-        named("limbo of 61 MiB that reads what was last on the bus", limbo.clone().with_dropped(Dropped::LastOnBus)),
+        named("limbo of 61 MiB that reads as before", limbo.clone().with_dropped(DroppedRead::Stale)),
+        named(
+            "limbo of 61 MiB that reads what was last on the bus",
+            limbo.clone().with_dropped(DroppedRead::LastOnBus),
+        ),
         named("chain of 61 MiB in 256 MiB", laid_out(Layout::chain(256 * MIB, 61 * MIB))),
         named(
             "chain of 61 MiB in 64 MiB, LRU cache of 4 MiB",
@@ -87,8 +90,8 @@ pub fn devices() -> Vec<Named> {
         named("last 256 MiB", laid_out(Layout::last(GIB, 256 * MIB))),
         named("middle 256 MiB", laid_out(Layout::middle(GIB, 256 * MIB))),
         named("128 MiB at both ends", laid_out(Layout::both_ends(GIB, 256 * MIB))),
-        named("errors in the last 124 MiB", genuine.clone().with_errors(900 * MIB..GIB, On::Both)),
-        named("errors in the first 4 KiB", genuine.with_errors(0..4 * KIB, On::Both)),
+        named("errors in the last 124 MiB", genuine.clone().with_errors(900 * MIB..GIB, Operations::Both)),
+        named("errors in the first 4 KiB", genuine.with_errors(0..4 * KIB, Operations::Both)),
     ]
 }
 
@@ -96,8 +99,8 @@ pub fn devices() -> Vec<Named> {
 #[must_use]
 pub fn mounted() -> Vec<(Named, FileSystem)> {
     let limbo = |announced, real, cache| MediumSpec::limbo(announced, real).with_cache(Cache::of(cache));
-    let pool = Some(Pool { bytes: 100 * MIB, counting: Counting::Compressed, when_full: WhenFull::Drops });
-    let before = Before { pattern: Pattern::Zeros, used_bytes: 0 };
+    let pool = Some(Pool { bytes: 100 * MIB, accounting: Accounting::Compressed, when_full: WhenFull::Drops });
+    let before = InitialContent { pattern: Pattern::Zeros, used_bytes: 0 };
     let row = |name, spec: MediumSpec, file_system| (Named { name, spec: new(spec) }, file_system);
     vec![
         row("limbo of 200 in 600 MiB, cache of 1 MiB", limbo(600 * MIB, 200 * MIB, MIB), FileSystem::Ext4),
@@ -110,7 +113,7 @@ pub fn mounted() -> Vec<(Named, FileSystem)> {
             MediumSpec { pool, before, ..MediumSpec::genuine(600 * MIB) },
             FileSystem::Ext4,
         ),
-        // Writes are dropped from a moment that the test chooses.
+        // The test chooses from when on writes are dropped.
         row("genuine, 600 MiB", MediumSpec::genuine(600 * MIB), FileSystem::Ext4),
     ]
 }
@@ -118,13 +121,13 @@ pub fn mounted() -> Vec<(Named, FileSystem)> {
 /// The same medium as new: file systems rely on zeros where they wrote nothing.
 #[must_use]
 pub fn new(spec: MediumSpec) -> MediumSpec {
-    MediumSpec { before: Before { pattern: Pattern::Zeros, used_bytes: 0 }, ..spec }
+    MediumSpec { before: InitialContent { pattern: Pattern::Zeros, used_bytes: 0 }, ..spec }
 }
 
 /// `real` of `announced` bytes, in units of 1 MiB, none of them used.
 fn thin(announced: u64, real: u64) -> MediumSpec {
-    let counting = Counting::Units { unit_bytes: MIB, zeros_are_free: false };
-    let pool = Some(Pool { bytes: real, counting, when_full: WhenFull::Drops });
+    let accounting = Accounting::Units { unit_bytes: MIB, zeros_are_free: false };
+    let pool = Some(Pool { bytes: real, accounting, when_full: WhenFull::Drops });
     new(MediumSpec { pool, ..MediumSpec::genuine(announced) })
 }
 

@@ -1,11 +1,11 @@
-//! Memory cells: terabytes, of which only what was written takes room.
+//! Memory cells, sparse: only what was written takes memory.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use super::before::{Content, SECTOR};
+use super::content::{Content, SECTOR};
 
 /// Sectors of a page, the unit in which memory is taken.
 pub(super) const PAGE_SECTORS: u64 = 8;
@@ -70,7 +70,7 @@ impl Cells {
         &self.chunks[place / CHUNK].0[place % CHUNK * PAGE..][..PAGE]
     }
 
-    /// The content of a page, to change it; where `overwritten`, nobody will see what it was.
+    /// The content of a page, to change it; where `overwritten`, its old content is not needed.
     fn page_mut(&mut self, page: u64, overwritten: bool) -> &mut [u8] {
         let new = self.index.len() as u32;
         let place = *self.index.entry(page).or_insert(new);
@@ -86,8 +86,8 @@ impl Cells {
     }
 }
 
-/// Memory of many pages, of undefined content. It is used again by the next medium of the thread:
-/// for a campaign of thousands, most time would else go to the kernel for fresh pages.
+/// Memory of many pages, of undefined content. It is reused by the next medium of the thread: in a
+/// campaign of thousands, page faults would take most of the time otherwise.
 #[derive(Debug)]
 struct Chunk(Box<[u8]>);
 
@@ -158,11 +158,11 @@ pub(super) fn pieces_of(page_sectors: u64, sector: u64, bytes: usize) -> impl It
 
 #[cfg(test)]
 mod tests {
-    use super::super::before::{Before, Pattern};
+    use super::super::content::{InitialContent, Pattern};
     use super::*;
 
     fn cells() -> Cells {
-        Cells::new(Content::new(Before::full_of(Pattern::Noise), 7))
+        Cells::new(Content::new(InitialContent::full_of(Pattern::Noise), 7))
     }
 
     fn read(cells: &Cells, sector: u64, sectors: usize) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! Data that do not last.
+//! Data that are lost after a time.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,20 +8,20 @@ use foldhash::fast::FixedState;
 
 use super::cells::PAGE_SECTORS;
 
-/// Cells that hold what is written for a while. Counted for pages of 4 KiB; a page is as new when
+/// Cells that lose what is written to them. Counted for pages of 4 KiB; a page is as new when
 /// any part of it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decay {
-    /// How long data last.
-    pub lasts: Lasts,
+    /// How long they hold data.
+    pub retention: Retention,
     /// Byte addresses of the memory that are concerned.
     pub range: Range<u64>,
 }
 
-/// How long data last.
+/// How long cells hold data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lasts {
-    /// For so many reading operations, as of cells that reading disturbs.
+pub enum Retention {
+    /// For so many read operations (read disturb).
     Reads(u32),
     /// Until so many further bytes were written anywhere; what was there before stays.
     WrittenBytes(u64),
@@ -35,7 +35,7 @@ struct Age {
     written_at: Option<u64>,
 }
 
-/// [`Decay`] under way.
+/// State of a [`Decay`].
 #[derive(Debug, Clone)]
 pub(super) struct Decaying {
     decay: Decay,
@@ -59,7 +59,7 @@ impl Decaying {
 
     /// Counts a reading of `page`.
     pub(super) fn read(&mut self, page: u64) {
-        if self.concerns(page) && matches!(self.decay.lasts, Lasts::Reads(_)) {
+        if self.concerns(page) && matches!(self.decay.retention, Retention::Reads(_)) {
             let age = self.ages.entry(page).or_default();
             age.reads = age.reads.saturating_add(1);
         }
@@ -77,9 +77,9 @@ impl Decaying {
     }
 
     fn lost_at(&self, age: Age) -> bool {
-        match self.decay.lasts {
-            Lasts::Reads(most) => age.reads >= most,
-            Lasts::WrittenBytes(most) => age.written_at.is_some_and(|then| self.written_bytes - then >= most),
+        match self.decay.retention {
+            Retention::Reads(most) => age.reads >= most,
+            Retention::WrittenBytes(most) => age.written_at.is_some_and(|then| self.written_bytes - then >= most),
         }
     }
 

@@ -1,21 +1,21 @@
-//! What is read where nothing was kept.
+//! What is read where writes are dropped.
 
 use assay_core::verification::SECTOR_BYTES;
 
-use super::before::{SECTOR, noise};
 use super::cells::{PAGE, PAGE_SECTORS};
+use super::content::{SECTOR, noise};
 use crate::dice::{Dice, mix};
 
-/// What places without memory read as.
+/// What places that drop writes read as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dropped {
+pub enum DroppedRead {
     /// Zeros.
     Zeros,
     /// 0xFF.
     Ones,
     /// Something else at each reading.
     Random,
-    /// Noise that stays the same, whatever is written.
+    /// Noise that depends on the address alone.
     Noise,
     /// What stood there before anything was written.
     Stale,
@@ -25,7 +25,7 @@ pub enum Dropped {
     Elsewhere,
 }
 
-/// The controller's buffer: one page, through which everything passes.
+/// The controller's transfer buffer: one page.
 #[derive(Debug, Clone)]
 pub(super) struct Bus(Box<[u8; PAGE]>);
 
@@ -34,7 +34,7 @@ impl Bus {
         Self(Box::new([0; PAGE]))
     }
 
-    /// Data of `sector` and what follows it pass.
+    /// Data from `sector` on are transferred.
     pub(super) fn carry(&mut self, sector: u64, data: &[u8]) {
         let skipped = data.len().saturating_sub(PAGE) / SECTOR;
         for (at, part) in (sector + skipped as u64..).zip(data[skipped * SECTOR..].chunks_exact(SECTOR)) {
@@ -43,7 +43,7 @@ impl Bus {
         }
     }
 
-    /// What is left where `sector` would have passed.
+    /// What the buffer holds at the place of `sector`.
     fn left(&self, sector: u64) -> &[u8] {
         let place = (sector % PAGE_SECTORS) as usize * SECTOR;
         &self.0[place..place + SECTOR]
@@ -53,27 +53,27 @@ impl Bus {
 /// What fills reads of places without memory.
 #[derive(Debug, Clone)]
 pub(super) struct Filler {
-    pub(super) dropped: Dropped,
+    pub(super) dropped: DroppedRead,
     seed: u64,
     dice: Dice,
 }
 
 impl Filler {
-    pub(super) fn new(dropped: Dropped, seed: u64) -> Self {
+    pub(super) fn new(dropped: DroppedRead, seed: u64) -> Self {
         Self { dropped, seed: mix(seed), dice: Dice::new(seed) }
     }
 
     /// Fills with what neither depends on the memory nor changes; false where it would.
     pub(super) fn constant(&self, sector: u64, into: &mut [u8]) -> bool {
         match self.dropped {
-            Dropped::Zeros => into.fill(0),
-            Dropped::Ones => into.fill(0xff),
-            Dropped::Noise => {
+            DroppedRead::Zeros => into.fill(0),
+            DroppedRead::Ones => into.fill(0xff),
+            DroppedRead::Noise => {
                 for (sector, part) in (sector..).zip(into.chunks_exact_mut(SECTOR)) {
                     noise(self.seed ^ sector, part);
                 }
             }
-            Dropped::Random | Dropped::Stale | Dropped::LastOnBus | Dropped::Elsewhere => return false,
+            DroppedRead::Random | DroppedRead::Stale | DroppedRead::LastOnBus | DroppedRead::Elsewhere => return false,
         }
         true
     }

@@ -1,4 +1,4 @@
-//! A medium that works for a while.
+//! Failures on the way.
 
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ use super::address::Direction;
 
 /// A failure, and what brings it about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fails {
+pub struct FailurePlan {
     /// What brings it about.
-    pub when: Trigger,
+    pub trigger: Trigger,
     /// What happens from then on.
-    pub how: Failure,
+    pub failure: Failure,
 }
 
 /// What brings a failure about.
@@ -46,13 +46,13 @@ pub enum Failure {
     Shrinks(u64),
 }
 
-/// How a hang looks to who waits for the answer.
+/// How a hang looks to the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hang {
-    /// The call returns, with its answer, when the medium's [`super::Gate`] is opened: once for all.
+    /// The call returns, with its answer, when the medium's [`super::Gate`] is opened; then the hang is over.
     Blocks,
-    /// Each call returns with an error at once, and so many nanoseconds later on the medium's clock:
-    /// the kernel's own timeout.
+    /// Each call returns an error at once, and takes so many nanoseconds on the medium's clock: the
+    /// timeout of the kernel.
     TimesOut(u64),
 }
 
@@ -72,7 +72,7 @@ pub(super) enum Admission {
 /// Whether a medium has failed yet.
 #[derive(Debug, Clone)]
 pub(super) struct Health {
-    fails: Option<Fails>,
+    plan: Option<FailurePlan>,
     state: Option<Failure>,
     /// Whether it ever failed; a hang may be over.
     failed: bool,
@@ -81,16 +81,16 @@ pub(super) struct Health {
 }
 
 impl Health {
-    pub(super) fn new(fails: Option<Fails>) -> Self {
-        Self { fails, state: None, failed: false, operations: 0, written_bytes: 0 }
+    pub(super) fn new(plan: Option<FailurePlan>) -> Self {
+        Self { plan, state: None, failed: false, operations: 0, written_bytes: 0 }
     }
 
     /// Fails now.
     pub(super) fn fail(&mut self, failure: Failure) {
-        (self.state, self.failed, self.fails) = (Some(failure), true, None);
+        (self.state, self.failed, self.plan) = (Some(failure), true, None);
     }
 
-    /// It is there again and answers; what else is broken stays broken.
+    /// Ends a hang or a disconnection; other failures stay.
     pub(super) fn plug_in(&mut self) {
         if matches!(self.state, Some(Failure::Gone | Failure::Hangs(_))) {
             self.state = None;
@@ -109,9 +109,9 @@ impl Health {
     /// Decides on an operation; what is admitted is counted.
     pub(super) fn admit(&mut self, direction: Direction, offset: u64, length: usize) -> Admission {
         let end = offset + length as u64;
-        let left = match &self.fails {
+        let left = match &self.plan {
             None => u64::MAX,
-            Some(Fails { when, .. }) => match when {
+            Some(FailurePlan { trigger, .. }) => match trigger {
                 Trigger::AfterWritten(most) => match direction {
                     Direction::Write => most.saturating_sub(self.written_bytes) / SECTOR_BYTES * SECTOR_BYTES,
                     Direction::Read if self.written_bytes >= *most => 0,
@@ -123,9 +123,9 @@ impl Health {
             },
         };
         if left == 0
-            && let Some(fails) = self.fails.take()
+            && let Some(plan) = self.plan.take()
         {
-            self.fail(fails.how);
+            self.fail(plan.failure);
         }
         if (1..length as u64).contains(&left) {
             self.written_bytes += left;

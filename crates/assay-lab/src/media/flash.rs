@@ -6,10 +6,10 @@ use std::ops::Range;
 use assay_verify::probe::Fault;
 
 use super::address::{AddressMap, Direction};
-use super::before::{Content, SECTOR};
 use super::cells::{Cells, PAGE, PAGE_SECTORS, pieces};
+use super::content::{Content, SECTOR};
 use super::decay::Decaying;
-use super::dropped::{Bus, Dropped, Filler};
+use super::dropped::{Bus, DroppedRead, Filler};
 use super::flips::Flipping;
 use super::layout::Place;
 use super::pool::Pooled;
@@ -66,7 +66,7 @@ impl Flash {
     /// Writes whole sectors.
     ///
     /// # Errors
-    /// Where a pool is full and says so.
+    /// Where a pool is full and returns errors.
     pub(super) fn write(&mut self, sector: u64, data: &[u8]) -> Result<(), Fault> {
         if self.drops_writes {
             return Ok(());
@@ -127,7 +127,7 @@ impl Flash {
             return;
         }
         match self.filler.dropped {
-            Dropped::Random => self.filler.random(into),
+            DroppedRead::Random => self.filler.random(into),
             // All others are the same at each reading.
             _ => Filler::from_bus(&self.bus, sector, into),
         }
@@ -136,8 +136,8 @@ impl Flash {
     /// What a place without memory reads as, where that is the same at each reading; else false.
     fn steady_dropped(&self, sector: u64, into: &mut [u8]) -> bool {
         match self.filler.dropped {
-            Dropped::Stale => self.cells.before().fill(sector, into),
-            Dropped::Elsewhere => {
+            DroppedRead::Stale => self.cells.before().fill(sector, into),
+            DroppedRead::Elsewhere => {
                 let cells = self.map.layout().cells().max(1);
                 for (sector, part) in (sector..).zip(into.chunks_exact_mut(SECTOR)) {
                     match self.map.layout().nth_cell(sector % cells) {
@@ -152,7 +152,7 @@ impl Flash {
     }
 
     /// Whether the cells of a page hold something else than in `before`: most were restored, and
-    /// need no look at who reads them.
+    /// need no comparison by address.
     fn differs(&self, before: &Self, page: u64) -> bool {
         let [mut now, mut then] = [[0; PAGE]; 2];
         self.cells.read(page * PAGE_SECTORS, &mut now);
@@ -160,7 +160,7 @@ impl Flash {
         now != then
     }
 
-    /// The content of one sector as its owner sees it, without any effect; `None` where it is
+    /// The content of one sector as it reads, without side effects; `None` where it is
     /// another one at each reading.
     fn owners(&self, sector: u64) -> Option<[u8; SECTOR]> {
         let mut content = [0; SECTOR];
@@ -179,7 +179,7 @@ impl Flash {
         steady.then_some(content)
     }
 
-    /// Sectors that their owner reads otherwise than in `before`, ascending. Everything that was
+    /// Sectors that read otherwise than in `before`, ascending. Everything that was
     /// ever written is compared, at one of the addresses that read it.
     pub(super) fn changed_since(&self, before: &Self) -> Vec<u64> {
         let lost = self.decaying.iter().flat_map(Decaying::lost_pages);

@@ -1,14 +1,14 @@
-//! Bits that are not what was written.
+//! Bit errors.
 
 use std::ops::Range;
 
 use assay_core::verification::SECTOR_BYTES;
 
-use super::before::{SECTOR, noise};
 use super::cells::Cells;
+use super::content::{SECTOR, noise};
 use crate::dice::{Dice, mix};
 
-/// Wrong bits; probabilities are for a sector of 512 bytes.
+/// Bit errors; probabilities are for a sector of 512 bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Flips {
     /// Probability that a sector is stored with one wrong bit.
@@ -19,7 +19,7 @@ pub struct Flips {
     pub bad_density: f64,
     /// What such a sector does.
     pub bad: BadCells,
-    /// Data lines that stick.
+    /// Stuck data lines.
     pub stuck: Option<StuckBits>,
 }
 
@@ -63,7 +63,7 @@ impl Flips {
     }
 }
 
-/// [`Flips`] under way.
+/// State of [`Flips`].
 #[derive(Debug, Clone)]
 pub(super) struct Flipping {
     flips: Flips,
@@ -81,7 +81,7 @@ impl Flipping {
         Self { flips, seed: mix(seed), dice, writes_left, reads_left }
     }
 
-    /// Spoils what was just stored from `sector` on.
+    /// Flips bits of what was just stored from `sector` on.
     pub(super) fn stored(&mut self, cells: &mut Cells, sector: u64, sectors: u64) {
         let mut at = self.writes_left;
         while at < sectors {
@@ -92,7 +92,7 @@ impl Flipping {
         self.writes_left = at - sectors;
     }
 
-    /// Spoils what is being read, differently each time.
+    /// Flips bits of what is being read.
     pub(super) fn read(&mut self, into: &mut [u8]) {
         let sectors = (into.len() / SECTOR) as u64;
         let mut at = self.reads_left;

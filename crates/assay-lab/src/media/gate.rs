@@ -1,10 +1,10 @@
-//! A door that operations wait at.
+//! Holding operations back until a test releases them.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Holds the operations of a medium back while it is closed. Clones are the same gate, so that a
-/// test releases what another thread waits in.
+/// Operations of a medium wait while its gate is closed. Clones are the same gate, so that a test
+/// can release another thread.
 #[derive(Debug, Clone, Default)]
 pub struct Gate(Arc<Shared>);
 
@@ -32,9 +32,9 @@ impl Gate {
         self.0.changed.notify_all();
     }
 
-    /// Waits until an operation waits; false where none came within `most`.
+    /// Waits until an operation is held back; false where none came within `most`.
     #[must_use]
-    pub fn holds_one_within(&self, most: Duration) -> bool {
+    pub fn wait_until_blocked(&self, most: Duration) -> bool {
         let end = Instant::now() + most;
         let mut state = self.lock();
         while state.waiting == 0 {

@@ -72,7 +72,7 @@ impl Layout {
         Self::first(bytes)
     }
 
-    /// The first `real` bytes hold data, as in the commonest fake.
+    /// The first `real` bytes hold data: the most common fake.
     #[must_use]
     pub fn first(real: u64) -> Self {
         Self::holds(once(0..real))
@@ -92,7 +92,7 @@ impl Layout {
     }
 
     /// Half of `real` at each end of `announced` holds data: the file system's head, and the last
-    /// block that a careful buyer looks at.
+    /// block, which simple checks read.
     #[must_use]
     pub fn both_ends(announced: u64, real: u64) -> Self {
         let half = real / 2 / SECTOR_BYTES * SECTOR_BYTES;

@@ -1,4 +1,4 @@
-//! The model medium: a device for checks that run against it in memory.
+//! The model medium.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use super::cache::Caches;
 use super::failure::{Admission, Failure, Hang, Health};
 use super::flash::Flash;
 use super::gate::Gate;
-use super::pace::Clock;
 use super::spec::MediumSpec;
+use super::timing::Clock;
 
-/// A medium made from a [`MediumSpec`]; takes memory only for what was written to it.
+/// A medium in memory, made from a [`MediumSpec`]; it takes memory only for what was written.
 #[derive(Debug, Clone)]
 pub struct ModelMedium {
     spec: MediumSpec,
@@ -25,7 +25,7 @@ pub struct ModelMedium {
     traffic: Traffic,
 }
 
-/// What crossed to and from a medium.
+/// Counters of a medium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
     /// Read operations, failed ones included.
@@ -34,15 +34,15 @@ pub struct Traffic {
     pub writes: u64,
     /// Flushes.
     pub flushes: u64,
-    /// Bytes that were asked for.
+    /// Bytes of the reads.
     pub read_bytes: u64,
-    /// Bytes that were to be written.
+    /// Bytes of the writes.
     pub written_bytes: u64,
     /// Operations that no device accepts: not in whole blocks, or outside of the announced size.
-    pub misplaced: u64,
+    pub rejected: u64,
 }
 
-/// How a medium was, to compare with; see [`ModelMedium::changed_since`].
+/// State of a medium, for [`ModelMedium::changed_since`].
 #[derive(Debug, Clone)]
 pub struct Snapshot(Flash);
 
@@ -51,9 +51,9 @@ impl ModelMedium {
         Self {
             flash: Flash::new(spec),
             caches: Caches::new(&spec.caches, spec.seed ^ 3),
-            health: Health::new(spec.fails.clone()),
+            health: Health::new(spec.failure.clone()),
             gate: Gate::default(),
-            clock: Clock::new(spec.pace.clone()),
+            clock: Clock::new(spec.timing.clone()),
             traffic: Traffic::default(),
             spec: spec.clone(),
         }
@@ -65,25 +65,25 @@ impl ModelMedium {
         &self.spec
     }
 
-    /// What crossed so far.
+    /// The counters.
     #[must_use]
     pub fn traffic(&self) -> Traffic {
         self.traffic
     }
 
-    /// Nanoseconds that everything so far would have taken.
+    /// Time on its clock, in nanoseconds.
     #[must_use]
     pub fn elapsed_ns(&self) -> u64 {
         self.clock.elapsed_ns()
     }
 
-    /// What operations wait at while it hangs; also closes and opens it at will.
+    /// The gate that operations wait at while it hangs; a test may also close and open it.
     #[must_use]
     pub fn gate(&self) -> Gate {
         self.gate.clone()
     }
 
-    /// Whether it has failed, by its [`MediumSpec::fails`] or by [`Self::fail`].
+    /// Whether it has failed, by its [`MediumSpec::failure`] or by [`Self::fail`].
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.health.has_failed()
@@ -101,16 +101,16 @@ impl ModelMedium {
         self.meet_failure();
     }
 
-    /// Pulls the plug and puts it in again: caches lose what the memory did not know yet, a medium that
-    /// was gone or hung answers, and clock and counters begin anew.
-    pub fn plug_in_again(&mut self) {
+    /// Power is lost and comes back: caches lose what they had not written back, a medium that was gone
+    /// or hung answers again, and clock and counters start from zero.
+    pub fn power_cycle(&mut self) {
         self.caches.lose_power();
         self.health.plug_in();
-        self.clock = Clock::new(self.spec.pace.clone());
+        self.clock = Clock::new(self.spec.timing.clone());
         self.traffic = Traffic::default();
     }
 
-    /// Remembers how it is: cheap for a new medium, else a copy of what was written.
+    /// Its state; cheap for a new medium, otherwise a copy of what was written.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         Snapshot(self.settled())
@@ -169,7 +169,7 @@ impl ModelMedium {
         let end = offset.saturating_add(length as u64);
         if length == 0 || !offset.is_multiple_of(block) || !end.is_multiple_of(block) || end > self.spec.announced_bytes
         {
-            self.traffic.misplaced += 1;
+            self.traffic.rejected += 1;
             return Err(Fault::Medium);
         }
         if self.errs(direction, offset, length as u64) { Err(Fault::Medium) } else { Ok(()) }

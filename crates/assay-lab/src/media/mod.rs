@@ -1,10 +1,10 @@
 //! Model media: one device with parameters for every kind of medium that lies, errs or fails.
 
 mod address;
-mod before;
 mod cache;
 pub mod catalogue;
 mod cells;
+mod content;
 mod decay;
 mod dropped;
 mod failure;
@@ -13,25 +13,25 @@ mod flips;
 mod gate;
 mod layout;
 mod medium;
-mod pace;
 mod pool;
 pub mod population;
 mod shared;
 mod spec;
+mod timing;
 mod truth;
 
-pub use address::{LineFault, Misaddress, On};
-pub use before::{Before, Pattern};
-pub use cache::{Cache, Policy, Takes, Writing};
-pub use decay::{Decay, Lasts};
-pub use dropped::Dropped;
-pub use failure::{Fails, Failure, Hang, Trigger};
+pub use address::{LineFault, Misaddress, Operations};
+pub use cache::{Cache, CachedWrites, Eviction, WritePolicy};
+pub use content::{InitialContent, Pattern};
+pub use decay::{Decay, Retention};
+pub use dropped::DroppedRead;
+pub use failure::{Failure, FailurePlan, Hang, Trigger};
 pub use flips::{BadCells, Flips, StuckBits};
 pub use gate::Gate;
 pub use layout::{Layout, Order, Repeats};
 pub use medium::{ModelMedium, Snapshot, Traffic};
-pub use pace::Pace;
-pub use pool::{Counting, Pool, WhenFull};
+pub use pool::{Accounting, Pool, WhenFull};
 pub use shared::SharedMedium;
 pub use spec::{MediumSpec, SpecError};
+pub use timing::Timing;
 pub use truth::{Class, Found, Reach, Truth};

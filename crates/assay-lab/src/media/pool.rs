@@ -1,4 +1,4 @@
-//! Memory that is handed out as it is needed, and is less than was announced.
+//! Thin provisioning: memory that is allocated on writing, and is less than was announced.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
@@ -7,8 +7,8 @@ use assay_core::verification::SECTOR_BYTES;
 use assay_verify::probe::Fault;
 use foldhash::fast::FixedState;
 
-use super::before::{Content, SECTOR, next_of_sequence};
 use super::cells::{Cells, PAGE, PAGE_SECTORS, Piece, pieces_of};
+use super::content::{Content, SECTOR, next_of_sequence};
 
 /// A pool smaller than the announced size: any place holds data until it is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,22 +16,22 @@ pub struct Pool {
     /// What it has, in bytes. What the medium held before counts.
     pub bytes: u64,
     /// What is counted.
-    pub counting: Counting,
+    pub accounting: Accounting,
     /// What becomes of a write that finds no room.
     pub when_full: WhenFull,
 }
 
 /// What takes room in a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counting {
-    /// Every unit that was ever written, also with what stood there.
+pub enum Accounting {
+    /// Every unit that was ever written, also with the content that it had.
     Units {
         /// Its size in bytes, a multiple of 4 KiB.
         unit_bytes: u64,
-        /// Whether zeros to a unit that has no memory take none.
+        /// Whether zeros written to an unallocated unit allocate nothing.
         zeros_are_free: bool,
     },
-    /// Pages of 4 KiB that a controller cannot make again from less: neither constant, nor equal to
+    /// Pages of 4 KiB that compression and deduplication do not remove: neither constant, nor equal to
     /// another page, nor the published sequence of f3 and H2testw.
     Compressed,
 }
@@ -39,7 +39,7 @@ pub enum Counting {
 /// What becomes of a write that finds no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhenFull {
-    /// It is dropped without a word.
+    /// It is dropped silently.
     Drops,
     /// It fails.
     Errs,
@@ -48,27 +48,27 @@ pub enum WhenFull {
 impl Pool {
     /// `before` is what the medium of `announced_bytes` holds.
     pub(super) fn check(&self, before: &Content, announced_bytes: u64) -> Result<(), &'static str> {
-        match self.counting {
-            Counting::Units { unit_bytes, .. } if unit_bytes == 0 || !unit_bytes.is_multiple_of(PAGE as u64) => {
+        match self.accounting {
+            Accounting::Units { unit_bytes, .. } if unit_bytes == 0 || !unit_bytes.is_multiple_of(PAGE as u64) => {
                 Err("a unit of a pool is a multiple of 4 KiB")
             }
             _ if self.used_before(before, announced_bytes) > self.bytes => {
                 Err("what a medium held before fits into its pool")
             }
-            Counting::Units { .. } | Counting::Compressed => Ok(()),
+            Accounting::Units { .. } | Accounting::Compressed => Ok(()),
         }
     }
 
     /// Bytes that the medium's content takes at first.
     pub(super) fn used_before(&self, before: &Content, announced_bytes: u64) -> u64 {
-        match self.counting {
-            Counting::Units { unit_bytes, .. } => before.used_bytes(announced_bytes).next_multiple_of(unit_bytes),
-            Counting::Compressed => before.incompressible_bytes(announced_bytes),
+        match self.accounting {
+            Accounting::Units { unit_bytes, .. } => before.used_bytes(announced_bytes).next_multiple_of(unit_bytes),
+            Accounting::Compressed => before.incompressible_bytes(announced_bytes),
         }
     }
 }
 
-/// [`Pool`] in use.
+/// State of a [`Pool`].
 #[derive(Debug, Clone)]
 pub(super) struct Pooled {
     pool: Pool,
@@ -83,14 +83,14 @@ enum Contents {
     Units {
         sectors: u64,
         zeros_are_free: bool,
-        /// Units below this had memory from the start.
+        /// Units below this are allocated from the start.
         used_before: u64,
         allocated: HashSet<u64, FixedState>,
     },
     Compressed(Pages),
 }
 
-/// What a controller that compresses knows of its pages.
+/// Pages that a compressing controller has stored.
 #[derive(Debug, Clone, Default)]
 struct Pages {
     /// Hash of each page that was written; `None` where it costs nothing.
@@ -103,14 +103,14 @@ impl Pooled {
     /// A pool that holds what was there `before`.
     pub(super) fn new(pool: Pool, before: &Content, announced_bytes: u64) -> Self {
         let used_bytes = pool.used_before(before, announced_bytes);
-        let contents = match pool.counting {
-            Counting::Units { unit_bytes, zeros_are_free } => Contents::Units {
+        let contents = match pool.accounting {
+            Accounting::Units { unit_bytes, zeros_are_free } => Contents::Units {
                 sectors: unit_bytes / SECTOR_BYTES,
                 zeros_are_free,
                 used_before: used_bytes / unit_bytes,
                 allocated: HashSet::default(),
             },
-            Counting::Compressed => Contents::Compressed(Pages::default()),
+            Accounting::Compressed => Contents::Compressed(Pages::default()),
         };
         Self { pool, used_bytes, exhausted: false, contents }
     }
@@ -123,7 +123,7 @@ impl Pooled {
     /// Writes what there is room for.
     ///
     /// # Errors
-    /// Where there is none and the pool says so; what came before it was written.
+    /// Where there is none and the pool returns errors; what came before it was written.
     pub(super) fn write(&mut self, cells: &mut Cells, sector: u64, data: &[u8]) -> Result<(), Fault> {
         let unit_sectors = match &self.contents {
             Contents::Units { sectors, .. } => *sectors,
@@ -143,7 +143,7 @@ impl Pooled {
         Ok(())
     }
 
-    /// Takes what `data` needs for its part of a unit; false where that is not there.
+    /// Allocates what `data`, a part of a unit, needs; false where the pool is full.
     fn makes_room(&mut self, cells: &Cells, piece: &Piece, data: &[u8]) -> bool {
         match &mut self.contents {
             Contents::Units { sectors, zeros_are_free, used_before, allocated } => {
@@ -179,7 +179,7 @@ impl Pages {
             None => None,
         };
         let freed = match (self.stored.contains_key(&page), old) {
-            // What was there before is taken to be unlike every other page.
+            // No page of the initial content equals another one.
             (false, _) => hash(before).is_some(),
             (true, None) => false,
             (true, Some(hash)) => self.equal.get(&hash) == Some(&1),
@@ -207,7 +207,7 @@ impl Pages {
     }
 }
 
-/// Hash of a page that has to be stored; `None` where it can be made again from less.
+/// Hash of a page that has to be stored; `None` where compression leaves nothing of it.
 fn hash(page: &[u8]) -> Option<u64> {
     let constant = page.iter().all(|byte| *byte == page[0]);
     let follows = |sector: &[u8]| {

@@ -1,22 +1,21 @@
 //! Media drawn by seed: genuine ones, fakes and failing ones. The same seed gives the same medium.
 //!
-//! The weights beside the choices are judgement, not counts: what is sold most often (dropped writes,
-//! a period that is a power of two, a small cache) is drawn most often, and whatever a controller can
-//! do at all is drawn at times.
+//! The weights are estimates, not counts of what is sold: dropped writes, periods that are powers of
+//! two and small caches are common, and everything else that a controller can do occurs.
 
 use std::ops::Range;
 
-use super::address::{LineFault, Misaddress, On};
-use super::before::{Before, Pattern};
-use super::cache::{Cache, Policy, Takes, Writing};
-use super::decay::{Decay, Lasts};
-use super::dropped::Dropped;
-use super::failure::{Fails, Failure, Hang, Trigger};
+use super::address::{LineFault, Misaddress, Operations};
+use super::cache::{Cache, CachedWrites, Eviction, WritePolicy};
+use super::content::{InitialContent, Pattern};
+use super::decay::{Decay, Retention};
+use super::dropped::DroppedRead;
+use super::failure::{Failure, FailurePlan, Hang, Trigger};
 use super::flips::{BadCells, Flips, StuckBits};
 use super::layout::Layout;
-use super::pace::Pace;
-use super::pool::{Counting, Pool, WhenFull};
+use super::pool::{Accounting, Pool, WhenFull};
 use super::spec::MediumSpec;
+use super::timing::Timing;
 use crate::dice::Dice;
 
 const SECTOR: u64 = 512;
@@ -26,7 +25,7 @@ const GIB: u64 = 1 << 30;
 
 /// Sizes of fakes and of failing media.
 const SIZES: Range<u64> = 64 * MIB..(2 << 40) + 1;
-/// A kernel waits so long for a disk (Linux, `/sys/block/*/device/timeout`).
+/// Linux waits 30 s for a SCSI disk (`/sys/block/*/device/timeout`).
 const TIMEOUT_NS: u64 = 30_000_000_000;
 
 /// Any medium: 30 % genuine, 50 % fakes, 20 % failing.
@@ -72,7 +71,7 @@ pub fn fake(seed: u64) -> MediumSpec {
         _ => {
             let bit = draw.0.within(3..(size / SECTOR).ilog2().into()) as u32;
             let fault = LineFault::Ignored;
-            spec.misaddress = Some(Misaddress::Line { bit, fault, range: 0..size, on: On::Both });
+            spec.misaddress = Some(Misaddress::Line { bit, fault, range: 0..size, on: Operations::Both });
         }
     }
     if draw.0.chance(0.15) { draw.damaged(spec) } else { spec }
@@ -99,7 +98,7 @@ fn whole(bytes: u64) -> u64 {
     (bytes / SECTOR * SECTOR).max(SECTOR)
 }
 
-/// The choices that a medium consists of.
+/// Draws the parameters of a medium.
 struct Draw(Dice);
 
 impl Draw {
@@ -115,11 +114,11 @@ impl Draw {
         let mut spec = MediumSpec { block_bytes, ..MediumSpec::genuine(size) };
         spec.seed = self.0.below(u64::MAX);
         spec.caches = self.caches();
-        spec.before = Before::full_of(self.pattern());
-        spec.pace = self.0.weighted(&[(60, Pace::card()), (15, Pace::slow_card()), (25, Pace::ssd())]);
+        spec.before = InitialContent::full_of(self.pattern());
+        spec.timing = self.0.weighted(&[(60, Timing::card()), (15, Timing::slow_card()), (25, Timing::ssd())]);
         if self.0.chance(0.1) {
             let slow = self.range(size, 0.01, 0.5);
-            spec.pace.slow.push((slow, self.0.within(2..100) as u32));
+            spec.timing.slow.push((slow, self.0.within(2..100) as u32));
         }
         spec
     }
@@ -147,15 +146,15 @@ impl Draw {
         ])
     }
 
-    fn dropped(&mut self) -> Dropped {
+    fn dropped(&mut self) -> DroppedRead {
         self.0.weighted(&[
-            (35, Dropped::Zeros),
-            (15, Dropped::Ones),
-            (8, Dropped::Random),
-            (10, Dropped::Noise),
-            (15, Dropped::Stale),
-            (9, Dropped::LastOnBus),
-            (8, Dropped::Elsewhere),
+            (35, DroppedRead::Zeros),
+            (15, DroppedRead::Ones),
+            (8, DroppedRead::Random),
+            (10, DroppedRead::Noise),
+            (15, DroppedRead::Stale),
+            (9, DroppedRead::LastOnBus),
+            (8, DroppedRead::Elsewhere),
         ])
     }
 
@@ -196,37 +195,40 @@ impl Draw {
     fn pooled(&mut self, spec: MediumSpec, real: u64) -> MediumSpec {
         let unit_bytes = self.0.pick(&[4 * KIB, 64 * KIB, MIB, 4 * MIB]);
         let zeros_are_free = self.0.chance(0.5);
-        let units = Counting::Units { unit_bytes, zeros_are_free };
-        let counting = self.0.weighted(&[(75, units), (25, Counting::Compressed)]);
+        let units = Accounting::Units { unit_bytes, zeros_are_free };
+        let accounting = self.0.weighted(&[(75, units), (25, Accounting::Compressed)]);
         let when_full = self.0.weighted(&[(75, WhenFull::Drops), (25, WhenFull::Errs)]);
         let bytes = real.max(2 * unit_bytes);
         let used_bytes = whole(self.0.below(bytes - unit_bytes));
-        let before = Before { used_bytes, ..spec.before };
-        MediumSpec { pool: Some(Pool { bytes, counting, when_full }), before, ..spec }
+        let before = InitialContent { used_bytes, ..spec.before };
+        MediumSpec { pool: Some(Pool { bytes, accounting, when_full }), before, ..spec }
     }
 
     /// None in 45 % of all cases, one, or one for random writes and one for sequential ones.
     fn caches(&mut self) -> Vec<Cache> {
         match self.0.below(100) {
             0..45 => Vec::new(),
-            45..85 => vec![self.cache(Takes::All, 4 * KIB..128 * MIB)],
-            _ => vec![self.cache(Takes::Random, 4 * KIB..4 * MIB), self.cache(Takes::Sequential, 64 * KIB..64 * MIB)],
+            45..85 => vec![self.cache(CachedWrites::All, 4 * KIB..128 * MIB)],
+            _ => vec![
+                self.cache(CachedWrites::Random, 4 * KIB..4 * MIB),
+                self.cache(CachedWrites::Sequential, 64 * KIB..64 * MIB),
+            ],
         }
     }
 
-    fn cache(&mut self, takes: Takes, sizes: Range<u64>) -> Cache {
-        let policy = self.0.weighted(&[
-            (45, Policy::LeastRecentlyWritten),
-            (20, Policy::LeastRecentlyUsed),
-            (10, Policy::LeastRecentlyUsedFilledByReads),
-            (15, Policy::FirstIn),
-            (10, Policy::Random),
+    fn cache(&mut self, takes: CachedWrites, sizes: Range<u64>) -> Cache {
+        let eviction = self.0.weighted(&[
+            (45, Eviction::LeastRecentlyWritten),
+            (20, Eviction::LeastRecentlyUsed),
+            (10, Eviction::LeastRecentlyUsedFilledByReads),
+            (15, Eviction::FirstIn),
+            (10, Eviction::Random),
         ]);
-        let back = Writing::Back { ignores_flush: self.0.chance(0.5) };
-        let writing = self.0.weighted(&[(70, Writing::Through), (30, back)]);
+        let back = WritePolicy::Back { ignores_flush: self.0.chance(0.5) };
+        let write_policy = self.0.weighted(&[(70, WritePolicy::Through), (30, back)]);
         let page_bytes = self.0.weighted(&[(10, 512), (60, 4096), (20, 16_384), (10, 65_536)]);
         let bytes = (self.0.log_within(sizes) / u64::from(page_bytes)).max(1) * u64::from(page_bytes);
-        Cache { bytes, page_bytes, policy, takes, writing }
+        Cache { bytes, page_bytes, eviction, takes, write_policy }
     }
 
     /// Whole sectors from a share of `size` to another, anywhere; at the very end in one of five.
@@ -243,7 +245,7 @@ impl Draw {
 
     fn damaged(&mut self, spec: MediumSpec) -> MediumSpec {
         let size = spec.announced_bytes;
-        let on = self.0.pick(&[On::Reads, On::Writes, On::Both]);
+        let on = self.0.pick(&[Operations::Reads, Operations::Writes, Operations::Both]);
         match self.0.below(100) {
             0..35 => {
                 let ranges = self.0.within(1..5);
@@ -270,7 +272,7 @@ impl Draw {
                 MediumSpec { flips, ..spec }
             }
             60..80 => {
-                let on = self.0.pick(&[On::Reads, On::Writes]);
+                let on = self.0.pick(&[Operations::Reads, Operations::Writes]);
                 let distance = self.0.log_within(1..MIB / SECTOR).cast_signed();
                 let by_sectors = if self.0.chance(0.5) { distance } else { -distance };
                 let bit = self.0.within(0..(size / SECTOR).ilog2().into()) as u32;
@@ -283,24 +285,24 @@ impl Draw {
                 MediumSpec { misaddress: spec.misaddress.clone().or(Some(misaddress)), ..spec }
             }
             _ => {
-                let reads = Lasts::Reads(self.0.within(1..5) as u32);
-                let written = Lasts::WrittenBytes(self.0.log_within(64 * KIB..256 * MIB));
-                let lasts = self.0.pick(&[reads, written]);
+                let reads = Retention::Reads(self.0.within(1..5) as u32);
+                let written = Retention::WrittenBytes(self.0.log_within(64 * KIB..256 * MIB));
+                let retention = self.0.pick(&[reads, written]);
                 let range = self.range(size, 0.05, 1.0);
-                MediumSpec { decay: Some(Decay { lasts, range }), ..spec }
+                MediumSpec { decay: Some(Decay { retention, range }), ..spec }
             }
         }
     }
 
     fn fails(&mut self, spec: MediumSpec) -> MediumSpec {
         let size = spec.announced_bytes;
-        let when = match self.0.below(10) {
+        let trigger = match self.0.below(10) {
             0..6 => Trigger::AfterWritten(whole(self.0.log_within(MIB..256 * MIB))),
             6..8 => Trigger::AfterOperations(self.0.log_within(1..20_000)),
             _ => Trigger::AtTouch(self.range(size, 0.001, 0.1)),
         };
         let shrunk = whole(self.0.below(size));
-        let how = self.0.weighted(&[
+        let failure = self.0.weighted(&[
             (25, Failure::ReadOnly),
             (15, Failure::WriteErrors),
             (10, Failure::AllErrors),
@@ -309,7 +311,7 @@ impl Draw {
             (15, Failure::Gone),
             (5, Failure::Shrinks(shrunk)),
         ]);
-        MediumSpec { fails: Some(Fails { when, how }), ..spec }
+        MediumSpec { failure: Some(FailurePlan { trigger, failure }), ..spec }
     }
 }
 

@@ -12,11 +12,11 @@ use super::medium::ModelMedium;
 use crate::fake::Backing;
 
 /// A model medium that the kernel reads and writes, through a [`crate::FakeCard`], and that a test
-/// looks into and lets fail. Clones are the same medium.
+/// inspects and lets fail. Clones are the same medium.
 #[derive(Debug, Clone)]
 pub struct SharedMedium {
     medium: Arc<Mutex<ModelMedium>>,
-    // A medium that hangs is locked by who waits for it.
+    // Apart, since a hanging operation holds the lock.
     gate: Gate,
 }
 
@@ -27,7 +27,7 @@ impl SharedMedium {
         Self { gate: medium.gate(), medium: Arc::new(Mutex::new(medium)) }
     }
 
-    /// Looks into it, or does something to it; waits while it hangs.
+    /// Calls `act` with it; waits while it hangs.
     pub fn with<T>(&self, act: impl FnOnce(&mut ModelMedium) -> T) -> T {
         act(&mut self.medium.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -37,7 +37,7 @@ impl SharedMedium {
         self.with(|medium| medium.fail(failure));
     }
 
-    /// What its operations wait at while it hangs, and when a test wants them to.
+    /// The gate that its operations wait at while it hangs; a test may also close and open it.
     #[must_use]
     pub fn gate(&self) -> Gate {
         self.gate.clone()

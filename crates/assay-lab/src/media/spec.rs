@@ -4,17 +4,17 @@ use std::ops::Range;
 
 use assay_core::verification::SECTOR_BYTES;
 
-use super::address::{Misaddress, On};
-use super::before::{Before, Content, Pattern};
+use super::address::{Misaddress, Operations};
 use super::cache::Cache;
+use super::content::{Content, InitialContent, Pattern};
 use super::decay::Decay;
-use super::dropped::Dropped;
-use super::failure::{Fails, Failure, Trigger};
+use super::dropped::DroppedRead;
+use super::failure::{Failure, FailurePlan, Trigger};
 use super::flips::Flips;
 use super::layout::Layout;
 use super::medium::ModelMedium;
-use super::pace::Pace;
 use super::pool::Pool;
+use super::timing::Timing;
 
 /// Largest announced size: 4 TiB.
 const MOST_BYTES: u64 = 4 << 40;
@@ -29,33 +29,33 @@ pub struct MediumSpec {
     pub block_bytes: u32,
     /// Where addresses lead to.
     pub layout: Layout,
-    /// What places without memory read as.
-    pub dropped: Dropped,
+    /// What places that drop writes read as.
+    pub dropped: DroppedRead,
     /// Operations that land elsewhere than they were sent to.
     pub misaddress: Option<Misaddress>,
-    /// Memory that is handed out as needed.
+    /// Thin provisioning.
     pub pool: Option<Pool>,
-    /// Data that do not last.
+    /// Data are lost after a time.
     pub decay: Option<Decay>,
     /// Wrong bits.
     pub flips: Flips,
     /// Addresses that answer with `EIO`.
-    pub errors: Vec<(Range<u64>, On)>,
+    pub errors: Vec<(Range<u64>, Operations)>,
     /// Caches; a write goes to the first one that takes it.
     pub caches: Vec<Cache>,
     /// A failure on the way.
-    pub fails: Option<Fails>,
+    pub failure: Option<FailurePlan>,
     /// What it held before.
-    pub before: Before,
+    pub before: InitialContent,
     /// How long operations take.
-    pub pace: Pace,
+    pub timing: Timing,
     /// Determines everything random.
     pub seed: u64,
 }
 
-/// A medium that cannot be.
+/// An impossible medium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("no medium is like that: {0}")]
+#[error("impossible medium: {0}")]
 pub struct SpecError(&'static str);
 
 impl MediumSpec {
@@ -66,16 +66,16 @@ impl MediumSpec {
             announced_bytes: bytes,
             block_bytes: 512,
             layout: Layout::whole(bytes),
-            dropped: Dropped::Zeros,
+            dropped: DroppedRead::Zeros,
             misaddress: None,
             pool: None,
             decay: None,
             flips: Flips::none(),
             errors: Vec::new(),
             caches: Vec::new(),
-            fails: None,
-            before: Before::full_of(Pattern::Noise),
-            pace: Pace::card(),
+            failure: None,
+            before: InitialContent::full_of(Pattern::Noise),
+            timing: Timing::card(),
             seed: 0,
         }
     }
@@ -101,27 +101,27 @@ impl MediumSpec {
 
     /// The same, whose places without memory read as `dropped`.
     #[must_use]
-    pub fn with_dropped(self, dropped: Dropped) -> Self {
+    pub fn with_dropped(self, dropped: DroppedRead) -> Self {
         Self { dropped, ..self }
     }
 
     /// The same with errors at these addresses.
     #[must_use]
-    pub fn with_errors(mut self, range: Range<u64>, on: On) -> Self {
+    pub fn with_errors(mut self, range: Range<u64>, on: Operations) -> Self {
         self.errors.push((range, on));
         self
     }
 
     /// The same with a failure on the way.
     #[must_use]
-    pub fn that_fails(self, when: Trigger, how: Failure) -> Self {
-        Self { fails: Some(Fails { when, how }), ..self }
+    pub fn that_fails(self, trigger: Trigger, failure: Failure) -> Self {
+        Self { failure: Some(FailurePlan { trigger, failure }), ..self }
     }
 
     /// Makes the medium.
     ///
     /// # Errors
-    /// Where there can be none like that.
+    /// Where the parameters contradict each other.
     pub fn build(&self) -> Result<ModelMedium, SpecError> {
         self.check().map_err(SpecError)?;
         Ok(ModelMedium::new(self))
@@ -144,6 +144,6 @@ impl MediumSpec {
         }
         self.flips.check()?;
         self.caches.iter().try_for_each(Cache::check)?;
-        self.pace.check()
+        self.timing.check()
     }
 }

@@ -1,14 +1,14 @@
-//! What is right to say of a medium, computed from its parameters alone.
+//! The truth about a medium, computed from its parameters alone.
 
 use std::ops::{Range, RangeInclusive};
 
 use assay_core::verification::{FakeKind, SECTOR_BYTES};
 
-use super::address::{LineFault, Misaddress, On};
-use super::before::Content;
-use super::failure::{Fails, Failure};
+use super::address::{LineFault, Misaddress, Operations};
+use super::content::Content;
+use super::failure::{Failure, FailurePlan};
 use super::layout::{Layout, Repeats};
-use super::pool::{Counting, WhenFull};
+use super::pool::{Accounting, WhenFull};
 use super::spec::MediumSpec;
 
 /// What a check says of a medium.
@@ -55,12 +55,12 @@ pub enum Class {
     Failing,
 }
 
-/// What a check has to go through with to notice a fault; or, of a check, what it says it does.
+/// What it takes to notice a fault; of a check, what it states.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reach {
-    /// Bytes written elsewhere before anything is believed, in order to drive out caches.
+    /// Bytes written elsewhere before reading back, in order to evict a place from caches.
     pub cache_bytes: u64,
-    /// Bytes written to places of their own, in order to use up a pool.
+    /// Bytes written to distinct places, in order to use up a pool.
     pub pool_bytes: u64,
     /// Share of the sectors that is wrong, which the check would not miss: 1 for a fault at the very
     /// end or start, or all over.
@@ -68,7 +68,7 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// A check that sees only what anybody sees.
+    /// The reach of a check that evicts nothing, uses up no pool and looks at the ends alone.
     #[must_use]
     pub fn least() -> Self {
         Self { cache_bytes: 0, pool_bytes: 0, share: 1.0 }
@@ -94,8 +94,8 @@ pub struct Truth {
     pub real_bytes: Option<RangeInclusive<u64>>,
     /// Byte ranges of addresses that can be relied on at the same time, errors and wrong bits apart.
     pub holds: Vec<Range<u64>>,
-    /// Whether everything can be put back as its owner reads it, by who saves each place before
-    /// writing there; after a failure on the way it cannot.
+    /// Whether saving each place before writing it, and writing it back, restores what every address
+    /// reads; not after a failure on the way.
     pub restorable: bool,
     /// What it takes to notice each of its faults; noticing any of them is enough.
     pub needs: Vec<Reach>,
@@ -126,14 +126,14 @@ const FAKE_SHARE: f64 = 0.25;
 const FAKE_PIECES: usize = 4;
 
 impl Truth {
-    /// The truth about media of this kind, with everything that may go wrong gone wrong.
+    /// The truth about a medium once all its faults have occurred.
     #[must_use]
     pub fn of(spec: &MediumSpec) -> Self {
         Self::of_faults(spec, faults(spec))
     }
 
-    /// The truth about one that has not failed on the way (unless `failed`) and has not refused a
-    /// write for want of memory (unless `exhausted`): it behaved as if it never would.
+    /// The truth as far as the medium has shown it: without a failure on the way unless it `failed`,
+    /// and without its pool's limit unless that was `exhausted`.
     #[must_use]
     pub fn as_shown(spec: &MediumSpec, failed: bool, exhausted: bool) -> Self {
         let shown = |fault: &Fault| match fault.class {
@@ -168,8 +168,8 @@ impl Truth {
 }
 
 fn faults(spec: &MediumSpec) -> Vec<Fault> {
-    // Losses that nobody tells of are hidden by every cache.
-    let cache_bytes = spec.caches.iter().map(|cache| cache.crowded_out_by_bytes()).max().unwrap_or(0);
+    // A cache hides every silent loss.
+    let cache_bytes = spec.caches.iter().map(|cache| cache.bytes_to_evict()).max().unwrap_or(0);
     let silent = |share: f64| Reach { cache_bytes, pool_bytes: 0, share };
     let mut faults = Vec::new();
     faults.extend(layout_fault(spec, silent(1.0)));
@@ -178,7 +178,7 @@ fn faults(spec: &MediumSpec) -> Vec<Fault> {
     if let Some(decay) = &spec.decay {
         let need = silent(share_of(spec, std::slice::from_ref(&decay.range)));
         let kinds = vec![FakeKind::Limbo, FakeKind::Unknown];
-        // Before it is lost it is there: a fake with a strange cache, or cells that are worn out.
+        // It may be worn out, or a fake whose cache holds data for a time.
         faults.push(Fault {
             kinds,
             restorable: false,
@@ -187,7 +187,7 @@ fn faults(spec: &MediumSpec) -> Vec<Fault> {
     }
     faults.extend(flips_faults(spec, silent));
     faults.extend(errors_fault(spec));
-    faults.extend(spec.fails.as_ref().map(|fails| failure_fault(fails, silent(1.0))));
+    faults.extend(spec.failure.as_ref().map(|plan| failure_fault(plan, silent(1.0))));
     faults
 }
 
@@ -238,9 +238,9 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
 
 fn pool_fault(spec: &MediumSpec, silent: Reach) -> Option<Fault> {
     let pool = spec.pool.filter(|pool| pool.bytes < spec.announced_bytes)?;
-    let class = match pool.counting {
-        Counting::Units { .. } => Class::Thin,
-        Counting::Compressed => Class::Compressing,
+    let class = match pool.accounting {
+        Accounting::Units { .. } => Class::Thin,
+        Accounting::Compressed => Class::Compressing,
     };
     let used = pool.used_before(&Content::new(spec.before, spec.seed), spec.announced_bytes);
     let (right, need) = match pool.when_full {
@@ -260,8 +260,9 @@ fn misaddress_fault(spec: &MediumSpec, silent: impl Fn(f64) -> Reach) -> Option<
         Misaddress::Line { range, on, .. } => (range.clone(), *on),
     };
     let need = silent(share_of(spec, std::slice::from_ref(&range)));
-    // Reads that do not meet their writes cannot be put right place by place.
-    let restorable = on == On::Both;
+    // Where reads and writes of one address go to different cells, saving and restoring each
+    // address does not restore the cells.
+    let restorable = on == Operations::Both;
     let fault = Fault { restorable, ..Fault::new(Class::Misaddressed, [Found::Damaged], need) };
     Some(match misaddress {
         // Two addresses are one cell.
@@ -279,7 +280,7 @@ fn flips_faults(spec: &MediumSpec, silent: impl Fn(f64) -> Reach) -> Vec<Fault> 
     let damaged =
         |share: f64, restorable| Fault { restorable, ..Fault::new(Class::Damaged, [Found::Damaged], silent(share)) };
     let mut faults = Vec::new();
-    // What flips once is not as it was, however often it is put back.
+    // Restoring may flip bits again.
     for share in [flips.per_write, flips.per_read] {
         if share > 0.0 {
             faults.push(damaged(share, false));
@@ -308,12 +309,12 @@ fn errors_fault(spec: &MediumSpec) -> Option<Fault> {
     Some(Fault::new(Class::Damaged, right, need))
 }
 
-fn failure_fault(fails: &Fails, silent: Reach) -> Fault {
-    let (right, need) = match fails.how {
+fn failure_fault(plan: &FailurePlan, silent: Reach) -> Fault {
+    let (right, need) = match plan.failure {
         Failure::ReadOnly | Failure::WriteErrors => (vec![Found::Failed, Found::Damaged], Reach::least()),
         Failure::DropsWrites => (vec![Found::Failed, Found::Damaged], silent),
         Failure::Shrinks(_) => (vec![Found::Failed, Found::Damaged, Found::Fake], Reach::least()),
-        // What was found before it went away is right to say, and may be nothing.
+        // Until then a check may have found nothing.
         Failure::AllErrors | Failure::Hangs(_) | Failure::Gone => {
             (vec![Found::Failed, Found::Undecided], Reach::least())
         }
@@ -348,7 +349,7 @@ mod tests {
     #[test]
     fn nothing_wrong_is_genuine_whatever_the_cache() {
         let spec = MediumSpec::genuine(GIB).with_cache(Cache::of(64 * MIB));
-        let spec = MediumSpec { pace: Pace::slow_card(), ..spec };
+        let spec = MediumSpec { timing: Timing::slow_card(), ..spec };
         let truth = Truth::of(&spec);
         assert_eq!((truth.class, truth.right), (Class::Genuine, vec![Found::Genuine]));
         assert_eq!((truth.real_bytes, truth.restorable, truth.needs), (Some(GIB..=GIB), true, vec![]));
@@ -391,18 +392,18 @@ mod tests {
         let limbo = MediumSpec::limbo(GIB, 61 * MIB);
         let need = |spec: &MediumSpec| Truth::of(spec).needs[0];
         assert_eq!(need(&limbo.clone().with_cache(Cache::of(64 * MIB))).cache_bytes, 64 * MIB);
-        let random = Cache { policy: Policy::Random, ..Cache::of(8 * MIB) };
+        let random = Cache { eviction: Eviction::Random, ..Cache::of(8 * MIB) };
         assert_eq!(need(&limbo.clone().with_cache(random)).cache_bytes, 56 * MIB);
-        let counting = Counting::Units { unit_bytes: MIB, zeros_are_free: false };
-        let pool = Some(Pool { bytes: 100 * MIB, counting, when_full: WhenFull::Drops });
-        let before = Before { pattern: Pattern::Noise, used_bytes: 40 * MIB };
+        let accounting = Accounting::Units { unit_bytes: MIB, zeros_are_free: false };
+        let pool = Some(Pool { bytes: 100 * MIB, accounting, when_full: WhenFull::Drops });
+        let before = InitialContent { pattern: Pattern::Noise, used_bytes: 40 * MIB };
         let thin = MediumSpec { pool, before, ..MediumSpec::genuine(GIB) };
         assert_eq!(need(&thin).pool_bytes, 60 * MIB);
         let flips = Flips { per_write: 1e-4, ..Flips::none() };
         let flipping = MediumSpec { flips, ..MediumSpec::genuine(GIB) };
         assert!((need(&flipping).share - 1e-4).abs() < 1e-12 && !Truth::of(&flipping).restorable);
-        // An error at the very start is met by everybody.
-        let errs = MediumSpec::genuine(GIB).with_cache(Cache::of(MIB)).with_errors(0..4096, On::Both);
+        // Every check reads the first block.
+        let errs = MediumSpec::genuine(GIB).with_cache(Cache::of(MIB)).with_errors(0..4096, Operations::Both);
         assert_eq!(need(&errs), Reach::least());
         let deep = Reach { cache_bytes: 64 * MIB, pool_bytes: 0, share: 0.01 };
         assert!(deep.covers(&need(&limbo)) && !deep.covers(&need(&flipping)) && !deep.covers(&need(&thin)));
@@ -418,7 +419,7 @@ mod tests {
 
     #[test]
     fn several_faults_allow_what_each_of_them_allows() {
-        let spec = MediumSpec::limbo(GIB, 61 * MIB).with_errors(MIB..2 * MIB, On::Reads);
+        let spec = MediumSpec::limbo(GIB, 61 * MIB).with_errors(MIB..2 * MIB, Operations::Reads);
         let truth = Truth::of(&spec);
         assert_eq!((truth.class, truth.right), (Class::Limbo, vec![Found::Fake, Found::Damaged, Found::Failed]));
         assert_eq!(truth.real_bytes, Some(61 * MIB..=61 * MIB));
@@ -430,9 +431,9 @@ mod tests {
             let misaddress = Some(Misaddress::Line { bit: 11, fault, range: 0..GIB, on });
             Truth::of(&MediumSpec { misaddress, ..MediumSpec::genuine(GIB) })
         };
-        assert_eq!(line(LineFault::Ignored, On::Both).right, [Found::Fake, Found::Damaged]);
-        assert_eq!(line(LineFault::Inverted, On::Both).class, Class::Genuine);
-        let reads = line(LineFault::Inverted, On::Reads);
+        assert_eq!(line(LineFault::Ignored, Operations::Both).right, [Found::Fake, Found::Damaged]);
+        assert_eq!(line(LineFault::Inverted, Operations::Both).class, Class::Genuine);
+        let reads = line(LineFault::Inverted, Operations::Reads);
         assert_eq!((reads.right, reads.restorable), (vec![Found::Damaged], false));
     }
 }

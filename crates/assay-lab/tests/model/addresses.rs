@@ -1,6 +1,6 @@
 //! Where data hold, and what is read elsewhere.
 
-use assay_lab::media::{Dropped, Layout, LineFault, MediumSpec, Misaddress, On};
+use assay_lab::media::{DroppedRead, Layout, LineFault, MediumSpec, Misaddress, Operations};
 
 use super::{Card, GIB, KIB, MIB};
 
@@ -74,34 +74,34 @@ fn later_laps_are_shuffled_within_a_mebibyte() {
 fn dropped_places_read_as_they_are_told_to() {
     let card = |dropped| Card::new(&MediumSpec::limbo(64 * MIB, 8 * MIB).with_dropped(dropped));
     let far = 40 * MIB;
-    for (dropped, value) in [(Dropped::Zeros, 0), (Dropped::Ones, 0xff)] {
+    for (dropped, value) in [(DroppedRead::Zeros, 0), (DroppedRead::Ones, 0xff)] {
         let mut card = card(dropped);
         card.write(far, 512, 7);
         assert_eq!(card.value(far), Some(value));
     }
 
-    let mut random = card(Dropped::Random);
+    let mut random = card(DroppedRead::Random);
     assert_ne!(random.sector(far), random.sector(far));
 
-    let mut noise = card(Dropped::Noise);
+    let mut noise = card(DroppedRead::Noise);
     let before = noise.sector(far);
     noise.write(far, 512, 7);
     assert_eq!(noise.sector(far), before);
     assert_ne!(noise.sector(far + 512), before);
 
-    let mut stale = card(Dropped::Stale);
+    let mut stale = card(DroppedRead::Stale);
     let before = stale.sector(far);
     stale.write(far, 512, 7);
     assert_eq!(stale.sector(far), before);
     assert_eq!(before, Card::new(&MediumSpec::genuine(64 * MIB)).sector(far));
 
-    let mut bus = card(Dropped::LastOnBus);
+    let mut bus = card(DroppedRead::LastOnBus);
     bus.write(far, 4 * KIB, 7);
     assert_eq!(bus.value(far + 8 * MIB), Some(7));
     let read = bus.read(MIB, 4 * KIB);
     assert_eq!(bus.read(far, 4 * KIB), read);
 
-    let mut elsewhere = card(Dropped::Elsewhere);
+    let mut elsewhere = card(DroppedRead::Elsewhere);
     elsewhere.write(5 * MIB, 512, 6);
     elsewhere.write(13 * MIB, 512, 7);
     assert_eq!((elsewhere.value(13 * MIB), elsewhere.value(5 * MIB)), (Some(6), Some(6)));
@@ -113,9 +113,12 @@ fn a_shift_moves_one_direction_by_sectors() {
         misaddress: Some(Misaddress::Shift { from_bytes: 32 * MIB, by_sectors, on }),
         ..MediumSpec::genuine(64 * MIB)
     };
-    for (by_sectors, on, read_back) in
-        [(-1, On::Reads, 512i64), (1, On::Reads, -512), (8, On::Writes, 4096), (-8, On::Writes, -4096)]
-    {
+    for (by_sectors, on, read_back) in [
+        (-1, Operations::Reads, 512i64),
+        (1, Operations::Reads, -512),
+        (8, Operations::Writes, 4096),
+        (-8, Operations::Writes, -4096),
+    ] {
         let mut card = Card::new(&shifted(by_sectors, on));
         card.write(40 * MIB, 512, 7);
         assert_eq!(card.value((40 * MIB).strict_add_signed(read_back)), Some(7), "{by_sectors} {on:?}");
@@ -124,7 +127,7 @@ fn a_shift_moves_one_direction_by_sectors() {
         assert_eq!(card.value(20 * MIB), Some(7));
     }
     // Both ways together nothing is noticed but at the edge.
-    let mut both = Card::new(&shifted(1, On::Both));
+    let mut both = Card::new(&shifted(1, Operations::Both));
     both.write(32 * MIB, 512, 7);
     assert_eq!(both.value(32 * MIB), Some(7));
 }
@@ -136,18 +139,18 @@ fn a_failing_address_line_makes_places_one_or_exchanges_them() {
         let misaddress = Some(Misaddress::Line { bit: 13, fault, range: 32 * MIB..64 * MIB, on });
         Card::new(&MediumSpec { misaddress, ..MediumSpec::genuine(64 * MIB) })
     };
-    let mut ignored = line(LineFault::Ignored, On::Both);
+    let mut ignored = line(LineFault::Ignored, Operations::Both);
     ignored.write(36 * MIB, 512, 7);
     assert_eq!((ignored.value(32 * MIB), ignored.value(36 * MIB)), (Some(7), Some(7)));
     ignored.write(4 * MIB, 512, 7);
     assert_ne!(ignored.value(0), Some(7));
 
-    let mut exchanged = line(LineFault::Inverted, On::Writes);
+    let mut exchanged = line(LineFault::Inverted, Operations::Writes);
     exchanged.write(36 * MIB, 512, 7);
     exchanged.write(32 * MIB, 512, 8);
     assert_eq!((exchanged.value(32 * MIB), exchanged.value(36 * MIB)), (Some(7), Some(8)));
 
-    let mut unnoticed = line(LineFault::Inverted, On::Both);
+    let mut unnoticed = line(LineFault::Inverted, Operations::Both);
     unnoticed.write(36 * MIB, 512, 7);
     assert_eq!(unnoticed.value(36 * MIB), Some(7));
     assert_ne!(unnoticed.value(32 * MIB), Some(7));

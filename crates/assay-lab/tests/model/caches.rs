@@ -1,6 +1,6 @@
 //! Caches that answer for what is lost.
 
-use assay_lab::media::{Cache, Layout, MediumSpec, Policy, Takes, Writing};
+use assay_lab::media::{Cache, CachedWrites, Eviction, Layout, MediumSpec, WritePolicy};
 use assay_verify::probe::Device;
 
 use super::{Card, GIB, KIB, MIB};
@@ -56,15 +56,15 @@ fn pages_are_kept_and_evicted_as_a_whole() {
 
 #[test]
 fn policies_differ_in_what_keeps_a_page_alive() {
-    let card = |policy| limbo(Cache { policy, ..Cache::of(MIB) });
+    let card = |eviction| limbo(Cache { eviction, ..Cache::of(MIB) });
     // Reading keeps it alive only where reads count.
-    assert!(!survives(&mut card(Policy::LeastRecentlyWritten), 300, true));
-    assert!(survives(&mut card(Policy::LeastRecentlyUsed), 300, true));
-    assert!(!survives(&mut card(Policy::FirstIn), 300, true));
+    assert!(!survives(&mut card(Eviction::LeastRecentlyWritten), 300, true));
+    assert!(survives(&mut card(Eviction::LeastRecentlyUsed), 300, true));
+    assert!(!survives(&mut card(Eviction::FirstIn), 300, true));
 
     // Writing it again does not where the first one leaves first.
-    for (policy, alive) in [(Policy::LeastRecentlyWritten, true), (Policy::FirstIn, false)] {
-        let mut card = card(policy);
+    for (eviction, alive) in [(Eviction::LeastRecentlyWritten, true), (Eviction::FirstIn, false)] {
+        let mut card = card(eviction);
         card.write(CANARY, 4 * KIB, 7);
         for page in 0..256 {
             card.write(100 * MIB + page * 4 * KIB, 4 * KIB, 1);
@@ -72,21 +72,21 @@ fn policies_differ_in_what_keeps_a_page_alive() {
                 card.write(CANARY, 4 * KIB, 7);
             }
         }
-        assert_eq!(card.value(CANARY) == Some(7), alive, "{policy:?}");
+        assert_eq!(card.value(CANARY) == Some(7), alive, "{eviction:?}");
     }
 
     // Reads drive out only where they are taken in.
-    for (policy, alive) in [(Policy::LeastRecentlyUsed, true), (Policy::LeastRecentlyUsedFilledByReads, false)] {
-        let mut card = card(policy);
+    for (eviction, alive) in [(Eviction::LeastRecentlyUsed, true), (Eviction::LeastRecentlyUsedFilledByReads, false)] {
+        let mut card = card(eviction);
         card.write(CANARY, 4 * KIB, 7);
         card.read(0, MIB);
-        assert_eq!(card.value(CANARY) == Some(7), alive, "{policy:?}");
+        assert_eq!(card.value(CANARY) == Some(7), alive, "{eviction:?}");
     }
 }
 
 #[test]
 fn replacement_at_random_keeps_some_pages_for_long() {
-    let mut card = limbo(Cache { policy: Policy::Random, ..Cache::of(MIB) });
+    let mut card = limbo(Cache { eviction: Eviction::Random, ..Cache::of(MIB) });
     for page in 0..256 {
         card.write(CANARY + page * 4 * KIB, 4 * KIB, 7);
     }
@@ -100,8 +100,8 @@ fn replacement_at_random_keeps_some_pages_for_long() {
 
 #[test]
 fn caches_for_random_and_sequential_writes_are_apart() {
-    let random = Cache { takes: Takes::Random, ..Cache::of(8 * KIB) };
-    let sequential = Cache { takes: Takes::Sequential, ..Cache::of(MIB) };
+    let random = Cache { takes: CachedWrites::Random, ..Cache::of(8 * KIB) };
+    let sequential = Cache { takes: CachedWrites::Sequential, ..Cache::of(MIB) };
     let mut card = Card::new(&MediumSpec::limbo(GIB, REAL).with_cache(random).with_cache(sequential));
     card.write(CANARY, 4 * KIB, 7);
     // A long run goes to the other cache and drives nothing out.
@@ -128,7 +128,7 @@ fn caches_for_random_and_sequential_writes_are_apart() {
 fn written_back_is_what_the_memory_learns_on_eviction_or_flush() {
     // Two addresses of one cell: what is read at the other tells what the memory knows.
     let wrap = |ignores_flush| {
-        let cache = Cache { writing: Writing::Back { ignores_flush }, ..Cache::of(64 * KIB) };
+        let cache = Cache { write_policy: WritePolicy::Back { ignores_flush }, ..Cache::of(64 * KIB) };
         Card::new(&MediumSpec::laid_out(GIB, Layout::wraparound(REAL)).with_cache(cache))
     };
     let mut card = wrap(false);
@@ -155,15 +155,15 @@ fn written_back_is_what_the_memory_learns_on_eviction_or_flush() {
 #[test]
 fn random_loads_read_the_same_through_a_cache_as_without() {
     // On a genuine medium no cache may be noticed, whatever its page, policy and way of writing.
-    for (page_bytes, policy, writing) in [
-        (512, Policy::LeastRecentlyWritten, Writing::Through),
-        (4096, Policy::Random, Writing::Back { ignores_flush: false }),
-        (65_536, Policy::LeastRecentlyUsedFilledByReads, Writing::Back { ignores_flush: true }),
-        (16_384, Policy::FirstIn, Writing::Back { ignores_flush: true }),
+    for (page_bytes, eviction, write_policy) in [
+        (512, Eviction::LeastRecentlyWritten, WritePolicy::Through),
+        (4096, Eviction::Random, WritePolicy::Back { ignores_flush: false }),
+        (65_536, Eviction::LeastRecentlyUsedFilledByReads, WritePolicy::Back { ignores_flush: true }),
+        (16_384, Eviction::FirstIn, WritePolicy::Back { ignores_flush: true }),
     ] {
-        let cache = Cache { page_bytes, policy, writing, ..Cache::of(8 * u64::from(page_bytes)) };
-        let other = Cache { takes: Takes::Sequential, writing, ..Cache::of(64 * KIB) };
-        let cache = Cache { takes: Takes::Random, ..cache };
+        let cache = Cache { page_bytes, eviction, write_policy, ..Cache::of(8 * u64::from(page_bytes)) };
+        let other = Cache { takes: CachedWrites::Sequential, write_policy, ..Cache::of(64 * KIB) };
+        let cache = Cache { takes: CachedWrites::Random, ..cache };
         let spec = MediumSpec::genuine(2 * MIB);
         let (mut plain, mut cached) = (Card::new(&spec), Card::new(&spec.clone().with_cache(cache).with_cache(other)));
         let mut state = 1u64;

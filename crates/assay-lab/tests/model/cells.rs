@@ -1,6 +1,6 @@
 //! Wrong bits, bad places and data that do not last.
 
-use assay_lab::media::{BadCells, Decay, Flips, Lasts, MediumSpec, On, StuckBits};
+use assay_lab::media::{BadCells, Decay, Flips, MediumSpec, Operations, Retention, StuckBits};
 use assay_verify::probe::{Device, Fault};
 
 use super::{Card, KIB, MIB};
@@ -69,7 +69,9 @@ fn stuck_bits_read_as_one_value() {
 #[test]
 fn errors_concern_their_range_and_direction() {
     let spec = MediumSpec::genuine(64 * MIB);
-    for (on, reads, writes) in [(On::Reads, true, false), (On::Writes, false, true), (On::Both, true, true)] {
+    for (on, reads, writes) in
+        [(Operations::Reads, true, false), (Operations::Writes, false, true), (Operations::Both, true, true)]
+    {
         let mut card = Card::new(&spec.clone().with_errors(8 * MIB..9 * MIB, on));
         for (offset, bad) in [(8 * MIB - 1024, false), (8 * MIB - 512, true), (9 * MIB - 512, true), (9 * MIB, false)] {
             let mut two = [0; 1024];
@@ -83,7 +85,7 @@ fn errors_concern_their_range_and_direction() {
 #[test]
 fn data_last_for_so_many_readings() {
     for most in 1..=4 {
-        let decay = Some(Decay { lasts: Lasts::Reads(most), range: 8 * MIB..64 * MIB });
+        let decay = Some(Decay { retention: Retention::Reads(most), range: 8 * MIB..64 * MIB });
         let mut card = Card::new(&MediumSpec { decay, ..MediumSpec::genuine(64 * MIB) });
         for _ in 0..2 {
             card.write(8 * MIB, 4 * KIB, 7);
@@ -99,7 +101,7 @@ fn data_last_for_so_many_readings() {
 
 #[test]
 fn data_last_until_so_much_more_was_written() {
-    let decay = Some(Decay { lasts: Lasts::WrittenBytes(MIB), range: 0..64 * MIB });
+    let decay = Some(Decay { retention: Retention::WrittenBytes(MIB), range: 0..64 * MIB });
     let mut card = Card::new(&MediumSpec { decay, ..MediumSpec::genuine(64 * MIB) });
     let before = card.sector(0);
     card.write(8 * MIB, 4 * KIB, 7);

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use assay_lab::media::{Cache, Failure, Hang, MediumSpec, Traffic, Trigger, Writing};
+use assay_lab::media::{Cache, Failure, Hang, MediumSpec, Traffic, Trigger, WritePolicy};
 use assay_verify::probe::{Device, Fault};
 
 use super::{Card, KIB, MIB};
 
-fn failing(when: Trigger, how: Failure) -> Card {
-    Card::new(&MediumSpec::genuine(64 * MIB).that_fails(when, how))
+fn failing(trigger: Trigger, failure: Failure) -> Card {
+    Card::new(&MediumSpec::genuine(64 * MIB).that_fails(trigger, failure))
 }
 
 fn read(card: &mut Card, offset: u64) -> Result<(), Fault> {
@@ -82,9 +82,9 @@ fn a_hang_that_blocks_answers_when_it_is_released() {
     let mut card = failing(Trigger::AfterOperations(1), Failure::Hangs(Hang::Blocks));
     let gate = card.0.gate();
     card.write(0, 512, 7);
-    assert!(!gate.holds_one_within(Duration::ZERO));
+    assert!(!gate.wait_until_blocked(Duration::ZERO));
     let waiting = std::thread::spawn(move || (card.value(0), card.value(0)));
-    assert!(gate.holds_one_within(Duration::from_secs(10)));
+    assert!(gate.wait_until_blocked(Duration::from_secs(10)));
     assert!(!waiting.is_finished());
     gate.open();
     assert_eq!(waiting.join().unwrap(), (Some(7), Some(7)));
@@ -105,19 +105,19 @@ fn a_test_lets_it_fail_and_hang_when_it_wants() {
 
 #[test]
 fn plugged_in_again_it_has_lost_what_only_the_cache_knew() {
-    let cache = Cache { writing: Writing::Back { ignores_flush: false }, ..Cache::of(64 * KIB) };
+    let cache = Cache { write_policy: WritePolicy::Back { ignores_flush: false }, ..Cache::of(64 * KIB) };
     let spec = MediumSpec::genuine(64 * MIB).with_cache(cache).that_fails(Trigger::AfterOperations(2), Failure::Gone);
     let mut card = Card::new(&spec);
     card.write(0, 512, 7);
     card.0.sync().unwrap();
     card.write(MIB, 512, 7);
     assert_eq!(read(&mut card, 0), Err(Fault::Gone));
-    card.0.plug_in_again();
+    card.0.power_cycle();
     assert_eq!((card.0.traffic(), card.0.elapsed_ns()), (Traffic::default(), 0));
     assert_eq!(card.value(0), Some(7));
     assert_ne!(card.value(MIB), Some(7));
     // What is worn out stays so.
     card.0.fail(Failure::ReadOnly);
-    card.0.plug_in_again();
+    card.0.power_cycle();
     assert_eq!(write(&mut card, 0), Err(Fault::ReadOnly));
 }

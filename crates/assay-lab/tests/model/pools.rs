@@ -1,15 +1,15 @@
 //! Memory that is handed out as it is needed.
 
-use assay_lab::media::{Before, Counting, MediumSpec, Pattern, Pool, WhenFull};
+use assay_lab::media::{Accounting, InitialContent, MediumSpec, Pattern, Pool, WhenFull};
 use assay_verify::probe::{Device, Fault};
 
 use super::{Card, GIB, KIB, MIB};
 
 fn thin(mib: u64, zeros_are_free: bool, when_full: WhenFull) -> MediumSpec {
-    let counting = Counting::Units { unit_bytes: MIB, zeros_are_free };
+    let accounting = Accounting::Units { unit_bytes: MIB, zeros_are_free };
     MediumSpec {
-        pool: Some(Pool { bytes: mib * MIB, counting, when_full }),
-        before: Before { pattern: Pattern::Noise, used_bytes: 4 * MIB },
+        pool: Some(Pool { bytes: mib * MIB, accounting, when_full }),
+        before: InitialContent { pattern: Pattern::Noise, used_bytes: 4 * MIB },
         ..MediumSpec::genuine(GIB)
     }
 }
@@ -49,8 +49,8 @@ fn a_full_pool_may_say_so() {
 }
 
 fn compressing(kib: u64) -> Card {
-    let pool = Some(Pool { bytes: kib * KIB, counting: Counting::Compressed, when_full: WhenFull::Drops });
-    let before = Before { pattern: Pattern::Zeros, used_bytes: GIB };
+    let pool = Some(Pool { bytes: kib * KIB, accounting: Accounting::Compressed, when_full: WhenFull::Drops });
+    let before = InitialContent { pattern: Pattern::Zeros, used_bytes: GIB };
     Card::new(&MediumSpec { pool, before, ..MediumSpec::genuine(GIB) })
 }
 
@@ -95,8 +95,8 @@ fn what_a_controller_can_make_again_costs_nothing() {
 
 #[test]
 fn what_was_there_before_counts() {
-    let pool = Some(Pool { bytes: 8 * MIB, counting: Counting::Compressed, when_full: WhenFull::Drops });
-    let before = Before { pattern: Pattern::Noise, used_bytes: 8 * MIB };
+    let pool = Some(Pool { bytes: 8 * MIB, accounting: Accounting::Compressed, when_full: WhenFull::Drops });
+    let before = InitialContent { pattern: Pattern::Noise, used_bytes: 8 * MIB };
     let mut card = Card::new(&MediumSpec { pool, before, ..MediumSpec::genuine(GIB) });
     assert!(!holds(&mut card, 100 * MIB, &unlike(1)));
     // In place of what was there, there is room.
@@ -106,9 +106,11 @@ fn what_was_there_before_counts() {
 
 #[test]
 fn what_was_there_before_has_to_fit() {
-    let full = |spec: MediumSpec| MediumSpec { before: Before::full_of(Pattern::Noise), ..spec };
+    let full = |spec: MediumSpec| MediumSpec { before: InitialContent::full_of(Pattern::Noise), ..spec };
     assert!(full(thin(10, false, WhenFull::Drops)).build().is_err());
-    let pool = Some(Pool { bytes: 10 * MIB, counting: Counting::Compressed, when_full: WhenFull::Drops });
+    let pool = Some(Pool { bytes: 10 * MIB, accounting: Accounting::Compressed, when_full: WhenFull::Drops });
     assert!(full(MediumSpec { pool, ..MediumSpec::genuine(GIB) }).build().is_err());
-    assert!(MediumSpec { before: Before::full_of(Pattern::Ones), pool, ..MediumSpec::genuine(GIB) }.build().is_ok());
+    assert!(
+        MediumSpec { before: InitialContent::full_of(Pattern::Ones), pool, ..MediumSpec::genuine(GIB) }.build().is_ok()
+    );
 }

@@ -1,6 +1,6 @@
 //! Sizes, the clock and the counters.
 
-use assay_lab::media::{MediumSpec, Pace};
+use assay_lab::media::{MediumSpec, Timing};
 use assay_verify::probe::{Device, Fault};
 
 use super::{Card, MIB};
@@ -27,7 +27,7 @@ fn large_blocks_are_read_and_written_whole() {
     assert_eq!(card.0.write_at(512, &[0; 4096]), Err(Fault::Medium));
     assert_eq!(card.0.read_at(0, &mut [0; 512]), Err(Fault::Medium));
     assert_eq!(card.0.read_at(4096, &mut [0; 8192]), Ok(()));
-    assert_eq!(card.0.traffic().misplaced, 2);
+    assert_eq!(card.0.traffic().rejected, 2);
     assert!(MediumSpec { announced_bytes: 64 * MIB + 512, ..spec.clone() }.build().is_err());
     assert!(MediumSpec { block_bytes: 1024, ..spec }.build().is_err());
 }
@@ -46,7 +46,7 @@ fn traffic_is_counted() {
 
 #[test]
 fn the_clock_says_what_operations_cost() {
-    let pace = Pace {
+    let timing = Timing {
         operation_ns: 1_000,
         random_read_ns: 20_000,
         random_write_ns: 300_000,
@@ -55,7 +55,7 @@ fn the_clock_says_what_operations_cost() {
         write_bytes_per_second: 500_000_000,
         slow: vec![(32 * MIB..33 * MIB, 10)],
     };
-    let mut card = Card::new(&MediumSpec { pace, ..MediumSpec::genuine(64 * MIB) });
+    let mut card = Card::new(&MediumSpec { timing, ..MediumSpec::genuine(64 * MIB) });
     let mut cost = |act: &dyn Fn(&mut Card)| {
         let before = card.0.elapsed_ns();
         act(&mut card);

@@ -1,7 +1,8 @@
 //! What the owner sees afterwards.
 
 use assay_lab::media::{
-    Before, Cache, Decay, Dropped, Lasts, Layout, MediumSpec, Misaddress, On, Pattern, Policy, Writing,
+    Cache, Decay, DroppedRead, Eviction, InitialContent, Layout, MediumSpec, Misaddress, Operations, Pattern,
+    Retention, WritePolicy,
 };
 
 use super::{Card, GIB, KIB, MIB};
@@ -34,12 +35,12 @@ fn only_what_the_owner_can_see_counts() {
     wrap.write(16 * MIB + 512, 512, 7);
     assert_eq!(wrap.0.changed_since(&before), [512]);
     // Where reads repeat the real part, its change is seen there, once.
-    let mut elsewhere = Card::new(&MediumSpec::limbo(GIB, 8 * MIB).with_dropped(Dropped::Elsewhere));
+    let mut elsewhere = Card::new(&MediumSpec::limbo(GIB, 8 * MIB).with_dropped(DroppedRead::Elsewhere));
     let before = elsewhere.0.snapshot();
     elsewhere.write(512, 512, 7);
     assert_eq!(elsewhere.0.changed_since(&before), [512]);
     // What cannot be read is not missed.
-    let mut bad = Card::new(&MediumSpec::genuine(GIB).with_errors(MIB..2 * MIB, On::Reads));
+    let mut bad = Card::new(&MediumSpec::genuine(GIB).with_errors(MIB..2 * MIB, Operations::Reads));
     let before = bad.0.snapshot();
     bad.write(MIB, 512, 7);
     assert!(bad.0.changed_since(&before).is_empty());
@@ -47,7 +48,7 @@ fn only_what_the_owner_can_see_counts() {
 
 #[test]
 fn a_shifted_write_is_seen_at_the_address_that_reads_it() {
-    let misaddress = Some(Misaddress::Shift { from_bytes: 32 * MIB, by_sectors: -1, on: On::Reads });
+    let misaddress = Some(Misaddress::Shift { from_bytes: 32 * MIB, by_sectors: -1, on: Operations::Reads });
     let mut card = Card::new(&MediumSpec { misaddress, ..MediumSpec::genuine(64 * MIB) });
     let before = card.0.snapshot();
     card.write(40 * MIB, 512, 7);
@@ -60,8 +61,8 @@ fn a_shifted_write_is_seen_at_the_address_that_reads_it() {
 #[test]
 fn what_a_cache_holds_back_is_counted() {
     // Two addresses of one cell: the page that is evicted last is what stays.
-    for (policy, changed) in [(Policy::FirstIn, vec![]), (Policy::LeastRecentlyWritten, vec![0])] {
-        let cache = Cache { writing: Writing::Back { ignores_flush: true }, policy, ..Cache::of(MIB) };
+    for (eviction, changed) in [(Eviction::FirstIn, vec![]), (Eviction::LeastRecentlyWritten, vec![0])] {
+        let cache = Cache { write_policy: WritePolicy::Back { ignores_flush: true }, eviction, ..Cache::of(MIB) };
         let mut card = Card::new(&MediumSpec::laid_out(GIB, Layout::wraparound(8 * MIB)).with_cache(cache));
         let before = card.0.snapshot();
         let saved = card.sector(0);
@@ -71,13 +72,13 @@ fn what_a_cache_holds_back_is_counted() {
         assert!(card.0.changed_since(&before).is_empty());
         card.write(8 * MIB, 512, 8);
         assert_eq!(card.sector(0), saved);
-        assert_eq!(card.0.changed_since(&before), changed, "{policy:?}");
+        assert_eq!(card.0.changed_since(&before), changed, "{eviction:?}");
     }
 }
 
 #[test]
 fn data_that_decay_are_missed() {
-    let decay = Some(Decay { lasts: Lasts::Reads(2), range: 0..GIB });
+    let decay = Some(Decay { retention: Retention::Reads(2), range: 0..GIB });
     let mut card = Card::new(&MediumSpec { decay, ..MediumSpec::genuine(GIB) });
     let before = card.0.snapshot();
     card.read(8 * KIB, 512);
@@ -89,7 +90,7 @@ fn data_that_decay_are_missed() {
 #[test]
 fn the_content_before_is_what_was_asked_for() {
     let card = |pattern| {
-        let before = Before { pattern, used_bytes: 32 * MIB };
+        let before = InitialContent { pattern, used_bytes: 32 * MIB };
         Card::new(&MediumSpec { before, ..MediumSpec::genuine(64 * MIB) })
     };
     assert_eq!((card(Pattern::Ones).value(MIB), card(Pattern::Ones).value(32 * MIB)), (Some(0xff), Some(0)));
@@ -103,7 +104,7 @@ fn the_content_before_is_what_was_asked_for() {
 
 #[test]
 fn the_same_seed_makes_the_same_medium() {
-    let spec = |seed| MediumSpec { seed, ..MediumSpec::limbo(GIB, 8 * MIB).with_dropped(Dropped::Random) };
+    let spec = |seed| MediumSpec { seed, ..MediumSpec::limbo(GIB, 8 * MIB).with_dropped(DroppedRead::Random) };
     let reads = |seed| {
         let mut card = Card::new(&spec(seed));
         (card.sector(0), card.sector(100 * MIB), card.sector(100 * MIB))

@@ -3,10 +3,10 @@
 use assay_core::verification::SECTOR_BYTES;
 use assay_verify::probe::Fault;
 
-use super::super::before::SECTOR;
+use super::super::content::SECTOR;
 use super::super::flash::Flash;
 use super::pages::{Answer, Pages};
-use super::spec::{Cache, Policy, Takes, Writing};
+use super::spec::{Cache, CachedWrites, Eviction, WritePolicy};
 
 /// Writes above this are sequential, whatever came before.
 const LONG_SECTORS: u64 = (32 << 10) / SECTOR_BYTES;
@@ -22,14 +22,14 @@ pub(in crate::media) struct Caches {
 impl Caches {
     pub(in crate::media) fn new(caches: &[Cache], seed: u64) -> Self {
         let pages =
-            |(seed, cache): (u64, &Cache)| (*cache, Pages::new(cache.policy, cache.page_bytes, cache.bytes, seed));
+            |(seed, cache): (u64, &Cache)| (*cache, Pages::new(cache.eviction, cache.page_bytes, cache.bytes, seed));
         Self { each: (seed..).zip(caches).map(pages).collect(), write_end: u64::MAX }
     }
 
     /// Reads whole sectors, from the caches where they are there.
     ///
     /// # Errors
-    /// Where a read takes something in, for which something else has to be written.
+    /// Where a page that the read evicts cannot be written back.
     pub(in crate::media) fn read(&mut self, flash: &mut Flash, sector: u64, into: &mut [u8]) -> Result<(), Fault> {
         if self.each.is_empty() {
             flash.read(sector, into);
@@ -60,19 +60,19 @@ impl Caches {
     /// Writes whole sectors, into the cache that takes them.
     ///
     /// # Errors
-    /// Of the memory, also for what had to make room.
+    /// Of the memory, also for evicted pages.
     pub(in crate::media) fn write(&mut self, flash: &mut Flash, sector: u64, data: &[u8]) -> Result<(), Fault> {
         let sectors = (data.len() / SECTOR) as u64;
         let sequential = sector == self.write_end || sectors > LONG_SECTORS;
         self.write_end = sector + sectors;
         let takes = |cache: &Cache| match cache.takes {
-            Takes::All => true,
-            Takes::Sequential => sequential,
-            Takes::Random => !sequential,
+            CachedWrites::All => true,
+            CachedWrites::Sequential => sequential,
+            CachedWrites::Random => !sequential,
         };
         let taker = self.each.iter().position(|(cache, _)| takes(cache));
         for (index, (_, pages)) in self.each.iter_mut().enumerate() {
-            // What the others hold of it is old.
+            // The others hold older data of these sectors.
             if Some(index) != taker {
                 pages.forget(sector, sectors);
             }
@@ -80,7 +80,7 @@ impl Caches {
         let Some((cache, pages)) = taker.and_then(|taker| self.each.get_mut(taker)) else {
             return flash.write(sector, data);
         };
-        let dirty = cache.writing != Writing::Through;
+        let dirty = cache.write_policy != WritePolicy::Through;
         if !dirty {
             flash.write(sector, data)?;
         }
@@ -92,19 +92,19 @@ impl Caches {
     /// # Errors
     /// Of the memory.
     pub(in crate::media) fn flush(&mut self, flash: &mut Flash) -> Result<(), Fault> {
-        let heeds = |cache: &Cache| cache.writing != Writing::Back { ignores_flush: true };
+        let heeds = |cache: &Cache| cache.write_policy != WritePolicy::Back { ignores_flush: true };
         for (_, pages) in self.each.iter_mut().filter(|(cache, _)| heeds(cache)) {
             write_out(pages, flash)?;
         }
         Ok(())
     }
 
-    /// Whether one of them may hold what the memory does not know.
+    /// Whether one of them writes back.
     pub(in crate::media) fn write_back(&self) -> bool {
-        self.each.iter().any(|(cache, _)| cache.writing != Writing::Through)
+        self.each.iter().any(|(cache, _)| cache.write_policy != WritePolicy::Through)
     }
 
-    /// Writes everything out, as time does.
+    /// Writes everything back, as it will be in time.
     ///
     /// # Errors
     /// Of the memory.
@@ -115,7 +115,7 @@ impl Caches {
         Ok(())
     }
 
-    /// Forgets everything, also what the memory does not know.
+    /// Loses everything, also what was not written back.
     pub(in crate::media) fn lose_power(&mut self) {
         for (_, pages) in &mut self.each {
             pages.clear();
@@ -140,9 +140,9 @@ impl Caches {
         lacks.min().unwrap_or(u64::MAX).max(1)
     }
 
-    /// What was read goes into a cache that takes reads in.
+    /// Fills a cache that is filled by reads.
     fn fill(&mut self, flash: &mut Flash, sector: u64, data: &[u8]) -> Result<(), Fault> {
-        let fills = |cache: &Cache| cache.policy == Policy::LeastRecentlyUsedFilledByReads;
+        let fills = |cache: &Cache| cache.eviction == Eviction::LeastRecentlyUsedFilledByReads;
         match self.each.iter_mut().find(|(cache, _)| fills(cache)) {
             Some((_, pages)) => put(pages, flash, sector, data, false),
             None => Ok(()),

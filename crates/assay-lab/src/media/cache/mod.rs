@@ -1,8 +1,8 @@
-//! Caches of a medium, which answer for what its memory may have lost.
+//! Caches of a medium, which hide what its memory loses.
 
 mod caches;
 mod pages;
 mod spec;
 
 pub(super) use caches::Caches;
-pub use spec::{Cache, Policy, Takes, Writing};
+pub use spec::{Cache, CachedWrites, Eviction, WritePolicy};

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use assay_core::verification::SECTOR_BYTES;
 use foldhash::fast::FixedState;
 
-use super::super::before::SECTOR;
-use super::spec::Policy;
+use super::super::content::SECTOR;
+use super::spec::Eviction;
 use crate::dice::Dice;
 
 /// No page.
 const NONE: u32 = u32::MAX;
 
-/// A page: which of its sectors it holds, and which of these the memory does not know yet.
+/// A page: which of its sectors are valid, and which of these are not written back.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     page: u64,
@@ -31,10 +31,10 @@ pub(super) enum Answer {
     Lacks(u64),
 }
 
-/// Pages with an order; finding, adding and evicting one takes the same time however many there are.
+/// Pages with an order; finding, adding and evicting one takes constant time.
 #[derive(Debug, Clone)]
 pub(super) struct Pages {
-    policy: Policy,
+    eviction: Eviction,
     page_sectors: u64,
     most: usize,
     index: HashMap<u64, u32, FixedState>,
@@ -46,13 +46,13 @@ pub(super) struct Pages {
     dice: Dice,
 }
 
-/// What leaves: the first sector, and data that the memory does not know yet.
+/// Evicted data to write back: first sector and content.
 pub(super) type Unwritten = Vec<(u64, Vec<u8>)>;
 
 impl Pages {
-    pub(super) fn new(policy: Policy, page_bytes: u32, bytes: u64, seed: u64) -> Self {
+    pub(super) fn new(eviction: Eviction, page_bytes: u32, bytes: u64, seed: u64) -> Self {
         Self {
-            policy,
+            eviction,
             page_sectors: u64::from(page_bytes) / SECTOR_BYTES,
             most: (bytes / u64::from(page_bytes)) as usize,
             index: HashMap::default(),
@@ -83,12 +83,12 @@ impl Pages {
         let Some(slot) = self.index.get(&(sector / self.page_sectors)).copied() else { return };
         let start = self.start(slot, sector);
         into.copy_from_slice(&self.data[start..start + into.len()]);
-        if matches!(self.policy, Policy::LeastRecentlyUsed | Policy::LeastRecentlyUsedFilledByReads) {
+        if matches!(self.eviction, Eviction::LeastRecentlyUsed | Eviction::LeastRecentlyUsedFilledByReads) {
             self.renew(slot);
         }
     }
 
-    /// Takes in sectors of one page; what has to leave for it is added to `unwritten`.
+    /// Takes in sectors of one page; what is evicted and dirty is added to `unwritten`.
     pub(super) fn put(&mut self, sector: u64, data: &[u8], dirty: bool, unwritten: &mut Unwritten) {
         if self.most == 0 {
             if dirty {
@@ -99,7 +99,7 @@ impl Pages {
         let page = sector / self.page_sectors;
         let slot = match self.index.get(&page).copied() {
             Some(slot) => {
-                if self.policy != Policy::FirstIn {
+                if self.eviction != Eviction::FirstIn {
                     self.renew(slot);
                 }
                 slot
@@ -114,7 +114,7 @@ impl Pages {
         slot.dirty = if dirty { slot.dirty | bits } else { slot.dirty & !bits };
     }
 
-    /// Forgets sectors, also those that the memory does not know.
+    /// Invalidates sectors, also dirty ones.
     pub(super) fn forget(&mut self, sector: u64, sectors: u64) {
         let (mut at, end) = (sector, sector + sectors);
         while at < end {
@@ -131,7 +131,7 @@ impl Pages {
         }
     }
 
-    /// What the memory does not know, the page that would leave first at first; it is known then.
+    /// All dirty data, in the order of eviction; they are clean then.
     pub(super) fn flush(&mut self) -> Unwritten {
         let mut unwritten = Unwritten::new();
         let mut at = self.oldest;
@@ -163,9 +163,9 @@ impl Pages {
 
     fn add(&mut self, page: u64, unwritten: &mut Unwritten) -> u32 {
         if self.index.len() >= self.most {
-            let leaves = match self.policy {
+            let leaves = match self.eviction {
                 // Every slot is in use while the cache is full.
-                Policy::Random => self.dice.below(self.slots.len() as u64) as u32,
+                Eviction::Random => self.dice.below(self.slots.len() as u64) as u32,
                 _ => self.oldest,
             };
             self.take_dirty(leaves, unwritten);
@@ -188,7 +188,7 @@ impl Pages {
         slot
     }
 
-    /// Adds what the memory does not know of a page, in pieces that follow one another.
+    /// Adds the dirty data of a page, in contiguous pieces, and marks them clean.
     fn take_dirty(&mut self, slot: u32, unwritten: &mut Unwritten) {
         let Slot { page, mut dirty, .. } = self.slots[slot as usize];
         while dirty != 0 {

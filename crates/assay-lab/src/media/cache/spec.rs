@@ -7,22 +7,22 @@ pub struct Cache {
     pub bytes: u64,
     /// Bytes that are kept and evicted together: a power of two from 512 to 64 KiB.
     pub page_bytes: u32,
-    /// Which page makes room.
-    pub policy: Policy,
+    /// Which page is evicted.
+    pub eviction: Eviction,
     /// Which writes it takes.
-    pub takes: Takes,
-    /// When the memory learns of a write.
-    pub writing: Writing,
+    pub takes: CachedWrites,
+    /// When a write reaches the memory.
+    pub write_policy: WritePolicy,
 }
 
-/// Which page makes room for a new one.
+/// Which page is evicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Policy {
-    /// The one that was written the longest time ago.
+pub enum Eviction {
+    /// The least recently written one.
     LeastRecentlyWritten,
-    /// The one that was read or written the longest time ago.
+    /// The least recently read or written one.
     LeastRecentlyUsed,
-    /// The same, and what is read is taken in too.
+    /// The same, and reads fill the cache too.
     LeastRecentlyUsedFilledByReads,
     /// The one that came first, however often it was written since.
     FirstIn,
@@ -33,7 +33,7 @@ pub enum Policy {
 /// Which writes a cache takes. Media keep a few KiB for random writes beside a few MiB for
 /// sequential ones (f3's issue 50).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Takes {
+pub enum CachedWrites {
     /// All.
     All,
     /// Those that begin where the last one ended, and those above 32 KiB.
@@ -42,9 +42,9 @@ pub enum Takes {
     Random,
 }
 
-/// When the memory learns of a write.
+/// When a write reaches the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Writing {
+pub enum WritePolicy {
     /// At once; the cache keeps a copy.
     Through,
     /// When the page is evicted, or at a flush.
@@ -55,16 +55,16 @@ pub enum Writing {
 }
 
 impl Cache {
-    /// A cache of `bytes` that takes every write, writes through, and evicts what was written the
-    /// longest time ago, in pages of 4 KiB.
+    /// A write-through cache of `bytes` for all writes, in pages of 4 KiB, that evicts the least recently
+    /// written one.
     #[must_use]
     pub fn of(bytes: u64) -> Self {
         Self {
             bytes,
             page_bytes: 4096,
-            policy: Policy::LeastRecentlyWritten,
-            takes: Takes::All,
-            writing: Writing::Through,
+            eviction: Eviction::LeastRecentlyWritten,
+            takes: CachedWrites::All,
+            write_policy: WritePolicy::Through,
         }
     }
 
@@ -75,12 +75,12 @@ impl Cache {
         Ok(())
     }
 
-    /// Bytes that have to be written elsewhere until a given page is gone; for replacement at
+    /// Bytes that have to be written elsewhere until a given page is evicted; for replacement at
     /// random, with probability 0.999: after k times its size a page survives by exp(-k).
     #[must_use]
-    pub fn crowded_out_by_bytes(&self) -> u64 {
-        match self.policy {
-            Policy::Random => self.bytes.saturating_mul(7),
+    pub fn bytes_to_evict(&self) -> u64 {
+        match self.eviction {
+            Eviction::Random => self.bytes.saturating_mul(7),
             _ => self.bytes,
         }
     }

@@ -1,4 +1,4 @@
-//! What a medium held before anybody tested it.
+//! Initial content of a medium, before any test.
 
 use assay_core::verification::SECTOR_BYTES;
 
@@ -22,16 +22,16 @@ pub enum Pattern {
     Mixture,
 }
 
-/// Content of the whole medium before: a pattern up to an address, zeros behind it.
+/// Initial content of a medium: a pattern up to an address, zeros behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Before {
+pub struct InitialContent {
     /// Content of the used part.
     pub pattern: Pattern,
     /// So many bytes from the start are used, in whole sectors.
     pub used_bytes: u64,
 }
 
-impl Before {
+impl InitialContent {
     /// A medium full of `pattern`.
     #[must_use]
     pub fn full_of(pattern: Pattern) -> Self {
@@ -43,16 +43,16 @@ pub(super) const SECTOR: usize = SECTOR_BYTES as usize;
 const REGION_SECTORS: u64 = (1 << 20) / SECTOR_BYTES;
 const BLOCK_SECTORS: u64 = 4096 / SECTOR_BYTES;
 
-/// [`Before`], for one medium.
+/// The [`InitialContent`] of one medium.
 #[derive(Debug, Clone)]
 pub(super) struct Content {
-    before: Before,
+    before: InitialContent,
     used_sectors: u64,
     seed: u64,
 }
 
 impl Content {
-    pub(super) fn new(before: Before, seed: u64) -> Self {
+    pub(super) fn new(before: InitialContent, seed: u64) -> Self {
         Self { before, used_sectors: before.used_bytes / SECTOR_BYTES, seed: mix(seed) }
     }
 
@@ -145,7 +145,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    fn sector(before: Before, seed: u64, sector: u64) -> Vec<u8> {
+    fn sector(before: InitialContent, seed: u64, sector: u64) -> Vec<u8> {
         let mut into = vec![1; SECTOR];
         Content::new(before, seed).fill(sector, &mut into);
         into
@@ -154,28 +154,28 @@ mod tests {
     #[test]
     fn content_depends_on_place_and_seed_and_nothing_else() {
         for pattern in [Pattern::Noise, Pattern::Stamps, Pattern::Sequence, Pattern::Mixture] {
-            let full = Before::full_of(pattern);
+            let full = InitialContent::full_of(pattern);
             assert_eq!(sector(full, 1, 77), sector(full, 1, 77), "{pattern:?}");
             let (mut two, content) = (vec![0; 2 * SECTOR], Content::new(full, 1));
             content.fill(76, &mut two);
             assert_eq!(two[SECTOR..], sector(full, 1, 77), "{pattern:?}");
         }
-        let noise = Before::full_of(Pattern::Noise);
+        let noise = InitialContent::full_of(Pattern::Noise);
         assert_ne!(sector(noise, 1, 77), sector(noise, 1, 78));
         assert_ne!(sector(noise, 1, 77), sector(noise, 2, 77));
-        assert_eq!(sector(Before::full_of(Pattern::Ones), 1, 77), [0xff; SECTOR]);
+        assert_eq!(sector(InitialContent::full_of(Pattern::Ones), 1, 77), [0xff; SECTOR]);
     }
 
     #[test]
     fn behind_what_is_used_are_zeros() {
-        let before = Before { pattern: Pattern::Noise, used_bytes: 10 * SECTOR_BYTES };
+        let before = InitialContent { pattern: Pattern::Noise, used_bytes: 10 * SECTOR_BYTES };
         assert_ne!(sector(before, 1, 9), [0; SECTOR]);
         assert_eq!(sector(before, 1, 10), [0; SECTOR]);
     }
 
     #[test]
     fn stamps_say_their_place_but_for_some() {
-        let stamps = Before::full_of(Pattern::Stamps);
+        let stamps = InitialContent::full_of(Pattern::Stamps);
         let place = |at: u64| u64::from_le_bytes(sector(stamps, 1, at)[16..24].try_into().unwrap());
         let own = (0..8000).filter(|at| place(*at) == at * SECTOR_BYTES).count();
         assert!((6600..7400).contains(&own), "{own}");
@@ -185,8 +185,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_compressed_is_counted() {
-        let bytes =
-            |pattern, used_bytes| Content::new(Before { pattern, used_bytes }, 1).incompressible_bytes(64 * MIB);
+        let bytes = |pattern, used_bytes| {
+            Content::new(InitialContent { pattern, used_bytes }, 1).incompressible_bytes(64 * MIB)
+        };
         assert_eq!((bytes(Pattern::Noise, u64::MAX / 512 * 512), bytes(Pattern::Noise, MIB)), (64 * MIB, MIB));
         assert_eq!((bytes(Pattern::Zeros, MIB), bytes(Pattern::Sequence, MIB)), (0, 0));
         let mixed = bytes(Pattern::Mixture, 64 * MIB);

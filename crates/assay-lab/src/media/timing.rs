@@ -1,10 +1,10 @@
-//! How long a medium would take: a clock that nobody waits for.
+//! Timing of operations, on a virtual clock.
 
 use std::ops::Range;
 
 /// Cost of operations, on a medium that does one at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pace {
+pub struct Timing {
     /// Nanoseconds of every read, and of every write.
     pub operation_ns: u64,
     /// Further nanoseconds of a read that does not begin where the last read ended.
@@ -22,7 +22,7 @@ pub struct Pace {
     pub slow: Vec<(Range<u64>, u32)>,
 }
 
-impl Pace {
+impl Timing {
     /// A microSD card on SDR25: 23 MB/s, 0.7 ms for a random read, 5 ms for a random write.
     #[must_use]
     pub fn card() -> Self {
@@ -48,7 +48,7 @@ impl Pace {
         }
     }
 
-    /// An SSD on SATA: 550 MB/s, 0.1 ms for whatever is random.
+    /// An SSD on SATA: 550 MB/s, 0.1 ms for a random read.
     #[must_use]
     pub fn ssd() -> Self {
         Self {
@@ -64,24 +64,24 @@ impl Pace {
 
     pub(super) fn check(&self) -> Result<(), &'static str> {
         if self.read_bytes_per_second == 0 || self.write_bytes_per_second == 0 {
-            return Err("a pace is at least a byte per second");
+            return Err("a timing is at least a byte per second");
         }
         Ok(())
     }
 }
 
-/// The time that a medium has spent.
+/// Virtual clock of a medium.
 #[derive(Debug, Clone)]
 pub(super) struct Clock {
-    pace: Pace,
+    timing: Timing,
     elapsed_ns: u64,
     read_end: u64,
     write_end: u64,
 }
 
 impl Clock {
-    pub(super) fn new(pace: Pace) -> Self {
-        Self { pace, elapsed_ns: 0, read_end: 0, write_end: 0 }
+    pub(super) fn new(timing: Timing) -> Self {
+        Self { timing, elapsed_ns: 0, read_end: 0, write_end: 0 }
     }
 
     pub(super) fn elapsed_ns(&self) -> u64 {
@@ -93,26 +93,26 @@ impl Clock {
     }
 
     pub(super) fn read(&mut self, offset: u64, length: usize) {
-        let random = if offset == self.read_end { 0 } else { self.pace.random_read_ns };
+        let random = if offset == self.read_end { 0 } else { self.timing.random_read_ns };
         self.read_end = offset + length as u64;
-        self.operation(random, self.pace.read_bytes_per_second, offset..self.read_end);
+        self.operation(random, self.timing.read_bytes_per_second, offset..self.read_end);
     }
 
     pub(super) fn write(&mut self, offset: u64, length: usize) {
-        let random = if offset == self.write_end { 0 } else { self.pace.random_write_ns };
+        let random = if offset == self.write_end { 0 } else { self.timing.random_write_ns };
         self.write_end = offset + length as u64;
-        self.operation(random, self.pace.write_bytes_per_second, offset..self.write_end);
+        self.operation(random, self.timing.write_bytes_per_second, offset..self.write_end);
     }
 
     pub(super) fn flush(&mut self) {
-        self.spend(self.pace.flush_ns);
+        self.spend(self.timing.flush_ns);
     }
 
     fn operation(&mut self, random_ns: u64, rate: u64, range: Range<u64>) {
         let moving = u128::from(range.end - range.start) * 1_000_000_000 / u128::from(rate);
-        let ns = self.pace.operation_ns + random_ns + u64::try_from(moving).unwrap_or(u64::MAX / 2);
+        let ns = self.timing.operation_ns + random_ns + u64::try_from(moving).unwrap_or(u64::MAX / 2);
         let meets = |(slow, _): &&(Range<u64>, u32)| slow.start < range.end && range.start < slow.end;
-        let factor = self.pace.slow.iter().filter(meets).map(|(_, factor)| *factor).max().unwrap_or(1);
+        let factor = self.timing.slow.iter().filter(meets).map(|(_, factor)| *factor).max().unwrap_or(1);
         self.spend(ns.saturating_mul(u64::from(factor)));
     }
 }
