@@ -24,7 +24,7 @@ pub(super) struct Flash {
     flipping: Flipping,
     decaying: Option<Decaying>,
     pooled: Option<Pooled>,
-    pub(super) bus: Bus,
+    bus: Bus,
     /// Whether writes no longer change anything.
     pub(super) drops_writes: bool,
 }
@@ -58,7 +58,7 @@ impl Flash {
                 Place::Cell(cell) => flash.read_cells(at, cell, part),
                 Place::Dropped => flash.read_dropped(at, part),
             }
-            flash.bus.carry(at, part);
+            flash.carry(at, part);
             Ok(())
         });
     }
@@ -84,6 +84,13 @@ impl Flash {
             }
             Ok(())
         })
+    }
+
+    /// Notes what is transferred from or to the host, where that is seen again.
+    pub(super) fn carry(&mut self, sector: u64, data: &[u8]) {
+        if self.filler.dropped == DroppedRead::LastOnBus {
+            self.bus.carry(sector, data);
+        }
     }
 
     /// Calls `act` with each part of an operation that lies in one piece.

@@ -211,7 +211,7 @@ impl Device for ModelMedium {
         // A write that meets the failure is done in part; the rest meets what comes then.
         while !left.is_empty() {
             let (now, later) = left.split_at(self.enter(Direction::Write, at, left.len())?);
-            self.flash.bus.carry(at / SECTOR_BYTES, now);
+            self.flash.carry(at / SECTOR_BYTES, now);
             self.caches.write(&mut self.flash, at / SECTOR_BYTES, now)?;
             at += now.len() as u64;
             left = later;

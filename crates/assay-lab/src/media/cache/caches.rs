@@ -42,7 +42,7 @@ impl Caches {
             if let Some((cache, held)) = self.holder(at) {
                 let to = (at + held).min(end);
                 self.each[cache].1.read(at, &mut into[part(at, to)]);
-                flash.bus.carry(at, &into[part(at, to)]);
+                flash.carry(at, &into[part(at, to)]);
                 at = to;
             } else {
                 let mut to = at;
