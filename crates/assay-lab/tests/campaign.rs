@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use assay_core::verification::FakeKind;
 use assay_lab::campaign::{Campaign, CheckResult, Judgement, Report, Size};
-use assay_lab::media::{Class, Found, MediumSpec, ModelMedium, Reach, Truth, population};
+use assay_lab::media::{Class, Failure, Found, MediumSpec, ModelMedium, Reach, Trigger, Truth, population};
 use assay_verify::probe::Device;
 
 const SEEDS: u64 = 300;
@@ -97,6 +97,23 @@ fn data_that_are_not_put_back_are_seen() {
     assert_eq!((careless.harmed().count(), careless.lost().count()), (SEEDS as usize, SEEDS as usize));
     let saving = genuine(&|medium| write(medium, false, true));
     assert_eq!((saving.harmed().count(), saving.lost().count()), (SEEDS as usize, 0));
+}
+
+#[test]
+fn only_after_a_failure_nothing_can_be_put_back() {
+    let failing =
+        |_: u64| MediumSpec::genuine(1 << 30).that_fails(Trigger::AtTouch(1 << 20..2 << 20), Failure::ReadOnly);
+    let harmed = |touches: bool| {
+        let report = Campaign::over(failing, 0..1).run(|medium, _| {
+            medium.write_at(0, &[7; 512]).unwrap();
+            if touches {
+                medium.read_at(1 << 20, &mut [0; 512]).unwrap();
+            }
+            CheckResult::of(Found::Undecided, Reach::least())
+        });
+        (report.harmed().count(), report.lost().count())
+    };
+    assert_eq!((harmed(false), harmed(true)), ((1, 1), (0, 1)));
 }
 
 #[test]

@@ -59,7 +59,7 @@ impl Decaying {
 
     /// Counts a reading of `page`.
     pub(super) fn read(&mut self, page: u64) {
-        if self.concerns(page) && matches!(self.decay.retention, Retention::Reads(_)) {
+        if self.concerns(page) {
             let age = self.ages.entry(page).or_default();
             age.reads = age.reads.saturating_add(1);
         }

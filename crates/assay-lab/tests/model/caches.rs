@@ -125,6 +125,15 @@ fn caches_for_random_and_sequential_writes_are_apart() {
 }
 
 #[test]
+fn a_write_goes_to_the_first_cache_that_takes_it() {
+    let caches = |first: u64, second: u64| {
+        Card::new(&MediumSpec::limbo(GIB, REAL).with_cache(Cache::of(first)).with_cache(Cache::of(second)))
+    };
+    assert!(survives(&mut caches(MIB, 4 * KIB), 100, false));
+    assert!(!survives(&mut caches(4 * KIB, MIB), 100, false));
+}
+
+#[test]
 fn written_back_is_what_the_memory_learns_on_eviction_or_flush() {
     // Two addresses of one cell: what is read at the other tells what the memory knows.
     let wrap = |ignores_flush| {
