@@ -6,7 +6,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use assay_lab::media::{Cache, Failure, Gate, MediumSpec, SharedMedium, WritePolicy, catalogue};
+use assay_lab::media::{Cache, Failure, Gate, MediumSpec, SharedMedium, WritePolicy};
 use assay_lab::{FakeCard, FileSystem, Lab, Missing, Mount, skip};
 use assay_verify::probe::Device;
 use rustix::fs::{Advice, fadvise};
@@ -117,7 +117,7 @@ fn every_file_system_holds_hangs_and_fails_with_its_medium() {
         (FileSystem::Vfat, Failure::WriteErrors),
         (FileSystem::Exfat, Failure::Gone),
     ] {
-        let real = lab!(TEST, real(&catalogue::new(MediumSpec::genuine(320 * MIB))));
+        let real = lab!(TEST, real(&MediumSpec::genuine(320 * MIB).blank()));
         let directory = tempfile::tempdir().unwrap();
         let mount = match Mount::make(file_system, real.card.path(), &directory.path().join("mnt")) {
             Ok(mount) => mount,

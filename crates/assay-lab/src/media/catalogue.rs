@@ -2,7 +2,6 @@
 
 use super::address::{Misaddress, Operations};
 use super::cache::{Cache, Eviction};
-use super::content::{InitialContent, Pattern};
 use super::decay::{Decay, Retention};
 use super::dropped::DroppedRead;
 use super::failure::{Failure, Hang, Trigger};
@@ -100,8 +99,7 @@ pub fn devices() -> Vec<Named> {
 pub fn mounted() -> Vec<(Named, FileSystem)> {
     let limbo = |announced, real, cache| MediumSpec::limbo(announced, real).with_cache(Cache::of(cache));
     let pool = Some(Pool { bytes: 100 * MIB, accounting: Accounting::Compressed, when_full: WhenFull::Drops });
-    let before = InitialContent { pattern: Pattern::Zeros, used_bytes: 0 };
-    let row = |name, spec: MediumSpec, file_system| (Named { name, spec: new(spec) }, file_system);
+    let row = |name, spec: MediumSpec, file_system| (Named { name, spec: spec.blank() }, file_system);
     vec![
         row("limbo of 200 in 600 MiB, cache of 1 MiB", limbo(600 * MIB, 200 * MIB, MIB), FileSystem::Ext4),
         row("limbo of 200 in 600 MiB, cache of 64 MiB", limbo(600 * MIB, 200 * MIB, 64 * MIB), FileSystem::Ext4),
@@ -110,7 +108,7 @@ pub fn mounted() -> Vec<(Named, FileSystem)> {
         row("thin, 100 of 600 MiB", thin(600 * MIB, 100 * MIB), FileSystem::Ext4),
         row(
             "compresses the known pattern, 100 of 600 MiB",
-            MediumSpec { pool, before, ..MediumSpec::genuine(600 * MIB) },
+            MediumSpec { pool, ..MediumSpec::genuine(600 * MIB).blank() },
             FileSystem::Ext4,
         ),
         // The test chooses from when on writes are dropped.
@@ -118,17 +116,11 @@ pub fn mounted() -> Vec<(Named, FileSystem)> {
     ]
 }
 
-/// The same medium as new: file systems rely on zeros where they wrote nothing.
-#[must_use]
-pub fn new(spec: MediumSpec) -> MediumSpec {
-    MediumSpec { before: InitialContent { pattern: Pattern::Zeros, used_bytes: 0 }, ..spec }
-}
-
 /// `real` of `announced` bytes, in units of 1 MiB, none of them used.
 fn thin(announced: u64, real: u64) -> MediumSpec {
     let accounting = Accounting::Units { unit_bytes: MIB, zeros_are_free: false };
     let pool = Some(Pool { bytes: real, accounting, when_full: WhenFull::Drops });
-    new(MediumSpec { pool, ..MediumSpec::genuine(announced) })
+    MediumSpec { pool, ..MediumSpec::genuine(announced) }.blank()
 }
 
 #[cfg(test)]

@@ -92,6 +92,12 @@ impl MediumSpec {
         Self { layout, ..Self::genuine(announced) }
     }
 
+    /// The same, never written: file systems rely on zeros where they wrote nothing.
+    #[must_use]
+    pub fn blank(self) -> Self {
+        Self { before: InitialContent { pattern: Pattern::Zeros, used_bytes: 0 }, ..self }
+    }
+
     /// The same with a further cache.
     #[must_use]
     pub fn with_cache(mut self, cache: Cache) -> Self {
