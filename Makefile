@@ -1,5 +1,5 @@
 # One-line recipes. `make test` is what CI runs; on a bare machine it installs what it needs.
-.PHONY: test peers check build bench schema clean
+.PHONY: test peers check build bench schema miri clean
 
 test: peers check
 	@mkdir -p target
@@ -28,6 +28,10 @@ bench: peers
 # After a change of the record's types: see CONTRIBUTING.md.
 schema:
 	ASSAY_BLESS=1 cargo test --quiet -p assay --test schema
+
+# Unsafe code under Miri, where Miri can run it (the buffers of the engine); needs a nightly toolchain with Miri.
+miri:
+	cargo +nightly miri test --locked -p assay-engine --lib buffer
 
 clean:
 	cargo clean

@@ -2,7 +2,7 @@
 //! them. Everything is probed; what is missing is done without and noted.
 
 use std::mem::ManuallyDrop;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use io_uring::{IoUring, Probe, opcode, types};
 
@@ -67,31 +67,29 @@ fn open(entries: u32) -> std::io::Result<(IoUring, Capabilities)> {
 /// One ring with its buffers, for one thread.
 ///
 /// The pool is dropped by hand: while operations are in flight the kernel may write to it.
-pub(crate) struct Uring {
+pub(crate) struct Uring<'a> {
     ring: ManuallyDrop<IoUring>,
     pool: ManuallyDrop<Pool>,
     block: u32,
-    fd: i32,
+    /// Of the target, which therefore stays open for as long as the ring may name it.
+    fd: BorrowedFd<'a>,
     fixed_buffers: bool,
     registered_file: bool,
     /// Handed to the kernel or about to be, and not yet reaped.
     in_flight: usize,
 }
 
-impl Uring {
-    pub(crate) fn new(mut pool: Pool, target: &Target, depth: u32, block: u64) -> std::io::Result<Self> {
+impl<'a> Uring<'a> {
+    pub(crate) fn new(pool: Pool, target: &'a Target, depth: u32, block: u64) -> std::io::Result<Self> {
         let block = u32::try_from(block).map_err(|_| std::io::ErrorKind::InvalidInput)?;
         let (ring, _) = open(depth.next_power_of_two().max(8))?;
-        let fd = target.file().as_raw_fd();
-        let registered_file = ring.submitter().register_files(&[fd]).is_ok();
+        let fd = target.file().as_fd();
+        let registered_file = ring.submitter().register_files(&[fd.as_raw_fd()]).is_ok();
         let vectors: Vec<libc::iovec> = (0..depth as usize)
-            .map(|slot| {
-                let buffer = pool.slot(slot);
-                libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() }
-            })
+            .map(|slot| libc::iovec { iov_base: pool.slot_ptr(slot).cast(), iov_len: block as usize })
             .collect();
-        // SAFETY: the buffers belong to `pool`, which this value keeps mapped until the ring is
-        // closed and nothing is in flight (see `drop`).
+        // SAFETY: the buffers lie within `pool`, which this value keeps mapped until the ring is closed and
+        // nothing is in flight (see `drop`). Registering pins the pages and writes nothing.
         let fixed_buffers = unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
         Ok(Self {
             ring: ManuallyDrop::new(ring),
@@ -117,6 +115,7 @@ impl Uring {
             };
         }
         let length = self.block;
+        let fd = types::Fd(self.fd.as_raw_fd());
         let entry = match (self.registered_file, self.fixed_buffers) {
             (true, true) => build!(
                 opcode::ReadFixed::new(types::Fixed(0), pointer, length, slot),
@@ -127,19 +126,16 @@ impl Uring {
                 opcode::Write::new(types::Fixed(0), pointer, length)
             ),
             (false, true) => build!(
-                opcode::ReadFixed::new(types::Fd(self.fd), pointer, length, slot),
-                opcode::WriteFixed::new(types::Fd(self.fd), pointer, length, slot)
+                opcode::ReadFixed::new(fd, pointer, length, slot),
+                opcode::WriteFixed::new(fd, pointer, length, slot)
             ),
-            (false, false) => build!(
-                opcode::Read::new(types::Fd(self.fd), pointer, length),
-                opcode::Write::new(types::Fd(self.fd), pointer, length)
-            ),
+            (false, false) => build!(opcode::Read::new(fd, pointer, length), opcode::Write::new(fd, pointer, length)),
         };
         entry.user_data(u64::from(io.slot))
     }
 }
 
-impl Engine for Uring {
+impl Engine for Uring<'_> {
     fn buffer(&mut self, slot: u32) -> &mut [u8] {
         self.pool.slot(slot as usize)
     }
@@ -147,7 +143,10 @@ impl Engine for Uring {
     #[inline]
     fn submit(&mut self, io: Io) -> Submit {
         let entry = self.entry(io);
-        // SAFETY: buffer and file outlive the operation: both are kept until nothing is in flight.
+        // SAFETY: the entry names a slot's memory, which this value keeps mapped until nothing is in flight
+        // (`drop`), and the target's file, which is borrowed and so stays open. The hot loop
+        // takes a slot again only when its completion was reaped, so that no reference to its memory exists
+        // while the kernel reads or writes it; `Pool::slot` forms none to its neighbours.
         match unsafe { self.ring.submission().push(&entry) } {
             Ok(()) => {
                 self.in_flight += 1;
@@ -177,7 +176,7 @@ impl Engine for Uring {
     }
 }
 
-impl Drop for Uring {
+impl Drop for Uring<'_> {
     fn drop(&mut self) {
         // Unmapping a buffer that the kernel still writes to would corrupt whatever is mapped
         // there next, so wait for what is in flight. A thread that hangs here is abandoned by
@@ -187,7 +186,8 @@ impl Drop for Uring {
                 return; // leaks ring and buffers on purpose
             }
         }
-        // SAFETY: dropped once, here, ring first; nothing is in flight.
+        // SAFETY: neither is used again, and this runs once. Nothing is in flight, and the ring is closed before
+        // its registered buffers are unmapped.
         unsafe {
             ManuallyDrop::drop(&mut self.ring);
             ManuallyDrop::drop(&mut self.pool);

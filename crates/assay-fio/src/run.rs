@@ -143,7 +143,8 @@ fn start(jobs: &str, output: &str, words: &File) -> io::Result<Child> {
         .stderr(Stdio::from(words.try_clone()?))
         // Ctrl-C comes to this process alone, which then tells fio.
         .process_group(0);
-    // SAFETY: between fork and exec only one system call is made, which is async-signal-safe.
+    // SAFETY: between fork and exec the closure makes one system call, which is async-signal-safe: it takes
+    // numbers, allocates nothing also where it fails, and touches no lock that another thread may hold.
     unsafe {
         command.pre_exec(|| {
             // fio ends with this process, however that ends.

@@ -30,7 +30,9 @@ static TELL: OnceLock<PipeWriter> = OnceLock::new();
 pub(crate) fn apart(work: impl FnOnce() -> Result<Exit, Failure>) -> Result<Exit, Failure> {
     let Ok((listen, tell)) = pipe() else { return work() };
     let parent = getpid();
-    // SAFETY: this process has one thread, so that nothing is locked or half done in its copy.
+    // SAFETY: this process has one thread (`main` comes here without starting another), so that the copy of
+    // its memory holds no lock that nobody releases and nothing half written. Both processes own their
+    // copies; they share only open files, of which each closes the end of the pipe that is not its own.
     match unsafe { libc::fork() } {
         0 => {
             drop(listen);
