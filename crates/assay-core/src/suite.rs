@@ -205,9 +205,9 @@ impl Suite {
         let ms = |d: Duration| format!("{}ms", d.as_millis());
         let mut text = format!(
             "name = {}\nversion = {}\npurpose = {}\nbudget = \"{}\"\nmax_write = \"{}B\"\nrepeats = {}\nspan = \"{}B\"\n",
-            quoted(&self.name),
+            crate::text::toml(&self.name),
             self.version,
-            quoted(&self.purpose),
+            crate::text::toml(&self.purpose),
             ms(self.budget),
             self.max_write.0,
             self.repeats,
@@ -230,7 +230,7 @@ impl Suite {
             };
             text += &format!(
                 "\n[[workload]]\nname = {}\nop = \"{op}\"\npattern = \"{pattern}\"\nblock = \"{}B\"\nqueue_depth = {}\njobs = {}\nsync = \"{sync}\"\ndirect = {}\n",
-                quoted(&w.name),
+                crate::text::toml(&w.name),
                 w.block.0,
                 w.queue_depth,
                 w.jobs,
@@ -350,12 +350,6 @@ fn check_workload(
         span,
         analysis: raw.analysis,
     })
-}
-
-/// A TOML string.
-fn quoted(text: &str) -> String {
-    // A JSON string is a TOML basic string but for DEL, which only TOML wants escaped.
-    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
 fn is_name(text: &str) -> bool {

@@ -152,22 +152,60 @@ pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
     Duration::try_from_secs_f64(total).map_err(|_| fail())
 }
 
-/// A number with three significant figures, as people read rates: `23.4`, `1 480`, `0.021`.
+/// From here on a figure is written as `1.00e15`: nothing that assay measures is as large, and 300
+/// digits of a damaged or hostile record would push everything else aside.
+const LONG: f64 = 1e15;
+
+/// A number with three significant figures, as people read rates: `23.4`, `1 480`, `0.021`, `1.00e15`.
 #[must_use]
 pub fn figures(value: f64) -> String {
     let magnitude = value.abs();
-    if !value.is_finite() {
-        "–".to_owned()
-    } else if magnitude >= 999.5 {
+    if (999.5..LONG).contains(&magnitude) {
         grouped(value.round() as i64)
     } else if magnitude >= 99.95 {
-        format!("{value:.0}")
+        fixed(value, 0)
     } else if magnitude >= 9.995 {
-        format!("{value:.1}")
+        fixed(value, 1)
     } else if magnitude >= 0.9995 || magnitude == 0.0 {
-        format!("{value:.2}")
+        fixed(value, 2)
     } else {
-        format!("{value:.3}")
+        fixed(value, 3)
+    }
+}
+
+/// A number with so many decimals, at most a few columns wide: from 10^15 on as `1.00e15`, and `–` for
+/// what is no number.
+#[must_use]
+pub fn fixed(value: f64, decimals: usize) -> String {
+    if !value.is_finite() {
+        "–".to_owned()
+    } else if value.abs() >= LONG {
+        format!("{value:.2e}")
+    } else {
+        format!("{value:.decimals$}")
+    }
+}
+
+/// The same without zeros at the end that say nothing: `95`, `99.5`.
+#[must_use]
+pub fn trimmed(value: f64, decimals: usize) -> String {
+    let text = fixed(value, decimals);
+    match text.split_once('.') {
+        Some((_, fraction)) if !fraction.contains('e') => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        _ => text,
+    }
+}
+
+/// The shortest text that reads back as the same number, for machines: `23.4`, `1e305`; empty for what
+/// is no number.
+#[must_use]
+pub fn exact(value: f64) -> String {
+    if !value.is_finite() {
+        String::new()
+    } else if value == 0.0 || (1e-5..LONG).contains(&value.abs()) {
+        value.to_string()
+    } else {
+        format!("{value:e}")
     }
 }
 
@@ -199,7 +237,7 @@ pub fn rate(bytes_per_second: f64) -> String {
 pub fn latency(nanoseconds: f64) -> String {
     let magnitude = nanoseconds.abs();
     if magnitude < 1e3 {
-        format!("{nanoseconds:.0} ns")
+        format!("{} ns", fixed(nanoseconds, 0))
     } else if magnitude < 1e6 {
         format!("{} µs", figures(nanoseconds / 1e3))
     } else if magnitude < 1e9 {
@@ -291,6 +329,16 @@ mod tests {
         assert_eq!(figures(0.0211), "0.021");
         assert_eq!(figures(9.996), "10.0");
         assert_eq!(figures(f64::NAN), "–");
+        assert_eq!(figures(f64::INFINITY), "–");
+        assert_eq!(figures(-1e305), "-1.00e305");
+        assert_eq!(fixed(12.345, 1), "12.3");
+        assert_eq!(fixed(1e305, 1), "1.00e305");
+        assert_eq!(
+            (trimmed(95.0, 2), trimmed(99.5, 2), trimmed(1e300, 2)),
+            ("95".into(), "99.5".into(), "1.00e300".into())
+        );
+        assert_eq!(rate(1e305), "1.00e299 MB/s");
+        assert_eq!(latency(f64::MAX), "1.80e299 s");
         assert_eq!(grouped(1_234_567), "1 234 567");
         assert_eq!(rate(23_400_000.0), "23.4 MB/s");
         assert_eq!(latency(94_600.0), "94.6 µs");
@@ -303,6 +351,20 @@ mod tests {
         fn what_is_shown_exactly_reads_back(units in 1u64..1023, power in 0u32..4) {
             let bytes = Bytes(units << (10 * power));
             prop_assert_eq!(bytes.to_string().parse::<Bytes>(), Ok(bytes));
+        }
+
+        #[test]
+        fn a_figure_is_never_long(value in proptest::num::f64::ANY) {
+            for text in [figures(value), fixed(value, 3), rate(value), latency(value)] {
+                prop_assert!(text.chars().count() <= 25, "{}", text);
+            }
+        }
+
+        #[test]
+        fn an_exact_number_reads_back_and_is_never_long(value in proptest::num::f64::NORMAL | proptest::num::f64::ZERO) {
+            let text = exact(value);
+            prop_assert_eq!(text.parse::<f64>().unwrap(), value);
+            prop_assert!(text.len() <= 25, "{}", text);
         }
 
         #[test]

@@ -1,0 +1,26 @@
+//! Text that came from a device, a file or another host is never trusted. One function for each
+//! place that text goes to; each takes any text and gives what cannot act there.
+//!
+//! | to | function |
+//! | --- | --- |
+//! | one line on a terminal | [`harmless`], [`label`] |
+//! | a file shown on a terminal | [`visible`] |
+//! | HTML, SVG and XML, between tags and in quoted attributes | [`markup`] |
+//! | Markdown, in a line or a table's cell | [`markdown`] |
+//! | a cell of CSV | [`csv`] |
+//! | a JSON document | [`json`] |
+//! | a string in TOML | [`toml`] |
+
+mod csv;
+mod harmless;
+mod json;
+mod markdown;
+mod markup;
+mod toml;
+
+pub use csv::csv;
+pub use harmless::{harmless, label, visible};
+pub use json::json;
+pub use markdown::markdown;
+pub use markup::markup;
+pub use toml::toml;
