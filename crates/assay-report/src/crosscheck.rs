@@ -2,6 +2,7 @@
 
 use assay_core::estimate::Estimate;
 use assay_core::record::Record;
+use assay_core::units::fixed;
 
 use crate::facts::clean;
 
@@ -36,8 +37,8 @@ fn ratio(estimate: Option<&Estimate>) -> String {
     match estimate {
         None => "–".to_owned(),
         Some(Estimate { point, low: Some(low), high: Some(high), .. }) => {
-            format!("{point:.2} ({low:.2}–{high:.2})")
+            format!("{} ({}–{})", fixed(*point, 2), fixed(*low, 2), fixed(*high, 2))
         }
-        Some(e) => format!("{:.2} n={}", e.point, e.n),
+        Some(e) => format!("{} n={}", fixed(e.point, 2), e.n),
     }
 }

@@ -2,7 +2,8 @@
 
 use assay_core::estimate::Estimate;
 use assay_core::record::{Measurement, Record};
-use assay_core::text::harmless;
+use assay_core::text;
+use assay_core::units::exact;
 
 use crate::bus;
 use crate::facts;
@@ -133,7 +134,7 @@ fn of_estimate(e: Option<&Estimate>) -> [String; 4] {
 }
 
 fn number(value: Option<f64>) -> String {
-    value.filter(|v| v.is_finite()).map(|v| v.to_string()).unwrap_or_default()
+    value.map(exact).unwrap_or_default()
 }
 
 /// The name a value has in the record.
@@ -146,38 +147,7 @@ fn row(out: &mut String, cells: impl Iterator<Item = String>) {
         if i > 0 {
             out.push(',');
         }
-        out.push_str(&quoted(&cell));
+        out.push_str(&text::csv(&cell));
     }
     out.push_str("\r\n");
-}
-
-/// A cell that neither breaks the table nor runs as a formula in a spreadsheet: one that begins
-/// like a formula and is no number gets an apostrophe in front (OWASP, "CSV injection").
-fn quoted(cell: &str) -> String {
-    let formula =
-        cell.trim_start_matches(' ').starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
-    let mut text = harmless(cell);
-    if formula && cell.parse::<f64>().is_err() {
-        text.insert(0, '\'');
-    }
-    if text.contains(['"', ',', '\n', '\r']) || text != text.trim() {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text
-    }
-}
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn formulas_become_text_and_numbers_stay() {
-        assert_eq!(quoted("=HYPERLINK(\"http://x\",\"y\")"), "\"'=HYPERLINK(\"\"http://x\"\",\"\"y\"\")\"");
-        for bad in ["+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", " =1"] {
-            assert!(quoted(bad).trim_start_matches('"').starts_with('\''), "{bad:?} -> {}", quoted(bad));
-        }
-        assert_eq!(quoted("-12.5"), "-12.5");
-        assert_eq!(quoted("a,b"), "\"a,b\"");
-        assert_eq!(quoted("line\nbreak"), "line\u{fffd}break");
-    }
 }

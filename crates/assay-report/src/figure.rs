@@ -2,7 +2,7 @@
 //! rests on.
 
 use assay_core::estimate::Estimate;
-use assay_core::units::{figures, grouped};
+use assay_core::units::{figures, fixed, grouped};
 
 /// A figure and what is said of its certainty.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,12 +37,14 @@ pub(crate) fn shown(estimate: &Estimate, unit: f64) -> Shown {
     }
     let decimals = value.split_once('.').map_or(0, |(_, fraction)| fraction.len());
     let step = 0.1f64.powi(i32::try_from(decimals).unwrap_or(0));
-    let spread = if half > 0.0 && half < step / 2.0 {
+    let spread = if value.contains('e') {
+        format!("±{}", figures(half))
+    } else if half > 0.0 && half < step / 2.0 {
         format!("±<{step:.decimals$}")
-    } else if decimals == 0 {
+    } else if decimals == 0 && half < 1e15 {
         format!("±{}", grouped(half.round() as i64))
     } else {
-        format!("±{half:.decimals$}")
+        format!("±{}", fixed(half, decimals))
     };
     Shown { value, spread }
 }
@@ -110,6 +112,14 @@ mod tests {
     #[test]
     fn a_figure_without_interval_says_how_many_values_it_rests_on() {
         assert_eq!(shown(&Estimate::bare(1.0e6, 1, "x"), MB).text(), "1.00 n=1");
+    }
+
+    #[test]
+    fn a_figure_from_elsewhere_is_never_long() {
+        for (point, low, high) in [(1e305, 0.9e305, 1.1e305), (5.0, -1e305, 1e305), (1500.0, -1e16, 1e16)] {
+            let text = shown(&estimate(point, low, high), 1.0).text();
+            assert!(text.chars().count() < 30, "{text}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use assay_core::estimate::Estimate;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record};
+use assay_core::text;
 use assay_core::units::{figures, rate};
 
 use crate::bus;
@@ -37,8 +38,8 @@ fn comparison(out: &mut String, records: &[Record]) {
         let iops = |m: Option<&Measurement>| figure(m.and_then(|m| m.iops.as_ref()), 1.0);
         out.push_str(&format!(
             "| {} | {} | {} | {} | {} | {} | {} |\n",
-            escaped(&clean(&record.id)),
-            escaped(&facts::title(record)),
+            text::markdown(&clean(&record.id)),
+            text::markdown(&facts::title(record)),
             mb(h.sequential_read),
             mb(h.sequential_write),
             iops(h.random_read),
@@ -50,12 +51,12 @@ fn comparison(out: &mut String, records: &[Record]) {
 }
 
 fn one(out: &mut String, record: &Record) {
-    out.push_str(&format!("# {}\n\n", escaped(&facts::title(record))));
-    out.push_str(&format!("**{}**\n\n", escaped(&capitalised(&verdict_sentence(record)))));
+    out.push_str(&format!("# {}\n\n", text::markdown(&facts::title(record))));
+    out.push_str(&format!("**{}**\n\n", text::markdown(&capitalised(&verdict_sentence(record)))));
     let medium = &record.medium;
     let mut fact = |name: &str, value: String| {
         if !value.is_empty() {
-            out.push_str(&format!("- {name}: {}\n", escaped(&value)));
+            out.push_str(&format!("- {name}: {}\n", text::markdown(&value)));
         }
     };
     fact(
@@ -91,9 +92,9 @@ fn one(out: &mut String, record: &Record) {
     if !notes.is_empty() {
         out.push_str("## Warnings\n\n");
         for note in notes {
-            out.push_str(&format!("- **{}**: {}.", note.word(), escaped(&clean(&note.sentence()))));
+            out.push_str(&format!("- **{}**: {}.", note.word(), text::markdown(&clean(&note.sentence()))));
             if !note.remedy.is_empty() {
-                out.push_str(&format!(" Remedy: {}.", escaped(&clean(&note.remedy))));
+                out.push_str(&format!(" Remedy: {}.", text::markdown(&clean(&note.remedy))));
             }
             out.push('\n');
         }
@@ -115,14 +116,14 @@ fn table(out: &mut String, record: &Record) {
         let n = m.bytes_per_second.as_ref().or(m.iops.as_ref()).map(|e| e.n.to_string()).unwrap_or_default();
         out.push_str(&format!(
             "| {} | {} | {} | {} | {} | {} | {} | {n} | {} |\n",
-            escaped(&m.workload.title()),
+            text::markdown(&m.workload.title()),
             figure(m.bytes_per_second.as_ref(), MB),
             figure(m.durable_bytes_per_second.as_ref(), MB),
             figure(m.iops.as_ref(), 1.0),
             time(m.latency_ns.p50.as_ref()),
             time(m.latency_ns.p99.as_ref()),
             bus::share(record, m).map(percent).unwrap_or_default(),
-            escaped(&remarks.join(", ")),
+            text::markdown(&remarks.join(", ")),
         ));
     }
     out.push('\n');
@@ -141,7 +142,7 @@ fn crosscheck(out: &mut String, record: &Record) {
             Some(trouble) => format!("{}: {trouble}", row.workload),
             None => row.workload,
         };
-        out.push_str(&format!("| {} | {} | {} | {} |\n", escaped(&workload), row.rate, row.p50, row.p99));
+        out.push_str(&format!("| {} | {} | {} | {} |\n", text::markdown(&workload), row.rate, row.p50, row.p99));
     }
     out.push('\n');
 }
@@ -160,22 +161,4 @@ fn time(e: Option<&Estimate>) -> String {
         let (name, unit) = latency_unit(e.point);
         format!("{} {name}", figures(e.point / unit))
     })
-}
-
-/// Text that Markdown and the HTML in it leave alone.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' => {
-                out.push('\\');
-                out.push(c);
-            }
-            c => out.push(c),
-        }
-    }
-    out
 }

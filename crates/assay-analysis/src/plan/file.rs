@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use assay_core::text::toml;
+
 use super::design::{ExperimentPlan, Moves};
 
 /// What the files are.
@@ -36,7 +38,7 @@ fn write_body(plan: &ExperimentPlan, out: &mut String) -> std::fmt::Result {
     writeln!(out, "handling_minutes = {:?}", plan.handling_minutes)?;
     writeln!(out, "slots = {}", list(plan.slots.names()))?;
     for model in plan.roster.models() {
-        write!(out, "\n[[model]]\nname = {}\nunits = {}\n", quoted(&model.name), list(&model.units))?;
+        write!(out, "\n[[model]]\nname = {}\nunits = {}\n", toml(&model.name), list(&model.units))?;
     }
     for order in &plan.orders {
         write!(out, "\n# order of workloads\n[[order]]\nworkloads = {}\n", list(order))?;
@@ -48,9 +50,9 @@ fn write_body(plan: &ExperimentPlan, out: &mut String) -> std::fmt::Result {
                 out,
                 "  {{ wave = {}, slot = {}, model = {}, unit = {}, order = {} }},",
                 cell.wave,
-                quoted(&cell.slot),
-                quoted(&cell.model),
-                quoted(&cell.unit),
+                toml(&cell.slot),
+                toml(&cell.model),
+                toml(&cell.unit),
                 cell.order
             )?;
         }
@@ -61,18 +63,13 @@ fn write_body(plan: &ExperimentPlan, out: &mut String) -> std::fmt::Result {
         out,
         "\n# hash: BLAKE3 of the text of the suite's file; text: the suite\n[suite]\nsource = {}\nhash = {}\ntext = \
          \"\"\"\n{}\"\"\"\n",
-        quoted(&suite.source),
-        quoted(&suite.hash),
+        toml(&suite.source),
+        toml(&suite.hash),
         suite.suite.to_text().replace('\\', "\\\\").replace("\"\"\"", "\"\"\\\"")
     )
 }
 
 fn list(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+    let names: Vec<String> = names.iter().map(|name| toml(name)).collect();
     format!("[{}]", names.join(", "))
-}
-
-/// A TOML string: a JSON string is one but for DEL, which only TOML wants escaped.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

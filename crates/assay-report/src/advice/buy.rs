@@ -1,7 +1,7 @@
 //! Which one to buy.
 
 use assay_analysis::advise::{BuyAdvice, BuyOffer, Choice, Standing};
-use assay_core::units::{figures, grouped};
+use assay_core::units::{figures, fixed, grouped};
 
 use super::layout::{Page, Told};
 use super::words::{cells, left_out, marks, percent, probability, unit};
@@ -27,10 +27,8 @@ fn money(amount: f64, currency: &str) -> String {
     let cents = (amount * 100.0).round();
     let number = if cents % 100.0 == 0.0 && cents.abs() < 1e15 {
         grouped((cents / 100.0) as i64)
-    } else if amount < 1000.0 {
-        format!("{amount:.2}")
     } else {
-        grouped(amount.round() as i64)
+        if amount < 1000.0 { fixed(amount, 2) } else { figures(amount) }
     };
     format!("{number} {}", clean(currency)).trim_end().to_owned()
 }

@@ -2,7 +2,7 @@
 
 use assay_analysis::advise::{Basis, Excluded, Figure};
 use assay_analysis::{Mark, Quantity};
-use assay_core::units::figures;
+use assay_core::units::{figures, fixed};
 
 use super::layout::Page;
 use crate::facts::clean;
@@ -67,7 +67,7 @@ pub(super) fn probability(p: f64) -> String {
 /// A share with up to one decimal: `50 %`, `0.4 %`.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    if percent == 0.0 || percent >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
+    format!("{} %", fixed(percent, if percent == 0.0 || percent >= 9.95 { 0 } else { 1 }))
 }
 
 /// What marks say, without the one that a single value says already.

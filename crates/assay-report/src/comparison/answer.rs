@@ -2,9 +2,10 @@
 
 use assay_analysis::Mark;
 use assay_analysis::compare::{Comparison, LoadComparison, Note, Pair, Side, Verdict, Why};
+use assay_core::units::trimmed;
 
 use super::change::change;
-use super::names::{figures_short, group, of};
+use super::names::{group, of};
 use crate::line::Paint;
 use crate::verdict::capitalised;
 
@@ -42,7 +43,7 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
         Verdict::Better | Verdict::Worse => is,
         Verdict::Same => {
             let real = if pair.significant { "; the difference is real but within the margin" } else { "" };
-            format!("{is}, within ±{} %{real}", figures_short(c.margin * 100.0))
+            format!("{is}, within ±{} %{real}", trimmed(c.margin * 100.0, 2))
         }
         Verdict::BusTie => format!("{is}; both are held by their bus, which says nothing of the media"),
         Verdict::CannotTell(why) => match why {

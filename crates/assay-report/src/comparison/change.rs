@@ -2,7 +2,7 @@
 
 use assay_analysis::Quantity;
 use assay_analysis::compare::Pair;
-use assay_core::units::figures;
+use assay_core::units::{figures, fixed};
 
 /// Ratios from a half to the double are said in percent, others as multiples.
 const PERCENT: std::ops::RangeInclusive<f64> = 0.5..=2.0;
@@ -41,7 +41,7 @@ pub(super) fn change(pair: &Pair, quantity: Quantity, than: &str) -> String {
 /// A share in percent with as many digits as people compare.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    let text = if percent.abs() >= 0.095 || percent == 0.0 { format!("{percent:.1}") } else { format!("{percent:.2}") };
+    let text = fixed(percent, if percent.abs() >= 0.095 || percent == 0.0 { 1 } else { 2 });
     // What is rounded to nothing has no sign.
     if text.trim_matches(['-', '0', '.']).is_empty() { text.trim_start_matches('-').to_owned() } else { text }
 }

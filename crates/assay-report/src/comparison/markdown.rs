@@ -1,6 +1,7 @@
 //! A comparison as Markdown.
 
 use assay_analysis::compare::{Comparison, LoadComparison};
+use assay_core::text;
 
 use super::answer::{letter, overall, sentence, side, word};
 use super::left_out::{about, clean_line, left_out};
@@ -11,15 +12,15 @@ use crate::figure::shown;
 /// The answer, a table of groups, a table of loads, and what has to be known.
 #[must_use]
 pub fn markdown(c: &Comparison) -> String {
-    let mut out = format!("# Comparison\n\n**{}**\n\n", escaped(&overall(c).0));
+    let mut out = format!("# Comparison\n\n**{}**\n\n", text::markdown(&overall(c).0));
     out.push_str("| group | medium | records |\n|---|---|---|\n");
     for info in &c.groups {
         let ids: Vec<String> = info.records.iter().map(|id| clean(id)).collect();
         out.push_str(&format!(
             "| {} | {} | {} |\n",
             info.letter,
-            escaped(&names::group(info)),
-            escaped(&ids.join(", "))
+            text::markdown(&names::group(info)),
+            text::markdown(&ids.join(", "))
         ));
     }
     if !c.loads.is_empty() {
@@ -27,16 +28,16 @@ pub fn markdown(c: &Comparison) -> String {
     }
     out.push('\n');
     if let Some(about) = about(c) {
-        out.push_str(&format!("- about: {}\n", escaped(&about)));
+        out.push_str(&format!("- about: {}\n", text::markdown(&about)));
     }
     for note in &c.notes {
-        out.push_str(&format!("- note: {}\n", escaped(&clean_line(&note.to_string()))));
+        out.push_str(&format!("- note: {}\n", text::markdown(&clean_line(&note.to_string()))));
     }
     for line in left_out(c) {
-        out.push_str(&format!("- left out: {}\n", escaped(&line)));
+        out.push_str(&format!("- left out: {}\n", text::markdown(&line)));
     }
     if !c.loads.is_empty() {
-        out.push_str(&format!("- method: {}\n", escaped(&method(c))));
+        out.push_str(&format!("- method: {}\n", text::markdown(&method(c))));
     }
     out
 }
@@ -57,7 +58,7 @@ fn row(out: &mut String, c: &Comparison, load: &LoadComparison) {
     let role = if load.primary { "primary" } else { "exploratory" };
     out.push_str(&format!(
         "| {} ({role}) | {}, {unit} |",
-        escaped(&clean(&load.title)),
+        text::markdown(&clean(&load.title)),
         names::quantity(load.quantity)
     ));
     for group in 0..c.groups.len() {
@@ -68,7 +69,7 @@ fn row(out: &mut String, c: &Comparison, load: &LoadComparison) {
             let value = if side.values.len() > 1 { figure.text() } else { figure.value };
             Some(format!("{value} ({}{marks})", names::n(side)))
         });
-        out.push_str(&format!(" {} |", escaped(&cell.unwrap_or_else(|| "–".to_owned()))));
+        out.push_str(&format!(" {} |", text::markdown(&cell.unwrap_or_else(|| "–".to_owned()))));
     }
     let answers: Vec<String> = load
         .pairs
@@ -78,20 +79,5 @@ fn row(out: &mut String, c: &Comparison, load: &LoadComparison) {
             format!("{}: {}", word(pair.verdict), sentence(c, load, pair, (&names.0, &names.1)))
         })
         .collect();
-    out.push_str(&format!(" {} |\n", escaped(&answers.join(". "))));
-}
-
-/// Text that Markdown and the HTML in it leave alone.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' => out.extend(['\\', c]),
-            c => out.push(c),
-        }
-    }
-    out
+    out.push_str(&format!(" {} |\n", text::markdown(&answers.join(". "))));
 }

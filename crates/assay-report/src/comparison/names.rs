@@ -2,7 +2,7 @@
 
 use assay_analysis::compare::{Basis, Comparison, GroupInfo, LoadComparison, Method, Side};
 use assay_analysis::{Mark, Quantity};
-use assay_core::units::figures;
+use assay_core::units::{figures, trimmed};
 
 use crate::facts::clean;
 use crate::figure::{MB, latency_unit};
@@ -120,20 +120,14 @@ pub(super) fn method(comparison: &Comparison) -> String {
     }
     let mut text = format!(
         "{} % intervals: {}; same is an interval within ±{} %",
-        figures_short(comparison.level * 100.0),
+        trimmed(comparison.level * 100.0, 2),
         ways.join(", "),
-        figures_short(comparison.margin * 100.0)
+        trimmed(comparison.margin * 100.0, 2)
     );
     if comparison.loads.iter().any(|load| load.widened) {
         text.push_str("; widened for repeats whose number --confidence decided");
     }
     text
-}
-
-/// `95`, `99.5`: without zeros that say nothing.
-pub(super) fn figures_short(value: f64) -> String {
-    let text = format!("{value:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// The ends of an axis.

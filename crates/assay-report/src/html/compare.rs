@@ -3,11 +3,12 @@
 use assay_core::estimate::Estimate;
 use assay_core::finding::Severity;
 use assay_core::record::{Measurement, Record};
+use assay_core::text::markup;
 use assay_core::workload::Pattern;
 
 use super::record::{cell, tone_class};
 use super::svg;
-use super::text::{esc, glued};
+use super::text::glued;
 use crate::facts;
 use crate::figure::MB;
 use crate::headline::{Headline, durable_or_acknowledged};
@@ -23,7 +24,7 @@ pub(crate) fn add(out: &mut String, records: &[Record]) {
             "<tr><th scope=\"row\">{}</th><td><span class=\"pill {}\">{}</span></td>",
             name(record, i),
             tone_class(record),
-            esc(word(record))
+            markup(word(record))
         ));
         cell(out, h.sequential_read.and_then(|m| m.bytes_per_second.as_ref()), MB);
         cell(out, h.sequential_write.and_then(durable_or_acknowledged), MB);
@@ -66,7 +67,7 @@ fn by_workload(out: &mut String, records: &[Record], title: &str) {
     let unit = if random { "IOPS" } else { "MB/s" };
     out.push_str(&format!(
         "<figure><figcaption>{}, {unit}</figcaption><table class=\"bars\"><tbody>\n",
-        esc(&capitalised(title))
+        markup(&capitalised(title))
     ));
     for (i, record, m) in found {
         let Some(e) = pick(m) else { continue };
@@ -94,7 +95,7 @@ fn name(record: &Record, index: usize) -> String {
     let place = record.host.slot.as_ref().map(|s| format!(", slot {}", facts::clean(s))).unwrap_or_default();
     format!(
         "<a href=\"#r{index}\">{}</a><small>{}</small>",
-        esc(&glued(&facts::title(record))),
-        esc(&format!("{}{place}", facts::clean(&record.id)))
+        markup(&glued(&facts::title(record))),
+        markup(&format!("{}{place}", facts::clean(&record.id)))
     )
 }

@@ -9,9 +9,10 @@ mod text;
 mod workload;
 
 use assay_core::record::Record;
+use assay_core::text::markup;
 
 use crate::facts;
-pub(crate) use text::{esc, fact, glued};
+pub(crate) use text::{fact, glued};
 
 const UPLOT_JS: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
 const UPLOT_CSS: &str = include_str!("../../assets/uplot/uPlot.min.css");
@@ -69,6 +70,6 @@ pub fn html(records: &[Record]) -> String {
 </body>
 </html>
 "#,
-        title = esc(&title),
+        title = markup(&title),
     )
 }

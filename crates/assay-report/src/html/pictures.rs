@@ -1,8 +1,8 @@
 //! Pictures of several records, and the slider over block sizes.
 
 use assay_core::record::Record;
+use assay_core::text::markup;
 
-use super::text::esc;
 use crate::pictures::{Curves, Film, Heat, Pareto, Sweep, Wanted, curves, dots, heat, pareto, sweep};
 use crate::pictures::{Dots, Drawing};
 
@@ -44,7 +44,7 @@ fn slider(out: &mut String, film: &Film) {
         "<figure class=\"picture sweep\"><figcaption class=\"control\" hidden><button type=\"button\">Play</button><input type=\"range\" min=\"0\" max=\"{last}\" value=\"0\" step=\"1\" aria-label=\"Block size\"><output></output></figcaption>\n"
     ));
     for (name, drawing) in film.frames() {
-        out.push_str(&format!("<div class=\"frame\" data-name=\"{}\">{}</div>\n", esc(name), drawing.inline()));
+        out.push_str(&format!("<div class=\"frame\" data-name=\"{}\">{}</div>\n", markup(name), drawing.inline()));
     }
     out.push_str("</figure>\n");
 }

@@ -4,10 +4,11 @@ use assay_core::estimate::Estimate;
 use assay_core::medium::Medium;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record};
+use assay_core::text::markup;
 use assay_core::units::Bytes;
 use assay_core::workload::Pattern;
 
-use super::text::{esc, fact, glued};
+use super::text::{fact, glued};
 use super::{svg, workload};
 use crate::bus;
 use crate::classes::judge;
@@ -55,11 +56,11 @@ fn head(out: &mut String, record: &Record) {
     let medium = &record.medium;
     out.push_str(&format!(
         "<header class=\"head\"><p class=\"kicker\">{} · {}</p><h1>{}</h1>\n<p class=\"verdict {tone}\"><span class=\"pill\">{}</span> {}</p></header>\n<dl class=\"facts\">\n",
-        esc(medium.kind.title()),
-        esc(&facts::when(&record.created)),
-        esc(&facts::title(record)),
-        esc(word(record)),
-        esc(&glued(&capitalised(&verdict_sentence(record)))),
+        markup(medium.kind.title()),
+        markup(&facts::when(&record.created)),
+        markup(&facts::title(record)),
+        markup(word(record)),
+        markup(&glued(&capitalised(&verdict_sentence(record)))),
     ));
     if record.outcome != Outcome::Completed {
         fact(out, "Outcome", &clean(&record.outcome.sentence()));
@@ -104,11 +105,11 @@ fn summary(out: &mut String, record: &Record, index: usize) {
     for (w, m) in record.measurements.iter().enumerate() {
         out.push_str(&format!(
             "<tr><th scope=\"row\"><a href=\"#r{index}-w{w}\">{}</a></th>",
-            esc(&capitalised(&m.workload.title()))
+            markup(&capitalised(&m.workload.title()))
         ));
         if let Some(words) = facts::no_figure(record, m) {
             let columns = if durable { 6 } else { 5 };
-            out.push_str(&format!("<td colspan=\"{columns}\" class=\"words\">{}</td></tr>\n", esc(&words)));
+            out.push_str(&format!("<td colspan=\"{columns}\" class=\"words\">{}</td></tr>\n", markup(&words)));
             continue;
         }
         let random = m.workload.pattern == Pattern::Random;
@@ -133,7 +134,7 @@ fn summary(out: &mut String, record: &Record, index: usize) {
         let names: Vec<String> = limited.iter().map(|m| m.workload.title()).collect();
         out.push_str(&format!(
             "<p class=\"hint\">Hatched bars are limited by the bus, not by the medium: {}.</p>\n",
-            esc(&names.join(", "))
+            markup(&names.join(", "))
         ));
     }
 }
@@ -148,10 +149,10 @@ fn crosscheck(out: &mut String, record: &Record) {
         let trouble = row.trouble.map(|trouble| format!(": {trouble}")).unwrap_or_default();
         out.push_str(&format!(
             "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-            esc(&format!("{}{trouble}", capitalised(&row.workload))),
-            esc(&row.rate),
-            esc(&row.p50),
-            esc(&row.p99)
+            markup(&format!("{}{trouble}", capitalised(&row.workload))),
+            markup(&row.rate),
+            markup(&row.p50),
+            markup(&row.p99)
         ));
     }
     out.push_str("</tbody></table></div>\n");
@@ -164,7 +165,7 @@ fn plain_bar(m: &Measurement, fastest: f64) -> String {
 /// A figure with its certainty, as a table cell.
 pub(crate) fn cell(out: &mut String, e: Option<&Estimate>, unit: f64) {
     match e.map(|e| shown(e, unit)) {
-        Some(s) => out.push_str(&format!("<td><b>{}</b> <small>{}</small></td>", esc(&s.value), esc(&s.spread))),
+        Some(s) => out.push_str(&format!("<td><b>{}</b> <small>{}</small></td>", markup(&s.value), markup(&s.spread))),
         None => out.push_str("<td></td>"),
     }
 }

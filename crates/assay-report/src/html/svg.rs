@@ -2,9 +2,9 @@
 
 use assay_core::estimate::Estimate;
 use assay_core::record::Measurement;
+use assay_core::text::markup;
 use assay_core::units::figures;
 
-use super::text::esc;
 use crate::figure::{MB, percent};
 
 /// A horizontal bar from 0 to `scale` with the interval as a whisker; both in the same unit.
@@ -13,7 +13,7 @@ pub(crate) fn bar(estimate: &Estimate, scale: f64, label: &str, class: &str) -> 
     let at = |value: f64| if scale > 0.0 { (value / scale).clamp(0.0, 1.0) * WIDTH } else { 0.0 };
     let mut out = format!(
         r#"<svg class="bar {class}" viewBox="0 0 200 14" preserveAspectRatio="none" role="img" aria-label="{}"><rect class="track" width="200" height="14"/><rect class="fill" width="{:.2}" height="14"/>"#,
-        esc(label),
+        markup(label),
         at(estimate.point).max(0.8),
     );
     if let (Some(low), Some(high)) = (estimate.low, estimate.high)

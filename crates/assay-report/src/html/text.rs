@@ -1,22 +1,6 @@
-//! Text as HTML. Everything that comes from a record goes through [`esc`].
+//! Words of the page. Everything that comes from a record goes through [`markup`].
 
-use assay_core::text::harmless;
-
-/// `text` without control characters, safe between tags and in quoted attributes.
-pub(crate) fn esc(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in harmless(text).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
-}
+use assay_core::text::markup;
 
 /// Figures that no line break tears: the blanks within a number and before its unit do not break.
 pub(crate) fn glued(text: &str) -> String {
@@ -37,16 +21,6 @@ pub(crate) fn glued(text: &str) -> String {
 /// A term and its description, or nothing where there is none.
 pub(crate) fn fact(out: &mut String, name: &str, value: &str) {
     if !value.trim().is_empty() {
-        out.push_str(&format!("<div><dt>{}</dt><dd>{}</dd></div>\n", esc(name), esc(value)));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::esc;
-
-    #[test]
-    fn nothing_of_a_name_is_markup() {
-        assert_eq!(esc("<a href=\"x\" id='y'>&\u{1b}"), "&lt;a href=&quot;x&quot; id=&#39;y&#39;&gt;&amp;\u{fffd}");
+        out.push_str(&format!("<div><dt>{}</dt><dd>{}</dd></div>\n", markup(name), markup(value)));
     }
 }

@@ -3,11 +3,12 @@
 use assay_core::estimate::Estimate;
 use assay_core::finding::Warning;
 use assay_core::record::{Measurement, Record};
+use assay_core::text::markup;
 use assay_core::units::{figures, latency, rate};
 use assay_core::workload::Pattern;
 
 use super::svg;
-use super::text::{esc, glued};
+use super::text::glued;
 use crate::bus;
 use crate::facts::{self, clean};
 use crate::figure::{MB, interval, latency_unit, percent};
@@ -18,16 +19,16 @@ use crate::verdict::capitalised;
 pub(crate) fn add(out: &mut String, record: &Record, m: &Measurement, place: (usize, usize)) {
     let (r, w) = place;
     out.push_str(&format!(r#"<section class="workload" id="r{r}-w{w}">"#));
-    out.push_str(&format!("<h3>{}</h3>\n", esc(&glued(&finding(record, m)))));
+    out.push_str(&format!("<h3>{}</h3>\n", markup(&glued(&finding(record, m)))));
     if let Some(words) = facts::instead(m) {
-        out.push_str(&format!("<p class=\"hint\">{}.</p>\n", esc(&capitalised(&words))));
+        out.push_str(&format!("<p class=\"hint\">{}.</p>\n", markup(&capitalised(&words))));
     }
     if let Some(soak) = &m.soak {
-        out.push_str(&format!("<p>{}. {}.</p>\n", esc(&soak.rates()), esc(&capitalised(&soak.cliff_sentence()))));
+        out.push_str(&format!("<p>{}. {}.</p>\n", markup(&soak.rates()), markup(&capitalised(&soak.cliff_sentence()))));
     }
     let random = m.workload.pattern == Pattern::Random;
     if !m.repeats.is_empty() {
-        out.push_str(&format!("<p class=\"sub\">{}</p>\n<div class=\"grid\">\n", esc(&circumstances(m))));
+        out.push_str(&format!("<p class=\"sub\">{}</p>\n<div class=\"grid\">\n", markup(&circumstances(m))));
         chart(out, place, "rate", if random { "Operations per second over time" } else { "Throughput over time" });
         chart(out, place, "distribution", "Distribution of latency");
         chart(out, place, "latency", "Latency over time");
@@ -129,7 +130,7 @@ fn line(out: &mut String, name: &str, e: Option<&Estimate>, divisor: f64, unit: 
     let level = e.level.map_or_else(String::new, |l| format!("{} interval, ", percent(l)));
     out.push_str(&format!(
         "<tr title=\"{}\"><th scope=\"row\">{name}</th><td>{} <small>{unit}</small></td><td>{bounds}</td><td>{}</td></tr>\n",
-        esc(&format!("{level}{}", clean(&e.method))),
+        markup(&format!("{level}{}", clean(&e.method))),
         figures(e.point / divisor),
         e.n
     ));
@@ -142,10 +143,13 @@ pub(crate) fn warnings<'a>(out: &mut String, warnings: impl Iterator<Item = &'a 
         let word = notes::word(warning.severity);
         list.push_str(&format!(
             "<li class=\"{word}\"><strong>{word}</strong> <span>{}.</span>",
-            esc(&capitalised(&clean(&warning.cause)))
+            markup(&capitalised(&clean(&warning.cause)))
         ));
         if !warning.remedy.is_empty() {
-            list.push_str(&format!(" <span class=\"remedy\">{}.</span>", esc(&capitalised(&clean(&warning.remedy)))));
+            list.push_str(&format!(
+                " <span class=\"remedy\">{}.</span>",
+                markup(&capitalised(&clean(&warning.remedy)))
+            ));
         }
         list.push_str("</li>\n");
     }

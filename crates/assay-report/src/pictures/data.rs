@@ -3,7 +3,7 @@
 use assay_analysis::{Load, Mark, Quantity, identity, loads, reading, short_name};
 use assay_core::estimate::Estimate;
 use assay_core::record::Record;
-use assay_core::units::{figures, grouped};
+use assay_core::units::{figures, fixed};
 use assay_core::workload::{Op, Pattern};
 
 use crate::bus;
@@ -269,10 +269,7 @@ pub(crate) fn said(value: f64, unit: &str) -> String {
 /// How far apart two figures are: `12 %`, or `a factor of 2.3`.
 pub(crate) fn by_how_much(ratio: f64) -> String {
     if ratio >= 2.0 {
-        return format!(
-            "a factor of {}",
-            if ratio < 9.95 { format!("{ratio:.1}") } else { grouped(ratio.round() as i64) }
-        );
+        return format!("a factor of {}", if ratio < 9.95 { fixed(ratio, 1) } else { figures(ratio) });
     }
     let percent = (ratio - 1.0) * 100.0;
     if percent < 0.05 {

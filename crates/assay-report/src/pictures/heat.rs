@@ -2,7 +2,7 @@
 
 use assay_analysis::{Load, Quantity};
 use assay_core::record::Record;
-use assay_core::units::figures;
+use assay_core::units::{figures, fixed};
 
 use super::data::{Value, Wanted, counted, notes, subjects, unit, value, wanted_loads};
 use super::font;
@@ -173,7 +173,7 @@ fn square(drawing: &mut Drawing, (x, y): (f64, f64), cell: Option<&Value>, best:
 /// Five letters at most.
 fn short(value: f64) -> String {
     if value >= 999_500.0 {
-        format!("{:.1}M", value / 1e6)
+        format!("{}M", fixed(value / 1e6, 1))
     } else if value >= 99_950.0 {
         format!("{:.0}k", value / 1e3)
     } else if value >= 9_995.0 {

@@ -1,6 +1,6 @@
 //! Axes: where a value stands, and which values are written beside it.
 
-use assay_core::units::grouped;
+use assay_core::units::{grouped, trimmed};
 
 /// From values to pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -117,11 +117,7 @@ fn nice(value: f64) -> f64 {
 
 /// A value at an axis, with no more digits than it needs.
 pub(crate) fn tick(value: f64) -> String {
-    if value.abs() >= 1000.0 {
-        return grouped(value.round() as i64);
-    }
-    let text = format!("{value:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    if (1000.0..1e15).contains(&value.abs()) { grouped(value.round() as i64) } else { trimmed(value, 4) }
 }
 
 #[cfg(test)]

@@ -1,15 +1,17 @@
 //! A picture as SVG: one element, no script, no style sheet, no reference.
 
+use assay_core::text::markup;
+use assay_core::units::trimmed;
+
 use super::font;
 use super::scene::{Anchor, Drawing, Ink, Shape, Stroke, Text};
-use crate::html::esc;
 
 impl Drawing {
     /// The picture as a self-contained SVG; texts of records are escaped and harmless.
     #[must_use]
     pub fn svg(&self) -> String {
         let (w, h) = (number(self.width), number(self.height));
-        let (title, description) = (esc(&self.title), esc(&self.description));
+        let (title, description) = (markup(&self.title), markup(&self.description));
         let mut out = format!(
             r##"<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}" role="img" font-family="{}" direction="ltr"><title>{title}</title><desc>{description}</desc><rect width="{w}" height="{h}" fill="{}"/>"##,
             font::FAMILY,
@@ -66,7 +68,7 @@ fn write_text(out: &mut String, text: &Text) {
     if text.turn != 0.0 {
         out.push_str(&format!(" transform=\"rotate({} {x} {y})\"", number(-text.turn)));
     }
-    out.push_str(&format!(">{}</text>", esc(&text.text)));
+    out.push_str(&format!(">{}</text>", markup(&text.text)));
 }
 
 fn paint(out: &mut String, fill: Option<Ink>, stroke: Option<Stroke>) {
@@ -86,9 +88,10 @@ fn colour(Ink([r, g, b]): Ink) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// At most two decimals, none where they are nought.
+/// At most two decimals, none where they are nought. What is no number or lies far outside of the
+/// picture is put at its edge.
 fn number(value: f64) -> String {
-    let text = format!("{value:.2}");
-    let short = text.trim_end_matches('0').trim_end_matches('.');
-    if short == "-0" { "0".to_owned() } else { short.to_owned() }
+    let within = if value.is_nan() { 0.0 } else { value.clamp(-1e6, 1e6) };
+    let short = trimmed(within, 2);
+    if short == "-0" { "0".to_owned() } else { short }
 }

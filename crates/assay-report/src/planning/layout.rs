@@ -1,5 +1,7 @@
 //! Tables and paragraphs of all planning texts.
 
+use assay_core::units::fixed;
+
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
 use crate::style::Style;
@@ -36,7 +38,7 @@ pub(super) fn minutes(minutes: f64) -> String {
 
 /// A ratio above 1 as whole percent: 1.31 is 31.
 pub(super) fn percent_above(ratio: f64) -> String {
-    format!("{:.0} %", (ratio - 1.0) * 100.0)
+    format!("{} %", fixed((ratio - 1.0) * 100.0, 0))
 }
 
 /// `1 unit`, `2 units`.

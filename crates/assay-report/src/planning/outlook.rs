@@ -1,7 +1,7 @@
 //! What a plan takes and can tell.
 
 use assay_analysis::plan::{Expense, ExperimentPlan, Moves, Outlook};
-use assay_core::units::Bytes;
+use assay_core::units::{Bytes, trimmed};
 
 use super::layout::{counted, minutes, paragraph, percent_above, table};
 use crate::facts::clean;
@@ -74,14 +74,14 @@ fn able(plan: &ExperimentPlan, outlook: &Outlook) -> Vec<String> {
     if let Some(first) = outlook.resolution.first() {
         let more: Vec<String> = outlook.resolution[1..]
             .iter()
-            .map(|r| format!("{} if by {} %", percent_above(r.smallest_ratio), trimmed(r.unit_deviation)))
+            .map(|r| format!("{} if by {} %", percent_above(r.smallest_ratio), percent(r.unit_deviation)))
             .collect();
         lines.push(format!(
             "With {} per model you cannot separate models closer than {} (if units vary by {} %; {}). {:.0} % over \
              all pairs of {} models, Tukey's range.",
             counted(first.units as usize, "unit"),
             percent_above(first.smallest_ratio),
-            trimmed(first.unit_deviation),
+            percent(first.unit_deviation),
             more.join(", "),
             first.level * 100.0,
             first.models
@@ -111,6 +111,6 @@ fn able(plan: &ExperimentPlan, outlook: &Outlook) -> Vec<String> {
 }
 
 /// A share in percent, without needless decimals.
-fn trimmed(share: f64) -> f64 {
-    (share * 1e5).round() / 1e3
+fn percent(share: f64) -> String {
+    trimmed(share * 100.0, 3)
 }

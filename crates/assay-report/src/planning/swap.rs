@@ -1,6 +1,7 @@
 //! The swap test: what to measure, and whether unit or slot is to blame.
 
 use assay_analysis::plan::{SwapEffect, SwapTest};
+use assay_core::units::fixed;
 
 use super::layout::{paragraph, table};
 use crate::facts::clean;
@@ -64,10 +65,10 @@ pub fn swap(test: &SwapTest, style: &Style) -> String {
 
 fn effect(what: &str, effect: &SwapEffect) -> String {
     format!(
-        "{what}: ×{:.2}, 95 % interval ×{:.2}–{:.2}{}",
-        effect.ratio,
-        effect.interval.0,
-        effect.interval.1,
+        "{what}: ×{}, 95 % interval ×{}–{}{}",
+        fixed(effect.ratio, 2),
+        fixed(effect.interval.0, 2),
+        fixed(effect.interval.1, 2),
         if effect.real { "" } else { ", not for sure or less than 15 %" }
     )
 }

@@ -1,25 +1,25 @@
 //! A ranking as a file.
 
 use assay_analysis::rank::{LoadRanking, RankReport};
-use assay_core::text::harmless;
+use assay_core::text as escape;
+use assay_core::units::exact;
 
 use super::{foot, odd, picture, text, words};
 use crate::facts::clean;
-use crate::html::esc;
 use crate::style::Style;
 
 /// Markdown: the answer, a table a load, and what it rests on.
 #[must_use]
 pub fn markdown(report: &RankReport) -> String {
     let mut out = format!("# Ranking by {} of {}\n\n", words::metric(&report.primary), report.primary.title);
-    out += &format!("**{}**\n\n", escaped(&words::answer(&report.primary, report.alpha)));
+    out += &format!("**{}**\n\n", escape::markdown(&words::answer(&report.primary, report.alpha)));
     load(&mut out, report, &report.primary);
     for line in odd::over_loads(report) {
-        out += &format!("- {}\n", escaped(&line));
+        out += &format!("- {}\n", escape::markdown(&line));
     }
     for ranking in &report.exploratory {
-        out += &format!("\n## Exploratory: {} ({})\n\n", escaped(&ranking.title), words::metric(ranking));
-        out += &format!("{}\n\n", escaped(&words::answer(ranking, report.alpha)));
+        out += &format!("\n## Exploratory: {} ({})\n\n", escape::markdown(&ranking.title), words::metric(ranking));
+        out += &format!("{}\n\n", escape::markdown(&words::answer(ranking, report.alpha)));
         load(&mut out, report, ranking);
     }
     out
@@ -35,7 +35,7 @@ fn load(out: &mut String, report: &RankReport, ranking: &LoadRanking) {
         out.push_str(&format!(
             "| {} | {} | {} | {} | {} | {} |\n",
             words::place(model),
-            escaped(&clean(&model.model)),
+            escape::markdown(&clean(&model.model)),
             model.units.len(),
             estimate.unwrap_or_default(),
             model.to_first.map(|r| words::times(r.point)).unwrap_or_default(),
@@ -43,15 +43,15 @@ fn load(out: &mut String, report: &RankReport, ranking: &LoadRanking) {
         ));
     }
     out.push('\n');
-    words::shared(ranking).iter().for_each(|line| out.push_str(&format!("- {}\n", escaped(line))));
+    words::shared(ranking).iter().for_each(|line| out.push_str(&format!("- {}\n", escape::markdown(line))));
     for model in &ranking.models {
         for note in words::notes(ranking, model) {
-            out.push_str(&format!("- {}\n", escaped(&format!("{}: {note}", clean(&model.model)))));
+            out.push_str(&format!("- {}\n", escape::markdown(&format!("{}: {note}", clean(&model.model)))));
         }
     }
-    odd::lines(ranking).iter().for_each(|line| out.push_str(&format!("- {}\n", escaped(line))));
+    odd::lines(ranking).iter().for_each(|line| out.push_str(&format!("- {}\n", escape::markdown(line))));
     for (label, value) in foot::lines(report, ranking, true) {
-        out.push_str(&format!("- {label}: {}\n", escaped(&value)));
+        out.push_str(&format!("- {label}: {}\n", escape::markdown(&value)));
     }
 }
 
@@ -63,7 +63,11 @@ pub fn html(report: &RankReport) -> String {
     for ranking in std::iter::once(&report.primary).chain(&report.exploratory) {
         let Some(drawing) = picture(ranking, report.alpha) else { continue };
         let heading = if ranking.exploratory { "Exploratory: " } else { "" };
-        pictures += &format!("<h2>{heading}{}</h2>\n<figure>{}</figure>\n", esc(&clean(&ranking.title)), drawing.svg());
+        pictures += &format!(
+            "<h2>{heading}{}</h2>\n<figure>{}</figure>\n",
+            escape::markup(&clean(&ranking.title)),
+            drawing.svg()
+        );
     }
     format!(
         "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
@@ -72,7 +76,7 @@ pub fn html(report: &RankReport) -> String {
          auto;padding:0 1em;max-width:62em;font:16px/1.5 system-ui,sans-serif}}figure{{margin:0 0 2em}}svg{{max-width:100%;height:auto}}\
          pre{{white-space:pre-wrap;font-size:13px;line-height:1.35}}</style>\n<h1>Ranking of models</h1>\n{pictures}<h2>In \
          words</h2>\n<pre>{}</pre>\n</html>\n",
-        esc(&body)
+        escape::markup(&body)
     )
 }
 
@@ -85,7 +89,7 @@ pub fn csv(report: &RankReport) -> String {
     );
     for ranking in std::iter::once(&report.primary).chain(&report.exploratory) {
         for model in &ranking.models {
-            let number = |value: Option<f64>| value.map(|v| v.to_string()).unwrap_or_default();
+            let number = |value: Option<f64>| value.map(exact).unwrap_or_default();
             let count = |value: Option<usize>| value.map(|v| v.to_string()).unwrap_or_default();
             let e = model.estimate.as_ref();
             let cells = [
@@ -107,36 +111,8 @@ pub fn csv(report: &RankReport) -> String {
                 model.failures.map(|f| f.failed.to_string()).unwrap_or_default(),
                 model.failures.map(|f| f.of.to_string()).unwrap_or_default(),
             ];
-            out += &cells.map(|cell| field(&cell)).join(",");
+            out += &cells.map(|cell| escape::csv(&cell)).join(",");
             out += "\r\n";
-        }
-    }
-    out
-}
-
-/// A cell that no spreadsheet takes for a formula.
-fn field(text: &str) -> String {
-    let clean = harmless(text);
-    let guarded = if clean.starts_with(['=', '+', '-', '@']) && clean.parse::<f64>().is_err() {
-        format!("'{clean}")
-    } else {
-        clean
-    };
-    if guarded.contains([',', '"', '\n']) { format!("\"{}\"", guarded.replace('"', "\"\"")) } else { guarded }
-}
-
-/// Text that Markdown takes for text.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '&' => out.push_str("&amp;"),
-            '|' | '*' | '_' | '`' | '[' | ']' | '\\' => {
-                out.push('\\');
-                out.push(c);
-            }
-            c => out.push(c),
         }
     }
     out

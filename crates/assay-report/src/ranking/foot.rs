@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_analysis::Mark;
 use assay_analysis::rank::{Excluded, LoadRanking, RankReport, Remark};
+use assay_core::units::{fixed, trimmed};
 
 use super::words;
 use crate::facts::clean;
@@ -48,7 +49,7 @@ pub(super) fn lines(report: &RankReport, ranking: &LoadRanking, all: bool) -> Ve
 }
 
 fn deviation(deviation: Option<f64>) -> String {
-    deviation.map_or_else(|| "unknown".to_owned(), |d| format!("{:.1} %", words::cv(d)))
+    deviation.map_or_else(|| "unknown".to_owned(), |d| format!("{} %", fixed(words::cv(d), 1)))
 }
 
 /// What these units could have told apart.
@@ -58,7 +59,7 @@ pub(super) fn resolution(ranking: &LoadRanking) -> Option<String> {
     let closer = match percent {
         p if p < 10.0 => format!("{p:.1} %"),
         p if p < 200.0 => format!("{p:.0} %"),
-        _ => format!("{ratio:.1}-fold"),
+        _ => format!("{}-fold", fixed(ratio, 1)),
     };
     Some(format!(
         "with your {} units of a model you cannot separate models closer than {closer}; more units help, more runs \
@@ -68,23 +69,19 @@ pub(super) fn resolution(ranking: &LoadRanking) -> Option<String> {
 }
 
 fn method(report: &RankReport, ranking: &LoadRanking) -> String {
-    let critical = ranking
-        .critical
-        .map_or_else(|| "nothing was tested".to_owned(), |c| format!("critical |t| {c:.2} (df {})", ranking.degrees));
+    let critical = ranking.critical.map_or_else(
+        || "nothing was tested".to_owned(),
+        |c| format!("critical |t| {} (df {})", fixed(c, 2), ranking.degrees),
+    );
     let borrow = if report.borrow { "; single units borrow the variance of others" } else { "" };
     format!(
         "step-down bootstrap over units, moderated variances, {critical}, {} draws; alpha {}, delta {} %, seed \
          {}{borrow}",
         ranking.draws,
         report.alpha,
-        tidy(report.delta * 100.0),
+        trimmed(report.delta * 100.0, 2),
         report.seed
     )
-}
-
-fn tidy(value: f64) -> String {
-    let text = format!("{value:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn remark(remark: &Remark) -> String {

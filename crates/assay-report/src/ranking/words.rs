@@ -5,7 +5,7 @@ use assay_analysis::rank::{
 };
 use assay_analysis::{Mark, Quantity};
 use assay_core::estimate::Estimate;
-use assay_core::units::{figures, rate, span};
+use assay_core::units::{figures, fixed, rate, span};
 use assay_core::workload::Op;
 
 use crate::facts::clean;
@@ -55,7 +55,7 @@ pub(super) fn level(alpha: f64) -> String {
 
 /// `x0.28`.
 pub(super) fn times(ratio: f64) -> String {
-    format!("x{ratio:.2}")
+    format!("x{}", fixed(ratio, 2))
 }
 
 /// Models in braces.
@@ -137,10 +137,11 @@ pub(super) fn pair(pair: &PairRow, alpha: f64) -> String {
     let (a, b) = (clean(&pair.first), clean(&pair.second));
     let ratio = match (pair.ratio.low, pair.ratio.high) {
         (Some(low), Some(high)) => {
-            format!("{} ({low:.2}–{high:.2}, simultaneous {})", times(pair.ratio.point), level(alpha))
+            let (low, high) = (fixed(low, 2), fixed(high, 2));
+            format!("{} ({low}–{high}, simultaneous {})", times(pair.ratio.point), level(alpha))
         }
-        (Some(low), None) => format!("{} (at least {low:.2})", times(pair.ratio.point)),
-        (None, Some(high)) => format!("{} (at most {high:.2})", times(pair.ratio.point)),
+        (Some(low), None) => format!("{} (at least {})", times(pair.ratio.point), fixed(low, 2)),
+        (None, Some(high)) => format!("{} (at most {})", times(pair.ratio.point), fixed(high, 2)),
         (None, None) => format!("{}, not tested", times(pair.ratio.point)),
     };
     match pair.verdict {
@@ -224,7 +225,7 @@ fn unit_notes(ranking: &LoadRanking, unit: &UnitRow) -> Vec<String> {
     let mut notes = Vec::new();
     let name = if unit.unit.is_empty() { "its unit".to_owned() } else { format!("unit {}", clean(&unit.unit)) };
     if unit.erratic {
-        let deviation = unit.run_deviation.map_or_else(|| "unknown".to_owned(), |d| format!("{:.0} %", cv(d)));
+        let deviation = unit.run_deviation.map_or_else(|| "unknown".to_owned(), |d| format!("{} %", fixed(cv(d), 0)));
         notes.push(format!("ERRATIC {} ({name}, run sd {deviation})", direction(ranking).to_uppercase()));
     }
     if let Some(two) = &unit.two_speeds {

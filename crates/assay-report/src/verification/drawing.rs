@@ -1,11 +1,12 @@
 //! The check on the page: facts, a map as a drawing, speed over the address.
 
 use assay_core::record::Record;
+use assay_core::text::markup;
 use assay_core::verification::{Pass, Verification};
 
 use super::map::{ALL, Shade, shades};
 use super::words;
-use crate::html::{esc, fact};
+use crate::html::fact;
 
 const COLUMNS: usize = 64;
 const ROWS: usize = 16;
@@ -49,7 +50,7 @@ fn map(out: &mut String, v: &Verification) {
     let (width, height) = (COLUMNS * SIDE, rows * SIDE);
     out.push_str(&format!(
         "<figure class=\"map\"><figcaption>Map of the medium, from its beginning row by row</figcaption><svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">",
-        esc(&words::counts(v))
+        markup(&words::counts(v))
     ));
     let mut at = 0;
     for same in all.chunk_by(|a, b| a == b) {
@@ -82,7 +83,12 @@ fn map(out: &mut String, v: &Verification) {
     }
     out.push_str("</svg><p class=\"legend\">");
     for shade in ALL.into_iter().filter(|shade| all.contains(shade)) {
-        out.push_str(&format!("<span class=\"key {}\">{}</span> {} ", class(shade), shade.symbol(), esc(shade.name())));
+        out.push_str(&format!(
+            "<span class=\"key {}\">{}</span> {} ",
+            class(shade),
+            shade.symbol(),
+            markup(shade.name())
+        ));
     }
     out.push_str("</p></figure>\n");
 }
@@ -104,8 +110,8 @@ fn speed(out: &mut String, name: &str, pass: &Pass) {
     let label = words::pass(pass).unwrap_or_default();
     out.push_str(&format!(
         "<figure class=\"address\"><figcaption>{name} over the address: {}</figcaption><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{}\"><path class=\"axis\" d=\"M0 {HEIGHT}H{WIDTH}\"/><polyline points=\"{}\"/></svg></figure>\n",
-        esc(&label),
-        esc(&label),
+        markup(&label),
+        markup(&label),
         points.join(" ")
     ));
 }
