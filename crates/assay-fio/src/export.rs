@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use assay_core::suite::Suite;
+use assay_core::text::harmless;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync};
 
@@ -76,7 +77,7 @@ pub(crate) struct Header {
 impl Header {
     fn write(suite: &Suite) -> String {
         // A line break would end the comment.
-        let purpose: String = suite.purpose.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let purpose = harmless(&suite.purpose.split_whitespace().collect::<Vec<_>>().join(" "));
         format!(
             "; suite {} version {}, {} ms, at most {} bytes written: {purpose}\n",
             suite.name,

@@ -3,12 +3,13 @@
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
-use assay_core::text::harmless;
+use assay_core::text::{self, harmless};
 use assay_report::Style;
 
 use crate::failure::Failure;
 
-/// Prints text on standard output; a reader that went away is success.
+/// Prints on standard output what assay-report has laid out, or a line whose parts from elsewhere are
+/// harmless; a reader that went away is success.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
@@ -27,13 +28,25 @@ pub(crate) fn print_bytes(content: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Prints one JSON document.
-pub(crate) fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
-    print(&format!("{value:#}"))
+/// Prints a file as it is; on a terminal, what that could obey is written out.
+pub(crate) fn print_file(content: &str) -> Result<(), Failure> {
+    if std::io::stdout().is_terminal() { print(&text::visible(content)) } else { print_bytes(content.as_bytes()) }
 }
 
-/// Prints text for people on standard error; it may be closed.
+/// Prints one JSON document, in which nothing is left that a terminal could obey.
+pub(crate) fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
+    print(&text::json(&format!("{value:#}")))
+}
+
+/// Prints lines for people on standard error, which may be closed; names from elsewhere in them are made
+/// harmless here.
 pub(crate) fn tell(text: &str) {
+    let lines: Vec<String> = text.lines().map(harmless).collect();
+    tell_page(&lines.join("\n"));
+}
+
+/// Prints on standard error what assay-report has laid out, with its colours.
+pub(crate) fn tell_page(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", text.strip_suffix('\n').unwrap_or(text));
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use assay_analysis::compare::{Comparison, Group, Request, Verdict, Why, compare as analyse, split};
 use assay_core::exit::Exit;
 use assay_core::record::Record;
+use assay_core::text;
 use assay_report::{Format, comparison};
 use serde_json::{Value, json};
 
@@ -78,11 +79,11 @@ fn format_of(path: &Path) -> Result<Format, Failure> {
 }
 
 fn write(path: &Path, format: Format, comparison: &Comparison) -> Result<(), Failure> {
-    let text = match format {
-        Format::Json => format!("{:#}\n", document(comparison)?),
+    let content = match format {
+        Format::Json => text::json(&format!("{:#}\n", document(comparison)?)),
         _ => comparison::markdown(comparison),
     };
-    state::write_whole(path, &text)?;
+    state::write_whole(path, &content)?;
     output::tell(&format!("wrote {}", output::shown(path)));
     Ok(())
 }

@@ -33,7 +33,7 @@ pub(super) fn settle(mut args: RunArgs) -> Result<RunArgs, Failure> {
 pub(super) fn tell_notes(args: &RunArgs, notes: &[String]) {
     if !args.quiet {
         for note in notes {
-            output::tell_wrapped(&format!("{}: {note}", assay_core::text::harmless(&args.suite)));
+            output::tell_wrapped(&format!("{}: {note}", args.suite));
         }
     }
 }

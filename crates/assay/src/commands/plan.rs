@@ -73,7 +73,7 @@ fn new(args: &NewArgs) -> Result<Exit, Failure> {
         output::print(&planning::outlook(&plan, &outlook, &output::stdout_style()))?;
     } else {
         output::print(&plan.to_text())?;
-        output::tell(&planning::outlook(&plan, &outlook, &output::stderr_style()));
+        output::tell_page(&planning::outlook(&plan, &outlook, &output::stderr_style()));
     }
     Ok(Exit::Good)
 }
@@ -111,7 +111,7 @@ fn write_suites(file: &Path, directory: &Path, as_json: bool) -> Result<Exit, Fa
     if as_json {
         output::print_json(&json!({ "plan": plan.label(), "files": written }))?;
     } else if written.is_empty() {
-        output::tell(&format!("all cells run the suite as it is; use --suite {}", harmless(&plan.suite().source)));
+        output::tell(&format!("all cells run the suite as it is; use --suite {}", plan.suite().source));
     } else {
         output::print(&written.iter().map(|file| harmless(file)).collect::<Vec<_>>().join("\n"))?;
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use assay_core::exit::Exit;
 use assay_core::record::Record;
-use assay_core::text::harmless;
+use assay_core::text::{self, harmless};
 use assay_report::pictures::{Kind, Wanted};
 use assay_report::{Format, Redactor, View, render};
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ fn documents<'a>(texts: impl Iterator<Item = &'a str>, redactor: &Redactor) -> R
         all.push(value);
     }
     let whole = if all.len() == 1 { all.swap_remove(0) } else { Value::Array(all) };
-    Ok(format!("{whole:#}\n"))
+    Ok(text::json(&format!("{whole:#}\n")))
 }
 
 /// Writes a report of one record to a file whose format its extension says.

@@ -1,6 +1,7 @@
 //! `assay show`
 
 use assay_core::exit::Exit;
+use assay_core::text;
 
 use crate::cli::ShowArgs;
 use crate::failure::Failure;
@@ -11,8 +12,8 @@ pub(super) fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     if args.json {
         let documents: Vec<&str> = found.iter().map(|s| s.document.trim_end()).collect();
         match documents.as_slice() {
-            [one] => output::print(one)?,
-            several => output::print(&format!("[{}]", several.join(",\n")))?,
+            [one] => output::print(&text::json(one))?,
+            several => output::print(&text::json(&format!("[{}]", several.join(",\n"))))?,
         }
         return Ok(Exit::Good);
     }

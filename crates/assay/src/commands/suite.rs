@@ -31,7 +31,7 @@ pub(super) fn suite(args: SuiteArgs) -> Result<Exit, Failure> {
                     }
                 }
                 None if json => output::print_json(&json!({ "text": text }))?,
-                None => output::print(&text)?,
+                None => output::print_file(&text)?,
             }
         }
     }
@@ -66,7 +66,7 @@ fn list(as_json: bool) -> Result<(), Failure> {
 
 fn show(name: &str, as_json: bool) -> Result<(), Failure> {
     let (text, suite) = suites::checked(name)?;
-    if as_json { output::print_json(&describe(&suite)) } else { output::print(&text) }
+    if as_json { output::print_json(&describe(&suite)) } else { output::print_file(&text) }
 }
 
 fn describe(suite: &Suite) -> Value {

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use assay_core::event::{Event, EventKind};
 use assay_core::finding::{Severity, Warning};
-use assay_core::text::harmless;
 use assay_core::units::{Bytes, figures, latency, rate, span};
 
 use super::Progress;
@@ -50,12 +49,12 @@ impl Progress for Lines {
 /// A finding in a line.
 pub(super) fn warning(workload: Option<&str>, warning: &Warning) -> String {
     let about = workload.map(|name| format!(" ({name})")).unwrap_or_default();
-    harmless(&format!("warning{about}: {}", warning.cause))
+    format!("warning{about}: {}", warning.cause)
 }
 
 /// What is about to happen, said before the first byte is written.
 pub(super) fn announcement(medium: &str, suite: &str, budget_ns: u64, planned_write_bytes: u64) -> String {
-    let what = harmless(&format!("measuring {medium} with suite {suite}"));
+    let what = format!("measuring {medium} with suite {suite}");
     let time = span(Duration::from_nanos(budget_ns));
     let writes = match planned_write_bytes {
         0 => "writes nothing".to_owned(),

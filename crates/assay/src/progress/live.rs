@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use assay_core::event::{Event, EventKind};
 use assay_core::finding::Severity;
-use assay_core::text::harmless;
 use assay_core::units::{Bytes, figures, latency, rate, span};
 
 use super::Progress;
@@ -99,7 +98,7 @@ impl Progress for Live {
                 self.paint(&format!("{done} of {total} at {}", rate(*bytes_per_second)));
             }
             EventKind::RepeatStarted { title, repeat, repeats, done, total, left_ns, .. } => {
-                self.title = harmless(title);
+                self.title.clone_from(title);
                 self.curve.clear();
                 self.share = f64::from(*done) / f64::from((*total).max(1));
                 self.head = format!("{:>2}/{total} {}", done + 1, self.title);

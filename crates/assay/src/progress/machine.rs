@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use assay_core::event::Event;
+use assay_core::text;
 
 use super::Progress;
 
@@ -14,7 +15,7 @@ impl Progress for Machine {
         // A reader that went away does not end the run; its record is still wanted.
         if let Ok(line) = serde_json::to_string(event) {
             let mut out = std::io::stdout().lock();
-            let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+            let _ = writeln!(out, "{}", text::json(&line)).and_then(|()| out.flush());
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use assay_core::text::harmless;
+
 use crate::output::{stderr_style, wrapped};
 
 /// Control sequences of ECMA-48: EL (erase the line) and CUU (one line up).
@@ -27,7 +29,8 @@ impl Painter {
     pub(crate) fn say(&mut self, text: &str) {
         let mut out = erasing(self.lines.len());
         let width = stderr_style().width;
-        out.push_str(&wrapped(text, width));
+        let lines: Vec<String> = text.lines().map(harmless).collect();
+        out.push_str(&wrapped(&lines.join("\n"), width));
         out.push('\n');
         out.push_str(&rows(&self.lines, width));
         write(&out);
@@ -48,9 +51,9 @@ impl Drop for Painter {
     }
 }
 
-/// Lines cut so that none reaches the last column.
+/// Lines cut so that none reaches the last column; names from elsewhere in them are made harmless here.
 fn rows(lines: &[String], width: usize) -> String {
-    let row = |line: &String| line.chars().take(width.saturating_sub(1)).collect::<String>();
+    let row = |line: &String| harmless(line).chars().take(width.saturating_sub(1)).collect::<String>();
     lines.iter().map(row).collect::<Vec<_>>().join("\n")
 }
 
@@ -79,5 +82,6 @@ mod tests {
     fn no_row_reaches_the_last_column() {
         let lines = ["x".repeat(200), "µ".repeat(200)];
         assert!(rows(&lines, 60).lines().all(|row| row.chars().count() == 59));
+        assert_eq!(rows(&["SD\u{1b}[2JCARD".to_owned()], 60), "SD\u{fffd}[2JCARD");
     }
 }

@@ -98,7 +98,7 @@ impl Paper {
             let document = serde_json::to_value(&record)
                 .map_err(|e| Failure::environment(format!("the record cannot be written as JSON: {e}")))?;
             output::print_json(&document)?;
-            output::tell(&assay_report::card(&record, &output::stderr_style()));
+            output::tell_page(&assay_report::card(&record, &output::stderr_style()));
         } else {
             output::print(&assay_report::card(&record, &output::stdout_style()))?;
         }
