@@ -259,6 +259,11 @@ pub enum Finding {
         /// Upper bound.
         high: f64,
     },
+    /// A copy of the record without identities lacks what this version cannot judge.
+    FieldsLeftOut {
+        /// How many fields.
+        fields: u32,
+    },
     /// Written by a newer version.
     #[serde(other)]
     Unknown,
@@ -328,6 +333,7 @@ impl Finding {
             | Self::LowClock { .. }
             | Self::UnevenRepeats { .. }
             | Self::SensorDropped { .. }
+            | Self::FieldsLeftOut { .. }
             | Self::Unknown => Severity::Note,
         }
     }
@@ -453,6 +459,13 @@ impl Finding {
                 figures(*low),
                 figures(*high)
             ),
+            Self::FieldsLeftOut { fields } => {
+                let (what, they) =
+                    if *fields == 1 { ("1 field", "it") } else { (&*format!("{fields} fields"), "they") };
+                format!(
+                    "this copy lacks {what} of the record: this version of assay does not know whether {they} may identify somebody"
+                )
+            }
             Self::Unknown => "a finding of a newer version of assay".to_owned(),
         }
     }
@@ -502,6 +515,9 @@ impl Finding {
             }
             Self::SensorDropped { .. } => "run the command by hand: it must print a number and succeed",
             Self::CrosscheckDiffers { .. } => "measure with more --repeats; if it stays, report it with the record",
+            Self::FieldsLeftOut { .. } => {
+                "write the report with the version that made the record, or with --identities"
+            }
             Self::LeftoversRemoved { .. } | Self::Resumed { .. } | Self::SweepStopped { .. } | Self::Unknown => "",
         }
     }

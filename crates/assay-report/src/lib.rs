@@ -37,7 +37,7 @@ pub use info::info;
 pub use json::json;
 pub use list::list;
 pub use markdown::markdown;
-pub use redact::Redactor;
+pub use redact::{RedactError, Redactor};
 pub use render::{Format, FormatError, RenderError, View, render};
 pub use style::Style;
 pub use verdict::verdict_sentence;

@@ -92,6 +92,12 @@ impl From<StoreError> for Failure {
     }
 }
 
+impl From<assay_report::RedactError> for Failure {
+    fn from(error: assay_report::RedactError) -> Self {
+        Self::environment(error.to_string())
+    }
+}
+
 impl From<SuiteError> for Failure {
     fn from(error: SuiteError) -> Self {
         Self::usage(error.to_string())

@@ -31,6 +31,14 @@ pub(crate) fn existing() -> Result<Option<SqliteStore>, Failure> {
     Ok(SqliteStore::open_existing(&directory()?)?)
 }
 
+/// The same for a command that can do without: also none where the environment names no place for one.
+fn at_hand() -> Result<Option<SqliteStore>, Failure> {
+    match directory() {
+        Ok(directory) => Ok(SqliteStore::open_existing(&directory)?),
+        Err(_) => Ok(None),
+    }
+}
+
 /// Records that a query names, with their documents.
 pub(crate) fn find(query: &str) -> Result<Vec<Stored>, Failure> {
     let empty = || Failure::usage(EMPTY);
@@ -64,7 +72,7 @@ pub(crate) fn find_all(queries: &[String]) -> Result<Vec<Record>, Failure> {
 
 /// Whoever was found to be a fake is one in all its records.
 pub(crate) fn mark_verified(records: &mut [Record]) -> Result<(), Failure> {
-    let verified: Vec<Record> = existing()?.map_or_else(|| Ok(Vec::new()), |store| verified(&store))?;
+    let verified: Vec<Record> = at_hand()?.map_or_else(|| Ok(Vec::new()), |store| verified(&store))?;
     for record in records.iter_mut().filter(|record| record.verification.is_none()) {
         let whose = identity(record);
         let same = |known: &&Record| !whose.unit.is_empty() && is_same(&identity(known), &whose);
@@ -83,13 +91,31 @@ pub(crate) fn verified(store: &SqliteStore) -> Result<Vec<Record>, Failure> {
     checks.iter().map(|check| Ok(store.load(&check.id)?.record)).collect()
 }
 
-/// Hides identities by the key of the store; by none of its own where the store cannot keep one.
-pub(crate) fn redactor(store: Option<&mut SqliteStore>, keep_identity: bool) -> Result<Redactor, Failure> {
+/// Takes identities out of what is written, unless they are asked for.
+pub(crate) fn redactor(identities: bool) -> Result<Redactor, Failure> {
+    if identities { Ok(Redactor::keeping_identities()) } else { redactor_of(at_hand()?.as_mut()) }
+}
+
+/// Takes identities out by the key of the store; without a store by one that nobody keeps, so that the short
+/// names mean nothing outside of the report.
+pub(crate) fn redactor_of(store: Option<&mut SqliteStore>) -> Result<Redactor, Failure> {
     let key = match store {
         Some(store) => store.identity_key()?,
-        None => [0; 32],
+        None => random_key()?,
     };
-    Ok(Redactor { key, keep_identity })
+    Ok(Redactor::with_key(key))
+}
+
+fn random_key() -> Result<[u8; 32], Failure> {
+    let mut key = [0; 32];
+    let filled = rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty());
+    match filled {
+        Ok(32) => Ok(key),
+        // A key that could be guessed would be worse than no report.
+        _ => Err(Failure::environment(
+            "the kernel gives no random numbers, which stand for serial numbers; use --identities",
+        )),
+    }
 }
 
 /// Checks that a file can be written, before the work that it is for; leaves everything as it was.

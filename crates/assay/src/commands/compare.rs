@@ -31,15 +31,15 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
 /// Records of each query, without identities where they go into a file.
 fn named(args: &CompareArgs) -> Result<Vec<Vec<Record>>, Failure> {
     let redactor = match &args.output {
-        Some(_) => Some(state::redactor(state::existing()?.as_mut(), args.identities)?),
+        Some(_) => Some(state::redactor(args.identities)?),
         None => None,
     };
     let of = |query: &String| -> Result<Vec<Record>, Failure> {
         let records = state::find_all(&parts(query))?;
-        Ok(match &redactor {
-            Some(redactor) => records.iter().map(|record| redactor.record(record)).collect(),
-            None => records,
-        })
+        match &redactor {
+            Some(redactor) => Ok(records.iter().map(|record| redactor.record(record)).collect::<Result<_, _>>()?),
+            None => Ok(records),
+        }
     };
     args.queries.iter().map(of).collect()
 }

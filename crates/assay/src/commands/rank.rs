@@ -27,8 +27,8 @@ pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     let mut records = load(args)?;
     if writer.is_some() {
         // A file may be shared.
-        let redactor = state::redactor(state::existing()?.as_mut(), false)?;
-        records = records.iter().map(|record| redactor.record(record)).collect();
+        let redactor = state::redactor(false)?;
+        records = records.iter().map(|record| redactor.record(record)).collect::<Result<_, _>>()?;
     }
     let ask = Ask {
         primary: args.primary.clone(),

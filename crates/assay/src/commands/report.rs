@@ -32,15 +32,15 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     }
     let view = View { kind: args.picture.map(picture), wanted: Wanted::new(args.load.as_deref().unwrap_or_default()) };
     let found = gathered(&args.queries)?;
-    let redactor = state::redactor(state::existing()?.as_mut(), args.identities)?;
+    let redactor = state::redactor(args.identities)?;
     if !to_stdout {
         state::check_writable(&args.output)?;
     }
     let text = match format {
-        // From the documents themselves, so that fields this version does not know are kept.
+        // From the documents themselves, so that with --identities fields of a newer version are kept.
         Format::Json => documents(found.iter().map(|f| f.document.as_str()), &redactor)?.into_bytes(),
         other => {
-            let records: Vec<Record> = found.iter().map(|f| redactor.record(&f.record)).collect();
+            let records: Vec<Record> = found.iter().map(|f| redactor.record(&f.record)).collect::<Result<_, _>>()?;
             render(other, &records, &view).map_err(|e| Failure::usage(harmless(&e.to_string())))?
         }
     };
@@ -124,6 +124,6 @@ fn documents<'a>(texts: impl Iterator<Item = &'a str>, redactor: &Redactor) -> R
 /// Writes a report of one record to a file whose format its extension says.
 pub(super) fn write_one(record: &Record, redactor: &Redactor, path: &Path) -> Result<(), Failure> {
     let format = Format::from_path(path).map_err(|e| Failure::usage(e.to_string()))?;
-    let content = render(format, &[redactor.record(record)], &View::default());
+    let content = render(format, &[redactor.record(record)?], &View::default());
     state::write_whole(path, content.map_err(|e| Failure::usage(harmless(&e.to_string())))?)
 }

@@ -149,7 +149,7 @@ fn progress(args: &RunArgs) -> Box<dyn Progress> {
 
 fn show(args: &RunArgs, record: &Record, mut store: Option<&mut SqliteStore>) -> Result<(), Failure> {
     let saved = store.is_some();
-    let redactor = state::redactor(store.take(), false)?;
+    let redactor = state::redactor_of(store.take())?;
     let mut written = Vec::new();
     if saved {
         let directory = state::directory()?.join("reports");

@@ -80,7 +80,7 @@ impl Paper {
         record.validity = Validity::judge(record.all_warnings());
         let mut store = if args.no_save { None } else { Some(state::open()?) };
         let unsaved = store.as_mut().and_then(|store| store.save(&record, RunState::Finished).err());
-        let redactor = state::redactor(store.as_mut(), false)?;
+        let redactor = state::redactor_of(store.as_mut())?;
         let mut written = Vec::new();
         if store.is_some() {
             let directory = state::directory()?.join("reports");

@@ -1,0 +1,101 @@
+//! Identities that fields of a record hold, to be replaced wherever else in it they stand.
+
+use serde_json::Value;
+
+use super::name::{Key, Kind};
+use super::path;
+use super::rules::Rule;
+
+/// Shorter ones are not searched for: they would match by chance.
+const SHORTEST: usize = 3;
+/// From this length on an identity is replaced within longer words too: `SN035344…`.
+const LONG: usize = 8;
+
+/// Identities with the short names that stand for them, the longest first, so that a serial number that
+/// holds another is replaced whole.
+pub(super) struct Known(Vec<(String, String)>);
+
+impl Known {
+    /// Identities in the fields that name a unit, a host or a path.
+    pub(super) fn of(record: &Value, rule: &Rule, key: &Key) -> Self {
+        let mut all = Vec::new();
+        gather(record, rule, key, &mut all);
+        // A short word would match by chance; a number in it makes that unlikely.
+        all.retain(|(identity, _)| {
+            let length = identity.chars().count();
+            length > SHORTEST || (length == SHORTEST && identity.bytes().any(|b| b.is_ascii_digit()))
+        });
+        all.sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        all.dedup();
+        Self(all)
+    }
+
+    /// The identity with which `text` begins, by its length in bytes and its short name. `inside` says
+    /// that a word goes on here.
+    pub(super) fn at(&self, text: &str, inside: bool) -> Option<(usize, &str)> {
+        self.0.iter().find_map(|(identity, name)| {
+            let found = text.get(..identity.len())?;
+            let after = text.get(identity.len()..)?.chars().next();
+            let whole = !inside && !after.is_some_and(char::is_alphanumeric);
+            let matches = found.eq_ignore_ascii_case(identity) && (whole || identity.len() >= LONG);
+            matches.then_some((identity.len(), name.as_str()))
+        })
+    }
+
+    /// `text` with the identities in it replaced, and nothing else.
+    pub(super) fn replaced(&self, text: &str) -> String {
+        super::scrub::replaced(text, |rest, inside| {
+            self.at(rest, inside).map(|(length, name)| (length, name.to_owned()))
+        })
+    }
+}
+
+fn gather(value: &Value, rule: &Rule, key: &Key, all: &mut Vec<(String, String)>) {
+    match (rule, value) {
+        (Rule::Fields(rules), Value::Object(fields)) => {
+            for (name, rule) in *rules {
+                if let Some(value) = fields.get(*name) {
+                    gather(value, rule, key, all);
+                }
+            }
+        }
+        (Rule::Each(rule), Value::Array(items)) => items.iter().for_each(|item| gather(item, rule, key, all)),
+        (Rule::Each(rule), Value::Object(fields)) => fields.values().for_each(|item| gather(item, rule, key, all)),
+        (Rule::Name(kind), Value::String(text)) => {
+            all.extend(forms(*kind, text).map(|form| (form.to_owned(), key.name(*kind, text))));
+            if *kind == Kind::Unit {
+                all.extend(text.split(" + ").map(|one| (one.to_owned(), key.name(*kind, one))));
+            }
+        }
+        (Rule::Path, Value::String(text)) => {
+            // Whole, since a path with blanks is not told from its surroundings.
+            let whole = path::redacted(text, key);
+            if whole != *text && text.len() >= LONG {
+                all.push((text.clone(), whole));
+            }
+            if let Some((_, server, _)) = path::remote(text) {
+                let (user, host) = server.rsplit_once('@').map_or((None, server), |(user, host)| (Some(user), host));
+                all.extend(user.map(|user| (user.to_owned(), key.name(Kind::Path, user))));
+                all.extend(forms(Kind::Host, host).map(|form| (form.to_owned(), key.name(Kind::Host, host))));
+            }
+            all.extend(path::names(text).into_iter().map(|name| (name.to_owned(), key.name(Kind::Path, name))));
+        }
+        (Rule::MountOption, Value::String(text)) => {
+            if let Some((_, value)) =
+                text.split_once('=').filter(|(name, _)| ["username", "user", "domain"].contains(name))
+            {
+                all.push((value.to_owned(), key.name(Kind::Path, value)));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// How an identity may stand in other text: as it is; a host also without its domain; an SD card or eMMC also by
+/// the serial number within its CID (kernel drivers/mmc/core/sd.c and mmc.c: bits 24 to 55, or 16 to 47).
+fn forms(kind: Kind, identity: &str) -> impl Iterator<Item = &str> {
+    let is_cid = kind == Kind::Unit && identity.len() == 32 && identity.bytes().all(|b| b.is_ascii_hexdigit());
+    let serials = [18..26, 20..28].map(|range| identity.get(range).filter(|_| is_cid));
+    let host = identity.split_once('.').filter(|_| kind == Kind::Host && identity.parse::<std::net::IpAddr>().is_err());
+    std::iter::once(identity).chain(serials.into_iter().flatten()).chain(host.map(|(first, _)| first))
+}

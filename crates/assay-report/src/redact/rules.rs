@@ -1,0 +1,446 @@
+//! What becomes of each field of the record.
+
+use super::name::Kind;
+
+/// What becomes of a field. One that has another shape than its rule is left out.
+#[derive(Debug)]
+pub(super) enum Rule {
+    /// A number, a flag or one of the words that this format defines: stays.
+    Keep,
+    /// A number or flag, or text that assay or its user wrote: stays but for identities that other fields of
+    /// the record hold.
+    Known,
+    /// Text from elsewhere: everything in it that looks like an identity is replaced too.
+    Text,
+    /// An identity: replaced whole.
+    Name(Kind),
+    /// Where something lies: components that may name somebody are replaced.
+    Path,
+    /// An option of mount(8).
+    MountOption,
+    /// Fields with a rule each; others are left out.
+    Fields(&'static [(&'static str, Rule)]),
+    /// A list or a map whose values have one rule; keys of a map are as [`Rule::Known`].
+    Each(&'static Rule),
+}
+
+use Rule::{Each, Fields, Keep, Known, MountOption, Name, Path, Text};
+
+/// The record.
+pub(super) const RECORD: Rule = Fields(&[
+    ("schema", Known),
+    ("id", Known),
+    ("created", Known),
+    ("tool", TOOL),
+    ("host", HOST),
+    ("medium", MEDIUM),
+    ("labels", Each(&Known)),
+    ("suite", Fields(&[("name", Known), ("version", Keep)])),
+    ("settings", SETTINGS),
+    ("measurements", Each(&MEASUREMENT)),
+    ("sensors", Each(&SENSOR)),
+    ("crosscheck", Each(&CROSSCHECK)),
+    ("verification", VERIFICATION),
+    ("source", Fields(&[("format", Known), ("file", Path), ("original_text_sha256", Name(Kind::Id))])),
+    ("outcome", OUTCOME),
+    ("validity", Fields(&[("verdict", Keep), ("reasons", Each(&Text))])),
+    ("warnings", Each(&WARNING)),
+]);
+
+const TOOL: Rule = Fields(&[("name", Known), ("version", Known), ("engine", Known), ("engine_reason", Text)]);
+
+const HOST: Rule = Fields(&[
+    ("hostname", Name(Kind::Host)),
+    ("board", Text),
+    ("cpu", Text),
+    ("cores", Keep),
+    ("memory_bytes", Keep),
+    ("kernel", Known),
+    ("os", Text),
+    ("governor", Known),
+    ("arch", Known),
+    ("slot", Known),
+]);
+
+const MEDIUM: Rule = Fields(&[
+    ("kind", Keep),
+    ("vendor", Text),
+    // Of a network volume or a loop device this is where it comes from.
+    ("model", Text),
+    ("unit", Name(Kind::Unit)),
+    ("capacity_bytes", Keep),
+    ("filesystem", Known),
+    ("mount_options", Each(&MountOption)),
+    ("mount_point", Path),
+    ("path", Path),
+    ("device", Path),
+    ("stack", Each(&Fields(&[("name", Text), ("role", Known)]))),
+    ("bus", BUS),
+    ("claimed_classes", Each(&Text)),
+    (
+        "health",
+        Fields(&[
+            ("firmware", Text),
+            ("life_time", Text),
+            ("manfid", Text),
+            ("manufactured", Text),
+            ("oemid", Text),
+            ("pre_eol_info", Text),
+        ]),
+    ),
+    (
+        "queue",
+        Fields(&[
+            ("cmdq_en", Text),
+            ("loop_direct_io", Text),
+            ("max_sectors_kb", Text),
+            ("nr_requests", Text),
+            ("read_ahead_kb", Text),
+            ("rotational", Text),
+            ("scheduler", Text),
+            ("write_cache", Text),
+        ]),
+    ),
+]);
+
+const BUS: Rule = Fields(&[
+    ("kind", Known),
+    ("mode", Text),
+    ("ceiling_bytes_per_second", Keep),
+    ("reachable_bytes_per_second", Keep),
+    ("driver", Known),
+    ("source", Text),
+]);
+
+const SETTINGS: Rule = Fields(&[
+    ("budget_ns", Keep),
+    ("max_write_bytes", Keep),
+    ("planned_write_bytes", Keep),
+    ("written_bytes", Keep),
+    ("read_bytes", Keep),
+    ("elapsed_ns", Keep),
+    ("span_bytes", Keep),
+    ("seed", Keep),
+    ("repeats", Keep),
+    ("confidence", Keep),
+    ("hang_after_ns", Keep),
+    ("suite_text", Text),
+    ("raw_device", Keep),
+    ("direct_alignment_bytes", Keep),
+    ("direct_source", Text),
+    ("layout", Fields(&[("bytes", Keep), ("elapsed_ns", Keep)])),
+    ("null_ns_per_operation", Keep),
+]);
+
+const MEASUREMENT: Rule = Fields(&[
+    ("workload", WORKLOAD),
+    ("requested", WORKLOAD),
+    ("engine", Known),
+    ("repeats", Each(&REPEAT)),
+    ("iops", ESTIMATE),
+    ("bytes_per_second", ESTIMATE),
+    ("durable_bytes_per_second", ESTIMATE),
+    (
+        "latency_ns",
+        Fields(&[
+            ("mean", ESTIMATE),
+            ("p50", ESTIMATE),
+            ("p90", ESTIMATE),
+            ("p99", ESTIMATE),
+            ("p99_9", ESTIMATE),
+            ("max", ESTIMATE),
+        ]),
+    ),
+    ("proof_ratio", Keep),
+    ("in_flight", Keep),
+    ("bus_limited", Keep),
+    ("instrument_limited", Keep),
+    ("soak", SOAK),
+    ("bytes_per_joule", ESTIMATE),
+    ("operations_per_joule", ESTIMATE),
+    ("warnings", Each(&WARNING)),
+]);
+
+const WORKLOAD: Rule = Fields(&[
+    ("name", Known),
+    ("op", Keep),
+    ("read_percent", Keep),
+    ("pattern", Keep),
+    ("block_bytes", Keep),
+    ("queue_depth", Keep),
+    ("jobs", Keep),
+    ("span_bytes", Keep),
+    ("direct", Keep),
+    ("sync", Keep),
+    ("stop", Fields(&[("ramp_ns", Keep), ("duration_ns", Keep), ("max_bytes", Keep)])),
+]);
+
+const ESTIMATE: Rule =
+    Fields(&[("point", Keep), ("low", Keep), ("high", Keep), ("level", Keep), ("n", Keep), ("method", Known)]);
+
+const REPEAT: Rule = Fields(&[
+    ("started", Known),
+    ("elapsed_ns", Keep),
+    ("operations", Keep),
+    ("bytes", Keep),
+    ("iops", Keep),
+    ("bytes_per_second", Keep),
+    ("issued_bytes", Keep),
+    ("durable_bytes_per_second", Keep),
+    ("in_flight", Keep),
+    ("proof_ratio", Keep),
+    (
+        "samples",
+        Each(&Fields(&[
+            ("t_ns", Keep),
+            ("interval_ns", Keep),
+            ("operations", Keep),
+            ("bytes", Keep),
+            ("p50_ns", Keep),
+            ("p99_ns", Keep),
+        ])),
+    ),
+    (
+        "histogram",
+        Fields(&[
+            ("scheme", Known),
+            ("sum_ns", Keep),
+            ("min_ns", Keep),
+            ("max_ns", Keep),
+            ("counts", Each(&Each(&Keep))),
+        ]),
+    ),
+    ("first_done_ns", Keep),
+    ("last_done_ns", Keep),
+    (
+        "steady",
+        Fields(&[("status", Keep), ("half_width", Keep), ("drift", Keep), ("lag1", Keep), ("truncated_ns", Keep)]),
+    ),
+    ("outcome", OUTCOME),
+]);
+
+const SOAK: Rule = Fields(&[
+    ("burst_bytes_per_second", ESTIMATE),
+    ("burst_ns", Keep),
+    ("sustained_bytes_per_second", ESTIMATE),
+    ("sustained_ns", Keep),
+    ("bytes", Keep),
+    ("elapsed_ns", Keep),
+    (
+        "cliff",
+        Fields(&[
+            ("time_ns", Keep),
+            ("bytes_at", Keep),
+            ("temperature_celsius", Keep),
+            ("drop", Keep),
+            ("p_value", Keep),
+            ("cause", Keep),
+        ]),
+    ),
+]);
+
+const SENSOR: Rule =
+    Fields(&[("name", Text), ("kind", Known), ("unit", Known), ("source", Text), ("samples", Each(&Each(&Keep)))]);
+
+const CROSSCHECK: Rule = Fields(&[
+    ("workload", Known),
+    ("peer", Known),
+    ("peer_version", Known),
+    ("pairs", Each(&Fields(&[("peer_first", Keep), ("ours", SIDE), ("theirs", SIDE)]))),
+    ("ours_iops", ESTIMATE),
+    ("theirs_iops", ESTIMATE),
+    ("ratio", ESTIMATE),
+    ("p50_ratio", ESTIMATE),
+    ("p99_ratio", ESTIMATE),
+    ("trouble", Text),
+]);
+
+const SIDE: Rule = Fields(&[("iops", Keep), ("p50_ns", Keep), ("p99_ns", Keep)]);
+
+const VERIFICATION: Rule = Fields(&[
+    ("method", Keep),
+    ("verdict", Keep),
+    ("sentence", Text),
+    ("kind", Keep),
+    ("announced_bytes", Keep),
+    ("real_bytes", Keep),
+    ("checked_bytes", Keep),
+    ("written_bytes", Keep),
+    ("counts", COUNTS),
+    ("first_error", Fields(&[("offset_bytes", Keep), ("class", Keep), ("holds_offset_bytes", Keep)])),
+    ("map", Each(&Fields(&[("offset_bytes", Keep), ("bytes", Keep), ("counts", COUNTS)]))),
+    ("write", PASS),
+    ("read", PASS),
+    ("read_back", Text),
+    ("cache_bytes", Keep),
+    ("would_find", Keep),
+]);
+
+const COUNTS: Rule =
+    Fields(&[("good", Keep), ("changed", Keep), ("overwritten", Keep), ("corrupted", Keep), ("unreadable", Keep)]);
+
+const PASS: Rule = Fields(&[
+    ("bytes", Keep),
+    ("elapsed_ns", Keep),
+    ("speed", Each(&Fields(&[("offset_bytes", Keep), ("bytes", Keep), ("elapsed_ns", Keep)]))),
+]);
+
+const OUTCOME: Rule = Fields(&[
+    ("state", Keep),
+    ("failure", Keep),
+    ("detail", Text),
+    ("workload", Known),
+    ("elapsed_ns", Keep),
+    ("written_bytes", Keep),
+]);
+
+const WARNING: Rule = Fields(&[("finding", FINDING), ("severity", Keep), ("cause", Text), ("remedy", Text)]);
+
+/// Fields of all kinds of findings: a name means the same in each.
+const FINDING: Rule = Fields(&[
+    ("kind", Keep),
+    ("after_ns", Keep),
+    ("asked", Known),
+    ("asked_bytes", Keep),
+    ("at_block_bytes", Keep),
+    ("by", Text),
+    ("bytes", Keep),
+    ("change", Keep),
+    ("directories", Keep),
+    ("fields", Keep),
+    ("first", Text),
+    ("governor", Known),
+    ("high", Keep),
+    ("in_flight", Keep),
+    ("journal", Path),
+    ("lines", Keep),
+    ("low", Keep),
+    ("medium", Text),
+    ("most", Text),
+    ("null_operations_per_second", Keep),
+    ("of", Keep),
+    ("operations", Keep),
+    ("over", Known),
+    ("pages", Keep),
+    ("path", Path),
+    ("peer", Known),
+    ("planned", Keep),
+    ("proof_ratio", Keep),
+    ("ran", Keep),
+    ("ratio", Keep),
+    ("reached", Keep),
+    ("reason", Text),
+    ("repeats", Keep),
+    ("rested_ns", Keep),
+    ("sensor", Text),
+    ("share", Keep),
+    ("slow_share", Keep),
+    ("threads", Keep),
+    ("used", Known),
+    ("used_bytes", Keep),
+    ("what", Text),
+]);
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::{Map, Value};
+
+    use super::*;
+
+    /// The committed schema, in which a new field has to be decided on.
+    const SCHEMA: &str = include_str!("../../../../schemas/record-v1.json");
+
+    struct Walk {
+        definitions: Map<String, Value>,
+        problems: Vec<String>,
+    }
+
+    impl Walk {
+        /// The schemas that `node` stands for: what it refers to, and each alternative.
+        fn alternatives(&self, node: &Value, out: &mut Vec<Value>) {
+            if let Some(name) = node["$ref"].as_str() {
+                let name = name.trim_start_matches("#/$defs/");
+                return self.alternatives(&self.definitions[name], out);
+            }
+            for key in ["anyOf", "oneOf", "allOf"] {
+                node[key].as_array().into_iter().flatten().for_each(|other| self.alternatives(other, out));
+            }
+            out.push(node.clone());
+        }
+
+        fn check(&mut self, path: &str, node: &Value, rule: &Rule) {
+            let mut nodes = Vec::new();
+            self.alternatives(node, &mut nodes);
+            let mut seen = BTreeSet::new();
+            for node in &nodes {
+                self.shape(path, node, rule);
+                for (name, field) in node["properties"].as_object().into_iter().flatten() {
+                    seen.insert(name.clone());
+                    match rule {
+                        Fields(rules) => match rules.iter().find(|(known, _)| known == name) {
+                            Some((_, rule)) => self.check(&format!("{path}/{name}"), field, rule),
+                            None => self.problems.push(format!("{path}/{name}: no rule")),
+                        },
+                        _ => self.problems.push(format!("{path}: has fields, and its rule is {rule:?}")),
+                    }
+                }
+                let items = node["prefixItems"].as_array().into_iter().flatten().chain(node.get("items"));
+                for item in items.filter(|item| item.is_object()) {
+                    match rule {
+                        Each(rule) => self.check(&format!("{path}/*"), item, rule),
+                        _ => self.problems.push(format!("{path}: is a list, and its rule is {rule:?}")),
+                    }
+                }
+                if let (Some(values), Each(rule)) = (node.get("additionalProperties").filter(|v| v.is_object()), rule) {
+                    self.check(&format!("{path}/{{}}"), values, rule);
+                }
+            }
+            // Of a map with a rule for some keys, the schema names none.
+            if let (Fields(rules), false) = (rule, seen.is_empty()) {
+                let stale = rules.iter().filter(|(name, _)| !seen.contains(*name));
+                self.problems.extend(stale.map(|(name, _)| format!("{path}/{name}: a rule without a field")));
+            }
+        }
+
+        /// Text must not stay as it is.
+        fn shape(&mut self, path: &str, node: &Value, rule: &Rule) {
+            let kind = &node["type"];
+            let text = kind == "string" || kind.as_array().is_some_and(|kinds| kinds.contains(&"string".into()));
+            let word = node.get("const").is_some() || node.get("enum").is_some();
+            if text && !word && matches!(rule, Keep) {
+                self.problems.push(format!("{path}: is text, and its rule lets it out as it is"));
+            }
+            if word && !matches!(rule, Keep) {
+                self.problems.push(format!("{path}: is a word of the format, and its rule is {rule:?}"));
+            }
+        }
+    }
+
+    fn check(schema: &Value) -> Vec<String> {
+        let definitions = schema["$defs"].as_object().unwrap().clone();
+        let mut walk = Walk { definitions, problems: Vec::new() };
+        walk.check("", schema, &RECORD);
+        walk.problems.sort();
+        walk.problems.dedup();
+        walk.problems
+    }
+
+    #[test]
+    fn every_field_of_the_schema_has_a_rule() {
+        let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+        assert_eq!(check(&schema), Vec::<String>::new(), "decide in rules.rs what becomes of these fields");
+    }
+
+    #[test]
+    fn a_new_field_is_noticed() {
+        let mut schema: Value = serde_json::from_str(SCHEMA).unwrap();
+        schema["$defs"]["Medium"]["properties"]["owner"] = serde_json::json!({ "type": "string" });
+        schema["$defs"]["Host"]["properties"]["cores"] = serde_json::json!({ "type": "string" });
+        assert_eq!(
+            check(&schema),
+            ["/host/cores: is text, and its rule lets it out as it is", "/medium/owner: no rule"]
+        );
+    }
+}

@@ -1,0 +1,463 @@
+//! Identities in free text: error messages, lines of the kernel's log, commands.
+//!
+//! What other fields of the record hold is replaced first. Beyond that an identity is recognised by its
+//! form; a host or user that has none, like `node7` alone, is not.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use super::known::Known;
+use super::name::{Key, Kind};
+use super::path;
+
+/// `text` with everything replaced that looks like an identity.
+pub(super) fn scrubbed(text: &str, known: &Known, key: &Key) -> String {
+    let mut before = None;
+    replaced(text, |rest, inside| {
+        let here = before;
+        before = rest.chars().next();
+        if let Some((length, name)) = known.at(rest, inside) {
+            before = rest.get(..length).and_then(|found| found.chars().next_back());
+            return Some((length, name.to_owned()));
+        }
+        let (length, form) = form(rest, here)?;
+        let (found, _) = rest.split_at_checked(length)?;
+        before = found.chars().next_back();
+        Some((length, form.replaced(found, key)))
+    })
+}
+
+/// Whether nothing in `text` has the form of an address or a number that is unique.
+pub(super) fn finds_nothing(text: &str) -> bool {
+    let mut before = None;
+    text.char_indices().all(|(at, c)| {
+        let found = text.get(at..).and_then(|rest| unique(rest, before));
+        before = Some(c);
+        found.is_none()
+    })
+}
+
+/// `text` with each part replaced that `find` finds at the start of the rest; it is told whether a word goes
+/// on there, and answers with the length in bytes and what to put in its place.
+pub(super) fn replaced(text: &str, mut find: impl FnMut(&str, bool) -> Option<(usize, String)>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut inside = false;
+    while let Some(c) = rest.chars().next() {
+        let found = find(rest, inside).filter(|(length, _)| *length > 0 && rest.is_char_boundary(*length));
+        let length = match found {
+            Some((length, name)) => {
+                out.push_str(&name);
+                length
+            }
+            None => {
+                out.push(c);
+                c.len_utf8()
+            }
+        };
+        let (taken, after) = rest.split_at(length);
+        inside = taken.chars().next_back().is_some_and(char::is_alphanumeric);
+        rest = after;
+    }
+    out
+}
+
+/// What a part of a text looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Name(Kind),
+    /// An absolute path, or one on another host.
+    Path,
+    /// `user@host`.
+    Server,
+    /// `scheme://user@host:port/path`.
+    Url,
+    /// `KEY=VALUE`, where the value is the identity.
+    Value,
+}
+
+impl Form {
+    fn replaced(self, found: &str, key: &Key) -> String {
+        match self {
+            Self::Name(kind) => key.name(kind, found),
+            Self::Path => path::redacted(found, key),
+            Self::Server => path::server(found, key),
+            Self::Url => url_replaced(found, key),
+            Self::Value => {
+                let start = value_start(found).unwrap_or(0);
+                let (before, value) = found.split_at(start);
+                format!("{before}{}", key.name(Kind::Id, value))
+            }
+        }
+    }
+}
+
+/// What the text begins with, and its length in bytes; `before` is the character before it.
+fn form(rest: &str, before: Option<char>) -> Option<(usize, Form)> {
+    // A word that goes on is no beginning.
+    if before.is_some_and(|c| c.is_alphanumeric() || c == '_') {
+        return None;
+    }
+    let some = |form: Form| move |length: usize| (length, form);
+    url(rest)
+        .map(some(Form::Url))
+        .or_else(|| unique(rest, before))
+        .or_else(|| keyed(rest).map(some(Form::Value)))
+        .or_else(|| remote(rest).map(some(Form::Path)))
+        .or_else(|| absolute(rest).map(some(Form::Path)))
+        .or_else(|| account(rest).map(some(Form::Server)))
+        .or_else(|| domain(rest).map(some(Form::Name(Kind::Host))))
+}
+
+/// Names, numbers and addresses that are unique by how they are given out.
+fn unique(rest: &str, before: Option<char>) -> Option<(usize, Form)> {
+    if before.is_some_and(|c| c.is_alphanumeric() || c == '_') {
+        return None;
+    }
+    let some = |kind: Kind| move |length: usize| (length, Form::Name(kind));
+    registered(rest)
+        .or_else(|| uuid(rest))
+        .or_else(|| interface(rest))
+        .or_else(|| pairs(rest))
+        .map(some(Kind::Id))
+        .or_else(|| ip(rest).map(some(Kind::Host)))
+        .or_else(|| hexadecimal(rest).map(some(Kind::Id)))
+}
+
+/// Length of the run of characters at the start that satisfy `of`.
+fn run(rest: &str, of: impl Fn(char) -> bool) -> usize {
+    rest.find(|c| !of(c)).unwrap_or(rest.len())
+}
+
+/// Whether a word ends after `length` bytes.
+fn ends(rest: &str, length: usize) -> bool {
+    !rest.get(length..).and_then(|after| after.chars().next()).is_some_and(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// What ends a word in a message or a command.
+fn divides(c: char) -> bool {
+    c.is_whitespace() || "\"'`<>|;,(){}�".contains(c)
+}
+
+fn starts_with_any<'a>(rest: &str, prefixes: &[&'a str]) -> Option<&'a str> {
+    prefixes.iter().copied().find(|p| rest.get(..p.len()).is_some_and(|start| start.eq_ignore_ascii_case(p)))
+}
+
+/// Names of iSCSI, NVMe and SCSI: iqn, eui, naa (RFC 7143, 4.2.7), nqn (NVMe base specification), and the forms
+/// of udev (60-persistent-storage.rules).
+fn registered(rest: &str) -> Option<usize> {
+    let prefix = starts_with_any(rest, &["iqn.", "nqn.", "eui.", "naa.", "t10.", "nvme.", "wwn-"])?;
+    let name = rest.get(..run(rest, |c| c.is_ascii_alphanumeric() || ".:-_%".contains(c)))?;
+    let name = name.trim_end_matches(['.', ':', '-']);
+    (name.len() >= prefix.len() + 4).then_some(name.len())
+}
+
+/// RFC 9562, and the eight digits of a FAT volume, which have a letter, so that a range of numbers is none.
+fn uuid(rest: &str) -> Option<usize> {
+    let form = |groups: &[usize]| {
+        let mut at = 0;
+        for (number, length) in groups.iter().enumerate() {
+            at += usize::from(number > 0 && rest.as_bytes().get(at) == Some(&b'-'));
+            if number > 0 && rest.as_bytes().get(at.checked_sub(1)?) != Some(&b'-') {
+                return None;
+            }
+            let digits = rest.get(at..at + length)?;
+            if !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+                return None;
+            }
+            at += length;
+        }
+        ends(rest, at).then_some(at)
+    };
+    let fat = |length: &usize| {
+        let text = rest.get(..*length).unwrap_or_default();
+        text.bytes().any(|b| b.is_ascii_uppercase()) && !text.bytes().any(|b| b.is_ascii_lowercase())
+    };
+    form(&[8, 4, 4, 4, 12]).or_else(|| form(&[4, 4]).filter(fat))
+}
+
+/// Network interfaces named after their address (systemd.net-naming-scheme(7)).
+fn interface(rest: &str) -> Option<usize> {
+    starts_with_any(rest, &["enx", "wlx", "wwx"])?;
+    let length = 3 + run(rest.get(3..)?, |c| c.is_ascii_hexdigit());
+    (length == 15 && ends(rest, length)).then_some(length)
+}
+
+/// Six pairs of hexadecimal digits or more: MAC, EUI-64; also in three groups of four.
+fn pairs(rest: &str) -> Option<usize> {
+    let group = |size: usize, separator: u8, least: usize| {
+        let (mut at, mut groups) = (0, 0);
+        while rest.get(at..at + size).is_some_and(|g| g.bytes().all(|b| b.is_ascii_hexdigit())) {
+            at += size;
+            groups += 1;
+            if rest.as_bytes().get(at) != Some(&separator) {
+                break;
+            }
+            at += 1;
+        }
+        (groups >= least && ends(rest, at)).then_some(at)
+    };
+    group(2, b':', 6).or_else(|| group(2, b'-', 6)).or_else(|| group(4, b'.', 3))
+}
+
+/// An address that is not of this machine alone.
+fn ip(rest: &str) -> Option<usize> {
+    let four = rest.get(..run(rest, |c| c.is_ascii_digit() || c == '.'))?.trim_end_matches('.');
+    if let Ok(address) = four.parse::<Ipv4Addr>() {
+        let own = address.is_loopback() || address.is_unspecified();
+        return (!own && ends(rest, four.len())).then_some(four.len());
+    }
+    let whole = rest.get(..run(rest, |c| c.is_ascii_hexdigit() || c == ':' || c == '.'))?;
+    [whole, whole.trim_end_matches(['.', ':'])].into_iter().find_map(|text| {
+        let address: Ipv6Addr = text.parse().ok()?;
+        (!address.is_loopback() && !address.is_unspecified() && ends(rest, text.len())).then_some(text.len())
+    })
+}
+
+/// Long hexadecimal numbers: CIDs, hashes, serial numbers. Decimal numbers stay: sizes and places are that.
+fn hexadecimal(rest: &str) -> Option<usize> {
+    let (prefix, least) = if starts_with_any(rest, &["0x"]).is_some() { (2, 8) } else { (0, 12) };
+    let digits = rest.get(prefix..)?;
+    let length = run(digits, |c| c.is_ascii_hexdigit());
+    let mixed = digits.get(..length)?.bytes().any(|b| b.is_ascii_digit())
+        && (prefix > 0 || digits.get(..length)?.bytes().any(|b| b.is_ascii_alphabetic()));
+    (length >= least && mixed && ends(digits, length)).then_some(prefix + length)
+}
+
+/// Keys whose value is an identity or a secret, also where only a colon or a blank stands between.
+const TELLING: [&str; 14] = [
+    "serialnumber",
+    "serial number",
+    "serial no",
+    "serial",
+    "s/n",
+    "sn",
+    "wwn",
+    "wwid",
+    "partuuid",
+    "uuid",
+    "password",
+    "passwd",
+    "token",
+    "secret",
+];
+/// The same where an equals sign stands between.
+const KEYS: [&str; 21] = [
+    "username",
+    "user",
+    "login",
+    "pwd",
+    "pass",
+    "apikey",
+    "api_key",
+    "key",
+    "hostname",
+    "host",
+    "server",
+    "domain",
+    "partlabel",
+    "label",
+    "cid",
+    "mac",
+    "address",
+    "addr",
+    "ip",
+    "ssid",
+    "auth",
+];
+
+/// Where the value begins in `KEY=VALUE`, `KEY: VALUE` or `KEY VALUE`.
+fn value_start(rest: &str) -> Option<usize> {
+    let (key, telling) = starts_with_any(rest, &TELLING)
+        .map(|key| (key, true))
+        .or_else(|| starts_with_any(rest, &KEYS).map(|key| (key, false)))?;
+    let after = rest.get(key.len()..)?;
+    let value = after.trim_start_matches(|c: char| c.is_whitespace() || "=:#\"'".contains(c));
+    let between = after.get(..after.len() - value.len())?;
+    let separated = if telling { !between.is_empty() } else { between.contains('=') };
+    separated.then_some(rest.len() - value.len())
+}
+
+fn keyed(rest: &str) -> Option<usize> {
+    let start = value_start(rest)?;
+    let value = rest.get(start..)?;
+    let length = run(value, |c| !divides(c) && c != '&');
+    let value = value.get(..length)?.trim_end_matches(['.', ':']);
+    // After a blank alone a word follows as often as a number.
+    let sure = rest.get(..start).is_some_and(|before| before.contains(['=', ':', '#']));
+    (!value.is_empty() && (sure || value.bytes().any(|b| b.is_ascii_digit()))).then_some(start + value.len())
+}
+
+fn url(rest: &str) -> Option<usize> {
+    let scheme = run(rest, |c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    let begins = rest.starts_with(|c: char| c.is_ascii_alphabetic());
+    let authority = rest.get(scheme..)?.strip_prefix("://").filter(|_| begins && scheme <= 16)?;
+    let length = run(authority, |c| !divides(c));
+    (length > 0).then_some(scheme + 3 + length)
+}
+
+fn url_replaced(url: &str, key: &Key) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return key.name(Kind::Host, url) };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let (server, port) = match authority.rsplit_once(':') {
+        Some((server, port)) if port.bytes().all(|b| b.is_ascii_digit()) => (server, format!(":{port}")),
+        _ => (authority, String::new()),
+    };
+    let path = if path.len() > 1 { format!("/{}", key.name(Kind::Path, path)) } else { path.to_owned() };
+    format!("{scheme}://{}{port}{path}", path::server(server, key))
+}
+
+/// A path on another host: `nas:/export`, `alice@nas.lan:/x`, `//nas/share`, `\\nas\share`.
+fn remote(rest: &str) -> Option<usize> {
+    let length = path_length(rest);
+    let text = rest.get(..length)?;
+    let (mark, server, path) = path::remote(text)?;
+    let named = |c: char| c.is_alphanumeric() || "._-@[]:%".contains(c);
+    (server.chars().all(named) && (!mark.is_empty() || path.starts_with('/'))).then_some(length)
+}
+
+fn absolute(rest: &str) -> Option<usize> {
+    let home = rest.starts_with("~/");
+    let length = path_length(rest);
+    ((home || rest.starts_with('/')) && length > 1).then_some(length)
+}
+
+/// A path in a message ends at a blank, a quotation mark or a bracket, or at a colon or full stop before a
+/// blank. Where a slash follows in the next word, the blank was part of a name.
+fn path_length(rest: &str) -> usize {
+    let mut end = run(rest, |c| !divides(c));
+    loop {
+        let after = rest.get(end..).unwrap_or_default();
+        let Some(next) = after.strip_prefix(' ') else { break };
+        let word = run(next, |c| !divides(c));
+        let goes_on =
+            next.get(..word).is_some_and(|w| w.contains('/') && !w.starts_with(['/', '~']) && !w.contains("//"));
+        let closed = rest.get(..end).is_some_and(|path| path.ends_with([':', '.']));
+        if !goes_on || closed || is_quantity(next.get(..word).unwrap_or_default()) {
+            break;
+        }
+        end += 1 + word;
+    }
+    rest.get(..end).unwrap_or_default().trim_end_matches([':', '.']).len()
+}
+
+/// `MB/s`, `I/O` and the like are no paths.
+fn is_quantity(word: &str) -> bool {
+    word.split('/').all(|part| part.len() <= 3)
+}
+
+/// `user@host`.
+fn account(rest: &str) -> Option<usize> {
+    let named = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let user = run(rest, named);
+    let host = rest.get(user..)?.strip_prefix('@')?;
+    let length = rest.get(user + 1..)?.get(..run(host, named))?.trim_end_matches('.').len();
+    (user > 0 && length > 0).then_some(user + 1 + length)
+}
+
+/// Endings of files, which are no domains.
+const FILES: [&str; 34] = [
+    "bin", "cc", "cfg", "conf", "csv", "data", "db", "fio", "gif", "gz", "html", "img", "ini", "iso", "journal", "js",
+    "json", "ko", "lock", "log", "md", "part", "png", "py", "rs", "service", "sh", "so", "sqlite", "svg", "tmp",
+    "toml", "txt", "zip",
+];
+
+/// `nas.lan`, `node7.example.org`: words with full stops between them, the last without digits.
+fn domain(rest: &str) -> Option<usize> {
+    let text =
+        rest.get(..run(rest, |c| c.is_ascii_alphanumeric() || c == '-' || c == '.'))?.trim_end_matches(['.', '-']);
+    let (_, last) = text.rsplit_once('.')?;
+    let labels = text.split('.').all(|label| !label.is_empty() && !label.starts_with('-'));
+    let top = (2..=24).contains(&last.len()) && last.bytes().all(|b| b.is_ascii_alphabetic());
+    let file = FILES.contains(&last.to_ascii_lowercase().as_str());
+    (labels && top && !file && ends(rest, text.len())).then_some(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rules::RECORD;
+    use super::*;
+
+    fn scrub(text: &str) -> String {
+        let key = Key([7; 32]);
+        scrubbed(text, &Known::of(&serde_json::Value::Null, &RECORD, &key), &key)
+    }
+
+    #[test]
+    fn what_has_the_form_of_an_identity_is_replaced() {
+        for secret in [
+            "9f1c2b34-5d6e-4f70-8a9b-0c1d2e3f4a5b",
+            "ABCD-12EF",
+            "b8:27:eb:12:34:56",
+            "B8-27-EB-12-34-56",
+            "0011.2233.4455",
+            "00:25:90:ff:fe:11:22:33",
+            "enxb827eb123456",
+            "192.168.7.9",
+            "fd00:1:2::17",
+            "fe80::ba27:ebff:fe12:3456",
+            "iqn.2004-10.com.example:storage.disk1",
+            "nqn.2014-08.org.nvmexpress:uuid",
+            "naa.5000c500a1b2c3d4",
+            "eui.0025385b91b0b5a9",
+            "wwn-0x5000c500a1b2c3d4",
+            "0x5000c500a1b2c3d4",
+            "035344534333324780a1b2c3d4016a00",
+            "nas.lan",
+            "node7.example.org",
+            "alice@nas",
+        ] {
+            for text in [
+                secret.to_owned(),
+                format!("cannot reach {secret}: timeout"),
+                format!("({secret})"),
+                format!("\"{secret}\","),
+            ] {
+                let out = scrub(&text);
+                assert!(!out.contains(secret), "{text} -> {out}");
+            }
+        }
+        for (text, hidden) in [
+            ("SerialNumber: 4C530001230615", "4C530001230615"),
+            ("serial 4C53X", "4C53X"),
+            ("mount -o username=alice,password=hunter2", "hunter2"),
+            ("mount -o username=alice,password=hunter2", "alice"),
+            ("curl http://alice:pw@plug.lan:8080/api?token=x", "alice"),
+            ("curl http://alice:pw@plug.lan:8080/api?token=x", "plug"),
+            ("nas:/export/alice refused", "nas:"),
+            ("//nas2/alice: gone", "alice"),
+            ("\\\\nas2\\alice gone", "nas2"),
+            ("cannot write /home/alice/Meine Karte/x: full", "Karte"),
+            ("'~/cards/secret'", "secret"),
+            ("/dev/disk/by-id/usb-SanDisk_4C53-0:0", "4C53"),
+        ] {
+            let out = scrub(text);
+            assert!(!out.contains(hidden), "{text} -> {out}");
+        }
+    }
+
+    #[test]
+    fn what_people_need_stays() {
+        for text in [
+            "read: Input/output error (os error 5)",
+            "23.4 MB/s, 1 480 IOPS at 4 KiB, QD 32; 98 % of the bus",
+            "blk_update_request: I/O error, dev mmcblk0, sector 1234567 op 0x0:(READ) flags 0x80700",
+            "mmc0: error -110 whilst initialising SD card",
+            "/sys/kernel/debug/mmc0/ios",
+            "/sys/class/net/eth0/speed, guessed from the default route",
+            "name a directory on the medium: assay run /mnt/card",
+            "/dev/mmcblk0p2 and /dev/nvme0n1p1 and /dev/sdX",
+            "allow io_uring (sysctl kernel.io_uring_disabled=0, container seccomp profile)",
+            "WDS500G2B0A-00SM50, SanDisk SC32G, Samsung SSD 870 EVO 500GB",
+            "Intel(R) Xeon(R) CPU @ 2.20GHz",
+            "Raspberry Pi 4 Model B Rev 1.4",
+            "fio-3.36, Linux 6.6.31, Debian GNU/Linux 12 (bookworm)",
+            "2026-11-21T06:31:04Z, after 38 min 5 s, 06:31:07",
+            "byte 17179869184 of 31914983424, sectors 4096-8192",
+            "listens on 127.0.0.1 and ::1",
+            "see assay.sqlite and card.html",
+        ] {
+            assert_eq!(scrub(text), text);
+        }
+    }
+}

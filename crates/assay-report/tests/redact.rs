@@ -1,0 +1,381 @@
+//! What is taken out of a record before it is shared.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use assay_core::crosscheck::Crosscheck;
+use assay_core::finding::{Finding, Warning};
+use assay_core::outcome::{Failure, Outcome};
+use assay_core::record::{Record, Sensor, Source};
+use assay_core::verification::{Method, SectorCounts, Verdict, Verification};
+use assay_report::{Format, Redactor, View, render};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn redactor() -> Redactor {
+    Redactor::with_key([7; 32])
+}
+
+fn redacted(record: &Record) -> Record {
+    redactor().record(record).expect("a record")
+}
+
+/// Identities as devices and hosts have them.
+#[derive(Debug, Clone)]
+struct Secrets {
+    serial: String,
+    host: String,
+    user: String,
+    label: String,
+    server: String,
+    mac: String,
+    uuid: String,
+    four: String,
+    six: String,
+    iqn: String,
+    wwn: String,
+    file: String,
+}
+
+impl Secrets {
+    fn all(&self) -> [&str; 12] {
+        let Self { serial, host, user, label, server, mac, uuid, four, six, iqn, wwn, file } = self;
+        [serial, host, user, label, server, mac, uuid, four, six, iqn, wwn, file].map(|secret| secret.as_str())
+    }
+
+    /// A sentence that holds all of them, as error messages and commands do.
+    fn said(&self) -> String {
+        format!(
+            "cannot reach {} ({}, {}, [{}]:3260) as {}@{}: /home/{}/cards/{} on /media/{}/{}/x: \"{}\"; {} {} {} SN{}, \
+             see http://{}/status",
+            self.server,
+            self.four,
+            self.mac,
+            self.six,
+            self.user,
+            self.server,
+            self.user,
+            self.file,
+            self.user,
+            self.label,
+            self.host,
+            self.uuid,
+            self.iqn,
+            self.wwn,
+            self.serial,
+            self.server
+        )
+    }
+
+    fn plant(&self) -> Record {
+        let said = self.said();
+        let mut record = common::good_card();
+        record.host.hostname = Some(self.host.clone());
+        record.host.board = Some(format!("Board {}", self.uuid));
+        record.medium.unit = Some(self.serial.clone());
+        record.medium.model = Some(format!("{}:/export/{}", self.server, self.user));
+        record.medium.device = Some(format!("{}:/export/{}", self.server, self.user));
+        record.medium.mount_point = Some(format!("/media/{}/{}", self.user, self.label));
+        record.medium.path = format!("/media/{}/{}/{}", self.user, self.label, self.file);
+        record.medium.mount_options = vec![
+            "rw".into(),
+            format!("addr={}", self.four),
+            format!("username={}", self.user),
+            format!("upperdir=/home/{}/up", self.user),
+            format!("source=UUID={}", self.uuid),
+        ];
+        record.medium.claimed_classes.push(said.clone());
+        record.medium.health.insert("firmware".into(), said.clone());
+        record.medium.health.insert("serial".into(), self.serial.clone());
+        record.medium.queue.insert("scheduler".into(), said.clone());
+        record.medium.queue.insert(format!("wwid {}", self.wwn), self.wwn.clone());
+        record.medium.stack[0].name = format!("mapper/{}", self.uuid);
+        if let Some(bus) = &mut record.medium.bus {
+            bus.source = format!("the route to {}", self.four);
+            bus.mode = said.clone();
+        }
+        record.labels = BTreeMap::from([
+            ("note".into(), format!("the one in {} of {} ({})", self.host, self.user, self.serial)),
+            (self.host.clone(), "x".into()),
+        ]);
+        record.tool.engine_reason = said.clone();
+        record.settings.direct_source = said.clone();
+        record.settings.suite_text = format!("name = \"x\"\npurpose = '{}'\n", said.replace('"', ""));
+        record.sensors.push(Sensor {
+            name: format!("plug of {}", self.host),
+            kind: "power".into(),
+            unit: "W".into(),
+            source: said.clone(),
+            samples: vec![(0, 3.0)],
+        });
+        record.crosscheck.push(Crosscheck {
+            workload: record.measurements[0].workload.name.clone(),
+            peer: "fio".into(),
+            peer_version: "fio-3.36".into(),
+            pairs: Vec::new(),
+            ours_iops: None,
+            theirs_iops: None,
+            ratio: None,
+            p50_ratio: None,
+            p99_ratio: None,
+            trouble: Some(said.clone()),
+        });
+        record.verification = Some(Verification {
+            method: Method::Full,
+            verdict: Verdict::Genuine,
+            sentence: said.clone(),
+            kind: None,
+            announced_bytes: 1 << 30,
+            real_bytes: Some(1 << 30),
+            checked_bytes: 1 << 30,
+            written_bytes: 1 << 30,
+            counts: SectorCounts { good: 2 << 20, ..SectorCounts::default() },
+            first_error: None,
+            map: Vec::new(),
+            write: None,
+            read: None,
+            read_back: said.clone(),
+            cache_bytes: None,
+            would_find: None,
+        });
+        record.source = Some(Source {
+            format: "h2testw".into(),
+            file: format!("/home/{}/{}", self.user, self.file),
+            original_text_sha256: "0".repeat(63) + "a",
+        });
+        record.warnings = vec![
+            Finding::NotSaved { reason: said.clone() }.into(),
+            Finding::FileLeft { path: record.medium.path.clone(), reason: said.clone() }.into(),
+            Finding::KernelErrors { lines: 1, first: said.clone() }.into(),
+            Warning { remedy: said.clone(), ..Finding::AnotherRun.into() },
+        ];
+        record.measurements[0].warn(Finding::CachedIo { reason: said.clone() });
+        record.outcome = Outcome::Failed {
+            failure: Failure::IoError,
+            detail: said.clone(),
+            workload: Some(record.measurements[0].workload.name.clone()),
+            elapsed_ns: 5,
+            written_bytes: 5,
+        };
+        record.measurements[0].repeats[0].outcome = record.outcome.clone();
+        common::judge(&mut record);
+        record
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+prop_compose! {
+    fn secrets()(
+        serial in "[A-Z]{2}[0-9]{6}[A-Z0-9]{2,10}",
+        host in "[a-z]{5,9}-[0-9]{2}q",
+        user in "[a-z]{6,12}zq",
+        label in "[A-Z]{4}-[A-Z]{3}[ _][A-Z]{3}Q",
+        server in "[a-z]{5,9}[0-9]\\.(lan|example\\.org|home\\.arpa)",
+        mac in any::<[u8; 6]>(),
+        id in any::<[u8; 16]>(),
+        four in (11u8..=223, any::<u8>(), any::<u8>(), any::<u8>()).prop_filter("own", |a| a.0 != 127),
+        six in any::<[u16; 3]>(),
+        wwn in any::<[u8; 8]>(),
+        file in "[a-z]{5,9}qz",
+    ) -> Secrets {
+        let id = hex(&id);
+        Secrets {
+            serial,
+            host,
+            user,
+            label,
+            server,
+            mac: mac.iter().map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(":"),
+            uuid: format!("{}-{}-{}-{}-{}", &id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..]),
+            four: format!("{}.{}.{}.{}", four.0, four.1, four.2, four.3),
+            six: format!("fd12:{:x}::{:x}:{:x}", six[0], six[1] | 1, six[2] | 1),
+            iqn: format!("iqn.2004-10.org.{}:disk", &id[..12]),
+            wwn: format!("0x5{}", &hex(&wwn)[1..]),
+            file,
+        }
+    }
+}
+
+fn text(format: Format, record: &Record) -> String {
+    let content = render(format, std::slice::from_ref(record), &View::default()).expect("a report");
+    String::from_utf8(content).expect("text")
+}
+
+const FORMATS: [Format; 5] = [Format::Html, Format::Markdown, Format::Csv, Format::Json, Format::Svg];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn no_format_shows_an_identity(secrets in secrets()) {
+        let record = secrets.plant();
+        let out = redacted(&record);
+        for format in FORMATS {
+            let text = text(format, &out).to_lowercase();
+            for secret in secrets.all() {
+                prop_assert!(!text.contains(&secret.to_lowercase()), "{format:?} shows {secret}");
+            }
+        }
+        let mut document = serde_json::to_value(&record).unwrap();
+        document["medium"]["owner"] = json!({ "name": secrets.user, "numbers": [1] });
+        document["novelty"] = json!(secrets.said());
+        redactor().value(&mut document);
+        let text = document.to_string().to_lowercase();
+        for secret in secrets.all() {
+            prop_assert!(!text.contains(&secret.to_lowercase()), "the document shows {secret}");
+        }
+        prop_assert!(serde_json::from_value::<Record>(document).is_ok());
+    }
+}
+
+#[test]
+fn the_same_search_finds_them_where_identities_are_kept() {
+    let secrets = Secrets {
+        serial: "SN0353445AB".into(),
+        host: "sopine-07q".into(),
+        user: "alicezq".into(),
+        label: "CARD_ABQ".into(),
+        server: "storage1.lan".into(),
+        mac: "b8:27:eb:12:34:56".into(),
+        uuid: "9f1c2b34-5d6e-4f70-8a9b-0c1d2e3f4a5b".into(),
+        four: "192.168.7.9".into(),
+        six: "fd12:1::7:9".into(),
+        iqn: "iqn.2004-10.org.example:disk".into(),
+        wwn: "0x5000c500a1b2c3d4".into(),
+        file: "picturesqz".into(),
+    };
+    let record = secrets.plant();
+    assert_eq!(Redactor::keeping_identities().record(&record).unwrap(), record);
+    let shown = text(Format::Json, &record);
+    for secret in secrets.all() {
+        assert!(shown.contains(secret), "{secret} is not planted");
+    }
+    for (format, secret) in
+        [(Format::Html, "SN0353445AB"), (Format::Markdown, "storage1.lan"), (Format::Csv, "alicezq")]
+    {
+        assert!(text(format, &record).contains(secret), "{format:?}");
+    }
+}
+
+#[test]
+fn what_people_need_stays() {
+    let mut record = common::good_card();
+    record.medium.path = "/mnt/card3/.assay-abcdefghij".into();
+    record.medium.mount_point = Some("/mnt/card3".into());
+    record.medium.mount_options = vec!["rw".into(), "noatime".into(), "errors=remount-ro".into(), "commit=60".into()];
+    record.labels.insert("slot".into(), "7".into());
+    let out = redacted(&record);
+    assert_eq!(out.measurements, record.measurements);
+    assert_eq!(out.sensors, record.sensors);
+    assert_eq!(out.settings, record.settings);
+    assert_eq!(out.labels, record.labels);
+    assert_eq!(out.host, assay_core::record::Host { hostname: out.host.hostname.clone(), ..record.host });
+    assert_eq!(out.medium, assay_core::medium::Medium { unit: out.medium.unit.clone(), ..record.medium });
+    assert!(out.warnings.is_empty());
+}
+
+#[test]
+fn paths_keep_their_shape() {
+    for (path, shape) in [
+        ("/home/alice/cards/x", "/home/path-*/path-*/path-*"),
+        ("/home/data", "/home/path-*"),
+        ("/media/alice/CARD-1234/data", "/media/path-*/path-*/data"),
+        ("/run/media/alice/card", "/run/media/path-*/path-*"),
+        ("/run/user/1000", "/run/user/path-*"),
+        ("/mnt/nas/alice", "/mnt/nas/path-*"),
+        ("/root/x", "/root/path-*"),
+        ("/dev/mmcblk0p1", "/dev/mmcblk0p1"),
+        ("/dev/disk/by-id/usb-SanDisk_4C53-0:0", "/dev/disk/by-id/path-*"),
+        ("/dev/mapper/alice-home", "/dev/mapper/path-*"),
+        ("/dev/sdalice", "/dev/path-*"),
+        ("nas.lan:/export/cards", "host-*:/export/cards"),
+        ("//nas/alice", "//host-*/path-*"),
+        ("alice@nas:/x", "path-*@host-*:/path-*"),
+        ("tank/home/alice", "path-*/path-*/path-*"),
+        ("/", "/"),
+        ("/var/tmp", "/var/tmp"),
+        ("/mnt/card/.assay-abcdefghij/data", "/mnt/card/.assay-abcdefghij/data"),
+    ] {
+        let mut record = common::good_card();
+        record.medium.path = path.into();
+        let mut out = redacted(&record).medium.path;
+        for kind in ["path-", "host-"] {
+            let parts: Vec<String> = out.split(kind).map(str::to_owned).collect();
+            let star = |part: &String| format!("*{}", part.get(8..).unwrap_or_default());
+            out = parts[0].clone() + &parts[1..].iter().map(|part| format!("{kind}{}", star(part))).collect::<String>();
+        }
+        assert_eq!(out, shape, "{path}");
+    }
+}
+
+#[test]
+fn a_name_is_the_same_for_the_same_piece_and_key_only() {
+    let record = common::good_card();
+    let name = redacted(&record).medium.unit.unwrap();
+    assert!(name.len() == 13 && name.starts_with("unit-"), "{name}");
+    assert_eq!(redacted(&common::read_only_card()).medium.unit, Some(name.clone()));
+    let other = Redactor::with_key([8; 32]).record(&record).unwrap();
+    assert_ne!(other.medium.unit, Some(name));
+    assert!(!format!("{:?}", redactor()).contains('7'), "the key is not for logs");
+}
+
+#[test]
+fn a_host_named_like_a_short_name_is_replaced_too() {
+    let mut record = common::good_card();
+    record.host.hostname = Some("host-0a1b2c3d".into());
+    assert_ne!(redacted(&record).host.hostname, record.host.hostname);
+}
+
+#[test]
+fn an_sd_card_is_not_known_by_the_serial_number_within_its_cid() {
+    let mut record = common::good_card();
+    record.warnings.push(
+        Finding::NotSaved { reason: "mmc0: card with serial a1b2c3d4, by-id mmc-SC32G_0xa1b2c3d4".into() }.into(),
+    );
+    let out = text(Format::Json, &redacted(&record));
+    assert!(!out.contains("a1b2c3d4"), "{}", out.split("mmc0").nth(1).unwrap_or_default());
+}
+
+#[test]
+fn fields_of_a_newer_version_stay_behind_and_a_note_says_so() {
+    let mut value = serde_json::to_value(common::good_card()).unwrap();
+    value["medium"]["owner"] = "Alice Example, Main Street 5".into();
+    value["medium"]["health"]["owner_key"] = "Alice".into();
+    value["novelty"] = json!({ "x": ["Alice", 2] });
+    value["medium"]["capacity_bytes"] = json!(["Alice"]);
+    value["warnings"] = json!([{
+        "finding": { "kind": "cosmic_ray", "by": "the mains", "bits": 3 },
+        "severity": "note", "cause": "a cosmic ray", "remedy": "",
+    }]);
+    redactor().value(&mut value);
+    let text = value.to_string();
+    assert!(!text.contains("Alice\"") && !text.contains("Main Street"), "{text}");
+    assert_eq!(value["warnings"][0]["finding"], json!({ "kind": "cosmic_ray", "by": "the mains" }));
+    let note = &value["warnings"][1];
+    assert_eq!((&note["finding"]["kind"], &note["finding"]["fields"]), (&json!("fields_left_out"), &json!(5)));
+    assert!(note["cause"].as_str().unwrap().contains("lacks 5 fields"), "{note}");
+    let record: Record = serde_json::from_value(value).unwrap();
+    assert!(render(Format::Markdown, &[record], &View::default()).unwrap().windows(14).any(|w| w == b"lacks 5 fields"));
+}
+
+#[test]
+fn a_figure_that_is_no_number_is_an_error_and_not_a_leak() {
+    let mut record = common::good_card();
+    record.measurements[0].repeats[0].iops = f64::NAN;
+    let error = redactor().record(&record).unwrap_err().to_string();
+    assert!(error.starts_with("record k7f3m9q2xa: cannot be written without identities"), "{error}");
+}
+
+#[test]
+fn a_document_that_is_no_record_gives_nothing_away() {
+    for mut value in [json!("Alice"), json!(["Alice"]), json!({ "host": "Alice", "labels": [["Alice"]], "medium": 5 })]
+    {
+        redactor().value(&mut value);
+        assert!(!value.to_string().contains("Alice"), "{value}");
+        assert!(matches!(value, Value::Null | Value::Object(_)));
+    }
+}
