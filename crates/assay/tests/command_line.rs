@@ -13,7 +13,7 @@ use assay_core::finding::Finding;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::Record;
 use assay_lab::{Missing, skip};
-use common::{ASSAY, Place, Running, TINY, assert_harmless, run, scratch_directories};
+use common::{ASSAY, Place, Running, TINY, Terminal, assert_harmless, run, scratch_directories};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -444,29 +444,6 @@ fn the_live_view_stays_within_the_terminal_and_goes_away() {
     assert!(!dumb.contains('\x1b') && dumb.contains("[3/3]"), "{dumb:?}");
     let ascii = terminal.run(&place, "exec \"$ASSAY\" run --suite tiny.toml medium", &[("LC_ALL", "de_DE.ISO-8859-1")]);
     assert!(ascii.is_ascii(), "{:?}", ascii.chars().find(|c| !c.is_ascii()));
-}
-
-/// Runs commands on a terminal of their own, by script(1).
-struct Terminal;
-
-impl Terminal {
-    fn new(test: &str) -> Option<Self> {
-        let found = Command::new("script").arg("--version").stdout(Stdio::null()).status().is_ok_and(|s| s.success());
-        if !found {
-            skip(test, &Missing("needs script".to_owned()));
-        }
-        found.then_some(Self)
-    }
-
-    /// What the terminal was sent.
-    fn run(&self, place: &Place, script: &str, environment: &[(&str, &str)]) -> String {
-        let mut command = place.shell("exec script --quiet --return --command \"$SCRIPT\" /dev/null");
-        command.env("SCRIPT", script).env("TERM", "xterm").env("SHELL", "/bin/sh").envs(environment.iter().copied());
-        let done = run(command);
-        done.measures();
-        assert!(!done.stdout.contains("panicked"), "{}", done.stdout);
-        done.stdout
-    }
 }
 
 // --------------------------------------------------------------------------------- help and manuals

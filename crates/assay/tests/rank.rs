@@ -116,6 +116,8 @@ fn failures_are_shown_and_names_can_do_no_harm() {
         let text = std::fs::read_to_string(place.path().join(name)).unwrap();
         assert!(text.contains(words) && !text.contains("<b>") | name.ends_with("csv"), "{text}");
         assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text}");
+        let lines = text.split_once("<pre>").map(|(_, words)| words.lines().count());
+        assert!(lines.is_none_or(|lines| lines > 10), "the words of a page keep their lines: {text}");
     }
 }
 

@@ -58,7 +58,8 @@ fn load(out: &mut String, report: &RankReport, ranking: &LoadRanking) {
 /// A page that needs nothing else: the text of the terminal, in full.
 #[must_use]
 pub fn html(report: &RankReport) -> String {
-    let body = text(report, true, &Style { width: 100, color: false, unicode: true });
+    let words = text(report, true, &Style { width: 100, color: false, unicode: true });
+    let body = words.lines().map(escape::markup).collect::<Vec<_>>().join("\n");
     let mut pictures = String::new();
     for ranking in std::iter::once(&report.primary).chain(&report.exploratory) {
         let Some(drawing) = picture(ranking, report.alpha) else { continue };
@@ -76,7 +77,7 @@ pub fn html(report: &RankReport) -> String {
          auto;padding:0 1em;max-width:62em;font:16px/1.5 system-ui,sans-serif}}figure{{margin:0 0 2em}}svg{{max-width:100%;height:auto}}\
          pre{{white-space:pre-wrap;font-size:13px;line-height:1.35}}</style>\n<h1>Ranking of models</h1>\n{pictures}<h2>In \
          words</h2>\n<pre>{}</pre>\n</html>\n",
-        escape::markup(&body)
+        body
     )
 }
 

@@ -6,34 +6,39 @@ use super::name::{Key, Kind};
 use super::path;
 use super::rules::Rule;
 
-/// Shorter ones are not searched for: they would match by chance.
+/// Shorter ones are not searched for within other text, where they would match by chance; and of this length
+/// only those with a digit.
 const SHORTEST: usize = 3;
 /// From this length on an identity is replaced within longer words too: `SN035344…`.
 const LONG: usize = 8;
 
-/// Identities with the short names that stand for them, the longest first, so that a serial number that
-/// holds another is replaced whole.
-pub(super) struct Known(Vec<(String, String)>);
+/// Identities with the short names that stand for them.
+pub(super) struct Known {
+    /// The longest first, so that a serial number that holds another is replaced whole.
+    searched: Vec<(String, String)>,
+    /// Replaced only where they are all there is.
+    short: Vec<(String, String)>,
+}
 
 impl Known {
     /// Identities in the fields that name a unit, a host or a path.
     pub(super) fn of(record: &Value, rule: &Rule, key: &Key) -> Self {
         let mut all = Vec::new();
         gather(record, rule, key, &mut all);
-        // A short word would match by chance; a number in it makes that unlikely.
-        all.retain(|(identity, _)| {
+        all.retain(|(identity, _)| !identity.is_empty());
+        all.sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        all.dedup();
+        let (searched, short) = all.into_iter().partition(|(identity, _)| {
             let length = identity.chars().count();
             length > SHORTEST || (length == SHORTEST && identity.bytes().any(|b| b.is_ascii_digit()))
         });
-        all.sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        all.dedup();
-        Self(all)
+        Self { searched, short }
     }
 
     /// The identity with which `text` begins, by its length in bytes and its short name. `inside` says
     /// that a word goes on here.
     pub(super) fn at(&self, text: &str, inside: bool) -> Option<(usize, &str)> {
-        self.0.iter().find_map(|(identity, name)| {
+        self.searched.iter().find_map(|(identity, name)| {
             let found = text.get(..identity.len())?;
             let after = text.get(identity.len()..)?.chars().next();
             let whole = !inside && !after.is_some_and(char::is_alphanumeric);
@@ -42,8 +47,17 @@ impl Known {
         })
     }
 
+    /// The short name for a text that is an identity and nothing else.
+    pub(super) fn whole(&self, text: &str) -> Option<&str> {
+        let mut known = self.searched.iter().chain(&self.short);
+        known.find(|(identity, _)| identity.eq_ignore_ascii_case(text)).map(|(_, name)| name.as_str())
+    }
+
     /// `text` with the identities in it replaced, and nothing else.
     pub(super) fn replaced(&self, text: &str) -> String {
+        if let Some(name) = self.whole(text) {
+            return name.to_owned();
+        }
         super::scrub::replaced(text, |rest, inside| {
             self.at(rest, inside).map(|(length, name)| (length, name.to_owned()))
         })

@@ -11,6 +11,9 @@ use super::path;
 
 /// `text` with everything replaced that looks like an identity.
 pub(super) fn scrubbed(text: &str, known: &Known, key: &Key) -> String {
+    if let Some(name) = known.whole(text) {
+        return name.to_owned();
+    }
     let mut before = None;
     replaced(text, |rest, inside| {
         let here = before;

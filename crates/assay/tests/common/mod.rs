@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 
 use assay_core::event::{Event, EventKind};
 use assay_core::record::Record;
+use assay_core::text::harmless;
+use assay_lab::{Missing, skip};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -232,11 +234,11 @@ impl Done {
     }
 }
 
-/// Nothing in the text can be obeyed by a terminal.
+/// Nothing in the text can be obeyed by a terminal, and nothing hides in it.
 #[track_caller]
 pub fn assert_harmless(text: &str) {
-    let bad = text.chars().find(|c| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{202e}').contains(c));
-    assert!(bad.is_none(), "{bad:?} in {text:?}");
+    let bad = text.lines().find(|line| harmless(line) != *line);
+    assert!(bad.is_none(), "{bad:?}");
 }
 
 /// Runs a command to its end.
@@ -392,4 +394,27 @@ pub fn scratch_directories(medium: &Path) -> usize {
         .unwrap()
         .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(".assay-"))
         .count()
+}
+
+/// Runs commands on a terminal of their own, by script(1).
+pub struct Terminal;
+
+impl Terminal {
+    pub fn new(test: &str) -> Option<Self> {
+        let found = Command::new("script").arg("--version").stdout(Stdio::null()).status().is_ok_and(|s| s.success());
+        if !found {
+            skip(test, &Missing("needs script".to_owned()));
+        }
+        found.then_some(Self)
+    }
+
+    /// What the terminal was sent.
+    pub fn run(&self, place: &Place, script: &str, environment: &[(&str, &str)]) -> String {
+        let mut command = place.shell("exec script --quiet --return --command \"$SCRIPT\" /dev/null");
+        command.env("SCRIPT", script).env("TERM", "xterm").env("SHELL", "/bin/sh").envs(environment.iter().copied());
+        let done = run(command);
+        done.measures();
+        assert!(!done.stdout.contains("panicked"), "{}", done.stdout);
+        done.stdout
+    }
 }
