@@ -78,31 +78,33 @@ fn gather(value: &Value, rule: &Rule, key: &Key, all: &mut Vec<(String, String)>
         (Rule::Name(kind), Value::String(text)) => {
             all.extend(forms(*kind, text).map(|form| (form.to_owned(), key.name(*kind, text))));
             if *kind == Kind::Unit {
+                // The disks of an array.
                 all.extend(text.split(" + ").map(|one| (one.to_owned(), key.name(*kind, one))));
             }
         }
-        (Rule::Path, Value::String(text)) => {
-            // Whole, since a path with blanks is not told from its surroundings.
-            let whole = path::redacted(text, key);
-            if whole != *text && text.len() >= LONG {
-                all.push((text.clone(), whole));
-            }
-            if let Some((_, server, _)) = path::remote(text) {
-                let (user, host) = server.rsplit_once('@').map_or((None, server), |(user, host)| (Some(user), host));
-                all.extend(user.map(|user| (user.to_owned(), key.name(Kind::Path, user))));
-                all.extend(forms(Kind::Host, host).map(|form| (form.to_owned(), key.name(Kind::Host, host))));
-            }
-            all.extend(path::names(text).into_iter().map(|name| (name.to_owned(), key.name(Kind::Path, name))));
-        }
+        (Rule::Path, Value::String(text)) => gather_path(text, key, all),
+        (Rule::Source, Value::String(text)) if path::is_path(text) => gather_path(text, key, all),
         (Rule::MountOption, Value::String(text)) => {
-            if let Some((_, value)) =
-                text.split_once('=').filter(|(name, _)| ["username", "user", "domain"].contains(name))
-            {
-                all.push((value.to_owned(), key.name(Kind::Path, value)));
-            }
+            let user = text.split_once('=').filter(|(name, _)| ["username", "user", "domain"].contains(name));
+            all.extend(user.map(|(_, user)| (user.to_owned(), key.name(Kind::Path, user))));
         }
         _ => {}
     }
+}
+
+/// The path as a whole, since in other text one with blanks is not told from what follows it; its host and
+/// user; and the components that name a user or a volume.
+fn gather_path(text: &str, key: &Key, all: &mut Vec<(String, String)>) {
+    let whole = path::redacted(text, key);
+    if whole != *text && text.len() >= LONG {
+        all.push((text.to_owned(), whole));
+    }
+    if let Some((_, server, _)) = path::remote(text) {
+        let (user, host) = server.rsplit_once('@').map_or((None, server), |(user, host)| (Some(user), host));
+        all.extend(user.map(|user| (user.to_owned(), key.name(Kind::Path, user))));
+        all.extend(forms(Kind::Host, host).map(|form| (form.to_owned(), key.name(Kind::Host, host))));
+    }
+    all.extend(path::names(text).into_iter().map(|name| (name.to_owned(), key.name(Kind::Path, name))));
 }
 
 /// How an identity may stand in other text: as it is; a host also without its domain; an SD card or eMMC also by

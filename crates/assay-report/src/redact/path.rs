@@ -18,6 +18,11 @@ const HOMES: [&str; 4] = ["/home", "/Users", "/run/user", "/run/media"];
 /// Kernel interfaces: names that the kernel gives, not people.
 const KERNEL: [&str; 2] = ["/sys", "/proc"];
 
+/// Whether text of either kind is a path rather than a title.
+pub(super) fn is_path(text: &str) -> bool {
+    text.contains(['/', '\\'])
+}
+
 /// What lies before the path of a remote volume, and the path: `nas.lan:/export`, `//nas/share`,
 /// `alice@nas:cards`, `[fd00::1]:/export`.
 pub(super) fn remote(text: &str) -> Option<(&str, &str, &str)> {

@@ -98,8 +98,12 @@ impl Pass<'_> {
             (Rule::Keep, Value::String(word)) => is_word(&word).then_some(Value::String(word)),
             (Rule::Known, Value::String(text)) => Some(self.known.replaced(&text).into()),
             (Rule::Text, Value::String(text)) => Some(scrub::scrubbed(&text, &self.known, self.key).into()),
+            (Rule::Source, Value::String(text)) if !path::is_path(&text) => {
+                Some(scrub::scrubbed(&text, &self.known, self.key).into())
+            }
+            (Rule::Name(_), Value::String(text)) if text.is_empty() => Some(text.into()),
             (Rule::Name(kind), Value::String(text)) => Some(self.key.name(*kind, &text).into()),
-            (Rule::Path, Value::String(text)) => Some(path::redacted(&text, self.key).into()),
+            (Rule::Path | Rule::Source, Value::String(text)) => Some(path::redacted(&text, self.key).into()),
             (Rule::MountOption, Value::String(text)) => {
                 options::redacted(&text, &self.known, self.key).map(Value::String)
             }

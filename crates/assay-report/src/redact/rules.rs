@@ -16,6 +16,8 @@ pub(super) enum Rule {
     Name(Kind),
     /// Where something lies: components that may name somebody are replaced.
     Path,
+    /// The title or name of a source, which is as [`Rule::Text`], or the path of one.
+    Source,
     /// An option of mount(8).
     MountOption,
     /// Fields with a rule each; others are left out.
@@ -24,7 +26,7 @@ pub(super) enum Rule {
     Each(&'static Rule),
 }
 
-use Rule::{Each, Fields, Keep, Known, MountOption, Name, Path, Text};
+use Rule::{Each, Fields, Keep, Known, MountOption, Name, Path, Source, Text};
 
 /// The record.
 pub(super) const RECORD: Rule = Fields(&[
@@ -41,7 +43,7 @@ pub(super) const RECORD: Rule = Fields(&[
     ("sensors", Each(&SENSOR)),
     ("crosscheck", Each(&CROSSCHECK)),
     ("verification", VERIFICATION),
-    ("source", Fields(&[("format", Known), ("file", Path), ("original_text_sha256", Name(Kind::Id))])),
+    ("source", Fields(&[("format", Known), ("file", Source), ("original_text_sha256", Name(Kind::Id))])),
     ("outcome", OUTCOME),
     ("validity", Fields(&[("verdict", Keep), ("reasons", Each(&Text))])),
     ("warnings", Each(&WARNING)),

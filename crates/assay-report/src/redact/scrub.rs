@@ -156,26 +156,23 @@ fn registered(rest: &str) -> Option<usize> {
 
 /// RFC 9562, and the eight digits of a FAT volume, which have a letter, so that a range of numbers is none.
 fn uuid(rest: &str) -> Option<usize> {
-    let form = |groups: &[usize]| {
-        let mut at = 0;
-        for (number, length) in groups.iter().enumerate() {
-            at += usize::from(number > 0 && rest.as_bytes().get(at) == Some(&b'-'));
-            if number > 0 && rest.as_bytes().get(at.checked_sub(1)?) != Some(&b'-') {
-                return None;
-            }
-            let digits = rest.get(at..at + length)?;
-            if !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
-                return None;
-            }
-            at += length;
+    let fat = |text: &str| text.bytes().any(|b| b.is_ascii_uppercase()) && text == text.to_uppercase();
+    digit_groups(rest, &[8, 4, 4, 4, 12])
+        .or_else(|| digit_groups(rest, &[4, 4]).filter(|length| rest.get(..*length).is_some_and(fat)))
+}
+
+/// Length of groups of hexadecimal digits of these lengths with hyphens between.
+fn digit_groups(rest: &str, lengths: &[usize]) -> Option<usize> {
+    let mut at = 0;
+    for length in lengths {
+        if at > 0 {
+            rest.get(at..)?.starts_with('-').then_some(())?;
+            at += 1;
         }
-        ends(rest, at).then_some(at)
-    };
-    let fat = |length: &usize| {
-        let text = rest.get(..*length).unwrap_or_default();
-        text.bytes().any(|b| b.is_ascii_uppercase()) && !text.bytes().any(|b| b.is_ascii_lowercase())
-    };
-    form(&[8, 4, 4, 4, 12]).or_else(|| form(&[4, 4]).filter(fat))
+        rest.get(at..at + length).filter(|group| group.bytes().all(|b| b.is_ascii_hexdigit()))?;
+        at += length;
+    }
+    ends(rest, at).then_some(at)
 }
 
 /// Network interfaces named after their address (systemd.net-naming-scheme(7)).

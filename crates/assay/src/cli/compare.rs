@@ -52,7 +52,7 @@ pub(crate) struct CompareArgs {
     #[arg(short, long, value_name = "FILE", conflicts_with = "json")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Keep serial numbers and host names in the file instead of a hash in their place
+    /// Keep serial numbers, host names and the like in the file, instead of short names for them
     #[arg(long, requires = "output")]
     pub(crate) identities: bool,
 

@@ -37,7 +37,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_enum)]
     pub(crate) format: Option<FormatArg>,
 
-    /// Keep serial numbers and host names instead of a hash in their place
+    /// Keep serial numbers, host names, addresses and paths, for which short names stand otherwise
     #[arg(long)]
     pub(crate) identities: bool,
 
