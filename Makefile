@@ -1,33 +1,38 @@
 # One-line recipes. `make test` is what CI runs; on a bare machine it installs what it needs.
-.PHONY: test peers check build bench schema miri clean
+.PHONY: test peers check build bench schema licences miri clean
 
 test: peers check
 	@mkdir -p target
-	cargo test --workspace --quiet --no-fail-fast -- --show-output > target/test.log 2>&1 || { cat target/test.log; exit 1; }
+	cargo test --locked --workspace --quiet --no-fail-fast -- --show-output > target/test.log 2>&1 || { cat target/test.log; exit 1; }
 	@grep -E '^(test result|running)' target/test.log | grep -v 'running 0' || true
 	@grep -E '^SKIP:' target/test.log | sort -u || true
 	@awk '/^test result/ {p+=$$4; f+=$$6; i+=$$8} /^SKIP:/ {s++} END {printf "%d passed, %d failed, %d skipped\n", p-s, f, i+s}' target/test.log
 
-# Formatting and lints; schema and docs are checked by tests.
+# Formatting, lints, and what comes from elsewhere; schema, licences and docs are checked by tests.
 check:
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
+	@sh tests/supply-chain.sh
 
 # The tools that tests compare with, from the distribution's packages.
 peers:
 	@sh tests/install-peers.sh
 
 build:
-	cargo build --release
+	cargo build --locked --release
 
 # Comparisons with peers, as root; fails where a target is missed. See docs/benchmarks.md.
 # `make bench ONLY=accuracy` runs those whose name holds the word.
 bench: peers
-	cargo bench --quiet -p assay --bench peers -- $(ONLY)
+	cargo bench --locked --quiet -p assay --bench peers -- $(ONLY)
 
 # After a change of the record's types: see CONTRIBUTING.md.
 schema:
-	ASSAY_BLESS=1 cargo test --quiet -p assay --test schema
+	ASSAY_BLESS=1 cargo test --locked --quiet -p assay --test schema
+
+# After a change of Cargo.lock: the licences of all that the program contains.
+licences:
+	ASSAY_BLESS=1 cargo test --locked --quiet -p assay --test licences
 
 # Unsafe code under Miri, where Miri can run it (the buffers of the engine); needs a nightly toolchain with Miri.
 miri:

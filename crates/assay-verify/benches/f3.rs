@@ -1,6 +1,6 @@
 //! The full check against `f3write` and `f3read`, on a fast device and on a slow card.
 //!
-//! `cargo bench -p assay-verify --bench f3`, as root. Pairs take turns, so that whatever else the
+//! `cargo bench --locked -p assay-verify --bench f3`, as root. Pairs take turns, so that whatever else the
 //! machine does meets both. Prints ratios, and ends with 1 where a target is missed.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // a bench, whose output is its purpose
 

@@ -2,7 +2,7 @@
 //! is 200 000 repeats in 400 records. Fails where the ranking takes more than 2 s, or the program
 //! more than 300 MB, of which reading the store is shown apart.
 //!
-//! `cargo bench -p assay --bench rank`
+//! `cargo bench --locked -p assay --bench rank`
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout, reason = "a program for developers")]
 
 use std::collections::BTreeMap;

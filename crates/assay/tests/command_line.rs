@@ -43,7 +43,7 @@ duration = "300ms"
 "#;
 
 /// Every command with what it needs.
-const COMMANDS: [&[&str]; 28] = [
+const COMMANDS: [&[&str]; 29] = [
     &[],
     &["run"],
     &["info"],
@@ -72,6 +72,7 @@ const COMMANDS: [&[&str]; 28] = [
     &["advise", "class"],
     &["completions"],
     &["man"],
+    &["licences"],
 ];
 
 // ------------------------------------------------------------------------------------------- JSON

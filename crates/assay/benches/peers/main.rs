@@ -1,7 +1,7 @@
 //! Comparisons with a known truth and with fio, and the targets they must meet.
 //!
 //! `make bench` runs all of them as root; a name, or a part of one, runs those that have it:
-//! `cargo bench -p assay --bench peers -- accuracy`. It fails where a target is missed, and ends
+//! `cargo bench --locked -p assay --bench peers -- accuracy`. It fails where a target is missed, and ends
 //! with tables for `docs/benchmarks.md`.
 #![allow(clippy::print_stdout, clippy::unwrap_used)] // a benchmark prints, and fails by panicking
 

@@ -91,6 +91,9 @@ pub(crate) enum Command {
     /// Print the manual page, or write one for each command
     #[command(after_help = MAN_EXAMPLES)]
     Man(ManArgs),
+    /// Print the licences of assay and of all that it contains
+    #[command(after_help = LICENCES_EXAMPLES)]
+    Licences(LicencesArgs),
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -146,6 +149,10 @@ const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   assay completions bash > ~/.local/share/bash-completion/completions/assay
   assay completions zsh > ~/.zfunc/_assay";
+const LICENCES_EXAMPLES: &str = "\
+Examples:
+  assay licences | less
+  assay licences --json";
 const MAN_EXAMPLES: &str = "\
 Examples:
   assay man | man -l -
@@ -353,6 +360,13 @@ pub(crate) struct RmArgs {
 pub(crate) struct CompletionsArgs {
     /// Shell
     pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LicencesArgs {
+    /// Print the list as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@ mod compare;
 mod completions;
 mod confidence;
 mod info;
+mod licences;
 mod list;
 mod man;
 mod peers;
@@ -42,5 +43,6 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Report(args) => report::report(&args),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),
+        Command::Licences(args) => licences::licences(&args),
     }
 }
