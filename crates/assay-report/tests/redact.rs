@@ -344,6 +344,19 @@ fn a_short_name_is_replaced_where_it_stands_alone() {
 }
 
 #[test]
+fn whose_directory_it_is_is_not_told_elsewhere() {
+    for (path, name) in
+        [("/mnt/nas/alicezq", "alicezq"), ("/srv/bobqz/cards", "bobqz"), ("/media/carolqz/CARDQZ", "CARDQZ")]
+    {
+        let mut record = common::good_card();
+        record.medium.path = path.into();
+        record.labels.insert("note".into(), format!("borrowed from {name}"));
+        let out = text(Format::Json, &redacted(&record));
+        assert!(!out.contains(name), "{path}: {name}");
+    }
+}
+
+#[test]
 fn a_host_named_like_a_short_name_is_replaced_too() {
     let mut record = common::good_card();
     record.host.hostname = Some("host-0a1b2c3d".into());

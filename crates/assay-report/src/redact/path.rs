@@ -12,8 +12,8 @@ const WORDS: [&str; 62] = [
     "sys", "test", "tests", "tmp", "usb", "user", "usr", "var", "volume",
 ];
 
-/// Directories whose entries are named after people, whatever the word.
-const HOMES: [&str; 4] = ["/home", "/Users", "/run/user", "/run/media"];
+/// Directories whose entries are named after people or by them, whatever the word.
+const HOMES: [&str; 5] = ["/home", "/Users", "/root", "/run/user", "/run/media"];
 
 /// Kernel interfaces: names that the kernel gives, not people.
 const KERNEL: [&str; 2] = ["/sys", "/proc"];
@@ -56,13 +56,14 @@ pub(super) fn server(text: &str, key: &Key) -> String {
     }
 }
 
-/// The components that are replaced, for a search in other text: those that name a user or a volume.
+/// The components for a search in other text: the first that is replaced, which names a user or a volume more
+/// often than not, and the volume below a user's directory of volumes.
 pub(super) fn names(text: &str) -> Vec<&str> {
     let path = remote(text).map_or(text, |(_, _, path)| path);
     let mut walk = Walk::default();
     let mut names: Vec<&str> = Vec::new();
     for component in path.split(['/', '\\']) {
-        let is_name = walk.is_named_after_people() || walk.before == "/media" || walk.volume;
+        let is_name = !walk.replaced || walk.volume;
         if !walk.keeps(component) && is_name {
             names.push(component);
         }
@@ -95,20 +96,15 @@ struct Walk {
 }
 
 impl Walk {
-    fn is_named_after_people(&self) -> bool {
-        !self.replaced && HOMES.contains(&self.before.as_str())
-    }
-
     /// Whether the next component stays.
     fn keeps(&mut self, component: &str) -> bool {
         if component.is_empty() || component == "." || component == ".." {
             return true;
         }
         let before = std::mem::take(&mut self.before);
-        let people = !self.replaced && (HOMES.contains(&before.as_str()) || before == "/root");
         let stays = if self.replaced {
             is_own(component)
-        } else if people {
+        } else if HOMES.contains(&before.as_str()) {
             false
         } else if before == "/dev" {
             is_device(component) || ["disk", "mapper", "shm"].contains(&component)
