@@ -1,5 +1,5 @@
 # One-line recipes. `make test` is what CI runs; on a bare machine it installs what it needs.
-.PHONY: test peers check build bench schema licences miri clean
+.PHONY: test peers check build bench schema licences msrv miri clean
 
 test: peers check
 	@mkdir -p target
@@ -33,6 +33,10 @@ schema:
 # After a change of Cargo.lock: the licences of all that the program contains.
 licences:
 	ASSAY_BLESS=1 cargo test --locked --quiet -p assay --test licences
+
+# The oldest compiler that Cargo.toml promises (rustup toolchain install brings it).
+msrv:
+	cargo +$(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml) check --locked --workspace --all-targets
 
 # Unsafe code under Miri, where Miri can run it (the buffers of the engine); needs a nightly toolchain with Miri.
 miri:
