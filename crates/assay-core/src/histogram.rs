@@ -61,7 +61,7 @@ impl Histogram {
     #[must_use]
     pub fn from_parts(mut counts: Vec<u64>, sum_ns: u128, min_ns: u64, max_ns: u64) -> Self {
         counts.resize(BUCKETS, 0);
-        let total = counts.iter().sum();
+        let total = counts.iter().fold(0, |sum: u64, count| sum.saturating_add(*count));
         Self { counts, total, sum_ns, min_ns, max_ns }
     }
 
@@ -77,10 +77,10 @@ impl Histogram {
     /// Adds all values of `other`.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
-            *mine += theirs;
+            *mine = mine.saturating_add(*theirs);
         }
-        self.total += other.total;
-        self.sum_ns += other.sum_ns;
+        self.total = self.total.saturating_add(other.total);
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
     }

@@ -84,6 +84,7 @@ pub struct SectorCounts {
     pub unreadable: u64,
 }
 
+// Counts of a record from elsewhere may be anything: sums stay at the largest number.
 impl SectorCounts {
     /// Counts `sectors` more of a class.
     pub fn add(&mut self, class: SectorClass, sectors: u64) {
@@ -94,28 +95,28 @@ impl SectorCounts {
             SectorClass::Corrupted => &mut self.corrupted,
             SectorClass::Unreadable => &mut self.unreadable,
         };
-        *count += sectors;
+        *count = count.saturating_add(sectors);
     }
 
     /// Adds the counts of another part.
     pub fn merge(&mut self, other: &Self) {
-        self.good += other.good;
-        self.changed += other.changed;
-        self.overwritten += other.overwritten;
-        self.corrupted += other.corrupted;
-        self.unreadable += other.unreadable;
+        self.good = self.good.saturating_add(other.good);
+        self.changed = self.changed.saturating_add(other.changed);
+        self.overwritten = self.overwritten.saturating_add(other.overwritten);
+        self.corrupted = self.corrupted.saturating_add(other.corrupted);
+        self.unreadable = self.unreadable.saturating_add(other.unreadable);
     }
 
     /// Sectors whose data are lost.
     #[must_use]
     pub fn lost(&self) -> u64 {
-        self.changed + self.overwritten + self.corrupted + self.unreadable
+        [self.changed, self.overwritten, self.corrupted, self.unreadable].into_iter().fold(0, u64::saturating_add)
     }
 
     /// All sectors.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.good + self.lost()
+        self.good.saturating_add(self.lost())
     }
 }
 

@@ -113,7 +113,7 @@ pub(crate) fn no_figure(record: &Record, measurement: &Measurement) -> Option<St
         return None;
     }
     if !measurement.repeats.is_empty() {
-        let operations: u64 = measurement.repeats.iter().map(|r| r.operations).sum();
+        let operations = measurement.repeats.iter().fold(0u64, |sum, r| sum.saturating_add(r.operations));
         return Some(match operations {
             0 => "no operation completed".to_owned(),
             n => format!("cut short after {} operations", grouped(i64::try_from(n).unwrap_or(i64::MAX))),

@@ -331,6 +331,84 @@ fn a_figure_of_three_hundred_digits_is_never_printed() {
     }
 }
 
+/// A record in which every number is `extreme`, where the record can hold that there.
+fn extreme(at: usize, extreme: &Value) -> Record {
+    let mut record = record(&format!("aaaa{at}"), &at.to_string(), if at < 2 { 1.0 } else { 1.5 }, PLAIN);
+    record.measurements.truncate(3);
+    let estimate = record.measurements[0].iops.clone();
+    for measurement in &mut record.measurements {
+        let latency = &mut measurement.latency_ns;
+        for one in [&mut latency.mean, &mut latency.p50, &mut latency.p99, &mut measurement.durable_bytes_per_second] {
+            one.clone_from(&estimate);
+        }
+        (measurement.proof_ratio, measurement.in_flight) = (Some(1.0), Some(1.0));
+        measurement.requested = Some(measurement.workload.clone());
+        let histogram = serde_json::json!({
+            "scheme": "log2/128", "sum_ns": 9, "min_ns": 1, "max_ns": 5, "counts": [[3, 1], [5, 2], [7, 9]],
+        });
+        measurement.repeats = serde_json::from_value(serde_json::json!([{
+            "started": "", "elapsed_ns": 1, "operations": 1, "bytes": 1, "iops": 1.0, "bytes_per_second": 1.0,
+            "issued_bytes": 1, "durable_bytes_per_second": 1.0, "in_flight": 1.0, "proof_ratio": 1.0,
+            "samples": [{ "t_ns": 1, "interval_ns": 1, "operations": 1, "bytes": 1, "p50_ns": 1.0, "p99_ns": 1.0 }],
+            "histogram": histogram, "first_done_ns": 1, "last_done_ns": 1, "outcome": Outcome::Completed,
+        }]))
+        .unwrap();
+        let again = measurement.repeats[0].clone();
+        measurement.repeats.push(again);
+    }
+    record.verification = serde_json::from_value(serde_json::json!({
+        "method": "full", "verdict": "fake", "sentence": "x", "kind": "limbo", "announced_bytes": 1, "real_bytes": 1,
+        "checked_bytes": 1, "written_bytes": 1,
+        "counts": { "good": 1, "changed": 1, "overwritten": 1, "corrupted": 1, "unreadable": 1 },
+        "first_error": { "offset_bytes": 1, "class": "corrupted", "holds_offset_bytes": 1 },
+        "map": [{ "offset_bytes": 1, "bytes": 1, "counts": { "good": 1, "changed": 1, "overwritten": 1, "corrupted": 1,
+                  "unreadable": 1 } }],
+        "write": { "bytes": 1, "elapsed_ns": 1, "speed": [{ "offset_bytes": 1, "bytes": 1, "elapsed_ns": 1 },
+                   { "offset_bytes": 1, "bytes": 1, "elapsed_ns": 1 }] },
+        "read": { "bytes": 1, "elapsed_ns": 1, "speed": [] }, "read_back": "x", "cache_bytes": 1, "would_find": 0.9,
+    }))
+    .unwrap();
+    record.outcome = Outcome::Failed {
+        failure: Failure::IoError,
+        detail: String::new(),
+        workload: None,
+        elapsed_ns: 1,
+        written_bytes: 1,
+    };
+    let mut document = serde_json::to_value(&record).unwrap();
+    let mut places = Vec::new();
+    numbers(&document, String::new(), &mut places);
+    assert!(places.len() > 200, "{}", places.len());
+    for place in places {
+        let before = std::mem::replace(document.pointer_mut(&place).unwrap(), extreme.clone());
+        if serde_json::from_value::<Record>(document.clone()).is_err() {
+            *document.pointer_mut(&place).unwrap() = before;
+        }
+    }
+    serde_json::from_value(document).unwrap()
+}
+
+fn numbers(value: &Value, place: String, out: &mut Vec<String>) {
+    match value {
+        Value::Number(_) => out.push(place),
+        Value::Array(items) => items.iter().enumerate().for_each(|(at, v)| numbers(v, format!("{place}/{at}"), out)),
+        Value::Object(fields) => fields.iter().for_each(|(name, v)| numbers(v, format!("{place}/{name}"), out)),
+        _ => {}
+    }
+}
+
+#[test]
+fn numbers_at_the_ends_of_their_range_end_no_command() {
+    for number in [u64::MAX.into(), Value::from(-1e308)] {
+        let place = place(&(0..4).map(|at| extreme(at, &number)).collect::<Vec<_>>());
+        let files = FILES.iter().enumerate().map(|(at, command)| command.replace("FILE", &format!("f{at}")));
+        for command in COMMANDS.map(str::to_owned).into_iter().chain(files) {
+            let done = run(place.assay(words(&command)));
+            assert!(matches!(done.code, Some(0..=2)), "{number}: {command}: {:?} {}", done.code, done.stderr);
+        }
+    }
+}
+
 // -------------------------------------------------------------------------------- suites and job files
 
 /// A suite with everything that TOML lets into a comment and a string.

@@ -23,7 +23,7 @@ pub(crate) fn counts(verification: &Verification) -> String {
         format!(
             " ({} and {} lost)",
             percent(counts.lost() as f64 / counts.total() as f64),
-            Bytes(counts.lost() * SECTOR_BYTES)
+            Bytes(counts.lost().saturating_mul(SECTOR_BYTES))
         )
     } else {
         String::new()
@@ -68,8 +68,8 @@ pub(crate) fn rates(pass: &Pass) -> Vec<f64> {
     let least = (pass.elapsed_ns / 64).max(1);
     let (mut rates, mut bytes, mut elapsed_ns) = (Vec::new(), 0u64, 0u64);
     for part in &pass.speed {
-        bytes += part.bytes;
-        elapsed_ns += part.elapsed_ns;
+        bytes = bytes.saturating_add(part.bytes);
+        elapsed_ns = elapsed_ns.saturating_add(part.elapsed_ns);
         if elapsed_ns >= least {
             rates.push(bytes as f64 / (elapsed_ns as f64 / 1e9));
             (bytes, elapsed_ns) = (0, 0);
