@@ -306,6 +306,10 @@ fn paths_keep_their_shape() {
         ("alice@nas:/x", "path-*@host-*:/path-*"),
         ("tank/home/alice", "path-*/path-*/path-*"),
         ("/", "/"),
+        ("/sys/kernel/debug/mmc0/ios", "/sys/kernel/debug/mmc0/ios"),
+        ("/sys/../home/alice", "/sys/../home/path-*"),
+        ("/sys2/alice", "/sys2/path-*"),
+        ("/proc/self/root/home/alice", "/proc/self/path-*/path-*/path-*"),
         ("/var/tmp", "/var/tmp"),
         ("/mnt/card/.assay-abcdefghij/data", "/mnt/card/.assay-abcdefghij/data"),
     ] {

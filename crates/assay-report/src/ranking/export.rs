@@ -11,7 +11,8 @@ use crate::style::Style;
 /// Markdown: the answer, a table a load, and what it rests on.
 #[must_use]
 pub fn markdown(report: &RankReport) -> String {
-    let mut out = format!("# Ranking by {} of {}\n\n", words::metric(&report.primary), report.primary.title);
+    let title = escape::markdown(&report.primary.title);
+    let mut out = format!("# Ranking by {} of {title}\n\n", words::metric(&report.primary));
     out += &format!("**{}**\n\n", escape::markdown(&words::answer(&report.primary, report.alpha)));
     load(&mut out, report, &report.primary);
     for line in odd::over_loads(report) {

@@ -98,10 +98,18 @@ struct Walk {
 impl Walk {
     /// Whether the next component stays.
     fn keeps(&mut self, component: &str) -> bool {
-        if component.is_empty() || component == "." || component == ".." {
+        if component.is_empty() || component == "." {
+            return true;
+        }
+        if component == ".." {
+            // Whatever follows may lie anywhere.
+            self.before = "..".to_owned();
             return true;
         }
         let before = std::mem::take(&mut self.before);
+        let kernel = KERNEL
+            .iter()
+            .any(|root| before.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
         let stays = if self.replaced {
             is_own(component)
         } else if HOMES.contains(&before.as_str()) {
@@ -110,7 +118,7 @@ impl Walk {
             is_device(component) || ["disk", "mapper", "shm"].contains(&component)
         } else if before == "/dev/disk" {
             component.starts_with("by-")
-        } else if KERNEL.iter().any(|root| before.starts_with(root)) {
+        } else if kernel {
             is_kernel_name(component)
         } else {
             is_word(component) || is_own(component)
@@ -164,7 +172,7 @@ pub(super) fn is_device(name: &str) -> bool {
 }
 
 /// A name below `/sys` or `/proc` that holds no address: network interfaces are named after theirs
-/// (systemd.net-naming-scheme(7), `enx001122334455`).
+/// (systemd.net-naming-scheme(7), `enx001122334455`). `root` and `cwd` of a process lead elsewhere (proc(5)).
 fn is_kernel_name(component: &str) -> bool {
-    super::scrub::finds_nothing(component)
+    super::scrub::finds_nothing(component) && !["root", "cwd"].contains(&component)
 }
