@@ -15,6 +15,7 @@ mod klog;
 mod look;
 mod medium;
 mod mounts;
+pub mod owned;
 mod queue;
 mod sensors;
 mod swaps;

@@ -1,0 +1,39 @@
+//! Names that nobody can foresee.
+
+use std::io;
+
+use rustix::rand::{GetRandomFlags, getrandom};
+
+const PREFIX: &str = "new-";
+/// Of a 64 bit number in hexadecimal.
+const DIGITS: usize = 16;
+
+/// A name for what is not complete yet.
+pub(super) fn temporary() -> io::Result<String> {
+    let mut bytes = [0; 8];
+    match getrandom(&mut bytes, GetRandomFlags::empty()) {
+        Ok(8) => Ok(format!("{PREFIX}{:016x}", u64::from_ne_bytes(bytes))),
+        Ok(_) => Err(io::ErrorKind::Interrupted.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether a name is of the kind that [`super::OwnDir::replace_small`] gives to what is not complete yet; one that
+/// was killed leaves such a file.
+#[must_use]
+pub fn is_temporary(name: &str) -> bool {
+    let is_digit = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+    name.strip_prefix(PREFIX).is_some_and(|digits| digits.len() == DIGITS && digits.bytes().all(is_digit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_temporary_name_is_known_again_and_is_never_the_same() {
+        let (one, other) = (temporary().unwrap(), temporary().unwrap());
+        assert!(is_temporary(&one) && is_temporary(&other) && one != other);
+        assert!(!is_temporary("new-") && !is_temporary("new-0123456789abcdeg") && !is_temporary("state.json"));
+    }
+}

@@ -1,0 +1,266 @@
+//! A directory that assay made.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, fsync, mkdirat, openat, renameat, unlinkat};
+use rustix::io::Errno;
+
+use super::directory::Directory;
+use super::error::{Cause, OwnedError};
+use super::names::temporary;
+use super::owner::owner;
+use super::stat::Stat;
+
+/// Only the user who runs assay.
+const PRIVATE: Mode = Mode::RWXU;
+pub(super) const PRIVATE_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// What a file is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// To be read.
+    Read,
+    /// To be read and written.
+    ReadWrite,
+}
+
+/// A file of assay's own that was found in an [`OwnDir`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// The space that it takes in bytes.
+    pub taken_bytes: u64,
+}
+
+/// A directory of assay's own, opened once, with the directory that it lies in.
+#[derive(Debug)]
+pub struct OwnDir {
+    parent: Directory,
+    directory: Directory,
+    name: OsString,
+    /// To whom all in it belongs.
+    owner: u32,
+}
+
+impl OwnDir {
+    pub(super) fn make(parent: &Directory, name: &str) -> Result<Self, OwnedError> {
+        let fail = |error: Errno| OwnedError::io(&parent.path, error);
+        mkdirat(parent, name, PRIVATE).map_err(fail)?;
+        Self::opened(parent, name, true)
+    }
+
+    pub(super) fn open(parent: &Directory, name: &str) -> Result<Option<Self>, OwnedError> {
+        match Self::opened(parent, name, false) {
+            Err(error) if error.kind() == Some(io::ErrorKind::NotFound) => Ok(None),
+            opened => opened.map(Some),
+        }
+    }
+
+    fn opened(parent: &Directory, name: &str, made: bool) -> Result<Self, OwnedError> {
+        let path = parent.path.join(name);
+        let io = |error: io::Error| OwnedError::io(&path, error);
+        let foreign = |cause| OwnedError::foreign(&path, cause);
+        Stat::at(parent, OsStr::new(name)).map_err(io)?.must_be(FileType::Directory).map_err(foreign)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = openat(parent, name, flags, Mode::empty()).map_err(|error| io(error.into()))?;
+        let stat = Stat::open(&fd).map_err(io)?;
+        if !stat.is_beside(&parent.stat) {
+            return Err(foreign(Cause::Mount));
+        }
+        let owner = owner(&fd, &stat, &parent.stat, made).map_err(foreign)?;
+        let parent = parent.again()?;
+        Ok(Self { parent, directory: Directory { fd, path, stat }, name: name.into(), owner })
+    }
+
+    /// Its path, for messages only.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.directory.path
+    }
+
+    /// The directory, for what is only looked at: space, device.
+    #[must_use]
+    pub fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// Whether its name still stands for it: nobody removed it or put something else in its place.
+    #[must_use]
+    pub fn is_in_place(&self) -> bool {
+        Stat::at(&self.parent, &self.name).is_ok_and(|now| now.is_same(&self.directory.stat))
+    }
+
+    /// Makes a file that must not be there, to be read and written by its owner alone. `flags` such as `O_DIRECT`
+    /// come beside.
+    ///
+    /// # Errors
+    /// The system's, such as that it is there.
+    pub fn create_file(&self, name: &str, flags: OFlags) -> Result<File, OwnedError> {
+        self.directory.make_file(OsStr::new(name), OFlags::RDWR | flags, PRIVATE_FILE)
+    }
+
+    /// Opens a file of assay's own. `flags` such as `O_DIRECT` come beside.
+    ///
+    /// # Errors
+    /// Where it is not there or not assay's, or the system's.
+    pub fn open_file(&self, name: &str, access: Access, flags: OFlags) -> Result<File, OwnedError> {
+        let mode = match access {
+            Access::Read => OFlags::RDONLY,
+            Access::ReadWrite => OFlags::RDWR,
+        };
+        let (file, stat) = self.directory.regular(OsStr::new(name), mode | flags)?;
+        self.owned(&stat).map_err(OwnedError::at(self.path(), OsStr::new(name)))?;
+        Ok(file)
+    }
+
+    /// Opens a file of assay's own once more, which must be the one that is open as `first`.
+    ///
+    /// # Errors
+    /// As [`OwnDir::open_file`], and where its name now stands for another.
+    pub fn reopen(&self, name: &str, first: &File, access: Access, flags: OFlags) -> Result<File, OwnedError> {
+        let file = self.open_file(name, access, flags)?;
+        let path = self.directory.shown(name);
+        let io = |error| OwnedError::io(&path, error);
+        if Stat::open(&file).map_err(io)?.is_same(&Stat::open(first).map_err(io)?) {
+            return Ok(file);
+        }
+        Err(OwnedError::foreign(&path, Cause::Replaced))
+    }
+
+    /// All of a file of at most `limit` bytes; `None` where nothing has that name.
+    ///
+    /// # Errors
+    /// Where it is longer or not assay's, or the system's.
+    pub fn read_small(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, OwnedError> {
+        let file = match self.open_file(name, Access::Read, OFlags::empty()) {
+            Err(error) if error.kind() == Some(io::ErrorKind::NotFound) => return Ok(None),
+            opened => opened?,
+        };
+        let mut content = Vec::new();
+        let read = file.take(limit.saturating_add(1)).read_to_end(&mut content);
+        read.map_err(|error| OwnedError::io(&self.directory.shown(name), error))?;
+        if content.len() as u64 > limit {
+            return Err(OwnedError::foreign(&self.directory.shown(name), Cause::Long(limit)));
+        }
+        Ok(Some(content))
+    }
+
+    /// Gives a file new content, durably: whoever reads it sees the old or the new, also after a crash. May block
+    /// as long as the medium does.
+    ///
+    /// # Errors
+    /// Where what has that name is not assay's, or the system's.
+    pub fn replace_small(&self, name: &str, content: &[u8]) -> Result<(), OwnedError> {
+        self.check(name)?;
+        let io = |error: io::Error| OwnedError::io(&self.directory.shown(name), error);
+        let new = temporary().map_err(io)?;
+        let mut file = self.create_file(&new, OFlags::empty())?;
+        let written = file.write_all(content).and_then(|()| file.sync_data());
+        let renamed = written.and_then(|()| Ok(renameat(self, &*new, self, name)?));
+        renamed.map_err(io).inspect_err(|_| {
+            let _ = unlinkat(self, &*new, AtFlags::empty());
+        })?;
+        match fsync(self) {
+            // Some file systems know no such thing for directories.
+            Ok(()) | Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
+            Err(error) => Err(io(error.into())),
+        }
+    }
+
+    /// Removes a file of assay's own; tells whether there was one.
+    ///
+    /// # Errors
+    /// Where it is not assay's, or the system's.
+    pub fn remove(&self, name: &str) -> Result<bool, OwnedError> {
+        if !self.check(name)? {
+            return Ok(false);
+        }
+        match unlinkat(self, name, AtFlags::empty()) {
+            Ok(()) => Ok(true),
+            Err(Errno::NOENT) => Ok(false),
+            Err(error) => Err(OwnedError::io(&self.directory.shown(name), error)),
+        }
+    }
+
+    /// Passes the files in it to `visit`, at most `limit` of them, in no order. `known` tells the names that assay
+    /// gives.
+    ///
+    /// # Errors
+    /// Where there are more, one is not known or not assay's, or the system's.
+    pub fn entries(
+        &self,
+        limit: u64,
+        known: &dyn Fn(&str) -> bool,
+        visit: &mut dyn FnMut(Entry),
+    ) -> Result<(), OwnedError> {
+        let mut wrong = Ok(());
+        self.directory.names(limit, &mut |name| {
+            if wrong.is_ok() {
+                wrong = self.entry(name, known).map(|entry| entry.into_iter().for_each(&mut *visit));
+            }
+        })?;
+        wrong
+    }
+
+    fn entry(&self, name: &OsStr, known: &dyn Fn(&str) -> bool) -> Result<Option<Entry>, OwnedError> {
+        let foreign = OwnedError::at(self.path(), name);
+        let Some(text) = name.to_str().filter(|name| known(name)) else { return Err(foreign(Cause::Name)) };
+        match Stat::at(self, name) {
+            Ok(stat) => {
+                self.owned(&stat).map_err(foreign)?;
+                let taken_bytes = stat.blocks.saturating_mul(512);
+                Ok(Some(Entry { name: text.to_owned(), bytes: stat.bytes, taken_bytes }))
+            }
+            // Removed meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(OwnedError::io(&self.directory.shown(name), error)),
+        }
+    }
+
+    /// Removes the directory, which must be empty.
+    ///
+    /// # Errors
+    /// Where something is in it, where its name now stands for something else, or the system's.
+    pub fn remove_self(&self) -> Result<(), OwnedError> {
+        if !self.is_in_place() {
+            return Err(OwnedError::foreign(self.path(), Cause::Replaced));
+        }
+        unlinkat(&self.parent, &self.name, AtFlags::REMOVEDIR).map_err(|error| OwnedError::io(self.path(), error))
+    }
+
+    /// Whether something has that name, which must be assay's.
+    pub(super) fn check(&self, name: &str) -> Result<bool, OwnedError> {
+        match Stat::at(self, OsStr::new(name)) {
+            Ok(stat) => self.owned(&stat).map(|()| true).map_err(OwnedError::at(self.path(), OsStr::new(name))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(OwnedError::io(&self.directory.shown(name), error)),
+        }
+    }
+
+    fn owned(&self, stat: &Stat) -> Result<(), Cause> {
+        stat.must_be(FileType::RegularFile)?;
+        if stat.links > 1 {
+            return Err(Cause::Links(stat.links));
+        }
+        if stat.uid != self.owner {
+            return Err(Cause::Owner { is: stat.uid, wanted: self.owner });
+        }
+        if !stat.is_beside(&self.directory.stat) {
+            return Err(Cause::Mount);
+        }
+        Ok(())
+    }
+}
+
+impl AsFd for OwnDir {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.directory.as_fd()
+    }
+}

@@ -1,0 +1,207 @@
+//! Directories of assay's own among what somebody else put on a medium.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+use std::ffi::CString;
+use std::fs::Permissions;
+use std::io::{ErrorKind, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+
+use assay_device::owned::{Access, Cause, Directory, OwnDir, OwnedError};
+use rustix::fs::{CWD, FileType, Mode, OFlags, makedev, mknodat};
+
+const OWN: &str = ".own";
+const NAME: &str = "state";
+
+fn place() -> (tempfile::TempDir, Directory, OwnDir) {
+    let dir = tempfile::tempdir().unwrap();
+    let parent = Directory::open(dir.path()).unwrap();
+    let own = parent.make(OWN).unwrap();
+    (dir, parent, own)
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+fn node(path: &Path, kind: FileType) {
+    let path = CString::new(path.as_os_str().as_bytes()).unwrap();
+    // 7:1048575 and 1:3: a loop device that is not there, and /dev/null.
+    let device = if kind == FileType::BlockDevice { makedev(7, 1_048_575) } else { makedev(1, 3) };
+    mknodat(CWD, &path, kind, Mode::RUSR | Mode::WUSR, device).unwrap();
+}
+
+#[track_caller]
+fn cause<T: std::fmt::Debug>(result: Result<T, OwnedError>) -> Cause {
+    match result {
+        Err(OwnedError::Foreign { cause, .. }) => cause,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// All that may stand where a file of assay's own is expected.
+fn hostile() -> Vec<&'static str> {
+    let mut all = vec!["link", "dangling", "pipe", "socket", "hard link", "directory"];
+    if is_root() {
+        all.extend(["block device", "character device", "foreign"]);
+    } else {
+        println!("SKIP: owned: devices and files of others need root");
+    }
+    all
+}
+
+fn put(what: &str, at: &Path, precious: &Path) {
+    match what {
+        "link" => symlink(precious, at).unwrap(),
+        "dangling" => symlink("/nowhere/at/all", at).unwrap(),
+        "pipe" => node(at, FileType::Fifo),
+        "socket" => drop(UnixListener::bind(at).unwrap()),
+        "hard link" => std::fs::hard_link(precious, at).unwrap(),
+        "directory" => std::fs::create_dir(at).unwrap(),
+        "block device" => node(at, FileType::BlockDevice),
+        "character device" => node(at, FileType::CharacterDevice),
+        _ => {
+            std::fs::write(at, b"theirs").unwrap();
+            chown(at, Some(65534), None).unwrap();
+        }
+    }
+}
+
+fn take_away(at: &Path) {
+    if at.symlink_metadata().unwrap().is_dir() {
+        std::fs::remove_dir(at).unwrap();
+    } else {
+        std::fs::remove_file(at).unwrap();
+    }
+}
+
+#[test]
+fn nothing_but_an_own_file_is_opened_read_replaced_locked_or_removed() {
+    let (dir, _, own) = place();
+    let precious = dir.path().join("precious");
+    std::fs::write(&precious, b"dear").unwrap();
+    let at = dir.path().join(OWN).join(NAME);
+    for what in hostile() {
+        put(what, &at, &precious);
+        for access in [Access::Read, Access::ReadWrite] {
+            cause(own.open_file(NAME, access, OFlags::empty()));
+        }
+        cause(own.read_small(NAME, 100));
+        cause(own.replace_small(NAME, b"new"));
+        cause(own.lock(NAME));
+        cause(own.remove(NAME));
+        cause(own.entries(10, &|_| true, &mut |_| {}));
+        let made = own.create_file(NAME, OFlags::empty()).unwrap_err();
+        assert_eq!(made.kind(), Some(ErrorKind::AlreadyExists), "{what}: {made}");
+        assert!(at.symlink_metadata().is_ok(), "{what} is still there");
+        assert_eq!(std::fs::read(&precious).unwrap(), b"dear", "{what}");
+        assert_eq!(std::fs::read_dir(own.path()).unwrap().count(), 1, "{what}: nothing temporary is left");
+        take_away(&at);
+    }
+    assert!(!Path::new("/nowhere").exists());
+}
+
+#[test]
+fn an_own_file_is_replaced_whole_read_within_its_limit_and_removed() {
+    let (_dir, _, own) = place();
+    assert_eq!(own.read_small(NAME, 3).unwrap(), None);
+    for content in ["one", "two"] {
+        own.replace_small(NAME, content.as_bytes()).unwrap();
+        assert_eq!(own.read_small(NAME, 3).unwrap().unwrap(), content.as_bytes());
+    }
+    assert_eq!(cause(own.read_small(NAME, 2)), Cause::Long(2));
+    let mut entries = Vec::new();
+    own.entries(1, &|name| name == NAME, &mut |entry| entries.push((entry.name, entry.bytes))).unwrap();
+    assert_eq!(entries, [(NAME.to_owned(), 3)]);
+    assert!(own.remove(NAME).unwrap() && !own.remove(NAME).unwrap());
+    own.remove_self().unwrap();
+}
+
+#[test]
+fn what_is_read_of_a_directory_is_bounded_and_names_are_shown_harmless() {
+    let (dir, _, own) = place();
+    std::fs::write(dir.path().join(OWN).join("evil\n\x1b[2J"), b"").unwrap();
+    let error = own.entries(10, &|name| name == NAME, &mut |_| {}).unwrap_err().to_string();
+    assert!(!error.contains('\n') && !error.contains('\x1b') && error.contains("move it away"), "{error}");
+    for number in 0..20 {
+        std::fs::write(dir.path().join(OWN).join(number.to_string()), b"").unwrap();
+    }
+    let mut seen = 0;
+    assert_eq!(cause(own.entries(10, &|_| true, &mut |_| seen += 1)), Cause::Many(10));
+    assert_eq!(seen, 10);
+}
+
+#[test]
+fn a_file_is_only_opened_again_where_it_is_the_same() {
+    let (dir, _, own) = place();
+    let first = own.create_file(NAME, OFlags::empty()).unwrap();
+    std::fs::write(dir.path().join(OWN).join(NAME), b"x").unwrap();
+    let mut text = String::new();
+    own.reopen(NAME, &first, Access::Read, OFlags::empty()).unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(text, "x");
+    let at = dir.path().join(OWN).join(NAME);
+    std::fs::rename(&at, dir.path().join("aside")).unwrap();
+    std::fs::write(&at, b"another").unwrap();
+    assert_eq!(cause(own.reopen(NAME, &first, Access::ReadWrite, OFlags::empty())), Cause::Replaced);
+}
+
+#[test]
+fn what_is_done_goes_on_in_the_directory_that_was_opened() {
+    let (dir, parent, own) = place();
+    own.create_file(NAME, OFlags::empty()).unwrap();
+    let elsewhere = dir.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::fs::write(elsewhere.join(NAME), b"dear").unwrap();
+    std::fs::rename(dir.path().join(OWN), dir.path().join("aside")).unwrap();
+    symlink(&elsewhere, dir.path().join(OWN)).unwrap();
+    assert!(!own.is_in_place());
+    assert!(own.remove(NAME).unwrap());
+    assert!(elsewhere.join(NAME).exists() && !dir.path().join("aside").join(NAME).exists());
+    assert_eq!(cause(own.remove_self()), Cause::Replaced);
+    assert!(matches!(cause(parent.own(OWN)), Cause::Kind { .. }));
+    assert_eq!(parent.make(OWN).unwrap_err().kind(), Some(ErrorKind::AlreadyExists));
+}
+
+#[test]
+fn a_directory_is_only_taken_for_our_own_where_nobody_else_may_write() {
+    let (dir, parent, own) = place();
+    let at = dir.path().join(OWN);
+    assert_eq!(at.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    assert!(parent.own("none").unwrap().is_none());
+    std::fs::set_permissions(&at, Permissions::from_mode(0o770)).unwrap();
+    assert_eq!(cause(parent.own(OWN)), Cause::Mode(0o770));
+    std::fs::set_permissions(&at, Permissions::from_mode(0o700)).unwrap();
+    assert!(parent.own(OWN).unwrap().is_some());
+    drop(own);
+    for what in ["link", "pipe", "socket"] {
+        std::fs::remove_dir(&at).unwrap();
+        put(what, &at, Path::new("/etc"));
+        assert!(matches!(cause(parent.own(OWN)), Cause::Kind { .. }), "{what}");
+        take_away(&at);
+        std::fs::create_dir(&at).unwrap();
+    }
+    if !is_root() {
+        println!("SKIP: owned: directories of others need root");
+        return;
+    }
+    chown(&at, Some(65534), None).unwrap();
+    assert_eq!(cause(parent.own(OWN)), Cause::Owner { is: 65534, wanted: 0 });
+}
+
+#[test]
+fn files_of_others_are_read_where_they_are_files() {
+    let (dir, parent, _) = place();
+    std::fs::write(dir.path().join("1.h2w"), b"x").unwrap();
+    std::fs::hard_link(dir.path().join("1.h2w"), dir.path().join("2.h2w")).unwrap();
+    assert!(parent.read_file("1.h2w", OFlags::empty()).is_ok() && parent.read_file("2.h2w", OFlags::empty()).is_ok());
+    node(&dir.path().join("3.h2w"), FileType::Fifo);
+    symlink("/dev/zero", dir.path().join("4.h2w")).unwrap();
+    for name in ["3.h2w", "4.h2w"] {
+        assert!(matches!(cause(parent.read_file(name, OFlags::empty())), Cause::Kind { .. }));
+        assert_eq!(parent.file_bytes(name.as_ref()), None);
+    }
+    assert_eq!(parent.file_bytes("1.h2w".as_ref()), Some(1));
+    assert!(Directory::open(&dir.path().join("1.h2w")).is_err());
+}
