@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::text::{label, quoted};
 use crate::units::{Bytes, parse_duration};
 use crate::workload::{Op, Pattern, Sync};
 
@@ -89,6 +90,9 @@ pub const MAX_JOBS: u32 = 256;
 /// Larger blocks are refused.
 pub const MAX_BLOCK: Bytes = Bytes(64 << 20);
 
+/// Most characters of what the TOML reader says.
+const LONGEST_MESSAGE: usize = 300;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SuiteFile {
@@ -144,21 +148,22 @@ impl Suite {
             message,
         };
         let raw: SuiteFile = toml::from_str(text).map_err(|error| {
-            let message = error.message().lines().collect::<Vec<_>>().join(" ");
-            fail(error.span().map_or(0, |span| span.start), message)
+            // It repeats keys and values of the file.
+            let message = label(error.message(), LONGEST_MESSAGE);
+            fail(error.span().map_or(0, |span| span.start), message.unwrap_or_default())
         })?;
 
         if !is_name(raw.name.get_ref()) {
             return Err(fail(
                 raw.name.span().start,
-                format!("name `{}` may hold only letters, digits, `-` and `_`", raw.name.get_ref()),
+                format!("name {} may hold only letters, digits, `-` and `_`", quoted(raw.name.get_ref())),
             ));
         }
         let budget =
             parse_duration(raw.budget.get_ref()).ok().filter(|d| *d >= Duration::from_secs(1)).ok_or_else(|| {
                 fail(
                     raw.budget.span().start,
-                    format!("budget `{}` must be a duration of at least 1s, like 90s", raw.budget.get_ref()),
+                    format!("budget {} must be a duration of at least 1s, like 90s", quoted(raw.budget.get_ref())),
                 )
             })?;
         if !(1..=1000).contains(raw.repeats.get_ref()) {
@@ -272,7 +277,10 @@ fn check_workload(
 ) -> Result<SuiteWorkload, SuiteError> {
     let name = raw.name.get_ref().clone();
     if !is_name(&name) {
-        return Err(fail(raw.name.span().start, format!("name `{name}` may hold only letters, digits, `-` and `_`")));
+        return Err(fail(
+            raw.name.span().start,
+            format!("name {} may hold only letters, digits, `-` and `_`", quoted(&name)),
+        ));
     }
     let block = *raw.block.get_ref();
     if block.0 == 0 || block > MAX_BLOCK || !block.0.is_multiple_of(512) {
@@ -331,7 +339,7 @@ fn check_workload(
             Some(parse_duration(text.get_ref()).ok().filter(|d| *d >= Duration::from_millis(100)).ok_or_else(|| {
                 fail(
                     text.span().start,
-                    format!("workload `{name}`: duration `{}` must be at least 100ms, like 5s", text.get_ref()),
+                    format!("workload `{name}`: duration {} must be at least 100ms, like 5s", quoted(text.get_ref())),
                 )
             })?)
         }
@@ -401,6 +409,24 @@ mod tests {
             assert!(error.message.contains(words), "{workload:?}: {error}");
             assert_eq!(error.line, line, "{workload:?}: {error}");
             assert!(!error.to_string().contains('\n'), "one line: {error}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_repeats_no_character_that_a_terminal_obeys_and_nothing_long() {
+        let (escape, long) = ("\\n\\u001b[2J\\u202e", "x".repeat(2000));
+        for text in [escape, &long] {
+            for head in [
+                HEAD.replace("\"x\"", &format!("\"{text}\"")),
+                HEAD.replace("\"10s\"", &format!("\"{text}\"")),
+                format!("{HEAD}\"{text}\" = 1\n"),
+                format!("{HEAD}[[workload]]\nname = \"{text}\"\nop = \"read\"\npattern = \"random\"\nblock = 512\n"),
+                format!("{HEAD}[[workload]]\nname = \"w\"\nop = \"{text}\"\n"),
+            ] {
+                let error = Suite::parse(&head, "my.toml").unwrap_err();
+                assert_eq!(crate::text::harmless(&error.message), error.message);
+                assert!(error.message.chars().count() < 400, "{error}");
+            }
         }
     }
 

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::text::quoted;
+
 /// 2^10 bytes.
 pub const KIB: u64 = 1 << 10;
 /// 2^20 bytes.
@@ -28,16 +30,16 @@ pub enum UnitError {
     #[error("is empty; write a size like 4KiB, 1MiB or 2GiB")]
     Empty,
     /// No number at the start.
-    #[error("`{0}` is not a size; write a number and a unit, like 4KiB, 1MiB or 2GB")]
+    #[error("{} is not a size; write a number and a unit, like 4KiB, 1MiB or 2GB", quoted(.0))]
     NotASize(String),
     /// The unit is unknown.
-    #[error("`{0}` has an unknown unit; use B, k/KiB, M/MiB, G/GiB, T/TiB or the decimal kB, MB, GB, TB")]
+    #[error("{} has an unknown unit; use B, k/KiB, M/MiB, G/GiB, T/TiB or the decimal kB, MB, GB, TB", quoted(.0))]
     UnknownUnit(String),
     /// Not a whole number of bytes, or more than 2^64.
-    #[error("`{0}` is not a whole number of bytes that fits in 64 bits")]
+    #[error("{} is not a whole number of bytes that fits in 64 bits", quoted(.0))]
     OutOfRange(String),
     /// Not a duration.
-    #[error("`{0}` is not a duration; write 500ms, 90s, 10m or 1h30m")]
+    #[error("{} is not a duration; write 500ms, 90s, 10m or 1h30m", quoted(.0))]
     NotADuration(String),
 }
 
@@ -79,7 +81,7 @@ fn exact_fraction(whole: &str, fraction: &str, factor: u64) -> Option<u64> {
     let scale = 10u128.pow(u32::try_from(fraction.len()).ok()?);
     let whole: u128 = whole.parse().ok()?;
     let part: u128 = fraction.parse().ok()?;
-    let scaled = (whole * scale + part) * u128::from(factor);
+    let scaled = whole.checked_mul(scale)?.checked_add(part)?.checked_mul(u128::from(factor))?;
     scaled.is_multiple_of(scale).then_some(scaled / scale)?.try_into().ok()
 }
 
@@ -309,7 +311,19 @@ mod tests {
         assert!(matches!("KiB".parse::<Bytes>(), Err(UnitError::NotASize(_))));
         assert!("-4k".parse::<Bytes>().is_err());
         assert!(matches!("1.3B".parse::<Bytes>(), Err(UnitError::OutOfRange(_))));
-        assert!(matches!("99999999999T".parse::<Bytes>(), Err(UnitError::OutOfRange(_))));
+        // More than 64 bits, and more than 128.
+        for text in ["99999999999T", "340282366920938463463374607431768211455.5TB"] {
+            assert!(matches!(text.parse::<Bytes>(), Err(UnitError::OutOfRange(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_repeated_in_one_short_line() {
+        let long = format!("4\n\u{1b}[2J{}", "Q".repeat(1000));
+        for error in [long.parse::<Bytes>().unwrap_err(), parse_duration(&long).unwrap_err()] {
+            let text = error.to_string();
+            assert!(!text.chars().any(char::is_control) && text.chars().count() < 250, "{text}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use assay_core::exit::Exit;
-use assay_core::text::harmless;
+use assay_core::text::{harmless, quoted};
 
 /// Why the store could not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -230,15 +230,6 @@ impl StoreError {
 /// A path for one line on a terminal.
 fn shown(path: &Path) -> String {
     harmless(&path.display().to_string())
-}
-
-/// What a user typed, for one line on a terminal.
-fn quoted(text: &str) -> String {
-    let mut clean: String = harmless(text).chars().take(80).collect();
-    if text.chars().nth(80).is_some() {
-        clean.push('…');
-    }
-    format!("`{clean}`")
 }
 
 fn some_of(candidates: &[String]) -> String {

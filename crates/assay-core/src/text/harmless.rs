@@ -32,6 +32,20 @@ pub fn label(text: &str, limit: usize) -> Option<String> {
     (!clean.is_empty()).then_some(clean)
 }
 
+/// Most characters of what somebody typed or a file holds that an error repeats.
+const LONGEST_QUOTE: usize = 80;
+
+/// [`harmless`] text between backquotes, for a message in one line: the first 80 characters of it.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    let mut out: String = std::iter::once('`').chain(harmless(text).chars().take(LONGEST_QUOTE)).collect();
+    if text.chars().nth(LONGEST_QUOTE).is_some() {
+        out.push('…');
+    }
+    out.push('`');
+    out
+}
+
 /// Whether a terminal, an editor or a reader could be deceived by the character: controls, what
 /// changes the direction of text (Bidi_Control of Unicode's PropList), what takes no place
 /// (Default_Ignorable_Code_Point of DerivedCoreProperties, but for the variation selectors that emoji
@@ -81,6 +95,13 @@ mod tests {
     fn a_file_is_shown_with_its_lines_and_nothing_is_hidden() {
         assert_eq!(visible("a\tb\r\nc\u{1b}[2J\u{202e}\u{e0041}\r"), "a\tb\nc\\u001b[2J\\u202e\\U000e0041\\u000d");
         assert_eq!(visible("name = \"x\" # µ\n"), "name = \"x\" # µ\n");
+    }
+
+    #[test]
+    fn a_quotation_is_one_short_line() {
+        assert_eq!(quoted("a\n\u{1b}[2Jb"), "`a��[2Jb`");
+        assert_eq!(quoted(&"x".repeat(80)), format!("`{}`", "x".repeat(80)));
+        assert_eq!(quoted(&"µ".repeat(81)), format!("`{}…`", "µ".repeat(80)));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //!
 //! | to | function |
 //! | --- | --- |
-//! | one line on a terminal | [`harmless`], [`label`] |
+//! | one line on a terminal | [`harmless`], [`label`]; in an error [`quoted`] |
 //! | a file shown on a terminal | [`visible`] |
 //! | HTML, SVG and XML, between tags and in quoted attributes | [`markup`] |
 //! | Markdown, in a line or a table's cell | [`markdown`] |
@@ -19,7 +19,7 @@ mod markup;
 mod toml;
 
 pub use csv::csv;
-pub use harmless::{harmless, label, visible};
+pub use harmless::{harmless, label, quoted, visible};
 pub use json::json;
 pub use markdown::markdown;
 pub use markup::markup;
