@@ -1,7 +1,7 @@
 //! What is read beside the I/O: kinds, units and values typed by people.
 
 use crate::record::Sensor;
-use crate::text::label;
+use crate::text::{label, quoted};
 
 /// What a sensor measures; the record keeps its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -87,11 +87,19 @@ impl SensorCommand {
         let (head, command) = text.split_once('=').ok_or(FORM)?;
         let (name, unit) = head.rsplit_once(':').ok_or(FORM)?;
         let name = label(name, 64).ok_or(FORM)?;
-        let (kind, factor) = SensorKind::of_unit(unit).ok_or_else(|| format!("unit `{unit}` is not C, W or Hz"))?;
+        let (kind, factor) =
+            SensorKind::of_unit(unit).ok_or_else(|| format!("unit {} is not C, W or Hz", quoted(unit)))?;
         if command.trim().is_empty() {
             return Err(FORM.to_owned());
         }
         Ok(Self { name, kind, factor, command: command.to_owned() })
+    }
+
+    /// A number that the command printed, in the unit of the kind; `None` for one too large, as a record
+    /// with it could not be read.
+    #[must_use]
+    pub fn scaled(&self, number: f64) -> Option<f64> {
+        Some(number * self.factor).filter(|value| value.is_finite())
     }
 }
 
@@ -118,7 +126,9 @@ impl SensorNote {
         let (number, end) = first_number(value).ok_or(FORM)?;
         let unit = value.get(end..).unwrap_or_default();
         let (kind, factor) = SensorKind::of_unit(unit).ok_or(FORM)?;
-        Ok(Self { name, kind, value: number * factor })
+        // What is beyond the numbers would make a record that cannot be read.
+        let value = Some(number * factor).filter(|value| value.is_finite()).ok_or(FORM)?;
+        Ok(Self { name, kind, value })
     }
 }
 
@@ -179,9 +189,17 @@ mod tests {
             ("my plug", SensorKind::Power, "curl -s http://x/?a=b | jq .power")
         );
         assert_eq!(SensorCommand::parse("ir:C=cat x").unwrap().kind, SensorKind::Temperature);
+        let fast = SensorCommand::parse("cpu:GHz=cat x").unwrap();
+        assert_eq!((fast.scaled(1.5), fast.scaled(1e300)), (Some(1.5e9), None));
         for bad in ["", "plug", "plug=cat", "plug:V=cat", "plug:W=", ":W=cat"] {
             assert!(SensorCommand::parse(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_refusal_repeats_no_character_that_a_terminal_obeys() {
+        let error = SensorCommand::parse(&format!("a:\u{1b}[2J{}=b", "x".repeat(1000))).unwrap_err();
+        assert!(!error.contains('\u{1b}') && error.len() < 200, "{error}");
     }
 
     #[test]
@@ -190,7 +208,9 @@ mod tests {
         assert_eq!(note("temperature=46C"), Ok(("temperature".to_owned(), SensorKind::Temperature, 46.0)));
         assert_eq!(note("case=38.5 °C"), Ok(("case".to_owned(), SensorKind::Temperature, 38.5)));
         assert_eq!(note("cpu=1.5GHz"), Ok(("cpu".to_owned(), SensorKind::Frequency, 1.5e9)));
-        for bad in ["46C", "temperature=", "temperature=warm", "temperature=46", "temperature=46F", "=46C"] {
+        for bad in
+            ["46C", "temperature=", "temperature=warm", "temperature=46", "temperature=46F", "=46C", "x=1e300GHz"]
+        {
             assert!(note(bad).is_err(), "{bad}");
         }
     }

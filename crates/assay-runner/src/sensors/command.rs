@@ -43,7 +43,10 @@ impl Command {
                 let at = Instant::now();
                 let told = match once(&command.command, &shared) {
                     Ok(None) => return,
-                    Ok(Some(number)) => Told::Value { series, at: Instant::now(), value: number * command.factor },
+                    Ok(Some(number)) => match command.scaled(number) {
+                        Some(value) => Told::Value { series, at: Instant::now(), value },
+                        None => Told::Dropped { series, reason: format!("{number:e} is too large") },
+                    },
                     Err(reason) => Told::Dropped { series, reason },
                 };
                 let over = matches!(told, Told::Dropped { .. });
@@ -167,6 +170,14 @@ mod tests {
             }
             assert!(told.recv_timeout(LONG).is_err(), "{command}: the thread has ended");
         }
+    }
+
+    /// An infinite reading is null in the record, which then cannot be read.
+    #[test]
+    fn a_number_beyond_all_bounds_is_no_reading() {
+        let (tell, told) = channel();
+        let _running = Command::start(SensorCommand::parse("s:GHz=echo 1e300").unwrap(), 0, tell);
+        assert!(matches!(told.recv_timeout(LONG), Ok(Told::Dropped { reason, .. }) if reason == "1e300 is too large"));
     }
 
     #[test]
