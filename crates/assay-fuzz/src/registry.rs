@@ -1,0 +1,80 @@
+//! The list of targets.
+
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::targets;
+
+/// One target.
+pub struct Target {
+    /// Name, as in `make fuzz TARGET=name`.
+    pub name: &'static str,
+    /// What is fed.
+    pub what: &'static str,
+    /// Inputs to begin with: good ones, broken ones, and every finding.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+    /// How many mutations of all seeds together the replay runs; fewer where one takes long.
+    pub mutations: usize,
+    pub(crate) run: fn(&[u8]),
+}
+
+/// Processor time that no input may take.
+const LONGEST: Duration = Duration::from_secs(1);
+
+impl Target {
+    /// Runs the target on one input.
+    ///
+    /// # Panics
+    /// Where a claim does not hold, or the input takes longer than a second of processor time.
+    pub fn check(&self, data: &[u8]) {
+        let before = used();
+        (self.run)(data);
+        let took = used().saturating_sub(before);
+        assert!(took < LONGEST, "{}: an input of {} bytes takes {took:?}", self.name, data.len());
+    }
+}
+
+/// Processor time of this thread: load of other programs does not count.
+fn used() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or(0))
+}
+
+/// All targets.
+pub const TARGETS: &[Target] = &[
+    Target {
+        name: "suite",
+        what: "suite files",
+        seeds: targets::suite::seeds,
+        mutations: 200,
+        run: targets::suite::run,
+    },
+    Target {
+        name: "units",
+        what: "sizes, durations and figures",
+        seeds: targets::units::seeds,
+        mutations: 400,
+        run: targets::units::run,
+    },
+    Target {
+        name: "sensor",
+        what: "sensors of the command line, and their output",
+        seeds: targets::sensor::seeds,
+        mutations: 400,
+        run: targets::sensor::run,
+    },
+    Target {
+        name: "text",
+        what: "text on its way to a terminal, a page, a table",
+        seeds: targets::text::seeds,
+        mutations: 300,
+        run: targets::text::run,
+    },
+];
+
+/// The target with this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Target> {
+    TARGETS.iter().find(|target| target.name == name)
+}
