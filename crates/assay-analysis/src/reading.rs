@@ -144,9 +144,7 @@ fn marks(record: &Record, measurement: &Measurement) -> Vec<Mark> {
         let mut warnings = record.warnings.iter().chain(&measurement.warnings);
         warnings.any(|warning| warning.severity == severity)
     };
-    let fake = record.verification.as_ref().is_some_and(|v| {
-        matches!(v.verdict, assay_core::verification::Verdict::Fake | assay_core::verification::Verdict::Damaged)
-    });
+    let fake = record.verification.as_ref().is_some_and(|v| v.verdict.is_bad());
     let all = [
         (Mark::BusLimited, measurement.bus_limited),
         (Mark::InstrumentLimited, measurement.instrument_limited),

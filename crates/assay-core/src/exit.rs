@@ -14,6 +14,10 @@ pub enum Exit {
     Medium = 3,
     /// The environment failed: permission, missing tool, unreachable store, no space.
     Environment = 4,
+    /// Done, and the medium is damaged: it loses data, but not in the way of a fake.
+    Damaged = 5,
+    /// The check could not tell; it says why, and which command can.
+    CannotTell = 6,
     /// Interrupted by a signal.
     Interrupted = 130,
 }

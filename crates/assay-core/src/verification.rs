@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::exit::Exit;
+
 /// Sectors are counted in this size in bytes, whatever the medium's own: that of H2testw and f3.
 pub const SECTOR_BYTES: u64 = 512;
 
@@ -31,11 +33,46 @@ pub enum Verdict {
     Fake,
     /// It loses data, and not in the way of a fake.
     Damaged,
-    /// The check ended before it could tell.
+    /// It failed while it was tested: it turned read-only, vanished, hung, or dropped every write
+    /// from some moment on.
+    Failed,
+    /// The check could not tell: no loss was proven, and it could not be completed.
     Undecided,
     /// Something this version has no name for.
     #[serde(other)]
     Other,
+}
+
+impl Verdict {
+    /// The word for it, the same on every page.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Genuine => "genuine",
+            Self::Fake => "fake",
+            Self::Damaged => "damaged",
+            Self::Failed => "failed",
+            Self::Undecided | Self::Other => "cannot tell",
+        }
+    }
+
+    /// Whether loss of data was proven.
+    #[must_use]
+    pub fn is_bad(self) -> bool {
+        matches!(self, Self::Fake | Self::Damaged | Self::Failed)
+    }
+
+    /// How the command ends.
+    #[must_use]
+    pub fn exit(self) -> Exit {
+        match self {
+            Self::Genuine => Exit::Good,
+            Self::Fake => Exit::No,
+            Self::Damaged => Exit::Damaged,
+            Self::Failed => Exit::Medium,
+            Self::Undecided | Self::Other => Exit::CannotTell,
+        }
+    }
 }
 
 /// What a fake does with writes beyond its real size.
@@ -172,6 +209,32 @@ pub struct PassSpeed {
     pub elapsed_ns: u64,
 }
 
+/// A part of the checked area.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Extent {
+    /// Byte offset of its start from the start of the checked area.
+    pub offset_bytes: u64,
+    /// Its length in bytes.
+    pub bytes: u64,
+}
+
+/// What a verdict rests on: losses outside of it would not have been seen.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Reach {
+    /// Share of the announced capacity that was written and read back, 0 to 1.
+    pub tested_share: f64,
+    /// A loss of this share of the capacity, wherever it is, 0 to 1 …
+    pub loss_share: f64,
+    /// … would be found with this probability, 0 to 1.
+    pub loss_found: f64,
+    /// A cache of the medium up to this size in bytes would not hide it; null where all was crowded
+    /// out, or where caches were not considered.
+    pub caches_up_to_bytes: Option<u64>,
+    /// Whether a medium that shares less memory than it announces among whatever is written is
+    /// excluded.
+    pub thin_excluded: bool,
+}
+
 /// Result of a genuineness check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verification {
@@ -187,6 +250,16 @@ pub struct Verification {
     pub announced_bytes: u64,
     /// Capacity that holds data, in bytes; null where it is not known.
     pub real_bytes: Option<u64>,
+    /// Where the capacity is known as an interval only: at least this, in bytes.
+    #[serde(default)]
+    pub real_low_bytes: Option<u64>,
+    /// Where the capacity is known as an interval only: at most this, in bytes.
+    #[serde(default)]
+    pub real_high_bytes: Option<u64>,
+    /// Parts that hold data, in order of the address and apart from each other, to the sector;
+    /// empty where they are not known.
+    #[serde(default)]
+    pub holds: Vec<Extent>,
     /// Bytes that were written and read back.
     pub checked_bytes: u64,
     /// Bytes written in all, restoring included.
@@ -205,7 +278,21 @@ pub struct Verification {
     pub read_back: String,
     /// Size of a cache of the medium that hides losses, in bytes; null where none was found or sought.
     pub cache_bytes: Option<u64>,
-    /// Probability that a medium with as many lost places as a fake of 95 % real size is found;
-    /// null where all was checked.
-    pub would_find: Option<f64>,
+    /// What the verdict rests on; null where the check did not say.
+    #[serde(default)]
+    pub reach: Option<Reach>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Scripts tell the answers apart by the exit code alone.
+    #[test]
+    fn each_verdict_has_an_exit_code_and_a_word_of_its_own() {
+        let all = [Verdict::Genuine, Verdict::Fake, Verdict::Damaged, Verdict::Failed, Verdict::Undecided];
+        assert_eq!(all.map(|verdict| verdict.exit() as u8), [0, 1, 5, 3, 6]);
+        assert_eq!(all.map(Verdict::title), ["genuine", "fake", "damaged", "failed", "cannot tell"]);
+        assert_eq!(all.map(Verdict::is_bad), [false, true, true, true, false]);
+    }
 }

@@ -26,7 +26,7 @@ pub(crate) fn tone(record: &Record) -> Tone {
     let verified = record.verification.as_ref().map(|v| v.verdict);
     if record.outcome.medium_failed()
         || record.validity.verdict == Verdict::Invalid
-        || matches!(verified, Some(Genuineness::Fake | Genuineness::Damaged))
+        || verified.is_some_and(Genuineness::is_bad)
     {
         Tone::Bad
     } else if record.outcome != Outcome::Completed
@@ -41,13 +41,12 @@ pub(crate) fn tone(record: &Record) -> Tone {
 
 /// The record in a word: how it ended, or else whether its numbers can be trusted.
 pub(crate) fn word(record: &Record) -> &'static str {
-    if let (Outcome::Completed, Some(verified)) = (&record.outcome, &record.verification) {
-        match verified.verdict {
-            Genuineness::Fake => return "fake",
-            Genuineness::Damaged => return "damaged",
-            Genuineness::Genuine if record.measurements.is_empty() => return "genuine",
-            Genuineness::Undecided | Genuineness::Other if record.measurements.is_empty() => return "undecided",
-            _ => {}
+    if let Some(verified) = &record.verification {
+        let completed = record.outcome == Outcome::Completed;
+        let verdict = verified.verdict;
+        // A fake that was proven stays one; otherwise how a medium failed says more than that it did.
+        if verdict == Genuineness::Fake || (completed && (verdict.is_bad() || record.measurements.is_empty())) {
+            return verdict.title();
         }
     }
     match (&record.outcome, record.validity.verdict) {

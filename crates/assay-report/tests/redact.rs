@@ -128,6 +128,9 @@ impl Secrets {
             kind: None,
             announced_bytes: 1 << 30,
             real_bytes: Some(1 << 30),
+            real_low_bytes: None,
+            real_high_bytes: None,
+            holds: Vec::new(),
             checked_bytes: 1 << 30,
             written_bytes: 1 << 30,
             counts: SectorCounts { good: 2 << 20, ..SectorCounts::default() },
@@ -137,7 +140,7 @@ impl Secrets {
             read: None,
             read_back: said.clone(),
             cache_bytes: None,
-            would_find: None,
+            reach: None,
         });
         record.source = Some(Source {
             format: "h2testw".into(),

@@ -6,7 +6,8 @@ mod common;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::verification::{
-    FakeKind, FirstError, MapCell, Method, Pass, PassSpeed, SectorClass, SectorCounts, Verdict, Verification,
+    Extent, FakeKind, FirstError, MapCell, Method, Pass, PassSpeed, Reach, SectorClass, SectorCounts, Verdict,
+    Verification,
 };
 use assay_report::{Style, card, html, markdown};
 
@@ -32,6 +33,9 @@ fn fake() -> Record {
         kind: Some(FakeKind::Wraparound),
         announced_bytes: 64 * MIB,
         real_bytes: Some(32 * MIB),
+        real_low_bytes: None,
+        real_high_bytes: None,
+        holds: vec![Extent { offset_bytes: 0, bytes: 32 * MIB }],
         checked_bytes: 64 * MIB,
         written_bytes: 64 * MIB,
         counts,
@@ -45,7 +49,13 @@ fn fake() -> Record {
         read: Some(pass),
         read_back: "direct I/O".to_owned(),
         cache_bytes: Some(4 * MIB),
-        would_find: None,
+        reach: Some(Reach {
+            tested_share: 0.25,
+            loss_share: 0.01,
+            loss_found: 0.9995,
+            caches_up_to_bytes: Some(64 * MIB),
+            thin_excluded: false,
+        }),
     });
     record
 }
@@ -87,5 +97,35 @@ fn markdown_lists_what_was_found() {
     let text = markdown(&[fake()]);
     for words in ["- Check: fake", "- Sectors: 131 072 sectors", "- First error: at 32 MiB"] {
         assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+/// A verdict says on every page, in the same words, what it rests on and what it does not exclude.
+#[test]
+fn card_page_and_markdown_say_the_reach_and_what_holds() {
+    let reach = "25 % tested; a loss of 1 % of it is found with probability above 99.9 %; caches up to 64 MiB do not hide one; thin provisioning not excluded";
+    let card = card(&fake(), &style(200, true)).split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in [card, html(&[fake()]), markdown(&[fake()])] {
+        assert!(text.contains(reach), "{text}");
+        assert!(text.contains("0 B to 32 MiB"), "{text}");
+    }
+}
+
+/// A size known as an interval is shown as one, and no verdict lacks its word.
+#[test]
+fn intervals_and_each_verdict_have_their_words() {
+    let words = [
+        (Verdict::Genuine, "genuine"),
+        (Verdict::Damaged, "damaged"),
+        (Verdict::Failed, "failed"),
+        (Verdict::Undecided, "cannot tell"),
+    ];
+    for (verdict, word) in words {
+        let mut record = fake();
+        let v = record.verification.as_mut().unwrap();
+        v.verdict = verdict;
+        (v.real_bytes, v.real_low_bytes, v.real_high_bytes) = (None, Some(30 * MIB), Some(34 * MIB));
+        assert!(card(&record, &style(200, true)).contains("30 MiB to 34 MiB real"));
+        assert!(html(&[record]).contains(&format!(">{word}</span>")), "{word}");
     }
 }

@@ -28,7 +28,7 @@ fn genuine(path: &std::path::Path) {
     let found = &checked.verification;
     assert_eq!((found.verdict, &checked.outcome), (Verdict::Genuine, &Outcome::Completed), "{}", found.sentence);
     assert_eq!((found.method, found.counts.lost(), checked.left), (Method::QuickMounted, 0, None));
-    assert!(found.counts.good > 40 * 8 && found.would_find.unwrap() > 0.87, "{found:?}");
+    assert!(found.counts.good > 40 * 8 && found.reach.unwrap().loss_found > 0.87, "{found:?}");
     // Spread means that every tenth of the map was reached.
     let tenth = found.map.len().div_ceil(10);
     assert!(found.map[..found.map.len() * 9 / 10].chunks(tenth).all(|part| part.iter().any(|c| c.counts.good > 0)));

@@ -101,7 +101,7 @@ fn files_that_were_kept_are_read_again_and_damage_is_found() {
     let mut command = place.assay(["verify", "--only", "read", "--json"]);
     command.arg(card.path());
     let done = run(command);
-    assert_eq!(done.code, Some(1), "{}", done.stderr);
+    assert_eq!(done.code, Some(5), "{}", done.stderr);
     let record = record(&done);
     let v = found(&record);
     assert_eq!(v.verdict, Verdict::Damaged, "{}", v.sentence);

@@ -127,6 +127,7 @@ fn fake(record: &Record) -> Option<&'static str> {
     match record.verification.as_ref()?.verdict {
         Verdict::Fake => Some("a fake: it announces more than it has"),
         Verdict::Damaged => Some("damaged: it loses data"),
+        Verdict::Failed => Some("failed: it stopped working while it was checked"),
         _ => None,
     }
 }

@@ -105,6 +105,9 @@ pub(super) fn fake(mut record: Record) -> Record {
         kind: None,
         announced_bytes: 64 << 30,
         real_bytes: Some(8 << 30),
+        real_low_bytes: None,
+        real_high_bytes: None,
+        holds: Vec::new(),
         checked_bytes: 1 << 30,
         written_bytes: 1 << 30,
         counts: verification::SectorCounts::default(),
@@ -114,7 +117,7 @@ pub(super) fn fake(mut record: Record) -> Record {
         read: None,
         read_back: String::new(),
         cache_bytes: None,
-        would_find: None,
+        reach: None,
     });
     record
 }

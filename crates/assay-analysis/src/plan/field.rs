@@ -73,7 +73,7 @@ pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Ve
         });
         let model = &mut field[index];
         let verdict = record.verification.as_ref().map(|verification| verification.verdict);
-        model.wrong_data |= matches!(verdict, Some(Verdict::Fake | Verdict::Damaged));
+        model.wrong_data |= verdict.is_some_and(Verdict::is_bad);
         model.failed |= record.outcome.medium_failed();
         match usable(record, load, quantity) {
             Ok(reading) => model.add(&unit, &reading),

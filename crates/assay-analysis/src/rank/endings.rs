@@ -65,6 +65,7 @@ fn corrupt(record: &Record) -> Option<&'static str> {
     match record.verification.as_ref()?.verdict {
         Verdict::Fake => Some("fake: it announces more than it has"),
         Verdict::Damaged => Some("damaged: it loses data"),
+        Verdict::Failed => Some("failed while it was checked"),
         _ => None,
     }
 }

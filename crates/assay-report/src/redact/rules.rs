@@ -266,6 +266,9 @@ const VERIFICATION: Rule = Fields(&[
     ("kind", Keep),
     ("announced_bytes", Keep),
     ("real_bytes", Keep),
+    ("real_low_bytes", Keep),
+    ("real_high_bytes", Keep),
+    ("holds", Each(&Fields(&[("offset_bytes", Keep), ("bytes", Keep)]))),
     ("checked_bytes", Keep),
     ("written_bytes", Keep),
     ("counts", COUNTS),
@@ -275,7 +278,15 @@ const VERIFICATION: Rule = Fields(&[
     ("read", PASS),
     ("read_back", Text),
     ("cache_bytes", Keep),
-    ("would_find", Keep),
+    ("reach", REACH),
+]);
+
+const REACH: Rule = Fields(&[
+    ("tested_share", Keep),
+    ("loss_share", Keep),
+    ("loss_found", Keep),
+    ("caches_up_to_bytes", Keep),
+    ("thin_excluded", Keep),
 ]);
 
 const COUNTS: Rule =

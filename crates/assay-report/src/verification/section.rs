@@ -20,7 +20,7 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
     }
     let paint = match v.verdict {
         Verdict::Genuine => Paint::Good,
-        Verdict::Fake | Verdict::Damaged => Paint::Bad,
+        Verdict::Fake | Verdict::Damaged | Verdict::Failed => Paint::Bad,
         Verdict::Undecided | Verdict::Other => Paint::Care,
     };
     page.labelled("check", Paint::Dim, &clean(&v.sentence), paint);
@@ -49,8 +49,10 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
             Paint::Plain,
         );
     }
-    if let Some(text) = words::sure(v) {
-        page.labelled("sure", Paint::Dim, &text, Paint::Plain);
+    for (label, text) in [("holds", words::holds(v)), ("reach", words::reach(v))] {
+        if let Some(text) = text {
+            page.labelled(label, Paint::Dim, &text, Paint::Plain);
+        }
     }
 }
 
@@ -58,7 +60,12 @@ fn sizes(v: &Verification) -> String {
     let real = match v.real_bytes {
         Some(bytes) if bytes == v.announced_bytes => ", all of it real".to_owned(),
         Some(bytes) => format!(", {} ({}) real", Bytes(bytes), capacity(bytes)),
-        None => String::new(),
+        None => match (v.real_low_bytes, v.real_high_bytes) {
+            (None, None) => String::new(),
+            (low, high) => {
+                format!(", {} to {} real", Bytes(low.unwrap_or(0)), Bytes(high.unwrap_or(v.announced_bytes)))
+            }
+        },
     };
     let checked = if v.checked_bytes == v.announced_bytes {
         "all checked".to_owned()

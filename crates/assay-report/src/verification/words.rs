@@ -2,11 +2,14 @@
 
 use assay_core::record::Record;
 use assay_core::units::{Bytes, rate, span};
-use assay_core::verification::{FirstError, Pass, SECTOR_BYTES, SectorClass, Verification};
+use assay_core::verification::{Extent, FirstError, Pass, SECTOR_BYTES, SectorClass, Verification};
 
 use super::map::{ALL, Shade};
 use crate::facts::clean;
 use crate::figure::percent;
+
+/// Parts that hold data are named up to so many.
+const PARTS: usize = 8;
 
 /// `61 440 sectors of 512 B: 60 000 good, 1 440 overwritten`.
 pub(crate) fn counts(verification: &Verification) -> String {
@@ -88,15 +91,42 @@ pub(crate) fn facts(record: &Record) -> Vec<(&'static str, String)> {
         ("Write", v.write.as_ref().and_then(pass)),
         ("Read", v.read.as_ref().and_then(pass)),
         ("Read back", Some(clean(&v.read_back))),
-        ("Sure", sure(v)),
+        ("Holds", holds(v)),
+        ("Reach", reach(v)),
     ];
     all.into_iter().filter_map(|(name, words)| Some((name, words?))).collect()
 }
 
-/// How sure a check of places is; nothing where all was checked.
-pub(crate) fn sure(v: &Verification) -> Option<String> {
-    let share = probability(v.would_find?);
-    Some(format!("a medium with 5 % of it lost is found with probability {share}"))
+/// Parts that hold data: `0 B to 504 MiB, 1 GiB to 1.2 GiB`; nothing where they are not known or
+/// are all of it.
+pub(crate) fn holds(v: &Verification) -> Option<String> {
+    let whole = |extent: &Extent| extent.offset_bytes == 0 && extent.bytes >= v.announced_bytes;
+    if v.holds.is_empty() || v.holds.iter().any(whole) {
+        return None;
+    }
+    let part = |extent: &Extent| {
+        format!("{} to {}", Bytes(extent.offset_bytes), Bytes(extent.offset_bytes.saturating_add(extent.bytes)))
+    };
+    let mut text = v.holds.iter().take(PARTS).map(part).collect::<Vec<_>>().join(", ");
+    if v.holds.len() > PARTS {
+        text.push_str(&format!(" and {} more", v.holds.len() - PARTS));
+    }
+    Some(text)
+}
+
+/// What the verdict rests on, and so what it does not exclude; nothing where the check did not say.
+pub(crate) fn reach(v: &Verification) -> Option<String> {
+    let reach = v.reach.as_ref()?;
+    let mut parts = vec![format!("{} tested", percent(reach.tested_share))];
+    if reach.tested_share < 1.0 && reach.loss_share > 0.0 {
+        let lost = percent(reach.loss_share);
+        parts.push(format!("a loss of {lost} of it is found with probability {}", probability(reach.loss_found)));
+    }
+    if let Some(bytes) = reach.caches_up_to_bytes {
+        parts.push(format!("caches up to {} do not hide one", Bytes(bytes)));
+    }
+    parts.push(format!("thin provisioning {}", if reach.thin_excluded { "excluded" } else { "not excluded" }));
+    Some(parts.join("; "))
 }
 
 /// A probability, which is never quite one.

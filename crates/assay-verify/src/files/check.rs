@@ -101,6 +101,9 @@ pub fn check(
         kind: judged.kind,
         announced_bytes: plan.whole_bytes,
         real_bytes: judged.real_bytes,
+        real_low_bytes: None,
+        real_high_bytes: None,
+        holds: Vec::new(),
         checked_bytes: checked,
         written_bytes,
         counts: tally.counts,
@@ -110,7 +113,7 @@ pub fn check(
         read: read.map(|ended| ended.pass).filter(moved),
         read_back,
         cache_bytes: None,
-        would_find: None,
+        reach: None,
     };
     Ok(Checked { verification, outcome, left, refused_bytes })
 }

@@ -59,7 +59,7 @@ pub(crate) fn judge(tally: &Tally, scope: &Scope) -> Judged {
             format!("fake: of {} only {} hold data, {how}", capacity(checked), capacity(held))
         }
         Verdict::Damaged => format!("damaged: of {} {} are lost", capacity(checked), lost(counts)),
-        _ => "undecided: nothing was read back".to_owned(),
+        _ => "cannot tell: nothing was read back".to_owned(),
     };
     if verdict != Verdict::Fake
         && let Some(first) = &tally.first

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use assay_core::units::Bytes;
 use assay_core::verification::{
-    FakeKind, FirstError, MapCell, Method, SectorClass, SectorCounts, Verdict, Verification,
+    FakeKind, FirstError, MapCell, Method, Reach, SectorClass, SectorCounts, Verdict, Verification,
 };
 
 use super::search::Judgement;
@@ -53,6 +53,9 @@ pub(crate) fn verification(account: &Account) -> Verification {
         kind,
         announced_bytes: account.announced,
         real_bytes,
+        real_low_bytes: None,
+        real_high_bytes: None,
+        holds: Vec::new(),
         checked_bytes: account.findings.len() as u64 * BLOCK,
         written_bytes: account.written_bytes,
         counts,
@@ -63,7 +66,13 @@ pub(crate) fn verification(account: &Account) -> Verification {
         read_back: read_back(account),
         cache_bytes: account.cache_bytes,
         // A part of 5 % up to the end is found for certain, the last block being one of the places.
-        would_find: Some(1.0 - 0.95f64.powi(i32::try_from(account.samples).unwrap_or(i32::MAX))),
+        reach: Some(Reach {
+            tested_share: account.findings.len() as f64 * BLOCK as f64 / account.announced as f64,
+            loss_share: 0.05,
+            loss_found: 1.0 - 0.95f64.powi(i32::try_from(account.samples).unwrap_or(i32::MAX)),
+            caches_up_to_bytes: Some(account.limit_bytes),
+            thin_excluded: false,
+        }),
     }
 }
 
@@ -105,7 +114,7 @@ fn sentence(account: &Account) -> String {
             let lost = account.findings.values().filter(|finding| !finding.seen.holds()).count();
             format!("damaged: {lost} of {} places tested lose data, with others between", account.findings.len())
         }
-        _ => format!("undecided: the probe ended after {seconds} s, before it could tell"),
+        _ => format!("cannot tell: the probe ended after {seconds} s, before it could tell"),
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::units::capacity;
-use assay_core::verification::{FakeKind, Method, SECTOR_BYTES, SectorClass, Verdict, Verification};
+use assay_core::verification::{FakeKind, Method, Reach, SECTOR_BYTES, SectorClass, Verdict, Verification};
 use assay_engine::Control;
 
 use super::probe::{Probed, Spread, probe};
@@ -91,6 +91,9 @@ pub fn check(
         kind,
         announced_bytes: plan.whole_bytes,
         real_bytes: None,
+        real_low_bytes: None,
+        real_high_bytes: None,
+        holds: Vec::new(),
         checked_bytes: tally.counts.total() * SECTOR_BYTES,
         written_bytes: written,
         counts: tally.counts,
@@ -101,7 +104,13 @@ pub fn check(
         read_back,
         cache_bytes: None,
         // Each place is hit by a loss of a twentieth with that probability.
-        would_find: (complete && set_aside).then(|| 1.0 - 0.95f64.powi(i32::try_from(places).unwrap_or(i32::MAX))),
+        reach: (complete && set_aside).then(|| Reach {
+            tested_share: (tally.counts.total() * SECTOR_BYTES) as f64 / plan.whole_bytes.max(1) as f64,
+            loss_share: 0.05,
+            loss_found: 1.0 - 0.95f64.powi(i32::try_from(places).unwrap_or(i32::MAX)),
+            caches_up_to_bytes: Some(super::spread::CROWD.min(plan.area_bytes / 8)),
+            thin_excluded: false,
+        }),
     };
     let left = removed.is_none().then(|| plan.directory.clone());
     Ok(Checked { verification, outcome, left, refused_bytes: 0 })
@@ -147,7 +156,7 @@ fn sentence(
             format!("fake: of {places} {} lost what was written, {how}", read - good)
         }
         Verdict::Damaged => format!("damaged: of {places} {} lost what was written", read - good),
-        _ => "undecided".to_owned(),
+        _ => "cannot tell".to_owned(),
     };
     if !set_aside {
         text.push_str("; this file system does not set space aside, so that only a full check reaches all of it");

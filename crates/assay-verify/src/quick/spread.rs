@@ -20,7 +20,7 @@ const MIB: u64 = 1 << 20;
 const MOST_PLACES: u64 = 1024;
 /// Written between stamping and the last reading: more than the memory of a card's controller; an
 /// eighth of a small medium.
-const CROWD: u64 = 64 * MIB;
+pub(crate) const CROWD: u64 = 64 * MIB;
 
 /// Why it ended early.
 #[derive(Debug)]

@@ -27,6 +27,8 @@ Exit codes:
   2    usage or bad input
   3    the medium failed while it was measured
   4    the environment failed: permission, space, missing tool, store
+  5    damaged: the medium loses data
+  6    a check could not tell
   130  interrupted";
 
 /// Measure storage media, prove that the bytes crossed the device, and say how far the bus allows

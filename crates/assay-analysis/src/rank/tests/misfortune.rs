@@ -60,6 +60,9 @@ fn fake() -> Verification {
         kind: None,
         announced_bytes: 64 << 30,
         real_bytes: Some(8 << 30),
+        real_low_bytes: None,
+        real_high_bytes: None,
+        holds: Vec::new(),
         checked_bytes: 64 << 30,
         written_bytes: 64 << 30,
         counts: SectorCounts::default(),
@@ -69,7 +72,7 @@ fn fake() -> Verification {
         read: None,
         read_back: String::new(),
         cache_bytes: None,
-        would_find: None,
+        reach: None,
     }
 }
 

@@ -125,10 +125,12 @@ fn exit(record: &Record) -> Exit {
     match &record.outcome {
         Outcome::Failed { failure: MediumFailure::Interrupted, .. } => Exit::Interrupted,
         Outcome::Failed { failure: MediumFailure::OutOfSpace, .. } => Exit::Environment,
-        outcome if outcome.medium_failed() => Exit::Medium,
-        _ => match record.verification.as_ref().map(|v| v.verdict) {
-            Some(Verdict::Genuine) => Exit::Good,
-            _ => Exit::No,
+        outcome => match record.verification.as_ref().map(|v| v.verdict) {
+            // A fake that was proven stays one, whatever came after.
+            Some(Verdict::Fake) => Exit::No,
+            _ if outcome.medium_failed() => Exit::Medium,
+            Some(verdict) => verdict.exit(),
+            None => Exit::CannotTell,
         },
     }
 }
