@@ -1,5 +1,5 @@
 # One-line recipes. `make test` is what CI runs; on a bare machine it installs what it needs.
-.PHONY: test peers check build bench schema licences msrv miri clean
+.PHONY: test peers check build bench schema licences msrv miri fuzz clean
 
 test: peers check
 	@mkdir -p target
@@ -41,6 +41,10 @@ msrv:
 # Unsafe code under Miri, where Miri can run it (the buffers of the engine); needs a nightly toolchain with Miri.
 miri:
 	cargo +nightly miri test --locked -p assay-engine --lib buffer
+
+# Each fuzz target for so long, or one of them: `make fuzz SECONDS=600 TARGET=suite`. See CONTRIBUTING.md.
+fuzz:
+	@sh fuzz/run.sh $(or $(SECONDS),60) $(TARGET)
 
 clean:
 	cargo clean
