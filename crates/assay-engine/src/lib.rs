@@ -25,4 +25,4 @@ pub use clock::Clock;
 pub use contract::{Availability, Capabilities, EngineKind, probe};
 pub use data::{fill_unique, stamp};
 pub use repeat::{Control, LiveSample, RepeatReport, RepeatSpec, Trouble, run_repeat};
-pub use target::{DirectSupport, Target, TargetError, direct_support};
+pub use target::{DirectSupport, Target, TargetError, direct_support, direct_support_of};

@@ -60,7 +60,7 @@ impl Target {
         Self::open(path, direct, OpenOptions::new().read(true).write(write))
     }
 
-    /// A device that is open already; `direct` is how it was opened.
+    /// A file or device that is open already; `direct` is how it was opened.
     #[must_use]
     pub fn from_file(file: File, direct: bool) -> Self {
         Self { file, direct }
@@ -104,32 +104,41 @@ impl Target {
     }
 }
 
-/// Finds out whether `path`, an existing file or device, can be used with direct I/O.
+/// Finds out whether `path`, an existing file or device, can be used with direct I/O; see [`direct_support_of`].
+#[must_use]
+pub fn direct_support(path: &Path, logical_block_bytes: Option<u32>) -> DirectSupport {
+    let open = |direct| Target::existing(path, direct, false).map(|target| target.file);
+    match open(false) {
+        Ok(file) => direct_support_of(&file, logical_block_bytes, || open(true).map_err(|e| e.source)).0,
+        Err(error) => DirectSupport::No { reason: format!("it cannot be opened: {}", error.source) },
+    }
+}
+
+/// Finds out whether an open file or device can be used with direct I/O, and gives it opened for that, by
+/// `open_direct`.
 ///
 /// Linux 6.1 and later answer through `statx` with `STATX_DIOALIGN`; before that an open with
 /// `O_DIRECT` is tried and `logical_block_bytes` of the device serves as the alignment.
-#[must_use]
-pub fn direct_support(path: &Path, logical_block_bytes: Option<u32>) -> DirectSupport {
-    match rustix::fs::statx(rustix::fs::CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN) {
+pub fn direct_support_of(
+    file: impl AsFd,
+    logical_block_bytes: Option<u32>,
+    open_direct: impl FnOnce() -> io::Result<File>,
+) -> (DirectSupport, Option<File>) {
+    let no = |reason| (DirectSupport::No { reason }, None);
+    let (alignment, source) = match rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN) {
         Ok(answer) if StatxFlags::from_bits_retain(answer.stx_mask).contains(StatxFlags::DIOALIGN) => {
             if answer.stx_dio_offset_align == 0 {
-                return DirectSupport::No { reason: "the file system does not do direct I/O".to_owned() };
+                return no("the file system does not do direct I/O".to_owned());
             }
-            let alignment = answer.stx_dio_offset_align.max(answer.stx_dio_mem_align);
-            match Target::existing(path, true, false) {
-                Ok(_) => DirectSupport::Yes { alignment, source: "statx STATX_DIOALIGN".to_owned() },
-                Err(error) => DirectSupport::No { reason: format!("O_DIRECT was refused: {}", error.source) },
-            }
+            (answer.stx_dio_offset_align.max(answer.stx_dio_mem_align), "statx STATX_DIOALIGN")
         }
-        _ => match Target::existing(path, true, false) {
-            Ok(_) => DirectSupport::Yes {
-                alignment: logical_block_bytes.unwrap_or(4096),
-                source: match logical_block_bytes {
-                    Some(_) => "logical block size of the device".to_owned(),
-                    None => "assumed, as the kernel reports none".to_owned(),
-                },
-            },
-            Err(error) => DirectSupport::No { reason: format!("O_DIRECT was refused: {}", error.source) },
+        _ => match logical_block_bytes {
+            Some(bytes) => (bytes, "logical block size of the device"),
+            None => (4096, "assumed, as the kernel reports none"),
         },
+    };
+    match open_direct() {
+        Ok(opened) => (DirectSupport::Yes { alignment, source: source.to_owned() }, Some(opened)),
+        Err(error) => no(format!("O_DIRECT was refused: {error}")),
     }
 }

@@ -1,14 +1,17 @@
 //! The test area: a file of assay's own, or a raw device that the user named.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use assay_core::text::harmless;
 use assay_core::units::{Bytes, MIB};
 use assay_device::guard::RawPermit;
-use assay_engine::{DirectSupport, Target, direct_support};
+use assay_device::owned::Directory;
+use assay_engine::{DirectSupport, Target, direct_support, direct_support_of};
+use rustix::fs::OFlags;
 
 use crate::error::RunError;
 use crate::patience::within;
@@ -23,7 +26,8 @@ const LEAST_SPARE: u64 = 8 * MIB;
 #[derive(Debug)]
 pub(crate) struct Area {
     path: PathBuf,
-    scratch: Option<Scratch>,
+    /// The directory of its own, and the test file in it as it was opened first.
+    scratch: Option<(Scratch, File)>,
     /// Opened with direct I/O where that works.
     pub(crate) target: Arc<Target>,
     pub(crate) direct: DirectSupport,
@@ -31,14 +35,19 @@ pub(crate) struct Area {
 }
 
 impl Area {
-    /// A file in a directory of its own under `parent`.
-    pub(crate) fn in_directory(parent: &Path, id: &str, logical_block: Option<u32>) -> Result<Self, RunError> {
+    /// A file in a directory of its own in `parent`.
+    pub(crate) fn in_directory(parent: &Directory, id: &str, logical_block: Option<u32>) -> Result<Self, RunError> {
         let scratch = Scratch::create(parent, id)?;
-        let path = scratch.data();
-        drop(Target::create(&path, false).map_err(|e| RunError::io(&path, e.source))?);
-        let direct = direct_support(&path, logical_block);
-        let target = open(&path, &direct, true)?;
-        Ok(Self { path, scratch: Some(scratch), target, direct, writable: true })
+        let first = scratch.create_data()?;
+        let open = |flags| scratch.open_data(&first, flags);
+        let (direct, opened) = direct_support_of(&first, logical_block, || Ok(open(OFlags::DIRECT)?));
+        let (file, is_direct) = match opened {
+            Some(file) => (file, true),
+            None => (open(OFlags::empty())?, false),
+        };
+        let target = Arc::new(Target::from_file(file, is_direct));
+        let path = scratch.path().to_owned();
+        Ok(Self { path, scratch: Some((scratch, first)), target, direct, writable: true })
     }
 
     /// A raw device: to be written where the guards gave their permit, else only to be read.
@@ -59,7 +68,7 @@ impl Area {
     }
 
     pub(crate) fn scratch_path(&self) -> Option<&Path> {
-        self.scratch.as_ref().map(Scratch::path)
+        self.scratch.as_ref().map(|(scratch, _)| scratch.path())
     }
 
     pub(crate) fn alignment(&self) -> Option<u32> {
@@ -92,7 +101,13 @@ impl Area {
 
     /// The same area through the page cache, for workloads that ask for it.
     pub(crate) fn cached(&self) -> Result<Arc<Target>, RunError> {
-        Target::existing(&self.path, false, self.writable).map(Arc::new).map_err(|e| RunError::io(&self.path, e.source))
+        let target = match &self.scratch {
+            Some((scratch, first)) => Target::from_file(scratch.open_data(first, OFlags::empty())?, false),
+            None => {
+                Target::existing(&self.path, false, self.writable).map_err(|e| RunError::io(&self.path, e.source))?
+            }
+        };
+        Ok(Arc::new(target))
     }
 
     /// Removes the test file; says why, where it could not within `limit`. The device, if it was
@@ -101,7 +116,7 @@ impl Area {
         let Self { target, scratch, .. } = self;
         let removed = within(limit, move || {
             drop(target);
-            scratch.map_or(Ok(()), Scratch::remove)
+            scratch.map_or(Ok(()), |(scratch, _)| scratch.remove())
         });
         match removed {
             Some(result) => result.map_err(|error| error.to_string()),
@@ -110,21 +125,16 @@ impl Area {
     }
 }
 
-fn open(path: &Path, direct: &DirectSupport, write: bool) -> Result<Arc<Target>, RunError> {
-    let is_direct = matches!(direct, DirectSupport::Yes { .. });
-    Target::existing(path, is_direct, write).map(Arc::new).map_err(|e| RunError::io(path, e.source))
-}
-
 /// Bytes that a test in `directory` may use.
-pub(crate) fn room(directory: &Path) -> Result<u64, RunError> {
-    let stat = rustix::fs::statvfs(directory).map_err(|e| RunError::io(directory, e.into()))?;
+pub(crate) fn room(directory: &Directory) -> Result<u64, RunError> {
+    let stat = directory.space()?;
     let block = stat.f_frsize.max(1);
     let (free, all) = (stat.f_bavail.saturating_mul(block), stat.f_blocks.saturating_mul(block));
     let spare = (all / 100).clamp(LEAST_SPARE.min(all / 8), 1 << 30);
     let usable = free.saturating_sub(spare);
     if usable < LEAST_AREA {
         return Err(RunError::NoSpace {
-            path: directory.display().to_string(),
+            path: harmless(&directory.path().to_string_lossy()),
             free: Bytes(free).to_string(),
             needed: Bytes(spare + LEAST_AREA).to_string(),
         });

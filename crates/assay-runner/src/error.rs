@@ -4,6 +4,7 @@ use std::path::Path;
 
 use assay_core::exit::Exit;
 use assay_device::DeviceError;
+use assay_device::owned::OwnedError;
 
 /// Why a run could not start.
 #[derive(Debug, thiserror::Error)]
@@ -90,6 +91,9 @@ pub enum RunError {
     /// The other instrument is not there.
     #[error("there is nothing to cross-check with: {0}; or leave out --crosscheck")]
     Crosscheck(String),
+    /// Something that is not assay's has the name of what it makes, or the system refuses it.
+    #[error(transparent)]
+    Owned(OwnedError),
     /// The system refused something else.
     #[error("{path}: {source}")]
     Io {
@@ -132,7 +136,19 @@ impl RunError {
             | Self::NoSpace { .. }
             | Self::Engine { .. }
             | Self::Crosscheck(_)
+            | Self::Owned(_)
             | Self::Io { .. } => Exit::Environment,
+        }
+    }
+}
+
+impl From<OwnedError> for RunError {
+    fn from(error: OwnedError) -> Self {
+        match error {
+            OwnedError::Io { path, source } if source.kind() == std::io::ErrorKind::PermissionDenied => {
+                Self::Permission(path)
+            }
+            other => Self::Owned(other),
         }
     }
 }

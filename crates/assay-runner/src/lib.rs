@@ -35,4 +35,4 @@ pub use patience::HANG_AFTER;
 pub use pursuit::{MOST_REPEATS, longest_time};
 pub use resume::Resumption;
 pub use run::{RawMode, Request, Run};
-pub use scratch::{Leftovers, remove_abandoned};
+pub use scratch::{Leftovers, left_behind, remove_abandoned, remove_left};

@@ -16,6 +16,7 @@ use assay_core::suite::Suite;
 use assay_core::text::harmless;
 use assay_core::units::Bytes;
 use assay_device::guard::{RawPermit, check_raw};
+use assay_device::owned::Directory;
 use assay_device::{ProofMeter, Sysroot, Target as Seen};
 use assay_engine::{Control, DirectSupport, null_cost};
 
@@ -99,6 +100,8 @@ pub struct Run {
     early: Vec<Finding>,
     /// Leave of the guards to write to the raw device.
     permit: Option<RawPermit>,
+    /// The directory that is measured in, opened once.
+    directory: Option<Directory>,
     sysroot: Sysroot,
 }
 
@@ -129,7 +132,7 @@ impl Run {
         let engines = Engines::new(request.engine, request.crosscheck)?;
         let suite_writes = request.suite.writes();
         let mut early = Vec::new();
-        let mut permit = None;
+        let (mut permit, mut directory) = (None, None);
 
         let available = if is_device {
             if suite_writes {
@@ -146,14 +149,15 @@ impl Run {
             capacity
         } else {
             writable(&request.path, &seen)?;
-            let leftovers = scratch::clean(&request.path);
+            let opened = directory.insert(Directory::open(&request.path)?);
+            let leftovers = scratch::clean(opened);
             if leftovers.directories > 0 {
                 early.push(Finding::LeftoversRemoved { directories: leftovers.directories, bytes: leftovers.bytes });
             }
             if leftovers.alive > 0 {
                 early.push(Finding::AnotherRun);
             }
-            room(&request.path)?
+            room(opened)?
         };
         let asked = request.suite.span.0;
         let allowed = Budget::new(request.suite.budget, request.suite.max_write.0).area_bytes(suite_writes);
@@ -208,7 +212,7 @@ impl Run {
                 hang_after_ns: settings.hang_after_ns,
                 ..done
             };
-            return Ok(Self { request, seen, record, engines, area_bytes, early, permit, sysroot });
+            return Ok(Self { request, seen, record, engines, area_bytes, early, permit, directory, sysroot });
         }
         let record = Record {
             schema: SCHEMA.to_owned(),
@@ -234,7 +238,7 @@ impl Run {
             validity: Validity { verdict: Verdict::Valid, reasons: Vec::new() },
             warnings: Vec::new(),
         };
-        Ok(Self { request, seen, record, engines, area_bytes, early, permit, sysroot })
+        Ok(Self { request, seen, record, engines, area_bytes, early, permit, directory, sysroot })
     }
 
     /// The record as it stands before the start.
@@ -250,10 +254,9 @@ impl Run {
     /// [`RunError`] where the test area cannot be made; from then on everything is an outcome.
     pub fn execute(mut self, control: &Control, observer: &mut dyn Observer) -> Result<Record, RunError> {
         let logical = self.seen.logical_block_bytes;
-        let area = if self.record.settings.raw_device {
-            Area::on_device(&self.request.path, logical, self.permit.as_ref())?
-        } else {
-            Area::in_directory(&self.request.path, &self.request.id, logical)?
+        let area = match &self.directory {
+            Some(directory) => Area::in_directory(directory, &self.request.id, logical)?,
+            None => Area::on_device(&self.request.path, logical, self.permit.as_ref())?,
         };
         self.align(area.alignment().map_or(1, u64::from))?;
         let done = self.record.settings.clone();

@@ -3,63 +3,95 @@
 //! It is called `.assay-ID` and holds `data` and `lock`. The running process holds a lock on
 //! `lock`; a directory whose lock can be taken belongs to a run that was killed, and the next run
 //! removes it. Nothing else is ever removed: a directory with anything else in it is left alone.
+//!
+//! A directory is ours only while its lock is held. Between making it and holding the lock another
+//! run may take it for abandoned and remove it, so one whose lock was not had is given up, and
+//! another is made.
 
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::Path;
 
-use rustix::fs::{FlockOperation, flock};
+use assay_device::owned::{Access, Directory, Lock, Locked, OwnDir, OwnedError};
+use rustix::fs::OFlags;
 
 use crate::error::RunError;
 
 const PREFIX: &str = ".assay-";
+/// Letters of an identity, of `a` to `z` and `0` to `9`.
+const ID: usize = 10;
 const DATA: &str = "data";
 const LOCK: &str = "lock";
+/// Directories that other runs may take for abandoned, one after another, before it is an error.
+const ATTEMPTS: u32 = 100;
+/// Directories of killed runs that are looked at in one place.
+const MOST_LEFT: usize = 10_000;
 
 /// The directory of this run; removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Scratch {
-    path: PathBuf,
-    /// Keeps the lock while the run lives.
-    _lock: File,
+    directory: OwnDir,
+    /// Kept while the run lives.
+    _lock: Lock,
 }
 
 impl Scratch {
-    /// Makes the directory under `parent`.
-    pub(crate) fn create(parent: &Path, id: &str) -> Result<Self, RunError> {
-        let path = parent.join(format!("{PREFIX}{id}"));
-        DirBuilder::new().mode(0o700).create(&path).map_err(|e| RunError::io(parent, e))?;
-        let lock_path = path.join(LOCK);
-        let lock = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&lock_path)
-            .map_err(|e| RunError::io(&lock_path, e))
-            .inspect_err(|_| drop(std::fs::remove_dir(&path)))?;
-        // Some network file systems have no locks; the store then knows which runs are dead.
-        let _ = flock(&lock, FlockOperation::NonBlockingLockExclusive);
-        Ok(Self { path, _lock: lock })
+    /// Makes the directory in `parent`, called after `id`, or otherwise where that name is taken.
+    pub(crate) fn create(parent: &Directory, id: &str) -> Result<Self, RunError> {
+        let mut name = format!("{PREFIX}{id}");
+        for _ in 0..ATTEMPTS {
+            match parent.make(&name) {
+                // It is gone when it was taken for abandoned before it was even opened.
+                Err(error) if matches!(error.kind(), Some(ErrorKind::NotFound | ErrorKind::AlreadyExists)) => {}
+                made => {
+                    let directory = made?;
+                    match directory.lock(LOCK) {
+                        Ok(Locked::Held(lock)) => return Ok(Self { directory, _lock: lock }),
+                        Ok(_) => {}
+                        Err(error) => {
+                            let _ = directory.remove_self();
+                            return Err(error.into());
+                        }
+                    }
+                }
+            }
+            name = format!("{PREFIX}{}", another_id()?);
+        }
+        Err(OwnedError::io(&parent.path().join(name), ErrorKind::AlreadyExists).into())
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        self.directory.path()
     }
 
-    pub(crate) fn data(&self) -> PathBuf {
-        self.path.join(DATA)
+    /// Makes the test file.
+    pub(crate) fn create_data(&self) -> Result<File, OwnedError> {
+        self.directory.create_file(DATA, OFlags::empty())
+    }
+
+    /// Opens the test file once more, which must be the one that is open as `first`.
+    pub(crate) fn open_data(&self, first: &File, flags: OFlags) -> Result<File, OwnedError> {
+        self.directory.reopen(DATA, first, Access::ReadWrite, flags)
     }
 
     /// Removes the directory, which dropping does in silence.
-    pub(crate) fn remove(self) -> std::io::Result<()> {
-        remove(&self.path)
+    pub(crate) fn remove(self) -> Result<(), OwnedError> {
+        remove(&self.directory)
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let _ = remove(&self.path);
+        let _ = remove(&self.directory);
     }
+}
+
+/// An identity that nobody can foresee.
+fn another_id() -> Result<String, RunError> {
+    let mut bytes = [0; ID];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
+        .map_err(|error| OwnedError::io(Path::new("random numbers"), error))?;
+    Ok(bytes.iter().map(|byte| char::from(b'a' + byte % 26)).collect())
 }
 
 /// What killed runs left behind and was removed.
@@ -69,30 +101,41 @@ pub struct Leftovers {
     pub directories: u32,
     /// Bytes they held.
     pub bytes: u64,
-    /// Directories of runs that are still alive.
+    /// Directories of runs that are still alive, or that another host made on a file system that
+    /// both use.
     pub alive: u32,
 }
 
 /// Removes what killed runs left in `parent` and counts those still alive.
-pub(crate) fn clean(parent: &Path) -> Leftovers {
+pub(crate) fn clean(parent: &Directory) -> Leftovers {
     let mut found = Leftovers::default();
-    let Ok(entries) = std::fs::read_dir(parent) else { return found };
-    for entry in entries.flatten() {
-        let path = entry.path();
-        if !is_ours(&path) {
-            continue;
-        }
-        match OpenOptions::new().write(true).custom_flags(libc::O_NOFOLLOW).open(path.join(LOCK)) {
-            Ok(lock) => {
-                if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
-                    remove_counted(&path, &mut found);
-                } else {
-                    found.alive += 1;
-                }
+    for name in left_in(parent) {
+        remove_counted(parent, &name, &mut found);
+    }
+    found
+}
+
+/// Removes what killed runs left in the directory `parent`, and counts those still alive.
+///
+/// # Errors
+/// Where it is no directory or cannot be opened.
+pub fn remove_left(parent: &Path) -> Result<Leftovers, RunError> {
+    Ok(clean(&Directory::open(parent)?))
+}
+
+/// Counts what killed runs left in the directory `parent`, as far as it can be seen; removes nothing.
+#[must_use]
+pub fn left_behind(parent: &Path) -> Leftovers {
+    let mut found = Leftovers::default();
+    let Ok(parent) = Directory::open(parent) else { return found };
+    for name in left_in(&parent) {
+        if let Some((directory, bytes)) = ours(&parent, &name) {
+            if directory.is_locked(LOCK) {
+                found.alive += 1;
+            } else {
+                found.directories += 1;
+                found.bytes = found.bytes.saturating_add(bytes);
             }
-            // Killed between making the directory and its lock.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => remove_counted(&path, &mut found),
-            Err(_) => {}
         }
     }
     found
@@ -102,54 +145,103 @@ pub(crate) fn clean(parent: &Path) -> Leftovers {
 #[must_use]
 pub fn remove_abandoned(path: &Path) -> Leftovers {
     let mut found = Leftovers::default();
-    if is_ours(path) {
-        remove_counted(path, &mut found);
+    if let Some(parent) = path.parent()
+        && let Some(name) = path.file_name().and_then(|name| name.to_str()).filter(|name| is_named(name))
+        && let Ok(parent) = Directory::open(parent)
+    {
+        remove_counted(&parent, name, &mut found);
     }
     found
 }
 
-fn is_ours(path: &Path) -> bool {
-    let named = path
-        .file_name()
-        .and_then(|name| name.to_str())
-        .and_then(|name| name.strip_prefix(PREFIX))
-        .is_some_and(|id| id.len() == 10 && id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()));
-    named && path.symlink_metadata().is_ok_and(|meta| meta.is_dir())
-}
-
-fn remove_counted(path: &Path, found: &mut Leftovers) {
-    let bytes = path.join(DATA).symlink_metadata().map_or(0, |meta| meta.len());
-    if remove(path).is_ok() {
-        found.directories += 1;
-        found.bytes += bytes;
-    }
-}
-
-/// Removes the two files and the directory; fails where anything else is inside.
-fn remove(path: &Path) -> std::io::Result<()> {
-    for name in [DATA, LOCK] {
-        match std::fs::remove_file(path.join(name)) {
-            Ok(()) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
+fn left_in(parent: &Directory) -> Vec<String> {
+    let mut names = Vec::new();
+    let listed = parent.names(u64::MAX, &mut |name| {
+        if let Some(name) = name.to_str().filter(|name| is_named(name))
+            && names.len() < MOST_LEFT
+        {
+            names.push(name.to_owned());
         }
+    });
+    // What cannot be listed has nothing that could be removed.
+    listed.map_or_else(|_| Vec::new(), |()| names)
+}
+
+fn is_named(name: &str) -> bool {
+    let of_id = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    name.strip_prefix(PREFIX).is_some_and(|id| id.len() == ID && id.bytes().all(of_id))
+}
+
+/// A directory that a run made and nobody else put anything into, with the bytes that it holds.
+fn ours(parent: &Directory, name: &str) -> Option<(OwnDir, u64)> {
+    let directory = parent.own(name).ok().flatten()?;
+    let mut bytes: u64 = 0;
+    let known = |name: &str| [DATA, LOCK].contains(&name);
+    directory.entries(2, &known, &mut |entry| bytes = bytes.saturating_add(entry.bytes)).ok()?;
+    Some((directory, bytes))
+}
+
+fn remove_counted(parent: &Directory, name: &str, found: &mut Leftovers) {
+    let Some((directory, bytes)) = ours(parent, name) else { return };
+    match directory.lock(LOCK) {
+        Ok(Locked::Held(_lock)) => {
+            if remove(&directory).is_ok() {
+                found.directories += 1;
+                found.bytes = found.bytes.saturating_add(bytes);
+            }
+        }
+        Ok(Locked::Taken | Locked::Elsewhere(_)) => found.alive += 1,
+        Ok(Locked::Gone) | Err(_) => {}
     }
-    std::fs::remove_dir(path)
+}
+
+/// Removes the two files and the directory; fails where anything else is inside. The lock is held
+/// until it is gone too.
+fn remove(directory: &OwnDir) -> Result<(), OwnedError> {
+    for name in [DATA, LOCK] {
+        directory.remove(name)?;
+    }
+    match directory.remove_self() {
+        // Between the two steps another run took it for abandoned: it removed it, or is about to.
+        Err(error) if error.kind() == Some(ErrorKind::NotFound) => Ok(()),
+        Err(error) if error.kind() == Some(ErrorKind::DirectoryNotEmpty) => {
+            directory.entries(1, &|name| name == LOCK, &mut |_| {})
+        }
+        removed => removed,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
-    const ID: &str = "0123456789";
+    const TEST_ID: &str = "0123456789";
+
+    fn parent(dir: &tempfile::TempDir) -> Directory {
+        Directory::open(dir.path()).unwrap()
+    }
+
+    /// A directory as a run makes it, of a run that is no more.
+    fn dead(dir: &tempfile::TempDir, id: &str) -> std::path::PathBuf {
+        let path = dir.path().join(format!(".assay-{id}"));
+        std::fs::create_dir(&path).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+        std::fs::write(path.join("lock"), b"").unwrap();
+        path
+    }
 
     #[test]
     fn the_directory_is_gone_after_the_run() {
         let dir = tempfile::tempdir().unwrap();
-        let scratch = Scratch::create(dir.path(), ID).unwrap();
-        std::fs::write(scratch.data(), b"x").unwrap();
-        assert_eq!(clean(dir.path()), Leftovers { alive: 1, ..Leftovers::default() });
-        assert!(scratch.data().exists(), "a living run is never cleaned");
+        let scratch = Scratch::create(&parent(&dir), TEST_ID).unwrap();
+        scratch.create_data().unwrap();
+        assert_eq!(clean(&parent(&dir)), Leftovers { alive: 1, ..Leftovers::default() });
+        assert_eq!(left_behind(dir.path()), Leftovers { alive: 1, ..Leftovers::default() });
+        assert_eq!(remove_abandoned(scratch.path()), Leftovers { alive: 1, ..Leftovers::default() });
+        assert!(scratch.path().join(DATA).exists(), "a living run is never cleaned");
         drop(scratch);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }
@@ -157,20 +249,116 @@ mod tests {
     #[test]
     fn only_what_a_killed_run_left_is_removed() {
         let dir = tempfile::tempdir().unwrap();
-        let dead = dir.path().join(".assay-aaaaaaaaaa");
-        std::fs::create_dir(&dead).unwrap();
-        std::fs::write(dead.join("lock"), b"").unwrap();
-        std::fs::write(dead.join("data"), vec![0; 1000]).unwrap();
-        let foreign = dir.path().join(".assay-bbbbbbbbbb");
-        std::fs::create_dir(&foreign).unwrap();
-        std::fs::write(foreign.join("lock"), b"").unwrap();
+        let gone = dead(&dir, "aaaaaaaaaa");
+        std::fs::write(gone.join("data"), vec![0; 1000]).unwrap();
+        let foreign = dead(&dir, "bbbbbbbbbb");
         std::fs::write(foreign.join("thesis.tex"), b"dear").unwrap();
         let similar = dir.path().join(".assay-notes");
         std::fs::create_dir(&similar).unwrap();
-        std::os::unix::fs::symlink("/etc", dir.path().join(".assay-cccccccccc")).unwrap();
-        let found = clean(dir.path());
-        assert_eq!((found.directories, found.bytes), (1, 1000));
-        assert!(!dead.exists() && foreign.join("thesis.tex").exists() && similar.exists());
+        symlink("/etc", dir.path().join(".assay-cccccccccc")).unwrap();
+        // Killed before there was a lock.
+        let empty = dead(&dir, "dddddddddd");
+        std::fs::remove_file(empty.join("lock")).unwrap();
+        assert_eq!(left_behind(dir.path()), Leftovers { directories: 2, bytes: 1000, alive: 0 });
+        let found = clean(&parent(&dir));
+        assert_eq!((found.directories, found.bytes), (2, 1000));
+        assert!(!gone.exists() && !empty.exists() && similar.exists());
+        assert!(foreign.join("thesis.tex").exists() && foreign.join("lock").exists(), "left as it was");
         assert!(Path::new("/etc/passwd").exists());
+    }
+
+    /// Threat 11: what has the names of a run's files may be anything, and a pipe must not hang.
+    #[test]
+    fn what_only_looks_like_a_run_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let precious = dir.path().join("precious");
+        std::fs::write(&precious, b"dear").unwrap();
+        let ids = ["aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc"];
+        for (id, name) in ids.iter().flat_map(|id| [(id, "lock"), (id, "data")]) {
+            let at = dir.path().join(format!(".assay-{id}"));
+            if !at.exists() {
+                std::fs::remove_file(dead(&dir, id).join("lock")).unwrap();
+            }
+            match *id {
+                "aaaaaaaaaa" => symlink(&precious, at.join(name)).unwrap(),
+                "bbbbbbbbbb" => std::fs::hard_link(&precious, at.join(name)).unwrap(),
+                _ => rustix::fs::mknodat(
+                    rustix::fs::CWD,
+                    at.join(name),
+                    rustix::fs::FileType::Fifo,
+                    rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+                    0,
+                )
+                .unwrap(),
+            }
+        }
+        assert_eq!(clean(&parent(&dir)), Leftovers::default());
+        for id in ids {
+            assert_eq!(remove_abandoned(&dir.path().join(format!(".assay-{id}"))), Leftovers::default());
+            assert_eq!(std::fs::read_dir(dir.path().join(format!(".assay-{id}"))).unwrap().count(), 2);
+        }
+        assert_eq!(std::fs::read(&precious).unwrap(), b"dear");
+    }
+
+    /// Threat 11: the directory is swapped for a link while the run lives.
+    #[test]
+    fn a_swapped_directory_leads_nowhere_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let theirs = dir.path().join("theirs");
+        std::fs::create_dir(&theirs).unwrap();
+        for name in ["data", "lock"] {
+            std::fs::write(theirs.join(name), b"dear").unwrap();
+        }
+        let scratch = Scratch::create(&parent(&dir), TEST_ID).unwrap();
+        let first = scratch.create_data().unwrap();
+        let path = scratch.path().to_owned();
+        std::fs::rename(&path, dir.path().join("aside")).unwrap();
+        symlink(&theirs, &path).unwrap();
+        assert!(scratch.open_data(&first, OFlags::empty()).is_ok(), "its own");
+        assert!(scratch.remove().is_err());
+        for name in ["data", "lock"] {
+            assert_eq!(std::fs::read(theirs.join(name)).unwrap(), b"dear");
+            assert!(!dir.path().join("aside").join(name).exists());
+        }
+    }
+
+    /// Stops the others also where the test fails.
+    struct Stop(Arc<AtomicBool>);
+
+    impl Drop for Stop {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Threat 27: between making the directory and holding its lock, others take it for abandoned.
+    #[test]
+    fn runs_that_begin_at_once_each_have_a_directory_of_their_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let cleaned = std::thread::scope(|threads| {
+            let cleaners: Vec<_> = (0..2)
+                .map(|_| {
+                    threads.spawn(|| {
+                        let mut removed = 0;
+                        while !stop.load(Ordering::Relaxed) {
+                            removed += clean(&parent(&dir)).directories;
+                        }
+                        removed
+                    })
+                })
+                .collect();
+            let stopping = Stop(Arc::clone(&stop));
+            for _ in 0..200 {
+                let scratch = Scratch::create(&parent(&dir), TEST_ID).unwrap();
+                let first = scratch.create_data().unwrap();
+                assert!(scratch.path().join("lock").exists());
+                scratch.open_data(&first, OFlags::empty()).unwrap();
+                scratch.remove().unwrap();
+            }
+            drop(stopping);
+            cleaners.into_iter().map(|cleaner| cleaner.join().unwrap()).sum::<u32>()
+        });
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "{cleaned} were taken for abandoned");
     }
 }

@@ -94,6 +94,17 @@ impl OwnDir {
         }
         Ok(Locked::Held(Lock { _file: file }))
     }
+
+    /// Whether somebody holds the lock, or may hold it on another host; nothing is made for that.
+    #[must_use]
+    pub fn is_locked(&self, name: &str) -> bool {
+        let Ok(file) = self.open_file(name, Access::Read, OFlags::empty()) else { return false };
+        if flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK) {
+            return true;
+        }
+        let note = self.read_small(name, NOTE).ok().flatten().unwrap_or_default();
+        is_shared(self) && elsewhere(&note, &Host::here()).is_some()
+    }
 }
 
 /// Whether other hosts may use the file system at the same time.
@@ -141,7 +152,9 @@ mod tests {
         let held = own.lock("lock").unwrap();
         assert!(matches!(held, Locked::Held(_)), "{held:?}");
         assert!(matches!(parent.own("own").unwrap().unwrap().lock("lock").unwrap(), Locked::Taken));
+        assert!(own.is_locked("lock"));
         drop(held);
+        assert!(!own.is_locked("lock"));
         let second = parent.own("own").unwrap().unwrap();
         assert!(matches!(second.lock("lock").unwrap(), Locked::Held(_)));
         // As another run does that takes it for abandoned.

@@ -227,12 +227,13 @@ impl OwnDir {
     /// Removes the directory, which must be empty.
     ///
     /// # Errors
-    /// Where something is in it, where its name now stands for something else, or the system's.
+    /// Where something is in it, where its name now stands for something else or for nothing, or the system's.
     pub fn remove_self(&self) -> Result<(), OwnedError> {
-        if !self.is_in_place() {
+        let io = |error: io::Error| OwnedError::io(self.path(), error);
+        if !Stat::at(&self.parent, &self.name).map_err(io)?.is_same(&self.directory.stat) {
             return Err(OwnedError::foreign(self.path(), Cause::Replaced));
         }
-        unlinkat(&self.parent, &self.name, AtFlags::REMOVEDIR).map_err(|error| OwnedError::io(self.path(), error))
+        unlinkat(&self.parent, &self.name, AtFlags::REMOVEDIR).map_err(|error| io(error.into()))
     }
 
     /// Whether something has that name, which must be assay's.
