@@ -1,44 +1,64 @@
 //! Puts everything back.
 //!
+//! First it is looked at what stands at each place. Only what bears this journal's stamp is
+//! overwritten; another card, or data that are newer than the probe, are refused before a single
+//! write. The journal goes when every place was read back as before, and else is kept.
+//!
 //! Where two addresses are one memory cell, the second save of that cell reads what the probe
 //! wrote under the first address. So parts are put back in the reverse order of saving, and a
 //! saved sector that bears the probe's own stamp is replaced by what was saved for the address in
 //! the stamp: every address is then given the original content of its cell, whatever order a cache
 //! of the medium lets the writes through in, and restoring may be broken off and begun again.
 
-use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::{BufReader, Read, Write};
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
-use assay_core::verification::SECTOR_BYTES;
+use assay_core::text::harmless;
+use assay_core::units::Bytes;
 
 use super::contract::{Device, Fault};
-use super::journal::{
-    CHECKSUM, DATA, FILL, Header, Identity, JournalError, MAGIC, RESTORED, checksum, io_error, record_head,
-};
-use super::stamp::{SECTOR_LEN, Salt};
-
-/// Most bytes of one record: the probe saves at most this at once.
-pub(crate) const PART: u64 = 1 << 20;
-/// Aliases of aliases of …: a save can meet a stamp only of an earlier one, so the chain ends; a
-/// journal that was tampered with must not make it endless.
-const DEPTH: u32 = 64;
+use super::journal::{Disk, Identity, JournalError, Log, SystemDisk};
+use super::put_back::put_back;
+use super::survey::{Broken, Class, Survey, may_be_overwritten};
 
 /// What was put back.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Restored {
+    /// Places that the journal holds.
+    pub places: usize,
     /// Bytes put back.
     pub bytes: u64,
-    /// Byte offsets of parts that could not be written, or read otherwise afterwards. On a fake,
-    /// places that hold nothing may be among them.
+    /// Byte offsets of places that could not be written, or read otherwise than before afterwards.
+    /// On a fake, places that hold nothing may be among them: these cannot come back.
     pub differing: Vec<u64>,
-    /// The journal says that it was already restored; nothing was done.
+    /// Byte offsets of places that hold newer data and were left as they are, on request.
+    pub newer: Vec<u64>,
+    /// Places whose saved content is damaged or cannot be read in the journal, by byte offset;
+    /// `None` where that is not known either.
+    pub missing: Vec<Option<u64>>,
+    /// What the journal's disk said where it cannot be read.
+    pub unreadable: Option<String>,
+    /// Nothing of the probe stood on the device: it was as before, or is another one that holds
+    /// the same at all these places.
+    pub untouched: bool,
+    /// The journal says that everything was put back earlier.
     pub already: bool,
+    /// It was told to stop.
+    pub stopped: bool,
+    /// The journal is still there.
+    pub journal_kept: bool,
 }
 
-/// Why nothing, or not everything, could be put back.
+impl Restored {
+    /// Whether every place that the journal was made for is as before.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        let all = self.differing.is_empty() && self.newer.is_empty() && self.missing.is_empty();
+        self.already || (all && self.unreadable.is_none() && !self.stopped)
+    }
+}
+
+/// Why nothing, or not everything, could be put back. The journal is kept.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
     /// The journal.
@@ -54,149 +74,82 @@ pub enum RestoreError {
         /// The journal, which is still good.
         journal: String,
     },
+    /// Another size.
+    #[error(
+        "{name}: has {bytes} bytes and {journal} was made for {made_for} of {its} bytes: another device or partition; \
+         nothing was written, name the one that was probed"
+    )]
+    OtherSize {
+        /// The device.
+        name: String,
+        /// Its size in bytes.
+        bytes: u64,
+        /// The journal.
+        journal: String,
+        /// What it was made for.
+        made_for: String,
+        /// Size of that in bytes.
+        its: u64,
+    },
+    /// Nothing of the probe stands on it, and nothing of what the probe saved.
+    #[error(
+        "{name}: another card: at none of the {places} places that {journal} holds stands what the probe wrote or \
+         saved; nothing was written, plug in the one that was {made_for}"
+    )]
+    AnotherCard {
+        /// The device.
+        name: String,
+        /// Places that the journal holds.
+        places: usize,
+        /// The journal.
+        journal: String,
+        /// What it was made for.
+        made_for: String,
+    },
+    /// Something was written since the probe.
+    #[error(
+        "{name}: newer data at {newer} of {places} places, the first at byte {first} (mkfs since?), the probe's \
+         blocks at {stamped}; nothing was written; --keep-newer puts back only where the probe's blocks stand, \
+         --discard {journal} gives the rest up"
+    )]
+    Newer {
+        /// The device.
+        name: String,
+        /// Places with newer data.
+        newer: usize,
+        /// Places that the journal holds.
+        places: usize,
+        /// Byte offset of the first place with newer data.
+        first: u64,
+        /// Places that bear the probe's blocks.
+        stamped: usize,
+        /// The journal.
+        journal: String,
+    },
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Entry {
-    offset: u64,
-    length: u64,
-    content: Content,
+/// How far a restoration is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RestoreProgress {
+    /// What it does.
+    pub step: RestoreStep,
+    /// Places done.
+    pub done: usize,
+    /// Places in all.
+    pub places: usize,
+    /// Bytes written so far.
+    pub written_bytes: u64,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Content {
-    /// At this byte of the journal.
-    At(u64),
-    Fill(u8),
-}
-
-/// A journal that was read.
-#[derive(Debug)]
-pub(crate) struct Log {
-    path: PathBuf,
-    file: File,
-    header: Header,
-    entries: Vec<Entry>,
-    by_offset: BTreeMap<u64, usize>,
-    restored: bool,
-}
-
-impl Log {
-    /// Reads up to the first record that is not whole: the crash came while it was written, and
-    /// nothing was overwritten for it yet.
-    pub(crate) fn read(path: &Path) -> Result<Self, JournalError> {
-        let fail = |error| io_error(path, error);
-        let none = || JournalError::NotAJournal { path: path.display().to_string() };
-        let file = OpenOptions::new().read(true).append(true).open(path).map_err(fail)?;
-        let mut reader = BufReader::with_capacity(1 << 20, file.try_clone().map_err(fail)?);
-        let mut start = [0; 20];
-        reader.read_exact(&mut start).map_err(|_| none())?;
-        let length = u32::from_le_bytes([start[16], start[17], start[18], start[19]]);
-        if &start[..16] != MAGIC || u64::from(length) > PART {
-            return Err(none());
-        }
-        let mut text = vec![0; length as usize];
-        let mut sum = [0; CHECKSUM];
-        reader.read_exact(&mut text).and_then(|()| reader.read_exact(&mut sum)).map_err(|_| none())?;
-        if checksum(&[&start[..], &text].concat()) != sum {
-            return Err(none());
-        }
-        let header: Header = serde_json::from_slice(&text).map_err(|_| none())?;
-        let mut position = (start.len() + text.len() + CHECKSUM) as u64;
-        let mut log = Self {
-            path: path.to_owned(),
-            file,
-            header,
-            entries: Vec::new(),
-            by_offset: BTreeMap::new(),
-            restored: false,
-        };
-        let mut payload = Vec::new();
-        while let Some((kind, offset, length)) = next_record(&mut reader, &mut payload) {
-            log.restored = kind == RESTORED;
-            let content = match kind {
-                DATA => Some(Content::At(position + 17)),
-                FILL => Some(Content::Fill(payload[0])),
-                _ => None,
-            };
-            if let Some(content) = content {
-                log.by_offset.entry(offset).or_insert(log.entries.len());
-                log.entries.push(Entry { offset, length, content });
-            }
-            position += (17 + payload.len() + CHECKSUM) as u64;
-        }
-        Ok(log)
-    }
-
-    /// Original content of an entry's place.
-    fn original(&self, index: usize) -> Result<Vec<u8>, JournalError> {
-        let entry = self.entries[index];
-        let mut data = self.part(entry, 0, entry.length)?;
-        for sector in data.chunks_exact_mut(SECTOR_LEN) {
-            self.resolve(index, sector)?;
-        }
-        Ok(data)
-    }
-
-    fn resolve(&self, mut index: usize, sector: &mut [u8]) -> Result<(), JournalError> {
-        for _ in 0..DEPTH {
-            let Some((origin, _)) = self.salt().origin(sector) else { break };
-            let Some((_, earlier)) = self.by_offset.range(..=origin).next_back() else { break };
-            let entry = self.entries[*earlier];
-            let inside = origin - entry.offset;
-            if *earlier >= index || inside + SECTOR_BYTES > entry.length {
-                break;
-            }
-            sector.copy_from_slice(&self.part(entry, inside, SECTOR_BYTES)?);
-            index = *earlier;
-        }
-        Ok(())
-    }
-
-    fn salt(&self) -> Salt {
-        self.header.salt
-    }
-
-    fn part(&self, entry: Entry, from: u64, length: u64) -> Result<Vec<u8>, JournalError> {
-        let mut data = vec![0; length as usize];
-        match entry.content {
-            Content::Fill(byte) => data.fill(byte),
-            Content::At(position) => {
-                self.file.read_exact_at(&mut data, position + from).map_err(|error| io_error(&self.path, error))?;
-            }
-        }
-        Ok(data)
-    }
-
-    fn mark_restored(&mut self) -> Result<(), JournalError> {
-        let head = record_head(RESTORED, 0, 0);
-        let record = [&head[..], &checksum(&head)].concat();
-        self.file.write_all(&record).and_then(|()| self.file.sync_data()).map_err(|error| io_error(&self.path, error))
-    }
-}
-
-/// The next whole record, its payload in `payload`.
-fn next_record(reader: &mut impl Read, payload: &mut Vec<u8>) -> Option<(u8, u64, u64)> {
-    let mut head = [0; 17];
-    reader.read_exact(&mut head).ok()?;
-    let offset = u64::from_le_bytes(*head[1..9].first_chunk::<8>()?);
-    let length = u64::from_le_bytes(*head[9..17].first_chunk::<8>()?);
-    let stored = match head[0] {
-        DATA => length,
-        FILL => 1,
-        RESTORED => 0,
-        _ => return None,
-    };
-    if length > PART {
-        return None;
-    }
-    payload.resize(stored as usize, 0);
-    reader.read_exact(payload).ok()?;
-    let mut sum = [0; CHECKSUM];
-    reader.read_exact(&mut sum).ok()?;
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&head).update(payload);
-    (hasher.finalize().as_bytes()[..CHECKSUM] == sum).then_some((head[0], offset, length))
+/// What a restoration does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RestoreStep {
+    /// Looks at what stands there; nothing is written yet.
+    Looking,
+    /// Writes.
+    Writing,
+    /// Reads back what was written.
+    ReadingBack,
 }
 
 /// Which device the journal at `path` was made for.
@@ -204,70 +157,216 @@ fn next_record(reader: &mut impl Read, payload: &mut Vec<u8>) -> Option<(u8, u64
 /// # Errors
 /// Where it cannot be read or is no journal.
 pub fn journal_of(path: &Path) -> Result<Identity, JournalError> {
-    Ok(Log::read(path)?.header.device)
+    Ok(Log::read(Arc::new(SystemDisk), path)?.header.device)
 }
 
 /// Puts back what the journal at `path` saved, and reads it back. May be called again after it was
-/// broken off. The journal is marked, not removed, and only where nothing differs.
+/// broken off. The journal is removed when everything is as before.
 ///
 /// # Errors
-/// Where the journal cannot be read or belongs to another device, or the device is gone.
+/// Where the journal cannot be read, the device is another one, or gone.
 pub fn restore<D: Device>(path: &Path, device: &mut D, identity: &Identity) -> Result<Restored, RestoreError> {
-    restore_watched(path, device, identity, &mut |_| {})
+    Restoration::new(path, identity).run(device)
 }
 
-/// [`restore`], telling after each part the bytes that were written since the last call.
-pub(crate) fn restore_watched<D: Device>(
-    path: &Path,
-    device: &mut D,
-    identity: &Identity,
-    progress: &mut dyn FnMut(u64),
-) -> Result<Restored, RestoreError> {
-    let mut log = Log::read(path)?;
-    let made_for = &log.header.device;
-    if !made_for.may_be(identity) || device.bytes() != made_for.bytes {
-        let made_for = format!("{} of {} bytes", assay_core::text::harmless(&made_for.name), made_for.bytes);
-        return Err(JournalError::OtherDevice { path: path.display().to_string(), made_for }.into());
+/// How to put back.
+#[allow(missing_debug_implementations)] // holds functions
+pub struct Restoration<'a> {
+    path: &'a Path,
+    identity: &'a Identity,
+    disk: Arc<dyn Disk>,
+    keep_newer: bool,
+    own: bool,
+    stop: &'a dyn Fn() -> bool,
+    progress: Option<&'a mut dyn FnMut(RestoreProgress)>,
+}
+
+impl<'a> Restoration<'a> {
+    /// Of what the journal at `path` saved, to the device `identity`.
+    #[must_use]
+    pub fn new(path: &'a Path, identity: &'a Identity) -> Self {
+        let disk = Arc::new(SystemDisk);
+        Self { path, identity, disk, keep_newer: false, own: false, stop: &|| false, progress: None }
     }
-    if log.restored {
-        return Ok(Restored { already: true, ..Restored::default() });
+
+    /// The journal lies on `disk`.
+    #[must_use]
+    pub fn on(self, disk: Arc<dyn Disk>) -> Self {
+        Self { disk, ..self }
     }
-    let lost = |fault| RestoreError::Device {
-        name: assay_core::text::harmless(&identity.name),
-        fault,
-        journal: path.display().to_string(),
-    };
-    let mut done = Restored::default();
-    for index in (0..log.entries.len()).rev() {
-        let entry = log.entries[index];
-        let original = log.original(index)?;
-        progress(entry.length);
-        match device.write_at(entry.offset, &original).or_else(|_| device.write_at(entry.offset, &original)) {
-            Ok(()) => done.bytes += entry.length,
-            Err(Fault::Medium) if device.present() => done.differing.push(entry.offset),
-            Err(fault) => return Err(lost(fault)),
+
+    /// Where newer data stand, they are left, and the rest is put back.
+    #[must_use]
+    pub fn keeping_newer(self, keep_newer: bool) -> Self {
+        Self { keep_newer, ..self }
+    }
+
+    /// In the session that made the journal and has held the device ever since: what stands there
+    /// is its own, whatever a bad medium makes of it.
+    #[must_use]
+    pub(crate) fn of_own_session(self) -> Self {
+        Self { own: true, ..self }
+    }
+
+    /// `stop` is asked before each place.
+    #[must_use]
+    pub fn until(self, stop: &'a dyn Fn() -> bool) -> Self {
+        Self { stop, ..self }
+    }
+
+    /// Tells how far it is.
+    #[must_use]
+    pub fn telling(self, progress: &'a mut dyn FnMut(RestoreProgress)) -> Self {
+        Self { progress: Some(progress), ..self }
+    }
+
+    /// Does it.
+    ///
+    /// # Errors
+    /// Where the journal cannot be read, the device is another one, holds newer data, or is gone.
+    pub fn run<D: Device>(mut self, device: &mut D) -> Result<Restored, RestoreError> {
+        let log = Log::read(Arc::clone(&self.disk), self.path)?;
+        if device.bytes() != log.header.device.bytes {
+            return Err(RestoreError::OtherSize {
+                name: harmless(&self.identity.name),
+                bytes: device.bytes(),
+                journal: self.journal(),
+                made_for: harmless(&log.header.device.name),
+                its: log.header.device.bytes,
+            });
         }
-    }
-    match device.sync() {
-        Ok(()) => {}
-        Err(Fault::Medium) if device.present() => {}
-        Err(fault) => return Err(lost(fault)),
-    }
-    for index in 0..log.entries.len() {
-        let entry = log.entries[index];
-        let mut now = vec![0; entry.length as usize];
-        progress(0);
-        match device.read_at(entry.offset, &mut now) {
-            Ok(()) if now == log.original(index)? => {}
-            Ok(()) | Err(Fault::Medium) if device.present() => done.differing.push(entry.offset),
-            Ok(()) => return Err(lost(Fault::Gone)),
-            Err(fault) => return Err(lost(fault)),
+        let mut done = Restored { places: log.entries.len(), journal_kept: true, ..Restored::default() };
+        let survey = match self.look(&log, device) {
+            Ok(survey) => survey,
+            Err(Broken::Stopped) => return Ok(Restored { stopped: true, ..done }),
+            Err(Broken::Fault(fault)) => return Err(self.lost(fault)),
+            Err(Broken::Journal(error)) => return Err(error.into()),
+        };
+        let stamped = survey.with(Class::Stamped).chain(survey.with(Class::Lost)).count();
+        if stamped == 0 && log.restored {
+            return Ok(Restored { already: true, journal_kept: !log.close(), ..done });
         }
+        self.refuse(&log, &survey, stamped)?;
+        done.missing = log.missing.iter().map(|place| place.map(|place| place.offset)).collect();
+        done.unreadable = log.unreadable.as_ref().map(|(at, error)| format!("{error} at byte {at}"));
+        for place in &log.doubtful {
+            if may_be_overwritten(log.salt(), device, *place).map_err(|fault| self.lost(fault))? {
+                done.missing.push(Some(place.offset));
+            }
+        }
+        done.missing.sort_unstable();
+        done.missing.dedup_by(|a, b| a.is_some() && a == b);
+        done.untouched = stamped == 0;
+        match self.write(&log, &survey, device, &mut done) {
+            Ok(()) => {}
+            Err(Broken::Stopped) => return Ok(Restored { stopped: true, ..done }),
+            Err(Broken::Fault(fault)) => return Err(self.lost(fault)),
+            Err(Broken::Journal(error)) => return Err(error.into()),
+        }
+        // Where nothing of the probe stands, nothing proves that it is the device: cards that were
+        // written from the same image hold the same at all places.
+        let proven = self.own || stamped > 0 || log.entries.is_empty();
+        if done.is_complete() && log.is_whole() && proven {
+            done.journal_kept = !log.close();
+        }
+        Ok(done)
     }
-    done.differing.sort_unstable();
-    done.differing.dedup();
-    if done.differing.is_empty() {
-        log.mark_restored()?;
+
+    fn look<D: Device>(&mut self, log: &Log, device: &mut D) -> Result<Survey, Broken> {
+        if self.own {
+            return Ok(Survey::own(log)?);
+        }
+        let places = log.entries.len();
+        Survey::of(log, device, &mut |done| {
+            self.tell(RestoreProgress { step: RestoreStep::Looking, done, places, written_bytes: 0 })
+        })
     }
-    Ok(done)
+
+    /// Before the first write.
+    fn refuse(&self, log: &Log, survey: &Survey, stamped: usize) -> Result<(), RestoreError> {
+        let newer: Vec<usize> = survey.with(Class::Other).collect();
+        let Some(first) = newer.iter().map(|index| log.entries[*index].place.offset).min() else { return Ok(()) };
+        let name = harmless(&self.identity.name);
+        let (places, journal) = (log.entries.len(), self.journal());
+        if stamped == 0 && !survey.recognised {
+            let made_for = harmless(&log.header.device.name);
+            return Err(RestoreError::AnotherCard { name, places, journal, made_for });
+        }
+        if self.keep_newer && stamped > 0 {
+            return Ok(());
+        }
+        Err(RestoreError::Newer { name, newer: newer.len(), places, first, stamped, journal })
+    }
+
+    fn write<D: Device>(
+        &mut self,
+        log: &Log,
+        survey: &Survey,
+        device: &mut D,
+        done: &mut Restored,
+    ) -> Result<(), Broken> {
+        let places = log.entries.len();
+        let mut ended = 0;
+        put_back(log, survey, device, done, &mut |step, written_bytes| {
+            ended = if step == RestoreStep::Writing { ended + 1 } else { ended };
+            self.tell(RestoreProgress { step, done: ended, places, written_bytes })
+        })
+    }
+
+    /// Whether to stop.
+    fn tell(&mut self, progress: RestoreProgress) -> bool {
+        if let Some(tell) = &mut self.progress {
+            tell(progress);
+        }
+        (self.stop)()
+    }
+
+    fn lost(&self, fault: Fault) -> RestoreError {
+        RestoreError::Device { name: harmless(&self.identity.name), fault, journal: self.journal() }
+    }
+
+    fn journal(&self) -> String {
+        harmless(&self.path.display().to_string())
+    }
+}
+
+impl std::fmt::Display for Restored {
+    /// What could not be put back, in words; nothing where everything was.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut parts = Vec::new();
+        if self.stopped {
+            parts.push("it was interrupted".to_owned());
+        }
+        if !self.missing.is_empty() {
+            let known: Vec<u64> = self.missing.iter().flatten().copied().collect();
+            let first = known.first().map_or_else(String::new, |at| format!(", the first at byte {at}"));
+            parts.push(format!(
+                "the journal is damaged: what was saved of {} {} is missing in it{first}",
+                self.missing.len(),
+                if self.missing.len() == 1 { "place" } else { "places" }
+            ));
+        }
+        if let Some(error) = &self.unreadable {
+            parts.push(format!("the journal cannot be read in full ({error})"));
+        }
+        if let Some(first) = self.newer.first() {
+            parts.push(format!("{} places hold newer data and were left, the first at byte {first}", self.newer.len()));
+        }
+        if let Some(first) = self.differing.first() {
+            parts.push(format!(
+                "{} places read otherwise than before, the first at byte {first}: what a fake drops and a damaged \
+                 place cannot come back",
+                self.differing.len()
+            ));
+        }
+        f.write_str(&parts.join("; "))
+    }
+}
+
+impl Restored {
+    /// Bytes put back, for people.
+    #[must_use]
+    pub fn amount(&self) -> Bytes {
+        Bytes(self.bytes)
+    }
 }

@@ -3,13 +3,13 @@
 use std::time::Instant;
 
 use assay_core::units::Bytes;
-use assay_core::verification::{FakeKind, Verdict, Verification};
+use assay_core::verification::{Verdict, Verification};
 
 use super::contract::{Device, Fault};
 use super::journal::{Journal, JournalError};
 use super::plan::{LEAST_BYTES, Settings, plan};
 use super::report::{Account, verification};
-use super::restore::{RestoreError, Restored, restore_watched};
+use super::restore::{Restoration, RestoreError, RestoreProgress, Restored};
 use super::round::Search;
 use super::search::Judgement;
 use super::session::{End, Phase, Progress, Session, Watch};
@@ -58,8 +58,8 @@ pub struct Probed {
     pub verification: Verification,
     /// How the search ended.
     pub ended: Ended,
-    /// What was put back. After an error, or where places that hold data differ, the journal is
-    /// kept and [`super::restore`] has to be called; else it was removed.
+    /// What was put back. After an error, or where any place reads otherwise than before, the
+    /// journal is kept and [`super::restore`] can be called; else it was removed.
     pub restored: Result<Restored, RestoreError>,
     /// Whether the journal was kept.
     pub journal_kept: bool,
@@ -120,36 +120,33 @@ pub fn run<D: Device>(
         read_bytes: session.read_bytes,
         elapsed: start.elapsed(),
     };
-    let restored = put_back(device, &mut journal, &mut account, progress);
-    // Elsewhere than in limbo, the address of a place that differs may be another's memory.
-    let limbo = account.judgement.kind == Some(FakeKind::Limbo);
-    let holds = account.judgement.real_bytes.filter(|_| limbo).unwrap_or(announced);
-    let journal_kept = match &restored {
-        // What limbo drops cannot be put back, and was nothing.
-        Ok(done) => done.differing.iter().any(|offset| *offset < holds),
-        Err(_) => true,
-    };
-    if !journal_kept {
-        let _ = journal.mark_restored();
-        let _ = std::fs::remove_file(journal.path());
-    }
+    let restored = put_back(device, &journal, &mut account, progress);
+    let journal_kept = restored.as_ref().map_or(true, |done| done.journal_kept);
     Ok(Probed { verification: verification(&account), ended, restored, journal_kept })
 }
 
+/// Puts everything back. What was saved and not synced was not overwritten, so that the journal is
+/// read as it is; it goes only when every place was read back as before, whatever the judgement.
 fn put_back<D: Device>(
     device: &mut D,
-    journal: &mut Journal,
+    journal: &Journal,
     account: &mut Account,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Restored, RestoreError> {
-    // What was saved and not synced was not overwritten; a torn record at the end is no harm.
-    let _ = journal.sync();
-    let (path, identity) = (journal.path().to_owned(), journal.device().clone());
-    let (mut written, read) = (account.written_bytes, account.read_bytes);
-    let restored = restore_watched(&path, device, &identity, &mut |bytes| {
-        written += bytes;
-        progress(Progress { phase: Phase::Restoring, written_bytes: written, read_bytes: read });
-    });
-    account.written_bytes = written;
+    let (before, read_bytes) = (account.written_bytes, account.read_bytes);
+    let mut written_bytes = before;
+    let mut tell = |now: RestoreProgress| {
+        written_bytes = before + now.written_bytes;
+        progress(Progress { phase: Phase::Restoring, written_bytes, read_bytes });
+    };
+    let restored = Restoration::new(journal.path(), journal.device())
+        .on(journal.disk())
+        .of_own_session()
+        .telling(&mut tell)
+        .run(device);
+    account.written_bytes = match &restored {
+        Ok(done) => before + done.bytes,
+        Err(_) => written_bytes,
+    };
     restored
 }

@@ -1,0 +1,16 @@
+//! The journal: what stood in a block before the probe wrote there, on another disk.
+//!
+//! The format and its reasons: `docs/decisions/006-journal.md`.
+
+mod disk;
+mod error;
+mod format;
+mod reader;
+mod scan;
+mod writer;
+
+pub use disk::{Disk, DiskFile, SystemDisk};
+pub use error::JournalError;
+pub use format::Identity;
+pub(crate) use reader::{Log, Place};
+pub use writer::Journal;

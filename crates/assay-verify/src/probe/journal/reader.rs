@@ -1,0 +1,297 @@
+//! Reading a journal: what can be proven to be right, and what is missing.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use assay_core::verification::SECTOR_BYTES;
+
+use super::disk::{Disk, DiskFile};
+use super::error::{JournalError, cannot_read, shown};
+use super::format::{Binding, COMMIT, DATA, FILL, HEAD, Head, Header, MAGIC, MOST_HEADER, PLACE, RESTORED, SUM};
+use super::scan::{Found, Window, look};
+use super::writer::restored_mark;
+use crate::probe::stamp::{SECTOR_LEN, Salt};
+
+/// Aliases of aliases of …: a save can meet a stamp only of an earlier one, so the chain ends; a
+/// journal that was tampered with must not make it endless.
+const DEPTH: u32 = 64;
+/// More missing places than this are counted and not listed.
+const MOST_MISSING: u64 = 1 << 16;
+
+/// A part of the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    pub(crate) offset: u64,
+    pub(crate) length: u64,
+}
+
+/// What was saved of a place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) place: Place,
+    content: Content,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Content {
+    /// At this byte of the journal.
+    At(u64),
+    Fill(u8),
+}
+
+/// A journal that was read.
+#[derive(Debug)]
+pub(crate) struct Log {
+    path: PathBuf,
+    disk: Arc<dyn Disk>,
+    file: Box<dyn DiskFile>,
+    pub(crate) header: Header,
+    binding: Binding,
+    /// In the order of saving.
+    pub(crate) entries: Vec<Entry>,
+    by_offset: BTreeMap<u64, usize>,
+    /// Saved, synced, and not there any more; `None` where the place is not known either.
+    pub(crate) missing: Vec<Option<Place>>,
+    /// Not whole, and perhaps never synced: nothing was overwritten for these then.
+    pub(crate) doubtful: Vec<Place>,
+    /// Where the file cannot be read.
+    pub(crate) unreadable: Option<(u64, std::io::Error)>,
+    /// The mark says that everything was put back.
+    pub(crate) restored: bool,
+}
+
+/// What reading has come to.
+#[derive(Debug, Default)]
+struct Findings {
+    records: BTreeMap<u64, (Entry, [u8; SUM])>,
+    /// Records before the mark, running hash, places, byte of the file.
+    commits: Vec<(u64, [u8; SUM], Vec<Place>)>,
+    /// What damaged records seem to have been.
+    seemed: Vec<Head>,
+    /// A whole record stands after the last commit mark.
+    goes_on: bool,
+    restored: bool,
+}
+
+impl Log {
+    pub(crate) fn read(disk: Arc<dyn Disk>, path: &Path) -> Result<Self, JournalError> {
+        let file = disk.open(path).map_err(|error| cannot_read(path, error))?;
+        let (header, binding, start) = header(&*file, path)?;
+        let mut window = Window::new(&*file);
+        let found = records(&mut window, &binding, start);
+        let unreadable = window.unreadable.take();
+        let mut log = Self {
+            path: path.to_owned(),
+            disk,
+            file,
+            header,
+            binding,
+            entries: Vec::with_capacity(found.records.len()),
+            by_offset: BTreeMap::new(),
+            missing: Vec::new(),
+            doubtful: Vec::new(),
+            unreadable,
+            restored: found.restored,
+        };
+        log.judge(&found);
+        for (entry, _) in found.records.into_values() {
+            if !log.is_on_device(&entry.place) {
+                log.missing.push(None);
+                continue;
+            }
+            log.by_offset.entry(entry.place.offset).or_insert(log.entries.len());
+            log.entries.push(entry);
+        }
+        Ok(log)
+    }
+
+    /// Says what is missing. Records before the last commit mark but one were synced for certain,
+    /// and so were all before the last one where something whole follows it. What the last mark
+    /// covers may be torn because the power went in the middle of its sync; then nothing was
+    /// overwritten for it, which the device can tell.
+    fn judge(&mut self, found: &Findings) {
+        let mut placed: BTreeMap<u64, Place> = found
+            .seemed
+            .iter()
+            .filter(|head| matches!(head.kind, DATA | FILL))
+            .map(|head| (head.number, Place { offset: head.offset, length: head.length }))
+            .collect();
+        for (count, _, places) in &found.commits {
+            placed.extend((count.saturating_sub(places.len() as u64)..).zip(places.iter().copied()));
+        }
+        placed.retain(|_, place| self.is_on_device(place));
+        let (last, covers) = found.commits.last().map_or((0, 0), |(count, _, places)| (*count, places.len() as u64));
+        let certain = if found.goes_on { last } else { last.saturating_sub(covers) };
+        let mut gap = 0;
+        let mut lost = 0;
+        for number in found.records.keys().copied().chain([last]) {
+            for missing in gap..number.min(last) {
+                lost += 1;
+                match (placed.get(&missing), missing < certain) {
+                    (Some(place), false) => self.doubtful.push(*place),
+                    _ if lost > MOST_MISSING => break,
+                    (place, _) => self.missing.push(place.copied()),
+                }
+            }
+            gap = gap.max(number.saturating_add(1));
+        }
+        let known = |number: &u64| found.records.contains_key(number);
+        self.doubtful.extend(placed.range(last..).filter(|(number, _)| !known(number)).map(|(_, place)| *place));
+        if self.missing.is_empty() && self.doubtful.is_empty() && !self.hangs_together(found) {
+            self.missing.push(None);
+        }
+    }
+
+    /// Whether the device that it was made for has such a place, in whole sectors.
+    fn is_on_device(&self, place: &Place) -> bool {
+        let end = place.offset.checked_add(place.length);
+        let whole = place.offset.is_multiple_of(SECTOR_BYTES) && place.length.is_multiple_of(SECTOR_BYTES);
+        whole && end.is_some_and(|end| end <= self.header.device.bytes)
+    }
+
+    /// Whether the running hash of the last commit mark is that of the records before it.
+    fn hangs_together(&self, found: &Findings) -> bool {
+        let Some((last, chain, _)) = found.commits.last() else { return true };
+        let sums = found.records.range(..last).map(|(_, (_, sum))| *sum);
+        sums.fold(Binding::chain_start(), |chain, sum| self.binding.chain(chain, sum)) == *chain
+    }
+
+    /// Whether everything that was saved and synced is there.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.missing.is_empty() && self.unreadable.is_none()
+    }
+
+    /// Original content of an entry's place; the sectors that nobody knows are told by their index.
+    pub(crate) fn original(&self, index: usize) -> Result<(Vec<u8>, Vec<usize>), JournalError> {
+        let entry = self.entries[index];
+        let mut data = self.part(entry, 0, entry.place.length)?;
+        let mut unknown = Vec::new();
+        for (sector, bytes) in data.chunks_exact_mut(SECTOR_LEN).enumerate() {
+            if !self.resolve(index, bytes)? {
+                unknown.push(sector);
+            }
+        }
+        Ok((data, unknown))
+    }
+
+    /// Where two addresses are one memory cell, the second save of it holds the stamp of the first:
+    /// it is replaced by what was saved for the address in the stamp. False where that is missing.
+    fn resolve(&self, mut index: usize, sector: &mut [u8]) -> Result<bool, JournalError> {
+        for _ in 0..DEPTH {
+            let Some((origin, _)) = self.salt().origin(sector) else { return Ok(true) };
+            let Some((_, earlier)) = self.by_offset.range(..=origin).next_back() else { return Ok(false) };
+            let entry = self.entries[*earlier];
+            let inside = origin - entry.place.offset;
+            if *earlier >= index || inside + SECTOR_BYTES > entry.place.length {
+                return Ok(false);
+            }
+            sector.copy_from_slice(&self.part(entry, inside, SECTOR_BYTES)?);
+            index = *earlier;
+        }
+        Ok(false)
+    }
+
+    pub(crate) fn salt(&self) -> Salt {
+        self.header.salt
+    }
+
+    fn part(&self, entry: Entry, from: u64, length: u64) -> Result<Vec<u8>, JournalError> {
+        let mut data = vec![0; length as usize];
+        match entry.content {
+            Content::Fill(byte) => data.fill(byte),
+            Content::At(position) => {
+                let read =
+                    self.file.read_at(position + from, &mut data).map_err(|error| cannot_read(&self.path, error))?;
+                if read < data.len() {
+                    return Err(cannot_read(&self.path, std::io::ErrorKind::UnexpectedEof.into()));
+                }
+            }
+        }
+        Ok(data)
+    }
+
+    /// Nobody needs the journal any more: everything was put back and read back. The mark makes a
+    /// journal harmless that cannot be removed, or whose removal a crash undoes; where there is no
+    /// room for it, the removal has to do. Whether it was removed.
+    pub(crate) fn close(mut self) -> bool {
+        let mark = restored_mark(&self.binding, self.entries.len() as u64);
+        let _ = self.file.append(&mark).and_then(|()| self.file.sync());
+        self.disk.remove(&self.path).is_ok()
+    }
+}
+
+fn header(file: &dyn DiskFile, path: &Path) -> Result<(Header, Binding, u64), JournalError> {
+    let none = || JournalError::NotAJournal { path: shown(path) };
+    let mut start = vec![0; 20 + MOST_HEADER + SUM];
+    let length = file.read_at(0, &mut start).map_err(|error| cannot_read(path, error))?;
+    start.truncate(length);
+    let (magic, version) = MAGIC.split_at(MAGIC.len() - 1);
+    let format = match start.get(..MAGIC.len()) {
+        Some(begin) if begin.starts_with(magic) => begin[magic.len()],
+        _ => return Err(none()),
+    };
+    if format != version[0] {
+        return Err(match format {
+            b'0'..=b'9' => JournalError::OtherFormat { path: shown(path), format: char::from(format) },
+            _ => none(),
+        });
+    }
+    let length = start.get(16..20).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| u32::from_le_bytes(*bytes));
+    let end = 20 + (length as usize).min(MOST_HEADER);
+    let (text, sum) = (start.get(..end).ok_or_else(none)?, start.get(end..end + SUM).ok_or_else(none)?);
+    let binding = Binding::of(text);
+    if binding.sum() != sum {
+        return Err(none());
+    }
+    let header: Header = serde_json::from_slice(&text[20..]).map_err(|_| none())?;
+    Ok((header, binding, (end + SUM) as u64))
+}
+
+fn records(window: &mut Window<'_>, binding: &Binding, start: u64) -> Findings {
+    let mut found = Findings::default();
+    let mut at = start;
+    loop {
+        match look(window, binding, at) {
+            Found::End => return found,
+            Found::Damage { next, seemed } => {
+                found.seemed.extend(seemed);
+                at = next;
+            }
+            Found::Record { head, next, payload, sum } => {
+                found.take(head, at, payload, sum);
+                at = next;
+            }
+        }
+    }
+}
+
+impl Findings {
+    fn take(&mut self, head: Head, at: u64, payload: &[u8], sum: [u8; SUM]) {
+        let place = Place { offset: head.offset, length: head.length };
+        let content = match head.kind {
+            DATA => Content::At(at + HEAD as u64),
+            FILL => Content::Fill(payload[0]),
+            RESTORED => return self.restored = true,
+            COMMIT => {
+                self.goes_on = false;
+                let (chain, places) = payload.split_at(SUM);
+                let mut running = [0; SUM];
+                running.copy_from_slice(chain);
+                return self.commits.push((
+                    head.number,
+                    running,
+                    places.chunks_exact(PLACE).filter_map(place_of).collect(),
+                ));
+            }
+            _ => return,
+        };
+        self.goes_on = true;
+        self.records.entry(head.number).or_insert((Entry { place, content }, sum));
+    }
+}
+
+fn place_of(bytes: &[u8]) -> Option<Place> {
+    let word = |at: usize| bytes.get(at..)?.first_chunk().map(|bytes: &[u8; 8]| u64::from_le_bytes(*bytes));
+    Some(Place { offset: word(0)?, length: word(8)? })
+}

@@ -1,0 +1,213 @@
+//! Writing a journal.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use assay_core::units::Bytes;
+use assay_core::verification::SECTOR_BYTES;
+
+use super::disk::{Disk, DiskFile, SystemDisk, parent};
+use super::error::{JournalError, cannot_create, cannot_read, cannot_write, shown};
+use super::format::{
+    Binding, COMMIT, DATA, FILL, Head, Header, Identity, MAGIC, MOST_BATCH, PART, PLACE, RESTORED, SUM,
+};
+use crate::probe::stamp::Salt;
+
+/// So much is collected before it is handed to the file.
+const BUFFER: usize = 1 << 20;
+
+/// Append-only file of saved blocks. [`Journal::sync`] returns when they survive a crash.
+#[derive(Debug)]
+pub struct Journal {
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
+    file: Box<dyn DiskFile>,
+    header: Header,
+    binding: Binding,
+    /// Not yet handed to the file.
+    waiting: Vec<u8>,
+    /// Records of saved data.
+    count: u64,
+    chain: [u8; SUM],
+    /// Places since the last commit mark.
+    batch: Vec<u8>,
+    /// After a failure nothing more is written: the end of the file is not known any more, and a
+    /// later sync that succeeds says nothing of what an earlier one lost (fsync(2)).
+    failed: bool,
+}
+
+impl Journal {
+    /// A new journal at `path`, readable by its owner alone, since it holds what the device held.
+    ///
+    /// # Errors
+    /// Where a file is already there (an earlier probe was not restored), or cannot be made.
+    pub fn create(path: &Path, device: &Identity, salt: Salt) -> Result<Self, JournalError> {
+        Self::create_on(Arc::new(SystemDisk), path, device, salt)
+    }
+
+    /// The same on `disk`.
+    ///
+    /// # Errors
+    /// As [`Self::create`].
+    pub fn create_on(disk: Arc<dyn Disk>, path: &Path, device: &Identity, salt: Salt) -> Result<Self, JournalError> {
+        let fail = |error| cannot_create(path, error);
+        let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let header = Header { device: device.clone(), salt, created, sector_bytes: SECTOR_BYTES, part_bytes: PART };
+        let text = serde_json::to_vec(&header).map_err(|error| fail(error.into()))?;
+        let mut start = MAGIC.to_vec();
+        start.extend_from_slice(&(text.len() as u32).to_le_bytes());
+        start.extend_from_slice(&text);
+        let binding = Binding::of(&start);
+        start.extend_from_slice(binding.sum());
+        let mut file = disk.create(path).map_err(fail)?;
+        let made = file.append(&start).and_then(|()| file.sync()).and_then(|()| disk.sync_directory_of(path));
+        if let Err(error) = made {
+            // It is ours, and holds nothing yet.
+            let _ = disk.remove(path);
+            return Err(fail(error));
+        }
+        Ok(Self {
+            disk,
+            path: path.to_owned(),
+            file,
+            header,
+            binding,
+            waiting: Vec::new(),
+            count: 0,
+            chain: Binding::chain_start(),
+            batch: Vec::new(),
+            failed: false,
+        })
+    }
+
+    /// Refuses a `path` that lies on the block device `under_test` itself. Stacked and partitioned
+    /// devices need no test here: they are in use then, and the guards refuse them.
+    ///
+    /// # Errors
+    /// [`JournalError::SameDevice`]; or where the paths cannot be looked at.
+    pub fn refuse_same_device(path: &Path, under_test: &Path) -> Result<(), JournalError> {
+        let home = std::fs::metadata(parent(path)).map_err(|error| cannot_create(path, error))?;
+        let device = std::fs::metadata(under_test).map_err(|error| cannot_read(under_test, error))?;
+        let itself = std::fs::metadata(path).is_ok_and(|there| there.rdev() != 0 && there.rdev() == device.rdev());
+        if itself || (device.rdev() != 0 && home.dev() == device.rdev()) {
+            return Err(JournalError::SameDevice { path: shown(path) });
+        }
+        Ok(())
+    }
+
+    /// Takes room for `bytes`, so that the disk is not full in the middle of a probe.
+    ///
+    /// # Errors
+    /// [`JournalError::NoSpace`] where there is not so much room.
+    pub fn reserve(&mut self, bytes: u64) -> Result<(), JournalError> {
+        let free = self.disk.free_bytes(&self.path).map_err(|error| cannot_write(&self.path, error))?;
+        let none = || JournalError::NoSpace { path: shown(&self.path), needed: Bytes(bytes), free: Bytes(free) };
+        if free < bytes {
+            return Err(none());
+        }
+        self.file.reserve(bytes).map_err(|error| {
+            let full = JournalError::Write { path: shown(&self.path), source: error };
+            if full.is_full() { none() } else { full }
+        })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it lies in memory (tmpfs, ramfs) and so survives a killed process, but no power cut.
+    /// False where that cannot be told.
+    #[must_use]
+    pub fn is_volatile(&self) -> bool {
+        self.file.is_volatile()
+    }
+
+    /// Removes a journal for which nothing was overwritten.
+    pub fn abandon(self) {
+        if self.count == 0 {
+            let _ = self.disk.remove(&self.path);
+        }
+    }
+
+    pub(crate) fn salt(&self) -> Salt {
+        self.header.salt
+    }
+
+    pub(crate) fn device(&self) -> &Identity {
+        &self.header.device
+    }
+
+    pub(crate) fn disk(&self) -> Arc<dyn Disk> {
+        Arc::clone(&self.disk)
+    }
+
+    /// Adds what stands at `offset`; durable only after [`Self::sync`].
+    pub(crate) fn save(&mut self, offset: u64, content: &[u8]) -> Result<(), JournalError> {
+        let length = content.len() as u64;
+        let first = content.first().copied().unwrap_or(0);
+        let number = self.count;
+        let sum = if content.iter().all(|byte| *byte == first) {
+            self.append(Head { kind: FILL, number, offset, length }, &[first])?
+        } else {
+            self.append(Head { kind: DATA, number, offset, length }, content)?
+        };
+        self.count += 1;
+        self.chain = self.binding.chain(self.chain, sum);
+        self.batch.extend_from_slice(&offset.to_le_bytes());
+        self.batch.extend_from_slice(&length.to_le_bytes());
+        if self.batch.len() >= MOST_BATCH * PLACE { self.sync() } else { Ok(()) }
+    }
+
+    /// Returns when everything that was saved is on its disk, with a commit mark behind it.
+    pub(crate) fn sync(&mut self) -> Result<(), JournalError> {
+        if !self.batch.is_empty() {
+            let payload = [&self.chain[..], &self.batch].concat();
+            self.append(Head { kind: COMMIT, number: self.count, offset: 0, length: payload.len() as u64 }, &payload)?;
+            self.batch.clear();
+        }
+        self.flush()?;
+        let done = self.file.sync();
+        self.settled(done)
+    }
+
+    fn append(&mut self, head: Head, payload: &[u8]) -> Result<[u8; SUM], JournalError> {
+        let record = record(&self.binding, head, payload);
+        self.waiting.extend_from_slice(&record);
+        if self.waiting.len() >= BUFFER {
+            self.flush()?;
+        }
+        let mut sum = [0; SUM];
+        sum.copy_from_slice(&record[record.len() - SUM..]);
+        Ok(sum)
+    }
+
+    fn flush(&mut self) -> Result<(), JournalError> {
+        let done = if self.failed {
+            Err(std::io::Error::other("an earlier write failed"))
+        } else {
+            self.file.append(&self.waiting)
+        };
+        self.waiting.clear();
+        self.settled(done)
+    }
+
+    fn settled(&mut self, done: std::io::Result<()>) -> Result<(), JournalError> {
+        self.failed |= done.is_err();
+        done.map_err(|error| cannot_write(&self.path, error))
+    }
+}
+
+/// A whole record.
+fn record(binding: &Binding, head: Head, payload: &[u8]) -> Vec<u8> {
+    let head = head.to_bytes(binding.marker());
+    [&head[..], payload, &binding.record_sum(&head, payload)].concat()
+}
+
+/// The record that says that everything was put back and read back.
+pub(super) fn restored_mark(binding: &Binding, count: u64) -> Vec<u8> {
+    record(binding, Head { kind: RESTORED, number: count, offset: 0, length: 0 }, &[])
+}

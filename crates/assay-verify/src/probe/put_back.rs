@@ -1,0 +1,132 @@
+//! Writes what a survey allows, and reads everything back.
+
+use super::contract::{Device, Fault};
+use super::journal::{Log, Place};
+use super::restore::{RestoreStep, Restored};
+use super::stamp::SECTOR_LEN;
+use super::survey::{Broken, Class, Survey, read_place};
+
+/// Puts back and reads back; `step` is told what was done and answers whether to stop. The bytes
+/// written and the places that are not as before go into `done`.
+pub(super) fn put_back<D: Device>(
+    log: &Log,
+    survey: &Survey,
+    device: &mut D,
+    done: &mut Restored,
+    step: &mut dyn FnMut(RestoreStep, u64) -> bool,
+) -> Result<(), Broken> {
+    let newer: Vec<usize> = survey.with(Class::Other).collect();
+    // Where nothing is newer and the device is proven to be the one, what cannot be read is what
+    // the power cut left of a write.
+    let heal = newer.is_empty() && survey.with(Class::Stamped).next().is_some();
+    for index in (0..log.entries.len()).rev() {
+        if step(RestoreStep::Writing, done.bytes) {
+            return Err(Broken::Stopped);
+        }
+        let (original, _) = log.original(index)?;
+        let place = log.entries[index].place;
+        if !write_place(device, place, &survey.classes[index], &original, heal, &mut done.bytes)? {
+            done.differing.push(place.offset);
+        }
+    }
+    match device.sync() {
+        Ok(()) => {}
+        Err(Fault::Medium) if device.present() => {}
+        Err(Fault::Medium) => return Err(Broken::Fault(Fault::Gone)),
+        Err(fault) => return Err(Broken::Fault(fault)),
+    }
+    for index in 0..log.entries.len() {
+        if step(RestoreStep::ReadingBack, done.bytes) {
+            return Err(Broken::Stopped);
+        }
+        let place = log.entries[index].place;
+        let (original, _) = log.original(index)?;
+        let now = read_place(device, place).map_err(Broken::Fault)?;
+        let wanted = original.chunks_exact(SECTOR_LEN);
+        let as_before =
+            now.iter().zip(wanted).zip(&survey.classes[index]).all(|((now, original), class)| match class {
+                Class::Other => true,
+                Class::Lost => false,
+                _ => now.as_deref() == Some(original),
+            });
+        if !as_before {
+            done.differing.push(place.offset);
+        }
+    }
+    if !device.present() {
+        return Err(Broken::Fault(Fault::Gone));
+    }
+    done.newer = newer.into_iter().map(|index| log.entries[index].place.offset).collect();
+    for list in [&mut done.differing, &mut done.newer] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    Ok(())
+}
+
+/// Writes the blocks of a place in which the probe's stamp stands; false where one could not be
+/// written.
+fn write_place<D: Device>(
+    device: &mut D,
+    place: Place,
+    classes: &[Class],
+    original: &[u8],
+    heal: bool,
+    written: &mut u64,
+) -> Result<bool, Broken> {
+    let ours = |class: &Class| *class == Class::Stamped || (heal && *class == Class::Unreadable);
+    let strange = |class: &Class| !ours(class) && *class != Class::Original;
+    let block = (device.block_bytes() as usize).max(SECTOR_LEN);
+    let in_block = block / SECTOR_LEN;
+    let wanted: Vec<usize> = classes
+        .chunks(in_block)
+        .enumerate()
+        .filter(|(_, part)| part.iter().any(ours))
+        .map(|(index, _)| index)
+        .collect();
+    let mut good = true;
+    for run in wanted.chunk_by(|a, b| a + 1 == *b) {
+        let (from, to) = (run[0] * block, ((run[run.len() - 1] + 1) * block).min(original.len()));
+        let part = Place { offset: place.offset + from as u64, length: (to - from) as u64 };
+        let mut data = original[from..to].to_vec();
+        let inside = &classes[from / SECTOR_LEN..to / SECTOR_LEN];
+        if inside.iter().any(strange) {
+            let now = read_place(device, part).map_err(Broken::Fault)?;
+            let mut known = true;
+            for ((now, data), class) in now.iter().zip(data.chunks_exact_mut(SECTOR_LEN)).zip(inside) {
+                match now {
+                    Some(now) if strange(class) => data.copy_from_slice(now),
+                    None if strange(class) => known = false,
+                    _ => {}
+                }
+            }
+            if !known {
+                good = false;
+                continue;
+            }
+        }
+        *written += part.length;
+        good &= write(device, part.offset, &data, block)?;
+    }
+    Ok(good)
+}
+
+/// Writes; where the medium errs, once more block by block. False where it errs then too.
+fn write<D: Device>(device: &mut D, offset: u64, data: &[u8], block: usize) -> Result<bool, Broken> {
+    let sorted = |device: &mut D, fault| match fault {
+        Fault::Medium if device.present() => Ok(false),
+        Fault::Medium => Err(Broken::Fault(Fault::Gone)),
+        fault => Err(Broken::Fault(fault)),
+    };
+    match device.write_at(offset, data) {
+        Ok(()) => return Ok(true),
+        Err(fault) => sorted(device, fault)?,
+    };
+    let mut good = true;
+    for (part, at) in data.chunks(block).zip((offset..).step_by(block)) {
+        if let Err(fault) = device.write_at(at, part) {
+            good &= sorted(device, fault)?;
+        }
+    }
+    Ok(good)
+}

@@ -1,0 +1,191 @@
+//! What stands now at the places that a journal knows: the ground on which to put anything back.
+
+use assay_core::verification::SECTOR_BYTES;
+
+use super::contract::{Device, Fault};
+use super::journal::{JournalError, Log, Place};
+use super::stamp::{BLOCK, BLOCK_LEN, SECTOR_LEN, Salt};
+
+/// Bits of a stamp's salt and place, 192 in all, that a worn medium may have turned. That so few
+/// of them differ by chance has a probability of 10^-44.
+const TURNED_BITS: u32 = 8;
+/// Bytes of salt and place at the start of a stamped sector.
+const NAMED: usize = 24;
+
+/// What stands in a sector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    /// What stood there before the probe.
+    Original,
+    /// A block of the probe.
+    Stamped,
+    /// A block of the probe, and what stood there before is not known.
+    Lost,
+    /// Neither: written since, or another card.
+    Other,
+    /// Something else at each reading: the medium holds nothing here.
+    Unsteady,
+    /// It cannot be read.
+    Unreadable,
+}
+
+/// Each sector of each entry of a journal.
+#[derive(Debug)]
+pub(super) struct Survey {
+    /// By entry, then by sector of its place.
+    pub(super) classes: Vec<Vec<Class>>,
+    /// Some place holds exactly what stood there before, and that is more than one repeated byte.
+    pub(super) recognised: bool,
+}
+
+/// Why there is no survey.
+#[derive(Debug)]
+pub(super) enum Broken {
+    Stopped,
+    Fault(Fault),
+    Journal(JournalError),
+}
+
+impl From<JournalError> for Broken {
+    fn from(error: JournalError) -> Self {
+        Self::Journal(error)
+    }
+}
+
+impl Survey {
+    /// Reads every place, and once more those that hold something unknown.
+    pub(super) fn of<D: Device>(
+        log: &Log,
+        device: &mut D,
+        step: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<Self, Broken> {
+        let mut survey = Self { classes: Vec::with_capacity(log.entries.len()), recognised: false };
+        let mut unknown = Vec::new();
+        for (index, entry) in log.entries.iter().enumerate() {
+            if step(index) {
+                return Err(Broken::Stopped);
+            }
+            let now = read_place(device, entry.place).map_err(Broken::Fault)?;
+            let (original, lost) = log.original(index)?;
+            let classes = classify(log.salt(), entry.place, &now, &original, &lost);
+            let varied = original.iter().any(|byte| *byte != original[0]);
+            survey.recognised |= varied && classes.iter().all(|class| *class == Class::Original);
+            if classes.contains(&Class::Other) {
+                unknown.push((index, fingerprint(&now, &classes)));
+            }
+            survey.classes.push(classes);
+        }
+        // In another order, since a medium that drops writes may answer with what was read before.
+        for (index, before) in unknown.into_iter().rev() {
+            let place = log.entries[index].place;
+            let neighbour = log.entries[(index + 1) % log.entries.len()].place;
+            let _ = read_place(device, neighbour).map_err(Broken::Fault)?;
+            let now = read_place(device, place).map_err(Broken::Fault)?;
+            let classes = &mut survey.classes[index];
+            if fingerprint(&now, classes) != before {
+                classes.iter_mut().filter(|class| **class == Class::Other).for_each(|class| *class = Class::Unsteady);
+            }
+        }
+        Ok(survey)
+    }
+
+    /// All places, of which every sector is taken for a block of the probe: for the session that
+    /// wrote them and has held the device since.
+    pub(super) fn own(log: &Log) -> Result<Self, JournalError> {
+        let mut classes = Vec::with_capacity(log.entries.len());
+        for (index, entry) in log.entries.iter().enumerate() {
+            let mut own = vec![Class::Stamped; (entry.place.length / SECTOR_BYTES) as usize];
+            for sector in log.original(index)?.1 {
+                own[sector] = Class::Lost;
+            }
+            classes.push(own);
+        }
+        Ok(Self { classes, recognised: true })
+    }
+
+    /// Entries with a sector of this class.
+    pub(super) fn with(&self, class: Class) -> impl Iterator<Item = usize> + '_ {
+        let has = move |classes: &Vec<Class>| classes.contains(&class);
+        self.classes.iter().enumerate().filter(move |(_, classes)| has(classes)).map(|(index, _)| index)
+    }
+}
+
+/// A place as it reads now; `None` for the sectors that cannot be read.
+pub(super) fn read_place<D: Device>(device: &mut D, place: Place) -> Result<Vec<Option<Vec<u8>>>, Fault> {
+    let mut whole = vec![0; place.length as usize];
+    match device.read_at(place.offset, &mut whole) {
+        Ok(()) => return Ok(sectors(&whole)),
+        Err(Fault::Medium) if device.present() => {}
+        Err(Fault::Medium) => return Err(Fault::Gone),
+        Err(fault) => return Err(fault),
+    }
+    let mut all = Vec::with_capacity(whole.len() / SECTOR_LEN);
+    for (part, offset) in whole.chunks_mut(BLOCK_LEN).zip((place.offset..).step_by(BLOCK_LEN)) {
+        match device.read_at(offset, part) {
+            Ok(()) => all.extend(sectors(part)),
+            Err(Fault::Medium) if device.present() => all.extend(vec![None; part.len() / SECTOR_LEN]),
+            Err(Fault::Medium) => return Err(Fault::Gone),
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok(all)
+}
+
+fn sectors(bytes: &[u8]) -> Vec<Option<Vec<u8>>> {
+    bytes.chunks_exact(SECTOR_LEN).map(|sector| Some(sector.to_vec())).collect()
+}
+
+fn classify(salt: Salt, place: Place, now: &[Option<Vec<u8>>], original: &[u8], lost: &[usize]) -> Vec<Class> {
+    let mut classes = Vec::with_capacity(now.len());
+    for (index, (now, original)) in now.iter().zip(original.chunks_exact(SECTOR_LEN)).enumerate() {
+        let offset = place.offset + index as u64 * SECTOR_BYTES;
+        let known = !lost.contains(&index);
+        classes.push(match now {
+            None => Class::Unreadable,
+            Some(now) if known && now == original => Class::Original,
+            Some(now) if is_stamp(salt, offset, now) => {
+                if known {
+                    Class::Stamped
+                } else {
+                    Class::Lost
+                }
+            }
+            Some(_) => Class::Other,
+        });
+    }
+    classes
+}
+
+/// Whether the probe wrote this sector: for whatever address, since addresses may be one memory
+/// cell, or for this one, but for a few bits that a worn medium turned.
+fn is_stamp(salt: Salt, offset: u64, sector: &[u8]) -> bool {
+    if salt.origin(sector).is_some() {
+        return true;
+    }
+    let mut block = vec![0; BLOCK_LEN];
+    salt.stamp(offset / BLOCK, 0, &mut block);
+    let inside = (offset % BLOCK) as usize;
+    let turned: u32 = block[inside..inside + NAMED].iter().zip(sector).map(|(a, b)| (a ^ b).count_ones()).sum();
+    turned <= TURNED_BITS
+}
+
+/// Of the sectors that hold something unknown.
+fn fingerprint(now: &[Option<Vec<u8>>], classes: &[Class]) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    for (sector, _) in now.iter().zip(classes).filter(|(_, class)| **class == Class::Other) {
+        match sector {
+            Some(bytes) => hasher.update(&[1]).update(bytes),
+            None => hasher.update(&[0]),
+        };
+    }
+    hasher.finalize()
+}
+
+/// Whether any sector of a place bears a stamp, or cannot be read.
+pub(super) fn may_be_overwritten<D: Device>(salt: Salt, device: &mut D, place: Place) -> Result<bool, Fault> {
+    let now = read_place(device, place)?;
+    Ok((place.offset..).step_by(SECTOR_LEN).zip(now).any(|(offset, sector)| match sector {
+        Some(sector) => is_stamp(salt, offset, &sector),
+        None => true,
+    }))
+}
