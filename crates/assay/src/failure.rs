@@ -124,7 +124,13 @@ impl From<assay_verify::probe::JournalError> for Failure {
 }
 
 impl From<assay_verify::probe::RestoreError> for Failure {
+    /// The wrong device is a mistake of whoever named it.
     fn from(error: assay_verify::probe::RestoreError) -> Self {
-        Self::environment(error.to_string())
+        use assay_verify::probe::RestoreError as E;
+        let message = error.to_string();
+        match error {
+            E::OtherSize { .. } | E::AnotherCard { .. } | E::Newer { .. } => Self::usage(message),
+            E::Journal(_) | E::Device { .. } => Self::environment(message),
+        }
     }
 }

@@ -70,7 +70,7 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     if probed.journal_kept {
         let reason = match &probed.restored {
             Err(error) => harmless(&error.to_string()),
-            Ok(done) => format!("{} places read otherwise than before", done.differing.len()),
+            Ok(done) => harmless(&done.to_string()),
         };
         findings.push(Finding::NotPutBack { journal: harmless(&path.to_string_lossy()), reason });
     }

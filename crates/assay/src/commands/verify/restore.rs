@@ -6,7 +6,7 @@ use assay_core::exit::Exit;
 use assay_core::units::Bytes;
 use assay_device::Sysroot;
 use assay_device::guard::check_raw;
-use assay_verify::probe::{BlockDevice, Device, Identity};
+use assay_verify::probe::{BlockDevice, Device, Identity, Restored};
 use serde_json::json;
 
 use crate::cli::VerifyArgs;
@@ -21,25 +21,31 @@ pub(super) fn restore(args: &VerifyArgs, journal: &Path) -> Result<Exit, Failure
     let mut device = BlockDevice::open(&permit)?;
     let identity = Identity { bytes: device.bytes(), name: named.into_owned(), serial: seen.medium.unit };
     let done = assay_verify::probe::restore(journal, &mut device, &identity)?;
-    if done.differing.is_empty() && !done.already {
-        // Nobody needs it any more.
-        let _ = std::fs::remove_file(journal);
-    }
     if args.json {
         output::print_json(&json!({
             "restored_bytes": done.bytes, "differing_offsets": done.differing, "already_restored": done.already,
+            "newer_offsets": done.newer, "missing_places": done.missing.len(), "journal_kept": done.journal_kept,
         }))?;
-    } else if done.already {
-        output::print(&format!("{} was put back before; the journal can be removed", shown(&args.target)))?;
-    } else if done.differing.is_empty() {
-        output::print(&format!("{} is as before: {} put back", shown(&args.target), Bytes(done.bytes)))?;
     } else {
-        output::print(&format!(
-            "{} put back; {} places read otherwise, the first at byte {}; a fake holds nothing there",
-            Bytes(done.bytes),
-            done.differing.len(),
-            done.differing.first().copied().unwrap_or(0)
-        ))?;
+        output::print(&words(&shown(&args.target), &shown(journal), &done))?;
     }
-    Ok(if done.differing.is_empty() { Exit::Good } else { Exit::No })
+    Ok(if done.is_complete() { Exit::Good } else { Exit::No })
+}
+
+fn words(device: &str, journal: &str, done: &Restored) -> String {
+    if done.already {
+        return format!("{device} was put back before; the journal is not needed any more");
+    }
+    if !done.is_complete() {
+        let amount = Bytes(done.bytes);
+        return format!("{device}: {amount} put back, not everything: {done}; the journal {journal} is kept");
+    }
+    match (done.untouched, done.journal_kept) {
+        (true, true) => format!(
+            "{device} reads as before, and nothing of the probe stands on it: put back already, or another card with \
+             the same content; the journal {journal} is kept"
+        ),
+        (_, true) => format!("{device} is as before: {} put back; {journal} can be removed", Bytes(done.bytes)),
+        (_, false) => format!("{device} is as before: {} put back", Bytes(done.bytes)),
+    }
 }

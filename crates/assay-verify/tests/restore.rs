@@ -1,0 +1,236 @@
+//! Journals that were damaged, and devices that are not the one that was probed.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+use std::path::{Path, PathBuf};
+
+use assay_verify::fakes::{Counting, Dying, Geometry, Memory, Model, Stack};
+use assay_verify::probe::{
+    Device, Identity, Journal, JournalError, Restoration, RestoreError, Salt, Settings, restore, run,
+};
+
+const MIB: u64 = 1 << 20;
+const QUICK: Settings = Settings { cache_limit_bytes: 2 * MIB };
+
+fn identity(device: &impl Device) -> Identity {
+    Identity { bytes: device.bytes(), name: "card".to_owned(), serial: None }
+}
+
+/// A device whose probe was cut off after `operations`, with its journal.
+fn cut_off(model: &Model, operations: u64) -> (tempfile::TempDir, PathBuf, Stack) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("journal");
+    let mut dying = Dying::new(model.build().unwrap(), operations);
+    let journal = Journal::create(&path, &identity(&dying), Salt::known(7)).unwrap();
+    let probed = run(&mut dying, journal, &QUICK, &|| false, &mut |_| {}).unwrap();
+    assert!(probed.journal_kept);
+    let stack = dying.revive();
+    assert!(!Model::memory(&stack).changed().is_empty(), "there is something to put back");
+    (directory, path, stack)
+}
+
+/// Reads and writes of a whole probe.
+fn operations(model: &Model) -> u64 {
+    let directory = tempfile::tempdir().unwrap();
+    let mut whole = Counting::new(model.build().unwrap());
+    let journal = Journal::create(&directory.path().join("journal"), &identity(&whole), Salt::known(7)).unwrap();
+    run(&mut whole, journal, &QUICK, &|| false, &mut |_| {}).unwrap();
+    whole.operations
+}
+
+fn genuine() -> Model {
+    Model::of(Geometry::genuine(64 * MIB))
+}
+
+fn flip(path: &Path, at: usize) {
+    let mut bytes = std::fs::read(path).unwrap();
+    bytes[at] ^= 0x10;
+    std::fs::write(path, &bytes).unwrap();
+}
+
+/// Threat 3: nothing but size and serial number was compared.
+#[test]
+fn another_card_of_the_same_size_is_refused_untouched() {
+    let (_directory, path, mut probed) = cut_off(&genuine(), 1200);
+    let mut other = Memory::new(64 * MIB, 99);
+    let refused = restore(&path, &mut other, &identity(&probed)).unwrap_err();
+    assert!(matches!(refused, RestoreError::AnotherCard { .. }), "{refused}");
+    assert!(refused.to_string().contains("another card"), "{refused}");
+    assert_eq!(other.changed(), [0; 0]);
+    // Not on request either.
+    let who = identity(&probed);
+    let refused = Restoration::new(&path, &who).keeping_newer(true).run(&mut other).unwrap_err();
+    assert!(matches!(refused, RestoreError::AnotherCard { .. }), "{refused}");
+    assert_eq!(other.changed(), [0; 0]);
+    // The first one gets its bytes.
+    assert!(restore(&path, &mut probed, &who).unwrap().is_complete());
+    assert_eq!(Model::memory(&probed).changed(), [0; 0]);
+    assert!(!path.exists());
+}
+
+/// A card that was written from the same image holds the same at all places: the journal must stay.
+#[test]
+fn a_copy_of_the_card_closes_no_journal() {
+    let (_directory, path, mut probed) = cut_off(&genuine(), 1200);
+    let mut copy = genuine().build().unwrap();
+    let who = identity(&probed);
+    let done = restore(&path, &mut copy, &who).unwrap();
+    assert!(done.untouched && done.journal_kept && path.exists());
+    assert!(restore(&path, &mut probed, &who).unwrap().is_complete());
+    assert_eq!(Model::memory(&probed).changed(), [0; 0]);
+}
+
+/// Threat 5: a journal of last week went over the file system of today.
+#[test]
+fn data_newer_than_the_probe_are_refused_and_left() {
+    let (_directory, path, mut stack) = cut_off(&genuine(), 1200);
+    let stamped = Model::memory(&stack).changed();
+    let mut newer = Vec::new();
+    for at in stamped.iter().step_by(5) {
+        stack.write_at(*at, &[0xee; 512]).unwrap();
+        newer.push(*at);
+    }
+    let who = identity(&stack);
+    let before: Vec<u64> = Model::memory(&stack).changed();
+    let refused = restore(&path, &mut stack, &who).unwrap_err();
+    assert!(matches!(&refused, RestoreError::Newer { newer: places, .. } if *places > 0), "{refused}");
+    assert!(refused.to_string().contains("newer data at"), "{refused}");
+    assert_eq!(Model::memory(&stack).changed(), before, "refused before a single write");
+    // On request the rest is put back, sector by sector.
+    let done = Restoration::new(&path, &who).keeping_newer(true).run(&mut stack).unwrap();
+    assert!(!done.is_complete() && done.journal_kept && path.exists());
+    assert!(!done.newer.is_empty() && done.differing.is_empty());
+    let mut first = vec![0; 4096];
+    for at in &newer {
+        stack.read_at(*at, &mut first).unwrap();
+        assert_eq!(first[..512], [0xee; 512], "newer data stay");
+        let mut before = vec![0; 4096];
+        genuine().build().unwrap().read_at(*at, &mut before).unwrap();
+        assert_eq!(first[512..], before[512..], "the sectors beside them are put back");
+    }
+    assert_eq!(Model::memory(&stack).changed(), newer);
+}
+
+/// Threat 4: one flipped bit ended the reading, and the rest was lost.
+#[test]
+fn a_damaged_record_costs_its_own_place_alone_and_is_told() {
+    let model = genuine();
+    let (_directory, path, stack) = cut_off(&model, 1200);
+    let length = std::fs::metadata(&path).unwrap().len() as usize;
+    let whole = std::fs::read(&path).unwrap();
+    let mut told = 0;
+    for at in (600..length).step_by(length / 40) {
+        std::fs::write(&path, &whole).unwrap();
+        flip(&path, at);
+        let mut stack = stack.clone();
+        let who = identity(&stack);
+        let done = restore(&path, &mut stack, &who).unwrap();
+        let left = Model::memory(&stack).changed();
+        let named: Vec<u64> = done.missing.iter().flatten().copied().collect();
+        // One record is at most a MiB; nothing else is missing.
+        assert!(left.iter().all(|at| named.iter().any(|from| (*from..from + MIB).contains(at))), "{at}: {done:?}");
+        assert_eq!(done.is_complete(), done.missing.is_empty());
+        assert_eq!(path.exists(), !done.missing.is_empty(), "{at}: kept until everything is back");
+        assert!(done.missing.len() <= 1, "{at}: {done:?}");
+        if !done.missing.is_empty() {
+            assert!(done.to_string().contains("the journal is damaged"), "{done}");
+            told += 1;
+        }
+        assert!(done.missing.len() == 1 || left.is_empty(), "{at}: {left:?}");
+    }
+    assert!(told > 20, "{told} of the places in the file were data");
+}
+
+/// A cut out, a doubled and a swapped record are noticed, since records are numbered.
+#[test]
+fn records_cut_out_or_moved_are_noticed() {
+    let (_directory, path, stack) = cut_off(&genuine(), 1200);
+    let whole = std::fs::read(&path).unwrap();
+    // The first records are single blocks of noise, all of one length.
+    let marker = &whole[..].windows(8).enumerate().skip(20).find_map(|(at, _)| {
+        let here = &whole[at..at + 8];
+        (whole.get(at + 4145..at + 4153) == Some(here)).then(|| (at, here.to_vec()))
+    });
+    let (first, _) = marker.clone().unwrap();
+    let size = 4145;
+    let record = |n: usize| first + n * size..first + (n + 1) * size;
+    let cut = [&whole[..record(3).start], &whole[record(3).end..]].concat();
+    let swapped = [&whole[..record(3).start], &whole[record(4)], &whole[record(3)], &whole[record(4).end..]].concat();
+    let doubled = [&whole[..record(3).end], &whole[record(3).start..]].concat();
+    for (what, bytes, complete) in [("cut", cut, false), ("swapped", swapped, true), ("doubled", doubled, true)] {
+        std::fs::write(&path, bytes).unwrap();
+        let mut stack = stack.clone();
+        let who = identity(&stack);
+        let done = restore(&path, &mut stack, &who).unwrap();
+        assert_eq!(done.is_complete(), complete, "{what}: {done:?}");
+        assert_eq!(path.exists(), !complete, "{what}");
+        assert_eq!(Model::memory(&stack).changed().is_empty(), complete, "{what}");
+    }
+}
+
+/// What was torn by a power cut is no damage: nothing was overwritten for it.
+#[test]
+fn a_torn_end_is_forgiven() {
+    let (_directory, path, stack) = cut_off(&genuine(), 1200);
+    let whole = std::fs::read(&path).unwrap();
+    let mut torn = whole.clone();
+    let record = whole[whole.len() - 6000..].to_vec();
+    torn.extend_from_slice(&record);
+    torn.extend_from_slice(&[0; 5000]);
+    std::fs::write(&path, &torn).unwrap();
+    let mut stack = stack.clone();
+    let who = identity(&stack);
+    assert!(restore(&path, &mut stack, &who).unwrap().is_complete());
+    assert_eq!(Model::memory(&stack).changed(), [0; 0]);
+}
+
+#[test]
+fn files_that_are_no_journal_of_this_format_get_one_clear_line() {
+    let (directory, path, mut stack) = cut_off(&genuine(), 1200);
+    let who = identity(&stack);
+    let mut told = |content: &[u8]| {
+        std::fs::write(&path, content).unwrap();
+        restore(&path, &mut stack, &who).unwrap_err().to_string()
+    };
+    assert!(told(b"assay-undo-log-1\x10\0\0\0").contains("format 1"));
+    assert!(told(b"assay-undo-log-2\xff\xff\xff\xff").contains("is no journal"));
+    assert!(told(b"").contains("is no journal"));
+    let missing = restore(&directory.path().join("none"), &mut stack, &who).unwrap_err().to_string();
+    assert!(missing.contains("no such journal") && !missing.contains("another place"), "{missing}");
+    let folder = restore(directory.path(), &mut stack, &who).unwrap_err().to_string();
+    assert!(folder.lines().count() == 1 && !folder.contains("another place"), "{folder}");
+    rustix::fs::mkfifoat(rustix::fs::CWD, directory.path().join("pipe"), rustix::fs::Mode::RWXU).unwrap();
+    let pipe = restore(&directory.path().join("pipe"), &mut stack, &who).unwrap_err();
+    assert!(matches!(pipe, RestoreError::Journal(JournalError::NotAJournal { .. })), "{pipe}");
+}
+
+/// Two addresses of one memory cell: the second save holds the probe's own block.
+#[test]
+fn a_restoration_of_aliases_may_be_broken_off_at_any_place() {
+    let model = Model::of(Geometry::wraparound(256 * MIB, 64 * MIB));
+    let all = operations(&model);
+    let mut begun_again = 0;
+    // The last third of a probe puts back and reads back.
+    for part in 6..14 {
+        let (_directory, path, mut stack) = cut_off(&model, all * part / 20);
+        let who = identity(&stack);
+        let calls = std::cell::Cell::new(0);
+        let mut limit = 10;
+        loop {
+            calls.set(0);
+            let stop = || {
+                calls.set(calls.get() + 1);
+                calls.get() > limit
+            };
+            let done = Restoration::new(&path, &who).until(&stop).run(&mut stack).unwrap();
+            if !done.stopped {
+                assert!(done.is_complete(), "{done:?}");
+                break;
+            }
+            assert!(path.exists() && done.journal_kept);
+            limit += 500;
+            begun_again += 1;
+        }
+        assert_eq!(Model::memory(&stack).changed(), [0; 0], "{part} twentieths");
+    }
+    assert!(begun_again > 8, "{begun_again}");
+}
