@@ -1,8 +1,10 @@
 //! fio's job files, read into a suite.
 
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use assay_core::suite::{Analysis, Suite, SuiteError, SuiteWorkload};
+use assay_core::text::quoted;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync};
 
@@ -32,32 +34,35 @@ struct Section {
     options: Options,
 }
 
+impl Section {
+    fn shown(&self) -> String {
+        quoted(&format!("[{}]", self.name))
+    }
+}
+
 /// Reads a job file; `file` is its name in messages. Every option either maps to a workload or is
 /// refused; none is passed over.
 ///
 /// # Errors
 /// [`SuiteError`] with the line of the first thing that is wrong.
 pub fn read_job_file(text: &str, file: &str) -> Result<JobFile, SuiteError> {
-    let fail = |line: usize, message: String| SuiteError {
-        file: file.to_owned(),
-        line,
-        message: message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect(),
-    };
+    let fail = |line: usize, message: String| SuiteError { file: file.to_owned(), line, message };
     let (sections, header) = sections(text, &fail)?;
     let Some(first) = sections.first() else {
         return Err(fail(1, "the file has no job: write a [section] with rw=, bs= and size=".to_owned()));
     };
     let mut notes = Vec::new();
+    let mut names = Names::default();
     let mut workloads: Vec<SuiteWorkload> = Vec::with_capacity(sections.len());
     for (index, section) in sections.iter().enumerate() {
         if index > 0 && !section.options.stonewall {
             let message = format!(
-                "[{}] would run at the same time as the job before it, which assay does not; add stonewall",
-                section.name
+                "{} would run at the same time as the job before it, which assay does not; add stonewall",
+                section.shown()
             );
             return Err(fail(section.line, message));
         }
-        let name = unused(&section.name, &workloads);
+        let name = names.unused(&section.name);
         workloads.push(workload(section, name, &mut notes).map_err(|e| fail(e.line, e.value))?);
     }
     let mut span = workloads.iter().filter_map(|w| w.span).max().unwrap_or(Bytes(BLOCK));
@@ -88,7 +93,7 @@ pub fn read_job_file(text: &str, file: &str) -> Result<JobFile, SuiteError> {
                 w.duration = None;
             }
             Suite {
-                name: unused(&header.name, &[]),
+                name: clean(&header.name),
                 version: header.version,
                 purpose: header.purpose,
                 budget: header.budget,
@@ -104,7 +109,7 @@ pub fn read_job_file(text: &str, file: &str) -> Result<JobFile, SuiteError> {
                 notes.push(format!("at most {limit} are written in all; --max-write changes that"));
             }
             Suite {
-                name: unused(&stem, &[]),
+                name: clean(&stem),
                 version: 1,
                 purpose: first.options.description.clone().unwrap_or_else(|| format!("fio job file {stem}")),
                 budget: budget.max(Duration::from_secs(1)),
@@ -140,7 +145,7 @@ fn sections(text: &str, fail: &Fail<'_>) -> Result<(Vec<Section>, Option<Header>
         }
         if let Some(inner) = line.strip_prefix('[') {
             let Some(name) = inner.strip_suffix(']').map(str::trim).filter(|n| !n.is_empty()) else {
-                return Err(fail(number, format!("`{line}` is no section; write [name]")));
+                return Err(fail(number, format!("{} is no section; write [name]", quoted(line))));
             };
             begun = true;
             in_global = name.eq_ignore_ascii_case("global");
@@ -164,7 +169,7 @@ fn sections(text: &str, fail: &Fail<'_>) -> Result<(Vec<Section>, Option<Header>
         let options = match (in_global, sections.last_mut()) {
             (true, _) => &mut global,
             (false, Some(section)) => &mut section.options,
-            (false, None) => return Err(fail(number, format!("option `{key}` stands before any [section]"))),
+            (false, None) => return Err(fail(number, format!("option {} stands before any [section]", quoted(key)))),
         };
         options.set(key, value, number).map_err(|message| fail(number, message))?;
     }
@@ -179,7 +184,7 @@ fn workload(section: &Section, name: String, notes: &mut Vec<String>) -> Result<
     let block = options.block.map_or(BLOCK, |b| b.value);
     let jobs = options.jobs.map_or(1, |j| j.value);
     let Some(size) = options.size else {
-        return Err(wrong(section.line, format!("[{}] has no size; write size=256m", section.name)));
+        return Err(wrong(section.line, format!("{} has no size; write size=256m", section.shown())));
     };
     let asked = options.depth.map_or(1, |d| d.value);
     let queue_depth = if options.queues() { asked } else { 1 };
@@ -254,21 +259,33 @@ fn workload(section: &Section, name: String, notes: &mut Vec<String>) -> Result<
     })
 }
 
-/// The name in letters that a suite may have, different from those taken.
-fn unused(name: &str, taken: &[SuiteWorkload]) -> String {
-    let mut clean: String = name
+/// A name in letters that a suite may have.
+fn clean(name: &str) -> String {
+    let clean: String = name
         .chars()
         .take(56)
         .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' })
         .collect();
-    if clean.is_empty() {
-        clean.push_str("job");
+    if clean.is_empty() { "job".to_owned() } else { clean }
+}
+
+/// Names of workloads, each different from those before it.
+#[derive(Default)]
+struct Names {
+    taken: HashSet<String>,
+    /// The number to try next for a name that is taken.
+    next: HashMap<String, usize>,
+}
+
+impl Names {
+    fn unused(&mut self, name: &str) -> String {
+        let clean = clean(name);
+        let mut candidate = clean.clone();
+        let number = self.next.entry(clean.clone()).or_insert(2);
+        while !self.taken.insert(candidate.clone()) {
+            candidate = format!("{clean}_{number}");
+            *number += 1;
+        }
+        candidate
     }
-    let mut candidate = clean.clone();
-    let mut number = 2;
-    while taken.iter().any(|w| w.name == candidate) {
-        candidate = format!("{clean}_{number}");
-        number += 1;
-    }
-    candidate
 }

@@ -9,7 +9,7 @@ mod fio;
 mod fold;
 mod job_file;
 mod options;
-mod output;
+pub mod output;
 mod plan;
 mod run;
 mod traffic;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use assay_core::suite::{MAX_BLOCK, MAX_JOBS, MAX_QUEUE_DEPTH};
+use assay_core::text::{label, quoted};
 use assay_core::workload::{Op, Pattern, Sync};
 
 use crate::values::{duration, size, switch};
@@ -98,7 +99,7 @@ impl Options {
                 let wanted = needed()?;
                 let known = SYNCHRONOUS.iter().chain(&ASYNCHRONOUS).find(|name| **name == wanted);
                 let known = known.ok_or_else(|| {
-                    format!("ioengine `{wanted}` does not map; use io_uring, libaio, psync, sync or pvsync")
+                    format!("ioengine {} does not map; use io_uring, libaio, psync, sync or pvsync", quoted(wanted))
                 })?;
                 self.engine = Some(known);
             }
@@ -121,7 +122,7 @@ impl Options {
                 self.kb_base = Some(match needed()? {
                     "1024" => 1024,
                     "1000" => 1000,
-                    other => return Err(format!("kb_base: `{other}` must be 1024 or 1000")),
+                    other => return Err(format!("kb_base: {} must be 1024 or 1000", quoted(other))),
                 });
             }
             "loops" => {
@@ -144,7 +145,8 @@ impl Options {
             "include" => return Err("`include` is refused: put the options into this file".to_owned()),
             _ => {
                 return Err(format!(
-                    "option `{key}` does not map to a workload of assay; remove it, or run the file with fio"
+                    "option {} does not map to a workload of assay; remove it, or run the file with fio",
+                    quoted(key)
                 ));
             }
         }
@@ -161,7 +163,10 @@ fn load(text: &str) -> Result<(Op, Pattern), String> {
         "rw" | "readwrite" => (Op::Mixed, Pattern::Sequential),
         "randrw" => (Op::Mixed, Pattern::Random),
         _ => {
-            return Err(format!("rw `{text}` does not map; use read, write, rw, randread, randwrite or randrw"));
+            return Err(format!(
+                "rw {} does not map; use read, write, rw, randread, randwrite or randrw",
+                quoted(text)
+            ));
         }
     })
 }
@@ -179,18 +184,26 @@ fn block(text: &str, base: u64) -> Result<u64, String> {
     Ok(bytes)
 }
 
+/// A value for a message.
+fn shown(text: &str) -> String {
+    label(text, 80).unwrap_or_default()
+}
+
 fn count(key: &str, text: &str, limit: u32) -> Result<u32, String> {
-    text.parse().ok().filter(|n| (1..=limit).contains(n)).ok_or_else(|| format!("{key} = {text} must be 1 to {limit}"))
+    text.parse()
+        .ok()
+        .filter(|n| (1..=limit).contains(n))
+        .ok_or_else(|| format!("{key} = {} must be 1 to {limit}", shown(text)))
 }
 
 fn percent(key: &str, text: &str) -> Result<u8, String> {
-    text.parse().ok().filter(|n| *n <= 100).ok_or_else(|| format!("{key} = {text} must be 0 to 100"))
+    text.parse().ok().filter(|n| *n <= 100).ok_or_else(|| format!("{key} = {} must be 0 to 100", shown(text)))
 }
 
 fn each(key: &str, text: &str) -> Result<bool, String> {
     match text {
         "0" => Ok(false),
         "1" => Ok(true),
-        _ => Err(format!("{key} = {text} must be 1, a sync after every write, or 0")),
+        _ => Err(format!("{key} = {} must be 1, a sync after every write, or 0", shown(text))),
     }
 }

@@ -1,21 +1,28 @@
 //! fio's JSON (`--output-format=json+`) and its words on standard error.
 
 use assay_core::histogram::{BUCKETS, Histogram, bucket_of};
+use assay_core::text::label;
 use serde_json::Value;
 
 /// What one job, or a group of them, did in one direction or both.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Totals {
-    pub(crate) operations: u64,
-    pub(crate) read_bytes: u64,
-    pub(crate) written_bytes: u64,
-    pub(crate) iops: f64,
-    pub(crate) bytes_per_second: f64,
+pub struct Totals {
+    /// Operations completed.
+    pub operations: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Operations per second, summed over the jobs.
+    pub iops: f64,
+    /// Bytes per second, summed over the jobs.
+    pub bytes_per_second: f64,
     /// Longest of the jobs, in nanoseconds.
-    pub(crate) runtime_ns: u64,
-    pub(crate) histogram: Histogram,
+    pub runtime_ns: u64,
+    /// Latencies of all operations.
+    pub histogram: Histogram,
     /// First error number that a job reports.
-    pub(crate) errno: i32,
+    pub errno: i32,
 }
 
 impl Default for Totals {
@@ -35,7 +42,8 @@ impl Default for Totals {
 
 /// The document in fio's output: notes may precede it, and fio prints `nan` where it divides by
 /// nothing.
-pub(crate) fn document(text: &str) -> Option<Value> {
+#[must_use]
+pub fn document(text: &str) -> Option<Value> {
     let start = text.find('{')?;
     let body = &text[start..];
     // What follows the document is of no interest.
@@ -45,7 +53,8 @@ pub(crate) fn document(text: &str) -> Option<Value> {
 }
 
 /// Sums the jobs of this name. `synced`: the sync after a write is part of the operation.
-pub(crate) fn totals(document: &Value, job: &str, synced: bool) -> Totals {
+#[must_use]
+pub fn totals(document: &Value, job: &str, synced: bool) -> Totals {
     let mut sum = Totals::default();
     let jobs = document["jobs"].as_array().map(Vec::as_slice).unwrap_or_default();
     for entry in jobs.iter().filter(|j| j["jobname"] == job) {
@@ -61,8 +70,8 @@ pub(crate) fn totals(document: &Value, job: &str, synced: bool) -> Totals {
                 sum.written_bytes = u64::saturating_add(sum.written_bytes, bytes);
             }
             sum.operations = sum.operations.saturating_add(side["total_ios"].as_u64().unwrap_or(0));
-            sum.iops += side["iops"].as_f64().unwrap_or(0.0);
-            sum.bytes_per_second += side["bw_bytes"].as_f64().unwrap_or(0.0);
+            sum.iops = added(sum.iops, &side["iops"]);
+            sum.bytes_per_second = added(sum.bytes_per_second, &side["bw_bytes"]);
             sum.runtime_ns = sum.runtime_ns.max(side["runtime"].as_u64().unwrap_or(0).saturating_mul(1_000_000));
             let latency = latency(side);
             if direction == "write" && synced {
@@ -74,6 +83,11 @@ pub(crate) fn totals(document: &Value, job: &str, synced: bool) -> Totals {
         }
     }
     sum
+}
+
+/// What is beyond all numbers counts nothing, like fio's `inf`: a record with it could not be read.
+fn added(sum: f64, more: &Value) -> f64 {
+    Some(sum + more.as_f64().unwrap_or(0.0)).filter(|sum| sum.is_finite()).unwrap_or(0.0)
 }
 
 /// Latency from submission to completion; where fio is too old for that in buckets, from the
@@ -117,7 +131,8 @@ fn shifted(stats: &Value, add_ns: f64) -> Histogram {
 
 /// An I/O error in fio's words: whether it was a write, and where.
 /// `fio: io_u error on file x: Input/output error: read offset=4096, buflen=4096`
-pub(crate) fn io_error(words: &str) -> Option<(bool, u64)> {
+#[must_use]
+pub fn io_error(words: &str) -> Option<(bool, u64)> {
     let line = words.lines().find(|line| line.contains("io_u error"))?;
     let (before, after) = line.rsplit_once(" offset=")?;
     let digits = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
@@ -125,9 +140,10 @@ pub(crate) fn io_error(words: &str) -> Option<(bool, u64)> {
 }
 
 /// The most telling line that fio wrote, without its name in front.
-pub(crate) fn complaint(words: &str) -> String {
+#[must_use]
+pub fn complaint(words: &str) -> String {
     let line = words.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("no reason given");
-    line.strip_prefix("fio: ").unwrap_or(line).chars().filter(|c| !c.is_control()).take(300).collect()
+    label(line.strip_prefix("fio: ").unwrap_or(line), 300).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -169,6 +185,15 @@ mod tests {
         assert_eq!(io_error("fio: nothing"), None);
         assert_eq!(complaint("\nfio: file creation disallowed\nx"), "file creation disallowed");
         assert_eq!(complaint(""), "no reason given");
+    }
+
+    /// JSON has no infinity: the record could not be read again.
+    #[test]
+    fn rates_beyond_all_numbers_count_nothing() {
+        let side = r#"{"iops": 1e308, "bw_bytes": 1e308}"#;
+        let text = format!(r#"{{"jobs": [{{"jobname": "m", "read": {side}, "write": {side}}}]}}"#);
+        let sum = totals(&document(&text).unwrap(), "m", false);
+        assert_eq!((sum.iops, sum.bytes_per_second), (0.0, 0.0));
     }
 
     proptest! {

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use assay_core::text::quoted;
+
 /// A size in bytes, as fio reads it: `4k`, `1m`, `4096`, `0x1000`.
 ///
 /// With `kb_base` 1024, fio's default, `k`, `kB` and `Ki` are 1024 and `KiB` is 1000; with 1000
 /// it is the other way round as the standards have it (fio's manual, "Units"; seen with 3.33).
 pub(crate) fn size(text: &str, kb_base: u64) -> Result<u64, String> {
     let lower = text.trim().to_ascii_lowercase();
-    let wrong = || format!("`{text}` is not a size; write a whole number and a unit, like 4k, 1m or 2g");
+    let wrong = || format!("{} is not a size; write a whole number and a unit, like 4k, 1m or 2g", quoted(text));
     if let Some(hex) = lower.strip_prefix("0x") {
         return u64::from_str_radix(hex, 16).map_err(|_| wrong());
     }
@@ -34,13 +36,14 @@ pub(crate) fn size(text: &str, kb_base: u64) -> Result<u64, String> {
     };
     base.checked_pow(power)
         .and_then(|factor| number.checked_mul(factor))
-        .ok_or_else(|| format!("`{text}` is too large"))
+        .ok_or_else(|| format!("{} is too large", quoted(text)))
 }
 
 /// A duration; a bare number is seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let lower = text.trim().to_ascii_lowercase();
-    let wrong = || format!("`{text}` is not a duration; write a whole number and a unit, like 500ms, 30s or 10m");
+    let wrong =
+        || format!("{} is not a duration; write a whole number and a unit, like 500ms, 30s or 10m", quoted(text));
     let digits = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
     let (number, unit) = lower.split_at(digits);
     let number: u64 = number.parse().map_err(|_| wrong())?;
@@ -53,7 +56,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         "d" => 86_400_000_000,
         _ => return Err(wrong()),
     };
-    number.checked_mul(micros).map(Duration::from_micros).ok_or_else(|| format!("`{text}` is too long"))
+    number.checked_mul(micros).map(Duration::from_micros).ok_or_else(|| format!("{} is too long", quoted(text)))
 }
 
 /// A switch: `option`, `option=1` or `option=0`.
@@ -61,7 +64,7 @@ pub(crate) fn switch(value: Option<&str>) -> Result<bool, String> {
     match value.map(str::trim) {
         None | Some("1") => Ok(true),
         Some("0") => Ok(false),
-        Some(other) => Err(format!("`{other}` must be 0 or 1")),
+        Some(other) => Err(format!("{} must be 0 or 1", quoted(other))),
     }
 }
 

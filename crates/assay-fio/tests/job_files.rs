@@ -160,3 +160,35 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_refusal_repeats_no_character_that_a_terminal_obeys_and_nothing_long() {
+    let escapes = "\u{1b}[2J\u{202e}\u{9b}";
+    for text in [escapes.to_owned(), "x".repeat(3000)] {
+        for file in [
+            format!("[a]\n{text}=1\n"),
+            format!("[{text}]\nrw=read\n"),
+            format!("[{text}\n"),
+            format!("{text}=1\n"),
+            format!("[a]\nrw={text}\n"),
+            format!("[a]\nbs={text}\n"),
+            format!("[a]\nruntime={text}\n"),
+            format!("[a]\nioengine={text}\n"),
+            format!("[a]\niodepth={text}\n"),
+            format!("[a]\ndirect={text}\n"),
+        ] {
+            let message = read_job_file(&file, "bad.fio").unwrap_err().message;
+            assert_eq!(assay_core::text::harmless(&message), message);
+            assert!(message.chars().count() < 250, "{message}");
+        }
+    }
+}
+
+/// A file of the largest size that is read; each name was tried against all before it, for hours.
+#[test]
+fn equal_names_are_told_apart_in_no_time() {
+    let file = "[a]\nsize=1m\nstonewall\n".repeat(40_000);
+    let names: Vec<String> =
+        read_job_file(&file, "x.fio").unwrap().suite.workloads.into_iter().map(|w| w.name).collect();
+    assert_eq!((names[0].as_str(), names[1].as_str(), names[39_999].as_str()), ("a", "a_2", "a_40000"));
+}
