@@ -1,6 +1,6 @@
 //! Models with their units, and slots, as people write them.
 
-use assay_core::text::harmless;
+use assay_core::text::{harmless, quoted};
 use serde::Serialize;
 
 use super::error::PlanError;
@@ -60,7 +60,7 @@ impl Roster {
             let Some((model, units)) = entry.split_once('=') else {
                 return Err(PlanError::new(
                     place,
-                    format!("`{}` is no model with units; write model=unit,unit", harmless(entry)),
+                    format!("{} is no model with units; write model=unit,unit", quoted(entry)),
                 ));
             };
             let units: Vec<String> =
@@ -142,7 +142,7 @@ pub(super) fn check_shown(text: &str, place: &str) -> Result<(), PlanError> {
     if harmless(text) == text {
         return Ok(());
     }
-    Err(PlanError::new(place, format!("`{}` holds a character that cannot be shown; leave it out", harmless(text))))
+    Err(PlanError::new(place, format!("{} holds a character that cannot be shown; leave it out", quoted(text))))
 }
 
 /// Places that units sit in: at least one, none twice.

@@ -1,6 +1,7 @@
 //! Reading a plan file back: it is what was made, or it is refused.
 
 use assay_core::suite::Suite;
+use assay_core::text::{label, quoted};
 use assay_stats::experiment::{Meeting, Mode, Plan};
 use serde::Deserialize;
 use toml::Spanned;
@@ -10,6 +11,8 @@ use super::error::PlanError;
 use super::file::{FORMAT, VERSION};
 use super::names::{ModelUnits, Roster, Slots, check_shown};
 
+/// Most characters of what the TOML reader says.
+const LONGEST_MESSAGE: usize = 300;
 const AGAIN: &str = "get the unchanged file, or make a plan with `assay plan new`";
 
 /// What every version has.
@@ -92,7 +95,8 @@ pub fn read_plan(text: &str, file: &str) -> Result<ExperimentPlan, PlanError> {
     let line = |at: usize| text.get(..at.min(text.len())).map_or(1, |before| before.matches('\n').count() + 1);
     let fail = |at: usize, message: String| PlanError::in_line(file, line(at), message);
     let bad = |error: &toml::de::Error| {
-        let message = error.message().lines().collect::<Vec<_>>().join(" ");
+        // It repeats keys and values of the file.
+        let message = label(error.message(), LONGEST_MESSAGE).unwrap_or_default();
         fail(error.span().map_or(0, |span| span.start), format!("{message}; {AGAIN}"))
     };
     let head: Head = toml::from_str(text).map_err(|error| bad(&error))?;
@@ -113,6 +117,10 @@ pub fn read_plan(text: &str, file: &str) -> Result<ExperimentPlan, PlanError> {
     let parsed = Suite::parse(&suite.text, file).map_err(|error| {
         PlanError::in_line(file, suite_line, format!("in the plan's suite: {}; {AGAIN}", error.message))
     })?;
+    // The hash is over a text with a line for each round: other numbers would cost time and memory without end.
+    if raw.rounds != raw.round.len() {
+        return Err(changed());
+    }
     let plan = ExperimentPlan {
         seed: raw.seed,
         moves: match raw.moves {
@@ -170,14 +178,14 @@ fn check(plan: &ExperimentPlan) -> Result<(), String> {
     }
     let mut meetings = Vec::with_capacity(plan.cells.len());
     for cell in &plan.cells {
-        let named = format!("unit {} of {} in round {}", cell.unit, cell.model, cell.round);
+        let named = || format!("unit {} of {} in round {}", quoted(&cell.unit), quoted(&cell.model), cell.round);
         let unit = units.iter().position(|(m, u)| plan.roster.models()[*m].name == cell.model && *u == cell.unit);
         let slot = plan.slots.names().iter().position(|slot| *slot == cell.slot);
         let (Some(unit), Some(slot)) = (unit, slot) else {
-            return Err(format!("{named} is no unit of the plan, or in no slot of it"));
+            return Err(format!("{} is no unit of the plan, or in no slot of it", named()));
         };
         if !(1..=plan.orders.len()).contains(&cell.order) || cell.wave == 0 {
-            return Err(format!("{named} has no wave or no order of workloads"));
+            return Err(format!("{} has no wave or no order of workloads", named()));
         }
         meetings.push(Meeting { round: cell.round - 1, wave: cell.wave - 1, slot, unit });
     }

@@ -1,7 +1,7 @@
 //! Whether a flagged unit or its slot is to blame: what to measure, and what it says.
 
 use assay_core::record::Record;
-use assay_core::text::harmless;
+use assay_core::text::quoted;
 use assay_stats::experiment::{self, Effect, Swap};
 use serde::Serialize;
 
@@ -80,9 +80,7 @@ impl Place {
             Some((model, unit, slot)) if !model.is_empty() && !unit.is_empty() && !slot.is_empty() => {
                 Ok(Self { model: model.to_owned(), unit: unit.to_owned(), slot: slot.to_owned() })
             }
-            _ => {
-                Err(PlanError::new(place, format!("`{}` is no unit in a slot; write MODEL=UNIT@SLOT", harmless(text))))
-            }
+            _ => Err(PlanError::new(place, format!("{} is no unit in a slot; write MODEL=UNIT@SLOT", quoted(text)))),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What is asked of a ranking.
 
+use assay_core::text::quoted;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern};
 
@@ -65,7 +66,8 @@ impl LoadAsk {
         let mut ask = Self::default();
         let bad = |word: &str| {
             format!(
-                "`{word}` is no part of a load; say it like `random read 4 KiB`, `sequential write 1MiB, QD 8, 4 jobs`"
+                "{} is no part of a load; say it like `random read 4 KiB`, `sequential write 1MiB, QD 8, 4 jobs`",
+                quoted(word)
             )
         };
         while let Some(word) = words.next() {

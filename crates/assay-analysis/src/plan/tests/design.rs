@@ -103,6 +103,8 @@ fn a_changed_or_newer_or_broken_file_is_refused_with_its_line() {
     let text = plan.to_text();
     for (from, to, place, words) in [
         ("rounds = 2", "rounds = 3", "p.toml:5", "changed after it was made"),
+        // Each round is a line of what is hashed: so many would never be hashed.
+        ("rounds = 2", "rounds = 9223372036854775807", "p.toml:5", "changed after it was made"),
         ("slot = \"1\"", "slot = \"2\"", "p.toml:5", "changed after it was made"),
         ("seed = ", "seed = 1", "p.toml:5", "changed after it was made"),
         ("budget = ", "# budget = ", "p.toml", "missing field `budget`"),
@@ -133,6 +135,7 @@ fn a_hash_that_fits_does_not_make_a_bad_plan_sound() {
     for (error, words) in [
         (spoiled(|p| p.cells[0].slot = p.cells[1].slot.clone()), "planned"),
         (spoiled(|p| p.cells[0].slot = "9".to_owned()), "in no slot of it"),
+        (spoiled(|p| p.cells[0].unit = "\n\u{1b}[2J".to_owned()), "unit `\u{fffd}\u{fffd}[2J` of"),
         (spoiled(|p| p.cells[0].order = 7), "no order of workloads"),
         (spoiled(|p| p.cells[0].wave = 0), "no wave"),
         (spoiled(|p| p.waves = 1 << 60), "do not fit the cells"),
