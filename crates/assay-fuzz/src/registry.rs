@@ -71,6 +71,28 @@ pub const TARGETS: &[Target] = &[
         mutations: 300,
         run: targets::text::run,
     },
+    Target {
+        name: "job_file",
+        what: "fio's job files",
+        seeds: targets::job_file::seeds,
+        mutations: 60,
+        run: targets::job_file::run,
+    },
+    Target {
+        name: "fio_output",
+        what: "what fio prints",
+        seeds: targets::fio_output::seeds,
+        mutations: 200,
+        run: targets::fio_output::run,
+    },
+    Target { name: "plan", what: "plan files", seeds: targets::plan::seeds, mutations: 60, run: targets::plan::run },
+    Target {
+        name: "words",
+        what: "names, loads and prices of the command line",
+        seeds: targets::words::seeds,
+        mutations: 200,
+        run: targets::words::run,
+    },
 ];
 
 /// The target with this name.

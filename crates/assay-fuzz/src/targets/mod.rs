@@ -1,6 +1,10 @@
 //! The targets, one module each: `run` makes the claims, `seeds` gives inputs to begin with.
 
+pub(crate) mod fio_output;
+pub(crate) mod job_file;
+pub(crate) mod plan;
 pub(crate) mod sensor;
 pub(crate) mod suite;
 pub(crate) mod text;
 pub(crate) mod units;
+pub(crate) mod words;
