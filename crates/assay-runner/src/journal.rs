@@ -24,8 +24,12 @@ pub(crate) struct Journal {
 
 impl Journal {
     pub(crate) fn new(started: &str, started_ns: u64) -> Self {
-        let repeat = Repeat {
-            started: started.to_owned(),
+        Self { repeat: Self::empty(started.to_owned()), saved_ns: 0, started_ns }
+    }
+
+    fn empty(started: String) -> Repeat {
+        Repeat {
+            started,
             elapsed_ns: 0,
             operations: 0,
             bytes: 0,
@@ -41,8 +45,7 @@ impl Journal {
             last_done_ns: 0,
             steady: None,
             outcome: Outcome::Running,
-        };
-        Self { repeat, saved_ns: 0, started_ns }
+        }
     }
 
     /// Takes a sample, and saves what there is when it is time.
@@ -70,9 +73,13 @@ impl Journal {
         let settings = record.settings.clone();
         record.settings.written_bytes += repeat.bytes;
         record.settings.elapsed_ns = emitter.elapsed_ns();
-        record.measurements[index].repeats.push(repeat.clone());
+        // Lent to the record, not copied: after a week it has 600,000 samples.
+        let repeats = &mut record.measurements[index].repeats;
+        repeats.push(std::mem::replace(repeat, Self::empty(String::new())));
         emitter.checkpoint(record, scratch);
-        record.measurements[index].repeats.pop();
+        if let Some(lent) = record.measurements[index].repeats.pop() {
+            self.repeat = lent;
+        }
         record.settings = settings;
     }
 }

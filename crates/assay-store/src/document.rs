@@ -48,6 +48,11 @@ pub(crate) fn read(json: &str) -> Result<Record, StoreError> {
     serde_json::from_str(json).map_err(|error| no(error.to_string()))
 }
 
+/// How far a record is, to tell the newer of two states of one run: its time, and whether it is over.
+pub(crate) fn progress(record: &Record) -> (u64, bool) {
+    (record.settings.elapsed_ns, record.outcome != Outcome::Running)
+}
+
 /// What is kept of a record beside its document, to find and list it.
 #[derive(Debug)]
 pub(crate) struct Columns {
@@ -78,6 +83,24 @@ impl Columns {
             outcome: to_json(&record.outcome).map_err(no)?,
             verdict: name(&record.validity.verdict).map_err(no)?,
         })
+    }
+
+    /// All that the store draws from the record, to see whether it has changed.
+    pub(crate) fn head(&self, record: &Record) -> Value {
+        serde_json::json!([
+            self.created_us,
+            self.title,
+            self.kind,
+            self.outcome,
+            self.verdict,
+            record.created,
+            record.labels,
+            record.medium.model,
+            record.medium.unit,
+            record.host.hostname,
+            record.host.slot,
+            record.suite.name,
+        ])
     }
 }
 

@@ -16,5 +16,5 @@ pub use dir::data_dir;
 pub use error::StoreError;
 pub use id::new_id;
 pub use owner::{Life, Owner};
-pub use sqlite::SqliteStore;
+pub use sqlite::{SqliteStore, make_directory};
 pub use store::{Abandoned, Change, RunState, Saved, Store, Stored, Summary};

@@ -19,9 +19,24 @@ pub(crate) fn store_in(dir: &Path) -> PathBuf {
     dir.join(NAME)
 }
 
-/// Makes the directory, for this user only: serial numbers live there.
-pub(crate) fn make_directory(dir: &Path) -> Result<(), StoreError> {
+/// Makes the data directory, or one in it, and those above that are missing, for this user only:
+/// serial numbers and host names live there. One that is there stays as it is.
+///
+/// # Errors
+/// [`StoreError::NotADirectory`], or the system's refusal.
+pub fn make_directory(dir: &Path) -> Result<(), StoreError> {
+    let missing = !dir.is_dir();
     match DirBuilder::new().recursive(true).mode(0o700).create(dir) {
+        Ok(()) if missing => {
+            // One that is above may be new too; a power cut then takes the store with it.
+            for above in dir.ancestors().skip(1) {
+                sync_directory(above).map_err(|error| explain::system("create", dir, error))?;
+                if above.as_os_str().is_empty() || above.parent().is_none_or(Path::exists) {
+                    break;
+                }
+            }
+            Ok(())
+        }
         Ok(()) => Ok(()),
         Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory) => {
             Err(StoreError::NotADirectory { path: in_the_way(dir) })
@@ -30,12 +45,28 @@ pub(crate) fn make_directory(dir: &Path) -> Result<(), StoreError> {
     }
 }
 
+/// Returns when the names in the directory survive a power cut.
+fn sync_directory(dir: &Path) -> io::Result<()> {
+    let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+    let synced = File::open(dir).and_then(|dir| dir.sync_all());
+    match synced {
+        // A directory that may be used and not read, and file systems that sync no directories (fsync(2)).
+        Err(error)
+            if matches!(error.raw_os_error().map(Errno::from_raw_os_error), Some(Errno::ACCESS | Errno::INVAL)) =>
+        {
+            Ok(())
+        }
+        other => other,
+    }
+}
+
 /// Makes the file, for this user only, unless it is there; SQLite gives its -wal and -shm the
 /// same mode. The file is never opened where it exists: closing it would drop the locks that
 /// another connection of this process holds (POSIX locks, fcntl_locking(2)).
 pub(crate) fn make_file(file: &Path) -> Result<(), StoreError> {
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(file) {
-        Ok(_) => Ok(()),
+        // SQLite syncs the directory for its log, not for the file itself.
+        Ok(_) => file.parent().map_or(Ok(()), sync_directory).map_err(|error| explain::system("create", file, error)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(explain::system("create", file, error)),
     }
@@ -115,14 +146,15 @@ pub(crate) fn lock_set_up(dir: &Path, file: &Path, patience: Duration) -> Result
     }
 }
 
-/// Whether other hosts may have the same file open. A write-ahead log needs memory that all its
-/// users share, so it must not be used there (<https://www.sqlite.org/wal.html>).
-pub(crate) fn is_shared_between_hosts(dir: &Path) -> io::Result<bool> {
-    Ok(is_network(statfs(dir)?.f_type as u64 & 0xffff_ffff))
+/// Kind of a directory's file system, as statfs(2) gives it.
+pub(crate) fn kind_of(dir: &Path) -> io::Result<u64> {
+    Ok(statfs(dir)?.f_type as u64 & 0xffff_ffff)
 }
 
+/// Whether other hosts may have the same file open. A write-ahead log needs memory that all its
+/// users share, so it must not be used there (<https://www.sqlite.org/wal.html>).
 /// Magic numbers of statfs(2) and linux/magic.h.
-fn is_network(magic: u64) -> bool {
+pub(crate) fn is_network(magic: u64) -> bool {
     matches!(
         magic,
         0x6969          // NFS

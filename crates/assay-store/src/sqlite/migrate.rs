@@ -13,7 +13,8 @@ const APPLICATION: i64 = 0x6173_7379;
 
 /// Step n brings a store of version n to version n + 1 (`PRAGMA user_version`). Steps are added,
 /// never changed.
-pub(crate) const STEPS: &[&str] = &["
+pub(crate) const STEPS: &[&str] = &[
+    "
     CREATE TABLE record (
         number     INTEGER PRIMARY KEY,
         id         TEXT NOT NULL UNIQUE,
@@ -58,7 +59,16 @@ pub(crate) const STEPS: &[&str] = &["
         name  TEXT PRIMARY KEY,
         value BLOB NOT NULL
     ) STRICT, WITHOUT ROWID;
-"];
+",
+    // What grows while a run is under way: see parts.rs.
+    "
+    CREATE TABLE part (
+        number INTEGER PRIMARY KEY,
+        series TEXT NOT NULL,
+        json   TEXT NOT NULL
+    ) STRICT;
+",
+];
 
 /// What a database is to this version.
 #[derive(Debug, PartialEq, Eq)]

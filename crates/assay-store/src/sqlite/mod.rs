@@ -4,7 +4,9 @@ mod explain;
 mod files;
 mod migrate;
 mod open;
+mod parts;
 mod read;
 mod write;
 
+pub use files::make_directory;
 pub use open::SqliteStore;

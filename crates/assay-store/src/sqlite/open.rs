@@ -1,6 +1,7 @@
 //! Opening: for a run, which makes the store, and for reading, which makes nothing.
 
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,6 +13,7 @@ use rustix::fs::Access;
 use super::explain;
 use super::files::{self, Found, Inode};
 use super::migrate::{self, STEPS, State};
+use super::parts::Growth;
 use crate::error::StoreError;
 
 /// How long to wait for another process, unless told otherwise.
@@ -27,6 +29,8 @@ pub struct SqliteStore {
     pub(super) file: PathBuf,
     pub(super) read_only: bool,
     pub(super) inode: Inode,
+    /// What was saved last of the run under way.
+    pub(super) growth: Option<Growth>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,27 +49,40 @@ impl SqliteStore {
     /// Every case of [`StoreError`] with exit code 4. A file that is damaged, newer or of another
     /// program is left as it is.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        Self::open_within(dir, PATIENCE)
+    }
+
+    /// The same, waiting at most so long for other processes.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`].
+    pub fn open_within(dir: &Path, patience: Duration) -> Result<Self, StoreError> {
+        Self::open_on(dir, patience, files::kind_of)
+    }
+
+    /// The same; `kind` says on what kind of file system the directory lies.
+    fn open_on(dir: &Path, patience: Duration, kind: fn(&Path) -> io::Result<u64>) -> Result<Self, StoreError> {
         files::make_directory(dir)?;
         let file = files::store_in(dir);
         files::may("write", dir, Access::WRITE_OK | Access::EXEC_OK)?;
-        let set_up = files::lock_set_up(dir, &file, PATIENCE)?;
+        let set_up = files::lock_set_up(dir, &file, patience)?;
         files::make_file(&file)?;
         let found = files::look(&file)?;
         files::may("write", &file, Access::READ_OK | Access::WRITE_OK)?;
         let explain = |error| explain::database(&file, error);
-        let mut conn = connect(&file, Mode::ReadWrite).map_err(explain)?;
+        let mut conn = connect(&file, Mode::ReadWrite, patience).map_err(explain)?;
         let state = migrate::state(&conn, &file, STEPS)?;
         if conn.is_readonly("main").map_err(explain)? {
             return Err(StoreError::ReadOnly { path: file });
         }
         check(&conn, &file, &found)?;
-        set_journal(&conn, dir).map_err(explain)?;
+        set_journal(&conn, kind(dir)).map_err(explain)?;
         if state != State::Current {
             migrate::migrate(&mut conn, &file, STEPS)?;
         }
         drop(set_up);
         let inode = files::inode(&file)?;
-        Ok(Self { conn, file, read_only: false, inode })
+        Ok(Self { conn, file, read_only: false, inode, growth: None })
     }
 
     /// Opens the store in `dir` if there is one, without making anything. One that cannot be
@@ -95,7 +112,7 @@ impl SqliteStore {
             State::Current => {}
         }
         let inode = files::inode(&file)?;
-        Ok(Some(Self { conn, file, read_only, inode }))
+        Ok(Some(Self { conn, file, read_only, inode, growth: None }))
     }
 
     /// Waits at most so long for another process, instead of five seconds.
@@ -111,7 +128,7 @@ impl SqliteStore {
     }
 }
 
-fn connect(file: &Path, mode: Mode) -> rusqlite::Result<Connection> {
+fn connect(file: &Path, mode: Mode, patience: Duration) -> rusqlite::Result<Connection> {
     // Without OpenFlags::SQLITE_OPEN_URI, so that a directory called `file:…` is only a name.
     let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = match mode {
@@ -122,7 +139,7 @@ fn connect(file: &Path, mode: Mode) -> rusqlite::Result<Connection> {
             flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
         )?,
     };
-    conn.busy_timeout(PATIENCE)?;
+    conn.busy_timeout(patience)?;
     // The file may have come from elsewhere: nothing in its schema gets to run
     // (<https://www.sqlite.org/security.html>).
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -140,7 +157,7 @@ fn connect(file: &Path, mode: Mode) -> rusqlite::Result<Connection> {
 /// Connects as well as the file system allows.
 fn connect_somehow(file: &Path) -> Result<(Connection, State), StoreError> {
     let attempt = |mode| {
-        connect(file, mode)
+        connect(file, mode, PATIENCE)
             .and_then(|conn| {
                 // The first read is what needs the log and the shared memory.
                 conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
@@ -194,9 +211,9 @@ fn check(conn: &Connection, file: &Path, found: &Found) -> Result<(), StoreError
     if answer == "ok" { Ok(()) } else { Err(StoreError::Damaged { path: file.to_owned(), detail: answer }) }
 }
 
-fn set_journal(conn: &Connection, dir: &Path) -> rusqlite::Result<()> {
+fn set_journal(conn: &Connection, kind: io::Result<u64>) -> rusqlite::Result<()> {
     // Where the kind of file system is unknown, the mode that is right everywhere.
-    let shared = files::is_shared_between_hosts(dir).unwrap_or(true);
+    let shared = kind.map_or(true, files::is_network);
     conn.pragma_update_and_check(None, "journal_mode", if shared { "DELETE" } else { "WAL" }, |_| Ok(()))
 }
 
@@ -208,5 +225,55 @@ mod tests {
     fn odd_characters_of_a_path_are_only_a_name_in_the_uri() {
         let uri = immutable_uri(Path::new("/a b/c?d#e%f/ä.sqlite"));
         assert_eq!(uri.to_str().unwrap(), "file:///a%20b/c%3Fd%23e%25f/%C3%A4.sqlite?immutable=1");
+    }
+
+    /// What the connection of a store answers to a pragma.
+    fn pragma<T: rusqlite::types::FromSql>(store: &SqliteStore, name: &str) -> T {
+        store.conn.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).unwrap()
+    }
+
+    /// Without these a power cut takes what was acknowledged, or the file of another program runs code.
+    #[track_caller]
+    fn assert_safe(store: &SqliteStore) {
+        assert_eq!(pragma::<i64>(store, "synchronous"), 2, "FULL: every commit is synced");
+        assert_eq!(pragma::<i64>(store, "foreign_keys"), 1);
+        assert_eq!(pragma::<i64>(store, "cell_size_check"), 1);
+        assert_eq!(pragma::<i64>(store, "trusted_schema"), 0);
+        let on = |config| store.conn.db_config(config).unwrap();
+        assert!(on(DbConfig::SQLITE_DBCONFIG_DEFENSIVE));
+        assert!(!on(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER) && !on(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW));
+    }
+
+    #[test]
+    fn every_commit_is_synced_however_the_store_is_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_safe(&SqliteStore::open(dir.path()).unwrap());
+        assert_safe(&SqliteStore::open_existing(dir.path()).unwrap().unwrap());
+        let file = files::store_in(dir.path());
+        for mode in [Mode::ReadOnly, Mode::Immutable] {
+            let conn = connect(&file, mode, PATIENCE).unwrap();
+            let inode = files::inode(&file).unwrap();
+            assert_safe(&SqliteStore { conn, file: file.clone(), read_only: true, inode, growth: None });
+        }
+    }
+
+    #[test]
+    fn the_log_that_needs_shared_memory_is_used_on_local_file_systems_only() {
+        type Kind = fn(&Path) -> io::Result<u64>;
+        let nfs: Kind = |_| Ok(0x6969);
+        let fuse: Kind = |_| Ok(0x6573_5546);
+        let unknown: Kind = |_| Err(io::ErrorKind::Unsupported.into());
+        let ext4: Kind = |_| Ok(0xef53);
+        for (kind, mode) in [(nfs, "delete"), (fuse, "delete"), (unknown, "delete"), (ext4, "wal")] {
+            let dir = tempfile::tempdir().unwrap();
+            let store = SqliteStore::open_on(dir.path(), PATIENCE, kind).unwrap();
+            assert_eq!(pragma::<String>(&store, "journal_mode"), mode);
+            assert_safe(&store);
+            drop(store);
+            // A store that was local is changed over when it is opened on a shared file system.
+            drop(SqliteStore::open_on(dir.path(), PATIENCE, ext4).unwrap());
+            let moved = SqliteStore::open_on(dir.path(), PATIENCE, kind).unwrap();
+            assert_eq!(pragma::<String>(&moved, "journal_mode"), mode);
+        }
     }
 }

@@ -9,6 +9,7 @@ use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, params_from_iter};
 
 use super::open::SqliteStore;
+use super::parts;
 use crate::document;
 use crate::error::StoreError;
 use crate::id::{as_meant, is_id};
@@ -33,10 +34,8 @@ impl Store for SqliteStore {
     }
 
     fn load(&self, id: &str) -> Result<Stored, StoreError> {
-        let document: String = self
-            .conn
-            .prepare_cached("SELECT json FROM document JOIN record ON number = record WHERE id = ?1")
-            .and_then(|mut select| select.query_row([id], |row| row.get(0)).optional())
+        let document = self
+            .document(id)
             .map_err(|error| self.explain(error))?
             .ok_or_else(|| StoreError::UnknownId { query: id.to_owned() })?;
         match document::read(&document) {
@@ -126,7 +125,8 @@ impl Filter {
         let mut values = vec![Value::Text(value.to_owned())];
         let sql = match property {
             Property::Model => label_or!("model", "product = ?1 COLLATE NOCASE OR title = ?1 COLLATE NOCASE"),
-            Property::Unit => label_or!("unit", "unit = ?1 COLLATE NOCASE"),
+            // A serial number of blanks or zeros is none: it would make one unit of many.
+            Property::Unit => label_or!("unit", "(unit = ?1 COLLATE NOCASE AND trim(unit, ' 0') <> '')"),
             Property::Slot => label_or!("slot", "slot = ?1 COLLATE NOCASE"),
             Property::Suite => "WHERE suite = ?1 COLLATE NOCASE",
             Property::Kind => "WHERE kind = ?1 COLLATE NOCASE",
@@ -140,6 +140,16 @@ impl Filter {
 }
 
 impl SqliteStore {
+    fn document(&self, id: &str) -> rusqlite::Result<Option<String>> {
+        // One view of the store for the document and its parts.
+        let view = self.conn.unchecked_transaction()?;
+        let number: Option<i64> = view
+            .prepare_cached("SELECT number FROM record WHERE id = ?1")?
+            .query_row([id], |row| row.get(0))
+            .optional()?;
+        number.map_or(Ok(None), |number| parts::document(&view, number))
+    }
+
     fn ids(&self, text: &str, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
         match query {
             Query::All => self.select_ids("SELECT id FROM record ORDER BY created_us, number", Vec::new()),

@@ -10,6 +10,7 @@ use assay_core::record::Record;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, named_params, params};
 
 use super::open::SqliteStore;
+use super::parts::{self, Growth};
 use crate::document::{self, Columns};
 use crate::error::StoreError;
 use crate::owner::{Life, Owner};
@@ -19,7 +20,7 @@ impl SqliteStore {
     /// Every change is synced before it counts as made: a power cut then loses at most the repeat
     /// under way, and no page is left for the kernel to write back in the middle of the next
     /// repeat, where the store may lie on the medium under test.
-    fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
+    pub(super) fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
         if self.read_only {
             return Err(StoreError::ReadOnly { path: self.file.clone() });
         }
@@ -34,19 +35,22 @@ impl SqliteStore {
 
     pub(super) fn save_record(&mut self, record: &Record, run: RunState<'_>) -> Result<(), StoreError> {
         let columns = Columns::of(record)?;
-        let json = document::to_json(record).map_err(|reason| StoreError::NotARecord { reason })?;
         let file = self.file.clone();
+        // Whatever fails from here on, the next save writes all of it.
+        let growth = self.growth.take();
         let tx = self.begin()?;
-        let write = || {
-            let number = put(&tx, record, &columns, &json)?;
-            match run {
-                RunState::Running { owner, scratch } => put_run(&tx, number, owner, scratch)?,
-                RunState::Finished => drop_run(&tx, number)?,
-            }
-            Ok(())
+        let written = match run {
+            RunState::Running { owner, scratch } => grow(&tx, growth, record, &columns, owner, scratch).map(Some),
+            RunState::Finished => finish(&tx, record, &columns).map(|()| None),
         };
-        let written = write();
-        written.and_then(|()| tx.commit()).map_err(|error| super::explain::database(&file, error))
+        let growth = written.and_then(|growth| tx.commit().map(|()| growth));
+        self.growth = growth.map_err(|error| super::explain::database(&file, error))?;
+        Ok(())
+    }
+
+    /// The next save of this record writes all of it.
+    pub(super) fn forget_growth(&mut self, id: &str) {
+        self.growth = self.growth.take().filter(|growth| growth.id != id);
     }
 
     pub(super) fn save_text(&mut self, json: &str) -> Result<Saved, StoreError> {
@@ -60,7 +64,7 @@ impl SqliteStore {
         let there = there(&tx, &record.id).map_err(explain)?;
         let change = match there {
             None => Change::Added,
-            Some(there) if there.json == json => Change::Unchanged,
+            Some(there) if there.json.as_deref() == Some(json) => Change::Unchanged,
             Some(there) if there.copied_while_running() => Change::Replaced,
             Some(_) => return Err(StoreError::Conflict { id: record.id }),
         };
@@ -79,9 +83,12 @@ impl SqliteStore {
         if let Some(run) = running.iter().find(|run| run.owner.life() == Life::Alive) {
             return Err(StoreError::StillRunning { id: id.to_owned(), pid: run.owner.pid });
         }
-        if tx.execute("DELETE FROM record WHERE id = ?1", [id]).map_err(explain)? == 0 {
-            return Err(StoreError::UnknownId { query: id.to_owned() });
-        }
+        let number: Option<i64> = tx
+            .query_row("DELETE FROM record WHERE id = ?1 RETURNING number", [id], |row| row.get(0))
+            .optional()
+            .map_err(explain)?;
+        let number = number.ok_or_else(|| StoreError::UnknownId { query: id.to_owned() })?;
+        parts::drop_parts(&tx, number).map_err(explain)?;
         tx.commit().map_err(explain)
     }
 
@@ -101,7 +108,9 @@ impl SqliteStore {
                 continue;
             }
             // A document of a newer version stays for that version to close.
-            let Ok(mut record) = document::read(&run.json) else { continue };
+            let Some(json) = parts::document(&tx, run.number).map_err(explain)? else { continue };
+            let Ok(mut record) = document::read(&json) else { continue };
+            put_document(&tx, run.number, &json).map_err(explain)?;
             if record.outcome == Outcome::Running {
                 record.outcome = document::abandoned(&record, &run.owner, life);
                 close(&tx, run.number, &record.outcome).map_err(explain)?;
@@ -114,8 +123,57 @@ impl SqliteStore {
     }
 }
 
+/// Saves a record under way: what is new of it, where the rest is as it was saved before.
+fn grow(
+    tx: &Transaction<'_>,
+    growth: Option<Growth>,
+    record: &Record,
+    columns: &Columns,
+    owner: &Owner,
+    scratch: Option<&Path>,
+) -> rusqlite::Result<Growth> {
+    let head = columns.head(record);
+    let run = (owner.clone(), scratch.map(Path::to_owned));
+    let rest = json(&parts::rest(record))?;
+    if let Some(mut growth) = growth
+        && growth.head == head
+        && growth.run == run
+        && growth.fits(tx, record)?
+        && tx
+            .prepare_cached("UPDATE document SET json = ?2 WHERE record = ?1")?
+            .execute(params![growth.number, rest])?
+            == 1
+    {
+        growth.append(tx, record)?;
+        return Ok(growth);
+    }
+    let number = put(tx, record, columns, &rest)?;
+    put_run(tx, number, owner, scratch)?;
+    let mut growth = Growth::new(&record.id, number, head, run);
+    growth.append(tx, record)?;
+    Ok(growth)
+}
+
+fn finish(tx: &Transaction<'_>, record: &Record, columns: &Columns) -> rusqlite::Result<()> {
+    let number = put(tx, record, columns, &json(record)?)?;
+    drop_run(tx, number)
+}
+
+fn json(record: &Record) -> rusqlite::Result<String> {
+    document::to_json(record).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+}
+
+/// Writes a document whole, in place of its parts.
+fn put_document(tx: &Transaction<'_>, number: i64, json: &str) -> rusqlite::Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO document (record, json) VALUES (?1, ?2) ON CONFLICT (record) DO UPDATE SET json = excluded.json",
+    )?
+    .execute(params![number, json])?;
+    parts::drop_parts(tx, number)
+}
+
 /// Writes a record's rows and gives its number.
-fn put(tx: &Transaction<'_>, record: &Record, columns: &Columns, json: &str) -> rusqlite::Result<i64> {
+pub(super) fn put(tx: &Transaction<'_>, record: &Record, columns: &Columns, json: &str) -> rusqlite::Result<i64> {
     let number = tx
         .prepare_cached(
             "INSERT INTO record (id, created, created_us, title, kind, product, unit, host, slot, suite, outcome, verdict)
@@ -143,10 +201,7 @@ fn put(tx: &Transaction<'_>, record: &Record, columns: &Columns, json: &str) -> 
             },
             |row| row.get(0),
         )?;
-    tx.prepare_cached(
-        "INSERT INTO document (record, json) VALUES (?1, ?2) ON CONFLICT (record) DO UPDATE SET json = excluded.json",
-    )?
-    .execute(params![number, json])?;
+    put_document(tx, number, json)?;
     tx.prepare_cached("DELETE FROM label WHERE record = ?1")?.execute([number])?;
     let mut insert = tx.prepare_cached("INSERT INTO label (record, key, value) VALUES (?1, ?2, ?3)")?;
     for (key, value) in &record.labels {
@@ -155,7 +210,12 @@ fn put(tx: &Transaction<'_>, record: &Record, columns: &Columns, json: &str) -> 
     Ok(number)
 }
 
-fn put_run(tx: &Transaction<'_>, number: i64, owner: &Owner, scratch: Option<&Path>) -> rusqlite::Result<()> {
+pub(super) fn put_run(
+    tx: &Transaction<'_>,
+    number: i64,
+    owner: &Owner,
+    scratch: Option<&Path>,
+) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT OR REPLACE INTO run (record, pid, start_time, boot_id, host, pid_namespace, scratch)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -172,7 +232,7 @@ fn put_run(tx: &Transaction<'_>, number: i64, owner: &Owner, scratch: Option<&Pa
     Ok(())
 }
 
-fn drop_run(tx: &Transaction<'_>, number: i64) -> rusqlite::Result<()> {
+pub(super) fn drop_run(tx: &Transaction<'_>, number: i64) -> rusqlite::Result<()> {
     tx.prepare_cached("DELETE FROM run WHERE record = ?1")?.execute([number])?;
     Ok(())
 }
@@ -191,7 +251,7 @@ fn close(tx: &Transaction<'_>, number: i64, outcome: &Outcome) -> rusqlite::Resu
 
 /// What stands under an id.
 struct There {
-    json: String,
+    json: Option<String>,
     outcome: String,
     owned: bool,
 }
@@ -203,28 +263,29 @@ impl There {
 }
 
 fn there(conn: &Connection, id: &str) -> rusqlite::Result<Option<There>> {
-    conn.query_row(
-        "SELECT json, outcome, EXISTS (SELECT 1 FROM run WHERE run.record = number)
-         FROM record JOIN document ON document.record = number WHERE id = ?1",
-        [id],
-        |row| Ok(There { json: row.get(0)?, outcome: row.get(1)?, owned: row.get(2)? }),
-    )
-    .optional()
+    let row = conn
+        .query_row(
+            "SELECT number, outcome, EXISTS (SELECT 1 FROM run WHERE run.record = number) FROM record WHERE id = ?1",
+            [id],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )
+        .optional()?;
+    let Some((number, outcome, owned)) = row else { return Ok(None) };
+    Ok(Some(There { json: parts::document(conn, number)?, outcome, owned }))
 }
 
 /// A run under way, or killed.
 struct Run {
     number: i64,
     id: String,
-    json: String,
     owner: Owner,
     scratch: Option<PathBuf>,
 }
 
 fn runs(conn: &Connection, id: Option<&str>) -> rusqlite::Result<Vec<Run>> {
     conn.prepare_cached(
-        "SELECT number, id, json, pid, start_time, boot_id, run.host, pid_namespace, scratch
-         FROM run JOIN record ON number = run.record JOIN document ON document.record = number
+        "SELECT number, id, pid, start_time, boot_id, run.host, pid_namespace, scratch
+         FROM run JOIN record ON number = run.record
          WHERE ?1 IS NULL OR id = ?1 ORDER BY created_us, number",
     )?
     .query_map([id], run_of)?
@@ -235,14 +296,13 @@ fn run_of(row: &Row<'_>) -> rusqlite::Result<Run> {
     Ok(Run {
         number: row.get(0)?,
         id: row.get(1)?,
-        json: row.get(2)?,
         owner: Owner {
-            pid: row.get(3)?,
-            start_time: row.get::<_, i64>(4)?.cast_unsigned(),
-            boot_id: row.get(5)?,
-            host: row.get(6)?,
-            pid_namespace: row.get(7)?,
+            pid: row.get(2)?,
+            start_time: row.get::<_, i64>(3)?.cast_unsigned(),
+            boot_id: row.get(4)?,
+            host: row.get(5)?,
+            pid_namespace: row.get(6)?,
         },
-        scratch: row.get::<_, Option<Vec<u8>>>(8)?.map(|bytes| PathBuf::from(OsString::from_vec(bytes))),
+        scratch: row.get::<_, Option<Vec<u8>>>(7)?.map(|bytes| PathBuf::from(OsString::from_vec(bytes))),
     })
 }

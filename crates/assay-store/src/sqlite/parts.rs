@@ -1,0 +1,413 @@
+//! The document of a run under way, in parts: what grows is appended, not written again.
+//!
+//! A soak of a week takes a sample each second and is saved every ten; written whole each time, its
+//! document would come to terabytes. So samples, readings and repeats that are over stand in rows of
+//! their own, each with the JSON pointer (RFC 6901) of the array that they belong to, and the
+//! document holds the rest. They are put together on reading, and written whole when the run is over.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use assay_core::outcome::Outcome;
+use assay_core::record::{Measurement, Record, Repeat, Sensor};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::document;
+use crate::id::random;
+use crate::owner::Owner;
+
+/// Parts of record n have the numbers from n << 32: one range of the table, and new ones at its end.
+const ROOM: u32 = 32;
+
+fn range(record: i64) -> (i64, i64) {
+    (record << ROOM, (record << ROOM) | i64::from(u32::MAX))
+}
+
+/// What a series held when it was last saved; series only grow.
+#[derive(Debug, Clone, PartialEq)]
+struct Mark {
+    count: usize,
+    first: Value,
+    last: Value,
+}
+
+impl Mark {
+    /// Of the first `count` elements; `None` where there are fewer.
+    fn of<T: Serialize>(elements: &[T], count: usize) -> Option<Self> {
+        let value = |at: usize| elements.get(at).and_then(|element| serde_json::to_value(element).ok());
+        match count {
+            0 => Some(Self { count, first: Value::Null, last: Value::Null }),
+            _ => Some(Self { count, first: value(0)?, last: value(count - 1)? }),
+        }
+    }
+}
+
+/// A repeat that is over, told from another.
+type Over = (String, u64, u64, usize);
+
+/// What the store has of a run under way.
+#[derive(Debug)]
+pub(super) struct Growth {
+    pub(super) id: String,
+    pub(super) number: i64,
+    /// What the other tables were drawn from; parts aside, only the document changes.
+    pub(super) head: Value,
+    pub(super) run: (Owner, Option<PathBuf>),
+    /// Number of the last part, 0 where there is none.
+    last: i64,
+    series: BTreeMap<String, Mark>,
+    over: Vec<Vec<Over>>,
+}
+
+/// A series of a record: its pointer, and which of its elements are new as a JSON array.
+struct New {
+    pointer: String,
+    json: String,
+}
+
+impl Growth {
+    pub(super) fn new(id: &str, number: i64, head: Value, run: (Owner, Option<PathBuf>)) -> Self {
+        Self { id: id.to_owned(), number, head, run, last: 0, series: BTreeMap::new(), over: Vec::new() }
+    }
+
+    /// Whether the record is what was saved, grown, and nobody else has changed the parts since.
+    pub(super) fn fits(&self, conn: &Connection, record: &Record) -> rusqlite::Result<bool> {
+        if self.id != record.id || self.over.len() > record.measurements.len() || last(conn, self.number)? != self.last
+        {
+            return Ok(false);
+        }
+        let all = series(record);
+        let grown = self.series.iter().all(|(pointer, mark)| {
+            all.iter().any(|one| one.pointer == *pointer && one.mark(mark.count).as_ref() == Some(mark))
+                || self.ended(pointer, record)
+        });
+        let same = self.over.iter().zip(&record.measurements).all(|(before, m)| over(m).starts_with(before));
+        Ok(grown && same)
+    }
+
+    /// Whether the series is that of a repeat that has come to its end since.
+    fn ended(&self, pointer: &str, record: &Record) -> bool {
+        let measurement = |m: &usize| running(*m) == pointer;
+        (0..record.measurements.len())
+            .find(measurement)
+            .is_some_and(|m| over(&record.measurements[m]).len() > self.over.get(m).map_or(0, Vec::len))
+    }
+
+    /// Appends what is new.
+    pub(super) fn append(&mut self, tx: &Transaction<'_>, record: &Record) -> rusqlite::Result<()> {
+        let mut new = Vec::new();
+        self.over.resize(record.measurements.len(), Vec::new());
+        for (at, (before, measurement)) in self.over.iter_mut().zip(&record.measurements).enumerate() {
+            let now = over(measurement);
+            if now.len() > before.len() {
+                // Its samples stand with the repeat from now on.
+                self.series.remove(&running(at));
+                let (from, to) = range(self.number);
+                tx.prepare_cached("DELETE FROM part WHERE number BETWEEN ?1 AND ?2 AND series = ?3")?
+                    .execute(params![from, to, running(at)])?;
+                let repeats = &measurement.repeats[before.len()..now.len()];
+                new.push(New { pointer: format!("/measurements/{at}/repeats"), json: json(&repeats)? });
+                *before = now;
+            }
+        }
+        for one in series(record) {
+            let before = self.series.get(&one.pointer).map_or(0, |mark| mark.count);
+            if one.elements.len() > before {
+                new.push(New { pointer: one.pointer.clone(), json: one.elements.from(before).json()? });
+                if let Some(mark) = one.mark(one.elements.len()) {
+                    self.series.insert(one.pointer, mark);
+                }
+            }
+        }
+        let (from, _) = range(self.number);
+        self.last = last(tx, self.number)?;
+        for New { pointer, json } in new {
+            self.last = self.last.max(from) + 1;
+            tx.prepare_cached("INSERT INTO part (number, series, json) VALUES (?1, ?2, ?3)")?
+                .execute(params![self.last, pointer, json])?;
+        }
+        Ok(())
+    }
+}
+
+/// The series of samples of the repeat under way, which alone is left in the document.
+fn running(measurement: usize) -> String {
+    format!("/measurements/{measurement}/repeats/0/samples")
+}
+
+/// Elements of a series, whatever they are.
+enum Elements<'a> {
+    Samples(&'a [assay_core::record::Sample]),
+    Readings(&'a [(u64, f64)]),
+}
+
+impl Elements<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Samples(all) => all.len(),
+            Self::Readings(all) => all.len(),
+        }
+    }
+
+    fn from(&self, at: usize) -> Elements<'_> {
+        match self {
+            Self::Samples(all) => Elements::Samples(&all[at..]),
+            Self::Readings(all) => Elements::Readings(&all[at..]),
+        }
+    }
+
+    fn json(&self) -> rusqlite::Result<String> {
+        match self {
+            Self::Samples(all) => json(all),
+            Self::Readings(all) => json(all),
+        }
+    }
+}
+
+fn json<T: Serialize>(thing: &T) -> rusqlite::Result<String> {
+    document::to_json(thing).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+}
+
+struct Series<'a> {
+    pointer: String,
+    elements: Elements<'a>,
+}
+
+impl Series<'_> {
+    fn mark(&self, count: usize) -> Option<Mark> {
+        match self.elements {
+            Elements::Samples(all) => Mark::of(all, count),
+            Elements::Readings(all) => Mark::of(all, count),
+        }
+    }
+}
+
+/// What grows from second to second: readings of each sensor, samples of each repeat under way.
+fn series(record: &Record) -> Vec<Series<'_>> {
+    let sensors = record.sensors.iter().enumerate().map(|(at, sensor)| Series {
+        pointer: format!("/sensors/{at}/samples"),
+        elements: Elements::Readings(&sensor.samples),
+    });
+    let repeats = record.measurements.iter().enumerate().filter_map(|(at, measurement)| {
+        let repeat = under_way(measurement)?;
+        Some(Series { pointer: running(at), elements: Elements::Samples(&repeat.samples) })
+    });
+    sensors.chain(repeats).collect()
+}
+
+fn under_way(measurement: &Measurement) -> Option<&Repeat> {
+    measurement.repeats.last().filter(|repeat| repeat.outcome == Outcome::Running)
+}
+
+fn over(measurement: &Measurement) -> Vec<Over> {
+    let count = measurement.repeats.len() - usize::from(under_way(measurement).is_some());
+    let tell = |r: &Repeat| (r.started.clone(), r.elapsed_ns, r.operations, r.samples.len());
+    measurement.repeats[..count].iter().map(tell).collect()
+}
+
+/// The record without what stands in parts. Every field is named, so that a new one is thought of.
+pub(super) fn rest(record: &Record) -> Record {
+    let Record {
+        schema,
+        id,
+        created,
+        tool,
+        host,
+        medium,
+        labels,
+        suite,
+        settings,
+        measurements,
+        sensors,
+        crosscheck,
+        verification,
+        source,
+        outcome,
+        validity,
+        warnings,
+    } = record;
+    Record {
+        schema: schema.clone(),
+        id: id.clone(),
+        created: created.clone(),
+        tool: tool.clone(),
+        host: host.clone(),
+        medium: medium.clone(),
+        labels: labels.clone(),
+        suite: suite.clone(),
+        settings: settings.clone(),
+        measurements: measurements.iter().map(rest_of_measurement).collect(),
+        sensors: sensors.iter().map(rest_of_sensor).collect(),
+        crosscheck: crosscheck.clone(),
+        verification: verification.clone(),
+        source: source.clone(),
+        outcome: outcome.clone(),
+        validity: validity.clone(),
+        warnings: warnings.clone(),
+    }
+}
+
+fn rest_of_sensor(sensor: &Sensor) -> Sensor {
+    let Sensor { name, kind, unit, source, samples: _ } = sensor;
+    Sensor { name: name.clone(), kind: kind.clone(), unit: unit.clone(), source: source.clone(), samples: Vec::new() }
+}
+
+fn rest_of_measurement(measurement: &Measurement) -> Measurement {
+    let Measurement {
+        workload,
+        requested,
+        engine,
+        repeats: _,
+        iops,
+        bytes_per_second,
+        durable_bytes_per_second,
+        latency_ns,
+        proof_ratio,
+        in_flight,
+        bus_limited,
+        instrument_limited,
+        soak,
+        bytes_per_joule,
+        operations_per_joule,
+        warnings,
+    } = measurement;
+    Measurement {
+        workload: workload.clone(),
+        requested: requested.clone(),
+        engine: engine.clone(),
+        repeats: under_way(measurement).map(rest_of_repeat).into_iter().collect(),
+        iops: iops.clone(),
+        bytes_per_second: bytes_per_second.clone(),
+        durable_bytes_per_second: durable_bytes_per_second.clone(),
+        latency_ns: latency_ns.clone(),
+        proof_ratio: *proof_ratio,
+        in_flight: *in_flight,
+        bus_limited: *bus_limited,
+        instrument_limited: *instrument_limited,
+        soak: soak.clone(),
+        bytes_per_joule: bytes_per_joule.clone(),
+        operations_per_joule: operations_per_joule.clone(),
+        warnings: warnings.clone(),
+    }
+}
+
+fn rest_of_repeat(repeat: &Repeat) -> Repeat {
+    let Repeat {
+        started,
+        elapsed_ns,
+        operations,
+        bytes,
+        iops,
+        bytes_per_second,
+        issued_bytes,
+        durable_bytes_per_second,
+        in_flight,
+        proof_ratio,
+        samples: _,
+        histogram,
+        first_done_ns,
+        last_done_ns,
+        steady,
+        outcome,
+    } = repeat;
+    Repeat {
+        started: started.clone(),
+        elapsed_ns: *elapsed_ns,
+        operations: *operations,
+        bytes: *bytes,
+        iops: *iops,
+        bytes_per_second: *bytes_per_second,
+        issued_bytes: *issued_bytes,
+        durable_bytes_per_second: *durable_bytes_per_second,
+        in_flight: *in_flight,
+        proof_ratio: *proof_ratio,
+        samples: Vec::new(),
+        histogram: histogram.clone(),
+        first_done_ns: *first_done_ns,
+        last_done_ns: *last_done_ns,
+        steady: *steady,
+        outcome: outcome.clone(),
+    }
+}
+
+/// Number of the last part of a record, 0 where it has none.
+fn last(conn: &Connection, record: i64) -> rusqlite::Result<i64> {
+    let (from, to) = range(record);
+    conn.prepare_cached("SELECT coalesce(max(number), 0) FROM part WHERE number BETWEEN ?1 AND ?2")?
+        .query_row([from, to], |row| row.get(0))
+}
+
+/// Removes the parts of a record.
+pub(super) fn drop_parts(tx: &Transaction<'_>, record: i64) -> rusqlite::Result<()> {
+    let (from, to) = range(record);
+    tx.prepare_cached("DELETE FROM part WHERE number BETWEEN ?1 AND ?2")?.execute([from, to])?;
+    Ok(())
+}
+
+/// The document of a record, put together. To be called within a transaction.
+pub(super) fn document(conn: &Connection, record: i64) -> rusqlite::Result<Option<String>> {
+    let rest: Option<String> = conn
+        .prepare_cached("SELECT json FROM document WHERE record = ?1")?
+        .query_row([record], |row| row.get(0))
+        .optional()?;
+    let Some(rest) = rest else { return Ok(None) };
+    let (from, to) = range(record);
+    let mut select =
+        conn.prepare_cached("SELECT series, json FROM part WHERE number BETWEEN ?1 AND ?2 ORDER BY number")?;
+    let mut rows = select.query([from, to])?;
+    let mut series: BTreeMap<String, String> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let (pointer, json): (String, String) = (row.get(0)?, row.get(1)?);
+        // `[a,b]` without its brackets.
+        let elements = json.strip_prefix('[').and_then(|json| json.strip_suffix(']')).ok_or_else(broken)?;
+        let text = series.entry(pointer).or_default();
+        if !text.is_empty() {
+            text.push(',');
+        }
+        text.push_str(elements);
+    }
+    if series.is_empty() {
+        return Ok(Some(rest));
+    }
+    joined(&rest, series).map(Some).ok_or_else(broken)
+}
+
+/// Parts that do not belong to their document: written by something else than assay, or spoilt.
+fn broken() -> rusqlite::Error {
+    let reason = "the parts of a document do not fit".into();
+    rusqlite::Error::FromSqlConversionFailure(1, rusqlite::types::Type::Text, reason)
+}
+
+/// The rest with the elements of each series in front of those that stand in it; `None` where it is
+/// not what it was when the parts were written.
+fn joined(rest: &str, series: BTreeMap<String, String>) -> Option<String> {
+    let mut value: Value = serde_json::from_str(rest).ok()?;
+    let mut chance = [0; 16];
+    random(&mut chance).ok()?;
+    let chance = u128::from_le_bytes(chance);
+    // The longer pointer first: an element in front of its array's others would move them.
+    let mut marked = Vec::new();
+    for (pointer, text) in series.into_iter().rev() {
+        let array = value.pointer_mut(&pointer)?.as_array_mut()?;
+        let mark = format!("{chance:032x}-{}", marked.len());
+        array.insert(0, Value::String(mark.clone()));
+        marked.push((format!("\"{mark}\""), text));
+    }
+    let template = document::to_json(&value).ok()?;
+    let mut places: Vec<(usize, usize, &str)> = marked
+        .iter()
+        .map(|(mark, text)| template.find(mark.as_str()).map(|at| (at, at + mark.len(), text.as_str())))
+        .collect::<Option<_>>()?;
+    places.sort_unstable_by_key(|(at, _, _)| *at);
+    let mut whole = String::with_capacity(template.len() + marked.iter().map(|(_, text)| text.len()).sum::<usize>());
+    let mut done = 0;
+    for (at, end, text) in places {
+        whole.push_str(&template[done..at]);
+        whole.push_str(text);
+        done = end;
+    }
+    whole.push_str(&template[done..]);
+    Some(whole)
+}
