@@ -5,9 +5,10 @@ use std::io::ErrorKind;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
+use serde::{Deserialize, Serialize};
 
 /// The process that makes a record, told from any later process with the same number.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
     /// Process number.
     pub pid: u32,

@@ -3,15 +3,18 @@
 use std::fs::OpenOptions;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
+use std::time::Duration;
 
 use assay_analysis::{Identity, identity};
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_report::Redactor;
-use assay_store::{SqliteStore, Store, StoreError, Stored, data_dir};
+use assay_store::{Keeper, Spool, SqliteStore, Store, StoreError, Stored, data_dir};
 use rustix::fs::Access;
 
 use crate::failure::Failure;
+use crate::output;
 
 /// What is said of a store without records.
 pub(crate) const EMPTY: &str = "the store is empty; measure something first: assay run";
@@ -21,20 +24,83 @@ pub(crate) fn directory() -> Result<PathBuf, Failure> {
     Ok(data_dir(&|name| std::env::var_os(name))?)
 }
 
-/// The store, made where it is missing.
-pub(crate) fn open() -> Result<SqliteStore, Failure> {
-    Ok(SqliteStore::open(&directory()?)?)
+/// The store and the spool beside it, made where they are missing.
+pub(crate) fn keeper() -> Result<Keeper, Failure> {
+    let directory = directory()?;
+    let mut keeper = Keeper::open(&directory)?;
+    if let Some(store) = keeper.store() {
+        take_in(store, &directory);
+    }
+    Ok(keeper)
+}
+
+/// The same at the end of long work, whose record goes to the spool whatever is wrong with the store.
+pub(crate) fn keeper_at_any_rate() -> Result<Keeper, Failure> {
+    Ok(Keeper::with(None, Spool::in_directory(&directory()?)))
 }
 
 /// The store as it is; none where there is none yet.
 pub(crate) fn existing() -> Result<Option<SqliteStore>, Failure> {
-    Ok(SqliteStore::open_existing(&directory()?)?)
+    existing_in(&directory()?)
+}
+
+fn existing_in(directory: &Path) -> Result<Option<SqliteStore>, Failure> {
+    let store = match SqliteStore::open_existing(directory)? {
+        // Its records wait for a store that was moved away.
+        None if Spool::in_directory(directory).waits() => Some(SqliteStore::open(directory)?),
+        store => store,
+    };
+    let Some(mut store) = store else { return Ok(None) };
+    take_in(&mut store, directory);
+    Ok(Some(store))
+}
+
+/// Between a command's threads nobody is told twice.
+static TAKEN_IN: Once = Once::new();
+/// How long others at the store are waited for before the command goes on without.
+const FOR_THE_SPOOL: Duration = Duration::from_millis(500);
+const USUAL: Duration = Duration::from_secs(5);
+
+/// Lets the store take in what a run could not save in it. What goes wrong is told, and nothing is lost by it.
+fn take_in(store: &mut SqliteStore, directory: &Path) {
+    TAKEN_IN.call_once(|| {
+        let mut spool = Spool::in_directory(directory);
+        if !spool.waits() {
+            return;
+        }
+        let _ = store.set_patience(FOR_THE_SPOOL);
+        let place = output::shown(spool.path());
+        match store.take_in(&mut spool) {
+            Ok(intake) => {
+                for id in &intake.taken {
+                    let id = harmless(id);
+                    output::tell_wrapped(&format!("record {id} was kept in {place} and is in the store now"));
+                }
+                for left in &intake.left {
+                    output::tell_wrapped(&format!(
+                        "{place}/{} cannot be taken into the store: {}; move it away",
+                        harmless(&left.name),
+                        harmless(&left.reason)
+                    ));
+                }
+            }
+            Err(error) => output::tell_wrapped(&format!("records wait in {place} for the store: {error}")),
+        }
+        let _ = store.set_patience(USUAL);
+    });
+}
+
+/// A directory in the data directory, for this user only; made where it is missing.
+pub(crate) fn subdirectory(name: &str) -> Result<PathBuf, Failure> {
+    let directory = directory()?.join(name);
+    assay_store::make_directory(&directory)?;
+    Ok(directory)
 }
 
 /// The same for a command that can do without: also none where the environment names no place for one.
 fn at_hand() -> Result<Option<SqliteStore>, Failure> {
     match directory() {
-        Ok(directory) => Ok(SqliteStore::open_existing(&directory)?),
+        Ok(directory) => existing_in(&directory),
         Err(_) => Ok(None),
     }
 }

@@ -7,7 +7,6 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
-use std::time::Duration;
 
 use assay_core::event::EventKind;
 use assay_core::finding::{Finding, Verdict};
@@ -491,39 +490,6 @@ fn a_report_takes_the_place_of_the_old_one_whole_or_not_at_all() {
 }
 
 // -------------------------------------------------------------------------------------- the store
-
-#[test]
-fn a_store_that_is_locked_is_waited_for_and_then_refused() {
-    let place = Place::new();
-    place.measured();
-    let other = Connection::open(place.store()).unwrap();
-    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    let done = run(place.assay(["run", "--suite", "tiny.toml", "medium"]));
-    done.refuses(4, &["assay.sqlite", "locked", "fuser"]);
-    assert!(done.elapsed < Duration::from_secs(9), "waited {:?}", done.elapsed);
-    place.assert_clean();
-    drop(other);
-    place.only_record();
-}
-
-#[test]
-fn a_store_that_is_locked_during_the_run_neither_holds_it_up_nor_is_passed_over() {
-    let place = Place::new();
-    let mut running = Running::start(place.assay(["run", "--suite", "tiny.toml", "--events", "medium"]));
-    running.wait_for_repeat("seq-read", 1);
-    let other = Connection::open(place.store()).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let done = running.end();
-    assert_eq!(done.code, Some(4), "{}", done.stderr);
-    assert!(done.elapsed < Duration::from_secs(12), "took {:?}", done.elapsed);
-    let last = done.stderr.lines().last().unwrap();
-    assert!(last.starts_with("assay: record ") && last.contains("was not saved") && last.contains("locked"), "{last}");
-    place.assert_clean();
-    drop(other);
-    // What was saved before is there, and the next run says what became of it.
-    let done = run(place.assay(["run", "--suite", "tiny.toml", "medium"]));
-    assert!(done.measures().stderr.contains("was killed"), "{}", done.stderr);
-}
 
 #[test]
 fn a_run_that_cannot_start_leaves_no_record() {

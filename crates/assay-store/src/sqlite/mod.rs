@@ -2,11 +2,14 @@
 
 mod explain;
 mod files;
+mod intake;
 mod migrate;
 mod open;
 mod parts;
 mod read;
 mod write;
 
+pub(crate) use explain::system as system_error;
 pub use files::make_directory;
+pub use intake::{Intake, Left};
 pub use open::SqliteStore;

@@ -22,14 +22,16 @@ pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
     output::print(&assay_report::info(&target.medium, &host, &output::stdout_style()))?;
     // What the store knows of this unit is worth a line, and no reason to fail.
     if let (Some(unit), Ok(Some(store))) = (&target.medium.unit, state::existing())
-        && let Ok(known) = store.list(&format!("unit={unit}"))
+        && let Ok(mut known) = store.list(&format!("unit={unit}"))
+        // Some makers give each unit of a product the same serial number; readers give theirs to every card.
+        && { known.retain(|one| one.title == target.medium.title()); true }
         && let Some(last) = known.last()
     {
         let id = harmless(&last.id);
         let runs = if known.len() == 1 { "1 run".to_owned() } else { format!("{} runs, the last", known.len()) };
         output::print(&format!("measured  {runs}: assay show {id}"))?;
         let checks = state::verified(&store).unwrap_or_default();
-        let last = checks.iter().rev().find(|check| check.medium.unit.as_ref() == Some(unit));
+        let last = checks.iter().rev().find(|check| known.iter().any(|one| one.id == check.id));
         if let Some((check, found)) = last.and_then(|check| Some((check, check.verification.as_ref()?))) {
             let words = harmless(&found.sentence);
             output::print(&format!("checked   {words}: assay show {}", harmless(&check.id)))?;

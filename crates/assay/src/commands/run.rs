@@ -11,12 +11,12 @@ use assay_core::text::harmless;
 use assay_engine::{Control, EngineKind};
 use assay_report::Format;
 use assay_runner::{EngineWish, RawMode, Request, Run, remove_abandoned};
-use assay_store::{SqliteStore, Store, new_id};
+use assay_store::{Keeper, SqliteStore, Store, new_id};
 
 use crate::cli::{EngineArg, RunArgs};
 use crate::failure::Failure;
 use crate::progress::{Lines, Live, Machine, Progress, Silent};
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, Saved};
 use crate::{output, signals, state, suites};
 
 pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
@@ -69,24 +69,30 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
         resume,
     };
     let prepared = Run::prepare(request)?;
-    let mut store = if args.no_save { None } else { Some(state::open()?) };
+    let mut keeper = if args.no_save { None } else { Some(state::keeper()?) };
 
     let control = Control::default();
     signals::stop_on_signals(&control)?;
     let mut progress = progress(&args);
-    let mut recorder = Recorder::new(store.as_mut(), progress.as_mut());
+    let mut recorder = Recorder::new(keeper.as_mut(), progress.as_mut());
     let first = prepared.record().clone();
     recorder.begin(&first)?;
     let mut record =
         prepared.execute(&control, &mut recorder).inspect_err(|_| recorder.withdraw(&first, before.as_ref()))?;
-    let unsaved = recorder.finish();
-    record.warnings.extend(unsaved.clone().map(|reason| Finding::NotSaved { reason }.into()));
+    let saved = recorder.finish();
+    if let Saved::Later(reason) | Saved::No(reason) = &saved {
+        record.warnings.push(Finding::NotSaved { reason: reason.clone() }.into());
+    }
     drop(progress);
-    show(&args, &record, store.as_mut())?;
-    match (exit(&record), unsaved) {
+    show(&args, &record, keeper.as_mut().and_then(Keeper::store))?;
+    match (exit(&record), saved) {
         // Whoever asked for a record in the store does not have it.
-        (Exit::Good | Exit::No, Some(reason)) => {
+        (Exit::Good | Exit::No, Saved::No(reason)) => {
             Err(Failure::environment(format!("record {} was not saved: {reason}", record.id)))
+        }
+        (exit, Saved::Later(reason)) => {
+            output::tell_wrapped(&format!("record {} is not in the store yet: {reason}", record.id));
+            Ok(exit)
         }
         (exit, _) => Ok(exit),
     }
@@ -152,13 +158,9 @@ fn show(args: &RunArgs, record: &Record, mut store: Option<&mut SqliteStore>) ->
     let redactor = state::redactor_of(store.take())?;
     let mut written = Vec::new();
     if saved {
-        let directory = state::directory()?.join("reports");
-        let path = directory.join(format!("{}.html", record.id));
+        let path = state::directory()?.join("reports").join(format!("{}.html", record.id));
         // The page can be made again from the record; a run does not fail for it.
-        match std::fs::create_dir_all(&directory)
-            .map_err(Failure::from)
-            .and_then(|()| super::report::write_one(record, &redactor, &path))
-        {
+        match state::subdirectory("reports").and_then(|_| super::report::write_one(record, &redactor, &path)) {
             Ok(()) => written.push(path),
             Err(_) => output::tell(&format!("the page {} could not be written", output::shown(&path))),
         }

@@ -8,10 +8,11 @@ use assay_core::outcome::{Failure as MediumFailure, Outcome};
 use assay_core::record::{Record, SCHEMA, Settings, SuiteRef, Tool};
 use assay_core::verification::{SECTOR_BYTES, Verdict, Verification};
 use assay_device::{Sysroot, Target};
-use assay_store::{RunState, Store, new_id};
+use assay_store::{Keeper, new_id};
 
 use crate::cli::VerifyArgs;
 use crate::failure::Failure;
+use crate::recorder::{self, Saved};
 use crate::{output, state};
 
 /// What is known before the check.
@@ -78,15 +79,14 @@ impl Paper {
         record.verification = Some(verification);
         record.warnings = findings.into_iter().map(Into::into).collect();
         record.validity = Validity::judge(record.all_warnings());
-        let mut store = if args.no_save { None } else { Some(state::open()?) };
-        let unsaved = store.as_mut().and_then(|store| store.save(&record, RunState::Finished).err());
-        let redactor = state::redactor_of(store.as_mut())?;
+        let mut keeper = if args.no_save { None } else { Some(state::keeper_at_any_rate()?) };
+        let saved = keeper.as_mut().map_or(Saved::Yes, |keeper| recorder::keep_finished(keeper, &record));
+        let redactor = state::redactor_of(keeper.as_mut().and_then(Keeper::store))?;
         let mut written = Vec::new();
-        if store.is_some() {
-            let directory = state::directory()?.join("reports");
-            let path = directory.join(format!("{}.html", record.id));
-            let page = std::fs::create_dir_all(&directory).map_err(Failure::from);
-            if page.and_then(|()| super::super::report::write_one(&record, &redactor, &path)).is_ok() {
+        if keeper.is_some() {
+            let path = state::directory()?.join("reports").join(format!("{}.html", record.id));
+            let page = state::subdirectory("reports");
+            if page.and_then(|_| super::super::report::write_one(&record, &redactor, &path)).is_ok() {
                 written.push(path);
             }
         }
@@ -105,9 +105,13 @@ impl Paper {
         for path in &written {
             report_line(path, args.json)?;
         }
-        match unsaved {
-            Some(error) => Err(Failure::environment(format!("record {} was not saved: {error}", record.id))),
-            None => Ok(exit(&record)),
+        match saved {
+            Saved::No(reason) => Err(Failure::environment(format!("record {} was not saved: {reason}", record.id))),
+            Saved::Later(reason) => {
+                output::tell_wrapped(&format!("record {} is not in the store yet: {reason}", record.id));
+                Ok(exit(&record))
+            }
+            Saved::Yes => Ok(exit(&record)),
         }
     }
 }

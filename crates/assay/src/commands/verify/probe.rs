@@ -82,9 +82,7 @@ fn journal_path(args: &VerifyArgs, identity: &Identity) -> Result<PathBuf, Failu
     if let Some(path) = &args.journal {
         return Ok(path.clone());
     }
-    let directory = state::directory()?.join("journals");
-    std::fs::create_dir_all(&directory)
-        .map_err(|e| Failure::environment(format!("{}: {e}; name a file with --journal", shown(&directory))))?;
+    let directory = state::subdirectory("journals")?;
     let name = identity.name.trim_start_matches('/').replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let path = directory.join(format!("{name}.journal"));
     if path.exists() {

@@ -1,0 +1,140 @@
+//! Keeps the record of a run: in the store, or in the spool while the store cannot take it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use assay_core::outcome::Outcome;
+use assay_core::record::Record;
+
+use crate::error::StoreError;
+use crate::spool::{Disk, Files, Spool};
+use crate::sqlite::SqliteStore;
+use crate::store::{RunState, Store};
+
+/// A repeat under way is put into the spool again when this share of what the spool has seen of it
+/// is new: each file holds all of it, and so their sum is at most 17 times the last.
+const NEW_SHARE: u64 = 16;
+
+/// Where a record is now.
+#[derive(Debug)]
+pub enum Kept {
+    /// In the store.
+    Stored,
+    /// In the spool, because of what the store answered; the next command takes it in.
+    Spooled(StoreError),
+    /// Nowhere: what the store answered, and what the spool did.
+    Nowhere(StoreError, StoreError),
+}
+
+/// The store and the spool of one run.
+#[derive(Debug)]
+pub struct Keeper<F = Disk> {
+    store: Option<SqliteStore>,
+    spool: Spool<F>,
+    /// What the spool has: repeats that are over, and the time of the first and the last file.
+    spooled: Option<Spooled>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Spooled {
+    over: usize,
+    first_ns: u64,
+    last_ns: u64,
+}
+
+impl Keeper {
+    /// Opens the store in `dir`. One that is locked is opened later, and the spool takes the record
+    /// until then.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`], but [`StoreError::Locked`].
+    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        let store = match SqliteStore::open(dir) {
+            Ok(store) => Some(store),
+            Err(StoreError::Locked { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Self::with(store, Spool::in_directory(dir)))
+    }
+}
+
+impl<F: Files> Keeper<F> {
+    /// A store and a spool; no store where it could not be opened.
+    pub fn with(store: Option<SqliteStore>, spool: Spool<F>) -> Self {
+        Self { store, spool, spooled: None }
+    }
+
+    /// The store, if it could be opened.
+    pub fn store(&mut self) -> Option<&mut SqliteStore> {
+        self.store.as_mut()
+    }
+
+    /// Where the spool is.
+    #[must_use]
+    pub fn spool(&self) -> &Path {
+        self.spool.path()
+    }
+
+    /// The files behind the spool.
+    pub fn spool_files(&mut self) -> &mut F {
+        self.spool.files()
+    }
+
+    /// Removes what the spool has of a record that is no longer wanted.
+    pub fn drop_spooled(&mut self, id: &str) {
+        self.spool.forget(id);
+        self.spooled = None;
+    }
+
+    /// Keeps a record; waits at most so long for others at the store.
+    pub fn keep(&mut self, record: &Record, run: RunState<'_>, patience: Duration) -> Kept {
+        let refused = match self.save(record, run, patience) {
+            Ok(()) => {
+                self.drop_spooled(&record.id);
+                return Kept::Stored;
+            }
+            Err(error) => error,
+        };
+        if self.can_wait(record) {
+            return Kept::Spooled(refused);
+        }
+        match self.spool.put(record, run) {
+            Ok(()) => {
+                let last_ns = record.settings.elapsed_ns;
+                let first_ns = self.spooled.map_or(last_ns, |spooled| spooled.first_ns);
+                self.spooled = Some(Spooled { over: repeats_over(record), first_ns, last_ns });
+                Kept::Spooled(refused)
+            }
+            Err(error) => Kept::Nowhere(refused, error),
+        }
+    }
+
+    fn save(&mut self, record: &Record, run: RunState<'_>, patience: Duration) -> Result<(), StoreError> {
+        if self.store.is_none() {
+            let dir = self.spool.path().parent().unwrap_or(Path::new("."));
+            self.store = Some(SqliteStore::open_within(dir, patience)?);
+        }
+        let Some(store) = &mut self.store else { return Ok(()) };
+        store.set_patience(patience)?;
+        store.save(record, run)
+    }
+
+    /// Whether the spool has all but a little of the repeat under way.
+    fn can_wait(&self, record: &Record) -> bool {
+        let Some(Spooled { over, first_ns, last_ns }) = self.spooled else { return false };
+        let now = record.settings.elapsed_ns;
+        self.spool.keeps(&record.id)
+            && record.outcome == Outcome::Running
+            && repeats(record).any(|outcome| *outcome == Outcome::Running)
+            && repeats_over(record) == over
+            && now.saturating_sub(last_ns) < now.saturating_sub(first_ns) / NEW_SHARE
+    }
+}
+
+fn repeats(record: &Record) -> impl Iterator<Item = &Outcome> {
+    record.measurements.iter().flat_map(|m| &m.repeats).map(|repeat| &repeat.outcome)
+}
+
+fn repeats_over(record: &Record) -> usize {
+    repeats(record).filter(|outcome| **outcome != Outcome::Running).count()
+}

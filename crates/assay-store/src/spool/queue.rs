@@ -1,0 +1,159 @@
+//! Files of the spool, written and found again.
+//!
+//! No file is ever changed: a newer state of a record is a new file, and the older one goes when the
+//! new one is durable. So whoever takes a file in may remove just that, while the run goes on.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use assay_core::record::Record;
+
+use super::entry::Entry;
+use super::files::{Disk, Files};
+use crate::error::StoreError;
+use crate::id::{is_id, random};
+use crate::sqlite::system_error;
+use crate::store::RunState;
+
+/// Name of the directory within the data directory.
+const NAME: &str = "spool";
+/// End of the names of whole files, and of those that are being written.
+const WHOLE: &str = ".spool";
+const PART: &str = ".part";
+/// Names looked at; one record has one file, for a moment two.
+const MOST_NAMES: usize = 10_000;
+/// Largest file that is read: the largest document with its header.
+const LARGEST_FILE: u64 = (256 << 20) + (64 << 10);
+/// A file that was begun and not written to for so long belongs to a killed run.
+const FORGOTTEN: Duration = Duration::from_secs(3600);
+
+/// Files with records that the store cannot take for now.
+#[derive(Debug)]
+pub struct Spool<F = Disk> {
+    path: PathBuf,
+    files: F,
+    /// The newest file of each record that this spool wrote.
+    written: BTreeMap<String, String>,
+}
+
+impl Spool {
+    /// The spool in a data directory; nothing is made yet.
+    #[must_use]
+    pub fn in_directory(data: &Path) -> Self {
+        let path = data.join(NAME);
+        Self::over(&path, Disk::at(&path))
+    }
+}
+
+impl<F: Files> Spool<F> {
+    /// A spool over other files; `path` is what people read of it.
+    pub fn over(path: &Path, files: F) -> Self {
+        Self { path: path.to_owned(), files, written: BTreeMap::new() }
+    }
+
+    /// The files behind it.
+    pub fn files(&mut self) -> &mut F {
+        &mut self.files
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Keeps a record, in place of what this spool kept of it before. What was kept survives a
+    /// power cut when this returns.
+    ///
+    /// # Errors
+    /// [`StoreError::NotARecord`], or the system's; what was kept before stays.
+    pub fn put(&mut self, record: &Record, run: RunState<'_>) -> Result<(), StoreError> {
+        let content = Entry::encode(record, run)?;
+        let mut chance = [0; 8];
+        random(&mut chance).map_err(|error| self.explain(error))?;
+        let name = format!("{}-{:016x}", record.id, u64::from_le_bytes(chance));
+        let (part, whole) = (format!("{name}{PART}"), format!("{name}{WHOLE}"));
+        self.write(&part, &whole, &content).map_err(|error| {
+            // Under whichever name it has.
+            let _ = self.files.remove(&part);
+            let _ = self.files.remove(&whole);
+            self.explain(error)
+        })?;
+        if let Some(before) = self.written.insert(record.id.clone(), whole) {
+            // Where it stays, the newer one wins.
+            let _ = self.files.remove(&before);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, part: &str, whole: &str, content: &[u8]) -> io::Result<()> {
+        self.files.make_directory()?;
+        let mut file = self.files.create(part)?;
+        self.files.write(&mut file, content)?;
+        self.files.sync(&mut file)?;
+        self.files.rename(part, whole)?;
+        self.files.sync_directory()
+    }
+
+    /// Removes what this spool kept of a record, as the store has it now.
+    pub fn forget(&mut self, id: &str) {
+        if let Some(name) = self.written.remove(id) {
+            let _ = self.files.remove(&name);
+        }
+    }
+
+    /// Whether this spool has kept a state of the record that the store does not have.
+    #[must_use]
+    pub fn keeps(&self, id: &str) -> bool {
+        self.written.contains_key(id)
+    }
+
+    /// Whether there is something for the store to take in.
+    pub fn waits(&mut self) -> bool {
+        self.files.list(MOST_NAMES).is_ok_and(|names| names.iter().any(|name| is_spooled(name)))
+    }
+
+    /// Names of whole files; forgotten beginnings of others are removed.
+    pub(crate) fn waiting(&mut self) -> Result<Vec<String>, StoreError> {
+        let names = self.files.list(MOST_NAMES).map_err(|error| self.explain(error))?;
+        let (waiting, others): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| is_spooled(name));
+        for name in others.iter().filter(|name| is_named(name, PART)) {
+            if self.files.age(name).is_ok_and(|age| age > FORGOTTEN) {
+                let _ = self.files.remove(name);
+            }
+        }
+        Ok(waiting)
+    }
+
+    /// What stands in a file; what cannot be used is told with the reason.
+    pub(crate) fn read(&mut self, name: &str) -> Result<Entry, String> {
+        let bytes = self.files.read(name, LARGEST_FILE).map_err(|error| error.to_string())?;
+        let entry = Entry::decode(bytes)?;
+        if name.strip_prefix(entry.record.id.as_str()).is_some_and(|rest| rest.starts_with('-')) {
+            Ok(entry)
+        } else {
+            Err("its name is not that of its record".to_owned())
+        }
+    }
+
+    /// Removes a file that the store has taken in.
+    pub(crate) fn taken(&mut self, name: &str) -> Result<(), StoreError> {
+        self.files.remove(name).map_err(|error| self.explain(error))
+    }
+
+    fn explain(&self, error: io::Error) -> StoreError {
+        system_error("write", &self.path, error)
+    }
+}
+
+/// Whether a name is one of whole files: `ID-16 digits.spool`.
+fn is_spooled(name: &str) -> bool {
+    is_named(name, WHOLE)
+}
+
+fn is_named(name: &str, end: &str) -> bool {
+    let Some((id, chance)) = name.strip_suffix(end).and_then(|name| name.rsplit_once('-')) else { return false };
+    is_id(id) && chance.len() == 16 && chance.bytes().all(|b| b.is_ascii_hexdigit())
+}
