@@ -2,6 +2,7 @@
 
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Record, SCHEMA_MAJOR, schema_major};
+use assay_core::text::quoted;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -29,7 +30,10 @@ pub(crate) fn is_json(text: &str) -> bool {
 }
 
 /// Reads a document of this or a newer minor version.
-pub(crate) fn read(json: &str) -> Result<Record, StoreError> {
+///
+/// # Errors
+/// [`StoreError::NotARecord`] or [`StoreError::NewerRecord`].
+pub fn read(json: &str) -> Result<Record, StoreError> {
     let no = |reason: String| StoreError::NotARecord { reason };
     // The version first: what else a newer major version holds is not for this reader to judge.
     let value: Value = serde_json::from_str(json).map_err(|error| no(format!("no JSON: {error}")))?;
@@ -41,7 +45,7 @@ pub(crate) fn read(json: &str) -> Result<Record, StoreError> {
         Some(newer) if newer > SCHEMA_MAJOR => {
             return Err(StoreError::NewerRecord { found: version.to_owned(), known: SCHEMA_MAJOR });
         }
-        _ => return Err(no(format!("`{version}` is no version of the record format"))),
+        _ => return Err(no(format!("{} is no version of the record format", quoted(version)))),
     }
     drop(value);
     // From the text again, as these errors name line and column.

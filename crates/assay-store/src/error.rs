@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use assay_core::exit::Exit;
-use assay_core::text::{harmless, quoted};
+use assay_core::text::{harmless, label, quoted};
 
 /// Why the store could not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -129,7 +129,7 @@ pub enum StoreError {
         detail: String,
     },
     /// A stored document that this version cannot read.
-    #[error("record {} in {} cannot be read: {}; use the version of assay that wrote it", harmless(.id), shown(.path), harmless(.reason))]
+    #[error("record {} in {} cannot be read: {}; use the version of assay that wrote it", harmless(.id), shown(.path), told(.reason))]
     Unreadable {
         /// Which record.
         id: String,
@@ -139,13 +139,13 @@ pub enum StoreError {
         reason: String,
     },
     /// A document that is no record.
-    #[error("not a record of assay: {}", harmless(.reason))]
+    #[error("not a record of assay: {}", told(.reason))]
     NotARecord {
         /// Why.
         reason: String,
     },
     /// A document of a newer major version.
-    #[error("the record has format version {}, and this assay reads {known}.x; use a newer assay", harmless(.found))]
+    #[error("the record has format version {}, and this assay reads {known}.x; use a newer assay", quoted(.found))]
     NewerRecord {
         /// Its version.
         found: String,
@@ -232,6 +232,11 @@ fn shown(path: &Path) -> String {
     harmless(&path.display().to_string())
 }
 
+/// What a reader says, which repeats words of the document.
+fn told(reason: &str) -> String {
+    label(reason, 300).unwrap_or_default()
+}
+
 fn some_of(candidates: &[String]) -> String {
     const SHOWN: usize = 8;
     let mut text = candidates.iter().take(SHOWN).map(|id| harmless(id)).collect::<Vec<_>>().join(", ");
@@ -253,6 +258,19 @@ mod tests {
         assert!(text.len() < 250, "{text}");
         let path = PathBuf::from("/data/\x1b]0;owned\x07/assay.sqlite");
         assert!(!StoreError::Locked { path }.to_string().chars().any(char::is_control));
+    }
+
+    #[test]
+    fn what_a_document_holds_is_repeated_in_short() {
+        let long = "9".repeat(3000);
+        for json in [
+            format!("{{\"schema\": \"{long}\"}}"),
+            format!("{{\"schema\": \"2.0{}\"}}", "0".repeat(3000)),
+            format!("{{\"schema\": \"1.0\", \"medium\": {{\"kind\": \"{long}\"}}}}"),
+        ] {
+            let text = crate::document::read(&json).unwrap_err().to_string();
+            assert!(text.chars().count() < 400, "{text}");
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod sqlite;
 mod store;
 
 pub use dir::data_dir;
+pub use document::read as read_document;
 pub use error::StoreError;
 pub use id::new_id;
 pub use keeper::{Keeper, Kept};
