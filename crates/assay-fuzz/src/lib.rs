@@ -6,7 +6,9 @@
 #![allow(clippy::unwrap_used)] // A claim that does not hold is a panic.
 
 mod claims;
+mod draw;
 mod mutate;
+mod records;
 mod registry;
 mod targets;
 

@@ -93,6 +93,27 @@ pub const TARGETS: &[Target] = &[
         mutations: 200,
         run: targets::words::run,
     },
+    Target {
+        name: "histogram",
+        what: "histograms as records store them",
+        seeds: targets::histogram::seeds,
+        mutations: 60,
+        run: targets::histogram::run,
+    },
+    Target {
+        name: "document",
+        what: "documents of records from elsewhere",
+        seeds: targets::document::seeds,
+        mutations: 40,
+        run: targets::document::run,
+    },
+    Target {
+        name: "report",
+        what: "records in every format, and redacted",
+        seeds: targets::report::seeds,
+        mutations: 4,
+        run: targets::report::run,
+    },
 ];
 
 /// The target with this name.

@@ -1,8 +1,11 @@
 //! The targets, one module each: `run` makes the claims, `seeds` gives inputs to begin with.
 
+pub(crate) mod document;
 pub(crate) mod fio_output;
+pub(crate) mod histogram;
 pub(crate) mod job_file;
 pub(crate) mod plan;
+pub(crate) mod report;
 pub(crate) mod sensor;
 pub(crate) mod suite;
 pub(crate) mod text;
