@@ -1,5 +1,5 @@
 # One-line recipes. `make test` is what CI runs; on a bare machine it installs what it needs.
-.PHONY: test peers check build bench schema licences msrv miri fuzz clean
+.PHONY: test peers check build bench campaign schema licences msrv miri fuzz clean
 
 test: peers check
 	@mkdir -p target
@@ -25,6 +25,11 @@ build:
 # `make bench ONLY=accuracy` runs those whose name holds the word.
 bench: peers
 	cargo bench --locked --quiet -p assay --bench peers -- $(ONLY)
+
+# Faults and media drawn by seed, each judged by its claims; prints how many failed and the seed of each.
+# `make campaign SEEDS=10000 ONLY=journal` runs the test programs `campaign*` whose name holds the word.
+campaign:
+	ASSAY_CAMPAIGN_SEEDS=$(or $(SEEDS),1000) cargo test --locked --workspace --quiet --test 'campaign*$(ONLY)*' -- --nocapture
 
 # After a change of the record's types: see CONTRIBUTING.md.
 schema:

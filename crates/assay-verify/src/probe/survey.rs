@@ -181,11 +181,16 @@ fn fingerprint(now: &[Option<Vec<u8>>], classes: &[Class]) -> blake3::Hash {
     hasher.finalize()
 }
 
-/// Whether any sector of a place bears a stamp, or cannot be read.
+/// Whether the probe wrote to a place: whether any sector bears the stamp of this very address, or
+/// cannot be read. The stamp of another address came through that one, for which it was saved.
 pub(super) fn may_be_overwritten<D: Device>(salt: Salt, device: &mut D, place: Place) -> Result<bool, Fault> {
+    let own = place.offset..place.offset + place.length;
     let now = read_place(device, place)?;
     Ok((place.offset..).step_by(SECTOR_LEN).zip(now).any(|(offset, sector)| match sector {
-        Some(sector) => is_stamp(salt, offset, &sector),
+        Some(sector) => match salt.origin(&sector) {
+            Some((origin, _)) => own.contains(&origin),
+            None => is_stamp(salt, offset, &sector),
+        },
         None => true,
     }))
 }

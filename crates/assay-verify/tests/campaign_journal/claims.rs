@@ -1,0 +1,301 @@
+//! What has to be true after each fault and after the command that follows it.
+
+use std::path::Path;
+
+use assay_verify::fakes::{Model, Stack};
+use assay_verify::probe::{Device, JournalError, Restoration, RestoreError, Restored};
+
+use crate::dice::Dice;
+use crate::scene::{JOURNAL, Stage, identity};
+use crate::world::{Call, Card, Failing, World};
+
+const SECTOR: u64 = 512;
+/// Most bytes that one record of the journal stands for.
+const RECORD: u64 = 1 << 20;
+
+/// How a seed went.
+pub struct Case {
+    pub what: String,
+    pub end: &'static str,
+    pub faults: u64,
+    /// Which claim does not hold.
+    pub broken: Option<String>,
+}
+
+/// What happens between the fault and the restoration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Between {
+    Nothing,
+    /// Somebody writes to the card.
+    Newer,
+    /// A byte of the journal changes.
+    Rot,
+}
+
+pub fn run(seed: u64, stages: &[Stage]) -> Case {
+    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9) ^ 0x5eed);
+    let stage = &stages[dice.below(stages.len() as u64) as usize];
+    let failing =
+        [Failing::Power, Failing::Power, Failing::Process, Failing::Call, Failing::Full][dice.below(5) as usize];
+    // Half of the faults meet the journal's disk: each kind of its calls as often as another.
+    let at = if dice.one_in(2) || failing == Failing::Full {
+        let kind = [Call::DiskWrite, Call::DiskWrite, Call::DiskSync, Call::DiskSync, Call::DiskRead, Call::DiskName]
+            [dice.below(6) as usize];
+        let calls: Vec<usize> = (0..stage.calls.len()).filter(|at| stage.calls[*at] == kind).collect();
+        calls[dice.below(calls.len() as u64) as usize]
+    } else {
+        dice.below(stage.calls.len() as u64) as usize
+    };
+    let between = [Between::Nothing, Between::Nothing, Between::Newer, Between::Rot][dice.below(4) as usize];
+    let world = World::new(seed);
+    let mut case =
+        Case { what: format!("{failing:?} at {:?}, {between:?}", stage.calls[at]), end: "", faults: 0, broken: None };
+    world.fail_at(at, failing);
+    let mut card = stage.card(&world);
+    let mut play = Play { stage, world: &world, dice, faults: 0 };
+    let end = play.first(&mut card, failing).and_then(|()| play.rest(&mut card, between));
+    case.faults = play.faults;
+    match end {
+        Ok(end) => case.end = end,
+        Err(why) => {
+            case.broken = Some(format!(
+                "{} ({failing:?} at call {at}, {:?}, {between:?}): {why}",
+                stage_name(stage),
+                stage.calls[at]
+            ));
+        }
+    }
+    case
+}
+
+fn stage_name(stage: &Stage) -> String {
+    format!("{:?}", stage.model.geometry)
+}
+
+struct Play<'s> {
+    stage: &'s Stage,
+    world: &'s World,
+    dice: Dice,
+    faults: u64,
+}
+
+type Claim<T> = Result<T, String>;
+
+fn claim(holds: bool, what: &str) -> Claim<()> {
+    if holds { Ok(()) } else { Err(what.to_owned()) }
+}
+
+impl Play<'_> {
+    fn exists(&self) -> bool {
+        self.world.exists(Path::new(JOURNAL))
+    }
+
+    fn changed(&self, card: &Card<Stack>) -> Vec<u64> {
+        Model::memory(card.inner()).changed()
+    }
+
+    /// The probe that the fault meets.
+    fn first(&mut self, card: &mut Card<Stack>, failing: Failing) -> Claim<()> {
+        let probed = self.stage.probe(self.world, card);
+        self.faults += u64::from(self.world.has_failed());
+        if matches!(failing, Failing::Power | Failing::Process) {
+            self.world.start(card);
+        } else if let Ok(probed) = probed {
+            claim(probed.journal_kept == self.exists(), "the probe said otherwise of its journal than is so")?;
+            let whole = probed.restored.as_ref().is_ok_and(Restored::is_complete);
+            claim(whole || probed.journal_kept, "not everything was put back, and no journal kept")?;
+            // The journal can still be read, so that nothing stays overwritten.
+            claim(failing != Failing::Full || whole, "a full disk kept the probe from putting everything back")?;
+            self.world.start(card);
+        }
+        claim(self.exists() || self.changed(card).is_empty(), "the journal is gone and the card is not as before")
+    }
+
+    fn rest(&mut self, card: &mut Card<Stack>, between: Between) -> Claim<&'static str> {
+        if !self.exists() {
+            return Ok("as before, no journal");
+        }
+        self.another_card()?;
+        if !self.exists() {
+            return claim(self.changed(card).is_empty(), "closed, and the card is not as before")
+                .map(|()| "as before, closed");
+        }
+        match between {
+            Between::Nothing => {
+                for _ in 0..self.dice.below(3) {
+                    self.meet(card)?;
+                }
+                self.last(card)
+            }
+            Between::Newer => self.newer(card),
+            Between::Rot => self.rot(card),
+        }
+    }
+
+    /// A restoration to the wrong card changes nothing.
+    fn another_card(&mut self) -> Claim<()> {
+        let mut other = self.stage.other(self.world);
+        let before = self.world.bytes(Path::new(JOURNAL));
+        let done = self.restore(&mut other, self.dice.clone().one_in(2));
+        claim(self.changed(&other).is_empty(), "another card was written to")?;
+        match done {
+            // A journal for which nothing was overwritten belongs to no card, and one whose mark says
+            // that everything was put back is not needed any more.
+            Ok(done) if done.places == 0 || done.already => Ok(()),
+            Err(RestoreError::Journal(JournalError::NotAJournal { .. })) | Err(RestoreError::AnotherCard { .. }) => {
+                claim(self.world.bytes(Path::new(JOURNAL)) == before, "another card changed the journal")
+            }
+            done => Err(format!("another card was not refused: {done:?}")),
+        }
+    }
+
+    fn restore(&self, card: &mut Card<Stack>, keep_newer: bool) -> Result<Restored, RestoreError> {
+        let identity = identity(card);
+        Restoration::new(Path::new(JOURNAL), &identity).on(self.world.disk()).keeping_newer(keep_newer).run(card)
+    }
+
+    /// A restoration that is met by a fault itself.
+    fn meet(&mut self, card: &mut Card<Stack>) -> Claim<()> {
+        let failing = [Failing::Power, Failing::Process, Failing::Call, Failing::Full][self.dice.below(4) as usize];
+        // A restoration looks, writes and reads back: as many calls as a third of a probe, at most.
+        let longest = self.stage.calls.len() as u64;
+        let at = if self.dice.one_in(2) { self.dice.below(12) } else { self.dice.below(longest) };
+        self.world.fail_at(at as usize, failing);
+        let done = self.restore(card, false);
+        self.faults += u64::from(self.world.has_failed());
+        self.world.start(card);
+        match done {
+            Ok(done) if failing != Failing::Power => {
+                claim(done.journal_kept == self.exists(), "the restoration said otherwise of its journal than is so")?;
+                claim(!done.is_complete() || self.changed(card).is_empty(), "said to be complete, and is not")
+            }
+            Ok(done) => claim(!done.is_complete() || self.changed(card).is_empty(), "said to be complete, and is not"),
+            Err(RestoreError::AnotherCard { .. } | RestoreError::Newer { .. } | RestoreError::OtherSize { .. }) => {
+                Err("its own card was refused".to_owned())
+            }
+            Err(_) => Ok(()),
+        }?;
+        claim(self.exists() || self.changed(card).is_empty(), "the journal is gone and the card is not as before")
+    }
+
+    /// A restoration that nothing meets.
+    fn last(&mut self, card: &mut Card<Stack>) -> Claim<&'static str> {
+        if !self.exists() {
+            return Ok("as before, by a met restoration");
+        }
+        let done = self.restore(card, false);
+        claim(self.changed(card).is_empty(), &format!("not as before: {done:?}"))?;
+        match done {
+            Ok(done) if done.is_complete() && done.untouched && done.journal_kept => Ok("as before, kept"),
+            Ok(done) if done.is_complete() => claim(!self.exists(), "complete and kept").map(|()| "restored"),
+            Ok(done) => Err(format!("nothing is missing, and it said {done}")),
+            Err(RestoreError::Journal(JournalError::NotAJournal { .. })) => Ok("as before, the journal was not begun"),
+            Err(error) => Err(format!("refused: {error}")),
+        }
+    }
+
+    /// Somebody wrote to the card since: none of that is touched, and what is not newer comes back on request.
+    fn newer(&mut self, card: &mut Card<Stack>) -> Claim<&'static str> {
+        let touched = self.changed(card);
+        let mut newer = Vec::new();
+        for _ in 0..=self.dice.below(4) {
+            // Where the probe wrote, or anywhere.
+            let page = match touched.len() as u64 {
+                0 => self.dice.below(card.bytes() / 4096) * 4096,
+                all if self.dice.one_in(3) => touched[self.dice.below(all) as usize],
+                _ => self.dice.below(card.bytes() / 4096) * 4096,
+            };
+            let at = page + self.dice.below(8) * SECTOR;
+            card.inner_mut().write_at(at, &[0xee; SECTOR as usize]).unwrap();
+            newer.push(at);
+        }
+        let stand = |card: &mut Card<Stack>, at: &u64| {
+            let mut now = [0; SECTOR as usize];
+            card.inner_mut().read_at(*at, &mut now).unwrap();
+            now == [0xee; SECTOR as usize]
+        };
+        // What limbo dropped never stood there.
+        newer.retain(|at| stand(card, at));
+        let before = card.inner().clone();
+        let refused = self.restore(card, false);
+        claim(newer.iter().all(|at| stand(card, at)), "newer data were overwritten")?;
+        match refused {
+            Err(RestoreError::Newer { .. } | RestoreError::AnotherCard { .. }) => {
+                let (was, is) = (Model::memory(&before).changed(), self.changed(card));
+                claim(was == is && self.exists(), "refused, and yet written, or no journal kept")?;
+            }
+            Err(RestoreError::Journal(JournalError::NotAJournal { .. })) => return Ok("the journal was not begun"),
+            Ok(done) if done.is_complete() => {}
+            other => return Err(format!("{other:?}")),
+        }
+        if self.exists() {
+            let done = self.restore(card, true);
+            claim(newer.iter().all(|at| stand(card, at)), "newer data were overwritten on request")?;
+            let pages: Vec<u64> = self.changed(card);
+            let only_newer = |page: &u64| newer.iter().any(|at| self.same_page(card, *at, *page));
+            claim(pages.iter().all(only_newer), &format!("more than the newer data is not as before: {done:?}"))?;
+            if let Ok(done) = done {
+                claim(done.newer.is_empty() || self.exists(), "newer data were left and the journal is gone")?;
+            }
+        }
+        Ok("newer data left")
+    }
+
+    /// Whether an address leads into a page of the memory.
+    fn same_page(&self, card: &Card<Stack>, at: u64, page: u64) -> bool {
+        let mut twin = card.inner().clone();
+        let before = Model::memory(&twin).clone();
+        twin.write_at(at, &[0x11; SECTOR as usize]).unwrap();
+        let mut memory = before;
+        let mut other = Model::memory(&twin).clone();
+        let (mut a, mut b) = ([0; 4096], [0; 4096]);
+        memory.read_at(page, &mut a).unwrap();
+        other.read_at(page, &mut b).unwrap();
+        a != b
+    }
+
+    /// A byte of the journal changed: everything else comes back, and the journal stays.
+    fn rot(&mut self, card: &mut Card<Stack>) -> Claim<&'static str> {
+        let path = Path::new(JOURNAL);
+        let mut bytes = self.world.bytes(path).unwrap_or_default();
+        if bytes.is_empty() {
+            return Ok("an empty journal");
+        }
+        let at = self.dice.below(bytes.len() as u64) as usize;
+        if self.dice.one_in(4) {
+            let end = (at + 4096).min(bytes.len());
+            bytes[at..end].fill(0);
+        } else {
+            bytes[at] ^= 1 << self.dice.below(8);
+        }
+        self.world.set_bytes(path, bytes);
+        let done = self.restore(card, false);
+        let left = self.changed(card);
+        match done {
+            Err(RestoreError::Journal(_)) => {
+                claim(self.exists(), "a journal that cannot be read was removed").map(|()| "refused")
+            }
+            Err(error) => Err(error.to_string()),
+            Ok(done) if left.is_empty() => {
+                let kept = done.is_complete() || self.exists();
+                claim(kept, "something is missing, and the journal is gone").map(|()| "as before in spite of damage")
+            }
+            Ok(done) => {
+                claim(self.exists() && !done.is_complete(), &format!("not as before, and not told: {done:?}"))?;
+                // At most two records are damaged, and what they were saved for is told.
+                let told: Vec<u64> = done.missing.iter().flatten().chain(&done.differing).copied().collect();
+                let near = |page: &u64| told.iter().any(|from| self.reaches(card, *from, *page));
+                claim(left.iter().all(near), &format!("{left:?} are not as before, told were {done:?}"))?;
+                Ok("damage told")
+            }
+        }
+    }
+
+    /// Whether a record of this place may stand for a page of the memory.
+    fn reaches(&self, card: &Card<Stack>, from: u64, page: u64) -> bool {
+        if (from..from + RECORD).contains(&page) {
+            return true;
+        }
+        (from..(from + RECORD).min(card.bytes())).step_by(4096).any(|at| self.same_page(card, at, page))
+    }
+}
