@@ -1,6 +1,8 @@
 //! What stands before a raw device is written: nothing in use is ever written, nothing that holds
 //! data without its name given once more.
 
+mod blocks;
+mod marks;
 mod permit;
 mod signature;
 mod usage;

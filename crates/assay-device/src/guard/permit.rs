@@ -77,7 +77,7 @@ pub fn check_raw(sysroot: &Sysroot, path: &Path, forced_by_name: Option<&str>) -
     let node = node.ok_or_else(|| DeviceError::Unreadable { path: shown(path), source: not_in_sysfs() })?;
     refuse_in_use(sysroot, path, &node)?;
     let mut file = File::open(path).map_err(|error| DeviceError::from_io(path, error))?;
-    let held = signature(&mut file).map_err(|error| DeviceError::from_io(path, error))?;
+    let held = signature(&mut file);
     refuse_data(path, held, forced_by_name)?;
     Ok(RawPermit { path: path.to_path_buf(), name: node.name, dev: seen.dev, overwrites: held })
 }
