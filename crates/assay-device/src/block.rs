@@ -80,6 +80,12 @@ impl Node {
         files::number(&self.dir.join("size"))?.checked_mul(SECTOR)
     }
 
+    /// The number that no other disk, and no other medium in this one, has had since the system
+    /// started (kernel Documentation/ABI/stable/sysfs-block, `diskseq`, Linux 5.15).
+    pub(crate) fn sequence(&self) -> Option<u64> {
+        files::number(&self.whole().dir.join("diskseq"))
+    }
+
     pub(crate) fn read_only(&self) -> bool {
         files::flag(&self.dir.join("ro"))
     }

@@ -33,7 +33,7 @@ pub enum DeviceError {
         path: String,
     },
     /// The device, a part of it or something stacked on it is in use.
-    #[error("{device}: in use ({place}); unmount or detach it first, a device in use is never written")]
+    #[error("{device}: in use ({place}); unmount, detach or close it first, a device in use is never written")]
     Mounted {
         /// The device that was asked for.
         device: String,
@@ -41,12 +41,22 @@ pub enum DeviceError {
         place: String,
     },
     /// The device carries data.
-    #[error("{device}: holds data ({what}); wipe it, or name the device once more to allow overwriting")]
+    #[error("{device}: holds data ({what}); wipe all of it, or name the device once more (--overwrite) to allow that")]
     HoldsData {
         /// The device that was asked for.
         device: String,
         /// Whose signature was found.
         what: String,
+    },
+    /// Nothing but blank samples was read, but not all samples could be.
+    #[error(
+        "{device}: cannot be read at byte {offset}, so that nothing shows it to be blank; name the device once more (--overwrite) to write it all the same"
+    )]
+    NotShownBlank {
+        /// The device that was asked for.
+        device: String,
+        /// Where reading failed first.
+        offset: u64,
     },
     /// The device refuses writes.
     #[error("{device}: is read-only; release its write-protect switch or choose another device")]

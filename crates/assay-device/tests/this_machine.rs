@@ -4,16 +4,17 @@
 #![allow(clippy::unwrap_used)]
 
 mod common;
+mod loops;
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use assay_core::medium::MediumKind;
-use assay_device::{DeviceError, ProofMeter, Sensors, Sysroot, What, guard, host, look, swaps_on};
+use loops::{Loop, MIB};
 
-const MIB: usize = 1 << 20;
+use assay_device::{DeviceError, ProofMeter, Sensors, Sysroot, What, guard, host, look, swaps_on};
 
 #[test]
 fn the_root_file_system_is_found_with_its_device() {
@@ -112,64 +113,6 @@ fn the_device_under_the_running_system_is_never_permitted() {
     }
 }
 
-/// A loop device over a file, detached whatever happens.
-struct Loop {
-    device: PathBuf,
-    file: PathBuf,
-    _dir: tempfile::TempDir,
-}
-
-impl Loop {
-    fn new(size: usize, read_only: bool) -> Option<Self> {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("medium \"quoted\".img");
-        File::create(&file).unwrap().set_len(size as u64).unwrap();
-        let attach = || {
-            let mut command = Command::new("losetup");
-            command.args(["-f", "--show"]).args(read_only.then_some("-r"));
-            command.arg(&file).output()
-        };
-        let mut output = attach();
-        // Between finding a free device and taking it, another process may take it (losetup(8)).
-        for _ in 0..20 {
-            if output.as_ref().is_ok_and(|output| output.status.success()) {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(20));
-            output = attach();
-        }
-        let output = match output {
-            Ok(output) => output,
-            Err(error) => {
-                eprintln!("SKIP: losetup cannot be run ({error})");
-                return None;
-            }
-        };
-        if !output.status.success() {
-            eprintln!("SKIP: no loop device ({})", String::from_utf8_lossy(&output.stderr).trim());
-            return None;
-        }
-        let device = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
-        // Where udev runs it reads every new device, which the counters would show.
-        let _ = Command::new("udevadm").args(["settle", "--timeout=5"]).output();
-        Some(Self { device, file, _dir: dir })
-    }
-
-    fn name(&self) -> String {
-        self.device.file_name().unwrap().to_str().unwrap().to_owned()
-    }
-
-    fn path(&self) -> &str {
-        self.device.to_str().unwrap()
-    }
-}
-
-impl Drop for Loop {
-    fn drop(&mut self) {
-        let _ = Command::new("losetup").arg("-d").arg(&self.device).status();
-    }
-}
-
 fn direct() -> i32 {
     rustix::fs::OFlags::DIRECT.bits() as i32
 }
@@ -193,8 +136,8 @@ fn a_loop_device_is_described_and_its_counters_see_direct_writes() {
     assert_eq!(common::stack(&target), format!("{}:loop", device.name()));
 
     let permit = guard::check_raw(&sysroot, &device.device, None).unwrap();
-    assert_eq!((permit.name(), permit.overwrites()), (device.name().as_str(), None));
-    let file = permit.open(direct()).unwrap();
+    assert_eq!(permit.name(), device.name());
+    let file = permit.held().reopen(direct()).unwrap();
     let meter = ProofMeter::open(&sysroot, &target.devices).unwrap();
     let before = meter.read().unwrap();
     let mut buffer = vec![0xa5u8; MIB + 4096];
@@ -221,14 +164,19 @@ fn a_device_with_data_needs_its_name_and_one_that_is_held_is_refused() {
     }
     assert!(guard::check_raw(&sysroot, &device.device, Some("/dev/sda")).is_err());
     let permit = guard::check_raw(&sysroot, &device.device, Some(device.path())).unwrap();
-    assert_eq!(permit.overwrites(), Some("ext2/ext3/ext4 file system"));
 
-    // Two writers at once: the kernel refuses the second.
-    let first = permit.open(0).unwrap();
-    assert!(matches!(permit.open(0), Err(DeviceError::Mounted { .. })));
-    drop(first);
-
+    // Two users at once: the kernel refuses the second, and whoever mounts it meanwhile.
+    let second = guard::check_raw(&sysroot, &device.device, Some(device.path()));
+    assert!(matches!(second, Err(DeviceError::Mounted { .. })), "{second:?}");
     let dir = tempfile::tempdir().unwrap();
+    let raced = Command::new("mount").arg(&device.device).arg(dir.path()).output();
+    assert!(!raced.is_ok_and(|output| output.status.success()), "mounted under a permit");
+    let other = permit.clone();
+    drop(permit);
+    let third = guard::check_raw(&sysroot, &device.device, Some(device.path()));
+    assert!(matches!(third, Err(DeviceError::Mounted { .. })), "held as long as there is a copy: {third:?}");
+    drop(other);
+
     let mounted = Command::new("mount").arg(&device.device).arg(dir.path()).output();
     if !mounted.as_ref().is_ok_and(|output| output.status.success()) {
         eprintln!("SKIP: mount is not possible here");
@@ -236,7 +184,6 @@ fn a_device_with_data_needs_its_name_and_one_that_is_held_is_refused() {
     }
     let inside = look(&sysroot, dir.path());
     let refused = guard::check_raw(&sysroot, &device.device, Some(device.path()));
-    let raced = permit.open(0); // mounted after the check
     let unmounted = Command::new("umount").arg(dir.path()).status().unwrap();
     assert!(unmounted.success());
     match refused {
@@ -245,7 +192,6 @@ fn a_device_with_data_needs_its_name_and_one_that_is_held_is_refused() {
         }
         other => panic!("{other:?}"),
     }
-    assert!(matches!(raced, Err(DeviceError::Mounted { .. })), "{raced:?}");
     let inside = inside.unwrap();
     assert_eq!(inside.medium.filesystem.as_deref(), Some("ext4"));
     assert_eq!(inside.medium.device.as_deref(), Some(device.path()));

@@ -1,16 +1,17 @@
 //! The test area: a file of assay's own, or a raw device that the user named.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, MIB};
-use assay_device::guard::RawPermit;
+use assay_device::guard::{HeldDevice, RawPermit};
 use assay_device::owned::Directory;
-use assay_engine::{DirectSupport, Target, direct_support, direct_support_of};
+use assay_device::{DeviceError, Sysroot};
+use assay_engine::{DirectSupport, Target, direct_support_of};
 use rustix::fs::OFlags;
 
 use crate::error::RunError;
@@ -25,13 +26,22 @@ const LEAST_SPARE: u64 = 8 * MIB;
 /// What is read and written.
 #[derive(Debug)]
 pub(crate) struct Area {
-    path: PathBuf,
-    /// The directory of its own, and the test file in it as it was opened first.
-    scratch: Option<(Scratch, File)>,
+    place: Place,
     /// Opened with direct I/O where that works.
     pub(crate) target: Arc<Target>,
     pub(crate) direct: DirectSupport,
-    writable: bool,
+}
+
+/// Where more files of the area come from.
+#[derive(Debug)]
+enum Place {
+    /// The directory of its own, and the test file in it as it was opened first.
+    Directory {
+        scratch: Scratch,
+        first: File,
+    },
+    Written(RawPermit),
+    Read(HeldDevice),
 }
 
 impl Area {
@@ -46,29 +56,32 @@ impl Area {
             None => (open(OFlags::empty())?, false),
         };
         let target = Arc::new(Target::from_file(file, is_direct));
-        let path = scratch.path().to_owned();
-        Ok(Self { path, scratch: Some((scratch, first)), target, direct, writable: true })
+        Ok(Self { place: Place::Directory { scratch, first }, target, direct })
     }
 
-    /// A raw device: to be written where the guards gave their permit, else only to be read.
+    /// A raw device: to be written where the guards gave their permit, else only to be read. It is
+    /// the device that was checked, whatever its path leads to by now.
     pub(crate) fn on_device(
         path: &Path,
         logical_block: Option<u32>,
         permit: Option<&RawPermit>,
     ) -> Result<Self, RunError> {
-        let direct = direct_support(path, logical_block);
-        let is_direct = matches!(direct, DirectSupport::Yes { .. });
-        let flags = if is_direct { libc::O_DIRECT } else { 0 };
-        let file = match permit {
-            Some(permit) => permit.open(flags)?,
-            None => OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(|e| RunError::io(path, e))?,
+        let (place, (target, direct)) = match permit {
+            Some(permit) => (Place::Written(permit.clone()), open_device(permit.held(), logical_block)?),
+            None => {
+                let held = HeldDevice::to_read(&Sysroot::real(), path)?;
+                let opened = open_device(&held, logical_block)?;
+                (Place::Read(held), opened)
+            }
         };
-        let target = Arc::new(Target::from_file(file, is_direct));
-        Ok(Self { path: path.to_owned(), scratch: None, target, direct, writable: permit.is_some() })
+        Ok(Self { place, target, direct })
     }
 
     pub(crate) fn scratch_path(&self) -> Option<&Path> {
-        self.scratch.as_ref().map(|(scratch, _)| scratch.path())
+        match &self.place {
+            Place::Directory { scratch, .. } => Some(scratch.path()),
+            Place::Written(_) | Place::Read(_) => None,
+        }
     }
 
     pub(crate) fn alignment(&self) -> Option<u32> {
@@ -81,7 +94,7 @@ impl Area {
     /// Reserves room where the file system can, so that the file is not scattered; no room for
     /// all of it is found out while writing.
     pub(crate) fn reserve(&self, bytes: u64, limit: Duration) {
-        if self.scratch.is_some() {
+        if self.scratch_path().is_some() {
             let target = Arc::clone(&self.target);
             within(limit, move || {
                 let _ = rustix::fs::fallocate(target.file(), rustix::fs::FallocateFlags::empty(), 0, bytes);
@@ -91,7 +104,7 @@ impl Area {
 
     /// Gives back what was reserved and not written.
     pub(crate) fn trim(&self, bytes: u64, limit: Duration) {
-        if self.scratch.is_some() {
+        if self.scratch_path().is_some() {
             let target = Arc::clone(&self.target);
             within(limit, move || {
                 let _ = rustix::fs::ftruncate(target.file(), bytes);
@@ -101,28 +114,46 @@ impl Area {
 
     /// The same area through the page cache, for workloads that ask for it.
     pub(crate) fn cached(&self) -> Result<Arc<Target>, RunError> {
-        let target = match &self.scratch {
-            Some((scratch, first)) => Target::from_file(scratch.open_data(first, OFlags::empty())?, false),
-            None => {
-                Target::existing(&self.path, false, self.writable).map_err(|e| RunError::io(&self.path, e.source))?
-            }
+        let file = match &self.place {
+            Place::Directory { scratch, first } => scratch.open_data(first, OFlags::empty())?,
+            Place::Written(permit) => permit.held().reopen(0)?,
+            Place::Read(held) => held.reopen(0)?,
         };
-        Ok(Arc::new(target))
+        Ok(Arc::new(Target::from_file(file, false)))
     }
 
     /// Removes the test file; says why, where it could not within `limit`. The device, if it was
     /// one, keeps what was written.
     pub(crate) fn clean_up(self, limit: Duration) -> Result<(), String> {
-        let Self { target, scratch, .. } = self;
+        let Self { target, place, .. } = self;
         let removed = within(limit, move || {
             drop(target);
-            scratch.map_or(Ok(()), |(scratch, _)| scratch.remove())
+            match place {
+                Place::Directory { scratch, .. } => scratch.remove(),
+                Place::Written(_) | Place::Read(_) => Ok(()),
+            }
         });
         match removed {
             Some(result) => result.map_err(|error| error.to_string()),
             None => Err(format!("no answer within {}", assay_core::units::span(limit))),
         }
     }
+}
+
+/// With direct I/O where that works.
+fn open_device(device: &HeldDevice, logical_block: Option<u32>) -> Result<(Arc<Target>, DirectSupport), DeviceError> {
+    let plain = device.reopen(0)?;
+    let (direct, opened) = direct_support_of(&plain, logical_block, || {
+        device.reopen(libc::O_DIRECT).map_err(|error| match error {
+            DeviceError::Unreadable { source, .. } => source,
+            error => io::Error::other(error),
+        })
+    });
+    let target = match opened {
+        Some(file) => Target::from_file(file, true),
+        None => Target::from_file(plain, false),
+    };
+    Ok((Arc::new(target), direct))
 }
 
 /// Bytes that a test in `directory` may use.

@@ -17,7 +17,7 @@ use assay_core::text::harmless;
 use assay_core::units::Bytes;
 use assay_device::guard::{RawPermit, check_raw};
 use assay_device::owned::Directory;
-use assay_device::{ProofMeter, Sysroot, Target as Seen};
+use assay_device::{DeviceError, ProofMeter, Sysroot, Target as Seen, look_by_dev};
 use assay_engine::{Control, DirectSupport, null_cost};
 
 use crate::area::{Area, LEAST_AREA, room, rounded};
@@ -128,21 +128,22 @@ impl Run {
             (Ok(_), RawMode::Allowed | RawMode::Overwrite) if !is_device => return Err(RunError::NotADevice(shown)),
             _ => {}
         }
-        let seen = assay_device::look(&sysroot, &request.path)?;
+        let mut seen = assay_device::look(&sysroot, &request.path)?;
         let engines = Engines::new(request.engine, request.crosscheck)?;
         let suite_writes = request.suite.writes();
         let mut early = Vec::new();
         let (mut permit, mut directory) = (None, None);
 
         let available = if is_device {
+            let mut capacity = seen.medium.capacity_bytes.unwrap_or(0);
             if suite_writes {
-                let named = request.path.to_string_lossy();
-                let forced = (request.raw == RawMode::Overwrite).then_some(named.as_ref());
-                permit = Some(check_raw(&sysroot, &request.path, forced)?);
+                let given = permit.insert(checked(&sysroot, &request)?);
+                // The device that is held, whatever the path led to when it was looked at.
+                seen = look_by_dev(&sysroot, &request.path, given.held().seen());
+                capacity = given.held().bytes();
             } else {
                 early.push(Finding::UnwrittenReads);
             }
-            let capacity = seen.medium.capacity_bytes.unwrap_or(0);
             if capacity < LEAST_DEVICE {
                 return Err(RunError::EmptyDevice { path: shown, capacity: Bytes(capacity).to_string() });
             }
@@ -480,6 +481,20 @@ impl Run {
             written_bytes: budget.written(),
         }
     }
+}
+
+/// The permit to write to the raw device of the request. What it holds is read for that, so that
+/// the medium may hang.
+fn checked(sysroot: &Sysroot, request: &Request) -> Result<RawPermit, RunError> {
+    let named = (request.raw == RawMode::Overwrite).then(|| request.path.to_string_lossy().into_owned());
+    let (its_sysroot, path) = (sysroot.clone(), request.path.clone());
+    let limit = request.hang_after * SLOW;
+    let answer = within(limit, move || check_raw(&its_sysroot, &path, named.as_deref()));
+    Ok(answer.unwrap_or_else(|| {
+        let words = format!("nothing was answered for {}", assay_core::units::span(limit));
+        let path = harmless(&request.path.to_string_lossy());
+        Err(DeviceError::Unreadable { path, source: std::io::Error::other(words) })
+    })?)
 }
 
 /// Checks that a directory can be written in, before anything else is tried.

@@ -37,8 +37,8 @@ impl Backing for Served {
 fn open(path: &Path) -> BlockDevice {
     let start = Instant::now();
     loop {
-        let permit = check_raw(&Sysroot::real(), path, Some(&path.to_string_lossy())).unwrap();
-        match BlockDevice::open(&permit) {
+        let permit = check_raw(&Sysroot::real(), path, Some(&path.to_string_lossy()));
+        match permit.and_then(|permit| BlockDevice::open(&permit)) {
             Ok(device) => return device,
             Err(error) if start.elapsed() > Duration::from_secs(10) => panic!("{error}"),
             Err(_) => std::thread::sleep(Duration::from_millis(20)),

@@ -2,31 +2,40 @@
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use rustix::fs::OFlags;
+use rustix::fs::{Advice, FlockOperation, OFlags, fadvise, flock};
 
-use super::signature::signature;
-use super::usage::mounted_on;
+use super::contents::{Contents, contents};
+use super::held::HeldDevice;
+use super::openers::openers;
+use super::usage::{mounted_on, numbers_of};
 use crate::block::Node;
 use crate::error::{DeviceError, shown};
 use crate::look::{Seen, What};
 use crate::sysroot::Sysroot;
 
-/// Says that a device was checked and may be overwritten. Only [`check_raw`] makes one.
-#[derive(Debug)]
+/// udev and others look at a new device for a moment: they are waited for so long.
+const PATIENCE: Duration = Duration::from_secs(1);
+const TICK: Duration = Duration::from_millis(20);
+
+/// Says that a device was checked and may be overwritten, and holds it: as long as a copy of the
+/// permit exists nobody else can open it exclusively. Only [`check_raw`] makes one.
+#[derive(Debug, Clone)]
 pub struct RawPermit {
-    path: PathBuf,
+    held: Arc<HeldDevice>,
     name: String,
-    dev: (u32, u32),
-    overwrites: Option<&'static str>,
+    /// Keeps the lock on the whole disk.
+    _lock: Option<Arc<File>>,
 }
 
 impl RawPermit {
     /// The path that was checked.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        self.held.path()
     }
 
     /// The device's kernel name.
@@ -35,36 +44,16 @@ impl RawPermit {
         &self.name
     }
 
-    /// What will be overwritten, where the device was named to allow it.
+    /// The device, from which every file to be read and written comes.
     #[must_use]
-    pub fn overwrites(&self) -> Option<&'static str> {
-        self.overwrites
-    }
-
-    /// Opens the device for reading and writing, with `flags` such as `O_DIRECT` beside. `O_EXCL`
-    /// makes the kernel refuse a device that anybody uses, in whatever mount namespace, and keeps
-    /// others from mounting it as long as the file is open (open(2)).
-    ///
-    /// # Errors
-    /// Where the kernel refuses, or another device has taken the name.
-    pub fn open(&self, flags: i32) -> Result<File, DeviceError> {
-        let exclusive = OFlags::EXCL.bits() as i32;
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(exclusive | flags)
-            .open(&self.path)
-            .map_err(|error| DeviceError::from_io(&self.path, error))?;
-        let rdev = file.metadata().map_err(|error| DeviceError::from_io(&self.path, error))?.rdev();
-        if (rustix::fs::major(rdev), rustix::fs::minor(rdev)) != self.dev {
-            return Err(DeviceError::Changed { device: shown(&self.path) });
-        }
-        Ok(file)
+    pub fn held(&self) -> &HeldDevice {
+        &self.held
     }
 }
 
 /// Whether the block device at `path` may be overwritten. A device in use is always refused; one
-/// that holds data is refused unless `forced_by_name` is the very path that was given.
+/// that is not shown to be blank is refused unless `forced_by_name` is the very path that was
+/// given, and is then not read at all.
 ///
 /// # Errors
 /// Says why not.
@@ -73,13 +62,27 @@ pub fn check_raw(sysroot: &Sysroot, path: &Path, forced_by_name: Option<&str>) -
     if seen.what != What::BlockDevice {
         return Err(DeviceError::NotABlockDevice { path: shown(path) });
     }
-    let node = Node::by_number(sysroot, seen.dev);
-    let node = node.ok_or_else(|| DeviceError::Unreadable { path: shown(path), source: not_in_sysfs() })?;
+    let missing = || DeviceError::Unreadable { path: shown(path), source: not_in_sysfs() };
+    let node = Node::by_number(sysroot, seen.dev).ok_or_else(missing)?;
+    // Asked first for the words, as the kernel only says that it is busy.
     refuse_in_use(sysroot, path, &node)?;
-    let mut file = File::open(path).map_err(|error| DeviceError::from_io(path, error))?;
-    let held = signature(&mut file);
-    refuse_data(path, held, forced_by_name)?;
-    Ok(RawPermit { path: path.to_path_buf(), name: node.name, dev: seen.dev, overwrites: held })
+    let held = HeldDevice::exclusively(sysroot, path).map_err(|error| match error {
+        DeviceError::Mounted { .. } => refuse_opened(sysroot, path, &node, Duration::ZERO).err().unwrap_or(error),
+        error => error,
+    })?;
+    // What follows is about the device that is open now, whatever the path leads to.
+    let node = Node::by_number(sysroot, held.seen().dev).ok_or_else(missing)?;
+    let lock = lock(sysroot, &held, &node)?;
+    refuse_in_use(sysroot, path, &node)?;
+    refuse_opened(sysroot, path, &node, PATIENCE)?;
+    if !names(forced_by_name, path) {
+        // Single blocks: a place that cannot be read would take what is read ahead with it.
+        let _ = fadvise(held.file(), 0, None, Advice::Random);
+        let found = contents(&mut held.file());
+        let _ = fadvise(held.file(), 0, None, Advice::DontNeed);
+        refuse_data(path, found)?;
+    }
+    Ok(RawPermit { held: Arc::new(held), name: node.name, _lock: lock.map(Arc::new) })
 }
 
 fn not_in_sysfs() -> std::io::Error {
@@ -89,12 +92,8 @@ fn not_in_sysfs() -> std::io::Error {
 fn refuse_in_use(sysroot: &Sysroot, path: &Path, node: &Node) -> Result<(), DeviceError> {
     let uses = mounted_on(sysroot, &node.name);
     if let Some(first) = uses.first() {
-        let more = match uses.len() {
-            1 => String::new(),
-            count => format!(" and {} more", count - 1),
-        };
         let of = if first.device == node.name { String::new() } else { format!("{} ", first.device) };
-        return Err(DeviceError::Mounted { device: shown(path), place: format!("{of}{}{more}", first.place) });
+        return Err(in_use(path, &format!("{of}{}", first.place), uses.len()));
     }
     if node.read_only() {
         return Err(DeviceError::ReadOnly { device: shown(path) });
@@ -102,12 +101,69 @@ fn refuse_in_use(sysroot: &Sysroot, path: &Path, node: &Node) -> Result<(), Devi
     Ok(())
 }
 
-fn refuse_data(path: &Path, held: Option<&str>, forced_by_name: Option<&str>) -> Result<(), DeviceError> {
-    match held {
-        Some(what) if forced_by_name.is_none_or(|name| Path::new(name).as_os_str() != path.as_os_str()) => {
-            Err(DeviceError::HoldsData { device: shown(path), what: what.to_owned() })
+fn in_use(path: &Path, first: &str, count: usize) -> DeviceError {
+    let more = match count {
+        0 | 1 => String::new(),
+        count => format!(" and {} more", count - 1),
+    };
+    DeviceError::Mounted { device: shown(path), place: format!("{first}{more}") }
+}
+
+/// Programs that have it open are refused, unless they close it within `patience`.
+fn refuse_opened(sysroot: &Sysroot, path: &Path, node: &Node, patience: Duration) -> Result<(), DeviceError> {
+    let numbers = numbers_of(sysroot, node);
+    let start = Instant::now();
+    loop {
+        let found = openers(sysroot, &numbers);
+        let Some(first) = found.first() else { return Ok(()) };
+        if start.elapsed() >= patience {
+            return Err(in_use(path, &first.to_string(), found.len()));
         }
-        _ => Ok(()),
+        std::thread::sleep(TICK);
+    }
+}
+
+/// Takes the lock on the whole disk's node that udev and partitioning programs honour
+/// (systemd.io, "Locking Block Device Access"). Without such a node the device itself is locked.
+fn lock(sysroot: &Sysroot, held: &HeldDevice, node: &Node) -> Result<Option<File>, DeviceError> {
+    let whole = if node.is_partition() { open_whole(sysroot, &node.whole()) } else { None };
+    let file = whole.as_ref().unwrap_or_else(|| held.file());
+    let start = Instant::now();
+    while let Err(error) = flock(file, FlockOperation::NonBlockingLockExclusive) {
+        if error != rustix::io::Errno::WOULDBLOCK {
+            return Err(DeviceError::from_io(held.path(), error.into()));
+        }
+        if start.elapsed() >= PATIENCE {
+            refuse_opened(sysroot, held.path(), node, Duration::ZERO)?;
+            return Err(in_use(held.path(), "locked by another program", 1));
+        }
+        std::thread::sleep(TICK);
+    }
+    Ok(whole)
+}
+
+fn open_whole(sysroot: &Sysroot, whole: &Node) -> Option<File> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(sysroot.path(&whole.dev_path())).ok()?;
+    let rdev = file.metadata().ok()?.rdev();
+    (Some((rustix::fs::major(rdev), rustix::fs::minor(rdev))) == whole.number()).then_some(file)
+}
+
+/// Whether the name is the very path.
+fn names(forced: Option<&str>, path: &Path) -> bool {
+    forced.is_some_and(|name| Path::new(name).as_os_str() == path.as_os_str())
+}
+
+fn refuse_data(path: &Path, contents: Contents) -> Result<(), DeviceError> {
+    let device = shown(path);
+    match contents {
+        Contents::Blank => Ok(()),
+        Contents::Marked(what) => Err(DeviceError::HoldsData { device, what: what.to_owned() }),
+        Contents::Unknown { offset } => {
+            let what = format!("without a mark that assay knows, at byte {offset}");
+            Err(DeviceError::HoldsData { device, what })
+        }
+        Contents::Unreadable { offset } => Err(DeviceError::NotShownBlank { device, offset }),
     }
 }
 
@@ -118,11 +174,19 @@ mod tests {
     #[test]
     fn data_are_overwritten_only_by_the_exact_name() {
         let path = Path::new("/dev/sdb");
-        assert!(refuse_data(path, None, None).is_ok());
-        assert!(refuse_data(path, Some("XFS file system"), Some("/dev/sdb")).is_ok());
-        for wrong in [None, Some("/dev/sdc"), Some("sdb"), Some(""), Some("/dev/sdb1")] {
-            let error = refuse_data(path, Some("XFS file system"), wrong).unwrap_err();
-            assert!(matches!(error, DeviceError::HoldsData { .. }), "{wrong:?}");
+        assert!(names(Some("/dev/sdb"), path));
+        for wrong in [None, Some("/dev/sdc"), Some("sdb"), Some(""), Some("/dev/sdb1"), Some("/dev/../dev/sdb")] {
+            assert!(!names(wrong, path), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn only_what_is_shown_to_be_blank_is_overwritten_unnamed() {
+        let path = Path::new("/dev/sdb");
+        assert!(refuse_data(path, Contents::Blank).is_ok());
+        let words = |contents| refuse_data(path, contents).unwrap_err().to_string();
+        assert!(words(Contents::Marked("XFS file system")).contains("holds data (XFS file system)"));
+        assert!(words(Contents::Unknown { offset: 4096 }).contains("at byte 4096"));
+        assert!(words(Contents::Unreadable { offset: 0 }).contains("nothing shows it to be blank"));
     }
 }

@@ -22,17 +22,12 @@ pub struct MountPoint {
 
 /// Every use of `device` (kernel name): of itself, its partitions, the disk it is a partition of,
 /// and of everything stacked on these. Empty where it is free, as far as this process can see;
-/// [`super::RawPermit::open`] asks the kernel once more.
+/// [`super::check_raw`] asks the kernel too.
 #[must_use]
 pub fn mounted_on(sysroot: &Sysroot, device: &str) -> Vec<MountPoint> {
     let Some(node) = Node::by_name(sysroot, device) else { return Vec::new() };
-    let mut reach = Reach::default();
-    reach.spread(sysroot, &node, true);
-    if node.is_partition() {
-        // The disk itself, but not the other partitions: they are apart.
-        reach.spread(sysroot, &node.whole(), false);
-    }
-    let mut uses = reach.uses;
+    let mut reach = Reach::of(sysroot, &node);
+    let mut uses = std::mem::take(&mut reach.uses);
     let numbers: Vec<_> = reach.nodes.iter().filter_map(|node| Some((node.number()?, node))).collect();
     for mount in mounts::read_everywhere(sysroot) {
         let by_number =
@@ -81,6 +76,16 @@ struct Reach {
 }
 
 impl Reach {
+    fn of(sysroot: &Sysroot, node: &Node) -> Self {
+        let mut reach = Self::default();
+        reach.spread(sysroot, node, true);
+        if node.is_partition() {
+            // The disk itself, but not the other partitions: they are apart.
+            reach.spread(sysroot, &node.whole(), false);
+        }
+        reach
+    }
+
     fn spread(&mut self, sysroot: &Sysroot, node: &Node, with_partitions: bool) {
         if self.nodes.iter().any(|known| known.name == node.name) {
             return;
@@ -102,12 +107,26 @@ impl Reach {
     }
 }
 
-/// Loop devices whose backing file is the device; they are no holders in sysfs.
+/// Numbers of the device and of all devices that share its data.
+pub(super) fn numbers_of(sysroot: &Sysroot, node: &Node) -> Vec<(u32, u32)> {
+    Reach::of(sysroot, node).nodes.iter().filter_map(Node::number).collect()
+}
+
+/// Loop devices whose backing file is the device, by whatever name, or a file of a file system on
+/// it; they are no holders in sysfs.
 fn loops_over(sysroot: &Sysroot, node: &Node) -> Vec<Node> {
     let block = sysroot.path("/sys/block");
     let over = |name: &String| {
-        files::text(&block.join(name).join("loop/backing_file")).is_some_and(|file| file == node.dev_path())
+        let file = files::text(&block.join(name).join("loop/backing_file"));
+        file.is_some_and(|file| file == node.dev_path() || lies_on(sysroot, &file, node))
     };
     let loops = files::entries(&block).into_iter().filter(|name| name.starts_with("loop")).filter(over);
     loops.filter_map(|name| Node::by_name(sysroot, &name)).collect()
+}
+
+/// Whether the file is a node of the device, or lies in a file system on it.
+fn lies_on(sysroot: &Sysroot, file: &str, node: &Node) -> bool {
+    let number = node.number();
+    files::stat(&sysroot.path(file))
+        .is_some_and(|stat| number == Some(stat.device) || (number.is_some() && number == stat.of_block_device))
 }

@@ -1,9 +1,8 @@
 //! A real block device.
 
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::os::unix::fs::FileExt;
 
 use assay_device::DeviceError;
 use assay_device::guard::RawPermit;
@@ -15,13 +14,11 @@ use super::contract::{Device, Fault};
 /// Bytes of one transfer.
 const TRANSFER: usize = 1 << 20;
 
-/// A block device, opened exclusively, past the page cache.
+/// A block device, held exclusively, past the page cache.
 #[derive(Debug)]
 pub struct BlockDevice {
-    path: PathBuf,
+    permit: RawPermit,
     file: File,
-    rdev: u64,
-    bytes: u64,
     block_bytes: u32,
     buffer: AlignedBuffer,
 }
@@ -32,24 +29,22 @@ impl BlockDevice {
     /// # Errors
     /// Where the kernel refuses: in use, permission, gone.
     pub fn open(permit: &RawPermit) -> Result<Self, DeviceError> {
-        let file = permit.open(OFlags::DIRECT.bits() as i32)?;
-        Self::of(permit.path(), file).map_err(|source| DeviceError::Unreadable {
+        let file = permit.held().reopen(OFlags::DIRECT.bits() as i32)?;
+        Self::of(permit, file).map_err(|source| DeviceError::Unreadable {
             path: assay_core::text::harmless(&permit.path().display().to_string()),
             source,
         })
     }
 
-    fn of(path: &Path, mut file: File) -> io::Result<Self> {
-        let bytes = file.seek(SeekFrom::End(0))?;
+    fn of(permit: &RawPermit, file: File) -> io::Result<Self> {
         let block_bytes = rustix::fs::ioctl_blksszget(&file)?;
-        let rdev = file.metadata()?.rdev();
-        Ok(Self { path: path.to_owned(), file, rdev, bytes, block_bytes, buffer: AlignedBuffer::new(TRANSFER)? })
+        Ok(Self { permit: permit.clone(), file, block_bytes, buffer: AlignedBuffer::new(TRANSFER)? })
     }
 }
 
 impl Device for BlockDevice {
     fn bytes(&self) -> u64 {
-        self.bytes
+        self.permit.held().bytes()
     }
 
     fn block_bytes(&self) -> u32 {
@@ -78,10 +73,7 @@ impl Device for BlockDevice {
         self.file.sync_all().map_err(|error| Fault::from_io(&error))
     }
 
-    /// The name still leads to the same device, and it still has its size: the kernel removes the
-    /// node, or sets the size to zero, when the medium is taken out.
     fn present(&mut self) -> bool {
-        let same = std::fs::metadata(&self.path).is_ok_and(|now| now.rdev() == self.rdev);
-        same && self.file.seek(SeekFrom::End(0)).is_ok_and(|bytes| bytes == self.bytes)
+        self.permit.held().present()
     }
 }

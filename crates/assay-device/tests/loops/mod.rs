@@ -1,0 +1,75 @@
+//! Loop devices for the tests of a real machine.
+#![allow(dead_code, missing_docs, clippy::unwrap_used, reason = "each test program uses its part")]
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+pub const MIB: usize = 1 << 20;
+
+/// A loop device over a file, detached whatever happens.
+pub struct Loop {
+    pub device: PathBuf,
+    pub file: PathBuf,
+    _dir: Option<tempfile::TempDir>,
+}
+
+impl Loop {
+    pub fn new(size: usize, read_only: bool) -> Option<Self> {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("medium \"quoted\".img");
+        File::create(&file).unwrap().set_len(size as u64).unwrap();
+        Self::attach(file, Some(dir), read_only)
+    }
+
+    /// Over a file or device that is there.
+    pub fn over(file: &Path) -> Option<Self> {
+        Self::attach(file.to_owned(), None, false)
+    }
+
+    fn attach(file: PathBuf, dir: Option<tempfile::TempDir>, read_only: bool) -> Option<Self> {
+        let attach = || {
+            let mut command = Command::new("losetup");
+            command.args(["-f", "--show"]).args(read_only.then_some("-r"));
+            command.arg(&file).output()
+        };
+        let mut output = attach();
+        // Between finding a free device and taking it, another process may take it (losetup(8)).
+        for _ in 0..20 {
+            if output.as_ref().is_ok_and(|output| output.status.success()) {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            output = attach();
+        }
+        let output = match output {
+            Ok(output) => output,
+            Err(error) => {
+                eprintln!("SKIP: losetup cannot be run ({error})");
+                return None;
+            }
+        };
+        if !output.status.success() {
+            eprintln!("SKIP: no loop device ({})", String::from_utf8_lossy(&output.stderr).trim());
+            return None;
+        }
+        let device = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+        // Where udev runs it reads every new device, which the counters would show.
+        let _ = Command::new("udevadm").args(["settle", "--timeout=5"]).output();
+        Some(Self { device, file, _dir: dir })
+    }
+
+    pub fn name(&self) -> String {
+        self.device.file_name().unwrap().to_str().unwrap().to_owned()
+    }
+
+    pub fn path(&self) -> &str {
+        self.device.to_str().unwrap()
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("-d").arg(&self.device).status();
+    }
+}
