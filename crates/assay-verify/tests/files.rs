@@ -250,7 +250,9 @@ fn a_target_that_cannot_be_checked_says_so() {
     assert!(matches!(Plan::new(target.path(), &read), Err(VerifyError::NothingToRead(_))));
     std::fs::create_dir(target.path().join(DIRECTORY)).unwrap();
     std::fs::write(target.path().join(DIRECTORY).join("diary"), b"").unwrap();
-    assert!(matches!(Plan::new(target.path(), &settings), Err(VerifyError::Foreign(_))));
+    let foreign = Plan::new(target.path(), &settings).unwrap_err();
+    assert!(matches!(foreign, VerifyError::Owned(_)), "{foreign:?}");
+    assert!(foreign.to_string().contains("diary") && foreign.to_string().contains("move it away"), "{foreign}");
 }
 
 #[test]

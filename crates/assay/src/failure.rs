@@ -110,9 +110,14 @@ impl From<assay_verify::files::VerifyError> for Failure {
         let message = error.to_string();
         match error {
             E::NotDirectory(_) | E::Kept(_) | E::NothingToResume(_) | E::NothingToRead(_) => Self::usage(message),
-            E::ReadOnly(_) | E::Permission(_) | E::Full { .. } | E::Busy(_) | E::Foreign(_) | E::Io { .. } => {
-                Self::environment(message)
-            }
+            E::ReadOnly(_)
+            | E::Permission(_)
+            | E::Full { .. }
+            | E::Busy(_)
+            | E::Foreign(_)
+            | E::Elsewhere { .. }
+            | E::Owned(_)
+            | E::Io { .. } => Self::environment(message),
         }
     }
 }

@@ -85,6 +85,24 @@ impl Directory {
         OwnDir::open(self, name)
     }
 
+    /// Opens a directory in it to be looked at, whoever made it; `None` where there is none of that name. Links are
+    /// not followed.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn inside(&self, name: &str) -> Result<Option<Self>, OwnedError> {
+        let path = self.path.join(name);
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match openat(&self.fd, name, flags, Mode::empty()) {
+            Ok(fd) => {
+                let stat = Stat::open(&fd).map_err(|error| OwnedError::io(&path, error))?;
+                Ok(Some(Self { fd, path, stat }))
+            }
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
+            Err(error) => Err(OwnedError::io(&path, error)),
+        }
+    }
+
     /// Passes the names in it to `visit`, at most `limit` of them, in no order.
     ///
     /// # Errors

@@ -7,17 +7,20 @@ use std::time::{Duration, Instant};
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::units::capacity;
 use assay_core::verification::{Method, Pass, Verification};
+use assay_device::owned::OwnDir;
 use assay_engine::Control;
 
 use super::crowd::crowd_out;
 use super::error::VerifyError;
 use super::format::FILE_BYTES;
-use super::medium::{Mounted, how};
+use super::listing::file_name;
+use super::medium::{Folder, Mounted};
 use super::pass::{self, Ended, Halt, Moment, Save, extent};
-use super::place::{Place, STATE, State, failure_of, file_name, remove_all, remove_files};
+use super::place::{Place, failure_of, held, remove_all, remove_files};
 use super::plan::{Plan, Settings};
 use super::pool::Pool;
 use super::progress::{Progress, nanoseconds};
+use super::state::{STATE, State};
 use super::tally::Tally;
 use super::verdict::{Scope, judge};
 
@@ -48,28 +51,34 @@ pub fn check(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Checked, VerifyError> {
     let start = Instant::now();
-    let place = if settings.only_read { None } else { Some(Place::take(&plan.directory)?) };
+    let place = if settings.only_read { None } else { Some(Place::take(&plan.handle)?) };
     let io = |source| VerifyError::io(&plan.directory, source);
     let mut state = match &place {
         Some(place) if settings.resume => {
-            State::load(place.path()).ok_or_else(|| VerifyError::NothingToResume(plan.target.clone()))?
+            let state = held(place.own())?.state.filter(|state| state.area_bytes == plan.area_bytes);
+            state.ok_or_else(|| VerifyError::NothingToResume(plan.target.clone()))?
         }
         Some(place) => {
-            remove_files(place.path(), plan.leftover_files).map_err(io)?;
+            remove_files(place.own())?;
             let state = State::new(plan.area_bytes);
-            state.save(place.path()).map_err(io)?;
+            state.save(place.own())?;
             state
         }
         None => State { written_bytes: u64::MAX, ..State::new(plan.area_bytes) },
     };
     let sample = match plan.files.first() {
-        Some((number, _)) if settings.only_read => plan.directory.join(file_name(*number)),
+        Some((number, _)) if settings.only_read => file_name(*number),
         // The state lies on the same file system.
-        _ => plan.directory.join(STATE),
+        _ => STATE.to_owned(),
     };
-    let (direct, read_back) = how(&sample, settings.direct);
-    let pool = Pool::new(Arc::new(Mounted::new(&plan.directory, direct)), settings.hang_after, control).map_err(io)?;
-    let mut work = Work { plan, settings, pool: &pool, owned: place.is_some(), state: &mut state };
+    let folder = match &place {
+        Some(place) => Folder::Own(Arc::clone(place.own())),
+        None => Folder::Any(Arc::clone(&plan.handle)),
+    };
+    let (direct, read_back) = folder.how(&sample, settings.direct)?;
+    let pool = Pool::new(Arc::new(Mounted::new(folder, direct)), settings.hang_after, control).map_err(io)?;
+    let own = place.as_ref().map(Place::own);
+    let mut work = Work { plan, settings, pool: &pool, own, state: &mut state };
 
     let written = work.write(progress);
     let (tally, read, crowded_bytes) = work.read(written.as_ref(), progress);
@@ -80,7 +89,7 @@ pub fn check(
         _ => None,
     };
     let outcome = outcome(halt, written.as_ref(), start, written_bytes);
-    let left = finish(plan, settings, &pool, &mut state, place.as_ref(), halt);
+    let left = finish(settings, &pool, &mut state, place.as_ref(), halt);
 
     let checked = tally.counts.total() * assay_core::verification::SECTOR_BYTES;
     let ended = match (halt, &outcome) {
@@ -126,21 +135,20 @@ struct Work<'a> {
     plan: &'a Plan,
     settings: &'a Settings,
     pool: &'a Pool,
-    owned: bool,
+    /// The directory of assay's own, where the check is not only to read.
+    own: Option<&'a Arc<OwnDir>>,
     state: &'a mut State,
 }
 
 impl Work<'_> {
     /// `None` where nothing is to be written.
     fn write(&mut self, progress: &mut dyn FnMut(Progress)) -> Option<Ended> {
-        if !self.owned || self.state.written_bytes >= self.plan.area_bytes {
-            return None;
-        }
+        let own = self.own.filter(|_| self.state.written_bytes < self.plan.area_bytes)?;
         let Self { plan, settings, pool, state, .. } = self;
         let (from, mut timer) = (state.written_bytes, Timer::new(settings.save_every));
         let ended = pass::write(pool, &plan.files, from, settings.until_first_error, progress, &mut |upto, moment| {
             state.written_bytes = upto;
-            timer.is_due(moment).then(|| save(plan, state))
+            timer.is_due(moment).then(|| save(own, state))
         });
         if matches!(ended.halt, Some(Halt::Full)) {
             state.area_bytes = ended.upto;
@@ -151,7 +159,7 @@ impl Work<'_> {
     /// Reads what was written; `None` where reading makes no sense any more. The last are bytes
     /// that were written to read it.
     fn read(&mut self, written: Option<&Ended>, progress: &mut dyn FnMut(Progress)) -> (Tally, Option<Ended>, u64) {
-        let Self { plan, settings, pool, state, owned } = self;
+        let Self { plan, settings, pool, state, own } = self;
         let upto = match written.and_then(|ended| ended.halt.as_ref().map(|halt| (halt, ended.upto))) {
             None => u64::MAX,
             Some((Halt::Full, upto)) => upto,
@@ -169,14 +177,14 @@ impl Work<'_> {
         }
         let mut timer = Timer::new(settings.save_every);
         let mut saved = |upto, tally: &Tally, moment| {
-            (*owned && timer.is_due(moment)).then(|| {
+            own.filter(|_| timer.is_due(moment)).map(|own| {
                 state.read = Some((upto, tally.clone()));
-                save(plan, state)
+                save(own, state)
             })
         };
         let first = settings.until_first_error;
         let mut ended = pass::read(pool, &files, from, first, &mut tally, progress, &mut saved);
-        let whole = *owned && written.is_none_or(|ended| matches!(ended.halt, None | Some(Halt::Full)));
+        let whole = own.is_some() && written.is_none_or(|ended| matches!(ended.halt, None | Some(Halt::Full)));
         if !whole || ended.halt.is_some() {
             return (tally, Some(ended), 0);
         }
@@ -215,10 +223,10 @@ impl Timer {
 }
 
 /// What saves the state on the medium. That it cannot be saved costs a resumption, and no check.
-fn save(plan: &Plan, state: &State) -> Save {
-    let (state, directory) = (state.clone(), plan.directory.clone());
+fn save(own: &Arc<OwnDir>, state: &State) -> Save {
+    let (state, own) = (state.clone(), Arc::clone(own));
     Box::new(move || {
-        let _ = state.save(&directory);
+        let _ = state.save(&own);
         Ok(())
     })
 }
@@ -237,25 +245,25 @@ fn outcome(halt: Option<&Halt>, written: Option<&Ended>, start: Instant, written
 
 /// Removes the files, or says where they are left.
 fn finish(
-    plan: &Plan,
     settings: &Settings,
     pool: &Pool,
     state: &mut State,
     place: Option<&Place>,
     halt: Option<&Halt>,
 ) -> Option<PathBuf> {
-    let directory = place?.path().to_owned();
+    let place = place?;
+    let directory = place.path().to_owned();
     match halt {
         Some(Halt::Stopped | Halt::Hung) => return Some(directory),
         None | Some(Halt::FirstError | Halt::Full) if settings.keep => {
             state.kept = true;
-            let _ = pool.run(save(plan, state));
+            let _ = pool.run(save(place.own(), state));
             return Some(directory);
         }
         _ => {}
     }
-    let (path, files) = (directory.clone(), plan.area_bytes.div_ceil(FILE_BYTES));
-    match pool.run(move || remove_all(&path, files)) {
+    let own = Arc::clone(place.own());
+    match pool.run(move || Ok(remove_all(&own)?)) {
         Ok(Ok(())) => None,
         _ => Some(directory),
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use assay_core::units::Bytes;
+use assay_device::owned::OwnedError;
 
 /// Why there is no check; one line each, with the mend.
 #[derive(Debug, thiserror::Error)]
@@ -28,8 +29,16 @@ pub enum VerifyError {
     /// Another check is at work there.
     #[error("{}: another assay is checking it; wait for it", .0.display())]
     Busy(PathBuf),
+    /// A check of another host has it, on a file system that both use.
+    #[error("{}: made by assay on {host}, which may still be checking; look there first, then remove it", .path.display())]
+    Elsewhere {
+        /// The directory.
+        path: PathBuf,
+        /// That host's name, as it may be shown.
+        host: String,
+    },
     /// Files that an earlier check was told to keep.
-    #[error("{}: kept by an earlier check; read them with --only read, or remove the directory", .0.display())]
+    #[error("{}: kept by an earlier check; read them with --only read, or remove them with --remove", .0.display())]
     Kept(PathBuf),
     /// Something that assay did not make has the name of its directory.
     #[error("{}: not made by assay; move it away", .0.display())]
@@ -40,6 +49,9 @@ pub enum VerifyError {
     /// No files of the format.
     #[error("{}: no files 1.h2w, 2.h2w, ... to read", .0.display())]
     NothingToRead(PathBuf),
+    /// Something that is not assay's has the name of what it makes, or the system refuses it.
+    #[error(transparent)]
+    Owned(OwnedError),
     /// The system's error.
     #[error("{}: {source}", .path.display())]
     Io {
@@ -58,6 +70,15 @@ impl VerifyError {
             io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly(path.to_owned()),
             io::ErrorKind::PermissionDenied => Self::Permission(path.to_owned()),
             _ => Self::Io { path: path.to_owned(), source },
+        }
+    }
+}
+
+impl From<OwnedError> for VerifyError {
+    fn from(error: OwnedError) -> Self {
+        match error {
+            OwnedError::Io { path, source } => Self::io(Path::new(&path), source),
+            foreign @ OwnedError::Foreign { .. } => Self::Owned(foreign),
         }
     }
 }

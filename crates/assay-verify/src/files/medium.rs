@@ -1,15 +1,16 @@
 //! The files on the medium: made, opened, written and read past the page cache where it can be.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-use assay_engine::{DirectSupport, direct_support};
+use assay_device::owned::{Access, Directory, OwnDir, OwnedError};
+use assay_engine::{DirectSupport, direct_support_of};
 use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, fstatfs};
 
-use super::place::{file_name, gone};
+use super::listing::file_name;
+use super::place::gone;
 
 /// `MSDOS_SUPER_MAGIC` of linux/magic.h, the file system vfat.
 const VFAT: u64 = 0x4d44;
@@ -44,24 +45,54 @@ pub(crate) trait Piece: Send + Sync {
     fn grain(&self) -> usize;
 }
 
-/// Alignment of direct I/O in bytes on the file system of the file `sample`, and how it is assured
-/// that reads come from the medium.
-pub(crate) fn how(sample: &Path, wanted: bool) -> (Option<u32>, String) {
-    let answer = match direct_support(sample, None) {
-        _ if !wanted => Err("it was asked not to".to_owned()),
-        DirectSupport::Yes { alignment, .. } if alignment <= 4096 => Ok(alignment),
-        DirectSupport::Yes { alignment, .. } => Err(format!("it wants blocks of {alignment} bytes")),
-        DirectSupport::No { reason } => Err(reason),
-    };
-    match answer {
-        Ok(alignment) => (Some(alignment), "direct I/O: reads go past the page cache to the medium".to_owned()),
-        Err(why) => (
-            None,
-            format!(
-                "no direct I/O ({why}): what was written was synced and dropped from the page cache before it was \
-                 read (fdatasync, POSIX_FADV_DONTNEED)"
+/// Where the files lie.
+#[derive(Debug, Clone)]
+pub(crate) enum Folder {
+    /// In a directory of assay's own.
+    Own(Arc<OwnDir>),
+    /// In any directory, to be read.
+    Any(Arc<Directory>),
+}
+
+impl Folder {
+    pub(crate) fn directory(&self) -> &Directory {
+        match self {
+            Self::Own(own) => own.directory(),
+            Self::Any(directory) => directory,
+        }
+    }
+
+    fn read(&self, name: &str, flags: OFlags) -> Result<File, OwnedError> {
+        match self {
+            Self::Own(own) => own.open_file(name, Access::Read, flags),
+            Self::Any(directory) => directory.read_file(name, flags),
+        }
+    }
+
+    /// Alignment of direct I/O in bytes on the file system of the file `sample` in it, and how it is
+    /// assured that reads come from the medium.
+    ///
+    /// # Errors
+    /// Where the file cannot be opened.
+    pub(crate) fn how(&self, sample: &str, wanted: bool) -> Result<(Option<u32>, String), OwnedError> {
+        let file = self.read(sample, OFlags::empty())?;
+        let (support, _) = direct_support_of(&file, None, || Ok(self.read(sample, OFlags::DIRECT)?));
+        let answer = match support {
+            _ if !wanted => Err("it was asked not to".to_owned()),
+            DirectSupport::Yes { alignment, .. } if alignment <= 4096 => Ok(alignment),
+            DirectSupport::Yes { alignment, .. } => Err(format!("it wants blocks of {alignment} bytes")),
+            DirectSupport::No { reason } => Err(reason),
+        };
+        Ok(match answer {
+            Ok(alignment) => (Some(alignment), "direct I/O: reads go past the page cache to the medium".to_owned()),
+            Err(why) => (
+                None,
+                format!(
+                    "no direct I/O ({why}): what was written was synced and dropped from the page cache before it was \
+                     read (fdatasync, POSIX_FADV_DONTNEED)"
+                ),
             ),
-        ),
+        })
     }
 }
 
@@ -72,40 +103,36 @@ pub(crate) fn is_vfat(file: &File) -> bool {
 
 /// A directory of a mounted file system.
 pub(crate) struct Mounted {
-    directory: PathBuf,
+    folder: Folder,
     /// Alignment of direct I/O in bytes; `None` where the page cache is in between.
     direct: Option<u32>,
 }
 
 impl Mounted {
-    pub(crate) fn new(directory: &Path, direct: Option<u32>) -> Self {
-        Self { directory: directory.to_owned(), direct }
-    }
-
-    fn path(&self, number: u64) -> PathBuf {
-        self.directory.join(file_name(number))
+    pub(crate) fn new(folder: Folder, direct: Option<u32>) -> Self {
+        Self { folder, direct }
     }
 
     fn piece(&self, file: File, one_by_one: bool) -> Arc<dyn Piece> {
         Arc::new(OnDisk { file, direct: self.direct, one_by_one })
     }
 
-    fn flags(&self) -> i32 {
-        let direct = if self.direct.is_some() { OFlags::DIRECT } else { OFlags::empty() };
-        (OFlags::NOFOLLOW | direct).bits().cast_signed()
+    fn flags(&self) -> OFlags {
+        if self.direct.is_some() { OFlags::DIRECT } else { OFlags::empty() }
     }
 }
 
 impl Medium for Mounted {
     fn make(&self, number: u64, bytes: u64) -> io::Result<Arc<dyn Piece>> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags(self.flags())
-            .open(self.path(number))?;
+        let Folder::Own(own) = &self.folder else { return Err(io::ErrorKind::PermissionDenied.into()) };
+        let name = file_name(number);
+        let file = match own.create_file(&name, self.flags()) {
+            // Partly written by the check that this one goes on with.
+            Err(error) if error.kind() == Some(io::ErrorKind::AlreadyExists) => {
+                own.open_file(&name, Access::ReadWrite, self.flags())?
+            }
+            made => made?,
+        };
         let vfat = is_vfat(&file);
         // Space is set aside, and the size set only where that writes nothing.
         let mode = if vfat { FallocateFlags::KEEP_SIZE } else { FallocateFlags::empty() };
@@ -114,7 +141,7 @@ impl Medium for Mounted {
     }
 
     fn open(&self, number: u64) -> io::Result<Arc<dyn Piece>> {
-        let file = OpenOptions::new().read(true).custom_flags(self.flags()).open(self.path(number))?;
+        let file = self.folder.read(&file_name(number), self.flags())?;
         if self.direct.is_none() {
             fadvise(&file, 0, None, Advice::DontNeed)?;
         }
@@ -122,7 +149,7 @@ impl Medium for Mounted {
     }
 
     fn gone(&self) -> bool {
-        gone(&self.directory)
+        gone(self.folder.directory())
     }
 }
 

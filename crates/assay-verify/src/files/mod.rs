@@ -12,6 +12,7 @@ mod error;
 #[cfg(test)]
 mod faulty_tests;
 mod format;
+mod listing;
 mod medium;
 #[cfg(test)]
 mod model_tests;
@@ -21,17 +22,21 @@ mod plan;
 mod pool;
 mod progress;
 mod salvage;
+mod state;
 mod tally;
 mod verdict;
 
 pub use check::{Checked, check};
 pub use error::VerifyError;
 pub use format::{FILE_BYTES, classify, fill, intact};
-pub(crate) use medium::{Mounted, how, is_vfat};
-pub use place::DIRECTORY;
-pub(crate) use place::{Place, STATE, State, failure_of, gone_error, remove_all, remove_files, spread_name};
+pub use listing::DIRECTORY;
+pub(crate) use listing::spread_name;
+pub(crate) use medium::{Folder, Mounted, is_vfat};
+pub use place::{Left, left, remove};
+pub(crate) use place::{Place, failure_of, gone_error, remove_all, remove_files};
 pub use plan::{Plan, Settings};
 pub(crate) use pool::{Pool, Silence};
 pub(crate) use progress::nanoseconds;
 pub use progress::{Phase, Progress};
+pub(crate) use state::{STATE, State};
 pub(crate) use tally::{Found, Tally};

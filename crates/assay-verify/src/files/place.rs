@@ -1,206 +1,223 @@
-//! The directory of assay's own, and what it remembers between a check and its resumption.
+//! The directory of assay's own while a check holds it, and what an earlier one left in it.
 //!
 //! It holds `lock`, on which a living check holds a lock; `state.json`, which says who made it and
 //! how far it came; and `1.h2w`, `2.h2w` and so on. Nothing else is ever removed, and a directory
-//! of this name without a state is not ours.
+//! of this name with anything else in it, or with files and no state, is not ours.
 
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use assay_core::outcome::Failure;
-use rustix::fs::{FlockOperation, OFlags, flock};
-use serde::{Deserialize, Serialize};
+use assay_device::owned::{Directory, Lock, Locked, OwnDir, OwnedError};
 
 use super::error::VerifyError;
-use super::tally::Tally;
+use super::format::FILE_BYTES;
+use super::listing::{DIRECTORY, LOCK, file_number, is_ours, is_spread};
+use super::state::{STATE, State};
 
-/// Name of the directory in the target that holds the files; `f3read` accepts it.
-pub const DIRECTORY: &str = ".assay-verify";
-const LOCK: &str = "lock";
-pub(crate) const STATE: &str = "state.json";
-/// The state until it is complete, so that a crash leaves the old one.
-const NEW_STATE: &str = "state.new";
+/// Checks that may remove the directory, one after another, before it is an error.
+const ATTEMPTS: u32 = 100;
+/// Names in the directory: files of 1 GiB of all the file system, or those of a quick check.
+const MOST_OTHERS: u64 = 4096;
+/// And never more than these, which take some 50 MB to remember.
+const MOST_NAMES: u64 = 1 << 18;
 
-pub(crate) fn file_name(number: u64) -> String {
-    format!("{number}.h2w")
+/// What lies in a directory of assay's own.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Held {
+    /// What its state says; none where a check was killed before it had one.
+    pub(crate) state: Option<State>,
+    /// Files of a full or quick check.
+    pub(crate) files: u64,
+    /// Space that they take, in bytes.
+    pub(crate) bytes: u64,
 }
 
-/// What the directory remembers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct State {
-    /// Version of this layout.
-    pub(crate) version: u32,
-    /// Process that made it.
-    pub(crate) pid: u32,
-    /// Host that made it.
-    pub(crate) host: String,
-    /// Bytes that the files will hold together.
-    pub(crate) area_bytes: u64,
-    /// Bytes that are written and durable, from the start.
-    pub(crate) written_bytes: u64,
-    /// Whether the check ended and was told to keep the files.
-    pub(crate) kept: bool,
-    /// How far reading came, and what was found until there.
-    pub(crate) read: Option<(u64, Tally)>,
-}
-
-impl State {
-    pub(crate) fn new(area_bytes: u64) -> Self {
-        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        Self { version: 1, pid: std::process::id(), host, area_bytes, written_bytes: 0, kept: false, read: None }
+/// Looks at the directory.
+///
+/// # Errors
+/// Where anything in it is not assay's.
+pub(crate) fn held(own: &OwnDir) -> Result<Held, VerifyError> {
+    let state = State::load(own)?;
+    let last = state.as_ref().map_or(0, |state| state.area_bytes.div_ceil(FILE_BYTES));
+    let mut held = Held::default();
+    let mut beyond = None;
+    own.entries(most_names(own), &is_ours, &mut |entry| {
+        let number = file_number(&entry.name);
+        if number.is_some() || is_spread(&entry.name) {
+            held.files += 1;
+            held.bytes = held.bytes.saturating_add(entry.taken_bytes);
+        }
+        // One of no bytes is where the file system was full.
+        if number.is_some_and(|number| number > last) && entry.bytes > 0 {
+            beyond = Some(entry.name);
+        }
+    })?;
+    if state.is_none() && held.files > 0 {
+        return Err(VerifyError::Foreign(own.path().to_owned()));
     }
-
-    pub(crate) fn load(directory: &Path) -> Option<Self> {
-        let text = std::fs::read(directory.join(STATE)).ok()?;
-        serde_json::from_slice(&text).ok().filter(|state: &Self| state.version == 1)
-    }
-
-    /// Saves it durably. May block as long as the medium does.
-    pub(crate) fn save(&self, directory: &Path) -> io::Result<()> {
-        let new = directory.join(NEW_STATE);
-        let mut file = File::create(&new)?;
-        file.write_all(&serde_json::to_vec(self)?)?;
-        file.sync_data()?;
-        std::fs::rename(&new, directory.join(STATE))
+    match beyond {
+        Some(name) => Err(VerifyError::Foreign(own.path().join(name))),
+        None => Ok(Held { state, ..held }),
     }
 }
 
-/// Whether there is a directory of this name, and whose.
-pub(crate) enum Present {
-    No,
-    Ours(Box<State>),
-    /// Killed before it had a state: nothing but a lock.
-    Empty,
-    Foreign,
+fn most_names(own: &OwnDir) -> u64 {
+    let whole = own.directory().space().map_or(0, |space| space.f_blocks.saturating_mul(space.f_frsize));
+    (whole / FILE_BYTES + MOST_OTHERS).min(MOST_NAMES)
 }
 
-pub(crate) fn present(directory: &Path) -> Present {
-    let Ok(meta) = directory.symlink_metadata() else { return Present::No };
-    if !meta.is_dir() {
-        return Present::Foreign;
+/// What an earlier check left in `target`; `None` where there is nothing.
+///
+/// # Errors
+/// Where something that is not assay's has the name of its directory, or lies in it.
+pub(crate) fn present(target: &Directory) -> Result<Option<Held>, VerifyError> {
+    match target.own(DIRECTORY)? {
+        Some(own) => held(&own).map(Some),
+        None => Ok(None),
     }
-    if let Some(state) = State::load(directory) {
-        return Present::Ours(Box::new(state));
-    }
-    let known = |name: &std::ffi::OsStr| [LOCK, NEW_STATE].iter().any(|ours| name == *ours);
-    let only_known =
-        std::fs::read_dir(directory).is_ok_and(|mut all| all.all(|entry| entry.is_ok_and(|e| known(&e.file_name()))));
-    if only_known { Present::Empty } else { Present::Foreign }
 }
 
 /// The directory while this check holds its lock.
 #[derive(Debug)]
 pub(crate) struct Place {
-    path: PathBuf,
-    _lock: File,
+    own: Arc<OwnDir>,
+    _lock: Lock,
 }
 
 impl Place {
-    /// Makes the directory where it is missing and takes its lock.
-    pub(crate) fn take(path: &Path) -> Result<Self, VerifyError> {
-        match DirBuilder::new().mode(0o700).create(path) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(VerifyError::io(path.parent().unwrap_or(path), error)),
+    /// Makes the directory in `target` where it is missing and takes its lock.
+    ///
+    /// # Errors
+    /// Where another check has it, it is not assay's, or the system's.
+    pub(crate) fn take(target: &Directory) -> Result<Self, VerifyError> {
+        for _ in 0..ATTEMPTS {
+            if let Some(place) = Self::existing(target)? {
+                return Ok(place);
+            }
+            match target.make(DIRECTORY) {
+                Err(error) if matches!(error.kind(), Some(ErrorKind::AlreadyExists | ErrorKind::NotFound)) => {}
+                made => drop(made?),
+            }
         }
-        let lock_path = path.join(LOCK);
-        let lock = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-            .open(&lock_path)
-            .map_err(|error| VerifyError::io(&lock_path, error))?;
-        // Some network file systems have no locks; that is no reason not to check.
-        if flock(&lock, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK) {
-            return Err(VerifyError::Busy(path.to_owned()));
+        Err(VerifyError::Busy(target.path().join(DIRECTORY)))
+    }
+
+    /// Takes the lock of the directory where there is one.
+    ///
+    /// # Errors
+    /// As [`Place::take`].
+    pub(crate) fn existing(target: &Directory) -> Result<Option<Self>, VerifyError> {
+        let Some(own) = target.own(DIRECTORY)? else { return Ok(None) };
+        // Not even a lock is put where anything is not ours.
+        held(&own)?;
+        let path = own.path().to_owned();
+        match own.lock(LOCK)? {
+            Locked::Held(lock) => Ok(Some(Self { own: Arc::new(own), _lock: lock })),
+            Locked::Taken => Err(VerifyError::Busy(path)),
+            Locked::Elsewhere(host) => Err(VerifyError::Elsewhere { path, host }),
+            Locked::Gone => Ok(None),
         }
-        Ok(Self { path: path.to_owned(), _lock: lock })
+    }
+
+    /// The directory.
+    pub(crate) fn own(&self) -> &Arc<OwnDir> {
+        &self.own
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        self.own.path()
     }
 }
 
-/// Removes the files of an area of `files` files; the directory goes too unless something that is
-/// not ours lies in it.
-pub(crate) fn remove_files(directory: &Path, files: u64) -> io::Result<()> {
-    for number in 1..=files {
-        remove_one(&directory.join(file_name(number)))?;
+/// Removes the files of a check, and nothing else.
+///
+/// # Errors
+/// Where anything is not assay's, before anything is removed; or the system's.
+pub(crate) fn remove_files(own: &OwnDir) -> Result<(), OwnedError> {
+    let mut files = Vec::new();
+    own.entries(most_names(own), &is_ours, &mut |entry| {
+        if ![LOCK, STATE].contains(&&*entry.name) {
+            files.push(entry.name);
+        }
+    })?;
+    files.iter().try_for_each(|name| own.remove(name).map(drop))
+}
+
+/// Removes the directory and all in it; the state last, so that the rest is known for what it is.
+///
+/// # Errors
+/// As [`remove_files`].
+pub(crate) fn remove_all(own: &OwnDir) -> Result<(), OwnedError> {
+    remove_files(own)?;
+    for name in [STATE, LOCK] {
+        own.remove(name)?;
     }
-    for (path, _) in spread_files(directory) {
-        remove_one(&path)?;
-    }
-    Ok(())
-}
-
-/// Name of a file of the quick check.
-pub(crate) fn spread_name(number: usize) -> String {
-    format!("{number}.quick")
-}
-
-/// Files of a quick check, and the space that they take in bytes.
-pub(crate) fn spread_files(directory: &Path) -> Vec<(PathBuf, u64)> {
-    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
-    let ours = |name: &str| name.strip_suffix(".quick").is_some_and(|n| n.parse::<usize>().is_ok());
-    let files = entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(ours));
-    // `st_blocks` counts 512 bytes, whatever the file system's block (stat(2)).
-    files.filter_map(|entry| Some((entry.path(), entry.metadata().ok()?.blocks() * 512))).collect()
-}
-
-/// Removes the directory and what is left in it of ours.
-pub(crate) fn remove_all(directory: &Path, files: u64) -> io::Result<()> {
-    remove_files(directory, files)?;
-    for name in [NEW_STATE, STATE, LOCK] {
-        remove_one(&directory.join(name))?;
-    }
-    std::fs::remove_dir(directory)
-}
-
-fn remove_one(path: &Path) -> io::Result<()> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+    match own.remove_self() {
+        // Another check came between the two steps and has it now.
+        Err(error) if error.kind() == Some(ErrorKind::DirectoryNotEmpty) => {
+            own.entries(2, &|name| name == LOCK || name == STATE, &mut |_| {})
+        }
+        removed => removed,
     }
 }
 
-/// Numbers and sizes of the files `N.h2w` of a directory, in order.
-pub(crate) fn numbered(directory: &Path) -> Vec<(u64, u64)> {
-    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
-    let mut files: Vec<(u64, u64)> = entries
-        .flatten()
-        .filter_map(|entry| {
-            let name = entry.file_name();
-            let digits = name.to_str()?.strip_suffix(".h2w")?;
-            let number = digits.parse().ok().filter(|number: &u64| *number > 0 && number.to_string() == digits)?;
-            let meta = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
-            Some((number, meta.len()))
-        })
-        .collect();
-    files.sort_unstable();
-    files
+/// What an earlier check left on a medium.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// The directory.
+    pub path: PathBuf,
+    /// Space that its files take, in bytes.
+    pub bytes: u64,
+    /// Whether the check still lives, here or on another host.
+    pub alive: bool,
+    /// Whether it was told to keep its files.
+    pub kept: bool,
+    /// Whether `--resume` can go on with it.
+    pub resumable: bool,
 }
 
-/// Names of all `*.h2w` that lie in a directory, in order.
-pub(crate) fn h2w_names(directory: &Path) -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
-    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let mut names: Vec<String> = names.filter(|name| name.ends_with(".h2w")).collect();
-    names.sort_unstable();
-    names
+/// What an earlier check left in the directory `target`; nothing is written.
+///
+/// # Errors
+/// Where something that is not assay's has the name of its directory, or lies in it.
+pub fn left(target: &Path) -> Result<Option<Left>, VerifyError> {
+    let target = Directory::open(target)?;
+    let Some(own) = target.own(DIRECTORY)? else { return Ok(None) };
+    let alive = own.is_locked(LOCK);
+    Ok(Some(left_in(&own, &held(&own)?, alive)))
+}
+
+fn left_in(own: &OwnDir, held: &Held, alive: bool) -> Left {
+    let state = held.state.as_ref();
+    Left {
+        path: own.path().to_owned(),
+        bytes: held.bytes,
+        alive,
+        kept: state.is_some_and(|state| state.kept),
+        resumable: state.is_some_and(|state| !state.kept && state.area_bytes > 0),
+    }
+}
+
+/// Removes what an earlier check left in the directory `target`, also what it was told to keep, and
+/// tells what that was.
+///
+/// # Errors
+/// Where a check still lives, or something is not assay's; nothing is removed then.
+pub fn remove(target: &Path) -> Result<Option<Left>, VerifyError> {
+    let Some(place) = Place::existing(&Directory::open(target)?)? else { return Ok(None) };
+    let found = left_in(&place.own, &held(&place.own)?, false);
+    remove_all(&place.own)?;
+    Ok(Some(found))
 }
 
 /// Whether the block device under `directory` has gone or has no capacity left.
 ///
 /// `/sys/dev/block/MAJOR:MINOR/size` is in sectors; file systems without a device have none, and
 /// are never gone.
-pub(crate) fn gone(directory: &Path) -> bool {
-    let Ok(meta) = directory.metadata() else { return true };
-    let (major, minor) = (rustix::fs::major(meta.dev()), rustix::fs::minor(meta.dev()));
+pub(crate) fn gone(directory: &Directory) -> bool {
+    let (major, minor) = directory.device();
     if major == 0 {
         return false;
     }
@@ -209,7 +226,7 @@ pub(crate) fn gone(directory: &Path) -> bool {
 }
 
 /// The error of something on a medium that may have gone: the kernel has many numbers for that.
-pub(crate) fn gone_error(directory: &Path, error: io::Error) -> io::Error {
+pub(crate) fn gone_error(directory: &Directory, error: io::Error) -> io::Error {
     if gone(directory) { rustix::io::Errno::NODEV.into() } else { error }
 }
 
@@ -222,41 +239,45 @@ pub(crate) fn failure_of(error: &io::Error) -> Failure {
 mod tests {
     use super::*;
 
+    fn open(target: &tempfile::TempDir) -> Directory {
+        Directory::open(target.path()).unwrap()
+    }
+
     #[test]
     fn what_is_not_ours_is_left_alone() {
         let target = tempfile::tempdir().unwrap();
         let path = target.path().join(DIRECTORY);
-        assert!(matches!(present(&path), Present::No));
-        std::fs::create_dir(&path).unwrap();
-        assert!(matches!(present(&path), Present::Empty));
+        assert_eq!(present(&open(&target)).unwrap(), None);
+        let own = open(&target).make(DIRECTORY).unwrap();
+        assert_eq!(present(&open(&target)).unwrap(), Some(Held::default()));
         std::fs::write(path.join("1.h2w"), b"holiday").unwrap();
-        assert!(matches!(present(&path), Present::Foreign));
-        std::os::unix::fs::symlink("/etc", target.path().join("link")).unwrap();
-        assert!(matches!(present(&target.path().join("link")), Present::Foreign));
+        assert!(present(&open(&target)).is_err(), "no state");
 
-        State::new(2 << 30).save(&path).unwrap();
-        std::fs::write(path.join("3.h2w"), b"beyond the area").unwrap();
-        assert!(remove_all(&path, 2).is_err());
-        assert!(path.join("3.h2w").exists() && !path.join("1.h2w").exists());
+        State::new(2 << 30).save(&own).unwrap();
+        let held = present(&open(&target)).unwrap().unwrap();
+        assert_eq!((held.files, held.state.unwrap().area_bytes), (1, 2 << 30));
+        for name in ["3.h2w", "thesis.tex"] {
+            std::fs::write(path.join(name), b"dear").unwrap();
+            assert!(present(&open(&target)).is_err(), "{name}");
+            assert!(Place::take(&open(&target)).is_err() && remove(target.path()).is_err());
+            assert!(path.join(name).exists() && path.join("1.h2w").exists() && !path.join("lock").exists());
+            std::fs::remove_file(path.join(name)).unwrap();
+        }
+        let removed = remove(target.path()).unwrap().unwrap();
+        assert!(removed.resumable && !removed.kept && !path.exists());
+        std::os::unix::fs::symlink("/etc", &path).unwrap();
+        assert!(present(&open(&target)).is_err() && remove(target.path()).is_err());
     }
 
     #[test]
     fn one_check_at_a_time() {
         let target = tempfile::tempdir().unwrap();
-        let path = target.path().join(DIRECTORY);
-        let first = Place::take(&path).unwrap();
-        assert!(matches!(Place::take(&path), Err(VerifyError::Busy(_))));
+        let first = Place::take(&open(&target)).unwrap();
+        assert!(matches!(Place::take(&open(&target)), Err(VerifyError::Busy(_))));
+        assert!(matches!(remove(target.path()), Err(VerifyError::Busy(_))));
+        assert!(left(target.path()).unwrap().unwrap().alive);
         drop(first);
-        assert!(Place::take(&path).is_ok());
-    }
-
-    #[test]
-    fn only_names_of_the_format_are_read() {
-        let target = tempfile::tempdir().unwrap();
-        for name in ["2.h2w", "10.h2w", "01.h2w", "0.h2w", "x.h2w", "1.h2w.bak"] {
-            std::fs::write(target.path().join(name), b"x").unwrap();
-        }
-        assert_eq!(numbered(target.path()), [(2, 1), (10, 1)]);
-        assert_eq!(h2w_names(target.path()).len(), 5);
+        assert!(!left(target.path()).unwrap().unwrap().alive);
+        assert!(Place::take(&open(&target)).is_ok());
     }
 }

@@ -2,13 +2,16 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
+use assay_device::owned::Directory;
+use rustix::fs::{Access, StatVfsMountFlags, access};
 
 use super::error::VerifyError;
 use super::format::FILE_BYTES;
-use super::place::{DIRECTORY, Present, h2w_names, numbered, present, spread_files};
+use super::listing::{DIRECTORY, h2w_names, numbered};
+use super::place::present;
 
 const MIB: u64 = 1 << 20;
 /// Left free for what the file system has to write about the files: 1/64, within these.
@@ -52,7 +55,7 @@ impl Default for Settings {
 }
 
 /// What will be done. Making one writes nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Plan {
     /// The target, without symbolic links.
     pub target: PathBuf,
@@ -75,8 +78,8 @@ pub struct Plan {
     pub foreign: Vec<String>,
     /// Numbers and sizes of the files.
     pub(crate) files: Vec<(u64, u64)>,
-    /// Files of an abandoned check that are removed first.
-    pub(crate) leftover_files: u64,
+    /// The target, or where only files are read the directory that holds them; opened once.
+    pub(crate) handle: Arc<Directory>,
 }
 
 impl Plan {
@@ -93,18 +96,19 @@ impl Plan {
         if settings.only_read {
             return Self::read_only(target, settings);
         }
-        let fs = statvfs(&target).map_err(|error| VerifyError::io(&target, error.into()))?;
+        let handle = Arc::new(Directory::open(&target)?);
+        let fs = handle.space()?;
         if fs.f_flag.contains(StatVfsMountFlags::RDONLY) {
             return Err(VerifyError::ReadOnly(target));
         }
         access(&target, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| VerifyError::io(&target, error.into()))?;
         let directory = target.join(DIRECTORY);
-        let foreign = h2w_names(&target);
+        let foreign = h2w_names(&handle);
         let free = fs.f_bavail.saturating_mul(fs.f_frsize);
-        let present = present(&directory);
+        let present = present(&handle)?.unwrap_or_default();
         if settings.resume {
-            let state = match present {
-                Present::Ours(state) if !state.kept && state.area_bytes > 0 => state,
+            let state = match present.state {
+                Some(state) if !state.kept && state.area_bytes > 0 => state,
                 _ => return Err(VerifyError::NothingToResume(target)),
             };
             let area = state.area_bytes;
@@ -120,21 +124,13 @@ impl Plan {
                 read_bytes: area.saturating_sub(read),
                 foreign,
                 files: files_of(area),
-                leftover_files: 0,
+                handle,
             });
         }
-        let (left, leftover_files) = match present {
-            Present::Foreign => return Err(VerifyError::Foreign(directory)),
-            Present::Ours(state) if state.kept => return Err(VerifyError::Kept(directory)),
-            Present::Ours(state) => {
-                let files = state.area_bytes.div_ceil(FILE_BYTES);
-                let old = numbered(&directory).into_iter().filter(|(number, _)| *number <= files);
-                let spread = spread_files(&directory).into_iter().map(|(_, bytes)| bytes);
-                (old.map(|(_, bytes)| bytes).chain(spread).sum(), files)
-            }
-            Present::No | Present::Empty => (0, 0),
-        };
-        let free_bytes = free + left;
+        if present.state.is_some_and(|state| state.kept) {
+            return Err(VerifyError::Kept(directory));
+        }
+        let free_bytes = free.saturating_add(present.bytes);
         let reserve_bytes = (free_bytes / 64).clamp(*RESERVE.start(), *RESERVE.end());
         let whole_bytes = free_bytes.saturating_sub(reserve_bytes) / MIB * MIB;
         // H2testw wants sizes that are multiples of 1 MiB.
@@ -153,19 +149,20 @@ impl Plan {
             read_bytes: area,
             foreign,
             files: files_of(area),
-            leftover_files,
+            handle,
         })
     }
 
     /// Files that are there: in assay's own directory, or else in the target itself.
     fn read_only(target: PathBuf, settings: &Settings) -> Result<Self, VerifyError> {
-        let own = target.join(DIRECTORY);
-        let mut found = numbered(&own);
-        let (directory, foreign) =
-            if found.is_empty() { (target.clone(), Vec::new()) } else { (own, h2w_names(&target)) };
-        if found.is_empty() {
-            found = numbered(&target);
-        }
+        let outer = Directory::open(&target)?;
+        // What an earlier check kept may be read by anybody.
+        let own = outer.inside(DIRECTORY)?.map(|own| (numbered(&own), own)).filter(|(found, _)| !found.is_empty());
+        let (found, handle, foreign) = match own {
+            Some((found, own)) => (found, own, h2w_names(&outer)),
+            None => (numbered(&outer), outer, Vec::new()),
+        };
+        let directory = handle.path().to_owned();
         let whole: u64 = found.iter().map(|(_, bytes)| bytes).sum();
         let mut left = settings.limit_bytes.unwrap_or(u64::MAX);
         let files: Vec<(u64, u64)> = found
@@ -192,7 +189,7 @@ impl Plan {
             read_bytes: area_bytes,
             foreign,
             files,
-            leftover_files: 0,
+            handle: Arc::new(handle),
         })
     }
 }

@@ -68,10 +68,35 @@ pub(crate) struct Tally {
 impl Tally {
     /// Nothing found yet in an area of `area_bytes`.
     pub(crate) fn new(area_bytes: u64) -> Self {
-        let cell_bytes = area_bytes.div_ceil(CELLS).next_multiple_of(MIB).max(MIB);
-        let cells = vec![SectorCounts::default(); area_bytes.div_ceil(cell_bytes) as usize];
+        let (cell_bytes, cells) = Self::shape(area_bytes);
+        let cells = vec![SectorCounts::default(); cells];
         let counts = SectorCounts::default();
         Self { cell_bytes, counts, first: None, last_lost_end: 0, good_since: 0, cells, area_bytes }
+    }
+
+    /// Whether it can have been found on a medium of `whole_bytes`.
+    pub(crate) fn is_sound(&self, whole_bytes: u64) -> bool {
+        let sectors = |counts: &SectorCounts| {
+            let SectorCounts { good, changed, overwritten, corrupted, unreadable } = *counts;
+            let all = [good, changed, overwritten, corrupted, unreadable];
+            all.into_iter().try_fold(0u64, u64::checked_add)
+        };
+        let most = self.cell_bytes / SECTOR_BYTES;
+        let fits = |cell: &SectorCounts| sectors(cell).is_some_and(|sectors| sectors <= most);
+        let area = self.area_bytes;
+        area <= whole_bytes
+            && (self.cell_bytes, self.cells.len()) == Self::shape(area)
+            && self.cells.iter().all(fits)
+            && sectors(&self.counts).is_some_and(|sectors| sectors <= area.div_ceil(SECTOR_BYTES))
+            && self.last_lost_end <= area.next_multiple_of(SECTOR_BYTES)
+            && self.good_since <= area.div_ceil(SECTOR_BYTES)
+            && self.first.as_ref().is_none_or(|first| first.offset_bytes < area)
+    }
+
+    /// Bytes of a cell and number of cells of an area.
+    fn shape(area_bytes: u64) -> (u64, usize) {
+        let cell_bytes = area_bytes.div_ceil(CELLS).next_multiple_of(MIB).max(MIB);
+        (cell_bytes, area_bytes.div_ceil(cell_bytes) as usize)
     }
 
     /// Adds a chunk that begins at the byte `offset`.

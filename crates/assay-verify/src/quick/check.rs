@@ -13,7 +13,7 @@ use super::probe::{Probed, Spread, probe};
 use super::spread::{Files, Halt};
 use super::stamp::STAMP;
 use crate::files::{
-    Checked, Found, Mounted, Place, Plan, Pool, STATE, Settings, State, Tally, VerifyError, failure_of, how,
+    Checked, Folder, Found, Mounted, Place, Plan, Pool, STATE, Settings, State, Tally, VerifyError, failure_of,
     nanoseconds, remove_all, remove_files,
 };
 
@@ -45,13 +45,15 @@ pub fn check(
 ) -> Result<Checked, VerifyError> {
     let start = Instant::now();
     let plan = Plan::new(target, &Settings::default())?;
-    let place = Place::take(&plan.directory)?;
+    let place = Place::take(&plan.handle)?;
+    let own = place.own();
     let io = |source| VerifyError::io(&plan.directory, source);
-    remove_files(place.path(), plan.leftover_files).map_err(io)?;
+    remove_files(own)?;
     // No area: there is nothing to resume.
-    State::new(0).save(place.path()).map_err(io)?;
-    let (direct, read_back) = how(&plan.directory.join(STATE), quick.direct);
-    let medium = Arc::new(Mounted::new(&plan.directory, direct));
+    State::new(0).save(own)?;
+    let folder = Folder::Own(Arc::clone(own));
+    let (direct, read_back) = folder.how(STATE, quick.direct)?;
+    let medium = Arc::new(Mounted::new(folder, direct));
     let pool = Pool::new(medium, quick.hang_after, control).map_err(io)?;
     let mut salt = [0; 8];
     rustix::rand::getrandom(&mut salt, rustix::rand::GetRandomFlags::empty()).map_err(|error| io(error.into()))?;
@@ -60,7 +62,7 @@ pub fn check(
     let mut probed = Probed { classes: Vec::new(), proved: false, crowded: false };
     let mut tally = Tally::new(plan.area_bytes);
     let (mut written, mut places, mut set_aside) = (0, 0, true);
-    let ended = Files::make(&pool, &plan.directory, plan.area_bytes, direct.is_some(), salt).and_then(|mut files| {
+    let ended = Files::make(&pool, own, plan.area_bytes, direct.is_some(), salt).and_then(|mut files| {
         probed.classes = vec![None; files.places()];
         let ended = probe(&mut files, salt, &mut probed, progress);
         (written, places, set_aside) = (files.written, files.places(), files.set_aside);
@@ -77,10 +79,10 @@ pub fn check(
         ended
     });
     let outcome = outcome(ended.as_ref().err(), start, written);
-    let directory = plan.directory.clone();
+    let directory = Arc::clone(own);
     let removed = match ended {
         Err(Halt::Hung) => None,
-        _ => pool.run(move || remove_all(&directory, 0)).ok().and_then(Result::ok),
+        _ => pool.run(move || Ok(remove_all(&directory)?)).ok().and_then(Result::ok),
     };
     let complete = ended.is_ok();
     let (verdict, kind) = judge(&probed, complete && set_aside);

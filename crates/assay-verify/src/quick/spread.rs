@@ -1,15 +1,15 @@
 //! Files that together take all free space, one place in each.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use assay_device::owned::OwnDir;
 use assay_engine::{AlignedBuffer, fill_unique};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, statvfs, syncfs};
+use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, syncfs};
 
 use super::probe::Spread;
 use super::stamp::STAMP;
@@ -42,7 +42,7 @@ impl From<Silence> for Halt {
 /// The files, open.
 pub(crate) struct Files<'a> {
     pool: &'a Pool,
-    directory: PathBuf,
+    directory: Arc<OwnDir>,
     direct: bool,
     files: Vec<(Arc<File>, u64)>,
     crowd: (Arc<File>, u64),
@@ -57,7 +57,13 @@ pub(crate) struct Files<'a> {
 
 impl<'a> Files<'a> {
     /// Makes them in `directory`, over `area` bytes.
-    pub(crate) fn make(pool: &'a Pool, directory: &Path, area: u64, direct: bool, salt: u64) -> Result<Self, Halt> {
+    pub(crate) fn make(
+        pool: &'a Pool,
+        directory: &Arc<OwnDir>,
+        area: u64,
+        direct: bool,
+        salt: u64,
+    ) -> Result<Self, Halt> {
         let crowd_bytes = CROWD.min(area / 8) / MIB.min(area / 8).max(1) * MIB.min(area / 8).max(1);
         let places = ((area - crowd_bytes) / MIB).clamp(1, MOST_PLACES);
         let part_bytes = (area - crowd_bytes) / places / STAMP as u64 * STAMP as u64;
@@ -66,7 +72,7 @@ impl<'a> Files<'a> {
         let crowd = one(pool, directory, 0, crowd_bytes, direct)?;
         let mut made = Self {
             pool,
-            directory: directory.to_owned(),
+            directory: Arc::clone(directory),
             direct,
             files: Vec::new(),
             crowd: (crowd.0, crowd_bytes),
@@ -100,31 +106,32 @@ impl<'a> Files<'a> {
         if self.pool.stopped() {
             return Err(Halt::Stopped);
         }
-        self.pool.run(work)?.map_err(|error| Halt::Failed(gone_error(&self.directory, error)))
+        self.pool.run(work)?.map_err(|error| Halt::Failed(gone_error(self.directory.directory(), error)))
     }
 }
 
-fn free(directory: &Path) -> Result<u64, Halt> {
-    statvfs(directory).map(|fs| fs.f_bavail.saturating_mul(fs.f_frsize)).map_err(|e| Halt::Failed(e.into()))
+fn free(own: &OwnDir) -> Result<u64, Halt> {
+    let space = own.directory().space().map_err(|error| Halt::Failed(error.into()))?;
+    Ok(space.f_bavail.saturating_mul(space.f_frsize))
 }
 
 /// Makes one file; tells whether any part of it can be written without what is before it.
-fn one(pool: &Pool, directory: &Path, number: usize, bytes: u64, direct: bool) -> Result<(Arc<File>, bool), Halt> {
+fn one(
+    pool: &Pool,
+    directory: &Arc<OwnDir>,
+    number: usize,
+    bytes: u64,
+    direct: bool,
+) -> Result<(Arc<File>, bool), Halt> {
     if pool.stopped() {
         return Err(Halt::Stopped);
     }
-    let path = directory.join(spread_name(number));
+    let own = Arc::clone(directory);
     let made = Arc::new(Mutex::new(None));
     let result = Arc::clone(&made);
     let done = pool.run(move || {
-        let flags = OFlags::NOFOLLOW | if direct { OFlags::DIRECT } else { OFlags::empty() };
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .custom_flags(flags.bits().cast_signed())
-            .open(path)?;
+        let flags = if direct { OFlags::DIRECT } else { OFlags::empty() };
+        let file = own.create_file(&spread_name(number), flags)?;
         let vfat = is_vfat(&file);
         let mode = if vfat { FallocateFlags::KEEP_SIZE } else { FallocateFlags::empty() };
         let anywhere = match fallocate(&file, mode, 0, bytes.max(1)) {
