@@ -7,6 +7,7 @@
 mod address;
 mod buffer;
 mod calibrate;
+mod child;
 mod clock;
 mod contract;
 mod counters;
@@ -21,6 +22,7 @@ mod uring;
 
 pub use buffer::AlignedBuffer;
 pub use calibrate::{NullCost, null_cost};
+pub use child::end_with_this_process;
 pub use clock::Clock;
 pub use contract::{Availability, Capabilities, EngineKind, probe};
 pub use data::{fill_unique, stamp};

@@ -10,7 +10,7 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use assay_core::histogram::Histogram;
-use assay_engine::{Control, LiveSample, RepeatReport, RepeatSpec, Target, Trouble};
+use assay_engine::{Control, LiveSample, RepeatReport, RepeatSpec, Target, Trouble, end_with_this_process};
 use rustix::fs::MemfdFlags;
 use rustix::process::{Pid, Signal};
 
@@ -143,14 +143,8 @@ fn start(jobs: &str, output: &str, words: &File) -> io::Result<Child> {
         .stderr(Stdio::from(words.try_clone()?))
         // Ctrl-C comes to this process alone, which then tells fio.
         .process_group(0);
-    // SAFETY: between fork and exec the closure makes one system call, which is async-signal-safe: it takes
-    // numbers, allocates nothing also where it fails, and touches no lock that another thread may hold.
-    unsafe {
-        command.pre_exec(|| {
-            // fio ends with this process, however that ends.
-            rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(Into::into)
-        });
-    }
+    // With `thread` in its job file fio is one process, and this thread waits for it.
+    end_with_this_process(&mut command, Signal::KILL);
     let mut child = command.spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
         // Where fio does not read, it says why on standard error.

@@ -14,7 +14,7 @@ use assay_core::exit::Exit;
 use rustix::process::{
     Pid, Signal, WaitOptions, getpid, getppid, kill_process, set_parent_process_death_signal, waitpid,
 };
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT};
 use signal_hook::iterator::Signals;
 
 use crate::failure::Failure;
@@ -73,7 +73,7 @@ pub(crate) fn leave(exit: Exit) -> ! {
 
 /// Waits for the working process, and ends as it does.
 fn wait(child: Pid, mut listen: PipeReader) -> ! {
-    if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) {
+    if let Ok(mut signals) = Signals::new(crate::signals::wishes()) {
         std::thread::spawn(move || {
             for signal in signals.forever() {
                 let signal = match signal {

@@ -28,10 +28,7 @@ impl Failure {
 
     /// One line on standard error. A closed standard error changes nothing.
     pub(crate) fn tell(self) -> Exit {
-        // Nobody reading the output any more is no failure.
-        if self.message != BROKEN_PIPE {
-            let _ = writeln!(std::io::stderr(), "assay: {}", harmless(&self.message));
-        }
+        let _ = writeln!(std::io::stderr(), "assay: {}", harmless(&self.message));
         self.exit
     }
 
@@ -41,16 +38,10 @@ impl Failure {
     }
 }
 
-const BROKEN_PIPE: &str = "broken pipe";
-
 impl From<std::io::Error> for Failure {
     /// Errors of standard output only; others are given their path where they arise.
     fn from(error: std::io::Error) -> Self {
-        if error.kind() == std::io::ErrorKind::BrokenPipe {
-            Self { message: BROKEN_PIPE.to_owned(), exit: Exit::Good }
-        } else {
-            Self::environment(format!("standard output: {error}"))
-        }
+        Self::environment(format!("standard output: {error}"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Standard output, and what the terminal can show.
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
 use assay_core::text::{self, harmless};
@@ -9,23 +9,20 @@ use assay_report::Style;
 use crate::failure::Failure;
 
 /// Prints on standard output what assay-report has laid out, or a line whose parts from elsewhere are
-/// harmless; a reader that went away is success.
+/// harmless.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    if !text.ends_with('\n') {
-        out.write_all(b"\n")?;
-    }
-    out.flush()?;
-    Ok(())
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    print_bytes(&[text.as_bytes(), end.as_bytes()].concat())
 }
 
-/// Writes what is text or an image to standard output, as it is.
+/// Writes what is text or an image to standard output, as it is. A reader that went away is success and ends
+/// nothing: what a command found decides its exit code.
 pub(crate) fn print_bytes(content: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    out.write_all(content)?;
-    out.flush()?;
-    Ok(())
+    match out.write_all(content).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
 }
 
 /// Prints a file as it is; on a terminal, what that could obey is written out.

@@ -10,12 +10,17 @@ use std::time::Instant;
 
 use assay_core::sensor::{SensorCommand, first_number};
 use assay_core::text::label;
+use assay_engine::end_with_this_process;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::told::{EVERY, Told};
 
 /// More output than this is not read: the number stands at the beginning.
 const MOST_OUTPUT: u64 = 4096;
+
+/// A shell that runs its argument and, where assay is killed meanwhile, kills its own group: the command and
+/// all that it started. The kernel's signal at the death of a parent reaches nobody but the shell itself.
+const GUARD: &str = r#"trap 'kill -KILL 0' TERM; eval "$1" & wait "$!""#;
 
 /// The command under way, if one is.
 #[derive(Debug, Default)]
@@ -80,15 +85,17 @@ fn once(line: &str, slot: &Mutex<Slot>) -> Result<Option<f64>, String> {
         if slot.stopped {
             return Ok(None);
         }
+        let mut shell = std::process::Command::new("sh");
         // A group of its own: what the shell starts is killed with it, and Ctrl-C is ours.
-        let child = std::process::Command::new("sh")
-            .args(["-c", line])
+        shell
+            .args(["-c", GUARD, "sh", line])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .map_err(|error| format!("sh: {error}"))?;
+            .process_group(0);
+        // This thread waits for it below.
+        end_with_this_process(&mut shell, Signal::TERM);
+        let child = shell.spawn().map_err(|error| format!("sh: {error}"))?;
         slot.group = Some(Pid::from_child(&child));
         child
     };

@@ -7,6 +7,8 @@
     reason = "each test program uses its part, and fails by panicking"
 )]
 
+pub mod family;
+
 use std::ffi::OsStr;
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader};
@@ -134,6 +136,7 @@ impl Place {
             .env("LC_ALL", "C.UTF-8")
             .env_remove("NO_COLOR")
             .env_remove("COLUMNS");
+        as_from_a_terminal(command);
     }
 
     /// Measures the medium with a small suite and returns the record.
@@ -298,6 +301,21 @@ pub fn open_to_all(directory: &Path) {
     let _ = std::fs::set_permissions(directory.parent().unwrap(), Permissions::from_mode(0o755));
 }
 
+/// Signals do what they do to a program that is started in a terminal, also where the tests themselves were
+/// started by nohup(1), or in the background by a shell without job control.
+pub fn as_from_a_terminal(command: &mut Command) {
+    // SAFETY: between fork and exec the closure makes system calls that are async-signal-safe; it allocates
+    // nothing and takes no lock.
+    unsafe {
+        command.pre_exec(|| {
+            for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGTSTP] {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+            Ok(())
+        });
+    }
+}
+
 /// A run under way, whose events are read.
 pub struct Running {
     child: Child,
@@ -338,19 +356,29 @@ impl Running {
     }
 
     pub fn signal(&self, signal: Signal) {
-        kill_process(process(self.child.id()), signal).unwrap();
+        send(self.child.id(), signal);
     }
 
-    /// Stops and continues the process that works, too: nobody can pass a stop on.
+    /// Waits for the end however it comes, for a run that a signal ends.
+    pub fn wait_for_end(mut self) -> std::process::ExitStatus {
+        self.child.wait().unwrap()
+    }
+
+    /// Stops and continues the process that works at the same moment, and not a moment later.
     pub fn signal_all(&self, signal: Signal) {
         self.signal(signal);
         for worker in self.workers() {
-            kill_process(process(worker), signal).unwrap();
+            send(worker, signal);
         }
     }
 
+    /// The process that was started, which waits for the one that works.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Processes that work for the one that was started.
-    fn workers(&self) -> Vec<u32> {
+    pub fn workers(&self) -> Vec<u32> {
         let id = self.child.id();
         let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
         children.split_whitespace().map(|child| child.parse().unwrap()).collect()
@@ -384,8 +412,9 @@ impl Running {
     }
 }
 
-fn process(id: u32) -> Pid {
-    Pid::from_raw(i32::try_from(id).unwrap()).unwrap()
+/// Sends a signal to one process.
+pub fn send(process: u32, signal: Signal) {
+    kill_process(Pid::from_raw(i32::try_from(process).unwrap()).unwrap(), signal).unwrap();
 }
 
 /// Directories of runs, under way or killed, on a medium.
