@@ -5,7 +5,8 @@ use std::time::Duration;
 use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
 
 use crate::contract::EngineKind;
-use crate::repeat::{Control, RepeatSpec, run_repeat};
+use crate::control::Control;
+use crate::repeat::{RepeatSpec, run_repeat};
 
 /// What the null engine does here.
 #[derive(Debug, Clone, Copy, PartialEq)]

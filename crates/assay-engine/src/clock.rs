@@ -26,8 +26,9 @@ impl Clock {
     }
 }
 
+/// `CLOCK_MONOTONIC` in nanoseconds.
 #[inline]
-fn monotonic() -> u64 {
+pub(crate) fn monotonic() -> u64 {
     let t = clock_gettime(ClockId::Monotonic);
     (t.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(t.tv_nsec as u64)
 }

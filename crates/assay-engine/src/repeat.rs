@@ -12,9 +12,11 @@ use crate::address::{Addresses, Place};
 use crate::buffer::Pool;
 use crate::clock::Clock;
 use crate::contract::EngineKind;
+use crate::control::Control;
 use crate::counters::{Live, Totals};
 use crate::job::{JobReport, JobSpec, drive};
 use crate::null::Null;
+use crate::patience::Patience;
 use crate::sync::SyncEngine;
 use crate::target::Target;
 
@@ -24,31 +26,6 @@ const TICK: Duration = Duration::from_millis(50);
 const AFTER_STOP: Duration = Duration::from_secs(10);
 /// The final sync may have a whole cache to write: this many times the time of a hang.
 const SYNC: u32 = 4;
-
-/// Lets another thread end the run.
-#[derive(Debug, Clone, Default)]
-pub struct Control {
-    stop: Arc<AtomicBool>,
-}
-
-impl Control {
-    /// Asks for the end; the repeat under way drains what is in flight and returns.
-    pub fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the end was asked for.
-    #[must_use]
-    pub fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-
-    /// The flag itself, for a signal handler.
-    #[must_use]
-    pub fn flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.stop)
-    }
-}
 
 /// What to run.
 #[derive(Debug, Clone)]
@@ -88,7 +65,7 @@ impl RepeatSpec {
 pub struct LiveSample {
     /// End of the interval since the start of the repeat in nanoseconds.
     pub t_ns: u64,
-    /// Its length in nanoseconds.
+    /// Its length in nanoseconds, without time for which the process was stopped.
     pub interval_ns: u64,
     /// Operations completed in it.
     pub operations: u64,
@@ -213,11 +190,12 @@ pub fn run_repeat(spec: &RepeatSpec, control: &Control, on_sample: &mut OnSample
     barrier.wait();
     let clock = Clock::start();
 
-    let mut sampler = Sampler::new(&lives, clock, spec.sample_every);
+    let mut sampler = Sampler::new(&lives, clock, spec.sample_every, control);
     let mut done: Vec<JobReport> = Vec::with_capacity(threads as usize);
     let mut done_at: Vec<u64> = Vec::with_capacity(threads as usize);
     let mut trouble = None;
-    let mut progress = (0, 0);
+    let mut progress = 0;
+    let mut silence = Patience::new(spec.hang_after);
     while done.len() < threads as usize {
         match reports.recv_timeout(TICK) {
             Ok(Ok(report)) => {
@@ -245,20 +223,19 @@ pub fn run_repeat(spec: &RepeatSpec, control: &Control, on_sample: &mut OnSample
         if sampler.tick(on_sample).is_break() {
             stop.store(true, Ordering::Relaxed);
         }
-        let now = clock.now();
         let operations = sampler.operations();
-        if operations != progress.0 {
-            progress = (operations, now);
+        if operations != progress {
+            progress = operations;
+            silence.renew();
             continue;
         }
-        let silent = Duration::from_nanos(now - progress.1);
-        if silent > spec.hang_after {
+        if silence.spent() {
             // An error that came before says more.
             trouble.get_or_insert(Trouble::Hung { after: spec.hang_after });
             stop.store(true, Ordering::Relaxed);
             break;
         }
-        if control.stopped() && silent > AFTER_STOP {
+        if control.stopped() && silence.waited() > AFTER_STOP {
             break;
         }
     }
@@ -353,20 +330,24 @@ impl ThreadWork {
 struct Sampler<'a> {
     lives: &'a [Arc<Live>],
     clock: Clock,
+    control: &'a Control,
     every_ns: u64,
     last_ns: u64,
+    suspended: Duration,
     last: Totals,
     last_latency: Histogram,
     samples: Vec<LiveSample>,
 }
 
 impl<'a> Sampler<'a> {
-    fn new(lives: &'a [Arc<Live>], clock: Clock, every: Duration) -> Self {
+    fn new(lives: &'a [Arc<Live>], clock: Clock, every: Duration, control: &'a Control) -> Self {
         Self {
             lives,
             clock,
+            control,
             every_ns: u64::try_from(every.as_nanos()).unwrap_or(u64::MAX).max(1),
             last_ns: 0,
+            suspended: control.suspended(),
             last: Totals::default(),
             last_latency: Histogram::default(),
             samples: Vec::new(),
@@ -402,7 +383,10 @@ impl<'a> Sampler<'a> {
     }
 
     fn take(&mut self, on_sample: &mut OnSample<'_>) -> ControlFlow<()> {
+        let suspended = self.control.suspended();
         let now = self.clock.now();
+        // The medium had nothing to do while the process was stopped.
+        let idle_ns = u64::try_from((suspended - self.suspended).as_nanos()).unwrap_or(u64::MAX);
         let totals = self.totals();
         let mut latency = Histogram::default();
         for live in self.lives {
@@ -411,7 +395,7 @@ impl<'a> Sampler<'a> {
         let fresh = latency.since(&self.last_latency);
         let sample = LiveSample {
             t_ns: now,
-            interval_ns: now - self.last_ns,
+            interval_ns: (now - self.last_ns).saturating_sub(idle_ns).max(1),
             operations: totals.operations - self.last.operations,
             bytes: totals.bytes - self.last.bytes,
             p50_ns: fresh.quantile(0.5),
@@ -419,7 +403,7 @@ impl<'a> Sampler<'a> {
         };
         let answer = on_sample(&sample);
         self.samples.push(sample);
-        (self.last_ns, self.last, self.last_latency) = (now, totals, latency);
+        (self.last_ns, self.suspended, self.last, self.last_latency) = (now, suspended, totals, latency);
         answer
     }
 }
@@ -433,13 +417,13 @@ fn sync_within(target: Option<&Arc<Target>>, limit: Duration, control: &Control)
     std::thread::spawn(move || {
         let _ = sender.send(target.sync());
     });
-    let start = Clock::start();
+    let mut patience = Patience::new(limit);
     loop {
         match answer.recv_timeout(TICK) {
             Ok(Ok(())) => return Ok(true),
             Ok(Err(error)) => return Err(Trouble::Sync { errno: error.raw_os_error().unwrap_or(5) }),
             Err(_) if control.stopped() => return Ok(false),
-            Err(_) if Duration::from_nanos(start.now()) > limit => return Err(Trouble::Hung { after: limit }),
+            Err(_) if patience.spent() => return Err(Trouble::Hung { after: limit }),
             Err(_) => {}
         }
     }

@@ -10,7 +10,9 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use assay_core::histogram::Histogram;
-use assay_engine::{Control, LiveSample, RepeatReport, RepeatSpec, Target, Trouble, end_with_this_process};
+use assay_engine::{
+    Control, LiveSample, Patience, RepeatReport, RepeatSpec, Target, Trouble, answer_within, end_with_this_process,
+};
 use rustix::fs::MemfdFlags;
 use rustix::process::{Pid, Signal};
 
@@ -169,7 +171,7 @@ fn watch(
     on_sample: &mut OnSample<'_>,
 ) -> Watched {
     let start = Instant::now();
-    let mut deadline = start + planned + OVERHEAD + spec.hang_after;
+    let mut patience = Patience::new(planned + OVERHEAD + spec.hang_after);
     let (mut interrupted, mut enough) = (false, false);
     let mut traffic = Traffic::new(child.id(), spec.workload.block_bytes, spec.sample_every);
     let mut trouble = None;
@@ -184,12 +186,12 @@ fn watch(
         }
         if (control.stopped() || enough) && !interrupted {
             interrupted = true;
-            deadline = deadline.min(Instant::now() + GRACE);
+            patience = Patience::new(GRACE);
             if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
                 let _ = rustix::process::kill_process(pid, Signal::INT);
             }
         }
-        if Instant::now() >= deadline {
+        if patience.spent() {
             if !interrupted {
                 trouble = Some(Trouble::Hung { after: spec.hang_after });
             }
@@ -223,10 +225,10 @@ fn sync_within(target: &Arc<Target>, limit: Duration) -> Result<(), Trouble> {
     std::thread::spawn(move || {
         let _ = sender.send(target.sync());
     });
-    match answer.recv_timeout(limit) {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => Err(Trouble::Sync { errno: error.raw_os_error().unwrap_or(libc::EIO) }),
-        Err(_) => Err(Trouble::Hung { after: limit }),
+    match answer_within(&answer, limit) {
+        Some(Ok(())) => Ok(()),
+        Some(Err(error)) => Err(Trouble::Sync { errno: error.raw_os_error().unwrap_or(libc::EIO) }),
+        None => Err(Trouble::Hung { after: limit }),
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use assay_core::outcome::Failure;
 use assay_core::units::span;
-use assay_engine::{AlignedBuffer, Control, Target, fill_unique};
+use assay_engine::{AlignedBuffer, Control, Patience, Target, fill_unique};
 
 use crate::patience::{HUNG_ALREADY, SLOW};
 
@@ -70,27 +70,29 @@ pub(crate) fn write_out_watched(
         drop(its_target);
         let _ = sender.send(Said::Over(out));
     });
-    let (start, mut heard, mut bytes) = (Instant::now(), Instant::now(), 0);
-    let patience = hang_after * SLOW;
+    let (start, mut bytes) = (control.now(), 0);
+    let limit = hang_after * SLOW;
+    let mut patience = Patience::new(limit);
     let cut = loop {
         match said.recv_timeout(Duration::from_millis(50)) {
             Ok(Said::Progress(done, rate)) => {
-                (heard, bytes) = (Instant::now(), done);
+                bytes = done;
+                patience.renew();
                 on_progress(done, rate);
             }
             Ok(Said::Over(out)) => return out,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(std::io::Error::other("a thread ended early")),
         }
-        if heard.elapsed() > patience {
-            let detail = format!("writing the test area: nothing completed for {}", span(patience));
+        if patience.spent() {
+            let detail = format!("writing the test area: nothing completed for {}", span(limit));
             break Cut::Failed { failure: Failure::Hung, detail };
         }
-        if control.stopped() && heard.elapsed() > HUNG_ALREADY {
+        if control.stopped() && patience.waited() > HUNG_ALREADY {
             break Cut::Stopped;
         }
     };
-    let elapsed = start.elapsed();
+    let elapsed = control.elapsed(&start);
     Ok(LaidOut { bytes, elapsed, bytes_per_second: bytes as f64 / elapsed.as_secs_f64().max(1e-9), cut: Some(cut) })
 }
 
@@ -104,7 +106,7 @@ pub(crate) fn write_out(
     on_progress: &mut OnProgress<'_>,
 ) -> std::io::Result<LaidOut> {
     let mut buffer = AlignedBuffer::new(LARGEST_CHUNK)?;
-    let start = Instant::now();
+    let start = control.now();
     let mut done = 0u64;
     let mut chunk = FIRST_CHUNK;
     let mut cut = None;
@@ -114,7 +116,7 @@ pub(crate) fn write_out(
             cut = Some(Cut::Stopped);
             break;
         }
-        if start.elapsed() >= limit {
+        if control.elapsed(&start) >= limit {
             cut = Some(Cut::Time);
             break;
         }
@@ -139,14 +141,14 @@ pub(crate) fn write_out(
         }
         if told.elapsed() > Duration::from_millis(200) {
             told = Instant::now();
-            on_progress(done, done as f64 / start.elapsed().as_secs_f64());
+            on_progress(done, done as f64 / control.elapsed(&start).as_secs_f64().max(1e-9));
         }
     }
     if let Err(error) = target.sync() {
         cut = Some(reason(&error));
     }
     let _ = target.drop_cache();
-    let elapsed = start.elapsed();
+    let elapsed = control.elapsed(&start);
     on_progress(done, done as f64 / elapsed.as_secs_f64().max(1e-9));
     Ok(LaidOut { bytes: done, elapsed, bytes_per_second: done as f64 / elapsed.as_secs_f64().max(1e-9), cut })
 }

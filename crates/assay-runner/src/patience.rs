@@ -6,6 +6,8 @@
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use assay_engine::answer_within;
+
 /// Without `--hang-after`: nothing completed for this long, and the medium hangs.
 pub const HANG_AFTER: Duration = Duration::from_secs(30);
 /// Where an operation is expected to take more than a second, or many make one step, it may take
@@ -26,7 +28,7 @@ pub(crate) fn within<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> 
     std::thread::spawn(move || {
         let _ = sender.send(work());
     });
-    answer.recv_timeout(limit).ok()
+    answer_within(&answer, limit)
 }
 
 #[cfg(test)]
