@@ -208,6 +208,11 @@ pub enum Finding {
         /// Program that used most; empty where it is not known.
         most: String,
     },
+    /// The process was stopped (SIGSTOP, Ctrl-Z) while it measured.
+    Suspended {
+        /// For how long in nanoseconds.
+        suspended_ns: u64,
+    },
     /// The kernel reported errors of the device.
     KernelErrors {
         /// Lines about it.
@@ -330,6 +335,7 @@ impl Finding {
             | Self::SweepStopped { .. }
             | Self::NotSaved { .. }
             | Self::PastThrottling { .. }
+            | Self::Suspended { .. }
             | Self::LowClock { .. }
             | Self::UnevenRepeats { .. }
             | Self::SensorDropped { .. }
@@ -435,6 +441,10 @@ impl Finding {
                 let most = if most.is_empty() { String::new() } else { format!(", most of it {most}") };
                 format!("other programs used up to {} % of all processors{most}", percent(*share))
             }
+            Self::Suspended { suspended_ns } => format!(
+                "the process was stopped for {}; what it measured meanwhile does not count",
+                span(Duration::from_nanos(*suspended_ns))
+            ),
             Self::KernelErrors { lines, first } => {
                 let more = if *lines > 1 { format!(" and {} more lines", lines - 1) } else { String::new() };
                 format!("the kernel reported errors of the device: {first}{more}")
@@ -518,7 +528,11 @@ impl Finding {
             Self::FieldsLeftOut { .. } => {
                 "write the report with the version that made the record, or with --identities"
             }
-            Self::LeftoversRemoved { .. } | Self::Resumed { .. } | Self::SweepStopped { .. } | Self::Unknown => "",
+            Self::LeftoversRemoved { .. }
+            | Self::Resumed { .. }
+            | Self::Suspended { .. }
+            | Self::SweepStopped { .. }
+            | Self::Unknown => "",
         }
     }
 

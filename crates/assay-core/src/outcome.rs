@@ -19,6 +19,8 @@ pub enum Failure {
     OutOfSpace,
     /// Stopped by the user or a signal.
     Interrupted,
+    /// The process was stopped (SIGSTOP, Ctrl-Z) and continued meanwhile; of a repeat only.
+    Suspended,
     /// The process or host died; found and closed by a later run.
     Abandoned,
     /// Something this version has no name for.
@@ -37,6 +39,7 @@ impl Failure {
             Self::Disappeared => "disappeared",
             Self::OutOfSpace => "out of space",
             Self::Interrupted => "interrupted",
+            Self::Suspended => "the process was stopped meanwhile",
             Self::Abandoned => "the run was killed or the host went down",
             Self::Other => "failed",
         }

@@ -1,9 +1,10 @@
 //! Time and bytes: what is left, and what the next repeat may take of it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assay_core::suite::SuiteWorkload;
 use assay_core::workload::{Op, Pattern};
+use assay_engine::{Control, Moment};
 
 /// Share of the time budget that writing the test area may take.
 const LAYOUT_SHARE: f64 = 0.2;
@@ -20,12 +21,14 @@ const LEAST_REPEAT: Duration = Duration::from_millis(100);
 /// Time and bytes of one run.
 #[derive(Debug, Clone)]
 pub(crate) struct Budget {
-    start: Instant,
+    start: Moment,
     time: Duration,
     max_write: u64,
     /// Bytes written before the run was cut short; they count for nothing but the tale.
     before: u64,
     written: u64,
+    /// Time for which the process was stopped is nobody's budget.
+    control: Control,
 }
 
 /// What one repeat may take.
@@ -38,12 +41,17 @@ pub(crate) struct Share {
 
 impl Budget {
     pub(crate) fn new(time: Duration, max_write: u64) -> Self {
-        Self { start: Instant::now(), time, max_write, before: 0, written: 0 }
+        Self { start: Control::default().now(), time, max_write, before: 0, written: 0, control: Control::default() }
     }
 
     /// The same for a run that goes on after it wrote `before` bytes.
     pub(crate) fn after(self, before: u64) -> Self {
         Self { before, ..self }
+    }
+
+    /// The same for a run that `control` tells of stops.
+    pub(crate) fn under(self, control: &Control) -> Self {
+        Self { start: control.now(), control: control.clone(), ..self }
     }
 
     /// Most bytes that the test area may have.
@@ -67,7 +75,7 @@ impl Budget {
 
     /// Time left for repeats.
     pub(crate) fn left(&self) -> Duration {
-        self.time.mul_f64(1.0 - RESERVE_SHARE).saturating_sub(self.start.elapsed())
+        self.time.mul_f64(1.0 - RESERVE_SHARE).saturating_sub(self.control.elapsed(&self.start))
     }
 
     /// Time for one of `repeats_left` equal repeats.

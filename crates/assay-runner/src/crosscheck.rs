@@ -22,14 +22,16 @@ pub(crate) fn peer_first(round: u32) -> bool {
     round % 2 == 1
 }
 
-/// Runs the repeat of `spec` by fio. Its bytes count for the budget, not for the measurement.
+/// Runs the repeat of `spec` by fio. Its bytes count for the budget, not for the measurement. `None` where the
+/// process was stopped meanwhile.
 pub(crate) fn run_peer(
     bench: &Bench<'_>,
     spec: &RepeatSpec,
     record: &mut Record,
     budget: &mut Budget,
     emitter: &mut Emitter<'_>,
-) -> RepeatReport {
+) -> Option<RepeatReport> {
+    let suspended = bench.control.suspended();
     let spec = RepeatSpec { engine: EngineKind::Fio, ..spec.clone() };
     let forget = || {
         if let (Some(target), false) = (&spec.target, spec.workload.direct) {
@@ -47,7 +49,7 @@ pub(crate) fn run_peer(
     budget.wrote(report.written_bytes);
     record.settings.written_bytes += report.written_bytes;
     record.settings.read_bytes += report.read_bytes;
-    report
+    (bench.control.suspended() == suspended).then_some(report)
 }
 
 /// Adds a pair of repeats of a measurement, and judges anew.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use assay_core::event::EventKind;
 use assay_core::finding::{Finding, Warning};
 use assay_core::outcome::{Failure, Outcome};
-use assay_core::record::{Measurement, Record};
+use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::suite::{Analysis, SuiteWorkload};
 use assay_core::workload::{Op, Stop, Workload};
 use assay_device::ProofMeter;
@@ -35,6 +35,9 @@ use crate::watch::Watch;
 
 /// What is left of a soak lasts at least this long.
 const SHORTEST_SOAK: Duration = Duration::from_secs(1);
+/// A repeat in which the process was stopped is made again this often: somebody who stops it over and over
+/// (cpulimit(1) does, ten times a second) does not get a figure.
+const MOST_AGAIN: u32 = 3;
 
 /// Everything that stays the same over the repeats.
 pub(crate) struct Bench<'a> {
@@ -112,40 +115,27 @@ pub(crate) fn measure(
         .collect();
 
     let usual = budget.slot(pursuit::LEAST_REPEATS * u32::try_from(entries.len()).unwrap_or(u32::MAX));
-    for (done, &(index, round)) in order.iter().enumerate() {
+    let (mut done, mut tries) = (0, 0);
+    while let Some(&(index, round)) = order.get(done) {
         if bench.control.stopped() {
             break;
         }
         if let Some(at) = bus_reached(workloads, index, &record.measurements) {
             entries[index].left_out = true;
             record.measurements[index].warn(Finding::SweepStopped { at_block_bytes: at });
+            done += 1;
             continue;
         }
-        // Repeats beyond the least number are planned for only when it comes to them.
-        let extra = bench.confidence.is_some() && round >= pursuit::LEAST_REPEATS;
-        let ahead =
-            || order[done..].iter().filter(|(_, r)| bench.confidence.is_none() || extra || *r < pursuit::LEAST_REPEATS);
-        let left = u32::try_from(ahead().count()).unwrap_or(u32::MAX);
-        let weights: u64 = ahead().map(|(i, _)| weight(&entries[*i].asked)).sum();
-        let asked = &entries[index].asked;
-        let slot = match bench.confidence {
-            None => Some(budget.slot(left)),
-            Some(wish) if extra && pursuit::reached(&record.measurements[index], wish) => None,
-            Some(_) if extra => {
-                let first = order[done..].iter().filter(|(_, r)| *r < pursuit::LEAST_REPEATS);
-                let reserved = first.map(|(i, _)| usual.min(pursuit::longest(&entries[*i].asked))).sum();
-                pursuit::extra_slot(asked, budget.left(), reserved, usual)
-            }
-            Some(_) => Some(pursuit::slot(asked, budget.left(), left)),
+        let turn = turn(bench, &entries, &order[done..], &record.measurements, budget, usual);
+        let Some((slot, weights)) = turn else {
+            done += 1;
+            continue;
         };
-        let Some(slot) = slot else { continue };
-        // Both instruments get the same share.
-        let sides = if bench.crosscheck { 2 } else { 1 };
-        let (slot, weights) = (slot / sides, weights * u64::from(sides));
         let turn = Turn { round, done: done as u32, total, slot, weights };
         let entry = &mut entries[index];
         match one(bench, entry, turn, record, budget, pace, emitter) {
-            Next::Go => {}
+            Next::Again if tries < MOST_AGAIN => tries += 1,
+            Next::Go | Next::Again => (done, tries) = (done + 1, 0),
             Next::End => break,
         }
         emitter.checkpoint(record, bench.area.scratch_path());
@@ -168,6 +158,38 @@ pub(crate) fn measure(
     emitter.checkpoint(record, bench.area.scratch_path());
 }
 
+/// Time for the first of the repeats to come, and the weights of all of them in the write budget; `None` where
+/// it is not made.
+fn turn(
+    bench: &Bench<'_>,
+    entries: &[Entry],
+    order: &[(usize, u32)],
+    measurements: &[Measurement],
+    budget: &Budget,
+    usual: Duration,
+) -> Option<(Duration, u64)> {
+    let &(index, round) = order.first()?;
+    // Repeats beyond the least number are planned for only when it comes to them.
+    let extra = bench.confidence.is_some() && round >= pursuit::LEAST_REPEATS;
+    let ahead = || order.iter().filter(|(_, r)| bench.confidence.is_none() || extra || *r < pursuit::LEAST_REPEATS);
+    let left = u32::try_from(ahead().count()).unwrap_or(u32::MAX);
+    let weights: u64 = ahead().map(|(i, _)| weight(&entries[*i].asked)).sum();
+    let asked = &entries[index].asked;
+    let slot = match bench.confidence {
+        None => budget.slot(left),
+        Some(wish) if extra && pursuit::reached(&measurements[index], wish) => return None,
+        Some(_) if extra => {
+            let first = order.iter().filter(|(_, r)| *r < pursuit::LEAST_REPEATS);
+            let reserved = first.map(|(i, _)| usual.min(pursuit::longest(&entries[*i].asked))).sum();
+            pursuit::extra_slot(asked, budget.left(), reserved, usual)?
+        }
+        Some(_) => pursuit::slot(asked, budget.left(), left),
+    };
+    // Both instruments get the same share.
+    let sides = if bench.crosscheck { 2 } else { 1 };
+    Some((slot / sides, weights * u64::from(sides)))
+}
+
 #[derive(Clone, Copy)]
 struct Turn {
     round: u32,
@@ -180,6 +202,8 @@ struct Turn {
 
 enum Next {
     Go,
+    /// The process was stopped meanwhile: the same once more.
+    Again,
     End,
 }
 
@@ -255,9 +279,11 @@ fn one(
     };
     let checked = bench.crosscheck && fitted.analysis != Analysis::Soak;
     let peer_first = crosscheck::peer_first(turn.round);
-    let mut theirs = (checked && peer_first).then(|| crosscheck::run_peer(bench, &spec, record, budget, emitter));
+    let mut theirs =
+        if checked && peer_first { crosscheck::run_peer(bench, &spec, record, budget, emitter) } else { None };
     let started = wall_clock();
     let started_ns = emitter.elapsed_ns();
+    let suspended = bench.control.suspended();
     let mark = bench.witness.before();
     let before = proof::read(bench.meter);
     let mut journal = (fitted.analysis == Analysis::Soak).then(|| Journal::new(&started, started_ns));
@@ -266,35 +292,55 @@ fn one(
         if let Some(journal) = &mut journal {
             journal.sample(sample, entry.index, record, bench.area.scratch_path(), emitter);
         }
+        // It does not count any more.
+        if bench.control.suspended() > suspended {
+            return ControlFlow::Break(());
+        }
         pursuit.as_mut().map_or(ControlFlow::Continue(()), |pursuit| pursuit.sample(sample))
     });
     let after = proof::read(bench.meter);
-    let meanwhile = bench.witness.after(&mark);
+    let mut meanwhile = bench.witness.after(&mark);
+    let suspended = bench.control.suspended() - suspended;
+    if !suspended.is_zero() {
+        // Others had the processors to themselves meanwhile.
+        meanwhile.retain(|finding| !matches!(finding, Finding::LoadOfOthers { .. }));
+        meanwhile.push(Finding::Suspended { suspended_ns: nanos(suspended) });
+    }
     bench.watch.collect(&mut record.sensors, emitter);
     budget.wrote(report.written_bytes);
     record.settings.written_bytes += report.written_bytes;
     record.settings.read_bytes += report.read_bytes;
     let rate = if report.iops > 0.0 { report.iops } else { 0.0 };
     // One in flight is what a full queue is judged by; a deeper queue is at least as fast.
-    pace.note(workload.op, workload.pattern, workload.block_bytes, workload.sync.each(), rate);
+    if suspended.is_zero() {
+        pace.note(workload.op, workload.pattern, workload.block_bytes, workload.sync.each(), rate);
+    }
 
     let this = match (before, after) {
         (Some(before), Some(after)) if engine != EngineKind::Null => Some(Proof::between(&before, &after, &report)),
         _ => None,
     };
-    let outcome = outcome_of(&report, bench, &workload, budget, emitter, &target);
+    let outcome = match outcome_of(&report, bench, &workload, budget, emitter, &target) {
+        Outcome::Completed if !suspended.is_zero() => {
+            failed(Failure::Suspended, String::new(), &workload.name, budget, emitter)
+        }
+        outcome => outcome,
+    };
     if let (Outcome::Completed, Some(this)) = (&outcome, this) {
         entry.proof.add(this);
     }
     let ratio = this.and_then(|p| p.ratio());
-    emitter.emit(EventKind::RepeatFinished {
-        workload: workload.name.clone(),
-        repeat: turn.round + 1,
-        iops: report.iops,
-        bytes_per_second: report.bytes_per_second,
-        p99_ns: report.histogram.quantile(0.99),
-        proof_ratio: ratio,
-    });
+    // A repeat that is made again is not finished.
+    if !matches!(outcome, Outcome::Failed { failure: Failure::Suspended, .. }) {
+        emitter.emit(EventKind::RepeatFinished {
+            workload: workload.name.clone(),
+            repeat: turn.round + 1,
+            iops: report.iops,
+            bytes_per_second: report.bytes_per_second,
+            p99_ns: report.histogram.quantile(0.99),
+            proof_ratio: ratio,
+        });
+    }
     let measurement = &mut record.measurements[entry.index];
     let mut finished = repeat(&report, started, started_ns, ratio, outcome.clone());
     if let Some(pursuit) = pursuit {
@@ -302,12 +348,17 @@ fn one(
     }
     measurement.repeats.push(finished);
     if fitted.analysis == Analysis::Soak {
+        if !suspended.is_zero() {
+            // It goes on for what it lacks, as one does that was resumed.
+            let after_ns = lasted_ns(measurement);
+            meanwhile.push(Finding::SoakPaused { after_ns, rested_ns: nanos(suspended) });
+        }
         measurement.soak = soak::judge(measurement, &record.sensors, bench.disks, bench.seed);
     }
     if checked && !peer_first && outcome == Outcome::Completed {
-        theirs = Some(crosscheck::run_peer(bench, &spec, record, budget, emitter));
+        theirs = crosscheck::run_peer(bench, &spec, record, budget, emitter);
     }
-    if let Some(theirs) = theirs.filter(|_| !bench.control.stopped()) {
+    if let Some(theirs) = theirs.filter(|_| !bench.control.stopped() && suspended.is_zero()) {
         crosscheck::add(record, entry.index, bench.engines.fio_version(), peer_first, &report, &theirs);
     }
     let measurement = &mut record.measurements[entry.index];
@@ -327,11 +378,13 @@ fn one(
         emitter.emit(EventKind::Warning { workload: Some(workload.name.clone()), warning: warning.clone() });
     }
     record.settings.elapsed_ns = emitter.elapsed_ns();
-    if outcome == Outcome::Completed {
-        Next::Go
-    } else {
-        record.outcome = outcome;
-        Next::End
+    match outcome {
+        Outcome::Completed => Next::Go,
+        Outcome::Failed { failure: Failure::Suspended, .. } => Next::Again,
+        outcome => {
+            record.outcome = outcome;
+            Next::End
+        }
     }
 }
 
@@ -455,8 +508,12 @@ fn note_missing(measurement: &mut Measurement, planned: u32, outcome: &Outcome) 
     if matches!(outcome, Outcome::Failed { .. }) {
         return;
     }
-    let reason = "the time or write budget was used up".to_owned();
-    measurement.warn(Finding::FewerRepeats { planned, ran, reason });
+    let suspended = |r: &Repeat| matches!(r.outcome, Outcome::Failed { failure: Failure::Suspended, .. });
+    let reason = match measurement.repeats.last() {
+        Some(last) if suspended(last) => "the process was stopped again and again",
+        _ => "the time or write budget was used up",
+    };
+    measurement.warn(Finding::FewerRepeats { planned, ran, reason: reason.to_owned() });
 }
 
 pub(crate) fn nanos(duration: Duration) -> u64 {

@@ -261,8 +261,9 @@ impl Run {
         };
         self.align(area.alignment().map_or(1, u64::from))?;
         let done = self.record.settings.clone();
-        let mut budget =
-            Budget::new(self.request.suite.budget, self.request.suite.max_write.0).after(done.written_bytes);
+        let mut budget = Budget::new(self.request.suite.budget, self.request.suite.max_write.0)
+            .after(done.written_bytes)
+            .under(control);
         let mut emitter = Emitter::new(observer, Duration::from_nanos(done.elapsed_ns));
         emitter.emit(EventKind::Started {
             id: self.record.id.clone(),

@@ -3,6 +3,10 @@
 //! A thread that waits for a hung medium cannot be ended, not even by SIGKILL, and its process is
 //! not gone before it is. So the process that the user started only waits: it passes signals on,
 //! and ends with the exit code that the working process tells it, whatever became of that one.
+//!
+//! Where one of the two is stopped the other stops too, so that whoever sent the signal and the shell see what
+//! they expect. Nobody can catch SIGSTOP: each looks whether the other is stopped. SIGCONT to the waiting process
+//! continues both.
 
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::unix::process::ExitStatusExt;
@@ -12,9 +16,10 @@ use std::time::{Duration, Instant};
 
 use assay_core::exit::Exit;
 use rustix::process::{
-    Pid, Signal, WaitOptions, getpid, getppid, kill_process, set_parent_process_death_signal, waitpid,
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, getppid, kill_process, set_parent_process_death_signal,
+    waitid, waitpid,
 };
-use signal_hook::consts::{SIGHUP, SIGINT};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT};
 use signal_hook::iterator::Signals;
 
 use crate::failure::Failure;
@@ -22,8 +27,18 @@ use crate::failure::Failure;
 /// A process that can end has ended after this; its times then count for whoever measures ours.
 const LETTING_GO: Duration = Duration::from_secs(1);
 
+/// After SIGCONT the working process is continued for this long: it may be about to stop as it saw this one
+/// stopped.
+const GOING_ON: Duration = Duration::from_secs(1);
+/// Between two looks at whether a process is stopped.
+const LOOK: Duration = Duration::from_millis(20);
+/// A working process that is stopped at so many looks has not just been continued together with this one.
+const LOOKS: u32 = 5;
+
 /// Where the working process tells its exit code.
 static TELL: OnceLock<PipeWriter> = OnceLock::new();
+/// The process that waits for this one.
+static PARENT: OnceLock<Pid> = OnceLock::new();
 
 /// Does `work` in a process of its own and ends with its exit code. Where no process can be made
 /// the work is done in this one. To be called before there is a second thread.
@@ -42,6 +57,7 @@ pub(crate) fn apart(work: impl FnOnce() -> Result<Exit, Failure>) -> Result<Exit
             if getppid() != Some(parent) {
                 leave(Exit::Interrupted);
             }
+            let _ = PARENT.set(parent);
             leave(match work() {
                 Ok(exit) => exit,
                 Err(failure) => failure.tell(),
@@ -71,12 +87,53 @@ pub(crate) fn leave(exit: Exit) -> ! {
     signal_hook::low_level::exit(i32::from(exit as u8))
 }
 
+/// Stops the working process where the one is stopped that waits for it. Returns when it was continued.
+pub(crate) fn stop_with_parent() {
+    if PARENT.get().is_some_and(|parent| is_stopped(*parent)) {
+        let _ = kill_process(getpid(), Signal::STOP);
+    }
+}
+
+/// Whether a process is stopped: the third field of `/proc/PID/stat`, proc_pid_stat(5).
+fn is_stopped(process: Pid) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with('T'))
+}
+
+/// Continues the working process after this one was.
+fn go_on(child: Pid) {
+    let begun = Instant::now();
+    while begun.elapsed() < GOING_ON {
+        if is_stopped(child) {
+            let _ = kill_process(child, Signal::CONT);
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// Stops this process whenever the working one was stopped and this one not.
+fn stop_with(child: Pid) {
+    while let Ok(Some(_)) = waitid(WaitId::Pid(child), WaitIdOptions::STOPPED) {
+        let stays = (0..LOOKS).all(|_| {
+            std::thread::sleep(LOOK);
+            is_stopped(child)
+        });
+        if stays {
+            let _ = kill_process(getpid(), Signal::STOP);
+        }
+    }
+}
+
 /// Waits for the working process, and ends as it does.
 fn wait(child: Pid, mut listen: PipeReader) -> ! {
-    if let Ok(mut signals) = Signals::new(crate::signals::wishes()) {
+    if let Ok(mut signals) = Signals::new(crate::signals::wishes().into_iter().chain([SIGCONT])) {
         std::thread::spawn(move || {
             for signal in signals.forever() {
                 let signal = match signal {
+                    SIGCONT => {
+                        std::thread::spawn(move || go_on(child));
+                        continue;
+                    }
                     SIGINT => Signal::INT,
                     SIGHUP => Signal::HUP,
                     _ => Signal::TERM,
@@ -85,6 +142,7 @@ fn wait(child: Pid, mut listen: PipeReader) -> ! {
             }
         });
     }
+    std::thread::spawn(move || stop_with(child));
     let mut code = [0];
     let told = loop {
         match listen.read(&mut code) {

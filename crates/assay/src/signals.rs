@@ -2,11 +2,13 @@
 //! when the program was started stays ignored: nohup(1) means SIGHUP, a shell without job control means SIGINT
 //! for what it starts in the background.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use assay_core::exit::Exit;
 use assay_engine::Control;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::failure::Failure;
@@ -30,11 +32,16 @@ fn ignored(signal: i32) -> bool {
     read == 0 && now.sa_sigaction == libc::SIG_IGN
 }
 
-/// Makes the signals stop `control`.
+/// A stop shorter than this is not told from a busy host.
+const NOTICEABLE: Duration = Duration::from_millis(50);
+/// Whoever was continued knows it by then.
+const KNOWN: Duration = Duration::from_millis(20);
+
+/// Makes the signals stop `control`, and tells it of time in which the process was stopped.
 pub(crate) fn stop_on_signals(control: &Control) -> Result<(), Failure> {
     let fail = |e: std::io::Error| Failure::environment(format!("signals cannot be handled: {e}"));
     let mut signals = Signals::new(wishes()).map_err(fail)?;
-    let control = control.clone();
+    let (control, watched) = (control.clone(), control.clone());
     let wait = move || {
         let mut first: Option<Instant> = None;
         for _ in signals.forever() {
@@ -44,5 +51,27 @@ pub(crate) fn stop_on_signals(control: &Control) -> Result<(), Failure> {
             }
         }
     };
-    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop).map_err(fail)
+    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop).map_err(fail)?;
+    let continued = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGCONT, Arc::clone(&continued)).map_err(fail)?;
+    let watch = move || watch_for_stops(&watched, &continued);
+    std::thread::Builder::new().name("stops".to_owned()).spawn(watch).map(drop).map_err(fail)
+}
+
+/// A stop cannot be caught (SIGSTOP), and nothing tells how long it lasted. But nobody comes out of one without
+/// SIGCONT, and a thread that wakes up ten times a second misses the time.
+fn watch_for_stops(control: &Control, continued: &AtomicBool) {
+    let mut last = Instant::now();
+    loop {
+        std::thread::sleep(Control::BEAT);
+        let missed = last.elapsed().saturating_sub(Control::BEAT);
+        last = Instant::now();
+        let limit = last + if missed < NOTICEABLE { Duration::ZERO } else { KNOWN };
+        while !continued.load(Ordering::Relaxed) && Instant::now() < limit {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let stopped = continued.swap(false, Ordering::Relaxed) && missed >= NOTICEABLE;
+        control.beat(if stopped { missed } else { Duration::ZERO });
+        crate::apart::stop_with_parent();
+    }
 }

@@ -56,7 +56,9 @@ pub(super) fn ending(record: &Record) -> Option<Ending> {
             Failure::ReadOnly => Ending::ReadOnly,
             Failure::IoError | Failure::Other => Ending::IoError,
             Failure::Disappeared => Ending::Gone,
-            Failure::OutOfSpace | Failure::Interrupted | Failure::Abandoned => Ending::AbortedByHost,
+            Failure::OutOfSpace | Failure::Interrupted | Failure::Suspended | Failure::Abandoned => {
+                Ending::AbortedByHost
+            }
         }),
     }
 }

@@ -87,6 +87,9 @@ fn merge(known: &Finding, fresh: &Finding) -> Finding {
         (Finding::KernelErrors { lines, first }, Finding::KernelErrors { lines: more, .. }) => {
             Finding::KernelErrors { lines: lines + more, first: first.clone() }
         }
+        (Finding::Suspended { suspended_ns }, Finding::Suspended { suspended_ns: more }) => {
+            Finding::Suspended { suspended_ns: suspended_ns + more }
+        }
         (Finding::Swapped { pages }, Finding::Swapped { pages: more }) => Finding::Swapped { pages: pages + more },
         _ => fresh.clone(),
     }
@@ -103,11 +106,13 @@ mod tests {
         let load = |share: f64| Finding::LoadOfOthers { share, most: "make".into() };
         let error = |first: &str| Finding::KernelErrors { lines: 2, first: first.into() };
         keep(&mut m, vec![load(0.5), error("one")]);
-        keep(&mut m, vec![load(0.3)]);
+        let suspended = |seconds: u64| Finding::Suspended { suspended_ns: seconds * 1_000_000_000 };
+        keep(&mut m, vec![load(0.3), suspended(2)]);
+        keep(&mut m, vec![suspended(3)]);
         keep(&mut m, vec![load(0.9), error("two"), Finding::Swapped { pages: 3 }]);
         let findings: Vec<Finding> = m.warnings.iter().map(|w| w.finding.clone()).collect();
         let errors = Finding::KernelErrors { lines: 4, first: "one".into() };
-        assert_eq!(findings, [load(0.9), errors, Finding::Swapped { pages: 3 }]);
+        assert_eq!(findings, [suspended(5), load(0.9), errors, Finding::Swapped { pages: 3 }]);
     }
 
     #[test]
