@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 use assay_device::guard::{RawPermit, check_raw};
 use assay_device::{DeviceError, Sysroot};
-use loops::{Loop, MIB};
+use loops::{Loop, MIB, alone};
 use rustix::fs::{FlockOperation, flock};
 
 fn check(path: &Path) -> Result<RawPermit, DeviceError> {
@@ -44,6 +44,7 @@ fn refused_as_used(answer: Result<RawPermit, DeviceError>, words: &str) {
 
 #[test]
 fn what_is_opened_by_a_permit_is_the_device_that_was_checked_whatever_takes_its_name() {
+    let _alone = alone();
     let (Some(card), Some(other)) = (Loop::new(4 * MIB, false), Loop::new(4 * MIB, false)) else { return };
     let dir = tempfile::tempdir().unwrap();
     let Some(path) = node(&card, &dir.path().join("card")) else { return };
@@ -61,6 +62,7 @@ fn what_is_opened_by_a_permit_is_the_device_that_was_checked_whatever_takes_its_
 
 #[test]
 fn a_device_of_another_size_is_no_longer_the_one_that_was_checked() {
+    let _alone = alone();
     let Some(device) = Loop::new(4 * MIB, false) else { return };
     let permit = check(&device.device).unwrap();
     assert!(permit.held().reopen(0).is_ok() && permit.held().present());
@@ -73,6 +75,7 @@ fn a_device_of_another_size_is_no_longer_the_one_that_was_checked() {
 
 #[test]
 fn a_link_is_followed_once_and_direct_io_works_behind_it() {
+    let _alone = alone();
     let Some(device) = Loop::new(4 * MIB, false) else { return };
     let dir = tempfile::tempdir().unwrap();
     let link = dir.path().join("by-id");
@@ -111,6 +114,7 @@ impl Drop for Stranger {
 
 #[test]
 fn a_process_that_has_it_open_without_excluding_others_is_found_and_named() {
+    let _alone = alone();
     let Some(device) = Loop::new(4 * MIB, false) else { return };
     for redirection in ["<>", "<"] {
         let stranger = Stranger::with(&device.device, redirection);
@@ -129,6 +133,7 @@ fn a_process_that_has_it_open_without_excluding_others_is_found_and_named() {
 
 #[test]
 fn a_loop_device_over_the_device_by_another_name_is_a_use_of_it() {
+    let _alone = alone();
     let Some(device) = Loop::new(4 * MIB, false) else { return };
     let dir = tempfile::tempdir().unwrap();
     let Some(path) = node(&device, &dir.path().join("other-name")) else { return };
@@ -141,6 +146,7 @@ fn a_loop_device_over_the_device_by_another_name_is_a_use_of_it() {
 
 #[test]
 fn a_loop_device_over_a_file_on_the_device_is_a_use_of_it() {
+    let _alone = alone();
     let Some(device) = Loop::new(16 * MIB, false) else { return };
     let dir = tempfile::tempdir().unwrap();
     let done = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
@@ -165,6 +171,7 @@ fn a_loop_device_over_a_file_on_the_device_is_a_use_of_it() {
 
 #[test]
 fn the_lock_that_udev_honours_is_respected_and_held() {
+    let _alone = alone();
     let Some(device) = Loop::new(4 * MIB, false) else { return };
     let ours = File::open(&device.device).unwrap();
     flock(&ours, FlockOperation::LockShared).unwrap();
@@ -178,6 +185,7 @@ fn the_lock_that_udev_honours_is_respected_and_held() {
 
 #[test]
 fn data_without_a_known_mark_need_the_name_a_second_time() {
+    let _alone = alone();
     let Some(device) = Loop::new(16 * MIB, false) else { return };
     check(&device.device).unwrap();
     let image = OpenOptions::new().write(true).open(&device.device).unwrap();

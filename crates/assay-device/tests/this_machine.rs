@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 
 use assay_core::medium::MediumKind;
-use loops::{Loop, MIB};
+use loops::{Loop, MIB, alone};
 
 use assay_device::{DeviceError, ProofMeter, Sensors, Sysroot, What, guard, host, look, swaps_on};
 
@@ -125,6 +125,7 @@ fn aligned(buffer: &mut [u8], length: usize) -> &mut [u8] {
 
 #[test]
 fn a_loop_device_is_described_and_its_counters_see_direct_writes() {
+    let _alone = alone();
     let Some(device) = Loop::new(16 * MIB, false) else { return };
     let sysroot = Sysroot::real();
     let target = look(&sysroot, &device.device).unwrap();
@@ -151,6 +152,7 @@ fn a_loop_device_is_described_and_its_counters_see_direct_writes() {
 
 #[test]
 fn a_device_with_data_needs_its_name_and_one_that_is_held_is_refused() {
+    let _alone = alone();
     let Some(device) = Loop::new(16 * MIB, false) else { return };
     let sysroot = Sysroot::real();
     let made = Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&device.device).output();
@@ -201,6 +203,7 @@ fn a_device_with_data_needs_its_name_and_one_that_is_held_is_refused() {
 
 #[test]
 fn a_read_only_device_is_refused() {
+    let _alone = alone();
     let Some(device) = Loop::new(MIB, true) else { return };
     let target = look(&Sysroot::real(), &device.device).unwrap();
     assert!(target.read_only);
@@ -210,6 +213,7 @@ fn a_read_only_device_is_refused() {
 
 #[test]
 fn what_the_tools_of_this_machine_make_is_recognised() {
+    let _alone = alone();
     let makers: [(&str, &[&str], usize, &str); 5] = [
         ("mkfs.ext4", &["-q", "-F"], 16, "ext2/ext3/ext4 file system"),
         ("mkfs.vfat", &[], 16, "FAT file system"),
@@ -248,6 +252,7 @@ fn a_path_behind_a_closed_directory_is_named_as_not_permitted() {
 
 #[test]
 fn counters_do_not_see_what_the_page_cache_serves() {
+    let _alone = alone();
     let Some(device) = Loop::new(4 * MIB, false) else { return };
     let meter = ProofMeter::open(&Sysroot::real(), &[device.name()]).unwrap();
     let file = File::open(&device.device).unwrap();

@@ -4,8 +4,16 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub const MIB: usize = 1 << 20;
+
+/// A process that another test starts has a copy of every open file for a moment, and with it holds
+/// a device that was let go: such tests run one after another.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A loop device over a file, detached whatever happens.
 pub struct Loop {
