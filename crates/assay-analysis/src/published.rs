@@ -7,6 +7,7 @@ use assay_core::finding::{Validity, Verdict};
 use assay_core::medium::{Medium, MediumKind};
 use assay_core::outcome::Outcome;
 use assay_core::record::{Host, Measurement, Record, SCHEMA, Settings, Source, SuiteRef, Tool};
+use assay_core::text::quoted;
 use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
 
 /// What a query for published figures begins with: `published:`, `published:sandisk-ultra-a1`,
@@ -22,7 +23,7 @@ const METHOD: &str = "as published, one value";
 
 /// No published figure is named so.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no published medium is named `{asked}`; there are {known}")]
+#[error("no published medium is named {}; there are {known}", quoted(.asked))]
 pub struct PublishedError {
     /// What was asked for, without the prefix.
     pub asked: String,
@@ -219,6 +220,7 @@ mod tests {
         assert_eq!(third[0].labels["unit"], "3");
         let error = published("nothing").unwrap_err();
         assert!(error.to_string().contains("sandisk-ultra-a1"), "{error}");
+        assert!(!published("\u{1b}[2J").unwrap_err().to_string().contains('\u{1b}'));
         assert!(published("").unwrap().len() >= 16);
     }
 
