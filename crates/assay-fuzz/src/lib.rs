@@ -8,9 +8,11 @@
 mod claims;
 mod draw;
 mod mutate;
+mod place;
 mod records;
 mod registry;
 mod targets;
+mod tree;
 
 pub use mutate::mutations;
 pub use registry::{TARGETS, Target, find};

@@ -121,7 +121,7 @@ fn object(schema: &Value, draw: &mut Draw<'_>, left: &mut usize, depth: usize) -
 /// Keys that mean something, and others.
 fn key(draw: &mut Draw<'_>) -> String {
     const KEYS: [&str; 7] = ["model", "unit", "slot", "price", "power", "firmware", "scheduler"];
-    if draw.byte() % 2 == 0 { draw.pick(&KEYS).unwrap_or_default().to_owned() } else { text(draw) }
+    if draw.byte().is_multiple_of(2) { draw.pick(&KEYS).unwrap_or_default().to_owned() } else { text(draw) }
 }
 
 fn array(schema: &Value, draw: &mut Draw<'_>, left: &mut usize, depth: usize) -> Value {

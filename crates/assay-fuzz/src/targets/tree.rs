@@ -1,0 +1,88 @@
+//! What the kernel says of a machine: mounts, swaps, disks, their pages and registers, routes, logs.
+
+use std::path::Path;
+
+use assay_core::text::harmless;
+use assay_device::guard::mounted_on;
+use assay_device::{HostState, ProofMeter, Seen, Sensors, Sysroot, What, host, look_by_dev, swaps_on};
+use assay_report::{Style, info};
+use serde_json::Value;
+
+use crate::{claims, place, tree};
+
+/// Devices that the boards among the seeds have.
+const NUMBERS: [(u32, u32); 6] = [(179, 2), (259, 0), (8, 1), (253, 0), (9, 0), (0, 40)];
+const NAMES: [&str; 8] = ["mmcblk0", "mmcblk0p2", "nvme0n1", "sda", "sda1", "dm-0", "md0", "loop0"];
+
+/// Whatever a tree holds, it is looked at without panic, and what is learnt from it can be shown.
+pub(crate) fn run(data: &[u8]) {
+    let directory = place::directory();
+    tree::make(directory.path(), &claims::text(data));
+    let root = Sysroot::at(directory.path());
+    let machine = host(&root);
+    for dev in NUMBERS {
+        for what in [What::Directory, What::BlockDevice] {
+            let path = if what == What::Directory { "/mnt/card" } else { "/dev/card" };
+            let target = look_by_dev(&root, Path::new(path), Seen { what, dev });
+            let told = serde_json::to_value(&target.medium).expect("JSON");
+            shown(&told);
+            for line in info(&target.medium, &machine, &Style::default()).lines() {
+                assert_eq!(harmless(line), line);
+            }
+        }
+    }
+    shown(&serde_json::to_value(&machine).expect("JSON"));
+    for name in NAMES {
+        for used in mounted_on(&root, name) {
+            claims::one_line(&used.place);
+            claims::one_line(&used.device);
+        }
+        let _ = swaps_on(&root, &[name.to_owned()]);
+    }
+    let disks = NAMES.map(str::to_owned);
+    match ProofMeter::open(&root, &disks) {
+        Ok(meter) => drop(meter.read().map_err(|error| claims::one_line(&error))),
+        Err(error) => claims::one_line(&error),
+    }
+    for reading in Sensors::find(&root, &disks).readings() {
+        assert!(harmless(&reading.name) == reading.name && reading.value.is_none_or(f64::is_finite), "{reading:?}");
+    }
+    let _ = HostState::read(&root);
+}
+
+/// Every text in it is one harmless line of bounded length.
+fn shown(value: &Value) {
+    match value {
+        Value::String(text) => {
+            assert!(harmless(text) == *text && text.chars().count() <= 5000, "{text:?}");
+        }
+        Value::Array(items) => items.iter().for_each(shown),
+        Value::Object(fields) => fields.values().for_each(shown),
+        _ => {}
+    }
+}
+
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
+    let mut seeds = claims::texts(&[
+        include_str!("../../../assay-device/tests/boards/emmc-hs400.tree"),
+        include_str!("../../../assay-device/tests/boards/hostile.tree"),
+        include_str!("../../../assay-device/tests/boards/iscsi.tree"),
+        include_str!("../../../assay-device/tests/boards/luks-lvm.tree"),
+        include_str!("../../../assay-device/tests/boards/md-raid1.tree"),
+        include_str!("../../../assay-device/tests/boards/old-router.tree"),
+        include_str!("../../../assay-device/tests/boards/pi4-microsd.tree"),
+        include_str!("../../../assay-device/tests/boards/pi5-nvme.tree"),
+        include_str!("../../../assay-device/tests/boards/sopine-a64.tree"),
+        include_str!("../../../assay-device/tests/boards/usb2-stick.tree"),
+        include_str!("../../../assay-device/tests/boards/usb3-uas.tree"),
+        "[proc/self]\nmountinfo = 1 0 8:1 / /mnt/\\x1b[2J rw\\x9b,\\xe2\\x80\\xae - ext4 /dev/sda1\\\\033 rw\n",
+        "[proc]\nswaps = x\\n/dev/sda\\\\012 partition\n[/]\nproc/mounts/\n",
+    ]);
+    // Disks that hold each other.
+    seeds.push(
+        b"[sys/devices/a]\nsda/dev = 8:1\nsda/size = 1\nsda/slaves/sdb -> ../../sdb\nsda/holders/sdb -> ../../sdb\n\
+          sdb/dev = 8:2\nsdb/size = 18446744073709551615\nsdb/slaves/sda -> ../../sda\nsdb/holders/sda -> ../../sda\n"
+            .to_vec(),
+    );
+    seeds
+}
