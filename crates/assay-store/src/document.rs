@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::id::is_id;
 use crate::owner::{Life, Owner};
 
-/// Largest document taken from elsewhere: a week of one-second samples is a quarter of it.
+/// Largest document taken from elsewhere: a week of one-second samples and three sensors is half of it.
 const LARGEST: usize = 256 << 20;
 
 /// Refuses what is too large to be a record.

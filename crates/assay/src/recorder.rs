@@ -96,7 +96,7 @@ impl<'a> Recorder<'a> {
         let worse = matches!((&self.saved, &saved), (Saved::Later(_), Saved::No(_)));
         if let Some(line) = line.filter(|_| worse || !self.told) {
             self.told = true;
-            output::tell_wrapped(&line);
+            self.progress.tell(&line);
         }
         self.saved = saved;
     }

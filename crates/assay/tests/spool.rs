@@ -331,3 +331,26 @@ fn a_run_begun_while_the_store_is_locked_waits_a_while_and_measures() {
     drop(other);
     assert_eq!(place.json(["list", "--json"]).as_array().unwrap().len(), 2);
 }
+
+/// A log that another process made has no name after a power cut, unless its directory is synced.
+#[test]
+fn the_directory_of_the_store_is_synced_before_the_first_commit() {
+    let test = "the_directory_of_the_store_is_synced_before_the_first_commit";
+    let place = Place::new();
+    place.measured();
+    // The log is there already: SQLite leaves its name to whoever made it.
+    let other = Connection::open(place.store()).unwrap();
+    other.query_row("SELECT count(*) FROM record", [], |row| row.get::<_, i64>(0)).unwrap();
+    let traced = run(place.shell(
+        "strace -f -y -e trace=fsync,fdatasync -o trace.txt true || exit 77
+         strace -f -y -e trace=fsync,fdatasync -o trace.txt \"$ASSAY\" run --quiet --suite tiny.toml medium",
+    ));
+    if matches!(traced.code, Some(77 | 127)) {
+        return skip(test, &Missing("needs strace".to_owned()));
+    }
+    let trace = fs::read_to_string(place.path().join("trace.txt")).unwrap();
+    let data = fs::canonicalize(place.data()).unwrap();
+    let synced = |path: &Path| trace.find(&format!("<{}>", path.display()));
+    let (names, log) = (synced(&data), synced(&data.join("assay.sqlite-wal")));
+    assert!(names.is_some() && names < log, "{trace}");
+}

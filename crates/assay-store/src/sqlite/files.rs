@@ -46,7 +46,7 @@ pub fn make_directory(dir: &Path) -> Result<(), StoreError> {
 }
 
 /// Returns when the names in the directory survive a power cut.
-fn sync_directory(dir: &Path) -> io::Result<()> {
+pub(crate) fn sync_directory(dir: &Path) -> io::Result<()> {
     let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
     let synced = File::open(dir).and_then(|dir| dir.sync_all());
     match synced {

@@ -29,6 +29,8 @@ pub struct SqliteStore {
     pub(super) file: PathBuf,
     pub(super) read_only: bool,
     pub(super) inode: Inode,
+    /// Whether the names of the store's files survive a power cut.
+    pub(super) names_synced: bool,
     /// What was saved last of the run under way.
     pub(super) growth: Option<Growth>,
 }
@@ -82,7 +84,7 @@ impl SqliteStore {
         }
         drop(set_up);
         let inode = files::inode(&file)?;
-        Ok(Self { conn, file, read_only: false, inode, growth: None })
+        Ok(Self { conn, file, read_only: false, inode, names_synced: false, growth: None })
     }
 
     /// Opens the store in `dir` if there is one, without making anything. One that cannot be
@@ -112,7 +114,7 @@ impl SqliteStore {
             State::Current => {}
         }
         let inode = files::inode(&file)?;
-        Ok(Some(Self { conn, file, read_only, inode, growth: None }))
+        Ok(Some(Self { conn, file, read_only, inode, names_synced: false, growth: None }))
     }
 
     /// Waits at most so long for another process, instead of five seconds.
@@ -253,7 +255,14 @@ mod tests {
         for mode in [Mode::ReadOnly, Mode::Immutable] {
             let conn = connect(&file, mode, PATIENCE).unwrap();
             let inode = files::inode(&file).unwrap();
-            assert_safe(&SqliteStore { conn, file: file.clone(), read_only: true, inode, growth: None });
+            assert_safe(&SqliteStore {
+                conn,
+                file: file.clone(),
+                read_only: true,
+                inode,
+                names_synced: false,
+                growth: None,
+            });
         }
     }
 

@@ -30,7 +30,15 @@ impl SqliteStore {
         }
         let file = &self.file;
         let explain = |error| super::explain::database(file, error);
-        self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(explain)
+        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(explain)?;
+        // SQLite syncs the name of its log only where it made the log itself. Another process may have made
+        // it, and what is committed to a file without a name is lost.
+        if !self.names_synced {
+            let dir = file.parent().unwrap_or(Path::new(""));
+            super::files::sync_directory(dir).map_err(|error| super::explain::system("write", dir, error))?;
+            self.names_synced = true;
+        }
+        Ok(tx)
     }
 
     pub(super) fn save_record(&mut self, record: &Record, run: RunState<'_>) -> Result<(), StoreError> {

@@ -77,6 +77,10 @@ impl Live {
 }
 
 impl Progress for Live {
+    fn tell(&mut self, line: &str) {
+        self.say(line);
+    }
+
     fn event(&mut self, event: &Event) {
         match &event.event {
             EventKind::Started { medium, suite, budget_ns, planned_write_bytes, .. } => {
