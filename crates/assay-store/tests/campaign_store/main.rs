@@ -1,0 +1,270 @@
+//! Power cuts, kills and errors of the file system behind store, spool and keeper, by seed.
+//!
+//! Each case is a run or two that save their records as they grow, while the store is locked now and
+//! then, commands take in what waits, and calls fail. Then the power fails, or the process is killed,
+//! at chosen calls; the next command opens what is left, and every record has to be there in a state
+//! no older than the last that was acknowledged.
+//!
+//! `make campaign SEEDS=1300 ONLY=store` for 10,000 faults; a seed that failed is run alone by `SEEDS=7..8`.
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod memory;
+mod vfs;
+mod world;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use assay_core::outcome::Outcome;
+use assay_core::record::{Record, Sensor};
+use assay_store::{Keeper, Kept, Owner, RunState, Spool, SqliteStore, Store};
+use common::running;
+use memory::Memory;
+use world::{Dice, Fault, Refusal, World, enter, survivors};
+
+/// Faults of each seed.
+const FAULTS: usize = 8;
+/// Seeds in the usual tests.
+const USUAL: u64 = 40;
+
+/// All states of a record that were saved or were to be, by their time.
+#[derive(Default)]
+struct Known {
+    states: BTreeMap<u64, Record>,
+    /// Length of the log when a state was acknowledged, with its time.
+    acknowledged: Vec<(usize, u64)>,
+}
+
+struct Case {
+    dir: tempfile::TempDir,
+    world: Rc<RefCell<World>>,
+    known: BTreeMap<String, Known>,
+    dice: Dice,
+}
+
+impl Case {
+    fn log(&self) -> usize {
+        self.world.borrow().log.len()
+    }
+
+    fn spool_path(&self) -> PathBuf {
+        self.dir.path().join("spool")
+    }
+
+    fn open(&self) -> Option<SqliteStore> {
+        SqliteStore::open_within(self.dir.path(), Duration::ZERO).ok()
+    }
+
+    /// A process after the other; each has runs, some of them under a lock.
+    fn work(&mut self) {
+        let owner = Owner { start_time: 1, ..Owner::current() };
+        let mut left = Memory::of(&self.spool_path(), &BTreeMap::new());
+        for process in 0..2 {
+            let mut spool = Spool::over(&self.spool_path(), left.clone());
+            let mut store = self.open();
+            if let Some(store) = &mut store {
+                let _ = store.take_in(&mut spool);
+                let _ = store.abandoned();
+            }
+            let mut keeper = Keeper::with(store, spool);
+            let ids = [format!("aaaaaaaa{process}0"), format!("bbbbbbbb{process}0")];
+            let mut records: Vec<Record> = ids.iter().map(|id| begun(id)).collect();
+            let mut lock = None;
+            for step in 0..4 + self.dice.below(8) {
+                if self.dice.one_in(3) {
+                    lock = match lock {
+                        None => rusqlite::Connection::open(self.dir.path().join("assay.sqlite"))
+                            .ok()
+                            .filter(|other| other.execute_batch("BEGIN IMMEDIATE").is_ok()),
+                        Some(_) => None,
+                    };
+                }
+                let which = self.dice.below(2);
+                let record = &mut records[which];
+                grow(record, &mut self.dice);
+                let finished = self.dice.one_in(10) && step > 3;
+                record.outcome = if finished { Outcome::Completed } else { Outcome::Running };
+                let run = if finished {
+                    RunState::Finished
+                } else {
+                    RunState::Running { owner: &owner, scratch: Some(Path::new("/mnt/card/x")) }
+                };
+                let known = self.known.entry(record.id.clone()).or_default();
+                known.states.insert(record.settings.elapsed_ns, record.clone());
+                let kept = keeper.keep(record, run, Duration::ZERO);
+                let time = record.settings.elapsed_ns;
+                if !matches!(kept, Kept::Nowhere(..)) {
+                    let at = self.log();
+                    self.known.entry(ids[which].clone()).or_default().acknowledged.push((at, time));
+                }
+                if finished {
+                    break;
+                }
+                if self.dice.one_in(6) {
+                    // Another command takes in what waits; the run does not notice.
+                    let mut seen = Spool::over(&self.spool_path(), keeper.spool_files().clone());
+                    if let Some(mut other) = self.open() {
+                        let _ = other.take_in(&mut seen);
+                    }
+                    *keeper.spool_files() = seen.files().clone();
+                }
+            }
+            drop(lock);
+            left = keeper.spool_files().clone();
+        }
+    }
+
+    /// What the next command finds after `log` ended with its first `at` events.
+    fn judge(&self, at: usize, cut: Option<u64>) {
+        let world = self.world.borrow();
+        let mut dice = cut.map(Dice);
+        let all = survivors(&world.log[..at], dice.as_mut());
+        let dir = tempfile::tempdir_in(place()).unwrap();
+        for name in ["assay.sqlite", "assay.sqlite-wal", "assay.sqlite-journal"] {
+            if let Some(content) = all.get(&self.dir.path().join(name)) {
+                std::fs::write(dir.path().join(name), content).unwrap();
+            }
+        }
+        let mut spool = Spool::over(&self.spool_path(), Memory::of(&self.spool_path(), &all));
+        let mut store = SqliteStore::open(dir.path()).unwrap_or_else(|error| panic!("the next command: {error}"));
+        let intake = store.take_in(&mut spool).unwrap();
+        assert_eq!(intake.left, [], "whole files that cannot be taken in");
+        let waiting = spool.files().names();
+        assert!(waiting.iter().all(|name| name.ends_with(".part")), "still waiting: {waiting:?}");
+        let list = store.list("").unwrap();
+        for summary in &list {
+            assert!(self.known.contains_key(&summary.id), "record {} was never saved", summary.id);
+        }
+        for (id, known) in &self.known {
+            let acknowledged = known.acknowledged.iter().filter(|(end, _)| *end <= at).map(|(_, time)| *time).max();
+            let there = list.iter().any(|summary| summary.id == *id);
+            match acknowledged {
+                None if !there => continue,
+                Some(time) if !there => panic!("record {id} is lost; it was acknowledged at {time}"),
+                _ => {}
+            }
+            let stored = store.load(id).unwrap().record;
+            let time = stored.settings.elapsed_ns;
+            assert!(acknowledged.is_none_or(|known| time >= known), "record {id}: {time}, and had {acknowledged:?}");
+            let saved = known.states.get(&time).unwrap_or_else(|| panic!("record {id} is in no state that was saved"));
+            // A command may have closed it meanwhile.
+            let expected = Record { outcome: stored.outcome.clone(), ..saved.clone() };
+            assert_eq!(stored, expected, "record {id}");
+        }
+        store.abandoned().unwrap();
+        assert!(store.list("").unwrap().iter().all(|summary| summary.outcome != Outcome::Running));
+    }
+}
+
+/// In memory where that is possible: the medium is the log.
+fn place() -> PathBuf {
+    let memory = PathBuf::from("/dev/shm");
+    if memory.is_dir() { memory } else { std::env::temp_dir() }
+}
+
+fn begun(id: &str) -> Record {
+    let mut record = running(id);
+    record.sensors.push(Sensor {
+        name: "cpu".to_owned(),
+        kind: "temperature".to_owned(),
+        unit: "°C".to_owned(),
+        source: "hwmon".to_owned(),
+        samples: Vec::new(),
+    });
+    record
+}
+
+fn grow(record: &mut Record, dice: &mut Dice) {
+    record.settings.elapsed_ns += 1 + dice.below(1000) as u64;
+    for _ in 0..dice.below(400) {
+        record.sensors[0].samples.push((record.settings.elapsed_ns, dice.below(100_000) as f64 / 1000.0));
+    }
+}
+
+/// Faults of one seed; panics with what was wrong.
+fn seed(seed: u64) {
+    let mut dice = Dice(seed);
+    let fault = dice.one_in(2).then(|| {
+        let refusal = if dice.one_in(2) { Refusal::Io } else { Refusal::NoSpace };
+        Fault { from: dice.below(400), count: 1 + dice.below(40), refusal }
+    });
+    let mut case = worked(seed, fault);
+    for number in 0..FAULTS {
+        let at = 2 + case.dice.below(case.log() - 1);
+        // Every fourth is a kill, which loses nothing that was written.
+        let cut = (number % 4 != 0).then(|| case.dice.next());
+        case.judge(at, cut);
+    }
+}
+
+/// Works off a seed's script with a fault of the test's own, and without one.
+fn worked(seed: u64, fault: Option<Fault>) -> Case {
+    let mut dice = Dice(seed);
+    let _ = (dice.next(), dice.next());
+    let dir = tempfile::tempdir_in(place()).unwrap();
+    let file = dir.path().join("assay.sqlite");
+    // The store makes its file itself, before SQLite has it, and syncs its name.
+    let log = vec![world::Event::Create(file), world::Event::SyncNames(dir.path().to_owned())];
+    let world = Rc::new(RefCell::new(World { log, fault, ..World::default() }));
+    let mut case = Case { dir, world: Rc::clone(&world), known: BTreeMap::new(), dice };
+    enter(Some(world));
+    let worked = catch_unwind(AssertUnwindSafe(|| case.work()));
+    enter(None);
+    worked.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    case
+}
+
+fn seeds() -> Range<u64> {
+    let Ok(text) = std::env::var("ASSAY_CAMPAIGN_SEEDS") else { return 0..USUAL };
+    match text.split_once("..") {
+        Some((from, to)) => from.parse().unwrap()..to.parse().unwrap(),
+        None => 0..text.parse().unwrap(),
+    }
+}
+
+#[test]
+fn campaign_store_keeps_what_it_acknowledged() {
+    vfs::install();
+    let seeds = seeds();
+    let failed: Vec<u64> =
+        seeds.clone().filter(|number| catch_unwind(AssertUnwindSafe(|| seed(*number))).is_err()).collect();
+    let faults = (seeds.end - seeds.start) * FAULTS as u64;
+    println!("store: {faults} faults over {} seeds, {} seeds failed {failed:?}", seeds.end - seeds.start, failed.len());
+    assert!(failed.is_empty(), "seeds {failed:?}");
+}
+
+/// One script, and every call of it fails once, and for good; the power fails or the process is killed
+/// after it, and at every step of the script without errors.
+#[test]
+fn campaign_store_survives_a_fault_at_every_call() {
+    vfs::install();
+    let plain = worked(7, None);
+    let (calls, events) = (plain.world.borrow().calls, plain.log());
+    assert!(calls > 100 && events > 100, "{calls} calls, {events} events");
+    // All of them where a campaign is asked for, one in so many in the usual tests.
+    let stride = if std::env::var_os("ASSAY_CAMPAIGN_SEEDS").is_some() { 1 } else { 17 };
+    let mut faults = 0;
+    for at in (2..=events).step_by(stride) {
+        faults += 2;
+        plain.judge(at, None);
+        plain.judge(at, Some(at as u64));
+    }
+    for from in (0..calls).step_by(stride) {
+        faults += 8;
+        for refusal in [Refusal::Io, Refusal::NoSpace] {
+            for count in [1, usize::MAX / 2] {
+                let case = worked(7, Some(Fault { from, count, refusal }));
+                case.judge(case.log(), None);
+                case.judge(case.log(), Some(from as u64));
+            }
+        }
+    }
+    println!("store: {faults} faults at every call, 0 failed");
+}
