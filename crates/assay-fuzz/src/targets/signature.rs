@@ -75,7 +75,7 @@ pub(crate) fn run(data: &[u8]) {
     }
     let blank = pieces.iter().all(|(_, piece)| piece.iter().all(|byte| *byte == 0));
     let mut image = Image { size, at: 0, pieces, read: 0 };
-    let found = signature(&mut image).expect("an image that can be read");
+    let found = signature(&mut image);
     assert!(!blank || found.is_none(), "{found:?} in zeros");
     assert!(image.read <= MOST_READ, "{} bytes were read", image.read);
 }
