@@ -119,6 +119,11 @@ pub struct Medium {
     pub model: Option<String>,
     /// What tells this piece from another of the same model: CID or serial number.
     pub unit: Option<String>,
+    /// Which attachment of the medium this was: the identity of the system's boot and the kernel's
+    /// sequence number of each disk (`diskseq`, Linux 5.15). Where it is the same the medium was not
+    /// taken out in between; null where the kernel does not tell.
+    #[serde(default)]
+    pub attached: Option<String>,
     /// Announced capacity of the whole medium in bytes.
     pub capacity_bytes: Option<u64>,
     /// File system type, null for a raw device.
@@ -152,6 +157,7 @@ impl Medium {
             vendor: None,
             model: None,
             unit: None,
+            attached: None,
             capacity_bytes: None,
             filesystem: None,
             mount_options: Vec::new(),

@@ -206,6 +206,7 @@ fn fill(sysroot: &Sysroot, target: &mut Target, nodes: &[Node]) {
         (Some(array), _) => array.size_bytes(),
         (None, leaves) => leaves.iter().map(Node::size_bytes).sum(),
     };
+    medium.attached = attached(sysroot, &stack.leaves);
     medium.capacity_bytes = medium.capacity_bytes.filter(|bytes| *bytes > 0);
     apply(medium, facts);
     if let Some(first) = stack.array.as_ref().or(stack.leaves.first()) {
@@ -219,6 +220,14 @@ fn fill(sysroot: &Sysroot, target: &mut Target, nodes: &[Node]) {
         || matches!(medium.kind, MediumKind::UsbStick | MediumKind::UsbDisk | MediumKind::Sd);
     target.read_only |= top.read_only() || stack.leaves.iter().any(Node::read_only);
     target.is_memory = medium.kind.is_memory();
+}
+
+/// See [`Medium::attached`].
+fn attached(sysroot: &Sysroot, disks: &[Node]) -> Option<String> {
+    let boot = files::text(&sysroot.path("/proc/sys/kernel/random/boot_id"))?;
+    let numbers: Option<Vec<String>> = disks.iter().map(|disk| Some(disk.sequence()?.to_string())).collect();
+    let numbers = numbers.filter(|numbers| !numbers.is_empty())?;
+    label(&format!("{boot}:{}", numbers.join("+")), 223)
 }
 
 /// dm-multipath joins several ways to one disk (`dm/uuid` begins with `mpath-`).

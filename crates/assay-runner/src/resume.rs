@@ -1,9 +1,10 @@
 //! Going on with a run that was cut short.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use assay_core::finding::{Finding, Warning};
-use assay_core::medium::Medium;
+use assay_core::medium::{Medium, MediumKind};
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Record};
 use assay_core::suite::{Suite, SuiteWorkload};
@@ -18,6 +19,8 @@ use crate::error::RunError;
 pub struct Resumption {
     record: Record,
     suite: Suite,
+    /// Where the run's own directory was found, which only the medium that it measured has.
+    trace: Option<PathBuf>,
 }
 
 impl Resumption {
@@ -38,9 +41,16 @@ impl Resumption {
             return refuse("it does not say by which suite it ran");
         }
         match Suite::parse(&record.settings.suite_text, "the suite of the record") {
-            Ok(suite) => Ok(Self { record, suite }),
+            Ok(suite) => Ok(Self { record, suite, trace: None }),
             Err(error) => refuse(&harmless(&error.to_string())),
         }
+    }
+
+    /// The same, with the directory `.assay-ID` that the killed run left on its medium and that was
+    /// found there now.
+    #[must_use]
+    pub fn with_trace(self, scratch: Option<&Path>) -> Self {
+        Self { trace: scratch.and_then(Path::parent).map(Path::to_owned), ..self }
     }
 
     /// The record as it was left.
@@ -71,16 +81,11 @@ impl Resumption {
         self.record.measurements.iter().any(|m| !m.repeats.is_empty())
     }
 
-    /// Whether this is the medium that was measured.
-    pub(crate) fn check(&self, now: &Medium) -> Result<(), RunError> {
-        let then = &self.record.medium;
-        let same = (then.kind, &then.vendor, &then.model, &then.unit, then.capacity_bytes)
-            == (now.kind, &now.vendor, &now.model, &now.unit, now.capacity_bytes);
-        if same {
-            return Ok(());
-        }
-        let reason = format!("it measured another medium ({}), here is {}", then.title(), now.title());
-        Err(RunError::NotResumable { id: harmless(&self.record.id), reason: harmless(&reason) })
+    /// Whether `now`, at `path`, is the medium that was measured.
+    pub(crate) fn check(&self, now: &Medium, path: &Path) -> Result<(), RunError> {
+        let traced = self.trace.as_deref() == Some(path);
+        refuse_another(&self.record.medium, now, traced)
+            .map_err(|reason| RunError::NotResumable { id: harmless(&self.record.id), reason: harmless(&reason) })
     }
 
     /// The record to go on with: under way again, with what was measured and without what is
@@ -115,6 +120,31 @@ impl Resumption {
     }
 }
 
+/// Says why `now` is not taken for the medium that `then` was. Equal descriptions are not enough:
+/// cards of one model without a serial number have the same. `traced`: what the run left is on it.
+fn refuse_another(then: &Medium, now: &Medium, traced: bool) -> Result<(), String> {
+    let same = (then.kind, &then.vendor, &then.model, &then.unit, then.capacity_bytes)
+        == (now.kind, &now.vendor, &now.model, &now.unit, now.capacity_bytes);
+    if !same {
+        return Err(format!("it measured another medium ({}), here is {}", then.title(), now.title()));
+    }
+    let attached = now.attached.is_some() && now.attached == then.attached;
+    if has_own_serial(now) || now.stack.is_empty() || attached || traced {
+        return Ok(());
+    }
+    Err(format!(
+        "nothing shows that {} is the one it measured, as it has no serial number of its own, and it was taken out or \
+         the system restarted since then; only what stays attached can be resumed",
+        now.title()
+    ))
+}
+
+/// Whether the serial number is the medium's: that of a USB stick may be its reader's, in which any
+/// card can be.
+fn has_own_serial(medium: &Medium) -> bool {
+    medium.unit.is_some() && medium.kind != MediumKind::UsbStick
+}
+
 fn is_soak(suite: &Suite, name: &str) -> bool {
     suite.workloads.iter().any(|w| w.name == name && w.analysis == assay_core::suite::Analysis::Soak)
 }
@@ -134,4 +164,55 @@ pub(crate) fn as_before(asked: &SuiteWorkload, measurement: &Measurement) -> Opt
         jobs: workload.jobs,
         ..asked.clone()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_core::medium::BlockNode;
+
+    use super::*;
+
+    fn medium(kind: MediumKind, unit: Option<&str>, attached: Option<&str>) -> Medium {
+        let disk = BlockNode { name: "sdb".to_owned(), role: "disk".to_owned() };
+        Medium {
+            kind,
+            unit: unit.map(str::to_owned),
+            attached: attached.map(str::to_owned),
+            capacity_bytes: Some(1 << 30),
+            stack: vec![disk],
+            ..Medium::unknown("/mnt")
+        }
+    }
+
+    /// Threat 22: two cards without serial numbers were mixed in one record.
+    #[test]
+    fn a_medium_without_identity_is_resumed_only_where_it_is_shown_to_be_the_same() {
+        use MediumKind::{Sd, UsbStick};
+        let cases = [
+            (Sd, Some("0xa1"), None, None, true, "a serial number of its own"),
+            (Sd, None, Some("boot:7"), Some("boot:7"), true, "not taken out"),
+            (Sd, None, Some("boot:7"), Some("boot:8"), false, "taken out"),
+            (Sd, None, None, None, false, "the kernel does not tell"),
+            (UsbStick, Some("reader"), Some("boot:7"), Some("boot:8"), false, "the reader's number"),
+            (UsbStick, Some("reader"), Some("boot:7"), Some("boot:7"), true, "not taken out of the reader"),
+        ];
+        for (kind, unit, then, now, resumes, what) in cases {
+            let (then, now) = (medium(kind, unit, then), medium(kind, unit, now));
+            let answer = refuse_another(&then, &now, false);
+            assert_eq!(answer.is_ok(), resumes, "{what}: {answer:?}");
+            assert_eq!(refuse_another(&then, &now, true), Ok(()), "{what}");
+        }
+    }
+
+    #[test]
+    fn another_serial_number_or_capacity_is_another_medium() {
+        let card = medium(MediumKind::Sd, Some("a"), Some("boot:7"));
+        for other in [
+            medium(MediumKind::Sd, Some("b"), Some("boot:7")),
+            Medium { capacity_bytes: Some(2 << 30), ..card.clone() },
+        ] {
+            let reason = refuse_another(&card, &other, true).unwrap_err();
+            assert!(reason.contains("another medium"), "{reason}");
+        }
+    }
 }

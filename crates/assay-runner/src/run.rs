@@ -201,7 +201,7 @@ impl Run {
             ..Settings::default()
         };
         if let Some(resumption) = &request.resume {
-            resumption.check(&seen.medium)?;
+            resumption.check(&seen.medium, &request.path)?;
             let mut record = resumption.begin();
             // What is planned comes on top of what was done.
             let done = record.settings.clone();

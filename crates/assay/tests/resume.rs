@@ -10,7 +10,7 @@ use assay_core::finding::Finding;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::units::MIB;
-use assay_lab::{FastDevice, Lab, LimitedCard, Limits, skip};
+use assay_lab::{FastDevice, Lab, LimitedCard, Limits, LoopDevice, Missing, Mount, skip};
 use rustix::process::Signal;
 
 use common::{ASSAY, Place, Running, assert_empty, run};
@@ -173,4 +173,114 @@ fn another_medium_is_refused() {
     assert_eq!(done.code, Some(2), "{}", done.stderr);
     assert!(done.stderr.contains("it measured another medium"), "{}", done.stderr);
     assert_eq!(place.only_record(), cut);
+}
+
+/// A card that can be taken out and put in again, mounted at the same place each time.
+struct Slot<'a> {
+    place: &'a Place,
+    card: Option<(LoopDevice, Mount)>,
+}
+
+impl<'a> Slot<'a> {
+    fn new(place: &'a Place) -> Result<Self, Missing> {
+        let image = place.file("card.img", []);
+        std::fs::File::options().write(true).open(&image).unwrap().set_len(64 * MIB).unwrap();
+        let made = std::process::Command::new("mkfs.ext4").arg("-q").arg(&image).status();
+        if !made.is_ok_and(|status| status.success()) {
+            return Err(Missing("needs mkfs.ext4".to_owned()));
+        }
+        std::fs::copy(&image, place.path().join("another.img")).unwrap();
+        let mut slot = Self { place, card: None };
+        slot.put_in()?;
+        Ok(slot)
+    }
+
+    fn take_out(&mut self) {
+        // Unmounted before it is detached.
+        if let Some((device, mount)) = self.card.take() {
+            drop(mount);
+            drop(device);
+        }
+    }
+
+    fn put_in(&mut self) -> Result<(), Missing> {
+        let device = LoopDevice::attach(&self.place.path().join("card.img"), false)?;
+        let mount = Mount::existing(device.path(), &self.place.medium(), "rw,noatime")?;
+        self.card = Some((device, mount));
+        Ok(())
+    }
+
+    /// Puts a card in that looks the same in every respect, as two that were written from one image.
+    fn exchange(&mut self) -> Result<(), Missing> {
+        self.take_out();
+        std::fs::rename(self.place.path().join("another.img"), self.place.path().join("card.img")).unwrap();
+        self.put_in()
+    }
+}
+
+impl Drop for Slot<'_> {
+    fn drop(&mut self) {
+        self.take_out();
+    }
+}
+
+/// Threat 22: two cards without serial numbers were mixed in one record.
+#[test]
+fn another_card_without_a_serial_number_is_not_taken_for_the_one_that_was_measured() {
+    const TEST: &str = "another_card_without_a_serial_number_is_not_taken_for_the_one_that_was_measured";
+    let _lab = match Lab::enter() {
+        Ok(lab) => lab,
+        Err(missing) => return skip(TEST, &missing),
+    };
+    for killed in [false, true] {
+        let place = Place::new();
+        let mut slot = match Slot::new(&place) {
+            Ok(slot) => slot,
+            Err(missing) => return skip(TEST, &missing),
+        };
+        place.file("long.toml", SUITE);
+        let mut command = place.assay(["run", "--events", "--suite", "long.toml"]);
+        command.arg(place.medium());
+        let mut running = Running::start(command);
+        running.wait_for(|event| matches!(event, EventKind::RepeatFinished { .. }));
+        if killed {
+            running.kill();
+        } else {
+            running.signal(Signal::INT);
+            running.end();
+        }
+        let before = place.only_record();
+        assert_eq!(before.medium.unit, None);
+        slot.exchange().unwrap();
+        let refused = run(place.assay(["run", "--resume", "--quiet"]));
+        assert_eq!(refused.code, Some(2), "killed {killed}: {}", refused.stderr);
+        assert!(refused.stderr.contains("no serial number of its own"), "{}", refused.stderr);
+        assert_eq!(place.only_record().measurements, before.measurements);
+    }
+}
+
+/// What a killed run left on the card shows that it is the same, though it was taken out.
+#[test]
+fn a_card_that_bears_the_trace_of_the_killed_run_is_resumed() {
+    const TEST: &str = "a_card_that_bears_the_trace_of_the_killed_run_is_resumed";
+    let _lab = match Lab::enter() {
+        Ok(lab) => lab,
+        Err(missing) => return skip(TEST, &missing),
+    };
+    let place = Place::new();
+    let mut slot = match Slot::new(&place) {
+        Ok(slot) => slot,
+        Err(missing) => return skip(TEST, &missing),
+    };
+    place.file("long.toml", SUITE);
+    let mut command = place.assay(["run", "--events", "--suite", "long.toml"]);
+    command.arg(place.medium());
+    let mut running = Running::start(command);
+    running.wait_for(|event| matches!(event, EventKind::RepeatFinished { .. }));
+    running.kill();
+    slot.take_out();
+    slot.put_in().unwrap();
+    run(place.assay(["run", "--resume", "--quiet"])).measures();
+    assert_eq!(place.only_record().outcome, Outcome::Completed);
+    assert_empty(&place.medium());
 }

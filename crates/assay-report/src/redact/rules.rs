@@ -70,6 +70,7 @@ const MEDIUM: Rule = Fields(&[
     // Of a network volume or a loop device this is where it comes from.
     ("model", Text),
     ("unit", Name(Kind::Unit)),
+    ("attached", Name(Kind::Id)),
     ("capacity_bytes", Keep),
     ("filesystem", Known),
     ("mount_options", Each(&MountOption)),

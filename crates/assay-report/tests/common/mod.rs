@@ -164,6 +164,7 @@ pub fn card_medium() -> Medium {
         vendor: Some("SanDisk".into()),
         model: Some("SC32G".into()),
         unit: Some("035344534333324780a1b2c3d4016a00".into()),
+        attached: None,
         capacity_bytes: Some(31_914_983_424),
         filesystem: Some("ext4".into()),
         mount_options: vec!["rw".into(), "noatime".into()],

@@ -9,12 +9,17 @@ use assay_core::units::span;
 use assay_runner::Resumption;
 use assay_store::{SqliteStore, Store};
 
+use super::run::Traces;
 use crate::cli::RunArgs;
 use crate::failure::Failure;
 use crate::output;
 
 /// The run to go on with, if that is asked for: the one named, else the newest that was cut short.
-pub(super) fn find(args: &RunArgs, store: Option<&SqliteStore>) -> Result<Option<Box<Resumption>>, Failure> {
+pub(super) fn find(
+    args: &RunArgs,
+    store: Option<&SqliteStore>,
+    traces: &Traces,
+) -> Result<Option<Box<Resumption>>, Failure> {
     let Some(wish) = &args.resume else { return Ok(None) };
     let none =
         || Failure::usage("no run in the store was cut short, so there is nothing to resume; leave out --resume");
@@ -37,7 +42,7 @@ pub(super) fn find(args: &RunArgs, store: Option<&SqliteStore>) -> Result<Option
             }
         },
     };
-    let resumption = Resumption::of(store.load(&id)?.record)?;
+    let resumption = Resumption::of(store.load(&id)?.record)?.with_trace(traces.get(&id).map(PathBuf::as_path));
     let record = resumption.record();
     if !args.quiet {
         output::tell_wrapped(&format!(

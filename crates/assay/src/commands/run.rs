@@ -1,6 +1,8 @@
 //! `assay run`
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
+use std::path::PathBuf;
 
 use assay_core::exit::Exit;
 use assay_core::finding::{Finding, Verdict};
@@ -32,10 +34,11 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     }
     // The store is made when it is certain that there will be a record.
     let mut existing = if args.no_save { None } else { state::existing()? };
-    if let Some(store) = &mut existing {
-        show_abandoned(store)?;
-    }
-    let resume = super::resume::find(&args, existing.as_ref())?;
+    let traces = match &mut existing {
+        Some(store) => show_abandoned(store)?,
+        None => Traces::new(),
+    };
+    let resume = super::resume::find(&args, existing.as_ref(), &traces)?;
     drop(existing);
     let before = resume.as_ref().map(|resumption| resumption.record().clone());
     let suite = match &resume {
@@ -128,8 +131,12 @@ fn raw_mode(args: &RunArgs) -> Result<RawMode, Failure> {
     }
 }
 
+/// Directories that killed runs left on their media and that were found there, by the run.
+pub(super) type Traces = BTreeMap<String, PathBuf>;
+
 /// Closes the records of killed runs, removes their test files, and says so.
-fn show_abandoned(store: &mut SqliteStore) -> Result<(), Failure> {
+fn show_abandoned(store: &mut SqliteStore) -> Result<Traces, Failure> {
+    let mut traces = Traces::new();
     for run in store.abandoned()? {
         let removed = run.scratch.as_deref().map(remove_abandoned).unwrap_or_default();
         let files = if removed.directories > 0 { ", its test file was removed" } else { "" };
@@ -137,8 +144,11 @@ fn show_abandoned(store: &mut SqliteStore) -> Result<(), Failure> {
         let repeats = if kept == 1 { "1 repeat is".to_owned() } else { format!("{kept} repeats are") };
         let id = harmless(&run.id);
         output::tell_wrapped(&format!("run {id} was killed; {repeats} kept (assay show {id}){files}"));
+        if let Some(scratch) = run.scratch.filter(|_| removed.directories > 0) {
+            traces.insert(run.id, scratch);
+        }
     }
-    Ok(())
+    Ok(traces)
 }
 
 fn progress(args: &RunArgs) -> Box<dyn Progress> {
