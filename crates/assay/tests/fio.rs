@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -35,6 +37,7 @@ fn assay(dir: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
     command.arg("run").arg("--no-save").arg("-q").args(arguments).current_dir(dir.join("medium"));
     command.env("ASSAY_DATA", dir.join("store")).stdin(Stdio::null());
+    common::as_from_a_terminal(&mut command);
     command
 }
 
