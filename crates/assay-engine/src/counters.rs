@@ -125,3 +125,27 @@ impl Snapshot {
         Histogram::from_parts(counts, u128::from(self.sum_ns - start.sum_ns), self.min_ns, self.max_ns)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The slowest operation of the warm-up is not the slowest of the measurement.
+    #[test]
+    fn extremes_are_those_of_the_window() {
+        let live = Live::new();
+        let (mut start, mut end) = (Snapshot::new(), Snapshot::new());
+        live.latency(5);
+        live.latency(9_000_000);
+        live.publish(Totals { operations: 2, ..Totals::default() }, 9_000_005);
+        live.snapshot(&mut start);
+        live.reset_extremes();
+        live.latency(1000);
+        live.latency(3000);
+        live.publish(Totals { operations: 4, ..Totals::default() }, 9_004_005);
+        live.snapshot(&mut end);
+        let window = end.since(&start);
+        assert_eq!((window.total(), window.sum_ns()), (2, 4000));
+        assert_eq!((window.min(), window.max()), (Some(1000), Some(3000)));
+    }
+}

@@ -267,3 +267,40 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, mut addresses: Addresses, spec: &
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_core::workload::{Pattern, Stop, Sync};
+
+    fn read_share(op: Op, read_percent: Option<u8>) -> f64 {
+        let workload = Workload {
+            name: "w".into(),
+            op,
+            read_percent,
+            pattern: Pattern::Random,
+            block_bytes: 4096,
+            queue_depth: 1,
+            jobs: 1,
+            span_bytes: 1 << 20,
+            direct: true,
+            sync: Sync::End,
+            stop: Stop { ramp_ns: 0, duration_ns: 0, max_bytes: None },
+        };
+        let mut directions = Directions::new(&workload, 7);
+        let draws = 100_000;
+        let reads = (0..draws).filter(|_| directions.next() == Direction::Read).count();
+        reads as f64 / f64::from(draws)
+    }
+
+    /// Five standard errors of the share of 100,000 draws are 0.008.
+    #[test]
+    fn the_mix_is_the_one_that_was_asked_for() {
+        for (percent, share) in [(Some(0), 0.0), (Some(1), 0.01), (Some(70), 0.7), (Some(99), 0.99), (None, 0.5)] {
+            let got = read_share(Op::Mixed, percent);
+            assert!((got - share).abs() < 0.008, "{percent:?}: {got}");
+        }
+        assert_eq!((read_share(Op::Mixed, Some(100)), read_share(Op::Mixed, Some(0))), (1.0, 0.0));
+        assert_eq!((read_share(Op::Read, None), read_share(Op::Write, None)), (1.0, 0.0));
+    }
+}

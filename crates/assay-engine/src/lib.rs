@@ -18,6 +18,8 @@ mod null;
 mod patience;
 mod repeat;
 mod sync;
+#[cfg(test)]
+mod sync_tests;
 mod target;
 #[cfg(target_pointer_width = "64")]
 mod uring;

@@ -28,11 +28,7 @@ impl<'a> SyncEngine<'a> {
             Direction::Read => rustix::io::pread(file, buffer, io.offset),
             Direction::Write => {
                 let written = rustix::io::pwrite(file, buffer, io.offset)?;
-                match self.sync {
-                    Sync::End => {}
-                    Sync::Fdatasync => rustix::fs::fdatasync(file)?,
-                    Sync::Fsync => rustix::fs::fsync(file)?,
-                }
+                self.target.sync_as(self.sync)?;
                 Ok(written)
             }
         }

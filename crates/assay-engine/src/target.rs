@@ -6,7 +6,9 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use assay_core::workload::Sync;
 use rustix::fs::{Advice, AtFlags, StatxFlags};
+use rustix::io::Errno;
 
 /// Whether and how the page cache can be bypassed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +43,8 @@ pub struct TargetError {
 pub struct Target {
     file: File,
     direct: bool,
+    #[cfg(test)]
+    pub(crate) syncs: crate::sync_tests::Syncs,
 }
 
 impl Target {
@@ -63,7 +67,12 @@ impl Target {
     /// A file or device that is open already; `direct` is how it was opened.
     #[must_use]
     pub fn from_file(file: File, direct: bool) -> Self {
-        Self { file, direct }
+        Self {
+            file,
+            direct,
+            #[cfg(test)]
+            syncs: crate::sync_tests::Syncs::default(),
+        }
     }
 
     fn open(path: &Path, direct: bool, options: &mut OpenOptions) -> Result<Self, TargetError> {
@@ -72,7 +81,7 @@ impl Target {
             .custom_flags(flags)
             .open(path)
             .map_err(|source| TargetError { path: path.display().to_string(), source })?;
-        Ok(Self { file, direct })
+        Ok(Self::from_file(file, direct))
     }
 
     /// The open file.
@@ -92,7 +101,19 @@ impl Target {
     /// # Errors
     /// The system's error.
     pub fn sync(&self) -> io::Result<()> {
-        self.file.sync_data()
+        self.sync_as(Sync::Fdatasync).map_err(Into::into)
+    }
+
+    /// Waits as a workload wants it after each write.
+    #[inline]
+    pub(crate) fn sync_as(&self, how: Sync) -> Result<(), Errno> {
+        #[cfg(test)]
+        self.syncs.count(how);
+        match how {
+            Sync::End => Ok(()),
+            Sync::Fdatasync => rustix::fs::fdatasync(&self.file),
+            Sync::Fsync => rustix::fs::fsync(&self.file),
+        }
     }
 
     /// Asks the kernel to drop what it has cached of the target; dirty data stays, so sync first.

@@ -1,0 +1,111 @@
+//! What durable figures rest on: syncs that really happen, when they were asked for, and their time.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
+
+use crate::contract::EngineKind;
+use crate::control::Control;
+use crate::repeat::{RepeatReport, RepeatSpec, Trouble, run_repeat};
+use crate::target::Target;
+
+const BLOCK: u64 = 4096;
+
+/// Counts the syncs of a target; one of the data takes so much longer.
+#[derive(Debug, Default)]
+pub(crate) struct Syncs {
+    data: AtomicU64,
+    whole: AtomicU64,
+    delay: Duration,
+}
+
+impl Syncs {
+    pub(crate) fn count(&self, how: Sync) {
+        match how {
+            Sync::End => {}
+            Sync::Fdatasync => {
+                std::thread::sleep(self.delay);
+                self.data.fetch_add(1, Ordering::Relaxed);
+            }
+            Sync::Fsync => {
+                self.whole.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// Writes `writes` blocks, one after the other.
+fn write(target: &Arc<Target>, writes: u64, sync: Sync) -> RepeatReport {
+    let workload = Workload {
+        name: "w".into(),
+        op: Op::Write,
+        read_percent: None,
+        pattern: Pattern::Sequential,
+        block_bytes: BLOCK,
+        queue_depth: 1,
+        jobs: 1,
+        span_bytes: 1 << 20,
+        direct: false,
+        sync,
+        stop: Stop { ramp_ns: 0, duration_ns: 60_000_000_000, max_bytes: Some(writes * BLOCK) },
+    };
+    let spec = RepeatSpec {
+        workload,
+        engine: EngineKind::Sync,
+        target: Some(Arc::clone(target)),
+        seed: 1,
+        repeat: 0,
+        repeats: 1,
+        hang_after: Duration::from_secs(10),
+        sample_every: Duration::from_secs(1),
+    };
+    run_repeat(&spec, &Control::default(), &mut |_| ControlFlow::Continue(()))
+}
+
+fn target(delay: Duration) -> Arc<Target> {
+    let mut target = Target::from_file(tempfile::tempfile().unwrap(), false);
+    target.syncs.delay = delay;
+    Arc::new(target)
+}
+
+/// A figure of synced writes is one of cached writes where the sync is left out.
+#[test]
+fn each_write_is_followed_by_the_sync_that_was_asked_for_and_the_repeat_by_one_more() {
+    for (sync, data, whole) in [(Sync::End, 1, 0), (Sync::Fdatasync, 17, 0), (Sync::Fsync, 1, 16)] {
+        let target = target(Duration::ZERO);
+        let report = write(&target, 16, sync);
+        assert_eq!((report.trouble, report.written_bytes), (None, 16 * BLOCK), "{sync:?}");
+        let seen = (target.syncs.data.load(Ordering::Relaxed), target.syncs.whole.load(Ordering::Relaxed));
+        assert_eq!(seen, (data, whole), "{sync:?}");
+    }
+}
+
+/// /dev/null takes writes, and answers EINVAL where it is to be synced.
+#[test]
+fn a_sync_is_asked_of_the_kernel() {
+    let null = Arc::new(Target::existing(Path::new("/dev/null"), false, true).unwrap());
+    let einval = rustix::io::Errno::INVAL;
+    assert_eq!(null.sync().unwrap_err().raw_os_error(), Some(einval.raw_os_error()));
+    for sync in [Sync::Fdatasync, Sync::Fsync] {
+        let trouble = Trouble::Io { write: true, offset: 0, errno: einval.raw_os_error() };
+        assert_eq!(write(&null, 4, sync).trouble, Some(trouble), "{sync:?}");
+    }
+    let report = write(&null, 4, Sync::End);
+    assert_eq!(report.trouble, Some(Trouble::Sync { errno: einval.raw_os_error() }));
+    assert_eq!(report.durable_bytes_per_second, None);
+}
+
+/// Bytes are durable when the sync has returned, not when the last write has.
+#[test]
+fn the_durable_rate_holds_the_time_of_the_last_sync() {
+    let delay = Duration::from_millis(400);
+    let report = write(&target(delay), 64, Sync::End);
+    let done = Duration::from_nanos(report.last_done_ns);
+    let most = report.written_bytes as f64 / (done + delay).as_secs_f64();
+    let durable = report.durable_bytes_per_second.unwrap();
+    assert!(durable <= most && durable > 0.0, "{durable} of at most {most}");
+}
