@@ -118,7 +118,9 @@ pub struct RepeatReport {
     pub bytes_per_second: f64,
     /// Latencies in the window.
     pub histogram: Histogram,
-    /// Mean operations in flight in the window.
+    /// Mean operations in flight: the integral over the windows of all threads by the mean window. A thread that
+    /// was watched for longer weighs more, as it does in `histogram`, so that Little's law holds between the two
+    /// whatever the windows are: `histogram.sum_ns() / window_ns` is this number.
     pub in_flight: f64,
     /// Bytes read from start to drained.
     pub read_bytes: u64,
@@ -459,8 +461,8 @@ fn collect(
     trouble: Option<Trouble>,
 ) -> RepeatReport {
     let mut histogram = Histogram::default();
-    let (mut operations, mut bytes, mut iops, mut in_flight) = (0, 0, 0.0, 0.0);
-    let mut windows = 0u128;
+    let (mut operations, mut bytes, mut iops) = (0, 0, 0.0);
+    let (mut windows, mut in_flight_ns) = (0u128, 0u128);
     for job in done {
         histogram.merge(&job.histogram);
         operations += job.operations;
@@ -468,17 +470,18 @@ fn collect(
         windows += u128::from(job.window_ns);
         if job.window_ns > 0 {
             iops += job.operations as f64 / (job.window_ns as f64 / 1e9);
-            in_flight += job.in_flight_ns as f64 / job.window_ns as f64;
+            in_flight_ns += job.in_flight_ns;
         }
     }
+    let window_ns = windows as f64 / done.len().max(1) as f64;
     RepeatReport {
-        window_ns: (windows / (done.len().max(1) as u128)) as u64,
+        window_ns: window_ns as u64,
         operations,
         bytes,
         iops,
         bytes_per_second: iops * spec.workload.block_bytes as f64,
         histogram,
-        in_flight,
+        in_flight: if windows > 0 { in_flight_ns as f64 / window_ns } else { 0.0 },
         read_bytes: totals.read_bytes,
         written_bytes: totals.written_bytes,
         durable_bytes_per_second: durable,
@@ -487,5 +490,65 @@ fn collect(
         last_done_ns: done_at.last().copied().unwrap_or(0),
         whole: done.iter().any(|job| job.whole),
         trouble,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_core::workload::{Op, Stop, Sync};
+
+    use super::*;
+
+    /// A thread that completes an operation every `latency_ns` for `window_ns`, one in flight.
+    fn job(window_ns: u64, latency_ns: u64) -> JobReport {
+        let operations = window_ns / latency_ns;
+        let live = Live::new();
+        (0..operations).for_each(|_| live.latency(latency_ns));
+        live.publish(Totals { operations, ..Totals::default() }, operations * latency_ns);
+        JobReport {
+            window_ns,
+            operations,
+            bytes: operations * 4096,
+            histogram: live.histogram(),
+            in_flight_ns: u128::from(window_ns),
+            whole: false,
+            failure: None,
+        }
+    }
+
+    /// On a busy host the windows of the threads differ: each edge waits for the end of a pause. Latencies of the
+    /// one whose window is longer are more, and so is its part of what was in flight.
+    #[test]
+    fn littles_law_holds_where_windows_differ() {
+        let workload = Workload {
+            name: "w".into(),
+            op: Op::Read,
+            read_percent: None,
+            pattern: Pattern::Random,
+            block_bytes: 4096,
+            queue_depth: 2,
+            jobs: 1,
+            span_bytes: 1 << 20,
+            direct: true,
+            sync: Sync::End,
+            stop: Stop { ramp_ns: 0, duration_ns: 100_000_000, max_bytes: None },
+        };
+        let spec = RepeatSpec {
+            workload,
+            engine: EngineKind::Sync,
+            target: None,
+            seed: 0,
+            repeat: 0,
+            repeats: 1,
+            hang_after: Duration::from_secs(1),
+            sample_every: Duration::from_secs(1),
+        };
+        let jobs = [job(100_000_000, 1_000_000), job(300_000_000, 20_000_000)];
+        let report = collect(&spec, &jobs, &[1, 2], Totals::default(), Vec::new(), None, None);
+        assert_eq!((report.window_ns, report.operations), (200_000_000, 115));
+        assert!((report.in_flight - 2.0).abs() < 1e-9, "{}", report.in_flight);
+        assert!((report.iops - 1050.0).abs() < 1e-9, "each thread by its own window: {}", report.iops);
+        let law = report.histogram.sum_ns() as f64 / report.window_ns as f64 / report.in_flight;
+        assert!((law - 1.0).abs() < 1e-9, "{law}");
     }
 }

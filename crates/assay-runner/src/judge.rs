@@ -25,10 +25,11 @@ const FEW_OPERATIONS: u64 = 50;
 
 /// Judges a measurement from its estimates and repeats; replaces what was judged before.
 pub(crate) fn judge(measurement: &mut Measurement, bus: Option<&Bus>, null: Option<NullCost>, proof: Proof) {
-    let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed);
-    let (operations, latency_ns, window_ns) = completed.fold((0u64, 0u128, 0u128), |(o, l, w), r| {
+    let completed = || measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed);
+    let (operations, latency_ns, window_ns) = completed().fold((0u64, 0u128, 0u128), |(o, l, w), r| {
         (o + r.operations, l + Histogram::from(&r.histogram).sum_ns(), w + u128::from(r.elapsed_ns))
     });
+    let slowest_ns: u128 = completed().map(|r| u128::from(r.histogram.max_ns)).sum();
     let depth = measurement.workload.depth();
     let steady = operations >= depth * EDGE_OPERATIONS;
 
@@ -59,12 +60,13 @@ pub(crate) fn judge(measurement: &mut Measurement, bus: Option<&Bus>, null: Opti
         .then(|| Finding::InstrumentLimited { null_operations_per_second: ceiling.unwrap_or(0.0) });
     replace_findings(measurement, |f| matches!(f, Finding::InstrumentLimited { .. }), finding);
 
-    // Windows of several threads overlap; their mean times the in-flight sum is the integral.
+    // Little's law: the time that operations spent is the time for which they were in flight, over the same
+    // windows. Those of several threads overlap; their mean times the mean in flight is the integral.
     let in_flight = measurement.in_flight.unwrap_or(0.0);
-    let law = (window_ns > 0 && in_flight > 0.0).then(|| latency_ns as f64 / window_ns as f64 / in_flight);
+    let integral = window_ns as f64 * in_flight;
+    let law = (integral > 0.0).then(|| latency_ns as f64 / integral);
     // An operation in flight at an edge of a window may have spent all of its time outside of it.
-    let edges = measurement.repeats.iter().map(|r| u128::from(r.histogram.max_ns)).sum::<u128>() * u128::from(depth);
-    let blur = if latency_ns > 0 { edges as f64 / latency_ns as f64 } else { 0.0 };
+    let blur = if integral > 0.0 { slowest_ns as f64 * depth as f64 / integral } else { 0.0 };
     let finding = law
         .filter(|ratio| steady && (ratio - 1.0).abs() > LITTLE_TOLERANCE + blur)
         .map(|ratio| Finding::LittlesLaw { ratio });
