@@ -163,6 +163,26 @@ mod tests {
         assert!(budget.share(&workload(Op::Read, Pattern::Random), Duration::from_secs(4), 1).is_some());
     }
 
+    /// What was written before an interruption is told, and not planned for twice.
+    #[test]
+    fn bytes_of_a_run_that_goes_on_are_told_and_do_not_count() {
+        let mut budget = Budget::new(Duration::from_secs(90), GIB).after(3 * GIB);
+        budget.wrote(5);
+        assert_eq!(budget.written(), 3 * GIB + 5);
+        let random = workload(Op::Write, Pattern::Random);
+        let share = budget.share(&random, Duration::from_secs(4), weight(&random)).unwrap();
+        assert_eq!(share.max_bytes, Some(GIB - 5));
+    }
+
+    #[test]
+    fn stopped_time_is_not_in_the_budget() {
+        let control = Control::default();
+        let budget = Budget::new(Duration::from_secs(90), GIB).under(&control);
+        let before = budget.left();
+        control.beat(Duration::from_secs(60));
+        assert!(budget.left() >= before, "{:?}", budget.left());
+    }
+
     #[test]
     fn too_little_time_is_no_repeat() {
         let budget = Budget::new(Duration::from_secs(90), GIB);

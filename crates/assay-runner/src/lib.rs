@@ -12,6 +12,8 @@ mod error;
 mod evidence;
 mod journal;
 mod judge;
+#[cfg(test)]
+mod judge_tests;
 mod layout;
 mod measure;
 mod pace;

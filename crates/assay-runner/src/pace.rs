@@ -174,6 +174,21 @@ mod tests {
         assert_eq!((random.block, random.queue_depth), (Bytes(4096), 4), "4.9 IOPS for a third of 3 s");
     }
 
+    /// A card that takes 200 ms for a random block of 64 KiB takes about as long for one of 4 KiB: it erases the
+    /// same. A larger block takes longer in proportion, and in a stream so does a smaller one less.
+    #[test]
+    fn the_time_of_a_small_random_block_is_that_of_a_larger_one() {
+        let mut pace = Pace::default();
+        pace.note(Op::Write, Pattern::Random, 65_536, false, 5.0);
+        let seconds = |pattern, block| pace.expected(&workload(Op::Write, pattern, block, 1)).unwrap();
+        assert!((seconds(Pattern::Random, 4096) - 0.2).abs() < 1e-9);
+        assert!((seconds(Pattern::Random, 65_536) - 0.2).abs() < 1e-9);
+        assert!((seconds(Pattern::Random, 131_072) - 0.4).abs() < 1e-9);
+        assert!((seconds(Pattern::Sequential, 32_768) - 0.1).abs() < 1e-9, "a stream");
+        let fitted = pace.fit(&workload(Op::Write, Pattern::Random, 4096, 32), SLOT, 1 << 28, 512);
+        assert_eq!(fitted.queue_depth, 4, "5 operations a second for a third of 3 s");
+    }
+
     #[test]
     fn a_block_larger_than_the_span_shrinks() {
         let fitted = Pace::default().fit(&workload(Op::Read, Pattern::Sequential, 1 << 20, 8), SLOT, 300_000, 4096);

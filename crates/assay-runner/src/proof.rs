@@ -79,14 +79,65 @@ pub(crate) fn read(meter: Option<&ProofMeter>) -> Option<Counters> {
 mod tests {
     use super::*;
 
+    use std::ops::ControlFlow;
+
+    use assay_engine::{Control, RepeatSpec, run_repeat};
+
+    const MIB: u64 = 1 << 20;
+
+    fn proof(issued: u64, crossed: u64) -> Proof {
+        Proof { issued, crossed }
+    }
+
     #[test]
-    fn too_little_is_a_cache_and_too_much_is_somebody_else() {
-        let proof = |issued, crossed| Proof { issued, crossed };
-        assert_eq!(proof(100 << 20, 100 << 20).finding(Op::Read, false), None);
-        assert!(matches!(proof(100 << 20, 5 << 20).finding(Op::Read, false), Some(Finding::ServedFromCache { .. })));
-        assert!(matches!(proof(100 << 20, 150 << 20).finding(Op::Read, false), Some(Finding::OthersUsedDevice { .. })));
-        assert_eq!(proof(100 << 10, 150 << 10).finding(Op::Write, false), None, "a journal commit");
-        assert_eq!(proof(10 << 20, 30 << 20).finding(Op::Write, true), None, "a journal commit for each write");
+    fn less_than_nine_tenths_is_a_cache_and_more_than_eleven_somebody_else() {
+        let of = |crossed| proof(1000 * MIB, crossed * MIB).finding(Op::Read, false);
+        assert!(matches!(of(0), Some(Finding::ServedFromCache { proof_ratio: 0.0 })));
+        assert!(matches!(of(899), Some(Finding::ServedFromCache { .. })));
+        for crossed in [900, 1000, 1100] {
+            assert_eq!(of(crossed), None, "{crossed}");
+        }
+        assert!(matches!(of(1101), Some(Finding::OthersUsedDevice { .. })));
         assert_eq!(proof(0, 0).finding(Op::Read, false), None);
+    }
+
+    #[test]
+    fn a_journal_is_nobody_else() {
+        assert_eq!(proof(MIB, 2 * MIB).finding(Op::Write, false), None, "a journal commit");
+        assert!(matches!(proof(MIB, 2 * MIB + 1).finding(Op::Write, false), Some(Finding::OthersUsedDevice { .. })));
+        // One for each write, where each is synced; a read has none, and too little stays too little.
+        assert_eq!(proof(10 * MIB, 30 * MIB).finding(Op::Write, true), None);
+        assert_eq!(proof(10 * MIB, 30 * MIB).finding(Op::Mixed, true), None);
+        assert!(proof(10 * MIB, 30 * MIB).finding(Op::Read, true).is_some());
+        assert!(matches!(proof(10 * MIB, 8 * MIB).finding(Op::Write, true), Some(Finding::ServedFromCache { .. })));
+    }
+
+    /// What others write in the background does not prove that a read reached the medium, nor the other way.
+    #[test]
+    fn only_the_direction_that_was_issued_counts() {
+        let mut report = nothing();
+        let before = Counters { read_bytes: 7, written_bytes: 9, ..Counters::default() };
+        let after = Counters { read_bytes: 7 + 10 * MIB, written_bytes: 9 + 50 * MIB, ..Counters::default() };
+        for (read, written, crossed) in [(20, 0, 10), (0, 20, 50), (20, 20, 60)] {
+            (report.read_bytes, report.written_bytes) = (read * MIB, written * MIB);
+            let of = Proof::between(&before, &after, &report);
+            assert_eq!(of, proof((read + written) * MIB, crossed * MIB));
+        }
+    }
+
+    /// The report of a repeat that could not be.
+    fn nothing() -> RepeatReport {
+        let workload = crate::evidence::measurement(&[]).workload;
+        let spec = RepeatSpec {
+            workload,
+            engine: assay_engine::EngineKind::Sync,
+            target: None,
+            seed: 0,
+            repeat: 0,
+            repeats: 1,
+            hang_after: std::time::Duration::from_secs(1),
+            sample_every: std::time::Duration::from_secs(1),
+        };
+        run_repeat(&spec, &Control::default(), &mut |_| ControlFlow::Continue(()))
     }
 }

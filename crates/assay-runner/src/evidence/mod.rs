@@ -8,4 +8,6 @@ mod witness;
 
 pub(crate) use efficiency::efficiency;
 pub(crate) use shape::judge_shape;
+#[cfg(test)]
+pub(crate) use shape::tests::measurement;
 pub(crate) use witness::{Witness, keep};

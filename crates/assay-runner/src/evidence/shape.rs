@@ -69,7 +69,7 @@ pub(super) mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     /// A measurement with a repeat for each list of rates, one a second, after one of warm-up.
-    pub(in crate::evidence) fn measurement(repeats: &[&[f64]]) -> Measurement {
+    pub(crate) fn measurement(repeats: &[&[f64]]) -> Measurement {
         let workload = Workload {
             name: "w".into(),
             op: Op::Read,
