@@ -5,6 +5,7 @@
 //! new code, and by the test `replay`, which runs their seeds and a few mutations of each.
 #![allow(clippy::unwrap_used)] // A claim that does not hold is a panic.
 
+mod card;
 mod claims;
 mod draw;
 mod mutate;

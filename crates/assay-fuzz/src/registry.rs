@@ -149,6 +149,20 @@ pub const TARGETS: &[Target] = &[
         mutations: 10,
         run: targets::tree::run,
     },
+    Target {
+        name: "journal",
+        what: "damaged journals of the probe, and cards written to since",
+        seeds: targets::journal::seeds,
+        mutations: 10,
+        run: targets::journal::run,
+    },
+    Target {
+        name: "left",
+        what: "what an earlier check left on a medium",
+        seeds: targets::left::seeds,
+        mutations: 10,
+        run: targets::left::run,
+    },
 ];
 
 /// The target with this name.

@@ -4,6 +4,8 @@ pub(crate) mod document;
 pub(crate) mod fio_output;
 pub(crate) mod histogram;
 pub(crate) mod job_file;
+pub(crate) mod journal;
+pub(crate) mod left;
 pub(crate) mod plan;
 pub(crate) mod query;
 pub(crate) mod report;
