@@ -176,7 +176,11 @@ fn damage(journal: &mut Vec<u8>, starts: &[usize], edit: u8, draw: &mut Draw<'_>
     let mut place = || {
         let number = draw.below(1 << 16);
         // A record's start, or near the beginning.
-        if number % 2 == 0 { starts.get(number / 2 % starts.len().max(1)).copied().unwrap_or(0) } else { number / 2 }
+        if number.is_multiple_of(2) {
+            starts.get(number / 2 % starts.len().max(1)).copied().unwrap_or(0)
+        } else {
+            number / 2
+        }
     };
     let (from, to) = (place().min(journal.len()), place().min(journal.len()));
     let (from, to) = (from.min(to), from.max(to));
