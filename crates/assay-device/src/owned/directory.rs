@@ -2,16 +2,20 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, StatVfs, fcntl_getfl, fcntl_setfl, fstatvfs, openat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, StatVfs, Uid, fchmod, fchown, fcntl_getfl, fcntl_setfl, fstatvfs,
+    fsync, openat, renameat, unlinkat,
+};
 use rustix::io::Errno;
 
 use super::error::{Cause, OwnedError};
-use super::own::OwnDir;
+use super::names::temporary;
+use super::own::{OwnDir, PRIVATE_FILE};
 use super::stat::Stat;
 
 /// A directory, opened once.
@@ -163,9 +167,73 @@ impl Directory {
         Ok(File::from(fd))
     }
 
+    /// Gives a file in it new content, durably: whoever reads it sees the old or the new, also after a crash. What
+    /// has that name is replaced whatever it is, but for a directory; mode and owner of a file are kept.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn replace(&self, name: &OsStr, content: &[u8]) -> Result<(), OwnedError> {
+        let path = self.path.join(name);
+        let io = |error: io::Error| OwnedError::io(&path, error);
+        let old = Stat::at(&self.fd, name).ok().filter(|stat| stat.kind == FileType::RegularFile);
+        // Nobody else may look before it has the mode that it is to have.
+        let mode =
+            if old.is_some() { PRIVATE_FILE } else { PRIVATE_FILE | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH };
+        self.swap(name, mode, content, &mut |file| match old {
+            Some(old) => keep(&old, file),
+            None => Ok(()),
+        })
+        .map_err(io)
+    }
+
+    /// Whether a file can be made in it; leaves nothing behind.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn can_make(&self) -> Result<(), OwnedError> {
+        let io = |error: io::Error| OwnedError::io(&self.path, error);
+        let name = temporary().map_err(io)?;
+        drop(self.make_file(OsStr::new(&name), OFlags::WRONLY, PRIVATE_FILE)?);
+        unlinkat(&self.fd, &*name, AtFlags::empty()).map_err(|error| io(error.into()))
+    }
+
+    /// Writes `content` under a name that nobody can foresee, which then takes the place of `name`.
+    pub(super) fn swap(
+        &self,
+        name: &OsStr,
+        mode: Mode,
+        content: &[u8],
+        prepare: &mut dyn FnMut(&File) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let new = temporary()?;
+        let mut file = self.make_file(OsStr::new(&new), OFlags::WRONLY, mode)?;
+        let written = prepare(&file).and_then(|()| file.write_all(content)).and_then(|()| file.sync_data());
+        let renamed = written.and_then(|()| Ok(renameat(&self.fd, &*new, &self.fd, name)?));
+        renamed.inspect_err(|_| {
+            let _ = unlinkat(&self.fd, &*new, AtFlags::empty());
+        })?;
+        match fsync(&self.fd) {
+            // Some file systems know no such thing for directories, and one that may not be read was not opened for it.
+            Ok(()) | Err(Errno::INVAL | Errno::NOTSUP | Errno::BADF) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Path of something in it, for messages only.
     pub(super) fn shown(&self, name: impl Into<OsString>) -> PathBuf {
         self.path.join(name.into())
+    }
+}
+
+/// Gives `file` the owner and the mode of the one that it replaces; the owner where the system lets.
+fn keep(old: &Stat, file: &File) -> io::Result<()> {
+    let (uid, gid) = (Uid::from_raw(old.uid), Gid::from_raw(old.gid));
+    let given = fchown(file, Some(uid), Some(gid)).is_ok();
+    // Bits that act for an owner are not passed on to another.
+    let bits = if given { old.mode & 0o7777 } else { old.mode & 0o777 };
+    match fchmod(file, Mode::from_raw_mode(bits)) {
+        Err(Errno::PERM | Errno::NOTSUP) => Ok(()),
+        done => done.map_err(io::Error::from),
     }
 }
 

@@ -2,16 +2,15 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, fsync, mkdirat, openat, renameat, unlinkat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
 use super::directory::Directory;
 use super::error::{Cause, OwnedError};
-use super::names::temporary;
 use super::owner::owner;
 use super::stat::Stat;
 
@@ -159,19 +158,8 @@ impl OwnDir {
     /// Where what has that name is not assay's, or the system's.
     pub fn replace_small(&self, name: &str, content: &[u8]) -> Result<(), OwnedError> {
         self.check(name)?;
-        let io = |error: io::Error| OwnedError::io(&self.directory.shown(name), error);
-        let new = temporary().map_err(io)?;
-        let mut file = self.create_file(&new, OFlags::empty())?;
-        let written = file.write_all(content).and_then(|()| file.sync_data());
-        let renamed = written.and_then(|()| Ok(renameat(self, &*new, self, name)?));
-        renamed.map_err(io).inspect_err(|_| {
-            let _ = unlinkat(self, &*new, AtFlags::empty());
-        })?;
-        match fsync(self) {
-            // Some file systems know no such thing for directories.
-            Ok(()) | Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
-            Err(error) => Err(io(error.into())),
-        }
+        let swapped = self.directory.swap(OsStr::new(name), PRIVATE_FILE, content, &mut |_| Ok(()));
+        swapped.map_err(|error| OwnedError::io(&self.directory.shown(name), error))
     }
 
     /// Removes a file of assay's own; tells whether there was one.

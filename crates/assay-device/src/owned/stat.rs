@@ -16,6 +16,7 @@ pub(super) struct Stat {
     /// Permission bits.
     pub(super) mode: u32,
     pub(super) uid: u32,
+    pub(super) gid: u32,
     pub(super) links: u64,
     pub(super) bytes: u64,
     /// Space taken in units of 512 bytes, whatever the file system's block.
@@ -56,6 +57,7 @@ impl Stat {
             kind: FileType::from_raw_mode(stat.st_mode),
             mode: stat.st_mode & 0o7777,
             uid: stat.st_uid,
+            gid: stat.st_gid,
             links: u64::try_from(stat.st_nlink).unwrap_or(u64::MAX),
             bytes: u64::try_from(stat.st_size).unwrap_or(0),
             blocks: u64::try_from(stat.st_blocks).unwrap_or(0),
@@ -93,6 +95,7 @@ fn of(directory: BorrowedFd<'_>, name: &OsStr, flags: AtFlags) -> rustix::io::Re
         kind: FileType::from_raw_mode(u32::from(stat.stx_mode)),
         mode: u32::from(stat.stx_mode) & 0o7777,
         uid: stat.stx_uid,
+        gid: stat.stx_gid,
         links: u64::from(stat.stx_nlink),
         bytes: stat.stx_size,
         blocks: stat.stx_blocks,
