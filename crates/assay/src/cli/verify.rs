@@ -14,7 +14,8 @@ Examples:
   assay verify --restore undo.journal /dev/sdX
                                             put back after a crash or a pulled plug
   assay verify --resume /mnt/card           go on with a check that was interrupted
-  assay verify --only read /mnt/card        read again what f3write, H2testw or --keep left";
+  assay verify --only read /mnt/card        read again what f3write, H2testw or --keep left
+  assay verify --remove /mnt/card           remove what a killed check or run left";
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
@@ -37,6 +38,10 @@ pub(crate) struct VerifyArgs {
     /// Go on with a check that was interrupted
     #[arg(long, conflicts_with_all = ["only", "limit"])]
     pub(crate) resume: bool,
+
+    /// Remove what a killed check or run, or --keep, left in TARGET; check nothing
+    #[arg(long, conflicts_with_all = ["quick", "restore", "resume", "keep", "only", "limit", "until", "output"])]
+    pub(crate) remove: bool,
 
     /// Leave the files on the medium
     #[arg(long)]

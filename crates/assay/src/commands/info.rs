@@ -8,7 +8,8 @@ use serde_json::json;
 
 use crate::cli::InfoArgs;
 use crate::failure::Failure;
-use crate::{output, state};
+use crate::leftovers::Does;
+use crate::{leftovers, output, state};
 
 pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
     let sysroot = Sysroot::real();
@@ -20,6 +21,9 @@ pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Good);
     }
     output::print(&assay_report::info(&target.medium, &host, &output::stdout_style()))?;
+    for line in leftovers::lines(&path, Does::Looks) {
+        output::print(&format!("left      {}", harmless(&line)))?;
+    }
     // What the store knows of this unit is worth a line, and no reason to fail.
     if let (Some(unit), Ok(Some(store))) = (&target.medium.unit, state::existing())
         && let Ok(mut known) = store.list(&format!("unit={unit}"))

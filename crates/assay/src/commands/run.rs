@@ -17,6 +17,7 @@ use assay_store::{Keeper, SqliteStore, Store, new_id};
 
 use crate::cli::{EngineArg, RunArgs};
 use crate::failure::Failure;
+use crate::leftovers::{self, Does};
 use crate::progress::{Lines, Live, Machine, Progress, Silent};
 use crate::recorder::{Recorder, Saved};
 use crate::{output, signals, state, suites};
@@ -71,6 +72,9 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
         notes: args.notes.clone(),
         resume,
     };
+    if !args.quiet {
+        leftovers::lines(&args.target, Does::Runs).iter().for_each(|line| output::tell_wrapped(&harmless(line)));
+    }
     let prepared = Run::prepare(request)?;
     let mut keeper = if args.no_save { None } else { Some(state::keeper()?) };
 

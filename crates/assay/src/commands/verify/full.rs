@@ -13,6 +13,7 @@ use assay_verify::quick;
 use super::paper::Paper;
 use crate::cli::VerifyArgs;
 use crate::failure::Failure;
+use crate::leftovers::{self, Does};
 use crate::output;
 use crate::progress::Status;
 use crate::signals;
@@ -28,6 +29,7 @@ pub(super) fn full(args: &VerifyArgs) -> Result<Exit, Failure> {
         ..Settings::default()
     };
     let (paper, _) = Paper::begin(args, "fill and check")?;
+    tell_left(args);
     let plan = Plan::new(&args.target, &settings)?;
     if !args.quiet {
         output::tell_wrapped(&harmless(&plan.sentence()));
@@ -46,6 +48,7 @@ pub(super) fn quick(args: &VerifyArgs) -> Result<Exit, Failure> {
     let (paper, _) = Paper::begin(args, "quick check")?;
     let control = Control::default();
     signals::stop_on_signals(&control)?;
+    tell_left(args);
     let mut status = Status::new(args.quiet);
     status.say("writes a little all over the free space, reads it back and removes it");
     let start = Instant::now();
@@ -54,6 +57,15 @@ pub(super) fn quick(args: &VerifyArgs) -> Result<Exit, Failure> {
     })?;
     drop(status);
     told(args, paper, checked, start.elapsed())
+}
+
+/// Says what others left in the target.
+fn tell_left(args: &VerifyArgs) {
+    // What is gone on with or read is no leftover.
+    let does = if args.resume || args.only.is_some() { Does::GoesOn } else { Does::Checks };
+    if !args.quiet {
+        leftovers::lines(&args.target, does).iter().for_each(|line| output::tell_wrapped(&harmless(line)));
+    }
 }
 
 fn told(args: &VerifyArgs, paper: Paper, checked: Checked, elapsed: Duration) -> Result<Exit, Failure> {

@@ -3,6 +3,7 @@
 mod full;
 mod paper;
 mod probe;
+mod remove;
 mod restore;
 
 use std::os::unix::fs::FileTypeExt;
@@ -20,6 +21,9 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
 
 fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
     let target = &args.target;
+    if args.remove {
+        return remove::remove(target);
+    }
     let device = std::fs::metadata(target).is_ok_and(|meta| meta.file_type().is_block_device());
     if let Some(path) = &args.output {
         let format = assay_report::Format::from_path(path).map_err(|e| Failure::usage(e.to_string()))?;
