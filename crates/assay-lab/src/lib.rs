@@ -8,6 +8,7 @@
 //!   [`media`] has a model for every kind of medium that lies, errs or fails, which checks also run
 //!   against in memory, by the thousand: [`campaign`].
 //! - [`RemovableCard`]: is taken out, shrinks or turns read-only when it is told to.
+//! - [`hostile`]: trees of files that somebody prepared to do harm.
 //! - [`FastDevice`], [`FilledDevice`]: loop devices in memory, with and without a file system, to
 //!   compare instruments.
 //!
@@ -23,6 +24,7 @@ mod fake;
 mod fast;
 mod faulty;
 mod file_system;
+pub mod hostile;
 mod latency;
 mod limited;
 mod loop_device;
