@@ -155,3 +155,23 @@ fn marks(record: &Record, measurement: &Measurement) -> Vec<Mark> {
     ];
     all.into_iter().filter(|(_, holds)| *holds).map(|(mark, _)| mark).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fake is fast: it writes nothing. It wins no comparison and no place in a picture.
+    #[test]
+    fn only_invalid_figures_and_those_of_fakes_do_not_count() {
+        let record = crate::published::published("samsung-evo-plus-64gb").unwrap().remove(0);
+        let measurement = &record.measurements[0];
+        let counts = |marks: Vec<Mark>| Reading { record: &record, measurement, values: vec![1.0], marks }.counts();
+        assert!(counts(vec![]));
+        for mark in [Mark::BusLimited, Mark::InstrumentLimited, Mark::Suspect, Mark::Published] {
+            assert!(counts(vec![mark]), "{mark:?}");
+        }
+        for mark in [Mark::Invalid, Mark::Fake] {
+            assert!(!counts(vec![mark]) && !counts(vec![Mark::Suspect, mark]), "{mark:?}");
+        }
+    }
+}

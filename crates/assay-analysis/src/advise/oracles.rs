@@ -6,7 +6,7 @@ use assay_core::workload::{Op, Pattern};
 use super::samples::{around, broken, card, fake, invalid, record, six_cards, with, work};
 use super::{
     CacheQuestion, CacheUse, CacheWarning, CacheWord, Even, HitSource, Link, LogWord, NasQuestion, NasVerdict, Need,
-    Term, Why, cache, nas,
+    Status, Term, Why, cache, class, nas,
 };
 use crate::published;
 
@@ -79,11 +79,13 @@ fn a_measured_volume_limits_by_its_best_rate_and_its_operations() {
 fn a_disk_of_130_operations_limits_random_loads_only() {
     let local =
         with(card("Card", "1", &around(1500.0)), work(Op::Read, Pattern::Sequential, (1 << 20, 8, 1)), &around(22.0));
+    // Of 128 KiB, 130 a second would be 0.6 MB/s for a node, far less than its share of the wire.
+    let local = with(local, work(Op::Read, Pattern::Sequential, (128 << 10, 8, 1)), &around(170.0));
     let question = NasQuestion { volume_iops: Some(130.0), ..gigabit(Link::Line(125e6)) };
     let found = nas(&[local], &[], &question).unwrap();
     let limits: Vec<Term> = found.models[0].rows.iter().map(|r| r.limit).collect();
-    assert_eq!(limits, [Term::Wire, Term::Volume], "sequential before random");
-    assert!((found.models[0].rows[1].share_bytes_per_second / 1e6 - 0.019).abs() < 5e-5);
+    assert_eq!(limits, [Term::Wire, Term::Wire, Term::Volume], "sequential before random");
+    assert!((found.models[0].rows[2].share_bytes_per_second / 1e6 - 0.019).abs() < 5e-5);
 }
 
 #[test]
@@ -225,4 +227,21 @@ fn repeats_make_a_good_cache_good_and_a_slow_one_harmful() {
     assert!(error.contains("one at a time"), "{error}");
     let error = cache(&six_cards(), &disk, &quiet).unwrap_err().to_string();
     assert!(error.contains("has to be one model"), "{error}");
+}
+
+/// Class 10 is about what the card holds, not about what a cache took.
+#[test]
+fn a_class_is_judged_by_what_is_durable() {
+    let stream = |durable: Option<f64>| {
+        let mut card = with(record("Card", "1"), work(Op::Write, Pattern::Sequential, (1 << 20, 8, 1)), &around(30.0));
+        for repeat in &mut card.measurements[0].repeats {
+            repeat.durable_bytes_per_second = durable;
+        }
+        let found = class(&[card], &["C10"]).unwrap();
+        (found.specimens[0].figures[0].value / 1e6, found.specimens[0].classes[0].status)
+    };
+    let (rate, status) = stream(None);
+    assert!((rate - 31.46).abs() < 0.01 && status == Status::Pass, "{rate} {status:?}");
+    let (rate, status) = stream(Some(5e6));
+    assert!((rate - 5.0).abs() < 1e-9 && status == Status::Fail, "{rate} {status:?}");
 }

@@ -159,3 +159,28 @@ fn the_bus_of_the_records_is_the_ceiling() {
     let high = ranked(&records, &Ask { ceiling: Some(1e9), ..Ask::default() });
     assert!(!row(&high, "C").at_ceiling);
 }
+
+/// Small blocks are limited by operations: that media agree there says nothing of a bus.
+#[test]
+fn only_large_blocks_show_a_ceiling() {
+    for (block, ceiling) in [(4096, None), (32 << 10, None), (64 << 10, Some(CeilingSource::Measured))] {
+        let of = |iops: f64| vec![measured(workload(Op::Read, Pattern::Random, block, 1), &[iops, iops, iops])];
+        let records = [record("A", "1", of(1000.0)), record("B", "1", of(1005.0)), record("C", "1", of(1010.0))];
+        let report = ranked(&records, &Ask::default());
+        assert_eq!(report.primary.ceiling.map(|c| c.source), ceiling, "{block}");
+        assert_eq!(row(&report, "C").at_ceiling, ceiling.is_some(), "{block}");
+    }
+}
+
+/// The run itself saw that the bus was reached, where no record knows how fast that is.
+#[test]
+fn who_reached_the_bus_in_the_run_is_at_the_ceiling() {
+    let mut records = nine();
+    for record in records.iter_mut().filter(|r| r.id.starts_with('C')) {
+        record.measurements[0].bus_limited = true;
+    }
+    let report = ranked(&records, &Ask::default());
+    assert!(row(&report, "C").at_ceiling && !row(&report, "B").at_ceiling);
+    let asked = ranked(&records, &Ask { ceiling: Some(1e9), ..Ask::default() });
+    assert!(!row(&asked, "C").at_ceiling, "a ceiling that was asked for counts instead");
+}
