@@ -62,8 +62,12 @@ impl SqliteStore {
         Self::open_on(dir, patience, files::kind_of)
     }
 
-    /// The same; `kind` says on what kind of file system the directory lies.
-    fn open_on(dir: &Path, patience: Duration, kind: fn(&Path) -> io::Result<u64>) -> Result<Self, StoreError> {
+    /// The same; `kind` says on what kind of file system the directory lies, as `f_type` of statfs(2).
+    /// On one that hosts share, and where it is unknown, there is a rollback journal instead of the log.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`].
+    pub fn open_on(dir: &Path, patience: Duration, kind: fn(&Path) -> io::Result<u64>) -> Result<Self, StoreError> {
         files::make_directory(dir)?;
         let file = files::store_in(dir);
         files::may("write", dir, Access::WRITE_OK | Access::EXEC_OK)?;
@@ -150,9 +154,10 @@ fn connect(file: &Path, mode: Mode, patience: Duration) -> rusqlite::Result<Conn
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.pragma_update(None, "foreign_keys", true)?;
-    // In WAL mode NORMAL syncs at checkpoints only, FULL at every commit
-    // (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
-    conn.pragma_update(None, "synchronous", "FULL")?;
+    // In WAL mode NORMAL syncs at checkpoints only, FULL at every commit. With a rollback journal a commit
+    // is the removal of the journal, and only EXTRA syncs that: else a power cut brings the journal back,
+    // and with it the state before (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
+    conn.pragma_update(None, "synchronous", "EXTRA")?;
     Ok(conn)
 }
 
@@ -237,7 +242,7 @@ mod tests {
     /// Without these a power cut takes what was acknowledged, or the file of another program runs code.
     #[track_caller]
     fn assert_safe(store: &SqliteStore) {
-        assert_eq!(pragma::<i64>(store, "synchronous"), 2, "FULL: every commit is synced");
+        assert_eq!(pragma::<i64>(store, "synchronous"), 3, "EXTRA: every commit is synced");
         assert_eq!(pragma::<i64>(store, "foreign_keys"), 1);
         assert_eq!(pragma::<i64>(store, "cell_size_check"), 1);
         assert_eq!(pragma::<i64>(store, "trusted_schema"), 0);

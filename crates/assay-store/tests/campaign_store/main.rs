@@ -34,6 +34,10 @@ const FAULTS: usize = 8;
 /// Seeds in the usual tests.
 const USUAL: u64 = 40;
 
+/// Kinds of file systems in statfs(2): the store keeps a log on the one and a journal on the other.
+const NFS: u64 = 0x6969;
+const EXT4: u64 = 0xef53;
+
 /// All states of a record that were saved or were to be, by their time.
 #[derive(Default)]
 struct Known {
@@ -47,6 +51,8 @@ struct Case {
     world: Rc<RefCell<World>>,
     known: BTreeMap<String, Known>,
     dice: Dice,
+    /// On a file system that hosts share.
+    shared: bool,
 }
 
 impl Case {
@@ -59,7 +65,8 @@ impl Case {
     }
 
     fn open(&self) -> Option<SqliteStore> {
-        SqliteStore::open_within(self.dir.path(), Duration::ZERO).ok()
+        let kind: fn(&Path) -> std::io::Result<u64> = if self.shared { |_| Ok(NFS) } else { |_| Ok(EXT4) };
+        SqliteStore::open_on(self.dir.path(), Duration::ZERO, kind).ok()
     }
 
     /// A process after the other; each has runs, some of them under a lock.
@@ -207,13 +214,13 @@ fn seed(seed: u64) {
 /// Works off a seed's script with a fault of the test's own, and without one.
 fn worked(seed: u64, fault: Option<Fault>) -> Case {
     let mut dice = Dice(seed);
-    let _ = (dice.next(), dice.next());
+    let shared = dice.one_in(3);
     let dir = tempfile::tempdir_in(place()).unwrap();
     let file = dir.path().join("assay.sqlite");
     // The store makes its file itself, before SQLite has it, and syncs its name.
     let log = vec![world::Event::Create(file), world::Event::SyncNames(dir.path().to_owned())];
     let world = Rc::new(RefCell::new(World { log, fault, ..World::default() }));
-    let mut case = Case { dir, world: Rc::clone(&world), known: BTreeMap::new(), dice };
+    let mut case = Case { dir, world: Rc::clone(&world), known: BTreeMap::new(), dice, shared };
     enter(Some(world));
     let worked = catch_unwind(AssertUnwindSafe(|| case.work()));
     enter(None);
@@ -240,29 +247,31 @@ fn campaign_store_keeps_what_it_acknowledged() {
     assert!(failed.is_empty(), "seeds {failed:?}");
 }
 
-/// One script, and every call of it fails once, and for good; the power fails or the process is killed
-/// after it, and at every step of the script without errors.
+/// Scripts with a log and with a rollback journal: every call of them fails once, and for good; the
+/// power fails or the process is killed after it, and at every step of the script without errors.
 #[test]
 fn campaign_store_survives_a_fault_at_every_call() {
     vfs::install();
-    let plain = worked(7, None);
-    let (calls, events) = (plain.world.borrow().calls, plain.log());
-    assert!(calls > 100 && events > 100, "{calls} calls, {events} events");
     // All of them where a campaign is asked for, one in so many in the usual tests.
-    let stride = if std::env::var_os("ASSAY_CAMPAIGN_SEEDS").is_some() { 1 } else { 17 };
+    let stride = if std::env::var_os("ASSAY_CAMPAIGN_SEEDS").is_some() { 1 } else { 29 };
     let mut faults = 0;
-    for at in (2..=events).step_by(stride) {
-        faults += 2;
-        plain.judge(at, None);
-        plain.judge(at, Some(at as u64));
-    }
-    for from in (0..calls).step_by(stride) {
-        faults += 8;
-        for refusal in [Refusal::Io, Refusal::NoSpace] {
-            for count in [1, usize::MAX / 2] {
-                let case = worked(7, Some(Fault { from, count, refusal }));
-                case.judge(case.log(), None);
-                case.judge(case.log(), Some(from as u64));
+    for (seed, shared) in [(7, true), (8, false)] {
+        let plain = worked(seed, None);
+        let (calls, events) = (plain.world.borrow().calls, plain.log());
+        assert!(plain.shared == shared && calls > 100 && events > 100, "{calls} calls, {events} events");
+        for at in (2..=events).step_by(stride) {
+            faults += 2;
+            plain.judge(at, None);
+            plain.judge(at, Some(at as u64));
+        }
+        for from in (0..calls).step_by(stride) {
+            faults += 8;
+            for refusal in [Refusal::Io, Refusal::NoSpace] {
+                for count in [1, usize::MAX / 2] {
+                    let case = worked(seed, Some(Fault { from, count, refusal }));
+                    case.judge(case.log(), None);
+                    case.judge(case.log(), Some(from as u64));
+                }
             }
         }
     }
