@@ -45,4 +45,5 @@ pub use plan::{LEAST_BYTES, Plan, Settings, UNIT, plan};
 pub use restore::{Restoration, RestoreError, RestoreProgress, RestoreStep, Restored, journal_of, restore};
 pub use run::{Ended, ProbeError, Probed, run};
 pub use session::{Phase, Progress};
+pub(crate) use stamp::mix;
 pub use stamp::{BLOCK, Salt};

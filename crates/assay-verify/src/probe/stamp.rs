@@ -38,6 +38,11 @@ impl Salt {
         Self([mix(seed), mix(!seed)])
     }
 
+    /// The number itself.
+    pub(crate) fn words(self) -> [u64; 2] {
+        self.0
+    }
+
     /// A generator of places that depends on the salt alone.
     pub(crate) fn generator(self) -> Xoshiro256PlusPlus {
         Xoshiro256PlusPlus::seed_from_u64(mix(self.0[0]) ^ self.0[1])
