@@ -1,0 +1,169 @@
+//! What was found in the order of the device's addresses, where the file system tells them.
+
+use assay_core::verification::SectorClass;
+
+use super::extents::Extent;
+use super::lost::Run;
+use super::tally::Tally;
+
+/// Where the area lies on the device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Map {
+    /// Parts of the area, by their byte offset in it.
+    extents: Vec<Extent>,
+    /// Size of the device in bytes.
+    pub(crate) device_bytes: u64,
+}
+
+/// A part of the device that was tested, all of one class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Region {
+    /// Byte address of its start.
+    pub(crate) start: u64,
+    /// Byte address of its end.
+    pub(crate) end: u64,
+    /// What became of it.
+    pub(crate) class: SectorClass,
+}
+
+impl Region {
+    pub(crate) fn bytes(&self) -> u64 {
+        self.end - self.start
+    }
+
+    pub(crate) fn is_good(&self) -> bool {
+        self.class == SectorClass::Good
+    }
+
+    /// Whether it answered, with something else than what was written.
+    pub(crate) fn is_silent(&self) -> bool {
+        matches!(self.class, SectorClass::Corrupted | SectorClass::Overwritten)
+    }
+}
+
+impl Map {
+    /// One of these extents, whose offsets are those of the whole area; `None` where they do not lie on the device.
+    pub(crate) fn new(mut extents: Vec<Extent>, device_bytes: u64) -> Option<Self> {
+        extents.sort_unstable_by_key(|extent| extent.offset);
+        let ends = extents.iter().map(|extent| extent.address.saturating_add(extent.bytes));
+        // The last extent of a file may be longer than the file, and ends within the device still.
+        (device_bytes > 0 && ends.max().is_some_and(|end| end <= device_bytes))
+            .then_some(Self { extents, device_bytes })
+    }
+
+    /// Address of the byte `offset` of the area.
+    pub(crate) fn address(&self, offset: u64) -> Option<u64> {
+        let next = self.extents.partition_point(|extent| extent.offset + extent.bytes <= offset);
+        let extent = self.extents.get(next).filter(|extent| extent.offset <= offset)?;
+        Some(extent.address + offset - extent.offset)
+    }
+}
+
+/// What was tested, in the order of addresses, or of the area where those are not known.
+pub(crate) fn regions(tally: &Tally, map: Option<&Map>) -> Vec<Region> {
+    let mut found = Vec::new();
+    let mut lost = tally.lost.runs().iter().copied().peekable();
+    let mut tested = tally.tested().to_vec();
+    tested.sort_unstable();
+    for (start, end) in tested {
+        let mut at = start;
+        while at < end {
+            while lost.next_if(|run| run.end <= at).is_some() {}
+            let run = match lost.peek() {
+                Some(run) if run.start <= at => Run { start: at, end: run.end.min(end), class: run.class },
+                Some(run) => Run { start: at, end: run.start.min(end), class: SectorClass::Good },
+                None => Run { start: at, end, class: SectorClass::Good },
+            };
+            place(&mut found, run, map);
+            at = run.end;
+        }
+    }
+    found.sort_unstable_by_key(|region| region.start);
+    let mut joined: Vec<Region> = Vec::new();
+    for region in found {
+        match joined.last_mut() {
+            Some(last) if last.end == region.start && last.class == region.class => last.end = region.end,
+            _ => joined.push(region),
+        }
+    }
+    joined
+}
+
+fn place(found: &mut Vec<Region>, run: Run, map: Option<&Map>) {
+    let Some(map) = map else {
+        return found.push(Region { start: run.start, end: run.end, class: run.class });
+    };
+    let mut next = map.extents.partition_point(|extent| extent.offset + extent.bytes <= run.start);
+    while let Some(extent) = map.extents.get(next).filter(|extent| extent.offset < run.end) {
+        let (from, to) = (extent.offset.max(run.start), (extent.offset + extent.bytes).min(run.end));
+        let start = extent.address + from - extent.offset;
+        found.push(Region { start, end: start + (to - from), class: run.class });
+        next += 1;
+    }
+}
+
+/// Where the part begins that is dropped up to the end: from there on losses outweigh what is good by
+/// `weight` to one.
+pub(crate) fn missing_from(regions: &[Region], weight: u64) -> Option<u64> {
+    let (mut sum, mut best, mut from) = (0i128, 0i128, None);
+    for region in regions.iter().rev() {
+        if region.is_silent() {
+            sum += i128::from(region.bytes());
+        } else {
+            sum -= i128::from(region.bytes()) * i128::from(weight);
+        }
+        if sum > best {
+            (best, from) = (sum, Some(region.start));
+        }
+    }
+    from
+}
+
+/// Bytes that are silently lost from the address `from` on.
+pub(crate) fn silent_from(regions: &[Region], from: u64) -> u64 {
+    regions.iter().filter(|region| region.start >= from && region.is_silent()).map(Region::bytes).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tally::Found;
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    /// A medium whose file lies backwards: the last MiB of the file at the lowest address.
+    fn backwards(lost: std::ops::Range<u64>) -> Vec<Region> {
+        let mut tally = Tally::new(8 * MIB);
+        for chunk in 0..8 {
+            let mut found = Found::default();
+            for sector in 0..2048 {
+                let class = if lost.contains(&chunk) { SectorClass::Corrupted } else { SectorClass::Good };
+                found.note(class, chunk * MIB + sector * 512, None);
+            }
+            tally.add(chunk * MIB, &found);
+        }
+        let extent = |chunk: u64| Extent { offset: chunk * MIB, address: (10 - chunk) * MIB, bytes: MIB };
+        let map = Map::new((0..8).map(extent).collect(), 16 * MIB).unwrap();
+        assert_eq!(map.address(3 * MIB + 5), Some(7 * MIB + 5));
+        assert_eq!(map.address(8 * MIB), None);
+        regions(&tally, Some(&map))
+    }
+
+    /// What is lost at the beginning of the file is the end of the device.
+    #[test]
+    fn losses_are_put_into_the_order_of_addresses() {
+        let found = backwards(0..3);
+        let region = |start: u64, end: u64, class| Region { start: start * MIB, end: end * MIB, class };
+        assert_eq!(found, [region(3, 8, SectorClass::Good), region(8, 11, SectorClass::Corrupted)]);
+        assert_eq!(missing_from(&found, 9), Some(8 * MIB));
+        assert_eq!(silent_from(&found, 8 * MIB), 3 * MIB);
+        assert_eq!(missing_from(&backwards(5..8), 9), None, "lost at the beginning of the device");
+        assert_eq!(missing_from(&backwards(0..0), 9), None);
+    }
+
+    #[test]
+    fn extents_beyond_the_device_are_no_map() {
+        let extent = Extent { offset: 0, address: 7 * MIB, bytes: 2 * MIB };
+        assert_eq!(Map::new(vec![extent], 8 * MIB), None);
+    }
+}
