@@ -102,7 +102,7 @@ pub enum SectorClass {
     Overwritten,
     /// Holds something else.
     Corrupted,
-    /// Cannot be read.
+    /// Cannot be read, or could not be written: the medium errs.
     Unreadable,
 }
 
@@ -117,7 +117,7 @@ pub struct SectorCounts {
     pub overwritten: u64,
     /// Hold something else.
     pub corrupted: u64,
-    /// Cannot be read.
+    /// Cannot be read, or could not be written: the medium errs.
     pub unreadable: u64,
 }
 
@@ -125,14 +125,24 @@ pub struct SectorCounts {
 impl SectorCounts {
     /// Counts `sectors` more of a class.
     pub fn add(&mut self, class: SectorClass, sectors: u64) {
-        let count = match class {
+        let count = self.of(class);
+        *count = count.saturating_add(sectors);
+    }
+
+    /// Counts `sectors` less of a class.
+    pub fn take(&mut self, class: SectorClass, sectors: u64) {
+        let count = self.of(class);
+        *count = count.saturating_sub(sectors);
+    }
+
+    fn of(&mut self, class: SectorClass) -> &mut u64 {
+        match class {
             SectorClass::Good => &mut self.good,
             SectorClass::Changed => &mut self.changed,
             SectorClass::Overwritten => &mut self.overwritten,
             SectorClass::Corrupted => &mut self.corrupted,
             SectorClass::Unreadable => &mut self.unreadable,
-        };
-        *count = count.saturating_add(sectors);
+        }
     }
 
     /// Adds the counts of another part.
@@ -209,10 +219,10 @@ pub struct PassSpeed {
     pub elapsed_ns: u64,
 }
 
-/// A part of the checked area.
+/// A part of the medium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Extent {
-    /// Byte offset of its start from the start of the checked area.
+    /// Byte offset of its start on the block device; in the checked area where addresses are not known.
     pub offset_bytes: u64,
     /// Its length in bytes.
     pub bytes: u64,

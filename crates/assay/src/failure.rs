@@ -100,7 +100,9 @@ impl From<assay_verify::files::VerifyError> for Failure {
         use assay_verify::files::VerifyError as E;
         let message = error.to_string();
         match error {
-            E::NotDirectory(_) | E::Kept(_) | E::NothingToResume(_) | E::NothingToRead(_) => Self::usage(message),
+            E::System { .. } | E::NotDirectory(_) | E::Kept(_) | E::NothingToResume(_) | E::NothingToRead(_) => {
+                Self::usage(message)
+            }
             E::ReadOnly(_)
             | E::Permission(_)
             | E::Full { .. }

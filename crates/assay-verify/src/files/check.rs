@@ -2,27 +2,26 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use assay_core::outcome::{Failure, Outcome};
-use assay_core::units::capacity;
-use assay_core::verification::{Method, Pass, Verification};
-use assay_device::owned::OwnDir;
+use assay_core::verification::{Method, Pass, SECTOR_BYTES, Verdict, Verification};
 use assay_engine::Control;
 
-use super::crowd::crowd_out;
+use super::beneath::Beneath;
+use super::content::Content;
 use super::error::VerifyError;
-use super::format::FILE_BYTES;
 use super::listing::file_name;
 use super::medium::{Folder, Mounted};
-use super::pass::{self, Ended, Halt, Moment, Save, extent};
+use super::pass::Halt;
 use super::place::{Place, failure_of, held, remove_all, remove_files};
 use super::plan::{Plan, Settings};
 use super::pool::Pool;
 use super::progress::{Progress, nanoseconds};
 use super::state::{STATE, State};
-use super::tally::Tally;
 use super::verdict::{Scope, judge};
+use super::work::{Work, Worked, save};
+use crate::probe::Salt;
 
 /// What a check came to.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +32,8 @@ pub struct Checked {
     pub outcome: Outcome,
     /// Where files are left, for `--resume`, `--keep` or since the medium failed.
     pub left: Option<PathBuf>,
+    /// Whether `--resume` goes on with it.
+    pub resumable: bool,
     /// Bytes that the medium refused to write.
     pub refused_bytes: u64,
 }
@@ -60,11 +61,16 @@ pub fn check(
         }
         Some(place) => {
             remove_files(place.own())?;
-            let state = State::new(plan.area_bytes);
+            let content = Content::new(settings.format, Salt::random().map_err(io)?);
+            let state = State { content, ..State::new(plan.area_bytes) };
             state.save(place.own())?;
             state
         }
-        None => State { written_bytes: u64::MAX, ..State::new(plan.area_bytes) },
+        // Files of ours say in their state what they hold; those of f3 and H2testw have none.
+        None => {
+            let content = State::kept_in(&plan.handle).map_or_else(Content::f3, |state| state.content);
+            State { written_bytes: u64::MAX, content, ..State::new(plan.area_bytes) }
+        }
     };
     let sample = match plan.files.first() {
         Some((number, _)) if settings.only_read => file_name(*number),
@@ -76,171 +82,96 @@ pub fn check(
         None => Folder::Any(Arc::clone(&plan.handle)),
     };
     let (direct, read_back) = folder.how(&sample, settings.direct)?;
+    let beneath = Beneath::of(&plan.directory);
     let pool = Pool::new(Arc::new(Mounted::new(folder, direct)), settings.hang_after, control).map_err(io)?;
     let own = place.as_ref().map(Place::own);
-    let mut work = Work { plan, settings, pool: &pool, own, state: &mut state };
+    let work = Work { plan, settings, pool: &pool, beneath: &beneath, own, state: &mut state };
+    let done = work.run(progress);
 
-    let written = work.write(progress);
-    let (tally, read, crowded_bytes) = work.read(written.as_ref(), progress);
-    let written_bytes = written.as_ref().map_or(0, |ended| ended.pass.bytes) + crowded_bytes;
-    let halt = match (&written, &read) {
-        (Some(Ended { halt: Some(halt), .. }), _) if !matches!(halt, Halt::Full) => Some(halt),
-        (_, Some(Ended { halt, .. })) => halt.as_ref(),
-        _ => None,
-    };
-    let outcome = outcome(halt, written.as_ref(), start, written_bytes);
+    let halt = done.halt();
+    let outcome = outcome(halt, &done, start);
     let left = finish(settings, &pool, &mut state, place.as_ref(), halt);
-
-    let checked = tally.counts.total() * assay_core::verification::SECTOR_BYTES;
-    let ended = match (halt, &outcome) {
-        (Some(Halt::FirstError), _) => "it ended at the first error, as asked".to_owned(),
-        (_, Outcome::Failed { failure, .. }) => format!("the check ended early: {}", failure.title()),
-        _ => String::new(),
-    };
-    // A file system that was full early has no more to check.
-    let short = written.as_ref().is_some_and(|ended| matches!(ended.halt, Some(Halt::Full)));
-    let whole_bytes = if short { checked } else { plan.whole_bytes };
-    let scope = Scope { whole_bytes, complete: checked >= whole_bytes, ended };
-    let judged = judge(&tally, &scope);
-    let refused_bytes = written.as_ref().map_or(0, |ended| ended.lost_bytes);
-    let verification = Verification {
+    let resumable = left.is_some() && matches!(halt, Some(Halt::Stopped | Halt::Hung));
+    let scope = scope(plan, settings, &done, &outcome, beneath.doubt(), &state);
+    let judged = judge(&done.tally, &scope);
+    let mut verification = Verification {
         method: Method::Full,
-        verdict: judged.verdict,
-        sentence: judged.sentence,
-        kind: judged.kind,
+        verdict: Verdict::Undecided,
+        sentence: String::new(),
+        kind: None,
         announced_bytes: plan.whole_bytes,
-        real_bytes: judged.real_bytes,
+        real_bytes: None,
         real_low_bytes: None,
         real_high_bytes: None,
         holds: Vec::new(),
-        checked_bytes: checked,
-        written_bytes,
-        counts: tally.counts,
-        first_error: tally.first.clone(),
-        map: tally.map(),
-        write: written.map(|ended| ended.pass).filter(moved),
-        read: read.map(|ended| ended.pass).filter(moved),
+        checked_bytes: done.tally.counts.total() * SECTOR_BYTES,
+        written_bytes: done.written_bytes(),
+        counts: done.tally.counts,
+        first_error: done.tally.first.clone(),
+        map: done.tally.map(),
+        write: done.write.map(|ended| ended.pass).filter(moved),
+        read: done.read.map(|ended| ended.pass).filter(moved),
         read_back,
         cache_bytes: None,
         reach: None,
     };
-    Ok(Checked { verification, outcome, left, refused_bytes })
+    judged.put(&mut verification);
+    Ok(Checked { verification, outcome, left, resumable, refused_bytes: scope.refused_bytes })
 }
 
 fn moved(pass: &Pass) -> bool {
     pass.bytes > 0
 }
 
-struct Work<'a> {
-    plan: &'a Plan,
-    settings: &'a Settings,
-    pool: &'a Pool,
-    /// The directory of assay's own, where the check is not only to read.
-    own: Option<&'a Arc<OwnDir>>,
-    state: &'a mut State,
-}
-
-impl Work<'_> {
-    /// `None` where nothing is to be written.
-    fn write(&mut self, progress: &mut dyn FnMut(Progress)) -> Option<Ended> {
-        let own = self.own.filter(|_| self.state.written_bytes < self.plan.area_bytes)?;
-        let Self { plan, settings, pool, state, .. } = self;
-        let (from, mut timer) = (state.written_bytes, Timer::new(settings.save_every));
-        let ended = pass::write(pool, &plan.files, from, settings.until_first_error, progress, &mut |upto, moment| {
-            state.written_bytes = upto;
-            timer.is_due(moment).then(|| save(own, state))
-        });
-        if matches!(ended.halt, Some(Halt::Full)) {
-            state.area_bytes = ended.upto;
+/// What the judgement has to know beside what was found.
+fn scope(
+    plan: &Plan,
+    settings: &Settings,
+    done: &Worked,
+    outcome: &Outcome,
+    doubt: Option<String>,
+    state: &State,
+) -> Scope {
+    let checked = done.tally.counts.total() * SECTOR_BYTES;
+    // A file system that was full early has no more to check.
+    let short = done.write.as_ref().is_some_and(|ended| matches!(ended.halt, Some(Halt::Full)));
+    let whole_bytes = if short { checked } else { plan.whole_bytes };
+    let (mut failed, mut ended) = (None, None);
+    match (done.halt(), outcome) {
+        (Some(Halt::FirstError), _) => ended = Some("it ended at the first error, as asked".to_owned()),
+        (_, Outcome::Failed { failure: Failure::Interrupted, .. }) => ended = Some("it was interrupted".to_owned()),
+        (_, Outcome::Failed { failure: Failure::OutOfSpace, .. }) => {
+            ended = Some("the file system has no more room".to_owned());
         }
-        Some(ended)
+        (_, Outcome::Failed { failure, .. }) => {
+            failed = Some(format!("the check ended early: {}", failure.title()));
+        }
+        _ => {}
     }
-
-    /// Reads what was written; `None` where reading makes no sense any more. The last are bytes
-    /// that were written to read it.
-    fn read(&mut self, written: Option<&Ended>, progress: &mut dyn FnMut(Progress)) -> (Tally, Option<Ended>, u64) {
-        let Self { plan, settings, pool, state, own } = self;
-        let upto = match written.and_then(|ended| ended.halt.as_ref().map(|halt| (halt, ended.upto))) {
-            None => u64::MAX,
-            Some((Halt::Full, upto)) => upto,
-            // What is durable can be read though it turned read-only, or the file system failed, as
-            // it does where later laps of a fake lie on its tables.
-            Some((Halt::Failed(error), upto)) if failure_of(error) != Failure::Disappeared => upto,
-            Some((Halt::FirstError, upto)) => upto,
-            Some(_) => 0,
-        };
-        let files = shortened(&plan.files, upto);
-        let resumed = state.read.take();
-        let (from, mut tally) = resumed.unwrap_or_else(|| (0, Tally::new(extent(&plan.files))));
-        if files.is_empty() {
-            return (tally, None, 0);
-        }
-        let mut timer = Timer::new(settings.save_every);
-        let mut saved = |upto, tally: &Tally, moment| {
-            own.filter(|_| timer.is_due(moment)).map(|own| {
-                state.read = Some((upto, tally.clone()));
-                save(own, state)
-            })
-        };
-        let first = settings.until_first_error;
-        let mut ended = pass::read(pool, &files, from, first, &mut tally, progress, &mut saved);
-        let whole = own.is_some() && written.is_none_or(|ended| matches!(ended.halt, None | Some(Halt::Full)));
-        if !whole || ended.halt.is_some() {
-            return (tally, Some(ended), 0);
-        }
-        let crowded = crowd_out(pool, &files, &mut tally, progress).unwrap_or_else(|halt| {
-            ended.halt = Some(halt);
-            0
-        });
-        (tally, Some(ended), crowded)
+    Scope {
+        whole_bytes,
+        complete: checked >= whole_bytes,
+        map: done.map.clone(),
+        rewritten: done.rewritten,
+        unique: state.content.is_unique() && !settings.only_read,
+        refused_bytes: state.refused.iter().map(|(start, end)| end - start).sum(),
+        failed,
+        ended,
+        doubt,
     }
 }
 
-/// Files that end where the area ends at `upto`.
-fn shortened(files: &[(u64, u64)], upto: u64) -> Vec<(u64, u64)> {
-    let left = |number: u64| upto.saturating_sub((number - 1).saturating_mul(FILE_BYTES));
-    files.iter().map(|(number, bytes)| (*number, left(*number).min(*bytes))).filter(|(_, bytes)| *bytes > 0).collect()
-}
-
-/// When progress is saved.
-struct Timer {
-    every: Duration,
-    last: Instant,
-}
-
-impl Timer {
-    fn new(every: Duration) -> Self {
-        Self { every, last: Instant::now() }
-    }
-
-    fn is_due(&mut self, moment: Moment) -> bool {
-        let due = moment == Moment::End || self.last.elapsed() >= self.every;
-        if due {
-            self.last = Instant::now();
-        }
-        due
-    }
-}
-
-/// What saves the state on the medium. That it cannot be saved costs a resumption, and no check.
-fn save(own: &Arc<OwnDir>, state: &State) -> Save {
-    let (state, own) = (state.clone(), Arc::clone(own));
-    Box::new(move || {
-        let _ = state.save(&own);
-        Ok(())
-    })
-}
-
-fn outcome(halt: Option<&Halt>, written: Option<&Ended>, start: Instant, written_bytes: u64) -> Outcome {
+fn outcome(halt: Option<&Halt>, done: &Worked, start: Instant) -> Outcome {
     let (failure, detail) = match halt {
         None | Some(Halt::FirstError | Halt::Full) => return Outcome::Completed,
         Some(Halt::Stopped) => (Failure::Interrupted, String::new()),
         Some(Halt::Hung) => (Failure::Hung, "no answer from the medium".to_owned()),
         Some(Halt::Failed(error)) => (failure_of(error), error.to_string()),
     };
-    let writing = written.is_some_and(|ended| ended.halt.is_some());
+    let writing = done.write.as_ref().is_some_and(|ended| ended.halt.is_some());
     let workload = Some(if writing { "write" } else { "read" }.to_owned());
-    Outcome::Failed { failure, detail, workload, elapsed_ns: nanoseconds(start.elapsed()), written_bytes }
+    let elapsed_ns = nanoseconds(start.elapsed());
+    Outcome::Failed { failure, detail, workload, elapsed_ns, written_bytes: done.written_bytes() }
 }
 
 /// Removes the files, or says where they are left.
@@ -266,22 +197,5 @@ fn finish(
     match pool.run(move || Ok(remove_all(&own)?)) {
         Ok(Ok(())) => None,
         _ => Some(directory),
-    }
-}
-
-impl Plan {
-    /// One line for people: what will be written and read, and what is left free.
-    #[must_use]
-    pub fn sentence(&self) -> String {
-        let (write, read) = (capacity(self.write_bytes), capacity(self.read_bytes));
-        if self.write_bytes == 0 {
-            return format!("reads {read}, writes nothing");
-        }
-        if self.write_bytes < self.area_bytes {
-            return format!("goes on: writes the last {write}, reads {read}");
-        }
-        format!("writes {write} of {} free, reads {read}, leaves {} free", capacity(self.free_bytes), {
-            capacity(self.free_bytes.saturating_sub(self.write_bytes))
-        })
     }
 }

@@ -19,12 +19,25 @@ pub enum VerifyError {
     #[error("{}: no permission to write; run as its owner or as root", .0.display())]
     Permission(PathBuf),
     /// Too little free space.
-    #[error("{}: no room to check: {} free; make room, at least 2 MiB", .path.display(), Bytes(*.free_bytes))]
+    #[error("{}: no room to check: {} free; make room, at least 3 MiB", .path.display(), Bytes(*.free_bytes))]
     Full {
         /// The target.
         path: PathBuf,
         /// What is free.
         free_bytes: u64,
+    },
+    /// The host needs the file system that is to be filled.
+    #[error(
+        "{}: the file system of {}; a check would fill it with {}: name another directory, limit it with --limit, or add --fill-system",
+        .path.display(), .carried.display(), Bytes(*.write_bytes)
+    )]
+    System {
+        /// The target.
+        path: PathBuf,
+        /// What the host has there.
+        carried: PathBuf,
+        /// What would be written.
+        write_bytes: u64,
     },
     /// Another check is at work there.
     #[error("{}: another assay is checking it; wait for it", .0.display())]

@@ -9,11 +9,13 @@ use assay_core::outcome::Failure;
 use assay_core::verification::SectorClass;
 use assay_engine::Control;
 
+use super::content::{Content, Format};
 use super::medium::{Medium, Piece};
-use super::pass::{self, Ended, Halt};
+use super::pass::{self, Area, Ended, Halt};
 use super::place::failure_of;
 use super::pool::Pool;
 use super::tally::Tally;
+use crate::probe::Salt;
 
 const MIB: u64 = 1 << 20;
 const FILES: [(u64, u64); 1] = [(1, 24 * MIB)];
@@ -23,6 +25,7 @@ const FILES: [(u64, u64); 1] = [(1, 24 * MIB)];
 struct Memory {
     data: Mutex<Vec<u8>>,
     bad: std::ops::Range<u64>,
+    bad_to_write: std::ops::Range<u64>,
     full: Option<u64>,
     hangs: Option<u64>,
     gone: AtomicBool,
@@ -53,6 +56,10 @@ impl Piece for Shared {
     fn write_at(&self, data: &[u8], offset: u64) -> io::Result<()> {
         if self.0.hangs.is_some_and(|from| offset >= from) {
             std::thread::sleep(Duration::from_secs(3600));
+        }
+        let end = offset + data.len() as u64;
+        if offset < self.0.bad_to_write.end && end > self.0.bad_to_write.start {
+            return Err(io::Error::from_raw_os_error(5));
         }
         if self.0.full.is_some_and(|from| offset + data.len() as u64 > from) {
             return Err(io::Error::from_raw_os_error(28));
@@ -95,13 +102,18 @@ fn pool(memory: &Arc<Memory>) -> Pool {
     Pool::new(Arc::new(Shared(Arc::clone(memory))), Duration::from_secs(1), &Control::default()).unwrap()
 }
 
+fn content() -> Arc<Content> {
+    Arc::new(Content::new(Format::Salted, Salt::known(1)))
+}
+
 fn write(pool: &Pool) -> Ended {
-    pass::write(pool, &FILES, 0, false, &mut |_| {}, &mut |_, _| None)
+    pass::write(pool, Area::all(&FILES, &content()), &mut |_| {}, &mut |_, _| None)
 }
 
 fn read(pool: &Pool) -> (Ended, Tally) {
     let mut tally = Tally::new(24 * MIB);
-    let ended = pass::read(pool, &FILES, 0, false, &mut tally, &mut |_| {}, &mut |_, _, _| None);
+    let content = content();
+    let ended = pass::read(pool, Area::all(&FILES, &content), &[], &mut tally, &mut |_| {}, &mut |_, _, _| None);
     (ended, tally)
 }
 
@@ -165,5 +177,23 @@ fn a_medium_that_does_not_answer_is_left_behind() {
 fn where_order_matters_it_is_kept() {
     let memory = Arc::new(Memory { ordered: true, ..Memory::default() });
     let ended = write(&pool(&memory));
-    assert!(ended.halt.is_none() && ended.lost_bytes == 0);
+    assert!(ended.halt.is_none() && ended.refused.is_empty());
+}
+
+/// What could not be written is not called corrupted: the medium said so.
+#[test]
+fn what_could_not_be_written_is_an_error_and_no_corruption() {
+    let bad_to_write = 5 * MIB + 1024..5 * MIB + 3072;
+    let memory = Arc::new(Memory { bad_to_write: bad_to_write.clone(), ..Memory::default() });
+    let pool = pool(&memory);
+    let ended = write(&pool);
+    let refused: u64 = ended.refused.iter().map(|(start, end)| end - start).sum();
+    assert_eq!(refused, bad_to_write.end - bad_to_write.start);
+    let (content, mut tally) = (content(), Tally::new(24 * MIB));
+    let area = Area::all(&FILES, &content);
+    pass::read(&pool, area, &ended.refused, &mut tally, &mut |_| {}, &mut |_, _, _| None);
+    assert_eq!((tally.counts.unreadable, tally.counts.corrupted), (refused / 512, 0));
+    assert_eq!(tally.lost.runs()[0].class, SectorClass::Unreadable);
+    let first = tally.first.unwrap();
+    assert_eq!((first.offset_bytes, first.class), (bad_to_write.start, SectorClass::Unreadable));
 }

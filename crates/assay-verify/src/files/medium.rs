@@ -9,6 +9,7 @@ use assay_device::owned::{Access, Directory, OwnDir, OwnedError};
 use assay_engine::{DirectSupport, direct_support_of};
 use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, fstatfs};
 
+use super::extents::{Extent, extents};
 use super::listing::file_name;
 use super::place::gone;
 
@@ -43,6 +44,10 @@ pub(crate) trait Piece: Send + Sync {
     fn one_by_one(&self) -> bool;
     /// Smallest part that is read or written by itself, in bytes.
     fn grain(&self) -> usize;
+    /// Where its first `bytes` lie on the device, where that is known.
+    fn extents(&self, _bytes: u64) -> Option<Vec<Extent>> {
+        None
+    }
 }
 
 /// Where the files lie.
@@ -202,5 +207,9 @@ impl Piece for OnDisk {
 
     fn grain(&self) -> usize {
         self.direct.map_or(4096, |alignment| alignment.max(512) as usize)
+    }
+
+    fn extents(&self, bytes: u64) -> Option<Vec<Extent>> {
+        extents(&self.file, bytes)
     }
 }

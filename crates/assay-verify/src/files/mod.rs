@@ -1,4 +1,4 @@
-//! The full check of a mounted medium: files of H2testw's and f3's format over all free space.
+//! The full check of a mounted medium: salted files, or files of f3 and H2testw, over all free space.
 //!
 //! Nothing of others is touched: the files lie in a directory of assay's own ([`DIRECTORY`]) in
 //! the target, and other `*.h2w` files there are kept and named.
@@ -6,13 +6,17 @@
 //! What is done is durable, and remembered in that directory, every half a minute and after each
 //! file: no more than that is done again by a check that goes on after a crash.
 
+mod beneath;
 mod check;
+mod content;
 mod crowd;
 mod error;
+mod extents;
 #[cfg(test)]
 mod faulty_tests;
 mod format;
 mod listing;
+mod lost;
 mod medium;
 #[cfg(test)]
 mod model_tests;
@@ -21,12 +25,18 @@ mod place;
 mod plan;
 mod pool;
 mod progress;
+mod regions;
+mod salted;
 mod salvage;
+mod size;
 mod state;
+mod system;
 mod tally;
 mod verdict;
+mod work;
 
 pub use check::{Checked, check};
+pub use content::Format;
 pub use error::VerifyError;
 pub use format::{FILE_BYTES, classify, fill, intact};
 pub use listing::DIRECTORY;

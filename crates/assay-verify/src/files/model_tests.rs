@@ -9,17 +9,21 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use assay_core::verification::{FakeKind, SECTOR_BYTES};
+use assay_device::owned::Directory;
 use assay_engine::Control;
 
-use super::crowd::crowd_out;
+use super::beneath::Beneath;
+use super::content::{Content, Format};
 use super::medium::{Medium, Piece};
 use super::pass;
-use super::plan::files_of;
+use super::plan::{Plan, Settings, files_of};
 use super::pool::Pool;
+use super::state::State;
 use super::tally::Tally;
 use super::verdict::{Judged, Scope, judge};
+use super::work::Work;
 use crate::fakes::{Damage, Geometry, Model, Stack};
-use crate::probe::{Device, Fault};
+use crate::probe::{Device, Fault, Salt};
 
 const MIB: u64 = 1 << 20;
 const BLOCK: u64 = 4096;
@@ -86,21 +90,44 @@ impl Piece for Laid {
     }
 }
 
+/// A check of `area` bytes.
+fn plan(area: u64) -> Plan {
+    let here = std::env::temp_dir();
+    Plan {
+        handle: Arc::new(Directory::open(&here).unwrap()),
+        target: here.clone(),
+        directory: here,
+        free_bytes: area,
+        reserve_bytes: 0,
+        whole_bytes: area,
+        area_bytes: area,
+        write_bytes: area,
+        read_bytes: area,
+        device_bytes: None,
+        foreign: Vec::new(),
+        files: files_of(area),
+    }
+}
+
 /// Fills and reads all of `model` behind `front` bytes.
 fn checked(model: &Model, front: u64) -> (Tally, Judged) {
     let stack = Arc::new(Mutex::new(model.build().unwrap()));
     let area = (model.geometry.announced_bytes - front) / MIB * MIB;
     let laid = Arc::new(Laid { stack, front, number: 1 });
     let pool = Pool::new(laid, Duration::from_secs(60), &Control::default()).unwrap();
-    let files = files_of(area);
-    let written = pass::write(&pool, &files, 0, false, &mut |_| {}, &mut |_, _| None);
-    assert!(written.halt.is_none() && written.upto == area);
-    let mut tally = Tally::new(area);
-    let read = pass::read(&pool, &files, 0, false, &mut tally, &mut |_| {}, &mut |_, _, _| None);
-    assert!(read.halt.is_none() && read.upto == area);
-    crowd_out(&pool, &files, &mut tally, &mut |_| {}).unwrap();
-    let judged = judge(&tally, &Scope { whole_bytes: area, complete: true, ended: String::new() });
-    (tally, judged)
+    let (plan, settings) = (plan(area), Settings { cache_bytes: 8 * MIB, ..Settings::default() });
+    let format = if model.seed.is_multiple_of(2) { Format::Salted } else { Format::F3 };
+    let mut state = State { content: Content::new(format, Salt::known(model.seed)), ..State::new(area) };
+    let beneath = Beneath::Nothing;
+    let place = tempfile::tempdir().unwrap();
+    let own = Arc::new(Directory::open(place.path()).unwrap().make("own").unwrap());
+    let work =
+        Work { plan: &plan, settings: &settings, pool: &pool, beneath: &beneath, own: Some(&own), state: &mut state };
+    let done = work.run(&mut |_| {});
+    assert!(done.halt().is_none());
+    let scope = Scope { whole_bytes: area, complete: true, rewritten: done.rewritten, ..Scope::default() };
+    let judged = judge(&done.tally, &scope);
+    (done.tally, judged)
 }
 
 /// What is wrong with the answer for `model`; nothing where it is right.
@@ -117,7 +144,7 @@ fn miss(model: &Model, front: u64) -> Option<String> {
             real - front
         }
     });
-    let near = real.is_none_or(|real| judged.real_bytes.is_some_and(|found| found.abs_diff(real) <= MIB));
+    let near = real.is_none_or(|real| found_bytes(&judged).is_some_and(|found| found.abs_diff(real) <= MIB));
     let right = (judged.verdict, judged.kind) == (expected.verdict, expected.kind) && near;
 
     let sectors = |bytes: u64| bytes / SECTOR_BYTES;
@@ -144,7 +171,7 @@ fn miss(model: &Model, front: u64) -> Option<String> {
                 within(counts.corrupted, dropped, sectors(MIB))
                     && within(
                         counts.overwritten,
-                        kept.saturating_sub(sectors(judged.real_bytes.unwrap_or(0))),
+                        kept.saturating_sub(sectors(found_bytes(&judged).unwrap_or(0))),
                         sectors(MIB),
                     )
                     && counts.unreadable == 0
@@ -153,9 +180,13 @@ fn miss(model: &Model, front: u64) -> Option<String> {
     (!right || !consistent).then(|| {
         format!(
             "{model:?} behind {front}\n  expected {expected:?}, found {:?} {:?} {:?}\n  {counts:?}, kept {kept}, consistent: {consistent}",
-            judged.verdict, judged.kind, judged.real_bytes
+            judged.verdict, judged.kind, judged.size
         )
     })
+}
+
+fn found_bytes(judged: &Judged) -> Option<u64> {
+    judged.size.fields().0
 }
 
 /// Numbers that repeat from run to run (splitmix64).

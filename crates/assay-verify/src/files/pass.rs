@@ -7,10 +7,11 @@ use std::sync::Arc;
 use assay_core::outcome::Failure;
 use assay_core::verification::{Pass, SECTOR_BYTES};
 
+use super::content::Content;
 use super::format::FILE_BYTES;
 use super::medium::Piece;
 use super::place::failure_of;
-use super::pool::{Answer, CHUNK, DEPTH, Pool, Silence, Task};
+use super::pool::{Answer, CHUNK, DEPTH, Part, Pool, Silence, Task};
 use super::progress::{Meter, Phase, Progress};
 use super::tally::{Found, Tally};
 
@@ -65,9 +66,43 @@ pub(crate) struct Ended {
     pub(crate) pass: Pass,
     /// Everything before this byte is done (and durable, where it was written).
     pub(crate) upto: u64,
-    /// Bytes that could not be written.
-    pub(crate) lost_bytes: u64,
+    /// Starts and ends of what could not be written.
+    pub(crate) refused: Vec<(u64, u64)>,
     pub(crate) halt: Option<Halt>,
+}
+
+/// What a pass goes over.
+#[derive(Clone, Copy)]
+pub(crate) struct Area<'a> {
+    /// Numbers and sizes of all files.
+    pub(crate) files: &'a [(u64, u64)],
+    pub(crate) content: &'a Arc<Content>,
+    /// First byte.
+    pub(crate) from: u64,
+    /// Byte behind the last; the end of the files where that comes first.
+    pub(crate) upto: u64,
+    /// Whether the first loss ends the pass.
+    pub(crate) until_first_error: bool,
+    /// Time that follows the pass, in seconds, where it is known.
+    pub(crate) then_seconds: Option<f64>,
+}
+
+impl<'a> Area<'a> {
+    /// All of `files`.
+    pub(crate) fn all(files: &'a [(u64, u64)], content: &'a Arc<Content>) -> Self {
+        Self { files, content, from: 0, upto: u64::MAX, until_first_error: false, then_seconds: None }
+    }
+
+    /// The files with what of each belongs to the pass, as bytes of the whole.
+    fn parts(self) -> impl Iterator<Item = (u64, u64, u64, u64)> {
+        self.files
+            .iter()
+            .map(move |&(number, bytes)| {
+                let start = start_of(number);
+                (number, bytes, start.max(self.from), (start + bytes).min(self.upto))
+            })
+            .filter(|(_, _, from, end)| from < end)
+    }
 }
 
 /// Where a file begins in the whole.
@@ -80,23 +115,18 @@ pub(crate) fn extent(files: &[(u64, u64)]) -> u64 {
     files.iter().map(|(number, bytes)| start_of(*number) + bytes).max().unwrap_or(0)
 }
 
-/// Writes every file from the byte `from` on. `saved` is asked again and again for what saves that
+/// Writes the area. `saved` is asked again and again for what saves that
 /// all up to a byte is durable; it is run when that is so, while writing goes on.
 pub(crate) fn write(
     pool: &Pool,
-    files: &[(u64, u64)],
-    from: u64,
-    until_first_error: bool,
+    area: Area,
     tell: &mut dyn FnMut(Progress),
     saved: &mut dyn FnMut(u64, Moment) -> Option<Save>,
 ) -> Ended {
-    let mut meter = Meter::new(Phase::Write, extent(files), from);
-    let (mut upto, mut lost, mut halt) = (from, 0, None);
-    for &(number, bytes) in files {
+    let mut meter = Meter::new(Phase::Write, extent(area.files), area.from, area.then_seconds);
+    let (mut upto, mut refused, mut halt) = (area.from, Vec::new(), None);
+    for (number, bytes, from, end) in area.parts() {
         let start = start_of(number);
-        if start + bytes <= from {
-            continue;
-        }
         let piece = match piece(pool, Task::Make { number, bytes }) {
             Ok(piece) => piece,
             Err(reason) => {
@@ -104,25 +134,25 @@ pub(crate) fn write(
                 break;
             }
         };
-        let mut window = Window::new(start, from.max(start), bytes, if piece.one_by_one() { 1 } else { DEPTH });
+        let mut window = Window::new(start, from, end, if piece.one_by_one() { 1 } else { DEPTH });
         // Up to where a sync under way makes everything durable.
         let mut syncing: Option<u64> = None;
         let (reason, silent) = loop {
             while let Some((at, length)) = window.next(pool.stopped()) {
-                let piece = Arc::clone(&piece);
-                pool.give(Task::Write { piece, at, bytes: length, offset: start + at });
+                let part = Part { piece: Arc::clone(&piece), at, bytes: length, offset: start + at };
+                pool.give(Task::Write { part, content: Arc::clone(area.content) });
             }
             if window.in_flight == 0 && syncing.is_none() {
                 break ((!window.complete()).then_some(Halt::Stopped), false);
             }
-            match pool.wait(syncing.is_some(), &mut || meter.tell(lost / SECTOR_BYTES, tell)) {
+            match pool.wait(syncing.is_some(), &mut || meter.tell(sectors(&refused), tell)) {
                 Ok(Answer::Written { offset, bytes, result: Ok(failed) }) => {
                     window.done(offset, bytes);
-                    lost += failed;
                     meter.done(offset, bytes);
-                    if failed > 0 && until_first_error {
+                    if !failed.is_empty() && area.until_first_error {
                         window.close(Halt::FirstError);
                     }
+                    refused.extend(failed);
                 }
                 Ok(Answer::Written { result: Err(error), .. }) => {
                     window.failed();
@@ -145,7 +175,7 @@ pub(crate) fn write(
                 let file = Arc::clone(&piece);
                 pool.give(Task::Do(Box::new(move || file.sync().and_then(|()| save()))));
             }
-            meter.tell(lost / SECTOR_BYTES, tell);
+            meter.tell(sectors(&refused), tell);
         };
         halt = window.reason.take().or(reason);
         if silent {
@@ -176,27 +206,28 @@ pub(crate) fn write(
             break;
         }
     }
-    tell(meter.progress(lost / SECTOR_BYTES));
-    Ended { pass: meter.finish(), upto, lost_bytes: lost, halt }
+    tell(meter.progress(sectors(&refused)));
+    refused.sort_unstable();
+    Ended { pass: meter.finish(), upto, refused, halt }
 }
 
-/// Reads every file from the byte `from` on into `tally`; `saved` as with [`write`].
+fn sectors(parts: &[(u64, u64)]) -> u64 {
+    parts.iter().map(|(start, end)| (end - start) / SECTOR_BYTES).sum()
+}
+
+/// Reads the area into `tally`, where what was `refused` cannot hold anything; `saved` as with [`write`].
 pub(crate) fn read(
     pool: &Pool,
-    files: &[(u64, u64)],
-    from: u64,
-    until_first_error: bool,
+    area: Area,
+    refused: &[(u64, u64)],
     tally: &mut Tally,
     tell: &mut dyn FnMut(Progress),
     saved: &mut dyn FnMut(u64, &Tally, Moment) -> Option<Save>,
 ) -> Ended {
-    let mut meter = Meter::new(Phase::Read, extent(files), from);
-    let (mut upto, mut halt) = (from, None);
-    for &(number, bytes) in files {
+    let mut meter = Meter::new(Phase::Read, extent(area.files), area.from, area.then_seconds);
+    let (mut upto, mut halt) = (area.from, None);
+    for (number, _, from, end) in area.parts() {
         let start = start_of(number);
-        if start + bytes <= from {
-            continue;
-        }
         let piece = match piece(pool, Task::Open { number }) {
             Ok(piece) => piece,
             Err(reason) => {
@@ -204,23 +235,24 @@ pub(crate) fn read(
                 break;
             }
         };
-        let mut window = Window::new(start, from.max(start), bytes, DEPTH);
+        let mut window = Window::new(start, from, end, DEPTH);
         // What is beyond a gap is found again by a resumed check, and so is counted in order.
         let mut early: BTreeMap<u64, Found> = BTreeMap::new();
         let mut saving = false;
         let reason = loop {
             while let Some((at, length)) = window.next(pool.stopped()) {
-                let piece = Arc::clone(&piece);
-                pool.give(Task::Read { piece, at, bytes: length, offset: start + at });
+                let part = Part { piece: Arc::clone(&piece), at, bytes: length, offset: start + at };
+                pool.give(Task::Read { part, content: Arc::clone(area.content) });
             }
             if window.in_flight == 0 && !saving {
                 break (!window.complete()).then_some(Halt::Stopped);
             }
             match pool.wait(saving, &mut || meter.tell(tally.counts.lost(), tell)) {
-                Ok(Answer::Read { offset, bytes, result: Ok(found) }) => {
+                Ok(Answer::Read { offset, bytes, result: Ok(mut found) }) => {
+                    found.refuse(refused);
                     window.done(offset, bytes);
                     meter.done(offset, bytes);
-                    if found.first.is_some() && until_first_error {
+                    if found.first.is_some() && area.until_first_error {
                         window.close(Halt::FirstError);
                     }
                     early.insert(offset, found);
@@ -260,10 +292,10 @@ pub(crate) fn read(
         }
     }
     tell(meter.progress(tally.counts.lost()));
-    Ended { pass: meter.finish(), upto, lost_bytes: 0, halt }
+    Ended { pass: meter.finish(), upto, refused: Vec::new(), halt }
 }
 
-fn piece(pool: &Pool, task: Task) -> Result<Arc<dyn Piece>, Halt> {
+pub(crate) fn piece(pool: &Pool, task: Task) -> Result<Arc<dyn Piece>, Halt> {
     if pool.stopped() {
         return Err(Halt::Stopped);
     }
@@ -277,6 +309,7 @@ fn piece(pool: &Pool, task: Task) -> Result<Arc<dyn Piece>, Halt> {
 /// The chunks of a file that are in flight.
 struct Window {
     start: u64,
+    /// Where the pass ends in the file.
     bytes: u64,
     next: u64,
     depth: usize,
@@ -288,8 +321,8 @@ struct Window {
 }
 
 impl Window {
-    fn new(start: u64, from: u64, bytes: u64, depth: usize) -> Self {
-        let next = from - start;
+    fn new(start: u64, from: u64, end: u64, depth: usize) -> Self {
+        let (next, bytes) = (from - start, end - start);
         Self { start, bytes, next, depth, in_flight: 0, upto: from, beyond: BTreeMap::new(), reason: None }
     }
 

@@ -8,20 +8,38 @@ use std::time::Duration;
 use assay_device::owned::Directory;
 use rustix::fs::{Access, StatVfsMountFlags, access};
 
+use assay_core::units::Bytes;
+
+use super::content::Format;
 use super::error::VerifyError;
 use super::format::FILE_BYTES;
 use super::listing::{DIRECTORY, h2w_names, numbered};
 use super::place::present;
+use super::system::carries;
 
 const MIB: u64 = 1 << 20;
+/// The largest cache that is assumed: f3probe found ones of 96 and 128 MiB, most are below 8.
+const CACHE: u64 = 64 * MIB;
 /// Left free for what the file system has to write about the files: 1/64, within these.
 const RESERVE: std::ops::RangeInclusive<u64> = MIB..=16 * MIB;
+/// Left free of a file system that the host lives on: a hundredth of it, within these.
+const SYSTEM_RESERVE: std::ops::RangeInclusive<u64> = 256 * MIB..=1 << 30;
+/// Such a one may be written to without asking where at least this part of what is free stays free.
+const HARMLESS_PART: u64 = 2;
 
 /// How to check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// Leave the files for another look.
     pub keep: bool,
+    /// What is written.
+    pub format: Format,
+    /// A cache of the medium up to this size in bytes hides nothing.
+    pub cache_bytes: u64,
+    /// Fill a file system that the host itself lives on, too.
+    pub fill_system: bool,
+    /// Where records are kept: its file system is not filled either.
+    pub store: Option<PathBuf>,
     /// Write nothing: read files that assay, f3 or H2testw left.
     pub only_read: bool,
     /// Check no more than this many bytes.
@@ -43,6 +61,10 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             keep: false,
+            format: Format::Salted,
+            cache_bytes: CACHE,
+            fill_system: false,
+            store: None,
             only_read: false,
             limit_bytes: None,
             until_first_error: false,
@@ -74,6 +96,8 @@ pub struct Plan {
     pub write_bytes: u64,
     /// What this check reads, in bytes.
     pub read_bytes: u64,
+    /// Size of the block device under the target, in bytes; `None` where there is none.
+    pub device_bytes: Option<u64>,
     /// Names of `*.h2w` in the target that are not assay's and are kept.
     pub foreign: Vec<String>,
     /// Numbers and sizes of the files.
@@ -97,6 +121,7 @@ impl Plan {
             return Self::read_only(target, settings);
         }
         let handle = Arc::new(Directory::open(&target)?);
+        let device_bytes = device_bytes(handle.device());
         let fs = handle.space()?;
         if fs.f_flag.contains(StatVfsMountFlags::RDONLY) {
             return Err(VerifyError::ReadOnly(target));
@@ -111,6 +136,8 @@ impl Plan {
                 Some(state) if !state.kept && state.area_bytes > 0 => state,
                 _ => return Err(VerifyError::NothingToResume(target)),
             };
+            // What the interrupted check wrote counts as free, as it did then.
+            let free = free.saturating_add(present.bytes);
             let area = state.area_bytes;
             let read = state.read.as_ref().map_or(0, |(upto, _)| *upto);
             return Ok(Self {
@@ -122,6 +149,7 @@ impl Plan {
                 area_bytes: area,
                 write_bytes: area.saturating_sub(state.written_bytes),
                 read_bytes: area.saturating_sub(read),
+                device_bytes,
                 foreign,
                 files: files_of(area),
                 handle,
@@ -131,12 +159,20 @@ impl Plan {
             return Err(VerifyError::Kept(directory));
         }
         let free_bytes = free.saturating_add(present.bytes);
-        let reserve_bytes = (free_bytes / 64).clamp(*RESERVE.start(), *RESERVE.end());
+        let system = carries(&target, settings.store.as_deref());
+        let mut reserve_bytes = (free_bytes / 64).clamp(*RESERVE.start(), *RESERVE.end());
+        if system.is_some() {
+            let all = fs.f_blocks.saturating_mul(fs.f_frsize);
+            reserve_bytes = reserve_bytes.max((all / 100).clamp(*SYSTEM_RESERVE.start(), *SYSTEM_RESERVE.end()));
+        }
         let whole_bytes = free_bytes.saturating_sub(reserve_bytes) / MIB * MIB;
         // H2testw wants sizes that are multiples of 1 MiB.
         let area = settings.limit_bytes.map_or(whole_bytes, |limit| whole_bytes.min(limit.next_multiple_of(MIB)));
         if area == 0 {
             return Err(VerifyError::Full { path: target, free_bytes });
+        }
+        if let Some(carried) = system.filter(|_| !settings.fill_system && area > free_bytes / HARMLESS_PART) {
+            return Err(VerifyError::System { path: target, carried, write_bytes: area });
         }
         Ok(Self {
             target,
@@ -147,15 +183,32 @@ impl Plan {
             area_bytes: area,
             write_bytes: area,
             read_bytes: area,
+            device_bytes,
             foreign,
             files: files_of(area),
             handle,
         })
     }
 
+    /// One line for people: what will be written and read, and what is left free.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let (write, read) = (Bytes(self.write_bytes), Bytes(self.read_bytes));
+        if self.write_bytes == 0 {
+            return format!("reads {read}, writes nothing");
+        }
+        if self.write_bytes < self.area_bytes {
+            return format!("goes on: writes the last {write}, reads {read}");
+        }
+        format!("writes {write} of {} free, reads {read}, leaves {} free", Bytes(self.free_bytes), {
+            Bytes(self.free_bytes.saturating_sub(self.write_bytes))
+        })
+    }
+
     /// Files that are there: in assay's own directory, or else in the target itself.
     fn read_only(target: PathBuf, settings: &Settings) -> Result<Self, VerifyError> {
         let outer = Directory::open(&target)?;
+        let device_bytes = device_bytes(outer.device());
         // What an earlier check kept may be read by anybody.
         let own = outer.inside(DIRECTORY)?.map(|own| (numbered(&own), own)).filter(|(found, _)| !found.is_empty());
         let (found, handle, foreign) = match own {
@@ -187,11 +240,19 @@ impl Plan {
             area_bytes,
             write_bytes: 0,
             read_bytes: area_bytes,
+            device_bytes,
             foreign,
             files,
             handle: Arc::new(handle),
         })
     }
+}
+
+/// Size of the block device of a file system: `/sys/dev/block/MAJOR:MINOR/size` is in sectors of 512 bytes
+/// (Documentation/ABI/stable/sysfs-block).
+fn device_bytes((major, minor): (u32, u32)) -> Option<u64> {
+    let size = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/size")).ok()?;
+    size.trim().parse::<u64>().ok()?.checked_mul(512).filter(|bytes| *bytes > 0)
 }
 
 /// An area as files.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use assay_engine::{AlignedBuffer, Control};
 
-use super::format::fill;
+use super::content::Content;
 use super::medium::{Medium, Piece};
 use super::salvage::by_pieces;
 use super::tally::Found;
@@ -35,18 +35,29 @@ type Anything = Box<dyn FnOnce() -> io::Result<()> + Send>;
 pub(crate) enum Task {
     Make { number: u64, bytes: u64 },
     Open { number: u64 },
-    Write { piece: Arc<dyn Piece>, at: u64, bytes: usize, offset: u64 },
-    Read { piece: Arc<dyn Piece>, at: u64, bytes: usize, offset: u64 },
+    Write { part: Part, content: Arc<Content> },
+    Read { part: Part, content: Arc<Content> },
     Do(Anything),
+}
+
+/// A part of a file.
+pub(crate) struct Part {
+    pub(crate) piece: Arc<dyn Piece>,
+    /// Byte offset in the file.
+    pub(crate) at: u64,
+    /// Length in bytes, at most [`CHUNK`].
+    pub(crate) bytes: usize,
+    /// Byte offset in the whole.
+    pub(crate) offset: u64,
 }
 
 pub(crate) enum Answer {
     Piece(io::Result<Arc<dyn Piece>>),
-    /// Bytes that could not be written in spite of all tries.
+    /// Starts and ends of what could not be written in spite of all tries.
     Written {
         offset: u64,
         bytes: u64,
-        result: io::Result<u64>,
+        result: io::Result<Vec<(u64, u64)>>,
     },
     Read {
         offset: u64,
@@ -163,35 +174,39 @@ impl Worker {
             Task::Make { number, bytes } => Answer::Piece(self.medium.make(number, bytes)),
             Task::Open { number } => Answer::Piece(self.medium.open(number)),
             Task::Do(work) => Answer::Done(work()),
-            Task::Write { piece, at, bytes, offset } => {
-                let result = self.write(piece.as_ref(), at, bytes, offset);
-                Answer::Written { offset, bytes: bytes as u64, result }
+            Task::Write { part, content } => {
+                let result = self.write(&part, &content);
+                Answer::Written { offset: part.offset, bytes: part.bytes as u64, result }
             }
-            Task::Read { piece, at, bytes, offset } => {
-                let result = self.read(piece.as_ref(), at, bytes, offset);
-                Answer::Read { offset, bytes: bytes as u64, result }
+            Task::Read { part, content } => {
+                let result = self.read(&part, &content);
+                Answer::Read { offset: part.offset, bytes: part.bytes as u64, result }
             }
         }
     }
 
-    fn write(&mut self, piece: &dyn Piece, at: u64, bytes: usize, offset: u64) -> io::Result<u64> {
+    fn write(&mut self, part: &Part, content: &Content) -> io::Result<Vec<(u64, u64)>> {
+        let Part { piece, at, bytes, offset } = part;
+        let (piece, at, bytes, offset) = (piece.as_ref(), *at, *bytes, *offset);
         let grain = self.grain(piece, bytes);
         let (medium, beat) = (Arc::clone(&self.medium), Arc::clone(&self.beat));
         let data = &mut self.buffer.as_mut_slice()[..bytes];
-        fill(data, offset);
-        let mut lost = 0u64;
+        content.fill(data, offset);
+        let mut lost = Vec::new();
         by_pieces(
             bytes,
             grain,
             &beat,
             &mut |from, length| there(medium.as_ref(), piece.write_at(&data[from..from + length], at + from as u64)),
-            &mut |_, length| lost += length as u64,
+            &mut |from, length| lost.push((offset + from as u64, offset + (from + length) as u64)),
         )?;
-        self.judge(lost == bytes as u64);
+        self.judge(lost.iter().map(|(start, end)| end - start).sum::<u64>() == bytes as u64);
         Ok(lost)
     }
 
-    fn read(&mut self, piece: &dyn Piece, at: u64, bytes: usize, offset: u64) -> io::Result<Found> {
+    fn read(&mut self, part: &Part, content: &Content) -> io::Result<Found> {
+        let Part { piece, at, bytes, offset } = part;
+        let (piece, at, bytes, offset) = (piece.as_ref(), *at, *bytes, *offset);
         let mut found = Found::default();
         let mut lost = 0;
         let grain = self.grain(piece, bytes);
@@ -204,7 +219,7 @@ impl Worker {
             let part = &mut data[from..end];
             let read = there(medium.as_ref(), piece.read_at(part, at + from as u64))?.min(length);
             let (whole, start) = (read / SECTOR * SECTOR, offset + from as u64);
-            found.sort(&part[..whole], start);
+            found.sort(content, &part[..whole], start);
             found.unreadable(start + whole as u64, (length - whole) as u64);
             Ok(())
         };

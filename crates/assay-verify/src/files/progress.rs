@@ -26,6 +26,8 @@ pub struct Progress {
     pub bytes_per_second: f64,
     /// Time until the end of this phase at that rate; `None` before there is a rate.
     pub remaining: Option<Duration>,
+    /// Time until the end of the check, as far as the speed of what follows is known.
+    pub whole_remaining: Option<Duration>,
     /// Sectors found lost so far.
     pub lost_sectors: u64,
 }
@@ -56,11 +58,12 @@ pub(crate) struct Meter {
     told: Option<Instant>,
     told_moved: u64,
     rate: f64,
+    then_seconds: Option<f64>,
 }
 
 impl Meter {
-    /// Of an area of `total` bytes, `done` are done already.
-    pub(crate) fn new(phase: Phase, total: u64, done: u64) -> Self {
+    /// Of an area of `total` bytes, `done` are done already; `then_seconds` follow this phase.
+    pub(crate) fn new(phase: Phase, total: u64, done: u64, then_seconds: Option<f64>) -> Self {
         let now = Instant::now();
         Self {
             phase,
@@ -76,6 +79,7 @@ impl Meter {
             told: None,
             told_moved: 0,
             rate: 0.0,
+            then_seconds,
         }
     }
 
@@ -130,6 +134,7 @@ impl Meter {
             total_bytes: self.total,
             bytes_per_second: self.rate,
             remaining: Duration::try_from_secs_f64(left).ok(),
+            whole_remaining: self.then_seconds.and_then(|then| Duration::try_from_secs_f64(left + then).ok()),
             lost_sectors,
         }
     }
@@ -150,7 +155,7 @@ mod tests {
 
     #[test]
     fn the_curve_covers_all_that_moved() {
-        let mut meter = Meter::new(Phase::Read, 1 << 30, 0);
+        let mut meter = Meter::new(Phase::Read, 1 << 30, 0, None);
         for chunk in 0..1024u64 {
             // Two of a pair change places, as with several in flight.
             meter.done((chunk ^ 1) << 20, 1 << 20);

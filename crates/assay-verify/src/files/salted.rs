@@ -47,7 +47,7 @@ impl Key {
     /// First word of a sector.
     #[inline]
     fn seal(self, offset: u64, generation: u16) -> u64 {
-        let number = (offset / SECTOR_BYTES) % SECTORS | u64::from(generation) << 48;
+        let number = ((offset / SECTOR_BYTES) % SECTORS) | (u64::from(generation) << 48);
         mix(mix(number ^ self.first) ^ self.second)
     }
 

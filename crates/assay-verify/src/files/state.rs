@@ -3,15 +3,20 @@
 //! It lies on the medium, so it may say anything: its size is bounded, and nothing of it is
 //! believed that cannot be so on that file system.
 
+use std::io::Read;
+
 use assay_core::text::harmless;
-use assay_device::owned::{Cause, OwnDir, OwnedError};
+use assay_device::owned::{Cause, Directory, OwnDir, OwnedError};
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
-use super::tally::Tally;
+use super::content::Content;
+use super::tally::{Tally, are_parts};
 
 pub(crate) const STATE: &str = "state.json";
-/// A state with a map of 256 cells takes 40 KiB.
-const MOST_BYTES: u64 = 1 << 20;
+/// A state with a map of 256 cells takes 40 KiB; one with as many lost parts and places that were written again
+/// as are kept takes 2 MiB.
+const MOST_BYTES: u64 = 4 << 20;
 
 /// What the directory remembers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,12 +35,41 @@ pub(crate) struct State {
     pub(crate) kept: bool,
     /// How far reading came, and what was found until there.
     pub(crate) read: Option<(u64, Tally)>,
+    /// What the files hold; those of earlier versions hold f3's sequence.
+    #[serde(default = "Content::f3")]
+    pub(crate) content: Content,
+    /// Starts and ends of what the medium refused to write.
+    #[serde(default)]
+    pub(crate) refused: Vec<(u64, u64)>,
 }
 
 impl State {
     pub(crate) fn new(area_bytes: u64) -> Self {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        Self { version: 1, pid: std::process::id(), host, area_bytes, written_bytes: 0, kept: false, read: None }
+        Self {
+            version: 1,
+            pid: std::process::id(),
+            host,
+            area_bytes,
+            written_bytes: 0,
+            kept: false,
+            read: None,
+            content: Content::f3(),
+            refused: Vec::new(),
+        }
+    }
+
+    /// Remembers what the medium refused to write.
+    pub(crate) fn refuse(&mut self, parts: &[(u64, u64)]) {
+        let mut all = std::mem::take(&mut self.refused);
+        all.extend_from_slice(parts);
+        all.sort_unstable();
+        for (start, end) in all {
+            match self.refused.last_mut() {
+                Some(last) if start <= last.1 => last.1 = last.1.max(end),
+                _ => self.refused.push((start, end)),
+            }
+        }
     }
 
     /// `None` where there is none.
@@ -52,6 +86,17 @@ impl State {
         });
         let foreign = |why: String| OwnedError::foreign(&directory.path().join(STATE), Cause::Content(harmless(&why)));
         state.map(Some).map_err(foreign)
+    }
+
+    /// That of a directory in which files were kept, whoever made it; `None` where there is none that can be.
+    pub(crate) fn kept_in(directory: &Directory) -> Option<Self> {
+        let file = directory.read_file(STATE, OFlags::empty()).ok()?;
+        let mut text = Vec::new();
+        file.take(MOST_BYTES).read_to_end(&mut text).ok()?;
+        let space = directory.space().ok()?;
+        let state: Self = serde_json::from_slice(&text).ok()?;
+        state.sound(space.f_blocks.saturating_mul(space.f_frsize)).ok()?;
+        Some(state)
     }
 
     /// Saves it durably. May block as long as the medium does.
@@ -74,6 +119,9 @@ impl State {
         if self.written_bytes > self.area_bytes {
             return Err("more written than the area holds");
         }
+        if !are_parts(&self.refused, self.area_bytes) {
+            return Err("refused parts that cannot be");
+        }
         if let Some((upto, tally)) = &self.read {
             if *upto > self.area_bytes {
                 return Err("more read than the area holds");
@@ -91,7 +139,6 @@ mod tests {
     use super::*;
     use crate::files::tally::Found;
     use assay_core::verification::SectorClass;
-    use assay_device::owned::Directory;
     use serde_json::{Value, json};
 
     const MIB: u64 = 1 << 20;
@@ -120,7 +167,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let own = Directory::open(dir.path()).unwrap().make("own").unwrap();
         let good = serde_json::to_value(saved()).unwrap();
-        let wrong: [(&str, Value); 12] = [
+        let wrong: [(&str, Value); 16] = [
             ("/version", json!(2)),
             ("/area_bytes", json!(u64::MAX)),
             ("/area_bytes", json!(-1)),
@@ -131,8 +178,12 @@ mod tests {
             ("/read/1/area_bytes", json!(u64::MAX)),
             ("/read/1/cells", json!([])),
             ("/read/1/counts/good", json!(u64::MAX)),
-            ("/read/1/last_lost_end", json!(u64::MAX)),
-            ("/read/1/good_since", json!(u64::MAX)),
+            ("/read/1/tested", json!([[5, 3]])),
+            ("/read/1/lost/grain", json!(0)),
+            ("/read/1/lost/runs", json!([{"start": 0, "end": u64::MAX, "class": "corrupted"}])),
+            ("/read/1/alias_every", json!(0)),
+            ("/refused", json!([[7, 5]])),
+            ("/refused", json!([[0, u64::MAX]])),
         ];
         for (place, value) in wrong {
             let mut state = good.clone();

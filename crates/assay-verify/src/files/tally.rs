@@ -3,32 +3,52 @@
 use assay_core::verification::{FirstError, MapCell, SECTOR_BYTES, SectorClass, SectorCounts};
 use serde::{Deserialize, Serialize};
 
-use super::format::{classify, intact};
+use super::content::{Content, Seen};
+use super::lost::{Lost, Run};
 
 /// Parts of the map: as many as a wide terminal shows in a few lines.
 const CELLS: u64 = 256;
 const MIB: u64 = 1 << 20;
+/// Overwritten places of which it is kept whose data they hold: enough to find a period.
+const ALIASES: usize = 1024;
+/// Of so many one is kept at most: twice as many as there are sectors on any medium.
+const MOST_EVERY: u64 = 1 << 56;
+/// The same, of one chunk.
+const ALIASES_OF_CHUNK: usize = 4;
+
+/// A place that holds the data of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Alias {
+    /// Byte offset of the place.
+    pub(crate) at: u64,
+    /// Byte offset that its data were written for.
+    pub(crate) holds: u64,
+}
 
 /// What was found in a chunk, which lies in one cell of the map.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Found {
     pub(crate) counts: SectorCounts,
     pub(crate) first: Option<FirstError>,
-    /// Byte after the last lost sector.
-    pub(crate) last_lost_end: u64,
+    /// Sectors that hold what this check wrote there before.
+    pub(crate) stale: u64,
+    runs: Vec<Run>,
+    aliases: Vec<Alias>,
 }
 
 impl Found {
     /// Sorts whole sectors that belong at the byte `offset`.
-    pub(crate) fn sort(&mut self, data: &[u8], offset: u64) {
-        if intact(data, offset) {
+    pub(crate) fn sort(&mut self, content: &Content, data: &[u8], offset: u64) {
+        if content.intact(data, offset) {
             self.counts.add(SectorClass::Good, data.len() as u64 / SECTOR_BYTES);
             return;
         }
         let mut at = offset;
         for sector in data.chunks(SECTOR_BYTES as usize) {
-            let (class, holds) = classify(sector, at);
-            self.note(class, at, holds);
+            let seen = content.classify(sector, at);
+            self.stale += u64::from(seen == Seen::Stale);
+            let holds = if let Seen::Overwritten(holds) = seen { Some(holds) } else { None };
+            self.note(seen.class(), at, holds);
             at += SECTOR_BYTES;
         }
     }
@@ -40,16 +60,67 @@ impl Found {
         }
     }
 
+    /// What is lost in these parts could not be written: the medium erred.
+    pub(crate) fn refuse(&mut self, refused: &[(u64, u64)]) {
+        if self.runs.is_empty() || refused.is_empty() {
+            return;
+        }
+        let mut runs = Vec::with_capacity(self.runs.len());
+        for run in std::mem::take(&mut self.runs) {
+            let mut at = run.start;
+            for &(start, end) in refused.iter().filter(|(start, end)| *start < run.end && *end > run.start) {
+                let (start, end) = (start.max(at), end.min(run.end));
+                if at < start {
+                    runs.push(Run { start: at, end: start, class: run.class });
+                }
+                if start < end {
+                    runs.push(Run { start, end, class: SectorClass::Unreadable });
+                    self.counts.take(run.class, (end - start) / SECTOR_BYTES);
+                    self.counts.add(SectorClass::Unreadable, (end - start) / SECTOR_BYTES);
+                }
+                at = at.max(end);
+            }
+            if at < run.end {
+                runs.push(Run { start: at, end: run.end, class: run.class });
+            }
+        }
+        self.runs = runs;
+        if let (Some(first), Some(run)) = (&mut self.first, self.runs.first())
+            && run.start == first.offset_bytes
+            && run.class == SectorClass::Unreadable
+        {
+            *first = FirstError { offset_bytes: run.start, class: run.class, holds_offset_bytes: None };
+        }
+    }
+
     /// One sector of a class.
     pub(crate) fn note(&mut self, class: SectorClass, offset: u64, holds: Option<u64>) {
         self.counts.add(class, 1);
-        if class != SectorClass::Good {
-            self.last_lost_end = self.last_lost_end.max(offset + SECTOR_BYTES);
-            if self.first.as_ref().is_none_or(|first| first.offset_bytes > offset) {
-                self.first = Some(FirstError { offset_bytes: offset, class, holds_offset_bytes: holds });
+        if class == SectorClass::Good {
+            return;
+        }
+        if self.first.as_ref().is_none_or(|first| first.offset_bytes > offset) {
+            self.first = Some(FirstError { offset_bytes: offset, class, holds_offset_bytes: holds });
+        }
+        match self.runs.last_mut() {
+            Some(last) if last.end == offset && last.class == class => last.end += SECTOR_BYTES,
+            _ => self.runs.push(Run { start: offset, end: offset + SECTOR_BYTES, class }),
+        }
+        if let Some(holds) = holds {
+            let distance = |alias: &Alias| alias.at.wrapping_sub(alias.holds);
+            let alias = Alias { at: offset, holds };
+            let known = self.aliases.last().is_some_and(|last| distance(last) == distance(&alias));
+            if !known && self.aliases.len() < ALIASES_OF_CHUNK {
+                self.aliases.push(alias);
             }
         }
     }
+}
+
+/// Whether these are starts and ends in order, none beyond `end`.
+pub(super) fn are_parts(parts: &[(u64, u64)], end: u64) -> bool {
+    let ordered = parts.windows(2).all(|pair| pair[0].1 <= pair[1].0);
+    ordered && parts.iter().all(|(start, stop)| start < stop && *stop <= end)
 }
 
 /// All that was found.
@@ -58,20 +129,33 @@ pub(crate) struct Tally {
     cell_bytes: u64,
     pub(crate) counts: SectorCounts,
     pub(crate) first: Option<FirstError>,
-    pub(crate) last_lost_end: u64,
-    /// Good sectors since the last lost one, where chunks came in order.
-    pub(crate) good_since: u64,
     cells: Vec<SectorCounts>,
     area_bytes: u64,
+    /// What was read, as starts and ends.
+    tested: Vec<(u64, u64)>,
+    pub(crate) lost: Lost,
+    pub(crate) aliases: Vec<Alias>,
+    /// Of so many aliases one is kept.
+    alias_every: u64,
+    aliases_seen: u64,
 }
 
 impl Tally {
     /// Nothing found yet in an area of `area_bytes`.
     pub(crate) fn new(area_bytes: u64) -> Self {
         let (cell_bytes, cells) = Self::shape(area_bytes);
-        let cells = vec![SectorCounts::default(); cells];
-        let counts = SectorCounts::default();
-        Self { cell_bytes, counts, first: None, last_lost_end: 0, good_since: 0, cells, area_bytes }
+        Self {
+            cell_bytes,
+            counts: SectorCounts::default(),
+            first: None,
+            cells: vec![SectorCounts::default(); cells],
+            area_bytes,
+            tested: Vec::new(),
+            lost: Lost::default(),
+            aliases: Vec::new(),
+            alias_every: 1,
+            aliases_seen: 0,
+        }
     }
 
     /// Whether it can have been found on a medium of `whole_bytes`.
@@ -88,8 +172,11 @@ impl Tally {
             && (self.cell_bytes, self.cells.len()) == Self::shape(area)
             && self.cells.iter().all(fits)
             && sectors(&self.counts).is_some_and(|sectors| sectors <= area.div_ceil(SECTOR_BYTES))
-            && self.last_lost_end <= area.next_multiple_of(SECTOR_BYTES)
-            && self.good_since <= area.div_ceil(SECTOR_BYTES)
+            && are_parts(&self.tested, area.next_multiple_of(SECTOR_BYTES))
+            && self.lost.is_sound(area.next_multiple_of(SECTOR_BYTES))
+            && self.aliases.len() <= ALIASES
+            && self.aliases.iter().all(|alias| alias.at < area)
+            && (1..=MOST_EVERY).contains(&self.alias_every)
             && self.first.as_ref().is_none_or(|first| first.offset_bytes < area)
     }
 
@@ -101,16 +188,44 @@ impl Tally {
 
     /// Adds a chunk that begins at the byte `offset`.
     pub(crate) fn add(&mut self, offset: u64, found: &Found) {
+        let end = offset + found.counts.total() * SECTOR_BYTES;
+        match self.tested.last_mut() {
+            Some(last) if last.1 == offset => last.1 = end,
+            _ => self.tested.push((offset, end)),
+        }
+        self.merge(offset, found);
+    }
+
+    /// Adds what was found of a part, all of it good before, that was written and read again.
+    pub(crate) fn again(&mut self, offset: u64, found: &Found) {
+        let sectors = found.counts.total();
+        self.counts.good = self.counts.good.saturating_sub(sectors);
+        if let Some(cell) = self.cells.get_mut((offset / self.cell_bytes) as usize) {
+            cell.good = cell.good.saturating_sub(sectors);
+        }
+        self.merge(offset, found);
+    }
+
+    fn merge(&mut self, offset: u64, found: &Found) {
         self.counts.merge(&found.counts);
         if let Some(cell) = self.cells.get_mut((offset / self.cell_bytes) as usize) {
             cell.merge(&found.counts);
         }
-        self.last_lost_end = self.last_lost_end.max(found.last_lost_end);
-        let end = offset + found.counts.total() * SECTOR_BYTES;
-        self.good_since = match found.last_lost_end {
-            0 => self.good_since + found.counts.good,
-            lost_end => end.saturating_sub(lost_end) / SECTOR_BYTES,
-        };
+        found.runs.iter().for_each(|run| self.lost.add(*run));
+        for alias in &found.aliases {
+            self.aliases_seen += 1;
+            if self.aliases_seen.is_multiple_of(self.alias_every) {
+                self.aliases.push(*alias);
+            }
+            if self.aliases.len() >= ALIASES {
+                let mut index = 0;
+                self.aliases.retain(|_| {
+                    index += 1;
+                    index % 2 == 0
+                });
+                self.alias_every = self.alias_every.saturating_mul(2).min(MOST_EVERY);
+            }
+        }
         if let Some(first) = &found.first
             && self.first.as_ref().is_none_or(|known| known.offset_bytes > first.offset_bytes)
         {
@@ -118,54 +233,9 @@ impl Tally {
         }
     }
 
-    /// Start of the cell of the byte `offset`.
-    pub(crate) fn cell_start(&self, offset: u64) -> u64 {
-        offset / self.cell_bytes * self.cell_bytes
-    }
-
-    /// Starts and ends of the cells of which everything was read and is good.
-    pub(crate) fn good_cells(&self) -> impl Iterator<Item = (u64, u64)> {
-        let cells: Vec<(u64, u64)> = self
-            .map()
-            .into_iter()
-            .filter(|cell| cell.counts.good * SECTOR_BYTES == cell.bytes)
-            .map(|cell| (cell.offset_bytes, cell.offset_bytes + cell.bytes))
-            .collect();
-        cells.into_iter()
-    }
-
-    /// Forgets what was found from the byte `offset` on, the start of a cell.
-    pub(crate) fn forget_from(&mut self, offset: u64) {
-        self.cells
-            .iter_mut()
-            .skip((offset / self.cell_bytes) as usize)
-            .for_each(|cell| *cell = SectorCounts::default());
-        self.counts = SectorCounts::default();
-        self.cells.iter().for_each(|cell| self.counts.merge(cell));
-        self.first.take_if(|first| first.offset_bytes >= offset);
-        if self.last_lost_end > offset {
-            // Where in its cell the last loss before lies was not kept.
-            let lost = self.cells.iter().rposition(|cell| cell.lost() > 0);
-            self.last_lost_end = lost.map_or(0, |cell| (cell as u64 + 1) * self.cell_bytes);
-        }
-        self.good_since = (offset - self.last_lost_end) / SECTOR_BYTES;
-    }
-
-    /// Sectors of the dense run of losses at the end, with nothing but good ones after it: whole
-    /// cells of which at least the share `dense` is corrupted.
-    pub(crate) fn missing_at_end(&self, dense: f64) -> u64 {
-        let share = |cell: &SectorCounts| cell.corrupted as f64 / cell.total() as f64;
-        let read = self.cells.iter().rev().skip_while(|cell| cell.lost() == 0);
-        // In the last cell, good sectors may follow the losses.
-        let (mut missing, mut last) = (0, true);
-        for cell in read.filter(|cell| cell.total() > 0) {
-            if !last && share(cell) < dense {
-                break;
-            }
-            missing += cell.corrupted;
-            last = false;
-        }
-        missing
+    /// What was read, as starts and ends.
+    pub(crate) fn tested(&self) -> &[(u64, u64)] {
+        &self.tested
     }
 
     /// The map.
@@ -202,7 +272,7 @@ mod tests {
                     data[1024] ^= 1;
                     data[2048..2560].fill(0);
                     fill(&mut data[4096..4608], 99 * MIB);
-                    found.sort(&data, offset);
+                    found.sort(&Content::f3(), &data, offset);
                 }
                 _ => found.counts.add(SectorClass::Good, 2048),
             }
@@ -213,8 +283,13 @@ mod tests {
         assert_eq!(tally.counts, expected);
         let first = tally.first.clone().unwrap();
         assert_eq!((first.offset_bytes, first.class), (7 * MIB + 1024, SectorClass::Corrupted));
-        assert_eq!(tally.last_lost_end, 301 * MIB);
-        assert_eq!(tally.missing_at_end(0.9), 0, "what errs is not missing");
+        let runs: Vec<(u64, u64)> = tally.lost.runs().iter().map(|run| (run.start, run.end)).collect();
+        let at = 7 * MIB;
+        assert_eq!(
+            runs,
+            [(at + 1024, at + 1536), (at + 2048, at + 2560), (at + 4096, at + 4608), (300 * MIB, 301 * MIB)]
+        );
+        assert_eq!(tally.aliases, [Alias { at: at + 4096, holds: 99 * MIB }]);
         let map = tally.map();
         assert_eq!(map.iter().map(|cell| cell.bytes).sum::<u64>(), 600 * MIB);
         assert_eq!(map.iter().map(|cell| cell.counts.total()).sum::<u64>(), tally.counts.total());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use assay_core::outcome::{Failure, Outcome};
-use assay_core::units::capacity;
+use assay_core::units::Bytes;
 use assay_core::verification::{FakeKind, Method, Reach, SECTOR_BYTES, SectorClass, Verdict, Verification};
 use assay_engine::Control;
 
@@ -24,11 +24,15 @@ pub struct Quick {
     pub hang_after: Duration,
     /// Go past the page cache where the file system can.
     pub direct: bool,
+    /// Set space aside on a file system that the host itself lives on, too.
+    pub fill_system: bool,
+    /// Where records are kept: space of its file system is not set aside either.
+    pub store: Option<std::path::PathBuf>,
 }
 
 impl Default for Quick {
     fn default() -> Self {
-        Self { hang_after: Duration::from_secs(30), direct: true }
+        Self { hang_after: Duration::from_secs(30), direct: true, fill_system: false, store: None }
     }
 }
 
@@ -44,7 +48,8 @@ pub fn check(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Checked, VerifyError> {
     let start = Instant::now();
-    let plan = Plan::new(target, &Settings::default())?;
+    let (fill_system, store) = (quick.fill_system, quick.store.clone());
+    let plan = Plan::new(target, &Settings { fill_system, store, ..Settings::default() })?;
     let place = Place::take(&plan.handle)?;
     let own = place.own();
     let io = |source| VerifyError::io(&plan.directory, source);
@@ -115,7 +120,7 @@ pub fn check(
         }),
     };
     let left = removed.is_none().then(|| plan.directory.clone());
-    Ok(Checked { verification, outcome, left, refused_bytes: 0 })
+    Ok(Checked { verification, outcome, left, resumable: false, refused_bytes: 0 })
 }
 
 fn judge(probed: &Probed, complete: bool) -> (Verdict, Option<FakeKind>) {
@@ -146,7 +151,7 @@ fn sentence(
 ) -> String {
     let read = probed.classes.iter().flatten().count();
     let good = probed.classes.iter().flatten().filter(|(class, _)| *class == SectorClass::Good).count();
-    let places = format!("{read} places all over {}", capacity(plan.area_bytes));
+    let places = format!("{read} places all over {}", Bytes(plan.area_bytes));
     let mut text = match verdict {
         Verdict::Genuine => format!("genuine as far as a quick check can tell: {places} hold what was written"),
         Verdict::Fake => {

@@ -1,0 +1,331 @@
+//! The passes of a check, one after another.
+//!
+//! 1. The area is written. Of its beginning a little is read at once, so that the time that reading
+//!    will take is known.
+//! 2. All but the end is read.
+//! 3. Places all over that were found good are written again, to drive the end out of any cache.
+//! 4. The end is read, and then those places.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use assay_core::outcome::Failure;
+use assay_device::owned::OwnDir;
+
+use super::beneath::Beneath;
+use super::content::{Content, Format};
+use super::crowd;
+use super::extents::Extent;
+use super::pass::{self, Area, Ended, Halt, Moment, Save, extent, start_of};
+use super::place::failure_of;
+use super::plan::{Plan, Settings};
+use super::pool::{Pool, Task};
+use super::progress::Progress;
+use super::regions::Map;
+use super::state::State;
+use super::tally::Tally;
+use super::verdict::Rewritten;
+
+const MIB: u64 = 1 << 20;
+/// Writing is timed over this long, or this part of the area, before anything is said of the time it takes.
+const PILOT: Duration = Duration::from_millis(1500);
+const PILOT_PART: u64 = 16;
+/// Of what was written until then, this much is read to time that: a 64th of the area.
+const PILOT_READ_PART: u64 = 64;
+
+pub(super) struct Work<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) settings: &'a Settings,
+    pub(super) pool: &'a Pool,
+    pub(super) beneath: &'a Beneath,
+    /// The directory of assay's own, where the check is not only to read.
+    pub(super) own: Option<&'a Arc<OwnDir>>,
+    pub(super) state: &'a mut State,
+}
+
+/// What came of it.
+pub(super) struct Worked {
+    pub(super) tally: Tally,
+    /// `None` where nothing was to be written.
+    pub(super) write: Option<Ended>,
+    /// `None` where nothing could be read.
+    pub(super) read: Option<Ended>,
+    pub(super) rewritten: Option<Rewritten>,
+    pub(super) map: Option<Map>,
+    again_bytes: u64,
+}
+
+impl Worked {
+    /// Why it ended early.
+    pub(super) fn halt(&self) -> Option<&Halt> {
+        match (&self.write, &self.read) {
+            (Some(Ended { halt: Some(halt), .. }), _) if !matches!(halt, Halt::Full) => Some(halt),
+            (_, Some(Ended { halt, .. })) => halt.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Bytes written in all.
+    pub(super) fn written_bytes(&self) -> u64 {
+        self.write.as_ref().map_or(0, |ended| ended.pass.bytes) + self.again_bytes
+    }
+}
+
+impl Work<'_> {
+    pub(super) fn run(mut self, progress: &mut dyn FnMut(Progress)) -> Worked {
+        let write = self.write(progress);
+        let upto = self.readable(write.as_ref());
+        let (from, tally) = self.state.read.take().unwrap_or_else(|| (0, Tally::new(extent(&self.plan.files))));
+        let mut done = Worked { tally, write, read: None, rewritten: None, map: None, again_bytes: 0 };
+        let files = self.plan.files.clone();
+        if upto == 0 || files.is_empty() {
+            return done;
+        }
+        done.map = self.map(&files, upto);
+        let (content, until_first_error) = (self.content(), self.settings.until_first_error);
+        let area = Area { from, upto, until_first_error, ..Area::all(&files, &content) };
+        let whole = self.own.is_some() && done.write.as_ref().is_none_or(|w| matches!(w.halt, None | Some(Halt::Full)));
+        if !whole {
+            done.read = Some(self.read(area, &mut done.tally, progress));
+            return done;
+        }
+        let boundary = crowd::boundary(upto.min(extent(&files)), self.settings.cache_bytes);
+        let mut read = self.read(Area { upto: boundary, ..area }, &mut done.tally, progress);
+        if read.halt.is_none() {
+            match self.end(Area { from: from.max(boundary), ..area }, boundary, &mut done, progress) {
+                Ok(end) => {
+                    read.pass.bytes += end.pass.bytes;
+                    read.pass.elapsed_ns += end.pass.elapsed_ns;
+                    read.pass.speed.extend(end.pass.speed);
+                    read.halt = end.halt;
+                }
+                Err(halt) => read.halt = Some(halt),
+            }
+        }
+        done.read = Some(read);
+        done
+    }
+
+    fn content(&self) -> Arc<Content> {
+        Arc::new(self.state.content.clone())
+    }
+
+    /// `None` where nothing is to be written.
+    fn write(&mut self, progress: &mut dyn FnMut(Progress)) -> Option<Ended> {
+        if self.own.is_none() || self.state.written_bytes >= self.plan.area_bytes {
+            return None;
+        }
+        let content = self.content();
+        let all = extent(&self.plan.files);
+        let until_first_error = self.settings.until_first_error;
+        let area = Area { from: self.state.written_bytes, until_first_error, ..Area::all(&self.plan.files, &content) };
+        let timed = self.timed(area, all);
+        let (mut ended, then_seconds) = match timed {
+            Ok((ended, seconds)) => (Some(ended), seconds),
+            Err(ended) => return Some(self.written(ended)),
+        };
+        let from = self.state.written_bytes;
+        if from < all {
+            let rest = self.pass(Area { from, then_seconds, ..area }, progress);
+            ended = Some(match ended.filter(|first| first.pass.bytes > 0) {
+                Some(first) => joined(first, rest),
+                None => rest,
+            });
+        }
+        ended.map(|ended| self.written(ended))
+    }
+
+    fn written(&mut self, ended: Ended) -> Ended {
+        self.state.refuse(&ended.refused);
+        if matches!(ended.halt, Some(Halt::Full)) {
+            self.state.area_bytes = ended.upto;
+        }
+        ended
+    }
+
+    fn pass(&mut self, area: Area, progress: &mut dyn FnMut(Progress)) -> Ended {
+        let Self { own, settings, pool, state, .. } = self;
+        let mut timer = Timer::new(settings.save_every);
+        pass::write(pool, area, progress, &mut |upto, moment| {
+            state.written_bytes = upto;
+            own.filter(|_| timer.is_due(moment)).map(|own| save(own, state))
+        })
+    }
+
+    /// Writes the beginning and reads some of it, and gives how long reading all will take in seconds.
+    ///
+    /// # Errors
+    /// What was written, where that ended early.
+    fn timed(&mut self, area: Area, all: u64) -> Result<(Ended, Option<f64>), Ended> {
+        let (start, begin) = (Instant::now(), area.from);
+        let mut ended = Ended { pass: Default::default(), upto: begin, refused: Vec::new(), halt: None };
+        let mut step = 4 * MIB;
+        while self.state.written_bytes.max(begin) - begin < (all - begin) / PILOT_PART && start.elapsed() < PILOT {
+            let from = self.state.written_bytes.max(begin);
+            let next = self.pass(Area { from, upto: from + step, ..area }, &mut |_| {});
+            ended = if ended.pass.bytes > 0 { joined(ended, next) } else { next };
+            if ended.halt.is_some() {
+                return Err(ended);
+            }
+            step *= 2;
+        }
+        let written = ended.upto - begin;
+        if written == 0 || self.settle().is_err() {
+            return Ok((ended, None));
+        }
+        let (mut tally, start) = (Tally::new(all), Instant::now());
+        let upto = begin + written.min((all / PILOT_READ_PART).next_multiple_of(MIB));
+        let read = pass::read(self.pool, Area { upto, ..area }, &[], &mut tally, &mut |_| {}, &mut |_, _, _| None);
+        let rate = read.pass.bytes as f64 / start.elapsed().as_secs_f64().max(1e-9);
+        let seconds = (read.halt.is_none() && rate > 0.0).then(|| all as f64 / rate);
+        Ok((ended, seconds))
+    }
+
+    /// Up to where it makes sense to read what was written.
+    fn readable(&self, written: Option<&Ended>) -> u64 {
+        match written.and_then(|ended| ended.halt.as_ref().map(|halt| (halt, ended.upto))) {
+            None => u64::MAX,
+            Some((Halt::Full | Halt::FirstError, upto)) => upto,
+            // What is durable can be read though it turned read-only, or the file system failed, as
+            // it does where later laps of a fake lie on its tables.
+            Some((Halt::Failed(error), upto)) if failure_of(error) != Failure::Disappeared => upto,
+            Some(_) => 0,
+        }
+    }
+
+    fn read(&mut self, area: Area, tally: &mut Tally, progress: &mut dyn FnMut(Progress)) -> Ended {
+        if let Err(halt) = self.settle() {
+            return Ended { pass: Default::default(), upto: area.from, refused: Vec::new(), halt: Some(halt) };
+        }
+        let Self { settings, pool, state, own, .. } = self;
+        let mut timer = Timer::new(settings.save_every);
+        let refused = state.refused.clone();
+        pass::read(pool, area, &refused, tally, progress, &mut |upto, tally, moment| {
+            own.filter(|_| timer.is_due(moment)).map(|own| {
+                state.read = Some((upto, tally.clone()));
+                save(own, state)
+            })
+        })
+    }
+
+    /// Drives the end out of caches, and reads it and what drove it out.
+    fn end(
+        &mut self,
+        tail: Area,
+        boundary: u64,
+        done: &mut Worked,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Ended, Halt> {
+        let before = self.content();
+        let places = crowd::places(&done.tally, boundary, self.settings.cache_bytes, &before);
+        let generation = before.generations() + 1;
+        places.iter().for_each(|place| self.state.content.rewrite(*place, generation));
+        self.remember(done)?;
+        let again = self.content();
+        let written = match crowd::write(self.pool, tail.files, &places, &again) {
+            // A file system that never writes in place has no room for this.
+            Err(Halt::Full) => None,
+            other => Some(other?),
+        };
+        let bytes = written.as_ref().map_or(0, |(bytes, _)| *bytes);
+        done.again_bytes += bytes;
+        let end = self.read(tail, &mut done.tally, progress);
+        let Some((_, refused)) = written.filter(|(bytes, _)| *bytes > 0 && end.halt.is_none()) else {
+            return Ok(end);
+        };
+        self.settle()?;
+        let found = crowd::read(self.pool, tail.files, &places, &again, &refused, &mut done.tally)?;
+        self.state.refuse(&refused);
+        let mut stale = found.stale;
+        if before.format() == Format::F3 {
+            self.state.content.undo_rewriting();
+            let content = self.content();
+            let kept = crowd::places(&done.tally, boundary, u64::MAX, &before);
+            let kept: Vec<u64> = places.into_iter().filter(|place| kept.binary_search(place).is_ok()).collect();
+            let (bytes, refused) = crowd::write(self.pool, tail.files, &kept, &content)?;
+            done.again_bytes += bytes;
+            self.settle()?;
+            stale += crowd::read(self.pool, tail.files, &kept, &content, &refused, &mut done.tally)?.stale;
+        }
+        done.rewritten = Some(Rewritten { bytes, sectors: found.counts.total(), stale });
+        self.remember(done)?;
+        Ok(end)
+    }
+
+    /// Saves that everything before the end was read.
+    fn remember(&mut self, done: &Worked) -> Result<(), Halt> {
+        let upto = done.tally.tested().last().map_or(0, |(_, end)| *end);
+        self.state.read = Some((upto, done.tally.clone()));
+        match self.own {
+            Some(own) => self.pool.run(save(own, self.state)).map_err(Halt::from).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes durable and forgets what a driver keeps in the host's memory.
+    fn settle(&self) -> Result<(), Halt> {
+        match self.beneath.settle() {
+            Ok(Some(work)) => self.pool.run(work)?.map_err(Halt::Failed),
+            Ok(None) => Ok(()),
+            Err(error) => Err(Halt::Failed(error)),
+        }
+    }
+
+    /// Where the files lie, up to the byte `upto` of the area.
+    fn map(&self, files: &[(u64, u64)], upto: u64) -> Option<Map> {
+        let device_bytes = self.plan.device_bytes?;
+        let mut all = Vec::new();
+        for &(number, bytes) in files.iter().filter(|(number, _)| start_of(*number) < upto) {
+            let piece = pass::piece(self.pool, Task::Open { number }).ok()?;
+            let (sender, receiver) = std::sync::mpsc::channel();
+            let asked = self.pool.run(move || {
+                let _ = sender.send(piece.extents(bytes));
+                Ok(())
+            });
+            asked.ok()?.ok()?;
+            let extents = receiver.try_recv().ok().flatten()?;
+            all.extend(extents.into_iter().map(|part| Extent { offset: part.offset + start_of(number), ..part }));
+        }
+        Map::new(all, device_bytes)
+    }
+}
+
+/// Two passes, one after another, as one.
+fn joined(first: Ended, second: Ended) -> Ended {
+    let mut pass = first.pass;
+    pass.bytes += second.pass.bytes;
+    pass.elapsed_ns += second.pass.elapsed_ns;
+    pass.speed.extend(second.pass.speed);
+    let mut refused = first.refused;
+    refused.extend(second.refused);
+    Ended { pass, upto: second.upto, refused, halt: second.halt }
+}
+
+/// When progress is saved.
+struct Timer {
+    every: Duration,
+    last: Instant,
+}
+
+impl Timer {
+    fn new(every: Duration) -> Self {
+        Self { every, last: Instant::now() }
+    }
+
+    fn is_due(&mut self, moment: Moment) -> bool {
+        let due = moment == Moment::End || self.last.elapsed() >= self.every;
+        if due {
+            self.last = Instant::now();
+        }
+        due
+    }
+}
+
+/// What saves the state on the medium. That it cannot be saved costs a resumption, and no check.
+pub(super) fn save(own: &Arc<OwnDir>, state: &State) -> Save {
+    let (state, own) = (state.clone(), Arc::clone(own));
+    Box::new(move || {
+        let _ = state.save(&own);
+        Ok(())
+    })
+}

@@ -1,0 +1,198 @@
+//! The full check of media that lie or fail, as real devices with real file systems.
+//!
+//! Sizes are smaller than those of the media that were sold, with the same proportions, and caches as
+//! large as the check assumes them. The media themselves take minutes:
+//! `ASSAY_MOUNTED_ALL=1 cargo test -p assay-verify --test mounted -- --nocapture`.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+use assay_core::verification::{FakeKind, Verdict, Verification};
+use assay_engine::Control;
+use assay_lab::media::catalogue;
+use assay_lab::media::{Accounting, Cache, Failure, MediumSpec, Pool, SharedMedium, WhenFull};
+use assay_lab::{FakeCard, FileSystem, Lab, Missing, Mount, skip};
+use assay_verify::files::{Checked, Format, Plan, Settings, check};
+
+const MIB: u64 = 1 << 20;
+
+macro_rules! lab {
+    ($test:expr, $made:expr) => {
+        match $made {
+            Ok(made) => made,
+            Err(missing) => return skip($test, &missing),
+        }
+    };
+}
+
+/// A medium with a file system on it. Dropped in order: the mount before the device.
+struct Real {
+    mount: Mount,
+    _card: FakeCard,
+    medium: SharedMedium,
+    _directory: tempfile::TempDir,
+}
+
+fn real(spec: MediumSpec, file_system: FileSystem) -> Result<Real, Missing> {
+    let medium = SharedMedium::new(spec.blank().build().unwrap());
+    let card = FakeCard::new(medium.clone())?;
+    let directory = tempfile::tempdir().unwrap();
+    let mount = Mount::make(file_system, card.path(), &directory.path().join("mnt"))?;
+    Ok(Real { mount, _card: card, medium, _directory: directory })
+}
+
+fn checked(real: &Real, settings: &Settings) -> Checked {
+    let plan = Plan::new(real.mount.path(), settings).unwrap();
+    check(&plan, settings, &Control::default(), &mut |_| {}).unwrap()
+}
+
+fn caches(mib: u64) -> Settings {
+    Settings { cache_bytes: mib * MIB, ..Settings::default() }
+}
+
+/// Whether the size is what the medium has, or lies in the interval that is stated.
+#[track_caller]
+fn assert_size(found: &Verification, real: u64) {
+    let within = match (found.real_bytes, found.real_low_bytes, found.real_high_bytes) {
+        (Some(bytes), ..) => bytes == real,
+        (None, Some(low), Some(high)) => (low..=high).contains(&real),
+        _ => false,
+    };
+    assert!(
+        within,
+        "{real}: {:?} {:?} {:?}, {}",
+        found.real_bytes, found.real_low_bytes, found.real_high_bytes, found.sentence
+    );
+}
+
+/// Of a file that lies in any order on the device, the end of the real part is found, whatever the cache hides.
+#[test]
+fn a_limbo_is_told_by_its_addresses_behind_any_file_system() {
+    const TEST: &str = "a_limbo_is_told_by_its_addresses_behind_any_file_system";
+    let _lab = lab!(TEST, Lab::enter());
+    for (file_system, announced, kept, cache) in [
+        (FileSystem::Ext4, 300, 100, 1),
+        (FileSystem::Ext4, 300, 100, 32),
+        (FileSystem::Ext2, 128, 100, 16),
+        // Nearly genuine: less is missing than the cache holds together with what the file system keeps.
+        (FileSystem::Ext4, 256, 250, 8),
+        (FileSystem::Xfs, 320, 297, 16),
+    ] {
+        let what = format!("{file_system:?} {kept} of {announced} MiB, cache of {cache} MiB");
+        let spec = MediumSpec::limbo(announced * MIB, kept * MIB).with_cache(Cache::of(cache * MIB));
+        let medium = match real(spec, file_system) {
+            Ok(medium) => medium,
+            Err(missing) => {
+                skip(TEST, &Missing(format!("{what}: {missing}")));
+                continue;
+            }
+        };
+        let found = checked(&medium, &caches(cache.max(8))).verification;
+        println!("{what}: {}", found.sentence);
+        assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Limbo)), "{what}: {}", found.sentence);
+        assert_eq!(found.announced_bytes, announced * MIB, "{what}");
+        assert_size(&found, kept * MIB);
+        assert!(
+            found.holds.iter().all(|part| part.offset_bytes + part.bytes <= kept * MIB),
+            "{what}: {:?}",
+            found.holds
+        );
+    }
+}
+
+/// A cache as large as the check assumes is driven out; without that, the end of a fake looks genuine.
+#[test]
+fn a_fake_that_lacks_no_more_than_its_cache_shows_is_found() {
+    const TEST: &str = "a_fake_that_lacks_no_more_than_its_cache_shows_is_found";
+    let _lab = lab!(TEST, Lab::enter());
+    let spec = MediumSpec::limbo(192 * MIB, 180 * MIB).with_cache(Cache::of(32 * MIB));
+    let medium = lab!(TEST, real(spec, FileSystem::Ext2));
+    let found = checked(&medium, &caches(32)).verification;
+    assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Limbo)), "{}", found.sentence);
+    assert_size(&found, 180 * MIB);
+    assert_eq!(found.reach.unwrap().caches_up_to_bytes, Some(32 * MIB));
+}
+
+/// Memory that is allocated as it is written, also one that what compresses costs nothing.
+#[test]
+fn thin_and_compressing_media_are_used_up() {
+    const TEST: &str = "thin_and_compressing_media_are_used_up";
+    let _lab = lab!(TEST, Lab::enter());
+    for accounting in [Accounting::Units { unit_bytes: MIB, zeros_are_free: false }, Accounting::Compressed] {
+        let pool = Some(Pool { bytes: 50 * MIB, accounting, when_full: WhenFull::Drops });
+        let medium = lab!(TEST, real(MediumSpec { pool, ..MediumSpec::genuine(200 * MIB) }, FileSystem::Ext4));
+        let found = checked(&medium, &caches(8)).verification;
+        println!("{accounting:?}: {}", found.sentence);
+        assert_eq!(found.verdict, Verdict::Fake, "{accounting:?}: {}", found.sentence);
+        // The file system took some of the pool before, and lies between.
+        let real = found.real_bytes.or(found.real_high_bytes).unwrap();
+        assert!((25 * MIB..=70 * MIB).contains(&real), "{accounting:?}: {real}");
+    }
+}
+
+/// What an earlier check left passes for nothing, in either format.
+#[test]
+fn writes_that_are_dropped_since_an_earlier_check_are_missed() {
+    const TEST: &str = "writes_that_are_dropped_since_an_earlier_check_are_missed";
+    let _lab = lab!(TEST, Lab::enter());
+    for format in [Format::Salted, Format::F3] {
+        let medium = lab!(TEST, real(MediumSpec::genuine(96 * MIB), FileSystem::Ext2));
+        let settings = Settings { format, ..caches(8) };
+        let before = checked(&medium, &settings).verification;
+        assert_eq!(before.verdict, Verdict::Genuine, "{format:?}: {}", before.sentence);
+        medium.medium.fail(Failure::DropsWrites);
+        let after = checked(&medium, &settings).verification;
+        println!("{format:?}: {}", after.sentence);
+        assert_eq!(after.verdict, Verdict::Failed, "{format:?}: {}", after.sentence);
+    }
+}
+
+/// Every file system of the lab, with the reach that the verdict states.
+#[test]
+fn genuine_media_are_genuine_on_every_file_system() {
+    const TEST: &str = "genuine_media_are_genuine_on_every_file_system";
+    let _lab = lab!(TEST, Lab::enter());
+    for (file_system, mib) in
+        [(FileSystem::Ext2, 96), (FileSystem::Ext4, 96), (FileSystem::Xfs, 320), (FileSystem::Exfat, 96)]
+    {
+        let medium = match real(MediumSpec::genuine(mib * MIB).with_cache(Cache::of(4 * MIB)), file_system) {
+            Ok(medium) => medium,
+            Err(missing) => {
+                skip(TEST, &Missing(format!("{file_system:?}: {missing}")));
+                continue;
+            }
+        };
+        let found = checked(&medium, &caches(8)).verification;
+        println!("{file_system:?}: {}", found.sentence);
+        assert_eq!(found.verdict, Verdict::Genuine, "{file_system:?}: {}", found.sentence);
+        let reach = found.reach.unwrap();
+        assert!(reach.thin_excluded && reach.caches_up_to_bytes == Some(8 * MIB), "{file_system:?}: {reach:?}");
+    }
+}
+
+/// A driver in a program keeps data of the device in memory; they are fetched from the medium again.
+#[test]
+fn a_driver_that_keeps_data_in_memory_answers_for_no_fake() {
+    const TEST: &str = "a_driver_that_keeps_data_in_memory_answers_for_no_fake";
+    let _lab = lab!(TEST, Lab::enter());
+    let medium = lab!(TEST, real(MediumSpec::limbo(128 * MIB, 64 * MIB), FileSystem::Exfat));
+    let found = checked(&medium, &caches(8)).verification;
+    assert_eq!(found.verdict, Verdict::Fake, "{}", found.sentence);
+    // Such a driver does not tell where a file lies: sizes are those of the free space.
+    assert!(found.real_bytes.unwrap().abs_diff(64 * MIB) < 8 * MIB, "{}", found.sentence);
+}
+
+/// The media that earlier checks were seen to judge wrongly, at their sizes.
+#[test]
+fn the_rows_of_the_catalogue_are_judged() {
+    const TEST: &str = "the_rows_of_the_catalogue_are_judged";
+    if std::env::var_os("ASSAY_MOUNTED_ALL").is_none() {
+        return;
+    }
+    let _lab = lab!(TEST, Lab::enter());
+    for (named, file_system) in catalogue::mounted() {
+        let medium = lab!(TEST, real(named.spec, file_system));
+        let found = checked(&medium, &Settings::default()).verification;
+        println!("{:<50} {}", named.name, found.sentence);
+        let expected = if named.name.starts_with("genuine") { Verdict::Genuine } else { Verdict::Fake };
+        assert_eq!(found.verdict, expected, "{}: {}", named.name, found.sentence);
+    }
+}
