@@ -38,7 +38,7 @@ pub(crate) use compare::CompareArgs;
 pub(crate) use plan::{FigureArg, NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 pub(crate) use rank::RankArgs;
 pub(crate) use report::{FormatArg, PictureArg, ReportArgs};
-pub(crate) use verify::VerifyArgs;
+pub(crate) use verify::{ContentArg, VerifyArgs};
 
 #[derive(Debug, Parser)]
 #[command(name = "assay", version, propagate_version = true, after_help = OVERVIEW)]

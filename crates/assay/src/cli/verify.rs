@@ -55,6 +55,19 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "SIZE")]
     pub(crate) limit: Option<Bytes>,
 
+    /// Format of the files: salted, which no earlier check and no compression answers for, or f3, which f3read
+    /// and H2testw read
+    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with_all = ["quick", "restore", "resume", "only"])]
+    pub(crate) format: Option<ContentArg>,
+
+    /// A cache of the medium up to this size hides nothing; 64MiB unless said
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) cache: Option<Bytes>,
+
+    /// Fill the file system of /, /home, /var, of swap files or of assay's own records, too
+    #[arg(long, conflicts_with_all = ["restore", "only"])]
+    pub(crate) fill_system: bool,
+
     /// End at the first place whose data are lost
     #[arg(long, value_enum, value_name = "WHEN")]
     pub(crate) until: Option<UntilArg>,
@@ -88,6 +101,14 @@ pub(crate) struct VerifyArgs {
 pub(crate) enum OnlyArg {
     /// Only read files that are there
     Read,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ContentArg {
+    /// Of this check alone
+    Salted,
+    /// The sequence of f3 and H2testw
+    F3,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -7,26 +7,34 @@ use assay_core::finding::Finding;
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, rate, span};
 use assay_engine::Control;
-use assay_verify::files::{self, Checked, Phase, Plan, Progress, Settings};
+use assay_verify::files::{self, Checked, Format, Phase, Plan, Progress, Settings};
 use assay_verify::quick;
 
 use super::paper::Paper;
-use crate::cli::VerifyArgs;
+use crate::cli::{ContentArg, VerifyArgs};
 use crate::failure::Failure;
 use crate::leftovers::{self, Does};
-use crate::output;
+use crate::output::{self, shown};
 use crate::progress::Status;
 use crate::signals;
 
 pub(super) fn full(args: &VerifyArgs) -> Result<Exit, Failure> {
+    let usual = Settings::default();
     let settings = Settings {
         keep: args.keep,
         only_read: args.only.is_some(),
+        format: match args.format {
+            Some(ContentArg::F3) => Format::F3,
+            Some(ContentArg::Salted) | None => Format::Salted,
+        },
+        cache_bytes: args.cache.map_or(usual.cache_bytes, |cache| cache.0),
+        fill_system: args.fill_system,
+        store: crate::state::directory().ok(),
         limit_bytes: args.limit.map(|limit| limit.0),
         until_first_error: args.until.is_some(),
         resume: args.resume,
         hang_after: args.hang_after,
-        ..Settings::default()
+        ..usual
     };
     let (paper, _) = Paper::begin(args, "fill and check")?;
     tell_left(args);
@@ -37,14 +45,23 @@ pub(super) fn full(args: &VerifyArgs) -> Result<Exit, Failure> {
     let control = Control::default();
     signals::stop_on_signals(&control)?;
     let mut status = Status::new(args.quiet);
-    let start = Instant::now();
-    let checked = files::check(&plan, &settings, &control, &mut |progress| status.show(|| line(&progress)))?;
+    let (start, mut announced) = (Instant::now(), false);
+    let checked = files::check(&plan, &settings, &control, &mut |progress| {
+        // Said once, as soon as the speed of both directions is known.
+        if let Some(left) = progress.whole_remaining.filter(|_| !announced && progress.phase == Phase::Write) {
+            announced = true;
+            let all = start.elapsed() + left;
+            status.say(&format!("takes about {} in all, at the speed of its beginning", about(all)));
+        }
+        status.show(|| line(&progress));
+    })?;
     drop(status);
     told(args, paper, checked, start.elapsed())
 }
 
 pub(super) fn quick(args: &VerifyArgs) -> Result<Exit, Failure> {
-    let how = quick::Quick { hang_after: args.hang_after, ..quick::Quick::default() };
+    let (fill_system, store) = (args.fill_system, crate::state::directory().ok());
+    let how = quick::Quick { hang_after: args.hang_after, fill_system, store, ..quick::Quick::default() };
     let (paper, _) = Paper::begin(args, "quick check")?;
     let control = Control::default();
     signals::stop_on_signals(&control)?;
@@ -74,9 +91,23 @@ fn told(args: &VerifyArgs, paper: Paper, checked: Checked, elapsed: Duration) ->
         && !args.keep
         && args.only.is_none()
     {
-        findings.push(Finding::CheckUnfinished { path: harmless(&left.to_string_lossy()) });
+        if checked.resumable {
+            findings.push(Finding::CheckUnfinished { path: harmless(&left.to_string_lossy()) });
+        } else {
+            output::tell(&format!(
+                "files of the check are left in {}; assay verify --remove {} removes them",
+                shown(left),
+                shown(&args.target)
+            ));
+        }
     }
     paper.finish(args, checked.verification, checked.outcome, findings, elapsed)
+}
+
+/// In whole minutes, or seconds where it is short.
+fn about(time: Duration) -> String {
+    let seconds = time.as_secs().max(1);
+    span(Duration::from_secs(if seconds < 90 { seconds } else { seconds.div_ceil(60) * 60 }))
 }
 
 fn line(progress: &Progress) -> String {
@@ -84,18 +115,59 @@ fn line(progress: &Progress) -> String {
         Phase::Write => "writing",
         Phase::Read => "reading",
     };
-    let share = progress.done_bytes as f64 / progress.total_bytes.max(1) as f64 * 100.0;
+    let (done, total) = (Bytes(progress.done_bytes), Bytes(progress.total_bytes));
+    let share = progress.done_bytes as f64 / progress.total_bytes.max(1) as f64;
     let mut line = format!(
-        "{phase} {} of {}  {share:.0} %  {}",
-        Bytes(progress.done_bytes),
-        Bytes(progress.total_bytes),
+        "{phase} {} {:.0} %  {done} of {total}  {}",
+        bar(share),
+        share * 100.0,
         rate(progress.bytes_per_second)
     );
-    if let Some(left) = progress.remaining {
+    if let Some(left) = progress.whole_remaining.or(progress.remaining) {
         line += &format!("  {} left", span(Duration::from_secs(left.as_secs())));
     }
-    if progress.lost_sectors > 0 {
-        line += &format!("  {} sectors lost", progress.lost_sectors);
-    }
+    line += &match (progress.lost_sectors, progress.phase) {
+        (0, Phase::Write) => String::new(),
+        (0, Phase::Read) => format!("  nothing found so far in {done} of {total}"),
+        (lost, Phase::Write) => format!("  {lost} sectors could not be written"),
+        (lost, Phase::Read) => format!("  {lost} sectors lost"),
+    };
     line
+}
+
+/// Columns of the bar.
+const COLUMNS: usize = 16;
+
+fn bar(share: f64) -> String {
+    let full = (share * COLUMNS as f64) as usize;
+    (0..COLUMNS).map(|column| if column < full { '#' } else { '.' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_how_far_how_fast_how_long_and_what_was_found() {
+        let mut progress = Progress {
+            phase: Phase::Read,
+            done_bytes: 1 << 30,
+            total_bytes: 4 << 30,
+            bytes_per_second: 20e6,
+            remaining: Some(Duration::from_secs(160)),
+            whole_remaining: None,
+            lost_sectors: 0,
+        };
+        let reading = line(&progress);
+        for words in
+            ["reading ####............ 25 %", "20.0 MB/s", "2 min 40 s left", "nothing found so far in 1 GiB of 4 GiB"]
+        {
+            assert!(reading.contains(words), "{words}: {reading}");
+        }
+        progress.lost_sectors = 7;
+        assert!(line(&progress).contains("7 sectors lost") && !line(&progress).contains("nothing found"));
+        progress.phase = Phase::Write;
+        assert!(line(&progress).contains("7 sectors could not be written"));
+        assert_eq!(about(Duration::from_secs(7200 - 59)), about(Duration::from_secs(7200)));
+    }
 }
