@@ -41,6 +41,16 @@ pub(crate) fn keeper_at_any_rate() -> Result<Keeper, Failure> {
     Ok(Keeper::with(None, Spool::in_directory(&directory()?)))
 }
 
+/// The store before a run, and whether that is locked even for readers: the run then keeps its record
+/// in the spool, unless it is to go on with one that has to be read.
+pub(crate) fn before_a_run(resume: bool) -> Result<(Option<SqliteStore>, bool), Failure> {
+    match SqliteStore::open_existing(&directory()?) {
+        Err(StoreError::Locked { .. }) if !resume => Ok((None, true)),
+        Err(error) => Err(error.into()),
+        Ok(_) => Ok((existing()?, false)),
+    }
+}
+
 /// The store as it is; none where there is none yet.
 pub(crate) fn existing() -> Result<Option<SqliteStore>, Failure> {
     existing_in(&directory()?)
@@ -172,6 +182,11 @@ pub(crate) fn redactor_of(store: Option<&mut SqliteStore>) -> Result<Redactor, F
         None => random_key()?,
     };
     Ok(Redactor::with_key(key))
+}
+
+/// The same at the end of long work, whose result is shown whatever is wrong with the store.
+pub(crate) fn redactor_at_any_rate(store: Option<&mut SqliteStore>) -> Result<Redactor, Failure> {
+    redactor_of(store).or_else(|_| redactor_of(None))
 }
 
 fn random_key() -> Result<[u8; 32], Failure> {

@@ -227,18 +227,21 @@ fn torn_and_hostile_files_of_the_spool_are_told_and_left() {
     fs::remove_file(&file).unwrap();
     drop(other);
     let secret = place.file("secret", "not for the store");
-    let named = |number: u32| spool(&place).join(format!("aaaaaaaaaa-{number:016x}.spool"));
+    let id = file.file_name().unwrap().to_str().unwrap().split_once('-').unwrap().0.to_owned();
+    let named = |number: u32| spool(&place).join(format!("{id}-{number:016x}.spool"));
     fs::write(named(1), &whole[..whole.len() / 2]).unwrap();
     let mut flipped = whole.clone();
-    let last = flipped.len() - 10;
-    flipped[last] ^= 1;
+    // One digit of a figure: still a record.
+    let figure = b"\"written_bytes\":";
+    let at = flipped.windows(figure.len()).position(|bytes| bytes == figure).unwrap() + figure.len();
+    flipped[at] ^= 1;
     fs::write(named(2), &flipped).unwrap();
     symlink(&secret, named(3)).unwrap();
     symlink("/dev/zero", named(4)).unwrap();
     assert!(std::process::Command::new("mkfifo").arg(named(5)).status().unwrap().success());
     fs::create_dir(named(6)).unwrap();
     fs::hard_link(&secret, named(7)).unwrap();
-    fs::write(named(8), &whole).unwrap(); // under the name of another record
+    fs::write(spool(&place).join(format!("aaaaaaaaaa-{:016x}.spool", 8)), &whole).unwrap();
     fs::File::create(named(9)).unwrap().set_len(1 << 40).unwrap();
     fs::write(named(10), "").unwrap();
     let mut count = 10;
@@ -252,6 +255,18 @@ fn torn_and_hostile_files_of_the_spool_are_told_and_left() {
     assert_eq!(serde_json::from_str::<serde_json::Value>(&done.stdout).unwrap().as_array().unwrap().len(), 1);
     let told = done.stderr.lines().filter(|line| line.contains("cannot be taken into the store")).count();
     assert_eq!(told, count, "{}", done.stderr);
+    let reasons = [
+        ("it is not whole", 2),
+        ("it is no regular file", 4),
+        ("it has another name too", 1),
+        ("its name is not that of its record", 1),
+        ("it is too long", 1),
+        ("it has no second line", 1),
+        ("it belongs to another user", count - 10),
+    ];
+    for (reason, times) in reasons {
+        assert_eq!(done.stderr.matches(reason).count(), times, "{reason}: {}", done.stderr);
+    }
     assert_eq!(waiting(&place).len(), count, "nothing is removed that is not whole");
     assert_eq!(fs::read_to_string(&secret).unwrap(), "not for the store");
 }
@@ -320,14 +335,17 @@ fn a_unit_without_identity_is_no_other_unit() {
     assert!(!done.succeeds().stdout.contains("measured  "), "{}", done.stdout);
 }
 
-/// A wait of the tests' own, so that none hangs.
+/// Locked for readers too, as a store on a shared file system is, or one that another program opened so.
 #[test]
-fn a_run_begun_while_the_store_is_locked_waits_a_while_and_measures() {
+fn a_run_begun_while_the_store_cannot_even_be_read_waits_a_while_and_measures() {
     let place = Place::new();
     place.measured();
-    let other = lock(&place);
+    let other = Connection::open(place.store()).unwrap();
+    other.execute_batch("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE").unwrap();
     let done = run(place.assay(["run", "--quiet", "--suite", "tiny.toml", "medium"]));
     assert!(done.measures().elapsed < Duration::from_secs(30), "{:?}", done.elapsed);
+    assert!(done.stdout.contains("the record is not in the store"), "{}", done.stdout);
+    run(place.assay(["run", "--quiet", "--resume", "medium"])).refuses(4, &["is locked"]);
     drop(other);
     assert_eq!(place.json(["list", "--json"]).as_array().unwrap().len(), 2);
 }

@@ -34,7 +34,7 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
         state::check_writable(path)?;
     }
     // The store is made when it is certain that there will be a record.
-    let mut existing = if args.no_save { None } else { state::existing()? };
+    let (mut existing, locked) = if args.no_save { (None, false) } else { state::before_a_run(args.resume.is_some())? };
     let traces = match &mut existing {
         Some(store) => show_abandoned(store)?,
         None => Traces::new(),
@@ -76,7 +76,11 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
         leftovers::lines(&args.target, Does::Runs).iter().for_each(|line| output::tell_wrapped(&harmless(line)));
     }
     let prepared = Run::prepare(request)?;
-    let mut keeper = if args.no_save { None } else { Some(state::keeper()?) };
+    let mut keeper = match (args.no_save, locked) {
+        (true, _) => None,
+        (false, true) => Some(state::keeper_at_any_rate()?),
+        (false, false) => Some(state::keeper()?),
+    };
 
     let control = Control::default();
     signals::stop_on_signals(&control)?;
@@ -169,7 +173,7 @@ fn progress(args: &RunArgs) -> Box<dyn Progress> {
 
 fn show(args: &RunArgs, record: &Record, mut store: Option<&mut SqliteStore>) -> Result<(), Failure> {
     let saved = store.is_some();
-    let redactor = state::redactor_of(store.take())?;
+    let redactor = state::redactor_at_any_rate(store.take())?;
     let mut written = Vec::new();
     if saved {
         let path = state::directory()?.join("reports").join(format!("{}.html", record.id));

@@ -81,7 +81,7 @@ impl Paper {
         record.validity = Validity::judge(record.all_warnings());
         let mut keeper = if args.no_save { None } else { Some(state::keeper_at_any_rate()?) };
         let saved = keeper.as_mut().map_or(Saved::Yes, |keeper| recorder::keep_finished(keeper, &record));
-        let redactor = state::redactor_of(keeper.as_mut().and_then(Keeper::store))?;
+        let redactor = state::redactor_at_any_rate(keeper.as_mut().and_then(Keeper::store))?;
         let mut written = Vec::new();
         if keeper.is_some() {
             let path = state::directory()?.join("reports").join(format!("{}.html", record.id));
