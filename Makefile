@@ -1,5 +1,5 @@
 # One-line recipes. `make test` is what CI runs; on a bare machine it installs what it needs.
-.PHONY: test peers check build bench campaign schema licences msrv miri fuzz clean
+.PHONY: mutants test peers check build bench campaign schema licences msrv miri fuzz clean
 
 test: peers check
 	@mkdir -p target
@@ -50,6 +50,11 @@ miri:
 # Each fuzz target for so long, or one of them: `make fuzz SECONDS=600 TARGET=suite`. See CONTRIBUTING.md.
 fuzz:
 	@sh fuzz/run.sh $(or $(SECONDS),60) $(TARGET)
+
+# Do the tests bite? One small mistake at a time, in a copy of the tree; see tests/mutants.sh. All of them take hours:
+# `make mutants CRATES=assay-engine PART=1/5 MINUTES=25`.
+mutants:
+	@PART=$(or $(PART),1/1) MINUTES=$(or $(MINUTES),600) sh tests/mutants.sh $(CRATES)
 
 clean:
 	cargo clean

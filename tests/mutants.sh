@@ -1,0 +1,101 @@
+#!/bin/sh
+# Do the tests bite? Makes one small mistake at a time in a copy of the tree, and looks whether a test fails.
+#
+#   sh tests/mutants.sh [CRATE ...]     all crates where none is named
+#   PART=2/5                            every fifth mistake only, beginning with the second
+#   MINUTES=25                          begin no other after this time
+#
+# tests/mutants/CRATE.txt lists them: `@ FILE`, then `- LINE` and `+ LINE`, without indentation. The old line
+# stands exactly once in its file. `! ARGUMENTS` says what cargo test runs for those that follow; without it,
+# `--lib --tests` of the crate. Lines that begin with # are comments.
+#
+# Answers: killed (a test failed, or ran for too long), SURVIVED, no-build (says nothing), stale (the line is not in
+# the file any more: mend the list). All of them are in target/mutants/results.txt.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+tree=$root/target/mutants/tree
+results=$root/target/mutants/results.txt
+part=${PART:-1/1}
+end=$(($(date +%s) + ${MINUTES:-600} * 60))
+# What comes from elsewhere is built once for both trees.
+export CARGO_TARGET_DIR="$root/target"
+
+mkdir -p "$tree"
+cd "$root"
+# Only what git knows, as it is now; what did not change keeps its time, so that it is not built again.
+git ls-files -z | tar --null --ignore-failed-read -T - -cf - | tar -xf - -C "$tree"
+: >"$results"
+[ $# -gt 0 ] || set -- $(cd "$root/tests/mutants" && ls | sed 's/\.txt$//')
+
+said() {
+    printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$crate" "$file" "$old" "$new" >>"$results"
+    printf '%-8s %s: %s\n' "$1" "$file" "$new"
+}
+
+tests() {
+    # shellcheck disable=SC2086 # the arguments are several
+    (cd "$tree" && timeout -k 5 180 cargo test -q --locked $arguments "$@") >"$root/target/mutants/last.log" 2>&1
+}
+
+one() {
+    if ! grep -qxF "$key" "$root/target/mutants/sound" 2>/dev/null; then
+        # Where the tests fail without a mistake they say nothing with one.
+        if ! tests; then
+            said unsound
+            return
+        fi
+        echo "$key" >>"$root/target/mutants/sound"
+    fi
+    if ! OLD=$old NEW=$new awk '
+        { line = $0; sub(/^[ \t]+/, "", line) }
+        line == ENVIRON["OLD"] { found++; print ENVIRON["NEW"]; next }
+        { print }
+        END { exit found == 1 ? 0 : 1 }' "$root/$file" >"$tree/$file"; then
+        said stale
+    elif ! tests --no-run; then
+        said no-build
+    elif tests; then
+        said SURVIVED
+    else
+        said killed
+    fi
+    cp "$root/$file" "$tree/$file"
+}
+
+rm -f "$root/target/mutants/sound"
+number=0
+for crate; do
+    arguments="-p $crate --lib --tests"
+    while IFS= read -r line; do
+        case $line in
+        '@ '*) file=${line#@ } ;;
+        '! '*) arguments=${line#! } ;;
+        '- '*) old=${line#- } ;;
+        '+'*)
+            new=${line#+}
+            new=${new# }
+            key="$crate $arguments"
+            number=$((number + 1))
+            if [ $((number % ${part#*/})) -eq $((${part%/*} % ${part#*/})) ] && [ "$(date +%s)" -lt "$end" ]; then
+                one </dev/null
+            fi
+            ;;
+        esac
+    done <"$root/tests/mutants/$crate.txt"
+done
+
+awk -F '\t' '
+    { all[$2]; n[$2 " " $1]++; sum[$1]++ }
+    END {
+        printf "%-16s %8s %8s %8s\n", "crate", "killed", "survived", "other"
+        for (crate in all) {
+            killed = n[crate " killed"]; survived = n[crate " SURVIVED"]
+            other = n[crate " no-build"] + n[crate " stale"] + n[crate " unsound"]
+            printf "%-16s %8d %8d %8d\n", crate, killed, survived, other | "sort"
+        }
+        close("sort")
+        judged = sum["killed"] + sum["SURVIVED"]
+        printf "%d of %d killed (%.0f %%)\n", sum["killed"], judged, judged ? 100 * sum["killed"] / judged : 0
+        exit sum["killed"] * 10 >= judged * 9 ? 0 : 1
+    }' "$results"
