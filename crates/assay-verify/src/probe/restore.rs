@@ -14,7 +14,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use assay_core::text::harmless;
-use assay_core::units::Bytes;
 
 use super::contract::{Device, Fault};
 use super::journal::{Disk, Identity, JournalError, Log, SystemDisk};
@@ -152,14 +151,6 @@ pub enum RestoreStep {
     ReadingBack,
 }
 
-/// Which device the journal at `path` was made for.
-///
-/// # Errors
-/// Where it cannot be read or is no journal.
-pub fn journal_of(path: &Path) -> Result<Identity, JournalError> {
-    Ok(Log::read(Arc::new(SystemDisk), path)?.header.device)
-}
-
 /// Puts back what the journal at `path` saved, and reads it back. May be called again after it was
 /// broken off. The journal is removed when everything is as before.
 ///
@@ -242,7 +233,7 @@ impl<'a> Restoration<'a> {
             Err(Broken::Fault(fault)) => return Err(self.lost(fault)),
             Err(Broken::Journal(error)) => return Err(error.into()),
         };
-        let stamped = survey.with(Class::Stamped).chain(survey.with(Class::Lost)).count();
+        let stamped = survey.with(Class::Stamped).count();
         if stamped == 0 && log.restored {
             return Ok(Restored { already: true, journal_kept: !log.close(), ..done });
         }
@@ -360,13 +351,5 @@ impl std::fmt::Display for Restored {
             ));
         }
         f.write_str(&parts.join("; "))
-    }
-}
-
-impl Restored {
-    /// Bytes put back, for people.
-    #[must_use]
-    pub fn amount(&self) -> Bytes {
-        Bytes(self.bytes)
     }
 }

@@ -19,7 +19,7 @@ pub(super) enum Class {
     Original,
     /// A block of the probe.
     Stamped,
-    /// A block of the probe, and what stood there before is not known.
+    /// What stood there before is not known: the journal is damaged.
     Lost,
     /// Neither: written since, or another card.
     Other,
@@ -139,17 +139,11 @@ fn classify(salt: Salt, place: Place, now: &[Option<Vec<u8>>], original: &[u8], 
     let mut classes = Vec::with_capacity(now.len());
     for (index, (now, original)) in now.iter().zip(original.chunks_exact(SECTOR_LEN)).enumerate() {
         let offset = place.offset + index as u64 * SECTOR_BYTES;
-        let known = !lost.contains(&index);
         classes.push(match now {
             None => Class::Unreadable,
-            Some(now) if known && now == original => Class::Original,
-            Some(now) if is_stamp(salt, offset, now) => {
-                if known {
-                    Class::Stamped
-                } else {
-                    Class::Lost
-                }
-            }
+            Some(_) if lost.contains(&index) => Class::Lost,
+            Some(now) if now == original => Class::Original,
+            Some(now) if is_stamp(salt, offset, now) => Class::Stamped,
             Some(_) => Class::Other,
         });
     }
@@ -193,4 +187,26 @@ pub(super) fn may_be_overwritten<D: Device>(salt: Salt, device: &mut D, place: P
         },
         None => true,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A worn medium turns bits of the probe's own blocks too; they are no newer data.
+    #[test]
+    fn a_stamp_with_a_few_turned_bits_is_still_ours() {
+        let salt = Salt::known(1);
+        let mut block = vec![0; BLOCK_LEN];
+        salt.stamp(77, 3, &mut block);
+        let mut sector = block[SECTOR_LEN..2 * SECTOR_LEN].to_vec();
+        let offset = 77 * BLOCK + SECTOR_BYTES;
+        assert!(is_stamp(salt, offset, &sector));
+        sector[3] ^= 0x11;
+        sector[17] ^= 0x40;
+        assert!(salt.origin(&sector).is_none() && is_stamp(salt, offset, &sector));
+        sector[5] ^= 0xff;
+        assert!(!is_stamp(salt, offset, &sector), "more than a few");
+        assert!(!is_stamp(Salt::known(2), offset, &block[SECTOR_LEN..]));
+    }
 }

@@ -62,7 +62,8 @@ impl Journal {
         let binding = Binding::of(&start);
         start.extend_from_slice(binding.sum());
         let mut file = disk.create(path).map_err(fail)?;
-        let made = file.append(&start).and_then(|()| file.sync()).and_then(|()| disk.sync_directory_of(path));
+        // The file itself is synced before anything is overwritten: by the first save.
+        let made = file.append(&start).and_then(|()| disk.sync_directory_of(path));
         if let Err(error) = made {
             // It is ours, and holds nothing yet.
             let _ = disk.remove(path);

@@ -1,0 +1,67 @@
+//! A block device that is only read: to see whose stamps stand on it.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom};
+use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+
+use assay_engine::AlignedBuffer;
+use rustix::fs::OFlags;
+
+use super::contract::{Device, Fault};
+
+/// Bytes of one transfer.
+const TRANSFER: usize = 1 << 20;
+
+/// A block device opened to read, past the page cache, whoever uses it.
+#[derive(Debug)]
+pub struct ReadDevice {
+    file: File,
+    bytes: u64,
+    block_bytes: u32,
+    buffer: AlignedBuffer,
+}
+
+impl ReadDevice {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// Where it is no block device, or the kernel refuses.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let flags = (OFlags::DIRECT | OFlags::NONBLOCK).bits() as i32;
+        let mut file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        if !file.metadata()?.file_type().is_block_device() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let bytes = file.seek(SeekFrom::End(0))?;
+        let block_bytes = rustix::fs::ioctl_blksszget(&file)?;
+        Ok(Self { file, bytes, block_bytes, buffer: AlignedBuffer::new(TRANSFER)? })
+    }
+}
+
+impl Device for ReadDevice {
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn block_bytes(&self) -> u32 {
+        self.block_bytes
+    }
+
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        for (part, at) in buffer.chunks_mut(TRANSFER).zip((offset..).step_by(TRANSFER)) {
+            let aligned = &mut self.buffer.as_mut_slice()[..part.len()];
+            self.file.read_exact_at(aligned, at).map_err(|error| Fault::from_io(&error))?;
+            part.copy_from_slice(aligned);
+        }
+        Ok(())
+    }
+
+    fn write_at(&mut self, _offset: u64, _data: &[u8]) -> Result<(), Fault> {
+        Err(Fault::ReadOnly)
+    }
+
+    fn sync(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+}
