@@ -6,6 +6,7 @@ mod apart;
 mod cli;
 mod commands;
 mod failure;
+mod journals;
 mod leftovers;
 mod output;
 mod progress;

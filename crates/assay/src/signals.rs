@@ -2,8 +2,8 @@
 //! when the program was started stays ignored: nohup(1) means SIGHUP, a shell without job control means SIGINT
 //! for what it starts in the background.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use assay_core::exit::Exit;
@@ -17,6 +17,14 @@ use crate::failure::Failure;
 /// its group, and when a terminal is closed both shell and kernel send SIGHUP. Only a signal that
 /// comes later than this is a second wish.
 const ONE_WISH: Duration = Duration::from_millis(500);
+
+/// What a second wish leaves undone, and how that is mended.
+static LAST_WORDS: Mutex<Option<String>> = Mutex::new(None);
+
+/// Says what stays undone if a second signal ends the command at once; `None` where nothing does.
+pub(crate) fn last_words(words: Option<String>) {
+    *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = words;
+}
 
 /// The signals that ask for the end, without those that whoever started the program had ignored. To be asked
 /// before any of them is handled.
@@ -47,6 +55,8 @@ pub(crate) fn stop_on_signals(control: &Control) -> Result<(), Failure> {
         for _ in signals.forever() {
             control.stop();
             if first.get_or_insert_with(Instant::now).elapsed() > ONE_WISH {
+                let words = LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner).take();
+                words.iter().for_each(|words| crate::output::tell(words));
                 crate::apart::leave(Exit::Interrupted);
             }
         }

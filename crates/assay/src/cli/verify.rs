@@ -13,6 +13,7 @@ Examples:
   assay verify --quick /dev/sdX             real size and kind of fake; every block is put back
   assay verify --restore undo.journal /dev/sdX
                                             put back after a crash or a pulled plug
+  assay verify --discard undo.journal       give up what a journal holds
   assay verify --resume /mnt/card           go on with a check that was interrupted
   assay verify --only read /mnt/card        read again what f3write, H2testw or --keep left
   assay verify --remove /mnt/card           remove what a killed check or run left";
@@ -30,6 +31,14 @@ pub(crate) struct VerifyArgs {
     /// Put back what a quick probe of TARGET overwrote and could not put back
     #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["resume", "keep", "only", "limit", "until"])]
     pub(crate) restore: Option<PathBuf>,
+
+    /// With --restore: leave the places that hold newer data, put back the others
+    #[arg(long, requires = "restore")]
+    pub(crate) keep_newer: bool,
+
+    /// Give up what a journal holds; asks for its name
+    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["quick", "restore", "resume", "keep", "only", "limit", "until"])]
+    pub(crate) discard: Option<PathBuf>,
 
     /// Where a quick probe of a device saves what it overwrites; on another disk
     #[arg(long, value_name = "FILE", requires = "quick")]

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::cli::InfoArgs;
 use crate::failure::Failure;
 use crate::leftovers::Does;
-use crate::{leftovers, output, state};
+use crate::{journals, leftovers, output, state};
 
 pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
     let sysroot = Sysroot::real();
@@ -21,6 +21,9 @@ pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Good);
     }
     output::print(&assay_report::info(&target.medium, &host, &output::stdout_style()))?;
+    for (journal, device) in journals::pending_on(&path) {
+        output::print(&format!("restore   {}", journals::words(&journal, &device)))?;
+    }
     for line in leftovers::lines(&path, Does::Looks) {
         output::print(&format!("left      {}", harmless(&line)))?;
     }

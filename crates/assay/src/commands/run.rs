@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::leftovers::{self, Does};
 use crate::progress::{Lines, Live, Machine, Progress, Silent};
 use crate::recorder::{Recorder, Saved};
-use crate::{output, signals, state, suites};
+use crate::{journals, output, signals, state, suites};
 
 pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
     crate::apart::apart(|| work(args))
@@ -33,6 +33,7 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
         Format::from_path(path).map_err(|e| Failure::usage(e.to_string()))?;
         state::check_writable(path)?;
     }
+    journals::refuse_pending(&args.target)?;
     // The store is made when it is certain that there will be a record.
     let (mut existing, locked) = if args.no_save { (None, false) } else { state::before_a_run(args.resume.is_some())? };
     let traces = match &mut existing {

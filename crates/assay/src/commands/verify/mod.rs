@@ -1,5 +1,6 @@
 //! `assay verify`: which check, and what becomes of its result.
 
+mod discard;
 mod full;
 mod paper;
 mod probe;
@@ -12,6 +13,7 @@ use assay_core::exit::Exit;
 
 use crate::cli::VerifyArgs;
 use crate::failure::Failure;
+use crate::journals;
 use crate::output::shown;
 
 pub(super) fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
@@ -20,6 +22,9 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
 }
 
 fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
+    if let Some(journal) = &args.discard {
+        return discard::discard(args, journal);
+    }
     let target = &args.target;
     if args.remove {
         return remove::remove(target);
@@ -34,6 +39,9 @@ fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
             )));
         }
         crate::state::check_writable(path)?;
+    }
+    if args.restore.is_none() {
+        journals::refuse_pending(target)?;
     }
     match (&args.restore, args.quick, device) {
         (Some(journal), _, true) => restore::restore(args, journal),

@@ -1,6 +1,5 @@
 //! The quick probe of a device.
 
-use std::path::PathBuf;
 use std::time::Instant;
 
 use assay_core::exit::Exit;
@@ -18,9 +17,9 @@ use assay_verify::probe::{
 use super::paper::Paper;
 use crate::cli::VerifyArgs;
 use crate::failure::Failure;
-use crate::output::shown;
+use crate::output::{self, shown};
 use crate::progress::Status;
-use crate::{signals, state};
+use crate::{journals, signals};
 
 pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     let (paper, seen) = Paper::begin(args, "quick probe")?;
@@ -30,19 +29,26 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     let permit = check_raw(&Sysroot::real(), &args.target, Some(&named))?;
     let mut device = BlockDevice::open(&permit)?;
     let identity = Identity { bytes: device.bytes(), name: named.into_owned(), serial: seen.medium.unit.clone() };
-    let path = journal_path(args, &identity)?;
+    let path = journals::new_place(&args.target, args.journal.as_deref())?;
     Journal::refuse_same_device(&path, &args.target)?;
     let settings = Settings::default();
     let most = plan(identity.bytes, &settings);
+    let salt = Salt::random().map_err(|e| Failure::environment(format!("no random numbers from the kernel: {e}")))?;
+    let mut journal = Journal::create(&path, &identity, salt).inspect_err(|_| journals::forget(&path))?;
+    if let Err(error) = journal.reserve(most.most_journal_bytes) {
+        journal.abandon();
+        journals::forget(&path);
+        return Err(error.into());
+    }
+    // Whatever ends this process: who reads on knows how to mend it.
+    let mend = journals::mend(&path, &args.target);
+    output::tell(&format!("what is overwritten is saved first; if this does not end by itself: {mend}"));
     let mut status = Status::new(args.quiet);
     status.say(&format!(
-        "writes at most {} and reads at most {}, puts everything back; what is overwritten is saved in {} first",
+        "writes at most {} and reads at most {}, puts everything back",
         Bytes(most.most_written_bytes),
         Bytes(most.most_read_bytes),
-        shown(&path)
     ));
-    let salt = Salt::random().map_err(|e| Failure::environment(format!("no random numbers from the kernel: {e}")))?;
-    let journal = Journal::create(&path, &identity, salt)?;
     if journal.is_volatile() {
         status.say(&format!(
             "{} is in memory: it does not survive a reboot; --journal names a file on a disk",
@@ -50,17 +56,20 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
         ));
     }
     let control = Control::default();
+    signals::last_words(Some(format!("interrupted, not everything is put back; go on with: {mend}")));
     signals::stop_on_signals(&control)?;
     let start = Instant::now();
     let begun = run(&mut device, journal, &settings, &|| control.stopped(), &mut |progress| {
         status.show(|| line(&progress));
     });
     drop(status);
+    signals::last_words(None);
     let probed = match begun {
         Ok(probed) => probed,
         Err(error) => {
             // Nothing was overwritten.
             let _ = std::fs::remove_file(&path);
+            journals::forget(&path);
             return Err(Failure::usage(error.to_string()));
         }
     };
@@ -74,26 +83,15 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
         };
         findings.push(Finding::NotPutBack { journal: harmless(&path.to_string_lossy()), reason });
     }
-    paper.finish(args, probed.verification, outcome, findings, elapsed)
-}
-
-/// Where the journal goes: where the user says, else into the data directory.
-fn journal_path(args: &VerifyArgs, identity: &Identity) -> Result<PathBuf, Failure> {
-    if let Some(path) = &args.journal {
-        return Ok(path.clone());
+    let by_journal = matches!(probed.ended, Ended::Journal(_));
+    let exit = paper.finish(args, probed.verification, outcome, findings, elapsed)?;
+    if probed.journal_kept {
+        output::tell(&format!("not everything is put back; go on with: {mend}"));
+    } else {
+        journals::forget(&path);
     }
-    let directory = state::subdirectory("journals")?;
-    let name = identity.name.trim_start_matches('/').replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-    let path = directory.join(format!("{name}.journal"));
-    if path.exists() {
-        return Err(Failure::environment(format!(
-            "{} is left of an earlier probe; put it back first: assay verify --restore {} {}",
-            shown(&path),
-            shown(&path),
-            shown(&args.target)
-        )));
-    }
-    Ok(path)
+    // The journal's disk is no fault of the medium.
+    Ok(if by_journal && exit != Exit::No { Exit::Environment } else { exit })
 }
 
 fn outcome(probed: &Probed, elapsed_ns: u64) -> Outcome {
@@ -108,6 +106,7 @@ fn outcome(probed: &Probed, elapsed_ns: u64) -> Outcome {
             };
             (failure, fault.to_string())
         }
+        Ended::Journal(error) if error.is_full() => (MediumFailure::OutOfSpace, error.to_string()),
         Ended::Journal(error) => (MediumFailure::Other, error.to_string()),
     };
     Outcome::Failed {

@@ -6,12 +6,15 @@ use assay_core::exit::Exit;
 use assay_core::units::Bytes;
 use assay_device::Sysroot;
 use assay_device::guard::check_raw;
-use assay_verify::probe::{BlockDevice, Device, Identity, Restored};
+use assay_engine::Control;
+use assay_verify::probe::{BlockDevice, Device, Identity, Restoration, RestoreProgress, RestoreStep, Restored};
 use serde_json::json;
 
 use crate::cli::VerifyArgs;
 use crate::failure::Failure;
 use crate::output::{self, shown};
+use crate::progress::Status;
+use crate::{journals, signals};
 
 pub(super) fn restore(args: &VerifyArgs, journal: &Path) -> Result<Exit, Failure> {
     let sysroot = Sysroot::real();
@@ -20,32 +23,63 @@ pub(super) fn restore(args: &VerifyArgs, journal: &Path) -> Result<Exit, Failure
     let permit = check_raw(&sysroot, &args.target, Some(&named))?;
     let mut device = BlockDevice::open(&permit)?;
     let identity = Identity { bytes: device.bytes(), name: named.into_owned(), serial: seen.medium.unit };
-    let done = assay_verify::probe::restore(journal, &mut device, &identity)?;
+    let again = journals::mend(journal, &args.target);
+    let control = Control::default();
+    signals::last_words(Some(format!("interrupted, not everything is put back; go on with: {again}")));
+    signals::stop_on_signals(&control)?;
+    let mut status = Status::new(args.quiet);
+    let done = Restoration::new(journal, &identity)
+        .keeping_newer(args.keep_newer)
+        .until(&|| control.stopped())
+        .telling(&mut |progress| status.show(|| line(&progress)))
+        .run(&mut device);
+    drop(status);
+    signals::last_words(None);
+    let done = done?;
+    journals::forget(journal);
     if args.json {
         output::print_json(&json!({
             "restored_bytes": done.bytes, "differing_offsets": done.differing, "already_restored": done.already,
-            "newer_offsets": done.newer, "missing_places": done.missing.len(), "journal_kept": done.journal_kept,
+            "newer_offsets": done.newer, "missing_places": done.missing.len(), "stopped": done.stopped,
+            "journal_kept": done.journal_kept,
         }))?;
     } else {
         output::print(&words(&shown(&args.target), &shown(journal), &done))?;
     }
+    if done.stopped {
+        output::tell(&format!("go on with: {again}"));
+        return Ok(Exit::Interrupted);
+    }
     Ok(if done.is_complete() { Exit::Good } else { Exit::No })
 }
 
+fn line(progress: &RestoreProgress) -> String {
+    let step = match progress.step {
+        RestoreStep::Looking => "looks at what stands there",
+        RestoreStep::Writing => "puts back",
+        RestoreStep::ReadingBack => "reads back",
+    };
+    format!("{step}  {} of {} places, {} written", progress.done, progress.places, Bytes(progress.written_bytes))
+}
+
 fn words(device: &str, journal: &str, done: &Restored) -> String {
+    let amount = Bytes(done.bytes);
     if done.already {
         return format!("{device} was put back before; the journal is not needed any more");
     }
     if !done.is_complete() {
-        let amount = Bytes(done.bytes);
-        return format!("{device}: {amount} put back, not everything: {done}; the journal {journal} is kept");
+        let mend = match done.differing.len() + done.missing.len() {
+            0 => "",
+            _ => "; what cannot come back is given up with --discard",
+        };
+        return format!("{device}: {amount} put back, not everything: {done}; {journal} is kept{mend}");
     }
     match (done.untouched, done.journal_kept) {
         (true, true) => format!(
             "{device} reads as before, and nothing of the probe stands on it: put back already, or another card with \
-             the same content; the journal {journal} is kept"
+             the same content; {journal} is kept, --discard gives it up"
         ),
-        (_, true) => format!("{device} is as before: {} put back; {journal} can be removed", Bytes(done.bytes)),
-        (_, false) => format!("{device} is as before: {} put back", Bytes(done.bytes)),
+        (_, true) => format!("{device} is as before: {amount} put back; {journal} can be removed"),
+        (_, false) => format!("{device} is as before: {amount} put back"),
     }
 }

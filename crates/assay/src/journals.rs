@@ -1,0 +1,150 @@
+//! Journals of probes: where they lie, and whether a device still needs one.
+//!
+//! The directory `journals` of the data directory holds those for which no other place was named, and for the
+//! others a file `NAME.elsewhere` that holds their path.
+
+use std::fs::DirBuilder;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use assay_verify::probe::{Pending, ReadDevice, pending};
+
+use crate::failure::Failure;
+use crate::output::shown;
+use crate::state;
+
+const JOURNAL: &str = "journal";
+const ELSEWHERE: &str = "elsewhere";
+/// Longest path that a pointer may hold: PATH_MAX (linux/limits.h).
+const LONGEST: u64 = 4096;
+
+fn directory() -> Result<PathBuf, Failure> {
+    Ok(state::directory()?.join("journals"))
+}
+
+/// Where the journal of a probe of `device` goes. It is found again there, or, where `elsewhere` names
+/// another place, through a pointer.
+pub(crate) fn new_place(device: &Path, elsewhere: Option<&Path>) -> Result<PathBuf, Failure> {
+    let directory = directory()?;
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
+    let fail = |e: std::io::Error| Failure::environment(format!("{}: {e}", shown(&directory)));
+    let name = device.to_string_lossy().trim_start_matches('/').replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let when = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
+    match elsewhere {
+        None => {
+            made.map_err(fail)?;
+            Ok(directory.join(format!("{name}-{when}.{JOURNAL}")))
+        }
+        Some(path) => {
+            let path = std::path::absolute(path).map_err(fail)?;
+            // The probe need not fail where only the pointer cannot be made.
+            if made.is_ok() {
+                let pointer = directory.join(format!("{name}-{when}.{ELSEWHERE}"));
+                let _ = std::fs::write(pointer, path.as_os_str().as_bytes());
+            }
+            Ok(path)
+        }
+    }
+}
+
+/// Removes the pointers to a journal that is gone.
+pub(crate) fn forget(journal: &Path) {
+    let (Ok(directory), Ok(journal)) = (directory(), std::path::absolute(journal)) else { return };
+    if std::fs::symlink_metadata(&journal).is_ok() {
+        return;
+    }
+    for pointer in files(&directory, ELSEWHERE) {
+        if led_to(&pointer).as_ref() == Some(&journal) {
+            let _ = std::fs::remove_file(pointer);
+        }
+    }
+}
+
+fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == extension));
+    let mut files: Vec<PathBuf> = paths.collect();
+    files.sort();
+    files
+}
+
+fn led_to(pointer: &Path) -> Option<PathBuf> {
+    let file = std::fs::symlink_metadata(pointer).ok()?;
+    if !file.is_file() || file.len() > LONGEST {
+        return None;
+    }
+    Some(PathBuf::from(std::ffi::OsString::from_vec(std::fs::read(pointer).ok()?)))
+}
+
+/// Every journal that is known and there.
+fn all() -> Vec<PathBuf> {
+    let Ok(directory) = directory() else { return Vec::new() };
+    let mut all = files(&directory, JOURNAL);
+    all.extend(files(&directory, ELSEWHERE).iter().filter_map(|pointer| led_to(pointer)));
+    all.retain(|path| path.is_file());
+    all
+}
+
+/// Journals whose blocks stand on the medium under `target`, whatever it was called when it was probed, with
+/// the device to put them back to. Who may not read the device is told of none.
+pub(crate) fn pending_on(target: &Path) -> Vec<(Pending, PathBuf)> {
+    let journals = all();
+    if journals.is_empty() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for device in devices(target) {
+        let Ok(mut open) = ReadDevice::open(&device) else { continue };
+        for journal in &journals {
+            // One that cannot be read says nothing of this device.
+            if let Ok(Some(pending)) = pending(journal, &mut open) {
+                found.push((pending, device.clone()));
+            }
+        }
+    }
+    found
+}
+
+/// Refuses to measure or check what an earlier probe has not put back.
+pub(crate) fn refuse_pending(target: &Path) -> Result<(), Failure> {
+    match pending_on(target).first() {
+        None => Ok(()),
+        Some((pending, device)) => Err(Failure::environment(format!("{}: {}", shown(target), words(pending, device)))),
+    }
+}
+
+/// What stands there, and the command that mends it.
+pub(crate) fn words(pending: &Pending, device: &Path) -> String {
+    let when = i64::try_from(pending.created).ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    let when = when.map_or_else(String::new, |when| format!(" of {}", when.strftime("%Y-%m-%d %H:%M UTC")));
+    format!(
+        "holds blocks of a quick probe{when} that was cut off; put back what stood there: {}",
+        mend(&pending.journal, device)
+    )
+}
+
+/// The command that puts back.
+pub(crate) fn mend(journal: &Path, device: &Path) -> String {
+    format!("assay verify --restore {} {}", shown(journal), shown(device))
+}
+
+/// The device of a path, the disk that it is a part of, and the parts of that.
+fn devices(target: &Path) -> Vec<PathBuf> {
+    let Ok(meta) = std::fs::metadata(target) else { return Vec::new() };
+    let number = if meta.rdev() != 0 { meta.rdev() } else { meta.dev() };
+    let number = format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number));
+    let Ok(node) = std::fs::canonicalize(Path::new("/sys/dev/block").join(number)) else { return Vec::new() };
+    let whole = match node.parent() {
+        Some(parent) if node.join("partition").exists() => parent.to_owned(),
+        _ => node.clone(),
+    };
+    let parts = std::fs::read_dir(&whole).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut nodes = vec![node, whole.clone()];
+    nodes.extend(parts.filter(|path| path.join("partition").exists()));
+    let mut devices: Vec<PathBuf> =
+        nodes.iter().filter_map(|node| Some(Path::new("/dev").join(node.file_name()?))).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    devices.retain(|device| seen.insert(device.clone()));
+    devices
+}
