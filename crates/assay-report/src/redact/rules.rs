@@ -346,6 +346,7 @@ const FINDING: Rule = Fields(&[
     ("reason", Text),
     ("repeats", Keep),
     ("rested_ns", Keep),
+    ("suspended_ns", Keep),
     ("sensor", Text),
     ("share", Keep),
     ("slow_share", Keep),
