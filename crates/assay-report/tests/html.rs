@@ -55,6 +55,17 @@ fn every_chart_is_drawn() {
     assert_eq!(dom.matches("class=\"bar ").count(), record.measurements.len());
 }
 
+/// The line of the bus stands at what payload reaches of it, in megabytes of 10^6 bytes.
+#[test]
+fn the_line_of_the_bus_is_where_the_bus_is() {
+    let record = common::good_card();
+    let reachable = record.medium.bus.as_ref().and_then(|bus| bus.reachable_bytes_per_second);
+    assert_eq!(reachable, Some(23.3e6));
+    let page = html(std::slice::from_ref(&record));
+    let drawn = page.split_once("\"reachable\":").and_then(|(_, rest)| rest.split_once(',')).unwrap().0;
+    assert_eq!(drawn.parse::<f64>().unwrap(), 23.3);
+}
+
 #[test]
 fn every_kind_of_record_and_their_comparison_opens_without_an_error() {
     let directory = tempfile::tempdir().unwrap();

@@ -121,6 +121,18 @@ fn failures_are_shown_and_names_can_do_no_harm() {
     }
 }
 
+/// The line of the ceiling stands where the ceiling is, in megabytes of 10^6 bytes as its axis.
+#[test]
+fn the_line_of_the_ceiling_in_a_picture_is_where_the_ceiling_is() {
+    let place = Place::new();
+    let more =
+        ["--ceiling", "23000KiB/s", "--primary", "random read 256 KiB, 4 jobs", "--metric", "rate", "-o", "a.svg"];
+    let done = run(place.assay(cards(&more)));
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let svg = std::fs::read_to_string(place.path().join("a.svg")).unwrap();
+    assert!(svg.contains("ceiling lets 23.6 through"), "{svg}");
+}
+
 #[test]
 fn too_little_to_say_is_a_no() {
     let place = Place::new();

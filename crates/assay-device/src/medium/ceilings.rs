@@ -145,11 +145,23 @@ mod tests {
     #[test]
     fn every_named_mode_has_its_nominal_rate() {
         let rate = |mode| mmc_nominal(mode).map(|(c, l, d)| mmc(mode, c, l, d).ceiling.unwrap() / 1e6);
-        assert_eq!(rate("SDR12"), Some(12.5));
-        assert_eq!(rate("SDR50"), Some(50.0));
-        assert_eq!(rate("SDR104"), Some(104.0));
-        assert_eq!(rate("HS200"), Some(200.0));
-        assert_eq!(rate("DDR52"), Some(104.0));
+        // MB/s: SD Physical Layer Simplified Specification 3.9, table 3-3; JESD84-B51, table 4.
+        for (mode, rated) in [
+            ("Default Speed", 12.5),
+            ("SDR12", 12.5),
+            ("High Speed", 25.0),
+            ("SDR25", 25.0),
+            ("SDR50", 50.0),
+            ("DDR50", 50.0),
+            ("SDR104", 104.0),
+            ("MMC legacy", 26.0),
+            ("MMC HS", 52.0),
+            ("DDR52", 104.0),
+            ("HS200", 200.0),
+            ("HS400", 400.0),
+        ] {
+            assert_eq!(rate(mode), Some(rated), "{mode}");
+        }
         assert_eq!(rate("nonsense"), None);
     }
 }
