@@ -123,9 +123,20 @@ fn count_list(text: &str) -> Option<u32> {
     })
 }
 
+/// Memory in bytes that new programs can have without swapping (kernel
+/// Documentation/filesystems/proc.rst, `MemAvailable`).
+#[must_use]
+pub fn available_memory(sysroot: &Sysroot) -> Option<u64> {
+    meminfo(sysroot, "MemAvailable:")
+}
+
 fn memory(sysroot: &Sysroot) -> Option<u64> {
+    meminfo(sysroot, "MemTotal:")
+}
+
+fn meminfo(sysroot: &Sysroot, name: &str) -> Option<u64> {
     let text = files::text(&sysroot.path("/proc/meminfo"))?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 

@@ -25,7 +25,7 @@ mod target;
 pub use conditions::{Firmware, HostState, KernelLog, Load, LoadState, ThrottleState};
 pub use counters::{Counters, ProofMeter};
 pub use error::DeviceError;
-pub use host::host;
+pub use host::{available_memory, host};
 pub use look::{Seen, What, look, look_by_dev};
 pub use sensors::{Reading, Sensors};
 pub use swaps::swaps_on;

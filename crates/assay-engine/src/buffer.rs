@@ -76,6 +76,12 @@ pub(crate) struct Pool {
     stride: usize,
 }
 
+/// Bytes of memory for `slots` buffers of `block` bytes.
+#[must_use]
+pub fn buffer_bytes(slots: u64, block: u64) -> u64 {
+    slots.saturating_mul(block.max(1).checked_next_multiple_of(rustix::param::page_size() as u64).unwrap_or(u64::MAX))
+}
+
 impl Pool {
     pub(crate) fn new(slots: usize, block: usize) -> std::io::Result<Self> {
         let stride = block.max(1).next_multiple_of(rustix::param::page_size());

@@ -13,6 +13,7 @@ mod contract;
 mod control;
 mod counters;
 mod data;
+mod gate;
 mod job;
 mod null;
 mod patience;
@@ -24,7 +25,7 @@ mod target;
 #[cfg(target_pointer_width = "64")]
 mod uring;
 
-pub use buffer::AlignedBuffer;
+pub use buffer::{AlignedBuffer, buffer_bytes};
 pub use calibrate::{NullCost, null_cost};
 pub use child::end_with_this_process;
 pub use clock::Clock;

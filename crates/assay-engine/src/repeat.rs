@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Barrier, mpsc};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use assay_core::histogram::Histogram;
@@ -14,6 +14,7 @@ use crate::clock::Clock;
 use crate::contract::EngineKind;
 use crate::control::Control;
 use crate::counters::{Live, Totals};
+use crate::gate::Gate;
 use crate::job::{JobReport, JobSpec, drive};
 use crate::null::Null;
 use crate::patience::Patience;
@@ -152,7 +153,7 @@ pub fn run_repeat(spec: &RepeatSpec, control: &Control, on_sample: &mut OnSample
         .stop
         .max_bytes
         .map_or(u64::MAX, |bytes| (bytes / spec.workload.block_bytes.max(1) / u64::from(threads)).max(1));
-    let barrier = Arc::new(Barrier::new(threads as usize + 1));
+    let gate = Arc::new(Gate::default());
     let (sender, reports) = mpsc::channel();
     // Threads that make up the queue of one job share its sequential stream.
     let per_job = (threads / spec.workload.jobs.max(1)).max(1);
@@ -180,16 +181,23 @@ pub fn run_repeat(spec: &RepeatSpec, control: &Control, on_sample: &mut OnSample
             quota,
             live: Arc::clone(&lives[thread as usize]),
             stop: Arc::clone(&stop),
-            barrier: Arc::clone(&barrier),
+            gate: Arc::clone(&gate),
         };
         let sender = sender.clone();
         // Not joined: a thread inside a hung system call never returns; it owns all it uses.
-        std::thread::spawn(move || {
+        let begun = std::thread::Builder::new().spawn(move || {
             let _ = sender.send(work.run());
         });
+        if let Err(error) = begun {
+            // Those that wait are let go, and find that they are to stop.
+            stop.store(true, Ordering::Relaxed);
+            gate.open(thread as usize);
+            let words = format!("thread {} of {threads} could not be made: {error}", thread + 1);
+            return collect(spec, &[], &[], Totals::default(), Vec::new(), None, Some(Trouble::Setup(words)));
+        }
     }
     drop(sender);
-    barrier.wait();
+    gate.open(threads as usize);
     let clock = Clock::start();
 
     let mut sampler = Sampler::new(&lives, clock, spec.sample_every, control);
@@ -270,19 +278,19 @@ struct ThreadWork {
     quota: u64,
     live: Arc<Live>,
     stop: Arc<AtomicBool>,
-    barrier: Arc<Barrier>,
+    gate: Arc<Gate>,
 }
 
 impl ThreadWork {
     /// Sets the engine up, waits for the others, drives it.
     fn run(self) -> Result<JobReport, String> {
-        let Self { spec, addresses, thread, depth, quota, live, stop, barrier } = self;
+        let Self { spec, addresses, thread, depth, quota, live, stop, gate } = self;
         let block = spec.workload.block_bytes;
         let pool = usize::try_from(block).map_err(std::io::Error::other).and_then(|b| Pool::new(depth as usize, b));
         let mut pool = match pool {
             Ok(pool) => pool,
             Err(error) => {
-                barrier.wait();
+                gate.wait();
                 return Err(format!("no memory for {depth} buffers of {block} bytes: {error}"));
             }
         };
@@ -290,7 +298,7 @@ impl ThreadWork {
             pool.fill(spec.seed ^ (u64::from(thread) << 40) ^ u64::from(spec.repeat));
         }
         let drive_it = |engine: &mut dyn FnMut(Addresses, &JobSpec<'_>) -> JobReport| {
-            barrier.wait();
+            gate.wait();
             let job = JobSpec {
                 workload: &spec.workload,
                 depth,
@@ -316,12 +324,12 @@ impl ThreadWork {
             (EngineKind::Uring, Some(target)) => match crate::uring::Uring::new(pool, target, depth, block) {
                 Ok(mut engine) => Ok(drive_it(&mut |addresses, job| drive(&mut engine, addresses, job))),
                 Err(error) => {
-                    barrier.wait();
+                    gate.wait();
                     Err(format!("io_uring could not be set up: {error}"))
                 }
             },
             _ => {
-                barrier.wait();
+                gate.wait();
                 Err(format!("engine {} has nothing to work on", spec.engine))
             }
         }
@@ -416,9 +424,11 @@ fn sync_within(target: Option<&Arc<Target>>, limit: Duration, control: &Control)
     let Some(target) = target else { return Ok(true) };
     let (sender, answer) = mpsc::channel();
     let target = Arc::clone(target);
-    std::thread::spawn(move || {
-        let _ = sender.send(target.sync());
-    });
+    std::thread::Builder::new()
+        .spawn(move || {
+            let _ = sender.send(target.sync());
+        })
+        .map_err(|error| Trouble::Setup(format!("no thread for the sync could be made: {error}")))?;
     let mut patience = Patience::new(limit);
     loop {
         match answer.recv_timeout(TICK) {

@@ -222,9 +222,11 @@ fn kill(child: &mut Child) {
 fn sync_within(target: &Arc<Target>, limit: Duration) -> Result<(), Trouble> {
     let (sender, answer) = mpsc::channel();
     let target = Arc::clone(target);
-    std::thread::spawn(move || {
-        let _ = sender.send(target.sync());
-    });
+    std::thread::Builder::new()
+        .spawn(move || {
+            let _ = sender.send(target.sync());
+        })
+        .map_err(|error| Trouble::Setup(format!("no thread for the sync could be made: {error}")))?;
     match answer_within(&answer, limit) {
         Some(Ok(())) => Ok(()),
         Some(Err(error)) => Err(Trouble::Sync { errno: error.raw_os_error().unwrap_or(libc::EIO) }),

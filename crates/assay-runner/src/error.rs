@@ -50,6 +50,18 @@ pub enum RunError {
         /// What is needed.
         needed: String,
     },
+    /// The buffers of a workload do not fit into memory.
+    #[error(
+        "workload `{workload}` needs {needed} of memory for its buffers, and {available} are available; lower its jobs, queue_depth or block"
+    )]
+    Memory {
+        /// Name of the workload.
+        workload: String,
+        /// What its buffers need.
+        needed: String,
+        /// What there is.
+        available: String,
+    },
     /// A reader without a medium in it.
     #[error("{path} holds {capacity}; put a medium in, or name another device")]
     EmptyDevice {
@@ -131,6 +143,7 @@ impl RunError {
             | Self::WriteLimit { .. }
             | Self::Alignment { .. } => Exit::Usage,
             Self::EmptyDevice { .. }
+            | Self::Memory { .. }
             | Self::ReadOnly { .. }
             | Self::Permission(_)
             | Self::NoSpace { .. }

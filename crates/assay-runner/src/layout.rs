@@ -61,7 +61,7 @@ pub(crate) fn write_out_watched(
     }
     let (sender, said) = channel();
     let (its_target, its_control) = (Arc::clone(target), control.clone());
-    std::thread::spawn(move || {
+    std::thread::Builder::new().spawn(move || {
         let tell = sender.clone();
         let out = write_out(&its_target, want, seed, limit, &its_control, &mut |done, rate| {
             let _ = tell.send(Said::Progress(done, rate));
@@ -69,7 +69,7 @@ pub(crate) fn write_out_watched(
         // Open no longer than its user: the file is removed when all is told.
         drop(its_target);
         let _ = sender.send(Said::Over(out));
-    });
+    })?;
     let (start, mut bytes) = (control.now(), 0);
     let limit = hang_after * SLOW;
     let mut patience = Patience::new(limit);

@@ -16,6 +16,7 @@ mod judge;
 mod judge_tests;
 mod layout;
 mod measure;
+mod memory;
 mod pace;
 mod patience;
 mod proof;

@@ -17,7 +17,7 @@ use assay_core::text::harmless;
 use assay_core::units::Bytes;
 use assay_device::guard::{RawPermit, check_raw};
 use assay_device::owned::Directory;
-use assay_device::{DeviceError, ProofMeter, Sysroot, Target as Seen, look_by_dev};
+use assay_device::{DeviceError, ProofMeter, Sysroot, Target as Seen, available_memory, look_by_dev};
 use assay_engine::{Control, DirectSupport, null_cost};
 
 use crate::area::{Area, LEAST_AREA, room, rounded};
@@ -28,6 +28,7 @@ use crate::error::RunError;
 use crate::evidence::Witness;
 use crate::layout::{Cut, write_out_watched};
 use crate::measure::{Bench, measure, nanos};
+use crate::memory::refuse_too_large;
 use crate::pace::Pace;
 use crate::patience::{AFTER_STOP, HUNG_ALREADY, SLOW, SYNC, within};
 use crate::resume::Resumption;
@@ -131,6 +132,7 @@ impl Run {
         let mut seen = assay_device::look(&sysroot, &request.path)?;
         let engines = Engines::new(request.engine, request.crosscheck)?;
         let suite_writes = request.suite.writes();
+        refuse_too_large(&request.suite.workloads, available_memory(&sysroot))?;
         let mut early = Vec::new();
         let (mut permit, mut directory) = (None, None);
 
