@@ -111,6 +111,17 @@ fn a_fake_that_lacks_no_more_than_its_cache_shows_is_found() {
     assert_eq!(found.reach.unwrap().caches_up_to_bytes, Some(32 * MIB));
 }
 
+/// Without direct I/O the page cache answers for a fake, unless it is synced and dropped.
+#[test]
+fn through_the_page_cache_a_fake_is_found_too() {
+    const TEST: &str = "through_the_page_cache_a_fake_is_found_too";
+    let _lab = lab!(TEST, Lab::enter());
+    let medium = lab!(TEST, real(MediumSpec::limbo(128 * MIB, 100 * MIB), FileSystem::Ext4));
+    let found = checked(&medium, &Settings { direct: false, ..caches(8) }).verification;
+    assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Limbo)), "{}", found.sentence);
+    assert_size(&found, 100 * MIB);
+}
+
 /// Memory that is allocated as it is written, also one that what compresses costs nothing.
 #[test]
 fn thin_and_compressing_media_are_used_up() {

@@ -30,8 +30,6 @@ const MOST: usize = 1 << 20;
 
 /// Extents asked for at once.
 const AT_ONCE: usize = 128;
-/// `FIEMAP_FLAG_SYNC`: what is not yet laid out is, first.
-const SYNC: u32 = 1;
 /// `FIEMAP_EXTENT_LAST`.
 const LAST: u32 = 1;
 /// `FIEMAP_EXTENT_UNKNOWN`, `_DELALLOC`, `_ENCODED`, `_DATA_ENCRYPTED`, `_DATA_INLINE` and `_DATA_TAIL`: the
@@ -86,7 +84,8 @@ fn fiemap(file: &File, bytes: u64) -> Result<Option<Vec<Extent>>, Errno> {
         let mut ask = Ask {
             start: from,
             length: bytes - from,
-            flags: SYNC,
+            // Without `FIEMAP_FLAG_SYNC`: what was written is synced before it is asked for.
+            flags: 0,
             mapped: 0,
             room: AT_ONCE as u32,
             reserved: 0,
