@@ -3,13 +3,15 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Record, Repeat, Sample, Sensor};
 use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
-use assay_store::{Owner, RunState, SqliteStore, Store};
+use assay_store::{Keeper, Kept, Owner, RunState, Spool, SqliteStore, Store};
 use common::running;
 
 fn measurement(name: &str) -> Measurement {
@@ -281,4 +283,59 @@ fn a_soak_writes_in_proportion_to_its_length() {
         }
     }
     assert!(full as f64 <= 2.2 * half as f64, "{half} bytes for {} s, {full} for {seconds} s", seconds / 2);
+}
+
+/// Beside a store that stays locked a soak writes in proportion to its length too: the repeat under way
+/// goes to the spool when a sixteenth of it is new, what is over at once.
+#[test]
+fn a_soak_beside_a_locked_store_writes_in_proportion_and_keeps_what_is_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(dir.path()).unwrap();
+    let other = rusqlite::Connection::open(dir.path().join("assay.sqlite")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut keeper = Keeper::with(Some(store), Spool::in_directory(dir.path()));
+    let owner = Owner { start_time: 1, ..Owner::current() };
+    let mut keep = |record: &Record| {
+        let run = RunState::Running { owner: &owner, scratch: None };
+        assert!(matches!(keeper.keep(record, run, Duration::ZERO), Kept::Spooled(_)));
+    };
+    // The only file that waits: its name and size.
+    let waits = || {
+        let [file] = std::fs::read_dir(dir.path().join("spool"))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect::<Vec<_>>()
+            .try_into()
+            .unwrap();
+        (file.file_name(), file.metadata().unwrap().len())
+    };
+    let mut record = begun("aaaaaaaaaa", 1);
+    record.measurements.push(measurement("soak"));
+    record.measurements[0].repeats.push(repeat(0));
+    let (mut seen, mut written, mut last) = (BTreeSet::new(), 0, 0);
+    for time in 1..=6_000 {
+        second(&mut record, time);
+        if time % 10 == 0 {
+            keep(&record);
+            let (name, bytes) = waits();
+            if seen.insert(name) {
+                (written, last) = (written + bytes, time);
+            }
+            assert!(time - last <= time / 16 + 10, "{last} of {time} s are kept");
+        }
+    }
+    let document = serde_json::to_string(&record).unwrap().len() as u64;
+    assert!(written <= 17 * document, "{written} bytes for a document of {document}");
+    assert!(seen.len() < 200, "{} of 600 saves", seen.len());
+    // The repeat ends, and the next begins, both between two files of a soak.
+    record.measurements[0].repeats[0].outcome = Outcome::Completed;
+    record.settings.elapsed_ns += 1;
+    keep(&record);
+    assert!(seen.insert(waits().0), "a repeat that is over is kept at once");
+    drop(keeper);
+    other.execute_batch("ROLLBACK").unwrap();
+    let mut store = SqliteStore::open(dir.path()).unwrap();
+    let taken = store.take_in(&mut Spool::in_directory(dir.path())).unwrap();
+    assert_eq!((taken.taken, taken.left), (vec!["aaaaaaaaaa".to_owned()], Vec::new()));
+    assert_kept(dir.path(), &store, &record);
 }
