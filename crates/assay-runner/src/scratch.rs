@@ -32,7 +32,7 @@ const MOST_LEFT: usize = 10_000;
 pub(crate) struct Scratch {
     directory: OwnDir,
     /// Kept while the run lives.
-    _lock: Lock,
+    lock: Option<Lock>,
 }
 
 impl Scratch {
@@ -46,7 +46,7 @@ impl Scratch {
                 made => {
                     let directory = made?;
                     match directory.lock(LOCK) {
-                        Ok(Locked::Held(lock)) => return Ok(Self { directory, _lock: lock }),
+                        Ok(Locked::Held(lock)) => return Ok(Self { directory, lock: Some(lock) }),
                         Ok(_) => {}
                         Err(error) => {
                             let _ = directory.remove_self();
@@ -75,14 +75,17 @@ impl Scratch {
     }
 
     /// Removes the directory, which dropping does in silence.
-    pub(crate) fn remove(self) -> Result<(), OwnedError> {
-        remove(&self.directory)
+    pub(crate) fn remove(mut self) -> Result<(), OwnedError> {
+        remove(&self.directory, self.lock.take())
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let _ = remove(&self.directory);
+        // Without the lock it was tried before.
+        if let Some(lock) = self.lock.take() {
+            let _ = remove(&self.directory, Some(lock));
+        }
     }
 }
 
@@ -184,8 +187,8 @@ fn ours(parent: &Directory, name: &str) -> Option<(OwnDir, u64)> {
 fn remove_counted(parent: &Directory, name: &str, found: &mut Leftovers) {
     let Some((directory, bytes)) = ours(parent, name) else { return };
     match directory.lock(LOCK) {
-        Ok(Locked::Held(_lock)) => {
-            if remove(&directory).is_ok() {
+        Ok(Locked::Held(lock)) => {
+            if remove(&directory, Some(lock)).is_ok() {
                 found.directories += 1;
                 found.bytes = found.bytes.saturating_add(bytes);
             }
@@ -195,20 +198,10 @@ fn remove_counted(parent: &Directory, name: &str, found: &mut Leftovers) {
     }
 }
 
-/// Removes the two files and the directory; fails where anything else is inside. The lock is held
-/// until it is gone too.
-fn remove(directory: &OwnDir) -> Result<(), OwnedError> {
-    for name in [DATA, LOCK] {
-        directory.remove(name)?;
-    }
-    match directory.remove_self() {
-        // Between the two steps another run took it for abandoned: it removed it, or is about to.
-        Err(error) if error.kind() == Some(ErrorKind::NotFound) => Ok(()),
-        Err(error) if error.kind() == Some(ErrorKind::DirectoryNotEmpty) => {
-            directory.entries(1, &|name| name == LOCK, &mut |_| {})
-        }
-        removed => removed,
-    }
+/// Removes the two files and the directory; fails where anything else is inside.
+fn remove(directory: &OwnDir, lock: Option<Lock>) -> Result<(), OwnedError> {
+    directory.remove(DATA)?;
+    directory.remove_with(LOCK, lock)
 }
 
 #[cfg(test)]

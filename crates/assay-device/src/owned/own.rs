@@ -4,19 +4,34 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
 use super::directory::Directory;
 use super::error::{Cause, OwnedError};
+use super::lock::Lock;
 use super::owner::owner;
 use super::stat::Stat;
 
 /// Only the user who runs assay.
 const PRIVATE: Mode = Mode::RWXU;
 pub(super) const PRIVATE_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// How often it is tried again to remove a directory in which something is hidden, and what is waited between.
+const ATTEMPTS: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(10);
+const MOST_HIDDEN: u64 = 100;
+
+/// Whether a file was removed while somebody had it open: libfuse and NFS give it such a name until it is closed
+/// (`hard_remove` of fuse(8), "silly rename" of nfs(5)). It is neither ours nor anybody's.
+fn is_hidden(name: &OsStr) -> bool {
+    let name = name.as_bytes();
+    name.starts_with(b".fuse_hidden") || name.starts_with(b".nfs")
+}
 
 /// What a file is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -190,7 +205,7 @@ impl OwnDir {
     ) -> Result<(), OwnedError> {
         let mut wrong = Ok(());
         self.directory.names(limit, &mut |name| {
-            if wrong.is_ok() {
+            if wrong.is_ok() && !is_hidden(name) {
                 wrong = self.entry(name, known).map(|entry| entry.into_iter().for_each(&mut *visit));
             }
         })?;
@@ -222,6 +237,46 @@ impl OwnDir {
             return Err(OwnedError::foreign(self.path(), Cause::Replaced));
         }
         unlinkat(&self.parent, &self.name, AtFlags::REMOVEDIR).map_err(|error| io(error.into()))
+    }
+
+    /// Removes the file `name` of the lock that is held, and the directory, in which nothing else may be. Whoever took
+    /// it for abandoned between the two steps removed it, or is about to.
+    ///
+    /// # Errors
+    /// Where anything else is in it, or the system's.
+    pub fn remove_with(&self, name: &str, lock: Option<Lock>) -> Result<(), OwnedError> {
+        self.remove(name)?;
+        let mut removed = self.remove_self();
+        drop(lock);
+        for _ in 0..ATTEMPTS {
+            let full = removed.as_ref().is_err_and(|error| error.kind() == Some(io::ErrorKind::DirectoryNotEmpty));
+            if !full {
+                break;
+            }
+            let hides = self.hides()?;
+            removed = self.remove_self();
+            if !hides {
+                break;
+            }
+            // The server hears later that a file is closed.
+            std::thread::sleep(PAUSE);
+        }
+        match removed {
+            Err(error) if error.kind() == Some(io::ErrorKind::NotFound) => Ok(()),
+            Err(error) if error.kind() == Some(io::ErrorKind::DirectoryNotEmpty) => {
+                let mut theirs = false;
+                self.entries(1, &|known| known == name, &mut |_| theirs = true)?;
+                if theirs { Ok(()) } else { Err(error) }
+            }
+            removed => removed,
+        }
+    }
+
+    /// Whether something is in it that was removed while it was open.
+    fn hides(&self) -> Result<bool, OwnedError> {
+        let mut hides = false;
+        self.directory.names(MOST_HIDDEN, &mut |name| hides |= is_hidden(name))?;
+        Ok(hides)
     }
 
     /// Whether something has that name, which must be assay's.

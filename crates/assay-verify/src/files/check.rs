@@ -14,7 +14,7 @@ use super::error::VerifyError;
 use super::listing::file_name;
 use super::medium::{Folder, Mounted};
 use super::pass::Halt;
-use super::place::{Place, failure_of, held, remove_all, remove_files};
+use super::place::{Place, failure_of, held, remove_files};
 use super::plan::{Plan, Settings};
 use super::pool::Pool;
 use super::progress::{Progress, nanoseconds};
@@ -193,8 +193,7 @@ fn finish(
         }
         _ => {}
     }
-    let own = Arc::clone(place.own());
-    match pool.run(move || Ok(remove_all(&own)?)) {
+    match pool.run(place.removal()) {
         Ok(Ok(())) => None,
         _ => Some(directory),
     }

@@ -43,7 +43,7 @@ pub use listing::DIRECTORY;
 pub(crate) use listing::spread_name;
 pub(crate) use medium::{Folder, Mounted, is_vfat};
 pub use place::{Left, left, remove};
-pub(crate) use place::{Place, failure_of, gone_error, remove_all, remove_files};
+pub(crate) use place::{Place, failure_of, gone_error, remove_files};
 pub use plan::{Plan, Settings};
 pub(crate) use pool::{Pool, Silence};
 pub(crate) use progress::nanoseconds;

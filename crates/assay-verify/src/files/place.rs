@@ -6,7 +6,7 @@
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_core::outcome::Failure;
 use assay_device::owned::{Directory, Lock, Locked, OwnDir, OwnedError};
@@ -83,7 +83,8 @@ pub(crate) fn present(target: &Directory) -> Result<Option<Held>, VerifyError> {
 #[derive(Debug)]
 pub(crate) struct Place {
     own: Arc<OwnDir>,
-    _lock: Lock,
+    /// Until the directory is removed.
+    lock: Arc<Mutex<Option<Lock>>>,
 }
 
 impl Place {
@@ -114,7 +115,7 @@ impl Place {
         held(&own)?;
         let path = own.path().to_owned();
         match own.lock(LOCK)? {
-            Locked::Held(lock) => Ok(Some(Self { own: Arc::new(own), _lock: lock })),
+            Locked::Held(lock) => Ok(Some(Self { own: Arc::new(own), lock: Arc::new(Mutex::new(Some(lock))) })),
             Locked::Taken => Err(VerifyError::Busy(path)),
             Locked::Elsewhere(host) => Err(VerifyError::Elsewhere { path, host }),
             Locked::Gone => Ok(None),
@@ -128,6 +129,12 @@ impl Place {
 
     pub(crate) fn path(&self) -> &Path {
         self.own.path()
+    }
+
+    /// What removes the directory and all in it, and with it the lock; in a thread that may wait for the medium.
+    pub(crate) fn removal(&self) -> impl FnOnce() -> io::Result<()> + Send + 'static {
+        let (own, lock) = (Arc::clone(&self.own), Arc::clone(&self.lock));
+        move || Ok(remove_all(&own, lock.lock().unwrap_or_else(PoisonError::into_inner).take())?)
     }
 }
 
@@ -146,21 +153,10 @@ pub(crate) fn remove_files(own: &OwnDir) -> Result<(), OwnedError> {
 }
 
 /// Removes the directory and all in it; the state last, so that the rest is known for what it is.
-///
-/// # Errors
-/// As [`remove_files`].
-pub(crate) fn remove_all(own: &OwnDir) -> Result<(), OwnedError> {
+fn remove_all(own: &OwnDir, lock: Option<Lock>) -> Result<(), OwnedError> {
     remove_files(own)?;
-    for name in [STATE, LOCK] {
-        own.remove(name)?;
-    }
-    match own.remove_self() {
-        // Another check came between the two steps and has it now.
-        Err(error) if error.kind() == Some(ErrorKind::DirectoryNotEmpty) => {
-            own.entries(2, &|name| name == LOCK || name == STATE, &mut |_| {})
-        }
-        removed => removed,
-    }
+    own.remove(STATE)?;
+    own.remove_with(LOCK, lock)
 }
 
 /// What an earlier check left on a medium.
@@ -208,7 +204,7 @@ fn left_in(own: &OwnDir, held: &Held, alive: bool) -> Left {
 pub fn remove(target: &Path) -> Result<Option<Left>, VerifyError> {
     let Some(place) = Place::existing(&Directory::open(target)?)? else { return Ok(None) };
     let found = left_in(&place.own, &held(&place.own)?, false);
-    remove_all(&place.own)?;
+    place.removal()().map_err(|error| VerifyError::io(&found.path, error))?;
     Ok(Some(found))
 }
 

@@ -14,7 +14,7 @@ use super::spread::{Files, Halt};
 use super::stamp::STAMP;
 use crate::files::{
     Checked, Folder, Found, Mounted, Place, Plan, Pool, STATE, Settings, State, Tally, VerifyError, failure_of,
-    nanoseconds, remove_all, remove_files,
+    nanoseconds, remove_files,
 };
 
 /// How to check.
@@ -84,10 +84,9 @@ pub fn check(
         ended
     });
     let outcome = outcome(ended.as_ref().err(), start, written);
-    let directory = Arc::clone(own);
     let removed = match ended {
         Err(Halt::Hung) => None,
-        _ => pool.run(move || Ok(remove_all(&directory)?)).ok().and_then(Result::ok),
+        _ => pool.run(place.removal()).ok().and_then(Result::ok),
     };
     let complete = ended.is_ok();
     let (verdict, kind) = judge(&probed, complete && set_aside);
