@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use assay_lab::{FastDevice, Lab, LoopDevice, skip};
+use assay_lab::{FastDevice, FileSystem, Lab, LoopDevice, Mount, skip};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use common::{Place, Running, run};
@@ -217,4 +217,48 @@ fn what_lives_is_not_removed() {
     assert!(done.stdout.contains("a run that lives"), "{}", done.stdout);
     assert_eq!(common::scratch_directories(&medium), 1);
     running.end().measures();
+}
+
+/// Something mounted on the directory of a check is not the medium.
+#[test]
+fn what_is_mounted_on_the_directory_of_a_check_is_left_alone() {
+    const TEST: &str = "what_is_mounted_on_the_directory_of_a_check_is_left_alone";
+    if !common::can_be_apart(TEST) {
+        return;
+    }
+    let place = Place::new();
+    let own = left_check(&place.medium(), "");
+    let other = place.path().join("other");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0o700)).unwrap();
+    std::fs::write(other.join("state.json"), state("1048576", "null")).unwrap();
+    std::fs::write(other.join("1.h2w"), b"dear").unwrap();
+    for arguments in CHECKS {
+        let script = format!("mount --bind other medium/.assay-verify; exec $ASSAY {} medium", arguments.join(" "));
+        run(place.apart(&script)).refuses(EXIT_ENVIRONMENT, &["on another mount"]);
+    }
+    assert_eq!(std::fs::read(other.join("1.h2w")).unwrap(), b"dear");
+    assert_eq!(std::fs::read_dir(own).unwrap().count(), 0);
+}
+
+/// File systems that keep no owners and modes, as those of most cards.
+#[test]
+fn a_card_without_owners_is_checked_left_and_cleaned() {
+    const TEST: &str = "a_card_without_owners_is_checked_left_and_cleaned";
+    let _lab = lab!(TEST, Lab::enter());
+    let place = Place::new();
+    let image = place.file("card.img", b"");
+    std::fs::File::options().write(true).open(&image).unwrap().set_len(64 * MIB).unwrap();
+    let device = lab!(TEST, LoopDevice::attach(&image, false));
+    let mount = lab!(TEST, Mount::make(FileSystem::Exfat, device.path(), &place.path().join("mnt")));
+    let asked = |arguments: &[&str]| {
+        let mut command = place.assay(arguments);
+        command.arg(mount.path());
+        run(command)
+    };
+    asked(&["verify", "--limit", "2MiB", "--no-save", "--quiet", "--keep"]).succeeds();
+    asked(&["run", "--suite", "tiny.toml", "--no-save", "--quiet"]).measures();
+    assert!(asked(&["info"]).stdout.contains("a check kept"));
+    assert!(asked(&["verify", "--remove"]).succeeds().stdout.contains("removed"));
+    common::assert_empty(mount.path());
 }
