@@ -134,6 +134,19 @@ mod tests {
         }
     }
 
+    /// A stream goes forward, also where several threads take its blocks in turns: backwards is another load.
+    #[test]
+    fn a_stream_goes_from_block_to_block_and_around() {
+        let w = workload(Pattern::Sequential, 512, 8 * 512, 1);
+        let second = Place { repeat: 1, repeats: 2, ..place(0, 1) };
+        let wanted: Vec<u64> = [4, 5, 6, 7, 0, 1, 2, 3, 4].map(|block| block * 512).to_vec();
+        let mut alone = Addresses::new(&w, second, None);
+        assert_eq!((0..9).map(|_| alone.next()).collect::<Vec<_>>(), wanted);
+        let turn = Arc::new(AtomicU64::new(0));
+        let mut threads = [0, 1, 2].map(|_| Addresses::new(&w, second, Some(Arc::clone(&turn))));
+        assert_eq!((0..9).map(|at| threads[at % 3].next()).collect::<Vec<_>>(), wanted);
+    }
+
     #[test]
     fn random_blocks_are_uniform_and_differ_between_jobs() {
         let w = workload(Pattern::Random, 1, 64, 2);
