@@ -18,8 +18,8 @@ tree=$root/target/mutants/tree
 results=$root/target/mutants/results.txt
 part=${PART:-1/1}
 end=$(($(date +%s) + ${MINUTES:-600} * 60))
-# What comes from elsewhere is built once for both trees.
-export CARGO_TARGET_DIR="$root/target"
+# A directory of its own: cargo takes what one tree has built for what the other one needs.
+export CARGO_TARGET_DIR="$root/target/mutants/build"
 
 mkdir -p "$tree"
 cd "$root"
