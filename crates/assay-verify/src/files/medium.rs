@@ -213,3 +213,37 @@ impl Piece for OnDisk {
         extents(&self.file, bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use assay_device::owned::Directory as Opened;
+    use assay_lab::media::{MediumSpec, SharedMedium};
+    use assay_lab::{FakeCard, FileSystem, Lab, Mount, skip};
+
+    use super::*;
+
+    /// What is synced has gone to the medium: without, a check would read what the page cache holds.
+    #[test]
+    fn a_sync_writes_to_the_medium() {
+        const TEST: &str = "a_sync_writes_to_the_medium";
+        let directory = tempfile::tempdir().unwrap();
+        let made = Lab::enter().and_then(|lab| {
+            let medium = SharedMedium::new(MediumSpec::genuine(64 << 20).blank().build().unwrap());
+            let card = FakeCard::new(medium.clone())?;
+            let mount = Mount::make(FileSystem::Ext2, card.path(), &directory.path().join("mnt"))?;
+            Ok((mount, card, medium, lab))
+        });
+        let (mount, _card, medium, _lab) = match made {
+            Ok(made) => made,
+            Err(missing) => return skip(TEST, &missing),
+        };
+        let own = Arc::new(Opened::open(mount.path()).unwrap().make("own").unwrap());
+        let piece = Mounted::new(Folder::Own(own), None).make(1, 4 << 20).unwrap();
+        // Less than what is synced by itself.
+        piece.write_at(&vec![7; 1 << 20], 0).unwrap();
+        let before = medium.with(|medium| medium.traffic().written_bytes);
+        piece.sync().unwrap();
+        let written = medium.with(|medium| medium.traffic().written_bytes) - before;
+        assert!(written >= 1 << 20, "{written}");
+    }
+}
