@@ -402,6 +402,19 @@ fn fields_of_a_newer_version_stay_behind_and_a_note_says_so() {
     assert!(render(Format::Markdown, &[record], &View::default()).unwrap().windows(14).any(|w| w == b"lacks 5 fields"));
 }
 
+/// Found by fuzzing: the field was left out, and the shared document could not be read.
+#[test]
+fn a_variant_that_is_no_word_becomes_another_and_the_document_stays_a_record() {
+    let mut value = serde_json::to_value(common::good_card()).unwrap();
+    value["outcome"] =
+        json!({ "state": "failed", "failure": "Alice Example", "detail": "x", "elapsed_ns": 1, "written_bytes": 1 });
+    redactor().value(&mut value);
+    assert_eq!(value["outcome"]["failure"], "other");
+    assert!(!value.to_string().contains("Alice"), "{value}");
+    let record: Record = serde_json::from_value(value).unwrap();
+    assert!(record.warnings.iter().any(|w| w.cause.contains("lacks 1 field")), "{:?}", record.warnings);
+}
+
 #[test]
 fn a_figure_that_is_no_number_is_an_error_and_not_a_leak() {
     let mut record = common::good_card();

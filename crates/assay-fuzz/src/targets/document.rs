@@ -41,6 +41,12 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         "{\"schema\": \"1.0\", \"\u{202e}\": 1}",
         "{\"schema\": \"1.0\", \"id\": {\"a\u{9b}\": []}}",
     ]));
+    let failed = claims::text(&seeds[0]).replace(
+        "\"state\":\"completed\"",
+        "\"state\":\"failed\",\"failure\":\"A b\",\
+        \"detail\":\"\",\"elapsed_ns\":1,\"written_bytes\":1",
+    );
+    seeds.push(failed.into_bytes());
     seeds.push(b"[".repeat(10_000));
     seeds.push(format!("{{\"schema\": \"{}\"}}", "9".repeat(3000)).into_bytes());
     seeds.push(format!("{{\"schema\": \"{}.0\"}}", "9".repeat(9)).into_bytes());

@@ -95,7 +95,12 @@ impl Pass<'_> {
         let out = match (rule, value) {
             (_, Value::Null) => Some(Value::Null),
             (Rule::Keep | Rule::Known, value @ (Value::Bool(_) | Value::Number(_))) => Some(value),
-            (Rule::Keep, Value::String(word)) => is_word(&word).then_some(Value::String(word)),
+            (Rule::Keep, Value::String(word)) if is_word(&word) => Some(Value::String(word)),
+            // A variant that no version of this format has; without the field the record could not be read.
+            (Rule::Keep, Value::String(_)) => {
+                self.left_out += 1;
+                Some(OTHER.into())
+            }
             (Rule::Known, Value::String(text)) => Some(self.known.replaced(&text).into()),
             (Rule::Text, Value::String(text)) => Some(scrub::scrubbed(&text, &self.known, self.key).into()),
             (Rule::Source, Value::String(text)) if !path::is_path(&text) => {
@@ -135,6 +140,9 @@ impl Pass<'_> {
         Value::Object(out)
     }
 }
+
+/// What stands for a variant that may hold an identity.
+const OTHER: &str = "other";
 
 /// What names a variant in this format: nothing that could hold an identity of some length.
 fn is_word(text: &str) -> bool {
