@@ -1,0 +1,473 @@
+//! The device as the search sees it: each place is saved before it is first written, carries a
+//! stamp of the round, and is compared with the stamp written last.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_core::verification::SECTOR_BYTES;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::super::contract::{Device, Fault};
+use super::super::journal::{Journal, JournalError};
+use super::super::stamp::{Origin, SECTOR_LEN, Salt, Seen, compare, digest};
+
+/// Bytes of one record of the journal at most.
+const PART: u64 = 1 << 20;
+
+/// Where a probe is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Looks for any loss.
+    Discovering,
+    /// Looks where addresses start again.
+    FindingPeriod,
+    /// Looks to the sector for what holds.
+    Mapping,
+    /// Puts everything back.
+    Restoring,
+}
+
+/// How far a probe is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Where it is.
+    pub phase: Phase,
+    /// Bytes written so far, restoring included.
+    pub written_bytes: u64,
+    /// Bytes read so far.
+    pub read_bytes: u64,
+    /// Places that were read back so far.
+    pub places: u64,
+    /// Those of them that lost what was written.
+    pub lost: u64,
+}
+
+/// Why the search ended before its end.
+#[derive(Debug)]
+pub(crate) enum End {
+    Stopped,
+    /// The device as a whole no longer does what it did.
+    Fault(Fault),
+    Journal(JournalError),
+    /// As much was written as a probe may at most.
+    Spent,
+}
+
+impl From<JournalError> for End {
+    fn from(error: JournalError) -> Self {
+        Self::Journal(error)
+    }
+}
+
+/// Who watches and may end a probe.
+pub(crate) struct Watch<'a> {
+    pub(crate) stop: &'a dyn Fn() -> bool,
+    pub(crate) progress: &'a mut dyn FnMut(Progress),
+}
+
+/// Sectors in a row, in whole logical blocks of the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    /// Number of its first sector.
+    pub(crate) at: u64,
+    /// How many.
+    pub(crate) sectors: u64,
+}
+
+impl Place {
+    pub(crate) fn end(self) -> u64 {
+        self.at + self.sectors
+    }
+
+    pub(crate) fn meets(self, other: Self) -> bool {
+        self.at < other.end() && other.at < self.end()
+    }
+
+    pub(crate) fn numbers(self) -> std::ops::Range<u64> {
+        self.at..self.end()
+    }
+
+    fn bytes(self) -> u64 {
+        self.sectors * SECTOR_BYTES
+    }
+
+    fn offset(self) -> u64 {
+        self.at * SECTOR_BYTES
+    }
+
+    /// In parts of at most `sectors`.
+    fn parts(self, sectors: u64) -> impl Iterator<Item = Self> {
+        let end = self.end();
+        (self.at..end).step_by(sectors as usize).map(move |at| Self { at, sectors: sectors.min(end - at) })
+    }
+}
+
+/// What crosses the bus before a reading.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Wash {
+    /// A place that holds, being read.
+    Read(Place),
+    /// A place being written, where none is known to hold.
+    Write(Place),
+}
+
+/// Counters of what a probe moved.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Moved {
+    pub(crate) written_bytes: u64,
+    pub(crate) read_bytes: u64,
+}
+
+pub(crate) struct Desk<'a, D> {
+    device: &'a mut D,
+    journal: &'a mut Journal,
+    watch: Watch<'a>,
+    salt: Salt,
+    announced: u64,
+    most_written_bytes: u64,
+    pub(crate) random: Xoshiro256PlusPlus,
+    pub(crate) phase: Phase,
+    pub(crate) moved: Moved,
+    generation: u32,
+    /// Digests of what stood in the sectors that were saved.
+    saved: BTreeMap<u64, u64>,
+    /// Round in which a sector was written last.
+    written: BTreeMap<u64, u32>,
+    /// Sectors that could not be read or written.
+    bad: BTreeSet<u64>,
+    /// Last finding about each sector that was written.
+    pub(crate) findings: BTreeMap<u64, Seen>,
+    /// Stamps of others that were met where nothing was written yet.
+    pub(crate) strangers: Vec<(u64, Origin)>,
+    /// Where places without memory read as what crossed the bus last: what crosses it before each reading.
+    pub(crate) bus: Option<Wash>,
+    /// A place that was read, and one that was written, without an error.
+    answered: Option<Place>,
+    took: Option<Place>,
+}
+
+impl<'a, D: Device> Desk<'a, D> {
+    pub(crate) fn new(device: &'a mut D, journal: &'a mut Journal, most_written_bytes: u64, watch: Watch<'a>) -> Self {
+        let salt = journal.salt();
+        Self {
+            announced: device.bytes(),
+            device,
+            journal,
+            watch,
+            salt,
+            most_written_bytes,
+            random: salt.generator(),
+            phase: Phase::Discovering,
+            moved: Moved::default(),
+            generation: 0,
+            saved: BTreeMap::new(),
+            written: BTreeMap::new(),
+            bad: BTreeSet::new(),
+            findings: BTreeMap::new(),
+            strangers: Vec::new(),
+            bus: None,
+            answered: None,
+            took: None,
+        }
+    }
+
+    /// Sectors of the device.
+    pub(crate) fn sectors(&self) -> u64 {
+        self.announced / SECTOR_BYTES
+    }
+
+    /// Sectors of a logical block.
+    pub(crate) fn unit(&self) -> u64 {
+        (u64::from(self.device.block_bytes()) / SECTOR_BYTES).max(1)
+    }
+
+    /// The logical blocks that `sectors` from `at` on lie in, inside of the device.
+    pub(crate) fn place(&self, at: u64, sectors: u64) -> Place {
+        let unit = self.unit();
+        let start = at / unit * unit;
+        let end = (at + sectors).next_multiple_of(unit).min(self.sectors() / unit * unit);
+        Place { at: start, sectors: end.saturating_sub(start) }
+    }
+
+    /// Begins a new round: what is written from now on differs from all before.
+    pub(crate) fn begin_round(&mut self) {
+        self.generation += 1;
+    }
+
+    pub(crate) fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    fn tell(&mut self) -> Result<(), End> {
+        let progress = Progress {
+            phase: self.phase,
+            written_bytes: self.moved.written_bytes,
+            read_bytes: self.moved.read_bytes,
+            places: self.findings.len() as u64,
+            lost: 0,
+        };
+        (self.watch.progress)(progress);
+        if (self.watch.stop)() { Err(End::Stopped) } else { Ok(()) }
+    }
+
+    /// A medium that errs in one place goes on; one that no longer does what it did elsewhere has
+    /// failed.
+    fn bear(&mut self, fault: Fault, writing: bool) -> Result<(), End> {
+        if fault != Fault::Medium {
+            return Err(End::Fault(fault));
+        }
+        if !self.device.present() || self.device.bytes() != self.announced {
+            return Err(End::Fault(Fault::Gone));
+        }
+        if let Some(place) = self.answered {
+            let mut buffer = vec![0; place.bytes() as usize];
+            self.moved.read_bytes += place.bytes();
+            if let Err(fault) = self.device.read_at(place.offset(), &mut buffer) {
+                return Err(End::Fault(if fault == Fault::Medium { Fault::AllErrors } else { fault }));
+            }
+        }
+        if writing && let Some(place) = self.took {
+            // What it took before it takes again, or it takes nothing any more.
+            let mut buffer = vec![0; place.bytes() as usize];
+            self.fill(place, &mut buffer);
+            self.moved.written_bytes += place.bytes();
+            if let Err(fault) = self.device.write_at(place.offset(), &buffer) {
+                return Err(End::Fault(if fault == Fault::Medium { Fault::WriteErrors } else { fault }));
+            }
+        }
+        Ok(())
+    }
+
+    fn trouble(&mut self, place: Place) {
+        self.bad.extend(place.numbers());
+        for sector in place.numbers() {
+            self.findings.insert(sector, Seen::Unreadable);
+        }
+    }
+
+    /// The first and the last block of a place, and what is between.
+    fn ends(&self, place: Place) -> (Place, Place, Place) {
+        let unit = self.unit();
+        let first = Place { sectors: unit, ..place };
+        let last = Place { at: place.end() - unit, sectors: unit };
+        (first, last, Place { at: first.end(), sectors: place.sectors.saturating_sub(2 * unit) })
+    }
+
+    /// Stamps of the round in which each sector was written last.
+    fn fill(&self, place: Place, buffer: &mut [u8]) {
+        for (sector, content) in place.numbers().zip(buffer.chunks_exact_mut(SECTOR_LEN)) {
+            let generation = self.written.get(&sector).copied().unwrap_or(self.generation);
+            self.salt.stamp(sector, generation, content);
+        }
+    }
+
+    fn read_once(&mut self, place: Place, buffer: &mut [u8]) -> Result<bool, End> {
+        self.tell()?;
+        self.moved.read_bytes += place.bytes();
+        match self.device.read_at(place.offset(), buffer) {
+            Ok(()) => {
+                if place.sectors <= 64 {
+                    self.answered = Some(place);
+                }
+                Ok(true)
+            }
+            Err(fault) => self.bear(fault, false).map(|()| false),
+        }
+    }
+
+    /// Reads a place; where the medium errs, in smaller parts. What is bad is left as it is in
+    /// `buffer`, and known to be. Where both ends of a place err, all of it does: an error may take
+    /// seconds.
+    fn read(&mut self, place: Place, buffer: &mut [u8]) -> Result<(), End> {
+        if place.sectors == 0 || self.read_once(place, buffer)? {
+            return Ok(());
+        }
+        let unit = self.unit();
+        if place.sectors <= unit {
+            self.trouble(place);
+            return Ok(());
+        }
+        let (first, last, between) = self.ends(place);
+        let length = buffer.len();
+        let block = first.bytes() as usize;
+        for (end, at) in [(first, 0), (last, length - block)] {
+            if !self.read_once(end, &mut buffer[at..at + block])? {
+                self.trouble(end);
+            }
+        }
+        if self.bad.contains(&first.at) && self.bad.contains(&last.at) {
+            self.trouble(between);
+            return Ok(());
+        }
+        let half = (between.sectors / 2).next_multiple_of(unit).min(between.sectors);
+        let (left, right) = buffer[block..length - block].split_at_mut((half * SECTOR_BYTES) as usize);
+        self.read(Place { sectors: half, ..between }, left)?;
+        self.read(Place { at: between.at + half, sectors: between.sectors - half }, right)
+    }
+
+    /// Saves what is not yet saved of these places; returns when that survives a crash.
+    pub(crate) fn save(&mut self, places: &[Place]) -> Result<(), End> {
+        let mut sorted = places.to_vec();
+        sorted.sort_unstable();
+        for place in sorted {
+            for part in place.parts(PART / SECTOR_BYTES) {
+                self.save_part(part)?;
+            }
+        }
+        Ok(self.journal.sync()?)
+    }
+
+    fn save_part(&mut self, part: Place) -> Result<(), End> {
+        let missing: Vec<u64> =
+            part.numbers().filter(|sector| !self.saved.contains_key(sector) && !self.bad.contains(sector)).collect();
+        for row in missing.chunk_by(|a, b| a + 1 == *b) {
+            let place = Place { at: row[0], sectors: row.len() as u64 };
+            let mut buffer = vec![0; place.bytes() as usize];
+            self.read(place, &mut buffer)?;
+            let good: Vec<u64> = place.numbers().filter(|sector| !self.bad.contains(sector)).collect();
+            for run in good.chunk_by(|a, b| a + 1 == *b) {
+                let from = ((run[0] - place.at) * SECTOR_BYTES) as usize;
+                let content = &buffer[from..from + run.len() * SECTOR_LEN];
+                self.journal.save(run[0] * SECTOR_BYTES, content)?;
+                for (sector, content) in run.iter().zip(content.chunks_exact(SECTOR_LEN)) {
+                    self.saved.insert(*sector, digest(content));
+                    if let Some((offset, generation)) = self.salt.origin(content) {
+                        self.strangers.push((*sector, Origin { sector: offset / SECTOR_BYTES, generation }));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes stamps of this round into a place that was saved; what could not be saved, or was bad
+    /// before, is left out.
+    pub(crate) fn write(&mut self, place: Place) -> Result<(), End> {
+        let good: Vec<u64> =
+            place.numbers().filter(|sector| self.saved.contains_key(sector) && !self.bad.contains(sector)).collect();
+        for run in good.chunk_by(|a, b| a + 1 == *b) {
+            self.write_run(Place { at: run[0], sectors: run.len() as u64 })?;
+        }
+        Ok(())
+    }
+
+    fn write_run(&mut self, place: Place) -> Result<(), End> {
+        let mut buffer = vec![0; place.bytes() as usize];
+        self.salt.stamp(place.at, self.generation, &mut buffer);
+        for _ in 0..2 {
+            self.tell()?;
+            self.moved.written_bytes += place.bytes();
+            if self.moved.written_bytes > self.most_written_bytes {
+                return Err(End::Spent);
+            }
+            match self.device.write_at(place.offset(), &buffer) {
+                Ok(()) => {
+                    for sector in place.numbers() {
+                        self.written.insert(sector, self.generation);
+                    }
+                    if place.sectors <= 64 {
+                        self.took = Some(place);
+                    }
+                    return Ok(());
+                }
+                Err(fault) => self.bear(fault, true)?,
+            }
+        }
+        // A part of it may have been written.
+        let unit = self.unit();
+        if place.sectors <= unit {
+            self.trouble(place);
+            return Ok(());
+        }
+        let (first, last, between) = self.ends(place);
+        self.write_run(first)?;
+        if last.at > first.at {
+            self.write_run(last)?;
+        }
+        if self.bad.contains(&first.at) && self.bad.contains(&last.at) {
+            self.trouble(between);
+            return Ok(());
+        }
+        let half = (between.sectors / 2).next_multiple_of(unit).min(between.sectors);
+        for part in
+            [Place { sectors: half, ..between }, Place { at: between.at + half, sectors: between.sectors - half }]
+        {
+            if part.sectors > 0 {
+                self.write_run(part)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns when the device has what was written.
+    pub(crate) fn settle(&mut self) -> Result<(), End> {
+        match self.device.sync() {
+            Ok(()) => Ok(()),
+            Err(fault) => self.bear(fault, false),
+        }
+    }
+
+    /// Reads a place back and says of each of its sectors what became of it; those that were never
+    /// written bear the stamp of another, or are lost.
+    pub(crate) fn check(&mut self, place: Place) -> Result<Vec<Seen>, End> {
+        let mut buffer = vec![0; place.bytes() as usize];
+        let good = place.numbers().any(|sector| !self.bad.contains(&sector));
+        self.wash()?;
+        if good {
+            self.read(place, &mut buffer)?;
+        }
+        let mut all = Vec::with_capacity(place.sectors as usize);
+        for (sector, content) in place.numbers().zip(buffer.chunks_exact(SECTOR_LEN)) {
+            let before = self.saved.get(&sector).copied();
+            let seen = match self.written.get(&sector) {
+                _ if self.bad.contains(&sector) => Seen::Unreadable,
+                Some(generation) => {
+                    let seen = match compare(self.salt, sector, *generation, before, content) {
+                        // It says what crossed the bus last, and nothing of the memory.
+                        Seen::Foreign(_) if self.bus.is_some() => Seen::Lost,
+                        seen => seen,
+                    };
+                    self.findings.insert(sector, seen);
+                    seen
+                }
+                None => match self.salt.origin(content) {
+                    Some((offset, generation)) => Seen::Foreign(Origin { sector: offset / SECTOR_BYTES, generation }),
+                    None => Seen::Lost,
+                },
+            };
+            all.push(seen);
+        }
+        Ok(all)
+    }
+
+    fn wash(&mut self) -> Result<(), End> {
+        match self.bus {
+            None => Ok(()),
+            Some(Wash::Read(place)) => {
+                let mut buffer = vec![0; place.bytes() as usize];
+                self.read_once(place, &mut buffer).map(|_| ())
+            }
+            Some(Wash::Write(place)) => self.write(place),
+        }
+    }
+
+    /// Whose stamp a sector bears, written by us or not.
+    pub(crate) fn bears(&mut self, sector: u64) -> Result<Option<Origin>, End> {
+        self.wash()?;
+        let place = self.place(sector, 1);
+        let mut buffer = vec![0; place.bytes() as usize];
+        if self.bad.contains(&sector) || !self.read_once(place, &mut buffer)? {
+            return Ok(None);
+        }
+        let from = ((sector - place.at) * SECTOR_BYTES) as usize;
+        let origin = self.salt.origin(&buffer[from..from + SECTOR_LEN]);
+        Ok(origin.map(|(offset, generation)| Origin { sector: offset / SECTOR_BYTES, generation }))
+    }
+
+    pub(crate) fn is_bad(&self, sector: u64) -> bool {
+        self.bad.contains(&sector)
+    }
+
+    pub(crate) fn was_written(&self, sector: u64) -> bool {
+        self.written.contains_key(&sector)
+    }
+}
