@@ -1,0 +1,232 @@
+//! Driving caches of the medium out by writing elsewhere.
+
+use super::super::contract::Device;
+use super::desk::{Desk, End, Place};
+
+/// Bytes of a sector.
+const SECTOR: u64 = 512;
+/// A write of more than this goes past the few KiB that media keep for random writes (f3, issue 50).
+const SMALL: u64 = (32 << 10) / SECTOR;
+/// One write of a run.
+const LARGE: u64 = (1 << 20) / SECTOR;
+/// So much is crowded by small writes, since media may keep a cache of their own for those: seen were
+/// 8 KiB. More of them takes too long on cards.
+const MOST_SMALL: u64 = (8 << 20) / SECTOR;
+
+/// Places that are written to drive out what was written before: a ring, written in turn.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ring {
+    pub(crate) area: Place,
+    next: u64,
+}
+
+impl Ring {
+    pub(crate) fn new(area: Place) -> Self {
+        Self { area, next: 0 }
+    }
+
+    /// Writes `small` sectors in small parts in falling order, then `large` ones in sequence; what is in
+    /// `clear`, in order, is left alone.
+    fn crowd<D: Device>(&mut self, desk: &mut Desk<'_, D>, small: u64, large: u64, clear: &[Place]) -> Result<(), End> {
+        for (sectors, part) in [(small, SMALL), (large, LARGE)] {
+            let mut left = sectors;
+            while left > 0 {
+                let stretch = self.take(LARGE.min(left.max(SMALL)));
+                if stretch.sectors == 0 {
+                    return Ok(());
+                }
+                let free = without(stretch, clear);
+                desk.save(&free)?;
+                // From its end to its start: no write begins where the last one ended.
+                for row in free.into_iter().rev() {
+                    let starts: Vec<u64> = (row.at..row.end()).step_by(part as usize).collect();
+                    for at in starts.into_iter().rev() {
+                        desk.write(Place { at, sectors: part.min(row.end() - at) })?;
+                    }
+                }
+                left = left.saturating_sub(stretch.sectors);
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, sectors: u64) -> Place {
+        if self.next >= self.area.sectors {
+            self.next = 0;
+        }
+        let at = self.area.at + self.next;
+        let sectors = sectors.min(self.area.end() - at);
+        self.next += sectors;
+        Place { at, sectors }
+    }
+}
+
+/// What of `stretch` is in none of `clear`, which is in order.
+pub(crate) fn without(stretch: Place, clear: &[Place]) -> Vec<Place> {
+    let from = clear.partition_point(|place| place.end() <= stretch.at);
+    let mut rows = Vec::new();
+    let mut at = stretch.at;
+    for place in clear[from..].iter().take_while(|place| place.at < stretch.end()) {
+        if place.at > at {
+            rows.push(Place { at, sectors: place.at - at });
+        }
+        at = at.max(place.end());
+    }
+    if at < stretch.end() {
+        rows.push(Place { at, sectors: stretch.end() - at });
+    }
+    rows
+}
+
+/// A place that loses: alone, or as soon as another is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Loser {
+    pub(crate) at: u64,
+    pub(crate) by: Option<u64>,
+}
+
+/// What is known of the caches.
+#[derive(Debug)]
+pub(crate) struct Eviction {
+    pub(crate) losers: Vec<Loser>,
+    next_loser: usize,
+    rings: Vec<Ring>,
+    /// Ring that is written.
+    next_ring: usize,
+    /// Whether as much is written where no canary is known as before anything was believed.
+    pub(crate) blind: bool,
+    /// What is not to be written over.
+    pub(crate) keep: Vec<Place>,
+    /// Sectors written elsewhere that killed the canaries at most so far.
+    usual: u64,
+    /// The largest cache that is still seen through, in sectors.
+    limit: u64,
+    /// Whether canaries of one age died one after the other: replacement at random.
+    mixed: bool,
+    /// Canaries outlived the limit.
+    pub(crate) hidden: bool,
+}
+
+/// Where losses are known, caches are driven out up to so many times the size that is looked through
+/// while none is.
+pub(crate) const LOSSY: u64 = 4;
+/// Canaries of a round.
+const CANARIES: usize = 4;
+
+impl Eviction {
+    /// Sees through caches of `usually` sectors, and of several times as many where losses are known.
+    pub(crate) fn new(usually: u64, rings: Vec<Ring>) -> Self {
+        Self {
+            losers: Vec::new(),
+            next_loser: 0,
+            rings,
+            next_ring: 0,
+            blind: false,
+            keep: Vec::new(),
+            usual: 0,
+            limit: usually * LOSSY,
+            mixed: false,
+            hidden: false,
+        }
+    }
+
+    /// Size of a cache that was met, in bytes.
+    pub(crate) fn cache_bytes(&self) -> Option<u64> {
+        (self.usual > 0).then_some(self.usual * SECTOR)
+    }
+
+    /// Drives out what was written before in this round: canaries are written last at places that are
+    /// known to lose, and when they are dead, everything older is out too. Nothing is done where no
+    /// such place is known.
+    pub(crate) fn evict<D: Device>(&mut self, desk: &mut Desk<'_, D>, tests: &[Place]) -> Result<(), End> {
+        desk.settle()?;
+        let canaries = self.choose(desk, tests);
+        if canaries.is_empty() && !self.blind {
+            return Ok(());
+        }
+        if canaries.is_empty() {
+            // As much as was written before anything was believed.
+            let mut clear = [tests, &self.keep].concat();
+            clear.sort_unstable();
+            self.crowd(desk, self.usual.max(self.limit / LOSSY), &clear)?;
+            return desk.settle();
+        }
+        let places: Vec<Place> = canaries
+            .iter()
+            .flat_map(|loser| [Some(loser.at), loser.by])
+            .flatten()
+            .map(|at| desk.place(at, 1))
+            .collect();
+        desk.save(&places)?;
+        for place in places.iter().rev() {
+            // Falling, and what overwrites a canary after it.
+            if !canaries.iter().any(|loser| loser.by.is_some_and(|by| desk.place(by, 1) == *place)) {
+                desk.write(*place)?;
+            }
+        }
+        for by in canaries.iter().filter_map(|loser| loser.by) {
+            let place = desk.place(by, 1);
+            desk.write(place)?;
+        }
+        desk.settle()?;
+        let mut clear = [tests, &places, &self.keep].concat();
+        clear.sort_unstable();
+        let mut total = 0;
+        let mut step = self.usual;
+        loop {
+            if step > 0 {
+                self.crowd(desk, step, &clear)?;
+                total += step;
+            }
+            let mut alive = 0;
+            for canary in &canaries {
+                let place = desk.place(canary.at, 1);
+                alive += usize::from(desk.check(place)?.iter().any(|seen| seen.keeps()));
+            }
+            if alive == 0 {
+                break;
+            }
+            self.mixed |= alive < canaries.len() && total > 0;
+            if total >= self.limit {
+                // A pair that shares no cell proves no cache.
+                if canaries.iter().all(|canary| canary.by.is_some()) {
+                    self.losers.retain(|loser| !canaries.contains(loser));
+                } else {
+                    self.hidden = true;
+                }
+                return desk.settle();
+            }
+            step = (total.max(64) * 2 - total).min(self.limit).max(64);
+        }
+        if total > 0 {
+            self.usual = self.usual.max(total);
+            let more = if self.mixed { total * 6 } else { (total * 7).min(total.max((4 << 20) / SECTOR)) };
+            self.crowd(desk, more.min(self.limit * 7), &clear)?;
+        }
+        desk.settle()
+    }
+
+    fn crowd<D: Device>(&mut self, desk: &mut Desk<'_, D>, sectors: u64, clear: &[Place]) -> Result<(), End> {
+        let small = sectors.min(MOST_SMALL);
+        let ring = self.next_ring % self.rings.len();
+        self.rings[ring].crowd(desk, small, sectors - small, clear)
+    }
+
+    fn choose<D: Device>(&mut self, desk: &Desk<'_, D>, tests: &[Place]) -> Vec<Loser> {
+        let mut chosen: Vec<Loser> = Vec::new();
+        for _ in 0..self.losers.len() {
+            let loser = self.losers[self.next_loser % self.losers.len()];
+            self.next_loser += 1;
+            let places = [Some(loser.at), loser.by].into_iter().flatten().map(|at| desk.place(at, 1));
+            let free = places.clone().all(|place| !tests.iter().any(|test| test.meets(place)));
+            let other = chosen.iter().all(|one| desk.place(one.at, 1) != desk.place(loser.at, 1));
+            if free && other && !desk.is_bad(loser.at) {
+                chosen.push(loser);
+            }
+            if chosen.len() == CANARIES {
+                break;
+            }
+        }
+        chosen
+    }
+}

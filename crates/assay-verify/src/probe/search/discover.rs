@@ -1,0 +1,148 @@
+//! Looks for any loss.
+
+use super::super::contract::Device;
+use super::super::stamp::Seen;
+use super::course::{Nature, Search};
+use super::crowd::without;
+use super::desk::{End, Place};
+use super::scatter::{ladder, strata, tidy};
+
+/// A comb of more teeth takes too long on a slow reader: at 1000 reads a second, a quarter of a minute.
+const TEETH: u64 = 16_384;
+/// Windows that addresses lead to behind a protected part are met by a comb of this length.
+const NEAR: u64 = (64 << 20) / 512;
+/// A place is read so many times: cells that do not last lose within a few readings.
+const READINGS: usize = 6;
+/// Sectors of a run that are read back at least: 16 MiB.
+const LEAST_VERIFIED: u64 = (16 << 20) / 512;
+
+impl<D: Device> Search<'_, '_, D> {
+    /// Whether anything was lost.
+    pub(crate) fn discover(&mut self) -> Result<bool, End> {
+        self.desk.begin_round();
+        let small = ladder(self.desk);
+        let wide = strata(self.desk, &small, self.run);
+        self.samples = tidy([small, wide].concat());
+        let samples = self.samples.clone();
+        self.desk.save(&samples)?;
+        for place in &samples {
+            self.desk.write(*place)?;
+        }
+        self.desk.settle()?;
+        if self.all_back()? {
+            return Ok(true);
+        }
+        let lost = self.crowd_out(&samples)?;
+        if lost || self.all_back()? {
+            return Ok(true);
+        }
+        if self.comb()? || self.run_back()? {
+            return Ok(true);
+        }
+        for _ in 2..READINGS {
+            let mut lost = false;
+            for place in &samples {
+                let page = Place { sectors: place.sectors.min(8), ..*place };
+                lost |= self.is_lost(page)?;
+            }
+            if lost {
+                self.nature = Nature::Decays;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn is_lost(&mut self, place: Place) -> Result<bool, End> {
+        Ok(self.desk.check(place)?.iter().any(|seen| *seen != Seen::Holds))
+    }
+
+    /// Reads all samples back; whether any was lost, or belongs to another.
+    fn all_back(&mut self) -> Result<bool, End> {
+        let mut lost = !self.desk.strangers.is_empty();
+        for place in self.samples.clone() {
+            lost |= self.is_lost(place)?;
+        }
+        Ok(lost)
+    }
+
+    /// Writes a run between the samples, and looks on the way whether one of them is lost by then.
+    fn crowd_out(&mut self, samples: &[Place]) -> Result<bool, End> {
+        self.desk.begin_round();
+        let clear = self.clear_run(samples);
+        let watched: Vec<Place> =
+            samples.iter().take(12).chain(samples.iter().skip(samples.len() / 2).take(4)).copied().collect();
+        let (mut written, mut next) = (0, (1 << 20) / 512);
+        for stretch in clear {
+            self.desk.save(&[stretch])?;
+            self.desk.write(stretch)?;
+            written += stretch.sectors;
+            self.crowded = written;
+            if written >= next {
+                next = written * 2;
+                self.desk.settle()?;
+                let mut lost = false;
+                for place in &watched {
+                    lost |= self.is_lost(*place)?;
+                }
+                if lost {
+                    return self.all_back();
+                }
+            }
+        }
+        self.desk.settle()?;
+        Ok(false)
+    }
+
+    /// The run without the samples in it, in parts of at most 1 MiB.
+    fn clear_run(&self, samples: &[Place]) -> Vec<Place> {
+        let mut clear = samples.to_vec();
+        clear.sort_unstable();
+        let rows = without(self.run, &clear);
+        rows.into_iter()
+            .flat_map(|row| {
+                let large = (1 << 20) / 512;
+                (row.at..row.end())
+                    .step_by(large as usize)
+                    .map(move |at| Place { at, sectors: large.min(row.end() - at) })
+            })
+            .collect()
+    }
+
+    /// Single reads below the run, closer than it is long: one of them meets it wherever addresses
+    /// start again, though caches hold a quarter of it back.
+    fn comb(&mut self) -> Result<bool, End> {
+        let step = (self.run.sectors / 4 * 3).max(self.desk.unit());
+        let mut teeth: Vec<u64> = Vec::new();
+        let below = self.run.at;
+        let all = below / step;
+        let near = (NEAR / step + 1).min(all);
+        // In the lower half there is an image of the run whatever the period.
+        let from = if all <= TEETH { 1 } else { all / 2 };
+        teeth.extend((1..=near).chain(from.max(near + 1)..=all).map(|index| below - index * step));
+        for at in teeth {
+            if self.desk.was_written(at) {
+                continue;
+            }
+            if let Some(origin) = self.desk.bears(at)?
+                && origin.sector != at
+            {
+                self.pairs.push((at, origin.sector));
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Reads the run back, all of it where it is short.
+    fn run_back(&mut self) -> Result<bool, End> {
+        let samples = self.samples.clone();
+        let parts = self.clear_run(&samples);
+        let every = (self.run.sectors / LEAST_VERIFIED).max(1) as usize;
+        let mut lost = false;
+        for part in parts.into_iter().step_by(every) {
+            lost |= self.is_lost(part)?;
+        }
+        Ok(lost)
+    }
+}
