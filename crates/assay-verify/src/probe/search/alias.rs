@@ -1,0 +1,405 @@
+//! Addresses that are one memory cell, and the period after which they start again.
+
+use super::super::contract::Device;
+use super::super::stamp::{Origin, Seen};
+use super::course::Search;
+use super::crowd::Loser;
+use super::desk::{End, Place};
+use super::scatter::tidy;
+
+/// How addresses start again, in sectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Repeat {
+    /// Addresses below have cells of their own.
+    pub(crate) protected: u64,
+    /// Behind them, addresses start again after so many.
+    pub(crate) period: u64,
+    /// So many from the start of each period hold data.
+    pub(crate) real: u64,
+    /// Whether all of this is to the sector.
+    pub(crate) exact: bool,
+}
+
+/// Pairs that are looked at.
+const PAIRS: usize = 6;
+/// Sectors of a stripe, within which a controller may deal out blocks in another order.
+const STRIPE: u64 = (1 << 20) / 512;
+
+impl<D: Device> Search<'_, '_, D> {
+    /// Reads whose stamp each of these sectors bears, another place before each, which leaves nothing
+    /// of them on the bus.
+    fn bearers(&mut self, sectors: &[u64]) -> Result<Vec<Option<Origin>>, End> {
+        let wash = self.wash();
+        let mut all = Vec::with_capacity(sectors.len());
+        for sector in sectors {
+            if let Some(wash) = wash {
+                self.desk.check(wash)?;
+            }
+            let bears = self.desk.bears(*sector)?;
+            let left = |origin: &Origin| wash.is_some_and(|wash| wash.numbers().contains(&origin.sector));
+            all.push(bears.filter(|origin| origin.generation == self.desk.generation() && !left(origin)));
+        }
+        Ok(all)
+    }
+
+    /// A place that holds, of a page at least.
+    fn wash(&self) -> Option<Place> {
+        let holds = |place: &&Place| {
+            place.sectors >= 8 && place.numbers().all(|s| self.desk.findings.get(&s).is_some_and(|seen| seen.keeps()))
+        };
+        self.samples.iter().find(holds).map(|place| Place { at: place.at, sectors: place.sectors.min(8) })
+    }
+
+    /// Which of `others` are one cell with `base`: `base` is written first, then they, and those that
+    /// read as `base` does share its cell, whoever wrote there last.
+    pub(crate) fn same_cells(&mut self, base: u64, others: &[u64]) -> Result<Vec<bool>, End> {
+        self.desk.begin_round();
+        let places: Vec<Place> = std::iter::once(&base).chain(others).map(|at| self.desk.place(*at, 1)).collect();
+        self.desk.save(&places)?;
+        for place in &places {
+            self.desk.write(*place)?;
+        }
+        self.eviction.evict(self.desk, &places)?;
+        let mut all = vec![base];
+        all.extend(others);
+        let bears = self.bearers(&all)?;
+        let (first, rest) = bears.split_first().map_or((None, &[][..]), |(first, rest)| (*first, rest));
+        Ok(rest.iter().map(|other| first.is_some() && *other == first).collect())
+    }
+
+    /// Like [`Self::same_cells`] for pairs that need not have to do with one another.
+    fn same_pairs(&mut self, pairs: &[(u64, u64)]) -> Result<Vec<bool>, End> {
+        self.desk.begin_round();
+        let all: Vec<u64> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
+        let places: Vec<Place> = all.iter().map(|at| self.desk.place(*at, 1)).collect();
+        self.desk.save(&places)?;
+        for place in &places {
+            self.desk.write(*place)?;
+        }
+        self.eviction.evict(self.desk, &places)?;
+        let bears = self.bearers(&all)?;
+        Ok(bears.chunks_exact(2).map(|pair| pair[0].is_some() && pair[0] == pair[1]).collect())
+    }
+
+    /// Looks among pairs of addresses, of which one bore the stamp of the other, for two that are one
+    /// cell, and from there for the whole structure.
+    pub(crate) fn repeat(&mut self, pairs: &[(u64, u64)]) -> Result<Option<Repeat>, End> {
+        let mut distances: Vec<u64> = Vec::new();
+        self.eviction.blind = true;
+        for (a, b) in pairs {
+            if distances.len() >= PAIRS {
+                break;
+            }
+            let (low, high) = (*a.min(b), *a.max(b));
+            if distances.contains(&(high - low)) || low == high {
+                continue;
+            }
+            distances.push(high - low);
+            let (losers, hidden) = (std::mem::take(&mut self.eviction.losers), self.eviction.hidden);
+            if losers.is_empty() {
+                self.eviction.losers = self.pair_losers(low, high);
+            } else {
+                self.eviction.losers = losers.clone();
+            }
+            // In both orders: a place that shows what stands elsewhere, but does not write there, is no
+            // part of it.
+            let up = self.same_cells(high, &[low])?[0];
+            let down = up && self.same_cells(low, &[high])?[0];
+            if down && self.takes_turns(low, high)? {
+                self.shared = true;
+                return self.structure(low, high).map(Some);
+            }
+            // Canaries that never die say nothing of a cache, where the pair was none.
+            (self.eviction.losers, self.eviction.hidden) = (losers, hidden);
+        }
+        self.eviction.blind = false;
+        Ok(None)
+    }
+
+    /// Whether whichever of two places is written last is what both show.
+    fn takes_turns(&mut self, low: u64, high: u64) -> Result<bool, End> {
+        let mut shown = Vec::new();
+        for order in [[low, high], [high, low]] {
+            self.desk.begin_round();
+            let places = order.map(|at| self.desk.place(at, 1));
+            self.desk.save(&places)?;
+            for place in places {
+                self.desk.write(place)?;
+            }
+            self.eviction.evict(self.desk, &places)?;
+            shown.push(self.bearers(&[low])?[0].map(|origin| origin.sector));
+        }
+        Ok(shown[0] != shown[1] || (shown[0] != Some(low) && shown[0] != Some(high)))
+    }
+
+    /// Canaries where all that is known to lose is overwritten: pairs that were met, and such as lie
+    /// beside the pair that is looked at.
+    fn pair_losers(&self, low: u64, high: u64) -> Vec<Loser> {
+        let (unit, sectors) = (self.desk.unit(), self.desk.sectors());
+        let met = self.pairs.iter().filter(|(a, b)| a.abs_diff(*b) != high - low).take(64);
+        let mut losers: Vec<Loser> = met.map(|(a, b)| Loser { at: *a, by: Some(*b) }).collect();
+        if losers.len() < 8 {
+            let step = unit.max(8);
+            let beside = (1..=16).map(|index| index * step).filter(|shift| high + shift + unit <= sectors);
+            losers.extend(beside.map(|shift| Loser { at: low + shift, by: Some(high + shift) }));
+        }
+        losers
+    }
+
+    fn structure(&mut self, low: u64, high: u64) -> Result<Repeat, End> {
+        let distance = high - low;
+        let candidates: Vec<u64> =
+            prime_powers(distance).into_iter().map(|(_, power)| high - distance / power).collect();
+        let same = self.same_cells(high, &candidates)?;
+        let mut period = distance;
+        let mut largest = std::collections::BTreeMap::new();
+        for ((prime, power), same) in prime_powers(distance).into_iter().zip(same) {
+            if same {
+                let known = largest.entry(prime).or_insert(1);
+                *known = power.max(*known);
+            }
+        }
+        for power in largest.values() {
+            period /= power;
+        }
+        if !self.confirms(period, low, high)? {
+            return self.striped(low, high);
+        }
+        let protected = self.protected(period, low)?;
+        let (real, exact) = self.real_of(protected, period)?;
+        Ok(Repeat { protected, period, real, exact })
+    }
+
+    /// Whether pairs at this distance are one cell elsewhere too.
+    fn confirms(&mut self, period: u64, low: u64, high: u64) -> Result<bool, End> {
+        let (unit, sectors) = (self.desk.unit(), self.desk.sectors());
+        let top = sectors - sectors % unit;
+        // From the pair on upwards every address leads there too.
+        let room = top.saturating_sub(low + period + unit);
+        if room == 0 {
+            return Ok(true);
+        }
+        let pairs: Vec<(u64, u64)> = (1..=5)
+            .map(|part| low + (room / 5 * part).max(part).min(room))
+            .filter(|at| at + period < top)
+            .map(|at| (at, at + period))
+            .collect();
+        let shared = self.same_pairs(&pairs)?;
+        // Part of a chain's period drops what is written.
+        let known = shared.iter().filter(|same| **same).count();
+        let mut lost = 0;
+        for ((at, _), _) in pairs.iter().zip(&shared).filter(|(_, same)| !**same) {
+            let place = self.desk.place(*at, 1);
+            lost +=
+                usize::from(self.desk.check(place)?.iter().any(|seen| *seen == Seen::Lost || *seen == Seen::Before));
+        }
+        if pairs.is_empty() || known > 0 && (known + lost) * 2 >= pairs.len() {
+            return Ok(true);
+        }
+        // Where next to nothing of a period holds: the same place some laps on.
+        let laps: Vec<(u64, u64)> = (1..=4)
+            .map(|lap| (low + lap * period, low + (lap + 1) * period))
+            .filter(|pair| pair.1 + unit <= top && pair.1 != high)
+            .collect();
+        Ok(!laps.is_empty() && self.same_pairs(&laps)?.iter().all(|same| *same))
+    }
+
+    /// The lowest address of those that lead to each other.
+    fn protected(&mut self, period: u64, low: u64) -> Result<u64, End> {
+        if self.same_pairs(&[(0, period)])?[0] {
+            return Ok(0);
+        }
+        // In steps of a period, the same cell all the way; then within one.
+        let (mut above, mut below) = (low, None);
+        let steps = low / period;
+        let (mut good, mut bad) = (0, steps + 1);
+        while bad - good > 1 {
+            let width = bad - good;
+            let probes: Vec<u64> = fan(good, bad, 16.min(width));
+            let others: Vec<u64> = probes.iter().map(|steps| low.saturating_sub(steps * period)).collect();
+            let base = low + period;
+            let known: Vec<bool> = if probes.is_empty() { Vec::new() } else { self.same_cells(base, &others)? };
+            let valid = |steps: &u64| steps * period <= low;
+            for (steps, same) in probes.iter().zip(known) {
+                if same && valid(steps) {
+                    good = good.max(*steps);
+                } else {
+                    bad = bad.min(*steps);
+                }
+            }
+            if bad <= good {
+                break;
+            }
+            let whole = probes.is_empty();
+            if whole {
+                break;
+            }
+        }
+        above -= good * period;
+        if let Some(lower) = above.checked_sub(period) {
+            below = Some(lower);
+        }
+        // `above` shares, `below` does not.
+        let mut floor = below.map_or(0, |below| below + 1);
+        while floor < above {
+            let probes = fan(floor.saturating_sub(1), above, 24);
+            let probes: Vec<u64> = if probes.is_empty() { vec![floor] } else { probes };
+            let pairs: Vec<(u64, u64)> = probes.iter().map(|at| (*at, at + period)).collect();
+            let shared = self.same_pairs(&pairs)?;
+            for (at, same) in probes.iter().zip(shared) {
+                if same {
+                    above = above.min(*at);
+                } else if *at < above {
+                    floor = floor.max(at + 1);
+                }
+            }
+        }
+        Ok(above)
+    }
+
+    /// How much of a period holds data, and whether that is to the sector.
+    fn real_of(&mut self, protected: u64, period: u64) -> Result<(u64, bool), End> {
+        let sectors = self.desk.sectors();
+        // Of all that was seen so far: positions that drop what is written.
+        let mut dropped: Vec<u64> = Vec::new();
+        for (sector, seen) in &self.first {
+            let foreign_kin = match seen {
+                Seen::Foreign(origin) => {
+                    origin.sector >= protected && origin.sector.abs_diff(*sector).is_multiple_of(period)
+                }
+                _ => false,
+            };
+            if *sector >= protected && seen.is_silent_loss() && !foreign_kin {
+                dropped.push((sector - protected) % period);
+            }
+        }
+        let ends: Vec<u64> = (0..40)
+            .map(|power| 1u64 << power)
+            .take_while(|step| *step <= period)
+            .map(|step| period - step)
+            .filter(|inside| protected + inside < sectors)
+            .collect();
+        let mut least_dropped = None;
+        let mut most_held = 0;
+        for (inside, held) in ends.iter().zip(self.held_inside(protected, period, &ends)?) {
+            if held {
+                most_held = most_held.max(*inside + 1);
+            } else {
+                least_dropped = Some(least_dropped.unwrap_or(period).min(*inside));
+            }
+        }
+        if let Some(first) = dropped.iter().min().copied() {
+            // Once more: it may have been overwritten.
+            if !self.held_inside(protected, period, &[first])?[0] {
+                least_dropped = Some(least_dropped.unwrap_or(period).min(first));
+            }
+        }
+        let Some(mut high) = least_dropped else { return Ok((period, true)) };
+        let mut low = if most_held <= high { most_held } else { 0 };
+        while low < high {
+            let probes = fan(low.saturating_sub(1), high, 24);
+            let probes: Vec<u64> = if probes.is_empty() { vec![low] } else { probes };
+            for (inside, held) in probes.iter().zip(self.held_inside(protected, period, &probes)?) {
+                if held && *inside < high {
+                    low = low.max(inside + 1);
+                } else if !held {
+                    high = high.min(*inside);
+                }
+            }
+        }
+        Ok((high, true))
+    }
+
+    /// Whether positions of the first period hold data: they bear a stamp of their own cell.
+    fn held_inside(&mut self, protected: u64, period: u64, inside: &[u64]) -> Result<Vec<bool>, End> {
+        self.desk.begin_round();
+        let at: Vec<u64> = inside.iter().map(|inside| protected + inside).collect();
+        let places: Vec<Place> = at.iter().map(|at| self.desk.place(*at, 1)).collect();
+        self.desk.save(&places)?;
+        for place in places.iter().rev() {
+            self.desk.write(*place)?;
+        }
+        self.eviction.evict(self.desk, &places)?;
+        let bears = self.bearers(&at)?;
+        let kin = |at: u64, origin: Origin| origin.sector.abs_diff(at).is_multiple_of(period);
+        Ok(at.iter().zip(bears).map(|(at, bears)| bears.is_some_and(|origin| kin(*at, origin))).collect())
+    }
+
+    /// The period where a controller deals out the blocks of a stripe in another order each lap.
+    fn striped(&mut self, low: u64, high: u64) -> Result<Repeat, End> {
+        let (low, high) = (low / STRIPE, high / STRIPE);
+        let mut period = high - low;
+        for (prime, _) in prime_powers(period).into_iter().filter(|(prime, power)| prime == power) {
+            while period.is_multiple_of(prime) && self.same_stripes(high, high - period / prime)? {
+                period /= prime;
+            }
+        }
+        if period == 0 {
+            return Ok(Repeat { protected: 0, period: STRIPE, real: STRIPE, exact: false });
+        }
+        let exact = self.same_stripes(high, high - period)?;
+        Ok(Repeat { protected: 0, period: period * STRIPE, real: period * STRIPE, exact })
+    }
+
+    fn same_stripes(&mut self, one: u64, other: u64) -> Result<bool, End> {
+        self.desk.begin_round();
+        let block = self.desk.place(one * STRIPE, 8);
+        let stripe = self.desk.place(other * STRIPE, STRIPE);
+        if one == other || stripe.sectors < STRIPE {
+            return Ok(false);
+        }
+        self.desk.save(&[block, stripe])?;
+        self.desk.write(block)?;
+        self.desk.write(stripe)?;
+        self.eviction.evict(self.desk, &tidy(vec![block, stripe]))?;
+        let bears = self.bearers(&[block.at])?[0];
+        Ok(bears.is_some_and(|origin| stripe.numbers().contains(&origin.sector)))
+    }
+}
+
+/// At most `most` numbers between `low` and `high`, both excluded, evenly apart.
+pub(crate) fn fan(low: u64, high: u64, most: u64) -> Vec<u64> {
+    let inside = high.saturating_sub(low + 1);
+    let count = most.min(inside);
+    (1..=count)
+        .map(|index| low + (u128::from(inside + 1) * u128::from(index) / u128::from(count + 1)) as u64)
+        .filter(|at| *at > low && *at < high)
+        .collect()
+}
+
+/// Each power of each prime that divides `number`, with the prime.
+pub(crate) fn prime_powers(number: u64) -> Vec<(u64, u64)> {
+    let (mut rest, mut prime, mut found) = (number, 2, Vec::new());
+    while prime * prime <= rest {
+        let mut power = 1;
+        while rest.is_multiple_of(prime) {
+            rest /= prime;
+            power *= prime;
+            found.push((prime, power));
+        }
+        prime += 1;
+    }
+    if rest > 1 {
+        found.push((rest, rest));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_fall_into_prime_powers() {
+        assert_eq!(prime_powers(360), [(2, 2), (2, 4), (2, 8), (3, 3), (3, 9), (5, 5)]);
+        assert_eq!(prime_powers(1), []);
+        assert_eq!(prime_powers(4_294_967_291), [(4_294_967_291, 4_294_967_291)]);
+    }
+
+    #[test]
+    fn a_fan_lies_between() {
+        assert_eq!(fan(3, 4, 8), [0; 0]);
+        assert_eq!(fan(3, 6, 8), [4, 5]);
+        assert_eq!(fan(0, 100, 3), [25, 50, 75]);
+    }
+}
