@@ -1,0 +1,140 @@
+//! What kind of loss it is: whether the medium works at all, and whether operations land elsewhere.
+
+use super::super::contract::Device;
+use super::super::stamp::Seen;
+use super::course::{Nature, Search};
+use super::desk::{End, Place};
+use super::scatter::tidy;
+
+/// Places that are written once more.
+const AGAIN: usize = 6;
+/// Fresh places between those that hold.
+const FRESH: usize = 8;
+/// So many sectors to either side of a lost one are written: operations that land beside it show.
+const BESIDE: u64 = (1 << 20) / 512;
+
+impl<D: Device> Search<'_, '_, D> {
+    /// Whether places that held still take what is written, and whether fresh ones between them do:
+    /// a medium that stopped storing, or whose memory is used up. `None` where it is neither.
+    pub(crate) fn endures(&mut self) -> Result<Option<Nature>, End> {
+        let mut held: Vec<Place> = self
+            .samples
+            .iter()
+            .filter(|place| place.numbers().all(|sector| self.desk.findings.get(&sector) == Some(&Seen::Holds)))
+            .copied()
+            .collect();
+        if held.len() < 4 {
+            return Ok(None);
+        }
+        held.sort_unstable();
+        let unit = self.desk.unit();
+        let again: Vec<Place> = (0..AGAIN.min(held.len()))
+            .map(|index| held[index * (held.len() - 1) / (AGAIN - 1).max(1).min(held.len() - 1).max(1) % held.len()])
+            .map(|place| Place { sectors: place.sectors.min(unit.max(8)), ..place })
+            .collect();
+        let again = tidy(again);
+        let mut fresh: Vec<Place> = held
+            .windows(2)
+            .rev()
+            .filter(|pair| pair[1].at - pair[0].end() > 64 * unit)
+            .map(|pair| self.desk.place(pair[0].end() + (pair[1].at - pair[0].end()) / 2, 1))
+            .filter(|place| !self.desk.was_written(place.at))
+            .collect();
+        let step = (fresh.len() / (2 * FRESH)).max(1);
+        fresh = fresh.into_iter().step_by(step).take(FRESH).collect();
+        let tests = [again.clone(), fresh.clone()].concat();
+        self.desk.begin_round();
+        self.desk.save(&tests)?;
+        for place in tests.iter().rev() {
+            self.desk.write(*place)?;
+        }
+        self.eviction.evict(self.desk, &tests)?;
+        let mut kept = [0, 0];
+        for (kind, places) in [&again, &fresh].into_iter().enumerate() {
+            for place in places {
+                let seen = self.desk.check(*place)?;
+                // What another place overwrote was stored.
+                kept[kind] += usize::from(seen.iter().all(|s| s.keeps() || matches!(s, Seen::Foreign(_))));
+            }
+        }
+        if kept[0] * 2 < again.len() && again.len() >= 3 {
+            return Ok(Some(Nature::Stopped));
+        }
+        let lost = fresh.len() - kept[1];
+        Ok((fresh.len() >= 4 && lost * 4 >= fresh.len() * 3 && kept[0] == again.len()).then_some(Nature::Thin))
+    }
+
+    /// Writes around a lost place, and where one address line leads, and looks whether it bears the
+    /// stamp of one of these. The distance, where operations land beside where they were sent to.
+    pub(crate) fn kin(&mut self) -> Result<Option<i64>, End> {
+        let lost: Vec<u64> = self
+            .first
+            .iter()
+            .filter(|(_, seen)| seen.is_silent_loss() && !matches!(seen, Seen::Foreign(_)))
+            .map(|(sector, _)| *sector)
+            .collect();
+        if lost.is_empty() {
+            return Ok(None);
+        }
+        for part in [1, 3] {
+            let at = lost[(lost.len() - 1) * part / 4];
+            if let Some(distance) = self.kin_of(at)? {
+                return Ok(Some(distance));
+            }
+        }
+        Ok(None)
+    }
+
+    fn kin_of(&mut self, at: u64) -> Result<Option<i64>, End> {
+        let sectors = self.desk.sectors();
+        let start = at.saturating_sub(BESIDE);
+        let around = self.desk.place(start, (at + BESIDE).min(sectors) - start);
+        let looked = self.desk.place(at, 8);
+        let partners: Vec<Place> = (0..63)
+            .map(|bit| at ^ (1 << bit))
+            .filter(|other| *other < sectors)
+            .map(|other| self.desk.place(other, 1))
+            .filter(|place| !place.meets(around))
+            .collect();
+        // In small parts, so that all of it meets the cache that canaries meet.
+        let parts = (around.at..around.end()).step_by(64).map(|at| Place { at, sectors: 64.min(around.end() - at) });
+        let places = tidy(parts.chain(partners).collect());
+        self.desk.begin_round();
+        self.desk.save(&places)?;
+        for place in places.iter().rev() {
+            self.desk.write(*place)?;
+        }
+        self.eviction.evict(self.desk, &places)?;
+        if let Some(wash) = self.wash_place() {
+            self.desk.check(wash)?;
+        }
+        let all = self.desk.check(around)?;
+        let mut distances: Vec<i64> = Vec::new();
+        for (sector, seen) in around.numbers().zip(&all) {
+            if let Seen::Foreign(origin) = seen {
+                distances.push(origin.sector.cast_signed() - sector.cast_signed());
+            }
+        }
+        let own = all[(looked.at - around.at) as usize];
+        let Seen::Foreign(origin) = own else { return Ok(None) };
+        let distance = origin.sector.cast_signed() - looked.at.cast_signed();
+        let same = distances.iter().filter(|other| **other == distance).count();
+        // Two that are one cell agree, whoever was last.
+        let shared =
+            self.same_cells(looked.at, &[origin.sector])?[0] && self.same_cells(origin.sector, &[looked.at])?[0];
+        if shared {
+            self.pairs.insert(0, (looked.at.min(origin.sector), looked.at.max(origin.sector)));
+            return Ok(None);
+        }
+        let beside = distance.unsigned_abs() <= BESIDE && same * 4 >= distances.len() && same > 4;
+        let swapped = distance.unsigned_abs().is_power_of_two() && {
+            let seen = self.desk.check(self.desk.place(origin.sector, 1))?;
+            seen.first().is_some_and(|seen| !seen.keeps())
+        };
+        Ok((beside || swapped).then_some(distance))
+    }
+
+    fn wash_place(&self) -> Option<Place> {
+        self.samples.iter().find(|place| place.sectors >= 8).map(|place| Place { sectors: 8, ..*place })
+    }
+}
