@@ -1,0 +1,280 @@
+//! The course of a probe: looks for any loss, and where there is one, for what it is.
+
+use super::super::contract::{Device, Fault};
+use super::super::plan::Settings;
+use super::super::stamp::Seen;
+use super::alias::Repeat;
+use super::crowd::{Eviction, LOSSY, Loser, Ring};
+use super::desk::{Desk, End, Phase, Place, Wash};
+use super::map::{Map, State};
+
+/// What the losses are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Nature {
+    /// There are none.
+    None,
+    /// Addresses start again.
+    Repeats(Repeat),
+    /// Parts hold, and others do not.
+    Parts,
+    /// Memory is handed out until it is used up.
+    Thin,
+    /// Every write from some moment on was dropped.
+    Stopped,
+    /// Operations land elsewhere; the distance in sectors.
+    Misaddressed(i64),
+    /// Single sectors are wrong, here and there.
+    Scattered,
+    /// What was written is lost after a while.
+    Decays,
+}
+
+/// State of a probe.
+pub(crate) struct Search<'s, 'a, D> {
+    pub(crate) desk: &'s mut Desk<'a, D>,
+    pub(crate) eviction: Eviction,
+    /// Single places all over, in the order in which they were written.
+    pub(crate) samples: Vec<Place>,
+    /// What was written in sequence to drive out caches.
+    pub(crate) run: Place,
+    /// What the samples were first seen to be, by sector.
+    pub(crate) first: Vec<(u64, Seen)>,
+    /// Addresses of which one bore the stamp of the other.
+    pub(crate) pairs: Vec<(u64, u64)>,
+    /// Whether addresses are known to share cells.
+    pub(crate) shared: bool,
+    pub(crate) map: Map,
+    pub(crate) nature: Nature,
+    /// Sectors written elsewhere before everything was read back, where nothing was lost.
+    pub(crate) crowded: u64,
+}
+
+/// Losing places that are remembered, as canaries.
+const LOSERS: usize = 256;
+
+impl<'s, 'a, D: Device> Search<'s, 'a, D> {
+    pub(crate) fn new(desk: &'s mut Desk<'a, D>, settings: &Settings) -> Self {
+        let (sectors, unit) = (desk.sectors(), desk.unit());
+        let most = (settings.run_bytes(sectors * 512) / 512).max(unit) / unit * unit;
+        // From the first loss on as much is written as it takes, within reason.
+        let reach = (most * LOSSY).min(sectors / 7) / unit * unit;
+        let ring = |start: u64| Ring::new(Place { at: start / unit * unit, sectors: reach.max(unit) });
+        let rings = vec![ring(sectors / 7 * 6)];
+        Self {
+            eviction: Eviction::new(most, rings),
+            run: Place { at: sectors / unit * unit - most, sectors: most },
+            desk,
+            samples: Vec::new(),
+            first: Vec::new(),
+            pairs: Vec::new(),
+            shared: false,
+            map: Map::default(),
+            nature: Nature::None,
+            crowded: 0,
+        }
+    }
+
+    /// Looks until it is known what the device is.
+    pub(crate) fn work(&mut self) -> Result<(), End> {
+        self.desk.phase = Phase::Discovering;
+        if !self.discover()? {
+            return Ok(());
+        }
+        self.take_evidence();
+        if self.shows_the_bus()? {
+            for place in self.samples.clone() {
+                self.desk.check(place)?;
+            }
+            self.take_evidence();
+        }
+        self.nature = Nature::Parts;
+        let silent = self.first.iter().any(|(_, seen)| seen.is_silent_loss()) || !self.pairs.is_empty();
+        if !silent {
+            // Errors and wrong bits alone.
+            self.desk.phase = Phase::Mapping;
+            self.map_samples();
+            return self.narrow();
+        }
+        self.look_again()?;
+        if !self.eviction.hidden && self.is_scattered() {
+            self.nature = Nature::Scattered;
+        }
+        if self.eviction.losers.len() > 8 && self.keeps_nothing() {
+            self.nature = Nature::Stopped;
+            return Err(End::Fault(Fault::DropsWrites));
+        }
+        if let Some(nature) = self.endures()? {
+            self.nature = nature;
+            self.map_samples();
+            return if nature_fails(&self.nature) { Err(End::Fault(Fault::DropsWrites)) } else { Ok(()) };
+        }
+        self.desk.phase = Phase::FindingPeriod;
+        let pairs = self.pairs.clone();
+        if let Some(repeat) = self.repeat(&pairs)? {
+            self.nature = Nature::Repeats(repeat);
+            return Ok(());
+        }
+        if self.nature != Nature::Scattered {
+            if let Some(distance) = self.kin()? {
+                self.nature = Nature::Misaddressed(distance);
+                self.map_samples();
+                return Ok(());
+            }
+            let pairs = self.pairs.clone();
+            if !pairs.is_empty()
+                && let Some(repeat) = self.repeat(&pairs)?
+            {
+                self.nature = Nature::Repeats(repeat);
+                return Ok(());
+            }
+        }
+        self.desk.phase = Phase::Mapping;
+        self.map_samples();
+        if self.nature != Nature::Parts {
+            return Ok(());
+        }
+        self.narrow()?;
+        // Parts that hold may be one and the same memory.
+        let starts: Vec<u64> =
+            self.map.parts(self.desk.sectors()).iter().filter(|p| p.2 == State::Keeps).map(|p| p.0).collect();
+        if starts.len() > 1 && !self.eviction.hidden {
+            let pairs: Vec<(u64, u64)> = starts.windows(2).take(3).map(|pair| (pair[0], pair[1])).collect();
+            if let Some(repeat) = self.repeat(&pairs)? {
+                self.nature = Nature::Repeats(repeat);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a place that bears the stamp of another shows another one after another place was read:
+    /// then it shows what is left in a buffer of the controller.
+    fn shows_the_bus(&mut self) -> Result<bool, End> {
+        let wide = |place: &&Place| place.sectors >= 16;
+        let page = |place: &Place| self.desk.place(place.at.next_multiple_of(8), 8);
+        let washes: Vec<Place> = self.samples.iter().filter(wide).take(2).map(page).collect();
+        let [one, other] = washes[..] else { return Ok(false) };
+        let holds = |place: &Place| {
+            let seen = |s| self.desk.findings.get(&s).is_some_and(|seen| *seen == Seen::Holds);
+            page(place).numbers().all(seen)
+        };
+        let kept = self.samples.iter().filter(wide).find(|place| holds(place)).map(page);
+        let foreign: Vec<u64> = self
+            .first
+            .iter()
+            .filter(|(_, seen)| matches!(seen, Seen::Foreign(_)))
+            .map(|(sector, _)| *sector)
+            .step_by(16)
+            .take(12)
+            .collect();
+        let mut changing = 0;
+        for sector in &foreign {
+            let mut shown = Vec::new();
+            for wash in [one, other] {
+                self.desk.begin_round();
+                self.desk.write(wash)?;
+                shown.push(self.desk.bears(*sector)?);
+            }
+            changing += usize::from(shown[0] != shown[1]);
+        }
+        if changing * 2 <= foreign.len() {
+            return Ok(false);
+        }
+        self.desk.bus = Some(kept.map_or(Wash::Write(one), Wash::Read));
+        Ok(true)
+    }
+
+    /// Reads the samples again when caches are known to have been left: what held may have been shown
+    /// by one of them.
+    fn look_again(&mut self) -> Result<(), End> {
+        self.desk.begin_round();
+        self.eviction.keep = self.samples.clone();
+        self.eviction.evict(self.desk, &[])?;
+        self.eviction.keep.clear();
+        for place in self.samples.clone() {
+            self.desk.check(place)?;
+        }
+        self.take_evidence();
+        Ok(())
+    }
+
+    /// Takes what the samples came to as evidence: canaries, and pairs of addresses.
+    fn take_evidence(&mut self) {
+        if self.desk.bus.is_some() {
+            self.pairs.clear();
+            self.desk.strangers.clear();
+        }
+        self.first = self.desk.findings.iter().map(|(sector, seen)| (*sector, *seen)).collect();
+        for (sector, seen) in &self.first {
+            if let Seen::Foreign(origin) = seen {
+                self.pairs.push((*sector, origin.sector));
+            }
+        }
+        for (sector, origin) in &self.desk.strangers {
+            if *sector != origin.sector {
+                self.pairs.push((*sector, origin.sector));
+            }
+        }
+        // Pairs of sectors in a row at one distance say no more than one of them.
+        self.pairs.sort_unstable();
+        self.pairs.dedup_by_key(|(a, b)| (a.abs_diff(*b), *a < *b, *a / 64));
+        let unit = self.desk.unit();
+        let lost: Vec<u64> = self
+            .samples
+            .iter()
+            .flat_map(|place| (place.at..place.end()).step_by(unit.max(8) as usize))
+            .filter(|at| {
+                self.desk
+                    .findings
+                    .get(at)
+                    .is_some_and(|seen| seen.is_silent_loss() && !matches!(seen, Seen::Foreign(_)))
+            })
+            .collect();
+        let step = (lost.len() / LOSERS).max(1);
+        self.eviction.losers = lost.into_iter().step_by(step).map(|at| Loser { at, by: None }).take(LOSERS).collect();
+        // Neighbours fall together: canaries are taken from all over.
+        let count = self.eviction.losers.len();
+        if count > 8 {
+            let stride = (count / 4).max(1);
+            let mut spread = Vec::with_capacity(count);
+            for start in 0..stride {
+                spread.extend(self.eviction.losers.iter().skip(start).step_by(stride).copied());
+            }
+            self.eviction.losers = spread;
+        }
+    }
+
+    /// Whether nothing is kept anywhere, but for what was written last and a cache may show.
+    fn keeps_nothing(&self) -> bool {
+        let lost = |place: &Place| {
+            let seen = self.desk.findings.get(&place.at);
+            seen.is_some_and(|seen| matches!(seen, Seen::Before | Seen::Older))
+        };
+        let last = self.samples.iter().rposition(lost);
+        last.is_some_and(|last| last >= 16 && self.samples[..=last].iter().all(lost))
+    }
+
+    /// Whether sectors are wrong here and there, with good ones between.
+    fn is_scattered(&self) -> bool {
+        let mut torn = 0;
+        let mut whole = 0;
+        for place in &self.samples {
+            let kept: Vec<bool> = place
+                .numbers()
+                .filter_map(|sector| self.desk.findings.get(&sector))
+                .filter(|seen| !matches!(seen, Seen::Foreign(_) | Seen::Unreadable))
+                .map(|seen| seen.keeps())
+                .collect();
+            let turns = kept.windows(2).filter(|pair| pair[0] != pair[1]).count();
+            if turns >= 2 {
+                torn += 1;
+            } else if kept.first() == Some(&false) && turns == 0 && kept.len() > 1 {
+                whole += 1;
+            }
+        }
+        torn > 0 && whole == 0
+    }
+}
+
+fn nature_fails(nature: &Nature) -> bool {
+    *nature == Nature::Stopped
+}

@@ -1,0 +1,206 @@
+//! From what was found to what the device is.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use assay_core::verification::{Extent, FakeKind, SECTOR_BYTES, Verdict};
+
+use super::super::contract::{Device, Fault};
+use super::super::stamp::Seen;
+use super::course::{Nature, Search};
+use super::desk::{End, Moved};
+use super::map::State;
+
+/// What is known at the end.
+#[derive(Debug)]
+pub(crate) struct Account {
+    pub(crate) announced: u64,
+    pub(crate) verdict: Verdict,
+    pub(crate) kind: Option<FakeKind>,
+    pub(crate) nature: Nature,
+    /// The real size in bytes, from the least to the most that it may be.
+    pub(crate) real: Option<(u64, u64)>,
+    pub(crate) holds: Vec<Extent>,
+    /// How a device failed.
+    pub(crate) failed: Option<Fault>,
+    /// Why the search ended early, as a clause.
+    pub(crate) cut_short: Option<&'static str>,
+    pub(crate) cache_bytes: Option<u64>,
+    /// Losses are hidden by a cache that is larger than what was written to drive it out.
+    pub(crate) hidden: bool,
+    /// Bytes that were written elsewhere before everything was read back.
+    pub(crate) crowded_bytes: u64,
+    pub(crate) findings: BTreeMap<u64, Seen>,
+    pub(crate) places: usize,
+    pub(crate) moved: Moved,
+    pub(crate) elapsed: Duration,
+}
+
+/// A loss below this share, with good parts at both ends, is damage and no fake: fakes announce at
+/// least a twentieth too much.
+const LEAST_FAKE: f64 = 0.05;
+/// So many changes from parts that hold to parts that do not are told apart surely; between more of
+/// them further parts may lie that no sample met.
+const SURE_CHANGES: usize = 3;
+
+pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&End>, elapsed: Duration) -> Account {
+    let desk = &mut *search.desk;
+    let announced = desk.sectors() * SECTOR_BYTES;
+    let mut account = Account {
+        announced,
+        verdict: Verdict::Undecided,
+        kind: None,
+        nature: search.nature.clone(),
+        real: None,
+        holds: Vec::new(),
+        failed: None,
+        cut_short: None,
+        cache_bytes: search.eviction.cache_bytes(),
+        hidden: search.eviction.hidden,
+        crowded_bytes: search.crowded * SECTOR_BYTES,
+        findings: std::mem::take(&mut desk.findings),
+        places: search.samples.len(),
+        moved: desk.moved,
+        elapsed,
+    };
+    match ended {
+        None => {}
+        Some(End::Fault(Fault::Denied)) => account.cut_short = Some("the system denied access"),
+        Some(End::Fault(fault)) => account.failed = Some(*fault),
+        Some(End::Stopped) => account.cut_short = Some("it was interrupted"),
+        Some(End::Journal(_)) => account.cut_short = Some("the journal could not be written"),
+        Some(End::Spent) => account.cut_short = Some("as much was written as a probe may"),
+    }
+    if account.failed.is_some() {
+        account.verdict = Verdict::Failed;
+        return account;
+    }
+    // What was seen once is seen, whatever a cache answered later.
+    for (sector, seen) in &search.first {
+        if seen.is_silent_loss() {
+            account.findings.insert(*sector, *seen);
+        }
+    }
+    let silent = account.findings.values().any(|seen| seen.is_silent_loss()) || !search.pairs.is_empty();
+    let wrong = account.findings.values().any(|seen| !matches!(seen, Seen::Holds));
+    let nature = match (&search.nature, account.cut_short) {
+        (nature, None) => nature.clone(),
+        // The search went no further: what is known is that something is lost.
+        (Nature::None, Some(_)) if !silent && !wrong => return account,
+        (Nature::Repeats(repeat), Some(_)) => Nature::Repeats(*repeat),
+        (_, Some(_)) => Nature::Parts,
+    };
+    account.nature = nature;
+    if account.cut_short.is_some() && search.map.count(State::Keeps) + search.map.count(State::Loses) == 0 {
+        if search.first.is_empty() {
+            search.first = account.findings.iter().map(|(sector, seen)| (*sector, *seen)).collect();
+        }
+        search.map_samples();
+        search.map.exact = false;
+    }
+    conclude(&mut account, search, silent, wrong);
+    account
+}
+
+fn conclude<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent: bool, wrong: bool) {
+    let announced = account.announced;
+    match account.nature {
+        Nature::None => {
+            account.verdict = Verdict::Genuine;
+            account.real = Some((announced, announced));
+            account.holds = vec![Extent { offset_bytes: 0, bytes: announced }];
+        }
+        Nature::Repeats(repeat) => {
+            account.verdict = Verdict::Fake;
+            let chain = repeat.real < repeat.period;
+            account.kind = Some(if chain { FakeKind::Chain } else { FakeKind::Wraparound });
+            let real = ((repeat.protected + repeat.real) * SECTOR_BYTES).min(announced);
+            account.holds = vec![Extent { offset_bytes: 0, bytes: real }];
+            account.real = Some(if repeat.exact { (real, real) } else { (SECTOR_BYTES, announced - SECTOR_BYTES) });
+        }
+        Nature::Thin => {
+            account.verdict = Verdict::Fake;
+            account.kind = Some(FakeKind::Unknown);
+            let kept = account.findings.values().filter(|seen| seen.keeps()).count() as u64;
+            account.real = Some((kept * SECTOR_BYTES, announced - SECTOR_BYTES));
+        }
+        Nature::Stopped => account.verdict = Verdict::Failed,
+        Nature::Scattered | Nature::Misaddressed(_) | Nature::Decays => {
+            account.verdict = Verdict::Damaged;
+            account.holds = extents(search);
+        }
+        Nature::Parts => parts(account, search, silent, wrong),
+    }
+}
+
+fn parts<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent: bool, wrong: bool) {
+    let sectors = account.announced / SECTOR_BYTES;
+    account.holds = extents(search);
+    let kept: u64 = account.holds.iter().map(|extent| extent.bytes).sum();
+    if !silent {
+        account.verdict = if wrong { Verdict::Damaged } else { Verdict::Undecided };
+        return;
+    }
+    let parts = search.map.parts(sectors);
+    let lost: u64 = parts.iter().filter(|part| part.2 == State::Loses).map(|part| part.1 - part.0).sum();
+    let ends_hold = [parts.first(), parts.last()].iter().all(|part| part.is_some_and(|part| part.2 != State::Loses));
+    // Data of another place are no wear: two addresses were one.
+    let foreign = account.findings.values().any(|seen| matches!(seen, Seen::Foreign(_)));
+    if ends_hold && (lost as f64) < LEAST_FAKE * sectors as f64 && !account.hidden && !foreign {
+        account.verdict = Verdict::Damaged;
+        return;
+    }
+    account.verdict = Verdict::Fake;
+    let vague = account.hidden || account.cut_short.is_some() || (foreign && lost == 0);
+    account.kind = Some(if vague { FakeKind::Unknown } else { FakeKind::Limbo });
+    let changes = search.map.changes();
+    account.real = Some(if search.map.exact && changes <= SURE_CHANGES && !vague {
+        (kept, kept)
+    } else if vague {
+        (0, account.announced - SECTOR_BYTES)
+    } else {
+        let slack = changes as u64 * (account.announced / super::scatter::PARTS);
+        (kept.saturating_sub(slack), (kept + slack).min(account.announced - SECTOR_BYTES))
+    });
+}
+
+fn extents<D: Device>(search: &Search<'_, '_, D>) -> Vec<Extent> {
+    let parts = search.map.parts(search.desk.sectors());
+    let keeps = parts.into_iter().filter(|part| part.2 == State::Keeps);
+    keeps
+        .map(|(start, end, _)| Extent { offset_bytes: start * SECTOR_BYTES, bytes: (end - start) * SECTOR_BYTES })
+        .collect()
+}
+
+impl Account {
+    /// What was put back and does not read as before: a medium that lost it is not genuine.
+    pub(crate) fn was_restored<D: Device>(&mut self, device: &mut D, differing: &[u64]) {
+        let Some(first) = differing.first() else { return };
+        if !matches!(self.verdict, Verdict::Genuine | Verdict::Undecided) {
+            return;
+        }
+        let mut block = vec![0; device.block_bytes().max(512) as usize];
+        let answers = |offset: u64, device: &mut D| device.read_at(offset, &mut block).is_ok();
+        let mut answers = answers;
+        let length = u64::from(device.block_bytes().max(512));
+        let any =
+            answers(first / length * length, device) || answers(0, device) || answers(self.announced - length, device);
+        if !any {
+            return self.fails(Fault::AllErrors);
+        }
+        self.verdict = Verdict::Damaged;
+        self.nature = Nature::Decays;
+        self.real = None;
+        self.holds.clear();
+    }
+
+    /// The device failed as a whole.
+    pub(crate) fn fails(&mut self, fault: Fault) {
+        if matches!(self.verdict, Verdict::Genuine | Verdict::Undecided | Verdict::Failed) {
+            self.verdict = Verdict::Failed;
+            self.failed.get_or_insert(fault);
+            self.real = None;
+            self.holds.clear();
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The search: what is written where, what is read back, and what follows from it.
+
+mod alias;
+mod course;
+mod crowd;
+mod desk;
+mod discover;
+mod judge;
+mod kinds;
+mod map;
+mod scatter;
+mod words;
+
+pub(crate) use course::Search;
+pub(crate) use desk::{Desk, End, Watch};
+pub use desk::{Phase, Progress};
+pub(crate) use judge::{Account, account};
+pub(crate) use words::verification;

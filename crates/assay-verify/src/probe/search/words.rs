@@ -1,0 +1,155 @@
+//! The result of a probe in the form that every check gives.
+
+use assay_core::units::Bytes;
+use assay_core::verification::{
+    FakeKind, FirstError, MapCell, Method, Reach, SECTOR_BYTES, SectorCounts, Verdict, Verification,
+};
+
+use super::super::stamp::Seen;
+use super::course::Nature;
+use super::judge::Account;
+
+/// Parts of the map.
+const CELLS: u64 = 256;
+
+pub(crate) fn verification(account: &Account) -> Verification {
+    let mut counts = SectorCounts::default();
+    let mut map = cells(account.announced);
+    for (sector, seen) in &account.findings {
+        let class = seen.class();
+        counts.add(class, 1);
+        let offset = sector * SECTOR_BYTES;
+        let part = map.partition_point(|cell| cell.offset_bytes + cell.bytes <= offset);
+        if let Some(cell) = map.get_mut(part) {
+            cell.counts.add(class, 1);
+        }
+    }
+    let first_error =
+        account.findings.iter().find(|(_, seen)| **seen != Seen::Holds).map(|(sector, seen)| FirstError {
+            offset_bytes: sector * SECTOR_BYTES,
+            class: seen.class(),
+            holds_offset_bytes: match seen {
+                Seen::Foreign(origin) => Some(origin.sector * SECTOR_BYTES),
+                _ => None,
+            },
+        });
+    let checked_bytes = counts.total() * SECTOR_BYTES;
+    let exact = account.real.filter(|(low, high)| low == high).map(|(low, _)| low);
+    let between = account.real.filter(|_| exact.is_none());
+    Verification {
+        method: Method::QuickProbe,
+        verdict: account.verdict,
+        sentence: sentence(account, &counts),
+        kind: account.kind,
+        announced_bytes: account.announced,
+        real_bytes: exact,
+        real_low_bytes: between.map(|(low, _)| low),
+        real_high_bytes: between.map(|(_, high)| high),
+        holds: account.holds.clone(),
+        checked_bytes,
+        written_bytes: account.moved.written_bytes,
+        counts,
+        first_error,
+        map,
+        write: None,
+        read: None,
+        read_back: read_back(account),
+        cache_bytes: account.cache_bytes,
+        reach: Some(Reach {
+            tested_share: (checked_bytes as f64 / account.announced as f64).min(1.0),
+            loss_share: LOSS,
+            loss_found: 1.0 - (1.0 - LOSS).powi(i32::try_from(account.places).unwrap_or(i32::MAX)),
+            caches_up_to_bytes: (account.verdict == Verdict::Genuine).then_some(account.crowded_bytes),
+            thin_excluded: false,
+        }),
+    }
+}
+
+/// The loss whose probability of being found is stated.
+const LOSS: f64 = 0.02;
+
+/// Equal parts of whole blocks of 4 KiB; the last takes the rest.
+fn cells(announced: u64) -> Vec<MapCell> {
+    let parts = CELLS.min(announced / 4096).max(1);
+    let edge = |part: u64| if part == parts { announced } else { announced / 4096 * part / parts * 4096 };
+    let cell = |part| MapCell {
+        offset_bytes: edge(part),
+        bytes: edge(part + 1) - edge(part),
+        counts: SectorCounts::default(),
+    };
+    (0..parts).map(cell).collect()
+}
+
+fn sentence(account: &Account, counts: &SectorCounts) -> String {
+    let announced = Bytes(account.announced);
+    let lost = format!("of {} sectors tested {} lost what was written", counts.total(), counts.lost());
+    let size = match account.real {
+        Some((low, high)) if low == high => format!("holds {}", Bytes(low)),
+        Some((low, high)) => format!("holds {} to {}", Bytes(low), Bytes(high)),
+        None => {
+            let share = counts.good as f64 / counts.total().max(1) as f64;
+            format!("about {} holds", Bytes((share * account.announced as f64) as u64))
+        }
+    };
+    let mut text = match (account.verdict, &account.nature) {
+        (Verdict::Genuine, _) => {
+            format!("genuine: every place tested of the {announced} it announces holds what was written")
+        }
+        (Verdict::Failed, _) => format!("failed while it was tested: {}", failure(account)),
+        (Verdict::Fake, Nature::Thin) => {
+            format!(
+                "fake: it announces {announced} and takes new data nowhere after what was written ({size}); its memory is used up"
+            )
+        }
+        (Verdict::Fake, _) => {
+            let habit = match account.kind {
+                Some(FakeKind::Limbo) => "what is written elsewhere is dropped",
+                Some(FakeKind::Wraparound) => "what is written beyond overwrites what was written before",
+                Some(FakeKind::Chain) => "what is written beyond is dropped, or overwrites what was written before",
+                _ => "the rest is lost",
+            };
+            format!("fake: it announces {announced} and {size}; {habit}")
+        }
+        (Verdict::Damaged, Nature::Misaddressed(distance)) => format!(
+            "damaged: data are read {} {} from where they were written",
+            Bytes(distance.unsigned_abs() * SECTOR_BYTES),
+            if *distance < 0 { "below" } else { "above" }
+        ),
+        (Verdict::Damaged, Nature::Decays) => format!("damaged: what was written is lost after some readings; {lost}"),
+        (Verdict::Damaged, _) => format!("damaged: {lost}"),
+        _ => format!("cannot tell: nothing lost was found in {} sectors", counts.total()),
+    };
+    if account.hidden {
+        text.push_str("; a cache hides more (--cache SIZE looks through larger ones)");
+    }
+    if let Some(why) = account.cut_short {
+        text.push_str(&format!("; {why} after {} s", account.elapsed.as_secs()));
+    }
+    text
+}
+
+fn failure(account: &Account) -> String {
+    use super::super::contract::Fault;
+    let after = format!("after {} written", Bytes(account.moved.written_bytes));
+    let what = match account.failed {
+        Some(Fault::Gone) => "it vanished",
+        Some(Fault::ReadOnly) => "it turned read-only",
+        Some(Fault::WriteErrors) => "from some moment on it refused every write",
+        Some(Fault::AllErrors) => "from some moment on it answered nothing but errors",
+        Some(Fault::DropsWrites) => "from some moment on it dropped what was written",
+        Some(Fault::Hung) => "it stopped answering",
+        _ => "it no longer answered",
+    };
+    format!("{what}, {after}")
+}
+
+fn read_back(account: &Account) -> String {
+    let salted = "direct I/O of salted sectors";
+    match (account.cache_bytes, account.verdict) {
+        (Some(bytes), _) => format!("{salted}, after a cache of at most {} had been driven out", Bytes(bytes)),
+        (None, Verdict::Genuine | Verdict::Undecided) => {
+            format!("{salted}, after {} had been written elsewhere", Bytes(account.crowded_bytes))
+        }
+        (None, _) => format!("{salted}, after one whose loss was known had been lost"),
+    }
+}
