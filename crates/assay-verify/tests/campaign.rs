@@ -2,15 +2,15 @@
 //!
 //! `ASSAY_CAMPAIGN_SEEDS=2000 cargo test -p assay-verify --test campaign -- --nocapture` judges
 //! more of them and shows the confusion matrix.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // a test fails by panicking, and shows on request
 
 use std::path::Path;
 
 use assay_core::verification::Verdict;
-use assay_lab::campaign::{Campaign, CheckResult};
+use assay_lab::campaign::{Campaign, CheckResult, Report, Size};
 use assay_lab::media::{Found, ModelMedium, Reach, catalogue, population};
 use assay_verify::fakes::Dying;
-use assay_verify::probe::{Device, Ended, Identity, Journal, ProbeError, Salt, Settings, UNIT, run};
+use assay_verify::probe::{Device, Identity, Journal, ProbeError, Salt, Settings, run};
 
 /// Less than the default, so that hundreds of media take seconds; what lies beyond is judged as such.
 const SETTINGS: Settings = Settings { cache_limit_bytes: 8 << 20 };
@@ -28,22 +28,27 @@ fn quick_probe(medium: &mut impl Device, seed: u64) -> CheckResult {
         Err(error) => panic!("{error}"),
     };
     let verification = probed.verification;
-    let found = match (verification.verdict, probed.ended) {
-        (Verdict::Genuine, _) => Found::Genuine,
-        (Verdict::Fake, _) => Found::Fake,
-        (Verdict::Damaged, _) => Found::Damaged,
-        (_, Ended::Device(_)) => Found::Failed,
+    let found = match verification.verdict {
+        Verdict::Genuine => Found::Genuine,
+        Verdict::Fake => Found::Fake,
+        Verdict::Damaged => Found::Damaged,
+        Verdict::Failed => Found::Failed,
         _ => Found::Undecided,
     };
-    // Its documented limits: caches up to the run, no pools, damage of 1 %.
-    let cache_bytes = SETTINGS.cache_limit_bytes.min(medium.bytes() / 8);
+    if std::env::var_os("ASSAY_CAMPAIGN_WORDS").is_some() {
+        println!("{seed}: {} {:?} {:?}", verification.sentence, probed.ended, verification.cache_bytes);
+    }
+    // What it states: caches, no pools, and the loss that it finds.
+    let cache_bytes = verification.reach.and_then(|reach| reach.caches_up_to_bytes).unwrap_or(0);
+    let exact = verification.real_bytes.map(|real| real..=real);
+    let between = verification.real_low_bytes.zip(verification.real_high_bytes).map(|(low, high)| low..=high);
     CheckResult {
         kind: verification.kind,
-        real_bytes: verification.real_bytes.map(|real| real.saturating_sub(UNIT)..=real + UNIT),
+        real_bytes: exact.or(between),
         said_written_bytes: Some(verification.written_bytes),
         said_read_bytes: verification.read.map(|pass| pass.bytes),
         journal_kept: probed.journal_kept,
-        ..CheckResult::of(found, Reach { cache_bytes, pool_bytes: 0, share: 0.01 })
+        ..CheckResult::of(found, Reach { cache_bytes, pool_bytes: 0, share: 0.02 })
     }
 }
 
@@ -51,6 +56,7 @@ fn quick_probe(medium: &mut impl Device, seed: u64) -> CheckResult {
 fn media_of_every_kind_are_judged() {
     let report = Campaign::of(population::any, 200).run(quick_probe);
     println!("{report}");
+    inexact(&report);
     // What the probe gets wrong is known; what it gets right has to stay.
     assert_eq!((report.accused().count(), report.harmed().count()), (0, 0));
 }
@@ -85,4 +91,34 @@ fn the_catalogue_is_judged() {
         );
     }
     assert_eq!((report.accused().count(), report.harmed().count()), (0, 0));
+}
+
+/// Answers that are right and could be better, with their seeds: `ASSAY_CAMPAIGN_WORDS=1`.
+fn inexact(report: &Report) {
+    if std::env::var_os("ASSAY_CAMPAIGN_WORDS").is_none() {
+        return;
+    }
+    for case in &report.cases {
+        let Ok(said) = &case.result else { continue };
+        let vague = case.size.is_some_and(|size| size != Size::Exact);
+        if vague
+            || case.kind_is_right == Some(false)
+            || case.elapsed_ns > 300_000_000_000
+            || case.traffic.writes > 20_000
+        {
+            println!(
+                "{:>6} {:?} {:?}: {:?} {:?} {:?}, {:?}, {} s, {} writes, {} reads",
+                case.seed,
+                case.truth.class,
+                case.truth.real_bytes,
+                said.found,
+                said.kind,
+                said.real_bytes,
+                case.size,
+                case.elapsed_ns / 1_000_000_000,
+                case.traffic.writes,
+                case.traffic.reads
+            );
+        }
+    }
 }

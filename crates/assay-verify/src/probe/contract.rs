@@ -15,6 +15,18 @@ pub enum Fault {
     /// The device, or the kernel for it, refuses writes.
     #[error("read-only")]
     ReadOnly,
+    /// Where it read and wrote before, it answers with errors alone.
+    #[error("nothing but errors")]
+    AllErrors,
+    /// Where it wrote before, writes fail.
+    #[error("every write fails")]
+    WriteErrors,
+    /// Where it wrote before, writes change nothing.
+    #[error("writes change nothing any more")]
+    DropsWrites,
+    /// No answer for as long as was to be waited.
+    #[error("no answer")]
+    Hung,
 }
 
 impl Fault {

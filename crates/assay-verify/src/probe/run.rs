@@ -3,16 +3,13 @@
 use std::time::Instant;
 
 use assay_core::units::Bytes;
-use assay_core::verification::{Verdict, Verification};
+use assay_core::verification::Verification;
 
 use super::contract::{Device, Fault};
 use super::journal::{Journal, JournalError};
 use super::plan::{LEAST_BYTES, Settings, plan};
-use super::report::{Account, verification};
 use super::restore::{Restoration, RestoreError, RestoreProgress, Restored};
-use super::round::Search;
-use super::search::Judgement;
-use super::session::{End, Phase, Progress, Session, Watch};
+use super::search::{Account, Desk, End, Phase, Progress, Search, Watch, account, verification};
 use super::stamp::BLOCK;
 
 /// Why nothing was probed; the device is untouched.
@@ -47,8 +44,6 @@ pub enum Ended {
     Journal(JournalError),
     /// What was announced as the most was used up.
     Spent,
-    /// Losses are hidden by a cache larger than [`Settings::cache_limit_bytes`].
-    Hidden,
 }
 
 /// What a probe came to.
@@ -89,39 +84,25 @@ pub fn run<D: Device>(
     }
     let start = Instant::now();
     let plan = plan(announced, settings);
-    let mut session = Session::new(&mut *device, &mut journal, plan, Watch { stop, progress: &mut *progress });
-    let mut search = Search::new(&mut session, *settings);
-    let found = search.judge();
-    let cache_bytes = search.cache_bytes();
-    let samples = search.samples.len();
-    let (judgement, ended) = match found {
-        Ok(judgement) => (judgement, Ended::Complete),
-        Err(end) => {
-            let undecided = Judgement { verdict: Verdict::Undecided, kind: None, real_bytes: None };
-            let ended = match end {
-                End::Stopped => Ended::Stopped,
-                End::Fault(fault) => Ended::Device(fault),
-                End::Journal(error) => Ended::Journal(error),
-                End::Spent => Ended::Spent,
-                End::Hidden => Ended::Hidden,
-            };
-            (undecided, ended)
-        }
-    };
-    let mut account = Account {
-        announced,
-        judgement,
-        cache_bytes,
-        samples,
-        limit_bytes: settings.run_bytes(announced),
-        first_lost: session.first_lost(),
-        findings: std::mem::take(&mut session.findings),
-        written_bytes: session.written_bytes,
-        read_bytes: session.read_bytes,
-        elapsed: start.elapsed(),
+    let watch = Watch { stop, progress: &mut *progress };
+    let mut desk = Desk::new(&mut *device, &mut journal, plan.most_written_bytes, watch);
+    let mut search = Search::new(&mut desk, settings);
+    let end = search.work().err();
+    let mut account = account(&mut search, end.as_ref(), start.elapsed());
+    let ended = match end {
+        None => Ended::Complete,
+        Some(End::Stopped) => Ended::Stopped,
+        Some(End::Fault(fault)) => Ended::Device(fault),
+        Some(End::Journal(error)) => Ended::Journal(error),
+        Some(End::Spent) => Ended::Spent,
     };
     let restored = put_back(device, &journal, &mut account, progress);
     let journal_kept = restored.as_ref().map_or(true, |done| done.journal_kept);
+    match &restored {
+        Ok(done) => account.was_restored(device, &done.differing),
+        Err(RestoreError::Device { fault, .. }) => account.fails(*fault),
+        Err(_) => {}
+    }
     Ok(Probed { verification: verification(&account), ended, restored, journal_kept })
 }
 
@@ -133,18 +114,18 @@ fn put_back<D: Device>(
     account: &mut Account,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Restored, RestoreError> {
-    let (before, read_bytes) = (account.written_bytes, account.read_bytes);
+    let (before, read_bytes) = (account.moved.written_bytes, account.moved.read_bytes);
     let mut written_bytes = before;
     let mut tell = |now: RestoreProgress| {
         written_bytes = before + now.written_bytes;
-        progress(Progress { phase: Phase::Restoring, written_bytes, read_bytes });
+        progress(Progress { phase: Phase::Restoring, written_bytes, read_bytes, places: 0, lost: 0 });
     };
     let restored = Restoration::new(journal.path(), journal.device())
         .on(journal.disk())
         .of_own_session()
         .telling(&mut tell)
         .run(device);
-    account.written_bytes = match &restored {
+    account.moved.written_bytes = match &restored {
         Ok(done) => before + done.bytes,
         Err(_) => written_bytes,
     };

@@ -1,11 +1,11 @@
-//! What the probe writes: blocks that say where they belong and that nobody can foresee.
+//! What the probe writes: sectors that say where they belong and that nobody can foresee.
 
-use assay_core::verification::{SECTOR_BYTES, SectorClass, SectorCounts};
+use assay_core::verification::{SECTOR_BYTES, SectorClass};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a block of the probe.
+/// Bytes of the largest logical block that is probed.
 pub const BLOCK: u64 = 4096;
 /// Bytes of it as a length.
 pub(crate) const BLOCK_LEN: usize = BLOCK as usize;
@@ -48,14 +48,14 @@ impl Salt {
         Xoshiro256PlusPlus::seed_from_u64(mix(self.0[0]) ^ self.0[1])
     }
 
-    /// Fills `buffer` of one block for block number `block`, written for the `generation`-th time.
-    pub(crate) fn stamp(self, block: u64, generation: u32, buffer: &mut [u8]) {
-        let seed = mix(self.0[0] ^ mix(self.0[1] ^ block ^ (u64::from(generation) << 44)));
-        Xoshiro256PlusPlus::seed_from_u64(seed).fill_bytes(buffer);
-        for (index, sector) in buffer.chunks_exact_mut(SECTOR_LEN).enumerate() {
-            let offset = block * BLOCK + index as u64 * SECTOR_BYTES;
-            let words = [self.0[0], self.0[1], offset, u64::from(generation)];
-            for (place, word) in sector.chunks_exact_mut(8).zip(words) {
+    /// Fills `buffer`, whole sectors from number `sector` on, for the `generation`-th round of writing.
+    /// Each sector says its place and its round, and is else a sequence of its own.
+    pub(crate) fn stamp(self, sector: u64, generation: u32, buffer: &mut [u8]) {
+        for (sector, content) in (sector..).zip(buffer.chunks_exact_mut(SECTOR_LEN)) {
+            let seed = mix(self.0[0] ^ mix(self.0[1] ^ sector ^ (u64::from(generation) << 44)));
+            Xoshiro256PlusPlus::seed_from_u64(seed).fill_bytes(content);
+            let words = [self.0[0], self.0[1], sector * SECTOR_BYTES, u64::from(generation)];
+            for (place, word) in content.chunks_exact_mut(8).zip(words) {
                 place.copy_from_slice(&word.to_le_bytes());
             }
         }
@@ -83,49 +83,78 @@ pub(crate) fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What was read back of a block.
+/// Whose stamp a sector bears.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Origin {
+    /// The sector that it was written for.
+    pub(crate) sector: u64,
+    /// The round in which that was.
+    pub(crate) generation: u32,
+}
+
+/// What became of a sector that was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seen {
-    /// What was written.
+    /// What was written last.
     Holds,
-    /// What was written for this other block: both are one memory cell.
-    Alias(u64),
+    /// What was written but for a few bits.
+    Changed,
+    /// What was written here in an earlier round: the last write was dropped.
+    Older,
+    /// What stood here before the probe: every write was dropped.
+    Before,
+    /// What was written for another sector.
+    Foreign(Origin),
     /// Something else.
-    Lost(SectorClass),
+    Lost,
     /// Nothing: reading or writing failed.
     Unreadable,
 }
 
 impl Seen {
-    pub(crate) fn holds(self) -> bool {
-        self == Self::Holds
+    /// Whether the medium keeps data here, be it with wrong bits.
+    pub(crate) fn keeps(self) -> bool {
+        matches!(self, Self::Holds | Self::Changed)
+    }
+
+    /// Whether what was written is lost without an error.
+    pub(crate) fn is_silent_loss(self) -> bool {
+        matches!(self, Self::Older | Self::Before | Self::Foreign(_) | Self::Lost)
+    }
+
+    pub(crate) fn class(self) -> SectorClass {
+        match self {
+            Self::Holds => SectorClass::Good,
+            Self::Changed => SectorClass::Changed,
+            Self::Foreign(_) => SectorClass::Overwritten,
+            Self::Older | Self::Before | Self::Lost => SectorClass::Corrupted,
+            Self::Unreadable => SectorClass::Unreadable,
+        }
     }
 }
 
-/// Compares what was `read` of `block` with what was `written` there.
-pub(crate) fn compare(salt: Salt, block: u64, written: &[u8], read: &[u8]) -> (Seen, SectorCounts) {
-    let mut counts = SectorCounts::default();
-    let mut seen = Seen::Holds;
-    for (index, (want, got)) in written.chunks_exact(SECTOR_LEN).zip(read.chunks_exact(SECTOR_LEN)).enumerate() {
-        let class = if want == got {
-            SectorClass::Good
-        } else {
-            let offset = block * BLOCK + index as u64 * SECTOR_BYTES;
-            let other = salt.origin(got).filter(|(origin, _)| *origin != offset);
-            if let Some((origin, _)) = other {
-                seen = Seen::Alias(origin / BLOCK);
-                SectorClass::Overwritten
-            } else {
-                let wrong: u32 = want.iter().zip(got).map(|(a, b)| (a ^ b).count_ones()).sum();
-                if wrong < CHANGED_BITS { SectorClass::Changed } else { SectorClass::Corrupted }
-            }
-        };
-        if class != SectorClass::Good && !matches!(seen, Seen::Alias(_)) {
-            seen = Seen::Lost(class);
-        }
-        counts.add(class, 1);
+/// A number for the content of a sector, to tell whether it is what stood there before.
+pub(crate) fn digest(content: &[u8]) -> u64 {
+    content.as_chunks::<8>().0.iter().fold(0, |sum, word| mix(sum ^ u64::from_le_bytes(*word)))
+}
+
+/// Compares what was `read` of `sector` with the stamp that was written there in round `generation`;
+/// `before` is the digest of what stood there.
+pub(crate) fn compare(salt: Salt, sector: u64, generation: u32, before: Option<u64>, read: &[u8]) -> Seen {
+    let mut want = [0; SECTOR_LEN];
+    salt.stamp(sector, generation, &mut want);
+    if want == read {
+        return Seen::Holds;
     }
-    (seen, counts)
+    let wrong: u32 = want.iter().zip(read).map(|(a, b)| (a ^ b).count_ones()).sum();
+    if wrong < CHANGED_BITS {
+        return Seen::Changed;
+    }
+    if let Some((offset, generation)) = salt.origin(read) {
+        let origin = Origin { sector: offset / SECTOR_BYTES, generation };
+        return if origin.sector == sector { Seen::Older } else { Seen::Foreign(origin) };
+    }
+    if before == Some(digest(read)) { Seen::Before } else { Seen::Lost }
 }
 
 #[cfg(test)]
@@ -133,31 +162,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_tells_its_place_and_nothing_else_does() {
+    fn a_sector_tells_its_place_and_nothing_else_does() {
         let salt = Salt::known(1);
-        let mut block = vec![0; BLOCK_LEN];
+        let mut block = [0; 2 * SECTOR_LEN];
         salt.stamp(77, 3, &mut block);
-        assert_eq!(salt.origin(&block[SECTOR_LEN..]), Some((77 * BLOCK + 512, 3)));
+        assert_eq!(salt.origin(&block[SECTOR_LEN..]), Some((78 * SECTOR_BYTES, 3)));
         assert_eq!(Salt::known(2).origin(&block), None);
         assert_eq!(salt.origin(&[0; SECTOR_LEN]), None);
     }
 
+    /// Each way in which a write can be lost is told from the others: verdicts rest on it.
     #[test]
-    fn classes_of_a_block() {
+    fn what_became_of_a_sector() {
         let salt = Salt::known(1);
-        let (mut mine, mut other) = (vec![0; BLOCK_LEN], vec![0; BLOCK_LEN]);
-        salt.stamp(77, 3, &mut mine);
-        salt.stamp(99, 3, &mut other);
-        assert_eq!(compare(salt, 77, &mine, &mine).0, Seen::Holds);
-        assert_eq!(compare(salt, 77, &mine, &other).0, Seen::Alias(99));
-        assert_eq!(compare(salt, 77, &mine, &vec![0; BLOCK_LEN]).0, Seen::Lost(SectorClass::Corrupted));
-        let mut flipped = mine.clone();
-        flipped[700] ^= 1;
-        let (seen, counts) = compare(salt, 77, &mine, &flipped);
-        assert_eq!(seen, Seen::Lost(SectorClass::Changed));
-        assert_eq!((counts.good, counts.changed), (7, 1));
-        // Data of an earlier time at the same place are lost data, not an alias.
-        salt.stamp(77, 2, &mut other);
-        assert_eq!(compare(salt, 77, &mine, &other).0, Seen::Lost(SectorClass::Corrupted));
+        let stamp = |sector, generation| {
+            let mut content = [0; SECTOR_LEN];
+            salt.stamp(sector, generation, &mut content);
+            content
+        };
+        let seen = |read: &[u8]| compare(salt, 77, 3, Some(digest(&[9; SECTOR_LEN])), read);
+        assert_eq!(seen(&stamp(77, 3)), Seen::Holds);
+        assert_eq!(seen(&stamp(77, 2)), Seen::Older);
+        assert_eq!(seen(&stamp(99, 3)), Seen::Foreign(Origin { sector: 99, generation: 3 }));
+        assert_eq!(seen(&[9; SECTOR_LEN]), Seen::Before);
+        assert_eq!(seen(&[0; SECTOR_LEN]), Seen::Lost);
+        let mut flipped = stamp(77, 3);
+        flipped[300] ^= 1;
+        assert_eq!(seen(&flipped), Seen::Changed);
     }
 }

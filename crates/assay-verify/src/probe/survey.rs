@@ -4,7 +4,7 @@ use assay_core::verification::SECTOR_BYTES;
 
 use super::contract::{Device, Fault};
 use super::journal::{JournalError, Log, Place};
-use super::stamp::{BLOCK, BLOCK_LEN, SECTOR_LEN, Salt};
+use super::stamp::{BLOCK_LEN, SECTOR_LEN, Salt};
 
 /// Bits of a stamp's salt and place, 192 in all, that a worn medium may have turned. That so few
 /// of them differ by chance has a probability of 10^-44.
@@ -156,10 +156,9 @@ fn is_stamp(salt: Salt, offset: u64, sector: &[u8]) -> bool {
     if salt.origin(sector).is_some() {
         return true;
     }
-    let mut block = vec![0; BLOCK_LEN];
-    salt.stamp(offset / BLOCK, 0, &mut block);
-    let inside = (offset % BLOCK) as usize;
-    let turned: u32 = block[inside..inside + NAMED].iter().zip(sector).map(|(a, b)| (a ^ b).count_ones()).sum();
+    let mut stamp = [0; SECTOR_LEN];
+    salt.stamp(offset / SECTOR_BYTES, 0, &mut stamp);
+    let turned: u32 = stamp[..NAMED].iter().zip(sector).map(|(a, b)| (a ^ b).count_ones()).sum();
     turned <= TURNED_BITS
 }
 
@@ -200,7 +199,7 @@ mod tests {
         let mut block = vec![0; BLOCK_LEN];
         salt.stamp(77, 3, &mut block);
         let mut sector = block[SECTOR_LEN..2 * SECTOR_LEN].to_vec();
-        let offset = 77 * BLOCK + SECTOR_BYTES;
+        let offset = 78 * SECTOR_BYTES;
         assert!(is_stamp(salt, offset, &sector));
         sector[3] ^= 0x11;
         sector[17] ^= 0x40;

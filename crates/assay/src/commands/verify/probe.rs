@@ -45,9 +45,10 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     output::tell(&format!("what is overwritten is saved first; if this does not end by itself: {mend}"));
     let mut status = Status::new(args.quiet);
     status.say(&format!(
-        "writes at most {} and reads at most {}, puts everything back",
+        "a genuine device: about {} written and {} read; a fake: at most {} written; puts everything back",
+        Bytes(most.written_bytes),
+        Bytes(most.read_bytes),
         Bytes(most.most_written_bytes),
-        Bytes(most.most_read_bytes),
     ));
     if journal.is_volatile() {
         status.say(&format!(
@@ -96,7 +97,7 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
 
 fn outcome(probed: &Probed, elapsed_ns: u64) -> Outcome {
     let (failure, detail) = match &probed.ended {
-        Ended::Complete | Ended::Spent | Ended::Hidden => return Outcome::Completed,
+        Ended::Complete | Ended::Spent => return Outcome::Completed,
         Ended::Stopped => (MediumFailure::Interrupted, String::new()),
         Ended::Device(fault) => {
             let failure = match fault {
@@ -122,8 +123,7 @@ fn line(progress: &Progress) -> String {
     let phase = match progress.phase {
         Phase::Discovering => "looks for any loss",
         Phase::FindingPeriod => "looks where addresses start again",
-        Phase::Sampling => "tests places all over",
-        Phase::Narrowing => "narrows the end of the real part",
+        Phase::Mapping => "looks to the sector for what holds",
         Phase::Restoring => "puts everything back",
     };
     format!("{phase}  {} written, {} read", Bytes(progress.written_bytes), Bytes(progress.read_bytes))
