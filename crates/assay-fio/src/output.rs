@@ -142,8 +142,8 @@ pub fn io_error(words: &str) -> Option<(bool, u64)> {
 /// The most telling line that fio wrote, without its name in front.
 #[must_use]
 pub fn complaint(words: &str) -> String {
-    let line = words.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("no reason given");
-    label(line.strip_prefix("fio: ").unwrap_or(line), 300).unwrap_or_default()
+    let told = |line: &str| label(line.trim().strip_prefix("fio: ").unwrap_or(line), 300);
+    words.lines().find_map(told).unwrap_or_else(|| "no reason given".to_owned())
 }
 
 #[cfg(test)]
@@ -184,7 +184,9 @@ mod tests {
         assert_eq!(io_error(words), Some((true, 1_048_576)));
         assert_eq!(io_error("fio: nothing"), None);
         assert_eq!(complaint("\nfio: file creation disallowed\nx"), "file creation disallowed");
-        assert_eq!(complaint(""), "no reason given");
+        for nothing in ["", "\n \n", "\0\0\0"] {
+            assert_eq!(complaint(nothing), "no reason given", "{nothing:?}");
+        }
     }
 
     /// JSON has no infinity: the record could not be read again.
