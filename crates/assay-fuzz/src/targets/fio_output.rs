@@ -44,6 +44,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         "io_u error offset=99999999999999999999999",
         "fio: \u{1b}[2J\u{202e}\u{9b}x\nnext",
         "fio: \u{200b}",
+        "\0\0\0\0\0",
     ]);
     seeds.push(format!("{{\"jobs\": {}", "[".repeat(500)).into_bytes());
     seeds

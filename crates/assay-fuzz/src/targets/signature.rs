@@ -21,8 +21,11 @@ impl Read for Image<'_> {
         let part = &mut buffer[..length];
         part.fill(0);
         for (start, piece) in &self.pieces {
-            for (byte, place) in piece.iter().zip(*start..) {
-                let inside = place.checked_sub(self.at).and_then(|inside| usize::try_from(inside).ok());
+            for (byte, at) in piece.iter().zip(0..) {
+                let inside = start
+                    .checked_add(at)
+                    .and_then(|place| place.checked_sub(self.at))
+                    .and_then(|inside| usize::try_from(inside).ok());
                 if let Some(slot) = inside.and_then(|inside| part.get_mut(inside)) {
                     *slot = *byte;
                 }
