@@ -9,6 +9,7 @@
 mod block;
 mod contract;
 mod journal;
+mod patient;
 mod pending;
 mod plan;
 mod put_back;
@@ -22,6 +23,7 @@ mod survey;
 pub use block::BlockDevice;
 pub use contract::{Device, Fault};
 pub use journal::{Disk, DiskFile, Identity, Journal, JournalError, SystemDisk};
+pub use patient::Patient;
 pub use pending::{Pending, described, pending};
 pub use plan::{LEAST_BYTES, Plan, Settings, plan};
 pub use reading::ReadDevice;

@@ -19,6 +19,13 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// What is usual for a device of `bytes`: 64 MiB, and from 1 TiB on, where the comb costs more,
+    /// 36 MiB, so that a genuine one costs at most 300 MB.
+    #[must_use]
+    pub fn usual(bytes: u64) -> Self {
+        Self { cache_limit_bytes: if bytes < 1 << 40 { 64 * MIB } else { 36 * MIB } }
+    }
+
     /// Length of a run for a device of `bytes`, in bytes.
     pub(crate) fn run_bytes(&self, bytes: u64) -> u64 {
         self.cache_limit_bytes.min(bytes / 8)

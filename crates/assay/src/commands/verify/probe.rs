@@ -11,7 +11,7 @@ use assay_device::Sysroot;
 use assay_device::guard::check_raw;
 use assay_engine::Control;
 use assay_verify::probe::{
-    BlockDevice, Device, Ended, Identity, Journal, Phase, Probed, Progress, Salt, Settings, plan, run,
+    BlockDevice, Device, Ended, Identity, Journal, Patient, Phase, Probed, Progress, Salt, Settings, plan, run,
 };
 
 use super::paper::Paper;
@@ -27,11 +27,16 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     // device in use still is one.
     let named = args.target.to_string_lossy();
     let permit = check_raw(&Sysroot::real(), &args.target, Some(&named))?;
-    let mut device = BlockDevice::open(&permit)?;
+    let device = BlockDevice::open(&permit)?;
+    let mut device = Patient::new(device, args.hang_after)
+        .map_err(|e| Failure::environment(format!("no thread for the device: {e}")))?;
     let identity = Identity { bytes: device.bytes(), name: named.into_owned(), serial: seen.medium.unit.clone() };
     let path = journals::new_place(&args.target, args.journal.as_deref())?;
     Journal::refuse_same_device(&path, &args.target)?;
-    let settings = Settings::default();
+    let settings = match args.cache {
+        Some(size) => Settings { cache_limit_bytes: size.0 },
+        None => Settings::usual(identity.bytes),
+    };
     let most = plan(identity.bytes, &settings);
     let salt = Salt::random().map_err(|e| Failure::environment(format!("no random numbers from the kernel: {e}")))?;
     let mut journal = Journal::create(&path, &identity, salt).inspect_err(|_| journals::forget(&path))?;
@@ -103,6 +108,7 @@ fn outcome(probed: &Probed, elapsed_ns: u64) -> Outcome {
             let failure = match fault {
                 assay_verify::probe::Fault::Gone => MediumFailure::Disappeared,
                 assay_verify::probe::Fault::ReadOnly => MediumFailure::ReadOnly,
+                assay_verify::probe::Fault::Hung => MediumFailure::Hung,
                 _ => MediumFailure::IoError,
             };
             (failure, fault.to_string())

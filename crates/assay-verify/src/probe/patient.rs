@@ -1,0 +1,113 @@
+//! A device that is waited for, but not for ever.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use super::contract::{Device, Fault};
+
+enum Ask {
+    Read(u64, usize),
+    Write(u64, Vec<u8>),
+    Sync,
+    Present,
+}
+
+enum Answer {
+    Read(Result<Vec<u8>, Fault>),
+    Done(Result<(), Fault>),
+    Present(bool),
+}
+
+/// Does the I/O of a device in a thread of its own. Where that answers nothing for so long, every
+/// operation from then on is [`Fault::Hung`] at once: a thread that waits in the kernel cannot be
+/// ended, and whoever waits for it neither.
+#[derive(Debug)]
+pub struct Patient {
+    ask: Sender<Ask>,
+    answers: Receiver<Answer>,
+    patience: Duration,
+    bytes: u64,
+    block_bytes: u32,
+    hung: bool,
+}
+
+impl Patient {
+    /// Waits for `device` up to `patience` at each operation.
+    ///
+    /// # Errors
+    /// Where the system has no thread for it.
+    pub fn new<D: Device + Send + 'static>(mut device: D, patience: Duration) -> std::io::Result<Self> {
+        let (bytes, block_bytes) = (device.bytes(), device.block_bytes());
+        let (ask, asked) = channel();
+        let (tell, answers) = channel();
+        std::thread::Builder::new().name("probe".to_owned()).spawn(move || {
+            for ask in asked {
+                let answer = match ask {
+                    Ask::Read(offset, length) => {
+                        let mut buffer = vec![0; length];
+                        Answer::Read(device.read_at(offset, &mut buffer).map(|()| buffer))
+                    }
+                    Ask::Write(offset, data) => Answer::Done(device.write_at(offset, &data)),
+                    Ask::Sync => Answer::Done(device.sync()),
+                    Ask::Present => Answer::Present(device.present() && device.bytes() == bytes),
+                };
+                if tell.send(answer).is_err() {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self { ask, answers, patience, bytes, block_bytes, hung: false })
+    }
+
+    fn answer(&mut self, ask: Ask) -> Option<Answer> {
+        if self.hung || self.ask.send(ask).is_err() {
+            return None;
+        }
+        match self.answers.recv_timeout(self.patience) {
+            Ok(answer) => Some(answer),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                self.hung = true;
+                None
+            }
+        }
+    }
+}
+
+impl Device for Patient {
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn block_bytes(&self) -> u32 {
+        self.block_bytes
+    }
+
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        match self.answer(Ask::Read(offset, buffer.len())) {
+            Some(Answer::Read(Ok(data))) => {
+                buffer.copy_from_slice(&data);
+                Ok(())
+            }
+            Some(Answer::Read(Err(fault))) => Err(fault),
+            _ => Err(Fault::Hung),
+        }
+    }
+
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+        match self.answer(Ask::Write(offset, data.to_vec())) {
+            Some(Answer::Done(done)) => done,
+            _ => Err(Fault::Hung),
+        }
+    }
+
+    fn sync(&mut self) -> Result<(), Fault> {
+        match self.answer(Ask::Sync) {
+            Some(Answer::Done(done)) => done,
+            _ => Err(Fault::Hung),
+        }
+    }
+
+    fn present(&mut self) -> bool {
+        matches!(self.answer(Ask::Present), Some(Answer::Present(true)))
+    }
+}
