@@ -96,7 +96,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             return self.narrow();
         }
         self.look_again()?;
-        if !self.eviction.hidden && self.is_scattered() {
+        if !self.eviction.hidden && self.pairs.is_empty() && self.is_scattered() {
             self.nature = Nature::Scattered;
         }
         if self.eviction.losers.len() > 8 && self.keeps_nothing() {

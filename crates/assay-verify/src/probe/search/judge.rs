@@ -145,7 +145,7 @@ fn parts<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent: b
     let lost: u64 = parts.iter().filter(|part| part.2 == State::Loses).map(|part| part.1 - part.0).sum();
     let ends_hold = [parts.first(), parts.last()].iter().all(|part| part.is_some_and(|part| part.2 != State::Loses));
     // Data of another place are no wear: two addresses were one.
-    let foreign = account.findings.values().any(|seen| matches!(seen, Seen::Foreign(_)));
+    let foreign = !search.pairs.is_empty() || account.findings.values().any(|seen| matches!(seen, Seen::Foreign(_)));
     if ends_hold && (lost as f64) < LEAST_FAKE * sectors as f64 && !account.hidden && !foreign {
         account.verdict = Verdict::Damaged;
         return;
