@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use assay_verify::fakes::{Counting, Dying, Geometry, Memory, Model, Stack};
 use assay_verify::probe::{
-    Device, Identity, Journal, JournalError, Restoration, RestoreError, Salt, Settings, restore, run,
+    Device, Fault, Identity, Journal, JournalError, Restoration, RestoreError, Salt, Settings, restore, run,
 };
 
 const MIB: u64 = 1 << 20;
@@ -236,4 +236,45 @@ fn a_restoration_of_aliases_may_be_broken_off_at_any_place() {
         assert_eq!(Model::memory(&stack).changed(), [0; 0], "{part} twentieths");
     }
     assert!(begun_again > 8, "{begun_again}");
+}
+
+/// Silently drops what is written at one block.
+struct Dropping {
+    inner: Stack,
+    block: u64,
+}
+
+impl Device for Dropping {
+    fn bytes(&self) -> u64 {
+        self.inner.bytes()
+    }
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        self.inner.read_at(offset, buffer)
+    }
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+        for (part, at) in data.chunks(512).zip((offset..).step_by(512)).filter(|(_, at)| at / 4096 * 4096 != self.block)
+        {
+            self.inner.write_at(at, part)?;
+        }
+        Ok(())
+    }
+    fn sync(&mut self) -> Result<(), Fault> {
+        self.inner.sync()
+    }
+}
+
+/// The journal was marked as restored though blocks differed, and a second try refused.
+#[test]
+fn a_block_that_is_not_put_back_keeps_the_journal_for_a_second_try() {
+    let (_directory, path, stack) = cut_off(&genuine(), 1200);
+    let who = identity(&stack);
+    let block = Model::memory(&stack).changed()[3];
+    let mut device = Dropping { inner: stack, block };
+    let done = restore(&path, &mut device, &who).unwrap();
+    assert!(!done.is_complete() && done.journal_kept && path.exists(), "{done:?} {block}");
+    assert!(!done.differing.is_empty() && done.to_string().contains("read otherwise than before"), "{done}");
+    assert_eq!(Model::memory(&device.inner).changed(), [block]);
+    let mut mended = device.inner;
+    assert!(restore(&path, &mut mended, &who).unwrap().is_complete() && !path.exists());
+    assert_eq!(Model::memory(&mended).changed(), [0; 0]);
 }
