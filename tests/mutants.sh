@@ -7,10 +7,12 @@
 #
 # tests/mutants/CRATE.txt lists them: `@ FILE`, then `- LINE` and `+ LINE`, without indentation. The old line
 # stands exactly once in its file. `! ARGUMENTS` says what cargo test runs for those that follow; without it,
-# `--lib --tests` of the crate. Lines that begin with # are comments.
+# `--lib --tests` of the crate. Where they name `--lib`, the unit tests run alone at first, and the others only for what
+# survives them. Lines that begin with # are comments.
 #
 # Answers: killed (a test failed, or ran for too long), SURVIVED, no-build (says nothing), stale (the line is not in
-# the file any more: mend the list). All of them are in target/mutants/results.txt.
+# the file any more: mend the list), unsound (the tests fail without the mistake too, or had no time). All of them are in
+# target/mutants/results.txt.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -33,32 +35,67 @@ said() {
     printf '%-8s %s: %s\n' "$1" "$file" "$new"
 }
 
+# Sets `answer`: passes, fails, no-build, or late where the time went by before a test ran.
 tests() {
+    log=$root/target/mutants/last.log
+    status=0
     # shellcheck disable=SC2086 # the arguments are several
-    (cd "$tree" && timeout -k 5 180 cargo test -q --locked $arguments "$@") >"$root/target/mutants/last.log" 2>&1
+    (cd "$tree" && timeout -k 5 240 cargo test -q --locked $1) >"$log" 2>&1 || status=$?
+    if [ "$status" -eq 0 ]; then
+        answer=passes
+    elif grep -q 'could not compile' "$log"; then
+        answer=no-build
+    elif [ "$status" -ge 124 ] && ! grep -q '^running' "$log"; then
+        answer=late
+    else
+        answer=fails
+    fi
 }
 
-one() {
-    if ! grep -qxF "$key" "$root/target/mutants/sound" 2>/dev/null; then
-        # Where the tests fail without a mistake they say nothing with one.
-        if ! tests; then
-            said unsound
-            return
-        fi
-        echo "$key" >>"$root/target/mutants/sound"
+# Where the tests fail without a mistake they say nothing with one.
+sound() {
+    if ! grep -qxF -e "$1" "$root/target/mutants/sound" 2>/dev/null; then
+        cp "$root/$file" "$tree/$file"
+        tests "$1"
+        [ "$answer" = passes ] || return 1
+        echo "$1" >>"$root/target/mutants/sound"
     fi
-    if ! OLD=$old NEW=$new awk '
+}
+
+mistake() {
+    OLD=$old NEW=$new awk '
         { line = $0; sub(/^[ \t]+/, "", line) }
         line == ENVIRON["OLD"] { found++; print ENVIRON["NEW"]; next }
         { print }
-        END { exit found == 1 ? 0 : 1 }' "$root/$file" >"$tree/$file"; then
+        END { exit found == 1 ? 0 : 1 }' "$root/$file" >"$tree/$file"
+}
+
+one() {
+    case " $arguments " in
+    *' --lib '*) stages="-p $crate --lib|$arguments" ;;
+    *) stages="$arguments|$arguments" ;;
+    esac
+    if ! mistake; then
         said stale
-    elif ! tests --no-run; then
-        said no-build
-    elif tests; then
-        said SURVIVED
+    elif ! sound "${stages%%|*}"; then
+        said unsound
     else
-        said killed
+        mistake
+        tests "${stages%%|*}"
+        if [ "$answer" = passes ] && [ "${stages%%|*}" != "${stages#*|}" ]; then
+            if sound "${stages#*|}"; then
+                mistake
+                tests "${stages#*|}"
+            else
+                answer=late
+            fi
+        fi
+        case $answer in
+        passes) said SURVIVED ;;
+        fails) said killed ;;
+        no-build) said no-build ;;
+        late) said unsound ;;
+        esac
     fi
     cp "$root/$file" "$tree/$file"
 }
@@ -75,7 +112,6 @@ for crate; do
         '+'*)
             new=${line#+}
             new=${new# }
-            key="$crate $arguments"
             number=$((number + 1))
             if [ $((number % ${part#*/})) -eq $((${part%/*} % ${part#*/})) ] && [ "$(date +%s)" -lt "$end" ]; then
                 one </dev/null
@@ -88,11 +124,11 @@ done
 awk -F '\t' '
     { all[$2]; n[$2 " " $1]++; sum[$1]++ }
     END {
-        printf "%-16s %8s %8s %8s\n", "crate", "killed", "survived", "other"
+        printf "%-16s %8s %8s %8s %8s\n", "crate", "killed", "survived", "no-build", "other"
         for (crate in all) {
             killed = n[crate " killed"]; survived = n[crate " SURVIVED"]
-            other = n[crate " no-build"] + n[crate " stale"] + n[crate " unsound"]
-            printf "%-16s %8d %8d %8d\n", crate, killed, survived, other | "sort"
+            other = n[crate " stale"] + n[crate " unsound"]
+            printf "%-16s %8d %8d %8d %8d\n", crate, killed, survived, n[crate " no-build"], other | "sort"
         }
         close("sort")
         judged = sum["killed"] + sum["SURVIVED"]
