@@ -111,6 +111,22 @@ fn card_page_and_markdown_say_the_reach_and_what_holds() {
     }
 }
 
+/// What was not tested is not called real, and a share is not rounded up: 248 of 300 MiB are 82 %.
+#[test]
+fn a_part_that_was_tested_is_not_taken_for_all() {
+    let mut record = fake();
+    let v = record.verification.as_mut().unwrap();
+    (v.verdict, v.kind, v.holds) = (Verdict::Genuine, None, Vec::new());
+    (v.announced_bytes, v.real_bytes, v.checked_bytes) = (300 << 20, Some(300 << 20), 248 << 20);
+    v.reach.as_mut().unwrap().tested_share = 248.0 / 300.0;
+    let part = card(&record, &style(200, true)).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(part.contains("300 MiB announced, nothing missing where it was tested; 248 MiB checked"), "{part}");
+    assert!(part.contains("82 % tested"), "{part}");
+    record.verification.as_mut().unwrap().checked_bytes = 300 << 20;
+    let all = card(&record, &style(200, true)).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(all.contains("300 MiB announced, all of it real; all checked"), "{all}");
+}
+
 /// A size known as an interval is shown as one, and no verdict lacks its word.
 #[test]
 fn intervals_and_each_verdict_have_their_words() {

@@ -58,7 +58,8 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
 
 fn sizes(v: &Verification) -> String {
     let real = match v.real_bytes {
-        Some(bytes) if bytes == v.announced_bytes => ", all of it real".to_owned(),
+        Some(bytes) if bytes == v.announced_bytes && v.checked_bytes >= bytes => ", all of it real".to_owned(),
+        Some(bytes) if bytes == v.announced_bytes => ", nothing missing where it was tested".to_owned(),
         Some(bytes) => format!(", {} ({}) real", Bytes(bytes), capacity(bytes)),
         None => match (v.real_low_bytes, v.real_high_bytes) {
             (None, None) => String::new(),

@@ -117,7 +117,7 @@ pub(crate) fn holds(v: &Verification) -> Option<String> {
 /// What the verdict rests on, and so what it does not exclude; nothing where the check did not say.
 pub(crate) fn reach(v: &Verification) -> Option<String> {
     let reach = v.reach.as_ref()?;
-    let mut parts = vec![format!("{} tested", percent(reach.tested_share))];
+    let mut parts = vec![format!("{} tested", percent(whole_percent(reach.tested_share)))];
     if reach.tested_share < 1.0 && reach.loss_share > 0.0 {
         let lost = percent(reach.loss_share);
         parts.push(format!("a loss of {lost} of it is found with probability {}", probability(reach.loss_found)));
@@ -127,6 +127,11 @@ pub(crate) fn reach(v: &Verification) -> Option<String> {
     }
     parts.push(format!("thin provisioning {}", if reach.thin_excluded { "excluded" } else { "not excluded" }));
     Some(parts.join("; "))
+}
+
+/// A share of 1 % or more to the whole per cent below: what was tested is never said to be more than it was.
+fn whole_percent(share: f64) -> f64 {
+    if share < 0.01 { share } else { (share * 100.0).floor() / 100.0 }
 }
 
 /// A probability, which is never quite one.
