@@ -131,7 +131,7 @@ fn a_fake_device_is_probed_and_every_byte_put_back() {
         command.arg(card.path());
         let done = run(command);
         assert_eq!(done.code, Some(1), "{}", done.stderr);
-        assert!(done.stderr.contains("writes at most"), "{}", done.stderr);
+        assert!(done.stderr.contains("puts everything back"), "{}", done.stderr);
         let record = record(&done);
         let v = found(&record);
         assert_eq!((v.verdict, v.kind), (Verdict::Fake, Some(kind)), "{}", v.sentence);
