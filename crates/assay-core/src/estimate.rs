@@ -38,3 +38,17 @@ impl Estimate {
         (self.point != 0.0).then(|| (high - low) / 2.0 / self.point.abs())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs go on until the interval is as narrow as asked.
+    #[test]
+    fn the_half_width_is_a_share_of_the_point() {
+        let estimate = Estimate { low: Some(-22.0), high: Some(-18.0), ..Estimate::bare(-20.0, 5, "mean") };
+        assert_eq!(estimate.relative_half_width(), Some(0.1));
+        assert_eq!(Estimate { point: 0.0, ..estimate.clone() }.relative_half_width(), None);
+        assert_eq!(Estimate { low: None, ..estimate }.relative_half_width(), None);
+    }
+}

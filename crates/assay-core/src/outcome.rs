@@ -118,3 +118,21 @@ impl Outcome {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_told_with_the_systems_words_where_there_are_any() {
+        let failed = |detail: &str| Outcome::Failed {
+            failure: Failure::IoError,
+            detail: detail.to_owned(),
+            workload: Some("w".to_owned()),
+            elapsed_ns: 5_000_000_000,
+            written_bytes: 0,
+        };
+        assert!(failed("EIO").sentence().ends_with(", during w (EIO)"), "{}", failed("EIO").sentence());
+        assert!(failed("").sentence().ends_with(", during w"), "{}", failed("").sentence());
+    }
+}

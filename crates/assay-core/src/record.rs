@@ -388,6 +388,8 @@ pub fn json_schema() -> serde_json::Value {
 
 #[cfg(test)]
 mod tests {
+    use crate::workload::{Op, Pattern, Stop, Sync};
+
     use super::*;
 
     #[test]
@@ -397,5 +399,27 @@ mod tests {
         for bad in ["", "1", "x.y", "1.", "1.2.3"] {
             assert_eq!(schema_major(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn a_finding_is_told_once() {
+        let workload = Workload {
+            name: "w".to_owned(),
+            op: Op::Read,
+            read_percent: None,
+            pattern: Pattern::Random,
+            block_bytes: 4096,
+            queue_depth: 8,
+            jobs: 4,
+            span_bytes: 1 << 20,
+            direct: true,
+            sync: Sync::default(),
+            stop: Stop { ramp_ns: 0, duration_ns: 1, max_bytes: None },
+        };
+        assert_eq!(workload.depth(), 32, "over all jobs");
+        let mut measurement = Measurement::empty(workload, "sync");
+        measurement.warn(Finding::OverlayHidesMedium);
+        measurement.warn(Finding::OverlayHidesMedium);
+        assert_eq!(measurement.warnings.len(), 1);
     }
 }

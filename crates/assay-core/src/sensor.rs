@@ -172,6 +172,8 @@ mod tests {
         assert_eq!(value("Current power: 3.25 W (max 9)"), Some(3.25));
         assert_eq!(value("-12.5"), Some(-12.5));
         assert_eq!(value("1.5e3 Hz"), Some(1500.0));
+        assert_eq!(value("25e-1 W"), Some(2.5));
+        assert_eq!(value("2e+1 W"), Some(20.0));
         assert_eq!(value("t=.5"), Some(0.5));
         assert_eq!(value("46C"), Some(46.0));
         assert_eq!(value("5e"), Some(5.0));

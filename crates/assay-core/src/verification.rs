@@ -305,4 +305,11 @@ mod tests {
         assert_eq!(all.map(Verdict::title), ["genuine", "fake", "damaged", "failed", "cannot tell"]);
         assert_eq!(all.map(Verdict::is_bad), [false, true, true, true, false]);
     }
+
+    #[test]
+    fn the_rate_of_a_pass_is_by_the_second() {
+        let pass = Pass { bytes: 3_000, elapsed_ns: 1_500_000_000, speed: Vec::new() };
+        assert_eq!(pass.bytes_per_second(), Some(2_000.0));
+        assert_eq!(Pass { elapsed_ns: 0, ..pass }.bytes_per_second(), None);
+    }
 }
