@@ -99,4 +99,10 @@ mod tests {
         assert_eq!(measured_ceiling(&[vec![22.7], vec![22.9], vec![9.0]]), None);
         assert_eq!(measured_ceiling::<Vec<f64>>(&[]), None);
     }
+
+    #[test]
+    fn a_variance_is_compressed_below_a_quarter() {
+        assert!(compressed(0.99, 4.0) && !compressed(1.01, 4.0));
+        assert!(!compressed(0.0, 0.0), "without any spread at the smallest block nothing is known");
+    }
 }
