@@ -27,6 +27,8 @@ mkdir -p "$tree"
 cd "$root"
 # Only what git knows, as it is now; what did not change keeps its time, so that it is not built again.
 git ls-files -z | tar --null --ignore-failed-read -T - -cf - | tar -xf - -C "$tree"
+# What an earlier run left changed when it was killed has its old time again: the build must not be taken for fresh.
+[ ! -f "$root/target/mutants/open" ] || touch "$tree/$(cat "$root/target/mutants/open")"
 : >"$results"
 [ $# -gt 0 ] || set -- $(cd "$root/tests/mutants" && ls | sed 's/\.txt$//')
 
@@ -75,6 +77,7 @@ one() {
     *' --lib '*) stages="-p $crate --lib|$arguments" ;;
     *) stages="$arguments|$arguments" ;;
     esac
+    echo "$file" >"$root/target/mutants/open"
     if ! mistake; then
         said stale
     elif ! sound "${stages%%|*}"; then
@@ -98,6 +101,7 @@ one() {
         esac
     fi
     cp "$root/$file" "$tree/$file"
+    rm "$root/target/mutants/open"
 }
 
 rm -f "$root/target/mutants/sound"
