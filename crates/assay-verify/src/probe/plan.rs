@@ -1,5 +1,7 @@
 //! What a probe will do at most, said beforehand.
 
+use super::search::{LEAST_VERIFIED, PARTS, READINGS, TEETH, WIDE};
+
 const MIB: u64 = 1 << 20;
 
 /// Smaller devices have not even room for a place at each end and one between.
@@ -20,7 +22,7 @@ impl Default for Settings {
 
 impl Settings {
     /// What is usual for a device of `bytes`: 64 MiB, and from 1 TiB on, where the comb costs more,
-    /// 36 MiB, so that a genuine one costs at most 300 MB.
+    /// 36 MiB, so that a genuine one of 2 TiB in blocks of 512 bytes costs at most 300 MB.
     #[must_use]
     pub fn usual(bytes: u64) -> Self {
         Self { cache_limit_bytes: if bytes < 1 << 40 { 64 * MIB } else { 36 * MIB } }
@@ -37,24 +39,55 @@ impl Settings {
 pub struct Plan {
     /// Bytes written to a genuine device, restoring included.
     pub written_bytes: u64,
-    /// Bytes read from a genuine device.
+    /// Bytes read from a genuine device, restoring included.
     pub read_bytes: u64,
+    /// Write operations on a genuine device.
+    pub writes: u64,
+    /// Read operations on a genuine device.
+    pub reads: u64,
     /// Bytes written to any device at most, restoring included.
     pub most_written_bytes: u64,
-    /// Bytes of the journal, on the other disk, at most.
+    /// Bytes of the journal, on the other disk, at most: never more than the device holds and what
+    /// the records add.
     pub most_journal_bytes: u64,
 }
 
-/// What a probe of a device of `bytes` will do.
+/// What a probe of a device of `bytes` in blocks of `block_bytes` will do; for a genuine one within a
+/// few percent.
 #[must_use]
-pub fn plan(bytes: u64, settings: &Settings) -> Plan {
-    let run = settings.run_bytes(bytes);
-    let places = (8 * MIB + 256 * 1024).min(bytes / 2);
-    let most_journal_bytes = (5 * run + 64 * MIB).min(bytes) / 64 * 65 + 4096;
+pub fn plan(bytes: u64, block_bytes: u32, settings: &Settings) -> Plan {
+    let block = u64::from(block_bytes).max(512);
+    let run = settings.run_bytes(bytes).max(block);
+    let singles = 2 * u64::from((bytes / block).max(1).ilog2()) + 3;
+    let samples = (PARTS * WIDE * 512 + singles * block).min(run + singles * block);
+    let saved = run + samples;
+    let teeth = teeth(run, bytes, block);
+    // A few of the samples are looked at each time what was written has doubled.
+    let looks = 16 * u64::from((run / MIB).max(1).ilog2() + 1);
+    let pages = READINGS as u64 - 2;
+    let verified = run / (run / (LEAST_VERIFIED * 512)).max(1);
+    let places = PARTS + singles;
+    let pieces = run.div_ceil(MIB);
+    // A small place costs its own record and its part of a commit mark.
+    let records = (places * 128).min(bytes / 512 * 128) + 4096;
+    let most_journal_bytes = (5 * run + 64 * MIB).min(bytes) / 64 * 65 + records;
     Plan {
-        written_bytes: 2 * (run + places),
-        read_bytes: 3 * run + 12 * places,
+        written_bytes: 2 * saved,
+        read_bytes: 2 * saved
+            + 2 * samples
+            + pages * PARTS * 4096.min(samples / PARTS)
+            + looks * (WIDE * 512).min(samples / PARTS)
+            + verified
+            + teeth * block,
+        writes: 2 * (places + pieces),
+        reads: (4 + pages) * places + looks + 3 * pieces + teeth,
         most_written_bytes: 40 * run + 1024 * MIB + most_journal_bytes,
         most_journal_bytes,
     }
+}
+
+/// Single reads below the run.
+fn teeth(run: u64, bytes: u64, block: u64) -> u64 {
+    let all = (bytes - run.min(bytes)) / (run / 4 * 3).max(block);
+    if all <= TEETH { all } else { all - all / 2 }
 }

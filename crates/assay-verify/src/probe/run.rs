@@ -83,7 +83,7 @@ pub fn run<D: Device>(
         return Err(ProbeError::WrongJournal);
     }
     let start = Instant::now();
-    let plan = plan(announced, settings);
+    let plan = plan(announced, device.block_bytes(), settings);
     let watch = Watch { stop, progress: &mut *progress };
     let mut desk = Desk::new(&mut *device, &mut journal, plan.most_written_bytes, watch);
     let mut search = Search::new(&mut desk, settings);

@@ -8,13 +8,13 @@ use super::desk::{End, Place};
 use super::scatter::{ladder, strata, tidy};
 
 /// A comb of more teeth takes too long on a slow reader: at 1000 reads a second, a quarter of a minute.
-const TEETH: u64 = 16_384;
+pub(in crate::probe) const TEETH: u64 = 16_384;
 /// Windows that addresses lead to behind a protected part are met by a comb of this length.
 const NEAR: u64 = (64 << 20) / 512;
 /// A place is read so many times: cells that do not last lose within a few readings.
-const READINGS: usize = 6;
+pub(in crate::probe) const READINGS: usize = 6;
 /// Sectors of a run that are read back at least: 16 MiB.
-const LEAST_VERIFIED: u64 = (16 << 20) / 512;
+pub(in crate::probe) const LEAST_VERIFIED: u64 = (16 << 20) / 512;
 
 impl<D: Device> Search<'_, '_, D> {
     /// Whether anything was lost.

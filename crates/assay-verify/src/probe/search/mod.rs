@@ -14,5 +14,7 @@ mod words;
 pub(crate) use course::Search;
 pub(crate) use desk::{Desk, End, Watch};
 pub use desk::{Phase, Progress};
+pub(super) use discover::{LEAST_VERIFIED, READINGS, TEETH};
 pub(crate) use judge::{Account, account};
+pub(super) use scatter::{PARTS, WIDE};
 pub(crate) use words::verification;

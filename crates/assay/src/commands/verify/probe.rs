@@ -37,7 +37,7 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
         Some(size) => Settings { cache_limit_bytes: size.0 },
         None => Settings::usual(identity.bytes),
     };
-    let most = plan(identity.bytes, &settings);
+    let most = plan(identity.bytes, device.block_bytes(), &settings);
     let salt = Salt::random().map_err(|e| Failure::environment(format!("no random numbers from the kernel: {e}")))?;
     let mut journal = Journal::create(&path, &identity, salt).inspect_err(|_| journals::forget(&path))?;
     if let Err(error) = journal.reserve(most.most_journal_bytes) {
@@ -50,7 +50,7 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     output::tell(&format!("what is overwritten is saved first; if this does not end by itself: {mend}"));
     let mut status = Status::new(args.quiet);
     status.say(&format!(
-        "a genuine device: about {} written and {} read; a fake: at most {} written; puts everything back",
+        "writes about {} and reads about {} on a genuine device, writes at most {} on any other; puts everything back",
         Bytes(most.written_bytes),
         Bytes(most.read_bytes),
         Bytes(most.most_written_bytes),

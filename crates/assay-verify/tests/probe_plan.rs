@@ -1,0 +1,99 @@
+//! What the quick probe says beforehand, against what a model counts.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+use std::path::Path;
+
+use assay_core::verification::Verdict;
+use assay_lab::media::{Cache, Layout, MediumSpec, ModelMedium, Timing};
+use assay_verify::probe::{Identity, Journal, Progress, Salt, Settings, plan, run};
+
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+const TIB: u64 = 1 << 40;
+
+/// Probes a medium; it, and the most bytes that its journal had.
+fn probe(spec: &MediumSpec, settings: &Settings, told: &mut dyn FnMut(Progress)) -> (ModelMedium, u64, Verdict) {
+    let mut medium = spec.build().unwrap();
+    let memory = Path::new("/dev/shm");
+    let directory = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+    let path = directory.path().join("journal");
+    let identity = Identity { bytes: spec.announced_bytes, name: "model".to_owned(), serial: None };
+    let journal = Journal::create(&path, &identity, Salt::known(5)).unwrap();
+    let mut journal_bytes = 0;
+    let probed = run(&mut medium, journal, settings, &|| false, &mut |progress| {
+        journal_bytes = journal_bytes.max(std::fs::metadata(&path).map_or(0, |meta| meta.len()));
+        told(progress);
+    })
+    .unwrap();
+    (medium, journal_bytes, probed.verification.verdict)
+}
+
+/// Whether both are within a factor of 1.5.
+fn near(said: u64, came: u64) -> bool {
+    said * 2 <= came * 3 && said * 3 >= came * 2
+}
+
+/// Bytes said beforehand were those of another search: nothing compared them.
+#[test]
+fn a_genuine_device_costs_what_was_said_within_a_factor_of_one_and_a_half() {
+    let mut wrong = Vec::new();
+    for (bytes, block) in [
+        (64 * MIB, 512),
+        (500 * MIB, 512),
+        (4 * GIB, 512),
+        (64 * GIB, 4096),
+        (512 * GIB, 512),
+        (TIB, 512),
+        (2 * TIB, 512),
+        (2 * TIB, 4096),
+    ] {
+        let settings = Settings::usual(bytes);
+        let said = plan(bytes, block, &settings);
+        let (medium, journal, verdict) =
+            probe(&MediumSpec { block_bytes: block, ..MediumSpec::genuine(bytes) }, &settings, &mut |_| {});
+        assert_eq!(verdict, Verdict::Genuine);
+        let came = medium.traffic();
+        let line = format!("{bytes} in blocks of {block}: {said:?}, {came:?}");
+        let pairs = [
+            (said.written_bytes, came.written_bytes),
+            (said.read_bytes, came.read_bytes),
+            (said.writes, came.writes),
+            (said.reads, came.reads),
+        ];
+        if !pairs.iter().all(|(said, came)| near(*said, *came)) || journal > said.most_journal_bytes {
+            wrong.push(line);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// As much as the issue allows; on a fast device within 10 s, on a card within 3 minutes.
+#[test]
+fn a_genuine_device_of_2_tib_costs_at_most_300_mb() {
+    for (timing, most_s) in [(Timing::ssd(), 10), (Timing::card(), 180)] {
+        let spec = MediumSpec { timing, ..MediumSpec::genuine(2 * TIB) };
+        let (medium, ..) = probe(&spec, &Settings::usual(2 * TIB), &mut |_| {});
+        let came = medium.traffic();
+        assert!(came.read_bytes + came.written_bytes <= 300_000_000, "{came:?}");
+        assert!(medium.elapsed_ns() <= most_s * 1_000_000_000, "{} ns", medium.elapsed_ns());
+    }
+}
+
+/// The journal of a small device needs no more room than the device has, and its records' heads.
+#[test]
+fn the_journal_takes_no_more_than_was_demanded_and_that_is_no_more_than_the_device_holds() {
+    for bytes in [64 << 10, MIB, 16 * MIB, 128 * MIB] {
+        let specs = [
+            MediumSpec::genuine(bytes),
+            MediumSpec::limbo(bytes, bytes / 4).with_cache(Cache::of(bytes / 32)),
+            MediumSpec::laid_out(bytes, Layout::wraparound(bytes / 4)),
+            MediumSpec::laid_out(bytes, Layout::chain(bytes / 4, bytes / 8)),
+        ];
+        let demanded = plan(bytes, 512, &Settings::usual(bytes)).most_journal_bytes;
+        assert!(demanded <= bytes + bytes / 4 + (64 << 10), "{demanded} for {bytes}");
+        for spec in specs {
+            let (_, journal, _) = probe(&spec, &Settings::usual(bytes), &mut |_| {});
+            assert!(0 < journal && journal <= demanded, "{journal} of {demanded}: {spec:?}");
+        }
+    }
+}
