@@ -8,6 +8,7 @@
 
 mod block;
 mod contract;
+mod forecast;
 mod journal;
 mod patient;
 mod pending;
@@ -22,13 +23,14 @@ mod survey;
 
 pub use block::BlockDevice;
 pub use contract::{Device, Fault};
+pub use forecast::Forecast;
 pub use journal::{Disk, DiskFile, Identity, Journal, JournalError, SystemDisk};
 pub use patient::Patient;
 pub use pending::{Pending, described, pending};
 pub use plan::{LEAST_BYTES, Plan, Settings, plan};
 pub use reading::ReadDevice;
 pub use restore::{Restoration, RestoreError, RestoreProgress, RestoreStep, Restored, restore};
-pub use run::{Ended, ProbeError, Probed, run};
+pub use run::{Ended, ProbeError, Probed, run, suits};
 pub use search::{Phase, Progress};
 pub(crate) use stamp::mix;
 pub use stamp::{BLOCK, Salt};

@@ -13,14 +13,14 @@ pub(super) fn put_back<D: Device>(
     survey: &Survey,
     device: &mut D,
     done: &mut Restored,
-    step: &mut dyn FnMut(RestoreStep, u64) -> bool,
+    step: &mut dyn FnMut(RestoreStep, u64, u64) -> bool,
 ) -> Result<(), Broken> {
     let newer: Vec<usize> = survey.with(Class::Other).collect();
     // Where nothing is newer and the device is proven to be the one, what cannot be read is what
     // the power cut left of a write.
     let heal = newer.is_empty() && survey.with(Class::Stamped).next().is_some();
     for index in (0..log.entries.len()).rev() {
-        if step(RestoreStep::Writing, done.bytes) {
+        if step(RestoreStep::Writing, done.bytes, 0) {
             return Err(Broken::Stopped);
         }
         let (original, _) = log.original(index)?;
@@ -35,13 +35,15 @@ pub(super) fn put_back<D: Device>(
         Err(Fault::Medium) => return Err(Broken::Fault(Fault::Gone)),
         Err(fault) => return Err(Broken::Fault(fault)),
     }
+    let mut back = 0;
     for index in 0..log.entries.len() {
-        if step(RestoreStep::ReadingBack, done.bytes) {
+        if step(RestoreStep::ReadingBack, done.bytes, back) {
             return Err(Broken::Stopped);
         }
         let place = log.entries[index].place;
         let (original, _) = log.original(index)?;
         let now = read_place(device, place).map_err(Broken::Fault)?;
+        back += place.length;
         let wanted = original.chunks_exact(SECTOR_LEN);
         let as_before =
             now.iter().zip(wanted).zip(&survey.classes[index]).all(|((now, original), class)| match class {

@@ -138,6 +138,8 @@ pub struct RestoreProgress {
     pub places: usize,
     /// Bytes written so far.
     pub written_bytes: u64,
+    /// Bytes read back so far.
+    pub read_bytes: u64,
 }
 
 /// What a restoration does.
@@ -269,7 +271,7 @@ impl<'a> Restoration<'a> {
         }
         let places = log.entries.len();
         Survey::of(log, device, &mut |done| {
-            self.tell(RestoreProgress { step: RestoreStep::Looking, done, places, written_bytes: 0 })
+            self.tell(RestoreProgress { step: RestoreStep::Looking, done, places, written_bytes: 0, read_bytes: 0 })
         })
     }
 
@@ -298,9 +300,9 @@ impl<'a> Restoration<'a> {
     ) -> Result<(), Broken> {
         let places = log.entries.len();
         let mut ended = 0;
-        put_back(log, survey, device, done, &mut |step, written_bytes| {
+        put_back(log, survey, device, done, &mut |step, written_bytes, read_bytes| {
             ended = if step == RestoreStep::Writing { ended + 1 } else { ended };
-            self.tell(RestoreProgress { step, done: ended, places, written_bytes })
+            self.tell(RestoreProgress { step, done: ended, places, written_bytes, read_bytes })
         })
     }
 

@@ -16,7 +16,9 @@ use super::stamp::BLOCK;
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     /// Below [`LEAST_BYTES`].
-    #[error("{bytes} is too small for the quick probe, which needs {least}; leave --quick away to check it in full")]
+    #[error(
+        "{bytes} are less than the {least} that a probe needs, and hold no file system to check in full; an extended partition announces so little: name the whole device"
+    )]
     TooSmall {
         /// Announced size.
         bytes: Bytes,
@@ -24,7 +26,9 @@ pub enum ProbeError {
         least: Bytes,
     },
     /// Blocks larger than those of the probe.
-    #[error("blocks of {0} bytes are larger than the probe's; leave --quick away to check it in full")]
+    #[error(
+        "blocks of {0} bytes are larger than the probe's {BLOCK}; make a file system on it, mount it, and check the directory with assay verify DIR"
+    )]
     LargeBlocks(u32),
     /// The journal was made for a device of another size.
     #[error("the journal is not of this device; begin with a new one")]
@@ -60,6 +64,20 @@ pub struct Probed {
     pub journal_kept: bool,
 }
 
+/// Whether a device can be probed, by its size and its blocks; nothing is read.
+///
+/// # Errors
+/// Why not.
+pub fn suits<D: Device>(device: &D) -> Result<(), ProbeError> {
+    if device.bytes() < LEAST_BYTES {
+        return Err(ProbeError::TooSmall { bytes: Bytes(device.bytes()), least: Bytes(LEAST_BYTES) });
+    }
+    if u64::from(device.block_bytes()) > BLOCK {
+        return Err(ProbeError::LargeBlocks(device.block_bytes()));
+    }
+    Ok(())
+}
+
 /// Probes `device`, puts everything back and says what was found. `stop` is asked before each
 /// operation; everything is put back then too.
 ///
@@ -72,13 +90,8 @@ pub fn run<D: Device>(
     stop: &dyn Fn() -> bool,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Probed, ProbeError> {
+    suits(device)?;
     let announced = device.bytes();
-    if announced < LEAST_BYTES {
-        return Err(ProbeError::TooSmall { bytes: Bytes(announced), least: Bytes(LEAST_BYTES) });
-    }
-    if u64::from(device.block_bytes()) > BLOCK {
-        return Err(ProbeError::LargeBlocks(device.block_bytes()));
-    }
     if journal.device().bytes != announced {
         return Err(ProbeError::WrongJournal);
     }
@@ -118,7 +131,8 @@ fn put_back<D: Device>(
     let mut written_bytes = before;
     let mut tell = |now: RestoreProgress| {
         written_bytes = before + now.written_bytes;
-        progress(Progress { phase: Phase::Restoring, written_bytes, read_bytes, places: 0, lost: 0 });
+        let read_bytes = read_bytes + now.read_bytes;
+        progress(Progress { phase: Phase::Restoring, written_bytes, read_bytes, places: 0, of: 0, lost: 0 });
     };
     let restored = Restoration::new(journal.path(), journal.device())
         .on(journal.disk())

@@ -37,7 +37,9 @@ pub struct Progress {
     pub read_bytes: u64,
     /// Places that were read back so far.
     pub places: u64,
-    /// Those of them that lost what was written.
+    /// Places that are read back of a genuine device; 0 before they are chosen.
+    pub of: u64,
+    /// Those of `places` whose loss was seen.
     pub lost: u64,
 }
 
@@ -136,6 +138,11 @@ pub(crate) struct Desk<'a, D> {
     bad: BTreeSet<u64>,
     /// Last finding about each sector that was written.
     pub(crate) findings: BTreeMap<u64, Seen>,
+    /// Places that were read back by their first sector, and whether a loss was seen there.
+    places: BTreeMap<u64, bool>,
+    lost: u64,
+    /// Places that are read back where nothing is lost.
+    pub(crate) expected: u64,
     /// Stamps of others that were met where nothing was written yet.
     pub(crate) strangers: Vec<(u64, Origin)>,
     /// Where places without memory read as what crossed the bus last: what crosses it before each reading.
@@ -163,6 +170,9 @@ impl<'a, D: Device> Desk<'a, D> {
             written: BTreeMap::new(),
             bad: BTreeSet::new(),
             findings: BTreeMap::new(),
+            places: BTreeMap::new(),
+            lost: 0,
+            expected: 0,
             strangers: Vec::new(),
             bus: None,
             answered: None,
@@ -202,8 +212,9 @@ impl<'a, D: Device> Desk<'a, D> {
             phase: self.phase,
             written_bytes: self.moved.written_bytes,
             read_bytes: self.moved.read_bytes,
-            places: self.findings.len() as u64,
-            lost: 0,
+            places: self.places.len() as u64,
+            of: self.expected,
+            lost: self.lost,
         };
         (self.watch.progress)(progress);
         if (self.watch.stop)() { Err(End::Stopped) } else { Ok(()) }
@@ -435,6 +446,13 @@ impl<'a, D: Device> Desk<'a, D> {
                 },
             };
             all.push(seen);
+        }
+        if self.written.contains_key(&place.at) || self.bad.contains(&place.at) {
+            let lost = self.places.entry(place.at).or_default();
+            if !*lost && all.iter().any(|seen| *seen != Seen::Holds) {
+                *lost = true;
+                self.lost += 1;
+            }
         }
         Ok(all)
     }

@@ -24,6 +24,7 @@ impl<D: Device> Search<'_, '_, D> {
         let wide = strata(self.desk, &small, self.run);
         self.samples = tidy([small, wide].concat());
         let samples = self.samples.clone();
+        self.desk.expected = (samples.len() + self.verified(&samples).len()) as u64;
         self.desk.save(&samples)?;
         for place in &samples {
             self.desk.write(*place)?;
@@ -109,6 +110,12 @@ impl<D: Device> Search<'_, '_, D> {
             .collect()
     }
 
+    /// The parts of the run that are read back.
+    fn verified(&self, samples: &[Place]) -> Vec<Place> {
+        let every = (self.run.sectors / LEAST_VERIFIED).max(1) as usize;
+        self.clear_run(samples).into_iter().step_by(every).collect()
+    }
+
     /// Single reads below the run, closer than it is long: one of them meets it wherever addresses
     /// start again, though caches hold a quarter of it back.
     fn comb(&mut self) -> Result<bool, End> {
@@ -137,10 +144,8 @@ impl<D: Device> Search<'_, '_, D> {
     /// Reads the run back, all of it where it is short.
     fn run_back(&mut self) -> Result<bool, End> {
         let samples = self.samples.clone();
-        let parts = self.clear_run(&samples);
-        let every = (self.run.sectors / LEAST_VERIFIED).max(1) as usize;
         let mut lost = false;
-        for part in parts.into_iter().step_by(every) {
+        for part in self.verified(&samples) {
             lost |= self.is_lost(part)?;
         }
         Ok(lost)

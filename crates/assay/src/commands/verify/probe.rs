@@ -1,17 +1,18 @@
 //! The quick probe of a device.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use assay_core::exit::Exit;
 use assay_core::finding::Finding;
 use assay_core::outcome::{Failure as MediumFailure, Outcome};
 use assay_core::text::harmless;
-use assay_core::units::Bytes;
+use assay_core::units::{Bytes, rate, span};
 use assay_device::Sysroot;
 use assay_device::guard::check_raw;
 use assay_engine::Control;
 use assay_verify::probe::{
-    BlockDevice, Device, Ended, Identity, Journal, Patient, Phase, Probed, Progress, Salt, Settings, plan, run,
+    BlockDevice, Device, Ended, Forecast, Identity, Journal, Patient, Phase, Probed, Progress, Salt, Settings, plan,
+    run, suits,
 };
 
 use super::paper::Paper;
@@ -30,6 +31,7 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     let device = BlockDevice::open(&permit)?;
     let mut device = Patient::new(device, args.hang_after)
         .map_err(|e| Failure::environment(format!("no thread for the device: {e}")))?;
+    suits(&device).map_err(|error| Failure::usage(format!("{}: {error}", shown(&args.target))))?;
     let identity = Identity { bytes: device.bytes(), name: named.into_owned(), serial: seen.medium.unit.clone() };
     let path = journals::new_place(&args.target, args.journal.as_deref())?;
     Journal::refuse_same_device(&path, &args.target)?;
@@ -65,8 +67,16 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     signals::last_words(Some(format!("interrupted, not everything is put back; go on with: {mend}")));
     signals::stop_on_signals(&control)?;
     let start = Instant::now();
+    let (mut forecast, mut announced) = (Forecast::new(most), false);
     let begun = run(&mut device, journal, &settings, &|| control.stopped(), &mut |progress| {
-        status.show(|| line(&progress));
+        forecast.observe(&progress, start.elapsed());
+        // Said once; of what is no genuine device nothing is known beforehand.
+        if let Some(left) = forecast.left().filter(|_| !announced && progress.lost == 0) {
+            announced = true;
+            let all = Duration::from_secs((start.elapsed() + left).as_secs().max(1));
+            status.say(&format!("a genuine device: about {} in all, at the speed of its first transfers", span(all)));
+        }
+        status.show(|| line(&progress, &forecast));
     });
     drop(status);
     signals::last_words(None);
@@ -125,12 +135,48 @@ fn outcome(probed: &Probed, elapsed_ns: u64) -> Outcome {
     }
 }
 
-fn line(progress: &Progress) -> String {
+fn line(progress: &Progress, forecast: &Forecast) -> String {
     let phase = match progress.phase {
         Phase::Discovering => "looks for any loss",
         Phase::FindingPeriod => "looks where addresses start again",
         Phase::Mapping => "looks to the sector for what holds",
         Phase::Restoring => "puts everything back",
     };
-    format!("{phase}  {} written, {} read", Bytes(progress.written_bytes), Bytes(progress.read_bytes))
+    let (written, read) = (Bytes(progress.written_bytes), Bytes(progress.read_bytes));
+    let mut line = format!("{phase}  {written} written, {read} read  {}", rate(forecast.bytes_per_second()));
+    // How much a fake takes is not known before.
+    let foreseen = progress.lost == 0 && matches!(progress.phase, Phase::Discovering | Phase::Restoring);
+    if let Some(left) = forecast.left().filter(|_| foreseen) {
+        line += &format!("  {} left", span(Duration::from_secs(left.as_secs())));
+    }
+    match (progress.places, progress.lost) {
+        (0, _) => {}
+        (places, 0) => line += &format!("  nothing found so far in {places} of {} places", progress.of.max(places)),
+        (places, lost) => line += &format!("  {lost} of {places} places lost what was written"),
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_how_fast_how_long_and_what_was_found() {
+        let mut forecast = Forecast::new(plan(1 << 30, 512, &Settings::default()));
+        let mut progress =
+            Progress { phase: Phase::Discovering, written_bytes: 0, read_bytes: 0, places: 12, of: 400, lost: 0 };
+        for step in 0..200 {
+            forecast.observe(&progress, Duration::from_millis(step * 10));
+            progress.written_bytes += 100_000 * (step % 2);
+            progress.read_bytes += 100_000 * (1 - step % 2);
+        }
+        let said = line(&progress, &forecast);
+        for words in ["10.0 MB/s", " s left", "nothing found so far in 12 of 400 places"] {
+            assert!(said.contains(words), "{words}: {said}");
+        }
+        progress.lost = 3;
+        let said = line(&progress, &forecast);
+        assert!(said.contains("3 of 12 places lost") && !said.contains("nothing found") && !said.contains(" left"));
+    }
 }
