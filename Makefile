@@ -12,6 +12,7 @@ test: peers check
 check:
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
+	cargo run --locked --quiet -- --version > /dev/null # the README's first command runs the right program
 	@sh tests/supply-chain.sh
 
 # The tools that tests compare with, from the distribution's packages.
