@@ -119,9 +119,11 @@ fn a_part_that_was_tested_is_not_taken_for_all() {
     (v.verdict, v.kind, v.holds) = (Verdict::Genuine, None, Vec::new());
     (v.announced_bytes, v.real_bytes, v.checked_bytes) = (300 << 20, Some(300 << 20), 248 << 20);
     v.reach.as_mut().unwrap().tested_share = 248.0 / 300.0;
+    v.reach.as_mut().unwrap().loss_found = 0.9965;
     let part = card(&record, &style(200, true)).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(part.contains("300 MiB announced, nothing missing where it was tested; 248 MiB checked"), "{part}");
     assert!(part.contains("82 % tested"), "{part}");
+    assert!(part.contains("with probability 99 %"), "{part}");
     record.verification.as_mut().unwrap().checked_bytes = 300 << 20;
     let all = card(&record, &style(200, true)).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(all.contains("300 MiB announced, all of it real; all checked"), "{all}");

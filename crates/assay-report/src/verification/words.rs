@@ -136,5 +136,5 @@ fn whole_percent(share: f64) -> f64 {
 
 /// A probability, which is never quite one.
 fn probability(value: f64) -> String {
-    if value > 0.999 { "above 99.9 %".to_owned() } else { percent(value) }
+    if value > 0.999 { "above 99.9 %".to_owned() } else { percent(whole_percent(value)) }
 }

@@ -60,11 +60,11 @@ pub(super) fn full(args: &VerifyArgs) -> Result<Exit, Failure> {
 }
 
 pub(super) fn quick(args: &VerifyArgs) -> Result<Exit, Failure> {
+    let (paper, _) = Paper::begin(args, "quick check")?;
     let (fill_system, store) = (args.fill_system, crate::state::directory().ok());
     // What is refused is refused before anything is announced.
     Plan::new(&args.target, &Settings { fill_system, store: store.clone(), ..Settings::default() })?;
     let how = quick::Quick { hang_after: args.hang_after, fill_system, store, ..quick::Quick::default() };
-    let (paper, _) = Paper::begin(args, "quick check")?;
     let control = Control::default();
     signals::stop_on_signals(&control)?;
     tell_left(args);
