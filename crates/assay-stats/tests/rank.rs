@@ -206,6 +206,17 @@ const WORKED: [[[f64; 2]; 3]; 3] = [
     [[7.7988, 7.792], [7.6615, 7.6683], [7.722, 7.7448]],
 ];
 
+/// By hand: means 0.1 and 1.1 of two units each, whose variance is 0.02. Between models there is 0.5 less the half of
+/// that for each mean of two.
+#[test]
+fn shares_of_the_variance_are_those_of_models_and_units() {
+    let unit = |model: &str, unit: &str, ln: f64| Observation::new(model, unit, ln.exp());
+    let all = [unit("a", "1", 0.0), unit("a", "2", 0.2), unit("b", "1", 1.0), unit("b", "2", 1.2)];
+    let shares = fit(&all).unwrap().shares.unwrap();
+    assert!((shares.model - 0.49 / 0.51).abs() < 1e-9 && (shares.unit - 0.02 / 0.51).abs() < 1e-9, "{shares:?}");
+    assert_eq!((shares.slot, shares.run), (0.0, 0.0));
+}
+
 #[test]
 fn a_worked_example_equals_restricted_maximum_likelihood() {
     let mut observations = Vec::new();

@@ -5,7 +5,6 @@ mod bounds;
 mod buy;
 mod cache;
 mod cache_verdict;
-mod class;
 mod composite;
 mod hits;
 mod nas;
@@ -16,11 +15,10 @@ mod refusal;
 mod tolerance;
 
 pub use acceptability::{Acceptability, Combination, FIRST, Weights, acceptability};
-pub use bounds::{Bounds, LEAST_RUNS, bounds, margin};
+pub use bounds::{Bounds, CONFIDENCE, LEAST_RUNS, bounds, bounds_at, margin};
 pub use buy::{Candidate, ENOUGH, EQUAL, Fleet, Offer, Purchase, Standing, purchase};
 pub use cache::{LOW_FEED, LogDevice, Ram, Service, feed, fill_seconds, log_device};
 pub use cache_verdict::{Cache, CacheVerdict, CacheWord, Warning, judge};
-pub use class::{ClassVerdict, Host, Part, Quantity, Runs, Status, class, classes, total_of_jobs};
 pub use composite::index;
 pub use hits::{HEADER_BYTES, HEADER_BYTES_BEFORE, Hits, Reuse, header_bytes, hits, reach};
 pub use nas::{
