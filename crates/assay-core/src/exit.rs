@@ -18,8 +18,25 @@ pub enum Exit {
     Damaged = 5,
     /// The check could not tell; it says why, and which command can.
     CannotTell = 6,
+    /// A comparison exceeds a limit that was set with `--fail-if`.
+    Limit = 7,
     /// Interrupted by a signal.
     Interrupted = 130,
+}
+
+impl Exit {
+    /// All of them, by their codes.
+    pub const ALL: [Self; 9] = [
+        Self::Good,
+        Self::No,
+        Self::Usage,
+        Self::Medium,
+        Self::Environment,
+        Self::Damaged,
+        Self::CannotTell,
+        Self::Limit,
+        Self::Interrupted,
+    ];
 }
 
 impl From<Exit> for std::process::ExitCode {

@@ -523,7 +523,9 @@ impl Finding {
             Self::TwoSpeeds { .. } | Self::UnevenRepeats { .. } => {
                 "raise --repeats and look at the samples in the report"
             }
-            Self::SensorDropped { .. } => "run the command by hand: it must print a number and succeed",
+            Self::SensorDropped { .. } => {
+                "run the command by hand: it must print a number and succeed; where there was no thread, end other programs"
+            }
             Self::CrosscheckDiffers { .. } => "measure with more --repeats; if it stays, report it with the record",
             Self::FieldsLeftOut { .. } => {
                 "write the report with the version that made the record, or with --identities"

@@ -74,6 +74,17 @@ impl MediumKind {
         }
     }
 
+    /// Whether it is no medium that can be bought: a disk of a virtual machine, memory, a volume over the network, or
+    /// a file system that hides what lies below.
+    #[must_use]
+    pub fn is_virtual(self) -> bool {
+        self.is_memory()
+            || matches!(
+                self,
+                Self::Virtio | Self::Loop | Self::Iscsi | Self::Nbd | Self::Nfs | Self::Fuse | Self::Overlay
+            )
+    }
+
     /// Whether the medium is the host's own memory.
     #[must_use]
     pub fn is_memory(self) -> bool {

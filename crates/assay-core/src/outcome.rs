@@ -23,6 +23,8 @@ pub enum Failure {
     Suspended,
     /// The process or host died; found and closed by a later run.
     Abandoned,
+    /// The host lacked what the run needs: a thread, memory, a program. It says nothing of the medium.
+    Host,
     /// Something this version has no name for.
     #[serde(other)]
     Other,
@@ -41,6 +43,7 @@ impl Failure {
             Self::Interrupted => "interrupted",
             Self::Suspended => "the process was stopped meanwhile",
             Self::Abandoned => "the run was killed or the host went down",
+            Self::Host => "the host could not go on",
             Self::Other => "failed",
         }
     }

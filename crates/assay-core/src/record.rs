@@ -309,7 +309,8 @@ pub struct Repeat {
     pub bytes_per_second: f64,
     /// Bytes issued from start to drained, warm-up included.
     pub issued_bytes: u64,
-    /// All bytes written by the time the final sync returned; null for reads.
+    /// The bytes written in the window by the window and its part of the final sync, which all bytes written since
+    /// the start share alike; of mixed work, the writes alone. Never above the acknowledged rate. Null for reads.
     pub durable_bytes_per_second: Option<f64>,
     /// Mean operations in flight within the window, by its own integral over time.
     pub in_flight: f64,

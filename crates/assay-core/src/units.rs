@@ -41,6 +41,12 @@ pub enum UnitError {
     /// Not a duration.
     #[error("{} is not a duration; write 500ms, 90s, 10m or 1h30m", quoted(.0))]
     NotADuration(String),
+    /// Not a rate.
+    #[error("{} is not a rate; write bytes per second above zero, like 23MB/s or 8MiB/s", quoted(.0))]
+    NotARate(String),
+    /// Not a share.
+    #[error("{} is not a share; write it like 5% or 0.05", quoted(.0))]
+    NotAShare(String),
 }
 
 impl FromStr for Bytes {
@@ -152,6 +158,35 @@ pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
         rest = &rest[letters..];
     }
     Duration::try_from_secs_f64(total).map_err(|_| fail())
+}
+
+/// Reads a rate above zero in bytes per second: a size as [`Bytes`] reads it, and `/s`.
+///
+/// # Errors
+/// [`UnitError::NotARate`] for anything else.
+pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
+    let bytes = text.trim().strip_suffix("/s").and_then(|size| size.trim_end().parse::<Bytes>().ok());
+    match bytes {
+        Some(Bytes(bytes)) if bytes > 0 => Ok(bytes as f64),
+        _ => Err(UnitError::NotARate(text.to_owned())),
+    }
+}
+
+/// Reads a share: `5%`, `5 %` or `0.05`. More than the whole is written in percent (`150%`), because a bare `5` may
+/// mean either.
+///
+/// # Errors
+/// [`UnitError::NotAShare`] for anything else, signs and exponents included.
+pub fn parse_share(text: &str) -> Result<f64, UnitError> {
+    let fail = || UnitError::NotAShare(text.to_owned());
+    let trimmed = text.trim();
+    let (number, in_percent) = trimmed.strip_suffix('%').map_or((trimmed, false), |number| (number.trim_end(), true));
+    if !number.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
+        return Err(fail());
+    }
+    // An exponent instead of a division, so that 99.99% is the number nearest to 0.9999.
+    let share: f64 = format!("{number}e{}", if in_percent { -2 } else { 0 }).parse().map_err(|_| fail())?;
+    if share.is_finite() && (in_percent || share <= 1.0) { Ok(share) } else { Err(fail()) }
 }
 
 /// From here on a figure is written as `1.00e15`: nothing that assay measures is as large, and 300
@@ -337,6 +372,28 @@ mod tests {
     }
 
     #[test]
+    fn rates_are_sizes_a_second() {
+        assert_eq!(parse_rate("23MB/s"), Ok(23e6));
+        assert_eq!(parse_rate(" 23000 KiB/s "), Ok(23_000.0 * 1024.0));
+        assert_eq!(parse_rate("1.6MB/s"), Ok(1.6e6));
+        for text in ["", "23", "23MB", "MB/s", "-1MB/s", "0MB/s", "nanMB/s", "23 furlongs/s", "/s"] {
+            assert!(matches!(parse_rate(text), Err(UnitError::NotARate(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn shares_are_read_in_percent_and_as_fractions() {
+        for (text, share) in
+            [("3%", 0.03), ("3 %", 0.03), (" 0.03 ", 0.03), ("0%", 0.0), ("1", 1.0), ("150%", 1.5), ("99.99%", 0.9999)]
+        {
+            assert_eq!(parse_share(text), Ok(share), "{text}");
+        }
+        for text in ["", "%", "3", "-1%", "+3%", "nan%", "inf", "1e3%", "x%", "3%%", "3 % 4", "."] {
+            assert!(matches!(parse_share(text), Err(UnitError::NotAShare(_))), "{text}");
+        }
+    }
+
+    #[test]
     fn numbers_keep_three_figures() {
         assert_eq!(figures(23.44), "23.4");
         assert_eq!(figures(1480.2), "1 480");
@@ -385,6 +442,8 @@ mod tests {
         fn reading_never_panics(text in ".{0,24}") {
             let _ = text.parse::<Bytes>();
             let _ = parse_duration(&text);
+            let _ = parse_rate(&text);
+            let _ = parse_share(&text);
         }
     }
 }

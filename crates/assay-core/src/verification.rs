@@ -240,8 +240,8 @@ pub struct Reach {
     /// A cache of the medium up to this size in bytes would not hide it; null where all was crowded
     /// out, or where caches were not considered.
     pub caches_up_to_bytes: Option<u64>,
-    /// Whether a medium that shares less memory than it announces among whatever is written is
-    /// excluded.
+    /// Whether a medium is excluded that shares less memory than was checked among whatever is
+    /// written.
     pub thin_excluded: bool,
 }
 

@@ -10,7 +10,9 @@
 //! | a cell of CSV | [`csv`] |
 //! | a JSON document | [`json`] |
 //! | a string in TOML | [`toml`] |
+//! | an annotation of GitHub Actions | [`annotation`], [`annotation_property`] |
 
+mod annotation;
 mod csv;
 mod harmless;
 mod json;
@@ -18,6 +20,7 @@ mod markdown;
 mod markup;
 mod toml;
 
+pub use annotation::{annotation, annotation_property};
 pub use csv::csv;
 pub use harmless::{harmless, label, quoted, visible};
 pub use json::json;
