@@ -71,9 +71,47 @@ impl Dice {
     }
 }
 
+/// A plain generator for campaigns (splitmix64; Steele, Lea, Flood 2014). Their findings are told by seed, so that the
+/// numbers of a seed never change.
+#[derive(Debug, Clone)]
+pub struct SplitMix(u64);
+
+impl SplitMix {
+    /// The generator with this seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A number of 64 bits.
+    pub fn number(&mut self) -> u64 {
+        let number = mix(self.0);
+        self.0 = self.0.wrapping_add(GOLDEN);
+        number
+    }
+
+    /// A number below `bound`; 0 where that is 0.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.number() % bound.max(1)
+    }
+
+    /// An index of something that has `length` parts; 0 where it has none.
+    pub fn index(&mut self, length: usize) -> usize {
+        self.below(length as u64) as usize
+    }
+
+    /// True once in `times`.
+    pub fn one_in(&mut self, times: u64) -> bool {
+        self.below(times) == 0
+    }
+}
+
+/// What splitmix64 adds at each step: 2^64 divided by the golden ratio, made odd.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// The finaliser of splitmix64 (Steele, Lea, Flood 2014): neighbouring values become unrelated.
 pub(crate) fn mix(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = value.wrapping_add(GOLDEN);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
@@ -96,6 +134,15 @@ mod tests {
             assert!(small < 10 && (5..9).contains(&five) && (4096..1 << 40).contains(&large));
         }
         assert_eq!((Dice::new(0).below(0), Dice::new(0).within(7..7)), (0, 7));
+    }
+
+    /// The first numbers of seed 0 in the generator's published test (Vigna, splitmix64.c, with x = 0).
+    #[test]
+    fn numbers_of_a_seed_never_change() {
+        let mut numbers = SplitMix::new(0);
+        let expected = [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f];
+        assert_eq!(expected.map(|_| numbers.number()), expected);
+        assert_eq!((numbers.below(0), numbers.index(0), numbers.one_in(1)), (0, 0, true));
     }
 
     #[test]

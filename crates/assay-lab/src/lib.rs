@@ -8,6 +8,7 @@
 //!   [`media`] has a model for every kind of medium that lies, errs or fails, which checks also run
 //!   against in memory, by the thousand: [`campaign`].
 //! - [`RemovableCard`]: is taken out, shrinks or turns read-only when it is told to.
+//! - [`Dying`]: a plug that is pulled after some operations, over any device of a check.
 //! - [`hostile`]: trees of files that somebody prepared to do harm.
 //! - [`FastDevice`], [`FilledDevice`]: loop devices in memory, with and without a file system, to
 //!   compare instruments.
@@ -20,6 +21,7 @@ pub mod campaign;
 mod cgroup;
 mod command;
 mod dice;
+mod dying;
 mod fake;
 mod fast;
 mod faulty;
@@ -29,12 +31,26 @@ mod latency;
 mod limited;
 mod loop_device;
 pub mod media;
+mod memory_disk;
 mod mount;
 mod removable;
 mod turn;
 
+/// What was made, or the end of the test that `$test` names, which says why it did not run.
+#[macro_export]
+macro_rules! lab {
+    ($test:expr, $made:expr) => {
+        match $made {
+            Ok(made) => made,
+            Err(missing) => return $crate::skip($test, &missing),
+        }
+    };
+}
+
 pub use cgroup::{Cgroup, Limits};
 pub use command::{Missing, skip};
+pub use dice::SplitMix;
+pub use dying::Dying;
 pub use fake::{Backing, FakeCard};
 pub use fast::{FastDevice, FilledDevice};
 pub use faulty::{FaultyCard, WriteFault};
@@ -42,6 +58,7 @@ pub use file_system::FileSystem;
 pub use latency::{Bus, LatencyCard};
 pub use limited::LimitedCard;
 pub use loop_device::LoopDevice;
+pub use memory_disk::MemoryDisk;
 pub use mount::Mount;
 pub use removable::RemovableCard;
 pub use turn::Lab;

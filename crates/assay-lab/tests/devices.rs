@@ -7,21 +7,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use assay_lab::media::{Cache, Failure, Gate, MediumSpec, SharedMedium, WritePolicy};
-use assay_lab::{FakeCard, FileSystem, Lab, Missing, Mount, skip};
+use assay_lab::{FakeCard, FileSystem, Lab, Missing, Mount, lab, skip};
 use assay_verify::probe::Device;
 use rustix::fs::{Advice, fadvise};
 
 const MIB: u64 = 1 << 20;
 const SOON: Duration = Duration::from_secs(20);
-
-macro_rules! lab {
-    ($test:expr, $made:expr) => {
-        match $made {
-            Ok(made) => made,
-            Err(missing) => return skip($test, &missing),
-        }
-    };
-}
 
 /// A model, its device, and the right to have one. Opened at the end, so that nothing waits for ever.
 struct Real {

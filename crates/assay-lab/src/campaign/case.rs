@@ -76,7 +76,8 @@ impl Case {
                 Ok(result) => judgement(&truth, &shown, result),
                 Err(_) => Judgement::Wrong,
             },
-            size: said.filter(|_| fake).and_then(|result| size(&truth, result)),
+            // A pool that was not used up has no size to be seen.
+            size: said.filter(|_| fake && shown.class == truth.class).and_then(|result| size(&truth, result)),
             kind_is_right: said
                 .filter(|_| fake && !truth.kinds.is_empty())
                 .map(|result| result.kind.is_some_and(|kind| truth.kinds.contains(&kind))),

@@ -49,6 +49,11 @@ impl Report {
         self.cases.iter().filter(|case| case.lost())
     }
 
+    /// Fakes of which a size was stated that is not theirs, and no interval that holds it.
+    pub fn missized(&self) -> impl Iterator<Item = &Case> {
+        self.cases.iter().filter(|case| case.size == Some(Size::Outside))
+    }
+
     fn matrix(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{:<14}{:>6}", "truth", "media")?;
         for (name, _) in COLUMNS {
@@ -87,6 +92,7 @@ impl Report {
             many => format!("{many}: seeds {}", list(cases.iter().map(|case| case.seed))),
         };
         writeln!(f, "genuine media accused: {}", seeds(self.accused().collect()))?;
+        writeln!(f, "sizes outside the stated interval: {}", seeds(self.missized().collect()))?;
         writeln!(f, "owner's data changed though restorable: {}", seeds(self.harmed().collect()))?;
         writeln!(f, "owner's data changed and no journal kept: {}", seeds(self.lost().collect()))?;
         let understated = self.cases.iter().filter(|case| case.understated()).collect();

@@ -343,4 +343,12 @@ mod tests {
         assert!(classes.len() == 12 && classes.values().all(|count| *count > 50), "{classes:?}");
         assert_eq!(fake(7), fake(7));
     }
+
+    #[test]
+    fn what_a_fake_holds_is_a_power_of_two_whole_mebibytes_or_anything() {
+        let reals: Vec<u64> = (0..2000).map(|seed| Draw::new(seed, 2).real(32 << 30)).collect();
+        let share = |of: &dyn Fn(&&u64) -> bool| reals.iter().filter(of).count() as f64 / 2000.0;
+        let (powers, mebibytes) = (share(&|real| real.is_power_of_two()), share(&|real| real.is_multiple_of(MIB)));
+        assert!((0.35..0.45).contains(&powers) && (0.6..0.7).contains(&mebibytes), "{powers} {mebibytes}");
+    }
 }

@@ -6,6 +6,7 @@ use assay_core::verification::{FakeKind, SECTOR_BYTES};
 
 use super::address::{LineFault, Misaddress, Operations};
 use super::content::Content;
+use super::decay::Retention;
 use super::failure::{Failure, FailurePlan};
 use super::layout::{Layout, Repeats};
 use super::pool::{Accounting, WhenFull};
@@ -158,7 +159,10 @@ impl Truth {
             kinds: faults.iter().flat_map(|fault| fault.kinds.iter().copied()).collect(),
             real_bytes: match faults.as_slice() {
                 [] => Some(spec.announced_bytes..=spec.announced_bytes),
-                _ => faults.iter().find_map(|fault| fault.real_bytes.clone()),
+                _ => faults.iter().find_map(|fault| fault.real_bytes.clone()).map(|real| {
+                    // What does not come back as it was written counts or not.
+                    real.start().saturating_sub(doubtful_bytes(spec))..=*real.end()
+                }),
             },
             holds: spec.layout.reliable(spec.announced_bytes),
             restorable: faults.iter().all(|fault| fault.restorable),
@@ -177,6 +181,12 @@ fn faults(spec: &MediumSpec) -> Vec<Fault> {
     faults.extend(misaddress_fault(spec, silent));
     if let Some(decay) = &spec.decay {
         let need = silent(share_of(spec, std::slice::from_ref(&decay.range)));
+        // What lasts until so much was written is like what a cache of that size still shows.
+        let lasts = match decay.retention {
+            Retention::WrittenBytes(bytes) => bytes,
+            Retention::Reads(_) => 0,
+        };
+        let need = Reach { cache_bytes: need.cache_bytes.max(lasts), ..need };
         let kinds = vec![FakeKind::Limbo, FakeKind::Unknown];
         // It may be worn out, or a fake whose cache holds data for a time.
         faults.push(Fault {
@@ -249,7 +259,13 @@ fn pool_fault(spec: &MediumSpec, silent: Reach) -> Option<Fault> {
     };
     let need = Reach { pool_bytes: pool.bytes.saturating_sub(used), ..need };
     let kinds = vec![FakeKind::Unknown, FakeKind::Limbo];
-    Some(Fault { kinds, real_bytes: Some(pool.bytes..=pool.bytes), ..Fault::new(class, right, need) })
+    // The end of the device may cut a unit.
+    let cut = match pool.accounting {
+        Accounting::Units { unit_bytes, .. } => unit_bytes - SECTOR_BYTES,
+        Accounting::Compressed => 0,
+    };
+    let real_bytes = Some(pool.bytes.saturating_sub(cut)..=pool.bytes);
+    Some(Fault { kinds, real_bytes, ..Fault::new(class, right, need) })
 }
 
 fn misaddress_fault(spec: &MediumSpec, silent: impl Fn(f64) -> Reach) -> Option<Fault> {
@@ -320,6 +336,21 @@ fn failure_fault(plan: &FailurePlan, silent: Reach) -> Fault {
         }
     };
     Fault { restorable: false, ..Fault::new(Class::Failing, right, need) }
+}
+
+/// Bytes of the reliable part that do not last, or are read elsewhere than written.
+fn doubtful_bytes(spec: &MediumSpec) -> u64 {
+    let misaddressed = spec.misaddress.as_ref().filter(|wrong| !wrong.is_harmless(spec.announced_bytes));
+    let elsewhere = misaddressed.map(|misaddress| match misaddress {
+        Misaddress::Shift { from_bytes, .. } => *from_bytes..spec.announced_bytes,
+        Misaddress::Line { range, .. } => range.clone(),
+    });
+    let doubtful = spec.decay.iter().map(|decay| decay.range.clone()).chain(elsewhere);
+    let reliable = spec.layout.reliable(spec.announced_bytes);
+    let shared = |doubt: &Range<u64>| -> u64 {
+        reliable.iter().map(|range| range.end.min(doubt.end).saturating_sub(range.start.max(doubt.start))).sum()
+    };
+    doubtful.map(|range| shared(&range)).sum()
 }
 
 /// Share of the announced sectors in `ranges`; 1 where they meet either end, which every check
@@ -407,6 +438,18 @@ mod tests {
         assert_eq!(need(&errs), Reach::least());
         let deep = Reach { cache_bytes: 64 * MIB, pool_bytes: 0, share: 0.01 };
         assert!(deep.covers(&need(&limbo)) && !deep.covers(&need(&flipping)) && !deep.covers(&need(&thin)));
+    }
+
+    /// A part whose data last until more was written than a check writes is seen by none.
+    #[test]
+    fn data_that_last_for_a_time_need_as_much_as_a_cache() {
+        let decays = |retention| {
+            let decay = Some(Decay { retention, range: 32 * MIB..GIB });
+            Truth::of(&MediumSpec { decay, ..MediumSpec::limbo(GIB, 61 * MIB) })
+        };
+        let slow = decays(Retention::WrittenBytes(200 * MIB));
+        assert_eq!((slow.needs[1].cache_bytes, slow.real_bytes), (200 * MIB, Some(32 * MIB..=61 * MIB)));
+        assert_eq!(decays(Retention::Reads(2)).needs[1].cache_bytes, 0);
     }
 
     #[test]
