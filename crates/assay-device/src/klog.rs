@@ -51,15 +51,12 @@ impl Ring {
         Some(ring)
     }
 
-    /// The first line of each record that has not been read yet.
-    pub(crate) fn each(&mut self, mut on_line: impl FnMut(&str)) {
+    /// Each record that has not been read yet.
+    pub(crate) fn each(&mut self, mut on_record: impl FnMut(&[u8])) {
         for _ in 0..MOST_RECORDS {
             match self.file.read(&mut self.record) {
                 Ok(0) => break,
-                Ok(length) => {
-                    let text = String::from_utf8_lossy(self.record.get(..length).unwrap_or_default());
-                    on_line(text.split_once(';').and_then(|(_, text)| text.lines().next()).unwrap_or_default());
-                }
+                Ok(length) => on_record(self.record.get(..length).unwrap_or_default()),
                 Err(error) if error.kind() == ErrorKind::BrokenPipe || error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => break,
             }
@@ -67,11 +64,18 @@ impl Ring {
     }
 }
 
+/// The first line of a record's text.
+pub(crate) fn first_line(record: &[u8]) -> String {
+    let record = String::from_utf8_lossy(record);
+    record.split_once(';').and_then(|(_, text)| text.lines().next()).unwrap_or_default().to_owned()
+}
+
 fn in_ring(wanted: &impl Fn(&str) -> bool) -> Option<String> {
     let mut found = None;
-    Ring::open()?.each(|line| {
-        if wanted(line) {
-            found = Some(line.to_owned());
+    Ring::open()?.each(|record| {
+        let line = first_line(record);
+        if wanted(&line) {
+            found = Some(line);
         }
     });
     found

@@ -443,6 +443,7 @@ fn the_odd_ones_are_told_apart() {
     let nvme = board.directory("/srv", (259, 0));
     assert_eq!((nvme.medium.kind, nvme.medium.model.as_deref()), (MediumKind::Nvme, Some("WD_BLACK SN770 1TB")));
     assert_eq!((nvme.medium.vendor.as_deref(), mode(&nvme)), (Some("WDC"), "PCIe 4.0 x4"));
+    assert!(!source(&nvme).contains("could do"), "{}", source(&nvme));
 
     let nfs = board.directory("/mnt/nfs/a", (0, 50));
     assert_eq!((nfs.medium.kind, nfs.medium.model.as_deref()), (MediumKind::Nfs, Some("nas:/export/data")));

@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
+use std::process::Command;
 
 use assay_device::owned::{Access, Cause, Directory, OwnDir, OwnedError};
 use rustix::fs::{CWD, FileType, Mode, OFlags, makedev, mknodat};
@@ -204,4 +205,40 @@ fn files_of_others_are_read_where_they_are_files() {
     }
     assert_eq!(parent.file_bytes("1.h2w".as_ref()), Some(1));
     assert!(Directory::open(&dir.path().join("1.h2w")).is_err());
+}
+
+/// Content that has its name before it is on the medium is empty after a power cut, and a name that its directory
+/// does not hold yet stands for the old.
+#[test]
+fn new_content_is_synced_before_it_takes_the_name_and_the_directory_afterwards() {
+    const TEST: &str = "new_content_is_synced_before_it_takes_the_name_and_the_directory_afterwards";
+    const PLACE: &str = "ASSAY_TEST_TRACED";
+    if let Some(traced) = std::env::var_os(PLACE) {
+        let own = Directory::open(Path::new(&traced)).unwrap().own(OWN).unwrap().unwrap();
+        return own.replace_small(NAME, b"content").unwrap();
+    }
+    let strace = |trace: &Path, program: &Path| {
+        let mut command = Command::new("strace");
+        let calls = "trace=fsync,fdatasync,?rename,?renameat,renameat2";
+        command.args(["-f", "-y", "-e", calls, "-o"]).arg(trace).arg(program);
+        command
+    };
+    let (dir, ..) = place();
+    let trace = dir.path().join("trace");
+    if !strace(&trace, Path::new("true")).output().is_ok_and(|done| done.status.success()) {
+        println!("SKIP: {TEST}: needs strace, and the right to trace");
+        return;
+    }
+    let mut command = strace(&trace, &std::env::current_exe().unwrap());
+    let done = command.args(["--exact", TEST, "--test-threads=1"]).env(PLACE, dir.path()).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+    assert_eq!(std::fs::read(dir.path().join(OWN).join(NAME)).unwrap(), b"content");
+    let trace = std::fs::read_to_string(trace).unwrap();
+    let own = dir.path().canonicalize().unwrap().join(OWN);
+    let (of_file, of_directory) = (format!("<{}/new-", own.display()), format!("<{}>)", own.display()));
+    let at = |call: &str, object: &str| {
+        trace.lines().position(|line| line.contains(call) && line.contains(object) && line.ends_with("= 0"))
+    };
+    let (file, name, directory) = (at("sync(", &of_file), at("rename", "\"new-"), at("fsync(", &of_directory));
+    assert!(file.is_some() && file < name && name < directory, "{trace}");
 }

@@ -3,7 +3,7 @@
 use assay_core::text::label;
 
 use crate::block::{Node, Stack};
-use crate::klog::Ring;
+use crate::klog::{Ring, first_line};
 use crate::sysroot::Sysroot;
 
 /// Words of the kernel's own about trouble with a device.
@@ -26,6 +26,9 @@ const TROUBLE: [&str; 14] = [
 /// Lines with such words about no trouble: mounting, and replaying a journal.
 const HARMLESS: [&str; 4] = ["mounted filesystem", "re-mounted", "recovery complete", "unmounting filesystem"];
 
+/// Characters of a line that are told.
+const LONGEST: usize = 160;
+
 /// Lines of the kernel log since it was opened, about some devices.
 #[derive(Debug)]
 pub struct KernelLog {
@@ -45,15 +48,18 @@ impl KernelLog {
     /// Lines about trouble since the last call, harmless and at most 160 characters each.
     pub fn trouble(&mut self) -> Vec<String> {
         let mut found = Vec::new();
-        let names = &self.names;
-        if let Some(ring) = &mut self.ring {
-            ring.each(|line| {
-                if is_trouble(line, names) {
-                    found.extend(label(line, 160));
-                }
-            });
+        if let Some(mut ring) = self.ring.take() {
+            ring.each(|record| found.extend(self.trouble_in(record)));
+            self.ring = Some(ring);
         }
         found
+    }
+
+    /// The line about trouble with the devices in a record as one read of `/dev/kmsg` gives it, if there is one.
+    #[must_use]
+    pub fn trouble_in(&self, record: &[u8]) -> Option<String> {
+        let line = first_line(record);
+        if is_trouble(&line, &self.names) { label(&line, LONGEST) } else { None }
     }
 }
 
@@ -145,6 +151,7 @@ mod tests {
             "I/O error, dev mmcblk0, sector 81920 op 0x1:(WRITE) flags 0x800 phys_seg 1 prio class 2",
             "critical medium error, dev sda, sector 1234 op 0x0:(READ) flags 0x0",
             "Buffer I/O error on dev sda1, logical block 0, lost sync page write",
+            "lost page write due to I/O error on sda1",
             "EXT4-fs error (device mmcblk0p2): ext4_journal_check_start:83: comm rs: Detected aborted journal",
             "EXT4-fs (sda1): Remounting filesystem read-only",
             "mmc0: error -110 whilst initialising SD card",

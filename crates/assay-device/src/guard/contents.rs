@@ -132,6 +132,13 @@ mod tests {
         }
     }
 
+    #[test]
+    fn three_mebibytes_are_looked_at_in_full() {
+        let all = 2 * EDGE + PARTS;
+        assert_eq!(samples(all, |part| part), (0..all).collect::<Vec<_>>());
+        assert!((samples(all + 1, |part| part).len() as u64) < all);
+    }
+
     /// Cannot be read in some places.
     struct Failing {
         image: Cursor<Vec<u8>>,

@@ -265,8 +265,19 @@ impl OwnDir {
             Err(error) if error.kind() == Some(io::ErrorKind::NotFound) => Ok(()),
             Err(error) if error.kind() == Some(io::ErrorKind::DirectoryNotEmpty) => {
                 let mut theirs = false;
-                self.entries(1, &|known| known == name, &mut |_| theirs = true)?;
-                if theirs { Ok(()) } else { Err(error) }
+                match self.entries(1, &|known| known == name, &mut |_| theirs = true) {
+                    Err(gone) if gone.kind() == Some(io::ErrorKind::NotFound) => return Ok(()),
+                    looked => looked?,
+                }
+                if theirs {
+                    return Ok(());
+                }
+                // What was in it is gone by now, and so is the directory, or soon.
+                match self.remove_self() {
+                    Err(error) if error.kind() == Some(io::ErrorKind::NotFound) => Ok(()),
+                    Err(again) if again.kind() == Some(io::ErrorKind::DirectoryNotEmpty) => Err(error),
+                    removed => removed,
+                }
             }
             removed => removed,
         }
