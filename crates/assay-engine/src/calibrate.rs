@@ -51,3 +51,15 @@ pub fn null_cost(length: Duration) -> NullCost {
     );
     NullCost { ns_per_operation: 1e9 / report.iops.max(1.0) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A nanosecond is beyond any processor, a millisecond beyond any load.
+    #[test]
+    fn an_operation_of_nothing_takes_between_a_nanosecond_and_a_millisecond() {
+        let cost = null_cost(Duration::from_millis(30)).ns_per_operation;
+        assert!((1.0..1e6).contains(&cost), "{cost} ns");
+    }
+}

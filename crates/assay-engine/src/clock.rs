@@ -32,3 +32,18 @@ pub(crate) fn monotonic() -> u64 {
     let t = clock_gettime(ClockId::Monotonic);
     (t.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(t.tv_nsec as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_counts_from_its_own_start() {
+        // This one is about as old as the machine runs, which is longer than any test takes.
+        let (clock, old) = (Clock::start(), Clock { start: 1 });
+        let before = clock.now();
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        let now = clock.now();
+        assert!(now >= before + 5_000_000 && now < old.now() / 2, "{before} {now}");
+    }
+}

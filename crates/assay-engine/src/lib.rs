@@ -33,5 +33,5 @@ pub use contract::{Availability, Capabilities, EngineKind, probe};
 pub use control::{Control, Moment};
 pub use data::{fill_unique, stamp};
 pub use patience::{Patience, answer_within};
-pub use repeat::{LiveSample, RepeatReport, RepeatSpec, Trouble, run_repeat};
+pub use repeat::{LiveSample, RepeatReport, RepeatSpec, Trouble, Window, run_repeat};
 pub use target::{DirectSupport, Target, TargetError, direct_support, direct_support_of};

@@ -95,8 +95,10 @@ pub enum Trouble {
         /// How long.
         after: Duration,
     },
-    /// The engine could not be set up.
+    /// The engine could not be set up: the host lacks threads, memory or a program.
     Setup(String),
+    /// Another instrument failed, in its own words, which need not say whose fault it is.
+    Peer(String),
     /// The final sync failed.
     Sync {
         /// System error number.
@@ -127,7 +129,8 @@ pub struct RepeatReport {
     pub read_bytes: u64,
     /// Bytes written from start to drained.
     pub written_bytes: u64,
-    /// All written bytes by the time until the final sync returned.
+    /// The bytes written in the window by the window and its part of the final sync, which all bytes written share
+    /// alike; of mixed work, the writes alone. Never above the rate at which they were acknowledged.
     pub durable_bytes_per_second: Option<f64>,
     /// Samples from the start of the repeat.
     pub samples: Vec<LiveSample>,
@@ -253,11 +256,12 @@ pub fn run_repeat(spec: &RepeatSpec, control: &Control, on_sample: &mut OnSample
     sampler.finish(on_sample);
 
     let totals = sampler.totals();
-    let mut durable = None;
+    let mut sync = None;
     let all_back = done.len() == threads as usize;
     if spec.workload.writes() && all_back && trouble.is_none() && !control.stopped() {
+        let begun_ns = clock.now();
         match sync_within(spec.target.as_ref(), spec.hang_after * SYNC, control) {
-            Ok(true) => durable = Some(totals.written_bytes as f64 / (clock.now().max(1) as f64 / 1e9)),
+            Ok(true) => sync = Some(clock.now() - begun_ns),
             Ok(false) => {}
             Err(problem) => trouble = Some(problem),
         }
@@ -266,7 +270,7 @@ pub fn run_repeat(spec: &RepeatSpec, control: &Control, on_sample: &mut OnSample
         // Somebody did not come back: what the counters saw of all is what there is.
         done = vec![from_counters(&lives, drained_ns)];
     }
-    collect(spec, &done, &done_at, totals, sampler.samples, durable, trouble)
+    collect(spec, &done, &done_at, totals, sampler.samples, sync, trouble)
 }
 
 /// Everything one thread owns.
@@ -461,13 +465,37 @@ fn from_counters(lives: &[Arc<Live>], elapsed_ns: u64) -> JobReport {
     }
 }
 
+/// What was acknowledged in the measured window.
+#[derive(Debug, Clone, Copy)]
+pub struct Window {
+    /// Bytes per second, reads and writes.
+    pub bytes_per_second: f64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Length in nanoseconds, mean over the threads.
+    pub window_ns: f64,
+}
+
+impl Window {
+    /// The rate at which its writes became durable: the final sync took `sync_ns` for `written_bytes` of `all_bytes`
+    /// since the start of the repeat, warm-up included, of which the window has its part by the bytes. `None` where
+    /// nothing was written in it.
+    #[must_use]
+    pub fn durable(&self, written_bytes: u64, all_bytes: u64, sync_ns: u64) -> Option<f64> {
+        let writes = written_bytes as f64 / all_bytes as f64;
+        let part = (self.bytes as f64 / all_bytes as f64).min(1.0);
+        let rate = self.bytes_per_second * writes * self.window_ns / (self.window_ns + sync_ns as f64 * part);
+        (rate.is_finite() && rate > 0.0).then_some(rate)
+    }
+}
+
 fn collect(
     spec: &RepeatSpec,
     done: &[JobReport],
     done_at: &[u64],
     totals: Totals,
     samples: Vec<LiveSample>,
-    durable: Option<f64>,
+    sync_ns: Option<u64>,
     trouble: Option<Trouble>,
 ) -> RepeatReport {
     let mut histogram = Histogram::default();
@@ -484,17 +512,20 @@ fn collect(
         }
     }
     let window_ns = windows as f64 / done.len().max(1) as f64;
+    let bytes_per_second = iops * spec.workload.block_bytes as f64;
+    let all_bytes = totals.read_bytes + totals.written_bytes;
+    let window = Window { bytes_per_second, bytes, window_ns };
     RepeatReport {
         window_ns: window_ns as u64,
         operations,
         bytes,
         iops,
-        bytes_per_second: iops * spec.workload.block_bytes as f64,
+        bytes_per_second,
         histogram,
         in_flight: if windows > 0 { in_flight_ns as f64 / window_ns } else { 0.0 },
         read_bytes: totals.read_bytes,
         written_bytes: totals.written_bytes,
-        durable_bytes_per_second: durable,
+        durable_bytes_per_second: sync_ns.and_then(|ns| window.durable(totals.written_bytes, all_bytes, ns)),
         samples,
         first_done_ns: done_at.first().copied().unwrap_or(0),
         last_done_ns: done_at.last().copied().unwrap_or(0),

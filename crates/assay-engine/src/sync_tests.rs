@@ -10,7 +10,7 @@ use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
 
 use crate::contract::EngineKind;
 use crate::control::Control;
-use crate::repeat::{RepeatReport, RepeatSpec, Trouble, run_repeat};
+use crate::repeat::{RepeatReport, RepeatSpec, Trouble, Window, run_repeat};
 use crate::target::Target;
 
 const BLOCK: u64 = 4096;
@@ -104,8 +104,23 @@ fn a_sync_is_asked_of_the_kernel() {
 fn the_durable_rate_holds_the_time_of_the_last_sync() {
     let delay = Duration::from_millis(400);
     let report = write(&target(delay), 64, Sync::End);
-    let done = Duration::from_nanos(report.last_done_ns);
-    let most = report.written_bytes as f64 / (done + delay).as_secs_f64();
+    let part = report.bytes as f64 / report.written_bytes as f64;
+    let most = report.bytes as f64 / (report.window_ns as f64 / 1e9 + delay.as_secs_f64() * part);
     let durable = report.durable_bytes_per_second.unwrap();
     assert!(durable <= most && durable > 0.0, "{durable} of at most {most}");
+}
+
+/// A card that takes the first second fast and then slows down has a faster warm-up than window: the durable rate is
+/// of the window all the same, and never above what was acknowledged in it.
+#[test]
+fn the_durable_rate_is_of_the_window_that_was_measured() {
+    let window = Window { bytes_per_second: 18e6, bytes: 54_000_000, window_ns: 3e9 };
+    // 60 MB of warm-up, then 54 MB: of a sync of 1.14 s, 0.54 s are the window's.
+    let durable = window.durable(114_000_000, 114_000_000, 1_140_000_000).unwrap();
+    assert!((durable - 54e6 / 3.54).abs() < 1.0, "{durable}");
+    assert!(window.durable(114_000_000, 114_000_000, 0).unwrap() <= 18e6);
+    // Of mixed work only the writes.
+    let writes = window.durable(38_000_000, 114_000_000, 0).unwrap();
+    assert!((writes - 6e6).abs() < 1.0, "{writes}");
+    assert_eq!(window.durable(0, 114_000_000, 0), None);
 }

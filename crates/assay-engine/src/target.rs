@@ -163,3 +163,29 @@ pub fn direct_support_of(
         Err(error) => no(format!("O_DIRECT was refused: {error}")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the kernel tells of direct I/O (since Linux 6.1), it is asked and nobody else.
+    #[test]
+    fn what_the_kernel_tells_of_direct_io_is_believed() {
+        let file = tempfile::tempfile().unwrap();
+        let told = rustix::fs::statx(&file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).unwrap();
+        if !StatxFlags::from_bits_retain(told.stx_mask).contains(StatxFlags::DIOALIGN) {
+            eprintln!("SKIP: what_the_kernel_tells_of_direct_io_is_believed: the kernel tells nothing here");
+            return;
+        }
+        match direct_support_of(&file, Some(1), || file.try_clone()).0 {
+            DirectSupport::Yes { alignment, source } => {
+                assert_eq!(
+                    (alignment, source.as_str()),
+                    (told.stx_dio_offset_align.max(told.stx_dio_mem_align), "statx STATX_DIOALIGN")
+                );
+                assert!(told.stx_dio_offset_align > 0);
+            }
+            DirectSupport::No { .. } => assert_eq!(told.stx_dio_offset_align, 0),
+        }
+    }
+}
