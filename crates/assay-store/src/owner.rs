@@ -94,7 +94,12 @@ enum Look {
 }
 
 fn look(pid: u32) -> Look {
-    match fs::read(format!("/proc/{pid}/stat")) {
+    told(pid, fs::read(format!("/proc/{pid}/stat")))
+}
+
+/// What reading `/proc/PID/stat` tells.
+fn told(pid: u32, stat: std::io::Result<Vec<u8>>) -> Look {
+    match stat {
         Ok(stat) => match parse_stat(&String::from_utf8_lossy(&stat)) {
             // A killed process waits as a zombie until its parent asks for it.
             Some(('Z' | 'X' | 'x', _)) => Look::Gone,
@@ -157,6 +162,14 @@ mod tests {
         assert_eq!(owner.life(), Life::Dead, "as a zombie");
         child.wait().unwrap();
         assert_eq!(owner.life(), Life::Dead, "waited for");
+    }
+
+    #[test]
+    fn one_that_ends_while_it_is_read_is_gone_and_one_that_is_hidden_is_not() {
+        let of = |errno: Errno| told(std::process::id(), Err(errno.into()));
+        assert!(matches!(of(Errno::SRCH), Look::Gone));
+        assert!(matches!(of(Errno::ACCESS), Look::Hidden));
+        assert!(matches!(of(Errno::NOENT), Look::Hidden), "the kernel knows it");
     }
 
     #[test]

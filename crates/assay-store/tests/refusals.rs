@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 use assay_core::exit::Exit;
-use assay_store::{RunState, SqliteStore, Store, StoreError};
+use assay_store::{RunState, Spool, SqliteStore, Store, StoreError};
 use common::{Mount, child, is_root, record, skip, with_samples};
 
 fn filled(dir: &Path) {
@@ -360,4 +360,19 @@ fn a_store_removed_under_an_open_one_is_noticed() {
     // Nor is another store in its place taken for it.
     filled(dir.path());
     moved(&mut store);
+}
+
+#[test]
+fn a_torn_file_of_the_spool_stays_with_its_reason_and_the_others_are_taken_in() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut spool = Spool::in_directory(dir.path());
+    spool.put(&record("aaaaaaaaaa"), RunState::Finished).unwrap();
+    let torn = "bbbbbbbbbb-0123456789abcdef.spool";
+    fs::write(spool.path().join(torn), "assay").unwrap();
+    let mut store = SqliteStore::open(dir.path()).unwrap();
+    let intake = store.take_in(&mut spool).unwrap();
+    assert_eq!(intake.taken, ["aaaaaaaaaa"]);
+    let left: Vec<(&str, &str)> = intake.left.iter().map(|left| (left.name.as_str(), left.reason.as_str())).collect();
+    assert_eq!(left, [(torn, "it has no second line")]);
+    assert!(spool.path().join(torn).exists());
 }

@@ -60,3 +60,19 @@ pub(crate) fn system(action: &'static str, path: &Path, source: io::Error) -> St
         _ => StoreError::Io { action, path, source },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_was_moved_is_told_from_one_that_is_read_only() {
+        let of = |code| {
+            database(Path::new("/data/assay.sqlite"), rusqlite::Error::SqliteFailure(ffi::Error::new(code), None))
+        };
+        assert!(matches!(of(ffi::SQLITE_READONLY_DBMOVED), StoreError::Moved { .. }));
+        for code in [ffi::SQLITE_READONLY, ffi::SQLITE_READONLY_DIRECTORY, ffi::SQLITE_READONLY_RECOVERY] {
+            assert!(matches!(of(code), StoreError::ReadOnly { .. }), "{code}");
+        }
+    }
+}

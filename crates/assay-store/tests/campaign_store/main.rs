@@ -24,10 +24,11 @@ use std::time::Duration;
 
 use assay_core::outcome::Outcome;
 use assay_core::record::{Record, Sensor};
+use assay_lab::SplitMix;
 use assay_store::{Keeper, Kept, Owner, RunState, Spool, SqliteStore, Store};
 use common::running;
 use memory::Memory;
-use world::{Dice, Fault, Refusal, World, enter, survivors};
+use world::{Fault, Refusal, World, enter, survivors};
 
 /// Faults of each seed.
 const FAULTS: usize = 8;
@@ -50,7 +51,7 @@ struct Case {
     dir: tempfile::TempDir,
     world: Rc<RefCell<World>>,
     known: BTreeMap<String, Known>,
-    dice: Dice,
+    dice: SplitMix,
     /// On a file system that hosts share.
     shared: bool,
 }
@@ -84,7 +85,7 @@ impl Case {
             let ids = [format!("aaaaaaaa{process}0"), format!("bbbbbbbb{process}0")];
             let mut records: Vec<Record> = ids.iter().map(|id| begun(id)).collect();
             let mut lock = None;
-            for step in 0..4 + self.dice.below(8) {
+            for step in 0..4 + self.dice.index(8) {
                 if self.dice.one_in(3) {
                     lock = match lock {
                         None => rusqlite::Connection::open(self.dir.path().join("assay.sqlite"))
@@ -93,7 +94,7 @@ impl Case {
                         Some(_) => None,
                     };
                 }
-                let which = self.dice.below(2);
+                let which = self.dice.index(2);
                 let record = &mut records[which];
                 grow(record, &mut self.dice);
                 let finished = self.dice.one_in(10) && step > 3;
@@ -131,7 +132,7 @@ impl Case {
     /// What the next command finds after `log` ended with its first `at` events.
     fn judge(&self, at: usize, cut: Option<u64>) {
         let world = self.world.borrow();
-        let mut dice = cut.map(Dice);
+        let mut dice = cut.map(SplitMix::new);
         let all = survivors(&world.log[..at], dice.as_mut());
         let dir = tempfile::tempdir_in(place()).unwrap();
         for name in ["assay.sqlite", "assay.sqlite-wal", "assay.sqlite-journal"] {
@@ -188,32 +189,32 @@ fn begun(id: &str) -> Record {
     record
 }
 
-fn grow(record: &mut Record, dice: &mut Dice) {
-    record.settings.elapsed_ns += 1 + dice.below(1000) as u64;
-    for _ in 0..dice.below(400) {
+fn grow(record: &mut Record, dice: &mut SplitMix) {
+    record.settings.elapsed_ns += 1 + dice.below(1000);
+    for _ in 0..dice.index(400) {
         record.sensors[0].samples.push((record.settings.elapsed_ns, dice.below(100_000) as f64 / 1000.0));
     }
 }
 
 /// Faults of one seed; panics with what was wrong.
 fn seed(seed: u64) {
-    let mut dice = Dice(seed);
+    let mut dice = SplitMix::new(seed);
     let fault = dice.one_in(2).then(|| {
         let refusal = if dice.one_in(2) { Refusal::Io } else { Refusal::NoSpace };
-        Fault { from: dice.below(400), count: 1 + dice.below(40), refusal }
+        Fault { from: dice.index(400), count: 1 + dice.index(40), refusal }
     });
     let mut case = worked(seed, fault);
     for number in 0..FAULTS {
-        let at = 2 + case.dice.below(case.log() - 1);
+        let at = 2 + case.dice.index(case.log() - 1);
         // Every fourth is a kill, which loses nothing that was written.
-        let cut = (number % 4 != 0).then(|| case.dice.next());
+        let cut = (number % 4 != 0).then(|| case.dice.number());
         case.judge(at, cut);
     }
 }
 
 /// Works off a seed's script with a fault of the test's own, and without one.
 fn worked(seed: u64, fault: Option<Fault>) -> Case {
-    let mut dice = Dice(seed);
+    let mut dice = SplitMix::new(seed);
     let shared = dice.one_in(3);
     let dir = tempfile::tempdir_in(place()).unwrap();
     let file = dir.path().join("assay.sqlite");

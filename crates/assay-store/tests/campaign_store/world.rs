@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use assay_lab::SplitMix;
+
 /// A disk keeps or loses sectors, not parts of them; SQLite counts on that (`SQLITE_IOCAP_POWERSAFE_OVERWRITE`).
 const SECTOR: usize = 512;
 
@@ -71,28 +73,6 @@ pub fn enter(world: Option<Rc<RefCell<World>>>) {
     HERE.with(|here| *here.borrow_mut() = world);
 }
 
-/// Chance by a seed: SplitMix64 (Steele, Lea, Flood 2014).
-#[derive(Debug, Clone)]
-pub struct Dice(pub u64);
-
-impl Dice {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, end: usize) -> usize {
-        (self.next() % end.max(1) as u64) as usize
-    }
-
-    pub fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-}
-
 #[derive(Default)]
 struct Inode {
     /// Changes of the content, and whether a sync came after them.
@@ -107,7 +87,7 @@ enum Naming {
 
 /// Files that are there after the power failed at the end of `log`: what was synced, and of the rest
 /// what chance kept, lost or tore. Without dice nothing is lost: the process was killed.
-pub fn survivors(log: &[Event], mut dice: Option<&mut Dice>) -> BTreeMap<PathBuf, Vec<u8>> {
+pub fn survivors(log: &[Event], mut dice: Option<&mut SplitMix>) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut inodes: Vec<Inode> = Vec::new();
     let mut live: BTreeMap<PathBuf, usize> = BTreeMap::new();
     let mut namings: Vec<(PathBuf, Naming, bool)> = Vec::new();
@@ -170,7 +150,7 @@ pub fn survivors(log: &[Event], mut dice: Option<&mut Dice>) -> BTreeMap<PathBuf
     names.into_iter().map(|(path, inode)| (path, contents[inode].clone())).collect()
 }
 
-fn content(inode: &Inode, mut dice: Option<&mut Dice>) -> Vec<u8> {
+fn content(inode: &Inode, mut dice: Option<&mut SplitMix>) -> Vec<u8> {
     let mut bytes: Vec<u8> = Vec::new();
     for (change, durable) in &inode.changes {
         let lot = match &mut dice {
