@@ -104,3 +104,18 @@ impl Header {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_quarters_of_the_budget_are_shared_by_all_repeats() {
+        let share =
+            |seconds, repeats, workloads| share_of(Duration::from_secs(seconds), repeats, workloads).as_millis();
+        assert_eq!(share(60, 3, 5), 3000);
+        assert_eq!(share(60, 1, 1), 45_000);
+        assert_eq!(share(60, 0, 0), 45_000, "what cannot be shared is for one");
+        assert_eq!(share(2, 10, 10), 1000, "no repeat is shorter than a second");
+    }
+}

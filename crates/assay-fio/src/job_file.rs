@@ -11,12 +11,15 @@ use assay_core::workload::{Op, Pattern, Sync};
 use crate::export::{Header, share_of};
 use crate::fold::fold;
 use crate::options::{At, Options};
+use crate::place::{Place, place};
 
 /// A job file as a suite, and what is different from how fio would run it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobFile {
     /// The suite.
     pub suite: Suite,
+    /// Where fio would measure; `None` is the current directory.
+    pub place: Option<Place>,
     /// What the user should know, each in one line.
     pub notes: Vec<String>,
 }
@@ -28,13 +31,13 @@ const UNTIMED: Duration = Duration::from_secs(90);
 /// Repeats share three quarters of the budget; the rest is for writing the test area.
 const BUDGET_SHARE: f64 = 0.75;
 
-struct Section {
+struct Section<'t> {
     name: String,
     line: usize,
-    options: Options,
+    options: Options<'t>,
 }
 
-impl Section {
+impl Section<'_> {
     fn shown(&self) -> String {
         quoted(&format!("[{}]", self.name))
     }
@@ -77,8 +80,9 @@ pub fn read_job_file(text: &str, file: &str) -> Result<JobFile, SuiteError> {
     for w in &mut workloads {
         w.span = w.span.filter(|s| *s != span);
     }
-    if sections.iter().any(|s| s.options.named) {
-        notes.push("filename is not used: the target of the command line is measured".to_owned());
+    let place = one_place(&sections).map_err(|e| fail(e.line, e.value))?;
+    if sections.iter().any(|s| s.options.file.is_some()) && !matches!(place, Some(Place::Device(_))) {
+        notes.push("the file of filename= is not touched: assay measures in a file of its own beside it".to_owned());
     }
     let (mut workloads, repeats) = fold(workloads, header.is_some());
     let timed: Duration = workloads.iter().filter_map(|w| w.duration).sum();
@@ -121,15 +125,34 @@ pub fn read_job_file(text: &str, file: &str) -> Result<JobFile, SuiteError> {
         }
     };
     notes.dedup();
-    Ok(JobFile { suite, notes })
+    Ok(JobFile { suite, place, notes })
+}
+
+/// The place of all sections; they have to agree, because a run is about one medium.
+fn one_place(sections: &[Section<'_>]) -> Result<Option<Place>, At<String>> {
+    let mut first: Option<Option<Place>> = None;
+    for section in sections {
+        let found = place(&section.options)?;
+        let line = found.as_ref().map_or(section.line, |at| at.line);
+        let found = found.map(|at| at.value);
+        if first.as_ref().is_some_and(|first| *first != found) {
+            let message = format!(
+                "{} names another directory or device than the jobs before it, and a run measures one medium",
+                section.shown()
+            );
+            return Err(At { value: message, line });
+        }
+        first = Some(found);
+    }
+    Ok(first.flatten())
 }
 
 type Fail<'a> = dyn Fn(usize, String) -> SuiteError + 'a;
 
 /// Sections with the options of the `[global]` ones before them.
-fn sections(text: &str, fail: &Fail<'_>) -> Result<(Vec<Section>, Option<Header>), SuiteError> {
+fn sections<'t>(text: &'t str, fail: &Fail<'_>) -> Result<(Vec<Section<'t>>, Option<Header>), SuiteError> {
     let mut global = Options::default();
-    let mut sections: Vec<Section> = Vec::new();
+    let mut sections: Vec<Section<'t>> = Vec::new();
     let mut in_global = false;
     let mut begun = false;
     let mut header = None;
@@ -176,7 +199,7 @@ fn sections(text: &str, fail: &Fail<'_>) -> Result<(Vec<Section>, Option<Header>
     Ok((sections, header))
 }
 
-fn workload(section: &Section, name: String, notes: &mut Vec<String>) -> Result<SuiteWorkload, At<String>> {
+fn workload(section: &Section<'_>, name: String, notes: &mut Vec<String>) -> Result<SuiteWorkload, At<String>> {
     let options = &section.options;
     let wrong = |line, value: String| At { value, line };
     // fio's default is a sequential read.
@@ -206,7 +229,7 @@ fn workload(section: &Section, name: String, notes: &mut Vec<String>) -> Result<
     };
     let each = size.value / block * block;
     let all = size.value.saturating_mul(u64::from(jobs));
-    let span = match (jobs, pattern, options.offset_increment, options.named) {
+    let span = match (jobs, pattern, options.offset_increment, options.file.is_some()) {
         (1, _, None | Some(At { value: 0, .. }), _) => size.value,
         (1, _, Some(At { line, .. }), _) => {
             return Err(wrong(line, "offset_increment is for numjobs above 1".to_owned()));

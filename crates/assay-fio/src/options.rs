@@ -17,7 +17,7 @@ pub(crate) struct At<T> {
 
 /// What the options of `[global]` and of a section come to.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Options {
+pub(crate) struct Options<'t> {
     pub(crate) load: Option<At<(Op, Pattern)>>,
     pub(crate) block: Option<At<u64>>,
     pub(crate) depth: Option<At<u32>>,
@@ -31,7 +31,8 @@ pub(crate) struct Options {
     pub(crate) fsync: Option<At<bool>>,
     pub(crate) fdatasync: Option<At<bool>>,
     pub(crate) read_percent: Option<At<u8>>,
-    pub(crate) named: bool,
+    pub(crate) file: Option<At<&'t str>>,
+    pub(crate) directory: Option<At<&'t str>>,
     pub(crate) stonewall: bool,
     pub(crate) norandommap: bool,
     pub(crate) offset_increment: Option<At<u64>>,
@@ -46,7 +47,7 @@ const SYNCHRONOUS: [&str; 3] = ["psync", "sync", "pvsync"];
 /// Engines that keep a queue.
 const ASYNCHRONOUS: [&str; 2] = ["io_uring", "libaio"];
 
-impl Options {
+impl<'t> Options<'t> {
     /// Whether the engine keeps more than one operation in flight (fio's default, psync, does not).
     pub(crate) fn queues(&self) -> bool {
         self.engine.is_some_and(|engine| ASYNCHRONOUS.contains(&engine))
@@ -61,7 +62,7 @@ impl Options {
     }
 
     /// Takes one option over, or says what is wrong with it.
-    pub(crate) fn set(&mut self, key: &str, value: Option<&str>, line: usize) -> Result<(), String> {
+    pub(crate) fn set(&mut self, key: &str, value: Option<&'t str>, line: usize) -> Result<(), String> {
         let base = self.kb_base.unwrap_or(1024);
         let needed = || value.filter(|v| !v.is_empty()).ok_or_else(|| format!("{key} needs a value: {key}=…"));
         let named = |message: String| format!("{key}: {message}");
@@ -107,11 +108,9 @@ impl Options {
             "fdatasync" => self.fdatasync = Some(At { value: each(key, needed()?)?, line }),
             "rwmixread" => self.read_percent = Some(at(percent(key, needed()?)?)),
             "rwmixwrite" => self.read_percent = Some(at(100 - percent(key, needed()?)?)),
-            "filename" | "directory" => {
-                needed()?;
-                // Sections that name a file share it; without a name each job has a file of its own.
-                self.named |= key == "filename";
-            }
+            // Sections that name a file share it; without a name each job has a file of its own.
+            "filename" => self.file = Some(At { value: path(key, needed()?)?, line }),
+            "directory" => self.directory = Some(At { value: path(key, needed()?)?, line }),
             "stonewall" | "wait_for_previous" => self.stonewall = switch(value).map_err(named)?,
             "norandommap" => self.norandommap = switch(value).map_err(named)?,
             "description" => self.description = Some(needed()?.to_owned()),
@@ -151,6 +150,18 @@ impl Options {
             }
         }
         Ok(())
+    }
+}
+
+/// One path, which fio takes as it stands: `:` divides several, `$` begins a variable, `-` is standard input.
+fn path<'t>(key: &str, text: &'t str) -> Result<&'t str, String> {
+    match text {
+        "-" => Err(format!("{key}: standard input does not map; name a file or a device")),
+        _ if text.contains(':') => {
+            Err(format!("{key}: {} names several places, and assay measures one; name one", quoted(text)))
+        }
+        _ if text.contains(['$', '\\']) => Err(format!("{key}: {} is not a plain path; write it out", quoted(text))),
+        _ => Ok(text),
     }
 }
 

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use assay_core::histogram::Histogram;
 use assay_engine::{
-    Control, LiveSample, Patience, RepeatReport, RepeatSpec, Target, Trouble, answer_within, end_with_this_process,
+    Control, LiveSample, Patience, RepeatReport, RepeatSpec, Target, Trouble, Window, answer_within,
+    end_with_this_process,
 };
 use rustix::fs::MemfdFlags;
 use rustix::process::{Pid, Signal};
@@ -79,7 +80,7 @@ fn go(
             Some((write, offset)) => Some(Trouble::Io { write, offset, errno }),
             None if control.stopped() => None,
             None if errno != 0 || !watched.success || read.is_none() => {
-                Some(Trouble::Setup(format!("{}: {}", fio.version, complaint(&text))))
+                Some(Trouble::Peer(format!("{}: {}", fio.version, complaint(&text))))
             }
             None => None,
         };
@@ -88,15 +89,11 @@ fn go(
         ramp.read_bytes.saturating_add(measured.read_bytes),
         ramp.written_bytes.saturating_add(measured.written_bytes),
     );
-    let busy_ns = ramp.runtime_ns.saturating_add(measured.runtime_ns);
-    let mut durable = None;
-    if spec.workload.writes() && !matches!(trouble, Some(Trouble::Hung { .. } | Trouble::Setup(_))) {
+    let mut sync_ns = None;
+    if spec.workload.writes() && !matches!(trouble, Some(Trouble::Hung { .. } | Trouble::Setup(_) | Trouble::Peer(_))) {
         let start = Instant::now();
         match sync_within(target, spec.hang_after * 4) {
-            Ok(()) => {
-                let seconds = busy_ns as f64 / 1e9 + start.elapsed().as_secs_f64();
-                durable = Some(written_bytes as f64 / seconds.max(1e-9));
-            }
+            Ok(()) => sync_ns = u64::try_from(start.elapsed().as_nanos()).ok(),
             Err(problem) => trouble = trouble.or(Some(problem)),
         }
     }
@@ -104,17 +101,20 @@ fn go(
     // No more can be in flight than were let in; latencies that say so contradict the rate.
     let depth = (jobs * u64::from(if synced { 1 } else { spec.workload.queue_depth })) as f64;
     let in_flight = if runtime_ns > 0 { (histogram.sum_ns() as f64 / runtime_ns as f64).min(depth) } else { 0.0 };
+    let bytes = measured.read_bytes.saturating_add(measured.written_bytes);
+    let window = Window { bytes_per_second, bytes, window_ns: runtime_ns as f64 };
+    let all_bytes = read_bytes.saturating_add(written_bytes);
     Ok(RepeatReport {
         window_ns: runtime_ns,
         operations,
-        bytes: measured.read_bytes.saturating_add(measured.written_bytes),
+        bytes,
         iops,
         bytes_per_second,
         histogram,
         in_flight,
         read_bytes,
         written_bytes,
-        durable_bytes_per_second: durable,
+        durable_bytes_per_second: sync_ns.and_then(|ns| window.durable(written_bytes, all_bytes, ns)),
         samples: watched.samples,
         first_done_ns: watched.elapsed_ns,
         last_done_ns: watched.elapsed_ns,

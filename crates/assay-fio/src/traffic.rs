@@ -82,3 +82,36 @@ fn read(file: &str) -> Option<u64> {
 fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_begin_with_the_first_block_and_count_blocks() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("io");
+        let moved = |read: u64, written: u64| {
+            std::fs::write(&file, format!("rchar: 7\nread_bytes: {read}\nwrite_bytes: {written}\n")).unwrap();
+        };
+        let hour = Duration::from_secs(3600);
+        let mut traffic = Traffic { file: file.display().to_string(), ..Traffic::new(u32::MAX, 4096, hour) };
+        let mut seen = Vec::new();
+        let mut tick = |traffic: &mut Traffic| {
+            let _ = traffic.tick(&mut |sample| {
+                seen.push((sample.operations, sample.bytes));
+                ControlFlow::Continue(())
+            });
+            seen.len()
+        };
+        moved(1000, 0);
+        assert_eq!((tick(&mut traffic), traffic.begun), (0, false), "its own program");
+        moved(1000, 4096);
+        assert_eq!((tick(&mut traffic), traffic.begun), (0, true));
+        traffic.every = Duration::ZERO;
+        moved(1000 + 6 * 4096, 5 * 4096);
+        assert_eq!(tick(&mut traffic), 1);
+        assert_eq!(seen, [(10, 40_960)]);
+        assert_eq!(traffic.finish().len(), 1);
+    }
+}

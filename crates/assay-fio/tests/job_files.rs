@@ -5,7 +5,7 @@ use std::time::Duration;
 use assay_core::suite::Suite;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync};
-use assay_fio::{job_file, read_job_file};
+use assay_fio::{Place, job_file, read_job_file};
 use proptest::prelude::*;
 
 fn suite(name: &str) -> Suite {
@@ -31,6 +31,14 @@ fn jobs_mixes_syncs_and_odd_regions_come_back_too() {
         [[workload]]\nname = \"c\"\nop = \"read\"\npattern = \"random\"\nblock = \"512\"\ndirect = false\n";
     let suite = Suite::parse(text, "odd.toml").unwrap();
     assert_eq!(read_job_file(&job_file(&suite), "x.fio").unwrap().suite, suite);
+}
+
+/// fio's default, psync, has one operation in flight whatever its iodepth says.
+#[test]
+fn an_engine_that_is_not_named_keeps_no_queue() {
+    let text = |engine| format!("[a]\nrw=randread\nbs=4k\nsize=64m\niodepth=16\nruntime=2\ntime_based\n{engine}");
+    let depth = |engine| read_job_file(&text(engine), "x.fio").unwrap().suite.workloads[0].queue_depth;
+    assert_eq!((depth(""), depth("ioengine=psync\n"), depth("ioengine=io_uring\n")), (1, 1, 16));
 }
 
 const FOREIGN: &str = "\
@@ -74,9 +82,39 @@ fn a_foreign_file_becomes_a_suite_with_notes() {
     assert_eq!((commit.queue_depth, commit.sync, commit.block), (1, Sync::Fsync, Bytes(8192)));
     assert!(suite.max_write.0 >= 4 * suite.span.0, "the test area fits");
     let notes = read.notes.join("\n");
-    for words in ["filename is not used", "iodepth=16 is 1", "norandommap", "--max-write"] {
+    for words in ["file of filename= is not touched", "iodepth=16 is 1", "norandommap", "--max-write"] {
         assert!(notes.contains(words), "{words}: {notes}");
     }
+}
+
+#[test]
+fn a_job_file_says_where_it_is_run() {
+    let place = |global: &str, job: &str| {
+        let text = format!("[global]\nsize=64m\nrw=read\n{global}\n[a]\n{job}\n[b]\nstonewall\n{job}\n");
+        read_job_file(&text, "x.fio").map(|read| read.place)
+    };
+    let directory = |path: &str| Ok(Some(Place::Directory(path.into())));
+    assert_eq!(read_job_file(FOREIGN, "x.fio").unwrap().place, Some(Place::Directory("/mnt/card".into())));
+    assert_eq!(place("directory=/mnt/card", ""), directory("/mnt/card"));
+    assert_eq!(place("", "directory=/mnt/card\nfilename=sub/test"), directory("/mnt/card/sub"));
+    assert_eq!(place("filename=deep/er/test", ""), directory("deep/er"));
+    assert_eq!(place("filename=/dev/sdx", ""), Ok(Some(Place::Device("/dev/sdx".into()))));
+    assert_eq!(place("", ""), Ok(None));
+    assert_eq!(place("filename=test", ""), Ok(None), "a file in the current directory");
+    let refused = |global: &str, job: &str, line: usize, words: &str| {
+        let error = place(global, job).unwrap_err();
+        assert!(error.message.contains(words) && error.line == line, "{error}");
+    };
+    refused("directory=/a:/b", "", 4, "several places");
+    refused("filename=/a/x:/b/x", "", 4, "several places");
+    refused("filename=-", "", 4, "standard input");
+    refused("directory=${HOME}", "", 4, "write it out");
+    refused("directory=/a", "filename=/b/x", 6, "is a whole path");
+    let two = "[a]\nsize=1m\ndirectory=/a\n[b]\nstonewall\nsize=1m\ndirectory=/b\n";
+    let error = read_job_file(two, "x.fio").unwrap_err();
+    assert!(error.message.contains("a run measures one medium") && error.line == 7, "{error}");
+    let one = "[a]\nsize=1m\nfilename=/dev/sdx\n[b]\nstonewall\nsize=1m\n";
+    assert_eq!(read_job_file(one, "x.fio").unwrap_err().line, 4, "the current directory is another place");
 }
 
 #[test]
