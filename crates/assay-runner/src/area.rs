@@ -15,7 +15,7 @@ use assay_engine::{DirectSupport, Target, direct_support_of};
 use rustix::fs::OFlags;
 
 use crate::error::RunError;
-use crate::patience::within;
+use crate::patience::{NoAnswer, no_thread, within};
 use crate::scratch::Scratch;
 
 /// Less than this is no test.
@@ -96,7 +96,7 @@ impl Area {
     pub(crate) fn reserve(&self, bytes: u64, limit: Duration) {
         if self.scratch_path().is_some() {
             let target = Arc::clone(&self.target);
-            within(limit, move || {
+            let _ = within(limit, move || {
                 let _ = rustix::fs::fallocate(target.file(), rustix::fs::FallocateFlags::empty(), 0, bytes);
             });
         }
@@ -106,7 +106,7 @@ impl Area {
     pub(crate) fn trim(&self, bytes: u64, limit: Duration) {
         if self.scratch_path().is_some() {
             let target = Arc::clone(&self.target);
-            within(limit, move || {
+            let _ = within(limit, move || {
                 let _ = rustix::fs::ftruncate(target.file(), bytes);
             });
         }
@@ -125,6 +125,7 @@ impl Area {
     /// Removes the test file; says why, where it could not within `limit`. The device, if it was
     /// one, keeps what was written.
     pub(crate) fn clean_up(self, limit: Duration) -> Result<(), String> {
+        let scratch = self.scratch_path().map(Path::to_owned);
         let Self { target, place, .. } = self;
         let removed = within(limit, move || {
             drop(target);
@@ -134,8 +135,11 @@ impl Area {
             }
         });
         match removed {
-            Some(result) => result.map_err(|error| error.to_string()),
-            None => Err(format!("no answer within {}", assay_core::units::span(limit))),
+            Ok(result) => result.map_err(|error| error.to_string()),
+            Err(NoAnswer::Late) => Err(format!("no answer within {}", assay_core::units::span(limit))),
+            // What was to be done was dropped here, and the directory of the run removes itself then.
+            Err(NoAnswer::NoThread(_)) if scratch.is_none_or(|path| path.symlink_metadata().is_err()) => Ok(()),
+            Err(NoAnswer::NoThread(error)) => Err(no_thread(&error)),
         }
     }
 }
@@ -161,8 +165,7 @@ pub(crate) fn room(directory: &Directory) -> Result<u64, RunError> {
     let stat = directory.space()?;
     let block = stat.f_frsize.max(1);
     let (free, all) = (stat.f_bavail.saturating_mul(block), stat.f_blocks.saturating_mul(block));
-    let spare = (all / 100).clamp(LEAST_SPARE.min(all / 8), 1 << 30);
-    let usable = free.saturating_sub(spare);
+    let (usable, spare) = shares(free, all);
     if usable < LEAST_AREA {
         return Err(RunError::NoSpace {
             path: harmless(&directory.path().to_string_lossy()),
@@ -171,6 +174,13 @@ pub(crate) fn room(directory: &Directory) -> Result<u64, RunError> {
         });
     }
     Ok(usable)
+}
+
+/// What a test may use of the `free` bytes of a file system of `all` bytes, and what it leaves.
+fn shares(free: u64, all: u64) -> (u64, u64) {
+    let spare = (all / 100).clamp(LEAST_SPARE.min(all / 8), 1 << 30);
+    let usable = free.saturating_sub(spare);
+    (usable, spare)
 }
 
 /// Largest multiple of a round number that fits: MiB, else 64 KiB, else 4 KiB.
@@ -188,5 +198,23 @@ mod tests {
         assert_eq!(rounded(5 * MIB + 7), 5 * MIB);
         assert_eq!(rounded(9000), 8192);
         assert_eq!(rounded(100), 0);
+    }
+
+    #[test]
+    fn a_hundredth_of_the_file_system_stays_free() {
+        const GIB: u64 = 1 << 30;
+        for (free, all, spare) in [
+            (50 * GIB, 50 * GIB, GIB / 2),
+            (900 * GIB, 1000 * GIB, GIB),
+            (100 * MIB, 400 * MIB, 8 * MIB),
+            (10 * MIB, 16 * MIB, 2 * MIB),
+        ] {
+            assert_eq!(shares(free, all), (free - spare, spare), "{free} of {all}");
+        }
+        assert_eq!(shares(3 * MIB, 400 * MIB), (0, 8 * MIB), "less is free than has to stay free");
+        let dir = tempfile::tempdir().unwrap();
+        let directory = Directory::open(dir.path()).unwrap();
+        let stat = directory.space().unwrap();
+        assert!(room(&directory).unwrap() < stat.f_bfree * stat.f_frsize);
     }
 }

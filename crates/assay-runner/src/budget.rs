@@ -18,6 +18,17 @@ const RAMP_SHARE: f64 = 0.15;
 /// A repeat shorter than this says nothing.
 const LEAST_REPEAT: Duration = Duration::from_millis(100);
 
+/// Least slot of time that makes such a repeat, its warm-up included: 100 ms / (1 - 15 %), rounded up.
+const LEAST_SLOT: Duration = Duration::from_millis(118);
+/// What is planned for it, with what is done before and after a repeat.
+pub(crate) const PLANNED_SLOT: Duration = Duration::from_millis(150);
+
+/// The least time budget in which so many repeats can be made one after the other, in whole seconds.
+pub(crate) fn least_budget(repeats: u32) -> Duration {
+    let seconds = PLANNED_SLOT.as_secs_f64() * f64::from(repeats) / (1.0 - LAYOUT_SHARE - RESERVE_SHARE);
+    Duration::from_secs(seconds.ceil() as u64)
+}
+
 /// Time and bytes of one run.
 #[derive(Debug, Clone)]
 pub(crate) struct Budget {
@@ -78,9 +89,18 @@ impl Budget {
         self.time.mul_f64(1.0 - RESERVE_SHARE).saturating_sub(self.control.elapsed(&self.start))
     }
 
-    /// Time for one of `repeats_left` equal repeats.
+    /// How many rounds the time left allows, where each workload has made so many repeats of the `most` that are
+    /// planned; a repeat takes `least` or longer. One at least: whoever has too little time left makes the first.
+    pub(crate) fn rounds(&self, done: &[u32], most: u32, least: Duration) -> u32 {
+        let missing = |rounds: u32| done.iter().map(|done| rounds.saturating_sub(*done)).sum::<u32>();
+        let left = self.left();
+        (1..=most).rev().find(|rounds| least.saturating_mul(missing(*rounds)) <= left).unwrap_or(1)
+    }
+
+    /// Time for one of `repeats_left` equal repeats; as long as there is time, enough for a repeat.
     pub(crate) fn slot(&self, repeats_left: u32) -> Duration {
-        self.left() / repeats_left.max(1)
+        let left = self.left();
+        (left / repeats_left.max(1)).max(LEAST_SLOT.min(left))
     }
 
     /// The share of the next repeat: its slot of time, and its weight of the bytes left.
@@ -181,6 +201,22 @@ mod tests {
         let before = budget.left();
         control.beat(Duration::from_secs(60));
         assert!(budget.left() >= before, "{:?}", budget.left());
+    }
+
+    /// Seven workloads of three repeats in 2 s: one round is made whole, and none is skipped for the last ones.
+    #[test]
+    fn short_budgets_have_fewer_rounds_and_every_workload_in_each() {
+        let budget = |seconds| Budget::new(Duration::from_secs(seconds), GIB);
+        assert_eq!(budget(2).rounds(&[0; 7], 3, PLANNED_SLOT), 1);
+        assert_eq!(budget(3).rounds(&[0; 7], 3, PLANNED_SLOT), 2);
+        assert_eq!(budget(90).rounds(&[0; 7], 3, PLANNED_SLOT), 3);
+        assert_eq!(budget(1).rounds(&[0; 7], 3, PLANNED_SLOT), 1);
+        assert_eq!(budget(1).rounds(&[2, 2, 2, 2, 2, 1, 1], 3, PLANNED_SLOT), 2, "what was done is not made again");
+        assert_eq!(least_budget(7), Duration::from_secs(2));
+        assert_eq!(least_budget(1), Duration::from_secs(1));
+        let slot = budget(1).slot(21);
+        let least = budget(1).share(&workload(Op::Read, Pattern::Random), slot, 1);
+        assert!(least.is_some_and(|share| share.duration >= LEAST_REPEAT));
     }
 
     #[test]

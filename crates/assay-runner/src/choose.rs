@@ -118,3 +118,30 @@ impl Engines {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use assay_core::workload::Sync;
+    use assay_engine::Capabilities;
+
+    use super::*;
+
+    #[test]
+    fn several_operations_in_flight_need_io_uring_and_one_does_not() {
+        let engines = |wish, uring: &Availability| Engines { wish, uring: uring.clone(), fio: None };
+        let workload = |queue_depth, sync| {
+            let some = crate::evidence::measurement(&[]).workload;
+            Workload { queue_depth, sync, ..some }
+        };
+        let (works, fails) = (Availability::Yes(Capabilities::default()), Availability::No("old kernel".to_owned()));
+        let auto =
+            |uring, queue_depth, sync| engines(EngineWish::Auto, uring).for_workload(&workload(queue_depth, sync));
+        assert_eq!(auto(&works, 1, Sync::End), EngineKind::Sync);
+        assert_eq!(auto(&works, 2, Sync::End), EngineKind::Uring);
+        assert_eq!(auto(&fails, 32, Sync::End), EngineKind::Sync);
+        assert_eq!(auto(&works, 32, Sync::Fdatasync), EngineKind::Sync, "a sync after every write");
+        let only = engines(EngineWish::Only(EngineKind::Uring), &works);
+        assert_eq!(only.for_workload(&workload(1, Sync::End)), EngineKind::Uring);
+        assert_eq!(only.for_workload(&workload(1, Sync::Fsync)), EngineKind::Sync);
+    }
+}

@@ -82,7 +82,7 @@ fn trouble(report: &RepeatReport) -> Option<String> {
             format!("{} at offset {offset}", std::io::Error::from_raw_os_error(*errno))
         }
         Trouble::Hung { after } => format!("nothing completed for {}", assay_core::units::span(*after)),
-        Trouble::Setup(words) => words.clone(),
+        Trouble::Setup(words) | Trouble::Peer(words) => words.clone(),
         Trouble::Sync { errno } => format!("sync: {}", std::io::Error::from_raw_os_error(*errno)),
     })
 }

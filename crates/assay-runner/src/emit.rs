@@ -54,3 +54,21 @@ impl<'a> Emitter<'a> {
         self.observer.checkpoint(record, scratch);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::Listener;
+
+    /// The clock of a run that goes on is that of the run, not of the process.
+    #[test]
+    fn what_a_run_lasted_before_it_was_cut_short_counts() {
+        let before = Duration::from_secs(3600);
+        let mut listener = Listener::default();
+        let mut emitter = Emitter::new(&mut listener, before);
+        std::thread::sleep(Duration::from_millis(1));
+        emitter.phase("measure");
+        let elapsed = Duration::from_nanos(listener.events[0].elapsed_ns);
+        assert!(elapsed > before && elapsed < before + Duration::from_secs(600), "{elapsed:?}");
+    }
+}

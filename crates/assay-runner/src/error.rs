@@ -6,6 +6,8 @@ use assay_core::exit::Exit;
 use assay_device::DeviceError;
 use assay_device::owned::OwnedError;
 
+use crate::patience::no_thread;
+
 /// Why a run could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -50,6 +52,18 @@ pub enum RunError {
         /// What is needed.
         needed: String,
     },
+    /// Too little time for a repeat of each workload.
+    #[error(
+        "a budget of {budget} is too short for {repeats} repeats, one of each workload; --budget {least} is the least"
+    )]
+    Budget {
+        /// What was allowed.
+        budget: String,
+        /// Repeats that have to fit.
+        repeats: u32,
+        /// What would do.
+        least: String,
+    },
     /// The buffers of a workload do not fit into memory.
     #[error(
         "workload `{workload}` needs {needed} of memory for its buffers, and {available} are available; lower its jobs, queue_depth or block"
@@ -92,7 +106,7 @@ pub enum RunError {
         /// Why not.
         reason: String,
     },
-    /// A run cannot be gone on with.
+    /// A run cannot be resumed.
     #[error("run {id} cannot be resumed: {reason}; start a new one without --resume")]
     NotResumable {
         /// Identity of its record.
@@ -106,6 +120,9 @@ pub enum RunError {
     /// Something that is not assay's has the name of what it makes, or the system refuses it.
     #[error(transparent)]
     Owned(OwnedError),
+    /// The system makes no more threads.
+    #[error("{}; end other programs, or raise the limits of processes and memory (ulimit -u, ulimit -v)", no_thread(.0))]
+    NoThread(std::io::Error),
     /// The system refused something else.
     #[error("{path}: {source}")]
     Io {
@@ -141,6 +158,7 @@ impl RunError {
             | Self::NotADevice(_)
             | Self::NotResumable { .. }
             | Self::WriteLimit { .. }
+            | Self::Budget { .. }
             | Self::Alignment { .. } => Exit::Usage,
             Self::EmptyDevice { .. }
             | Self::Memory { .. }
@@ -150,6 +168,7 @@ impl RunError {
             | Self::Engine { .. }
             | Self::Crosscheck(_)
             | Self::Owned(_)
+            | Self::NoThread(_)
             | Self::Io { .. } => Exit::Environment,
         }
     }
@@ -163,5 +182,24 @@ impl From<OwnedError> for RunError {
             }
             other => Self::Owned(other),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn only_a_missing_permission_is_called_one() {
+        let of = |kind| RunError::from(OwnedError::io(Path::new("/mnt/card"), kind));
+        let refused = of(ErrorKind::PermissionDenied);
+        assert_eq!(
+            refused.to_string(),
+            "no permission to write in /mnt/card; run as its owner, or name another directory"
+        );
+        assert!(matches!(refused, RunError::Permission(_)));
+        assert!(matches!(of(ErrorKind::NotFound), RunError::Owned(OwnedError::Io { .. })));
     }
 }

@@ -83,3 +83,42 @@ impl Journal {
         record.settings = settings;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::samples::{Listener, record};
+
+    #[test]
+    fn a_long_repeat_is_saved_every_ten_seconds() {
+        const SECOND: u64 = 1_000_000_000;
+        let mut record = record(vec![crate::evidence::measurement(&[])]);
+        record.settings.written_bytes = 7;
+        let before = record.clone();
+        let mut listener = Listener::default();
+        let mut emitter = Emitter::new(&mut listener, Duration::ZERO);
+        let mut journal = Journal::new("now", 5 * SECOND);
+        for second in 1..=35 {
+            let live = LiveSample {
+                t_ns: second * SECOND,
+                interval_ns: SECOND,
+                operations: 100,
+                bytes: 409_600,
+                p50_ns: None,
+                p99_ns: None,
+            };
+            journal.sample(&live, 0, &mut record, None, &mut emitter);
+        }
+        assert_eq!(record, before, "the repeat under way is only lent");
+        let saved: Vec<_> = listener.saved.iter().map(|saved| (&saved.measurements[0].repeats[0], saved)).collect();
+        let seconds: Vec<u64> = saved.iter().map(|(repeat, _)| repeat.elapsed_ns / SECOND).collect();
+        assert_eq!(seconds, [10, 20, 30]);
+        let (repeat, saved) = saved[1];
+        assert_eq!((repeat.operations, repeat.samples.len(), repeat.samples[0].t_ns), (2000, 20, 6 * SECOND));
+        assert_eq!((repeat.iops, repeat.bytes_per_second), (100.0, 409_600.0));
+        assert_eq!(repeat.outcome, Outcome::Running);
+        assert_eq!(saved.settings.written_bytes, 7 + 20 * 409_600);
+    }
+}

@@ -10,7 +10,7 @@ use assay_core::outcome::Failure;
 use assay_core::units::span;
 use assay_engine::{AlignedBuffer, Control, Patience, Target, fill_unique};
 
-use crate::patience::{HUNG_ALREADY, SLOW};
+use crate::patience::{HUNG_ALREADY, SLOW, no_thread};
 
 /// First chunk: small enough that a medium of 20 KB/s is found out within a second.
 const FIRST_CHUNK: usize = 16 << 10;
@@ -61,7 +61,7 @@ pub(crate) fn write_out_watched(
     }
     let (sender, said) = channel();
     let (its_target, its_control) = (Arc::clone(target), control.clone());
-    std::thread::Builder::new().spawn(move || {
+    let begun = std::thread::Builder::new().spawn(move || {
         let tell = sender.clone();
         let out = write_out(&its_target, want, seed, limit, &its_control, &mut |done, rate| {
             let _ = tell.send(Said::Progress(done, rate));
@@ -69,7 +69,8 @@ pub(crate) fn write_out_watched(
         // Open no longer than its user: the file is removed when all is told.
         drop(its_target);
         let _ = sender.send(Said::Over(out));
-    })?;
+    });
+    begun.map_err(|error| std::io::Error::new(error.kind(), no_thread(&error)))?;
     let (start, mut bytes) = (control.now(), 0);
     let limit = hang_after * SLOW;
     let mut patience = Patience::new(limit);

@@ -23,6 +23,8 @@ mod proof;
 mod pursuit;
 mod resume;
 mod run;
+#[cfg(test)]
+mod samples;
 mod scratch;
 mod sensors;
 mod soak;

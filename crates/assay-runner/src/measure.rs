@@ -15,7 +15,7 @@ use assay_device::ProofMeter;
 use assay_engine::{Control, EngineKind, NullCost, RepeatReport, RepeatSpec, Target, Trouble};
 
 use crate::area::Area;
-use crate::budget::{Budget, Share, weight};
+use crate::budget::{Budget, PLANNED_SLOT, Share, weight};
 use crate::choose::Engines;
 use crate::crosscheck;
 use crate::emit::{Emitter, wall_clock};
@@ -23,7 +23,7 @@ use crate::evidence::{Witness, efficiency, judge_shape, keep};
 use crate::journal::Journal;
 use crate::judge::judge;
 use crate::pace::Pace;
-use crate::patience::{SLOW, SYNC, within};
+use crate::patience::{NoAnswer, SLOW, SYNC, no_thread, within};
 use crate::proof::{self, Proof};
 use crate::pursuit::{self, Pursuit};
 use crate::resume::{as_before, lasted_ns};
@@ -103,16 +103,19 @@ pub(crate) fn measure(
         })
         .collect();
 
-    let total = bench.repeats * u32::try_from(entries.len()).unwrap_or(u32::MAX);
+    let rounds = rounds(bench, budget, &done);
     let order: Vec<(usize, u32)> = [false, true]
         .into_iter()
         .flat_map(|writes| {
             let group: Vec<usize> =
                 entries.iter().filter(|e| (e.asked.op != Op::Read) == writes).map(|e| e.index).collect();
-            (0..bench.repeats).flat_map(move |round| group.clone().into_iter().map(move |index| (index, round)))
+            (0..rounds).flat_map(move |round| group.clone().into_iter().map(move |index| (index, round)))
         })
         .filter(|&(index, round)| round >= done[index])
         .collect();
+    // The count goes on where an interrupted run ended.
+    let before: u32 = done.iter().map(|done| (*done).min(rounds)).sum();
+    let total = before + u32::try_from(order.len()).unwrap_or(u32::MAX);
 
     let usual = budget.slot(pursuit::LEAST_REPEATS * u32::try_from(entries.len()).unwrap_or(u32::MAX));
     let (mut done, mut tries) = (0, 0);
@@ -131,7 +134,7 @@ pub(crate) fn measure(
             done += 1;
             continue;
         };
-        let turn = Turn { round, done: done as u32, total, slot, weights };
+        let turn = Turn { round, done: before + done as u32, total, slot, weights };
         let entry = &mut entries[index];
         match one(bench, entry, turn, record, budget, pace, emitter) {
             Next::Again if tries < MOST_AGAIN => tries += 1,
@@ -156,6 +159,16 @@ pub(crate) fn measure(
     }
     // A workload without a single repeat has nothing to say except why.
     emitter.checkpoint(record, bench.area.scratch_path());
+}
+
+/// How many rounds are made: as many as were asked for, or fewer where a repeat of each would be too short. Whoever
+/// measures until it is known decides that by itself.
+fn rounds(bench: &Bench<'_>, budget: &Budget, done: &[u32]) -> u32 {
+    let sides = if bench.crosscheck { 2 } else { 1 };
+    match bench.confidence {
+        None => budget.rounds(done, bench.repeats, PLANNED_SLOT * sides),
+        Some(_) => bench.repeats,
+    }
 }
 
 /// Time for the first of the repeats to come, and the weights of all of them in the write budget; `None` where
@@ -260,12 +273,9 @@ fn one(
         total: turn.total,
         left_ns: nanos(budget.left()),
     });
-    if !direct {
-        let target = Arc::clone(&target);
-        within(bench.hang_after * SYNC, move || {
-            let _ = target.sync();
-            let _ = target.drop_cache();
-        });
+    if !direct && let Err(error) = forget_cached(&target, bench.hang_after) {
+        record.outcome = failed(Failure::Host, no_thread(&error), &fitted.name, budget, emitter);
+        return Next::End;
     }
     let spec = RepeatSpec {
         workload: workload.clone(),
@@ -483,7 +493,8 @@ fn outcome_of(
         Some(Trouble::Hung { after }) => {
             (Failure::Hung, format!("nothing completed for {}", assay_core::units::span(*after)))
         }
-        Some(Trouble::Setup(message)) => (Failure::Other, message.clone()),
+        Some(Trouble::Setup(message)) => (Failure::Host, message.clone()),
+        Some(Trouble::Peer(message)) => (Failure::Other, message.clone()),
     };
     failed(failure, detail, &workload.name, budget, emitter)
 }
@@ -495,6 +506,22 @@ fn failed(failure: Failure, detail: String, workload: &str, budget: &Budget, emi
         workload: Some(workload.to_owned()),
         elapsed_ns: emitter.elapsed_ns(),
         written_bytes: budget.written(),
+    }
+}
+
+/// Empties the page cache of what was written and read before. Where that takes too long the repeat finds out.
+///
+/// # Errors
+/// Where there is no thread for it: figures out of the cache would be none of the medium.
+fn forget_cached(target: &Arc<Target>, hang_after: Duration) -> std::io::Result<()> {
+    let target = Arc::clone(target);
+    let forgotten = within(hang_after * SYNC, move || {
+        let _ = target.sync();
+        let _ = target.drop_cache();
+    });
+    match forgotten {
+        Err(NoAnswer::NoThread(error)) => Err(error),
+        Ok(()) | Err(NoAnswer::Late) => Ok(()),
     }
 }
 

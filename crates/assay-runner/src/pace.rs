@@ -190,6 +190,21 @@ mod tests {
     }
 
     #[test]
+    fn a_first_look_reads_within_the_area() {
+        let mut file = tempfile::tempfile().unwrap();
+        std::io::Write::write_all(&mut file, &[7; 1 << 18]).unwrap();
+        let target = Target::from_file(file, false);
+        for seed in [0, 1, 0x1234_5678_9abc_def1] {
+            let mut pace = Pace::default();
+            pace.look_at_reads(&target, 1 << 18, seed);
+            for (pattern, block) in [(Pattern::Random, 4096), (Pattern::Sequential, 64 << 10)] {
+                let seconds = pace.expected(&workload(Op::Read, pattern, block, 1));
+                assert!(seconds.is_some_and(|seconds| seconds < 1.0), "{seed} {pattern:?}: {seconds:?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_block_larger_than_the_span_shrinks() {
         let fitted = Pace::default().fit(&workload(Op::Read, Pattern::Sequential, 1 << 20, 8), SLOT, 300_000, 4096);
         assert_eq!(fitted.block, Bytes(1 << 18));

@@ -3,6 +3,7 @@
 //! A system call that waits for a hung medium cannot be broken off, not even by SIGKILL. So what
 //! may wait so is done by a thread that owns all it uses and can be left behind.
 
+use std::io;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -22,13 +23,34 @@ pub(crate) const AFTER_STOP: Duration = Duration::from_secs(10);
 /// What the kernel knows without asking the medium takes no longer than this.
 pub(crate) const KNOWN: Duration = Duration::from_secs(2);
 
-/// What `work` came to, or `None` where it took longer than `limit`; it then goes on alone.
-pub(crate) fn within<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) enum NoAnswer {
+    /// It takes longer than the limit, and goes on alone.
+    Late,
+    /// Nobody was asked: the system made no thread.
+    NoThread(io::Error),
+}
+
+/// What `work` came to.
+///
+/// # Errors
+/// Where it took longer than `limit`, or there is no thread to do it; `work` was dropped then.
+pub(crate) fn within<T: Send + 'static>(
+    limit: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, NoAnswer> {
     let (sender, answer) = channel();
-    std::thread::spawn(move || {
+    let begun = std::thread::Builder::new().spawn(move || {
         let _ = sender.send(work());
     });
-    answer_within(&answer, limit)
+    begun.map_err(NoAnswer::NoThread)?;
+    answer_within(&answer, limit).ok_or(NoAnswer::Late)
+}
+
+/// That the system made no thread, in words.
+pub(crate) fn no_thread(error: &io::Error) -> String {
+    format!("no thread could be made: {error}")
 }
 
 #[cfg(test)]
@@ -40,9 +62,9 @@ mod tests {
     fn what_takes_too_long_is_left_behind() {
         let (hold, held) = channel::<()>();
         let start = Instant::now();
-        assert_eq!(within(Duration::from_millis(50), move || held.recv().is_ok()), None);
+        assert!(matches!(within(Duration::from_millis(50), move || held.recv().is_ok()), Err(NoAnswer::Late)));
         assert!(start.elapsed() < Duration::from_secs(20));
         drop(hold);
-        assert_eq!(within(Duration::from_secs(60), || 7), Some(7));
+        assert!(matches!(within(Duration::from_secs(60), || 7), Ok(7)));
     }
 }

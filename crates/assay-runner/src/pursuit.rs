@@ -168,6 +168,35 @@ mod tests {
     }
 
     #[test]
+    fn a_measurement_says_that_it_was_unsteady_or_fell_short_of_the_wish() {
+        let of = |statuses: &[SteadyStatus], last: Outcome| {
+            let rates = [100.0, 140.0, 101.0, 99.0];
+            let mut m = crate::evidence::measurement(&rates.each_ref().map(std::slice::from_ref)[..statuses.len()]);
+            for (repeat, status) in m.repeats.iter_mut().zip(statuses) {
+                repeat.steady =
+                    Some(Steady { status: *status, half_width: None, drift: None, lag1: None, truncated_ns: 0 });
+            }
+            m.repeats.last_mut().unwrap().outcome = last;
+            crate::summary::estimate(&mut m);
+            conclude(&mut m, 0.05);
+            m.warnings
+                .iter()
+                .map(|w| match w.finding {
+                    Finding::Unsteady { repeats, of } => ("unsteady", repeats, of),
+                    Finding::NotReached { repeats, .. } => ("not reached", 0, repeats),
+                    ref other => panic!("{other:?}"),
+                })
+                .collect::<Vec<_>>()
+        };
+        use SteadyStatus::{Steady as Even, Unsteady};
+        assert_eq!(of(&[Even, Even, Unsteady], Outcome::Completed), [("not reached", 0, 3)]);
+        let twice = [Even, Unsteady, Even, Unsteady];
+        assert_eq!(of(&twice, Outcome::Completed), [("unsteady", 2, 4), ("not reached", 0, 4)]);
+        assert_eq!(of(&twice, Outcome::Running), [("not reached", 0, 3)], "one was cut short");
+        assert_eq!(of(&[Unsteady], Outcome::Running), [], "none was completed");
+    }
+
+    #[test]
     fn extra_repeats_take_only_time_that_nobody_needs() {
         let text = "name = \"x\"\nversion = 1\npurpose = \"p\"\nbudget = \"10s\"\nmax_write = \"1GiB\"\nrepeats = 3\nspan = \"64MiB\"\n[[workload]]\nname = \"r\"\nop = \"read\"\npattern = \"random\"\nblock = \"4k\"\n[[workload]]\nname = \"w\"\nop = \"write\"\npattern = \"random\"\nblock = \"4k\"\n";
         let suite = Suite::parse(text, "x").unwrap();

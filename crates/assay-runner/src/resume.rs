@@ -24,15 +24,15 @@ pub struct Resumption {
 }
 
 impl Resumption {
-    /// Looks whether the run of this record can be gone on with: it was interrupted or killed, and
-    /// it says by which suite it ran. A medium that failed is a result, which stays.
+    /// Looks whether the run of this record can be gone on with: it was interrupted or killed, or the host
+    /// could not go on, and it says by which suite it ran. A medium that failed is a result, which stays.
     ///
     /// # Errors
     /// [`RunError::NotResumable`] with the reason.
     pub fn of(record: Record) -> Result<Self, RunError> {
         let refuse = |reason: &str| Err(RunError::NotResumable { id: harmless(&record.id), reason: reason.to_owned() });
         match &record.outcome {
-            Outcome::Failed { failure: Failure::Interrupted | Failure::Abandoned, .. } => {}
+            Outcome::Failed { failure: Failure::Interrupted | Failure::Abandoned | Failure::Host, .. } => {}
             Outcome::Completed => return refuse("it was completed"),
             Outcome::Running => return refuse("it is still under way"),
             Outcome::Failed { .. } => return refuse("the medium failed, and that is its result"),
@@ -71,14 +71,26 @@ impl Resumption {
         Suite {
             budget: left.max(Duration::from_secs(1)),
             max_write: Bytes(bytes + layout.map_or(0, |l| l.bytes)),
-            span: if self.measured() { Bytes(settings.span_bytes) } else { self.suite.span },
+            span: self.area_bytes().map_or(self.suite.span, Bytes),
             ..self.suite.clone()
         }
     }
 
-    /// Whether it came as far as a repeat.
-    fn measured(&self) -> bool {
-        self.record.measurements.iter().any(|m| !m.repeats.is_empty())
+    /// Bytes of the test area, where it came as far as a repeat: all repeats of an estimate are made on an area of
+    /// one size, because a larger one is slower where a medium looks addresses up in a small cache.
+    pub(crate) fn area_bytes(&self) -> Option<u64> {
+        let measured = self.record.measurements.iter().any(|m| !m.repeats.is_empty());
+        measured.then_some(self.record.settings.span_bytes)
+    }
+
+    /// Refuses an area of another size.
+    pub(crate) fn refuse_smaller(&self, available: u64) -> Result<(), RunError> {
+        let Some(area) = self.area_bytes().filter(|area| *area > available) else { return Ok(()) };
+        let (area, there) = (Bytes(area), Bytes(available));
+        Err(RunError::NotResumable {
+            id: harmless(&self.record.id),
+            reason: format!("its test area had {area}, and there is room for {there}; free some space"),
+        })
     }
 
     /// Whether `now`, at `path`, is the medium that was measured.
@@ -202,6 +214,28 @@ mod tests {
             assert_eq!(answer.is_ok(), resumes, "{what}: {answer:?}");
             assert_eq!(refuse_another(&then, &now, true), Ok(()), "{what}");
         }
+    }
+
+    #[test]
+    fn what_was_under_way_was_cut_short_and_what_was_completed_stays() {
+        let mut cut = crate::samples::record(vec![crate::evidence::measurement(&[&[100.0], &[101.0]])]);
+        cut.measurements[0].repeats[1].outcome = Outcome::Running;
+        cut.settings.suite_text = "name = \"s\"\nversion = 1\npurpose = \"p\"\nbudget = \"9s\"\nmax_write = \"1GiB\"\n\
+             repeats = 2\nspan = \"64MiB\"\n[[workload]]\nname = \"w\"\nop = \"read\"\npattern = \"random\"\n\
+             block = \"4KiB\"\n"
+            .to_owned();
+        cut.outcome = Outcome::Failed {
+            failure: Failure::Abandoned,
+            detail: String::new(),
+            workload: None,
+            elapsed_ns: 1,
+            written_bytes: 2,
+        };
+        let killed = cut.outcome.clone();
+        let resumed = Resumption::of(cut).unwrap().begin();
+        assert_eq!(resumed.outcome, Outcome::Running);
+        let outcomes: Vec<&Outcome> = resumed.measurements[0].repeats.iter().map(|r| &r.outcome).collect();
+        assert_eq!(outcomes, [&Outcome::Completed, &killed]);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use assay_device::{DeviceError, ProofMeter, Sysroot, Target as Seen, available_m
 use assay_engine::{Control, DirectSupport, null_cost};
 
 use crate::area::{Area, LEAST_AREA, room, rounded};
-use crate::budget::Budget;
+use crate::budget::{Budget, least_budget};
 use crate::choose::{EngineWish, Engines};
 use crate::emit::{Emitter, Observer, wall_clock};
 use crate::error::RunError;
@@ -30,7 +30,7 @@ use crate::layout::{Cut, write_out_watched};
 use crate::measure::{Bench, measure, nanos};
 use crate::memory::refuse_too_large;
 use crate::pace::Pace;
-use crate::patience::{AFTER_STOP, HUNG_ALREADY, SLOW, SYNC, within};
+use crate::patience::{AFTER_STOP, HUNG_ALREADY, NoAnswer, SLOW, SYNC, no_thread, within};
 use crate::resume::Resumption;
 use crate::scratch;
 use crate::vitals::Vitals;
@@ -132,6 +132,7 @@ impl Run {
         let mut seen = assay_device::look(&sysroot, &request.path)?;
         let engines = Engines::new(request.engine, request.crosscheck)?;
         let suite_writes = request.suite.writes();
+        refuse_too_short(&request)?;
         refuse_too_large(&request.suite.workloads, available_memory(&sysroot))?;
         let mut early = Vec::new();
         let (mut permit, mut directory) = (None, None);
@@ -164,13 +165,17 @@ impl Run {
         };
         let asked = request.suite.span.0;
         let allowed = Budget::new(request.suite.budget, request.suite.max_write.0).area_bytes(suite_writes);
-        if allowed < LEAST_AREA {
+        if allowed < LEAST_AREA && request.resume.is_none() {
             return Err(RunError::WriteLimit {
                 limit: request.suite.max_write.to_string(),
                 needed: Bytes(LEAST_AREA * if suite_writes { 4 } else { 1 }).to_string(),
             });
         }
-        let area_bytes = asked.min(rounded(available.min(allowed)));
+        let kept = request.resume.as_ref().and_then(|resumption| resumption.area_bytes());
+        if let Some(resumption) = &request.resume {
+            resumption.refuse_smaller(available)?;
+        }
+        let area_bytes = kept.unwrap_or_else(|| asked.min(rounded(available.min(allowed))));
         if area_bytes < asked {
             let reason = if available < allowed { "free space" } else { "the write limit" };
             early.push(Finding::SmallerSpan {
@@ -404,11 +409,15 @@ impl Run {
         let mut tell = |done, rate| {
             emitter.emit(EventKind::Progress { done_bytes: done, total_bytes: total, bytes_per_second: rate });
         };
-        let out = write_out_watched(&area.target, total, seed, budget.layout_time(), hang_after, control, &mut tell);
+        // What was measured before was measured on an area of this size, however long it takes to write it again.
+        let kept = self.request.resume.as_ref().and_then(|resumption| resumption.area_bytes());
+        let limit = if kept.is_some() { Duration::MAX } else { budget.layout_time() };
+        let out = write_out_watched(&area.target, total, seed, limit, hang_after, control, &mut tell);
         let out = match out {
             Ok(out) => out,
             Err(error) => {
-                self.record.outcome = self.failed(Failure::Other, error.to_string(), budget, emitter);
+                let words = format!("writing the test area: {error}");
+                self.record.outcome = self.failed(Failure::Host, words, budget, emitter);
                 return false;
             }
         };
@@ -418,7 +427,7 @@ impl Run {
         if !matches!(out.cut, Some(Cut::Failed { .. } | Cut::Stopped)) {
             area.trim(span, hang_after * SYNC);
         }
-        self.record.settings.span_bytes = span;
+        self.record.settings.span_bytes = kept.unwrap_or(span);
         self.record.settings.layout =
             Some(Layout { bytes: out.bytes, elapsed_ns: u64::try_from(out.elapsed.as_nanos()).unwrap_or(u64::MAX) });
         pace.note_layout(out.bytes_per_second);
@@ -437,7 +446,7 @@ impl Run {
             Some(Cut::Space) => Some("the file system was full".to_owned()),
         };
         if let Some(reason) = reason {
-            if span == 0 {
+            if span == 0 || kept.is_some() {
                 let failure = if reason.contains("full") { Failure::OutOfSpace } else { Failure::Hung };
                 self.record.outcome = self.failed(failure, reason, budget, emitter);
                 return false;
@@ -458,15 +467,19 @@ impl Run {
             looking.look_at_reads(&target, span, seed);
             looking
         });
-        match looked {
-            Some(known) => *pace = known,
-            None => {
-                let words = format!("a first read was not answered for {}", assay_core::units::span(limit));
-                self.record.outcome = self.failed(Failure::Hung, words, budget, emitter);
-                return false;
+        let (failure, words) = match looked {
+            Ok(known) => {
+                *pace = known;
+                return true;
             }
-        }
-        true
+            Err(NoAnswer::Late) => {
+                let words = format!("a first read was not answered for {}", assay_core::units::span(limit));
+                (Failure::Hung, words)
+            }
+            Err(NoAnswer::NoThread(error)) => (Failure::Host, no_thread(&error)),
+        };
+        self.record.outcome = self.failed(failure, words, budget, emitter);
+        false
     }
 
     fn warn(&mut self, finding: Finding, emitter: &mut Emitter<'_>) {
@@ -492,12 +505,27 @@ fn checked(sysroot: &Sysroot, request: &Request) -> Result<RawPermit, RunError> 
     let named = (request.raw == RawMode::Overwrite).then(|| request.path.to_string_lossy().into_owned());
     let (its_sysroot, path) = (sysroot.clone(), request.path.clone());
     let limit = request.hang_after * SLOW;
-    let answer = within(limit, move || check_raw(&its_sysroot, &path, named.as_deref()));
-    Ok(answer.unwrap_or_else(|| {
-        let words = format!("nothing was answered for {}", assay_core::units::span(limit));
-        let path = harmless(&request.path.to_string_lossy());
-        Err(DeviceError::Unreadable { path, source: std::io::Error::other(words) })
-    })?)
+    match within(limit, move || check_raw(&its_sysroot, &path, named.as_deref())) {
+        Ok(permit) => Ok(permit?),
+        Err(NoAnswer::Late) => {
+            let words = format!("nothing was answered for {}", assay_core::units::span(limit));
+            let path = harmless(&request.path.to_string_lossy());
+            Err(DeviceError::Unreadable { path, source: std::io::Error::other(words) }.into())
+        }
+        Err(NoAnswer::NoThread(error)) => Err(RunError::NoThread(error)),
+    }
+}
+
+/// Refuses a budget in which some workloads would have no repeat. What is left of an interrupted run's is not refused.
+fn refuse_too_short(request: &Request) -> Result<(), RunError> {
+    let sides = if request.crosscheck { 2 } else { 1 };
+    let repeats = sides * u32::try_from(request.suite.workloads.len()).unwrap_or(u32::MAX / 2);
+    let least = least_budget(repeats);
+    if request.resume.is_some() || request.suite.budget >= least {
+        return Ok(());
+    }
+    let budget = assay_core::units::span(request.suite.budget);
+    Err(RunError::Budget { budget, repeats, least: format!("{}s", least.as_secs()) })
 }
 
 /// Checks that a directory can be written in, before anything else is tried.

@@ -68,3 +68,29 @@ fn temperatures(sensors: &[Sensor], disks: &[String], start_ns: u64, end_ns: u64
     let readings = sensors.iter().find(of_the_medium).map_or(&[][..], |s| &s.samples);
     readings.iter().filter(inside).map(|t| ((t.0 - start_ns) as f64 / 1e9, t.1)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_medium_is_as_warm_as_its_own_sensor_says_while_the_soak_lasts() {
+        const SECOND: u64 = 1_000_000_000;
+        let series = |name: &str, kind: &str, samples: &[(u64, f64)]| Sensor {
+            name: name.to_owned(),
+            kind: kind.to_owned(),
+            unit: String::new(),
+            source: "hwmon".to_owned(),
+            samples: samples.iter().map(|(second, value)| (second * SECOND, *value)).collect(),
+        };
+        let sensors = [
+            series("cpu", "temperature", &[(101, 80.0)]),
+            series("sda", "power", &[(101, 2.0)]),
+            series("sda", "temperature", &[(99, 30.0), (100, 31.0), (160, 44.5), (200, 50.0), (201, 51.0)]),
+        ];
+        let disks = ["sda".to_owned()];
+        let of = |sensors| temperatures(sensors, &disks, 100 * SECOND, 200 * SECOND);
+        assert_eq!(of(&sensors), [(0.0, 31.0), (60.0, 44.5), (100.0, 50.0)], "seconds since the soak began");
+        assert_eq!(of(&sensors[..2]), [], "the processor is not the medium");
+    }
+}

@@ -61,6 +61,8 @@ mod tests {
         measurements[1].bus_limited = true;
         let left: Vec<_> = (0..4).map(|i| bus_reached(&workloads, i, &measurements)).collect();
         assert_eq!(left, [None, None, None, Some(65536)]);
+        measurements[2].bus_limited = true;
+        assert_eq!(bus_reached(&workloads, 3, &measurements), Some(16384), "the smallest that reached it");
         let mut others = workloads.clone();
         others[3].queue_depth = 32;
         assert_eq!(bus_reached(&others, 3, &measurements), None, "another kind of load");

@@ -62,7 +62,7 @@ impl Vitals {
         }
         if failure == Failure::IoError && write {
             let target = Arc::clone(target);
-            if let Some(words) = within(KNOWN, move || file_system(&target)).flatten() {
+            if let Some(words) = within(KNOWN, move || file_system(&target)).ok().flatten() {
                 return (Failure::ReadOnly, Some(words));
             }
         }

@@ -13,6 +13,7 @@ use assay_engine::LiveSample;
 use crate::budget::Budget;
 use crate::emit::Emitter;
 use crate::measure::nanos;
+use crate::patience::no_thread;
 use crate::sensors::{Command, Machine, Told};
 
 /// Sensors of the medium and the host, and those of the user.
@@ -38,6 +39,13 @@ impl Watch {
             sensors.readings().iter().map(|reading| reading.kind.series(&reading.name, reading.source)).collect();
         let most = sensors.readings().iter().map(|reading| reading.most).collect();
         let machine = (!sensors.is_empty()).then(|| Machine::start(sensors, 0, tell.clone()));
+        let (machine, findings) = match machine.transpose() {
+            Ok(machine) => (machine, Vec::new()),
+            Err(error) => {
+                let sensor = "of the host and the drives".to_owned();
+                (None, vec![Finding::SensorDropped { sensor, reason: no_thread(&error) }])
+            }
+        };
         let mut running = Vec::new();
         for command in commands {
             running.push(Command::start(command.clone(), series.len(), tell.clone()));
@@ -48,7 +56,7 @@ impl Watch {
             most,
             told,
             hottest: Cell::new(None),
-            findings: RefCell::default(),
+            findings: RefCell::new(findings),
             _machine: machine,
             _commands: running,
         }
@@ -158,6 +166,38 @@ mod tests {
         let mut once = full.clone();
         once[3].1 = 0.6e9;
         assert_eq!(of(&[&once]), None, "one reading of twenty");
+    }
+
+    #[test]
+    fn the_hottest_reading_is_told_until_there_is_another() {
+        let (tell, told) = channel();
+        let kinds = [(SensorKind::Temperature, "sda"), (SensorKind::Temperature, "cpu"), (SensorKind::Power, "plug")];
+        let watch = Watch {
+            series: kinds.map(|(kind, name)| kind.series(name, "hwmon")).to_vec(),
+            most: Vec::new(),
+            told,
+            hottest: Cell::new(None),
+            findings: RefCell::default(),
+            _machine: None,
+            _commands: Vec::new(),
+        };
+        let mut listener = crate::samples::Listener::default();
+        let emitter = Emitter::new(&mut listener, std::time::Duration::ZERO);
+        let mut sensors = Vec::new();
+        let mut hottest = |readings: &[(usize, f64)]| {
+            for (series, value) in readings {
+                let at = std::time::Instant::now();
+                tell.send(Told::Value { series: *series, at, value: *value }).unwrap();
+            }
+            watch.collect(&mut sensors, &emitter);
+            watch.hottest.get()
+        };
+        assert_eq!(hottest(&[(2, 90.0)]), None, "watts");
+        assert_eq!(hottest(&[(0, 41.0), (1, 55.0), (0, 42.0)]), Some(55.0));
+        assert_eq!(hottest(&[]), Some(55.0));
+        assert_eq!(hottest(&[(1, 50.0)]), Some(50.0));
+        let seen: Vec<_> = sensors.iter().map(|s| (s.name.as_str(), s.samples.len())).collect();
+        assert_eq!(seen, [("plug", 1), ("sda", 2), ("cpu", 2)]);
     }
 
     #[test]

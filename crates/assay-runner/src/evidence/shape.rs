@@ -152,6 +152,13 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn ten_seconds_of_a_repeat_are_judged_and_nine_are_not() {
+        let falling: Vec<f64> = (0..10).map(|i| 1000.0 - f64::from(i) * 30.0 + f64::from(i % 3)).collect();
+        assert_eq!(kinds(&[&falling]), ["drift of seconds"]);
+        assert_eq!(kinds(&[&falling[..9]]), Vec::<&str>::new());
+    }
+
+    #[test]
     fn repeats_that_differ_are_noted_and_those_that_go_one_way_found() {
         assert_eq!(kinds(&[&[100.0], &[140.0], &[101.0]]), ["uneven"]);
         let down = [100.0, 95.0, 90.0, 84.0, 80.0, 75.0, 69.0];

@@ -14,6 +14,7 @@ use assay_engine::end_with_this_process;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::told::{EVERY, Told};
+use crate::patience::no_thread;
 
 /// More output than this is not read: the number stands at the beginning.
 const MOST_OUTPUT: u64 = 4096;
@@ -38,12 +39,13 @@ pub(crate) struct Command {
 }
 
 impl Command {
-    /// Begins to run it.
+    /// Begins to run it; where the system makes no thread for it, that is told instead.
     pub(crate) fn start(command: SensorCommand, series: usize, tell: Sender<Told>) -> Self {
         let (alive, stopped) = channel();
         let slot: Arc<Mutex<Slot>> = Arc::default();
         let shared = Arc::clone(&slot);
-        thread::spawn(move || {
+        let untold = tell.clone();
+        let begun = thread::Builder::new().spawn(move || {
             loop {
                 let at = Instant::now();
                 let told = match once(&command.command, &shared) {
@@ -63,6 +65,9 @@ impl Command {
                 }
             }
         });
+        if let Err(error) = begun {
+            let _ = untold.send(Told::Dropped { series, reason: no_thread(&error) });
+        }
         Self { slot, _alive: alive }
     }
 }

@@ -1,5 +1,6 @@
 //! The sensors that the kernel shows.
 
+use std::io;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Instant;
@@ -17,9 +18,12 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// Begins to read; the first of the series is `first`.
-    pub(crate) fn start(mut sensors: Sensors, first: usize, tell: Sender<Told>) -> Self {
+    ///
+    /// # Errors
+    /// Where the system makes no thread for it.
+    pub(crate) fn start(mut sensors: Sensors, first: usize, tell: Sender<Told>) -> io::Result<Self> {
         let (alive, stopped) = channel();
-        thread::spawn(move || {
+        thread::Builder::new().spawn(move || {
             loop {
                 let at = Instant::now();
                 for (index, reading) in sensors.read().iter().enumerate() {
@@ -33,7 +37,7 @@ impl Machine {
                     return;
                 }
             }
-        });
-        Self { _alive: alive }
+        })?;
+        Ok(Self { _alive: alive })
     }
 }
