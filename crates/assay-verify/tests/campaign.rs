@@ -5,11 +5,12 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // a test fails by panicking, and shows on request
 
 use std::path::Path;
+use std::sync::Arc;
 
 use assay_core::verification::Verdict;
 use assay_lab::campaign::{Campaign, CheckResult, Report, Size};
-use assay_lab::media::{Found, ModelMedium, Reach, catalogue, population};
-use assay_verify::fakes::Dying;
+use assay_lab::media::{Found, MediumSpec, ModelMedium, Reach, catalogue, population};
+use assay_lab::{Dying, MemoryDisk};
 use assay_verify::probe::{Device, Identity, Journal, ProbeError, Salt, Settings, run};
 
 /// Less than the default, so that hundreds of media take seconds; what lies beyond is judged as such.
@@ -17,12 +18,14 @@ const SETTINGS: Settings = Settings { cache_limit_bytes: 8 << 20 };
 
 /// The quick probe, as a campaign asks for it.
 fn quick_probe(medium: &mut impl Device, seed: u64) -> CheckResult {
-    // In memory where that is, since each save is synced.
-    let memory = Path::new("/dev/shm");
-    let directory = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+    probe(medium, seed, &SETTINGS)
+}
+
+fn probe(medium: &mut impl Device, seed: u64, settings: &Settings) -> CheckResult {
     let identity = Identity { bytes: medium.bytes(), name: "model".to_owned(), serial: None };
-    let journal = Journal::create(&directory.path().join("journal"), &identity, Salt::known(seed)).unwrap();
-    let probed = match run(medium, journal, &SETTINGS, &|| false, &mut |_| {}) {
+    let disk = Arc::new(MemoryDisk::default());
+    let journal = Journal::create_on(disk, Path::new("journal"), &identity, Salt::known(seed)).unwrap();
+    let probed = match run(medium, journal, settings, &|| false, &mut |_| {}) {
         Ok(probed) => probed,
         Err(ProbeError::TooSmall { .. } | ProbeError::LargeBlocks(_)) => return CheckResult::refused(),
         Err(error) => panic!("{error}"),
@@ -53,11 +56,24 @@ fn quick_probe(medium: &mut impl Device, seed: u64) -> CheckResult {
 }
 
 #[test]
-fn media_of_every_kind_are_judged() {
-    let report = Campaign::of(population::any, 200).run(quick_probe);
+fn genuine_media_are_judged() {
+    judged(population::genuine, 40);
+}
+
+#[test]
+fn fakes_are_judged() {
+    judged(population::fake, 100);
+}
+
+#[test]
+fn failing_media_are_judged() {
+    judged(population::failing, 60);
+}
+
+fn judged(media: fn(u64) -> MediumSpec, usual: u64) {
+    let report = Campaign::of(media, usual).run(quick_probe);
     println!("{report}");
-    inexact(&report);
-    // What the probe gets wrong is known; what it gets right has to stay.
+    inexact(&report, media);
     assert_eq!((report.accused().count(), report.harmed().count()), (0, 0));
 }
 
@@ -76,7 +92,9 @@ fn killed_probe(medium: &mut ModelMedium, seed: u64) {
 #[test]
 fn the_catalogue_is_judged() {
     let rows = catalogue::devices().len() as u64;
-    let report = Campaign::over(|row| catalogue::devices().swap_remove(row as usize).spec, 0..rows).run(quick_probe);
+    let campaign = Campaign::over(|row| catalogue::devices().swap_remove(row as usize).spec, 0..rows);
+    // As a user probes them.
+    let report = campaign.run(|medium, row| probe(medium, row, &Settings::usual(medium.bytes())));
     for (named, case) in catalogue::devices().iter().zip(&report.cases) {
         let said = case.result.as_ref().unwrap();
         let kept = if said.journal_kept { ", journal kept" } else { "" };
@@ -94,7 +112,7 @@ fn the_catalogue_is_judged() {
 }
 
 /// Answers that are right and could be better, with their seeds: `ASSAY_CAMPAIGN_WORDS=1`.
-fn inexact(report: &Report) {
+fn inexact(report: &Report, media: fn(u64) -> MediumSpec) {
     if std::env::var_os("ASSAY_CAMPAIGN_WORDS").is_none() {
         return;
     }
@@ -118,6 +136,11 @@ fn inexact(report: &Report) {
                 case.elapsed_ns / 1_000_000_000,
                 case.traffic.writes,
                 case.traffic.reads
+            );
+            let spec = media(case.seed);
+            println!(
+                "       {} bytes, {:?}, dropped {:?}, {:?}, {:?}, {:?}, {:?}",
+                spec.announced_bytes, spec.layout, spec.dropped, spec.caches, spec.pool, spec.misaddress, spec.failure
             );
         }
     }

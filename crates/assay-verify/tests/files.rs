@@ -10,20 +10,10 @@ use std::time::Duration;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::verification::{SectorClass, SectorCounts, Verdict};
 use assay_engine::Control;
-use assay_lab::{FastDevice, Lab, Missing, RemovableCard, skip};
+use assay_lab::{FastDevice, Lab, Missing, RemovableCard, lab, skip};
 use assay_verify::files::{Checked, DIRECTORY, Format, Phase, Plan, Settings, VerifyError, check, fill};
 
 const MIB: u64 = 1 << 20;
-
-/// A lab object, or the end of the test with its reason printed.
-macro_rules! lab {
-    ($test:expr, $make:expr) => {
-        match $make {
-            Ok(made) => made,
-            Err(missing) => return skip($test, &missing),
-        }
-    };
-}
 
 fn limited(mib: u64) -> Settings {
     Settings { limit_bytes: Some(mib * MIB), ..Settings::default() }

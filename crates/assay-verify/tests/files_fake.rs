@@ -2,61 +2,29 @@
 //! they have.
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
-use std::io;
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use assay_core::outcome::Outcome;
 use assay_core::verification::{FakeKind, Verdict};
 use assay_engine::Control;
-use assay_lab::{Backing, FakeCard, Lab, Missing, Mount, skip};
-use assay_verify::fakes::{Geometry, Model, Stack};
+use assay_lab::media::{Layout, MediumSpec, SharedMedium};
+use assay_lab::{FakeCard, Lab, Missing, Mount, lab, skip};
 use assay_verify::files::{Checked, Plan, Settings, VerifyError, check};
-use assay_verify::probe::{Device, Fault};
 use assay_verify::quick::{self, Quick};
 
 const MIB: u64 = 1 << 20;
 const ANNOUNCED: u64 = 96 * MIB;
 const REAL: u64 = ANNOUNCED / 4;
 
-/// A lab object, or the end of the test with its reason printed.
-macro_rules! lab {
-    ($test:expr, $make:expr) => {
-        match $make {
-            Ok(made) => made,
-            Err(missing) => return skip($test, &missing),
-        }
-    };
-}
-
-/// Drops what is beyond its end.
-struct Limbo(Vec<u8>);
-
-impl Backing for Limbo {
-    fn bytes(&self) -> u64 {
-        ANNOUNCED
-    }
-
-    fn read(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        for (at, byte) in (offset as usize..).zip(buffer) {
-            *byte = self.0.get(at).copied().unwrap_or(0);
-        }
-        Ok(())
-    }
-
-    fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let start = (offset as usize).min(self.0.len());
-        let end = (start + data.len()).min(self.0.len());
-        self.0[start..end].copy_from_slice(&data[..end - start]);
-        Ok(())
-    }
+fn card(spec: &MediumSpec) -> Result<FakeCard, Missing> {
+    FakeCard::new(SharedMedium::new(spec.build().unwrap()))
 }
 
 /// The fake, formatted and mounted below `directory`; dropped in order.
 fn mounted(directory: &Path) -> Result<(Mount, FakeCard), Missing> {
-    let card = FakeCard::new(Limbo(vec![0; REAL as usize]))?;
+    let card = card(&MediumSpec::limbo(ANNOUNCED, REAL).blank())?;
     let made = Command::new("mkfs.vfat").arg(card.path()).output();
     made.map_err(|_| Missing("needs mkfs.vfat (package dosfstools)".to_owned()))?;
     Ok((Mount::existing(card.path(), &directory.join("mnt"), "rw")?, card))
@@ -94,23 +62,6 @@ fn a_quick_check_finds_a_mounted_fake_with_little_writing() {
     assert_eq!(checked.left, None);
 }
 
-/// A model behind a block device.
-struct Served(Arc<Mutex<Stack>>);
-
-impl Backing for Served {
-    fn bytes(&self) -> u64 {
-        self.0.lock().unwrap().bytes()
-    }
-
-    fn read(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        self.0.lock().unwrap().read_at(offset, buffer).map_err(|fault: Fault| io::Error::other(fault))
-    }
-
-    fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.0.lock().unwrap().write_at(offset, data).map_err(|fault: Fault| io::Error::other(fault))
-    }
-}
-
 /// File systems by the commands that make them. The last keeps its tables at its beginning, so that
 /// it can be mounted on a fake; those of the others may be destroyed while they are made.
 const SYSTEMS: [&[&str]; 3] = [
@@ -124,15 +75,14 @@ const SYSTEMS: [&[&str]; 3] = [
 /// looks at the answer too.
 fn on_destroyed(test: &str, work: fn(&Path) -> Result<Checked, VerifyError>, judge: fn(&str, FakeKind, &Checked)) {
     let _lab = lab!(test, Lab::enter());
-    for (geometry, kind) in [
-        (Geometry::wraparound(ANNOUNCED, REAL), FakeKind::Wraparound),
-        (Geometry::chain(ANNOUNCED, REAL / 2, REAL), FakeKind::Chain),
-        (Geometry::limbo(ANNOUNCED, REAL), FakeKind::Limbo),
+    for (layout, kind) in [
+        (Layout::wraparound(REAL), FakeKind::Wraparound),
+        (Layout::chain(REAL, REAL / 2), FakeKind::Chain),
+        (Layout::first(REAL), FakeKind::Limbo),
     ] {
         for (index, command) in SYSTEMS.into_iter().enumerate() {
             let directory = tempfile::tempdir().unwrap();
-            let stack = Model::of(geometry).build().unwrap();
-            let card = lab!(test, FakeCard::new(Served(Arc::new(Mutex::new(stack)))));
+            let card = lab!(test, card(&MediumSpec::laid_out(ANNOUNCED, layout.clone())));
             let made = Command::new(command[0]).args(&command[1..]).arg(card.path()).output();
             lab!(test, made.map_err(|_| Missing(format!("needs {}", command[0]))));
             let lasting = index == SYSTEMS.len() - 1;

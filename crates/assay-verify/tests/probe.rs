@@ -136,6 +136,9 @@ fn what_cannot_be_probed_is_refused_untouched() {
 #[test]
 fn a_missing_part_is_described_for_people() {
     let found = probe(&mut build(&MediumSpec::limbo(64 * GIB, 8 * GIB)).0, &QUICK, 1).verification;
+    let share = found.checked_bytes as f64 / found.announced_bytes as f64;
+    let tested = found.reach.as_ref().unwrap().tested_share;
+    assert!(tested > 0.0 && tested < 0.5 && (tested - share).abs() < 1e-9, "{tested} {share}");
     assert_eq!((found.kind, found.real_bytes), (Some(FakeKind::Limbo), Some(8 * GIB)));
     assert!(found.sentence.starts_with("fake: it announces 64 GiB and holds 8 GiB"), "{}", found.sentence);
     assert_eq!(found.first_error.unwrap().offset_bytes, 8 * GIB);

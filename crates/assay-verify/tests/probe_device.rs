@@ -1,37 +1,19 @@
 //! The quick probe of real block devices that lie, killed and not. Needs root and the lab.
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
-use std::io;
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use assay_core::verification::{FakeKind, Verdict};
 use assay_device::guard::check_raw;
 use assay_device::{DeviceError, Sysroot};
-use assay_lab::{Backing, FakeCard, Lab, LoopDevice, Missing, Mount, skip};
-use assay_verify::fakes::{Geometry, Model, Stack};
-use assay_verify::probe::{BlockDevice, Device, Fault, Identity, Journal, Salt, Settings, restore, run};
+use assay_lab::media::{Cache, CachedWrites, Layout, MediumSpec, SharedMedium};
+use assay_lab::{FakeCard, Lab, LoopDevice, Missing, Mount, skip};
+use assay_verify::probe::{BlockDevice, Device, Identity, Journal, Salt, Settings, restore, run};
 
 const MIB: u64 = 1 << 20;
 const QUICK: Settings = Settings { cache_limit_bytes: 8 * MIB };
-
-/// A model that the kernel reads and writes, and the test looks into.
-#[derive(Clone)]
-struct Served(Arc<Mutex<Stack>>);
-
-impl Backing for Served {
-    fn bytes(&self) -> u64 {
-        self.0.lock().unwrap().bytes()
-    }
-    fn read(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        self.0.lock().unwrap().read_at(offset, buffer).map_err(|fault: Fault| io::Error::other(fault))
-    }
-    fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.0.lock().unwrap().write_at(offset, data).map_err(|fault: Fault| io::Error::other(fault))
-    }
-}
 
 /// Opens as `assay verify` does; what the kernel still does for a killed process ends first.
 fn open(path: &Path) -> BlockDevice {
@@ -50,18 +32,25 @@ fn identity(device: &BlockDevice, path: &Path) -> Identity {
     Identity { bytes: device.bytes(), name: path.display().to_string(), serial: None }
 }
 
-fn chain() -> Model {
-    Model::of(Geometry::chain(1024 * MIB, 100 * MIB, 256 * MIB)).with_caches(8 << 10, 4 * MIB)
+fn chain() -> SharedMedium {
+    let spec = MediumSpec::laid_out(1024 * MIB, Layout::chain(256 * MIB, 100 * MIB))
+        .with_cache(Cache { takes: CachedWrites::Random, ..Cache::of(8 << 10) })
+        .with_cache(Cache { takes: CachedWrites::Sequential, ..Cache::of(4 * MIB) });
+    SharedMedium::new(spec.build().unwrap())
+}
+
+/// Whether it reads as when it was made.
+fn is_as_before(medium: &SharedMedium) -> bool {
+    medium.with(|medium| medium.changed_since(&medium.spec().build().unwrap().snapshot()).is_empty())
 }
 
 #[test]
 fn a_fake_block_device_is_told_and_left_as_it_was() {
     let made = Lab::enter().and_then(|lab| {
-        let model = chain();
-        let served = Served(Arc::new(Mutex::new(model.build().unwrap())));
-        Ok((lab, model, served.clone(), FakeCard::new(served)?))
+        let medium = chain();
+        Ok((lab, medium.clone(), FakeCard::new(medium)?))
     });
-    let (_lab, model, served, card) = match made {
+    let (_lab, medium, card) = match made {
         Ok(made) => made,
         Err(missing) => return skip("a_fake_block_device_is_told_and_left_as_it_was", &missing),
     };
@@ -75,7 +64,7 @@ fn a_fake_block_device_is_told_and_left_as_it_was() {
     assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Chain)), "{}", found.sentence);
     assert_eq!(found.real_bytes, Some(100 * MIB));
     assert!(!probed.journal_kept && !path.exists());
-    assert!(model.is_as_before(&served.0.lock().unwrap()));
+    assert!(is_as_before(&medium));
 }
 
 #[test]
@@ -95,9 +84,8 @@ fn killed_while_it_probes_a_real_device_everything_is_restored() {
     };
     let mut cut = 0;
     for moment in 0..5u64 {
-        let model = chain();
-        let served = Served(Arc::new(Mutex::new(model.build().unwrap())));
-        let card = match FakeCard::new(served.clone()) {
+        let medium = chain();
+        let card = match FakeCard::new(medium.clone()) {
             Ok(card) => card,
             Err(missing) => return skip(TEST, &missing),
         };
@@ -112,7 +100,7 @@ fn killed_while_it_probes_a_real_device_everything_is_restored() {
             .unwrap();
         // Moments are counted from the first block that is not as it was.
         let start = Instant::now();
-        while model.is_as_before(&served.0.lock().unwrap()) {
+        while is_as_before(&medium) {
             assert!(start.elapsed() < Duration::from_secs(30), "nothing was written");
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -120,12 +108,12 @@ fn killed_while_it_probes_a_real_device_everything_is_restored() {
         child.kill().unwrap(); // SIGKILL
         child.wait().unwrap();
         let mut device = open(card.path());
-        cut += u64::from(!model.is_as_before(&served.0.lock().unwrap()));
+        cut += u64::from(!is_as_before(&medium));
         if path.exists() {
             let identity = identity(&device, card.path());
             assert_eq!(restore(&path, &mut device, &identity).unwrap().differing, [0; 0]);
         }
-        assert!(model.is_as_before(&served.0.lock().unwrap()), "moment {moment}");
+        assert!(is_as_before(&medium), "moment {moment}");
     }
     assert!(cut > 0, "every child had ended before it was killed");
 }

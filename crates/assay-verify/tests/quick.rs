@@ -6,20 +6,10 @@ use std::process::Command;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::verification::{Method, Verdict};
 use assay_engine::Control;
-use assay_lab::{FastDevice, Lab, LoopDevice, Missing, Mount, RemovableCard, skip};
+use assay_lab::{FastDevice, Lab, LoopDevice, Missing, Mount, RemovableCard, lab};
 use assay_verify::quick::{Quick, check};
 
 const MIB: u64 = 1 << 20;
-
-/// A lab object, or the end of the test with its reason printed.
-macro_rules! lab {
-    ($test:expr, $make:expr) => {
-        match $make {
-            Ok(made) => made,
-            Err(missing) => return skip($test, &missing),
-        }
-    };
-}
 
 fn genuine(path: &std::path::Path) {
     let foreign = path.join("1.h2w");

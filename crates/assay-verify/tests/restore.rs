@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use assay_verify::fakes::{Counting, Dying, Geometry, Memory, Model, Stack};
+use assay_lab::Dying;
+use assay_lab::media::{Layout, MediumSpec, ModelMedium};
 use assay_verify::probe::{
     Device, Fault, Identity, Journal, JournalError, Restoration, RestoreError, Salt, Settings, restore, run,
 };
@@ -15,30 +16,38 @@ fn identity(device: &impl Device) -> Identity {
     Identity { bytes: device.bytes(), name: "card".to_owned(), serial: None }
 }
 
+/// Byte offsets of the blocks of a medium that are not as they were at first.
+fn changed(medium: &ModelMedium) -> Vec<u64> {
+    let first = medium.spec().build().unwrap().snapshot();
+    let mut blocks: Vec<u64> = medium.changed_since(&first).iter().map(|at| at / 4096 * 4096).collect();
+    blocks.dedup();
+    blocks
+}
+
 /// A device whose probe was cut off after `operations`, with its journal.
-fn cut_off(model: &Model, operations: u64) -> (tempfile::TempDir, PathBuf, Stack) {
+fn cut_off(spec: &MediumSpec, operations: u64) -> (tempfile::TempDir, PathBuf, ModelMedium) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("journal");
-    let mut dying = Dying::new(model.build().unwrap(), operations);
+    let mut dying = Dying::new(spec.build().unwrap(), operations);
     let journal = Journal::create(&path, &identity(&dying), Salt::known(7)).unwrap();
     let probed = run(&mut dying, journal, &QUICK, &|| false, &mut |_| {}).unwrap();
     assert!(probed.journal_kept);
-    let stack = dying.revive();
-    assert!(!Model::memory(&stack).changed().is_empty(), "there is something to put back");
-    (directory, path, stack)
+    let medium = dying.revive();
+    assert!(!changed(&medium).is_empty(), "there is something to put back");
+    (directory, path, medium)
 }
 
 /// Reads and writes of a whole probe.
-fn operations(model: &Model) -> u64 {
+fn operations(spec: &MediumSpec) -> u64 {
     let directory = tempfile::tempdir().unwrap();
-    let mut whole = Counting::new(model.build().unwrap());
+    let mut whole = spec.build().unwrap();
     let journal = Journal::create(&directory.path().join("journal"), &identity(&whole), Salt::known(7)).unwrap();
     run(&mut whole, journal, &QUICK, &|| false, &mut |_| {}).unwrap();
-    whole.operations
+    whole.traffic().reads + whole.traffic().writes
 }
 
-fn genuine() -> Model {
-    Model::of(Geometry::genuine(64 * MIB))
+fn genuine() -> MediumSpec {
+    MediumSpec::genuine(64 * MIB)
 }
 
 fn flip(path: &Path, at: usize) {
@@ -51,19 +60,19 @@ fn flip(path: &Path, at: usize) {
 #[test]
 fn another_card_of_the_same_size_is_refused_untouched() {
     let (_directory, path, mut probed) = cut_off(&genuine(), 1200);
-    let mut other = Memory::new(64 * MIB, 99);
+    let mut other = MediumSpec { seed: 99, ..genuine() }.build().unwrap();
     let refused = restore(&path, &mut other, &identity(&probed)).unwrap_err();
     assert!(matches!(refused, RestoreError::AnotherCard { .. }), "{refused}");
     assert!(refused.to_string().contains("another card"), "{refused}");
-    assert_eq!(other.changed(), [0; 0]);
+    assert_eq!(changed(&other), [0; 0]);
     // Not on request either.
     let who = identity(&probed);
     let refused = Restoration::new(&path, &who).keeping_newer(true).run(&mut other).unwrap_err();
     assert!(matches!(refused, RestoreError::AnotherCard { .. }), "{refused}");
-    assert_eq!(other.changed(), [0; 0]);
+    assert_eq!(changed(&other), [0; 0]);
     // The first one gets its bytes.
     assert!(restore(&path, &mut probed, &who).unwrap().is_complete());
-    assert_eq!(Model::memory(&probed).changed(), [0; 0]);
+    assert_eq!(changed(&probed), [0; 0]);
     assert!(!path.exists());
 }
 
@@ -76,25 +85,25 @@ fn a_copy_of_the_card_closes_no_journal() {
     let done = restore(&path, &mut copy, &who).unwrap();
     assert!(done.untouched && done.journal_kept && path.exists());
     assert!(restore(&path, &mut probed, &who).unwrap().is_complete());
-    assert_eq!(Model::memory(&probed).changed(), [0; 0]);
+    assert_eq!(changed(&probed), [0; 0]);
 }
 
 /// Threat 5: a journal of last week went over the file system of today.
 #[test]
 fn data_newer_than_the_probe_are_refused_and_left() {
     let (_directory, path, mut stack) = cut_off(&genuine(), 1200);
-    let stamped = Model::memory(&stack).changed();
+    let stamped = changed(&stack);
     let mut newer = Vec::new();
     for at in stamped.iter().step_by(5) {
         stack.write_at(*at, &[0xee; 512]).unwrap();
         newer.push(*at);
     }
     let who = identity(&stack);
-    let before: Vec<u64> = Model::memory(&stack).changed();
+    let before = changed(&stack);
     let refused = restore(&path, &mut stack, &who).unwrap_err();
     assert!(matches!(&refused, RestoreError::Newer { newer: places, .. } if *places > 0), "{refused}");
     assert!(refused.to_string().contains("newer data at"), "{refused}");
-    assert_eq!(Model::memory(&stack).changed(), before, "refused before a single write");
+    assert_eq!(changed(&stack), before, "refused before a single write");
     // On request the rest is put back, sector by sector.
     let done = Restoration::new(&path, &who).keeping_newer(true).run(&mut stack).unwrap();
     assert!(!done.is_complete() && done.journal_kept && path.exists());
@@ -107,7 +116,7 @@ fn data_newer_than_the_probe_are_refused_and_left() {
         genuine().build().unwrap().read_at(*at, &mut before).unwrap();
         assert_eq!(first[512..], before[512..], "the sectors beside them are put back");
     }
-    assert_eq!(Model::memory(&stack).changed(), newer);
+    assert_eq!(changed(&stack), newer);
 }
 
 /// Threat 4: one flipped bit ended the reading, and the rest was lost.
@@ -124,7 +133,7 @@ fn a_damaged_record_costs_its_own_place_alone_and_is_told() {
         let mut stack = stack.clone();
         let who = identity(&stack);
         let done = restore(&path, &mut stack, &who).unwrap();
-        let left = Model::memory(&stack).changed();
+        let left = changed(&stack);
         let named: Vec<u64> = done.missing.iter().flatten().copied().collect();
         // One record is at most a MiB; nothing else is missing. Changes are counted in blocks.
         assert!(
@@ -166,7 +175,7 @@ fn records_cut_out_or_moved_are_noticed() {
         let done = restore(&path, &mut stack, &who).unwrap();
         assert_eq!(done.is_complete(), complete, "{what}: {done:?}");
         assert_eq!(path.exists(), !complete, "{what}");
-        assert_eq!(Model::memory(&stack).changed().is_empty(), complete, "{what}");
+        assert_eq!(changed(&stack).is_empty(), complete, "{what}");
     }
 }
 
@@ -183,7 +192,7 @@ fn a_torn_end_is_forgiven() {
     let mut stack = stack.clone();
     let who = identity(&stack);
     assert!(restore(&path, &mut stack, &who).unwrap().is_complete());
-    assert_eq!(Model::memory(&stack).changed(), [0; 0]);
+    assert_eq!(changed(&stack), [0; 0]);
 }
 
 #[test]
@@ -209,12 +218,12 @@ fn files_that_are_no_journal_of_this_format_get_one_clear_line() {
 /// Two addresses of one memory cell: the second save holds the probe's own block.
 #[test]
 fn a_restoration_of_aliases_may_be_broken_off_at_any_place() {
-    let model = Model::of(Geometry::wraparound(256 * MIB, 64 * MIB));
+    let model = MediumSpec::laid_out(256 * MIB, Layout::wraparound(64 * MIB));
     let all = operations(&model);
     let mut begun_again = 0;
-    // The last third of a probe puts back and reads back.
+    // More than half of a probe of a fake puts back, and reads back three times.
     for part in 6..14 {
-        let (_directory, path, mut stack) = cut_off(&model, all * part / 20);
+        let (_directory, path, mut stack) = cut_off(&model, all * part / 40);
         let who = identity(&stack);
         let calls = std::cell::Cell::new(0);
         let mut limit = 10;
@@ -233,14 +242,14 @@ fn a_restoration_of_aliases_may_be_broken_off_at_any_place() {
             limit += 500;
             begun_again += 1;
         }
-        assert_eq!(Model::memory(&stack).changed(), [0; 0], "{part} twentieths");
+        assert_eq!(changed(&stack), [0; 0], "{part} fortieths");
     }
     assert!(begun_again > 8, "{begun_again}");
 }
 
 /// Silently drops what is written at one block.
 struct Dropping {
-    inner: Stack,
+    inner: ModelMedium,
     block: u64,
 }
 
@@ -268,13 +277,13 @@ impl Device for Dropping {
 fn a_block_that_is_not_put_back_keeps_the_journal_for_a_second_try() {
     let (_directory, path, stack) = cut_off(&genuine(), 1200);
     let who = identity(&stack);
-    let block = Model::memory(&stack).changed()[3];
+    let block = changed(&stack)[3];
     let mut device = Dropping { inner: stack, block };
     let done = restore(&path, &mut device, &who).unwrap();
     assert!(!done.is_complete() && done.journal_kept && path.exists(), "{done:?} {block}");
     assert!(!done.differing.is_empty() && done.to_string().contains("read otherwise than before"), "{done}");
-    assert_eq!(Model::memory(&device.inner).changed(), [block]);
+    assert_eq!(changed(&device.inner), [block]);
     let mut mended = device.inner;
     assert!(restore(&path, &mut mended, &who).unwrap().is_complete() && !path.exists());
-    assert_eq!(Model::memory(&mended).changed(), [0; 0]);
+    assert_eq!(changed(&mended), [0; 0]);
 }

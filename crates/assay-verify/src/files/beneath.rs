@@ -25,12 +25,12 @@ pub(crate) enum Beneath {
 impl Beneath {
     /// What lies under the directory.
     pub(crate) fn of(directory: &Path) -> Self {
-        match statfs(directory) {
-            Ok(fs) if fs.f_type as u64 == FUSE => device(directory)
+        match is_program(directory) {
+            true => device(directory)
                 .and_then(|path| File::open(path).ok())
                 .filter(|file| file.metadata().is_ok_and(|meta| is_block_device(&meta)))
                 .map_or(Self::Unknown, Self::Program),
-            _ => Self::Nothing,
+            false => Self::Nothing,
         }
     }
 
@@ -58,14 +58,20 @@ fn is_block_device(meta: &std::fs::Metadata) -> bool {
     std::os::unix::fs::FileTypeExt::is_block_device(&meta.file_type())
 }
 
-/// The device that is mounted there: by its number, or as the driver told the kernel.
-fn device(directory: &Path) -> Option<PathBuf> {
+fn is_program(directory: &Path) -> bool {
+    statfs(directory).is_ok_and(|fs| fs.f_type as u64 == FUSE)
+}
+
+/// The one device that is mounted there: by its number, or as a driver told the kernel.
+pub(super) fn device(directory: &Path) -> Option<PathBuf> {
     let number = directory.metadata().ok()?.dev();
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     let event = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/uevent")).unwrap_or_default();
     if let Some(name) = event.lines().find_map(|line| line.strip_prefix("DEVNAME=")) {
         return Some(Path::new("/dev").join(name));
     }
+    // File systems of the kernel without a number of their device lie on several, or on none.
+    is_program(directory).then_some(())?;
     // Fields of proc(5): the third is the number, the second behind the hyphen the source.
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
     let wanted = format!("{major}:{minor}");

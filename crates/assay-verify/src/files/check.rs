@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
 
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::verification::{Method, Pass, SECTOR_BYTES, Verdict, Verification};
@@ -18,7 +18,9 @@ use super::place::{Place, failure_of, held, remove_files};
 use super::plan::{Plan, Settings};
 use super::pool::Pool;
 use super::progress::{Progress, nanoseconds};
+use super::raw::Raw;
 use super::state::{STATE, State};
+use super::survey::{self, Repeats};
 use super::verdict::{Scope, judge};
 use super::work::{Work, Worked, save};
 use crate::probe::Salt;
@@ -51,7 +53,7 @@ pub fn check(
     control: &Control,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Checked, VerifyError> {
-    let start = Instant::now();
+    let start = control.now();
     let place = if settings.only_read { None } else { Some(Place::take(&plan.handle)?) };
     let io = |source| VerifyError::io(&plan.directory, source);
     let mut state = match &place {
@@ -72,27 +74,30 @@ pub fn check(
             State { written_bytes: u64::MAX, content, ..State::new(plan.area_bytes) }
         }
     };
-    let sample = match plan.files.first() {
-        Some((number, _)) if settings.only_read => file_name(*number),
-        // The state lies on the same file system.
-        _ => STATE.to_owned(),
-    };
     let folder = match &place {
         Some(place) => Folder::Own(Arc::clone(place.own())),
         None => Folder::Any(Arc::clone(&plan.handle)),
     };
-    let (direct, read_back) = folder.how(&sample, settings.direct)?;
+    let (direct, read_back) = folder.how(&sample(plan, settings), settings.direct)?;
     let beneath = Beneath::of(&plan.directory);
-    let pool = Pool::new(Arc::new(Mounted::new(folder, direct)), settings.hang_after, control).map_err(io)?;
+    let raw = Raw::beneath(&plan.directory).filter(|_| place.is_some());
+    let pool = Pool::new(Arc::new(Mounted::new(folder, direct)), settings.hang_after, control).map_err(|error| {
+        // What there is to go on with stays.
+        if let Some(place) = place.as_ref().filter(|_| !settings.resume) {
+            let _ = place.removal()();
+        }
+        io(error)
+    })?;
     let own = place.as_ref().map(Place::own);
     let work = Work { plan, settings, pool: &pool, beneath: &beneath, own, state: &mut state };
     let done = work.run(progress);
 
     let halt = done.halt();
-    let outcome = outcome(halt, &done, start);
+    let outcome = outcome(halt, &done, control.elapsed(&start));
+    let mut scope = scope(plan, settings, &done, &outcome, beneath.doubt(), &state);
+    scope.repeats = raw.and_then(|raw| repeats(&raw, &pool, &state, &done, &scope));
     let left = finish(settings, &pool, &mut state, place.as_ref(), halt);
     let resumable = left.is_some() && matches!(halt, Some(Halt::Stopped | Halt::Hung));
-    let scope = scope(plan, settings, &done, &outcome, beneath.doubt(), &state);
     let judged = judge(&done.tally, &scope);
     let mut verification = Verification {
         method: Method::Full,
@@ -117,6 +122,23 @@ pub fn check(
     };
     judged.put(&mut verification);
     Ok(Checked { verification, outcome, left, resumable, refused_bytes: scope.refused_bytes })
+}
+
+/// A file on the file system.
+fn sample(plan: &Plan, settings: &Settings) -> String {
+    match plan.files.first() {
+        Some((number, _)) if settings.only_read => file_name(*number),
+        _ => STATE.to_owned(),
+    }
+}
+
+/// How the addresses of the device start again, where something is lost.
+fn repeats(raw: &Raw, pool: &Pool, state: &State, done: &Worked, scope: &Scope) -> Option<Repeats> {
+    let silent = matches!(done.halt(), Some(Halt::Stopped | Halt::Hung));
+    if silent || !scope.unique || done.tally.counts.lost() == 0 {
+        return None;
+    }
+    survey::repeats(&mut raw.by(pool), &state.content).ok().flatten()
 }
 
 fn moved(pass: &Pass) -> bool {
@@ -151,7 +173,9 @@ fn scope(
     Scope {
         whole_bytes,
         complete: checked >= whole_bytes,
+        device_bytes: plan.device_bytes,
         map: done.map.clone(),
+        repeats: None,
         rewritten: done.rewritten,
         unique: state.content.is_unique() && !settings.only_read,
         refused_bytes: state.refused.iter().map(|(start, end)| end - start).sum(),
@@ -161,7 +185,7 @@ fn scope(
     }
 }
 
-fn outcome(halt: Option<&Halt>, done: &Worked, start: Instant) -> Outcome {
+fn outcome(halt: Option<&Halt>, done: &Worked, elapsed: Duration) -> Outcome {
     let (failure, detail) = match halt {
         None | Some(Halt::FirstError | Halt::Full) => return Outcome::Completed,
         Some(Halt::Stopped) => (Failure::Interrupted, String::new()),
@@ -170,7 +194,7 @@ fn outcome(halt: Option<&Halt>, done: &Worked, start: Instant) -> Outcome {
     };
     let writing = done.write.as_ref().is_some_and(|ended| ended.halt.is_some());
     let workload = Some(if writing { "write" } else { "read" }.to_owned());
-    let elapsed_ns = nanoseconds(start.elapsed());
+    let elapsed_ns = nanoseconds(elapsed);
     Outcome::Failed { failure, detail, workload, elapsed_ns, written_bytes: done.written_bytes() }
 }
 

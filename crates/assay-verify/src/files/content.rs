@@ -144,6 +144,12 @@ impl Content {
         intact
     }
 
+    /// The byte offset that a salted sector of this check was written for.
+    pub(crate) fn belongs(&self, sector: &[u8]) -> Option<u64> {
+        let sector = sector.first_chunk::<SECTOR>()?;
+        Key::new(self.salt).origin(sector).map(|origin| origin.offset)
+    }
+
     /// What one sector is that belongs at `offset`; fewer bytes than a sector are corrupted.
     pub(crate) fn classify(&self, sector: &[u8], offset: u64) -> Seen {
         let Some(sector) = sector.first_chunk::<SECTOR>() else { return Seen::Corrupted };

@@ -5,12 +5,15 @@
 //! 2 GiB. Media up to 2 TiB are the quick probe's tests.
 
 use std::io;
-use std::sync::{Arc, Mutex};
+use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
-use assay_core::verification::{FakeKind, SECTOR_BYTES};
+use assay_core::verification::{FakeKind, SECTOR_BYTES, Verdict};
 use assay_device::owned::Directory;
 use assay_engine::Control;
+use assay_lab::media::{Cache, CachedWrites, DroppedRead, Layout, MediumSpec, Operations, Repeats, SharedMedium};
+use assay_lab::{Backing, SplitMix};
 
 use super::beneath::Beneath;
 use super::content::{Content, Format};
@@ -22,8 +25,7 @@ use super::state::State;
 use super::tally::Tally;
 use super::verdict::{Judged, Scope, judge};
 use super::work::Work;
-use crate::fakes::{Damage, Geometry, Model, Stack};
-use crate::probe::{Device, Fault, Salt};
+use crate::probe::Salt;
 
 const MIB: u64 = 1 << 20;
 const BLOCK: u64 = 4096;
@@ -31,7 +33,7 @@ const BLOCK: u64 = 4096;
 /// Files that lie one after another on a model, behind what a file system takes for itself.
 #[derive(Clone)]
 struct Laid {
-    stack: Arc<Mutex<Stack>>,
+    medium: SharedMedium,
     front: u64,
     number: u64,
 }
@@ -39,13 +41,6 @@ struct Laid {
 impl Laid {
     fn at(&self, offset: u64) -> u64 {
         self.front + pass::start_of(self.number) + offset
-    }
-}
-
-fn error(fault: Fault) -> io::Error {
-    match fault {
-        Fault::Medium => io::Error::from_raw_os_error(5),
-        other => io::Error::other(other),
     }
 }
 
@@ -65,11 +60,11 @@ impl Medium for Laid {
 
 impl Piece for Laid {
     fn write_at(&self, data: &[u8], offset: u64) -> io::Result<()> {
-        self.stack.lock().unwrap().write_at(self.at(offset), data).map_err(error)
+        self.medium.clone().write(self.at(offset), data)
     }
 
     fn read_at(&self, data: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.stack.lock().unwrap().read_at(self.at(offset), data).map_err(error)?;
+        self.medium.clone().read(self.at(offset), data)?;
         Ok(data.len())
     }
 
@@ -109,15 +104,15 @@ fn plan(area: u64) -> Plan {
     }
 }
 
-/// Fills and reads all of `model` behind `front` bytes.
-fn checked(model: &Model, front: u64) -> (Tally, Judged) {
-    let stack = Arc::new(Mutex::new(model.build().unwrap()));
-    let area = (model.geometry.announced_bytes - front) / MIB * MIB;
-    let laid = Arc::new(Laid { stack, front, number: 1 });
+/// Fills and reads all of a medium behind `front` bytes.
+fn checked(spec: &MediumSpec, front: u64) -> (Tally, Judged) {
+    let medium = SharedMedium::new(spec.build().unwrap());
+    let area = (spec.announced_bytes - front) / MIB * MIB;
+    let laid = Arc::new(Laid { medium, front, number: 1 });
     let pool = Pool::new(laid, Duration::from_secs(60), &Control::default()).unwrap();
     let (plan, settings) = (plan(area), Settings { cache_bytes: 8 * MIB, ..Settings::default() });
-    let format = if model.seed.is_multiple_of(2) { Format::Salted } else { Format::F3 };
-    let mut state = State { content: Content::new(format, Salt::known(model.seed)), ..State::new(area) };
+    let format = if spec.seed.is_multiple_of(2) { Format::Salted } else { Format::F3 };
+    let mut state = State { content: Content::new(format, Salt::known(spec.seed)), ..State::new(area) };
     let beneath = Beneath::Nothing;
     let place = tempfile::tempdir().unwrap();
     let own = Arc::new(Directory::open(place.path()).unwrap().make("own").unwrap());
@@ -130,133 +125,192 @@ fn checked(model: &Model, front: u64) -> (Tally, Judged) {
     (done.tally, judged)
 }
 
-/// What is wrong with the answer for `model`; nothing where it is right.
-fn miss(model: &Model, front: u64) -> Option<String> {
-    let (tally, judged) = checked(model, front);
-    let (expected, counts) = (model.expected(), tally.counts);
-    let area = (model.geometry.announced_bytes - front) / MIB * MIB;
-    // Cells are numbered from the start of the device. A limbo's first ones are the file system's;
-    // those of the others were overwritten by later laps, and hold data.
-    let real = expected.real_bytes.map(|real| {
-        if expected.kind == Some(FakeKind::Wraparound) || expected.kind == Some(FakeKind::Chain) {
-            real
-        } else {
-            real - front
-        }
-    });
-    let near = real.is_none_or(|real| found_bytes(&judged).is_some_and(|found| found.abs_diff(real) <= MIB));
-    let right = (judged.verdict, judged.kind) == (expected.verdict, expected.kind) && near;
+/// What a bad place does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Damage {
+    /// Reads and writes fail.
+    Errs,
+    /// Reads give something else than what was written.
+    Corrupts,
+}
 
-    let sectors = |bytes: u64| bytes / SECTOR_BYTES;
-    let wrap = model.geometry.wrap_bytes.unwrap_or(u64::MAX);
-    let kept = |at: &u64| at % wrap < model.geometry.real_bytes;
-    let kept = sectors((front..front + area).step_by(BLOCK as usize).filter(kept).count() as u64 * BLOCK);
-    // The edges of bad places are lost in whole chunks.
-    let edges = sectors(model.damage.len() as u64 * 2 * MIB);
-    let bad = |damage: Damage| {
-        let bad = |at: &u64| model.damage.iter().any(|(range, what)| *what == damage && range.contains(at));
-        sectors((front..front + area).step_by(BLOCK as usize).filter(bad).count() as u64 * BLOCK)
-    };
-    let within = |found: u64, expected: u64, tolerance: u64| found.abs_diff(expected) <= tolerance;
-    let consistent = counts.total() == sectors(area)
-        && counts.changed == 0
-        && tally.map().iter().map(|cell| cell.counts.total()).sum::<u64>() == counts.total()
-        && match model.geometry.kind() {
-            None => {
-                within(counts.unreadable, bad(Damage::Errs), edges)
-                    && within(counts.corrupted, bad(Damage::Corrupts), edges)
+/// A medium, and what there is to find.
+#[derive(Debug, Clone)]
+struct Case {
+    spec: MediumSpec,
+    /// Bytes in front of the files.
+    front: u64,
+    kind: Option<FakeKind>,
+    damage: Vec<(Range<u64>, Damage)>,
+}
+
+impl Case {
+    fn genuine(size: u64) -> Self {
+        Self { spec: MediumSpec::genuine(size), front: 0, kind: None, damage: Vec::new() }
+    }
+
+    fn fake(kind: FakeKind, size: u64, layout: Layout) -> Self {
+        Self { spec: MediumSpec::laid_out(size, layout), kind: Some(kind), ..Self::genuine(size) }
+    }
+
+    fn limbo(size: u64, real: u64) -> Self {
+        Self::fake(FakeKind::Limbo, size, Layout::first(real))
+    }
+
+    fn wraparound(size: u64, real: u64) -> Self {
+        Self::fake(FakeKind::Wraparound, size, Layout::wraparound(real))
+    }
+
+    fn chain(size: u64, real: u64, period: u64) -> Self {
+        Self::fake(FakeKind::Chain, size, Layout::chain(period, real))
+    }
+
+    fn shuffled(mut self) -> Self {
+        self.spec.layout = self.spec.layout.shuffled();
+        self
+    }
+
+    /// The same with bad places.
+    fn damaged(mut self, damage: Vec<(Range<u64>, Damage)>) -> Self {
+        let mut holds: Vec<Range<u64>> = std::iter::once(0..self.spec.announced_bytes).collect();
+        for (bad, what) in &damage {
+            match what {
+                Damage::Errs => self.spec = self.spec.with_errors(bad.clone(), Operations::Both),
+                Damage::Corrupts => {
+                    let cut =
+                        |part: Range<u64>| [part.start..part.end.min(bad.start), part.start.max(bad.end)..part.end];
+                    holds = holds.into_iter().flat_map(cut).filter(|part| part.start < part.end).collect();
+                }
             }
-            Some(_) => {
-                let dropped = sectors(area) - kept;
-                within(counts.corrupted, dropped, sectors(MIB))
-                    && within(
-                        counts.overwritten,
-                        kept.saturating_sub(sectors(found_bytes(&judged).unwrap_or(0))),
-                        sectors(MIB),
-                    )
-                    && counts.unreadable == 0
-            }
+        }
+        self.spec.layout = Layout::holds(holds);
+        self.damage = damage;
+        self
+    }
+
+    fn with_caches(mut self, random_bytes: u64, sequence_bytes: u64) -> Self {
+        for (bytes, takes) in [(random_bytes, CachedWrites::Random), (sequence_bytes, CachedWrites::Sequential)] {
+            self.spec = self.spec.with_cache(Cache { takes, ..Cache::of(bytes) });
+        }
+        self
+    }
+
+    /// Addresses start again after so many bytes, of which so many hold data.
+    fn period_and_real(&self) -> (u64, u64) {
+        match &self.spec.layout {
+            Layout::Repeats(Repeats { period_bytes, real_bytes, .. }) => (*period_bytes, *real_bytes),
+            Layout::Holds(ranges) => (u64::MAX, ranges.last().map_or(0, |range| range.end)),
+        }
+    }
+
+    /// What is wrong with the answer; nothing where it is right.
+    fn miss(&self) -> Option<String> {
+        let (tally, judged) = checked(&self.spec, self.front);
+        let (counts, front) = (tally.counts, self.front);
+        let (period, holds) = self.period_and_real();
+        let verdict = match (self.kind, self.damage.is_empty()) {
+            (Some(_), _) => Verdict::Fake,
+            (None, true) => Verdict::Genuine,
+            (None, false) => Verdict::Damaged,
         };
-    (!right || !consistent).then(|| {
-        format!(
-            "{model:?} behind {front}\n  expected {expected:?}, found {:?} {:?} {:?}\n  {counts:?}, kept {kept}, consistent: {consistent}",
-            judged.verdict, judged.kind, judged.size
-        )
-    })
+        // Cells are numbered from the start of the device. A limbo's first ones are the file system's;
+        // those of the others were overwritten by later laps, and hold data.
+        let real = match self.kind {
+            Some(FakeKind::Wraparound | FakeKind::Chain) => Some(holds),
+            _ => (verdict != Verdict::Damaged).then_some(holds - front),
+        };
+        let near = real.is_none_or(|real| found_bytes(&judged).is_some_and(|found| found.abs_diff(real) <= MIB));
+        let right = (judged.verdict, judged.kind) == (verdict, self.kind) && near;
+
+        let sectors = |bytes: u64| bytes / SECTOR_BYTES;
+        let area = (self.spec.announced_bytes - front) / MIB * MIB;
+        let blocks = || (front..front + area).step_by(BLOCK as usize);
+        let kept = sectors(blocks().filter(|at| at % period < holds).count() as u64 * BLOCK);
+        // The edges of bad places are lost in whole chunks.
+        let edges = sectors(self.damage.len() as u64 * 2 * MIB);
+        let bad = |damage: Damage| {
+            let bad = |at: &u64| self.damage.iter().any(|(range, what)| *what == damage && range.contains(at));
+            sectors(blocks().filter(bad).count() as u64 * BLOCK)
+        };
+        let within = |found: u64, expected: u64, tolerance: u64| found.abs_diff(expected) <= tolerance;
+        let found = found_bytes(&judged).unwrap_or(0);
+        let consistent = counts.total() == sectors(area)
+            && counts.changed == 0
+            && tally.map().iter().map(|cell| cell.counts.total()).sum::<u64>() == counts.total()
+            && match self.kind {
+                None => {
+                    within(counts.unreadable, bad(Damage::Errs), edges)
+                        && within(counts.corrupted, bad(Damage::Corrupts), edges)
+                }
+                Some(_) => {
+                    within(counts.corrupted, sectors(area) - kept, sectors(MIB))
+                        && within(counts.overwritten, kept.saturating_sub(sectors(found)), sectors(MIB))
+                        && counts.unreadable == 0
+                }
+            };
+        (!right || !consistent).then(|| {
+            format!(
+                "{:?} behind {front}\n  expected {verdict:?} {:?} {real:?}, found {:?} {:?} {:?}\n  {counts:?}, kept {kept}, consistent: {consistent}",
+                self.spec, self.kind, judged.verdict, judged.kind, judged.size
+            )
+        })
+    }
 }
 
 fn found_bytes(judged: &Judged) -> Option<u64> {
     judged.size.fields().0
 }
 
-/// Numbers that repeat from run to run (splitmix64).
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % end.max(1)
-    }
-
-    /// Whole blocks between two thousandths of `bytes`.
-    fn part(&mut self, bytes: u64, low: u64, high: u64) -> u64 {
-        (bytes / 1000 * low + self.below(bytes / 1000 * (high - low))) / BLOCK * BLOCK
-    }
+/// Whole blocks between two thousandths of `bytes`.
+fn part(dice: &mut SplitMix, bytes: u64, low: u64, high: u64) -> u64 {
+    (bytes / 1000 * low + dice.below(bytes / 1000 * (high - low))) / BLOCK * BLOCK
 }
 
 /// Sizes that can be filled many times, not all of them powers of two or whole MiB.
 const SIZES: [u64; 4] = [64 * MIB, 66_666_496, 70_000_640, 72 * MIB];
 
 /// The `index`-th of a population of media, a fifth of each kind, half of them with caches.
-fn medium(index: u64) -> (Model, u64) {
-    let mut dice = Dice(index);
+fn medium(index: u64) -> Case {
+    let mut dice = SplitMix::new(index);
     let size = SIZES[dice.below(SIZES.len() as u64) as usize] / BLOCK * BLOCK;
-    let shuffled = |geometry: Geometry, dice: &mut Dice| {
-        let whole = |bytes: Option<u64>| bytes.is_none_or(|bytes| bytes.is_multiple_of(MIB));
-        let can = whole(geometry.wrap_bytes) && whole(Some(geometry.real_bytes));
-        if can && dice.below(2) == 0 { geometry.shuffled() } else { geometry }
-    };
-    let mut model = match index % 5 {
-        0 => Model::of(Geometry::genuine(size)),
-        1 => Model::of(Geometry::limbo(size, dice.part(size, 80, 790))),
+    let shuffled = |case: Case, dice: &mut SplitMix| if dice.below(2) == 0 { case.shuffled() } else { case };
+    let mut case = match index % 5 {
+        0 => Case::genuine(size),
+        1 => Case::limbo(size, part(&mut dice, size, 80, 790)),
         2 => {
-            let odd = dice.part(size, 60, 900);
-            let wrap = if dice.below(2) == 0 { odd } else { odd / MIB * MIB };
-            Model::of(shuffled(Geometry::wraparound(size, wrap), &mut dice))
+            let odd = part(&mut dice, size, 60, 900);
+            let period = if dice.below(2) == 0 { odd } else { odd / MIB * MIB };
+            shuffled(Case::wraparound(size, period), &mut dice)
         }
         3 => {
-            let wrap = dice.part(size, 400, 900) / MIB * MIB;
+            let period = part(&mut dice, size, 400, 900) / MIB * MIB;
             // What drives the cache out is data that are held, and lie before the last sixth.
-            let real = dice.part(wrap, 100, 940).max(18 * MIB);
+            let real = part(&mut dice, period, 100, 940).max(18 * MIB);
             let real = if dice.below(2) == 0 { real } else { real / MIB * MIB };
-            Model::of(shuffled(Geometry::chain(size, real, wrap), &mut dice))
+            shuffled(Case::chain(size, real, period), &mut dice)
         }
         _ => {
-            let mut model = Model::of(Geometry::genuine(size));
+            let mut damage: Vec<(Range<u64>, Damage)> = Vec::new();
             for _ in 0..=dice.below(3) {
-                let start = dice.part(size, 0, 800);
-                let damage = if dice.below(2) == 0 { Damage::Errs } else { Damage::Corrupts };
-                model = model.with_damage(start..start + size / 20 / BLOCK * BLOCK, damage);
+                let start = part(&mut dice, size, 0, 800);
+                let what = if dice.below(2) == 0 { Damage::Errs } else { Damage::Corrupts };
+                damage.push((start..start + size / 20 / BLOCK * BLOCK, what));
             }
-            model
+            Case::genuine(size).damaged(damage)
         }
     };
-    model.dropped = if dice.below(2) == 0 { 0 } else { 0xff };
-    model.seed = index;
+    case.spec.dropped = if dice.below(2) == 0 { DroppedRead::Zeros } else { DroppedRead::Ones };
+    case.spec.seed = index;
     if index / 5 % 2 == 1 {
-        model = model.with_caches([8 << 10, 64 << 10, MIB][dice.below(3) as usize], 4 * MIB);
+        case = case.with_caches([8 << 10, 64 << 10, MIB][dice.below(3) as usize], 4 * MIB);
     }
     // Nothing, or the tables of a small vfat or ext4.
-    let front = [0, 64 << 10, 3 * MIB][dice.below(3) as usize];
-    (model, front)
+    Case { front: [0, 64 << 10, 3 * MIB][dice.below(3) as usize], ..case }
 }
 
-fn none_missed(media: Vec<(Model, u64)>) {
-    let misses: Vec<String> = media.iter().filter_map(|(model, front)| miss(model, *front)).collect();
-    assert!(misses.is_empty(), "{} of {} wrong\n{}", misses.len(), media.len(), misses.join("\n"));
+fn none_missed(cases: Vec<Case>) {
+    let misses: Vec<String> = cases.iter().filter_map(Case::miss).collect();
+    assert!(misses.is_empty(), "{} of {} wrong\n{}", misses.len(), cases.len(), misses.join("\n"));
 }
 
 #[test]
@@ -271,13 +325,13 @@ fn media_of_every_kind_are_told_with_their_real_size() {
 #[test]
 fn no_genuine_medium_is_accused() {
     let media = (0..500).map(|index| {
-        let mut dice = Dice(index);
-        let mut model = Model::of(Geometry::genuine(dice.part(24 * MIB, 100, 1000).max(2 * MIB)));
-        model.seed = index;
+        let mut dice = SplitMix::new(index);
+        let mut case = Case::genuine(part(&mut dice, 24 * MIB, 100, 1000).max(2 * MIB));
+        case.spec.seed = index;
         if index % 2 == 1 {
-            model = model.with_caches(8 << 10, 4 * MIB);
+            case = case.with_caches(8 << 10, 4 * MIB);
         }
-        (model, [0, 64 << 10, MIB][dice.below(3) as usize])
+        Case { front: [0, 64 << 10, MIB][dice.below(3) as usize], ..case }
     });
     none_missed(media.collect());
 }
@@ -285,16 +339,16 @@ fn no_genuine_medium_is_accused() {
 #[test]
 fn larger_ones_in_several_files_and_the_ends_of_the_range_are_told() {
     let media = [
-        Geometry::limbo(1100 * MIB, 300 * MIB),
-        Geometry::limbo(256 * MIB, 243 * MIB),
-        Geometry::limbo(512 * MIB, 4 * MIB),
-        Geometry::wraparound(2048 * MIB, 128 * MIB),
-        Geometry::wraparound(256 * MIB, 252 * MIB),
-        Geometry::wraparound(300 * MIB, 100 * MIB).shuffled(),
-        Geometry::chain(1300 * MIB, 100 * MIB, 256 * MIB),
+        Case::limbo(1100 * MIB, 300 * MIB),
+        Case::limbo(256 * MIB, 243 * MIB),
+        Case::limbo(512 * MIB, 4 * MIB),
+        Case::wraparound(2048 * MIB, 128 * MIB),
+        Case::wraparound(256 * MIB, 252 * MIB),
+        Case::wraparound(300 * MIB, 100 * MIB).shuffled(),
+        Case::chain(1300 * MIB, 100 * MIB, 256 * MIB),
         // It starts again just before its end: little is overwritten.
-        Geometry::chain(256 * MIB, 64 * MIB, 253 * MIB),
-        Geometry::chain(256 * MIB, 61 * MIB, 64 * MIB).shuffled(),
+        Case::chain(256 * MIB, 64 * MIB, 253 * MIB),
+        Case::chain(256 * MIB, 61 * MIB, 64 * MIB).shuffled(),
     ];
-    none_missed(media.map(|geometry| (Model::of(geometry), MIB)).to_vec());
+    none_missed(media.into_iter().map(|case| Case { front: MIB, ..case }).collect());
 }

@@ -17,7 +17,7 @@ use super::tally::{Found, Tally};
 
 /// Nothing is started so far, in bytes, beyond what is not done: what was written last lies at the
 /// end, even where one operation takes much longer than others.
-const REACH: u64 = 6 * CHUNK as u64;
+pub(super) const REACH: u64 = 6 * CHUNK as u64;
 
 /// Why a pass ended before its end.
 #[derive(Debug)]
@@ -123,7 +123,7 @@ pub(crate) fn write(
     tell: &mut dyn FnMut(Progress),
     saved: &mut dyn FnMut(u64, Moment) -> Option<Save>,
 ) -> Ended {
-    let mut meter = Meter::new(Phase::Write, extent(area.files), area.from, area.then_seconds);
+    let mut meter = Meter::new(pool.control(), Phase::Write, extent(area.files), area.from, area.then_seconds);
     let (mut upto, mut refused, mut halt) = (area.from, Vec::new(), None);
     for (number, bytes, from, end) in area.parts() {
         let start = start_of(number);
@@ -224,7 +224,7 @@ pub(crate) fn read(
     tell: &mut dyn FnMut(Progress),
     saved: &mut dyn FnMut(u64, &Tally, Moment) -> Option<Save>,
 ) -> Ended {
-    let mut meter = Meter::new(Phase::Read, extent(area.files), area.from, area.then_seconds);
+    let mut meter = Meter::new(pool.control(), Phase::Read, extent(area.files), area.from, area.then_seconds);
     let (mut upto, mut halt) = (area.from, None);
     for (number, _, from, end) in area.parts() {
         let start = start_of(number);

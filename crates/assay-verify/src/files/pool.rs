@@ -6,9 +6,9 @@ use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use assay_engine::{AlignedBuffer, Control};
+use assay_engine::{AlignedBuffer, Control, Patience};
 
 use super::content::Content;
 use super::medium::{Medium, Piece};
@@ -96,9 +96,10 @@ impl Pool {
                 medium: Arc::clone(&medium),
                 beat: Arc::clone(&beat),
                 hopeless: Arc::clone(&hopeless),
+                control: control.clone(),
             };
             let (receiver, sender) = (Arc::clone(&receiver), sender.clone());
-            std::thread::Builder::new().name("verify".to_owned()).spawn(move || {
+            let begun = std::thread::Builder::new().name("verify".to_owned()).spawn(move || {
                 loop {
                     let task = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
                     let Ok(task) = task else { return };
@@ -106,7 +107,8 @@ impl Pool {
                         return;
                     }
                 }
-            })?;
+            });
+            begun.map_err(|error| io::Error::new(error.kind(), format!("no thread could be made: {error}")))?;
         }
         Ok(Self { tasks, answers, beat, hang_after, control: control.clone() })
     }
@@ -123,7 +125,7 @@ impl Pool {
     }
 
     fn wait_for(&self, patience: Duration, idle: &mut dyn FnMut()) -> Result<Answer, Silence> {
-        let (mut beat, mut heard) = (self.beat.load(Ordering::Relaxed), Instant::now());
+        let (mut beat, mut silence) = (self.beat.load(Ordering::Relaxed), Patience::new(patience));
         loop {
             match self.answers.recv_timeout(Duration::from_millis(50)) {
                 Ok(answer) => return Ok(answer),
@@ -132,12 +134,13 @@ impl Pool {
             }
             let now = self.beat.load(Ordering::Relaxed);
             if now != beat {
-                (beat, heard) = (now, Instant::now());
+                beat = now;
+                silence.renew();
             }
-            if heard.elapsed() > patience {
+            if silence.spent() {
                 return Err(Silence::Hung);
             }
-            if self.control.stopped() && heard.elapsed() > AFTER_STOP {
+            if self.control.stopped() && silence.waited() > AFTER_STOP {
                 return Err(Silence::Stopped);
             }
         }
@@ -159,6 +162,11 @@ impl Pool {
     pub(crate) fn stopped(&self) -> bool {
         self.control.stopped()
     }
+
+    /// Who knows when the process was stopped.
+    pub(crate) fn control(&self) -> &Control {
+        &self.control
+    }
 }
 
 struct Worker {
@@ -166,6 +174,7 @@ struct Worker {
     medium: Arc<dyn Medium>,
     beat: Arc<AtomicU64>,
     hopeless: Arc<AtomicU32>,
+    control: Control,
 }
 
 impl Worker {
@@ -197,6 +206,7 @@ impl Worker {
             bytes,
             grain,
             &beat,
+            &self.control,
             &mut |from, length| there(medium.as_ref(), piece.write_at(&data[from..from + length], at + from as u64)),
             &mut |from, length| lost.push((offset + from as u64, offset + (from + length) as u64)),
         )?;
@@ -224,7 +234,7 @@ impl Worker {
             Ok(())
         };
         let mut bad: Vec<(usize, usize)> = Vec::new();
-        by_pieces(bytes, grain, &beat, &mut work, &mut |from, length| bad.push((from, length)))?;
+        by_pieces(bytes, grain, &beat, &self.control, &mut work, &mut |from, length| bad.push((from, length)))?;
         for (from, length) in bad {
             lost += length;
             found.unreadable(offset + from as u64, length as u64);

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use assay_core::verification::{Pass, PassSpeed};
+use assay_engine::{Control, Moment};
 
 /// What is being done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,20 +43,23 @@ const NEW: f64 = 0.07;
 /// Until then the rate is the mean of all.
 const BEGINNING: Duration = Duration::from_secs(3);
 
-/// Counts bytes as they are done.
+/// Counts bytes as they are done, over time in which the process was not stopped.
 pub(crate) struct Meter {
+    control: Control,
     phase: Phase,
     total: u64,
     done: u64,
     moved: u64,
-    start: Instant,
+    start: Moment,
     part_bytes: u64,
     part: u64,
-    part_since: Instant,
+    part_since: Moment,
     part_moved: u64,
     speed: Vec<PassSpeed>,
     /// The first chunk is told at once.
-    told: Option<Instant>,
+    told: Option<Moment>,
+    /// By the clock on the wall, which costs nothing to ask.
+    looked: Option<Instant>,
     told_moved: u64,
     rate: f64,
     then_seconds: Option<f64>,
@@ -63,9 +67,10 @@ pub(crate) struct Meter {
 
 impl Meter {
     /// Of an area of `total` bytes, `done` are done already; `then_seconds` follow this phase.
-    pub(crate) fn new(phase: Phase, total: u64, done: u64, then_seconds: Option<f64>) -> Self {
-        let now = Instant::now();
+    pub(crate) fn new(control: &Control, phase: Phase, total: u64, done: u64, then_seconds: Option<f64>) -> Self {
+        let now = control.now();
         Self {
+            control: control.clone(),
             phase,
             total,
             done,
@@ -77,6 +82,7 @@ impl Meter {
             part_moved: 0,
             speed: Vec::new(),
             told: None,
+            looked: None,
             told_moved: 0,
             rate: 0.0,
             then_seconds,
@@ -101,20 +107,21 @@ impl Meter {
             self.speed.push(PassSpeed {
                 offset_bytes: self.part * self.part_bytes,
                 bytes: self.part_moved,
-                elapsed_ns: nanoseconds(self.part_since.elapsed()),
+                elapsed_ns: nanoseconds(self.control.elapsed(&self.part_since)),
             });
         }
-        (self.part_since, self.part_moved) = (Instant::now(), 0);
+        (self.part_since, self.part_moved) = (self.control.now(), 0);
     }
 
     /// Tells how far it is, where it is time to.
     pub(crate) fn tell(&mut self, lost_sectors: u64, tell: &mut dyn FnMut(Progress)) {
-        let since = self.told.unwrap_or(self.start).elapsed();
-        if self.moved == 0 || (self.told.is_some() && since < TOLD_EVERY) {
+        if self.moved == 0 || self.looked.is_some_and(|looked| looked.elapsed() < TOLD_EVERY) {
             return;
         }
+        self.looked = Some(Instant::now());
+        let since = self.control.elapsed(&self.told.unwrap_or(self.start));
         let now = (self.moved - self.told_moved) as f64 / since.as_secs_f64().max(1e-9);
-        let begun = self.start.elapsed();
+        let begun = self.control.elapsed(&self.start);
         // The first chunks come out of the caches on the way: they are no beginning for a mean that
         // forgets slowly.
         self.rate = if begun < BEGINNING {
@@ -122,7 +129,7 @@ impl Meter {
         } else {
             self.rate + NEW * (now - self.rate)
         };
-        (self.told, self.told_moved) = (Some(Instant::now()), self.moved);
+        (self.told, self.told_moved) = (Some(self.control.now()), self.moved);
         tell(self.progress(lost_sectors));
     }
 
@@ -141,7 +148,8 @@ impl Meter {
 
     pub(crate) fn finish(mut self) -> Pass {
         self.close_part();
-        Pass { bytes: self.moved, elapsed_ns: nanoseconds(self.start.elapsed()), speed: self.speed }
+        let elapsed = self.control.elapsed(&self.start);
+        Pass { bytes: self.moved, elapsed_ns: nanoseconds(elapsed), speed: self.speed }
     }
 }
 
@@ -155,7 +163,7 @@ mod tests {
 
     #[test]
     fn the_curve_covers_all_that_moved() {
-        let mut meter = Meter::new(Phase::Read, 1 << 30, 0, None);
+        let mut meter = Meter::new(&Control::default(), Phase::Read, 1 << 30, 0, None);
         for chunk in 0..1024u64 {
             // Two of a pair change places, as with several in flight.
             meter.done((chunk ^ 1) << 20, 1 << 20);
@@ -166,5 +174,26 @@ mod tests {
         assert!(pass.speed.windows(2).all(|pair| pair[0].offset_bytes < pair[1].offset_bytes));
         let elapsed: u64 = pass.speed.iter().map(|part| part.elapsed_ns).sum();
         assert!(elapsed <= pass.elapsed_ns);
+    }
+
+    #[test]
+    fn time_in_which_the_process_was_stopped_slows_nothing_down() {
+        let control = Control::default();
+        let start = Instant::now();
+        let mut meter = Meter::new(&control, Phase::Write, 1 << 30, 0, None);
+        std::thread::sleep(Duration::from_millis(60));
+        meter.done(0, 1 << 20);
+        control.beat(Duration::from_millis(50));
+        let mut told = None;
+        meter.tell(0, &mut |progress| told = Some(progress));
+        // Of all this, that much was no time of the check; a busy host adds to the rest.
+        let most = (start.elapsed() - Duration::from_millis(50)).as_secs_f64();
+        let rate = told.unwrap().bytes_per_second;
+        assert!(rate >= (1 << 20) as f64 / most, "{rate} over at most {most} s");
+        meter.done(512 << 20, 1 << 20);
+        let pass = meter.finish();
+        let most = nanoseconds(start.elapsed() - Duration::from_millis(50));
+        assert!((10_000_000..=most).contains(&pass.elapsed_ns), "{} of {most}", pass.elapsed_ns);
+        assert!(pass.speed.iter().map(|part| part.elapsed_ns).sum::<u64>() <= pass.elapsed_ns);
     }
 }

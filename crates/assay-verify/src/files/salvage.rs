@@ -2,15 +2,16 @@
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assay_core::outcome::Failure;
+use assay_engine::Control;
 
 use super::place::failure_of;
 
 /// How much smaller the pieces are at each step: 1 MiB, 64 KiB, 4 KiB, and 512 bytes at last.
 const STEP: usize = 16;
-/// Drives try a bad sector for seconds. What could not be read of a chunk in this time is lost.
+/// Drives try a bad sector for seconds. What could not be read of a chunk in this time after its first error is lost.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Whether the error says that this place is bad, and nothing about the others.
@@ -27,21 +28,26 @@ pub(crate) fn by_pieces(
     bytes: usize,
     grain: usize,
     beat: &AtomicU64,
+    control: &Control,
     work: &mut dyn FnMut(usize, usize) -> io::Result<()>,
     lost: &mut dyn FnMut(usize, usize),
 ) -> io::Result<()> {
-    let end = Instant::now() + PATIENCE;
+    let mut since = None;
     pieces(0, bytes, grain.max(1), &mut |from, length| {
         let result = work(from, length);
         beat.fetch_add(1, Ordering::Relaxed);
         match result {
             Ok(()) => Ok(Tried::Done),
             Err(error) if !local(&error) => Err(error),
-            Err(_) if length <= grain || Instant::now() > end => {
+            Err(_) => {
+                // Time in which this process was stopped is none that the medium took.
+                let since = since.get_or_insert_with(|| control.now());
+                if length > grain && control.elapsed(since) <= PATIENCE {
+                    return Ok(Tried::Divide);
+                }
                 lost(from, length);
                 Ok(Tried::Done)
             }
-            Err(_) => Ok(Tried::Divide),
         }
     })
 }
@@ -82,7 +88,9 @@ mod tests {
             }
             Ok(())
         };
-        let result = by_pieces(1 << 20, 512, &beat, &mut work, &mut |from, length| lost.push((from, length)));
+        let result = by_pieces(1 << 20, 512, &beat, &Control::default(), &mut work, &mut |from, length| {
+            lost.push((from, length))
+        });
         (result, lost, beat.into_inner())
     }
 

@@ -3,7 +3,9 @@
 use assay_core::units::Bytes;
 use assay_core::verification::{FakeKind, SECTOR_BYTES, SectorCounts};
 
-use super::regions::{Map, Region, missing_from};
+use super::pass::REACH;
+use super::regions::{Map, Region, missing_from, regions as in_order, silent_from};
+use super::survey::Repeats;
 use super::tally::Tally;
 use super::verdict::is_dropped;
 
@@ -45,6 +47,9 @@ pub(crate) fn of(kind: FakeKind, tally: &Tally, map: Option<&Map>, regions: &[Re
     let untested = map.map_or(0, |map| map.device_bytes.saturating_sub(tally.counts.total() * SECTOR_BYTES));
     let sure = |bytes: u64| if untested == 0 { Size::Exact(bytes) } else { Size::Within(bytes, bytes + untested) };
     match kind {
+        // A medium that gives what it has to what comes first, and was filled in the order of addresses, loses the
+        // same. Then any of what was not tested may be held, or none of it.
+        FakeKind::Limbo if map.is_some() && in_order_of_writing(tally) => sure(good),
         FakeKind::Limbo => limbo(regions, map, good).unwrap_or(sure(good)),
         FakeKind::Wraparound | FakeKind::Chain => {
             let period = period(tally, map);
@@ -57,6 +62,17 @@ pub(crate) fn of(kind: FakeKind, tally: &Tally, map: Option<&Map>, regions: &[Re
             candidates.into_iter().flatten().find(possible).map_or(sure(good), Size::Exact)
         }
         FakeKind::Unknown => sure(good),
+    }
+}
+
+/// The size of a fake whose addresses start again, as the device itself showed it.
+pub(crate) fn of_repeats(found: Repeats) -> Size {
+    let (least, most) = if found.is_whole() { (found.period, found.period) } else { (found.real, found.period) };
+    // That they start again from the beginning is simpler than that they do from within its first tables.
+    let (from_least, from_most) = if found.from_least == 0 { (0, 0) } else { (found.from_least, found.from_most) };
+    match (from_least + least, from_most + most) {
+        (low, high) if low == high => Size::Exact(low),
+        (low, high) => Size::Within(low, high),
     }
 }
 
@@ -73,6 +89,14 @@ fn limbo(regions: &[Region], map: Option<&Map>, good: u64) -> Option<Size> {
     }
     // Between them lies what the file system keeps for itself.
     Some(if last == from { Size::Exact(from) } else { Size::Within(last, from) })
+}
+
+/// Whether what is lost is what was written last.
+fn in_order_of_writing(tally: &Tally) -> bool {
+    let files = in_order(tally, None);
+    let lost: u64 = files.iter().filter(|region| region.is_silent()).map(Region::bytes).sum();
+    // What was in flight at once when it began to be lost was written in any order.
+    missing_from(&files, 9).is_some_and(|from| lost - silent_from(&files, from) <= (lost / 100).max(REACH))
 }
 
 /// What is held before the first loss, where that is more than what the file system keeps there.

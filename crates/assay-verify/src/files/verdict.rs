@@ -7,15 +7,15 @@ use assay_core::verification::{
 
 use super::regions::{Map, Region, missing_from, regions, silent_from};
 use super::size::{self, Size};
+use super::survey::Repeats;
 use super::tally::Tally;
 
-const MIB: u64 = 1 << 20;
 /// Where a part is missing, so many times as much is lost as is good: the rest may be shown by a cache
 /// that is larger than assumed.
 const WEIGHT: u64 = 9;
-/// What is dropped up to the end is missing from this size on. Flash that is worn loses pages of 16 KiB and
-/// blocks of some MiB here and there, and not the last ones of all addresses.
-const LEAST_MISSING: u64 = MIB;
+/// What is dropped up to the end is missing from this size on: some pages of flash. Flash that is worn loses pages of
+/// 16 KiB and blocks of some MiB here and there, and not the last ones of all addresses.
+const LEAST_MISSING: u64 = 128 << 10;
 /// What is dropped elsewhere is a fake's from this share on, in at most so many parts; below, it is damage.
 const FAKE_SHARE: f64 = 0.25;
 const FAKE_PARTS: usize = 4;
@@ -52,8 +52,12 @@ pub(crate) struct Scope {
     pub(crate) whole_bytes: u64,
     /// Whether all of it was.
     pub(crate) complete: bool,
+    /// Size of the device in bytes, where that is known.
+    pub(crate) device_bytes: Option<u64>,
     /// Where it lies on the device, where that is known.
     pub(crate) map: Option<Map>,
+    /// How the device's addresses start again, where that was looked for and found.
+    pub(crate) repeats: Option<Repeats>,
     /// What was written again; `None` where nothing was.
     pub(crate) rewritten: Option<Rewritten>,
     /// Whether compression and deduplication gain nothing on what was written.
@@ -96,21 +100,25 @@ pub(crate) fn judge(tally: &Tally, scope: &Scope) -> Judged {
     let counts = &tally.counts;
     let checked = counts.total() * SECTOR_BYTES;
     let by_address = regions(tally, scope.map.as_ref());
-    let announced = scope.map.as_ref().map_or(scope.whole_bytes, |map| map.device_bytes);
+    let of_device = scope.map.as_ref().map(|map| map.device_bytes);
+    let announced = of_device.or(scope.repeats.map(|found| found.device_bytes)).unwrap_or(scope.whole_bytes);
     let (verdict, kind) = class(tally, scope, &by_address);
     let size = match (verdict, kind) {
+        (Verdict::Fake, _) if scope.repeats.is_some() => scope.repeats.map_or(Size::Unknown, size::of_repeats),
         (Verdict::Genuine, _) if scope.complete => Size::Exact(announced),
         (Verdict::Fake, Some(kind)) if scope.complete => size::of(kind, tally, scope.map.as_ref(), &by_address),
         (Verdict::Damaged, _) if scope.complete => Size::Exact(announced - counts.lost() * SECTOR_BYTES),
         _ => Size::Unknown,
     };
+    // In the order of files they say nothing about addresses.
+    let by_address = if scope.repeats.is_some() && scope.map.is_none() { Vec::new() } else { by_address };
     let holds = by_address.iter().filter(|region| region.is_good());
     let holds: Vec<Extent> =
         holds.map(|region| Extent { offset_bytes: region.start, bytes: region.bytes() }).take(MOST_HOLDS + 1).collect();
     // Of a genuine one all that was tested holds.
     let holds = if holds.len() > MOST_HOLDS || verdict == Verdict::Genuine { Vec::new() } else { holds };
-    let reach = reach(checked, announced, scope);
-    let sentence = sentence(verdict, kind, &size, tally, scope, &reach);
+    let reach = reach(checked, scope.device_bytes.unwrap_or(announced), scope);
+    let sentence = sentence(verdict, kind, &size, announced, tally, scope, &reach);
     // Who ended early has no reach to speak of.
     let reach = Some(reach).filter(|_| scope.complete || (scope.ended.is_none() && scope.failed.is_none()));
     Judged { verdict, kind, announced_bytes: announced, size, holds, reach, sentence }
@@ -132,6 +140,7 @@ fn sentence(
     verdict: Verdict,
     kind: Option<FakeKind>,
     size: &Size,
+    announced: u64,
     tally: &Tally,
     scope: &Scope,
     reach: &Reach,
@@ -143,7 +152,7 @@ fn sentence(
             "genuine: {} of free space, {}, holds what was written; {}",
             if scope.complete { "all" } else { "the part that was checked" },
             Bytes(checked),
-            excluded(reach)
+            excluded(reach, checked)
         ),
         Verdict::Fake => {
             let how = match kind {
@@ -151,8 +160,8 @@ fn sentence(
                 Some(FakeKind::Limbo) => "the rest is dropped",
                 _ => "the rest is overwritten or dropped",
             };
-            let place = if scope.map.is_some() { "of the device's" } else { "of" };
-            let announced = scope.map.as_ref().map_or(checked, |map| map.device_bytes);
+            let by_address = scope.map.is_some() || scope.repeats.is_some();
+            let (place, announced) = if by_address { ("of the device's", announced) } else { ("of", checked) };
             format!("fake: {place} {} only {} hold data, {how}", Bytes(announced), size.words(counts))
         }
         Verdict::Damaged if is_misaddressed(tally) => {
@@ -181,6 +190,13 @@ fn sentence(
     }
     if scope.refused_bytes > 0 {
         sentence.push_str(&format!("; {} could not be written (write errors)", Bytes(scope.refused_bytes)));
+        // All that was taken is there. A driver refuses, too, where it finds its tables changed.
+        if verdict == Verdict::Damaged && counts.lost() * SECTOR_BYTES == scope.refused_bytes {
+            sentence.push_str(
+                "; a fake that dropped tables of its file system looks the same: assay verify --quick of the unmounted \
+                 device tells",
+            );
+        }
     }
     if let Some(failed) = scope.failed.as_ref().filter(|_| verdict != Verdict::Failed) {
         sentence.push_str(&format!("; {failed}"));
@@ -199,18 +215,19 @@ fn so_far(tally: &Tally, scope: &Scope) -> String {
     format!("{found} found so far in {} of {}", Bytes(checked), Bytes(scope.whole_bytes))
 }
 
-/// What a genuine medium is said not to be.
-fn excluded(reach: &Reach) -> String {
+/// What a genuine medium is said not to be. What shares as much memory as was written among all addresses holds
+/// that, and may still lack what the file system keeps for itself.
+fn excluded(reach: &Reach, checked: u64) -> String {
     let mut words = format!("{:.0} % of the device tested", (reach.tested_share * 100.0).floor());
     match reach.caches_up_to_bytes {
         None | Some(0) => words.push_str(", caches not driven out"),
         Some(bytes) => words.push_str(&format!(", caches up to {} driven out", Bytes(bytes))),
     }
-    words.push_str(if reach.thin_excluded {
-        ", thin provisioning excluded"
+    if reach.thin_excluded {
+        words.push_str(&format!(", thin provisioning with less than {} excluded", Bytes(checked)));
     } else {
-        ", thin provisioning not excluded"
-    });
+        words.push_str(", thin provisioning not excluded");
+    }
     words
 }
 
@@ -229,6 +246,10 @@ fn lost(counts: &SectorCounts) -> String {
 fn class(tally: &Tally, scope: &Scope, by_address: &[Region]) -> (Verdict, Option<FakeKind>) {
     let counts = &tally.counts;
     let lost = counts.lost();
+    // What stands on the device leaves no doubt.
+    if let Some(found) = scope.repeats.filter(|_| lost > 0) {
+        return (Verdict::Fake, Some(if found.is_whole() { FakeKind::Wraparound } else { FakeKind::Chain }));
+    }
     // It took what was written at first, and nothing any more.
     let drops = scope.rewritten.is_some_and(|again| again.stale > 0 && again.stale * 2 >= again.sectors);
     if drops || takes_nothing(tally, scope) {
@@ -320,6 +341,7 @@ mod tests {
     use super::*;
     use crate::probe::Salt;
 
+    const MIB: u64 = 1 << 20;
     const CHUNK: u64 = 64 << 10;
 
     fn tally(format: Format, content: impl Fn(u64) -> Option<u64>) -> Tally {
@@ -396,6 +418,18 @@ mod tests {
         assert_eq!(judged.holds, [Extent { offset_bytes: MIB, bytes: 48 * CHUNK }]);
     }
 
+    /// A medium that gives its memory to what is written first loses the same as one that drops what lies behind
+    /// an address, where the file was written in the order of addresses.
+    #[test]
+    fn what_was_written_last_and_lies_last_has_no_exact_size() {
+        let in_file = tally(Format::Salted, |chunk| (chunk < 48).then_some(chunk));
+        let extent = super::super::extents::Extent { offset: 0, address: MIB, bytes: 64 * CHUNK };
+        let map = Map::new(vec![extent], MIB + 64 * CHUNK);
+        let judged = judge(&in_file, &Scope { map, ..scope() });
+        assert_eq!((judged.verdict, judged.kind), (Verdict::Fake, Some(FakeKind::Limbo)), "{}", judged.sentence);
+        assert_eq!(judged.size, Size::Within(48 * CHUNK, MIB + 48 * CHUNK));
+    }
+
     #[test]
     fn a_medium_that_takes_no_more_writes_has_failed() {
         let all_good = tally(Format::Salted, Some);
@@ -425,7 +459,8 @@ mod tests {
         assert_eq!(doubt.verdict, Verdict::Undecided, "{}", doubt.sentence);
         let genuine = judged(Some).sentence;
         assert!(
-            genuine.contains("caches not driven out") && genuine.contains("thin provisioning excluded"),
+            genuine.contains("caches not driven out")
+                && genuine.contains("thin provisioning with less than 4 MiB excluded"),
             "{genuine}"
         );
     }

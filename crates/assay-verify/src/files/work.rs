@@ -157,10 +157,13 @@ impl Work<'_> {
     /// # Errors
     /// What was written, where that ended early.
     fn timed(&mut self, area: Area, all: u64) -> Result<(Ended, Option<f64>), Ended> {
-        let (start, begin) = (Instant::now(), area.from);
+        let control = self.pool.control();
+        let (start, begin) = (control.now(), area.from);
         let mut ended = Ended { pass: Default::default(), upto: begin, refused: Vec::new(), halt: None };
         let mut step = 4 * MIB;
-        while self.state.written_bytes.max(begin) - begin < (all - begin) / PILOT_PART && start.elapsed() < PILOT {
+        while self.state.written_bytes.max(begin) - begin < (all - begin) / PILOT_PART
+            && control.elapsed(&start) < PILOT
+        {
             let from = self.state.written_bytes.max(begin);
             let next = self.pass(Area { from, upto: from + step, ..area }, &mut |_| {});
             ended = if ended.pass.bytes > 0 { joined(ended, next) } else { next };
@@ -173,10 +176,10 @@ impl Work<'_> {
         if written == 0 || self.settle().is_err() {
             return Ok((ended, None));
         }
-        let (mut tally, start) = (Tally::new(all), Instant::now());
+        let (mut tally, start) = (Tally::new(all), control.now());
         let upto = begin + written.min((all / PILOT_READ_PART).next_multiple_of(MIB));
         let read = pass::read(self.pool, Area { upto, ..area }, &[], &mut tally, &mut |_| {}, &mut |_, _, _| None);
-        let rate = read.pass.bytes as f64 / start.elapsed().as_secs_f64().max(1e-9);
+        let rate = read.pass.bytes as f64 / control.elapsed(&start).as_secs_f64().max(1e-9);
         let seconds = (read.halt.is_none() && rate > 0.0).then(|| all as f64 / rate);
         Ok((ended, seconds))
     }

@@ -10,9 +10,7 @@ use assay_engine::AlignedBuffer;
 use rustix::fs::OFlags;
 
 use super::contract::{Device, Fault};
-
-/// Bytes of one transfer.
-const TRANSFER: usize = 1 << 20;
+use super::transfer::{TRANSFER, read_at};
 
 /// A block device, held exclusively, past the page cache.
 #[derive(Debug)]
@@ -52,12 +50,7 @@ impl Device for BlockDevice {
     }
 
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
-        for (part, at) in buffer.chunks_mut(TRANSFER).zip((offset..).step_by(TRANSFER)) {
-            let aligned = &mut self.buffer.as_mut_slice()[..part.len()];
-            self.file.read_exact_at(aligned, at).map_err(|error| Fault::from_io(&error))?;
-            part.copy_from_slice(aligned);
-        }
-        Ok(())
+        read_at(&self.file, &mut self.buffer, offset, buffer)
     }
 
     fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {

@@ -20,6 +20,7 @@ mod run;
 mod search;
 mod stamp;
 mod survey;
+mod transfer;
 
 pub use block::BlockDevice;
 pub use contract::{Device, Fault};

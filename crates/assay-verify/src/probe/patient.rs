@@ -1,7 +1,9 @@
 //! A device that is waited for, but not for ever.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
+
+use assay_engine::answer_within;
 
 use super::contract::{Device, Fault};
 
@@ -63,13 +65,10 @@ impl Patient {
         if self.hung || self.ask.send(ask).is_err() {
             return None;
         }
-        match self.answers.recv_timeout(self.patience) {
-            Ok(answer) => Some(answer),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                self.hung = true;
-                None
-            }
-        }
+        // Time in which this process was stopped is no silence of the device.
+        let answer = answer_within(&self.answers, self.patience);
+        self.hung = answer.is_none();
+        answer
     }
 }
 

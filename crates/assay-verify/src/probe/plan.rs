@@ -72,14 +72,15 @@ pub fn plan(bytes: u64, block_bytes: u32, settings: &Settings) -> Plan {
     let records = (places * 128).min(bytes / 512 * 128) + 4096;
     let most_journal_bytes = (5 * run + 64 * MIB).min(bytes) / 64 * 65 + records;
     Plan {
-        written_bytes: 2 * saved,
+        // Put back, and some of it once more to drive out caches.
+        written_bytes: 2 * saved + run.min(saved / 2),
         read_bytes: 2 * saved
             + 2 * samples
             + pages * PARTS * 4096.min(samples / PARTS)
             + looks * (WIDE * 512).min(samples / PARTS)
             + verified
             + teeth * block,
-        writes: 2 * (places + pieces),
+        writes: 2 * (places + pieces) + pieces / 2,
         reads: (4 + pages) * places + looks + 3 * pieces + teeth,
         most_written_bytes: 40 * run + 1024 * MIB + most_journal_bytes,
         most_journal_bytes,

@@ -6,13 +6,23 @@ use super::restore::{RestoreStep, Restored};
 use super::stamp::SECTOR_LEN;
 use super::survey::{Broken, Class, Survey, read_place};
 
-/// Puts back and reads back; `step` is told what was done and answers whether to stop. The bytes
-/// written and the places that are not as before go into `done`.
+/// How what was put back is read back.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Care {
+    /// Times that everything is read: cells that do not last lose within a few readings.
+    pub(super) readings: usize,
+    /// Bytes that are written again before, to drive out caches.
+    pub(super) crowd_bytes: u64,
+}
+
+/// Puts back and reads back; `step` is told what was done and answers whether to stop. The
+/// bytes written and the places that are not as before go into `done`.
 pub(super) fn put_back<D: Device>(
     log: &Log,
     survey: &Survey,
     device: &mut D,
     done: &mut Restored,
+    care: Care,
     step: &mut dyn FnMut(RestoreStep, u64, u64) -> bool,
 ) -> Result<(), Broken> {
     let newer: Vec<usize> = survey.with(Class::Other).collect();
@@ -29,14 +39,25 @@ pub(super) fn put_back<D: Device>(
             done.differing.push(place.offset);
         }
     }
-    match device.sync() {
-        Ok(()) => {}
-        Err(Fault::Medium) if device.present() => {}
-        Err(Fault::Medium) => return Err(Broken::Fault(Fault::Gone)),
-        Err(fault) => return Err(Broken::Fault(fault)),
+    settle(device)?;
+    // Once more what was written first: a cache that still shows what was written last gives it up. No more than
+    // half of all, so that this is not shown by the cache instead.
+    let all: u64 = log.entries.iter().map(|entry| entry.place.length).sum();
+    let mut left = care.crowd_bytes.min(all / 2);
+    for index in (0..log.entries.len()).rev() {
+        let place = log.entries[index].place;
+        if place.length > left {
+            break;
+        }
+        if step(RestoreStep::Writing, done.bytes, 0) {
+            return Err(Broken::Stopped);
+        }
+        write_place(device, place, &survey.classes[index], &log.original(index)?.0, heal, &mut done.bytes)?;
+        left -= place.length;
     }
+    settle(device)?;
     let mut back = 0;
-    for index in 0..log.entries.len() {
+    for index in (0..care.readings).flat_map(|_| 0..log.entries.len()) {
         if step(RestoreStep::ReadingBack, done.bytes, back) {
             return Err(Broken::Stopped);
         }
@@ -64,6 +85,15 @@ pub(super) fn put_back<D: Device>(
         list.dedup();
     }
     Ok(())
+}
+
+fn settle<D: Device>(device: &mut D) -> Result<(), Broken> {
+    match device.sync() {
+        Ok(()) => Ok(()),
+        Err(Fault::Medium) if device.present() => Ok(()),
+        Err(Fault::Medium) => Err(Broken::Fault(Fault::Gone)),
+        Err(fault) => Err(Broken::Fault(fault)),
+    }
 }
 
 /// Writes the blocks of a place in which the probe's stamp stands; false where one could not be

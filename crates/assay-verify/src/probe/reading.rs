@@ -2,16 +2,14 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
 use assay_engine::AlignedBuffer;
 use rustix::fs::OFlags;
 
 use super::contract::{Device, Fault};
-
-/// Bytes of one transfer.
-const TRANSFER: usize = 1 << 20;
+use super::transfer::{TRANSFER, read_at};
 
 /// A block device opened to read, past the page cache, whoever uses it.
 #[derive(Debug)]
@@ -49,12 +47,7 @@ impl Device for ReadDevice {
     }
 
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
-        for (part, at) in buffer.chunks_mut(TRANSFER).zip((offset..).step_by(TRANSFER)) {
-            let aligned = &mut self.buffer.as_mut_slice()[..part.len()];
-            self.file.read_exact_at(aligned, at).map_err(|error| Fault::from_io(&error))?;
-            part.copy_from_slice(aligned);
-        }
-        Ok(())
+        read_at(&self.file, &mut self.buffer, offset, buffer)
     }
 
     fn write_at(&mut self, _offset: u64, _data: &[u8]) -> Result<(), Fault> {

@@ -17,7 +17,7 @@ use assay_core::text::harmless;
 
 use super::contract::{Device, Fault};
 use super::journal::{Disk, Identity, JournalError, Log, SystemDisk};
-use super::put_back::put_back;
+use super::put_back::{Care, put_back};
 use super::survey::{Broken, Class, Survey, may_be_overwritten};
 
 /// What was put back.
@@ -170,6 +170,7 @@ pub struct Restoration<'a> {
     disk: Arc<dyn Disk>,
     keep_newer: bool,
     own: bool,
+    care: Care,
     stop: &'a dyn Fn() -> bool,
     progress: Option<&'a mut dyn FnMut(RestoreProgress)>,
 }
@@ -179,7 +180,16 @@ impl<'a> Restoration<'a> {
     #[must_use]
     pub fn new(path: &'a Path, identity: &'a Identity) -> Self {
         let disk = Arc::new(SystemDisk);
-        Self { path, identity, disk, keep_newer: false, own: false, stop: &|| false, progress: None }
+        Self {
+            path,
+            identity,
+            disk,
+            keep_newer: false,
+            own: false,
+            care: Care { readings: 1, crowd_bytes: 0 },
+            stop: &|| false,
+            progress: None,
+        }
     }
 
     /// The journal lies on `disk`.
@@ -199,6 +209,12 @@ impl<'a> Restoration<'a> {
     #[must_use]
     pub(crate) fn of_own_session(self) -> Self {
         Self { own: true, ..self }
+    }
+
+    /// How it is read back.
+    #[must_use]
+    pub(super) fn with_care(self, care: Care) -> Self {
+        Self { care, ..self }
     }
 
     /// `stop` is asked before each place.
@@ -300,8 +316,8 @@ impl<'a> Restoration<'a> {
     ) -> Result<(), Broken> {
         let places = log.entries.len();
         let mut ended = 0;
-        put_back(log, survey, device, done, &mut |step, written_bytes, read_bytes| {
-            ended = if step == RestoreStep::Writing { ended + 1 } else { ended };
+        put_back(log, survey, device, done, self.care, &mut |step, written_bytes, read_bytes| {
+            ended = if step == RestoreStep::Writing { places.min(ended + 1) } else { ended };
             self.tell(RestoreProgress { step, done: ended, places, written_bytes, read_bytes })
         })
     }

@@ -3,14 +3,18 @@
 use std::time::Instant;
 
 use assay_core::units::Bytes;
-use assay_core::verification::Verification;
+use assay_core::verification::{Verdict, Verification};
 
 use super::contract::{Device, Fault};
 use super::journal::{Journal, JournalError};
 use super::plan::{LEAST_BYTES, Settings, plan};
+use super::put_back::Care;
 use super::restore::{Restoration, RestoreError, RestoreProgress, Restored};
 use super::search::{Account, Desk, End, Phase, Progress, Search, Watch, account, verification};
 use super::stamp::BLOCK;
+
+/// Readings of everything that was put back on a medium that is not genuine.
+const LASTING: usize = 3;
 
 /// Why nothing was probed; the device is untouched.
 #[derive(Debug, thiserror::Error)]
@@ -109,7 +113,7 @@ pub fn run<D: Device>(
         Some(End::Journal(error)) => Ended::Journal(error),
         Some(End::Spent) => Ended::Spent,
     };
-    let restored = put_back(device, &journal, &mut account, progress);
+    let restored = put_back(device, &journal, settings.run_bytes(announced), &mut account, progress);
     let journal_kept = restored.as_ref().map_or(true, |done| done.journal_kept);
     match &restored {
         Ok(done) => account.was_restored(device, &done.differing),
@@ -124,6 +128,7 @@ pub fn run<D: Device>(
 fn put_back<D: Device>(
     device: &mut D,
     journal: &Journal,
+    crowd_bytes: u64,
     account: &mut Account,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Restored, RestoreError> {
@@ -134,9 +139,12 @@ fn put_back<D: Device>(
         let read_bytes = read_bytes + now.read_bytes;
         progress(Progress { phase: Phase::Restoring, written_bytes, read_bytes, places: 0, of: 0, lost: 0 });
     };
+    // What was put back on a medium that loses data is there only if it lasts.
+    let readings = if account.verdict == Verdict::Genuine { 1 } else { LASTING };
     let restored = Restoration::new(journal.path(), journal.device())
         .on(journal.disk())
         .of_own_session()
+        .with_care(Care { readings, crowd_bytes })
         .telling(&mut tell)
         .run(device);
     account.moved.written_bytes = match &restored {

@@ -49,7 +49,7 @@ impl Salt {
     }
 
     /// Fills `buffer`, whole sectors from number `sector` on, for the `generation`-th round of writing.
-    /// Each sector says its place and its round, and is else a sequence of its own.
+    /// Each sector says its place and its round, and is else a sequence of its own; every other one is inverted.
     pub(crate) fn stamp(self, sector: u64, generation: u32, buffer: &mut [u8]) {
         for (sector, content) in (sector..).zip(buffer.chunks_exact_mut(SECTOR_LEN)) {
             let seed = mix(self.0[0] ^ mix(self.0[1] ^ sector ^ (u64::from(generation) << 44)));
@@ -58,16 +58,22 @@ impl Salt {
             for (place, word) in content.chunks_exact_mut(8).zip(words) {
                 place.copy_from_slice(&word.to_le_bytes());
             }
+            // A data line that is stuck at what every head has there would not be seen.
+            if sector % 2 == 1 {
+                content.iter_mut().for_each(|byte| *byte = !*byte);
+            }
         }
     }
 
     /// For what place, and the how many-th time, this sector was written by us; `None` where it
     /// was not.
     pub(crate) fn origin(self, sector: &[u8]) -> Option<(u64, u32)> {
-        let word = |at: usize| {
+        let stored = |at: usize| {
             let bytes = sector.get(at * 8..at * 8 + 8)?.first_chunk::<8>()?;
             Some(u64::from_le_bytes(*bytes))
         };
+        let inverted = stored(0)? == !self.0[0];
+        let word = |at: usize| stored(at).map(|word| if inverted { !word } else { word });
         if word(0)? != self.0[0] || word(1)? != self.0[1] {
             return None;
         }

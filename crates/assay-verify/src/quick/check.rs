@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::units::Bytes;
@@ -13,8 +13,8 @@ use super::probe::{Probed, Spread, probe};
 use super::spread::{Files, Halt};
 use super::stamp::STAMP;
 use crate::files::{
-    Checked, Folder, Found, Mounted, Place, Plan, Pool, STATE, Settings, State, Tally, VerifyError, failure_of,
-    nanoseconds, remove_files,
+    Beneath, Checked, Folder, Found, Mounted, Place, Plan, Pool, STATE, Settings, State, Tally, VerifyError,
+    failure_of, nanoseconds, remove_files,
 };
 
 /// How to check.
@@ -47,7 +47,7 @@ pub fn check(
     control: &Control,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Checked, VerifyError> {
-    let start = Instant::now();
+    let start = control.now();
     let (fill_system, store) = (quick.fill_system, quick.store.clone());
     let plan = Plan::new(target, &Settings { fill_system, store, ..Settings::default() })?;
     let place = Place::take(&plan.handle)?;
@@ -59,7 +59,10 @@ pub fn check(
     let folder = Folder::Own(Arc::clone(own));
     let (direct, read_back) = folder.how(STATE, quick.direct)?;
     let medium = Arc::new(Mounted::new(folder, direct));
-    let pool = Pool::new(medium, quick.hang_after, control).map_err(io)?;
+    let pool = Pool::new(medium, quick.hang_after, control).map_err(|error| {
+        let _ = place.removal()();
+        io(error)
+    })?;
     let mut salt = [0; 8];
     rustix::rand::getrandom(&mut salt, rustix::rand::GetRandomFlags::empty()).map_err(|error| io(error.into()))?;
     let salt = u64::from_ne_bytes(salt);
@@ -67,33 +70,27 @@ pub fn check(
     let mut probed = Probed { classes: Vec::new(), proved: false, crowded: false };
     let mut tally = Tally::new(plan.area_bytes);
     let (mut written, mut places, mut set_aside) = (0, 0, true);
-    let ended = Files::make(&pool, own, plan.area_bytes, direct.is_some(), salt).and_then(|mut files| {
+    let beneath = Beneath::of(&plan.directory);
+    let ended = Files::make(&pool, &beneath, own, plan.area_bytes, direct.is_some(), salt).and_then(|mut files| {
         probed.classes = vec![None; files.places()];
         let ended = probe(&mut files, salt, &mut probed, progress);
         (written, places, set_aside) = (files.written, files.places(), files.set_aside);
-        for (place, class) in probed.classes.iter().enumerate() {
-            if let Some((class, holds)) = class {
-                let holds = holds.map(|other| files.offset(usize::try_from(other).unwrap_or(usize::MAX)));
-                let mut found = Found::default();
-                for sector in 0..STAMP as u64 / SECTOR_BYTES {
-                    found.note(*class, files.offset(place) + sector * SECTOR_BYTES, holds);
-                }
-                tally.add(files.offset(place), &found);
-            }
-        }
+        count(&files, &probed, &mut tally);
         ended
     });
-    let outcome = outcome(ended.as_ref().err(), start, written);
+    let outcome = outcome(ended.as_ref().err(), control.elapsed(&start), written);
     let removed = match ended {
         Err(Halt::Hung) => None,
         _ => pool.run(place.removal()).ok().and_then(Result::ok),
     };
     let complete = ended.is_ok();
-    let (verdict, kind) = judge(&probed, complete && set_aside);
+    let doubt = beneath.doubt();
+    let sure = complete && set_aside && doubt.is_none();
+    let (verdict, kind) = judge(&probed, sure);
     let verification = Verification {
         method: Method::QuickMounted,
         verdict,
-        sentence: sentence(verdict, kind, &plan, &probed, set_aside, &outcome),
+        sentence: sentence(verdict, kind, &plan, &probed, set_aside, doubt.as_deref(), &outcome),
         kind,
         announced_bytes: plan.whole_bytes,
         real_bytes: None,
@@ -110,7 +107,7 @@ pub fn check(
         read_back,
         cache_bytes: None,
         // Each place is hit by a loss of a twentieth with that probability.
-        reach: (complete && set_aside).then(|| Reach {
+        reach: sure.then(|| Reach {
             tested_share: (tally.counts.total() * SECTOR_BYTES) as f64 / plan.whole_bytes.max(1) as f64,
             loss_share: 0.05,
             loss_found: 1.0 - 0.95f64.powi(i32::try_from(places).unwrap_or(i32::MAX)),
@@ -120,6 +117,20 @@ pub fn check(
     };
     let left = removed.is_none().then(|| plan.directory.clone());
     Ok(Checked { verification, outcome, left, resumable: false, refused_bytes: 0 })
+}
+
+/// Counts what became of each place that was read.
+fn count(files: &Files, probed: &Probed, tally: &mut Tally) {
+    for (place, class) in probed.classes.iter().enumerate() {
+        if let Some((class, holds)) = class {
+            let holds = holds.map(|other| files.offset(usize::try_from(other).unwrap_or(usize::MAX)));
+            let mut found = Found::default();
+            for sector in 0..STAMP as u64 / SECTOR_BYTES {
+                found.note(*class, files.offset(place) + sector * SECTOR_BYTES, holds);
+            }
+            tally.add(files.offset(place), &found);
+        }
+    }
 }
 
 fn judge(probed: &Probed, complete: bool) -> (Verdict, Option<FakeKind>) {
@@ -146,6 +157,7 @@ fn sentence(
     plan: &Plan,
     probed: &Probed,
     set_aside: bool,
+    doubt: Option<&str>,
     outcome: &Outcome,
 ) -> String {
     let read = probed.classes.iter().flatten().count();
@@ -167,13 +179,16 @@ fn sentence(
     if !set_aside {
         text.push_str("; this file system does not set space aside, so that only a full check reaches all of it");
     }
+    if let Some(doubt) = doubt.filter(|_| verdict == Verdict::Undecided) {
+        text.push_str(&format!("; {doubt}"));
+    }
     if let Outcome::Failed { failure, .. } = outcome {
         text.push_str(&format!("; the check ended early: {}", failure.title()));
     }
     text
 }
 
-fn outcome(halt: Option<&Halt>, start: Instant, written_bytes: u64) -> Outcome {
+fn outcome(halt: Option<&Halt>, elapsed: Duration, written_bytes: u64) -> Outcome {
     let (failure, detail) = match halt {
         None => return Outcome::Completed,
         Some(Halt::Stopped) => (Failure::Interrupted, String::new()),
@@ -181,5 +196,5 @@ fn outcome(halt: Option<&Halt>, start: Instant, written_bytes: u64) -> Outcome {
         Some(Halt::Failed(error)) => (failure_of(error), error.to_string()),
     };
     let workload = Some("quick".to_owned());
-    Outcome::Failed { failure, detail, workload, elapsed_ns: nanoseconds(start.elapsed()), written_bytes }
+    Outcome::Failed { failure, detail, workload, elapsed_ns: nanoseconds(elapsed), written_bytes }
 }

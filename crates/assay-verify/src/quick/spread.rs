@@ -13,7 +13,7 @@ use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, syncfs};
 
 use super::probe::Spread;
 use super::stamp::STAMP;
-use crate::files::{Pool, Silence, failure_of, gone_error, is_vfat, spread_name};
+use crate::files::{Beneath, Pool, Silence, failure_of, gone_error, is_vfat, spread_name};
 
 const MIB: u64 = 1 << 20;
 /// Places: a fake with 95 % of what it announces misses about fifty of them.
@@ -42,6 +42,7 @@ impl From<Silence> for Halt {
 /// The files, open.
 pub(crate) struct Files<'a> {
     pool: &'a Pool,
+    beneath: &'a Beneath,
     directory: Arc<OwnDir>,
     direct: bool,
     files: Vec<(Arc<File>, u64)>,
@@ -59,6 +60,7 @@ impl<'a> Files<'a> {
     /// Makes them in `directory`, over `area` bytes.
     pub(crate) fn make(
         pool: &'a Pool,
+        beneath: &'a Beneath,
         directory: &Arc<OwnDir>,
         area: u64,
         direct: bool,
@@ -72,6 +74,7 @@ impl<'a> Files<'a> {
         let crowd = one(pool, directory, 0, crowd_bytes, direct)?;
         let mut made = Self {
             pool,
+            beneath,
             directory: Arc::clone(directory),
             direct,
             files: Vec::new(),
@@ -195,7 +198,11 @@ impl Spread for Files<'_> {
 
     fn settle(&mut self) -> Result<(), Halt> {
         let file = Arc::clone(&self.crowd.0);
-        let done = self.run(move || syncfs(&file).map_err(Into::into));
+        let below = self.beneath.settle().map_err(Halt::Failed)?;
+        let done = self.run(move || {
+            syncfs(&file)?;
+            below.map_or(Ok(()), |settle| settle())
+        });
         if local(&done) { Ok(()) } else { done }
     }
 

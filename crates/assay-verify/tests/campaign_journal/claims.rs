@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use assay_verify::fakes::{Model, Stack};
+use assay_lab::SplitMix;
+use assay_lab::media::ModelMedium;
 use assay_verify::probe::{Device, JournalError, Restoration, RestoreError, Restored};
 
-use crate::dice::Dice;
-use crate::scene::{JOURNAL, Stage, identity};
+use crate::scene::{JOURNAL, Stage, blocks, changed, identity};
 use crate::world::{Call, Card, Failing, World};
 
 const SECTOR: u64 = 512;
@@ -33,7 +33,7 @@ enum Between {
 }
 
 pub fn run(seed: u64, stages: &[Stage]) -> Case {
-    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9) ^ 0x5eed);
+    let mut dice = SplitMix::new(seed.wrapping_mul(0x9e37_79b9) ^ 0x5eed);
     let stage = &stages[dice.below(stages.len() as u64) as usize];
     let failing =
         [Failing::Power, Failing::Power, Failing::Process, Failing::Call, Failing::Full][dice.below(5) as usize];
@@ -69,13 +69,13 @@ pub fn run(seed: u64, stages: &[Stage]) -> Case {
 }
 
 fn stage_name(stage: &Stage) -> String {
-    format!("{:?}", stage.model.geometry)
+    format!("{:?}", stage.medium.layout)
 }
 
 struct Play<'s> {
     stage: &'s Stage,
     world: &'s World,
-    dice: Dice,
+    dice: SplitMix,
     faults: u64,
 }
 
@@ -90,12 +90,12 @@ impl Play<'_> {
         self.world.exists(Path::new(JOURNAL))
     }
 
-    fn changed(&self, card: &Card<Stack>) -> Vec<u64> {
-        Model::memory(card.inner()).changed()
+    fn changed(&self, card: &Card<ModelMedium>) -> Vec<u64> {
+        changed(card.inner())
     }
 
     /// The probe that the fault meets.
-    fn first(&mut self, card: &mut Card<Stack>, failing: Failing) -> Claim<()> {
+    fn first(&mut self, card: &mut Card<ModelMedium>, failing: Failing) -> Claim<()> {
         let probed = self.stage.probe(self.world, card);
         self.faults += u64::from(self.world.has_failed());
         if matches!(failing, Failing::Power | Failing::Process) {
@@ -111,7 +111,7 @@ impl Play<'_> {
         claim(self.exists() || self.changed(card).is_empty(), "the journal is gone and the card is not as before")
     }
 
-    fn rest(&mut self, card: &mut Card<Stack>, between: Between) -> Claim<&'static str> {
+    fn rest(&mut self, card: &mut Card<ModelMedium>, between: Between) -> Claim<&'static str> {
         if !self.exists() {
             return Ok("as before, no journal");
         }
@@ -149,13 +149,13 @@ impl Play<'_> {
         }
     }
 
-    fn restore(&self, card: &mut Card<Stack>, keep_newer: bool) -> Result<Restored, RestoreError> {
+    fn restore(&self, card: &mut Card<ModelMedium>, keep_newer: bool) -> Result<Restored, RestoreError> {
         let identity = identity(card);
         Restoration::new(Path::new(JOURNAL), &identity).on(self.world.disk()).keeping_newer(keep_newer).run(card)
     }
 
     /// A restoration that is met by a fault itself.
-    fn meet(&mut self, card: &mut Card<Stack>) -> Claim<()> {
+    fn meet(&mut self, card: &mut Card<ModelMedium>) -> Claim<()> {
         let failing = [Failing::Power, Failing::Process, Failing::Call, Failing::Full][self.dice.below(4) as usize];
         // A restoration looks, writes and reads back: as many calls as a third of a probe, at most.
         let longest = self.stage.calls.len() as u64;
@@ -179,7 +179,7 @@ impl Play<'_> {
     }
 
     /// A restoration that nothing meets.
-    fn last(&mut self, card: &mut Card<Stack>) -> Claim<&'static str> {
+    fn last(&mut self, card: &mut Card<ModelMedium>) -> Claim<&'static str> {
         if !self.exists() {
             return Ok("as before, by a met restoration");
         }
@@ -195,7 +195,7 @@ impl Play<'_> {
     }
 
     /// Somebody wrote to the card since: none of that is touched, and what is not newer comes back on request.
-    fn newer(&mut self, card: &mut Card<Stack>) -> Claim<&'static str> {
+    fn newer(&mut self, card: &mut Card<ModelMedium>) -> Claim<&'static str> {
         let touched = self.changed(card);
         let mut newer = Vec::new();
         for _ in 0..=self.dice.below(4) {
@@ -209,7 +209,7 @@ impl Play<'_> {
             card.inner_mut().write_at(at, &[0xee; SECTOR as usize]).unwrap();
             newer.push(at);
         }
-        let stand = |card: &mut Card<Stack>, at: &u64| {
+        let stand = |card: &mut Card<ModelMedium>, at: &u64| {
             let mut now = [0; SECTOR as usize];
             card.inner_mut().read_at(*at, &mut now).unwrap();
             now == [0xee; SECTOR as usize]
@@ -221,7 +221,7 @@ impl Play<'_> {
         claim(newer.iter().all(|at| stand(card, at)), "newer data were overwritten")?;
         match refused {
             Err(RestoreError::Newer { .. } | RestoreError::AnotherCard { .. }) => {
-                let (was, is) = (Model::memory(&before).changed(), self.changed(card));
+                let (was, is) = (changed(&before), self.changed(card));
                 claim(was == is && self.exists(), "refused, and yet written, or no journal kept")?;
             }
             Err(RestoreError::Journal(JournalError::NotAJournal { .. })) => return Ok("the journal was not begun"),
@@ -242,20 +242,14 @@ impl Play<'_> {
     }
 
     /// Whether an address leads into a page of the memory.
-    fn same_page(&self, card: &Card<Stack>, at: u64, page: u64) -> bool {
-        let mut twin = card.inner().clone();
-        let before = Model::memory(&twin).clone();
+    fn same_page(&self, card: &Card<ModelMedium>, at: u64, page: u64) -> bool {
+        let (before, mut twin) = (card.inner().snapshot(), card.inner().clone());
         twin.write_at(at, &[0x11; SECTOR as usize]).unwrap();
-        let mut memory = before;
-        let mut other = Model::memory(&twin).clone();
-        let (mut a, mut b) = ([0; 4096], [0; 4096]);
-        memory.read_at(page, &mut a).unwrap();
-        other.read_at(page, &mut b).unwrap();
-        a != b
+        blocks(&twin.changed_since(&before)).contains(&page)
     }
 
     /// A byte of the journal changed: everything else comes back, and the journal stays.
-    fn rot(&mut self, card: &mut Card<Stack>) -> Claim<&'static str> {
+    fn rot(&mut self, card: &mut Card<ModelMedium>) -> Claim<&'static str> {
         let path = Path::new(JOURNAL);
         let mut bytes = self.world.bytes(path).unwrap_or_default();
         if bytes.is_empty() {
@@ -292,7 +286,7 @@ impl Play<'_> {
     }
 
     /// Whether a record of this place may stand for a page of the memory.
-    fn reaches(&self, card: &Card<Stack>, from: u64, page: u64) -> bool {
+    fn reaches(&self, card: &Card<ModelMedium>, from: u64, page: u64) -> bool {
         if (from..from + RECORD).contains(&page) {
             return true;
         }

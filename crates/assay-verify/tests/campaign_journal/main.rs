@@ -7,7 +7,6 @@
 #![allow(clippy::unwrap_used, missing_docs)] // a test fails by panicking
 
 mod claims;
-mod dice;
 mod scene;
 mod world;
 

@@ -5,9 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use assay_lab::SplitMix;
 use assay_verify::probe::{Device, Disk, DiskFile, Fault};
-
-use crate::dice::Dice;
 
 const SECTOR: usize = 512;
 /// A power cut keeps or loses a file's data in pages.
@@ -48,7 +47,7 @@ struct File {
 
 #[derive(Debug)]
 struct State {
-    dice: Dice,
+    dice: SplitMix,
     calls: Vec<Call>,
     fault: Option<(usize, Failing)>,
     /// Nothing happens any more until the next start.
@@ -66,7 +65,7 @@ pub struct World(Arc<Mutex<State>>);
 impl World {
     pub fn new(seed: u64) -> Self {
         Self(Arc::new(Mutex::new(State {
-            dice: Dice(seed),
+            dice: SplitMix::new(seed),
             calls: Vec::new(),
             fault: None,
             off: None,
@@ -326,7 +325,7 @@ impl<D: Device> Card<D> {
         &mut self.inner
     }
 
-    fn lose(&mut self, dice: &mut Dice) {
+    fn lose(&mut self, dice: &mut SplitMix) {
         for (offset, before) in std::mem::take(&mut self.unsynced).into_iter().rev() {
             if dice.one_in(2) {
                 let _ = self.inner.write_at(offset, &before);

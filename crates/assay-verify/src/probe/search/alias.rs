@@ -5,7 +5,7 @@ use super::super::stamp::{Origin, Seen};
 use super::course::Search;
 use super::crowd::Loser;
 use super::desk::{End, Place};
-use super::scatter::tidy;
+use super::stripes::STRIPE;
 
 /// How addresses start again, in sectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,8 +22,9 @@ pub(crate) struct Repeat {
 
 /// Pairs that are looked at.
 const PAIRS: usize = 6;
-/// Sectors of a stripe, within which a controller may deal out blocks in another order.
-const STRIPE: u64 = (1 << 20) / 512;
+/// Rounds in which two places are written in turns, and those in which a structure is looked for.
+const TURNS: usize = 6;
+pub(super) const ATTEMPTS: usize = 3;
 
 impl<D: Device> Search<'_, '_, D> {
     /// Reads whose stamp each of these sectors bears, another place before each, which leaves nothing
@@ -50,16 +51,25 @@ impl<D: Device> Search<'_, '_, D> {
         self.samples.iter().find(holds).map(|place| Place { at: place.at, sectors: place.sectors.min(8) })
     }
 
-    /// Which of `others` are one cell with `base`: `base` is written first, then they, and those that
-    /// read as `base` does share its cell, whoever wrote there last.
+    /// Writes places from the last to the first, so that none begins where another ended and a cache for
+    /// writes in sequence takes it, and drives them out of caches.
+    fn write_apart(&mut self, places: &[Place]) -> Result<(), End> {
+        let mut falling = places.to_vec();
+        falling.sort_unstable();
+        falling.dedup();
+        self.desk.save(&falling)?;
+        for place in falling.iter().rev() {
+            self.desk.write(*place)?;
+        }
+        self.eviction.evict(self.desk, &falling)
+    }
+
+    /// Which of `others` are one cell with `base`: all are written, and those that read as `base` does share
+    /// its cell, whoever wrote there last.
     pub(crate) fn same_cells(&mut self, base: u64, others: &[u64]) -> Result<Vec<bool>, End> {
         self.desk.begin_round();
         let places: Vec<Place> = std::iter::once(&base).chain(others).map(|at| self.desk.place(*at, 1)).collect();
-        self.desk.save(&places)?;
-        for place in &places {
-            self.desk.write(*place)?;
-        }
-        self.eviction.evict(self.desk, &places)?;
+        self.write_apart(&places)?;
         let mut all = vec![base];
         all.extend(others);
         let bears = self.bearers(&all)?;
@@ -72,11 +82,7 @@ impl<D: Device> Search<'_, '_, D> {
         self.desk.begin_round();
         let all: Vec<u64> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
         let places: Vec<Place> = all.iter().map(|at| self.desk.place(*at, 1)).collect();
-        self.desk.save(&places)?;
-        for place in &places {
-            self.desk.write(*place)?;
-        }
-        self.eviction.evict(self.desk, &places)?;
+        self.write_apart(&places)?;
         let bears = self.bearers(&all)?;
         Ok(bears.chunks_exact(2).map(|pair| pair[0].is_some() && pair[0] == pair[1]).collect())
     }
@@ -101,11 +107,7 @@ impl<D: Device> Search<'_, '_, D> {
             } else {
                 self.eviction.losers = losers.clone();
             }
-            // In both orders: a place that shows what stands elsewhere, but does not write there, is no
-            // part of it.
-            let up = self.same_cells(high, &[low])?[0];
-            let down = up && self.same_cells(low, &[high])?[0];
-            if down && self.takes_turns(low, high)? {
+            if self.same_cells(high, &[low])?[0] && self.takes_turns(low, high)? {
                 self.shared = true;
                 return self.structure(low, high).map(Some);
             }
@@ -116,20 +118,35 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(None)
     }
 
-    /// Whether whichever of two places is written last is what both show.
+    /// Whether whichever of two places is written last is what both show: a place that shows what stands
+    /// elsewhere, but does not write there, is no part of it.
     fn takes_turns(&mut self, low: u64, high: u64) -> Result<bool, End> {
-        let mut shown = Vec::new();
-        for order in [[low, high], [high, low]] {
+        let mut wrote = [false; 2];
+        for turn in 0..TURNS {
             self.desk.begin_round();
-            let places = order.map(|at| self.desk.place(at, 1));
+            let places = if turn % 2 == 0 { [low, high] } else { [high, low] }.map(|at| self.desk.place(at, 1));
             self.desk.save(&places)?;
             for place in places {
                 self.desk.write(place)?;
             }
             self.eviction.evict(self.desk, &places)?;
-            shown.push(self.bearers(&[low])?[0].map(|origin| origin.sector));
+            let shown = self.bearers(&[low, high])?;
+            if let [Some(one), Some(other)] = shown[..]
+                && one == other
+            {
+                // A third one that shares the cell may have been written since.
+                wrote[0] |= one.sector != high;
+                wrote[1] |= one.sector != low;
+            }
+            if wrote == [true; 2] {
+                return Ok(true);
+            }
+            // A cache may write back in any order.
+            if turn == 1 && !self.eviction.is_random() {
+                break;
+            }
         }
-        Ok(shown[0] != shown[1] || (shown[0] != Some(low) && shown[0] != Some(high)))
+        Ok(false)
     }
 
     /// Canaries where all that is known to lose is overwritten: pairs that were met, and such as lie
@@ -147,41 +164,90 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     fn structure(&mut self, low: u64, high: u64) -> Result<Repeat, End> {
-        let distance = high - low;
-        let candidates: Vec<u64> =
-            prime_powers(distance).into_iter().map(|(_, power)| high - distance / power).collect();
-        let same = self.same_cells(high, &candidates)?;
-        let mut period = distance;
-        let mut largest = std::collections::BTreeMap::new();
-        for ((prime, power), same) in prime_powers(distance).into_iter().zip(same) {
-            if same {
-                let known = largest.entry(prime).or_insert(1);
-                *known = power.max(*known);
+        let mut found = None;
+        for _ in 0..ATTEMPTS {
+            let period = self.divide(low, high)?;
+            if !self.confirms(period, low, high)? {
+                break;
             }
+            let protected = self.protected(period, low)?;
+            let real = self.real_of(protected, period, 1)?;
+            let repeat = Repeat { protected, period, real, exact: true };
+            if self.stands(&repeat)? {
+                return Ok(repeat);
+            }
+            found = Some(Repeat { exact: false, ..repeat });
+            self.eviction.doubt();
         }
-        for power in largest.values() {
-            period /= power;
+        match found {
+            Some(repeat) => Ok(repeat),
+            None => self.striped(low, high),
         }
-        if !self.confirms(period, low, high)? {
-            return self.striped(low, high);
+    }
+
+    /// The least part of their distance at which addresses share a cell with two that do.
+    fn divide(&mut self, low: u64, high: u64) -> Result<u64, End> {
+        let distance = high - low;
+        let powers = prime_powers(distance);
+        let candidates: Vec<u64> = powers.iter().map(|(_, power)| high - distance / power).collect();
+        let same = self.same_cells(high, &candidates)?;
+        let mut largest = std::collections::BTreeMap::new();
+        for ((prime, power), _) in powers.into_iter().zip(same).filter(|(_, same)| *same) {
+            let known = largest.entry(prime).or_insert(1);
+            *known = power.max(*known);
         }
-        let protected = self.protected(period, low)?;
-        let (real, exact) = self.real_of(protected, period)?;
-        Ok(Repeat { protected, period, real, exact })
+        Ok(largest.values().fold(distance, |period, power| period / power))
+    }
+
+    /// Tests a structure at sectors that it was not found with: those that share a cell do, and at no part of
+    /// the period; the protected part and the real one end where they are said to.
+    fn stands(&mut self, repeat: &Repeat) -> Result<bool, End> {
+        let Repeat { protected, period, real, .. } = *repeat;
+        let top = self.desk.sectors() / self.desk.unit() * self.desk.unit();
+        let mut pairs: Vec<(u64, u64, bool)> = Vec::new();
+        let room = real.min(top.saturating_sub(protected + period));
+        for inside in [0, room / 5 * 2, room / 3 * 2, room.saturating_sub(1)] {
+            pairs.push((protected + inside, protected + inside + period, true));
+        }
+        let begin = protected + real / 7;
+        let parts = prime_powers(period).into_iter().filter(|(prime, power)| prime == power);
+        pairs.extend(parts.map(|(prime, _)| (begin, begin + period / prime, false)));
+        if let Some(below) = protected.checked_sub(1) {
+            pairs.push((below, below + period, false));
+        }
+        // A block is one place: within it nothing is told apart.
+        let unit = self.desk.unit();
+        pairs.retain(|(low, high, _)| high + unit <= top && low / unit != high / unit);
+        let all: Vec<(u64, u64)> = pairs.iter().map(|pair| (pair.0, pair.1)).collect();
+        let shared = self.same_pairs(&all)?;
+        let errs = |pair: &(u64, u64, bool)| self.desk.is_bad(pair.0) || self.desk.is_bad(pair.1);
+        if pairs.iter().zip(shared).any(|(pair, same)| pair.2 != same && !errs(pair)) {
+            return Ok(false);
+        }
+        self.ends(repeat, 1)
+    }
+
+    /// Whether a period holds up to where it is said to.
+    pub(super) fn ends(&mut self, repeat: &Repeat, stripe: u64) -> Result<bool, End> {
+        let Repeat { protected, period, real, .. } = *repeat;
+        if real == period || real == 0 {
+            return Ok(real > 0);
+        }
+        let period = (protected, period, stripe);
+        Ok(self.held_inside(period, &[real - 1])?[0] && !self.held_inside(period, &[real])?[0])
     }
 
     /// Whether pairs at this distance are one cell elsewhere too.
     fn confirms(&mut self, period: u64, low: u64, high: u64) -> Result<bool, End> {
         let (unit, sectors) = (self.desk.unit(), self.desk.sectors());
         let top = sectors - sectors % unit;
-        // From the pair on upwards every address leads there too.
+        // From the pair on upwards every address leads there too. Where there is next to no room, the addresses
+        // are neighbours and say no more than the pair: below it they lead there unless they are protected.
         let room = top.saturating_sub(low + period + unit);
-        if room == 0 {
-            return Ok(true);
-        }
+        let part = |of: u64, part: u64| (of / 5 * part).max(part).min(of);
         let pairs: Vec<(u64, u64)> = (1..=5)
-            .map(|part| low + (room / 5 * part).max(part).min(room))
-            .filter(|at| at + period < top)
+            .map(|index| if room < 2 * STRIPE { low - part(low, index) } else { low + part(room, index) })
+            .filter(|at| *at != low && at + period < top)
             .map(|at| (at, at + period))
             .collect();
         let shared = self.same_pairs(&pairs)?;
@@ -193,7 +259,7 @@ impl<D: Device> Search<'_, '_, D> {
             lost +=
                 usize::from(self.desk.check(place)?.iter().any(|seen| *seen == Seen::Lost || *seen == Seen::Before));
         }
-        if pairs.is_empty() || known > 0 && (known + lost) * 2 >= pairs.len() {
+        if known > 0 && (known + lost) * 2 >= pairs.len() {
             return Ok(true);
         }
         // Where next to nothing of a period holds: the same place some laps on.
@@ -257,8 +323,8 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(above)
     }
 
-    /// How much of a period holds data, and whether that is to the sector.
-    fn real_of(&mut self, protected: u64, period: u64) -> Result<(u64, bool), End> {
+    /// How much of a period holds data, where blocks are dealt out within so many sectors.
+    pub(super) fn real_of(&mut self, protected: u64, period: u64, stripe: u64) -> Result<u64, End> {
         let sectors = self.desk.sectors();
         // Of all that was seen so far: positions that drop what is written.
         let mut dropped: Vec<u64> = Vec::new();
@@ -281,7 +347,7 @@ impl<D: Device> Search<'_, '_, D> {
             .collect();
         let mut least_dropped = None;
         let mut most_held = 0;
-        for (inside, held) in ends.iter().zip(self.held_inside(protected, period, &ends)?) {
+        for (inside, held) in ends.iter().zip(self.held_inside((protected, period, stripe), &ends)?) {
             if held {
                 most_held = most_held.max(*inside + 1);
             } else {
@@ -290,16 +356,16 @@ impl<D: Device> Search<'_, '_, D> {
         }
         if let Some(first) = dropped.iter().min().copied() {
             // Once more: it may have been overwritten.
-            if !self.held_inside(protected, period, &[first])?[0] {
+            if !self.held_inside((protected, period, stripe), &[first])?[0] {
                 least_dropped = Some(least_dropped.unwrap_or(period).min(first));
             }
         }
-        let Some(mut high) = least_dropped else { return Ok((period, true)) };
+        let Some(mut high) = least_dropped else { return Ok(period) };
         let mut low = if most_held <= high { most_held } else { 0 };
         while low < high {
             let probes = fan(low.saturating_sub(1), high, 24);
             let probes: Vec<u64> = if probes.is_empty() { vec![low] } else { probes };
-            for (inside, held) in probes.iter().zip(self.held_inside(protected, period, &probes)?) {
+            for (inside, held) in probes.iter().zip(self.held_inside((protected, period, stripe), &probes)?) {
                 if held && *inside < high {
                     low = low.max(inside + 1);
                 } else if !held {
@@ -307,53 +373,20 @@ impl<D: Device> Search<'_, '_, D> {
                 }
             }
         }
-        Ok((high, true))
+        Ok(high)
     }
 
-    /// Whether positions of the first period hold data: they bear a stamp of their own cell.
-    fn held_inside(&mut self, protected: u64, period: u64, inside: &[u64]) -> Result<Vec<bool>, End> {
+    /// Whether positions of the first period hold data: they bear a stamp of their own cell, or of one in
+    /// the same stripe.
+    fn held_inside(&mut self, (protected, period, stripe): (u64, u64, u64), inside: &[u64]) -> Result<Vec<bool>, End> {
         self.desk.begin_round();
         let at: Vec<u64> = inside.iter().map(|inside| protected + inside).collect();
         let places: Vec<Place> = at.iter().map(|at| self.desk.place(*at, 1)).collect();
-        self.desk.save(&places)?;
-        for place in places.iter().rev() {
-            self.desk.write(*place)?;
-        }
-        self.eviction.evict(self.desk, &places)?;
+        self.write_apart(&places)?;
         let bears = self.bearers(&at)?;
-        let kin = |at: u64, origin: Origin| origin.sector.abs_diff(at).is_multiple_of(period);
+        let cell = |at: u64| at.checked_sub(protected).map(|behind| behind % period / stripe);
+        let kin = |at: u64, origin: Origin| cell(at) == cell(origin.sector);
         Ok(at.iter().zip(bears).map(|(at, bears)| bears.is_some_and(|origin| kin(*at, origin))).collect())
-    }
-
-    /// The period where a controller deals out the blocks of a stripe in another order each lap.
-    fn striped(&mut self, low: u64, high: u64) -> Result<Repeat, End> {
-        let (low, high) = (low / STRIPE, high / STRIPE);
-        let mut period = high - low;
-        for (prime, _) in prime_powers(period).into_iter().filter(|(prime, power)| prime == power) {
-            while period.is_multiple_of(prime) && self.same_stripes(high, high - period / prime)? {
-                period /= prime;
-            }
-        }
-        if period == 0 {
-            return Ok(Repeat { protected: 0, period: STRIPE, real: STRIPE, exact: false });
-        }
-        let exact = self.same_stripes(high, high - period)?;
-        Ok(Repeat { protected: 0, period: period * STRIPE, real: period * STRIPE, exact })
-    }
-
-    fn same_stripes(&mut self, one: u64, other: u64) -> Result<bool, End> {
-        self.desk.begin_round();
-        let block = self.desk.place(one * STRIPE, 8);
-        let stripe = self.desk.place(other * STRIPE, STRIPE);
-        if one == other || stripe.sectors < STRIPE {
-            return Ok(false);
-        }
-        self.desk.save(&[block, stripe])?;
-        self.desk.write(block)?;
-        self.desk.write(stripe)?;
-        self.eviction.evict(self.desk, &tidy(vec![block, stripe]))?;
-        let bears = self.bearers(&[block.at])?[0];
-        Ok(bears.is_some_and(|origin| stripe.numbers().contains(&origin.sector)))
     }
 }
 

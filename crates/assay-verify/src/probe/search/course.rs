@@ -6,7 +6,7 @@ use super::super::stamp::Seen;
 use super::alias::Repeat;
 use super::crowd::{Eviction, LOSSY, Loser, Ring};
 use super::desk::{Desk, End, Phase, Place, Wash};
-use super::map::{Map, State};
+use super::map::Map;
 
 /// What the losses are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +59,8 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         // From the first loss on as much is written as it takes, within reason.
         let reach = (most * LOSSY).min(sectors / 7) / unit * unit;
         let ring = |start: u64| Ring::new(Place { at: start / unit * unit, sectors: reach.max(unit) });
-        let rings = vec![ring(sectors / 7 * 6)];
+        // One lies where the medium errs, perhaps.
+        let rings = [6, 4, 2, 5].map(|part| ring(sectors / 7 * part)).to_vec();
         Self {
             eviction: Eviction::new(most, rings),
             run: Place { at: sectors / unit * unit - most, sectors: most },
@@ -99,7 +100,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         if !self.eviction.hidden && self.pairs.is_empty() && self.is_scattered() {
             self.nature = Nature::Scattered;
         }
-        if self.eviction.losers.len() > 8 && self.keeps_nothing() {
+        if self.eviction.losers.len() > 8 && !self.eviction.hidden && self.keeps_nothing() {
             self.nature = Nature::Stopped;
             return Err(End::Fault(Fault::DropsWrites));
         }
@@ -133,17 +134,16 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         if self.nature != Nature::Parts {
             return Ok(());
         }
-        self.narrow()?;
-        // Parts that hold may be one and the same memory.
-        let starts: Vec<u64> =
-            self.map.parts(self.desk.sectors()).iter().filter(|p| p.2 == State::Keeps).map(|p| p.0).collect();
-        if starts.len() > 1 && !self.eviction.hidden {
-            let pairs: Vec<(u64, u64)> = starts.windows(2).take(3).map(|pair| (pair[0], pair[1])).collect();
-            if let Some(repeat) = self.repeat(&pairs)? {
-                self.nature = Nature::Repeats(repeat);
-            }
+        // Parts that hold may be one and the same memory: a chain, of which no two samples met.
+        let starts = self.some_starts()?;
+        let pairs: Vec<(u64, u64)> = starts.windows(2).map(|pair| (pair[0], pair[1])).collect();
+        if !self.eviction.hidden
+            && let Some(repeat) = self.repeat(&pairs)?
+        {
+            self.nature = Nature::Repeats(repeat);
+            return Ok(());
         }
-        Ok(())
+        self.narrow()
     }
 
     /// Whether a place that bears the stamp of another shows another one after another place was read:
@@ -179,7 +179,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         if changing * 2 <= foreign.len() {
             return Ok(false);
         }
-        self.desk.bus = Some(kept.map_or(Wash::Write(one), Wash::Read));
+        self.desk.bus = Some(kept.map_or(Wash::Write(one, other), Wash::Read));
         Ok(true)
     }
 
@@ -247,7 +247,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
     fn keeps_nothing(&self) -> bool {
         let lost = |place: &Place| {
             let seen = self.desk.findings.get(&place.at);
-            seen.is_some_and(|seen| matches!(seen, Seen::Before | Seen::Older))
+            seen.is_some_and(|seen| matches!(seen, Seen::Before | Seen::Older | Seen::Unreadable))
         };
         let last = self.samples.iter().rposition(lost);
         last.is_some_and(|last| last >= 16 && self.samples[..=last].iter().all(lost))

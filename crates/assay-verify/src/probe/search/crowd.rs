@@ -26,28 +26,37 @@ impl Ring {
     }
 
     /// Writes `small` sectors in small parts in falling order, then `large` ones in sequence; what is in
-    /// `clear`, in order, is left alone.
-    fn crowd<D: Device>(&mut self, desk: &mut Desk<'_, D>, small: u64, large: u64, clear: &[Place]) -> Result<(), End> {
+    /// `clear`, in order, is left alone. False where the medium errs instead.
+    fn crowd<D: Device>(
+        &mut self,
+        desk: &mut Desk<'_, D>,
+        small: u64,
+        large: u64,
+        clear: &[Place],
+    ) -> Result<bool, End> {
         for (sectors, part) in [(small, SMALL), (large, LARGE)] {
             let mut left = sectors;
             while left > 0 {
                 let stretch = self.take(LARGE.min(left.max(SMALL)));
                 if stretch.sectors == 0 {
-                    return Ok(());
+                    return Ok(true);
                 }
                 let free = without(stretch, clear);
                 desk.save(&free)?;
                 // From its end to its start: no write begins where the last one ended.
-                for row in free.into_iter().rev() {
+                for row in free.iter().rev() {
                     let starts: Vec<u64> = (row.at..row.end()).step_by(part as usize).collect();
                     for at in starts.into_iter().rev() {
                         desk.write(Place { at, sectors: part.min(row.end() - at) })?;
                     }
                 }
+                if !free.is_empty() && free.iter().all(|row| desk.is_bad(row.at)) {
+                    return Ok(false);
+                }
                 left = left.saturating_sub(stretch.sectors);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     fn take(&mut self, sectors: u64) -> Place {
@@ -99,6 +108,8 @@ pub(crate) struct Eviction {
     pub(crate) keep: Vec<Place>,
     /// Sectors written elsewhere that killed the canaries at most so far.
     usual: u64,
+    /// Those that killed half of them.
+    half: u64,
     /// The largest cache that is still seen through, in sectors.
     limit: u64,
     /// Whether canaries of one age died one after the other: replacement at random.
@@ -110,8 +121,14 @@ pub(crate) struct Eviction {
 /// Where losses are known, caches are driven out up to so many times the size that is looked through
 /// while none is.
 pub(crate) const LOSSY: u64 = 4;
-/// Canaries of a round.
-const CANARIES: usize = 4;
+/// Canaries of a round. That replacement at random kills so many between one look and the next, and none
+/// before, has a probability of 0.5^16.
+const CANARIES: usize = 8;
+/// Where replacement is at random, so many times what killed half of the canaries is written. A page survives
+/// with a probability of 2^-12, or less, since looks are a factor of two apart.
+const HALVES: u64 = 12;
+/// After so many times that, no page of a cache is left that was there.
+const OUTLIVED: u64 = 24;
 
 impl Eviction {
     /// Sees through caches of `usually` sectors, and of several times as many where losses are known.
@@ -124,6 +141,7 @@ impl Eviction {
             blind: false,
             keep: Vec::new(),
             usual: 0,
+            half: 0,
             limit: usually * LOSSY,
             mixed: false,
             hidden: false,
@@ -151,65 +169,85 @@ impl Eviction {
             self.crowd(desk, self.usual.max(self.limit / LOSSY), &clear)?;
             return desk.settle();
         }
-        let places: Vec<Place> = canaries
-            .iter()
-            .flat_map(|loser| [Some(loser.at), loser.by])
-            .flatten()
-            .map(|at| desk.place(at, 1))
-            .collect();
-        desk.save(&places)?;
-        for place in places.iter().rev() {
-            // Falling, and what overwrites a canary after it.
-            if !canaries.iter().any(|loser| loser.by.is_some_and(|by| desk.place(by, 1) == *place)) {
-                desk.write(*place)?;
-            }
-        }
-        for by in canaries.iter().filter_map(|loser| loser.by) {
-            let place = desk.place(by, 1);
-            desk.write(place)?;
-        }
-        desk.settle()?;
+        let places = write_canaries(desk, &canaries)?;
         let mut clear = [tests, &places, &self.keep].concat();
         clear.sort_unstable();
-        let mut total = 0;
+        if let Some((total, half)) = self.outlive(desk, &canaries, &clear)? {
+            self.usual = self.usual.max(total);
+            // Later rounds begin with more, and learn nothing of it.
+            self.half = if self.half == 0 { half } else { self.half };
+            let enough = if self.mixed { self.half * HALVES } else { total + (total * 7).min((4 << 20) / SECTOR) };
+            self.crowd(desk, enough.saturating_sub(total), &clear)?;
+        }
+        desk.settle()
+    }
+
+    /// Writes elsewhere until all canaries are dead. How many sectors it took, and how many until half of them
+    /// were; `None` where it took none, or where some are alive at the end.
+    fn outlive<D: Device>(
+        &mut self,
+        desk: &mut Desk<'_, D>,
+        canaries: &[Loser],
+        clear: &[Place],
+    ) -> Result<Option<(u64, u64)>, End> {
+        let (mut total, mut half) = (0, None);
         let mut step = self.usual;
         loop {
             if step > 0 {
-                self.crowd(desk, step, &clear)?;
+                self.crowd(desk, step, clear)?;
                 total += step;
             }
-            let mut alive = 0;
-            for canary in &canaries {
+            let mut alive = Vec::new();
+            for canary in canaries {
                 let place = desk.place(canary.at, 1);
-                alive += usize::from(desk.check(place)?.iter().any(|seen| seen.keeps()));
+                if desk.check(place)?.iter().any(|seen| seen.keeps()) {
+                    alive.push(*canary);
+                }
             }
-            if alive == 0 {
-                break;
+            if half.is_none() && alive.len() * 2 <= canaries.len() {
+                half = Some(total);
             }
-            self.mixed |= alive < canaries.len() && total > 0;
-            if total >= self.limit {
+            // Long after the others: these hold, and had been overwritten when they were taken for lost.
+            let hold = half.is_some_and(|half| total >= (half * OUTLIVED).max((1 << 20) / SECTOR));
+            if alive.is_empty() || hold {
+                self.losers.retain(|loser| !alive.contains(loser));
+                return Ok(half.filter(|_| total > 0).map(|half| (total, half)));
+            }
+            self.mixed |= alive.len() < canaries.len() && total > 0;
+            // Looking renews a canary in some caches: they are driven out by what is written between two looks.
+            if step >= self.limit {
                 // A pair that shares no cell proves no cache.
                 if canaries.iter().all(|canary| canary.by.is_some()) {
                     self.losers.retain(|loser| !canaries.contains(loser));
                 } else {
                     self.hidden = true;
                 }
-                return desk.settle();
+                return Ok(None);
             }
-            step = (total.max(64) * 2 - total).min(self.limit).max(64);
+            step = total.clamp(128, self.limit);
         }
-        if total > 0 {
-            self.usual = self.usual.max(total);
-            let more = if self.mixed { total * 6 } else { (total * 7).min(total.max((4 << 20) / SECTOR)) };
-            self.crowd(desk, more.min(self.limit * 7), &clear)?;
-        }
-        desk.settle()
+    }
+
+    /// An answer did not stand: from now on more is written.
+    pub(crate) fn doubt(&mut self) {
+        self.usual = (self.usual * 2).clamp((1 << 20) / SECTOR, self.limit);
+        self.half *= 2;
+    }
+
+    /// Whether any page may be the next that a cache gives up.
+    pub(crate) fn is_random(&self) -> bool {
+        self.mixed
     }
 
     fn crowd<D: Device>(&mut self, desk: &mut Desk<'_, D>, sectors: u64, clear: &[Place]) -> Result<(), End> {
         let small = sectors.min(MOST_SMALL);
-        let ring = self.next_ring % self.rings.len();
-        self.rings[ring].crowd(desk, small, sectors - small, clear)
+        for _ in 0..self.rings.len() {
+            if self.rings[self.next_ring].crowd(desk, small, sectors - small, clear)? {
+                break;
+            }
+            self.next_ring = (self.next_ring + 1) % self.rings.len();
+        }
+        Ok(())
     }
 
     fn choose<D: Device>(&mut self, desk: &Desk<'_, D>, tests: &[Place]) -> Vec<Loser> {
@@ -229,4 +267,21 @@ impl Eviction {
         }
         chosen
     }
+}
+
+/// Writes canaries in falling order, and what overwrites them after that; where they are.
+fn write_canaries<D: Device>(desk: &mut Desk<'_, D>, canaries: &[Loser]) -> Result<Vec<Place>, End> {
+    let at = canaries.iter().map(|loser| loser.at);
+    let by = canaries.iter().filter_map(|loser| loser.by);
+    let mut by: Vec<Place> = by.map(|at| desk.place(at, 1)).collect();
+    let mut at: Vec<Place> = at.map(|at| desk.place(at, 1)).filter(|place| !by.contains(place)).collect();
+    desk.save(&[&at[..], &by].concat())?;
+    for places in [&mut at, &mut by] {
+        places.sort_unstable();
+        for place in places.iter().rev() {
+            desk.write(*place)?;
+        }
+    }
+    desk.settle()?;
+    Ok([at, by].concat())
 }

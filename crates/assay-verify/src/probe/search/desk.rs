@@ -108,8 +108,8 @@ impl Place {
 pub(crate) enum Wash {
     /// A place that holds, being read.
     Read(Place),
-    /// A place being written, where none is known to hold.
-    Write(Place),
+    /// A place being written, where none is known to hold; the other one before that one itself is read.
+    Write(Place, Place),
 }
 
 /// Counters of what a probe moved.
@@ -422,7 +422,7 @@ impl<'a, D: Device> Desk<'a, D> {
     pub(crate) fn check(&mut self, place: Place) -> Result<Vec<Seen>, End> {
         let mut buffer = vec![0; place.bytes() as usize];
         let good = place.numbers().any(|sector| !self.bad.contains(&sector));
-        self.wash()?;
+        self.wash(place)?;
         if good {
             self.read(place, &mut buffer)?;
         }
@@ -433,8 +433,7 @@ impl<'a, D: Device> Desk<'a, D> {
                 _ if self.bad.contains(&sector) => Seen::Unreadable,
                 Some(generation) => {
                     let seen = match compare(self.salt, sector, *generation, before, content) {
-                        // It says what crossed the bus last, and nothing of the memory.
-                        Seen::Foreign(_) if self.bus.is_some() => Seen::Lost,
+                        Seen::Foreign(origin) if self.is_washed(origin.sector) => Seen::Lost,
                         seen => seen,
                     };
                     self.findings.insert(sector, seen);
@@ -457,28 +456,54 @@ impl<'a, D: Device> Desk<'a, D> {
         Ok(all)
     }
 
-    fn wash(&mut self) -> Result<(), End> {
+    /// Whether a stamp of `sector` says what crossed the bus last, and nothing of the memory.
+    fn is_washed(&self, sector: u64) -> bool {
+        match self.bus {
+            None => false,
+            Some(Wash::Read(place)) => place.numbers().contains(&sector),
+            Some(Wash::Write(one, other)) => one.numbers().chain(other.numbers()).any(|washed| washed == sector),
+        }
+    }
+
+    /// Lets something else than `looked` cross the bus.
+    fn wash(&mut self, looked: Place) -> Result<(), End> {
         match self.bus {
             None => Ok(()),
             Some(Wash::Read(place)) => {
                 let mut buffer = vec![0; place.bytes() as usize];
                 self.read_once(place, &mut buffer).map(|_| ())
             }
-            Some(Wash::Write(place)) => self.write(place),
+            Some(Wash::Write(one, other)) => self.write(if one.meets(looked) { other } else { one }),
         }
     }
 
     /// Whose stamp a sector bears, written by us or not.
     pub(crate) fn bears(&mut self, sector: u64) -> Result<Option<Origin>, End> {
-        self.wash()?;
         let place = self.place(sector, 1);
+        self.wash(place)?;
         let mut buffer = vec![0; place.bytes() as usize];
         if self.bad.contains(&sector) || !self.read_once(place, &mut buffer)? {
             return Ok(None);
         }
         let from = ((sector - place.at) * SECTOR_BYTES) as usize;
         let origin = self.salt.origin(&buffer[from..from + SECTOR_LEN]);
-        Ok(origin.map(|(offset, generation)| Origin { sector: offset / SECTOR_BYTES, generation }))
+        let origin = origin.map(|(offset, generation)| Origin { sector: offset / SECTOR_BYTES, generation });
+        Ok(origin.filter(|origin| origin.sector == place.at || !self.is_washed(origin.sector)))
+    }
+
+    /// Whose stamps the sectors of a place bear, written by us or not.
+    pub(crate) fn origins(&mut self, place: Place) -> Result<Vec<Option<Origin>>, End> {
+        let mut all = Vec::with_capacity(place.sectors as usize);
+        for part in place.parts(PART / SECTOR_BYTES) {
+            self.wash(part)?;
+            let mut buffer = vec![0; part.bytes() as usize];
+            self.read(part, &mut buffer)?;
+            all.extend(part.numbers().zip(buffer.chunks_exact(SECTOR_LEN)).map(|(sector, content)| {
+                let origin = self.salt.origin(content).filter(|_| !self.bad.contains(&sector))?;
+                Some(Origin { sector: origin.0 / SECTOR_BYTES, generation: origin.1 })
+            }));
+        }
+        Ok(all)
     }
 
     pub(crate) fn is_bad(&self, sector: u64) -> bool {

@@ -136,7 +136,6 @@ fn conclude<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent
 fn parts<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent: bool, wrong: bool) {
     let sectors = account.announced / SECTOR_BYTES;
     account.holds = extents(search);
-    let kept: u64 = account.holds.iter().map(|extent| extent.bytes).sum();
     if !silent {
         account.verdict = if wrong { Verdict::Damaged } else { Verdict::Undecided };
         return;
@@ -153,14 +152,19 @@ fn parts<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent: b
     account.verdict = Verdict::Fake;
     let vague = account.hidden || account.cut_short.is_some() || (foreign && lost == 0);
     account.kind = Some(if vague { FakeKind::Unknown } else { FakeKind::Limbo });
-    let changes = search.map.changes();
-    account.real = Some(if search.map.exact && changes <= SURE_CHANGES && !vague {
-        (kept, kept)
-    } else if vague {
-        (0, account.announced - SECTOR_BYTES)
+    let (least, most, changes) = search.map.kept(sectors);
+    let [least, most] = [least, most].map(|sectors| sectors * SECTOR_BYTES);
+    let less = account.announced - SECTOR_BYTES;
+    account.real = Some(if most == 0 && !vague {
+        // Next to nothing holds, and that lies between samples.
+        (0, (2 * account.announced / super::scatter::PARTS).min(less))
+    } else if search.map.exact && changes <= SURE_CHANGES && !vague {
+        (least, most)
+    } else if vague || search.map.unsteady {
+        (0, less)
     } else {
         let slack = changes as u64 * (account.announced / super::scatter::PARTS);
-        (kept.saturating_sub(slack), (kept + slack).min(account.announced - SECTOR_BYTES))
+        (least.saturating_sub(slack), (most + slack).min(less))
     });
 }
 

@@ -10,6 +10,8 @@ use super::scatter::tidy;
 const AGAIN: usize = 6;
 /// Fresh places between those that hold.
 const FRESH: usize = 8;
+/// That the first samples are held by chance is less probable than this where memory is called used up.
+const BY_CHANCE: f64 = 0.01;
 /// So many sectors to either side of a lost one are written: operations that land beside it show.
 const BESIDE: u64 = (1 << 20) / 512;
 
@@ -61,7 +63,23 @@ impl<D: Device> Search<'_, '_, D> {
             return Ok(Some(Nature::Stopped));
         }
         let lost = fresh.len() - kept[1];
-        Ok((fresh.len() >= 4 && lost * 4 >= fresh.len() * 3 && kept[0] == again.len()).then_some(Nature::Thin))
+        let used_up = fresh.len() >= 4 && lost * 4 >= fresh.len() * 3 && kept[0] == again.len();
+        Ok((used_up && self.took_the_first()).then_some(Nature::Thin))
+    }
+
+    /// Whether the samples that were written first are held, and so many of them, that the share which is held
+    /// of those that came after does not explain it: memory was given to what came first. Where it depends on
+    /// the address what holds, as in a chain, the order of writing says nothing.
+    fn took_the_first(&self) -> bool {
+        let holds = |place: &Place| {
+            let seen = |sector| self.desk.findings.get(&sector).is_some_and(|seen| seen.keeps());
+            place.numbers().any(seen)
+        };
+        let held: Vec<bool> = self.samples.iter().map(holds).collect();
+        let first = held.iter().take_while(|held| **held).count();
+        let after = held.get(first + 1..).unwrap_or_default();
+        let share = after.iter().filter(|held| **held).count() as f64 / after.len().max(1) as f64;
+        first > 0 && share.powi(i32::try_from(first).unwrap_or(i32::MAX)) < BY_CHANCE
     }
 
     /// Writes around a lost place, and where one address line leads, and looks whether it bears the

@@ -32,6 +32,8 @@ pub(crate) struct Map {
     known: BTreeMap<u64, State>,
     /// Whether every change of state was found to the sector.
     pub(crate) exact: bool,
+    /// Places that were tested again turned out to be otherwise each time.
+    pub(crate) unsteady: bool,
 }
 
 /// Rounds of narrowing: each divides by at least two.
@@ -40,20 +42,75 @@ const ROUNDS: usize = 48;
 const PLACES: u64 = 40;
 /// More changes of state are damage here and there, and not parts.
 const MOST_CHANGES: usize = 96;
+/// More edges than this are not tested again: the size is an interval then.
+const MOST_EDGES: usize = 12;
+/// Places inside of a part that are tested.
+const INSIDE: u64 = 5;
+/// So often an edge may turn out to be elsewhere.
+const DOUBTS: usize = 4;
+/// Starts of parts that are looked at, to find the period of a chain.
+const STARTS: usize = 3;
 
 impl Map {
     pub(crate) fn set(&mut self, sector: u64, state: State) {
         self.known.insert(sector, state);
     }
 
-    /// Neighbours of different state that are not adjacent.
-    fn gaps(&self) -> Vec<(u64, u64)> {
-        let pairs = self.known.iter().zip(self.known.iter().skip(1));
-        pairs.filter(|((a, s), (b, t))| s != t && *b - *a > 1).map(|((a, _), (b, _))| (*a, *b)).collect()
+    /// Runs of known sectors of one state: first sector, last sector, state.
+    fn runs(&self) -> Vec<(u64, u64, State)> {
+        let mut runs: Vec<(u64, u64, State)> = Vec::new();
+        for (sector, state) in &self.known {
+            match runs.last_mut() {
+                Some((_, last, known)) if known == state => *last = *sector,
+                _ => runs.push((*sector, *sector, *state)),
+            }
+        }
+        runs
     }
 
-    pub(crate) fn changes(&self) -> usize {
-        self.known.values().zip(self.known.values().skip(1)).filter(|(a, b)| a != b).count()
+    /// Last sector of a run and first one of the next, where it matters for the size which sectors between
+    /// belong to which: not between what is lost and what errs, but where something that holds follows.
+    fn edges(&self) -> Vec<(u64, u64)> {
+        let runs = self.runs();
+        let keeps =
+            |index: Option<usize>| index.and_then(|index| runs.get(index)).is_some_and(|run| run.2 == State::Keeps);
+        let matters = |index: usize| match (runs[index].2, runs[index + 1].2) {
+            (State::Loses, State::Errs) => keeps(Some(index + 2)),
+            (State::Errs, State::Loses) => keeps(index.checked_sub(1)),
+            _ => true,
+        };
+        let pairs = (0..runs.len().saturating_sub(1)).filter(|index| matters(*index));
+        pairs.map(|index| (runs[index].1, runs[index + 1].0)).collect()
+    }
+
+    /// Edges that are not known to the sector.
+    fn gaps(&self) -> Vec<(u64, u64)> {
+        self.edges().into_iter().filter(|(low, high)| high - low > 1).collect()
+    }
+
+    /// Starts of parts that hold, but for the first one, that are not known to the sector.
+    fn open_starts(&self) -> Vec<(u64, u64)> {
+        let keeps = |sector: &u64| self.known.get(sector) == Some(&State::Keeps);
+        self.gaps().into_iter().filter(|(_, high)| keeps(high)).collect()
+    }
+
+    /// Sectors that hold, from the least to the most, and how often parts that hold begin or end. What errs
+    /// between two parts that hold is one part with them, and what errs between two that are lost is lost;
+    /// else it may be either.
+    pub(crate) fn kept(&self, sectors: u64) -> (u64, u64, usize) {
+        let parts = self.parts(sectors);
+        let state = |index: Option<usize>| index.and_then(|index| parts.get(index)).map(|part| part.2);
+        let (mut least, mut most, mut inside) = (0, 0, Vec::new());
+        for (index, (start, end, known)) in parts.iter().enumerate() {
+            let beside = [state(index.checked_sub(1)), state(Some(index + 1))];
+            let errs = *known == State::Errs;
+            let lost = beside.iter().filter(|beside| **beside == Some(State::Loses)).count();
+            let holds = *known == State::Keeps || (errs && lost == 0);
+            least += if holds { end - start } else { 0 };
+            most += if holds || (errs && lost < 2) { end - start } else { 0 };
+            inside.push(holds);
+        }
+        (least, most, inside.windows(2).filter(|pair| pair[0] != pair[1]).count())
     }
 
     /// Parts of one state over `sectors`: first sector, end, state.
@@ -96,40 +153,106 @@ impl<D: Device> Search<'_, '_, D> {
         }
     }
 
-    /// Finds each change of state to the sector.
+    /// Finds each change of state to the sector, and tests what lies beside it once more: what a cache
+    /// still showed, or was read too often, is found out.
     pub(crate) fn narrow(&mut self) -> Result<(), End> {
-        if self.map.changes() > MOST_CHANGES {
+        if self.map.edges().len() > MOST_CHANGES {
             self.map.exact = false;
             return Ok(());
         }
+        let mut doubts = 0;
         for _ in 0..ROUNDS {
             let gaps = self.map.gaps();
-            if gaps.is_empty() || gaps.len() > MOST_CHANGES {
-                self.map.exact = gaps.is_empty();
+            if gaps.len() > MOST_CHANGES {
+                break;
+            }
+            if !gaps.is_empty() {
+                self.test_between(&gaps)?;
+            } else if doubts == DOUBTS {
+                self.map.unsteady = true;
+                break;
+            } else if self.edges_stand()? && self.parts_stand()? {
+                self.map.exact = !self.eviction.hidden;
                 return Ok(());
+            } else {
+                doubts += 1;
             }
-            let each = (PLACES / gaps.len() as u64).max(1);
-            let at: Vec<u64> = gaps.iter().flat_map(|(low, high)| fan(*low, *high, each)).collect();
-            let mut places: Vec<Place> = at.iter().map(|at| self.desk.place(*at, 1)).collect();
-            places.dedup();
-            self.desk.begin_round();
-            self.desk.save(&places)?;
-            for place in places.iter().rev() {
-                self.desk.write(*place)?;
-            }
-            self.eviction.evict(self.desk, &places)?;
             if self.eviction.hidden {
-                self.map.exact = false;
-                return Ok(());
-            }
-            for place in &places {
-                let seen = self.desk.check(*place)?;
-                for (sector, seen) in place.numbers().zip(seen) {
-                    self.map.set(sector, State::of(seen));
-                }
+                break;
             }
         }
-        self.map.exact = self.map.gaps().is_empty();
+        self.map.exact = false;
         Ok(())
+    }
+
+    /// Finds to the sector where some of the parts that hold begin, and says where.
+    pub(crate) fn some_starts(&mut self) -> Result<Vec<u64>, End> {
+        let mut wanted = self.map.open_starts();
+        wanted.truncate(STARTS);
+        for _ in 0..ROUNDS {
+            let inside = |gap: &(u64, u64)| wanted.iter().any(|open| open.0 <= gap.0 && gap.1 <= open.1);
+            let gaps: Vec<(u64, u64)> = self.map.open_starts().into_iter().filter(inside).collect();
+            if gaps.is_empty() || self.eviction.hidden {
+                break;
+            }
+            self.test_between(&gaps)?;
+        }
+        let parts = self.map.parts(self.desk.sectors());
+        let starts = parts.iter().filter(|part| part.2 == State::Keeps).map(|part| part.0);
+        Ok(starts.take(STARTS + 1).collect())
+    }
+
+    /// Tests places between those where the state changes.
+    fn test_between(&mut self, gaps: &[(u64, u64)]) -> Result<(), End> {
+        let each = (PLACES / gaps.len() as u64).max(1);
+        let at: Vec<u64> = gaps.iter().flat_map(|(low, high)| fan(*low, *high, each)).collect();
+        self.test(&at).map(|_| ())
+    }
+
+    /// Tests both sides of each edge again, each side in a round of its own. False where one of them is
+    /// otherwise than it was.
+    fn edges_stand(&mut self) -> Result<bool, End> {
+        let edges = self.map.edges();
+        if edges.len() > MOST_EDGES {
+            return Ok(true);
+        }
+        let below = self.test(&edges.iter().map(|edge| edge.0).collect::<Vec<_>>())?;
+        let above = self.test(&edges.iter().map(|edge| edge.1).collect::<Vec<_>>())?;
+        Ok(below && above)
+    }
+
+    /// Tests places inside of parts that hold. False where one is lost: they do not hold throughout, or memory
+    /// is given to what is written first.
+    fn parts_stand(&mut self) -> Result<bool, End> {
+        let parts = self.map.parts(self.desk.sectors());
+        let keeps = parts.iter().filter(|part| part.2 == State::Keeps).take(MOST_EDGES);
+        let inside: Vec<u64> = keeps.flat_map(|part| fan(part.0, part.1 - 1, INSIDE)).collect();
+        self.test(&inside)?;
+        Ok(inside.iter().all(|at| self.map.known.get(at) != Some(&State::Loses)))
+    }
+
+    /// Writes these sectors and says whether all of them are as they were known.
+    fn test(&mut self, sectors: &[u64]) -> Result<bool, End> {
+        let mut places: Vec<Place> = sectors.iter().map(|at| self.desk.place(*at, 1)).collect();
+        places.sort_unstable();
+        places.dedup();
+        self.desk.begin_round();
+        self.desk.save(&places)?;
+        for place in places.iter().rev() {
+            self.desk.write(*place)?;
+        }
+        self.eviction.evict(self.desk, &places)?;
+        let mut stands = true;
+        if self.eviction.hidden {
+            return Ok(stands);
+        }
+        for place in &places {
+            let seen = self.desk.check(*place)?;
+            for (sector, seen) in place.numbers().zip(seen) {
+                let state = State::of(seen);
+                stands &= self.map.known.insert(sector, state).is_none_or(|known| known == state);
+            }
+        }
+        Ok(stands)
     }
 }

@@ -9,6 +9,7 @@ mod judge;
 mod kinds;
 mod map;
 mod scatter;
+mod stripes;
 mod words;
 
 pub(crate) use course::Search;

@@ -111,7 +111,8 @@ fn sentence(account: &Account, counts: &SectorCounts) -> String {
             format!("fake: it announces {announced} and {size}; {habit}")
         }
         (Verdict::Damaged, Nature::Misaddressed(distance)) => format!(
-            "damaged: data are read {} {} from where they were written",
+            "damaged: data are read {} {} from where they were written, so that what the probe overwrote was not all \
+             saved before",
             Bytes(distance.unsigned_abs() * SECTOR_BYTES),
             if *distance < 0 { "below" } else { "above" }
         ),

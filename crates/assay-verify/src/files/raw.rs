@@ -1,0 +1,72 @@
+//! The block device under a file system, read past it. Nothing is ever written to it.
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
+use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::Arc;
+
+use assay_engine::AlignedBuffer;
+use rustix::fs::OFlags;
+
+use super::beneath::device;
+use super::pool::{Pool, Silence};
+use super::survey::Readable;
+
+/// Direct reads are of whole blocks of at most this size.
+const BLOCK: u64 = 4096;
+
+/// The device, opened before anything is written: where its file system lies cannot be asked of one that is
+/// destroyed.
+pub(super) struct Raw {
+    file: Arc<File>,
+    bytes: u64,
+}
+
+/// The device, read by threads that may be left behind.
+pub(super) struct Read<'a> {
+    raw: &'a Raw,
+    pool: &'a Pool,
+}
+
+impl Raw {
+    /// What lies under the directory; `None` where that is no block device, or may not be read.
+    pub(super) fn beneath(directory: &Path) -> Option<Self> {
+        let direct = i32::try_from(OFlags::DIRECT.bits()).ok()?;
+        let mut file = File::options().read(true).custom_flags(direct).open(device(directory)?).ok()?;
+        let is_device = file.metadata().is_ok_and(|meta| meta.file_type().is_block_device());
+        let bytes = file.seek(SeekFrom::End(0)).ok()?;
+        is_device.then(|| Self { file: Arc::new(file), bytes })
+    }
+
+    pub(super) fn by<'a>(&'a self, pool: &'a Pool) -> Read<'a> {
+        Read { raw: self, pool }
+    }
+}
+
+impl Readable for Read<'_> {
+    type Halt = Silence;
+
+    fn bytes(&self) -> u64 {
+        self.raw.bytes
+    }
+
+    fn read(&mut self, at: u64, buffer: &mut [u8]) -> Result<io::Result<()>, Silence> {
+        let (start, length) = (at / BLOCK * BLOCK, buffer.len() as u64);
+        let end = (at + length).next_multiple_of(BLOCK).min(self.raw.bytes);
+        let (file, (sender, receiver)) = (Arc::clone(&self.raw.file), std::sync::mpsc::channel());
+        let done = self.pool.run(move || {
+            let mut whole = AlignedBuffer::new((end - start) as usize)?;
+            file.read_exact_at(whole.as_mut_slice(), start)?;
+            let _ = sender.send(whole);
+            Ok(())
+        })?;
+        Ok(done.and_then(|()| {
+            let whole = receiver.try_recv().map_err(io::Error::other)?;
+            let from = (at - start) as usize;
+            let read = whole.as_slice().get(from..from + buffer.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
+            buffer.copy_from_slice(read);
+            Ok(())
+        }))
+    }
+}

@@ -1,0 +1,342 @@
+//! What stands on the device itself, whatever its file system still makes of it.
+//!
+//! A fake whose addresses start again overwrites the tables of its own file system, which then errs or
+//! answers with anything. But every sector of a salted check says where it belongs. So where something was
+//! lost the device is read past its file system, and what is found at two addresses, at the same distance
+//! wherever it is looked for, is one place of the memory.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+
+use assay_core::verification::SECTOR_BYTES;
+
+use super::content::Content;
+
+const MIB: u64 = 1 << 20;
+/// The device is read in so many pieces of so many bytes: all of 256 MiB, and places all over a larger one.
+pub(crate) const LOOKS: u64 = 4096;
+pub(crate) const LOOK: u64 = 64 << 10;
+/// What is found twice at a distance proves that addresses start again from this size on: one page of a flash
+/// translation layer. A single sector may be a mishap of its mapping.
+const LEAST_TWICE: u64 = 8 * SECTOR_BYTES;
+/// A distance counts where at least this share of what could stand at that distance does. A cache may show
+/// older data in places, and a journal of a file system holds copies at any distance.
+const SHARE: f64 = 0.9;
+/// Addresses that start again do so after more than this; a shorter window holds less than one write.
+const LEAST_PERIOD: u64 = 64 << 10;
+/// Distances that are looked at, and parts that one is compared with.
+const MOST_DISTANCES: usize = 64;
+const MOST_COMPARED: usize = 64;
+/// What lies before the first place that was found twice is compared in so many pieces at most.
+const MOST_STEPS: u64 = 8192;
+/// So many sectors that differ, and none between that is the same, have places of their own; a cache may show a
+/// few that have not.
+const DIFFERS: u32 = 128;
+
+/// A device that is read past its file system.
+pub(crate) trait Readable {
+    /// Why no more can be read.
+    type Halt;
+    /// Its size in bytes.
+    fn bytes(&self) -> u64;
+    /// Reads all of `buffer` from the byte `at`; an error concerns this place.
+    fn read(&mut self, at: u64, buffer: &mut [u8]) -> Result<io::Result<()>, Self::Halt>;
+}
+
+/// How the addresses start again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Repeats {
+    /// The addresses from which on they do lie from this byte address ...
+    pub(crate) from_least: u64,
+    /// ... to this one.
+    pub(crate) from_most: u64,
+    /// After so many bytes they start again.
+    pub(crate) period: u64,
+    /// So many bytes of each period hold data.
+    pub(crate) real: u64,
+    /// Size of the device in bytes.
+    pub(crate) device_bytes: u64,
+}
+
+impl Repeats {
+    /// Whether all of a period holds data. What is left free at its end was never written.
+    pub(crate) fn is_whole(&self) -> bool {
+        // A 64th is left free, within these, and a file system has tables.
+        self.period - self.real < (self.device_bytes / 64).clamp(MIB, 16 * MIB) + MIB
+    }
+}
+
+/// A part of the device that holds what belongs to a part of the area.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Part {
+    /// Byte addresses on the device.
+    start: u64,
+    end: u64,
+    /// Byte offset in the area.
+    offset: u64,
+}
+
+impl Part {
+    /// What is the same for all parts that lie in one piece.
+    fn shift(&self) -> i128 {
+        i128::from(self.start) - i128::from(self.offset)
+    }
+}
+
+/// How the addresses of `device` start again; `None` where they were not found to.
+///
+/// # Errors
+/// Where no more can be read.
+pub(crate) fn repeats<R: Readable>(device: &mut R, content: &Content) -> Result<Option<Repeats>, R::Halt> {
+    let parts = look(device, content)?;
+    for (distance, first) in distances(&parts) {
+        if is_period(&parts, distance, first) && is_seen(device, &parts, distance, first)? {
+            let (from_least, from_most) = beginning(device, first, distance)?;
+            let real = held(&parts, from_most, distance);
+            return Ok(Some(Repeats { from_least, from_most, period: distance, real, device_bytes: device.bytes() }));
+        }
+    }
+    Ok(None)
+}
+
+/// What of the area stands where, in the order of addresses. What lies between two places that were looked at,
+/// and belongs together, is taken to be there too.
+fn look<R: Readable>(device: &mut R, content: &Content) -> Result<Vec<Part>, R::Halt> {
+    let mut parts: Vec<Part> = Vec::new();
+    let mut buffer = vec![0; LOOK as usize];
+    let looks = device.bytes() / LOOK;
+    let every = looks.div_ceil(LOOKS).max(1);
+    for at in (0..looks).step_by(every as usize).map(|index| index * LOOK) {
+        if device.read(at, &mut buffer)?.is_err() {
+            continue;
+        }
+        for (start, sector) in (at..).step_by(SECTOR_BYTES as usize).zip(buffer.chunks(SECTOR_BYTES as usize)) {
+            let Some(offset) = content.belongs(sector) else { continue };
+            let part = Part { start, end: start + SECTOR_BYTES, offset };
+            match parts.last_mut() {
+                Some(last) if last.shift() == part.shift() && start - last.end <= (every - 1) * LOOK => {
+                    last.end = part.end;
+                }
+                _ => parts.push(part),
+            }
+        }
+    }
+    Ok(parts)
+}
+
+/// Distances at which the same data stand, the smallest first, with the lowest address of them.
+fn distances(parts: &[Part]) -> Vec<(u64, u64)> {
+    let mut by_offset = parts.to_vec();
+    by_offset.sort_unstable_by_key(|part| part.offset);
+    let mut found: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+    for (index, one) in by_offset.iter().enumerate() {
+        let end = one.offset + one.end - one.start;
+        let others = by_offset[index + 1..].iter().take_while(|other| other.offset < end).take(MOST_COMPARED);
+        for other in others {
+            let twice = end.min(other.offset + other.end - other.start) - other.offset;
+            let distance = one.shift().abs_diff(other.shift());
+            let lowest = (i128::from(other.offset) + one.shift().min(other.shift())).max(0) as u64;
+            let Ok(distance) = u64::try_from(distance) else { continue };
+            let (bytes, first) = found.entry(distance).or_insert((0, u64::MAX));
+            (*bytes, *first) = (*bytes + twice, lowest.min(*first));
+        }
+    }
+    found.retain(|distance, (bytes, _)| *distance >= LEAST_PERIOD && *bytes >= LEAST_TWICE);
+    found.into_iter().map(|(distance, (_, first))| (distance, first)).take(MOST_DISTANCES).collect()
+}
+
+/// Whether nearly all that stands behind `first` and `distance` stands that much earlier, too.
+fn is_period(parts: &[Part], distance: u64, first: u64) -> bool {
+    let mut by_shift: HashMap<i128, Vec<&Part>> = HashMap::new();
+    parts.iter().for_each(|part| by_shift.entry(part.shift()).or_default().push(part));
+    let (mut all, mut twice) = (0, 0);
+    for part in parts {
+        let start = part.start.max(first + distance);
+        if start >= part.end {
+            continue;
+        }
+        all += part.end - start;
+        let (from, to) = (start - distance, part.end - distance);
+        let earlier = by_shift.get(&(part.shift() - i128::from(distance)));
+        let overlap = |other: &&Part| other.end.min(to).saturating_sub(other.start.max(from));
+        twice += earlier.map_or(0, |parts| parts.iter().map(overlap).sum());
+    }
+    all > 0 && twice as f64 >= SHARE * all as f64
+}
+
+/// Whether the same stands at both addresses in places that are read now, not only taken to be there.
+fn is_seen<R: Readable>(device: &mut R, parts: &[Part], distance: u64, first: u64) -> Result<bool, R::Halt> {
+    const PLACES: u64 = 16;
+    let behind = |part: &&Part| part.start >= first + distance;
+    let bytes: u64 = parts.iter().filter(behind).map(|part| part.end - part.start).sum();
+    let (mut same, mut other, mut before) = (0, 0, 0);
+    let mut places = (0..PLACES).map(|place| bytes / PLACES * place).peekable();
+    for part in parts.iter().filter(behind) {
+        while let Some(place) = places.next_if(|place| *place < before + part.end - part.start) {
+            let at = (part.start + place - before) / SECTOR_BYTES * SECTOR_BYTES;
+            match compared(device, at - distance, distance, SECTOR_BYTES)?.map(|found| found[0]) {
+                Some(Pair::Same) => same += 1,
+                Some(Pair::Differs) => other += 1,
+                Some(Pair::SaysNothing) | None => {}
+            }
+        }
+        before += part.end - part.start;
+    }
+    Ok(same > 3 * other)
+}
+
+/// Two sectors of the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pair {
+    /// The same in both.
+    Same,
+    /// Something else in each.
+    Differs,
+    /// One byte all over in both, as where nothing was ever written.
+    SaysNothing,
+}
+
+/// Compares the sectors from `at` on with those `distance` behind; `None` where they cannot be read.
+fn compared<R: Readable>(device: &mut R, at: u64, distance: u64, bytes: u64) -> Result<Option<Vec<Pair>>, R::Halt> {
+    let (mut low, mut high) = (vec![0; bytes as usize], vec![0; bytes as usize]);
+    if device.read(at, &mut low)?.is_err() || device.read(at + distance, &mut high)?.is_err() {
+        return Ok(None);
+    }
+    let pair = |(low, high): (&[u8], &[u8])| match low == high {
+        false => Pair::Differs,
+        true if low.iter().all(|byte| *byte == low[0]) => Pair::SaysNothing,
+        true => Pair::Same,
+    };
+    Ok(Some(low.chunks(SECTOR_BYTES as usize).zip(high.chunks(SECTOR_BYTES as usize)).map(pair).collect()))
+}
+
+/// From which address on the addresses start again: not before the first, and not behind the second. At `first`
+/// they do; before it, what the file system keeps for itself says more.
+fn beginning<R: Readable>(device: &mut R, first: u64, distance: u64) -> Result<(u64, u64), R::Halt> {
+    let (mut at, mut most, mut least, mut differ) = (first, first, 0, 0);
+    for _ in 0..MOST_STEPS {
+        let bytes = LOOK.min(at);
+        let Some(pairs) = compared(device, at - bytes, distance, bytes)?.filter(|pairs| !pairs.is_empty()) else {
+            break;
+        };
+        for pair in pairs.into_iter().rev() {
+            at -= SECTOR_BYTES;
+            match pair {
+                Pair::Same => (most, differ) = (at, 0),
+                Pair::SaysNothing => {}
+                Pair::Differs => {
+                    if differ == 0 {
+                        least = at + SECTOR_BYTES;
+                    }
+                    differ += 1;
+                }
+            }
+            if differ >= DIFFERS {
+                return Ok((least, most));
+            }
+        }
+    }
+    Ok((0, most))
+}
+
+/// How much of each period holds data: up to the last place in any of them where something stands.
+fn held(parts: &[Part], from: u64, period: u64) -> u64 {
+    let mut real = 0;
+    for part in parts.iter().filter(|part| part.end > from) {
+        let (start, end) = (part.start.max(from) - from, part.end - from);
+        // A part that goes beyond the end of a period holds all of it.
+        real = real.max(if start / period == (end - 1) / period { (end - 1) % period + 1 } else { period });
+    }
+    real
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use assay_lab::Backing;
+    use assay_lab::media::{Layout, MediumSpec, SharedMedium};
+
+    use super::super::content::Format;
+    use super::super::size::{Size, of_repeats};
+    use super::*;
+    use crate::probe::Salt;
+
+    impl Readable for SharedMedium {
+        type Halt = Infallible;
+
+        fn bytes(&self) -> u64 {
+            Backing::bytes(self)
+        }
+
+        fn read(&mut self, at: u64, buffer: &mut [u8]) -> Result<io::Result<()>, Infallible> {
+            Ok(Backing::read(self, at, buffer))
+        }
+    }
+
+    fn content() -> Content {
+        Content::new(Format::Salted, Salt::known(5))
+    }
+
+    /// The bytes from `offset` of the area on, at the address `at`.
+    fn put(medium: &mut SharedMedium, at: u64, offset: u64, bytes: u64) {
+        for step in (0..bytes).step_by(MIB as usize) {
+            let mut data = vec![0; MIB.min(bytes - step) as usize];
+            content().fill(&mut data, offset + step);
+            medium.write(at + step, &data).unwrap();
+        }
+    }
+
+    /// A medium that was filled behind 1 MiB of tables, but for the last MiB.
+    fn filled(bytes: u64, layout: Layout) -> SharedMedium {
+        let mut medium = SharedMedium::new(MediumSpec::laid_out(bytes, layout).build().unwrap());
+        put(&mut medium, MIB, 0, bytes - 2 * MIB);
+        medium
+    }
+
+    fn found(medium: &mut SharedMedium) -> Option<(bool, Size)> {
+        let Ok(found) = repeats(medium, &content());
+        found.map(|found| (found.is_whole(), of_repeats(found)))
+    }
+
+    #[test]
+    fn the_period_is_found_to_the_sector_and_so_is_what_lies_before_it() {
+        for (bytes, layout, expected) in [
+            (48 * MIB, Layout::wraparound(32 * MIB + 512), (true, Size::Exact(32 * MIB + 512))),
+            (48 * MIB, Layout::wraparound(7 * MIB), (true, Size::Exact(7 * MIB))),
+            (48 * MIB, Layout::window(20 * MIB + 1024, 4 * MIB), (true, Size::Exact(24 * MIB + 1024))),
+            (48 * MIB, Layout::window(20 * MIB, 64 << 10), (true, Size::Exact(20 * MIB + (64 << 10)))),
+            (48 * MIB, Layout::chain(24 * MIB, 10 * MIB), (false, Size::Within(10 * MIB, 24 * MIB))),
+            // Not all of it is looked at.
+            (600 * MIB, Layout::wraparound(400 * MIB + 512), (true, Size::Exact(400 * MIB + 512))),
+        ] {
+            assert_eq!(found(&mut filled(bytes, layout.clone())), Some(expected), "{bytes} {layout:?}");
+        }
+    }
+
+    #[test]
+    fn where_nothing_stands_twice_nothing_starts_again() {
+        for layout in [Layout::whole(48 * MIB), Layout::first(20 * MIB), Layout::both_ends(48 * MIB, 40 * MIB)] {
+            assert_eq!(found(&mut filled(48 * MIB, layout.clone())), None, "{layout:?}");
+        }
+        // A file in two pieces, the second before the first.
+        let mut medium = SharedMedium::new(MediumSpec::genuine(48 * MIB).build().unwrap());
+        put(&mut medium, MIB, 24 * MIB, 20 * MIB);
+        put(&mut medium, 22 * MIB, 0, 24 * MIB);
+        assert_eq!(found(&mut medium), None);
+    }
+
+    /// A file system that keeps data in its journal, too, holds some of them twice.
+    #[test]
+    fn copies_in_a_journal_are_no_period() {
+        let mut medium = filled(48 * MIB, Layout::whole(48 * MIB));
+        for copy in 0..40 {
+            put(&mut medium, 4 * MIB + copy * 66_048, 20 * MIB + copy * (600 << 10), 64 << 10);
+        }
+        assert_eq!(found(&mut medium), None);
+        // All of them at one distance.
+        let mut medium = filled(48 * MIB, Layout::whole(48 * MIB));
+        put(&mut medium, 4 * MIB, 29 * MIB, 4 * MIB);
+        assert_eq!(found(&mut medium), None);
+    }
+}
