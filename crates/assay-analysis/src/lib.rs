@@ -3,12 +3,20 @@
 
 pub mod advise;
 pub mod compare;
+mod deciding;
+mod excluded;
 mod load;
+mod load_words;
+#[cfg(test)]
+mod one_answer;
 pub mod plan;
 mod published;
 pub mod rank;
 mod reading;
 
+pub use deciding::{LoadError, by_model, deciding_load, loads_named};
+pub use excluded::{Excluded, Reason, admit, examine, excluded, excluded_whole, share_verdicts};
 pub use load::{Load, Quantity};
+pub use load_words::LoadAsk;
 pub use published::{PREFIX, PublishedError, published};
-pub use reading::{Identity, Mark, Reading, identity, loads, reading, short_name};
+pub use reading::{Identity, Mark, Reading, estimate, identity, loads, reading, short_name};

@@ -1,5 +1,6 @@
 //! What kind of load a figure is of: figures are compared under the same load, and no other.
 
+use assay_core::text::quoted;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync, Workload};
 use serde::{Serialize, Serializer};
@@ -111,11 +112,74 @@ pub enum Quantity {
     DurableBytesPerSecond,
     /// Median latency in nanoseconds.
     P50Ns,
+    /// 90th percentile of the latency in nanoseconds.
+    P90Ns,
+    /// 95th percentile of the latency in nanoseconds.
+    P95Ns,
     /// 99th percentile of the latency in nanoseconds.
     P99Ns,
+    /// 99.9th percentile of the latency in nanoseconds.
+    #[serde(rename = "p99_9_ns")]
+    P999Ns,
+    /// 99.99th percentile of the latency in nanoseconds.
+    #[serde(rename = "p99_99_ns")]
+    P9999Ns,
 }
 
 impl Quantity {
+    /// All of them, in the order in which they are named to people.
+    pub const ALL: [Self; 9] = [
+        Self::Iops,
+        Self::BytesPerSecond,
+        Self::DurableBytesPerSecond,
+        Self::P50Ns,
+        Self::P90Ns,
+        Self::P95Ns,
+        Self::P99Ns,
+        Self::P999Ns,
+        Self::P9999Ns,
+    ];
+
+    /// Reads the name of a quantity on the command line.
+    ///
+    /// # Errors
+    /// One line with the names there are.
+    pub fn parse(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|quantity| quantity.name() == name);
+        found.ok_or_else(|| format!("no figure is named {}; there are {}", quoted(name), Self::names()))
+    }
+
+    /// The names of all of them, for a message.
+    #[must_use]
+    pub fn names() -> String {
+        Self::ALL.map(Self::name).join(", ")
+    }
+
+    /// The share of operations that are not slower, of a latency; `None` for what is no latency.
+    #[must_use]
+    pub fn percentile(self) -> Option<f64> {
+        match self {
+            Self::Iops | Self::BytesPerSecond | Self::DurableBytesPerSecond => None,
+            Self::P50Ns => Some(0.5),
+            Self::P90Ns => Some(0.9),
+            Self::P95Ns => Some(0.95),
+            Self::P99Ns => Some(0.99),
+            Self::P999Ns => Some(0.999),
+            Self::P9999Ns => Some(0.9999),
+        }
+    }
+
+    /// Operations that a repeat needs, so that at least one is slower than the percentile: of fewer, it is the slowest
+    /// operation by another name.
+    #[must_use]
+    pub fn least_operations(self) -> u64 {
+        match self {
+            Self::P999Ns => 1_000,
+            Self::P9999Ns => 10_000,
+            _ => 1,
+        }
+    }
+
     /// What people read first of a load: the rate of sequential work, the operations of random
     /// work.
     #[must_use]
@@ -129,7 +193,7 @@ impl Quantity {
     /// Whether more of it is better.
     #[must_use]
     pub fn more_is_better(self) -> bool {
-        !matches!(self, Self::P50Ns | Self::P99Ns)
+        self.percentile().is_none()
     }
 
     /// Name, as on the command line.
@@ -140,7 +204,27 @@ impl Quantity {
             Self::BytesPerSecond => "rate",
             Self::DurableBytesPerSecond => "durable",
             Self::P50Ns => "p50",
+            Self::P90Ns => "p90",
+            Self::P95Ns => "p95",
             Self::P99Ns => "p99",
+            Self::P999Ns => "p99.9",
+            Self::P9999Ns => "p99.99",
+        }
+    }
+
+    /// What it is, for a heading: `IOPS`, `durable rate`, `p99 latency`.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Iops => "IOPS",
+            Self::BytesPerSecond => "rate",
+            Self::DurableBytesPerSecond => "durable rate",
+            Self::P50Ns => "median latency",
+            Self::P90Ns => "p90 latency",
+            Self::P95Ns => "p95 latency",
+            Self::P99Ns => "p99 latency",
+            Self::P999Ns => "p99.9 latency",
+            Self::P9999Ns => "p99.99 latency",
         }
     }
 }

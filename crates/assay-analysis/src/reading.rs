@@ -1,11 +1,13 @@
 //! One figure of one record: its repeats, whose it is, and what stands against using it.
 
+use assay_core::estimate::Estimate;
 use assay_core::finding::Severity;
 use assay_core::histogram::Histogram;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record, Repeat};
 use serde::Serialize;
 
+use crate::excluded::{Reason, excluded_whole};
 use crate::load::{Load, Quantity};
 
 /// Whose figures a record holds. Text as the medium or the user gave it: make it harmless before
@@ -38,7 +40,12 @@ pub fn identity(record: &Record) -> Identity {
 /// A name for a column or a row: model, and unit where there is one.
 #[must_use]
 pub fn short_name(identity: &Identity) -> String {
-    if identity.unit.is_empty() { identity.model.clone() } else { format!("{} {}", identity.model, identity.unit) }
+    unit_name(&identity.model, &identity.unit)
+}
+
+/// The same of its parts.
+pub(crate) fn unit_name(model: &str, unit: &str) -> String {
+    if unit.is_empty() { model.to_owned() } else { format!("{model} {unit}") }
 }
 
 /// What a figure has to be read with.
@@ -53,10 +60,22 @@ pub enum Mark {
     Suspect,
     /// It is not what it says; it can win no comparison.
     Invalid,
-    /// The medium is a fake; it can win no comparison.
+    /// The medium is not genuine; it can win no comparison.
     Fake,
+    /// The medium failed in this run; it can win no comparison.
+    Failed,
+    /// The run is under way or was killed; it can win no comparison.
+    Unfinished,
     /// Published without repeats.
     Published,
+}
+
+impl Mark {
+    /// Whether a figure with this mark may win no comparison.
+    #[must_use]
+    pub fn excludes(self) -> bool {
+        matches!(self, Self::Invalid | Self::Fake | Self::Failed | Self::Unfinished)
+    }
 }
 
 /// One figure of one record.
@@ -76,7 +95,7 @@ impl Reading<'_> {
     /// Whether it may win a comparison.
     #[must_use]
     pub fn counts(&self) -> bool {
-        !self.marks.iter().any(|mark| matches!(mark, Mark::Invalid | Mark::Fake))
+        !self.marks.iter().any(|mark| mark.excludes())
     }
 }
 
@@ -92,7 +111,7 @@ pub fn loads<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Load> {
 /// The figure of a record under a load; `None` where it has none.
 #[must_use]
 pub fn reading<'a>(record: &'a Record, load: &Load, quantity: Quantity) -> Option<Reading<'a>> {
-    let (_, measurement) = numbered(record).into_iter().find(|(of, _)| of == load)?;
+    let measurement = measurement(record, load)?;
     let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed && r.operations > 0);
     let mut values: Vec<f64> = completed.filter_map(|r| value(r, quantity)).collect();
     if measurement.repeats.is_empty() {
@@ -104,8 +123,13 @@ pub fn reading<'a>(record: &'a Record, load: &Load, quantity: Quantity) -> Optio
     Some(Reading { record, measurement, values, marks: marks(record, measurement) })
 }
 
+/// The measurement of a record under a load.
+pub(crate) fn measurement<'a>(record: &'a Record, load: &Load) -> Option<&'a Measurement> {
+    numbered(record).into_iter().find(|(of, _)| of == load).map(|(_, measurement)| measurement)
+}
+
 /// Measurements with their loads; the second of a load is told apart by its name.
-fn numbered(record: &Record) -> Vec<(Load, &Measurement)> {
+pub(crate) fn numbered(record: &Record) -> Vec<(Load, &Measurement)> {
     let mut seen: Vec<(Load, &Measurement)> = Vec::with_capacity(record.measurements.len());
     for measurement in &record.measurements {
         let mut load = Load::of(&measurement.workload);
@@ -118,25 +142,35 @@ fn numbered(record: &Record) -> Vec<(Load, &Measurement)> {
 }
 
 fn value(repeat: &Repeat, quantity: Quantity) -> Option<f64> {
-    let quantile = |share: f64| Histogram::from(&repeat.histogram).quantile(share);
-    match quantity {
-        Quantity::Iops => Some(repeat.iops),
-        Quantity::BytesPerSecond => Some(repeat.bytes_per_second),
-        Quantity::DurableBytesPerSecond => repeat.durable_bytes_per_second,
-        Quantity::P50Ns => quantile(0.5),
-        Quantity::P99Ns => quantile(0.99),
+    match (quantity, quantity.percentile()) {
+        (_, Some(share)) => {
+            let histogram = Histogram::from(&repeat.histogram);
+            histogram.quantile(share).filter(|_| histogram.total() >= quantity.least_operations())
+        }
+        (Quantity::Iops, None) => Some(repeat.iops),
+        (Quantity::DurableBytesPerSecond, None) => repeat.durable_bytes_per_second,
+        (_, None) => Some(repeat.bytes_per_second),
     }
 }
 
 fn figure(measurement: &Measurement, quantity: Quantity) -> Option<f64> {
-    let estimate = match quantity {
-        Quantity::Iops => &measurement.iops,
-        Quantity::BytesPerSecond => &measurement.bytes_per_second,
-        Quantity::DurableBytesPerSecond => &measurement.durable_bytes_per_second,
-        Quantity::P50Ns => &measurement.latency_ns.p50,
-        Quantity::P99Ns => &measurement.latency_ns.p99,
-    };
-    estimate.as_ref().map(|e| e.point)
+    estimate(measurement, quantity).map(|e| e.point)
+}
+
+/// The estimate of a quantity that a record holds; it holds some percentiles only.
+#[must_use]
+pub fn estimate(measurement: &Measurement, quantity: Quantity) -> Option<&Estimate> {
+    let latency = &measurement.latency_ns;
+    match quantity {
+        Quantity::Iops => measurement.iops.as_ref(),
+        Quantity::BytesPerSecond => measurement.bytes_per_second.as_ref(),
+        Quantity::DurableBytesPerSecond => measurement.durable_bytes_per_second.as_ref(),
+        Quantity::P50Ns => latency.p50.as_ref(),
+        Quantity::P90Ns => latency.p90.as_ref(),
+        Quantity::P99Ns => latency.p99.as_ref(),
+        Quantity::P999Ns => latency.p99_9.as_ref(),
+        Quantity::P95Ns | Quantity::P9999Ns => None,
+    }
 }
 
 fn marks(record: &Record, measurement: &Measurement) -> Vec<Mark> {
@@ -144,13 +178,16 @@ fn marks(record: &Record, measurement: &Measurement) -> Vec<Mark> {
         let mut warnings = record.warnings.iter().chain(&measurement.warnings);
         warnings.any(|warning| warning.severity == severity)
     };
-    let fake = record.verification.as_ref().is_some_and(|v| v.verdict.is_bad());
+    let whole = excluded_whole(record);
+    let invalid = weighs(Severity::Invalid) || matches!(whole, Some(Reason::Invalid { .. }));
     let all = [
         (Mark::BusLimited, measurement.bus_limited),
         (Mark::InstrumentLimited, measurement.instrument_limited),
-        (Mark::Suspect, weighs(Severity::Suspect) && !weighs(Severity::Invalid)),
-        (Mark::Invalid, weighs(Severity::Invalid)),
-        (Mark::Fake, fake),
+        (Mark::Suspect, weighs(Severity::Suspect) && !invalid),
+        (Mark::Invalid, invalid),
+        (Mark::Fake, matches!(whole, Some(Reason::NotGenuine { .. }))),
+        (Mark::Failed, matches!(whole, Some(Reason::MediumFailed { .. }))),
+        (Mark::Unfinished, matches!(whole, Some(Reason::Unfinished))),
         (Mark::Published, record.source.as_ref().is_some_and(|s| s.format == crate::published::FORMAT)),
     ];
     all.into_iter().filter(|(_, holds)| *holds).map(|(mark, _)| mark).collect()
@@ -170,7 +207,7 @@ mod tests {
         for mark in [Mark::BusLimited, Mark::InstrumentLimited, Mark::Suspect, Mark::Published] {
             assert!(counts(vec![mark]), "{mark:?}");
         }
-        for mark in [Mark::Invalid, Mark::Fake] {
+        for mark in [Mark::Invalid, Mark::Fake, Mark::Failed, Mark::Unfinished] {
             assert!(!counts(vec![mark]) && !counts(vec![Mark::Suspect, mark]), "{mark:?}");
         }
     }

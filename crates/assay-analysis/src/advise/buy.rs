@@ -1,20 +1,16 @@
 //! Which model to buy for a number of nodes.
 
 use assay_core::record::Record;
-use assay_core::workload::{Op, Pattern};
 use assay_stats::decide::{self, About, Candidate, Fleet, Posterior, Purchase, purchase};
 use serde::Serialize;
 
 use super::error::AdviseError;
-use super::evidence::{Excluded, Subject, name_missing, nothing_left, some_subjects};
+use super::evidence::{Subject, name_missing, nothing_left, some_subjects};
 use super::figure::{Basis, Figure, figure, rate};
-use super::pick::{load_named, titles};
 use super::price::{Price, price_of, watts_of};
-use crate::{Load, Quantity, loads};
+use crate::{Excluded, Load, Quantity, Reason, by_model, deciding_load, loads};
 
 const SEED: u64 = 25;
-/// Block size of the load that is taken where none is named.
-const USUAL_BLOCK: u64 = 4096;
 /// Values that a model needs to be judged.
 const LEAST: usize = 3;
 
@@ -23,7 +19,7 @@ const LEAST: usize = 3;
 pub struct BuyQuestion {
     /// Nodes, one medium each.
     pub nodes: u32,
-    /// Load to judge by; random reads of 4 KiB that all have by default.
+    /// Words for the load to judge by; `None`: the one of [`crate::deciding_load`].
     pub load: Option<String>,
     /// Most that may be spent.
     pub budget: Option<Price>,
@@ -140,7 +136,8 @@ pub struct BuyAdvice {
 pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, AdviseError> {
     let mut excluded = Vec::new();
     let subjects = some_subjects(records, "media", &mut excluded)?;
-    let load = common_load(&subjects, question.load.as_deref())?;
+    let judged_by = by_model(subjects.iter().flat_map(|s| s.records.iter().copied()));
+    let load = deciding_load(&judged_by, question.load.as_deref(), None)?;
     let mut offers = Vec::new();
     for subject in subjects {
         let found = match Quantity::usual(&load) {
@@ -160,12 +157,12 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
         let problem = format!("--price names no model that was measured so; there are {}", models.join(", "));
         return Err(AdviseError::Label { model: model.clone(), problem });
     }
-    let prices = offers.iter().map(|(s, _)| price(s, question)).collect::<Result<Vec<_>, _>>()?;
-    let currency = one_currency(prices.iter().chain(&question.budget))?;
+    let offers = priced(offers, question, &mut excluded)?;
+    let currency = one_currency(offers.iter().map(|(_, _, price)| price).chain(&question.budget))?;
     let fleet =
         Fleet { nodes: question.nodes, hours: question.hours, kilowatt_hour: question.kilowatt_hour.unwrap_or(0.0) };
     let mut options = Vec::new();
-    for ((subject, performance), price) in offers.into_iter().zip(prices) {
+    for (subject, performance, price) in offers {
         let watts = watts_of(&subject.model, &subject.records)?;
         if question.kilowatt_hour.is_some() && watts.is_none() {
             let problem = "no label power; give it, like power=1.2W, or leave out --power-price".to_owned();
@@ -255,7 +252,7 @@ fn choose(
         Some(index) => Choice::Buy {
             index,
             tested_enough: found.tested_enough && options[index].regret.is_some_and(|r| r <= decide::ENOUGH),
-            one_unit: options[index].performance.basis == Basis::Repeats,
+            one_unit: options[index].performance.basis != Basis::Units,
         },
         None => {
             let by_value =
@@ -265,33 +262,26 @@ fn choose(
     })
 }
 
-/// The load that was asked for, or random reads of 4 KiB that all models have, the deepest.
-fn common_load(subjects: &[Subject<'_>], asked: Option<&str>) -> Result<Load, AdviseError> {
-    let records: Vec<&Record> = subjects.iter().flat_map(|s| s.records.iter().copied()).collect();
-    if let Some(asked) = asked {
-        let mut named = load_named(&records, asked)?;
-        if named.len() > 1 {
-            let (count, loads) = (named.len(), titles(&named));
-            return Err(AdviseError::ManyLoads { asked: asked.to_owned(), count, loads });
+/// What can be bought: a model without a price is left out and named, and does not keep the others from an answer.
+fn priced<'a>(
+    offers: Vec<(Subject<'a>, Figure)>,
+    question: &BuyQuestion,
+    excluded: &mut Vec<Excluded>,
+) -> Result<Vec<(Subject<'a>, Figure, Price)>, AdviseError> {
+    let mut priced = Vec::new();
+    let mut unpriced = Vec::new();
+    for (subject, performance) in offers {
+        let given = question.prices.iter().find(|(model, _)| *model == subject.model);
+        match given.map_or_else(|| price_of(&subject.model, &subject.records), |(_, price)| Ok(Some(price.clone())))? {
+            Some(price) => priced.push((subject, performance, price)),
+            None => unpriced.extend(subject.records.iter().map(|record| Excluded::new(record, None, Reason::NoPrice))),
         }
-        return Ok(named.remove(0));
     }
-    let mut common = loads(records.iter().copied());
-    common.retain(|l| subjects.iter().all(|s| loads(s.records.iter().copied()).contains(l)));
-    let usual =
-        common.iter().filter(|l| l.op() == Op::Read && l.pattern() == Pattern::Random && l.block_bytes == USUAL_BLOCK);
-    usual.max_by_key(|l| u64::from(l.queue_depth) * u64::from(l.jobs)).cloned().ok_or_else(|| AdviseError::NoSuchLoad {
-        whose: "one of the models".to_owned(),
-        load: "random read 4 KiB under the same queue depth as the others".to_owned(),
-        mend: format!("name a load with --load; all have: {}", titles(&common)),
-    })
-}
-
-fn price(subject: &Subject<'_>, question: &BuyQuestion) -> Result<Price, AdviseError> {
-    match question.prices.iter().find(|(model, _)| *model == subject.model) {
-        Some((_, price)) => Ok(price.clone()),
-        None => price_of(&subject.model, &subject.records),
+    if priced.is_empty() {
+        return Err(nothing_left("a model with a price", &unpriced));
     }
+    excluded.extend(unpriced);
+    Ok(priced)
 }
 
 fn one_currency<'a>(prices: impl Iterator<Item = &'a Price>) -> Result<String, AdviseError> {

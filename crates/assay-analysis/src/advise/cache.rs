@@ -11,10 +11,9 @@ use super::cache_types::{
     CacheAdvice, CacheQuestion, CacheWarning, CacheWord, Header, HitSource, HitsUsed, SpeedUp, Why,
 };
 use super::error::AdviseError;
-use super::evidence::{Excluded, Subject, one_subject};
+use super::evidence::{Subject, one_subject};
 use super::figure::{Figure, figure, rate};
-use super::pick::titles;
-use crate::{Load, Quantity, loads};
+use crate::{Excluded, Load, Quantity, loads};
 
 const SEED: u64 = 2;
 const DRAWS: usize = 10_000;
@@ -148,7 +147,7 @@ fn random_reads(
     let wanted = block.map_or_else(String::new, |b| format!(" of {}", assay_core::units::Bytes(b)));
     let has = |s: &Subject<'_>| {
         let reads: Vec<Load> = loads(s.records.iter().copied()).into_iter().filter(|l| l.op() == Op::Read).collect();
-        format!("{} has {}", s.model, titles(&reads))
+        format!("{} has {}", s.model, reads.iter().map(Load::title).collect::<Vec<_>>().join("; "))
     };
     Err(AdviseError::NoSuchLoad {
         whose: format!("one of {} and {}", stick.model, disk.model),

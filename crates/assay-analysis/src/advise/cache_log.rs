@@ -5,9 +5,9 @@ use assay_stats::decide::{self, About, LogDevice};
 use serde::Serialize;
 
 use super::error::AdviseError;
-use super::evidence::{Excluded, Subject};
+use super::evidence::Subject;
 use super::figure::{Figure, figure};
-use crate::{Load, Quantity, loads};
+use crate::{Excluded, Load, Quantity, loads};
 
 /// Blocks of a log are small; 4 KiB is what all tools measure.
 const BLOCK_BYTES: u64 = 4096;

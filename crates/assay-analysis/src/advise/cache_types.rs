@@ -4,8 +4,8 @@ use assay_stats::decide::LOW_FEED;
 use serde::Serialize;
 
 use super::cache_log::LogAdvice;
-use super::evidence::Excluded;
 use super::figure::Figure;
+use crate::Excluded;
 
 /// What the medium is to be used as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -2,10 +2,10 @@
 
 use assay_core::classes::{CLASSES, Class};
 use assay_stats::decide::{Claim, model_claim};
-use assay_stats::geometric;
 use serde::Serialize;
 
-use super::class::{Kind, Measured};
+use super::class::{KINDS, Measured, needs};
+use super::class_types::{Kind, SpecimenClasses};
 use super::error::AdviseError;
 use super::evidence::Subject;
 
@@ -26,6 +26,8 @@ pub enum ModelWord {
     OneUnit,
     /// Not measured.
     NotMeasured,
+    /// Not testable for one of its units, so not for the model.
+    NotTestable,
 }
 
 /// One quantity.
@@ -67,32 +69,33 @@ pub struct ModelClasses {
     pub classes: Vec<ModelAnswer>,
 }
 
-/// `None` where nothing was measured.
+/// `None` where nothing was measured. `specimens` are its units.
 pub(super) fn model_classes(
     subject: &Subject<'_>,
     measured: &[Measured; 3],
+    specimens: &[SpecimenClasses],
     asked: &[&'static str],
 ) -> Result<Option<ModelClasses>, AdviseError> {
     let means = |kind: Kind| -> Vec<f64> {
-        let of = measured.iter().flatten().find(|(k, _, _)| *k == kind);
-        of.map_or_else(Vec::new, |(_, _, u)| u.iter().filter_map(|u| geometric(&u.values)).map(|e| e.point).collect())
+        let of = KINDS.iter().position(|k| *k == kind).map(|at| &measured[at]);
+        of.into_iter().flatten().filter_map(|(_, unit)| unit.mean()).collect()
     };
-    let units = measured.iter().flatten().map(|(_, _, u)| u.len()).max().unwrap_or(0);
+    let units = measured.iter().map(Vec::len).max().unwrap_or(0);
     if units == 0 {
         return Ok(None);
     }
     let wanted = CLASSES.iter().filter(|c| asked.is_empty() || asked.contains(&c.name));
-    let classes = wanted.map(|c| answer(c, means)).collect::<Result<Vec<_>, _>>()?;
+    let testable = |class: &Class| {
+        let mut of = specimens.iter().flat_map(|s| &s.classes).filter(|c| c.class == class.name);
+        of.all(|c| c.obstacle.is_none())
+    };
+    let classes = wanted.map(|c| answer(c, testable(c), means)).collect::<Result<Vec<_>, _>>()?;
     Ok(Some(ModelClasses { model: subject.model.clone(), units, content: CONTENT, classes }))
 }
 
-fn answer(class: &Class, means: impl Fn(Kind) -> Vec<f64>) -> Result<ModelAnswer, AdviseError> {
-    let mut needs = vec![(Kind::SequentialWrite, class.sequential_write)];
-    if let Some((read, write)) = class.random {
-        needs.extend([(Kind::RandomRead, read), (Kind::RandomWrite, write)]);
-    }
+fn answer(class: &Class, testable: bool, means: impl Fn(Kind) -> Vec<f64>) -> Result<ModelAnswer, AdviseError> {
     let mut parts = Vec::new();
-    for (kind, threshold) in needs {
+    for (kind, threshold) in needs(class) {
         let values = means(kind);
         if values.is_empty() {
             parts.push(ModelPart { kind, threshold, word: ModelWord::NotMeasured, lower_limit: None, n: 0 });
@@ -109,5 +112,6 @@ fn answer(class: &Class, means: impl Fn(Kind) -> Vec<f64>) -> Result<ModelAnswer
     }
     let order = [ModelWord::Fail, ModelWord::OneUnit, ModelWord::NotMeasured, ModelWord::Indeterminate];
     let worst = order.into_iter().find(|w| parts.iter().any(|p| p.word == *w));
-    Ok(ModelAnswer { class: class.name, word: worst.unwrap_or(ModelWord::Pass), parts })
+    let word = if testable { worst.unwrap_or(ModelWord::Pass) } else { ModelWord::NotTestable };
+    Ok(ModelAnswer { class: class.name, word, parts })
 }

@@ -23,16 +23,9 @@ pub enum AdviseError {
         /// What can be done.
         mend: String,
     },
-    /// A text names several loads.
-    #[error("`{asked}` names {count} loads: {loads}; write one of them")]
-    ManyLoads {
-        /// What was asked for.
-        asked: String,
-        /// How many.
-        count: usize,
-        /// Their names.
-        loads: String,
-    },
+    /// No load is the one asked for.
+    #[error("{0}")]
+    NotNamed(#[from] crate::LoadError),
     /// Several models where one is needed.
     #[error("{what} has to be one model, and the records are of {models}; name one")]
     ManyModels {

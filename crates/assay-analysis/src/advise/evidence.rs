@@ -2,37 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use assay_core::outcome::Outcome;
 use assay_core::record::Record;
-use assay_core::verification::Verdict;
-use serde::Serialize;
 
 use super::error::AdviseError;
-use crate::{Load, identity, short_name};
-
-/// A record, or one figure of it, that was left out. Text is as medium and user gave it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Excluded {
-    /// Id of the record.
-    pub record: String,
-    /// Model and unit.
-    pub name: String,
-    /// The load, where it is about one figure.
-    pub load: Option<String>,
-    /// Why, in words.
-    pub reason: String,
-}
-
-impl Excluded {
-    pub(super) fn new(record: &Record, load: Option<String>, reason: impl Into<String>) -> Self {
-        Self { record: record.id.clone(), name: short_name(&identity(record)), load, reason: reason.into() }
-    }
-
-    pub(super) fn line(&self) -> String {
-        let load = self.load.as_ref().map(|l| format!(", {l}")).unwrap_or_default();
-        format!("{}{load}: {}", self.name, self.reason)
-    }
-}
+use crate::excluded::{Excluded, Reason, excluded_whole};
+use crate::{Load, identity};
 
 /// The records of one model that may speak.
 #[derive(Debug, Clone)]
@@ -45,10 +19,8 @@ pub(super) struct Subject<'a> {
     pub(super) failed: usize,
 }
 
-/// Records by model, in the order they came; fakes and media that failed are left out. A unit that
-/// is a fake in one record is one in all.
+/// Records by model, in the order they came; what decides nothing is left out.
 pub(super) fn subjects<'a>(records: &'a [Record], excluded: &mut Vec<Excluded>) -> Vec<Subject<'a>> {
-    let fakes: BTreeSet<(String, String)> = records.iter().filter(|r| fake(r).is_some()).filter_map(named).collect();
     let mut found: Vec<(Subject<'a>, BTreeSet<String>, BTreeSet<String>)> = Vec::new();
     for record in records {
         let whose = identity(record);
@@ -58,16 +30,12 @@ pub(super) fn subjects<'a>(records: &'a [Record], excluded: &mut Vec<Excluded>) 
             found.len() - 1
         });
         let (subject, units, failed) = &mut found[at];
-        let is_fake =
-            fake(record).or_else(|| named(record).filter(|n| fakes.contains(n)).map(|_| "this unit is a fake"));
-        if let Some(reason) = is_fake {
-            excluded.push(Excluded::new(record, None, reason));
-            continue;
-        }
         units.insert(whose.unit.clone());
-        if record.outcome.medium_failed() {
-            failed.insert(whose.unit);
-            excluded.push(Excluded::new(record, None, failure(&record.outcome)));
+        if let Some(reason) = excluded_whole(record) {
+            if matches!(reason, Reason::MediumFailed { .. } | Reason::NotGenuine { .. }) {
+                failed.insert(whose.unit);
+            }
+            excluded.push(Excluded::new(record, None, reason));
             continue;
         }
         subject.records.push(record);
@@ -113,28 +81,7 @@ pub(super) fn name_missing(
 ) {
     for record in subject.records.iter().filter(|r| !has(r)) {
         if !excluded.iter().any(|e| e.record == record.id) {
-            excluded.push(Excluded::new(record, load.map(Load::title), "not measured under a load that is judged"));
+            excluded.push(Excluded::new(record, load, Reason::NoLoadAsked));
         }
-    }
-}
-
-fn named(record: &Record) -> Option<(String, String)> {
-    let whose = identity(record);
-    (!whose.unit.is_empty()).then_some((whose.model, whose.unit))
-}
-
-fn fake(record: &Record) -> Option<&'static str> {
-    match record.verification.as_ref()?.verdict {
-        Verdict::Fake => Some("a fake: it announces more than it has"),
-        Verdict::Damaged => Some("damaged: it loses data"),
-        Verdict::Failed => Some("failed: it stopped working while it was checked"),
-        _ => None,
-    }
-}
-
-fn failure(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Failed { failure, .. } => format!("the medium failed: {}", failure.title()),
-        _ => outcome.sentence(),
     }
 }

@@ -7,7 +7,8 @@ use assay_stats::{LEVEL, geometric};
 use serde::Serialize;
 
 use super::error::AdviseError;
-use super::evidence::{Excluded, Subject};
+use super::evidence::Subject;
+use crate::excluded::{Excluded, admit};
 use crate::{Load, Mark, Quantity, identity, reading};
 
 /// What the interval of a figure is over.
@@ -16,7 +17,9 @@ use crate::{Load, Mark, Quantity, identity, reading};
 pub enum Basis {
     /// The means of several units: it speaks for the model.
     Units,
-    /// The repeats on one unit: it speaks for that unit.
+    /// The means of several runs of one unit: it speaks for that unit.
+    Runs,
+    /// The repeats of one run: it speaks for that unit in that run.
     Repeats,
 }
 
@@ -54,12 +57,30 @@ impl Figure {
     }
 }
 
-/// Repeats of one unit under a load.
+/// What one unit did under a load.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct UnitValues {
     pub(super) unit: String,
-    pub(super) values: Vec<f64>,
+    /// The repeats of each run.
+    pub(super) runs: Vec<Vec<f64>>,
     pub(super) marks: Vec<Mark>,
+}
+
+impl UnitValues {
+    /// The repeats of all runs.
+    pub(super) fn repeats(&self) -> Vec<f64> {
+        self.runs.concat()
+    }
+
+    /// The geometric mean of each run: its repeats share what the run has in common.
+    fn means(&self) -> Vec<f64> {
+        self.runs.iter().filter_map(|run| geometric(run)).map(|e| e.point).collect()
+    }
+
+    /// The geometric mean over the runs, as the ranking and the comparison have it.
+    pub(super) fn mean(&self) -> Option<f64> {
+        geometric(&self.means()).map(|e| e.point)
+    }
 }
 
 /// The values of each unit; figures that cannot count are named.
@@ -71,28 +92,21 @@ pub(super) fn units(
 ) -> Vec<UnitValues> {
     let mut found: Vec<UnitValues> = Vec::new();
     for record in records {
-        let Some(reading) = reading(record, load, quantity) else { continue };
-        let reason = if !reading.counts() {
-            Some("invalid: it is not what it says")
-        } else if reading.values.iter().any(|v| !v.is_finite() || *v <= 0.0) {
-            Some("a value is not above zero")
-        } else {
-            None
-        };
-        if let Some(reason) = reason {
-            let entry = Excluded::new(record, Some(load.title()), reason);
+        let (reading, reasons) = admit(record, load, quantity);
+        for reason in reasons.into_iter().filter(|reason| !reason.is_absence()) {
+            let entry = Excluded::new(record, Some(load), reason);
             if !excluded.contains(&entry) {
                 excluded.push(entry);
             }
-            continue;
         }
+        let Some(reading) = reading else { continue };
         let unit = identity(record).unit;
         match found.iter_mut().find(|u| u.unit == unit) {
             Some(known) => {
-                known.values.extend(reading.values);
+                known.runs.push(reading.values);
                 known.marks.extend(reading.marks);
             }
-            None => found.push(UnitValues { unit, values: reading.values, marks: reading.marks }),
+            None => found.push(UnitValues { unit, runs: vec![reading.values], marks: reading.marks }),
         }
     }
     found
@@ -105,23 +119,25 @@ pub(super) fn figure(
     quantity: Quantity,
     excluded: &mut Vec<Excluded>,
 ) -> Result<Option<Figure>, AdviseError> {
-    let mut units = units(&subject.records, load, quantity, excluded);
+    let units = units(&subject.records, load, quantity, excluded);
     let mut marks: Vec<Mark> = units.iter().flat_map(|u| u.marks.clone()).collect();
     marks.sort();
     marks.dedup();
-    let (values, basis) = match units.len() {
-        0 => return Ok(None),
-        1 => (units.remove(0).values, Basis::Repeats),
-        _ => (units.iter().filter_map(|u| geometric(&u.values)).map(|e| e.point).collect(), Basis::Units),
+    let (values, basis) = match &units[..] {
+        [] => return Ok(None),
+        [one] if one.runs.len() == 1 => (one.repeats(), Basis::Repeats),
+        [one] => (one.means(), Basis::Runs),
+        several => (several.iter().filter_map(UnitValues::mean).collect(), Basis::Units),
     };
     let posterior = match basis {
         Basis::Units => Posterior::of_units(&values)?,
-        Basis::Repeats => Posterior::of_runs(&values)?,
+        Basis::Runs | Basis::Repeats => Posterior::of_runs(&values)?,
     };
     let interval = geometric(&values).and_then(|e| e.low.zip(e.high));
     let method = match (values.len(), basis) {
         (1, _) => "one value, no interval",
         (_, Basis::Units) => "geometric mean of units, t interval on logarithms",
+        (_, Basis::Runs) => "geometric mean of runs of one unit, t interval on logarithms",
         (_, Basis::Repeats) => "geometric mean of repeats of one unit, t interval on logarithms",
     };
     Ok(Some(Figure {

@@ -7,31 +7,31 @@ mod cache_log;
 mod cache_types;
 mod class;
 mod class_model;
+mod class_types;
 mod error;
 mod evidence;
 mod figure;
 mod nas;
 mod nas_types;
 mod nas_volume;
-mod pick;
 mod price;
 mod question;
 
+pub use assay_stats::decide::LEAST_RUNS as LEAST_REPEATS;
 pub use buy::{BuyAdvice, BuyOffer, BuyQuestion, Choice, Standing, buy};
 pub use cache::cache;
 pub use cache_log::{LogAdvice, LogWord};
 pub use cache_types::{
     CacheAdvice, CacheQuestion, CacheUse, CacheWarning, CacheWord, Header, HitSource, HitsUsed, SpeedUp, Why,
 };
-pub use class::{ClassAdvice, ClassAnswer, ClassPart, ClassTest, Kind, SpecimenClasses, Status, class, class_named};
+pub use class::{class, class_named};
 pub use class_model::{ModelAnswer, ModelClasses, ModelPart, ModelWord};
+pub use class_types::{ClassAdvice, ClassAnswer, ClassPart, ClassTest, Kind, Obstacle, SpecimenClasses, Status};
 pub use error::AdviseError;
-pub use evidence::Excluded;
 pub use figure::{Basis, Figure};
 pub use nas::nas;
 pub use nas_types::{Even, Link, NasAdvice, NasModel, NasQuestion, NasRow, NasVerdict, Need, Term, Terms};
 pub use nas_volume::VolumeFigures;
-pub use pick::load_named;
 pub use price::{Price, PriceError};
 pub use question::Question;
 
@@ -40,4 +40,6 @@ mod oracles;
 #[cfg(test)]
 mod oracles_buy;
 #[cfg(test)]
-mod samples;
+mod oracles_class;
+#[cfg(test)]
+pub(crate) mod samples;

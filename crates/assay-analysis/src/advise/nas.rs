@@ -5,12 +5,11 @@ use assay_core::workload::Pattern;
 use assay_stats::decide::{self, Limit, Local, Nas, Wire};
 
 use super::error::AdviseError;
-use super::evidence::{Excluded, Subject, name_missing, nothing_left, one_subject, some_subjects};
+use super::evidence::{Subject, name_missing, nothing_left, one_subject, some_subjects};
 use super::figure::{durable, figure};
 use super::nas_types::{Even, Link, NasAdvice, NasModel, NasQuestion, NasRow, NasVerdict, Need, Term, Terms};
 use super::nas_volume::{mixed, volume_figures};
-use super::pick::load_named;
-use crate::{Load, Quantity, loads};
+use crate::{Excluded, Load, Quantity, Reason, loads, loads_named};
 
 /// Any fixed number: the same records give the same answer.
 const SEED: u64 = 28;
@@ -29,7 +28,7 @@ pub fn nas(local: &[Record], volume: &[Record], question: &NasQuestion) -> Resul
     let mut models = Vec::new();
     for subject in &subjects {
         let wanted = match &question.load {
-            Some(asked) => load_named(&local.iter().collect::<Vec<_>>(), asked)?,
+            Some(asked) => loads_named(local, asked)?,
             None => loads(subject.records.iter().copied()),
         };
         let mut rows = Vec::new();
@@ -94,13 +93,13 @@ fn row(
     question: &NasQuestion,
     excluded: &mut Vec<Excluded>,
 ) -> Result<Option<NasRow>, AdviseError> {
-    let leave_out = |excluded: &mut Vec<Excluded>, reason: &str| {
+    let leave_out = |excluded: &mut Vec<Excluded>, reason| {
         if let Some(record) = subject.records.iter().find(|r| loads([**r]).contains(load)) {
-            excluded.push(Excluded::new(record, Some(load.title()), reason));
+            excluded.push(Excluded::new(record, Some(load), reason));
         }
     };
     if mixed(load) {
-        leave_out(excluded, "a mixed load: its reads and writes cross the wire in both directions");
+        leave_out(excluded, Reason::Mixed);
         return Ok(None);
     }
     let both_durable = durable(&subject.records, load) && volume.is_none_or(|v| durable(&v.records, load));
@@ -110,7 +109,7 @@ fn row(
         None => None,
         Some(volume) => match volume_figures(volume, load, quantity, excluded)? {
             None => {
-                leave_out(excluded, "the NAS was not measured under this load");
+                leave_out(excluded, Reason::NotOnVolume);
                 return Ok(None);
             }
             found => found,

@@ -3,10 +3,9 @@
 use assay_stats::decide::{ETHERNET, Wire};
 use serde::Serialize;
 
-use super::evidence::Excluded;
 use super::figure::Figure;
 use super::nas_volume::VolumeFigures;
-use crate::Load;
+use crate::{Excluded, Load};
 
 /// A wire, as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -4,9 +4,9 @@ use assay_core::workload::{Op, Pattern};
 use serde::Serialize;
 
 use super::error::AdviseError;
-use super::evidence::{Excluded, Subject};
+use super::evidence::Subject;
 use super::figure::{Figure, figure};
-use crate::{Load, Quantity, loads};
+use crate::{Excluded, Load, Quantity, loads};
 
 /// From this many operations in flight on, a client measures the volume and not the round trip.
 const DEEP: u64 = 8;

@@ -35,6 +35,7 @@ fn a_gigabit_over_28_nodes_and_the_six_cards() {
         assert!(row.local.value > found.line_share.unwrap(), "{}", card.id);
         assert_eq!((row.limit, row.verdict), (Term::Wire, NasVerdict::CannotTell(Need::Repeats)));
         assert_eq!((row.probability, row.local.n), (None, 1));
+        assert!(found.excluded.is_empty(), "it has other loads too: {:?}", found.excluded);
     }
     let slowest = published("samsung-evo-plus-64gb/ca").unwrap();
     let payload = NasQuestion { load: line.load.clone(), ..gigabit(Link::Payload(125e6)) };
@@ -119,7 +120,7 @@ fn what_cannot_be_judged_is_left_out_and_named() {
     ];
     let found = nas(&records, &[], &question).unwrap();
     assert_eq!(found.models.iter().map(|m| m.model.as_str()).collect::<Vec<_>>(), ["Good"]);
-    let reasons: Vec<String> = found.excluded.iter().map(|e| format!("{} {}", e.name, e.reason)).collect();
+    let reasons: Vec<String> = found.excluded.iter().map(|e| format!("{} {}", e.name(), e.reason)).collect();
     for (name, word) in [("Good 1", "mixed"), ("Fake 1", "fake"), ("Cached 1", "invalid"), ("Broken 1", "read-only")] {
         assert!(reasons.iter().any(|r| r.starts_with(name) && r.contains(word)), "{name}: {reasons:?}");
     }
@@ -134,7 +135,9 @@ fn what_cannot_be_judged_is_left_out_and_named() {
     }
     // A fake is one in every record of the unit.
     let later = Record { id: "later".to_owned(), ..card("Fake", "1", &around(9e4)) };
-    assert!(nas(&[records[2].clone(), later], &[], &question).is_err());
+    let mut both = [records[2].clone(), later];
+    crate::share_verdicts(&mut both, &[]);
+    assert!(nas(&both, &[], &question).is_err());
     let one = std::slice::from_ref(&good);
     assert!(nas(one, &[], &NasQuestion { nodes: 0, ..question.clone() }).is_err());
     assert!(nas(one, &[], &NasQuestion { margin: f64::NAN, ..question.clone() }).is_err());

@@ -49,8 +49,8 @@ impl FromStr for Price {
     }
 }
 
-/// The price that the records of a model agree on.
-pub(super) fn price_of(model: &str, records: &[&Record]) -> Result<Price, AdviseError> {
+/// The price that the records of a model agree on, if any has one.
+pub(super) fn price_of(model: &str, records: &[&Record]) -> Result<Option<Price>, AdviseError> {
     let fail = |problem: String| AdviseError::Label { model: model.to_owned(), problem };
     let mut found: Option<Price> = None;
     for text in records.iter().filter_map(|r| r.labels.get("price")) {
@@ -60,9 +60,7 @@ pub(super) fn price_of(model: &str, records: &[&Record]) -> Result<Price, Advise
         }
         found = Some(price);
     }
-    found.ok_or_else(|| {
-        fail(format!("no label price; give --price '{model}=12.90USD', or measure with --label price=12.90USD"))
-    })
+    Ok(found)
 }
 
 /// Watts that the records of a model agree on, from the label `power`: `1.2W`, `150mW`, `0.3`.

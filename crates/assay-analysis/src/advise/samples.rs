@@ -13,7 +13,7 @@ use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
 use crate::published;
 
 /// A record of a unit without figures.
-pub(super) fn record(model: &str, unit: &str) -> Record {
+pub(crate) fn record(model: &str, unit: &str) -> Record {
     Record {
         schema: SCHEMA.to_owned(),
         id: format!("{model}{unit}"),
@@ -41,7 +41,7 @@ pub(super) fn record(model: &str, unit: &str) -> Record {
 }
 
 /// A load: block size, queue depth, jobs.
-pub(super) fn work(op: Op, pattern: Pattern, (block_bytes, queue_depth, jobs): (u64, u32, u32)) -> Workload {
+pub(crate) fn work(op: Op, pattern: Pattern, (block_bytes, queue_depth, jobs): (u64, u32, u32)) -> Workload {
     Workload {
         name: "load".to_owned(),
         op,
@@ -58,7 +58,7 @@ pub(super) fn work(op: Op, pattern: Pattern, (block_bytes, queue_depth, jobs): (
 }
 
 /// With repeats of so many operations per second.
-pub(super) fn with(mut record: Record, workload: Workload, iops: &[f64]) -> Record {
+pub(crate) fn with(mut record: Record, workload: Workload, iops: &[f64]) -> Record {
     let mut measurement = Measurement::empty(workload.clone(), "sync");
     measurement.repeats = iops
         .iter()
@@ -85,19 +85,19 @@ pub(super) fn with(mut record: Record, workload: Workload, iops: &[f64]) -> Reco
     record
 }
 
-pub(super) fn labelled(mut record: Record, key: &str, value: &str) -> Record {
+pub(crate) fn labelled(mut record: Record, key: &str, value: &str) -> Record {
     record.labels.insert(key.to_owned(), value.to_owned());
     record
 }
 
-pub(super) fn invalid(mut record: Record) -> Record {
+pub(crate) fn invalid(mut record: Record) -> Record {
     for measurement in &mut record.measurements {
         measurement.warn(Finding::ServedFromCache { proof_ratio: 0.02 });
     }
     record
 }
 
-pub(super) fn fake(mut record: Record) -> Record {
+pub(crate) fn fake(mut record: Record) -> Record {
     record.verification = Some(Verification {
         method: Method::Full,
         verdict: verification::Verdict::Fake,
@@ -122,7 +122,7 @@ pub(super) fn fake(mut record: Record) -> Record {
     record
 }
 
-pub(super) fn broken(mut record: Record) -> Record {
+pub(crate) fn broken(mut record: Record) -> Record {
     record.outcome = Outcome::Failed {
         failure: Failure::ReadOnly,
         detail: String::new(),
@@ -134,12 +134,12 @@ pub(super) fn broken(mut record: Record) -> Record {
 }
 
 /// Three repeats around a value, one percent apart.
-pub(super) fn around(value: f64) -> [f64; 3] {
+pub(crate) fn around(value: f64) -> [f64; 3] {
     [value * 0.99, value, value * 1.01]
 }
 
 /// The cards of the published cluster.
-pub(super) fn six_cards() -> Vec<Record> {
+pub(crate) fn six_cards() -> Vec<Record> {
     ["sandisk-extreme-a2", "samsung-evo-plus-64gb", "sandisk-ultra-a1"]
         .iter()
         .flat_map(|name| published(name).unwrap())
@@ -147,6 +147,6 @@ pub(super) fn six_cards() -> Vec<Record> {
 }
 
 /// Random reads of 4 KiB, one at a time.
-pub(super) fn card(model: &str, unit: &str, iops: &[f64]) -> Record {
+pub(crate) fn card(model: &str, unit: &str, iops: &[f64]) -> Record {
     with(record(model, unit), work(Op::Read, Pattern::Random, (4096, 1, 1)), iops)
 }

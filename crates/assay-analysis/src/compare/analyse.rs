@@ -7,9 +7,9 @@ use super::group::{CompareError, Group, Request, check};
 use super::judge::judge;
 use super::note::{letter, notes};
 use super::numbers::{options, pairs, widen};
-use super::primary::primary;
-use super::reason::Excluded;
 use super::report::{Comparison, GroupInfo, LoadComparison, Side};
+use crate::Excluded;
+use crate::deciding::deciding_load;
 use crate::load::{Load, Quantity};
 use crate::reading::{identity, loads};
 
@@ -18,15 +18,19 @@ use crate::reading::{identity, loads};
 /// # Errors
 /// [`CompareError`]: fewer than two groups, more than [`super::MOST_GROUPS`], a record in two of them, a primary
 /// load that is not there, a margin or level out of range.
-pub fn compare(groups: &[Group<'_>], request: &Request) -> Result<Comparison, CompareError> {
+pub fn compare<'a>(groups: &[Group<'a>], request: &Request) -> Result<Comparison, CompareError> {
     check(groups)?;
     let mut compared = Vec::new();
     let mut excluded = Vec::new();
     for load in loads(groups.iter().flat_map(|g| g.records.iter().copied())) {
         compared.extend(one(groups, load, request, &mut excluded)?);
     }
-    if let Some(at) = primary(&compared, groups, request.primary.as_deref())? {
-        compared[at].primary = true;
+    let there: Vec<Load> = compared.iter().map(|l| l.load.clone()).collect();
+    if request.primary.is_some() || !there.is_empty() {
+        let of = |(at, group): (usize, &Group<'a>)| group.records.iter().map(move |r| (at, *r)).collect::<Vec<_>>();
+        let records: Vec<_> = groups.iter().enumerate().flat_map(of).collect();
+        let decides = deciding_load(&records, request.primary.as_deref(), Some(&there))?;
+        compared.iter_mut().for_each(|l| l.primary = l.load == decides);
     }
     let notes = notes(groups, &compared);
     let infos = groups.iter().enumerate().map(|(at, group)| info(at, group)).collect();

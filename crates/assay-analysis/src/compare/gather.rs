@@ -1,10 +1,10 @@
 //! A group under a load: what its values are.
 
-use super::examine::{examine, unsound};
+use super::examine::run;
 use super::group::Group;
 use super::numbers::estimate;
-use super::reason::Excluded;
 use super::report::{Basis, Run, Side};
+use crate::Excluded;
 use crate::load::{Load, Quantity};
 use crate::reading::Mark;
 
@@ -19,13 +19,10 @@ pub(super) fn gather(
     let mut excluded = Vec::new();
     let mut runs: Vec<(Run, Option<Excluded>)> = Vec::new();
     for record in &group.records {
-        let leave_out = |reason| Excluded { group: at, record: record.id.clone(), load: load.title(), reason };
-        let (run, reasons) = examine(record, load, quantity);
+        let leave_out = |reason| Excluded::new(record, Some(load), reason);
+        let (run, reasons) = run(record, load, quantity);
         excluded.extend(reasons.into_iter().map(leave_out));
-        if let Some(run) = run {
-            let unsound = unsound(record, load, &run.marks).map(leave_out);
-            runs.push((run, unsound));
-        }
+        runs.extend(run.map(|(run, unsound)| (run, unsound.map(leave_out))));
     }
     // What is unsound takes no part next to what is sound; alone, it is shown with its marks.
     let sound = runs.iter().any(|(_, unsound)| unsound.is_none());

@@ -18,6 +18,10 @@ pub struct Group<'a> {
     pub records: Vec<&'a Record>,
 }
 
+fn counted(records: usize) -> String {
+    if records == 1 { "1 record".to_owned() } else { format!("{records} records") }
+}
+
 /// What makes a group of records that were named together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -35,8 +39,7 @@ pub enum By {
 pub struct Request {
     /// Which figure; `None` is the usual one of each load.
     pub quantity: Option<Quantity>,
-    /// The load that the answer is about, as its title, a part of it or a workload's name; `None` is random reads
-    /// of 4 KiB.
+    /// Words for the load that the answer is about; `None`: the one of [`crate::deciding_load`].
     pub primary: Option<String>,
     /// Ratios up to this do not matter: 0.03 is 3 %.
     pub margin: f64,
@@ -55,7 +58,7 @@ impl Default for Request {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompareError {
     /// There is nothing to compare with.
-    #[error("one group is not enough: {name} ({records} records) has to be compared with something; name another")]
+    #[error("one group is not enough: {name} ({}) has to be compared with something; name another", counted(*.records))]
     OneGroup {
         /// What there is.
         name: String,
@@ -78,16 +81,9 @@ pub enum CompareError {
         /// The other.
         second: String,
     },
-    /// The primary load is none of those in two groups.
-    #[error("--primary `{asked}` names {found} of the loads that two groups have; there are: {known}")]
-    Primary {
-        /// What was asked for.
-        asked: String,
-        /// `none` or `several`.
-        found: &'static str,
-        /// Loads that can be named.
-        known: String,
-    },
+    /// No load that two groups have is the one asked for.
+    #[error("{0}")]
+    Primary(#[from] crate::LoadError),
     /// A margin or level out of range.
     #[error("{0}")]
     Options(String),

@@ -39,6 +39,8 @@ pub enum Why {
     Invalid,
     /// The better one is not genuine.
     Fake,
+    /// A medium failed during its run, or a run did not come to its end.
+    Incomplete,
 }
 
 /// The rules of honest comparison. A figure at the ceiling of its bus bounds the medium from below: that it is
@@ -66,8 +68,11 @@ pub(super) fn judge(first: &Side, second: &Side, numbers: Numbers, more_is_bette
         Verdict::Worse => bus.1,
         Verdict::BusTie | Verdict::CannotTell(_) => false,
     };
-    let verdict = if first.has(Mark::Invalid) || second.has(Mark::Invalid) {
+    let either = |mark| first.has(mark) || second.has(mark);
+    let verdict = if either(Mark::Invalid) {
         Verdict::CannotTell(Why::Invalid)
+    } else if either(Mark::Failed) || either(Mark::Unfinished) {
+        Verdict::CannotTell(Why::Incomplete)
     } else if bus == (true, true) {
         Verdict::BusTie
     } else if winner.is_some_and(|side| side.has(Mark::Fake)) {

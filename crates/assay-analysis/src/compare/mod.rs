@@ -2,13 +2,13 @@
 
 mod analyse;
 mod examine;
+mod gate;
 mod gather;
 mod group;
 mod judge;
+mod limit;
 mod note;
 mod numbers;
-mod primary;
-mod reason;
 mod report;
 #[cfg(test)]
 mod samples;
@@ -16,8 +16,9 @@ mod samples;
 mod scenes;
 
 pub use analyse::compare;
+pub use gate::{Answer, Case, Check, Doubt, Gate, gate};
 pub use group::{By, CompareError, Group, MOST_GROUPS, Request, split};
 pub use judge::{Verdict, Why};
+pub use limit::{Limit, LimitError, Way};
 pub use note::Note;
-pub use reason::{Excluded, Reason};
 pub use report::{Basis, Comparison, GroupInfo, LoadComparison, Method, Pair, Run, Side};

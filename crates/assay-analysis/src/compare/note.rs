@@ -95,50 +95,43 @@ pub(super) fn letter(at: usize) -> char {
 
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Groups with the same share a part: `A, C node1; B node2`.
         let each = |of: &[String]| {
-            let all: Vec<String> = of.iter().enumerate().map(|(at, text)| format!("{} {text}", letter(at))).collect();
+            let mut parts: Vec<(Vec<usize>, &str)> = Vec::new();
+            for (at, text) in of.iter().enumerate() {
+                match parts.iter_mut().find(|(_, known)| known == text) {
+                    Some((groups, _)) => groups.push(at),
+                    None => parts.push((vec![at], text)),
+                }
+            }
+            let all: Vec<String> = parts.iter().map(|(groups, text)| format!("{} {text}", letters(groups))).collect();
             all.join("; ")
         };
         match self {
             Self::Hosts { of } => {
-                write!(f, "measured on different hosts: a difference may be the host's ({})", each(of))
+                write!(f, "different hosts: {}", each(of))
             }
             Self::Slots { of } => {
-                write!(f, "measured in different slots: a difference may be the slot's ({})", each(of))
+                write!(f, "different slots: {}", each(of))
             }
             Self::Suites { of } => {
-                write!(
-                    f,
-                    "measured by different suites: only the same loads are compared, but what ran before them may matter ({})",
-                    each(of)
-                )
+                write!(f, "different suites, of which the same loads are compared: {}", each(of))
             }
             Self::Tools { of } => {
-                write!(
-                    f,
-                    "measured by different programs or engines: a difference may be the instrument's ({})",
-                    each(of)
-                )
+                write!(f, "different programs or engines: {}", each(of))
             }
             Self::SameUnit { unit } => {
-                write!(f, "{unit} is in two groups: runs of a unit are compared there, not units")
+                write!(f, "{unit} is in two groups: its runs are compared there")
             }
-            Self::UnknownUnits { group, records } => write!(
-                f,
-                "{records} records of {} do not say which unit they are of and count as one unit; label them unit=…",
-                letter(*group)
-            ),
-            Self::SeveralModels { group, models } => write!(
-                f,
-                "{} holds {models} models: what is said is about this collection; --by model tells them apart",
-                letter(*group)
-            ),
-            Self::OneRun { groups } => write!(
-                f,
-                "{}: one run each, so the interval holds what repeats differ by, not what another run or another \
-                 unit would",
-                letters(groups)
-            ),
+            Self::UnknownUnits { group, records } => {
+                write!(f, "{records} records of {} name no unit and count as one; label them unit=…", letter(*group))
+            }
+            Self::SeveralModels { group, models } => {
+                write!(f, "{} holds {models} models; --by model tells them apart", letter(*group))
+            }
+            Self::OneRun { groups } => {
+                write!(f, "{}: one run each; another run, or another unit, may differ by more", letters(groups))
+            }
             Self::Unfinished { record, how } => write!(f, "run {record} {how}"),
             Self::Doubtful { record, mark, causes } => {
                 let word = match mark {
@@ -148,11 +141,9 @@ impl fmt::Display for Note {
                 };
                 write!(f, "{record} {word}: {}", causes.join("; "))
             }
-            Self::Published { groups } => write!(
-                f,
-                "{}: published figures, one value a unit and load, without repeats or findings",
-                letters(groups)
-            ),
+            Self::Published { groups } => {
+                write!(f, "{}: published figures, one value a unit and load", letters(groups))
+            }
         }
     }
 }
@@ -232,6 +223,10 @@ fn doubts(record: &Record, loads: &[LoadComparison]) -> Option<Note> {
     let runs = loads.iter().flat_map(|l| &l.sides).flat_map(|s| &s.runs).filter(|run| run.record == record.id);
     let mark =
         runs.flat_map(|run| &run.marks).copied().filter(|m| *m >= Mark::Suspect && *m != Mark::Published).max()?;
+    // How a run ended is told by itself.
+    if matches!(mark, Mark::Failed | Mark::Unfinished) {
+        return None;
+    }
     let weight = if mark == Mark::Suspect { Severity::Suspect } else { Severity::Invalid };
     let mut causes: Vec<String> = match (mark, &record.verification) {
         (Mark::Fake, Some(verification)) => vec![verification.sentence.clone()],

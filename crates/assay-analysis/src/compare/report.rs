@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::judge::Verdict;
 use super::note::Note;
-use super::reason::Excluded;
+use crate::Excluded;
 use crate::load::{Load, Quantity};
 use crate::reading::Mark;
 
@@ -27,6 +27,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Index of the group that an excluded record is of.
+    #[must_use]
+    pub fn group_of(&self, excluded: &Excluded) -> Option<usize> {
+        self.groups.iter().position(|group| group.records.contains(&excluded.record))
+    }
+
     /// The load that the answer is about; `None` where no load is in two groups.
     #[must_use]
     pub fn primary(&self) -> Option<&LoadComparison> {

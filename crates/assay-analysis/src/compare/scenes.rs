@@ -6,6 +6,7 @@ use assay_core::workload::{Op, Pattern};
 
 use super::samples::{Dice, bus_limited, card, fake, invalid, measured, random_read, record, workload};
 use super::*;
+use crate::Reason;
 use crate::load::Quantity;
 use crate::reading::Mark;
 
@@ -112,7 +113,7 @@ fn within_a_group_the_unsound_is_left_out_and_listed() {
     let reasons: Vec<(&str, bool)> = all
         .excluded
         .iter()
-        .map(|e| (e.record.as_str(), matches!(e.reason, Reason::Invalid { .. } | Reason::Fake { .. })))
+        .map(|e| (e.record.as_str(), matches!(e.reason, Reason::Invalid { .. } | Reason::NotGenuine { .. })))
         .collect();
     assert_eq!(reasons, [("c", true), ("d", true)]);
 }
@@ -170,7 +171,11 @@ fn what_is_not_compared_is_listed_with_the_reason() {
     b.measurements.push(measured(workload(Op::Read, Pattern::Random, 16384, 1), &[]));
     let c = against(&a, &b);
     assert_eq!(c.loads.len(), 1);
-    let words: Vec<String> = c.excluded.iter().map(|e| format!("{} {} {}", e.record, e.load, e.reason)).collect();
+    let words: Vec<String> = c
+        .excluded
+        .iter()
+        .map(|e| format!("{} {} {}", e.record, e.load.as_deref().unwrap_or_default(), e.reason))
+        .collect();
     for expected in [
         "b random read 4 KiB, QD 32 not measured at this depth, but at QD 1",
         "b random read 16 KiB no figure: the run ended before it",
@@ -204,6 +209,7 @@ fn the_primary_load_is_chosen_by_kind_or_by_name() {
             (Op::Read, Pattern::Sequential, 1 << 20, 8),
             (Op::Read, Pattern::Random, 4096, 1),
             (Op::Read, Pattern::Random, 4096, 32),
+            (Op::Read, Pattern::Random, 65536, 64),
             (Op::Write, Pattern::Random, 4096, 64),
         ];
         record(id, "Card", id, kinds.into_iter().map(|(o, p, b, q)| measured(workload(o, p, b, q), &SLOW)).collect())
@@ -218,10 +224,11 @@ fn the_primary_load_is_chosen_by_kind_or_by_name() {
     assert_eq!(asked(Some("Random read 4KiB QD32")).unwrap().0, "random read 4 KiB, QD 32");
     assert_eq!(asked(Some("random read 4 KiB")).unwrap().0, "random read 4 KiB", "exactly this one");
     assert_eq!(asked(Some("sequential")).unwrap().0, "sequential read 1 MiB, QD 8");
+    assert_eq!(asked(Some("random")).unwrap().0, "random read 4 KiB, QD 32", "the one of several that says most");
     assert_eq!(asked(Some("w-4096-64")).unwrap().0, "random write 4 KiB, QD 64");
-    for (bad, found) in [("mixed", "none"), ("random", "several"), ("", "none"), ("?", "none")] {
+    for bad in ["mixed", "", "?"] {
         let error = asked(Some(bad)).unwrap_err();
-        assert!(matches!(&error, CompareError::Primary { found: f, .. } if *f == found), "{bad}: {error}");
+        assert!(matches!(&error, CompareError::Primary(_)), "{bad}: {error}");
         assert!(error.to_string().contains("random write 4 KiB, QD 64"), "{error}");
     }
 }
@@ -299,6 +306,21 @@ fn records_are_split_by_what_they_are() {
     assert_eq!(names(By::Record), "a=1 b=1 c=1 d=1");
     assert_eq!(names(By::Unit), "Card 1=2 Card 2=1 Other 1=1");
     assert_eq!(names(By::Model), "Card=3 Other=1");
+}
+
+#[test]
+fn only_repeats_that_end_when_their_interval_is_narrow_make_intervals_wider() {
+    let fast = card("b", "2", &FAST);
+    let slow = |id: &str, confidence| {
+        let mut card = card(id, id, &SLOW);
+        card.settings.confidence = confidence;
+        card
+    };
+    assert!(!against(&slow("a", None), &fast).loads[0].widened);
+    assert!(against(&slow("a", Some(0.01)), &fast).loads[0].widened);
+    let units = [slow("a", Some(0.01)), slow("c", Some(0.01))];
+    let c = compare(&[group("a", &[&units[0], &units[1]]), group("b", &[&fast])], &Request::default()).unwrap();
+    assert!(!c.loads[0].widened, "means of units do not depend on when the repeats ended");
 }
 
 /// Repeats as `--confidence` makes them: at least 3 and at most 10, until the interval is narrow enough.

@@ -4,9 +4,10 @@ use assay_core::record::Record;
 use assay_core::verification::Verdict;
 use assay_stats::experiment::{Contender, Outcome};
 
-use super::race::{Chance, Excluded};
+use super::race::Chance;
+use crate::excluded::{Excluded, admit};
 use crate::load::{Load, Quantity};
-use crate::reading::{Identity, Mark, Reading, identity, reading};
+use crate::reading::{Identity, Mark, Reading, identity};
 
 /// Records of a model, by unit.
 pub(super) struct Model {
@@ -75,10 +76,9 @@ pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Ve
         let verdict = record.verification.as_ref().map(|verification| verification.verdict);
         model.wrong_data |= verdict.is_some_and(Verdict::is_bad);
         model.failed |= record.outcome.medium_failed();
-        match usable(record, load, quantity) {
-            Ok(reading) => model.add(&unit, &reading),
-            Err(reason) => excluded.push(Excluded { record: record.id.clone(), reason: reason.to_owned() }),
-        }
+        let (reading, reasons) = admit(record, load, quantity);
+        excluded.extend(reasons.into_iter().map(|reason| Excluded::new(record, Some(load), reason)));
+        reading.iter().for_each(|reading| model.add(&unit, reading));
     }
     (field, excluded)
 }
@@ -95,15 +95,4 @@ impl Model {
             None => self.units.push(Unit { name: unit.to_owned(), logs: vec![log], limited }),
         }
     }
-}
-
-fn usable<'a>(record: &'a Record, load: &Load, quantity: Quantity) -> Result<Reading<'a>, &'static str> {
-    let found = reading(record, load, quantity).ok_or("has no such figure under this load")?;
-    if !found.counts() {
-        return Err("is invalid, or the medium is a fake");
-    }
-    if found.values.iter().any(|value| !(value.is_finite() && *value > 0.0)) {
-        return Err("has a figure that is not above zero");
-    }
-    Ok(found)
 }

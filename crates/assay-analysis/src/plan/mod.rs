@@ -1,7 +1,6 @@
 //! Experiments before they are run: who is measured where and when, what that costs and can tell,
 //! what of it is done, and which model to measure next.
 
-mod choose;
 mod commands;
 mod cost;
 mod design;
@@ -17,13 +16,12 @@ mod swap;
 #[cfg(test)]
 mod tests;
 
-pub use choose::choose_load;
 pub use commands::{arguments, quoted_line};
 pub use cost::{Expense, Outlook, REST_MINUTES, Resolution, outlook};
 pub use design::{Cell, ExperimentPlan, Moves, PlannedSuite, Request};
 pub use error::PlanError;
 pub use names::{ModelUnits, Roster, Slots};
-pub use race::{Chance, Excluded, NextAction, Order, Race, RaceOptions, race};
+pub use race::{Chance, NextAction, Order, Race, RaceOptions, race};
 pub use read::read_plan;
 pub use status::{CellState, CellStatus, Misfit, Status, status};
 pub use swap::{Place, SwapEffect, SwapOptions, SwapStep, SwapTest, swap_test};

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::error::PlanError;
 use super::field::gather;
+use crate::Excluded;
 use crate::load::{Load, Quantity};
 
 /// How the race is run.
@@ -95,15 +96,6 @@ pub struct Chance {
     pub wrong_data: bool,
     /// This step or an earlier one dropped it.
     pub dropped: bool,
-}
-
-/// A record that is not used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Excluded {
-    /// Its id.
-    pub record: String,
-    /// Why.
-    pub reason: String,
 }
 
 /// One step of the race.

@@ -4,9 +4,9 @@ use assay_core::estimate::Estimate;
 use serde::Serialize;
 
 use super::ceiling::UsedCeiling;
-use super::collect::Entry;
 use super::composite::CompositeRanking;
 use super::endings::{FailedRecord, FailureShare};
+use crate::Excluded;
 use crate::load::{Load, Quantity};
 use crate::reading::Mark;
 
@@ -353,24 +353,4 @@ pub enum Remark {
         /// Their names.
         suites: Vec<String>,
     },
-}
-
-/// A record that was left out, or a part of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Excluded {
-    /// Its id.
-    pub record: String,
-    /// The model.
-    pub model: String,
-    /// The unit.
-    pub unit: String,
-    /// Why.
-    pub reason: String,
-}
-
-impl Excluded {
-    pub(super) fn new(entry: &Entry<'_>, reason: String) -> Self {
-        let identity = &entry.identity;
-        Self { record: entry.record.id.clone(), model: identity.model.clone(), unit: identity.unit.clone(), reason }
-    }
 }

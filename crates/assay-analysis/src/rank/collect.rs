@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use assay_core::finding::{Finding, Severity};
+use assay_core::finding::Finding;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record};
 
-use super::answer::Excluded;
+use crate::excluded::{Excluded, admit};
 use crate::load::{Load, Quantity};
 use crate::reading::{Identity, Mark, identity, loads, reading};
 
@@ -77,38 +77,18 @@ impl<'a> Catalogue<'a> {
     /// What was measured under a load, and what of it is left out.
     pub(super) fn gather(&self, load: &Load, quantity: Quantity) -> (Vec<Session<'a>>, Vec<Excluded>) {
         let (mut sessions, mut excluded) = (Vec::new(), Vec::new());
-        let places = self.loads.get(load).map_or(&[][..], Vec::as_slice);
-        let mut places = places.iter().copied().peekable();
-        for (at, entry) in self.entries.iter().enumerate() {
-            let has = places.next_if_eq(&at).is_some();
-            let mut leave_out = |reason: String| excluded.push(Excluded::new(entry, reason));
-            let Some(reading) = reading(entry.record, load, quantity).filter(|_| has) else {
-                leave_out(missing(entry.record, load, quantity, has));
-                continue;
-            };
+        for entry in &self.entries {
+            let leave_out = |reason| excluded.push(Excluded::new(entry.record, Some(load), reason));
+            let (reading, reasons) = admit(entry.record, load, quantity);
+            reasons.into_iter().for_each(leave_out);
+            let Some(reading) = reading else { continue };
             let measurement = reading.measurement;
-            if reading.marks.contains(&Mark::Invalid) {
-                let mut warnings = entry.record.warnings.iter().chain(&measurement.warnings);
-                let cause = warnings.find(|w| w.severity == Severity::Invalid).map(|w| w.cause.clone());
-                leave_out(format!("invalid: {}", cause.unwrap_or_default()));
-                continue;
-            }
-            let usable = |value: &f64| *value > 0.0 && value.is_finite();
-            let bad: Vec<f64> = reading.values.iter().copied().filter(|v| !usable(v)).collect();
-            if let Some(value) = bad.first() {
-                let of = reading.values.len();
-                leave_out(format!("{} of {of} values left out: {value} is not positive and finite", bad.len()));
-            }
-            let values: Vec<f64> = reading.values.into_iter().filter(usable).collect();
-            if values.is_empty() {
-                continue;
-            }
             sessions.push(Session {
                 record: entry.record,
                 measurement,
                 identity: entry.identity.clone(),
                 wave: entry.wave,
-                values,
+                values: reading.values,
                 rates: rates(measurement),
                 marks: reading.marks,
                 unsteady: measurement
@@ -119,17 +99,6 @@ impl<'a> Catalogue<'a> {
         }
         (sessions, excluded)
     }
-}
-
-/// Why a record has no such figure.
-fn missing(record: &Record, load: &Load, quantity: Quantity, has: bool) -> String {
-    if has {
-        return format!("no completed repeat with {} under {}", quantity.name(), load.title());
-    }
-    if record.measurements.is_empty() {
-        return format!("nothing measured: {}", record.outcome.sentence());
-    }
-    format!("not measured under {}", load.title())
 }
 
 fn rates(measurement: &Measurement) -> Vec<f64> {

@@ -56,7 +56,7 @@ pub(super) fn ending(record: &Record) -> Option<Ending> {
             Failure::ReadOnly => Ending::ReadOnly,
             Failure::IoError | Failure::Other => Ending::IoError,
             Failure::Disappeared => Ending::Gone,
-            Failure::OutOfSpace | Failure::Interrupted | Failure::Suspended | Failure::Abandoned => {
+            Failure::OutOfSpace | Failure::Interrupted | Failure::Suspended | Failure::Abandoned | Failure::Host => {
                 Ending::AbortedByHost
             }
         }),

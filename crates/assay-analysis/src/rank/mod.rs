@@ -16,10 +16,10 @@ mod tests;
 mod whole;
 
 pub use answer::{
-    Basis, Better, Class, Deviation, Excluded, LoadRanking, Medal, ModelRow, PairRow, RankReport, Ratio, Remark,
-    Shares, SlotWarning, Standing, TwoSpeeds, UnitRow, Unresolved,
+    Basis, Better, Class, Deviation, LoadRanking, Medal, ModelRow, PairRow, RankReport, Ratio, Remark, Shares,
+    SlotWarning, Standing, TwoSpeeds, UnitRow, Unresolved,
 };
-pub use ask::{Ask, LoadAsk, parse_metric, parse_rate};
+pub use ask::Ask;
 pub use ceiling::{CeilingSource, UsedCeiling};
 pub use composite::{CompositeKind, CompositeRanking, CompositeRow};
 pub use endings::{FailedRecord, FailureShare};

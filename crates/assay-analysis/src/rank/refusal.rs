@@ -10,8 +10,8 @@ pub enum RankError {
     #[error("none of the {0} records has a figure to rank; assay show ID tells why")]
     NoFigures(usize),
     /// No load is the one asked for.
-    #[error("no record has a load like the one asked for by --primary; there are: {0}")]
-    NoSuchLoad(String),
+    #[error("{0}")]
+    NoSuchLoad(#[from] crate::LoadError),
     /// The load has no such figure.
     #[error("no record has the metric `{metric}` under {load}; choose another --metric")]
     NoSuchMetric {

@@ -8,7 +8,7 @@ use assay_core::record::Record;
 use assay_stats::rank::compressed;
 
 use super::answer::{LoadRanking, RankReport};
-use super::ask::{Ask, LoadAsk};
+use super::ask::Ask;
 use super::ceiling::Ceilings;
 use super::collect::Catalogue;
 use super::composite::composite;
@@ -16,6 +16,7 @@ use super::odd::deviations;
 use super::one::Setting;
 use super::refusal::RankError;
 use super::rows::Records;
+use crate::deciding::{by_model, deciding_load};
 use crate::load::{Load, Quantity};
 
 /// Ranks the models of records. The same records and the same question give the same answer to the
@@ -30,7 +31,7 @@ pub fn rank(records: &[&Record], ask: &Ask) -> Result<RankReport, RankError> {
         return Err(RankError::NoRecords);
     }
     let catalogue = Catalogue::new(records);
-    let primary = primary(&catalogue, ask)?;
+    let primary = deciding_load(&by_model(records.iter().copied()), ask.primary.as_deref(), None)?;
     let setting = Setting {
         catalogue: &catalogue,
         ceilings: &Ceilings::new(ask.ceiling, &catalogue),
@@ -72,52 +73,31 @@ fn check(ask: &Ask) -> Result<(), RankError> {
         return Err(RankError::Option("--alpha must be between 0.001 and 0.5".to_owned()));
     }
     if !(0.0..=1.0).contains(&ask.delta) {
-        return Err(RankError::Option("--delta must be between 0 and 100 %".to_owned()));
+        return Err(RankError::Option("--margin must be between 0 and 100 %".to_owned()));
     }
     Ok(())
 }
 
-/// The load that decides: of those asked for, the one at the deepest depth that most records have.
-fn primary(catalogue: &Catalogue<'_>, ask: &Ask) -> Result<Load, RankError> {
-    let usual = LoadAsk::usual();
-    let asked = ask.primary.as_ref();
-    let deepest = |wanted: &dyn Fn(&Load) -> bool| {
-        let candidates = || catalogue.loads.iter().filter(|(load, _)| wanted(load));
-        let most = candidates().map(|(_, at)| at.len()).max()?;
-        let depth = |load: &Load| u64::from(load.queue_depth) * u64::from(load.jobs);
-        // The first of equals is the plainest; `max_by` would take the last.
-        let deepest = candidates().filter(|(_, at)| 2 * at.len() >= most && at.len() * 2 > catalogue.entries.len());
-        let deepest = deepest.map(|(load, _)| load).rev().max_by_key(|load| depth(load));
-        let common = || candidates().filter(|(_, at)| at.len() == most).map(|(load, _)| load);
-        deepest.or_else(|| common().rev().max_by_key(|load| depth(load))).cloned()
-    };
-    if let Some(asked) = asked {
-        return deepest(&|load| asked.matches(load)).ok_or_else(|| {
-            let titles: Vec<String> = catalogue.loads.keys().map(Load::title).collect();
-            RankError::NoSuchLoad(titles.join("; "))
-        });
-    }
-    let first = deepest(&|load| usual.matches(load));
-    first.or_else(|| deepest(&|_| true)).ok_or(RankError::NoFigures(catalogue.entries.len()))
-}
-
-/// All loads, by as many threads as there are processors; each is on its own, so that the answer
-/// does not depend on who did which.
+/// All loads, by as many threads as there are processors, or as the system makes; each is on its own, so that the
+/// answer does not depend on who did which.
 fn all(setting: &Setting<'_>, jobs: &[(Load, Quantity, bool)]) -> Vec<Option<LoadRanking>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, Option<LoadRanking>)>> = Mutex::new(Vec::with_capacity(jobs.len()));
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some((load, quantity, exploratory)) = jobs.get(at) else { break };
-                    let ranking = setting.rank(load, *quantity, *exploratory);
-                    done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((at, ranking));
-                }
-            });
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some((load, quantity, exploratory)) = jobs.get(at) else { break };
+            let ranking = setting.rank(load, *quantity, *exploratory);
+            done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((at, ranking));
         }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            // What one that cannot be made would have done is left to the others.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
     });
     let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     done.sort_by_key(|(at, _)| *at);

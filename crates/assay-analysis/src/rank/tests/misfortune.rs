@@ -7,7 +7,7 @@ use assay_core::verification::{Method, SectorCounts, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
 
 use super::records::{failed, measured, nine, ranked, read, record, row, workload};
-use crate::rank::{Ask, CeilingSource, Class, LoadAsk, Medal, RankError, Standing, rank};
+use crate::rank::{Ask, CeilingSource, Class, Medal, RankError, Standing, rank};
 
 #[test]
 fn a_burnt_unit_costs_the_gold() {
@@ -39,7 +39,7 @@ fn who_failed_before_any_figure_is_still_listed() {
     let row = row(&report, "Z");
     assert_eq!((row.standing, row.failures.unwrap().failed), (Standing::NoFigure, 1));
     let [excluded] = report.primary.excluded.as_slice() else { panic!() };
-    assert!(excluded.record == "Z-1" && excluded.reason.contains("hung"), "{excluded:?}");
+    assert!(excluded.record == "Z-1" && excluded.reason.to_string().contains("hung"), "{excluded:?}");
 }
 
 #[test]
@@ -84,13 +84,13 @@ fn what_is_left_out_is_listed_with_its_reason() {
     records[4].measurements[0].repeats[0].iops = 0.0;
     records[5] = record("B", "3", vec![measured(workload(Op::Read, Pattern::Random, 8192, 1), &[1.0])]);
     let report = ranked(&records, &Ask::default());
-    let reasons: Vec<(&str, &str)> =
-        report.primary.excluded.iter().map(|e| (e.record.as_str(), e.reason.as_str())).collect();
+    let reasons: Vec<(&str, String)> =
+        report.primary.excluded.iter().map(|e| (e.record.as_str(), e.reason.to_string())).collect();
     assert_eq!(reasons.len(), 4, "{reasons:?}");
     assert!(reasons[0].0 == "A-1" && reasons[0].1.starts_with("invalid: "), "{reasons:?}");
-    assert_eq!(reasons[1], ("B-1", "1 of 2 values left out: NaN is not positive and finite"));
-    assert_eq!(reasons[2], ("B-2", "1 of 2 values left out: 0 is not positive and finite"));
-    assert_eq!(reasons[3], ("B-3", "not measured under random read 4 KiB"));
+    assert_eq!(reasons[1], ("B-1", "left out a value of NaN: not a positive finite number".to_owned()));
+    assert_eq!(reasons[2], ("B-2", "left out a value of 0: not a positive finite number".to_owned()));
+    assert_eq!(reasons[3], ("B-3", "not measured at this block size, but at 8 KiB".to_owned()));
     assert_eq!((row(&report, "A").units.len(), row(&report, "B").units.len()), (2, 2));
     assert_eq!(row(&report, "B").units[0].runs, 1);
     assert_eq!(report.exploratory[0].title, "random read 8 KiB");
@@ -112,11 +112,11 @@ fn too_little_is_an_answer_and_nothing_is_an_error() {
     assert!(ranked(&copies, &Ask::default()).primary.refusal.unwrap().contains("last digit"));
     assert_eq!(rank(&[], &Ask::default()), Err(RankError::NoRecords));
     let empty = record("A", "1", Vec::new());
-    assert_eq!(rank(&[&empty], &Ask::default()), Err(RankError::NoFigures(1)));
+    assert!(matches!(rank(&[&empty], &Ask::default()), Err(RankError::NoSuchLoad(_))));
     let zero = read("A", "1", &[0.0]);
     assert_eq!(rank(&[&zero], &Ask::default()), Err(RankError::NoFigures(1)));
     let some = read("A", "1", &[1.0]);
-    let ask = Ask { primary: Some(LoadAsk::parse("write").unwrap()), ..Ask::default() };
+    let ask = Ask { primary: Some("write".to_owned()), ..Ask::default() };
     assert!(rank(&[&some], &ask).unwrap_err().to_string().contains("random read 4 KiB"));
     for ask in [Ask { alpha: 0.0, ..Ask::default() }, Ask { delta: f64::NAN, ..Ask::default() }] {
         assert!(matches!(rank(&[&some], &ask), Err(RankError::Option(_))));
@@ -132,7 +132,7 @@ fn the_deepest_load_that_most_records_have_decides() {
     }
     records[0].measurements.push(measured(deep(256), &[10.0]));
     assert_eq!(ranked(&records, &Ask::default()).primary.load.queue_depth, 32);
-    let asked = Ask { primary: Some(LoadAsk::parse("qd 1").unwrap()), ..Ask::default() };
+    let asked = Ask { primary: Some("qd 1".to_owned()), ..Ask::default() };
     assert_eq!(ranked(&records, &asked).primary.load.queue_depth, 1);
 }
 

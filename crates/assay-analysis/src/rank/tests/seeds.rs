@@ -4,7 +4,7 @@ use assay_core::record::Record;
 
 use super::records::{measured, ranked, read, workload};
 use crate::published;
-use crate::rank::{Ask, Better, CeilingSource, CompositeKind, LoadAsk, RankReport, Standing};
+use crate::rank::{Ask, Better, CeilingSource, CompositeKind, RankReport, Standing};
 use assay_core::workload::{Op, Pattern};
 
 const A1: &str = "SanDisk Ultra A1";
@@ -20,7 +20,7 @@ fn cards() -> Vec<Record> {
 }
 
 fn by(op: &str, kib: u32, more: Ask) -> RankReport {
-    let primary = Some(LoadAsk::parse(&format!("random {op} {kib} KiB, 4 jobs")).unwrap());
+    let primary = Some(format!("random {op} {kib} KiB, 4 jobs"));
     ranked(&cards(), &Ask { primary, ..more })
 }
 
@@ -99,6 +99,12 @@ fn stick_and_iscsi_are_a_tie_in_the_score() {
     assert!(places[1].0.contains("iSCSI") && places[1].1 && places[2].0.contains("Fit Plus"), "{places:?}");
     assert!(score.winner.as_ref().unwrap().contains("SSD Kingston"));
     assert!(score.incomplete.iter().any(|m| m == A1));
+    // A second run that gave the same changes no score.
+    let again = all.iter().map(|r| Record { id: format!("{}-again", r.id), ..r.clone() });
+    let twice: Vec<Record> = all.iter().cloned().chain(again).collect();
+    for (one, two) in score.models.iter().zip(ranked(&twice, &ask).composite.unwrap().models) {
+        assert!(one.model == two.model && (two.value / one.value - 1.0).abs() < 1e-9, "{one:?} {two:?}");
+    }
     // Without the SSD the weights decide who is first.
     let rest: Vec<Record> = all.into_iter().filter(|r| !r.model().contains("Kingston")).collect();
     let score = ranked(&rest, &ask).composite.unwrap();
@@ -133,4 +139,9 @@ fn an_index_over_shared_loads_says_whether_the_weights_decide() {
     assert!((split.models[0].acceptability[0] - 0.5).abs() < 0.015 && split.models[0].tied_with_next);
     let clear = ranked(&[unit("both", 300.0, 300.0), unit("writer", 100.0, 290.0)], &ask).composite.unwrap();
     assert_eq!(clear.winner.as_deref(), Some("both"));
+    // What is no rate has no part in a mean.
+    let mut odd = unit("both", 300.0, 300.0);
+    odd.measurements[0] = measured(workload(Op::Read, Pattern::Random, 4096, 1), &[300.0, 0.0, f64::INFINITY]);
+    let found = ranked(&[odd, unit("writer", 100.0, 290.0)], &ask).composite.unwrap();
+    assert_eq!(found.models, clear.models);
 }

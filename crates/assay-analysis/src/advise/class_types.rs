@@ -1,0 +1,130 @@
+//! The answer to which classes are met.
+
+use serde::Serialize;
+
+use super::class_model::ModelClasses;
+use crate::{Excluded, Load, Mark};
+
+/// What a class asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Sustained sequential write in bytes per second.
+    SequentialWrite,
+    /// Random reads of 4 KiB per second, over all jobs.
+    RandomRead,
+    /// Random writes of 4 KiB per second, over all jobs.
+    RandomWrite,
+}
+
+/// Answer about a quantity or a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Threshold met under these conditions, with 95 % confidence. A class: all of its parts are, each at that
+    /// confidence (intersection-union test, Berger 1982).
+    Pass,
+    /// Not met, with 95 % confidence. A class: one of its parts is not, with a confidence of 95 % over all of them
+    /// (Bonferroni).
+    Fail,
+    /// The repeats do not tell, or there are fewer than three.
+    Indeterminate,
+    /// Not met here, but the bus ended it, not the medium.
+    BusLimited,
+    /// Not measured.
+    NotMeasured,
+    /// See [`ClassAnswer::obstacle`].
+    NotTestable,
+}
+
+/// Why a class cannot be tested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Obstacle {
+    /// A2 rests on a command queue and a cache (SD 6.0), which this host is not known to use.
+    CommandQueue,
+    /// Not a medium that can be bought: a virtual disk, memory or a network volume.
+    Virtual,
+}
+
+/// One quantity of one unit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClassPart {
+    /// Which one.
+    pub kind: Kind,
+    /// Load it was measured with.
+    pub load: Load,
+    /// The same in words.
+    pub title: String,
+    /// Geometric mean in bytes or operations per second.
+    pub value: f64,
+    /// With 95 % confidence at least and (another 95 %) at most; `None` for fewer than 3 repeats.
+    pub bounds: Option<(f64, f64)>,
+    /// Repeats.
+    pub n: usize,
+    /// What it has to be read with.
+    pub marks: Vec<Mark>,
+}
+
+/// One class of one unit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClassAnswer {
+    /// Name as printed on cards.
+    pub class: &'static str,
+    /// Whether the medium claims it.
+    pub claimed: bool,
+    /// The answer.
+    pub status: Status,
+    /// Why it is not testable; null where it is.
+    pub obstacle: Option<Obstacle>,
+    /// The quantities behind it.
+    pub tests: Vec<ClassTest>,
+}
+
+/// One quantity of a class.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ClassTest {
+    /// Which one.
+    pub kind: Kind,
+    /// What the class asks for, in bytes or operations per second.
+    pub threshold: f64,
+    /// The answer.
+    pub status: Status,
+    /// Whether the estimate is below the threshold; `None` where it was not measured.
+    pub below: Option<bool>,
+}
+
+/// One unit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SpecimenClasses {
+    /// Its model.
+    pub model: String,
+    /// Its unit; empty where not known.
+    pub unit: String,
+    /// What was measured.
+    pub figures: Vec<ClassPart>,
+    /// The classes that were asked for.
+    pub classes: Vec<ClassAnswer>,
+}
+
+/// The answer with the numbers behind it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClassAdvice {
+    /// Classes that were named; empty: all.
+    pub asked: Vec<&'static str>,
+    /// Each unit.
+    pub specimens: Vec<SpecimenClasses>,
+    /// Each model.
+    pub models: Vec<ModelClasses>,
+    /// What was left out.
+    pub excluded: Vec<Excluded>,
+}
+
+impl ClassAdvice {
+    /// Whether a class that was named, or else one that the medium claims, is not met.
+    #[must_use]
+    pub fn is_no(&self) -> bool {
+        let mut all = self.specimens.iter().flat_map(|s| &s.classes);
+        all.any(|c| c.status == Status::Fail && (c.claimed || !self.asked.is_empty()))
+    }
+}

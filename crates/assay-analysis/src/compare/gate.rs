@@ -1,0 +1,361 @@
+//! Whether groups keep limits against the reference, decided by the comparison that is shown.
+
+use serde::Serialize;
+
+use super::analyse::compare;
+use super::group::{CompareError, Group, Request};
+use super::judge::{Verdict, Why};
+use super::limit::Limit;
+use super::report::{Comparison, LoadComparison, Pair};
+use crate::deciding::{LoadError, loads_named};
+use crate::excluded::Reason;
+use crate::load::{Load, Quantity};
+use crate::reading::Mark;
+
+/// Whether limits are kept.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Gate {
+    /// Whether what cannot be told fails, too.
+    pub unknown_fails: bool,
+    /// Each limit with what was found.
+    pub checks: Vec<Check>,
+}
+
+impl Gate {
+    /// Every answer, limit by limit.
+    pub fn cases(&self) -> impl Iterator<Item = &Case> {
+        self.checks.iter().flat_map(|check| &check.cases)
+    }
+
+    /// Whether a limit is exceeded.
+    #[must_use]
+    pub fn failed(&self) -> bool {
+        self.cases().any(|case| case.answer == Answer::Failed)
+    }
+
+    /// Whether there is a limit of which it cannot be told; one that no load could be judged by is such a one.
+    #[must_use]
+    pub fn unknown(&self) -> bool {
+        let empty = self.checks.iter().any(|check| check.cases.is_empty());
+        empty || self.cases().any(|case| matches!(case.answer, Answer::CannotTell(_)))
+    }
+}
+
+/// One limit, under each load that it is about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Check {
+    /// The limit.
+    pub limit: Limit,
+    /// A case for each load and group; empty where no load has the figure.
+    pub cases: Vec<Case>,
+}
+
+/// One limit, one load, one group against the reference.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Case {
+    /// Title of the load.
+    pub load: String,
+    /// The figure; `None` where the group has none.
+    pub quantity: Option<Quantity>,
+    /// Index of the group.
+    pub group: usize,
+    /// The pair of the comparison; `None` where the group has no figure.
+    pub pair: Option<Pair>,
+    /// What is said.
+    #[serde(flatten)]
+    pub answer: Answer,
+}
+
+/// What is said of a limit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "answer", content = "why", rename_all = "snake_case")]
+pub enum Answer {
+    /// The interval lies within the limit.
+    Passed,
+    /// Not known.
+    CannotTell(Doubt),
+    /// The interval lies beyond the limit.
+    Failed,
+}
+
+/// Why it is not known whether a limit is kept.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doubt {
+    /// The limit lies in the interval.
+    Straddles,
+    /// There is no interval: a group has one value, or equal values.
+    NoInterval,
+    /// A figure is held by its bus, and the medium may be faster.
+    BusHides,
+    /// A figure is not what it says.
+    Invalid,
+    /// A medium is not genuine.
+    Fake,
+    /// A medium failed during its run, or a run did not come to its end.
+    Incomplete,
+    /// The reference has the figure, the group does not.
+    NoFigure(Reason),
+}
+
+/// Judges groups against the first one by limits. `shown` is the comparison of these groups by this request; for
+/// figures other than its own, the groups are compared by the same rules.
+///
+/// # Errors
+/// [`CompareError::Primary`] where a limit names a load that the reference does not have.
+pub fn gate(
+    groups: &[Group<'_>],
+    request: &Request,
+    shown: &Comparison,
+    limits: &[Limit],
+    unknown_fails: bool,
+) -> Result<Gate, CompareError> {
+    let mut others: Vec<(Quantity, Comparison)> = Vec::new();
+    let mut checks = Vec::with_capacity(limits.len());
+    for limit in limits {
+        let comparison = match limit.quantity.filter(|quantity| request.quantity != Some(*quantity)) {
+            None => shown,
+            Some(quantity) => {
+                if !others.iter().any(|(known, _)| *known == quantity) {
+                    let request = Request { quantity: Some(quantity), primary: None, ..request.clone() };
+                    others.push((quantity, compare(groups, &request)?));
+                }
+                others.iter().find(|(known, _)| *known == quantity).map_or(shown, |(_, other)| other)
+            }
+        };
+        checks.push(Check { limit: limit.clone(), cases: cases(limit, comparison, groups)? });
+    }
+    Ok(Gate { unknown_fails, checks })
+}
+
+fn cases(limit: &Limit, c: &Comparison, groups: &[Group<'_>]) -> Result<Vec<Case>, CompareError> {
+    let wanted = wanted(limit, c, groups)?;
+    let is_wanted = |title: &str| wanted.as_ref().is_none_or(|titles| titles.iter().any(|wanted| wanted == title));
+    let mut cases = Vec::new();
+    for load in c.loads.iter().filter(|load| is_wanted(&load.title)) {
+        for pair in load.pairs.iter().filter(|pair| pair.first == 0) {
+            cases.push(Case {
+                load: load.title.clone(),
+                quantity: Some(load.quantity),
+                group: pair.second,
+                pair: Some(*pair),
+                answer: judge(limit, load, pair),
+            });
+        }
+    }
+    cases.extend(missing(c).into_iter().filter(|case| is_wanted(&case.load)));
+    Ok(cases)
+}
+
+/// Titles of the loads that a limit is about; `None` for all.
+fn wanted(limit: &Limit, c: &Comparison, groups: &[Group<'_>]) -> Result<Option<Vec<String>>, CompareError> {
+    let Some(asked) = &limit.load else { return Ok(None) };
+    let of_all = groups.iter().flat_map(|group| group.records.iter().copied());
+    let named = loads_named(of_all, asked)?.iter().map(Load::title).collect::<Vec<_>>();
+    let there: Vec<String> =
+        c.loads.iter().map(|l| l.title.clone()).chain(missing(c).into_iter().map(|case| case.load)).collect();
+    if named.iter().any(|title| there.contains(title)) {
+        return Ok(Some(named));
+    }
+    Err(CompareError::Primary(LoadError { asked: Some(asked.clone()), why: None, known: there }))
+}
+
+/// Loads of which the reference has a figure and another group has none: all its records are left out under them. A
+/// record without a load beside it is left out under each.
+fn missing(c: &Comparison) -> Vec<Case> {
+    let lacks = |group: usize, title: &str, counts: &dyn Fn(&Reason) -> bool| {
+        let mut sides = c.loads.iter().filter(|load| load.title == title).flat_map(|load| &load.sides);
+        let is_out = |record: &String| {
+            let mut out = c.excluded.iter().filter(|e| e.record == *record && counts(&e.reason));
+            out.any(|e| e.load.as_deref().is_none_or(|load| load == title))
+        };
+        !sides.any(|side| side.group == group) && c.groups[group].records.iter().all(is_out)
+    };
+    // Some of its repeats may be left out, and it has a figure all the same.
+    let whole = |reason: &Reason| !matches!(reason, Reason::Repeats { .. } | Reason::BadValue { .. });
+    let mut cases: Vec<Case> = Vec::new();
+    for excluded in &c.excluded {
+        let Some(group) = c.group_of(excluded).filter(|group| *group > 0) else { continue };
+        let titles: Vec<&str> = match &excluded.load {
+            Some(title) => vec![title],
+            None => c.loads.iter().map(|load| load.title.as_str()).collect(),
+        };
+        for title in titles {
+            let said = cases.iter().any(|case| (case.group, case.load.as_str()) == (group, title));
+            if !said && lacks(group, title, &|_| true) && !lacks(0, title, &whole) {
+                let answer = Answer::CannotTell(Doubt::NoFigure(excluded.reason.clone()));
+                cases.push(Case { load: title.to_owned(), quantity: None, group, pair: None, answer });
+            }
+        }
+    }
+    cases
+}
+
+/// The interval decides, by the rules of the comparison: a figure at the ceiling of its bus bounds the medium from
+/// below, what is invalid says nothing, and what is not genuine wins nothing.
+fn judge(limit: &Limit, load: &LoadComparison, pair: &Pair) -> Answer {
+    let has = |group: usize, mark| load.sides.iter().any(|side| side.group == group && side.has(mark));
+    if pair.verdict == Verdict::CannotTell(Why::Invalid) {
+        return Answer::CannotTell(Doubt::Invalid);
+    }
+    if pair.verdict == Verdict::CannotTell(Why::Incomplete) {
+        return Answer::CannotTell(Doubt::Incomplete);
+    }
+    let Some((low, high)) = pair.low.zip(pair.high) else { return Answer::CannotTell(Doubt::NoInterval) };
+    let (edge, rises) = limit.edge(load.more_is_better);
+    // Who would be ahead if the limit were exceeded.
+    let (ahead, behind) =
+        if rises == load.more_is_better { (pair.second, pair.first) } else { (pair.first, pair.second) };
+    let (beyond, within) = if rises { (low > edge, high <= edge) } else { (high < edge, low >= edge) };
+    if beyond && has(ahead, Mark::Fake) || within && has(behind, Mark::Fake) {
+        Answer::CannotTell(Doubt::Fake)
+    } else if beyond && has(behind, Mark::BusLimited)
+        || within && has(ahead, Mark::BusLimited) && !has(behind, Mark::BusLimited)
+    {
+        Answer::CannotTell(Doubt::BusHides)
+    } else if beyond {
+        Answer::Failed
+    } else if within {
+        Answer::Passed
+    } else {
+        Answer::CannotTell(Doubt::Straddles)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_core::record::Record;
+    use assay_core::workload::{Op, Pattern};
+
+    use super::super::samples::{Dice, bus_limited, card, fake, invalid, measured, random_read, record, workload};
+    use super::*;
+
+    const BASE: [f64; 3] = [999.0, 1000.0, 1001.0];
+
+    fn answers(first: &Record, second: &Record, limits: &[&str]) -> Vec<Answer> {
+        judged(first, second, limits).unwrap().cases().map(|case| case.answer.clone()).collect()
+    }
+
+    fn judged(first: &Record, second: &Record, limits: &[&str]) -> Result<Gate, CompareError> {
+        let group = |name: &str, record| Group { name: name.to_owned(), records: vec![record] };
+        let groups = [group("a", first), group("b", second)];
+        let limits: Vec<Limit> = limits.iter().map(|text| Limit::parse(text).unwrap()).collect();
+        let shown = compare(&groups, &Request::default()).unwrap();
+        gate(&groups, &Request::default(), &shown, &limits, false)
+    }
+
+    fn one(second: &[f64], limit: &str) -> Answer {
+        answers(&card("a", "1", &BASE), &card("b", "2", second), &[limit]).remove(0)
+    }
+
+    #[test]
+    fn the_interval_decides_and_not_the_point() {
+        let slower = [899.0, 900.0, 901.0];
+        assert_eq!(one(&slower, "slower than 5%"), Answer::Failed);
+        assert_eq!(one(&slower, "iops lower than 5%"), Answer::Failed);
+        assert_eq!(one(&slower, "slower than 15%"), Answer::Passed);
+        assert_eq!(one(&slower, "slower than 10%"), Answer::CannotTell(Doubt::Straddles));
+        assert_eq!(one(&slower, "faster than 5%"), Answer::Passed);
+        assert_eq!(one(&slower, "iops higher than 0%"), Answer::Passed);
+        // The point is beyond the limit, the interval is not.
+        assert_eq!(one(&[700.0, 900.0, 1100.0], "slower than 5%"), Answer::CannotTell(Doubt::Straddles));
+        let faster = [1099.0, 1100.0, 1101.0];
+        assert_eq!(one(&faster, "slower than 0%"), Answer::Passed);
+        assert_eq!(one(&faster, "faster than 5%"), Answer::Failed);
+        assert_eq!(one(&[500.0], "slower than 5%"), Answer::CannotTell(Doubt::NoInterval));
+    }
+
+    /// A change exactly as large as the limit: the 95 % interval lies wholly beyond it in one of 40.
+    #[test]
+    fn a_change_as_large_as_the_limit_fails_seldom() {
+        let mut failed = 0;
+        for seed in 1..=400 {
+            let mut dice = Dice::new(seed);
+            let mut values = |mean: f64| (0..3).map(|_| mean * (0.02 * dice.bell()).exp()).collect::<Vec<_>>();
+            let (base, same) = (card("a", "1", &values(1000.0)), card("b", "2", &values(950.0)));
+            let answer = answers(&base, &same, &["slower than 5%"]).remove(0);
+            failed += usize::from(answer == Answer::Failed);
+        }
+        eprintln!("{failed} of 400 failed");
+        assert!((3..=20).contains(&failed), "{failed} of 400 failed");
+    }
+
+    #[test]
+    fn latencies_are_slower_where_they_are_higher() {
+        let (base, slow) = (card("a", "1", &[970.0, 1000.0, 1030.0]), card("b", "2", &[480.0, 500.0, 520.0]));
+        let limits = ["p50 higher than 50%", "p50 slower than 50%", "p99 lower than 5%", "p99 higher than 300%"];
+        let gate = judged(&base, &slow, &limits).unwrap();
+        let said: Vec<&Answer> = gate.cases().map(|case| &case.answer).collect();
+        assert_eq!(said, [&Answer::Failed, &Answer::Failed, &Answer::Passed, &Answer::Passed]);
+        assert!(gate.failed() && !gate.unknown());
+    }
+
+    /// The pair that is judged is the pair that the comparison shows, to the last digit.
+    #[test]
+    fn the_gate_and_the_comparison_never_disagree() {
+        let (base, slow) = (card("a", "1", &[970.0, 1000.0, 1030.0]), card("b", "2", &[480.0, 500.0, 520.0]));
+        let group = |name: &str, record| Group { name: name.to_owned(), records: vec![record] };
+        let groups = [group("a", &base), group("b", &slow)];
+        let gate = judged(&base, &slow, &["slower than 5%", "p50 higher than 5%"]).unwrap();
+        for (case, quantity) in gate.cases().zip([None, Some(Quantity::P50Ns)]) {
+            let shown = compare(&groups, &Request { quantity, ..Request::default() }).unwrap();
+            assert_eq!(case.pair, Some(shown.loads[0].pairs[0]));
+        }
+    }
+
+    #[test]
+    fn the_bus_and_fakes_decide_no_more_than_in_the_comparison() {
+        let (base, slow) = (card("a", "1", &BASE), card("b", "2", &[899.0, 900.0, 901.0]));
+        let held = |record: &Record| bus_limited(record.clone());
+        let said = |first: &Record, second: &Record, limit: &str| answers(first, second, &[limit]).remove(0);
+        let hides = Answer::CannotTell(Doubt::BusHides);
+        assert_eq!(said(&base, &held(&slow), "slower than 5%"), hides, "its medium may be faster");
+        assert_eq!(said(&base, &held(&slow), "slower than 15%"), Answer::Passed);
+        assert_eq!(said(&held(&base), &slow, "slower than 5%"), Answer::Failed);
+        assert_eq!(said(&held(&base), &slow, "slower than 15%"), hides, "the reference may be faster");
+        assert_eq!(said(&held(&base), &held(&slow), "slower than 5%"), hides);
+        assert_eq!(said(&held(&base), &held(&slow), "slower than 15%"), Answer::Passed, "both at the same ceiling");
+        let doubt = Answer::CannotTell(Doubt::Fake);
+        assert_eq!(said(&base, &fake(slow.clone()), "slower than 5%"), Answer::Failed);
+        assert_eq!(said(&base, &fake(slow.clone()), "slower than 15%"), doubt, "what is not genuine passes nothing");
+        assert_eq!(said(&fake(base.clone()), &slow, "slower than 5%"), doubt);
+        assert_eq!(said(&base, &invalid(slow), "slower than 5%"), Answer::CannotTell(Doubt::Invalid));
+    }
+
+    #[test]
+    fn a_limit_is_about_every_load_or_about_those_it_names() {
+        let write = workload(Op::Write, Pattern::Sequential, 1 << 20, 8);
+        let two = |id: &str, unit: &str, read: &[f64], wrote: &[f64]| {
+            let all = [(random_read(), read), (write.clone(), wrote)];
+            let some = all.into_iter().filter(|(_, v)| !v.is_empty()).map(|(w, v)| measured(w, v)).collect();
+            record(id, "Card", unit, some)
+        };
+        let base = two("a", "1", &BASE, &BASE);
+        let slow = two("b", "2", &BASE, &[799.0, 800.0, 801.0]);
+        let gate = judged(&base, &slow, &["slower than 5%"]).unwrap();
+        let said: Vec<(&str, &Answer)> = gate.cases().map(|case| (case.load.as_str(), &case.answer)).collect();
+        assert_eq!(said, [("random read 4 KiB", &Answer::Passed), ("sequential write 1 MiB, QD 8", &Answer::Failed)]);
+        assert_eq!(answers(&base, &slow, &["slower than 5% for read"]), [Answer::Passed]);
+        assert_eq!(answers(&base, &slow, &["rate slower than 5% for w-1048576-8"]), [Answer::Failed], "by its name");
+        let error = judged(&base, &slow, &["slower than 5% for trim"]).unwrap_err().to_string();
+        assert!(error.contains("`trim`") && error.contains("random read 4 KiB; sequential write"), "{error}");
+        // What the reference has and the other lost is no pass; what only the other has is nobody's limit.
+        let lost = two("b", "2", &BASE, &[]);
+        let gate = judged(&base, &lost, &["slower than 5%"]).unwrap();
+        let said: Vec<&Answer> = gate.cases().map(|case| &case.answer).collect();
+        assert!(matches!(said[..], [Answer::Passed, Answer::CannotTell(Doubt::NoFigure(_))]), "{said:?}");
+        assert!(!gate.failed() && gate.unknown());
+        assert_eq!(answers(&lost, &base, &["slower than 5%"]), [Answer::Passed]);
+        // One record of the reference without the load hides nothing.
+        let half = two("c", "3", &BASE, &[]);
+        let group = |name: &str, records| Group { name: name.to_owned(), records };
+        let groups = [group("a", vec![&base, &half]), group("b", vec![&lost])];
+        let shown = compare(&groups, &Request::default()).unwrap();
+        let limit = Limit::parse("slower than 5% for write").unwrap();
+        let gate = super::gate(&groups, &Request::default(), &shown, &[limit], false).unwrap();
+        assert!(matches!(gate.checks[0].cases[..], [Case { answer: Answer::CannotTell(Doubt::NoFigure(_)), .. }]));
+        // A figure that nobody has cannot be judged.
+        let gate = judged(&base, &slow, &["durable lower than 5%"]).unwrap();
+        assert!(gate.unknown() && gate.cases().count() == 0);
+    }
+}

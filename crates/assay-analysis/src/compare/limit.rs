@@ -1,0 +1,157 @@
+//! Limits that a script sets to a comparison: `slower than 5%`, `p99 higher than 10% for random read 4 KiB`.
+
+use assay_core::text::quoted;
+use assay_core::units::parse_share;
+use serde::Serialize;
+
+use crate::load::Quantity;
+
+/// How far a group may be from the reference.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Limit {
+    /// As it was written.
+    pub text: String,
+    /// The figure; `None` is the one that is compared.
+    pub quantity: Option<Quantity>,
+    /// Which way it may not go.
+    pub way: Way,
+    /// How far: 0.05 is 5 % of the reference.
+    pub share: f64,
+    /// The load it is about, as its title, a part of it or a workload's name; `None` is every load.
+    pub load: Option<String>,
+}
+
+/// Which way a figure goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// Worse: a lower rate, or a higher latency.
+    Slower,
+    /// Better: a higher rate, or a lower latency.
+    Faster,
+    /// A lower figure.
+    Lower,
+    /// A higher figure.
+    Higher,
+}
+
+impl Way {
+    const ALL: [(&'static str, Self); 4] =
+        [("slower", Self::Slower), ("faster", Self::Faster), ("lower", Self::Lower), ("higher", Self::Higher)];
+
+    /// Whether the figure becomes more, where more of it is better or is not.
+    pub(super) fn rises(self, more_is_better: bool) -> bool {
+        match self {
+            Self::Slower => !more_is_better,
+            Self::Faster => more_is_better,
+            Self::Lower => false,
+            Self::Higher => true,
+        }
+    }
+}
+
+/// Why a limit is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LimitError {
+    /// It is not written like one.
+    #[error(
+        "{} is no limit; write `slower than 5%`, `p99 higher than 10%` or `rate lower than 5% for write 1 MiB`",
+        quoted(.0)
+    )]
+    Form(String),
+    /// No figure has this name.
+    #[error("{0}")]
+    Figure(String),
+    /// It does not say of what.
+    #[error("{} of what? name the figure: `rate lower than 5%`, `p99 higher than 10%`", quoted(.0))]
+    NoFigure(String),
+    /// No share, or one that no figure can reach.
+    #[error("{0}: write a share like 5%, below 100% for what becomes less, at most 10000%")]
+    Share(String),
+}
+
+/// Most that a figure may be allowed to rise: a hundredfold.
+const MOST: f64 = 100.0;
+
+impl Limit {
+    /// Reads a limit: `[FIGURE] slower|faster|lower|higher than SHARE [for LOAD]`.
+    ///
+    /// # Errors
+    /// [`LimitError`], one line that says what is wrong and how it is written.
+    pub fn parse(text: &str) -> Result<Self, LimitError> {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let form = || LimitError::Form(text.clone());
+        let (limit, load) = match text.split_once(" for ") {
+            Some((limit, load)) => (limit, Some(load.to_owned())),
+            None if text.ends_with(" for") => return Err(form()),
+            None => (text.as_str(), None),
+        };
+        let mut words = limit.split_whitespace().peekable();
+        let way_of = |word: &str| Way::ALL.iter().find(|(name, _)| *name == word).map(|(_, way)| *way);
+        let first = words.next().ok_or_else(form)?;
+        let (quantity, way) = match way_of(first) {
+            Some(way) => (None, way),
+            None => {
+                let way = words.next().and_then(way_of).ok_or_else(form)?;
+                (Some(Quantity::parse(first).map_err(LimitError::Figure)?), way)
+            }
+        };
+        if words.next() != Some("than") || words.peek().is_none() {
+            return Err(form());
+        }
+        if quantity.is_none() && matches!(way, Way::Lower | Way::Higher) {
+            return Err(LimitError::NoFigure(first.to_owned()));
+        }
+        let written = words.collect::<Vec<_>>().join(" ");
+        let share = parse_share(&written).map_err(|_| LimitError::Share(quoted(&written)))?;
+        let more_is_better = quantity.is_none_or(Quantity::more_is_better);
+        if share > MOST || (share >= 1.0 && !way.rises(more_is_better)) {
+            return Err(LimitError::Share(quoted(&written)));
+        }
+        Ok(Self { quantity, way, share, load, text })
+    }
+
+    /// The ratio to the reference that a figure may reach, and whether it may not be above.
+    pub(super) fn edge(&self, more_is_better: bool) -> (f64, bool) {
+        let rises = self.way.rises(more_is_better);
+        (if rises { 1.0 + self.share } else { 1.0 - self.share }, rises)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_read_as_people_write_them() {
+        let limit = Limit::parse("slower than 5%").unwrap();
+        assert_eq!((limit.quantity, limit.way, limit.share, limit.load), (None, Way::Slower, 0.05, None));
+        let limit = Limit::parse("  p99  higher than 10 % for random read 4 KiB ").unwrap();
+        assert_eq!((limit.quantity, limit.way, limit.share), (Some(Quantity::P99Ns), Way::Higher, 0.1));
+        assert_eq!(limit.load.as_deref(), Some("random read 4 KiB"));
+        assert_eq!(limit.text, "p99 higher than 10 % for random read 4 KiB");
+        assert_eq!(Limit::parse("iops slower than 0.03").unwrap().share, 0.03);
+        assert_eq!(Limit::parse("p50 slower than 150%").unwrap().share, 1.5, "a latency may more than double");
+    }
+
+    #[test]
+    fn what_is_no_limit_is_refused_with_what_would_be() {
+        for (text, words) in [
+            ("", "is no limit"),
+            ("slower", "is no limit"),
+            ("slower than", "is no limit"),
+            ("slower by 5%", "is no limit"),
+            ("slower than 5% for ", "is no limit"),
+            ("speed slower than 5%", "no figure is named `speed`; there are iops, rate"),
+            ("lower than 5%", "name the figure"),
+            ("slower than 5", "`5`: write a share"),
+            ("slower than -5%", "`-5%`: write a share"),
+            ("rate lower than 100%", "below 100%"),
+            ("slower than 100%", "below 100%"),
+            ("p50 higher than 10001%", "at most 10000%"),
+        ] {
+            let error = Limit::parse(text).unwrap_err().to_string();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Which load a question is about: the one that words name, or else the one under which most can be said. Every
+//! command asks here, so that two commands decide on the same load of the same records.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use assay_core::record::Record;
+use assay_core::text::quoted;
+use assay_core::workload::{Op, Pattern};
+
+use crate::excluded::excluded_whole;
+use crate::load::Load;
+use crate::load_words::LoadAsk;
+use crate::reading::{identity, numbered};
+
+/// Block size that CrystalDiskMark, the application performance classes of SD cards and `quick` have in common.
+const USUAL_BLOCK: u64 = 4096;
+/// Titles in an error.
+const SHOWN: usize = 8;
+
+/// No load is the one asked for, or there is none at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadError {
+    /// What was asked for; `None`: for any.
+    pub asked: Option<String>,
+    /// Why the words cannot be one, where they cannot.
+    pub why: Option<String>,
+    /// Titles of the loads there are.
+    pub known: Vec<String>,
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(asked) = &self.asked else {
+            return f.write_str("the records hold no figures; measure first: assay run");
+        };
+        write!(f, "no load is named {}", quoted(asked))?;
+        if let Some(why) = &self.why {
+            write!(f, ": {why}")?;
+        }
+        match &self.known[..] {
+            [] => f.write_str("; the records hold no figures"),
+            all if all.len() > SHOWN => {
+                write!(f, "; there are: {}; and {} more", all[..SHOWN].join("; "), all.len() - SHOWN)
+            }
+            all => write!(f, "; there are: {}", all.join("; ")),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// The loads that words name, in the order people read them: one by its whole title or by the name of its workload
+/// (spaces, commas and case do not matter), else all that have the properties in the words, as [`LoadAsk`] reads them.
+///
+/// # Errors
+/// None of the records has such a load.
+pub fn loads_named<'a>(records: impl IntoIterator<Item = &'a Record>, words: &str) -> Result<Vec<Load>, LoadError> {
+    let mut names: BTreeMap<Load, BTreeSet<String>> = BTreeMap::new();
+    for (load, measurement) in records.into_iter().flat_map(numbered) {
+        names.entry(load).or_default().insert(bare(&measurement.workload.name));
+    }
+    let wanted = bare(words);
+    let of = |pick: &dyn Fn(&Load, &BTreeSet<String>) -> bool| -> Vec<Load> {
+        names.iter().filter(|(load, names)| pick(load, names)).map(|(load, _)| load.clone()).collect()
+    };
+    let exact = of(&|load, _| bare(&load.title()) == wanted);
+    let named = if exact.is_empty() { of(&|_, names| names.contains(&wanted)) } else { exact };
+    if !named.is_empty() && !wanted.is_empty() {
+        return Ok(named);
+    }
+    let ask = LoadAsk::parse(words);
+    let found = ask.as_ref().map_or_else(|_| Vec::new(), |ask| of(&|load, _| ask.matches(load)));
+    if found.is_empty() {
+        let known = names.keys().map(Load::title).collect();
+        return Err(LoadError { asked: Some(words.to_owned()), why: ask.err(), known });
+    }
+    Ok(found)
+}
+
+/// The load that decides among groups of records: of those that `words` name, or of all, the one under which most can
+/// be said. It is chosen by its kind and by who was measured, never by figures: that would make differences out of
+/// chance. `among` limits it to some loads.
+///
+/// # Errors
+/// No record has such a load.
+pub fn deciding_load(
+    records: &[(usize, &Record)],
+    words: Option<&str>,
+    among: Option<&[Load]>,
+) -> Result<Load, LoadError> {
+    let named = words.map(|words| loads_named(records.iter().map(|(_, r)| *r), words)).transpose()?;
+    let wanted = |load: &Load| {
+        named.as_ref().is_none_or(|named| named.contains(load)) && among.is_none_or(|among| among.contains(load))
+    };
+    // Records that decide nothing choose nothing, unless there are no others.
+    let mut holders = Holders::of(records.iter().filter(|(_, r)| excluded_whole(r).is_none()), wanted);
+    if holders.0.is_empty() {
+        holders = Holders::of(records.iter(), wanted);
+    }
+    let groups: BTreeSet<usize> = records.iter().map(|(group, _)| *group).collect();
+    holders.most_telling(groups.len()).ok_or_else(|| LoadError {
+        asked: words.map(str::to_owned),
+        why: None,
+        known: among.unwrap_or_default().iter().map(Load::title).collect(),
+    })
+}
+
+/// Records with the number of their model, for [`deciding_load`].
+#[must_use]
+pub fn by_model<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<(usize, &'a Record)> {
+    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    let number = |record: &'a Record| {
+        let next = numbers.len();
+        (*numbers.entry(identity(record).model).or_insert(next), record)
+    };
+    records.into_iter().map(number).collect()
+}
+
+/// The units of each group that were measured under a load.
+struct Holders(BTreeMap<Load, BTreeMap<usize, BTreeSet<(String, String)>>>);
+
+impl Holders {
+    fn of<'a>(records: impl Iterator<Item = &'a (usize, &'a Record)>, wanted: impl Fn(&Load) -> bool) -> Self {
+        let mut all: BTreeMap<Load, BTreeMap<usize, BTreeSet<(String, String)>>> = BTreeMap::new();
+        for (group, record) in records {
+            let whose = identity(record);
+            for (load, _) in numbered(record).into_iter().filter(|(load, _)| wanted(load)) {
+                let units = all.entry(load).or_default().entry(*group).or_default();
+                units.insert((whose.model.clone(), whose.unit.clone()));
+            }
+        }
+        Self(all)
+    }
+
+    /// First: two groups of two units each, without which no model can be told from another; that most groups have
+    /// it; random reads of 4 KiB, on which the published comparisons of cards decide and what a root file system does
+    /// most. Then how many groups can be told apart, how many have it, and how much is in flight. The first of
+    /// equals in the order people read them.
+    fn most_telling(self, groups: usize) -> Option<Load> {
+        let weight = |load: &Load, of: &BTreeMap<usize, BTreeSet<(String, String)>>| {
+            let told = of.values().filter(|units| units.len() > 1).count();
+            let random_read = load.pattern() == Pattern::Random && load.op() == Op::Read && !load.synced;
+            let usual = random_read && load.block_bytes == USUAL_BLOCK;
+            let depth = u64::from(load.queue_depth) * u64::from(load.jobs);
+            (told.min(2), 2 * of.len() > groups, usual, random_read, told, of.len(), depth)
+        };
+        self.0.into_iter().rev().max_by_key(|(load, of)| weight(load, of)).map(|(load, _)| load)
+    }
+}
+
+/// Letters and digits only.
+fn bare(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::published;
+
+    fn decided(records: &[Record], words: Option<&str>) -> Result<String, String> {
+        deciding_load(&by_model(records), words, None).map(|l| l.title()).map_err(|e| e.to_string())
+    }
+
+    /// At the greatest depth each of the published models has one unit, so that nothing can be said there.
+    #[test]
+    fn the_load_that_decides_is_one_where_models_have_several_units() {
+        let records = published("").unwrap();
+        let load = deciding_load(&by_model(&records), None, None).unwrap();
+        let units = |model: usize| {
+            let of = by_model(&records).into_iter().filter(|(m, r)| *m == model && crate::loads([*r]).contains(&load));
+            of.map(|(_, r)| identity(r).unit).collect::<BTreeSet<_>>().len()
+        };
+        let models = by_model(&records).iter().map(|(m, _)| *m).max().unwrap();
+        assert!((0..=models).filter(|m| units(*m) > 1).count() >= 2, "{}", load.title());
+    }
+
+    #[test]
+    fn loads_are_named_by_title_by_workload_or_by_their_properties() {
+        let records = published("sandisk-ultra-a1").unwrap();
+        let title = crate::loads(&records)[0].title();
+        assert_eq!(decided(&records, Some(&title.to_uppercase())), Ok(title.clone()));
+        let name = &records[0].measurements[0].workload.name;
+        assert!(decided(&records, Some(name)).is_ok(), "{name}");
+        assert!(decided(&records, Some("random write")).unwrap().starts_with("random write"));
+        for (words, said) in
+            [("tape", "`tape` is no part of a load"), ("", "needs words"), ("sequential read 3 B", "there are: ")]
+        {
+            let error = decided(&records, Some(words)).unwrap_err();
+            assert!(error.contains(said), "{words}: {error}");
+        }
+        assert!(decided(&[], None).unwrap_err().contains("measure first"));
+    }
+}

@@ -1,0 +1,109 @@
+//! A load by the words that people write.
+
+use assay_core::text::quoted;
+use assay_core::units::Bytes;
+use assay_core::workload::{Op, Pattern};
+
+use crate::load::Load;
+
+/// A load by its words, as in its title: `random read 4 KiB`, `write`, `seq read 1MiB QD 8`. What
+/// is left out may be anything.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LoadAsk {
+    op: Option<Op>,
+    pattern: Option<Pattern>,
+    block_bytes: Option<u64>,
+    queue_depth: Option<u32>,
+    jobs: Option<u32>,
+    synced: bool,
+}
+
+impl LoadAsk {
+    /// Reads such words.
+    ///
+    /// # Errors
+    /// One line that names the word that is not understood.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let spaced = text.to_lowercase().replace([',', ';'], " ");
+        let mut words = spaced.split_whitespace().peekable();
+        let mut ask = Self::default();
+        let bad = |word: &str| {
+            format!(
+                "{} is no part of a load; say it like `random read 4 KiB`, `sequential write 1MiB, QD 8, 4 jobs`",
+                quoted(word)
+            )
+        };
+        while let Some(word) = words.next() {
+            match word {
+                "random" | "rand" => ask.pattern = Some(Pattern::Random),
+                "sequential" | "seq" => ask.pattern = Some(Pattern::Sequential),
+                "read" | "reads" => ask.op = Some(Op::Read),
+                "write" | "writes" => ask.op = Some(Op::Write),
+                "mixed" => ask.op = Some(Op::Mixed),
+                "synced" => ask.synced = true,
+                "qd" => ask.queue_depth = Some(words.next().and_then(number).ok_or_else(|| bad(word))?),
+                _ => match word.strip_prefix("qd").and_then(number) {
+                    Some(depth) => ask.queue_depth = Some(depth),
+                    None => {
+                        let next = words.peek().copied().unwrap_or("");
+                        if let (Some(jobs), "job" | "jobs") = (number(word), next) {
+                            ask.jobs = Some(jobs);
+                            words.next();
+                        } else if let Ok(bytes) = format!("{word}{next}").parse::<Bytes>()
+                            && ["b", "kib", "mib", "gib", "kb", "mb", "gb"].contains(&next)
+                        {
+                            ask.block_bytes = Some(bytes.0);
+                            words.next();
+                        } else {
+                            ask.block_bytes = Some(word.parse::<Bytes>().map_err(|_| bad(word))?.0);
+                        }
+                    }
+                },
+            }
+        }
+        if ask == Self::default() {
+            return Err("a load needs words, like `random read 4 KiB`".to_owned());
+        }
+        Ok(ask)
+    }
+
+    /// Whether a load is such a one.
+    #[must_use]
+    pub fn matches(&self, load: &Load) -> bool {
+        self.op.is_none_or(|op| op == load.op())
+            && self.pattern.is_none_or(|pattern| pattern == load.pattern())
+            && self.block_bytes.is_none_or(|bytes| bytes == load.block_bytes)
+            && self.queue_depth.is_none_or(|depth| depth == load.queue_depth)
+            && self.jobs.is_none_or(|jobs| jobs == load.jobs)
+            && (!self.synced || load.synced)
+    }
+}
+
+fn number(word: &str) -> Option<u32> {
+    word.parse().ok().filter(|n| *n > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_are_named_by_their_words() {
+        let usual = LoadAsk {
+            op: Some(Op::Read),
+            pattern: Some(Pattern::Random),
+            block_bytes: Some(4096),
+            ..LoadAsk::default()
+        };
+        for text in ["random read 4 KiB", "rand read 4KiB", "Read, random 4096"] {
+            assert_eq!(LoadAsk::parse(text), Ok(usual.clone()), "{text}");
+        }
+        let full = LoadAsk::parse("sequential write 1 MiB, QD 8, 4 jobs, synced").unwrap();
+        assert_eq!((full.block_bytes, full.queue_depth, full.jobs), (Some(1 << 20), Some(8), Some(4)));
+        assert!(full.synced && full.op == Some(Op::Write));
+        assert_eq!(LoadAsk::parse("qd32").unwrap().queue_depth, Some(32));
+        for bad in ["", "fast", "qd", "qd 0", "read 4 KiB quickly"] {
+            assert!(LoadAsk::parse(bad).is_err(), "{bad}");
+        }
+    }
+}
