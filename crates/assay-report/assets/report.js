@@ -399,7 +399,7 @@
     box.setAttribute("aria-label", made.describe + "; arrow keys move the cursor, plus and minus zoom, Escape resets");
     figure.querySelectorAll("button").forEach((b) => b.setAttribute("aria-pressed", String(b.dataset.mode === mode)));
     if (old && old.plot) old.plot.destroy();
-    const width = Math.max(200, Math.floor(box.clientWidth));
+    const width = Math.max(200, Math.floor(box.clientWidth || (old && old.width) || 0));
     const time = ["rate", "latency", "sensors"].includes(figure.dataset.chart);
     const options = Object.assign({
       width: width, height: height(), padding: [8, 16, 0, 0],
@@ -440,13 +440,20 @@
 
   // Few charts are drawn at once; many when they come near the screen.
   const lazy = figuresInPage.length > 80 && "IntersectionObserver" in window;
+  const folded = (figure) => figure.closest("details:not([open])");
+  // What is folded has no width yet: it is drawn when it is opened.
+  document.querySelectorAll("details").forEach(function (details) {
+    details.addEventListener("toggle", function () {
+      details.querySelectorAll("figure.chart").forEach((f) => { if (!built.has(f) && !folded(f)) build(f); });
+    });
+  });
   if (lazy) {
     const watch = new IntersectionObserver(function (entries) {
       entries.filter((e) => e.isIntersecting).forEach(function (e) { watch.unobserve(e.target); build(e.target); });
     }, { rootMargin: "800px" });
     figuresInPage.forEach((f) => watch.observe(f));
   } else {
-    figuresInPage.forEach(build);
+    figuresInPage.filter((f) => !folded(f)).forEach(build);
   }
 
   const rebuild = () => Array.from(built.keys()).forEach(build);
@@ -455,6 +462,7 @@
     cancelAnimationFrame(pending);
     pending = requestAnimationFrame(function () {
       built.forEach(function (b, figure) {
+        if (folded(figure)) return;
         const width = Math.max(200, Math.floor(figure.querySelector(".plot").clientWidth));
         if (width !== b.width) { b.width = width; b.plot.setSize({ width: width, height: height() }); }
       });

@@ -1,103 +1,117 @@
-//! Class thresholds met here, next to the classes that the medium claims.
+//! Which classes a record meets, in the words of the card and the page; `assay_analysis::advise::class` decides.
 
-use assay_core::classes::{CLASSES, highest_met, met};
-use assay_core::finding::Verdict;
+use assay_analysis::advise::{ClassAnswer, LEAST_REPEATS, Obstacle, SpecimenClasses, Status, class};
 use assay_core::record::Record;
 
-use crate::bus;
-use crate::headline::Headline;
+use crate::advice::{against, kind};
+
+/// The families of classes, in the order that cards are printed with.
+const FAMILIES: [char; 4] = ['C', 'U', 'V', 'A'];
 
 /// What can be said about classes.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Judged {
-    /// Whether there are figures to judge by.
-    pub(crate) judged: bool,
-    /// Highest class of each family whose thresholds are met by the low ends of the intervals.
-    pub(crate) met: Vec<&'static str>,
-    /// Met by the figures, but not by the low ends of their intervals.
-    pub(crate) perhaps: Vec<&'static str>,
-    /// Classes on the label, each with what the figures say about it.
-    pub(crate) claimed: Vec<(String, Claim)>,
+    /// `None` where nothing was measured that classes are about, or the record cannot speak for the medium.
+    specimen: Option<SpecimenClasses>,
+    claimed: Vec<String>,
 }
 
-/// What the figures say about a claimed class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Claim {
-    /// Its thresholds are met.
-    Met,
-    /// At least one threshold is missed.
-    Missed,
-    /// Its threshold is above what the bus lets through.
-    BeyondBus,
-    /// A figure it needs is missing, too uncertain or not trustworthy, or the class is unknown.
-    Unknown,
-}
-
-/// Judges; nothing is met by an invalid record.
+/// Judges one record.
 pub(crate) fn judge(record: &Record) -> Judged {
-    let headline = Headline::of(record);
-    let (low, point) = (headline.at_least(), headline.at_point());
-    let trusted = record.validity.verdict != Verdict::Invalid;
-    let met_low = if trusted { highest_met(&low) } else { Vec::new() };
-    let perhaps = if trusted {
-        highest_met(&point).into_iter().filter(|class| !met_low.contains(class)).collect()
-    } else {
-        Vec::new()
-    };
-    let claimed = record
-        .medium
-        .claimed_classes
-        .iter()
-        .map(|name| {
-            let claim = CLASSES.iter().find(|c| c.name == name).map_or(Claim::Unknown, |class| {
-                match (met(class, &low), met(class, &point)) {
-                    _ if !trusted => Claim::Unknown,
-                    (Some(true), _) => Claim::Met,
-                    (_, Some(false)) => match bus::reachable(&record.medium) {
-                        Some(reachable) if reachable < class.sequential_write => Claim::BeyondBus,
-                        _ => Claim::Missed,
-                    },
-                    _ => Claim::Unknown,
-                }
-            });
-            (name.clone(), claim)
-        })
-        .collect();
-    Judged { judged: trusted && headline.sequential_write.is_some(), met: met_low, perhaps, claimed }
+    let answer = class(std::slice::from_ref(record), &[]).ok();
+    let specimen = answer.and_then(|mut a| (a.specimens.len() == 1).then(|| a.specimens.remove(0)));
+    Judged { specimen, claimed: record.medium.claimed_classes.clone() }
 }
 
 impl Judged {
-    /// In words: `C10 U1 V10 A1 met here; claimed C10 U3 A1; beyond this bus: U3`.
-    pub(crate) fn sentence(&self) -> Option<String> {
-        let mut parts = Vec::new();
-        if !self.met.is_empty() {
-            parts.push(format!("{} met here", self.met.join(" ")));
-        } else if self.judged {
-            parts.push("none met here".to_owned());
-        }
-        if !self.perhaps.is_empty() {
-            parts.push(format!("{} within the uncertainty", self.perhaps.join(" ")));
-        }
-        if !self.claimed.is_empty() {
-            parts.push(format!("claimed {}", self.names(|_| true)));
-        }
-        if !self.judged && self.claimed.iter().all(|(_, claim)| *claim == Claim::Unknown) {
-            parts.extend((!self.claimed.is_empty()).then(|| "not judged here".to_owned()));
-            return (!parts.is_empty()).then(|| parts.join("; "));
-        }
-        for (claim, words) in
-            [(Claim::Missed, "not met"), (Claim::BeyondBus, "beyond this bus"), (Claim::Unknown, "cannot tell")]
-        {
-            let names = self.names(|c| c == claim);
-            if !names.is_empty() {
-                parts.push(format!("{words}: {names}"));
-            }
-        }
-        (!parts.is_empty()).then(|| parts.join("; "))
+    /// The highest class of each family that is met.
+    pub(crate) fn met(&self) -> Vec<&'static str> {
+        self.highest(|c| c.status == Status::Pass)
     }
 
-    fn names(&self, pick: impl Fn(Claim) -> bool) -> String {
-        let names: Vec<&str> = self.claimed.iter().filter(|(_, c)| pick(*c)).map(|(n, _)| n.as_str()).collect();
-        names.join(" ")
+    /// In words: `C10 U1 V10 A1 met here; claimed C10 U3 A1; not met: U3 (sequential write 18.5 of 30 MB/s)`.
+    pub(crate) fn sentence(&self) -> Option<String> {
+        let claimed = || format!("claimed {}", self.claimed.join(" "));
+        let Some(specimen) = &self.specimen else {
+            return (!self.claimed.is_empty()).then(|| format!("{}; not judged here", claimed()));
+        };
+        if specimen.classes.iter().any(|c| c.obstacle == Some(Obstacle::Virtual)) {
+            return None;
+        }
+        let mut parts = Vec::new();
+        let met = self.met();
+        let few = specimen.figures.iter().all(|f| f.n < LEAST_REPEATS);
+        if !met.is_empty() {
+            parts.push(format!("{} met here", met.join(" ")));
+        } else if few {
+            parts.push(format!("not judged, which takes {LEAST_REPEATS} repeats"));
+        } else {
+            parts.push("none met here".to_owned());
+        }
+        if !few {
+            let within = |c: &ClassAnswer| {
+                let near = c.tests.iter().all(|t| t.below == Some(false));
+                c.status == Status::Indeterminate && near && !self.met().contains(&c.class)
+            };
+            let within = self.highest(within);
+            if !within.is_empty() {
+                parts.push(format!("{} within the uncertainty", within.join(" ")));
+            }
+        }
+        if !self.claimed.is_empty() {
+            parts.push(claimed());
+        }
+        parts.extend(self.missed(specimen));
+        parts.extend(self.rest(specimen, few));
+        Some(parts.join("; "))
+    }
+
+    /// What is claimed and missed, and the application class that is missed first, each with the figure that decides.
+    fn missed(&self, specimen: &SpecimenClasses) -> Option<String> {
+        let first = specimen.classes.iter().find(|c| c.class.starts_with('A'));
+        let said = |c: &&ClassAnswer| {
+            let missed = c.status == Status::Fail;
+            missed && (c.claimed || first.is_some_and(|f| f.class == c.class))
+        };
+        let words: Vec<String> = specimen.classes.iter().filter(said).map(|c| why(c, specimen)).collect();
+        (!words.is_empty()).then(|| format!("not met: {}", words.join(", ")))
+    }
+
+    /// What is claimed and neither met nor missed.
+    fn rest(&self, specimen: &SpecimenClasses, few: bool) -> Vec<String> {
+        let of = |words: &str, pick: &dyn Fn(Option<&ClassAnswer>) -> bool| {
+            let answer = |name: &&String| pick(specimen.classes.iter().find(|c| c.class == **name));
+            let names: Vec<&str> = self.claimed.iter().filter(answer).map(String::as_str).collect();
+            (!names.is_empty()).then(|| format!("{words}: {}", names.join(" ")))
+        };
+        let is = |answer: Option<&ClassAnswer>, status| answer.is_some_and(|c| c.status == status);
+        let unknown = |c: Option<&ClassAnswer>| {
+            c.is_none() || is(c, Status::NotMeasured) || (!few && is(c, Status::Indeterminate))
+        };
+        [
+            of("beyond this bus", &|c| is(c, Status::BusLimited)),
+            of("not testable on this host", &|c| is(c, Status::NotTestable)),
+            of("cannot tell", &unknown),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// The highest class of each family for which `holds`.
+    fn highest(&self, holds: impl Fn(&ClassAnswer) -> bool) -> Vec<&'static str> {
+        let Some(specimen) = &self.specimen else { return Vec::new() };
+        let of = |family: &char| specimen.classes.iter().rfind(|c| c.class.starts_with(*family) && holds(c));
+        FAMILIES.iter().filter_map(of).map(|c| c.class).collect()
+    }
+}
+
+/// `A1 (random write 412 of 500 IOPS)`.
+fn why(answer: &ClassAnswer, specimen: &SpecimenClasses) -> String {
+    let missed = answer.tests.iter().find(|t| t.status == Status::Fail);
+    let figure = |test| specimen.figures.iter().find(|f| f.kind == test);
+    match missed.and_then(|test| Some((test, figure(test.kind)?))) {
+        Some((test, f)) => format!("{} ({} {})", answer.class, kind(test.kind), against(f, test.threshold)),
+        None => answer.class.to_owned(),
     }
 }

@@ -17,6 +17,11 @@ pub(crate) fn clean(text: &str) -> String {
     label(text, LONGEST).unwrap_or_default()
 }
 
+/// Text from records as one harmless line, however long: a reason is never cut.
+pub(crate) fn one_line(text: &str) -> String {
+    assay_core::text::harmless(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
 /// Name of the medium.
 pub(crate) fn title(record: &Record) -> String {
     Some(clean(&record.model())).filter(|t| !t.is_empty()).unwrap_or_else(|| record.medium.kind.title().to_owned())
@@ -76,9 +81,23 @@ pub(crate) fn nanoseconds(ns: u64) -> String {
     span(Duration::from_nanos(ns))
 }
 
-/// `took 84.2 s of 90 s, wrote 812 MiB of at most 1 GiB, read 1.90 GiB`.
+/// Whether the figures were printed somewhere: of other figures there are repeats, which were checked.
+pub(crate) fn printed(record: &Record) -> bool {
+    record.source.is_some() && record.measurements.iter().all(|m| m.repeats.is_empty())
+}
+
+/// When and by what it was measured: `2026-11-21 06:31 UTC, assay 0.1.0, suite quick 1, uring engine`.
+pub(crate) fn run(record: &Record) -> String {
+    let parts = [when(&record.created), tool(record)];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// `took 84.2 s of 90 s, wrote 812 MiB of at most 1 GiB, read 1.90 GiB`; nothing where none of it is known.
 pub(crate) fn effort(record: &Record) -> String {
     let s = &record.settings;
+    if (s.elapsed_ns, s.written_bytes, s.read_bytes) == (0, 0, 0) {
+        return String::new();
+    }
     let mut text = format!("took {}", nanoseconds(s.elapsed_ns));
     if s.budget_ns > 0 {
         text.push_str(&format!(" of {}", nanoseconds(s.budget_ns)));
@@ -92,8 +111,13 @@ pub(crate) fn effort(record: &Record) -> String {
 }
 
 /// `assay 0.1.0, suite quick 1, uring engine`.
-pub(crate) fn tool(record: &Record) -> String {
+fn tool(record: &Record) -> String {
     let t = &record.tool;
+    if printed(record) {
+        let mut engines: Vec<String> = record.measurements.iter().map(|m| clean(&m.engine)).collect();
+        engines.dedup();
+        return format!("figures as published, measured with {}", engines.join(", "));
+    }
     if record.verification.is_some() && record.measurements.is_empty() {
         return format!("{} {}, {}", clean(&t.name), clean(&t.version), clean(&t.engine));
     }

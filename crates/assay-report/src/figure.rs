@@ -49,6 +49,18 @@ pub(crate) fn shown(estimate: &Estimate, unit: f64) -> Shown {
     Shown { value, spread }
 }
 
+/// A figure in a sentence: `21.7 ±0.1 MB/s`, `2 063 MB/s (976–4 362)` where the interval is lopsided, `18.5 MB/s`
+/// where there is none.
+pub(crate) fn in_words(estimate: &Estimate, divisor: f64, unit: &str) -> String {
+    let shown = shown(estimate, divisor);
+    let point = figures(estimate.point / divisor);
+    match (estimate.low.zip(estimate.high), shown.spread.is_empty()) {
+        (None, _) => format!("{point} {unit}"),
+        (Some(_), false) => format!("{} {unit}", shown.text()),
+        (Some(_), true) => format!("{point} {unit} ({})", shown.value),
+    }
+}
+
 /// `21.1–24.9`.
 pub(crate) fn interval(low: f64, high: f64) -> String {
     format!("{}–{}", figures(low), figures(high))
@@ -56,11 +68,6 @@ pub(crate) fn interval(low: f64, high: f64) -> String {
 
 /// Megabytes per second.
 pub(crate) const MB: f64 = 1e6;
-
-/// The low end of the interval, or the point where there is none.
-pub(crate) fn low_bound(estimate: &Estimate) -> f64 {
-    estimate.low.unwrap_or(estimate.point)
-}
 
 /// A share as whole percent: `98 %`; `<1 %` and `>999 %` at the ends.
 pub(crate) fn percent(share: f64) -> String {
@@ -112,6 +119,13 @@ mod tests {
     #[test]
     fn a_figure_without_interval_says_how_many_values_it_rests_on() {
         assert_eq!(shown(&Estimate::bare(1.0e6, 1, "x"), MB).text(), "1.00 n=1");
+    }
+
+    #[test]
+    fn a_sentence_holds_the_interval() {
+        assert_eq!(in_words(&estimate(23.1e6, 22.7e6, 23.5e6), MB, "MB/s"), "23.1 ±0.4 MB/s");
+        assert_eq!(in_words(&estimate(2063e6, 976e6, 4362e6), MB, "MB/s"), "2 063 MB/s (976–4 362)");
+        assert_eq!(in_words(&Estimate::bare(18.5e6, 1, "x"), MB, "MB/s"), "18.5 MB/s");
     }
 
     #[test]

@@ -1,11 +1,10 @@
 //! The few figures that stand for a record.
 
-use assay_core::classes::Figures;
 use assay_core::estimate::Estimate;
 use assay_core::record::{Measurement, Record};
 use assay_core::workload::{Op, Pattern};
 
-use crate::figure::low_bound;
+use crate::figure::MB;
 
 /// The workloads that people ask about first; `None` where the record has no figure.
 #[derive(Debug, Clone, Copy, Default)]
@@ -41,24 +40,78 @@ impl<'a> Headline<'a> {
     pub(crate) fn is_empty(&self) -> bool {
         [self.sequential_read, self.sequential_write, self.random_read, self.random_write].iter().all(Option::is_none)
     }
+}
 
-    /// The figures that classes are judged by: at least this much (low ends of the intervals).
-    pub(crate) fn at_least(&self) -> Figures {
-        self.figures(low_bound)
+/// The figures of several records in columns, each of one load: the one that most of them have.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Columns {
+    loads: [Option<String>; 4],
+}
+
+/// A figure in a column of [`Columns`].
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct InColumn<'a> {
+    pub(crate) estimate: &'a Estimate,
+    /// What the estimate is divided by for the unit of the column.
+    pub(crate) unit: f64,
+    /// Its load, where it is not that of the column: `4 KiB QD1`.
+    pub(crate) other_load: Option<String>,
+}
+
+impl Columns {
+    /// What stands in the columns: operation, pattern, and the unit.
+    pub(crate) const TITLES: [&str; 4] = ["read MB/s", "write MB/s", "random read IOPS", "random write IOPS"];
+
+    pub(crate) fn of(records: &[Record]) -> Self {
+        Self { loads: std::array::from_fn(|column| common_load(records, column)) }
     }
 
-    /// The same by the points themselves.
-    pub(crate) fn at_point(&self) -> Figures {
-        self.figures(|e| e.point)
+    /// The load of a column: `1 MiB QD8`; nothing where no record has a figure.
+    pub(crate) fn load(&self, column: usize) -> &str {
+        self.loads.get(column).and_then(Option::as_deref).unwrap_or_default()
     }
 
-    fn figures(&self, pick: fn(&Estimate) -> f64) -> Figures {
-        Figures {
-            sequential_write: self.sequential_write.and_then(durable_or_acknowledged).map(pick),
-            random_read: self.random_read.and_then(|m| m.iops.as_ref()).map(pick),
-            random_write: self.random_write.and_then(|m| m.iops.as_ref()).map(pick),
+    /// The figure of a record: that of the load of the column, or else of another load, which it names.
+    pub(crate) fn figure<'a>(&self, record: &'a Record, column: usize) -> Option<InColumn<'a>> {
+        let mut all = candidates(record, column);
+        let at = all.iter().position(|(load, _)| *load == self.load(column)).unwrap_or(0);
+        let (load, estimate) = (at < all.len()).then(|| all.swap_remove(at))?;
+        let other_load = (load != self.load(column)).then_some(load);
+        Some(InColumn { estimate, unit: if column < 2 { MB } else { 1.0 }, other_load })
+    }
+}
+
+/// The load that most records have; of several the one that stands for a record alone.
+fn common_load(records: &[Record], column: usize) -> Option<String> {
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    for (load, _) in records.iter().flat_map(|record| candidates(record, column)) {
+        match counts.iter_mut().find(|(known, _)| *known == load) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((load, 1)),
         }
     }
+    let most = counts.iter().map(|(_, count)| *count).max()?;
+    counts.into_iter().find(|(_, count)| *count == most).map(|(load, _)| load)
+}
+
+/// Loads of a record for a column with their figures, the one that stands for the record first.
+fn candidates(record: &Record, column: usize) -> Vec<(String, &Estimate)> {
+    let op = if column.is_multiple_of(2) { Op::Read } else { Op::Write };
+    let random = column > 1;
+    let pattern = if random { Pattern::Random } else { Pattern::Sequential };
+    let mut all: Vec<&Measurement> =
+        with_figures(record, op, pattern).filter(|m| !random || m.workload.block_bytes == CLASS_BLOCK).collect();
+    all.sort_by_key(|m| std::cmp::Reverse((m.workload.block_bytes, m.workload.depth(), !m.workload.sync.each())));
+    all.into_iter()
+        .filter_map(|m| {
+            let estimate = if random { m.iops.as_ref() } else { durable_or_acknowledged(m) }?;
+            // `1 MiB QD8` of `sequential read 1 MiB QD8`; a rate that includes the final sync is another one.
+            let title = m.workload.title();
+            let load = title.splitn(3, ' ').nth(2).unwrap_or_default();
+            let synced = if !random && m.durable_bytes_per_second.is_some() { " synced" } else { "" };
+            Some((format!("{load}{synced}"), estimate))
+        })
+        .collect()
 }
 
 /// The rate that counts for a write: durable where it was measured.

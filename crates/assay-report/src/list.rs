@@ -3,33 +3,35 @@
 use comfy_table::{CellAlignment, ContentArrangement, Row, Table};
 use unicode_width::UnicodeWidthStr;
 
-use assay_core::record::{Measurement, Record};
+use assay_core::record::Record;
 use assay_core::units::figures;
 
+use crate::document::{self, Block, Cell, Data, Document, left, number, right};
 use crate::facts::{self, clean};
-use crate::figure::MB;
-use crate::headline::{Headline, durable_or_acknowledged};
+use crate::figure::shown;
+use crate::headline::Columns;
 use crate::style::Style;
-use crate::verdict::word;
+use crate::verdict::{capitalised, word};
 use crate::wrap::shorten;
 
 /// Shortest name of a medium that still tells something.
 const SHORTEST_NAME: usize = 12;
 
-/// One line a record, newest wherever the caller put it. Columns go as the width shrinks: first
-/// the random figures, then the suite.
+/// One line a record, newest wherever the caller put it. A column of figures is of one load, which stands under
+/// its title; a figure of another load names it. Columns go as the width shrinks: first the random figures, then
+/// the suite, then the others but for id, medium and result.
 #[must_use]
 pub fn list(records: &[Record], style: &Style) -> String {
-    let style = style.bounded();
+    let listed = Listed { records, loads: Columns::of(records), style: style.bounded() };
     let mut columns: Vec<Column> = COLUMNS.to_vec();
     loop {
-        let name = style.width.saturating_sub(fixed_width(records, &columns, style));
+        let name = listed.style.width.saturating_sub(listed.fixed_width(&columns));
         let droppable = columns.iter().enumerate().max_by_key(|(_, c)| c.rank).filter(|(_, c)| c.rank > 0);
         match droppable {
             Some((least, _)) if name < SHORTEST_NAME => {
                 columns.remove(least);
             }
-            _ => return table(records, &columns, style, name.max(SHORTEST_NAME)),
+            _ => return listed.table(&columns, name.max(SHORTEST_NAME)),
         }
     }
 }
@@ -39,28 +41,32 @@ struct Column {
     title: &'static str,
     /// The higher, the sooner it goes; 0 stays.
     rank: u8,
-    numeric: bool,
-    cell: fn(&Record) -> String,
+    kind: Kind,
 }
 
-/// The medium's name takes the room that is left; its cell is filled in by the table.
-const MEDIUM: &str = "medium";
+#[derive(Clone, Copy)]
+enum Kind {
+    Text(fn(&Record) -> String),
+    /// Takes the room that is left.
+    Medium,
+    /// A column of [`Columns`].
+    Figure(usize),
+}
 
 const COLUMNS: [Column; 9] = [
-    Column { title: "id", rank: 0, numeric: false, cell: |r| shorten(&clean(&r.id), 10) },
+    Column { title: "id", rank: 0, kind: Kind::Text(|r| shorten(&clean(&r.id), 10)) },
     Column {
         title: "when (UTC)",
-        rank: 1,
-        numeric: false,
-        cell: |r| shorten(facts::when(&r.created).trim_end_matches(" UTC"), 16),
+        rank: 3,
+        kind: Kind::Text(|r| shorten(facts::when(&r.created).trim_end_matches(" UTC"), 16)),
     },
-    Column { title: MEDIUM, rank: 0, numeric: false, cell: facts::title },
-    Column { title: "suite", rank: 2, numeric: false, cell: |r| shorten(&clean(&r.suite.name), 12) },
-    Column { title: "read MB/s", rank: 0, numeric: true, cell: |r| megabytes(Headline::of(r).sequential_read) },
-    Column { title: "write MB/s", rank: 0, numeric: true, cell: |r| megabytes(Headline::of(r).sequential_write) },
-    Column { title: "read IOPS", rank: 3, numeric: true, cell: |r| iops(Headline::of(r).random_read) },
-    Column { title: "write IOPS", rank: 4, numeric: true, cell: |r| iops(Headline::of(r).random_write) },
-    Column { title: "result", rank: 0, numeric: false, cell: |r| word_of(r).to_owned() },
+    Column { title: "medium", rank: 0, kind: Kind::Medium },
+    Column { title: "suite", rank: 4, kind: Kind::Text(|r| shorten(&clean(&r.suite.name), 12)) },
+    Column { title: "read MB/s", rank: 1, kind: Kind::Figure(0) },
+    Column { title: "write MB/s", rank: 2, kind: Kind::Figure(1) },
+    Column { title: "read IOPS", rank: 5, kind: Kind::Figure(2) },
+    Column { title: "write IOPS", rank: 6, kind: Kind::Figure(3) },
+    Column { title: "result", rank: 0, kind: Kind::Text(|r| word_of(r).to_owned()) },
 ];
 
 fn word_of(record: &Record) -> &'static str {
@@ -71,50 +77,157 @@ fn word_of(record: &Record) -> &'static str {
     }
 }
 
-fn megabytes(m: Option<&Measurement>) -> String {
-    m.and_then(durable_or_acknowledged).map_or_else(|| "–".to_owned(), |e| figures(e.point / MB))
-}
-
-fn iops(m: Option<&Measurement>) -> String {
-    m.and_then(|m| m.iops.as_ref()).map_or_else(|| "–".to_owned(), |e| figures(e.point))
-}
-
 /// Columns between two cells.
 const GAP: usize = 2;
 
-fn fixed_width(records: &[Record], columns: &[Column], style: Style) -> usize {
-    columns
-        .iter()
-        .map(|c| {
-            let cells = if c.title == MEDIUM {
-                0
-            } else {
-                records.iter().map(|r| style.fold(&(c.cell)(r)).width()).max().unwrap_or(0)
-            };
-            if c.title == MEDIUM { GAP } else { cells.max(c.title.len()) + GAP }
-        })
-        .sum::<usize>()
-        .saturating_sub(GAP)
+/// Records with what their columns of figures mean.
+struct Listed<'a> {
+    records: &'a [Record],
+    loads: Columns,
+    style: Style,
 }
 
-fn table(records: &[Record], columns: &[Column], style: Style, name: usize) -> String {
-    let mut table = Table::new();
-    table.load_style(comfy_table::presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(columns.iter().map(|c| c.title));
-    for record in records {
-        let cells = columns.iter().map(|c| {
-            let text = (c.cell)(record);
-            style.fold(&if c.title == MEDIUM { shorten(&text, name) } else { text })
-        });
-        table.add_row(Row::from(cells));
-    }
-    for (column, spec) in table.column_iter_mut().zip(columns) {
-        column.set_padding((0, 2));
-        if spec.numeric {
-            column.set_cell_alignment(CellAlignment::Right);
+impl Listed<'_> {
+    /// The lines of a column's heading.
+    fn heading(&self, column: &Column) -> String {
+        match column.kind {
+            Kind::Figure(at) => format!("{}\n{}", column.title, self.load(self.loads.load(at))),
+            _ => column.title.to_owned(),
         }
     }
-    let mut out = table.trim_fmt();
-    out.push('\n');
-    out
+
+    /// A load in short lines.
+    fn load(&self, load: &str) -> String {
+        let load = self.style.fold(load);
+        ["synced", "×", "x", "+"]
+            .iter()
+            .fold(load, |load, part| load.replace(&format!(" {part}"), &format!("\n{part}")))
+    }
+
+    /// The lines of a cell.
+    fn cell(&self, record: &Record, column: &Column) -> String {
+        match column.kind {
+            Kind::Text(text) => self.style.fold(&text(record)),
+            Kind::Medium => self.style.fold(&facts::title(record)),
+            Kind::Figure(at) => match self.loads.figure(record, at) {
+                None => self.style.fold("–"),
+                Some(f) => {
+                    let load = f.other_load.map(|load| format!("\n({})", self.load(&load))).unwrap_or_default();
+                    self.style.fold(&figures(f.estimate.point / f.unit)) + &load
+                }
+            },
+        }
+    }
+
+    fn fixed_width(&self, columns: &[Column]) -> usize {
+        let width = |column: &Column| {
+            if matches!(column.kind, Kind::Medium) {
+                return GAP;
+            }
+            let cells = self.records.iter().map(|r| self.cell(r, column));
+            let lines = std::iter::once(self.heading(column)).chain(cells);
+            lines.map(|text| text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0)).max().unwrap_or(0) + GAP
+        };
+        columns.iter().map(width).sum::<usize>().saturating_sub(GAP)
+    }
+
+    fn table(&self, columns: &[Column], name: usize) -> String {
+        let mut table = Table::new();
+        table.load_style(comfy_table::presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+        table.set_header(columns.iter().map(|c| self.heading(c)));
+        for record in self.records {
+            let cells = columns.iter().map(|c| {
+                let text = self.cell(record, c);
+                if matches!(c.kind, Kind::Medium) { self.style.fold(&shorten(&text, name)) } else { text }
+            });
+            table.add_row(Row::from(cells));
+        }
+        for (column, spec) in table.column_iter_mut().zip(columns) {
+            column.set_padding((0, 2));
+            if matches!(spec.kind, Kind::Figure(_)) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        let lines: Vec<String> = table.trim_fmt().lines().map(|line| line.trim_end().to_owned()).collect();
+        lines.join("\n") + "\n"
+    }
+}
+
+/// The records as a document: a row each.
+#[must_use]
+pub fn list_document(records: &[Record]) -> Document {
+    let loads = Columns::of(records);
+    let mut columns = vec![left("record"), left("when"), left("medium"), left("unit"), left("slot"), left("suite")];
+    columns.extend((0..4).map(|at| right(figure_title(&loads, at))));
+    columns.push(left("result"));
+    let row = |r: &Record| -> document::Row {
+        let facts = [clean(&r.id), facts::when(&r.created), facts::title(r), unit(r), slot(r), clean(&r.suite.name)];
+        let figures = (0..4).map(|at| figure_cell(&loads, r, at));
+        document::Row::Cells(facts.map(Cell::from).into_iter().chain(figures).chain([word(r).into()]).collect())
+    };
+    let counted = if records.len() == 1 { "1 record".to_owned() } else { format!("{} records", records.len()) };
+    Document {
+        kind: "Records",
+        about: "Records in the store".to_owned(),
+        finding: counted,
+        blocks: vec![Block::Table(document::Table {
+            caption: String::new(),
+            columns,
+            rows: records.iter().map(row).collect(),
+        })],
+        data: data(records, &loads),
+    }
+}
+
+/// What a column of figures holds, with its load: `Read MB/s, 1 MiB QD8`.
+pub(crate) fn figure_title(loads: &Columns, at: usize) -> String {
+    let load = Some(loads.load(at)).filter(|load| !load.is_empty()).map(|load| format!(", {load}"));
+    capitalised(Columns::TITLES[at]) + &load.unwrap_or_default()
+}
+
+/// A figure with its certainty, and with its load where that is not the column's.
+pub(crate) fn figure_cell(loads: &Columns, record: &Record, at: usize) -> Cell {
+    loads.figure(record, at).map_or_else(Cell::default, |f| {
+        let shown = shown(f.estimate, f.unit);
+        let load = f.other_load.map(|load| format!("({load})"));
+        let small: Vec<String> =
+            [Some(shown.spread), load].into_iter().flatten().filter(|part| !part.is_empty()).collect();
+        Cell::with(shown.value, small.join(" "))
+    })
+}
+
+/// Which piece it is, by its label or by what the medium says.
+pub(crate) fn unit(record: &Record) -> String {
+    record.labels.get("unit").or(record.medium.unit.as_ref()).map(|unit| clean(unit)).unwrap_or_default()
+}
+
+/// Where it sat.
+pub(crate) fn slot(record: &Record) -> String {
+    record.labels.get("slot").or(record.host.slot.as_ref()).map(|slot| clean(slot)).unwrap_or_default()
+}
+
+fn data(records: &[Record], loads: &Columns) -> Data {
+    let mut columns = vec!["record", "created", "medium", "unit", "slot", "host", "suite", "result"];
+    columns.extend([
+        "read_load",
+        "read_bytes_per_second",
+        "write_load",
+        "write_bytes_per_second",
+        "random_read_load",
+        "random_read_iops",
+        "random_write_load",
+        "random_write_iops",
+    ]);
+    let row = |r: &Record| {
+        let host = r.host.hostname.clone().unwrap_or_default();
+        let mut cells = vec![r.id.clone(), r.created.clone(), facts::title(r), unit(r), slot(r), host];
+        cells.extend([r.suite.name.clone(), word(r).to_owned()]);
+        for at in 0..4 {
+            let figure = loads.figure(r, at);
+            let load = figure.as_ref().map(|f| f.other_load.clone().unwrap_or_else(|| loads.load(at).to_owned()));
+            cells.extend([load.unwrap_or_default(), number(figure.map(|f| f.estimate.point))]);
+        }
+        cells
+    };
+    Data { columns, rows: records.iter().map(row).collect() }
 }

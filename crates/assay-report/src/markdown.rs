@@ -2,7 +2,7 @@
 
 use assay_core::estimate::Estimate;
 use assay_core::outcome::Outcome;
-use assay_core::record::{Measurement, Record};
+use assay_core::record::Record;
 use assay_core::text;
 use assay_core::units::{figures, rate};
 
@@ -10,7 +10,8 @@ use crate::bus;
 use crate::classes::judge;
 use crate::facts::{self, clean};
 use crate::figure::{MB, interval, latency_unit, percent, shown};
-use crate::headline::{Headline, durable_or_acknowledged};
+use crate::headline::Columns;
+use crate::list::figure_title;
 use crate::notes::notes;
 use crate::sensors;
 use crate::verdict::{capitalised, verdict_sentence, word};
@@ -30,20 +31,22 @@ pub fn markdown(records: &[Record]) -> String {
 }
 
 fn comparison(out: &mut String, records: &[Record]) {
-    out.push_str("| record | medium | read MB/s | write MB/s | random read IOPS | random write IOPS | result |\n");
+    let loads = Columns::of(records);
+    let titles: Vec<String> = (0..4).map(|at| text::markdown(&figure_title(&loads, at))).collect();
+    out.push_str(&format!("| record | medium | {} | result |\n", titles.join(" | ")));
     out.push_str("|---|---|--:|--:|--:|--:|---|\n");
     for record in records {
-        let h = Headline::of(record);
-        let mb = |m: Option<&Measurement>| figure(m.and_then(durable_or_acknowledged), MB);
-        let iops = |m: Option<&Measurement>| figure(m.and_then(|m| m.iops.as_ref()), 1.0);
+        let cell = |at| {
+            let found = loads.figure(record, at)?;
+            let load = found.other_load.map(|load| format!(", {load}")).unwrap_or_default();
+            Some(text::markdown(&format!("{}{load}", figure(Some(found.estimate), found.unit))))
+        };
+        let cells: Vec<String> = (0..4).map(|at| cell(at).unwrap_or_default()).collect();
         out.push_str(&format!(
-            "| {} | {} | {} | {} | {} | {} | {} |\n",
+            "| {} | {} | {} | {} |\n",
             text::markdown(&clean(&record.id)),
             text::markdown(&facts::title(record)),
-            mb(h.sequential_read),
-            mb(h.sequential_write),
-            iops(h.random_read),
-            iops(h.random_write),
+            cells.join(" | "),
             word(record)
         ));
     }
@@ -72,7 +75,7 @@ fn one(out: &mut String, record: &Record) {
     fact("Bus", medium.bus.as_ref().map(|b| clean(&bus::sentence(b))).unwrap_or_default());
     fact("Host", facts::host(&record.host));
     fact("Machine", facts::machine(&record.host));
-    fact("Run", format!("{}, {}, record {}", facts::when(&record.created), facts::tool(record), clean(&record.id)));
+    fact("Run", format!("{}, record {}", facts::run(record), clean(&record.id)));
     fact("Effort", facts::effort(record));
     fact("Classes", judge(record).sentence().map(|s| clean(&s)).unwrap_or_default());
     fact("Per watt", sensors::per_watt(record).unwrap_or_default());

@@ -1,5 +1,7 @@
 //! Warnings of a record, the same ones said once.
 
+mod ranges;
+
 use assay_core::finding::{Finding, Severity, Warning};
 use assay_core::record::Record;
 
@@ -7,6 +9,7 @@ use assay_core::record::Record;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Note {
     pub(crate) severity: Severity,
+    /// One cause; of several that differ in numbers, with the range of each number.
     pub(crate) cause: String,
     pub(crate) remedy: String,
     /// Titles of workloads; empty where it is about the run.
@@ -52,9 +55,10 @@ pub(crate) fn notes(record: &Record) -> Vec<Note> {
         let cause = common_cause(warning);
         match notes
             .iter_mut()
-            .find(|n| n.cause == cause && n.remedy == warning.remedy && n.severity == warning.severity)
+            .find(|n| n.severity == warning.severity && n.remedy == warning.remedy && ranges::same(&n.cause, &cause))
         {
             Some(note) => {
+                note.cause = ranges::merged(&note.cause, &cause);
                 if let Some(title) = about.filter(|t| !note.about.is_empty() && !note.about.contains(t)) {
                     note.about.push(title);
                 }

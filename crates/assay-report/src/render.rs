@@ -48,39 +48,52 @@ pub enum RenderError {
     NotAnimated(Kind),
 }
 
-/// Pixels for each CSS pixel: sharp on today's screens, and enough for paper a column wide.
-const PNG_SCALE: f64 = 2.0;
 /// Every frame is stored whole, so less.
 const GIF_SCALE: f64 = 1.25;
 
-/// The ending of the file says nothing known.
+/// The extension of the file names no format that is possible here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path}: the ending says no known format; name a report in {known}", known = Format::ENDINGS)]
+#[error("{path}: the extension names no format that is possible here; name a file in {possible}")]
 pub struct FormatError {
     /// File as the user named it.
     pub path: String,
+    /// Extensions that are possible, as in `.md or .json`.
+    pub possible: String,
 }
 
 impl Format {
-    /// Endings of all formats, as they stand in help and errors.
-    pub const ENDINGS: &str = ".html, .md, .csv, .json, .svg, .png or .gif";
+    /// What a report on records can be written as.
+    pub const ALL: &[Self] = &[Self::Html, Self::Markdown, Self::Csv, Self::Json, Self::Svg, Self::Png, Self::Gif];
 
-    /// The format that a file of this name is written in.
+    /// Extensions of the format, the usual one first.
+    fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Self::Html => &["html", "htm"],
+            Self::Markdown => &["md", "markdown"],
+            Self::Csv => &["csv"],
+            Self::Json => &["json"],
+            Self::Svg => &["svg"],
+            Self::Png => &["png"],
+            Self::Gif => &["gif"],
+        }
+    }
+
+    /// Which of the `possible` formats a file of this name is written in.
     ///
     /// # Errors
-    /// [`FormatError`] where the ending is none of [`Format::ENDINGS`].
-    pub fn from_path(path: &Path) -> Result<Self, FormatError> {
-        let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
-        match ending.as_str() {
-            "html" | "htm" => Ok(Self::Html),
-            "md" | "markdown" => Ok(Self::Markdown),
-            "csv" => Ok(Self::Csv),
-            "json" => Ok(Self::Json),
-            "svg" => Ok(Self::Svg),
-            "png" => Ok(Self::Png),
-            "gif" => Ok(Self::Gif),
-            _ => Err(FormatError { path: assay_core::text::harmless(&path.to_string_lossy()) }),
-        }
+    /// [`FormatError`] where the extension is of none of them.
+    pub fn from_path(path: &Path, possible: &[Self]) -> Result<Self, FormatError> {
+        let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let found = possible.iter().find(|format| format.extensions().contains(&extension.as_str()));
+        found.copied().ok_or_else(|| {
+            let names: Vec<String> =
+                possible.iter().filter_map(|format| format.extensions().first()).map(|e| format!(".{e}")).collect();
+            let possible = match names.split_last() {
+                Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+                _ => names.concat(),
+            };
+            FormatError { path: assay_core::text::harmless(&path.to_string_lossy()), possible }
+        })
     }
 
     /// Whether it is a picture, which shows only a part of the records.
@@ -102,7 +115,7 @@ pub fn render(format: Format, records: &[Record], view: &View) -> Result<Vec<u8>
         Format::Csv => crate::csv::csv(records),
         Format::Json => crate::json::json(records),
         Format::Svg => still(records, view)?.svg(),
-        Format::Png => return Ok(still(records, view)?.png(PNG_SCALE)?),
+        Format::Png => return Ok(still(records, view)?.png(pictures::PNG_SCALE)?),
         Format::Gif => {
             return match view.kind {
                 None | Some(Kind::Sweep) => Ok(pictures::film(records, &view.wanted)?.gif(GIF_SCALE)?),
@@ -123,14 +136,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ending_decides_and_an_unknown_one_is_told_what_there_is() {
-        assert_eq!(Format::from_path(Path::new("a/b.HTML")), Ok(Format::Html));
-        assert_eq!(Format::from_path(Path::new("x.md")), Ok(Format::Markdown));
-        let error = Format::from_path(Path::new("card.xlsx")).unwrap_err().to_string();
+    fn the_extension_decides_and_an_unknown_one_is_told_what_there_is() {
+        let of = |name: &str| Format::from_path(Path::new(name), Format::ALL);
+        assert_eq!(of("a/b.HTML"), Ok(Format::Html));
+        assert_eq!(of("x.md"), Ok(Format::Markdown));
+        assert!(of("noextension").is_err());
+        let error = Format::from_path(Path::new("card.gif"), &[Format::Html, Format::Csv, Format::Json]).unwrap_err();
         assert_eq!(
-            error,
-            "card.xlsx: the ending says no known format; name a report in .html, .md, .csv, .json, .svg, .png or .gif"
+            error.to_string(),
+            "card.gif: the extension names no format that is possible here; name a file in .html, .csv or .json"
         );
-        assert!(Format::from_path(Path::new("noending")).is_err());
     }
 }

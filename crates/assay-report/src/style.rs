@@ -3,7 +3,7 @@
 /// What the terminal can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// Columns; less than 60 is treated as 60.
+    /// Columns; less than 40 is treated as 40.
     pub width: usize,
     /// Whether ANSI colours may be used.
     pub color: bool,
@@ -11,8 +11,10 @@ pub struct Style {
     pub unicode: bool,
 }
 
-/// Below this a card cannot be laid out.
-const NARROWEST: usize = 60;
+/// Narrower than this not even words are laid out: half of a terminal of 80 columns.
+const NARROWEST: usize = 40;
+/// Below this strips and tables with many columns cannot be laid out.
+const NARROWEST_TABLE: usize = 60;
 /// Wider lines are harder to read than they are useful.
 const WIDEST: usize = 120;
 
@@ -23,6 +25,11 @@ impl Default for Style {
 }
 
 impl Style {
+    /// The same with a width that a table of many columns can be laid out in.
+    pub(crate) fn at_least_a_table(self) -> Self {
+        Self { width: self.width.clamp(NARROWEST_TABLE, WIDEST), ..self }
+    }
+
     /// The same with a width that a card can be laid out in.
     pub(crate) fn bounded(self) -> Self {
         Self { width: self.width.clamp(NARROWEST, WIDEST), ..self }

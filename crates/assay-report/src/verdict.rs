@@ -1,15 +1,15 @@
 //! One plain sentence on what the record says.
 
+use assay_core::estimate::Estimate;
 use assay_core::finding::{Severity, Verdict};
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Record};
-use assay_core::units::{figures, rate};
 use assay_core::verification::Verdict as Genuineness;
 
 use crate::bus;
 use crate::classes::judge;
-use crate::facts::clean;
-use crate::figure::percent;
+use crate::facts::{self, clean};
+use crate::figure::{MB, in_words, percent};
 use crate::headline::{Headline, durable_or_acknowledged};
 use crate::notes::notes;
 
@@ -17,6 +17,8 @@ use crate::notes::notes;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Good,
+    /// Neither: nothing was checked here.
+    Plain,
     Care,
     Bad,
 }
@@ -34,6 +36,8 @@ pub(crate) fn tone(record: &Record) -> Tone {
         || matches!(verified, Some(Genuineness::Undecided | Genuineness::Other))
     {
         Tone::Care
+    } else if facts::printed(record) {
+        Tone::Plain
     } else {
         Tone::Good
     }
@@ -55,6 +59,7 @@ pub(crate) fn word(record: &Record) -> &'static str {
             other => other.title(),
         },
         (Outcome::Running, _) => "running or killed",
+        (Outcome::Completed, Verdict::Valid) if facts::printed(record) => "as published",
         (Outcome::Completed, Verdict::Valid) => "valid",
         (Outcome::Completed, Verdict::Suspect) => "suspect",
         (Outcome::Completed, Verdict::Invalid) => "invalid",
@@ -103,7 +108,7 @@ pub fn verdict_sentence(record: &Record) -> String {
             None => format!("Nothing was measured{}.", ending(record)),
         };
     }
-    let met = judge(record).met;
+    let met = judge(record).met();
     let mut text = format!("{thing} {}", deeds(record, &headline));
     match (record.outcome == Outcome::Completed, most_telling(&met)) {
         (true, Some(class)) => text.push_str(&format!("; it meets {class} here.")),
@@ -125,32 +130,41 @@ fn ending(record: &Record) -> &'static str {
             Failure::Interrupted => "; the run was interrupted",
             Failure::OutOfSpace => "; the run ran out of space",
             Failure::Abandoned => "; the run was killed or the host went down",
+            Failure::Host => "; the host could not go on",
             _ => "; the run failed",
         },
     }
 }
 
 fn deeds(record: &Record, headline: &Headline<'_>) -> String {
+    let read = headline.sequential_read.and_then(|m| Some((m, m.bytes_per_second.as_ref()?)));
+    let write = headline.sequential_write.and_then(|m| Some((m, durable_or_acknowledged(m)?)));
+    let random: Vec<(&Estimate, &str)> =
+        [(headline.random_read, "random reads"), (headline.random_write, "random writes")]
+            .into_iter()
+            .filter_map(|(m, what)| Some((m?.iops.as_ref()?, what)))
+            .collect();
+    let shown: Vec<&Estimate> =
+        [read, write].into_iter().flatten().map(|(_, e)| e).chain(random.iter().map(|(e, _)| *e)).collect();
+    let any_interval = shown.iter().any(|e| e.low.is_some());
+    let say = |e: &Estimate, divisor: f64, unit: &str| {
+        // Where others have an interval, what has none says so.
+        let bare = if any_interval && e.low.is_none() { " (no interval)" } else { "" };
+        format!("{}{bare}", in_words(e, divisor, unit))
+    };
     let mut deeds = Vec::new();
-    if let Some(m) = headline.sequential_read
-        && let Some(e) = &m.bytes_per_second
-    {
-        deeds.push(format!("reads {}{}", rate(e.point), of_bus(record, m)));
+    if let Some((m, e)) = read {
+        deeds.push(format!("reads {}{}", say(e, MB, "MB/s"), of_bus(record, m)));
     }
-    if let Some(m) = headline.sequential_write
-        && let Some(e) = durable_or_acknowledged(m)
-    {
+    if let Some((m, e)) = write {
         let share = if deeds.is_empty() { of_bus(record, m) } else { String::new() };
-        deeds.push(format!("writes {}{share}", rate(e.point)));
+        deeds.push(format!("writes {}{share}", say(e, MB, "MB/s")));
     }
-    let per_second = |m: Option<&Measurement>| m.and_then(|m| m.iops.as_ref()).map(|e| figures(e.point));
-    match (per_second(headline.random_read), per_second(headline.random_write)) {
-        (Some(r), Some(w)) => deeds.push(format!("answers {r} random reads and {w} random writes a second")),
-        (Some(r), None) => deeds.push(format!("answers {r} random reads a second")),
-        (None, Some(w)) => deeds.push(format!("answers {w} random writes a second")),
-        (None, None) => {}
+    let words: Vec<String> = random.iter().map(|(e, what)| say(e, 1.0, what)).collect();
+    if !words.is_empty() {
+        deeds.push(format!("answers {} a second", words.join(" and ")));
     }
-    match deeds.as_slice() {
+    let text = match deeds.as_slice() {
         [] => "was measured".to_owned(),
         [one] => one.clone(),
         [init @ .., last] => {
@@ -159,6 +173,18 @@ fn deeds(record: &Record, headline: &Headline<'_>) -> String {
             text.push_str(if init.len() > 1 || text.contains(',') { ", and " } else { " and " });
             text + last
         }
+    };
+    text + certainty(&shown)
+}
+
+/// What is said of figures of which none has an interval.
+fn certainty(shown: &[&Estimate]) -> &'static str {
+    if shown.is_empty() || shown.iter().any(|e| e.low.is_some()) {
+        ""
+    } else if shown.iter().all(|e| e.n == 1) {
+        ", by one value each"
+    } else {
+        ", without intervals"
     }
 }
 
@@ -174,9 +200,9 @@ fn of_bus(record: &Record, measurement: &Measurement) -> String {
 /// A figure of a record that has none of the headline workloads.
 fn other_figure(record: &Record) -> Option<String> {
     record.measurements.iter().find_map(|m| {
-        let rate_text = m.bytes_per_second.as_ref().map(|e| rate(e.point));
-        let iops = m.iops.as_ref().map(|e| format!("{} operations a second", figures(e.point)));
-        Some(format!("{} in {}", rate_text.or(iops)?, m.workload.title()))
+        let rate = m.bytes_per_second.as_ref().map(|e| in_words(e, MB, "MB/s"));
+        let iops = m.iops.as_ref().map(|e| in_words(e, 1.0, "operations a second"));
+        Some(format!("{} in {}", rate.or(iops)?, m.workload.title()))
     })
 }
 

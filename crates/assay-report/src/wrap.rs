@@ -46,7 +46,9 @@ fn pieces(text: &str) -> Vec<String> {
             Some(last)
                 if last.len() < 24
                     && last.ends_with(|c: char| c.is_ascii_digit())
-                    && (bare.starts_with(|c: char| c.is_ascii_digit()) || UNITS.contains(&bare)) =>
+                    && (bare.starts_with(|c: char| c.is_ascii_digit() || c == '±')
+                        || bare.starts_with("+-")
+                        || UNITS.contains(&bare)) =>
             {
                 last.push(' ');
                 last.push_str(word);
@@ -81,8 +83,11 @@ mod tests {
     #[test]
     fn figures_stay_with_their_units() {
         for width in 12..40 {
-            for line in wrap("it answers 1 500 random reads a second at 22.8 MB/s, 98 % of the bus", width) {
-                assert!(!line.ends_with("22.8") && !line.ends_with(" 1") && !line.ends_with("98"), "{line}");
+            for line in wrap("it answers 1 500 ±20 random reads a second at 22.8 ±0.1 MB/s, 98 % of the bus", width) {
+                assert!(
+                    !line.ends_with("22.8") && !line.ends_with("500") && !line.ends_with(" 1") && !line.ends_with("98"),
+                    "{line}"
+                );
             }
         }
     }

@@ -54,6 +54,17 @@ fn a_narrow_terminal_without_unicode_still_gets_a_card() {
     );
 }
 
+#[test]
+fn a_card_of_half_a_terminal_has_its_figures_whole() {
+    for width in [40, 50] {
+        let text = card(&common::good_card(), &Style { width, color: false, unicode: true });
+        insta::assert_snapshot!(format!("card_{width}"), text);
+    }
+    let style = Style { width: 40, color: false, unicode: true };
+    let words = card(&common::endless(), &style).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("123 456 789 ±24 691 358 IOPS"), "{words}");
+}
+
 /// Text without SGR sequences.
 fn uncoloured(text: &str) -> String {
     let mut out = String::new();
@@ -68,7 +79,7 @@ fn uncoloured(text: &str) -> String {
 #[test]
 fn no_line_is_wider_than_the_terminal() {
     let records: Vec<Record> = common::all().into_iter().map(|(_, r)| r).collect();
-    for width in 60..=120 {
+    for width in 40..=120 {
         for style in [Style { width, color: false, unicode: true }, Style { width, color: true, unicode: false }] {
             let texts = records.iter().flat_map(|r| [card(r, &style), info(&r.medium, &r.host, &style)]);
             for text in texts.chain([list(&records, &style)]) {
@@ -101,7 +112,7 @@ fn only_own_colours_reach_the_terminal() {
 fn the_verdict_says_what_the_medium_does_or_what_is_wrong() {
     let good = verdict_sentence(&common::good_card());
     assert!(
-        good.starts_with("This SD card reads 23.1 MB/s (99 % of what its SDR25 bus lets through), writes "),
+        good.starts_with("This SD card reads 23.1 ±0.1 MB/s (99 % of what its SDR25 bus lets through), writes "),
         "{good}"
     );
     assert!(good.ends_with("it meets A1 here."), "{good}");
@@ -115,14 +126,16 @@ fn the_verdict_says_what_the_medium_does_or_what_is_wrong() {
     bare.medium.kind = MediumKind::Nvme;
     bare.medium.bus = None;
     bare.measurements.retain(|m| m.workload.name == "seq-read-1m-q8");
-    assert_eq!(verdict_sentence(&bare), "This NVMe drive reads 23.1 MB/s.");
+    assert_eq!(verdict_sentence(&bare), "This NVMe drive reads 23.1 ±0.1 MB/s.");
 }
 
 #[test]
 fn classes_are_judged_by_the_low_end_of_the_interval() {
     let mut record = common::good_card();
     let reads = &mut record.measurements[3];
-    reads.iops = common::around(1501.0, 0.01);
+    for (repeat, iops) in reads.repeats.iter_mut().zip([1490.0, 1501.0, 1520.0]) {
+        repeat.iops = iops;
+    }
     // Lines may break anywhere.
     let words = |r: &Record| card(r, &Style::default()).split_whitespace().collect::<Vec<_>>().join(" ");
     let text = words(&record);
@@ -130,7 +143,16 @@ fn classes_are_judged_by_the_low_end_of_the_interval() {
     assert!(!text.contains("meets A1"), "{text}");
     record.medium.claimed_classes = vec!["U3".into(), "A2".into()];
     let text = words(&record);
-    assert!(text.contains("beyond this bus: U3") && text.contains("not met: A2"), "{text}");
+    assert!(text.contains("not met: U3 (sequential write 14.4 of 30.0 MB/s)"), "{text}");
+    assert!(text.contains("not testable on this host: A2"), "{text}");
+    // What the bus ended says nothing of the medium.
+    record.measurements.iter_mut().for_each(|m| m.bus_limited = true);
+    assert!(words(&record).contains("beyond this bus: U3"), "{}", words(&record));
+    // One repeat has no bounds, and a virtual disk no class.
+    record.measurements.iter_mut().for_each(|m| m.repeats.truncate(1));
+    assert!(words(&record).contains("not judged, which takes 3 repeats"), "{}", words(&record));
+    record.medium.kind = MediumKind::Virtio;
+    assert!(!words(&record).contains("classes"), "{}", words(&record));
 }
 
 #[test]

@@ -1,12 +1,16 @@
 //! The page in a real browser: charts are drawn, hostile names do nothing, nothing is fetched.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 mod common;
 
 use std::path::Path;
 use std::process::Command;
 
+use assay_analysis::advise;
+use assay_analysis::compare::{By, Request, compare, split};
+use assay_analysis::rank::{Ask, rank};
 use assay_core::histogram::{Histogram, StoredHistogram};
-use assay_report::html;
+use assay_report::{comparison, html, ranking};
 
 /// The DOM after scripts ran; `None` where there is no browser.
 fn dom(directory: &Path, page: &str, fragment: &str) -> Option<String> {
@@ -23,7 +27,8 @@ fn dom(directory: &Path, page: &str, fragment: &str) -> Option<String> {
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
         .args(["--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=5000", "--dump-dom"])
-        .args(["--enable-logging=stderr", "--v=0"])
+        .args(["--enable-logging=stderr", "--v=0", "--hide-scrollbars"])
+        .arg("--window-size=500,900")
         .arg(format!("--user-data-dir={}", directory.join("profile").display()))
         .arg(format!("file://{}{fragment}", file.display()))
         .output()
@@ -73,6 +78,81 @@ fn every_kind_of_record_and_their_comparison_opens_without_an_error() {
     let Some(dom) = dom(directory.path(), &html(&records), "#dark") else { return };
     assert!(root_says(&dom, "data-ready=\"1\"") && root_says(&dom, "data-theme=\"dark\""));
     assert!(!root_says(&dom, "data-error"), "{dom}");
+}
+
+/// Pages of every kind, with what each is called.
+fn pages() -> Vec<(&'static str, String)> {
+    let all = assay_analysis::published("").unwrap();
+    let report = rank(&all.iter().collect::<Vec<_>>(), &Ask::default()).unwrap();
+    let cards = |query| assay_analysis::published(query).unwrap();
+    let two = [cards("sandisk-ultra-a1"), cards("samsung-evo-plus-64gb")];
+    let compared = compare(&split(&two, By::Model), &Request::default()).unwrap();
+    let classes = assay_report::advice::class(&advise::class(&two[0], &[]).unwrap());
+    let records: Vec<_> = common::all().into_iter().map(|(_, r)| r).collect();
+    vec![
+        ("record", html(&[common::good_card()])),
+        ("hostile record", html(&[common::hostile(), common::endless()])),
+        ("records", html(&records)),
+        ("published", html(&all)),
+        ("ranking", ranking::document(&report).html()),
+        ("comparison", comparison::document(&compared, None).html()),
+        ("advice", classes.document.html()),
+        ("list", assay_report::list_document(&records).html()),
+    ]
+}
+
+/// The same page, with a script that says on the root element what it measures.
+fn measured(page: &str, script: &str) -> String {
+    let policy = page.split_once("content=\"").and_then(|(_, rest)| rest.split_once('"')).unwrap().0;
+    let open = policy.replace("script-src", "unused-src").replace("default-src 'none'", "script-src 'unsafe-inline'");
+    let say = "const say = (k, v) => { document.documentElement.dataset[k] = v; };";
+    page.replacen(policy, &open, 1).replace("</body>", &format!("<script>{say}{script}</script></body>"))
+}
+
+#[test]
+fn no_page_is_wider_than_a_phone() {
+    let directory = tempfile::tempdir().unwrap();
+    // A window without a screen is not made narrower than 500 pixels; the page is.
+    let script = "document.documentElement.style.width = '390px'; dispatchEvent(new Event('resize'));
+        setTimeout(() => say('wide', document.body.scrollWidth), 500);";
+    for (name, page) in pages() {
+        let Some(dom) = dom(directory.path(), &measured(&page, script), "") else { return };
+        assert!(root_says(&dom, "data-wide=\"390\""), "{name}: {}", &dom[..200]);
+    }
+}
+
+#[test]
+fn every_page_is_one_template_with_the_same_policy_and_style() {
+    let pages = pages();
+    let style = |page: &str| page.rsplit_once("</style>").unwrap().0.rsplit_once("<style").unwrap().1[50..].to_owned();
+    for (name, page) in &pages {
+        assert!(page.starts_with("<!DOCTYPE html>") && page.contains("default-src 'none'"), "{name}");
+        assert!(!page.contains("unsafe-inline"), "{name}");
+        assert_eq!(style(page), style(&pages[0].1), "{name}");
+        let with_scripts = page.contains("id=\"data\"");
+        assert_eq!(page.contains("<script"), with_scripts, "{name}");
+        assert_eq!(page.contains("script-src"), with_scripts, "{name}");
+        assert_eq!(page.matches("<h1").count().min(1), 1, "{name}");
+    }
+    // Replacement characters stand for what records hide, never for line breaks of our own.
+    for (name, page) in
+        pages.iter().filter(|(name, _)| ["record", "published", "ranking", "comparison", "advice"].contains(name))
+    {
+        assert!(!page.contains('\u{fffd}'), "{name}");
+    }
+}
+
+#[test]
+fn dark_pages_have_dark_pictures() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = "const p = document.querySelector('.picture svg > rect');\
+                  say('paper', getComputedStyle(p).fill); say('page', getComputedStyle(document.body).backgroundColor);";
+    for (name, page) in pages().into_iter().filter(|(_, page)| page.contains("class=\"picture")) {
+        let page = measured(&page, script).replace("<html", "<html data-theme=\"dark\"");
+        let Some(dom) = dom(directory.path(), &page, "") else { return };
+        assert!(root_says(&dom, "data-paper=\"rgb(22, 26, 30)\""), "{name}: {}", &dom[..200]);
+        assert!(root_says(&dom, "data-page=\"rgb(16, 19, 22)\""), "{name}");
+    }
 }
 
 #[test]
@@ -182,6 +262,6 @@ fn equal_records_make_equal_pages_and_titles_state_the_finding() {
     let record = common::good_card();
     let page = html(std::slice::from_ref(&record));
     assert_eq!(page, html(std::slice::from_ref(&record)));
-    assert!(page.contains("<h3>Random read 4\u{a0}KiB QD32: 1\u{a0}697\u{a0}IOPS, 6.95\u{a0}MB/s</h3>"));
+    assert!(page.contains("<h3>Random read 4\u{a0}KiB QD32: 1\u{a0}697 ±9\u{a0}IOPS, 6.95\u{a0}MB/s</h3>"));
     assert!(html(&[]).contains("No records."));
 }

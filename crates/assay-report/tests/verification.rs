@@ -71,13 +71,18 @@ fn the_card_shows_verdict_map_and_speed_at_any_width() {
         assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
         assert!(!text.contains('\u{1b}'), "{text}");
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        for words in ["64 MiB announced, 32 MiB", "65 504 overwritten", "holds the data of byte 0", "21.0 MB/s"] {
+        for words in ["64 MiB of free space, 32 MiB", "65 504 overwritten", "holds the data of byte 0", "21.0 MB/s"] {
             assert!(flat.contains(words), "{words}: {text}");
         }
         // The worst of a part is what shows.
         assert!(text.contains("!!!!") && text.contains("unreadable"), "{text}");
         let good = if unicode { "████" } else { "####" };
         assert!(text.contains(good), "{text}");
+        // The speed over the address, of writing and of reading, where the terminal has the letters for it.
+        let curves =
+            text.lines().filter(|line| line.trim().len() > 20 && line.trim().chars().all(|c| c == '█')).count();
+        assert_eq!(curves, if unicode { 2 } else { 0 }, "{text}");
+        assert!(unicode || text.is_ascii(), "{text}");
         assert!(text.trim_end().lines().last().unwrap().starts_with("Fake: half of it"), "{text}");
     }
 }
@@ -121,12 +126,12 @@ fn a_part_that_was_tested_is_not_taken_for_all() {
     v.reach.as_mut().unwrap().tested_share = 248.0 / 300.0;
     v.reach.as_mut().unwrap().loss_found = 0.9965;
     let part = card(&record, &style(200, true)).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(part.contains("300 MiB announced, nothing missing where it was tested; 248 MiB checked"), "{part}");
+    assert!(part.contains("300 MiB of free space, nothing missing where it was tested; 248 MiB checked"), "{part}");
     assert!(part.contains("82 % tested"), "{part}");
     assert!(part.contains("with probability 99 %"), "{part}");
     record.verification.as_mut().unwrap().checked_bytes = 300 << 20;
     let all = card(&record, &style(200, true)).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(all.contains("300 MiB announced, all of it real; all checked"), "{all}");
+    assert!(all.contains("300 MiB of free space, all of it real; all checked"), "{all}");
 }
 
 /// A size known as an interval is shown as one, and no verdict lacks its word.

@@ -3,23 +3,20 @@
 use assay_analysis::advise::{BuyAdvice, BuyOffer, Choice, Standing};
 use assay_core::units::{figures, fixed, grouped};
 
-use super::layout::{Page, Told};
-use super::words::{cells, left_out, marks, percent, probability, unit};
+use super::layout::{Parts, Told};
+use super::words::{FIGURE, cells, exact, left_out, marks, percent, probability, unit};
+use crate::document::{Data, left, number, right};
 use crate::facts::clean;
-use crate::style::Style;
 
 /// Price, performance and power.
 #[must_use]
-pub fn buy(advice: &BuyAdvice, style: &Style) -> Told {
+pub fn buy(advice: &BuyAdvice) -> Told {
     let sentence = sentence(advice);
-    let mut page = Page::new(style);
-    page.say(&sentence);
-    page.blank();
-    table(&mut page, advice);
-    page.blank();
-    behind(&mut page, advice);
-    left_out(&mut page, &advice.excluded);
-    page.told("buy", &sentence, advice)
+    let mut parts = Parts::default();
+    table(&mut parts, advice);
+    behind(&mut parts, advice);
+    left_out(&mut parts, &advice.excluded);
+    parts.told("buy", format!("What to buy for {}", clean(&advice.title)), sentence, data(advice), advice)
 }
 
 /// Whole amounts without decimals, others with two.
@@ -49,7 +46,7 @@ fn sentence(a: &BuyAdvice) -> String {
             let unit = if *one_unit { "; it is about the one unit that was measured" } else { "" };
             let enough = if *tested_enough { "; more testing cannot pay more than 1 %" } else { "" };
             format!(
-                "Buy {}: on the front of price and performance with probability {front}, expected loss against the \
+                "Buy {}: it is among the best trade-offs of price and performance with probability {front}, expected loss against the \
                  fastest {regret}{unit}{enough}{}.",
                 of(offer),
                 unjudged(a)
@@ -83,7 +80,7 @@ fn unjudged(a: &BuyAdvice) -> String {
     }
 }
 
-fn table(page: &mut Page, a: &BuyAdvice) {
+fn table(parts: &mut Parts, a: &BuyAdvice) {
     let unit = a.options.first().map_or("", |o| unit(o.performance.quantity));
     let worth = a.options.iter().any(|o| o.regret_money.is_some());
     let groups = a.options.iter().map(|o| {
@@ -91,7 +88,7 @@ fn table(page: &mut Page, a: &BuyAdvice) {
         let dash = || "–".to_owned();
         let regret = if worth { o.regret_money.map(|r| money(r, "")) } else { o.regret.map(loss) };
         let row = vec![
-            format!("  {}", standing(o.standing)),
+            standing(o.standing).to_owned(),
             value,
             range,
             n,
@@ -103,24 +100,47 @@ fn table(page: &mut Page, a: &BuyAdvice) {
         ];
         (clean(&o.model), vec![row])
     });
-    page.groups(&["on the front", unit, "95 %", "of", "price", "buy", "cost", "P", "loss"], groups.collect());
+    let mut columns = vec![left("best trade-off")];
+    columns.extend([unit, "95 %", "of", "price", "buy", "cost", "P", "loss"].map(right));
+    parts.groups(String::new(), columns, groups.collect());
+}
+
+/// A row for each model.
+fn data(a: &BuyAdvice) -> Data {
+    let mut columns = vec!["model", "best_tradeoff", "load"];
+    columns.extend(FIGURE);
+    columns.extend(["currency", "price", "pieces", "cost", "probability", "loss_share", "loss_money"]);
+    let row = |o: &BuyOffer| {
+        let head = [o.model.clone(), standing(o.standing).to_owned(), a.title.clone()];
+        let tail = [
+            a.currency.clone(),
+            number(Some(o.price)),
+            o.pieces.to_string(),
+            number(Some(o.cost)),
+            number(o.on_front),
+            number(o.regret.map(|regret| 1.0 - (-regret).exp())),
+            number(o.regret_money),
+        ];
+        head.into_iter().chain(exact(&o.performance)).chain(tail).collect()
+    };
+    Data { columns, rows: a.options.iter().map(row).collect() }
 }
 
 fn standing(standing: Standing) -> &'static str {
     match standing {
-        Standing::Certain => "certain",
-        Standing::Member => "yes",
+        Standing::Certain => "yes",
+        Standing::Member => "likely",
         Standing::Off => "no",
         Standing::CannotTell => "cannot tell",
         Standing::OverBudget => "over budget",
     }
 }
 
-fn behind(page: &mut Page, a: &BuyAdvice) {
-    page.item("load", &clean(&a.title));
-    page.item("nodes", &format!("{}, one medium each", a.nodes));
+fn behind(parts: &mut Parts, a: &BuyAdvice) {
+    parts.item("load", &clean(&a.title));
+    parts.item("nodes", &format!("{}, one medium each", a.nodes));
     let currency = clean(&a.currency);
-    page.item(
+    parts.item(
         "cost",
         &format!(
             "in {currency}: pieces * price{}",
@@ -133,7 +153,7 @@ fn behind(page: &mut Page, a: &BuyAdvice) {
         ),
     );
     if let Some(budget) = a.budget {
-        page.item("budget", &format!("{}; what costs more takes no part", money(budget, &a.currency)));
+        parts.item("budget", &format!("{}; what costs more takes no part", money(budget, &a.currency)));
     }
     for offer in a.options.iter().filter(|o| o.spares > 0) {
         let (units, failed) = offer.units;
@@ -143,17 +163,17 @@ fn behind(page: &mut Page, a: &BuyAdvice) {
             offer.spares,
             offer.pieces
         );
-        page.item("spares", &text);
+        parts.item("spares", &text);
     }
-    page.item(
+    parts.item(
         "P",
         "probability that nothing is cheaper and as fast; within 3 % counts as equal, then the cheaper wins",
     );
-    page.item("loss", "expected loss of performance, or of money where --worth is given, against the best choice");
+    parts.item("loss", "expected loss of performance, or of money where --worth is given, against the best choice");
     for offer in &a.options {
         let said = marks(&offer.performance.marks);
         if !said.is_empty() {
-            page.item("note", &format!("{}: {said}", clean(&offer.model)));
+            parts.item("note", &format!("{}: {said}", clean(&offer.model)));
         }
     }
     let per_money: Vec<String> =
@@ -161,7 +181,7 @@ fn behind(page: &mut Page, a: &BuyAdvice) {
     let unit = a.options.first().map_or("", |o| unit(o.performance.quantity));
     // Bytes per second are shown in millions elsewhere; a ratio is.
     let scale = if unit == "IOPS" { "IOPS" } else { "B/s" };
-    page.item("per money", &format!("{scale} for 1 {currency}, decides nothing: {}", per_money.join("; ")));
+    parts.item("per money", &format!("{scale} for 1 {currency}, decides nothing: {}", per_money.join("; ")));
 }
 
 #[cfg(test)]

@@ -5,34 +5,29 @@ use std::time::Duration;
 use assay_analysis::advise::{CacheAdvice, CacheUse, CacheWarning, CacheWord, Figure, LogAdvice, LogWord, Why};
 use assay_core::units::{Bytes, capacity, figures, latency, rate, span};
 
-use super::layout::{Page, Told};
-use super::words::{ONE_VALUE, cells, figure, left_out, marks, percent, probability, unit};
+use super::layout::{Parts, Told};
+use super::words::{FIGURE, ONE_VALUE, cells, exact, figure, left_out, marks, percent, probability, unit};
+use crate::document::{Data, left, right};
 use crate::facts::clean;
 use crate::figure::interval;
-use crate::style::Style;
 
 /// A stick before a disk.
 #[must_use]
-pub fn cache(advice: &CacheAdvice, style: &Style) -> Told {
+pub fn cache(advice: &CacheAdvice) -> Told {
     let sentence = match advice.use_as {
         CacheUse::L2arc => as_cache(advice),
         CacheUse::Slog => as_log(advice),
     };
-    let mut page = Page::new(style);
-    page.say(&sentence);
-    page.blank();
-    terms(&mut page, advice);
+    let mut parts = Parts::default();
+    terms(&mut parts, advice);
     if advice.use_as == CacheUse::L2arc {
-        page.blank();
-        speed_ups(&mut page, advice);
-        page.blank();
-        numbers(&mut page, advice);
-    } else {
-        page.blank();
+        speed_ups(&mut parts, advice);
+        numbers(&mut parts, advice);
     }
-    log(&mut page, advice);
-    left_out(&mut page, &advice.excluded);
-    page.told("cache", &sentence, advice)
+    log(&mut parts, advice);
+    left_out(&mut parts, &advice.excluded);
+    let about = format!("{} as cache of {}", clean(&advice.medium), clean(&advice.volume));
+    parts.told("cache", about, sentence, data(advice), advice)
 }
 
 fn as_cache(a: &CacheAdvice) -> String {
@@ -102,7 +97,7 @@ fn as_log(a: &CacheAdvice) -> String {
     }
 }
 
-fn terms(page: &mut Page, a: &CacheAdvice) {
+fn terms(parts: &mut Parts, a: &CacheAdvice) {
     let row = |name: &str, f: &Figure, time: bool| {
         let [value, range, n] = cells(f);
         let each = if time { latency(1e9 / f.value) } else { "–".to_owned() };
@@ -114,10 +109,24 @@ fn terms(page: &mut Page, a: &CacheAdvice) {
         rows.push(row("disk", &log.volume, true));
         rows.push(row("stick", &log.medium, true));
     }
-    page.table(&["measured", "value", "unit", "95 %", "of", "each"], rows);
+    let columns = vec![left("measured"), right("value"), left("unit"), right("95 %"), right("of"), right("each")];
+    parts.table(columns, rows);
 }
 
-fn speed_ups(page: &mut Page, a: &CacheAdvice) {
+/// The figures that the advice rests on.
+fn data(a: &CacheAdvice) -> Data {
+    let mut columns = vec!["medium", "model", "load"];
+    columns.extend(FIGURE);
+    let log = a.log.iter().flat_map(|log| [("disk", &log.volume), ("stick", &log.medium)]);
+    let all = [("disk", &a.slow), ("stick", &a.fast), ("stick", &a.sequential_write)].into_iter().chain(log);
+    let row = |(name, figure): (&str, &Figure)| {
+        let model = if name == "disk" { &a.volume } else { &a.medium };
+        [name.to_owned(), model.clone(), figure.title.clone()].into_iter().chain(exact(figure)).collect()
+    };
+    Data { columns, rows: all.map(row).collect() }
+}
+
+fn speed_ups(parts: &mut Parts, a: &CacheAdvice) {
     let rows: Vec<Vec<String>> = a
         .table
         .iter()
@@ -127,13 +136,13 @@ fn speed_ups(page: &mut Page, a: &CacheAdvice) {
         })
         .collect();
     let fed = format!("while fed at {}", rate(a.feed_bytes_per_second));
-    page.table(&["hits", "times as fast, filled", &fed], rows);
+    parts.table(vec![left("hits"), right("times as fast, filled"), right(fed)], rows);
 }
 
-fn numbers(page: &mut Page, a: &CacheAdvice) {
+fn numbers(parts: &mut Parts, a: &CacheAdvice) {
     for (factor, hits) in &a.hits_for {
         let text = hits.map_or_else(|| "no share of hits".to_owned(), |h| format!("{:.1} % hits", h * 100.0));
-        page.item(&format!("{factor} times"), &text);
+        parts.item(&format!("{factor} times"), &text);
     }
     if let Some(hits) = a.hits {
         let ram = hits.ram_without.zip(hits.ram_with).map(|(without, with)| {
@@ -144,10 +153,10 @@ fn numbers(page: &mut Page, a: &CacheAdvice) {
             )
         });
         let ram = ram.unwrap_or_else(|| "; as given".to_owned());
-        page.item("hits", &format!("{} of what RAM misses{ram}", percent(hits.cache)));
+        parts.item("hits", &format!("{} of what RAM misses{ram}", percent(hits.cache)));
     }
     let fill = a.fill_seconds.map(|s| format!("; filled in {}", span(Duration::from_secs_f64(s.min(1e12)))));
-    page.item(
+    parts.item(
         "feed",
         &format!(
             "{} takes {} of the time of the stick, stretching reads by 1 / (1 - share){}",
@@ -168,16 +177,16 @@ fn numbers(page: &mut Page, a: &CacheAdvice) {
                 capacity(header.cache_bytes as u64),
                 Bytes(a.block_bytes)
             );
-            page.item("headers", &text);
+            parts.item("headers", &text);
         }
-        None => page.item("headers", "not known: the records do not say how large the stick is; give --size"),
+        None => parts.item("headers", "not known: the records do not say how large the stick is; give --size"),
     }
     for warning in &a.warnings {
-        page.item("warning", &words(*warning));
+        parts.item("warning", &words(*warning));
     }
     let said = marks(&a.fast.marks);
     if !said.is_empty() {
-        page.item("note", &format!("stick: {said}"));
+        parts.item("note", &format!("stick: {said}"));
     }
 }
 
@@ -210,7 +219,7 @@ fn words(warning: CacheWarning) -> String {
     }
 }
 
-fn log(page: &mut Page, a: &CacheAdvice) {
+fn log(parts: &mut Parts, a: &CacheAdvice) {
     let text = match &a.log {
         None => "not judged: random writes of 4 KiB, one at a time, were not measured of both".to_owned(),
         Some(LogAdvice { word, ratio, synced, .. }) => {
@@ -223,5 +232,5 @@ fn log(page: &mut Page, a: &CacheAdvice) {
             format!("{word}: random writes of 4 KiB, {how}, are {} times as fast", figures(*ratio))
         }
     };
-    page.item("as log (SLOG)", &text);
+    parts.item("as log (SLOG)", &text);
 }

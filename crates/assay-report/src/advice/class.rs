@@ -1,34 +1,32 @@
 //! Which classes are met.
 
 use assay_analysis::advise::{
-    ClassAdvice, ClassAnswer, ClassPart, ClassTest, Kind, ModelClasses, ModelWord, SpecimenClasses, Status,
+    ClassAdvice, ClassAnswer, ClassPart, ClassTest, Kind, ModelClasses, ModelWord, Obstacle, SpecimenClasses, Status,
 };
 use assay_core::units::figures;
 
-use super::layout::{Page, Told};
+use super::layout::{Parts, Told};
 use super::words::{left_out, marks};
+use crate::document::{Data, left, right};
 use crate::facts::clean;
 use crate::figure::MB;
-use crate::style::Style;
 
 /// Thresholds of classes, for units and models.
 #[must_use]
-pub fn class(advice: &ClassAdvice, style: &Style) -> Told {
+pub fn class(advice: &ClassAdvice) -> Told {
     let sentence = sentence(advice);
-    let mut page = Page::new(style);
-    page.say(&sentence);
+    let mut parts = Parts::default();
     for specimen in &advice.specimens {
-        page.blank();
-        unit(&mut page, specimen);
+        unit(&mut parts, specimen);
     }
-    page.blank();
+    parts.heading("Models");
     for model in &advice.models {
-        whole_model(&mut page, model);
+        whole_model(&mut parts, model);
     }
-    page.item("at least", "with 95 % confidence, from 3 repeats on (one-sided t bounds on logarithms)");
-    page.item("met", "under these conditions; the test procedure of the SD Association is not public");
-    left_out(&mut page, &advice.excluded);
-    page.told("class", &sentence, advice)
+    parts.item("at least", "with 95 % confidence, from 3 repeats on (one-sided t bounds on logarithms)");
+    parts.item("met", "under these conditions; the test procedure of the SD Association is not public");
+    left_out(&mut parts, &advice.excluded);
+    parts.told("class", "Which classes are met".to_owned(), sentence, data(advice), advice)
 }
 
 const ALL: [(Status, &str); 6] = [
@@ -65,7 +63,7 @@ fn sentence(a: &ClassAdvice) -> String {
             })
             .collect();
         let low = |c: &&ClassAnswer| c.status != Status::Fail && c.tests.iter().any(|t| t.below == Some(true));
-        let how = if single { "in the one run there is" } else { "by the estimate" };
+        let how = if single { "by the one repeat there is" } else { "by the estimate" };
         let below = match answers().filter(low).count() {
             0 => String::new(),
             n => format!(" ({n} below threshold {how})"),
@@ -90,7 +88,7 @@ fn name(specimen: &SpecimenClasses) -> String {
     clean(&format!("{} {}", specimen.model, specimen.unit))
 }
 
-fn unit(page: &mut Page, specimen: &SpecimenClasses) {
+fn unit(parts: &mut Parts, specimen: &SpecimenClasses) {
     let rows: Vec<Vec<String>> = specimen
         .figures
         .iter()
@@ -107,27 +105,43 @@ fn unit(page: &mut Page, specimen: &SpecimenClasses) {
             ]
         })
         .collect();
-    page.table(&[&name(specimen), "value", "", "at least", "at most", "runs"], rows);
+    let columns = [right("value"), left(""), right("at least"), right("at most"), right("repeats")];
+    parts.table(std::iter::once(left(name(specimen))).chain(columns).collect(), rows);
     for (word, names) in by_status(&specimen.classes) {
-        page.item(word, &names);
+        parts.item(word, &names);
     }
     let detailed = |c: &&ClassAnswer| c.tests.len() > 1 || specimen.classes.len() == 1 || c.claimed;
     for answer in specimen.classes.iter().filter(detailed) {
         let claimed = if answer.claimed { ", claimed" } else { "" };
         let tests: Vec<String> = answer.tests.iter().map(|t| test(t, specimen)).collect();
-        let why = if answer.status == Status::NotTestable {
-            "; it rests on a command queue that this host is not known to use"
-        } else {
-            ""
+        let why = match answer.obstacle {
+            Some(Obstacle::CommandQueue) => "; it rests on a command queue that this host is not known to use",
+            Some(Obstacle::Virtual) => "; classes are for media that can be bought, not for virtual disks",
+            None => "",
         };
-        page.item(answer.class, &format!("{}{claimed}{why}: {}", word(answer.status), tests.join("; ")));
+        parts.item(answer.class, &format!("{}{claimed}{why}: {}", word(answer.status), tests.join("; ")));
     }
     for figure in &specimen.figures {
         let said = marks(&figure.marks);
         if !said.is_empty() && said != "published" {
-            page.item("note", &format!("{}: {said}", clean(&figure.title)));
+            parts.item("note", &format!("{}: {said}", clean(&figure.title)));
         }
     }
+}
+
+/// A row for each unit and class.
+fn data(a: &ClassAdvice) -> Data {
+    let row = |specimen: &SpecimenClasses, answer: &ClassAnswer| {
+        vec![
+            specimen.model.clone(),
+            specimen.unit.clone(),
+            answer.class.to_owned(),
+            word(answer.status).to_owned(),
+            answer.claimed.to_string(),
+        ]
+    };
+    let rows = a.specimens.iter().flat_map(|s| s.classes.iter().map(move |answer| row(s, answer))).collect();
+    Data { columns: vec!["model", "unit", "class", "answer", "claimed"], rows }
 }
 
 fn test(test: &ClassTest, specimen: &SpecimenClasses) -> String {
@@ -135,26 +149,27 @@ fn test(test: &ClassTest, specimen: &SpecimenClasses) -> String {
     let Some(figure) = specimen.figures.iter().find(|f| f.kind == test.kind) else {
         return format!("{kind} was not measured");
     };
-    let against = against(figure, test.threshold);
+    let against = format!("({})", against(figure, test.threshold));
     let place = if test.below == Some(true) { "below" } else { "above" };
     match test.status {
         Status::Pass => format!("{kind} meets it {against}"),
         Status::Fail => format!("{kind} misses it {against}"),
         Status::BusLimited => format!("{kind} ends at the bus {against}"),
         _ => match figure.n {
-            1 => format!("{kind} is {place} threshold in the one run there is {against}"),
-            2 => format!("{kind} is {place} threshold in the mean of the two runs there are {against}"),
+            1 => format!("{kind} is {place} threshold by the one repeat there is {against}"),
+            2 => format!("{kind} is {place} threshold in the mean of the two repeats there are {against}"),
             _ => format!("the bounds of {kind} hold the threshold {against}"),
         },
     }
 }
 
-fn against(figure: &ClassPart, threshold: f64) -> String {
+/// `412 of 500 IOPS`.
+pub(crate) fn against(figure: &ClassPart, threshold: f64) -> String {
     let by = divisor(figure.kind);
-    format!("({} of {} {})", figures(figure.value / by), figures(threshold / by), unit_of(figure.kind))
+    format!("{} of {} {}", figures(figure.value / by), figures(threshold / by), unit_of(figure.kind))
 }
 
-fn kind(kind: Kind) -> &'static str {
+pub(crate) fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::SequentialWrite => "sequential write",
         Kind::RandomRead => "random read",
@@ -170,10 +185,10 @@ fn unit_of(kind: Kind) -> &'static str {
     if kind == Kind::SequentialWrite { "MB/s" } else { "IOPS" }
 }
 
-fn whole_model(page: &mut Page, model: &ModelClasses) {
+fn whole_model(parts: &mut Parts, model: &ModelClasses) {
     let title = clean(&model.model);
     if model.units < 2 {
-        page.item("model", &format!("{title}: one unit says nothing about the model; measure at least 2 units"));
+        parts.item("model", &format!("{title}: one unit says nothing about the model; measure at least 2 units"));
         return;
     }
     let words = [
@@ -182,12 +197,13 @@ fn whole_model(page: &mut Page, model: &ModelClasses) {
         (ModelWord::Indeterminate, "cannot tell"),
         (ModelWord::OneUnit, "one unit"),
         (ModelWord::NotMeasured, "not measured"),
+        (ModelWord::NotTestable, "not testable"),
     ];
-    let mut parts = Vec::new();
+    let mut answers = Vec::new();
     for (word, says) in words {
         let names: Vec<&str> = model.classes.iter().filter(|c| c.word == word).map(|c| c.class).collect();
         if !names.is_empty() {
-            parts.push(format!("{says}: {}", names.join(" ")));
+            answers.push(format!("{says}: {}", names.join(" ")));
         }
     }
     let mut limits: Vec<String> = Vec::new();
@@ -204,8 +220,8 @@ fn whole_model(page: &mut Page, model: &ModelClasses) {
     } else {
         format!("; {share:.0} % of units have, with 95 % confidence, {}", limits.join(", "))
     };
-    page.item(
+    parts.item(
         "model",
-        &format!("{title}, {} units, {share:.0} % of all to meet it: {}{limits}", model.units, parts.join("; ")),
+        &format!("{title}, {} units, {share:.0} % of all to meet it: {}{limits}", model.units, answers.join("; ")),
     );
 }

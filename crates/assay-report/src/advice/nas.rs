@@ -4,26 +4,23 @@ use assay_analysis::Quantity;
 use assay_analysis::advise::{Even, Link, NasAdvice, NasModel, NasRow, NasVerdict, Need, Term};
 use assay_core::units::{Bytes, figures, rate};
 
-use super::layout::{Page, Told};
-use super::words::{ONE_VALUE, cells, figure, left_out, marks, percent, probability};
+use super::layout::{Parts, Told};
+use super::words::{FIGURE, ONE_VALUE, cells, exact, figure, left_out, marks, percent, probability};
+use crate::document::{Data, left, number, right};
 use crate::facts::clean;
 use crate::figure::MB;
-use crate::style::Style;
 
 /// Local media against a share of the NAS.
 #[must_use]
-pub fn nas(advice: &NasAdvice, style: &Style) -> Told {
+pub fn nas(advice: &NasAdvice) -> Told {
     let sentence = sentence(advice);
-    let mut page = Page::new(style);
-    page.say(&sentence);
+    let mut parts = Parts::default();
     for model in &advice.models {
-        page.blank();
-        table(&mut page, model);
+        table(&mut parts, model);
     }
-    page.blank();
-    behind(&mut page, advice);
-    left_out(&mut page, &advice.excluded);
-    page.told("nas", &sentence, advice)
+    behind(&mut parts, advice);
+    left_out(&mut parts, &advice.excluded);
+    parts.told("nas", "Local flash or NAS".to_owned(), sentence, data(advice), advice)
 }
 
 fn rows(advice: &NasAdvice) -> impl Iterator<Item = &NasRow> {
@@ -87,11 +84,8 @@ fn sentence(advice: &NasAdvice) -> String {
     format!("Cannot tell: {why}; {by_estimate}.")
 }
 
-const TITLES: [&str; 9] = ["", "MB/s", "95 %", "of", "share", "ends at", "even at", "P", "answer"];
-
-fn table(page: &mut Page, model: &NasModel) {
+fn table(parts: &mut Parts, model: &NasModel) {
     let units = if model.units == 1 { "1 unit".to_owned() } else { format!("{} units", model.units) };
-    page.say(&format!("{}, {units}", clean(&model.model)));
     let mut headings: Vec<String> = Vec::new();
     for row in &model.rows {
         if !headings.contains(&heading(row)) {
@@ -102,7 +96,9 @@ fn table(page: &mut Page, model: &NasModel) {
         let lines = model.rows.iter().filter(|r| heading(r) == title).map(line).collect();
         (title, lines)
     });
-    page.groups(&TITLES, groups.collect());
+    let mut columns = vec![left("")];
+    columns.extend(["MB/s", "95 %", "of", "share", "ends at", "even at", "P", "answer"].map(right));
+    parts.groups(format!("{}, {units}", clean(&model.model)), columns, groups.collect());
 }
 
 /// The load without its block size, and what is known of the rate.
@@ -125,12 +121,7 @@ fn line(row: &NasRow) -> Vec<String> {
             Even::Always => "<1".to_owned(),
         },
         row.probability.map_or_else(|| "–".to_owned(), probability),
-        match row.verdict {
-            NasVerdict::Local => "local",
-            NasVerdict::Nas => "NAS",
-            NasVerdict::CannotTell(_) => "?",
-        }
-        .to_owned(),
+        answer(row.verdict).to_owned(),
     ]
 }
 
@@ -145,29 +136,61 @@ fn term(term: Term) -> &'static str {
     }
 }
 
-fn behind(page: &mut Page, advice: &NasAdvice) {
+/// A row for each model and load.
+fn data(advice: &NasAdvice) -> Data {
+    let mut columns = vec!["model", "units", "load", "block_bytes"];
+    columns.extend(FIGURE);
+    columns.extend(["share_bytes_per_second", "share_ends_at", "even_at_nodes", "probability", "answer"]);
+    let row = |model: &NasModel, row: &NasRow| {
+        let head = [&model.model, &model.units.to_string(), &row.title, &row.load.block_bytes.to_string()];
+        let nodes = match row.break_even {
+            Even::Nodes(nodes) => number(Some(nodes)),
+            Even::Always => "0".to_owned(),
+        };
+        let tail = [
+            number(Some(row.share_bytes_per_second)),
+            term(row.limit).to_owned(),
+            nodes,
+            number(row.probability),
+            answer(row.verdict).to_owned(),
+        ];
+        head.map(String::clone).into_iter().chain(exact(&row.local)).chain(tail).collect()
+    };
+    let rows = advice.models.iter().flat_map(|model| model.rows.iter().map(move |r| row(model, r))).collect();
+    Data { columns, rows }
+}
+
+fn answer(verdict: NasVerdict) -> &'static str {
+    match verdict {
+        NasVerdict::Local => "local",
+        NasVerdict::Nas => "NAS",
+        NasVerdict::CannotTell(_) => "cannot tell",
+    }
+}
+
+fn behind(parts: &mut Parts, advice: &NasAdvice) {
     let nodes = advice.nodes;
-    page.item("nodes", &format!("{nodes}, {} active at the same time", percent(advice.active_share)));
+    parts.item("nodes", &format!("{nodes}, {} active at the same time", percent(advice.active_share)));
     let payload = rate(advice.link.payload());
     match advice.link {
         Link::Line(line) => {
             let text = format!("{}, {payload} after protocol (TCP over Ethernet: 1448 of 1538 bytes)", rate(line));
-            page.item("wire", &text);
+            parts.item("wire", &text);
         }
-        Link::Payload(_) => page.item("wire", &format!("{payload} of payload")),
+        Link::Payload(_) => parts.item("wire", &format!("{payload} of payload")),
     }
     let of_line = advice.line_share.map(|share| format!("{} of the line, ", rate(share))).unwrap_or_default();
-    page.item("each node", &format!("{of_line}{} of its payload", rate(advice.payload_share)));
+    parts.item("each node", &format!("{of_line}{} of its payload", rate(advice.payload_share)));
     if let Some(iops) = advice.volume_iops {
         let text = format!("{} IOPS as given, for random loads; streams are not limited by it", figures(iops));
-        page.item("volume", &text);
+        parts.item("volume", &text);
     }
     if let Some(volume) = &advice.volume {
         let of = rows(advice).find_map(|r| r.volume.as_ref());
         let best = of.map(|v| format!("; best rate {}", figure(&v.best))).unwrap_or_default();
-        page.item("NAS", &format!("{}{best}; taken as given, without its interval", clean(volume)));
+        parts.item("NAS", &format!("{}{best}; taken as given, without its interval", clean(volume)));
     }
-    page.item("share", "the least of what is known, MB/s for each active node; `ends at` names it:");
+    parts.item("share", "the least of what is known, MB/s for each active node; \"ends at\" names it:");
     for (which, words) in [
         (Term::Wire, "the wire, divided by the active nodes"),
         (Term::BestRate, "the best rate that one client measured, divided by them; the volume may give more"),
@@ -177,12 +200,12 @@ fn behind(page: &mut Page, advice: &NasAdvice) {
         (Term::NodeWire, "the wire at the node"),
     ] {
         if rows(advice).any(|r| r.limit == which) {
-            page.item(&format!("  {}", term(which)), words);
+            parts.item(&format!("  {}", term(which)), words);
         }
     }
-    page.item("even at", "nodes at which local and share are equal, by the estimates; with more, local is faster");
+    parts.item("even at", "nodes at which local and share are equal, by the estimates; with more, local is faster");
     if rows(advice).any(|r| r.break_even == Even::Always) {
-        page.item("  <1", "already one node alone gets less than local gives");
+        parts.item("  <1", "already one node alone gets less than local gives");
     }
     let about = match (rows(advice).any(|r| r.next_unit), rows(advice).any(|r| !r.next_unit)) {
         (true, false) => "for the next unit of the model",
@@ -190,20 +213,50 @@ fn behind(page: &mut Page, advice: &NasAdvice) {
         _ => "for the next unit where units were measured, else for the one unit that was",
     };
     let margin = percent(advice.margin);
-    page.item("P", &format!("probability that local is faster than the share by more than {margin}, {about}"));
+    parts.item("P", &format!("probability that local is faster than the share by more than {margin}, {about}"));
     if rows(advice).any(|r| r.local.quantity == Quantity::DurableBytesPerSecond) {
-        page.item("writes", "durable: with the final sync in the clock, where both sides have it");
+        parts.item("writes", "durable: with the final sync in the clock, where both sides have it");
     }
     let mut seen: Vec<String> = Vec::new();
     for row in rows(advice) {
         let said = marks(&row.local.marks);
         if !said.is_empty() && !seen.contains(&said) {
             let many = rows(advice).filter(|r| marks(&r.local.marks) == said).count();
-            page.item("note", &format!("{said}: {many} of {} loads", rows(advice).count()));
+            parts.item("note", &format!("{said}: {many} of {} loads", rows(advice).count()));
             seen.push(said);
         }
     }
     if let Some(row) = rows(advice).find(|r| r.local.interval.is_some()) {
-        page.item("95 %", &format!("interval of the mean: {}", row.local.method));
+        parts.item("95 %", &format!("interval of the mean: {}", row.local.method));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_analysis::advise::NasQuestion;
+
+    use super::*;
+
+    #[test]
+    fn a_load_heads_its_rows_and_rates_are_in_megabytes() {
+        let records = assay_analysis::published("samsung-evo-plus-64gb/ca").unwrap();
+        let question = NasQuestion {
+            nodes: 28,
+            link: Link::Line(125e6),
+            node_link: None,
+            active_share: 1.0,
+            volume_iops: None,
+            answer_seconds: None,
+            margin: 0.1,
+            load: Some("random read 4 KiB, 4 jobs".to_owned()),
+        };
+        let advice = assay_analysis::advise::nas(&records, &[], &question).unwrap();
+        let text = nas(&advice).document.text(&crate::Style::default());
+        let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+        let head =
+            lines.iter().position(|line| line.join(" ") == "random read, 4 jobs").unwrap_or_else(|| panic!("{text}"));
+        assert_eq!(lines[head - 1][0], "MB/s", "{text}");
+        // 4929 KiB/s.
+        assert_eq!(lines[head + 1][..3], ["4", "KiB", "5.05"], "{text}");
     }
 }

@@ -1,23 +1,46 @@
 //! Words that all advice uses.
 
-use assay_analysis::advise::{Basis, Excluded, Figure};
+use assay_analysis::Excluded;
+use assay_analysis::advise::{Basis, Figure};
 use assay_analysis::{Mark, Quantity};
 use assay_core::units::{figures, fixed};
 
-use super::layout::Page;
+use super::layout::Parts;
+use crate::document::number;
 use crate::facts::clean;
 use crate::figure::{MB, interval};
 
 /// What one value without interval calls for.
 pub(super) const ONE_VALUE: &str = "one value without an interval; measure with 3 repeats";
 
-/// `3 units`, `5 runs`, `1 run`.
+/// `3 units`, `5 runs`, `1 repeat`.
 pub(super) fn count(n: usize, basis: Basis) -> String {
     let (one, many) = match basis {
         Basis::Units => ("unit", "units"),
-        Basis::Repeats => ("run", "runs"),
+        Basis::Runs => ("run", "runs"),
+        Basis::Repeats => ("repeat", "repeats"),
     };
     format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// The figure for machines: quantity, value, ends of the interval, number of values, and what they are.
+pub(super) const FIGURE: [&str; 6] = ["metric", "value", "low", "high", "n", "values_are"];
+
+/// Cells under [`FIGURE`].
+pub(super) fn exact(figure: &Figure) -> [String; 6] {
+    [
+        figure.quantity.name().to_owned(),
+        number(Some(figure.value)),
+        number(figure.interval.map(|ends| ends.0)),
+        number(figure.interval.map(|ends| ends.1)),
+        figure.n.to_string(),
+        match figure.basis {
+            Basis::Units => "units",
+            Basis::Runs => "runs",
+            Basis::Repeats => "repeats",
+        }
+        .to_owned(),
+    ]
 }
 
 /// Value, and `a–b` or a dash, in MB/s or IOPS.
@@ -27,7 +50,7 @@ pub(super) fn cells(figure: &Figure) -> [String; 3] {
     [figures(figure.value / unit), range, count(figure.n, figure.basis)]
 }
 
-/// `7.05 MB/s (6.13–8.11, 3 units)`, `130 IOPS (1 run, no interval)`.
+/// `7.05 MB/s (6.13–8.11, 3 units)`, `130 IOPS (1 repeat, no interval)`.
 pub(super) fn figure(figure: &Figure) -> String {
     let [value, range, n] = cells(figure);
     let unit = unit(figure.quantity);
@@ -42,7 +65,7 @@ pub(super) fn unit(quantity: Quantity) -> &'static str {
         Quantity::Iops => "IOPS",
         Quantity::BytesPerSecond => "MB/s",
         Quantity::DurableBytesPerSecond => "MB/s durable",
-        Quantity::P50Ns | Quantity::P99Ns => "ns",
+        _ => "ns",
     }
 }
 
@@ -79,30 +102,31 @@ pub(super) fn marks(marks: &[Mark]) -> String {
             Mark::InstrumentLimited => Some("instrument-limited"),
             Mark::Suspect => Some("suspect"),
             Mark::Published => Some("published"),
-            Mark::Invalid | Mark::Fake => None,
+            Mark::Invalid | Mark::Fake | Mark::Failed | Mark::Unfinished => None,
         })
         .collect();
     words.join(", ")
 }
 
 /// What was left out, each with its reason; the same reason for several loads on one line.
-pub(super) fn left_out(page: &mut Page, excluded: &[Excluded]) {
+pub(super) fn left_out(parts: &mut Parts, excluded: &[Excluded]) {
     let mut lines: Vec<(String, String, usize)> = Vec::new();
     for entry in excluded {
-        let name = clean(&entry.name);
-        match lines.iter_mut().find(|(n, reason, _)| *n == name && *reason == entry.reason) {
+        let (name, reason) = (clean(&entry.name()), clean(&entry.reason.to_string()));
+        match lines.iter_mut().find(|(n, r, _)| *n == name && *r == reason) {
             Some((_, _, loads)) => *loads += 1,
-            None => lines.push((name, entry.reason.clone(), 1)),
+            None => lines.push((name, reason, 1)),
         }
     }
     for (name, reason, loads) in lines {
-        let of = excluded.iter().find(|e| clean(&e.name) == name && e.reason == reason).and_then(|e| e.load.clone());
+        let same = |e: &&Excluded| clean(&e.name()) == name && clean(&e.reason.to_string()) == reason;
+        let of = excluded.iter().find(same).and_then(|e| e.load.clone());
         let load = match (of, loads) {
             (None, _) => String::new(),
             (Some(load), 1) => format!(", {}", clean(&load)),
             (Some(load), n) => format!(", {} and {} more loads", clean(&load), n - 1),
         };
-        page.item("left out", &format!("{name}{load}: {reason}"));
+        parts.item("left out", &format!("{name}{load}: {reason}"));
     }
 }
 

@@ -24,6 +24,10 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
     }
     page.add(line);
     for row in rows(record) {
+        if edges.is_empty() {
+            page.text(Paint::Plain, 0, &format!("{}: IOPS {}", row.workload, row.rate));
+            continue;
+        }
         let mut line = page.line();
         line.push(Paint::Plain, &row.workload);
         for (value, edge) in [&row.rate, &row.p50, &row.p99].into_iter().zip(edges) {

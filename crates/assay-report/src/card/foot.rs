@@ -25,7 +25,10 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
     if let Some(words) = sensors::noted(record) {
         page.labelled("noted", Paint::Dim, &words, Paint::Plain);
     }
-    page.labelled("effort", Paint::Dim, &facts::effort(record), Paint::Plain);
+    let effort = facts::effort(record);
+    if !effort.is_empty() {
+        page.labelled("effort", Paint::Dim, &effort, Paint::Plain);
+    }
     if record.outcome != Outcome::Completed {
         let paint = if record.outcome.medium_failed() { Paint::Bad } else { Paint::Care };
         page.labelled("outcome", Paint::Dim, &record.outcome.sentence(), paint);
@@ -44,6 +47,7 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
     page.rule();
     let paint = match tone(record) {
         Tone::Good => Paint::Good,
+        Tone::Plain => Paint::Plain,
         Tone::Care => Paint::Care,
         Tone::Bad => Paint::Bad,
     };

@@ -34,6 +34,6 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
     fact("path", facts::place(&record.medium));
     fact("host", facts::host(&record.host));
     fact("bus", record.medium.bus.as_ref().map_or_else(|| "unknown".to_owned(), |b| clean(&bus::sentence(b))));
-    fact("run", format!("{}, {}", facts::when(&record.created), facts::tool(record)));
+    fact("run", facts::run(record));
     page.blank();
 }

@@ -11,7 +11,7 @@ use assay_core::record::Record;
 use crate::line::Page;
 use crate::style::Style;
 
-/// The card of `record`; no line is wider than the style asks for (60 columns at least).
+/// The card of `record`; no line is wider than the style asks for (40 columns at least).
 #[must_use]
 pub fn card(record: &Record, style: &Style) -> String {
     let mut page = Page::new(style.bounded());

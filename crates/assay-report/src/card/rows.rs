@@ -33,8 +33,8 @@ struct Row<'a> {
 /// Columns that fit the width.
 struct Layout {
     title: usize,
-    /// Titles stand on lines of their own.
-    stacked: bool,
+    /// No column fits: figures follow their titles as text.
+    as_text: bool,
     iops: usize,
     rate: usize,
     p50: usize,
@@ -45,6 +45,8 @@ struct Layout {
 
 const GAP: usize = 2;
 const DURABLE: &str = "  synced at the end";
+/// The same where there is less room.
+const DURABLE_SHORT: &str = "  synced";
 /// Room for `>999 %` and a mark.
 const SHARE: usize = 7;
 
@@ -126,25 +128,41 @@ fn layout<'a>(style: Style, rows: &[Row<'a>], ceiling: bool) -> Layout {
     let titles = widest(&mut rows.iter().map(|r| r.title.clone())).max(DURABLE.len());
     let share = if ceiling { GAP + SHARE } else { 2 };
     let figures = iops + rate + p50 + p99 + share;
-    let mut l = Layout { title: titles, stacked: false, iops, rate, p50, p99, bar: 0, share };
+    let mut l = Layout { title: titles, as_text: false, iops, rate, p50, p99, bar: 0, share };
     if titles + figures > style.width {
         // What matters least goes first: the median, then titles move to lines of their own.
         if titles + figures - p50 <= style.width {
             l.p50 = 0;
         } else {
-            l.stacked = true;
-            l.title = DURABLE.len().min(style.width.saturating_sub(figures));
+            narrow(&mut l, style.width);
         }
     }
     let used = l.title + l.iops + l.rate + l.p50 + l.p99 + l.share;
     let left = style.width.saturating_sub(used);
-    if ceiling && left >= 5 {
+    if ceiling && l.share > SHARE && left >= 5 {
         l.bar = (left - 1).min(20);
         l.title += left - 1 - l.bar;
     } else {
         l.title += left;
     }
     l
+}
+
+/// Titles on lines of their own; then columns go, what matters least first.
+fn narrow(l: &mut Layout, width: usize) {
+    let figures = |l: &Layout| l.iops + l.rate + l.p50 + l.p99 + l.share;
+    let fits = |l: &Layout| DURABLE_SHORT.len() + figures(l) <= width;
+    if !fits(l) {
+        l.p50 = 0;
+    }
+    if !fits(l) {
+        l.share = 2;
+    }
+    if !fits(l) {
+        l.p99 = 0;
+    }
+    l.as_text = !fits(l);
+    l.title = DURABLE.len().min(width.saturating_sub(figures(l)));
 }
 
 impl Layout {
@@ -168,6 +186,9 @@ impl Layout {
 fn heading(page: &mut Page, name: &str, l: &Layout, first: bool, random: bool) {
     let mut line = page.line();
     line.push(Paint::Bold, name);
+    if l.as_text {
+        return page.add(line);
+    }
     if random && l.iops > 0 {
         line.right(Paint::Dim, "IOPS", l.iops_end());
     }
@@ -206,6 +227,9 @@ fn add_row(page: &mut Page, row: &Row<'_>, l: &Layout) {
         note(page, row);
         return;
     }
+    if l.as_text {
+        return add_text(page, row);
+    }
     let mut line = page.line();
     line.push(Paint::Plain, &row.title);
     if line.width() > l.title {
@@ -221,7 +245,7 @@ fn add_row(page: &mut Page, row: &Row<'_>, l: &Layout) {
         line.right(Paint::Plain, &row.p99, l.p99_end());
     }
     let mark_paint = if row.mark == "!" { Paint::Bad } else { Paint::Plain };
-    if let Some(share) = row.share {
+    if let Some(share) = row.share.filter(|_| l.share > SHARE) {
         bar(&mut line, page.style, share, l);
         line.right(Paint::Plain, &percent(share), page.style.width - 1);
     }
@@ -229,10 +253,30 @@ fn add_row(page: &mut Page, row: &Row<'_>, l: &Layout) {
     page.add(line);
     if let Some(durable) = &row.durable {
         let mut line = page.line();
-        line.push(Paint::Dim, DURABLE);
+        let room = l.rate_end().saturating_sub(page.style.fold(&durable.text()).width() + 1);
+        line.push(Paint::Dim, if room >= DURABLE.len() { DURABLE } else { DURABLE_SHORT });
         figure(&mut line, page.style, &Some(durable.clone()), l.rate_end());
         page.add(line);
     }
+    note(page, row);
+}
+
+/// A row as words under its title: each figure whole, with its unit.
+fn add_text(page: &mut Page, row: &Row<'_>) {
+    page.text(Paint::Plain, 0, &row.title);
+    let figure = |figure: &Figure, unit: &str| figure.as_ref().map(|f| format!("{} {unit}", f.text()));
+    let time = |name: &str, time: &str| (!time.is_empty()).then(|| format!("{name} {time}"));
+    let mark = Some(row.mark.to_owned()).filter(|mark| !mark.is_empty());
+    let parts = [
+        figure(&row.iops, "IOPS"),
+        figure(&row.rate, "MB/s"),
+        figure(&row.durable, "MB/s synced"),
+        time("p50", &row.p50),
+        time("p99", &row.p99),
+        row.share.map(|share| format!("{} of the bus", percent(share))),
+        mark,
+    ];
+    page.text(Paint::Bold, 2, &parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
     note(page, row);
 }
 

@@ -29,7 +29,13 @@ pub(super) fn paint(verdict: Verdict) -> Paint {
 /// What is said of a pair after the word: `B is 5.1 % faster than A (4.2 … 6.0 %)`.
 pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names: (&str, &str)) -> String {
     let (first, second) = names;
-    let is = format!("{second} is {}", change(pair, load.quantity, first));
+    let is = if load.quantity.more_is_better() {
+        format!("{second} is {}", change(pair, load.quantity, first))
+    } else {
+        // What is higher or lower is the latency, not the medium.
+        let than = format!("that of {first}");
+        format!("{} of {second} is {}", load.quantity.title(), change(pair, load.quantity, &than))
+    };
     let sides: Vec<(&Side, &str)> = [(pair.first, first), (pair.second, second)]
         .into_iter()
         .filter_map(|(at, name)| Some((side(load, at)?, name)))
@@ -62,6 +68,10 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
                 format!("{is}, but {} held by the bus, and the medium may be faster", marked(Mark::BusLimited))
             }
             Why::Invalid => format!("{is} by these figures, but {} invalid", marked(Mark::Invalid)),
+            Why::Incomplete => {
+                let ended = |side: &Side| side.marks.iter().any(|m| matches!(m, Mark::Failed | Mark::Unfinished));
+                format!("{is} by these figures, but {} of a run that did not come to its end", those(&ended))
+            }
             Why::Fake => format!("{is}, but {} not genuine and can win nothing", marked(Mark::Fake)),
         },
     }
@@ -76,6 +86,11 @@ pub(super) fn letter(c: &Comparison, group: usize) -> String {
     c.groups.get(group).map_or_else(|| "?".to_owned(), |info| info.letter.to_string())
 }
 
+/// The whole answer in words.
+pub(crate) fn finding(c: &Comparison) -> String {
+    overall(c).0
+}
+
 /// The whole answer, about the primary load, with how it is meant.
 pub(super) fn overall(c: &Comparison) -> (String, Paint) {
     let Some(load) = c.primary() else {
@@ -85,7 +100,8 @@ pub(super) fn overall(c: &Comparison) -> (String, Paint) {
         }
         return (text, Paint::Care);
     };
-    let head = capitalised(&load.title);
+    let latency = if load.quantity.more_is_better() { String::new() } else { format!(", {}", load.quantity.title()) };
+    let head = format!("{}{latency}", capitalised(&load.title));
     if let ([pair], [first, second]) = (&load.pairs[..], &c.groups[..]) {
         let mut names = (group(first), group(second));
         if names.0 == names.1 {
@@ -97,12 +113,14 @@ pub(super) fn overall(c: &Comparison) -> (String, Paint) {
         return (format!("{head}: {} – {said}.", word(pair.verdict)), paint(pair.verdict));
     }
     let reference = load.pairs.first().map_or(0, |pair| pair.first);
+    let names = names(c);
+    let name = |at: usize| names.get(at).cloned().unwrap_or_default();
     let each: Vec<String> = load
         .pairs
         .iter()
         .filter(|pair| pair.first == reference)
         .map(|pair| {
-            let second = letter(c, pair.second);
+            let second = name(pair.second);
             match pair.verdict {
                 Verdict::Better | Verdict::Worse => {
                     format!("{second} {}", change(pair, load.quantity, &letter(c, reference)))
@@ -112,5 +130,28 @@ pub(super) fn overall(c: &Comparison) -> (String, Paint) {
         })
         .collect();
     let tone = load.pairs.first().map_or(Paint::Care, |pair| paint(pair.verdict));
-    (format!("{head}, against {}: {}.", letter(c, reference), each.join("; ")), tone)
+    (format!("{head}, against {}: {}.", name(reference), each.join("; ")), tone)
+}
+
+/// Groups by letter and name; by letter alone where names are equal, or many.
+fn names(c: &Comparison) -> Vec<String> {
+    let all: Vec<String> = c.groups.iter().map(group).collect();
+    let distinct = all.iter().enumerate().all(|(at, name)| !all[..at].contains(name));
+    let named = distinct && all.len() <= FEW;
+    c.groups
+        .iter()
+        .zip(all)
+        .map(|(g, name)| if named { format!("{} ({name})", g.letter) } else { g.letter.to_string() })
+        .collect()
+}
+
+/// Groups are named in a sentence, and pairs without the reference are said, for so many; the JSON document has
+/// them all.
+const FEW: usize = 5;
+
+/// All pairs of few groups, or those with the reference.
+pub(super) fn said<'a>(c: &Comparison, load: &'a LoadComparison) -> impl Iterator<Item = &'a Pair> {
+    let reference = load.pairs.first().map_or(0, |pair| pair.first);
+    let all = load.primary && c.groups.len() <= FEW;
+    load.pairs.iter().filter(move |pair| all || pair.first == reference)
 }

@@ -9,7 +9,7 @@ const PERCENT: std::ops::RangeInclusive<f64> = 0.5..=2.0;
 
 /// What is more and what is less of a quantity, and how multiples of it are said.
 fn words(quantity: Quantity) -> [&'static str; 3] {
-    if quantity.more_is_better() { ["faster", "slower", "as fast"] } else { ["longer", "shorter", "as long"] }
+    if quantity.more_is_better() { ["faster", "slower", "as fast"] } else { ["higher", "lower", "as high"] }
 }
 
 /// `5.1 % faster than A (4.2 … 6.0 %)`; without interval where there is none.
@@ -70,9 +70,9 @@ mod tests {
         let say = |ratio, low, high, quantity| change(&pair(ratio, Some(low), Some(high)), quantity, "A");
         assert_eq!(say(1.051, 1.042, 1.06, Quantity::Iops), "5.1 % faster than A (4.2 … 6.0 %)");
         assert_eq!(say(0.95, 0.94, 0.96, Quantity::Iops), "5.0 % slower than A (4.0 … 6.0 %)");
-        assert_eq!(say(0.95, 0.90, 1.02, Quantity::P50Ns), "5.0 % shorter than A (2.0 % longer … 10.0 % shorter)");
+        assert_eq!(say(0.95, 0.90, 1.02, Quantity::P50Ns), "5.0 % lower than A (2.0 % higher … 10.0 % lower)");
         assert_eq!(say(3.0, 2.5, 3.6, Quantity::Iops), "3.00 times as fast as A (2.50 … 3.60)");
-        assert_eq!(say(0.3, 0.2, 0.4, Quantity::P99Ns), "0.300 times as long as A (0.200 … 0.400)");
+        assert_eq!(say(0.3, 0.2, 0.4, Quantity::P99Ns), "0.300 times as high as A (0.200 … 0.400)");
         assert_eq!(change(&pair(1.7, None, None), Quantity::Iops, "A"), "70.0 % faster than A");
         assert_eq!(say(1.0002, 1.0001, 1.0003, Quantity::Iops), "0.02 % faster than A (0.01 … 0.03 %)");
         let least = Pair { at_least: true, ..pair(1.1, Some(1.05), Some(1.15)) };

@@ -2,27 +2,30 @@
 
 use std::collections::BTreeMap;
 
+use assay_analysis::Excluded;
 use assay_analysis::compare::Comparison;
 
 use super::answer::letter;
 use super::names;
-use crate::facts::clean;
+use crate::facts::{clean, one_line};
 
 /// One line for each group and reason: `B: not measured at this depth, but at QD 1: random read 4 KiB, QD 32`.
 pub(super) fn left_out(c: &Comparison) -> Vec<String> {
     // Loads by group, reason and records, in the order they come.
-    let mut loads: BTreeMap<(usize, String, &str), Vec<&str>> = BTreeMap::new();
+    let mut loads: BTreeMap<(usize, String, String), Vec<&str>> = BTreeMap::new();
+    let group = |e: &Excluded| c.group_of(e).unwrap_or(0);
+    let load = |e: &'_ Excluded| -> String { e.load.clone().unwrap_or_default() };
     for e in &c.excluded {
-        let records = loads.entry((e.group, e.reason.to_string(), &e.load)).or_default();
+        let records = loads.entry((group(e), e.reason.to_string(), load(e))).or_default();
         if !records.contains(&e.record.as_str()) {
             records.push(&e.record);
         }
     }
-    let mut lines: BTreeMap<(usize, String, Vec<&str>), Vec<&str>> = BTreeMap::new();
+    let mut lines: BTreeMap<(usize, String, Vec<&str>), Vec<String>> = BTreeMap::new();
     for e in &c.excluded {
-        let key = (e.group, e.reason.to_string(), e.load.as_str());
+        let key = (group(e), e.reason.to_string(), load(e));
         if let Some(records) = loads.remove(&key) {
-            lines.entry((key.0, key.1, records)).or_default().push(&e.load);
+            lines.entry((key.0, key.1, records)).or_default().push(key.2);
         }
     }
     // Groups that lack the same for the same reason share a line.
@@ -34,7 +37,7 @@ pub(super) fn left_out(c: &Comparison) -> Vec<String> {
             let ids: Vec<String> = records.iter().map(|id| clean(id)).collect();
             whose.push_str(&format!(" ({})", ids.join(", ")));
         }
-        let what = format!("{}: {}", clean_line(&reason), clean_all(&loads));
+        let what = format!("{}: {}", one_line(&reason), clean_all(&loads));
         match shared.iter_mut().find(|(_, known)| *known == what) {
             Some((groups, _)) => groups.push(whose),
             None => shared.push((vec![whose], what)),
@@ -43,12 +46,7 @@ pub(super) fn left_out(c: &Comparison) -> Vec<String> {
     shared.into_iter().map(|(groups, what)| format!("{}: {what}", groups.join(", "))).collect()
 }
 
-/// Text from records as one harmless line, however long: a reason is never cut.
-pub(super) fn clean_line(text: &str) -> String {
-    assay_core::text::harmless(&text.split_whitespace().collect::<Vec<_>>().join(" "))
-}
-
-fn clean_all(loads: &[&str]) -> String {
+fn clean_all(loads: &[String]) -> String {
     let all: Vec<String> = loads.iter().map(|load| clean(load)).collect();
     all.join("; ")
 }

@@ -78,9 +78,11 @@ fn word(mark: Mark) -> &'static str {
     match mark {
         Mark::BusLimited => "at the bus ceiling",
         Mark::InstrumentLimited => "limited by the instrument",
-        Mark::Suspect => "doubtful",
+        Mark::Suspect => "suspect",
         Mark::Invalid => "invalid",
         Mark::Fake => "not genuine",
+        Mark::Failed => "of a medium that failed",
+        Mark::Unfinished => "of a run that did not end",
         Mark::Published => "published",
     }
 }
@@ -90,19 +92,13 @@ pub(super) fn unit(quantity: Quantity, like: f64) -> (&'static str, f64) {
     match quantity {
         Quantity::Iops => ("IOPS", 1.0),
         Quantity::BytesPerSecond | Quantity::DurableBytesPerSecond => ("MB/s", MB),
-        Quantity::P50Ns | Quantity::P99Ns => latency_unit(like),
+        _ => latency_unit(like),
     }
 }
 
-/// A quantity in words.
-pub(super) fn quantity(quantity: Quantity) -> &'static str {
-    match quantity {
-        Quantity::Iops => "operations per second",
-        Quantity::BytesPerSecond => "rate",
-        Quantity::DurableBytesPerSecond => "durable rate",
-        Quantity::P50Ns => "median latency",
-        Quantity::P99Ns => "99th percentile of latency",
-    }
+/// A quantity with its unit: `IOPS`, `rate, MB/s`.
+pub(super) fn measured(quantity: Quantity, unit: &str) -> String {
+    if quantity.title() == unit { unit.to_owned() } else { format!("{}, {unit}", quantity.title()) }
 }
 
 /// How it was computed.

@@ -1,12 +1,13 @@
 //! What people read of comparisons, from published figures and what could be made of them.
 
-use assay_analysis::compare::{By, Comparison, Group, Reason, Request, compare, split};
+use assay_analysis::Reason;
+use assay_analysis::compare::{By, Comparison, Group, Request, compare, split};
 use assay_analysis::published;
 use assay_core::finding::Finding;
 use assay_core::record::Record;
 use unicode_width::UnicodeWidthStr;
 
-use super::{markdown, text};
+use super::{document, text};
 use crate::style::Style;
 
 fn against(groups: &[&[Record]]) -> Comparison {
@@ -133,7 +134,7 @@ fn every_line_fits_and_ascii_is_ascii() {
                 }
             }
         }
-        let md = markdown(c);
+        let md = document(c, None).markdown();
         assert!(!md.contains("<b>") && md.chars().all(|c| c == '\n' || !c.is_control()), "{md}");
         let rows: Vec<usize> =
             md.lines().filter(|l| l.starts_with('|')).map(|l| l.replace("\\|", "").matches('|').count()).collect();
@@ -160,13 +161,14 @@ fn each_value_left_out_is_named() {
 fn markdown_says_the_same() {
     let a = ultra();
     let b: Vec<Record> = a.iter().map(|r| scaled(r, &format!("{}x", r.id), 1.5)).collect();
-    let md = markdown(&against(&[&a, &b]));
-    assert!(md.starts_with("# Comparison\n\n**Random read 4 KiB, 4 jobs: different – B "), "{md}");
+    let md = document(&against(&[&a, &b]), None).markdown();
     assert!(
-        md.contains(
-            "| random read 4 KiB, 4 jobs (primary) | operations per second, IOPS | 1 721 ±208 (n=3 units; published) |"
-        ),
+        md.starts_with("# Comparison: random read 4 KiB, 4 jobs\n\n**Random read 4 KiB, 4 jobs: different – B "),
         "{md}"
     );
-    assert!(md.contains("(exploratory)") && md.contains("- method: 95 % intervals: Welch's t on logarithms"), "{md}");
+    assert!(md.contains("| random read 4 KiB, 4 jobs | IOPS | 1 721 ±208 (n=3 units; published) |"), "{md}");
+    assert!(
+        md.contains("| **Exploratory: ") && md.contains("- method: 95 % intervals: Welch's t on logarithms"),
+        "{md}"
+    );
 }

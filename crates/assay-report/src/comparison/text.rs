@@ -1,8 +1,8 @@
 //! A comparison on a terminal.
 
-use assay_analysis::compare::{Comparison, LoadComparison, Pair};
+use assay_analysis::compare::{Comparison, LoadComparison};
 
-use super::answer::{letter, overall, paint, sentence, word};
+use super::answer::{letter, overall, paint, said, sentence, word};
 use super::left_out::{about, left_out};
 use super::names::{self, method};
 use super::strip::Axis;
@@ -16,13 +16,11 @@ use crate::verdict::capitalised;
 const COUNTS: usize = 27;
 /// Column where the points begin.
 const POINTS: usize = 42;
-/// Pairs without the reference are said for so many groups; the JSON document has them all.
-const FEW: usize = 5;
 
 /// The answer in a sentence, the groups, the primary load, the others, and what has to be known.
 #[must_use]
 pub fn text(c: &Comparison, style: &Style) -> String {
-    let mut page = Page::new(style.bounded());
+    let mut page = Page::new(style.at_least_a_table());
     let (sentence, tone) = overall(c);
     page.text(tone, 0, &sentence);
     page.blank();
@@ -42,7 +40,7 @@ pub fn text(c: &Comparison, style: &Style) -> String {
         page.text(
             Paint::Dim,
             0,
-            "Exploratory: the other loads, each for itself. Of many looks, some differ by chance; --primary names the \
+            "Exploratory: the other loads, each for itself. Of many looks, some differ by chance; --load names the \
              one that counts.",
         );
         for load in others {
@@ -59,7 +57,7 @@ fn block(page: &mut Page, c: &Comparison, load: &LoadComparison) {
     let (unit, divisor) = names::unit(load.quantity, reference);
     let mut line = page.line();
     line.push(Paint::Bold, &capitalised(&clean(&load.title)));
-    line.push(Paint::Dim, &format!(" · {}, {unit}", names::quantity(load.quantity)));
+    line.push(Paint::Dim, &format!(" · {}", names::measured(load.quantity, unit)));
     page.add(line);
     let axis = Axis::of(load, c.margin);
     let width = page.style.width.saturating_sub(POINTS);
@@ -95,13 +93,6 @@ fn block(page: &mut Page, c: &Comparison, load: &LoadComparison) {
         let said = sentence(c, load, pair, (&names.0, &names.1));
         page.text(paint(pair.verdict), 2, &format!("{}: {said}", word(pair.verdict)));
     }
-}
-
-/// All pairs of few groups, or those with the reference.
-fn said<'a>(c: &Comparison, load: &'a LoadComparison) -> impl Iterator<Item = &'a Pair> {
-    let reference = load.pairs.first().map_or(0, |pair| pair.first);
-    let all = load.primary && c.groups.len() <= FEW;
-    load.pairs.iter().filter(move |pair| all || pair.first == reference)
 }
 
 fn foot(page: &mut Page, c: &Comparison) {

@@ -3,57 +3,124 @@
 use assay_core::estimate::Estimate;
 use assay_core::finding::Severity;
 use assay_core::record::{Measurement, Record};
-use assay_core::text::markup;
 use assay_core::workload::Pattern;
+use maud::{Markup, PreEscaped, html};
 
-use super::record::{cell, tone_class};
+use super::record::tone_class;
+use super::said;
 use super::svg;
-use super::text::glued;
-use crate::facts;
-use crate::figure::MB;
-use crate::headline::{Headline, durable_or_acknowledged};
+use crate::document::Cell;
+use crate::facts::{self, clean};
+use crate::figure::{MB, shown};
+use crate::headline::Columns;
+use crate::list::{figure_cell, figure_title};
 use crate::verdict::{capitalised, word};
 
-pub(crate) fn add(out: &mut String, records: &[Record]) {
-    out.push_str("<article class=\"record\"><header class=\"head\"><p class=\"kicker\">Comparison</p>");
-    out.push_str(&format!("<h1>{} records</h1></header>\n", records.len()));
-    out.push_str("<div class=\"scroll\"><table class=\"summary\"><thead><tr><th scope=\"col\">Medium</th><th scope=\"col\">Result</th><th scope=\"col\">read MB/s</th><th scope=\"col\">write MB/s</th><th scope=\"col\">random read IOPS</th><th scope=\"col\">random write IOPS</th></tr></thead><tbody>\n");
-    for (i, record) in records.iter().enumerate() {
-        let h = Headline::of(record);
-        out.push_str(&format!(
-            "<tr><th scope=\"row\">{}</th><td><span class=\"pill {}\">{}</span></td>",
-            name(record, i),
-            tone_class(record),
-            markup(word(record))
-        ));
-        cell(out, h.sequential_read.and_then(|m| m.bytes_per_second.as_ref()), MB);
-        cell(out, h.sequential_write.and_then(durable_or_acknowledged), MB);
-        cell(out, h.random_read.and_then(|m| m.iops.as_ref()), 1.0);
-        cell(out, h.random_write.and_then(|m| m.iops.as_ref()), 1.0);
-        out.push_str("</tr>\n");
+/// So many loads are shown at once; more are folded.
+const LOADS_OPEN: usize = 8;
+
+/// What the records come to, and a way to each of them.
+pub(crate) fn overview(records: &[Record]) -> Markup {
+    let titles = workloads(records);
+    html! {
+        article.record.answer {
+            header.head id="overview" {
+                p.kicker { "Comparison of " (records.len()) " records" }
+                h1 { (said(&crate::finding::of(records))) }
+            }
+            nav.index aria-label="Parts of this page" {
+                a href="#summary" { "Summary" }
+                a href="#pictures" { "Pictures" }
+                a href="#workloads" { "By workload" }
+                a href="#records" { "Each record" }
+            }
+            (summary(records))
+            (PreEscaped(pictures(records)))
+            h2 id="workloads" { "By workload" }
+            @if titles.len() > LOADS_OPEN {
+                details.folded { summary { (titles.len()) " loads" } (by_workload(records, &titles)) }
+            } @else {
+                (by_workload(records, &titles))
+            }
+            h2 id="records" { "Each record" }
+        }
     }
-    out.push_str("</tbody></table></div>\n");
-    super::pictures::add(out, records);
-    out.push_str("<h2>By workload</h2>\n<div class=\"grid\">\n");
+}
+
+/// A record of several, folded: its title and result stand outside.
+pub(crate) fn folded(record: &Record, body: &str) -> Markup {
+    html! {
+        details.one {
+            summary {
+                span.name { (said(&facts::title(record))) } " "
+                small { (said(&place(record))) } " "
+                span class={"pill " (tone_class(record))} { (said(word(record))) }
+            }
+            (PreEscaped(body))
+            p.hint { a href="#overview" { "Back to the overview" } }
+        }
+    }
+}
+
+fn pictures(records: &[Record]) -> String {
+    let mut out = String::new();
+    super::pictures::add(&mut out, records);
+    out
+}
+
+fn summary(records: &[Record]) -> Markup {
+    let loads = Columns::of(records);
+    html! {
+        h2 id="summary" { "Summary" }
+        div.scroll {
+            table.summary {
+                thead { tr {
+                    th scope="col" { "Medium" }
+                    th.left scope="col" { "Result" }
+                    @for at in 0..4 { th scope="col" { (said(&figure_title(&loads, at))) } }
+                } }
+                tbody {
+                    @for (i, record) in records.iter().enumerate() {
+                        tr {
+                            (name(record, i))
+                            td.left { span class={"pill " (tone_class(record))} { (said(word(record))) } }
+                            @for at in 0..4 { (cell(&figure_cell(&loads, record, at))) }
+                        }
+                    }
+                }
+            }
+        }
+        p.hint { "A column is of the load under its title; a figure of another load names it." }
+    }
+}
+
+fn cell(cell: &Cell) -> Markup {
+    html! { td { b { (said(&cell.value)) } @if !cell.small.is_empty() { " " small { (said(&cell.small)) } } } }
+}
+
+/// Titles of all workloads, in their order.
+fn workloads(records: &[Record]) -> Vec<String> {
     let mut titles: Vec<String> = Vec::new();
     for title in records.iter().flat_map(|r| &r.measurements).map(|m| m.workload.title()) {
         if !titles.contains(&title) {
             titles.push(title);
         }
     }
-    for title in titles {
-        by_workload(out, records, &title);
-    }
-    out.push_str("</div></article>\n");
+    titles
 }
 
-fn by_workload(out: &mut String, records: &[Record], title: &str) {
+fn by_workload(records: &[Record], titles: &[String]) -> Markup {
+    html! { div.grid { @for title in titles { (bars(records, title)) } } }
+}
+
+fn bars(records: &[Record], title: &str) -> Markup {
     let found: Vec<(usize, &Record, &Measurement)> = records
         .iter()
         .enumerate()
         .filter_map(|(i, r)| r.measurements.iter().find(|m| m.workload.title() == title).map(|m| (i, r, m)))
         .collect();
     let random = found.first().is_some_and(|(_, _, m)| m.workload.pattern == Pattern::Random);
+    let (unit, divisor) = if random { ("IOPS", 1.0) } else { ("MB/s", MB) };
     let pick =
         |m: &'_ Measurement| -> Option<Estimate> { if random { m.iops.clone() } else { m.bytes_per_second.clone() } };
     let scale = found
@@ -61,41 +128,53 @@ fn by_workload(out: &mut String, records: &[Record], title: &str) {
         .filter(|(_, _, m)| !invalid(m))
         .filter_map(|(_, _, m)| pick(m).map(|e| e.high.unwrap_or(e.point).max(e.point)))
         .fold(0.0, f64::max);
-    if scale <= 0.0 {
-        return;
-    }
-    let unit = if random { "IOPS" } else { "MB/s" };
-    out.push_str(&format!(
-        "<figure><figcaption>{}, {unit}</figcaption><table class=\"bars\"><tbody>\n",
-        markup(&capitalised(title))
-    ));
-    for (i, record, m) in found {
-        let Some(e) = pick(m) else { continue };
-        out.push_str(&format!("<tr><th scope=\"row\">{}</th>", name(record, i)));
-        cell(out, Some(&e), if random { 1.0 } else { MB });
-        if invalid(m) {
-            // A bar of a figure that is not what it says would dwarf or flatter the others.
-            out.push_str("<td class=\"barred words\">invalid: see its warnings</td></tr>\n");
-            continue;
+    let rows: Vec<(usize, &Record, &Measurement, Estimate)> =
+        found.into_iter().filter_map(|(i, record, m)| Some((i, record, m, pick(m)?))).collect();
+    html! {
+        @if scale > 0.0 {
+            figure {
+                figcaption { (said(&format!("{}, {unit}", capitalised(title)))) }
+                div.scroll { table.bars { tbody {
+                    @for (i, record, m, estimate) in &rows {
+                        tr {
+                            (name(record, *i))
+                            (cell(&figure(estimate, divisor)))
+                            (bar(record, m, estimate, scale))
+                        }
+                    }
+                } } }
+            }
         }
-        let class = if m.bus_limited { "limited" } else { "" };
-        out.push_str(&format!(
-            "<td class=\"barred\">{}</td></tr>\n",
-            svg::bar(&e, scale, &facts::title(record), class)
-        ));
     }
-    out.push_str("</tbody></table></figure>\n");
+}
+
+fn figure(estimate: &Estimate, divisor: f64) -> Cell {
+    let shown = shown(estimate, divisor);
+    Cell::with(shown.value, shown.spread)
+}
+
+fn bar(record: &Record, m: &Measurement, estimate: &Estimate, scale: f64) -> Markup {
+    // A bar of a figure that is not what it says would dwarf or flatter the others.
+    if invalid(m) {
+        return html! { td.barred.words { "invalid: see its warnings" } };
+    }
+    let class = if m.bus_limited { "limited" } else { "" };
+    html! { td.barred { (PreEscaped(svg::bar(estimate, scale, &facts::title(record), class))) } }
 }
 
 fn invalid(m: &Measurement) -> bool {
     m.warnings.iter().any(|w| w.severity == Severity::Invalid)
 }
 
-fn name(record: &Record, index: usize) -> String {
-    let place = record.host.slot.as_ref().map(|s| format!(", slot {}", facts::clean(s))).unwrap_or_default();
-    format!(
-        "<a href=\"#r{index}\">{}</a><small>{}</small>",
-        markup(&glued(&facts::title(record))),
-        markup(&format!("{}{place}", facts::clean(&record.id)))
-    )
+fn name(record: &Record, index: usize) -> Markup {
+    html! { th scope="row" { a href={"#r" (index)} { (said(&facts::title(record))) } small { (said(&place(record))) } } }
+}
+
+/// What tells records of one model apart: id, unit, slot.
+fn place(record: &Record) -> String {
+    let unit = crate::list::unit(record);
+    let slot = crate::list::slot(record);
+    let part = |name: &str, text: String| (!text.is_empty()).then(|| format!("{name} {text}"));
+    let parts = [Some(clean(&record.id)), part("unit", unit), part("slot", slot)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

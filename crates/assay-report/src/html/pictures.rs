@@ -21,7 +21,7 @@ pub(super) fn add(out: &mut String, records: &[Record]) {
     if stills.is_empty() {
         return;
     }
-    out.push_str("<h2>Pictures</h2>\n");
+    out.push_str("<h2 id=\"pictures\">Pictures</h2>\n");
     if let Some(film) = film {
         slider(out, &film);
     }

@@ -46,6 +46,7 @@ pub(crate) fn add(out: &mut String, record: &Record, index: usize) {
 pub(crate) fn tone_class(record: &Record) -> &'static str {
     match tone(record) {
         Tone::Good => "good",
+        Tone::Plain => "plain",
         Tone::Care => "care",
         Tone::Bad => "bad",
     }

@@ -11,7 +11,7 @@ use super::svg;
 use super::text::glued;
 use crate::bus;
 use crate::facts::{self, clean};
-use crate::figure::{MB, interval, latency_unit, percent};
+use crate::figure::{MB, in_words, interval, latency_unit, percent};
 use crate::notes;
 use crate::sensors;
 use crate::verdict::capitalised;
@@ -47,7 +47,7 @@ pub(crate) fn add(out: &mut String, record: &Record, m: &Measurement, place: (us
     out.push_str("</section>\n");
 }
 
-/// `Random read 4 KiB QD32: 1 499 IOPS, 6.14 MB/s`.
+/// `Random read 4 KiB QD32: 1 499 ±12 IOPS, 6.14 MB/s`.
 pub(crate) fn finding(record: &Record, m: &Measurement) -> String {
     let title = capitalised(&m.workload.title());
     if let Some(words) = facts::no_figure(record, m) {
@@ -57,13 +57,14 @@ pub(crate) fn finding(record: &Record, m: &Measurement) -> String {
     if m.workload.pattern == Pattern::Random
         && let Some(e) = &m.iops
     {
-        parts.push(format!("{} IOPS", figures(e.point)));
+        parts.push(in_words(e, 1.0, "IOPS"));
     }
     if let Some(e) = &m.bytes_per_second {
-        parts.push(rate(e.point));
+        // Of random work the rate is the IOPS in other words: one interval is enough.
+        parts.push(if parts.is_empty() { in_words(e, MB, "MB/s") } else { rate(e.point) });
     }
     match &m.durable_bytes_per_second {
-        Some(e) if !m.workload.sync.each() => parts.push(format!("{} with the final sync", rate(e.point))),
+        Some(e) if !m.workload.sync.each() => parts.push(format!("{} with the final sync", in_words(e, MB, "MB/s"))),
         _ => {}
     }
     if m.bus_limited

@@ -28,8 +28,8 @@ pub struct Curves {
 pub struct Line {
     /// Who it is.
     pub label: String,
-    /// What gives it its colour.
-    pub model: String,
+    /// Place of its model among those of all pictures that stand together, which gives it its colour.
+    pub hue: usize,
     /// Block size in bytes and rate in MB/s, smaller blocks first.
     pub points: Vec<(u64, Value)>,
 }
@@ -87,7 +87,7 @@ impl Curves {
             let points: Vec<(u64, Value)> = steps.iter().filter_map(at).collect();
             if !points.is_empty() {
                 shown.push(subject.record);
-                lines.push(Line { label: subject.label, model: subject.model, points });
+                lines.push(Line { label: subject.label, hue: subject.hue, points });
             }
         }
         let longest = lines.iter().map(|line| line.points.len()).max()?;
@@ -224,7 +224,7 @@ fn lines(
     x: impl Fn(u64) -> f64,
     (right, top, bottom): (f64, f64, f64),
 ) {
-    let looks = looks(data.lines.iter().map(|line| line.model.as_str()));
+    let looks = looks(data.lines.iter().map(|line| line.hue));
     let mut ends: Vec<f64> = Vec::new();
     for (line, look) in data.lines.iter().zip(&looks) {
         let good: Vec<(f64, &Value)> =

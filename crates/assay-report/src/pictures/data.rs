@@ -1,7 +1,6 @@
 //! What pictures are drawn from, and how it is taken from records.
 
-use assay_analysis::{Load, Mark, Quantity, identity, loads, reading, short_name};
-use assay_core::estimate::Estimate;
+use assay_analysis::{Load, Mark, Quantity, estimate, identity, loads, reading, short_name};
 use assay_core::record::Record;
 use assay_core::units::{figures, fixed};
 use assay_core::workload::{Op, Pattern};
@@ -60,7 +59,7 @@ impl Value {
 
     /// Whether it may be compared.
     pub(crate) fn counts(&self) -> bool {
-        !self.marks.iter().any(|mark| matches!(mark, Mark::Invalid | Mark::Fake))
+        !self.marks.iter().any(|mark| mark.excludes())
     }
 
     /// All that an axis has to hold.
@@ -74,6 +73,8 @@ impl Value {
 pub(crate) struct Subject<'a> {
     pub(crate) record: &'a Record,
     pub(crate) model: String,
+    /// Place of the model among those of all records.
+    pub(crate) hue: usize,
     pub(crate) label: String,
     /// Its unit; empty where it is not known.
     pub(crate) unit: String,
@@ -100,12 +101,20 @@ pub(crate) fn subjects(records: &[Record]) -> Vec<Subject<'_>> {
         if shared { format!("{base} ({})", clean(&record.id)) } else { base.clone() }
     };
     let labels = records.iter().zip(&bases).map(label);
+    let mut models: Vec<String> = Vec::new();
+    let mut hue = |model: &String| {
+        models.iter().position(|known| known == model).unwrap_or_else(|| {
+            models.push(model.clone());
+            models.len() - 1
+        })
+    };
     records
         .iter()
         .zip(labels)
         .map(|(record, label)| Subject {
             record,
             model: facts::title(record),
+            hue: hue(&facts::title(record)),
             label: shortened(&label),
             unit: identity(record).unit,
         })
@@ -145,14 +154,14 @@ pub(crate) fn unit(quantity: Quantity) -> &'static str {
         Quantity::Iops => "IOPS",
         Quantity::BytesPerSecond => "MB/s",
         Quantity::DurableBytesPerSecond => "MB/s durable",
-        Quantity::P50Ns | Quantity::P99Ns => "ms",
+        _ => "ms",
     }
 }
 
 fn factor(quantity: Quantity) -> f64 {
     match quantity {
         Quantity::Iops => 1.0,
-        Quantity::BytesPerSecond | Quantity::DurableBytesPerSecond | Quantity::P50Ns | Quantity::P99Ns => 1e-6,
+        _ => 1e-6,
     }
 }
 
@@ -160,13 +169,7 @@ fn factor(quantity: Quantity) -> f64 {
 pub(crate) fn value(record: &Record, load: &Load, quantity: Quantity) -> Option<Value> {
     let found = reading(record, load, quantity)?;
     let scale = factor(quantity);
-    let estimate: Option<&Estimate> = match quantity {
-        Quantity::Iops => found.measurement.iops.as_ref(),
-        Quantity::BytesPerSecond => found.measurement.bytes_per_second.as_ref(),
-        Quantity::DurableBytesPerSecond => found.measurement.durable_bytes_per_second.as_ref(),
-        Quantity::P50Ns => found.measurement.latency_ns.p50.as_ref(),
-        Quantity::P99Ns => found.measurement.latency_ns.p99.as_ref(),
-    };
+    let estimate = estimate(found.measurement, quantity);
     let mean = found.values.iter().sum::<f64>() / found.values.len().max(1) as f64;
     let point = estimate.map_or(mean, |e| e.point) * scale;
     let ends = estimate.and_then(|e| Some((e.low? * scale, e.high? * scale)));

@@ -34,6 +34,8 @@ pub struct DotRow {
     pub label: String,
     /// Its model.
     pub model: String,
+    /// Place of its model among those of all pictures that stand together, which gives it its colour.
+    pub hue: usize,
     /// Which physical piece it is; empty where that is not known.
     pub unit: String,
     /// Its figure.
@@ -54,7 +56,8 @@ impl Dots {
             if let Some(value) = value(subject.record, &load, quantity) {
                 shown.push(subject.record);
                 let repeats = repeats(subject.record, &load, quantity);
-                rows.push(DotRow { label: subject.label, model: subject.model, unit: subject.unit, value, repeats });
+                let (label, model, unit) = (subject.label, subject.model, subject.unit);
+                rows.push(DotRow { label, model, hue: subject.hue, unit, value, repeats });
             }
         }
         // Models by their best unit, units by their figure.
@@ -134,10 +137,10 @@ fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
 #[must_use]
 pub fn dots(data: &Dots) -> Drawing {
     let with_repeats = data.rows.iter().any(|row| row.repeats.len() > 1);
-    let rings = if with_repeats { "; rings are repeats" } else { "" };
-    let described = format!("{}, {}; {}{rings}", data.load, data.unit, rests_on(data.rows.iter().map(|r| &r.value)));
+    let circles = if with_repeats { "; circles are repeats" } else { "" };
+    let described = format!("{}, {}; {}{circles}", data.load, data.unit, rests_on(data.rows.iter().map(|r| &r.value)));
     let mut sheet = Sheet::new(WIDTH, &data.title(), &described);
-    let looks = looks(data.rows.iter().map(|row| row.model.as_str()));
+    let looks = looks(data.rows.iter().map(|row| row.hue));
     let mut before = "";
     let mut rows: Vec<Row> = Vec::new();
     for (r, look) in data.rows.iter().zip(looks) {

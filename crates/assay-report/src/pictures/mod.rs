@@ -35,3 +35,6 @@ pub use ranking::{RankRow, Ranking, ranking};
 pub use raster::ImageError;
 pub use scene::Drawing;
 pub use sweep::{Step, Sweep, sweep};
+
+/// Pixels of a PNG for each CSS pixel: sharp on today's screens, and enough for paper a column wide.
+pub const PNG_SCALE: f64 = 2.0;

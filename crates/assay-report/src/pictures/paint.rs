@@ -16,6 +16,9 @@ pub(crate) const GRID: Ink = Ink([0xe6, 0xe9, 0xec]);
 pub(crate) const BAND: Ink = Ink([0xf5, 0xf6, 0xf7]);
 /// What has no figure.
 pub(crate) const VOID: Ink = Ink([0xee, 0xf0, 0xf2]);
+/// Text on a colour of its own, light or dark: unlike [`INK`] and [`PAPER`] it is the same on dark pages.
+const ON_LIGHT: Ink = Ink([0x10, 0x13, 0x17]);
+const ON_DARK: Ink = Ink([0xfc, 0xfc, 0xfc]);
 /// Ceilings: a colour and a dash of their own.
 pub(crate) const CEILING: Stroke = Stroke { ink: Ink([0xb0, 0x23, 0x18]), width: 1.4, dash: &[7.0, 4.0] };
 
@@ -45,20 +48,14 @@ pub(crate) struct Look {
     marker: usize,
 }
 
-/// Looks of rows that belong to models named so, in their order.
-pub(crate) fn looks<'a>(models: impl IntoIterator<Item = &'a str>) -> Vec<Look> {
-    let mut known: Vec<&str> = Vec::new();
-    let mut looks = Vec::new();
-    for (row, model) in models.into_iter().enumerate() {
-        let place = known.iter().position(|name| *name == model).unwrap_or_else(|| {
-            known.push(model);
-            known.len() - 1
-        });
+/// Looks of rows whose models have these places; the same place has the same colour in every picture.
+pub(crate) fn looks(hues: impl IntoIterator<Item = usize>) -> Vec<Look> {
+    let look = |(row, hue): (usize, usize)| {
         // The second time round the markers are shifted, so that no pair comes twice.
         let marker = row + row / MARKERS;
-        looks.push(Look { ink: COLOURS[place % COLOURS.len()], dash: DASHES[row % DASHES.len()], marker });
-    }
-    looks
+        Look { ink: COLOURS[hue % COLOURS.len()], dash: DASHES[row % DASHES.len()], marker }
+    };
+    hues.into_iter().enumerate().map(look).collect()
 }
 
 impl Look {
@@ -144,7 +141,7 @@ pub(crate) fn heat(share: f64) -> Ramp {
     for (i, value) in rgb.iter_mut().enumerate() {
         *value = (STOPS[low][i] + (STOPS[low + 1][i] - STOPS[low][i]) * part).round() as u8;
     }
-    Ramp { paper: Ink(rgb), ink: if luminance(Ink(rgb)) > 0.2 { INK } else { PAPER } }
+    Ramp { paper: Ink(rgb), ink: if luminance(Ink(rgb)) > 0.2 { ON_LIGHT } else { ON_DARK } }
 }
 
 /// Relative luminance, WCAG 2.2.
@@ -174,8 +171,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_paper_and_ink_follows_the_page_and_text_on_a_colour_does_not() {
+        let style = include_str!("../../assets/report.css");
+        let selector = |Ink([r, g, b]): Ink| format!(".picture [fill=\"#{r:02x}{g:02x}{b:02x}\"]");
+        for ink in [PAPER, INK, MUTE, AXIS, GRID, BAND, VOID, CEILING.ink] {
+            assert!(style.contains(&selector(ink)), "{}", selector(ink));
+        }
+        for ink in [ON_LIGHT, ON_DARK] {
+            assert!(!style.contains(&selector(ink)), "{}", selector(ink));
+        }
+    }
+
+    #[test]
     fn rows_of_a_model_share_its_colour_and_nothing_else() {
-        let looks = looks(["a", "a", "b"]);
+        let looks = looks([0, 0, 1]);
         assert_eq!(looks[0].ink, looks[1].ink);
         assert_ne!(looks[0].ink, looks[2].ink);
         assert_ne!(looks[0].dash, looks[1].dash);

@@ -29,8 +29,8 @@ pub struct Pareto {
 pub struct ParetoPoint {
     /// Who it is.
     pub label: String,
-    /// What gives it its colour.
-    pub model: String,
+    /// Place of its model among those of all pictures that stand together, which gives it its colour.
+    pub hue: usize,
     /// Its figures.
     pub x: Value,
     /// See `x`.
@@ -72,7 +72,7 @@ impl Pareto {
             .iter()
             .filter_map(|s| {
                 let (x, y) = (usual(s.record, read)?, usual(s.record, write)?);
-                Some(ParetoPoint { label: s.label.clone(), model: s.model.clone(), x, y })
+                Some(ParetoPoint { label: s.label.clone(), hue: s.hue, x, y })
             })
             .collect();
         let missing = records.len() - points.len();
@@ -100,7 +100,7 @@ impl Pareto {
                 format!("None of the {good} beats another in both {} and {}", self.x.0, self.y.0)
             }
             many => format!(
-                "{} of {good} are on the front: {}; each other one is beaten in both",
+                "{} of {good} are best trade-offs: {}; each other one is beaten in both",
                 many.len(),
                 listed(many.iter().map(|p| p.label.as_str()))
             ),
@@ -140,7 +140,7 @@ pub fn pareto(data: &Pareto) -> Drawing {
         steps.push((x, bottom));
         sheet.drawing.line(steps, Stroke { ink: MUTE, width: 1.4, dash: &[5.0, 3.0] });
     }
-    let looks = looks(data.points.iter().map(|p| p.model.as_str()));
+    let looks = looks(data.points.iter().map(|p| p.hue));
     for (p, look) in data.points.iter().zip(&looks).filter(|(p, _)| p.counts()) {
         let (x, y) = (across.at(p.x.point), upright.at(p.y.point));
         let whisker = Stroke::wide(look.ink, 1.2);
@@ -165,7 +165,7 @@ pub fn pareto(data: &Pareto) -> Drawing {
         sheet.drawing.text(right + 32.0, y + 4.0, LABEL, if on { INK } else { MUTE }, Anchor::Start, &name);
     }
     let mut small = notes(data.points.iter().flat_map(|p| [(p.label.as_str(), &p.x), (p.label.as_str(), &p.y)]));
-    small.push("The dashed line is the front; names in dark print are on it.".to_owned());
+    small.push("The dashed line joins the best trade-offs; their names are in dark print.".to_owned());
     small.extend(data.notes.iter().cloned());
     sheet.finish(bottom + 36.0, &small)
 }

@@ -37,8 +37,8 @@ pub struct RankRow {
     pub place: String,
     /// Who it is.
     pub label: String,
-    /// What gives it its colour.
-    pub model: String,
+    /// Place of its model among those of all pictures that stand together, which gives it its colour.
+    pub hue: usize,
     /// Its figure.
     pub value: Value,
 }
@@ -54,12 +54,12 @@ impl Ranking {
         for subject in subjects(records) {
             if let Some(value) = value(subject.record, &load, quantity) {
                 shown.push(subject.record);
-                rows.push(RankRow { place: String::new(), label: subject.label, model: subject.model, value });
+                rows.push(RankRow { place: String::new(), label: subject.label, hue: subject.hue, value });
             }
         }
         rows.sort_by(|a, b| b.value.counts().cmp(&a.value.counts()).then(b.value.point.total_cmp(&a.value.point)));
         let missing = records.len() - rows.len();
-        let mut notes = vec!["In the order of the figures; which differences are real, `assay rank` says.".to_owned()];
+        let mut notes = vec!["In the order of the figures; which differences are real, assay rank says.".to_owned()];
         if missing > 0 {
             notes.push(format!("{missing} of {} records have no figure of this load.", records.len()));
         }
@@ -124,7 +124,7 @@ impl Ranking {
 pub fn ranking(data: &Ranking) -> Drawing {
     let described = format!("{}, {}; {}", data.load, data.unit, rests_on(data.rows.iter().map(|r| &r.value)));
     let mut sheet = Sheet::new(WIDTH, &data.title(), &described);
-    let looks = looks(data.rows.iter().map(|row| row.model.as_str()));
+    let looks = looks(data.rows.iter().map(|row| row.hue));
     let rows: Vec<Row> = data
         .rows
         .iter()

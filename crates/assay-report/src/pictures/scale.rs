@@ -141,6 +141,8 @@ mod tests {
     #[test]
     fn a_decade_is_logarithmic_and_less_is_not() {
         assert!(Scale::new([1.0, 100.0], 0.0, 1.0).is_log());
+        assert!(Scale::new([1.0, 13.0], 0.0, 1.0).is_log());
+        assert!(!Scale::new([1.0, 11.0], 0.0, 1.0).is_log());
         assert!(Scale::new([50.0, 100.0], 0.0, 1.0).begins_at_nought());
         assert!(!Scale::close([90.0, 100.0], 0.0, 1.0).begins_at_nought());
         assert_eq!(Scale::new([1.0, 900.0], 0.0, 1.0).ticks(4), [1.0, 10.0, 100.0, 1000.0]);

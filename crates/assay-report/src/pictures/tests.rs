@@ -159,6 +159,8 @@ fn titles_state_the_finding_of_the_articles() {
     // 22.4 and more of 23.3 MB/s are within 5 % of it at the last size, and only there for all.
     let title = drawn(Kind::Curves, &measured()).title().to_owned();
     assert_eq!(title, "SanDisk Ultra A1 2 leads at 4 KiB random read; the bus caps all at 256 KiB");
+    let title = drawn(Kind::Ranking, &cards()).title().to_owned();
+    assert_eq!(title, "SanDisk Ultra A1 2 leads SanDisk Ultra A1 3 by 3.8 % at random read 4 KiB, 4 jobs");
 }
 
 #[test]
@@ -166,10 +168,35 @@ fn ceilings_are_drawn_where_they_are_known_and_said_to_be_unknown_otherwise() {
     for kind in [Kind::Curves, Kind::Sweep] {
         let svg = drawn(kind, &measured()).svg();
         assert!(svg.contains("SDR25 lets 23.3"), "{kind:?}");
-        assert!(svg.contains("stroke=\"#b02318\" stroke-width=\"1.4\""), "{kind:?}");
+        let dashed = "stroke=\"#b02318\" stroke-width=\"1.4\" stroke-linejoin=\"round\" stroke-dasharray=\"7 4\"";
+        assert!(svg.contains(dashed), "{kind:?}");
         assert!(!drawn(kind, &cards()).svg().contains("#b02318"), "{kind:?}");
     }
     assert!(drawn(Kind::Curves, &cards()).svg().contains("ceiling of the bus is not known"));
+}
+
+#[test]
+fn records_without_a_figure_are_counted() {
+    let mut records = cards();
+    let said = |records: &[Record]| drawn(Kind::Dots, records).svg().replace('\u{a0}', " ");
+    assert!(!said(&records).contains("have no figure"));
+    records[1].measurements.clear();
+    let note = format!("1 of {} records have no figure of this load.", records.len());
+    assert!(said(&records).contains(&note), "{}", said(&records));
+}
+
+#[test]
+fn a_text_begins_where_its_anchor_says() {
+    let start = |anchor| {
+        let (ink, text) = (super::scene::Ink([0; 3]), "4 KiB".to_owned());
+        let text = super::scene::Text { x: 100.0, y: 0.0, size: 12.0, ink, anchor, bold: false, turn: 0.0, text };
+        text.start()
+    };
+    let width = super::font::drawn("4 KiB", 12.0, false);
+    assert!(width > 20.0, "{width}");
+    assert_eq!(start(super::scene::Anchor::Start), 100.0);
+    assert_eq!(start(super::scene::Anchor::Middle), 100.0 - width / 2.0);
+    assert_eq!(start(super::scene::Anchor::End), 100.0 - width);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Plans, their status, the race and the swap test as text for people.
+//! Plans, their status, the race and the swap test for people.
 
 mod layout;
 mod outlook;

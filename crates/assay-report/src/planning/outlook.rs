@@ -10,7 +10,7 @@ use crate::style::Style;
 /// The plan in a few lines: size, cost by round and in total, and what it will be able to tell.
 #[must_use]
 pub fn outlook(plan: &ExperimentPlan, outlook: &Outlook, style: &Style) -> String {
-    let style = style.bounded();
+    let style = style.at_least_a_table();
     let units: usize = plan.models().iter().map(|model| model.units.len()).sum();
     let suite = &plan.suite().suite;
     let mut out = paragraph(

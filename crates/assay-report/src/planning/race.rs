@@ -4,38 +4,64 @@ use assay_analysis::Quantity;
 use assay_analysis::plan::{Chance, NextAction, Race};
 use assay_core::units::{figures, latency};
 
-use super::layout::{counted, paragraph, percent_above, table};
+use super::layout::{counted, percent_above};
+use crate::document::{Block, Data, Document, Row, Table, left, number, right};
 use crate::facts::clean;
 use crate::figure::{MB, interval, percent};
-use crate::style::Style;
-use crate::wrap::shorten;
-
-/// Columns of a name.
-const NAME: usize = 22;
 
 /// What to do, the chance of each model, and what it rests on.
 #[must_use]
-pub fn race(race: &Race, style: &Style) -> String {
-    let style = style.bounded();
-    let mut out = String::new();
-    for line in action(race) {
-        out += &paragraph(&line, style);
-    }
-    out.push('\n');
-    let rows: Vec<Vec<String>> = race.chances.iter().map(|chance| row(race, chance)).collect();
+pub fn race(race: &Race) -> Document {
+    let mut lines = action(race).into_iter();
+    let finding = lines.next().unwrap_or_default();
+    let mut blocks: Vec<Block> = lines.map(Block::Text).collect();
+    let rows: Vec<Row> = race.chances.iter().map(|chance| row(race, chance).into()).collect();
     let title = match race.quantity {
         Quantity::Iops => "mean IOPS",
         Quantity::BytesPerSecond => "mean MB/s",
         Quantity::DurableBytesPerSecond => "durable MB/s",
-        Quantity::P50Ns => "median latency",
-        Quantity::P99Ns => "p99 latency",
+        latency => latency.title(),
     };
-    out += &table(&["model", "units", title, "95 %", "best", ""], &[1, 2, 3, 4], &rows, style);
-    out.push('\n');
-    for line in foot(race) {
-        out += &paragraph(&line, style);
-    }
-    out
+    let columns = vec![left("model"), right("units"), right(title), right("95 %"), right("best"), left("")];
+    blocks.push(Block::Table(Table { caption: String::new(), columns, rows }));
+    blocks.extend(foot(race).into_iter().map(Block::Text));
+    let about = format!("Race for the best model by {}", clean(&race.load_title));
+    Document { kind: "Plan", about, finding, blocks, data: data(race) }
+}
+
+/// A row for each model.
+fn data(race: &Race) -> Data {
+    let columns = vec![
+        "model",
+        "units",
+        "load",
+        "metric",
+        "mean",
+        "low",
+        "high",
+        "probability_best",
+        "at_ceiling",
+        "units_failed",
+        "wrong_data",
+        "dropped",
+    ];
+    let row = |chance: &Chance| {
+        vec![
+            chance.model.clone(),
+            chance.units.to_string(),
+            race.load_title.clone(),
+            race.quantity.name().to_owned(),
+            number(chance.mean),
+            number(chance.interval.map(|ends| ends.0)),
+            number(chance.interval.map(|ends| ends.1)),
+            number(chance.best),
+            chance.at_ceiling.to_string(),
+            chance.failed.to_string(),
+            chance.wrong_data.to_string(),
+            chance.dropped.to_string(),
+        ]
+    };
+    Data { columns, rows: race.chances.iter().map(row).collect() }
 }
 
 fn names(models: &[String]) -> String {
@@ -103,7 +129,7 @@ fn percent_one(share: f64) -> String {
 }
 
 fn row(race: &Race, chance: &Chance) -> Vec<String> {
-    let latencies = matches!(race.quantity, Quantity::P50Ns | Quantity::P99Ns);
+    let latencies = race.quantity.percentile().is_some();
     let unit = match race.quantity {
         Quantity::BytesPerSecond | Quantity::DurableBytesPerSecond => MB,
         _ => 1.0,
@@ -120,7 +146,7 @@ fn row(race: &Race, chance: &Chance) -> Vec<String> {
     ];
     let notes: Vec<&str> = notes.iter().filter(|(holds, _)| *holds).map(|(_, note)| *note).collect();
     vec![
-        shorten(&clean(&chance.model), NAME),
+        clean(&chance.model),
         chance.units.to_string(),
         chance.mean.map_or_else(
             || "–".to_owned(),
@@ -159,17 +185,53 @@ fn foot(race: &Race) -> Vec<String> {
     }
     if !race.excluded.is_empty() {
         lines.push("Records that are not used:".to_owned());
-        lines.extend(race.excluded.iter().map(|e| format!("{}: {}", clean(&e.record), clean(&e.reason))));
+        lines.extend(race.excluded.iter().map(|e| format!("{}: {}", clean(&e.record), clean(&e.reason.to_string()))));
     }
     lines
 }
 
-fn quantity(quantity: Quantity) -> &'static str {
-    match quantity {
-        Quantity::Iops => "operations per second",
-        Quantity::BytesPerSecond => "bytes per second",
-        Quantity::DurableBytesPerSecond => "bytes per second with the final sync",
-        Quantity::P50Ns => "median latency; less is better",
-        Quantity::P99Ns => "99th percentile of latency; less is better",
+fn quantity(quantity: Quantity) -> String {
+    let better = if quantity.more_is_better() { "" } else { "; less is better" };
+    format!("{}{better}", quantity.title())
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_analysis::{Excluded, Reason};
+
+    use super::*;
+
+    #[test]
+    fn records_that_are_not_used_are_named_with_their_reason() {
+        let records = assay_analysis::published("sandisk-ultra-a1").unwrap();
+        let load = assay_analysis::loads(&records).remove(0);
+        let mut found = Race {
+            load_title: load.title(),
+            load,
+            quantity: Quantity::Iops,
+            action: NextAction::NothingFit,
+            chances: Vec::new(),
+            leader: None,
+            good: None,
+            sure: 0.95,
+            regret: None,
+            unit_deviation: None,
+            spread: None,
+            close_models: false,
+            newly_dropped: Vec::new(),
+            unnamed_units: Vec::new(),
+            excluded: Vec::new(),
+        };
+        assert!(!race(&found).text(&crate::Style::default()).contains("not used"));
+        found.excluded.push(Excluded {
+            record: "abc".to_owned(),
+            model: "Card".to_owned(),
+            unit: "1".to_owned(),
+            load: None,
+            reason: Reason::NotMeasured,
+        });
+        let text = race(&found).text(&crate::Style::default());
+        let named = format!("Records that are not used:\nabc: {}\n", Reason::NotMeasured);
+        assert!(text.contains(&named), "{text}");
     }
 }

@@ -16,7 +16,7 @@ const SHORT_NAME: usize = 12;
 /// on cards mounted at `target`.
 #[must_use]
 pub fn show(plan: &ExperimentPlan, round: Option<usize>, target: &str, style: &Style) -> String {
-    let style = style.bounded();
+    let style = style.at_least_a_table();
     let mut out = paragraph(
         &format!(
             "Plan {}, suite {}, {} of {}, seed {}",

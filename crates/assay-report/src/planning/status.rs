@@ -1,32 +1,37 @@
 //! What of a plan is done.
 
-use assay_analysis::plan::{CellState, ExperimentPlan, Status};
+use assay_analysis::plan::{CellState, CellStatus, ExperimentPlan, Misfit, Status};
 
-use super::layout::{paragraph, table};
-use crate::facts::clean;
-use crate::style::Style;
-use crate::wrap::shorten;
-
-/// Columns of a name.
-const NAME: usize = 24;
-/// Columns of a unit or a slot.
-const SHORT_NAME: usize = 10;
+use crate::document::{Block, Cell, Data, Document, Row, Table, left, right};
+use crate::facts::{clean, one_line};
 
 /// Counts by round, the cells without a figure, and the records that do not fit.
 #[must_use]
-pub fn status(plan: &ExperimentPlan, status: &Status, style: &Style) -> String {
-    let style = style.bounded();
+pub fn status(plan: &ExperimentPlan, status: &Status) -> Document {
     let all = status.cells.len();
-    let mut out = paragraph(
-        &format!(
-            "Plan {}: {} of {all} cells have a result{}",
-            status.plan,
-            all - status.missing(),
-            if status.complete() { "; it is complete" } else { "" }
-        ),
-        style,
+    let finding = format!(
+        "Plan {}: {} of {all} cells have a result{}",
+        status.plan,
+        all - status.missing(),
+        if status.complete() { "; it is complete" } else { "" }
     );
-    let per_round: Vec<Vec<String>> = (1..=plan.rounds())
+    let mut blocks = vec![Block::Table(rounds(plan, status))];
+    let open: Vec<Row> = status.cells.iter().filter_map(open_cell).collect();
+    if !open.is_empty() {
+        let columns = ["round", "wave"].map(right).into_iter();
+        let columns = columns.chain(["slot", "model", "unit", "state"].map(left)).collect();
+        blocks.push(Block::Table(Table { caption: String::new(), columns, rows: open }));
+    }
+    if !status.misfits.is_empty() {
+        let misfit = |m: &Misfit| (clean(&m.record), one_line(&m.reason));
+        blocks.push(Block::Heading("Records that do not count".to_owned()));
+        blocks.push(Block::Items(status.misfits.iter().map(misfit).collect()));
+    }
+    Document { kind: "Plan", about: format!("Status of plan {}", status.plan), finding, blocks, data: data(status) }
+}
+
+fn rounds(plan: &ExperimentPlan, status: &Status) -> Table {
+    let rows = (1..=plan.rounds())
         .map(|round| {
             let count = |what: fn(&CellState) -> bool| {
                 status.cells.iter().filter(|cell| cell.cell.round == round && what(&cell.state)).count().to_string()
@@ -37,34 +42,39 @@ pub fn status(plan: &ExperimentPlan, status: &Status, style: &Style) -> String {
                 count(|state| matches!(state, CellState::MediumFailed { .. })),
                 count(|state| *state == CellState::Missing),
             ]
+            .into()
         })
         .collect();
-    out.push('\n');
-    out += &table(&["round", "measured", "medium failed", "missing"], &[0, 1, 2, 3], &per_round, style);
-    let open: Vec<Vec<String>> = status
-        .cells
-        .iter()
-        .filter_map(|cell| {
-            let word = match &cell.state {
-                CellState::Measured { records } if records.len() < 2 => return None,
-                CellState::Measured { records } => format!("measured {} times", records.len()),
-                CellState::MediumFailed { failure, .. } => failure.clone(),
-                CellState::Missing => "missing".to_owned(),
-            };
-            let c = &cell.cell;
-            let (slot, unit) = (shorten(&clean(&c.slot), SHORT_NAME), shorten(&clean(&c.unit), SHORT_NAME));
-            Some(vec![c.round.to_string(), c.wave.to_string(), slot, shorten(&clean(&c.model), NAME), unit, word])
-        })
-        .collect();
-    if !open.is_empty() {
-        out.push('\n');
-        out += &table(&["round", "wave", "slot", "model", "unit", "state"], &[0, 1], &open, style);
+    Table { caption: String::new(), columns: ["round", "measured", "medium failed", "missing"].map(right).into(), rows }
+}
+
+/// A cell without a figure, or with more than one.
+fn open_cell(cell: &CellStatus) -> Option<Row> {
+    let word = match &cell.state {
+        CellState::Measured { records } if records.len() < 2 => return None,
+        CellState::Measured { records } => format!("measured {} times", records.len()),
+        CellState::MediumFailed { failure, .. } => failure.clone(),
+        CellState::Missing => "missing".to_owned(),
+    };
+    let c = &cell.cell;
+    let place = [&c.slot, &c.model, &c.unit].map(|text| Cell::from(clean(text)));
+    Some(Row::Cells([c.round.into(), c.wave.into()].into_iter().chain(place).chain([word.into()]).collect()))
+}
+
+/// A row for each cell.
+fn data(status: &Status) -> Data {
+    let row = |cell: &CellStatus| {
+        let (state, records) = match &cell.state {
+            CellState::Measured { records } => ("measured".to_owned(), records.join(" ")),
+            CellState::MediumFailed { record, failure } => (failure.clone(), record.clone()),
+            CellState::Missing => ("missing".to_owned(), String::new()),
+        };
+        let c = &cell.cell;
+        let place = [c.slot.clone(), c.model.clone(), c.unit.clone()];
+        [c.round.to_string(), c.wave.to_string()].into_iter().chain(place).chain([state, records]).collect()
+    };
+    Data {
+        columns: vec!["round", "wave", "slot", "model", "unit", "state", "records"],
+        rows: status.cells.iter().map(row).collect(),
     }
-    if !status.misfits.is_empty() {
-        out.push_str("\nRecords that do not count:\n");
-        for misfit in &status.misfits {
-            out += &paragraph(&format!("{}: {}", clean(&misfit.record), clean(&misfit.reason)), style);
-        }
-    }
-    out
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use assay_analysis::Mark;
-use assay_analysis::rank::{Excluded, LoadRanking, RankReport, Remark};
+use assay_analysis::rank::{LoadRanking, RankReport, Remark};
+use assay_analysis::{Excluded, Mark};
 use assay_core::units::{fixed, trimmed};
 
 use super::words;
@@ -23,10 +23,10 @@ pub(super) fn lines(report: &RankReport, ranking: &LoadRanking, all: bool) -> Ve
     lines.push((
         "basis",
         format!(
-            "{}, {}, {}, {}, {}; unit sd {}, run sd {}",
+            "{}, {}, {}, {}, {}; units differ by {}, repeats by {} (standard deviations)",
             words::count(basis.records, "record"),
             words::count(basis.units, "unit"),
-            words::count(basis.runs, "run"),
+            words::count(basis.runs, "repeat"),
             known(basis.rounds, "round"),
             known(basis.slots, "slot"),
             deviation(ranking.unit_deviation),
@@ -62,7 +62,7 @@ pub(super) fn resolution(ranking: &LoadRanking) -> Option<String> {
         _ => format!("{}-fold", fixed(ratio, 1)),
     };
     Some(format!(
-        "with your {} units of a model you cannot separate models closer than {closer}; more units help, more runs \
+        "with your {} units of a model you cannot separate models closer than {closer}; more units help, more repeats \
          hardly do",
         ranking.least_units
     ))
@@ -87,15 +87,22 @@ fn method(report: &RankReport, ranking: &LoadRanking) -> String {
 fn remark(remark: &Remark) -> String {
     match remark {
         Remark::SlotsUnknown { runs } => {
-            format!("{} without a slot, so slots are part of the units; add --label slot=…", words::count(*runs, "run"))
+            format!(
+                "{} without a slot, so slots are part of the units; add --label slot=…",
+                words::count(*runs, "repeat")
+            )
         }
         Remark::NoSwap => "no unit changed its slot: unit and slot cannot be told apart (assay plan)".to_owned(),
         Remark::Parts { parts } => format!("slots fall into {parts} parts without a common unit"),
         Remark::SlotsConfounded => "slots and rounds cannot be told apart; slots were left alone".to_owned(),
-        Remark::NoRepeats => "no unit has a second run: the unit sd holds that of runs".to_owned(),
+        Remark::NoRepeats => "no unit has a second repeat: how units differ holds how repeats do".to_owned(),
         Remark::NotSettled => "effects of slots and rounds are rough".to_owned(),
         Remark::NamelessUnit { model, records } => {
-            format!("{records} records of {} name no unit and count as one; add --label unit=…", clean(model))
+            format!(
+                "{} of {} name no unit and count as one; add --label unit=…",
+                words::count(*records, "record"),
+                clean(model)
+            )
         }
         Remark::Suites { suites } => {
             format!("from several suites: {}", suites.iter().map(|s| clean(s)).collect::<Vec<_>>().join(", "))
@@ -105,16 +112,20 @@ fn remark(remark: &Remark) -> String {
 
 /// One line a reason.
 fn excluded(all: &[Excluded], in_full: bool) -> Vec<String> {
-    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for e in all {
         let unit = if e.unit.is_empty() { String::new() } else { format!(" {}", clean(&e.unit)) };
-        reasons.entry(&e.reason).or_default().push(format!("{} ({}{unit})", clean(&e.record), clean(&e.model)));
+        reasons.entry(e.reason.to_string()).or_default().push(format!(
+            "{} ({}{unit})",
+            clean(&e.record),
+            clean(&e.model)
+        ));
     }
-    let line = |(reason, records): (&str, Vec<String>)| {
+    let line = |(reason, records): (String, Vec<String>)| {
         let named = if in_full { records.len() } else { NAMED.min(records.len()) };
         let rest = records.len() - named;
         let more = if rest > 0 { format!(" and {rest} more (--all)") } else { String::new() };
-        format!("{}: {}{more}: {}", records.len(), clean(reason), records[..named].join(", "))
+        format!("{}: {}{more}: {}", records.len(), clean(&reason), records[..named].join(", "))
     };
     reasons.into_iter().map(line).collect()
 }

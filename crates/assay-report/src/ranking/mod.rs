@@ -1,7 +1,7 @@
-//! A ranking of models as text, Markdown, HTML and CSV.
+//! A ranking of models as text and as a document.
 
 mod composite;
-mod export;
+mod document;
 mod foot;
 mod odd;
 mod picture;
@@ -10,6 +10,7 @@ mod table;
 mod text;
 mod words;
 
-pub use export::{csv, html, markdown};
+pub use document::document;
 pub use picture::picture;
 pub use text::text;
+pub(crate) use words::of_report as answer;

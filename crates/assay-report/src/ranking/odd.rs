@@ -14,35 +14,35 @@ pub(super) fn lines(ranking: &LoadRanking) -> Vec<String> {
 
 fn unit(odd: &Unresolved, direction: &str) -> String {
     let model = clean(&odd.model);
-    let culprit = if odd.slot_known { "" } else { "; the unit or its slot" };
-    let depends = if odd.ranking_depends { "; RANKING DEPENDS ON THIS UNIT" } else { "" };
+    let culprit = if odd.slot_known { "" } else { ", as it may be the slot" };
+    let depends = if odd.ranking_depends { "; the ranking depends on this unit" } else { "" };
+    let swap = format!("; swap slots to check{culprit}{depends}");
     match (&odd.unit, odd.tested) {
         (Some(unit), true) => format!(
-            "{model}: UNIT {} of {} deviates {} in {direction} (swap test pending){culprit}{depends}",
+            "{model}: unit {} of {} {direction} at {} of the others{swap}",
             clean(unit),
             odd.of,
             times(odd.ratio)
         ),
         (Some(unit), false) => format!(
-            "{model}: units differ {}-fold in {direction}: UNIT {} of {} deviates, the others agree; too few units of \
-             other models to test it (swap test pending){culprit}{depends}",
-            times(odd.ratio),
+            "{model}: unit {} of {} {direction} at {} of the others, which agree; too few units of other models to \
+             test it{swap}",
             clean(unit),
-            odd.of
-        ),
-        (None, true) => {
-            format!("{model}: its units disagree {}-fold in {direction}; none can be named{culprit}", times(odd.ratio))
-        }
-        (None, false) => format!(
-            "{model}: its units differ {}-fold in {direction}; too few units of other models to test it",
+            odd.of,
             times(odd.ratio)
         ),
+        (None, true) => {
+            format!("{model}: its units disagree by {}; none can be named{swap}", times(odd.ratio))
+        }
+        (None, false) => {
+            format!("{model}: its units differ by {}; too few units of other models to test it", times(odd.ratio))
+        }
     }
 }
 
 fn slot(slot: &SlotWarning) -> String {
     format!(
-        "SLOT {} is off by {} (p {:.3}, 999 permutations): leave it out or repair it; the figures are adjusted already",
+        "slot {} is off by {} (p {:.3}, 999 permutations): leave it out or repair it; the figures are adjusted already",
         clean(&slot.slot),
         times(slot.ratio),
         slot.p_value
@@ -59,12 +59,13 @@ fn deviation(d: &Deviation) -> String {
     let not = if d.not_in.is_empty() { String::new() } else { format!(", not in {}", d.not_in.join(" or ")) };
     let tested = if d.tested { "" } else { "; not tested, too few units of other models" };
     format!(
-        "{}: UNIT {} of {} deviates {} in {} ({:.2} to {:.2} under {} of {} loads){not} (swap test pending){tested}",
+        "{}: unit {} of {} {} at {} of the others ({:.2} to {:.2} under {} of {} loads){not}; swap slots to \
+         check{tested}",
         clean(&d.model),
         clean(&d.unit),
         d.of,
-        times(d.ratio),
         d.direction,
+        times(d.ratio),
         d.least,
         d.most,
         d.loads,

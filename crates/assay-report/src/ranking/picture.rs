@@ -1,19 +1,26 @@
 //! A ranking as a picture.
 
 use assay_analysis::Mark;
-use assay_analysis::rank::{LoadRanking, ModelRow};
+use assay_analysis::rank::{LoadRanking, ModelRow, RankReport};
 use assay_core::estimate::Estimate;
 
 use super::words;
 use crate::facts::clean;
 use crate::pictures::{Ceiling, Drawing, RankRow, Ranking, Value, ranking};
 
-/// Models with their places and simultaneous intervals; the title is the answer. `None` where no
-/// model has a figure.
+/// Models under one of the loads of a report, with their places and simultaneous intervals; the title is the
+/// answer. `None` where no model has a figure.
 #[must_use]
-pub fn picture(of: &LoadRanking, alpha: f64) -> Option<Drawing> {
+pub fn picture(report: &RankReport, of: &LoadRanking) -> Option<Drawing> {
+    titled(report, of, words::answer(of, report.alpha))
+}
+
+/// The same under another title, for a page where the answer stands already.
+pub(super) fn titled(report: &RankReport, of: &LoadRanking, title: String) -> Option<Drawing> {
     let (unit, divisor) = words::unit(of);
-    let rows: Vec<RankRow> = of.models.iter().filter_map(|model| row(model, divisor)).collect();
+    let all = &report.primary.models;
+    let hue = |model: &ModelRow| all.iter().position(|m| m.model == model.model).unwrap_or(all.len());
+    let rows: Vec<RankRow> = of.models.iter().filter_map(|model| row(model, hue(model), divisor)).collect();
     if rows.is_empty() {
         return None;
     }
@@ -28,7 +35,7 @@ pub fn picture(of: &LoadRanking, alpha: f64) -> Option<Drawing> {
         .filter(|_| unit == "MB/s")
         .map(|used| Ceiling { name: "ceiling".to_owned(), value: used.bytes_per_second / 1e6 });
     Some(ranking(&Ranking {
-        title: Some(clean(&words::answer(of, alpha))),
+        title: Some(title),
         load: of.title.clone(),
         unit: unit.to_owned(),
         more_is_better: of.quantity.more_is_better(),
@@ -38,13 +45,13 @@ pub fn picture(of: &LoadRanking, alpha: f64) -> Option<Drawing> {
     }))
 }
 
-fn row(model: &ModelRow, divisor: f64) -> Option<RankRow> {
+fn row(model: &ModelRow, hue: usize, divisor: f64) -> Option<RankRow> {
     let e: &Estimate = model.estimate.as_ref()?;
     let interval = e.low.zip(e.high).map(|(low, high)| (low / divisor, high / divisor));
     Some(RankRow {
         place: words::place(model),
         label: clean(&model.model),
-        model: model.model.clone(),
+        hue,
         value: Value {
             point: e.point / divisor,
             interval,

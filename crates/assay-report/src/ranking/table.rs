@@ -44,8 +44,7 @@ pub(super) fn table(page: &mut Page, ranking: &LoadRanking, alpha: f64) {
             line.right(Paint::Plain, &words::times(ratio.point), width - RATIO);
         }
         if let Some((first, last)) = model.ranks.filter(|_| wide) {
-            let ranks = if first == last { first.to_string() } else { format!("{first}–{last}") };
-            line.right(Paint::Plain, &ranks, width);
+            line.right(Paint::Plain, &words::ranks((first, last)), width);
         }
         page.add(line);
     }

@@ -9,12 +9,10 @@ use crate::style::Style;
 /// The answer within the width of `style`; with `all`, exploratory loads in full.
 #[must_use]
 pub fn text(report: &RankReport, all: bool, style: &Style) -> String {
-    let mut page = Page::new(style.bounded());
+    let mut page = Page::new(style.at_least_a_table());
     let primary = &report.primary;
     page.text(Paint::Bold, 0, &words::answer(primary, report.alpha));
-    let chosen =
-        if report.primary_by_default { "chosen by default; name yours with --primary" } else { "as asked for" };
-    page.text(Paint::Dim, 0, &format!("By {} of {}, {chosen}.", words::metric(primary), primary.title));
+    page.text(Paint::Dim, 0, &words::deciding(report));
     page.blank();
     block(&mut page, report, primary, all);
     if let Some(found) = &report.composite {
@@ -66,16 +64,10 @@ fn block(page: &mut Page, report: &RankReport, ranking: &LoadRanking, all: bool)
 fn exploratory(page: &mut Page, report: &RankReport, all: bool) {
     page.blank();
     page.rule();
-    page.text(
-        Paint::Bold,
-        0,
-        &format!(
-            "Exploratory: {} other loads, each with its own chance of {} % of a false order{}",
-            report.exploratory.len(),
-            report.alpha * 100.0,
-            if all { "" } else { " (--all shows them in full)" }
-        ),
-    );
+    page.text(Paint::Bold, 0, &words::exploratory(report));
+    if !all {
+        page.text(Paint::Dim, 0, "--all shows them in full.");
+    }
     for ranking in &report.exploratory {
         if all {
             page.blank();
@@ -83,7 +75,7 @@ fn exploratory(page: &mut Page, report: &RankReport, all: bool) {
             page.text(Paint::Plain, 0, &words::answer(ranking, report.alpha));
             block(page, report, ranking, all);
         } else {
-            let weak = if ranking.weak { format!(", WEAK (df {})", ranking.degrees) } else { String::new() };
+            let weak = if ranking.weak { format!(". {}", words::weak(ranking)) } else { String::new() };
             page.text(Paint::Plain, 2, &format!("{}: {}{weak}", ranking.title, words::verdict(ranking)));
         }
     }

@@ -1,11 +1,11 @@
 //! What is said of models, in the words that every output uses.
 
 use assay_analysis::rank::{
-    Better, CeilingSource, Class, LoadRanking, Medal, ModelRow, PairRow, Standing, UnitRow, UsedCeiling,
+    Better, CeilingSource, Class, LoadRanking, Medal, ModelRow, PairRow, RankReport, Standing, UnitRow, UsedCeiling,
 };
 use assay_analysis::{Mark, Quantity};
 use assay_core::estimate::Estimate;
-use assay_core::units::{figures, fixed, rate, span};
+use assay_core::units::{figures, fixed, rate, span, trimmed};
 use assay_core::workload::Op;
 
 use crate::facts::clean;
@@ -17,7 +17,7 @@ pub(super) fn unit(ranking: &LoadRanking) -> (&'static str, f64) {
         Quantity::Iops => ("IOPS", 1.0),
         Quantity::BytesPerSecond => ("MB/s", MB),
         Quantity::DurableBytesPerSecond => ("MB/s durable", MB),
-        Quantity::P50Ns | Quantity::P99Ns => {
+        _ => {
             let first = ranking.models.iter().find_map(|m| m.estimate.as_ref()).map_or(1e6, |e| e.point);
             latency_unit(first)
         }
@@ -26,13 +26,28 @@ pub(super) fn unit(ranking: &LoadRanking) -> (&'static str, f64) {
 
 /// What the figures are, for a heading: `IOPS`, `p99 latency`.
 pub(super) fn metric(ranking: &LoadRanking) -> &'static str {
-    match ranking.quantity {
-        Quantity::Iops => "IOPS",
-        Quantity::BytesPerSecond => "rate",
-        Quantity::DurableBytesPerSecond => "durable rate",
-        Quantity::P50Ns => "median latency",
-        Quantity::P99Ns => "p99 latency",
-    }
+    ranking.quantity.title()
+}
+
+/// Which load and figure decide, and who chose them.
+pub(super) fn deciding(report: &RankReport) -> String {
+    let primary = &report.primary;
+    let chosen = if report.primary_by_default { "chosen by default; name yours with --load" } else { "as asked for" };
+    format!("By {} of {}, {chosen}.", metric(primary), clean(&primary.title))
+}
+
+/// What the other loads are worth.
+pub(super) fn exploratory(report: &RankReport) -> String {
+    format!(
+        "Exploratory: {}, each with its own chance of {} % of a false order.",
+        count(report.exploratory.len(), "other load"),
+        trimmed(report.alpha * 100.0, 2)
+    )
+}
+
+/// `2`, `2–4`.
+pub(super) fn ranks((first, last): (usize, usize)) -> String {
+    if first == last { first.to_string() } else { format!("{first}–{last}") }
 }
 
 /// `1 720 (1 540–1 921)`; `>= 22.8` at the ceiling.
@@ -58,54 +73,56 @@ pub(super) fn times(ratio: f64) -> String {
     format!("x{}", fixed(ratio, 2))
 }
 
-/// Models in braces.
+/// Models in a sentence: `A and B`, `A, B and C`.
 fn set(models: &[&ModelRow]) -> String {
-    format!("{{{}}}", models.iter().map(|m| clean(&m.model)).collect::<Vec<_>>().join(", "))
+    let names: Vec<String> = models.iter().map(|m| clean(&m.model)).collect();
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => names.concat(),
+    }
 }
 
-/// `>= 21.9 MB/s, bus 23.0`.
+/// `at least 21.9 MB/s of 23.0`.
 fn held(ceiling: &UsedCeiling) -> String {
     // 5 % below the ceiling counts as held by it.
-    format!(">= {}, bus {}", rate(0.95 * ceiling.bytes_per_second), figures(ceiling.bytes_per_second / MB))
+    format!("at least {} of {}", rate(0.95 * ceiling.bytes_per_second), figures(ceiling.bytes_per_second / MB))
 }
 
-/// The best layer in the words of the house, without a sentence around it.
+/// The best layer in a few words.
 pub(super) fn verdict(ranking: &LoadRanking) -> String {
     if let Some(refusal) = &ranking.refusal {
-        let specimens = ranking.models.iter().filter(|m| m.standing == Standing::Specimen).count();
-        let others = ranking.models.iter().any(|m| m.standing == Standing::Unordered);
-        return if specimens > 0 && !others {
-            "SPECIMEN ONLY (1 unit): no statement about the model".to_owned()
-        } else {
-            format!("NO ORDER: {}", clean(refusal))
-        };
+        return format!("Not ranked: {}", clean(refusal));
     }
     let best: Vec<&ModelRow> = ranking.models.iter().filter(|m| m.layer == Some(1)).collect();
     let held_all = best.iter().all(|m| m.at_ceiling);
     match best.as_slice() {
-        [] => "NO ORDER".to_owned(),
+        [] => "Not ranked".to_owned(),
         several if several.len() > 1 && held_all => {
-            let ceiling = ranking.ceiling.as_ref().map_or_else(|| "the bus was reached".to_owned(), held);
-            format!("CEILING TIE ({ceiling}) {}", set(several))
+            let ceiling = ranking.ceiling.as_ref().map(|used| format!(" ({})", held(used))).unwrap_or_default();
+            format!("Cannot separate {}: all are limited by the bus{ceiling}", set(several))
         }
         [one] => match (one.medal, one.class) {
-            (Some(Medal::Gold), _) => format!("GOLD {}", clean(&one.model)),
-            (_, Class::Corrupt) => format!("NO MEDAL: {} lost data, and leads", clean(&one.model)),
-            (_, Class::Failing) => format!("NO GOLD: {} leads, and units of it failed", clean(&one.model)),
-            _ => format!("PROVISIONAL (1 unit) {}", clean(&one.model)),
+            (Some(Medal::Gold), _) => format!("{} is the best", clean(&one.model)),
+            (_, Class::Corrupt) => format!("{} leads and lost data, so it gets no medal", clean(&one.model)),
+            (_, Class::Failing) => format!("{} leads and units of it failed, so it gets no gold", clean(&one.model)),
+            _ => format!("{} leads, by one unit only", clean(&one.model)),
         },
-        several if several.iter().all(|m| m.medal == Some(Medal::Gold)) => format!("TIE FOR GOLD {}", set(several)),
-        several => format!("TIE, not all for gold {}", set(several)),
+        several if several.iter().all(|m| m.medal == Some(Medal::Gold)) => {
+            format!("Cannot separate {}; measure more units", set(several))
+        }
+        several => format!("Cannot separate {}, and units of some failed", set(several)),
     }
+}
+
+/// The answer on the load that decides.
+pub(crate) fn of_report(report: &RankReport) -> String {
+    answer(&report.primary, report.alpha)
 }
 
 /// The answer in a sentence or two.
 pub(super) fn answer(ranking: &LoadRanking, alpha: f64) -> String {
     let mut text = format!("{}.", verdict(ranking));
-    if let Some(refusal) = &ranking.refusal {
-        if !text.contains(refusal.as_str()) {
-            text += &format!(" No order of models: {}.", clean(refusal));
-        }
+    if ranking.refusal.is_some() {
         return text;
     }
     let best: Vec<&ModelRow> = ranking.models.iter().filter(|m| m.layer == Some(1)).collect();
@@ -117,19 +134,25 @@ pub(super) fn answer(ranking: &LoadRanking, alpha: f64) -> String {
             }
         }
         several if several.iter().all(|m| m.at_ceiling) => {
-            text += " Beyond the ceiling nothing is said about the media: here they are equal, so take the cheapest.";
+            text += " Beyond the limit of the bus nothing is said about the media: here they are equal, so take the \
+                     cheapest.";
         }
         [a, b] => {
             if let Some(found) = between(&a.model, &b.model) {
                 text += &format!(" {}.", pair(found, alpha));
             }
         }
-        _ => text += &format!(" Not separable at {}.", level(alpha)),
+        _ => text += &format!(" They are not separable at {}.", level(alpha)),
     }
     if ranking.weak {
-        text += &format!(" WEAK (df {}): measure more units.", ranking.degrees);
+        text += &format!(" {}.", weak(ranking));
     }
     text
+}
+
+/// That few units stand behind an order.
+pub(super) fn weak(ranking: &LoadRanking) -> String {
+    format!("Few units stand behind this ({} degrees of freedom)", ranking.degrees)
 }
 
 /// What is said of two models.
@@ -159,7 +182,9 @@ pub(super) fn notes(ranking: &LoadRanking, model: &ModelRow) -> Vec<String> {
     let mut notes = Vec::new();
     match model.standing {
         Standing::Provisional => {
-            notes.push("PROVISIONAL (1 unit, variance of the other models): no statement about the model".to_owned());
+            notes.push(
+                "one unit, ranked with the variance of the other models: no statement about the model".to_owned(),
+            );
         }
         // Specimens share a line; see `shared`.
         Standing::Specimen | Standing::Unordered | Standing::Ranked | Standing::NoFigure => {}
@@ -174,7 +199,8 @@ pub(super) fn notes(ranking: &LoadRanking, model: &ModelRow) -> Vec<String> {
             Mark::Suspect => "suspect",
             Mark::InstrumentLimited => "instrument-limited",
             // Said once for all of them; see the foot.
-            Mark::Published | Mark::BusLimited | Mark::Invalid | Mark::Fake => continue,
+            Mark::Published | Mark::BusLimited => continue,
+            Mark::Invalid | Mark::Fake | Mark::Failed | Mark::Unfinished => continue,
         };
         notes.push(format!("{what}: {records} of its records"));
     }
@@ -187,9 +213,9 @@ pub(super) fn shared(ranking: &LoadRanking) -> Vec<String> {
         let names: Vec<String> = ranking.models.iter().filter(|m| of(m)).map(|m| clean(&m.model)).collect();
         (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
     };
-    let one = "SPECIMEN ONLY (1 unit): no statement about the model".to_owned();
-    let ceiling = ranking.ceiling.as_ref().map_or_else(|| "the run reached the bus".to_owned(), held);
-    let bound = format!("AT THE CEILING ({ceiling}), a lower bound of the medium");
+    let one = "One unit: not ranked".to_owned();
+    let ceiling = ranking.ceiling.as_ref().map(|used| format!(" ({})", held(used))).unwrap_or_default();
+    let bound = format!("Limited by the bus{ceiling}, so the medium may be faster");
     [named(one, |m| m.standing == Standing::Specimen), named(bound, |m| m.at_ceiling)].into_iter().flatten().collect()
 }
 
@@ -209,9 +235,9 @@ fn failures(model: &ModelRow) -> Option<String> {
             format!("{unit}{}{}", f.what, after.unwrap_or_default())
         })
         .collect();
-    let word = if model.class == Class::Corrupt { "CORRUPT" } else { "DNF" };
+    let word = if model.class == Class::Corrupt { "data lost by" } else { "failed:" };
     Some(format!(
-        "{word} {} of {}: {}; share of failing units {:.2} to {:.2} ({:.0} %, Jeffreys)",
+        "{word} {} of {} units: {}; share of failing units {:.2} to {:.2} ({:.0} %, Jeffreys)",
         share.failed,
         share.of,
         what.join(", "),
@@ -226,14 +252,14 @@ fn unit_notes(ranking: &LoadRanking, unit: &UnitRow) -> Vec<String> {
     let name = if unit.unit.is_empty() { "its unit".to_owned() } else { format!("unit {}", clean(&unit.unit)) };
     if unit.erratic {
         let deviation = unit.run_deviation.map_or_else(|| "unknown".to_owned(), |d| format!("{} %", fixed(cv(d), 0)));
-        notes.push(format!("ERRATIC {} ({name}, run sd {deviation})", direction(ranking).to_uppercase()));
+        notes.push(format!("erratic {} of {name}: repeats differ by {deviation}", direction(ranking)));
     }
     if let Some(two) = &unit.two_speeds {
         let (_, divisor) = self::unit(ranking);
         let values: Vec<String> = two.values.iter().take(8).map(|v| figures(v / divisor)).collect();
         let more = if two.values.len() > 8 { ", …" } else { "" };
         notes.push(format!(
-            "TWO SPEEDS ({name}, {}): repeats {}{more}; no mean describes them",
+            "{name} has two speeds, {} apart: repeats {}{more}; no mean describes them",
             times(two.ratio),
             values.join("; ")
         ));
@@ -258,12 +284,12 @@ pub(super) fn direction(ranking: &LoadRanking) -> &'static str {
 /// Place of a model in a column.
 pub(super) fn place(model: &ModelRow) -> String {
     let name = match (model.standing, model.medal) {
-        (Standing::Specimen, _) => return "specimen".to_owned(),
+        (Standing::Specimen, _) => return "not ranked".to_owned(),
         (Standing::Provisional, _) => "provisional".to_owned(),
         (Standing::Unordered, _) => return "–".to_owned(),
         (Standing::NoFigure, _) => return "no figure".to_owned(),
         _ if model.class == Class::Corrupt => return "corrupt".to_owned(),
-        _ if model.tied && model.at_ceiling => return "CEILING TIE".to_owned(),
+        _ if model.tied && model.at_ceiling => return "bus limit".to_owned(),
         (_, Some(Medal::Gold)) => "GOLD".to_owned(),
         (_, Some(Medal::Silver)) => "SILVER".to_owned(),
         (_, Some(Medal::Bronze)) => "BRONZE".to_owned(),

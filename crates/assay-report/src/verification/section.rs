@@ -2,7 +2,7 @@
 
 use assay_core::record::Record;
 use assay_core::units::{Bytes, capacity};
-use assay_core::verification::{Verdict, Verification};
+use assay_core::verification::{Method, Verdict, Verification};
 
 use super::map::{ALL, Shade, shades};
 use super::words;
@@ -73,7 +73,12 @@ fn sizes(v: &Verification) -> String {
     } else {
         format!("{} checked", Bytes(v.checked_bytes))
     };
-    format!("{} announced{real}; {checked}", Bytes(v.announced_bytes))
+    // A check in files sees free space, not what the medium announces.
+    let what = match v.method {
+        Method::Full | Method::QuickMounted => "of free space",
+        Method::QuickProbe | Method::Other => "announced",
+    };
+    format!("{} {what}{real}; {checked}", Bytes(v.announced_bytes))
 }
 
 fn map(page: &mut Page, v: &Verification) {

@@ -125,7 +125,11 @@ pub(crate) fn reach(v: &Verification) -> Option<String> {
     if let Some(bytes) = reach.caches_up_to_bytes {
         parts.push(format!("caches up to {} do not hide one", Bytes(bytes)));
     }
-    parts.push(format!("thin provisioning {}", if reach.thin_excluded { "excluded" } else { "not excluded" }));
+    parts.push(if reach.thin_excluded {
+        format!("thin provisioning with less than {} excluded", Bytes(v.checked_bytes))
+    } else {
+        "thin provisioning not excluded".to_owned()
+    });
     Some(parts.join("; "))
 }
 

@@ -1,0 +1,142 @@
+//! What an answer consists of.
+
+use assay_core::text;
+use assay_core::units::exact;
+
+use crate::pictures::Drawing;
+
+/// An answer. Text may come from records: it is made harmless where it is laid out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    /// What kind of answer it is: `Ranking`.
+    pub(crate) kind: &'static str,
+    /// What it is about, in a few words: the title of a page.
+    pub(crate) about: String,
+    /// The finding: the heading of a page, the first sentence on a terminal.
+    pub(crate) finding: String,
+    pub(crate) blocks: Vec<Block>,
+    /// The figures for spreadsheets and scripts.
+    pub(crate) data: Data,
+}
+
+/// A part of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Block {
+    Heading(String),
+    Text(String),
+    Table(Table),
+    /// Texts with a label before each: facts, notes, what was left out.
+    Items(Vec<(String, String)>),
+    /// Not on a terminal and not in Markdown.
+    Picture(Box<Drawing>),
+    /// What few readers need, under a title.
+    Folded {
+        title: String,
+        blocks: Vec<Block>,
+    },
+}
+
+/// Rows under titles.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Table {
+    /// What stands over it; nothing where the text before it says that.
+    pub(crate) caption: String,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Column {
+    pub(crate) title: String,
+    /// Figures stand to the right.
+    pub(crate) right: bool,
+}
+
+/// A column of text.
+pub(crate) fn left(title: impl Into<String>) -> Column {
+    Column { title: title.into(), right: false }
+}
+
+/// A column of figures.
+pub(crate) fn right(title: impl Into<String>) -> Column {
+    Column { title: title.into(), right: true }
+}
+
+/// A line of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Row {
+    /// Over the rows of a group.
+    Heading(String),
+    Cells(Vec<Cell>),
+}
+
+impl<const N: usize> From<[Cell; N]> for Row {
+    fn from(cells: [Cell; N]) -> Self {
+        Self::Cells(cells.into())
+    }
+}
+
+impl From<Vec<String>> for Row {
+    fn from(cells: Vec<String>) -> Self {
+        Self::Cells(cells.into_iter().map(Cell::from).collect())
+    }
+}
+
+/// A cell: a value, and in small letters what is said of its certainty or its circumstances.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Cell {
+    pub(crate) value: String,
+    pub(crate) small: String,
+}
+
+impl Cell {
+    pub(crate) fn with(value: impl ToString, small: impl Into<String>) -> Self {
+        Self { value: value.to_string(), small: small.into() }
+    }
+
+    /// Both in a line.
+    pub(crate) fn text(&self) -> String {
+        if self.small.is_empty() { self.value.clone() } else { format!("{} {}", self.value, self.small) }
+    }
+}
+
+impl From<String> for Cell {
+    fn from(value: String) -> Self {
+        Self { value, small: String::new() }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(value: &str) -> Self {
+        value.to_owned().into()
+    }
+}
+
+impl From<usize> for Cell {
+    fn from(value: usize) -> Self {
+        value.to_string().into()
+    }
+}
+
+/// A table for machines: names of columns hold units, values are exact.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Data {
+    pub(crate) columns: Vec<&'static str>,
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
+/// A number of [`Data`]; empty where there is none.
+pub(crate) fn number(value: Option<f64>) -> String {
+    value.map(exact).unwrap_or_default()
+}
+
+impl Document {
+    /// The figures as CSV (RFC 4180), a row each.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        let head = self.data.columns.iter().map(|name| text::csv(name)).collect();
+        let rows = self.data.rows.iter().map(|row| row.iter().map(|cell| text::csv(cell)).collect());
+        std::iter::once(head).chain(rows).map(|cells: Vec<String>| cells.join(",") + "\r\n").collect()
+    }
+}

@@ -1,0 +1,87 @@
+//! An answer as a page: light and dark, on a phone, on paper, without scripts.
+
+use maud::{Markup, PreEscaped, html};
+
+use super::{Block, Cell, Document, Row, Table};
+use crate::html::{Shell, said};
+
+impl Document {
+    /// One self-contained page.
+    #[must_use]
+    pub fn html(&self) -> String {
+        let body = html! {
+            article.record.answer {
+                header.head {
+                    p.kicker { (said(&self.about)) }
+                    h1 { (said(&self.finding)) }
+                }
+                (blocks(&self.blocks))
+            }
+        };
+        Shell { title: &self.about, kind: self.kind, body, footer: html! {}, charts: None }.page()
+    }
+}
+
+fn blocks(all: &[Block]) -> Markup {
+    html! {
+        @for block in all {
+            @match block {
+                Block::Heading(title) => h2 { (said(title)) },
+                Block::Text(words) => p.text { (said(words)) },
+                Block::Table(table) => (self::table(table)),
+                Block::Items(items) => (self::items(items)),
+                Block::Picture(drawing) => {
+                    figure.picture { (PreEscaped(drawing.inline())) }
+                }
+                Block::Folded { title, blocks } => {
+                    details.folded {
+                        summary { (said(title)) }
+                        (self::blocks(blocks))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn items(items: &[(String, String)]) -> Markup {
+    html! {
+        dl.items {
+            @for (label, words) in items {
+                div { dt { (said(label.trim())) } dd { (said(words)) } }
+            }
+        }
+    }
+}
+
+fn table(table: &Table) -> Markup {
+    html! {
+        @if !table.caption.is_empty() { h3 { (said(&table.caption)) } }
+        div.scroll {
+            table.summary {
+                thead { tr {
+                    @for column in &table.columns { th scope="col" .left[!column.right] { (said(&column.title)) } }
+                } }
+                tbody {
+                    @for row in &table.rows {
+                        @match row {
+                            Row::Heading(title) => tr { th.group scope="rowgroup" colspan=(table.columns.len()) { (said(title)) } },
+                            Row::Cells(cells) => tr { @for (at, cell) in cells.iter().enumerate() { (self::cell(table, at, cell)) } },
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn cell(table: &Table, at: usize, cell: &Cell) -> Markup {
+    let left = table.columns.get(at).is_some_and(|column| !column.right);
+    let content = html! {
+        (said(&cell.value))
+        @if !cell.small.is_empty() { " " small { (said(&cell.small)) } }
+    };
+    html! {
+        @if at == 0 { th scope="row" { (content) } } @else { td.left[left] { (content) } }
+    }
+}

@@ -1,0 +1,96 @@
+//! What all pages share: policy, style, heading and foot.
+
+use assay_core::text::harmless;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::text::glued;
+
+const UPLOT_JS: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
+const UPLOT_CSS: &str = include_str!("../../assets/uplot/uPlot.min.css");
+const SCRIPT: &str = include_str!("../../assets/report.js");
+const STYLE: &str = include_str!("../../assets/report.css");
+
+/// A page, without any reference to the network.
+pub(crate) struct Shell<'a> {
+    /// What the page is about.
+    pub(crate) title: &'a str,
+    /// What kind of answer it is, in a word.
+    pub(crate) kind: &'a str,
+    pub(crate) body: Markup,
+    /// Said at the foot before what holds for all pages.
+    pub(crate) footer: Markup,
+    /// JSON that charts are drawn from; a page without it has no scripts.
+    pub(crate) charts: Option<String>,
+}
+
+/// Text for a page: nothing in it hides or reorders, and no line break tears a figure from its unit. The
+/// template escapes it.
+pub(crate) fn said(text: &str) -> String {
+    glued(&harmless(text))
+}
+
+impl Shell<'_> {
+    /// The page as text.
+    pub(crate) fn page(self) -> String {
+        let charts = self.charts.unwrap_or_default();
+        // Only scripts and styles that carry this nonce run. It is a hash of the whole content, so a
+        // name inside the content cannot know it, and equal records make equal pages.
+        let hash = blake3::hash(format!("{charts}{}{SCRIPT}{STYLE}{UPLOT_JS}", self.body.0).as_bytes()).to_hex();
+        let nonce = hash.get(..32).unwrap_or_default();
+        let scripts = if charts.is_empty() { String::new() } else { format!("script-src 'nonce-{nonce}'; ") };
+        let policy = format!(
+            "default-src 'none'; {scripts}style-src 'nonce-{nonce}'; img-src data:; base-uri 'none'; form-action 'none'"
+        );
+        let kind = self.kind.to_lowercase();
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta http-equiv="Content-Security-Policy" content=(policy);
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    meta name="referrer" content="no-referrer";
+                    title { (said(self.title)) " – assay " (kind) }
+                    @if !charts.is_empty() { style nonce=(nonce) { (PreEscaped(UPLOT_CSS)) } }
+                    style nonce=(nonce) { "\n" (PreEscaped(STYLE)) }
+                }
+                body id="top" {
+                    header.top {
+                        span.brand { "assay" }
+                        span.brand-sub { (kind) }
+                        @if !charts.is_empty() { button type="button" id="theme" hidden { "Theme: system" } }
+                    }
+                    @if !charts.is_empty() {
+                        noscript { p.hint { "Charts over time need scripts; all figures and bars below do without." } }
+                    }
+                    (hatch())
+                    main { (self.body) }
+                    footer {
+                        p { (self.footer) "MB is 10" sup { "6" } " bytes, MiB 2" sup { "20" } "." }
+                    }
+                    @if !charts.is_empty() {
+                        script type="application/json" id="data" { (PreEscaped(&charts)) }
+                        script nonce=(nonce) { (PreEscaped(UPLOT_JS)) }
+                        script nonce=(nonce) { "\n" (PreEscaped(SCRIPT)) }
+                    }
+                }
+            }
+        };
+        page.into_string() + "\n"
+    }
+}
+
+/// The pattern of bars that the bus limits.
+fn hatch() -> Markup {
+    html! {
+        svg.defs aria-hidden="true" {
+            defs {
+                pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)" {
+                    rect.base width="8" height="8" {}
+                    path.stripe d="M2 0V8" {}
+                }
+            }
+        }
+    }
+}
