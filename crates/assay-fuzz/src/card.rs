@@ -11,11 +11,13 @@ const SECTOR: u64 = 512;
 pub(crate) struct Card {
     pub(crate) bytes: u64,
     pub(crate) sectors: BTreeMap<u64, [u8; SECTOR as usize]>,
+    /// Reads and writes until the plug is pulled; `None` for never.
+    pub(crate) left: Option<u64>,
 }
 
 impl Card {
     pub(crate) fn new(bytes: u64) -> Self {
-        Self { bytes, sectors: BTreeMap::new() }
+        Self { bytes, sectors: BTreeMap::new(), left: None }
     }
 
     /// What stood in a sector at first: every 16th block is noise.
@@ -42,6 +44,7 @@ impl Device for Card {
     }
 
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        self.lives()?;
         self.inside(offset, buffer.len());
         for (sector, part) in (offset / SECTOR..).zip(buffer.chunks_mut(SECTOR as usize)) {
             part.copy_from_slice(&self.sector(sector)[..part.len()]);
@@ -50,6 +53,7 @@ impl Device for Card {
     }
 
     fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+        self.lives()?;
         self.inside(offset, data.len());
         for (sector, part) in (offset / SECTOR..).zip(data.chunks_exact(SECTOR as usize)) {
             let content: [u8; SECTOR as usize] = part.try_into().map_err(|_| Fault::Medium)?;
@@ -63,11 +67,27 @@ impl Device for Card {
     }
 
     fn sync(&mut self) -> Result<(), Fault> {
-        Ok(())
+        if self.present() { Ok(()) } else { Err(Fault::Gone) }
+    }
+
+    fn present(&mut self) -> bool {
+        self.left != Some(0)
     }
 }
 
 impl Card {
+    /// Counts a read or write.
+    fn lives(&mut self) -> Result<(), Fault> {
+        match &mut self.left {
+            Some(0) => Err(Fault::Gone),
+            Some(left) => {
+                *left -= 1;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
     /// What the contract of a device asks of its caller.
     fn inside(&self, offset: u64, length: usize) {
         let end = offset.checked_add(length as u64);

@@ -150,6 +150,13 @@ pub const TARGETS: &[Target] = &[
         run: targets::tree::run,
     },
     Target {
+        name: "klog",
+        what: "the kernel's log, its records and the files that loggers write",
+        seeds: targets::klog::seeds,
+        mutations: 60,
+        run: targets::klog::run,
+    },
+    Target {
         name: "journal",
         what: "damaged journals of the probe, and cards written to since",
         seeds: targets::journal::seeds,

@@ -4,7 +4,6 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex};
 
-use assay_verify::fakes::Dying;
 use assay_verify::probe::{Device, Disk, DiskFile, Identity, Journal, Restoration, Salt, Settings, run as probe};
 
 use crate::card::Card;
@@ -83,12 +82,13 @@ fn identity() -> Identity {
 /// A journal and the card it belongs to, after the plug was pulled in the middle of a probe.
 static CUT: LazyLock<(Vec<u8>, Card)> = LazyLock::new(|| {
     let disk = Memory::default();
-    let mut dying = Dying::new(Card::new(BYTES), 700);
+    let mut card = Card { left: Some(700), ..Card::new(BYTES) };
     let journal = Journal::create_on(Arc::new(disk.clone()), Path::new(PATH), &identity(), Salt::known(7));
     let settings = Settings { cache_limit_bytes: 1 << 20 };
-    let probed = probe(&mut dying, journal.expect("a journal"), &settings, &|| false, &mut |_| {});
+    let probed = probe(&mut card, journal.expect("a journal"), &settings, &|| false, &mut |_| {});
     assert!(probed.expect("probed").journal_kept);
-    (disk.content().expect("a journal"), dying.revive())
+    card.left = None;
+    (disk.content().expect("a journal"), card)
 });
 
 /// Whatever happened to journal and card: what is written is what stood there before the probe, and only

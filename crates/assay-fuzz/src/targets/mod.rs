@@ -5,6 +5,7 @@ pub(crate) mod fio_output;
 pub(crate) mod histogram;
 pub(crate) mod job_file;
 pub(crate) mod journal;
+pub(crate) mod klog;
 pub(crate) mod left;
 pub(crate) mod plan;
 pub(crate) mod query;

@@ -51,7 +51,7 @@ pub(crate) fn run(data: &[u8]) {
 }
 
 /// Every text in it is one harmless line of bounded length.
-fn shown(value: &Value) {
+pub(super) fn shown(value: &Value) {
     match value {
         Value::String(text) => {
             assert!(harmless(text) == *text && text.chars().count() <= 5000, "{text:?}");

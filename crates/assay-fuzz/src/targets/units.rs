@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use assay_core::units::{self, Bytes, parse_duration};
+use assay_core::units::{self, Bytes, parse_duration, parse_rate, parse_share};
 
 use crate::claims;
 
@@ -22,6 +22,14 @@ pub(crate) fn run(data: &[u8]) {
             short(&units::span(length));
             assert!(length < Duration::MAX);
         }
+        Err(error) => claims::one_line(&error),
+    }
+    match parse_rate(&text) {
+        Ok(rate) => assert!(rate.is_finite() && rate > 0.0, "{rate}"),
+        Err(error) => claims::one_line(&error),
+    }
+    match parse_share(&text) {
+        Ok(share) => assert!(share.is_finite() && share >= 0.0, "{share}"),
         Err(error) => claims::one_line(&error),
     }
     if let Some(bits) = data.first_chunk::<8>() {
@@ -53,6 +61,10 @@ fn short(text: &str) {
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = claims::texts(&[
         "4KiB",
+        "3 %",
+        "8MiB/s",
+        "0.05",
+        "1e400%",
         "4 k",
         "1.5GiB",
         "0",

@@ -1,8 +1,10 @@
 //! Names and figures of the command line: units, slots, loads, prices, places.
 
+use assay_analysis::LoadAsk;
+use assay_analysis::Quantity;
 use assay_analysis::advise::Price;
+use assay_analysis::compare::Limit;
 use assay_analysis::plan::{Place, Roster, Slots, quoted_line};
-use assay_analysis::rank::{LoadAsk, parse_metric, parse_rate};
 use assay_core::text::harmless;
 
 use crate::claims;
@@ -34,12 +36,15 @@ pub(crate) fn run(data: &[u8]) {
         }
         Err(error) => claims::one_line(&error),
     }
-    match parse_rate(&text) {
-        Ok(rate) => assert!(rate.is_finite() && rate >= 0.0, "{rate}"),
+    match Limit::parse(&text) {
+        Ok(limit) => {
+            assert!((0.0..=100.0).contains(&limit.share), "{limit:?}");
+            assert_eq!(Limit::parse(&limit.text), Ok(limit.clone()), "what is shown means the same");
+        }
         Err(error) => claims::one_line(&error),
     }
     let _ = LoadAsk::parse(&text).map_err(|error| claims::one_line(&error));
-    let _ = parse_metric(&text).map_err(|error| claims::one_line(&error));
+    let _ = Quantity::parse(&text).map_err(|error| claims::one_line(&error));
     let _ = Place::parse(&text, "--suspect").map_err(|error| claims::one_line(&error));
     let lines = quoted_line(&["run".to_owned(), text.clone()], 60);
     assert!(lines.iter().all(|line| !line.is_empty()));
@@ -67,6 +72,10 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         "A=1@s",
         "=@",
         "iops",
+        "slower than 5%",
+        "p99  higher than 10 % for random read 4 KiB",
+        "lower than 1e9% for",
+        "slower than 5% for \u{1b}[2J  for x",
         "\u{1b}[2J=\u{202e},\n;\u{9b}",
         "A=\u{1b}",
         "\u{200b}=x",
