@@ -12,9 +12,11 @@ use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::OnceLock;
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use assay_core::exit::Exit;
+use assay_runner::RunError;
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, getppid, kill_process, set_parent_process_death_signal,
     waitid, waitpid,
@@ -43,14 +45,14 @@ static PARENT: OnceLock<Pid> = OnceLock::new();
 /// Does `work` in a process of its own and ends with its exit code. Where no process can be made
 /// the work is done in this one. To be called before there is a second thread.
 pub(crate) fn apart(work: impl FnOnce() -> Result<Exit, Failure>) -> Result<Exit, Failure> {
-    let Ok((listen, tell)) = pipe() else { return work() };
+    let (Ok((listen, tell)), Ok((mut begun, begin))) = (pipe(), pipe()) else { return work() };
     let parent = getpid();
     // SAFETY: this process has one thread (`main` comes here without starting another), so that the copy of
     // its memory holds no lock that nobody releases and nothing half written. Both processes own their
     // copies; they share only open files, of which each closes the end of the pipe that is not its own.
     match unsafe { libc::fork() } {
         0 => {
-            drop(listen);
+            drop((listen, begin));
             let _ = TELL.set(tell);
             // Whoever kills the waiting process means this one.
             let _ = set_parent_process_death_signal(Some(Signal::KILL));
@@ -58,6 +60,10 @@ pub(crate) fn apart(work: impl FnOnce() -> Result<Exit, Failure>) -> Result<Exit
                 leave(Exit::Interrupted);
             }
             let _ = PARENT.set(parent);
+            if begun.read_exact(&mut [0]).is_err() {
+                // The waiting process has said why.
+                leave(Exit::Environment);
+            }
             leave(match work() {
                 Ok(exit) => exit,
                 Err(failure) => failure.tell(),
@@ -65,8 +71,14 @@ pub(crate) fn apart(work: impl FnOnce() -> Result<Exit, Failure>) -> Result<Exit
         }
         child => match Pid::from_raw(child) {
             Some(child) if child.as_raw_pid() > 0 => {
-                drop(tell);
-                wait(child, listen)
+                drop((tell, begun));
+                if let Err(error) = watch(child) {
+                    // What has not begun ends by that.
+                    drop(begin);
+                    let _ = waitpid(Some(child), WaitOptions::empty());
+                    return Err(RunError::NoThread(error).into());
+                }
+                wait(child, listen, begin)
             }
             _ => work(),
         },
@@ -124,14 +136,20 @@ fn stop_with(child: Pid) {
     }
 }
 
-/// Waits for the working process, and ends as it does.
-fn wait(child: Pid, mut listen: PipeReader) -> ! {
+/// Passes signals and stops on to the working process, and stops of it to this one.
+///
+/// # Errors
+/// Where the system makes no thread for it.
+fn watch(child: Pid) -> std::io::Result<()> {
     if let Ok(mut signals) = Signals::new(crate::signals::wishes().into_iter().chain([SIGCONT])) {
-        std::thread::spawn(move || {
+        Builder::new().spawn(move || {
             for signal in signals.forever() {
                 let signal = match signal {
                     SIGCONT => {
-                        std::thread::spawn(move || go_on(child));
+                        // Other signals wait for a moment where no thread can be made.
+                        if Builder::new().spawn(move || go_on(child)).is_err() {
+                            go_on(child);
+                        }
                         continue;
                     }
                     SIGINT => Signal::INT,
@@ -140,9 +158,15 @@ fn wait(child: Pid, mut listen: PipeReader) -> ! {
                 };
                 let _ = kill_process(child, signal);
             }
-        });
+        })?;
     }
-    std::thread::spawn(move || stop_with(child));
+    Builder::new().spawn(move || stop_with(child)).map(drop)
+}
+
+/// Lets the working process begin, waits for it, and ends as it does.
+fn wait(child: Pid, mut listen: PipeReader, mut begin: PipeWriter) -> ! {
+    // One that is gone already is found out below.
+    let _ = begin.write_all(&[1]);
     let mut code = [0];
     let told = loop {
         match listen.read(&mut code) {

@@ -9,6 +9,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use assay_verify::probe::{Pending, ReadDevice, pending};
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output::shown;
@@ -122,6 +123,17 @@ pub(crate) fn words(pending: &Pending, device: &Path) -> String {
         "holds blocks of a quick probe{when} that was cut off; put back what stood there: {}",
         mend(&pending.journal, device)
     )
+}
+
+/// The same as `assay info --json` tells it: `docs/verify.md` describes the fields.
+pub(crate) fn json(pending: &Pending, device: &Path) -> Value {
+    json!({
+        "journal": pending.journal.to_string_lossy(),
+        "device": device.to_string_lossy(),
+        "created_seconds": pending.created,
+        "places": pending.places,
+        "probed": { "name": pending.device.name, "bytes": pending.device.bytes, "serial": pending.device.serial },
+    })
 }
 
 /// The command that puts back.

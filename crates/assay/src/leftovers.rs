@@ -4,6 +4,7 @@ use std::path::Path;
 
 use assay_core::units::Bytes;
 use assay_verify::files;
+use serde_json::{Value, json};
 
 use crate::output::shown;
 
@@ -20,33 +21,78 @@ pub(crate) enum Does {
     GoesOn,
 }
 
-/// One line for each thing that was left in the directory `target`; none where it is no directory. Nothing is
-/// written.
-pub(crate) fn lines(target: &Path, does: Does) -> Vec<String> {
-    let mut lines = Vec::new();
-    if !target.is_dir() {
-        return lines;
+/// Something that was left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// Test files of killed runs, each in a directory of its own.
+    Runs { directories: u32, bytes: u64 },
+    /// The directory of a check.
+    Check(files::Left),
+    /// What has the name of a check's directory and is not assay's, or cannot be looked at, and why.
+    Strange(String),
+}
+
+impl Left {
+    /// As `assay info --json` tells it: `docs/verify.md` describes the fields.
+    pub(crate) fn json(&self) -> Value {
+        match self {
+            Self::Runs { directories, bytes } => {
+                json!({ "by": "run", "state": "killed", "directories": directories, "bytes": bytes })
+            }
+            Self::Check(left) => json!({
+                "by": "check",
+                "state": if left.alive { "alive" } else if left.kept { "kept" } else { "killed" },
+                "path": left.path.to_string_lossy(),
+                "bytes": left.bytes,
+                "resumable": left.resumable,
+            }),
+            Self::Strange(reason) => json!({ "by": "unknown", "reason": reason }),
+        }
     }
-    let remove = format!("assay verify --remove {}", shown(target));
+
+    /// One line about the directory `target`.
+    fn line(&self, target: &Path) -> String {
+        let remove = format!("assay verify --remove {}", shown(target));
+        match self {
+            Self::Runs { directories: 1, bytes } => {
+                format!("a killed run left {} of test files: {remove}", Bytes(*bytes))
+            }
+            Self::Runs { directories, bytes } => {
+                format!("{directories} killed runs left {} of test files: {remove}", Bytes(*bytes))
+            }
+            Self::Check(left) if left.alive => format!("{}: a check is at work there", shown(&left.path)),
+            Self::Check(left) => {
+                let why = if left.kept { "a check kept" } else { "a killed check left" };
+                let resume = if left.resumable { " (or resume it with --resume)" } else { "" };
+                format!("{why} {} in {}: {remove}{resume}", Bytes(left.bytes), shown(&left.path))
+            }
+            Self::Strange(reason) => reason.clone(),
+        }
+    }
+}
+
+/// What was left in the directory `target`; nothing where it is no directory. Nothing is written.
+pub(crate) fn found(target: &Path, does: Does) -> Vec<Left> {
+    let mut found = Vec::new();
+    if !target.is_dir() {
+        return found;
+    }
     let runs = assay_runner::left_behind(target);
     if runs.directories > 0 && does != Does::Runs {
-        let whose =
-            if runs.directories == 1 { "a killed run".to_owned() } else { format!("{} killed runs", runs.directories) };
-        lines.push(format!("{whose} left {} of test files: {remove}", Bytes(runs.bytes)));
+        found.push(Left::Runs { directories: runs.directories, bytes: runs.bytes });
     }
     if does == Does::GoesOn {
-        return lines;
+        return found;
     }
     match files::left(target) {
-        Ok(Some(left)) if left.alive => lines.push(format!("{}: a check is at work there", shown(&left.path))),
-        Ok(Some(left)) => {
-            let why = if left.kept { "a check kept" } else { "a killed check left" };
-            let resume = if left.resumable { " (or go on with it: --resume)" } else { "" };
-            lines.push(format!("{why} {} in {}: {remove}{resume}", Bytes(left.bytes), shown(&left.path)));
-        }
-        Ok(None) => {}
-        Err(error) if does == Does::Looks => lines.push(error.to_string()),
+        Ok(left) => found.extend(left.map(Left::Check)),
+        Err(error) if does == Does::Looks => found.push(Left::Strange(error.to_string())),
         Err(_) => {}
     }
-    lines
+    found
+}
+
+/// One line for each thing that was left in the directory `target`.
+pub(crate) fn lines(target: &Path, does: Does) -> Vec<String> {
+    found(target, does).iter().map(|left| left.line(target)).collect()
 }

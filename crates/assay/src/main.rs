@@ -2,7 +2,9 @@
 //!
 //! Wiring only: arguments become a request, the request a run, the run a record.
 
+mod answer;
 mod apart;
+mod baselines;
 mod cli;
 mod commands;
 mod failure;

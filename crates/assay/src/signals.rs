@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use assay_core::exit::Exit;
 use assay_engine::Control;
+use assay_runner::RunError;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -61,11 +62,14 @@ pub(crate) fn stop_on_signals(control: &Control) -> Result<(), Failure> {
             }
         }
     };
-    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop).map_err(fail)?;
+    let begin = |name: &str, work: Box<dyn FnOnce() + Send>| {
+        std::thread::Builder::new().name(name.to_owned()).spawn(work).map(drop).map_err(RunError::NoThread)
+    };
+    begin("signals", Box::new(wait))?;
     let continued = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGCONT, Arc::clone(&continued)).map_err(fail)?;
-    let watch = move || watch_for_stops(&watched, &continued);
-    std::thread::Builder::new().name("stops".to_owned()).spawn(watch).map(drop).map_err(fail)
+    begin("stops", Box::new(move || watch_for_stops(&watched, &continued)))?;
+    Ok(())
 }
 
 /// A stop cannot be caught (SIGSTOP), and nothing tells how long it lasted. But nobody comes out of one without

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::Duration;
 
-use assay_analysis::{Identity, identity};
+use assay_analysis::share_verdicts;
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_device::owned::Directory;
@@ -16,7 +16,7 @@ use assay_store::{Keeper, Spool, SqliteStore, Store, StoreError, Stored, data_di
 use rustix::fs::Access;
 
 use crate::failure::Failure;
-use crate::output;
+use crate::{baselines, output};
 
 /// What is said of a store without records.
 pub(crate) const EMPTY: &str = "the store is empty; measure something first: assay run";
@@ -24,6 +24,16 @@ pub(crate) const EMPTY: &str = "the store is empty; measure something first: ass
 /// The data directory.
 pub(crate) fn directory() -> Result<PathBuf, Failure> {
     Ok(data_dir(&|name| std::env::var_os(name))?)
+}
+
+/// Refuses a run that could not keep its record, and says how it can be made all the same.
+pub(crate) fn refuse_homeless() -> Result<(), Failure> {
+    match data_dir(&|name| std::env::var_os(name)) {
+        Err(error @ StoreError::NoHome) => {
+            Err(Failure::environment(format!("{error}, or measure without keeping the record: --no-save")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The store and the spool beside it, made where they are missing.
@@ -119,14 +129,25 @@ fn at_hand() -> Result<Option<SqliteStore>, Failure> {
 
 /// Records that a query names, with their documents.
 pub(crate) fn find(query: &str) -> Result<Vec<Stored>, Failure> {
-    let empty = || Failure::usage(EMPTY);
-    let store = existing()?.ok_or_else(empty)?;
-    let ids = match store.resolve(query) {
-        Err(StoreError::NotSoMany { held: 0, .. }) => return Err(empty()),
-        Ok(ids) if ids.is_empty() => return Err(empty()),
-        ids => ids?,
-    };
+    let store = existing()?.ok_or_else(|| Failure::usage(EMPTY))?;
+    let ids = resolve(&store, query)?;
     ids.iter().map(|id| store.load(id).map_err(Failure::from)).collect()
+}
+
+/// Ids of the records that a query names, `baseline:NAME` included.
+pub(crate) fn resolve(store: &SqliteStore, query: &str) -> Result<Vec<String>, Failure> {
+    if let Some(ids) = baselines::of_query(query)? {
+        // Each is looked up, so that one that was removed is named.
+        for id in &ids {
+            store.resolve(id).map_err(|error| Failure::usage(format!("{query}: {error}; set the baseline anew")))?;
+        }
+        return Ok(ids);
+    }
+    match store.resolve(query) {
+        Err(StoreError::NotSoMany { held: 0, .. }) => Err(Failure::usage(EMPTY)),
+        Ok(ids) if ids.is_empty() => Err(Failure::usage(EMPTY)),
+        ids => Ok(ids?),
+    }
 }
 
 /// Records that several queries name, each once, in their order; `published:…` names figures that
@@ -148,19 +169,11 @@ pub(crate) fn find_all(queries: &[String]) -> Result<Vec<Record>, Failure> {
     Ok(records)
 }
 
-/// Whoever was found to be a fake is one in all its records.
+/// Gives the verdicts of the store's checks to records of the same units.
 pub(crate) fn mark_verified(records: &mut [Record]) -> Result<(), Failure> {
-    let verified: Vec<Record> = at_hand()?.map_or_else(|| Ok(Vec::new()), |store| verified(&store))?;
-    for record in records.iter_mut().filter(|record| record.verification.is_none()) {
-        let whose = identity(record);
-        let same = |known: &&Record| !whose.unit.is_empty() && is_same(&identity(known), &whose);
-        record.verification = verified.iter().rev().find(same).and_then(|known| known.verification.clone());
-    }
+    let checks = at_hand()?.map_or_else(|| Ok(Vec::new()), |store| verified(&store))?;
+    share_verdicts(records, &checks);
     Ok(())
-}
-
-fn is_same(a: &Identity, b: &Identity) -> bool {
-    (&a.model, &a.unit) == (&b.model, &b.unit)
 }
 
 /// Records of checks for genuineness, oldest first.

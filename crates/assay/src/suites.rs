@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use assay_core::suite::Suite;
 use assay_core::text::harmless;
+use assay_fio::Place;
 
 use crate::failure::Failure;
 
@@ -75,6 +76,12 @@ pub(crate) fn noted(name: &str) -> Result<(Suite, Vec<String>), Failure> {
     let (text, suite) = checked(name)?;
     let (_, notes) = parse(&text, name)?;
     Ok((suite, notes))
+}
+
+/// Where a fio job file is to be run, if it says so.
+pub(crate) fn place(file: &str) -> Result<Option<Place>, Failure> {
+    let (text, shown) = text(file)?;
+    Ok(assay_fio::read_job_file(&text, &shown)?.place)
 }
 
 /// Whether the name says that a file is a fio job file.

@@ -8,19 +8,9 @@ use std::process::Command;
 
 use assay_core::finding::{Finding, Verdict};
 use assay_core::record::{Measurement, Record};
-use assay_lab::{Bus, FastDevice, Lab, LatencyCard, LimitedCard, Limits, Missing, skip};
+use assay_lab::{Bus, FastDevice, Lab, LatencyCard, LimitedCard, Limits, Missing, lab, skip};
 
 const MIB: u64 = 1 << 20;
-
-/// A lab object, or the end of the test with its reason printed.
-macro_rules! lab {
-    ($test:expr, $make:expr) => {
-        match $make {
-            Ok(made) => made,
-            Err(missing) => return skip($test, &missing),
-        }
-    };
-}
 
 fn binary() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_assay"))

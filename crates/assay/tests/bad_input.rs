@@ -599,6 +599,31 @@ fn without_a_home_the_data_directory_is_asked_for() {
     let mut assay = place.assay(["list"]);
     assay.env_remove("ASSAY_DATA").env_remove("HOME").env_remove("XDG_DATA_HOME");
     run(assay).refuses(4, &["ASSAY_DATA"]);
+    // What works without one is named.
+    for command in [&["run", "--suite", "tiny.toml", "medium"][..], &["verify", "medium"]] {
+        let mut assay = place.assay(command);
+        assay.env_remove("ASSAY_DATA").env_remove("HOME").env_remove("XDG_DATA_HOME");
+        run(assay).refuses(4, &["ASSAY_DATA", "--no-save"]).at_once();
+    }
+    place.assert_clean();
+}
+
+#[test]
+fn a_budget_that_leaves_a_workload_out_is_refused_with_the_least_that_does() {
+    let place = Place::new();
+    let quick = ["run", "--budget", "1s", "--no-save", "medium"];
+    run(place.assay(quick)).refuses(2, &["1.0 s is too short for 7 repeats", "--budget 2s is the least"]).at_once();
+    place.assert_clean();
+    // The least that does leaves no workload out. Without I/O, so that a busy disk does not take the time.
+    let suite = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../suites/quick.toml")).unwrap();
+    place.file("quick.toml", suite.replace("256MiB", "1MiB").replace("1GiB", "64MiB"));
+    let arguments = ["run", "--suite", "quick.toml", "--budget", "2s", "--engine", "null", "--no-save", "--json"];
+    let json = place.json(arguments.iter().chain(&["medium"]));
+    let record: assay_core::record::Record = serde_json::from_value(json).unwrap();
+    for measurement in &record.measurements {
+        assert!(!measurement.repeats.is_empty(), "{} was left out", measurement.workload.name);
+    }
+    assert_eq!(record.measurements.len(), 7);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use assay_lab::hostile::{Tree, Witness};
-use assay_lab::{FastDevice, LoopDevice, skip};
+use assay_lab::{FastDevice, LoopDevice, lab};
 
 use common::Place;
 
@@ -26,15 +26,6 @@ const BUDGET: Duration = Duration::from_secs(1);
 const MOST_KIB: i64 = 200_000;
 /// What hangs is killed after this.
 const PATIENCE: &str = "20";
-
-macro_rules! lab {
-    ($test:expr, $make:expr) => {
-        match $make {
-            Ok(made) => made,
-            Err(missing) => return skip($test, &missing),
-        }
-    };
-}
 
 /// Largest resident size of all processes that were waited for, in KiB (getrusage(2)).
 fn largest_kib() -> i64 {

@@ -43,7 +43,7 @@ duration = "300ms"
 "#;
 
 /// Every command with what it needs.
-const COMMANDS: [&[&str]; 29] = [
+const COMMANDS: [&[&str]; 33] = [
     &[],
     &["run"],
     &["info"],
@@ -57,6 +57,10 @@ const COMMANDS: [&[&str]; 29] = [
     &["report"],
     &["verify"],
     &["compare"],
+    &["baseline"],
+    &["baseline", "set"],
+    &["baseline", "list"],
+    &["baseline", "rm"],
     &["rank"],
     &["plan"],
     &["plan", "new"],
@@ -465,7 +469,7 @@ fn help_has_examples_and_fits_eighty_columns() {
         }
     }
     let help = run(place.assay(["--help"])).stdout;
-    for code in ["0 ", "1 ", "2 ", "3 ", "4 ", "130"] {
+    for code in ["0 ", "1 ", "2 ", "3 ", "4 ", "5 ", "6 ", "7 ", "130"] {
         assert!(help.contains(&format!("\n  {code}")), "exit code {code} is not in the help");
     }
     let nothing = run(place.assay([] as [&str; 0]));
@@ -529,13 +533,32 @@ fn manual_pages_are_printed_and_written() {
     let place = Place::new();
     let page = run(place.assay(["man"])).succeeds().stdout.clone();
     assert!(page.contains(".TH assay 1") && page.contains(".SH SYNOPSIS"), "{page}");
-    run(place.assay(["man", "--dir", "man/man1"])).succeeds();
+    // A directory is not made: a typing error would make it anywhere.
+    run(place.assay(["man", "--dir", "man/man1"])).refuses(2, &["man/man1 is not there", "mkdir -p"]).at_once();
+    fs::create_dir_all(place.path().join("man/man1")).unwrap();
+    let done = run(place.assay(["man", "--dir", "man/man1"]));
+    assert!(done.succeeds().stderr.contains("pages to man/man1"), "{}", done.stderr);
     let pages: Vec<String> = fs::read_dir(place.path().join("man/man1"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     for name in ["assay.1", "assay-run.1", "assay-suite-export.1", "assay-man.1"] {
         assert!(pages.iter().any(|page| page == name), "{name} is not in {pages:?}");
+    }
+    let run_page = fs::read_to_string(place.path().join("man/man1/assay-run.1")).unwrap();
+    for part in
+        ["\n.SH EXAMPLES\n.nf\n", "\nassay run \\-\\-json /mnt/card > run.json", ".SH ENVIRONMENT", "EXIT STATUS"]
+    {
+        assert!(run_page.contains(part), "{part}: {run_page}");
+    }
+    for page in &pages {
+        let lexgrog = Command::new("lexgrog").arg(page).current_dir(place.path().join("man/man1")).output();
+        let Ok(lexgrog) = lexgrog else {
+            return skip("manual_pages_are_printed_and_written", &Missing("needs lexgrog".to_owned()));
+        };
+        let said = String::from_utf8_lossy(&lexgrog.stdout);
+        let name = page.trim_end_matches(".1");
+        assert!(said.contains(&format!("\"{name} - ")), "whatis does not find {page}: {said}");
     }
     run(place.assay(["man", "--dir", "tiny.toml"])).refuses(4, &["tiny.toml"]);
 }

@@ -9,22 +9,12 @@ use std::path::Path;
 use assay_core::finding::Finding;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
-use assay_lab::{Lab, LimitedCard, Limits, skip};
+use assay_lab::{Lab, LimitedCard, Limits, lab};
 use assay_store::{RunState, SqliteStore, Store};
 use common::{Place, assert_harmless, run};
 use serde_json::Value;
 
 const MIB: u64 = 1 << 20;
-
-/// A lab object, or the end of the test with its reason printed.
-macro_rules! lab {
-    ($test:expr, $make:expr) => {
-        match $make {
-            Ok(made) => made,
-            Err(missing) => return skip($test, &missing),
-        }
-    };
-}
 
 /// A record of a unit, made of a published one: four jobs read 4 KiB at random, with these operations a second.
 fn card(id: &str, unit: &str, iops: &[f64]) -> Record {
@@ -148,12 +138,17 @@ fn bad_input_is_one_line() {
     refused(&["all", "--by", "model"], &["one group is not enough", "Card", "4 records"]);
     refused(&["aaaa1", "nosuch"], &["nosuch"]);
     refused(&["aaaa1", "published:nosuch"], &["nosuch", "sandisk-ultra-a1"]);
-    refused(&["aaaa1", "bbbb1", "--primary", "write"], &["--primary `write` names none", "random read 4 KiB, 4 jobs"]);
-    refused(&["aaaa1", "bbbb1", "--margin", "3"], &["--margin", "like 3%"]);
-    refused(&["aaaa1", "bbbb1", "--level", "100%"], &["--level", "95%"]);
+    refused(&["aaaa1", "bbbb1", "--load", "write"], &["no load is named `write`", "random read 4 KiB, 4 jobs"]);
+    refused(&["aaaa1", "bbbb1", "--primary", "write"], &["no load is named `write`"]);
+    refused(&["aaaa1", "bbbb1", "--margin", "3"], &["--margin", "`3` is not a share"]);
+    refused(&["aaaa1", "bbbb1", "--level", "100%"], &["--level", "50% to 99.99%"]);
     refused(&["aaaa1", "bbbb1", "--metric", "speed"], &["speed", "iops"]);
-    refused(&["aaaa1", "bbbb1", "-o", "x.png"], &["x.png", ".md or .json"]);
+    refused(&["aaaa1", "bbbb1", "-o", "x.gif"], &["x.gif", ".json, .svg or .png"]);
     refused(&["aaaa1,", "bbbb1"], &["aaaa1,"]);
+    refused(&["aaaa1", "bbbb1", "--fail-if", "slow"], &["--fail-if", "`slow` is no limit", "slower than 5%"]);
+    refused(&["aaaa1", "bbbb1", "--fail-if", "slower than 5% for trim"], &["`trim`", "random read 4 KiB, 4 jobs"]);
+    refused(&["aaaa1", "bbbb1", "--fail-if-unknown"], &["--fail-if"]);
+    refused(&["aaaa1", "bbbb1", "--format", "junit"], &["--fail-if"]);
     refused(&[], &["QUERY"]);
     let odd = run(place.assay(["compare", "aaaa1", "\u{1b}[2J\u{202e}"]));
     odd.refuses(2, &["assay: "]);
@@ -178,7 +173,7 @@ fn a_file_holds_no_identity_unless_asked() {
         record.medium.unit = Some(format!("SERIAL-0000{at}"));
     }
     let place = place(&records);
-    for file in ["c.md", "c.json"] {
+    for file in ["c.md", "c.json", "c.html", "c.csv"] {
         run(place.assay(["compare", "unit=SERIAL-00000", "bbbb1", "-o", file])).succeeds();
         let text = fs::read_to_string(place.path().join(file)).unwrap();
         assert!(!text.contains("SERIAL") && !text.contains("node1"), "{text}");
@@ -188,6 +183,172 @@ fn a_file_holds_no_identity_unless_asked() {
         assert!(fs::read_to_string(place.path().join(file)).unwrap().contains("SERIAL-00001"));
     }
     run(place.assay(["compare", "aaaa1", "bbbb1", "-o", "no/such/c.md"])).refuses(4, &["no/such/c.md"]);
+}
+
+/// A card whose latencies are those of one operation in flight, so that percentiles exist.
+fn with_latencies(mut record: Record) -> Record {
+    for repeat in &mut record.measurements[0].repeats {
+        let mut histogram = assay_core::histogram::Histogram::default();
+        histogram.add((1e9 / repeat.iops) as u64);
+        repeat.histogram = assay_core::histogram::StoredHistogram::from(&histogram);
+    }
+    record
+}
+
+/// The exit code and what is printed of a comparison with limits.
+fn limited(place: &Place, arguments: &[&str]) -> (Option<i32>, String) {
+    let done = run(place.assay(["compare"].iter().chain(arguments)));
+    (done.code, done.stdout)
+}
+
+#[test]
+fn limits_have_exit_codes_of_their_own() {
+    let place = place(&[
+        card("aaaa1", "1", &SLOW),
+        card("bbbb1", "2", &FAST),
+        card("cccc1", "1", &[960.0, 1000.0, 1040.0]),
+        card("dddd1", "1", &[1000.0]),
+    ]);
+    let code = |arguments: &[&str]| limited(&place, arguments).0;
+    // B is 5 % faster than A, A 4.8 % slower than B.
+    assert_eq!(code(&["bbbb1", "aaaa1"]), Some(0), "without a limit nothing fails");
+    assert_eq!(code(&["bbbb1", "aaaa1", "--fail-if", "slower than 3%"]), Some(7));
+    assert_eq!(code(&["bbbb1", "aaaa1", "--fail-if", "slower than 10%"]), Some(0));
+    assert_eq!(code(&["aaaa1", "bbbb1", "--fail-if", "slower than 3%"]), Some(0), "it is faster");
+    assert_eq!(code(&["aaaa1", "bbbb1", "--fail-if", "iops higher than 3%"]), Some(7));
+    let several = ["bbbb1", "aaaa1", "--fail-if", "slower than 10%", "--fail-if", "rate lower than 3% for random read"];
+    assert_eq!(code(&several), Some(7), "each limit counts");
+    // What cannot be told is decided on its own.
+    for (other, why) in [("cccc1", "the interval holds the limit"), ("dddd1", "no interval")] {
+        let arguments = ["aaaa1", other, "--fail-if", "slower than 2%"];
+        let (code, said) = limited(&place, &arguments);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains(why) && said.ends_with("Limits: 0 failed, 1 cannot tell, 0 passed\n"), "{said}");
+        assert_eq!(limited(&place, &[&arguments[..], &["--fail-if-unknown"]].concat()).0, Some(6));
+    }
+    // A limit that is exceeded weighs more than one that cannot be told.
+    let unknown = ["aaaa1", "bbbb1", "--fail-if", "p99 higher than 3%", "--fail-if-unknown"];
+    assert_eq!(code(&unknown), Some(6), "no latencies were kept");
+    assert_eq!(code(&[&unknown[..], &["--fail-if", "iops higher than 3%"]].concat()), Some(7));
+}
+
+#[test]
+fn a_limit_judges_the_interval_that_the_comparison_shows() {
+    let cards = [card("aaaa1", "1", &[990.0, 1000.0, 1010.0]), card("bbbb1", "2", &[890.0, 900.0, 910.0])];
+    let place = place(&cards.map(with_latencies));
+    let limit = ["--fail-if", "slower than 5%", "--fail-if", "p99 higher than 5%"];
+    let all = |more: &[&str]| {
+        let mut command = place.assay(["compare", "aaaa1", "bbbb1", "--json"].iter().chain(more));
+        serde_json::from_slice::<Value>(&command.output().unwrap().stdout).unwrap()
+    };
+    let judged = all(&limit);
+    for (check, more) in [(0, &[][..]), (1, &["--metric", "p99"])] {
+        let pair = &judged["limits"]["checks"][check]["cases"][0]["pair"];
+        assert!(pair["low"].is_number(), "{judged}");
+        assert_eq!(pair, &all(more)["comparison"]["loads"][0]["pairs"][0]);
+    }
+    assert_eq!(judged["limits"]["checks"][0]["cases"][0]["answer"], "failed");
+    assert!(all(&[]).get("limits").is_none(), "without a limit nothing is added");
+    // The words are those of the comparison, too.
+    let said = limited(&place, &[&["aaaa1", "bbbb1"], &limit[..]].concat()).1;
+    let change = said.split("B (Card 2) is ").nth(1).unwrap();
+    assert!(change.starts_with("10.0 % slower than A"), "{said}");
+    assert!(said.contains("failed: random read 4 KiB, 4 jobs, IOPS: B is 10.0 % slower than A"), "{said}");
+}
+
+#[test]
+fn limits_are_written_for_other_programs() {
+    let place = four();
+    let limit = ["bbbb1", "aaaa1", "--fail-if", "slower than 3%"];
+    let (code, said) = limited(&place, &[&limit[..], &["--format", "junit", "-o", "io.xml"]].concat());
+    assert_eq!(code, Some(7));
+    assert!(said.ends_with("Limits: 1 failed, 0 cannot tell, 0 passed\n"), "{said}");
+    let xml = fs::read_to_string(place.path().join("io.xml")).unwrap();
+    assert!(xml.starts_with("<?xml") && xml.contains("<failure type=\"limit\" message=\"random read 4 KiB"), "{xml}");
+    let (code, said) = limited(&place, &[&limit[..], &["--format", "github"]].concat());
+    assert_eq!(code, Some(7));
+    assert!(said.starts_with("::error title=assay%3A slower than 3%25::random read 4 KiB, 4 jobs"), "{said}");
+    limited(&place, &[&limit[..], &["-o", "c.md"]].concat());
+    assert!(fs::read_to_string(place.path().join("c.md")).unwrap().contains("## Limits: 1 failed"));
+}
+
+#[test]
+fn a_baseline_is_a_name_for_records_in_every_command() {
+    let place = four();
+    run(place.assay(["baseline", "list"])).succeeds();
+    run(place.assay(["baseline", "set", "main", "bbbb1", "dddd1"])).succeeds();
+    assert_eq!(place.json(["baseline", "list", "--json"])[0]["records"], serde_json::json!(["bbbb1", "dddd1"]));
+    let against = ["compare", "baseline:main", "aaaa1", "--json"];
+    let groups = place.json(against)["comparison"]["groups"].clone();
+    assert_eq!((&groups[0]["query"], groups[0]["records"].as_array().unwrap().len()), (&"baseline:main".into(), 2));
+    assert_eq!(place.json(["list", "baseline:main", "--json"]).as_array().unwrap().len(), 2);
+    assert!(run(place.assay(["rank", "baseline:main"])).stdout.contains("Card"));
+    run(place.assay(["show", "baseline:main"])).succeeds();
+    // It names the records as they were.
+    run(place.assay(["baseline", "set", "newest", "last"])).succeeds();
+    let limit = ["compare", "baseline:newest", "aaaa1", "--fail-if", "slower than 3%"];
+    assert_eq!(run(place.assay(limit)).code, Some(7));
+    // Set again it names others; a record that is gone is said.
+    run(place.assay(["baseline", "set", "main", "aaaa1"])).succeeds();
+    run(place.assay(["rm", "aaaa1"])).succeeds();
+    run(place.assay(["show", "baseline:main"])).refuses(2, &["baseline:main", "aaaa1", "set the baseline anew"]);
+    run(place.assay(["show", "baseline:mian"])).refuses(2, &["`mian`", "main, newest", "assay baseline set"]);
+    run(place.assay(["baseline", "rm", "main"])).succeeds();
+    run(place.assay(["baseline", "rm", "main"])).refuses(2, &["no baseline is named `main`"]);
+    assert_eq!(place.json(["list", "--json"]).as_array().unwrap().len(), 3, "only the name is removed");
+    for bad in ["", "../x", ".x", "a/b", "-x", "a b", "\u{1b}"] {
+        run(place.assay(["baseline", "set", "--", bad, "last"])).refuses(2, &["is no name of a baseline"]);
+    }
+    run(place.assay(["baseline", "set", "x", "published:sandisk-ultra-a1"])).refuses(2, &["not in the store"]);
+}
+
+#[test]
+fn every_percentile_is_a_figure_of_every_command_that_takes_one() {
+    // Latencies spread evenly from 1 µs to 20 ms.
+    let with = |id: &str, unit: &str, scale: u64| {
+        let mut record = card(id, unit, &SLOW);
+        for (at, repeat) in record.measurements[0].repeats.iter_mut().enumerate() {
+            let mut histogram = assay_core::histogram::Histogram::default();
+            for n in 1..=20_000u64 {
+                histogram.add(n * (1_000 + at as u64 * 20) * scale);
+            }
+            repeat.histogram = assay_core::histogram::StoredHistogram::from(&histogram);
+        }
+        record
+    };
+    let place = place(&[with("aaaa1", "1", 1), with("bbbb1", "2", 2)]);
+    for (name, share) in
+        [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)]
+    {
+        let json = place.json(["compare", "aaaa1", "bbbb1", "--metric", name, "--json"]);
+        let load = &json["comparison"]["loads"][0];
+        let point = load["sides"][0]["values"][0].as_f64().unwrap();
+        let expected = 20_000.0 * share * 1_000.0;
+        assert!((point / expected - 1.0).abs() < 0.005, "{name}: {point} is not {expected}");
+        assert_eq!(load["pairs"][0]["verdict"]["answer"], "worse", "{name}");
+        let limit = format!("{name} higher than 50%");
+        assert_eq!(limited(&place, &["aaaa1", "bbbb1", "--fail-if", &limit]).0, Some(7), "{name}");
+        for command in ["rank all", "plan race all"] {
+            let done = run(place.assay(command.split(' ').chain(["--metric", name])));
+            assert!(done.code == Some(0) || done.code == Some(1), "{command} {name}: {}", done.stderr);
+            assert!(done.stdout.contains(if name == "p50" { "median latency" } else { name }), "{}", done.stdout);
+        }
+    }
+    // Of 1 000 operations none need be slower than p99.99.
+    let place = few_operations();
+    let said = run(place.assay(["compare", "aaaa1", "cccc1", "--metric", "p99.99"]));
+    assert!(said.stdout.contains("it takes 10 000 operations"), "{}", said.stdout);
+}
+
+/// Two cards whose repeats have 1 000 operations each.
+fn few_operations() -> Place {
+    let mut records = [card("aaaa1", "1", &SLOW), card("cccc1", "3", &SLOW)];
+    for repeat in records.iter_mut().flat_map(|record| &mut record.measurements[0].repeats) {
+        let mut histogram = assay_core::histogram::Histogram::default();
+        (1..=1_000u64).for_each(|n| histogram.add(n * 1_000));
+        repeat.histogram = assay_core::histogram::StoredHistogram::from(&histogram);
+    }
+    place(&records)
 }
 
 /// Measures a card of so many operations a second until it is known to 1 %, into the store of the place.

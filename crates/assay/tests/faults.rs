@@ -15,7 +15,7 @@ use assay_core::finding::Finding;
 use assay_core::histogram::Histogram;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Record, Repeat};
-use assay_lab::{FastDevice, FaultyCard, Lab, RemovableCard, WriteFault, skip};
+use assay_lab::{FastDevice, FaultyCard, Lab, RemovableCard, WriteFault, lab, skip};
 use rustix::process::Signal;
 
 use common::{Place, Running, assert_empty, run, scratch_directories};
@@ -25,15 +25,6 @@ const MIB: u64 = 1 << 20;
 const BEFORE: usize = 2;
 /// With `--hang-after 5s` a hang is known and told within this, also on a busy machine.
 const SOON: Duration = Duration::from_secs(30);
-
-macro_rules! lab {
-    ($test:expr, $make:expr) => {
-        match $make {
-            Ok(made) => made,
-            Err(missing) => return skip($test, &missing),
-        }
-    };
-}
 
 fn rounds() -> u32 {
     std::env::var("ASSAY_FAULT_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1)

@@ -121,6 +121,46 @@ fn a_job_file_is_run_or_refused_with_its_line() {
 }
 
 #[test]
+fn a_job_file_is_run_where_it_says() {
+    let _lab = Lab::enter();
+    let dir = place();
+    let other = dir.path().join("other");
+    std::fs::create_dir(&other).unwrap();
+    let job = |place: &str| {
+        let text = format!("[global]\nsize=4m\nbs=4k\nruntime=300ms\ntime_based\n{place}\n[a]\nrw=randread\n");
+        std::fs::write(dir.path().join("job.fio"), text).unwrap();
+    };
+    let measured = |arguments: &[&str]| {
+        let path = record(&assay(dir.path(), arguments).output().unwrap()).medium.path;
+        std::fs::canonicalize(path).unwrap()
+    };
+    for place in ["directory=../other".to_owned(), format!("filename={}/x", other.display())] {
+        job(&place);
+        for arguments in [["--json", "../job.fio"].as_slice(), &["--json", "--suite", "../job.fio"]] {
+            assert_eq!(measured(arguments), std::fs::canonicalize(&other).unwrap(), "{place}");
+        }
+    }
+    let named = ["--json", "--suite", "../job.fio", "../medium"];
+    assert_eq!(
+        measured(&named),
+        std::fs::canonicalize(dir.path().join("medium")).unwrap(),
+        "the command line goes first"
+    );
+    assert!(std::fs::read_dir(&other).unwrap().next().is_none(), "the file of filename= is not made");
+    // A device needs --raw, as on the command line; what is not there is refused, and nothing else is measured.
+    for (place, code, words) in
+        [("directory=/no/such", 2, "/no/such"), ("filename=/dev/no-such-device", 2, "no-such-device")]
+    {
+        job(place);
+        let output = assay(dir.path(), &["../job.fio"]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert!(said.contains(words) && said.lines().count() == 1, "{said}");
+    }
+    nothing_left(dir.path());
+}
+
+#[test]
 fn without_fio_one_line_says_so() {
     let dir = place();
     for arguments in [["--engine", "fio"], ["--crosscheck", "fio"]] {

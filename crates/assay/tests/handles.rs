@@ -3,26 +3,19 @@
 
 mod common;
 
+use std::ffi::OsStr;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use assay_lab::{FastDevice, FileSystem, Lab, LoopDevice, Mount, skip};
+use assay_lab::{FastDevice, FileSystem, Lab, LoopDevice, Mount, lab};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
+use serde_json::json;
 
 use common::{Place, Running, run};
 
 const MIB: u64 = 1 << 20;
 const EXIT_ENVIRONMENT: i32 = 4;
-
-macro_rules! lab {
-    ($test:expr, $make:expr) => {
-        match $make {
-            Ok(made) => made,
-            Err(missing) => return skip($test, &missing),
-        }
-    };
-}
 
 /// A directory of a check on the medium, as a killed one leaves it.
 fn left_check(medium: &Path, state: &str) -> PathBuf {
@@ -187,6 +180,16 @@ fn what_was_left_is_told_and_removed_on_demand() {
     };
     let info = asked(&["info"]);
     assert_eq!(info.stdout.matches("assay verify --remove").count(), 2, "{}", info.stdout);
+    // For scripts too.
+    let json = || place.json([OsStr::new("info"), "--json".as_ref(), medium.as_ref()]);
+    let left = json()["left"].clone();
+    assert_eq!(left[0], json!({ "by": "run", "state": "killed", "directories": 1, "bytes": MIB }));
+    // The space that files take is the file system's affair.
+    let taken = left[1]["bytes"].as_u64().filter(|taken| *taken >= MIB);
+    let path = own.canonicalize().unwrap();
+    let check = json!({ "by": "check", "state": "killed", "path": path, "bytes": taken, "resumable": true });
+    assert_eq!(left[1], check);
+    assert_eq!(left.as_array().map(Vec::len), Some(2), "{left}");
     // The run removes what runs left, and tells the rest.
     let measured = asked(&["run", "--suite", "tiny.toml", "--no-save", "--json"]);
     measured.measures();
@@ -198,6 +201,7 @@ fn what_was_left_is_told_and_removed_on_demand() {
     removed.succeeds();
     assert_eq!(removed.stdout.matches("removed").count(), 2, "{}", removed.stdout);
     assert_eq!(std::fs::read_dir(&medium).unwrap().count(), 0);
+    assert_eq!(json()["left"], json!([]));
     assert!(asked(&["verify", "--remove"]).succeeds().stdout.contains("nothing to remove"));
 }
 

@@ -14,7 +14,7 @@ use assay_core::event::EventKind;
 use assay_core::finding::Finding;
 use assay_core::record::Record;
 use assay_core::units::MIB;
-use assay_lab::{Backing, FakeCard, Lab, LoopDevice, Missing, skip};
+use assay_lab::{Backing, FakeCard, Lab, LoopDevice, Missing, lab, skip};
 use rustix::process::{Pid, Signal, kill_process};
 
 use common::{Place, Running, TINY, run};
@@ -67,16 +67,6 @@ impl Card {
         device.write_all_at(bytes, offset).unwrap();
         device.sync_all().unwrap();
     }
-}
-
-/// The lab and what was made in it, or the reason why not.
-macro_rules! lab {
-    ($test:expr, $made:expr) => {
-        match $made {
-            Ok(made) => made,
-            Err(missing) => return skip($test, &missing),
-        }
-    };
 }
 
 /// A node of the device under another name.

@@ -3,35 +3,34 @@
 
 mod common;
 
-use std::io::{self, BufRead, BufReader};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use assay_core::finding::Finding;
+use assay_core::outcome::{Failure, Outcome};
+use assay_core::record::Record;
+use assay_core::verification::Verdict;
 use assay_device::Sysroot;
 use assay_device::guard::check_raw;
-use assay_lab::{Backing, FakeCard, Lab, LoopDevice, skip};
-use assay_verify::fakes::{Dying, Geometry, Model, Stack};
-use assay_verify::probe::{BlockDevice, Device, Fault, Identity, Journal, Salt, Settings, run as probe};
+use assay_lab::media::{MediumSpec, SharedMedium};
+use assay_lab::{Backing, Dying, FakeCard, FileSystem, Lab, LoopDevice, Mount, lab};
+use assay_verify::probe::{BlockDevice, Device, Identity, Journal, Salt, Settings, run as probe};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 
-use common::{Place, can_be_apart, run};
+use common::family::{wait_for, wait_until_stopped};
+use common::{Place, Running, can_be_apart, run};
 
 const MIB: u64 = 1 << 20;
 const SIZE: u64 = 64 * MIB;
 const SETTINGS: Settings = Settings { cache_limit_bytes: 2 * MIB };
-
-macro_rules! lab {
-    ($test:expr, $make:expr) => {
-        match $make {
-            Ok(made) => made,
-            Err(missing) => return skip($test, &missing),
-        }
-    };
-}
 
 /// An image in which no two sectors are the same.
 fn image(place: &Place, name: &str, seed: u64) -> PathBuf {
@@ -113,7 +112,7 @@ fn a_flipped_bit_in_the_journal_is_told_and_the_rest_put_back() {
     const TEST: &str = "a_flipped_bit_in_the_journal_is_told_and_the_rest_put_back";
     let _lab = lab!(TEST, Lab::enter());
     let cut = lab!(TEST, cut());
-    let file = std::fs::File::options().read(true).write(true).open(&cut.journal).unwrap();
+    let file = File::options().read(true).write(true).open(&cut.journal).unwrap();
     let at = 100_000;
     let mut byte = [0];
     file.read_exact_at(&mut byte, at).unwrap();
@@ -191,10 +190,17 @@ fn a_card_under_another_name_is_recognised_by_run_verify_and_info() {
     }
     let told = run(cut.place.assay(["info", device]));
     assert!(told.succeeds().stdout.contains(&mend), "{}", told.stdout);
+    let pending = |cut: &Cut| cut.place.json(["info", "--json", device])["pending_journals"].clone();
+    let all = pending(&cut);
+    let [of_cut] = &all.as_array().unwrap()[..] else { panic!("{all}") };
+    assert_eq!((of_cut["journal"].as_str(), of_cut["device"].as_str()), (Some(journal), Some(device)));
+    assert_eq!(of_cut["probed"], json!({ "name": old, "bytes": SIZE, "serial": null }));
+    assert!(of_cut["places"].as_u64() > Some(0) && of_cut["created_seconds"].as_u64() > Some(1_500_000_000));
     cut.restore(cut.device.path(), &[]).succeeds();
     cut.assert_as_before();
     let told = run(cut.place.assay(["info", device]));
     assert!(!told.succeeds().stdout.contains("--restore"), "{}", told.stdout);
+    assert_eq!(pending(&cut), json!([]));
 }
 
 /// A journal elsewhere is found through a pointer, which goes with it.
@@ -246,30 +252,55 @@ fn a_disk_too_small_for_the_journal_is_refused_beforehand() {
     assert!(std::fs::read(&image).unwrap() == before);
 }
 
-/// A model that the kernel reads and writes, at will very slowly.
+/// A genuine card that the kernel reads and writes, at will very slowly.
 #[derive(Clone)]
 struct Served {
-    stack: Arc<Mutex<Stack>>,
+    medium: SharedMedium,
     slow: Arc<AtomicBool>,
     writes: Arc<AtomicU64>,
     /// Something was written since the last flush.
     unflushed: Arc<AtomicBool>,
+    /// What happens elsewhere before the [`MIDDLE`]th write is answered.
+    meanwhile: Option<Arc<dyn Fn() + Send + Sync>>,
+}
+
+/// By then a probe has written to many places, and has many before it.
+const MIDDLE: u64 = 200;
+
+impl Served {
+    fn new() -> Self {
+        Self {
+            medium: SharedMedium::new(MediumSpec::genuine(SIZE).build().unwrap()),
+            slow: Arc::default(),
+            writes: Arc::default(),
+            unflushed: Arc::default(),
+            meanwhile: None,
+        }
+    }
+
+    /// Whether it reads as when it was made.
+    fn is_as_before(&self) -> bool {
+        self.medium.with(|medium| medium.changed_since(&medium.spec().build().unwrap().snapshot()).is_empty())
+    }
 }
 
 impl Backing for Served {
     fn bytes(&self) -> u64 {
-        self.stack.lock().unwrap().bytes()
+        self.medium.bytes()
     }
     fn read(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        self.stack.lock().unwrap().read_at(offset, buffer).map_err(|fault: Fault| io::Error::other(fault))
+        self.medium.read(offset, buffer)
     }
     fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.writes.fetch_add(1, Ordering::AcqRel);
+        let before = self.writes.fetch_add(1, Ordering::AcqRel);
+        if let Some(meanwhile) = self.meanwhile.as_ref().filter(|_| before + 1 == MIDDLE) {
+            meanwhile();
+        }
         self.unflushed.store(true, Ordering::Release);
         if self.slow.load(Ordering::Acquire) {
             std::thread::sleep(Duration::from_millis(20)); // The medium is slow.
         }
-        self.stack.lock().unwrap().write_at(offset, data).map_err(|fault: Fault| io::Error::other(fault))
+        self.medium.write(offset, data)
     }
     fn flush(&mut self) -> io::Result<()> {
         self.unflushed.store(false, Ordering::Release);
@@ -277,18 +308,88 @@ impl Backing for Served {
     }
 }
 
+/// Takes all the room of a file system, to the last block.
+fn fill_up(ballast: &Path) {
+    let mut file = File::create(ballast).unwrap();
+    for piece in [64 << 10, 4 << 10, 1 << 10] {
+        let piece = vec![0x5a; piece];
+        while file.write_all(&piece).is_ok() {}
+    }
+    // Nothing of it waits to be given room.
+    let _ = file.sync_all();
+}
+
+/// Room is taken for a journal beforehand where the file system can; ext2 cannot, and others write there too.
+#[test]
+fn a_disk_of_the_journal_that_fills_up_ends_the_probe_and_everything_is_put_back() {
+    const TEST: &str = "a_disk_of_the_journal_that_fills_up_ends_the_probe_and_everything_is_put_back";
+    let _lab = lab!(TEST, Lab::enter());
+    let place = Place::new();
+    let small = place.path().join("small.img");
+    File::create(&small).and_then(|file| file.set_len(2 * SIZE)).unwrap();
+    let small = lab!(TEST, LoopDevice::attach(&small, false));
+    let disk = lab!(TEST, Mount::make(FileSystem::Ext2, small.path(), &place.path().join("disk")));
+    let (journal, ballast) = (disk.path().join("undo"), disk.path().join("ballast"));
+    let filled = ballast.clone();
+    let served = Served { meanwhile: Some(Arc::new(move || fill_up(&filled))), ..Served::new() };
+    let card = lab!(TEST, FakeCard::new(served.clone()));
+    let mut command = place.assay(["verify", "--quick", "--quiet", "--json", "--journal"]);
+    command.arg(&journal).arg(card.path());
+    let done = run(command);
+    assert!(ballast.exists(), "it filled up in the middle: {}", done.stderr);
+    assert_eq!(done.code, Some(4), "{}\n{}", done.stdout, done.stderr);
+    assert!(!done.stderr.contains("not everything is put back"), "{}", done.stderr);
+    let record: Record = serde_json::from_str(&done.stdout).unwrap();
+    let Outcome::Failed { failure, detail, .. } = &record.outcome else { panic!("{:?}", record.outcome) };
+    assert_eq!(*failure, Failure::OutOfSpace, "the card is not to blame");
+    assert!(detail.contains("undo: the journal cannot be written"), "{detail}");
+    assert_eq!(record.verification.unwrap().verdict, Verdict::Undecided);
+    assert!(served.is_as_before(), "every byte as before");
+    assert!(!journal.exists() && !served.unflushed.load(Ordering::Acquire));
+    drop(card);
+}
+
+/// A stop that is longer than a device may hang is no hang of the device.
+#[test]
+fn a_probe_that_was_stopped_goes_on() {
+    const TEST: &str = "a_probe_that_was_stopped_goes_on";
+    let _lab = lab!(TEST, Lab::enter());
+    let ((arrive, arrived), (release, released)) = (channel(), channel::<()>());
+    let gate = Mutex::new((arrive, released));
+    let wait = move || {
+        let gate = gate.lock().unwrap();
+        gate.0.send(()).unwrap();
+        let _ = gate.1.recv();
+    };
+    let served = Served { meanwhile: Some(Arc::new(wait)), ..Served::new() };
+    let card = lab!(TEST, FakeCard::new(served.clone()));
+    let place = Place::new();
+    let mut command = place.assay(["verify", "--quick", "--quiet", "--json", "--hang-after", "5s"]);
+    command.arg(card.path());
+    let running = Running::start(command);
+    if arrived.recv_timeout(Duration::from_secs(30)).is_err() {
+        panic!("{:?}", running.end());
+    }
+    let worker = running.workers()[0];
+    running.signal(Signal::STOP);
+    wait_until_stopped(worker, true);
+    std::thread::sleep(Duration::from_secs(7));
+    drop(release);
+    running.signal(Signal::CONT);
+    let done = running.end();
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let record: Record = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(record.outcome, Outcome::Completed);
+    assert!(record.warnings.iter().any(|warning| matches!(warning.finding, Finding::Suspended { .. })));
+    assert!(served.is_as_before());
+}
+
 /// The first Ctrl-C puts everything back; the second ended half way without a word.
 #[test]
 fn the_second_ctrl_c_says_what_stays_and_how_to_mend_it() {
     const TEST: &str = "the_second_ctrl_c_says_what_stays_and_how_to_mend_it";
     let _lab = lab!(TEST, Lab::enter());
-    let model = Model::of(Geometry::genuine(SIZE));
-    let served = Served {
-        stack: Arc::new(Mutex::new(model.build().unwrap())),
-        slow: Arc::default(),
-        writes: Arc::default(),
-        unflushed: Arc::default(),
-    };
+    let served = Served::new();
     let card = lab!(TEST, FakeCard::new(served.clone()));
     let place = Place::new();
     let mut command = place.assay(["verify", "--quick", "--quiet", "--no-save"]);
@@ -296,18 +397,10 @@ fn the_second_ctrl_c_says_what_stays_and_how_to_mend_it() {
     served.slow.store(true, Ordering::Release);
     let mut child = command.spawn().unwrap();
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-    let wait = |what: &dyn Fn() -> bool| {
-        let start = Instant::now();
-        while !what() {
-            assert!(start.elapsed() < Duration::from_secs(30), "hangs");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    };
-    wait(&|| served.writes.load(Ordering::Acquire) >= 200);
+    wait_for("some writes", || served.writes.load(Ordering::Acquire) >= MIDDLE);
     kill_process(pid, Signal::INT).unwrap();
     // Signals within half a second are one wish.
-    let first = Instant::now();
-    wait(&|| first.elapsed() > Duration::from_millis(700));
+    std::thread::sleep(Duration::from_millis(700));
     assert!(child.try_wait().unwrap().is_none(), "it still puts back");
     kill_process(pid, Signal::INT).unwrap();
     let lines: Vec<String> = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap).collect();
@@ -319,13 +412,13 @@ fn the_second_ctrl_c_says_what_stays_and_how_to_mend_it() {
     assert!(lines.first().unwrap().contains(&mend), "before the first write: {lines:?}");
     let last = lines.last().unwrap();
     assert!(last.contains("not everything is put back") && last.contains(&mend), "{lines:?}");
-    assert!(!model.is_as_before(&served.stack.lock().unwrap()));
+    assert!(!served.is_as_before());
     served.slow.store(false, Ordering::Release);
     let mut command = place.assay(["verify", "--restore"]);
     command.arg(journal).arg(card.path());
     // What the kernel still does for the killed process ends first.
-    wait(&|| std::fs::File::options().read(true).write(true).open(card.path()).is_ok());
+    wait_for("the device", || File::options().read(true).write(true).open(card.path()).is_ok());
     run(command).succeeds();
     assert!(!served.unflushed.load(Ordering::Acquire), "the journal goes when the device has flushed");
-    assert!(model.is_as_before(&served.stack.lock().unwrap()) && !journal.exists());
+    assert!(served.is_as_before() && !journal.exists());
 }

@@ -10,32 +10,10 @@ use assay_core::finding::Finding;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::units::MIB;
-use assay_lab::{FastDevice, Lab, LimitedCard, Limits, LoopDevice, Missing, Mount, skip};
+use assay_lab::{FastDevice, Lab, LimitedCard, Limits, LoopDevice, Missing, Mount, lab};
 use rustix::process::Signal;
 
-use common::{ASSAY, Place, Running, assert_empty, run};
-
-const SUITE: &str = r#"
-name = "long"
-version = 1
-purpose = "A test"
-budget = "30s"
-max_write = "256MiB"
-repeats = 2
-span = "4MiB"
-[[workload]]
-name = "r"
-op = "read"
-pattern = "random"
-block = "4KiB"
-duration = "1s"
-[[workload]]
-name = "w"
-op = "write"
-pattern = "random"
-block = "4KiB"
-duration = "1s"
-"#;
+use common::{ASSAY, Place, Running, assert_empty, random, run, suite};
 
 const SOAK: &str = r#"
 name = "short-soak"
@@ -55,6 +33,17 @@ duration = "24s"
 analysis = "soak"
 "#;
 
+/// A suite of two workloads.
+fn long() -> String {
+    suite("long", "30s", 2, &[random("r", "read", "1s"), random("w", "write", "1s")])
+}
+
+/// A run by it, which begins.
+fn begin(place: &Place) -> Running {
+    place.file("long.toml", long());
+    place.begin("long.toml", &[])
+}
+
 fn resumed(record: &Record) -> bool {
     record.warnings.iter().any(|w| matches!(w.finding, Finding::Resumed { .. }))
 }
@@ -62,10 +51,7 @@ fn resumed(record: &Record) -> bool {
 #[test]
 fn what_was_measured_before_is_not_measured_again() {
     let place = Place::new();
-    place.file("long.toml", SUITE);
-    let mut command = place.assay(["run", "--events", "--suite", "long.toml"]);
-    command.arg(place.medium());
-    let mut running = Running::start(command);
+    let mut running = begin(&place);
     for _ in 0..3 {
         running.wait_for(|event| matches!(event, EventKind::RepeatFinished { .. }));
     }
@@ -104,18 +90,66 @@ fn what_was_measured_before_is_not_measured_again() {
     assert!(named.stderr.contains("cannot be resumed: it was completed"), "{}", named.stderr);
 }
 
+/// The write limit left after an interruption once made the test area smaller, and figures of both areas one estimate.
+#[test]
+fn the_test_area_keeps_its_size_and_the_count_goes_on() {
+    let place = Place::new();
+    place.file("long.toml", long().replace("256MiB", "16MiB"));
+    let mut command = place.assay(["run", "--events", "--suite", "long.toml"]);
+    command.arg(place.medium());
+    let mut running = Running::start(command);
+    for _ in 0..3 {
+        running.wait_for(|event| matches!(event, EventKind::RepeatFinished { .. }));
+    }
+    running.signal(Signal::INT);
+    assert_eq!(running.end().code, Some(130));
+    let cut = place.only_record();
+    assert_eq!(cut.settings.span_bytes, 4 * MIB);
+
+    let mut running = Running::start(place.assay(["run", "--resume", "--events"]));
+    let event = running.wait_for(|event| matches!(event, EventKind::RepeatStarted { .. }));
+    let EventKind::RepeatStarted { done, total, .. } = event else { panic!("{event:?}") };
+    assert_eq!((done, total), (3, 4), "three of four were made before");
+    running.end();
+    let record = place.only_record();
+    assert_eq!(record.settings.span_bytes, 4 * MIB);
+    assert!(record.measurements.iter().all(|m| m.workload.span_bytes == 4 * MIB));
+    let smaller = |w: &assay_core::finding::Warning| matches!(w.finding, Finding::SmallerSpan { .. });
+    assert!(!record.all_warnings().any(smaller), "{:?}", record.warnings);
+    assert_eq!(record.outcome, Outcome::Completed);
+}
+
+#[test]
+fn a_run_whose_test_area_does_not_fit_any_more_is_not_resumed() {
+    const TEST: &str = "a_run_whose_test_area_does_not_fit_any_more_is_not_resumed";
+    let _lab = lab!(TEST, Lab::enter());
+    let card = lab!(TEST, FastDevice::new(64 * MIB));
+    let place = Place::new();
+    place.file("long.toml", long().replace("span = \"4MiB\"", "span = \"32MiB\""));
+    let mut command = place.assay(["run", "--events", "--suite", "long.toml"]);
+    command.arg(card.path());
+    let mut running = Running::start(command);
+    running.wait_for(|event| matches!(event, EventKind::RepeatFinished { .. }));
+    running.signal(Signal::INT);
+    running.end();
+    let cut = place.only_record();
+    std::fs::write(card.path().join("photos"), vec![7; 30 << 20]).unwrap();
+    let done = run(place.assay(["run", "--resume", "--quiet"]));
+    assert_eq!(done.code, Some(2), "{}", done.stderr);
+    assert!(
+        done.stderr.contains("its test area had 32 MiB") && done.stderr.contains("free some space"),
+        "{}",
+        done.stderr
+    );
+    assert_eq!(place.only_record(), cut);
+}
+
 #[test]
 fn a_soak_that_was_killed_keeps_its_samples_and_goes_on() {
     const TEST: &str = "a_soak_that_was_killed_keeps_its_samples_and_goes_on";
-    let _lab = match Lab::enter() {
-        Ok(lab) => lab,
-        Err(missing) => return skip(TEST, &missing),
-    };
+    let _lab = lab!(TEST, Lab::enter());
     let limits = Limits { write_bytes: Some(8 * MIB), ..Limits::default() };
-    let card = match LimitedCard::new(256 * MIB, limits) {
-        Ok(card) => card,
-        Err(missing) => return skip(TEST, &missing),
-    };
+    let card = lab!(TEST, LimitedCard::new(256 * MIB, limits));
     let place = Place::new();
     place.file("soak.toml", SOAK);
     let medium = card.path().to_str().unwrap();
@@ -150,19 +184,10 @@ fn a_soak_that_was_killed_keeps_its_samples_and_goes_on() {
 #[test]
 fn another_medium_is_refused() {
     const TEST: &str = "another_medium_is_refused";
-    let _lab = match Lab::enter() {
-        Ok(lab) => lab,
-        Err(missing) => return skip(TEST, &missing),
-    };
-    let card = match FastDevice::new(64 * MIB) {
-        Ok(card) => card,
-        Err(missing) => return skip(TEST, &missing),
-    };
+    let _lab = lab!(TEST, Lab::enter());
+    let card = lab!(TEST, FastDevice::new(64 * MIB));
     let place = Place::new();
-    place.file("long.toml", SUITE);
-    let mut command = place.assay(["run", "--events", "--suite", "long.toml"]);
-    command.arg(place.medium());
-    let mut running = Running::start(command);
+    let mut running = begin(&place);
     running.wait_for(|event| matches!(event, EventKind::RepeatFinished { .. }));
     running.signal(Signal::INT);
     running.end();
@@ -228,20 +253,11 @@ impl Drop for Slot<'_> {
 #[test]
 fn another_card_without_a_serial_number_is_not_taken_for_the_one_that_was_measured() {
     const TEST: &str = "another_card_without_a_serial_number_is_not_taken_for_the_one_that_was_measured";
-    let _lab = match Lab::enter() {
-        Ok(lab) => lab,
-        Err(missing) => return skip(TEST, &missing),
-    };
+    let _lab = lab!(TEST, Lab::enter());
     for killed in [false, true] {
         let place = Place::new();
-        let mut slot = match Slot::new(&place) {
-            Ok(slot) => slot,
-            Err(missing) => return skip(TEST, &missing),
-        };
-        place.file("long.toml", SUITE);
-        let mut command = place.assay(["run", "--events", "--suite", "long.toml"]);
-        command.arg(place.medium());
-        let mut running = Running::start(command);
+        let mut slot = lab!(TEST, Slot::new(&place));
+        let mut running = begin(&place);
         running.wait_for(|event| matches!(event, EventKind::RepeatFinished { .. }));
         if killed {
             running.kill();
@@ -263,19 +279,10 @@ fn another_card_without_a_serial_number_is_not_taken_for_the_one_that_was_measur
 #[test]
 fn a_card_that_bears_the_trace_of_the_killed_run_is_resumed() {
     const TEST: &str = "a_card_that_bears_the_trace_of_the_killed_run_is_resumed";
-    let _lab = match Lab::enter() {
-        Ok(lab) => lab,
-        Err(missing) => return skip(TEST, &missing),
-    };
+    let _lab = lab!(TEST, Lab::enter());
     let place = Place::new();
-    let mut slot = match Slot::new(&place) {
-        Ok(slot) => slot,
-        Err(missing) => return skip(TEST, &missing),
-    };
-    place.file("long.toml", SUITE);
-    let mut command = place.assay(["run", "--events", "--suite", "long.toml"]);
-    command.arg(place.medium());
-    let mut running = Running::start(command);
+    let mut slot = lab!(TEST, Slot::new(&place));
+    let mut running = begin(&place);
     running.wait_for(|event| matches!(event, EventKind::RepeatFinished { .. }));
     running.kill();
     slot.take_out();

@@ -10,16 +10,7 @@ use std::time::Instant;
 
 use assay_core::finding::{Finding, Severity};
 use assay_core::record::Record;
-use assay_lab::{FastDevice, Lab, LimitedCard, Limits, skip};
-
-macro_rules! lab {
-    ($test:expr, $make:expr) => {
-        match $make {
-            Ok(made) => made,
-            Err(missing) => return skip($test, &missing),
-        }
-    };
-}
+use assay_lab::{FastDevice, Lab, LimitedCard, Limits, lab};
 
 fn suite(directory: &Path, budget: &str) -> String {
     let path = directory.join("suite.toml");

@@ -10,34 +10,19 @@ use assay_core::event::EventKind;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::Record;
 use assay_core::units::MIB;
-use assay_lab::{FaultyCard, Lab, Missing, WriteFault, skip};
+use assay_lab::{FaultyCard, Lab, Missing, WriteFault, lab, skip};
 use rustix::process::Signal;
 
 use common::family::{assert_gone, family, wait_for};
-use common::{Place, Running, scratch_directories, send};
+use common::{Place, Running, random, scratch_directories, send, suite};
 
-/// Reads for a while.
-const SUITE: &str = r#"
-name = "long"
-version = 1
-purpose = "A test"
-budget = "60s"
-max_write = "256MiB"
-repeats = 2
-span = "4MiB"
-[[workload]]
-name = "r"
-op = "read"
-pattern = "random"
-block = "4KiB"
-duration = "2s"
-"#;
 /// A sensor that takes for ever, in a process and in one that it leaves in the background.
 const SENSOR: &str = "s:W=sleep 100 & sleep 101; echo 1";
 
+/// With a suite that reads for a while.
 fn place() -> Place {
     let place = Place::new();
-    place.file("long.toml", SUITE);
+    place.file("long.toml", suite("long", "60s", 2, &[random("r", "read", "2s")]));
     place
 }
 
@@ -123,11 +108,8 @@ fn whatever_ends_assay_leaves_no_sensor_command_and_no_fio() {
 #[test]
 fn a_second_ctrl_c_ends_it_at_once_and_leaves_no_process() {
     const TEST: &str = "a_second_ctrl_c_ends_it_at_once_and_leaves_no_process";
-    let lab = Lab::enter().and_then(|lab| Ok((FaultyCard::new(64 * MIB, WriteFault::Io)?, lab)));
-    let (card, _lab) = match lab {
-        Ok(made) => made,
-        Err(missing) => return skip(TEST, &missing),
-    };
+    let _lab = lab!(TEST, Lab::enter());
+    let card = lab!(TEST, FaultyCard::new(64 * MIB, WriteFault::Io));
     let place = place();
     let mut command = place.assay(["run", "--suite", "long.toml", "--events", "--sensor", SENSOR]);
     command.arg(card.path());

@@ -12,28 +12,24 @@ use std::time::Duration;
 use assay_core::event::EventKind;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::Record;
-use assay_lab::{Lab, LoopDevice, Missing, skip};
-use common::{Place, Running, can_be_apart, is_root, run};
+use assay_lab::{Lab, LoopDevice, Missing, lab, skip};
+use common::{Place, Running, can_be_apart, is_root, random, run, suite};
 use rusqlite::Connection;
 use rustix::process::Signal;
 
-/// Repeats of a second, more than any test waits for.
-const SECONDS: &str = r#"
-name = "seconds"
-version = 1
-purpose = "A test"
-budget = "60s"
-max_write = "64MiB"
-repeats = 40
-span = "4MiB"
+/// Repeats of a second.
+fn seconds(repeats: u32) -> String {
+    suite("seconds", "60s", repeats, &[random("rand-read", "read", "1s")])
+}
 
-[[workload]]
-name = "rand-read"
-op = "read"
-pattern = "random"
-block = "4KiB"
-duration = "1s"
-"#;
+/// A run of more repeats than any test waits for, of which the first is done.
+fn begun() -> (Place, Running) {
+    let place = Place::new();
+    place.file("seconds.toml", seconds(40));
+    let mut running = place.begin("seconds.toml", &[]);
+    finished(&mut running, 1);
+    (place, running)
+}
 
 fn spool(place: &Place) -> PathBuf {
     place.data().join("spool")
@@ -71,10 +67,7 @@ fn finished(running: &mut Running, count: usize) {
 /// Threat 12.
 #[test]
 fn a_kill_while_the_store_is_locked_loses_at_most_the_repeat_under_way() {
-    let place = Place::new();
-    place.file("seconds.toml", SECONDS);
-    let mut running = Running::start(place.assay(["run", "--suite", "seconds.toml", "--events", "medium"]));
-    finished(&mut running, 1);
+    let (place, mut running) = begun();
     let other = lock(&place);
     finished(&mut running, 4);
     // The next one is under way, so that the fourth is saved.
@@ -122,10 +115,7 @@ fn a_store_that_is_locked_all_the_time_is_told_once_and_the_next_command_has_the
 
 #[test]
 fn a_store_that_is_unlocked_again_has_the_record_itself() {
-    let place = Place::new();
-    place.file("seconds.toml", SECONDS);
-    let mut running = Running::start(place.assay(["run", "--suite", "seconds.toml", "--events", "medium"]));
-    finished(&mut running, 1);
+    let (place, mut running) = begun();
     let other = lock(&place);
     finished(&mut running, 2);
     assert_eq!(waiting(&place).len(), 1);
@@ -143,10 +133,7 @@ fn a_store_that_is_unlocked_again_has_the_record_itself() {
 /// Another command takes the file while the run that wrote it goes on.
 #[test]
 fn what_another_command_takes_in_is_not_lost_to_the_run_that_goes_on() {
-    let place = Place::new();
-    place.file("seconds.toml", SECONDS);
-    let mut running = Running::start(place.assay(["run", "--suite", "seconds.toml", "--events", "medium"]));
-    finished(&mut running, 1);
+    let (place, mut running) = begun();
     let other = lock(&place);
     finished(&mut running, 2);
     drop(other);
@@ -167,7 +154,7 @@ fn a_full_file_system_is_told_at_once_and_the_record_can_be_had() {
     if !can_be_apart(test) {
         return;
     }
-    place.file("seconds.toml", SECONDS.replace("repeats = 40", "repeats = 4"));
+    place.file("seconds.toml", seconds(4));
     // The file system fills up in the middle of the run.
     let done = run(place.apart(
         "mkdir data; mount -t tmpfs -o size=1m none data
@@ -311,11 +298,8 @@ fn the_data_directory_is_closed_to_others_whichever_command_makes_it() {
     let place = Place::new();
     let image = place.path().join("disk.img");
     fs::File::create(&image).unwrap().set_len(64 << 20).unwrap();
-    let made = Lab::enter().and_then(|lab| Ok((lab, LoopDevice::attach(&image, false)?)));
-    let (_lab, device) = match made {
-        Ok(made) => made,
-        Err(missing) => return skip(test, &missing),
-    };
+    let _lab = lab!(test, Lab::enter());
+    let device = lab!(test, LoopDevice::attach(&image, false));
     assert_closed(&place, &["verify", "--quick", "--quiet", device.path().to_str().unwrap()]);
 }
 

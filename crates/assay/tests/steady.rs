@@ -13,19 +13,9 @@ use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::soak::SoakCause;
 use assay_core::steady::SteadyStatus;
-use assay_lab::{Lab, LimitedCard, Limits, skip};
+use assay_lab::{Lab, LimitedCard, Limits, lab};
 
 const MIB: u64 = 1 << 20;
-
-/// A lab object, or the end of the test with its reason printed.
-macro_rules! lab {
-    ($test:expr, $make:expr) => {
-        match $make {
-            Ok(made) => made,
-            Err(missing) => return skip($test, &missing),
-        }
-    };
-}
 
 fn command(card: &LimitedCard, arguments: &[&str]) -> Command {
     let path = card.path().to_string_lossy().into_owned();

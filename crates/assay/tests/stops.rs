@@ -14,35 +14,23 @@ use assay_core::finding::Finding;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Record};
 use assay_core::units::MIB;
-use assay_lab::{Lab, LimitedCard, Limits, Missing, skip};
+use assay_lab::{Lab, LimitedCard, Limits, Missing, lab, skip};
 use rustix::process::Signal;
 
-use common::family::{Process, wait_until_stopped};
-use common::{ASSAY, Place, Running, run, send};
+use common::family::{Process, wait_for, wait_until_stopped};
+use common::{ASSAY, Place, Running, random, run, send, suite};
 
-const SUITE: &str = r#"
-name = "stops"
-version = 1
-purpose = "A test"
-budget = "20s"
-max_write = "256MiB"
-repeats = 2
-span = "4MiB"
-[[workload]]
-name = "r"
-op = "read"
-pattern = "random"
-block = "4KiB"
-queue_depth = 4
-duration = "2s"
-"#;
+/// A place with a suite of two repeats.
+fn place() -> Place {
+    let place = Place::new();
+    let workload = random("r", "read", "2s") + "queue_depth = 4\n";
+    place.file("stops.toml", suite("stops", "20s", 2, &[workload]));
+    place
+}
 
 fn start(more: &[&str]) -> (Place, Running) {
-    let place = Place::new();
-    place.file("stops.toml", SUITE);
-    let mut command = place.assay(["run", "--suite", "stops.toml", "--events", "medium"]);
-    command.args(more);
-    let mut running = Running::start(command);
+    let place = place();
+    let mut running = place.begin("stops.toml", more);
     running.wait_for_repeat("r", 1);
     running.wait_for(|event| matches!(event, EventKind::Sample { .. }));
     (place, running)
@@ -144,8 +132,7 @@ fn a_shell_with_job_control_stops_it_and_puts_it_into_the_background() {
     if Command::new("bash").arg("--version").stdout(Stdio::null()).status().is_err() {
         return skip(TEST, &Missing("needs bash".to_owned()));
     }
-    let place = Place::new();
-    place.file("stops.toml", SUITE);
+    let place = place();
     let mut command = Command::new("bash");
     let script = r#"
         set -m
@@ -175,13 +162,11 @@ fn a_shell_with_job_control_stops_it_and_puts_it_into_the_background() {
 fn a_long_stop_is_no_hang_of_the_medium() {
     const TEST: &str = "a_long_stop_is_no_hang_of_the_medium";
     let limits = Limits { read_iops: Some(5), ..Limits::default() };
-    let lab = Lab::enter().and_then(|lab| Ok((LimitedCard::new(64 * MIB, limits)?, lab)));
-    let (card, _lab) = match lab {
-        Ok(made) => made,
-        Err(missing) => return skip(TEST, &missing),
-    };
+    let _lab = lab!(TEST, Lab::enter());
+    let card = lab!(TEST, LimitedCard::new(64 * MIB, limits));
     let place = Place::new();
-    place.file("stops.toml", SUITE.replace("queue_depth = 4\n", "").replace("4MiB", "1MiB"));
+    let text = suite("stops", "20s", 2, &[random("r", "read", "2s")]);
+    place.file("stops.toml", text.replace("4MiB", "1MiB"));
     let medium = card.path().to_str().unwrap();
     let arguments = ["run", "--suite", "stops.toml", "--events", "--hang-after", "5s", medium];
     let mut command = card.command(std::path::Path::new(ASSAY), &arguments);
@@ -194,6 +179,49 @@ fn a_long_stop_is_no_hang_of_the_medium() {
     running.signal(Signal::CONT);
     running.end().measures();
     made_again(&place.only_record(), 7.0..60.0);
+}
+
+/// Neither the speeds of a check nor its `--hang-after` count time in which it was stopped.
+#[test]
+fn a_check_that_was_stopped_is_no_slower_and_no_medium_hung() {
+    const TEST: &str = "a_check_that_was_stopped_is_no_slower_and_no_medium_hung";
+    const STOPPED: f64 = 10.0;
+    let limits = Limits { read_bytes: Some(8 * MIB), write_bytes: Some(8 * MIB), ..Limits::default() };
+    let _lab = lab!(TEST, Lab::enter());
+    let card = lab!(TEST, LimitedCard::new(96 * MIB, limits));
+    let place = Place::new();
+    let medium = card.path().to_str().unwrap();
+    let arguments = ["verify", "--quiet", "--json", "--limit", "24MiB", "--hang-after", "5s", medium];
+    let mut command = card.command(std::path::Path::new(ASSAY), &arguments);
+    place.at_home(&mut command);
+    let running = Running::start(command);
+    wait_for("the first file", || card.path().join(".assay-verify/1.h2w").exists());
+    // It writes for three seconds.
+    std::thread::sleep(Duration::from_millis(700));
+    let worker = running.workers()[0];
+    running.signal(Signal::STOP);
+    wait_until_stopped(worker, true);
+    std::thread::sleep(Duration::from_secs_f64(STOPPED));
+    running.signal(Signal::CONT);
+    wait_until_stopped(worker, false);
+    let done = running.end();
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let record: Record = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(record.outcome, Outcome::Completed);
+    let found = record.verification.as_ref().unwrap();
+    for (name, pass) in [("write", &found.write), ("read", &found.read)] {
+        let pass = pass.as_ref().unwrap();
+        let parts = pass.speed.iter().map(|part| part.elapsed_ns);
+        let longest = parts.chain([pass.elapsed_ns]).max().unwrap() as f64 / 1e9;
+        assert!(longest < STOPPED, "{name}: {longest} s");
+    }
+    let told = record.warnings.iter().find_map(|warning| match warning.finding {
+        Finding::Suspended { suspended_ns } => Some(suspended_ns as f64 / 1e9),
+        _ => None,
+    });
+    assert!(told.is_some_and(|told| (STOPPED - 1.0..60.0).contains(&told)), "{told:?}");
+    let elapsed = Duration::from_nanos(record.settings.elapsed_ns);
+    assert!(elapsed + Duration::from_secs_f64(STOPPED - 1.0) < done.elapsed, "{elapsed:?} of {:?}", done.elapsed);
 }
 
 /// fio is not stopped with assay; what it measured meanwhile does not count either.
@@ -252,12 +280,9 @@ fn a_run_that_is_stopped_over_and_over_has_no_figure_and_ends() {
 #[test]
 fn a_soak_that_was_stopped_goes_on_for_what_it_lacks() {
     let place = Place::new();
-    let soak = SUITE
-        .replace("repeats = 2", "repeats = 1")
-        .replace("256MiB", "8GiB")
-        .replace("\"2s\"", "\"8s\"\nanalysis = \"soak\"");
-    place.file("soak.toml", soak.replace("op = \"read\"", "op = \"write\""));
-    let mut running = Running::start(place.assay(["run", "--suite", "soak.toml", "--events", "medium"]));
+    let soak = suite("stops", "20s", 1, &[random("r", "write", "8s") + "queue_depth = 4\nanalysis = \"soak\"\n"]);
+    place.file("soak.toml", soak.replace("256MiB", "8GiB"));
+    let mut running = place.begin("soak.toml", &[]);
     for _ in 0..3 {
         running.wait_for(|event| matches!(event, EventKind::Sample { .. }));
     }

@@ -6,50 +6,17 @@ mod common;
 use std::io;
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Arc, Mutex};
 
 use assay_core::finding::Finding;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::Record;
 use assay_core::verification::{FakeKind, Method, Verdict, Verification};
-use assay_lab::{Backing, FakeCard, FastDevice, Lab, LoopDevice, RemovableCard, skip};
-use assay_verify::fakes::{Geometry, Model, Stack};
-use assay_verify::probe::{Device, Fault};
+use assay_lab::media::{Cache, CachedWrites, Layout, MediumSpec, SharedMedium};
+use assay_lab::{FakeCard, FastDevice, Lab, LoopDevice, RemovableCard, lab};
 
 use common::{Place, assert_empty, run};
 
 const MIB: u64 = 1 << 20;
-
-macro_rules! lab {
-    ($test:expr, $make:expr) => {
-        match $make {
-            Ok(made) => made,
-            Err(missing) => return skip($test, &missing),
-        }
-    };
-}
-
-/// A model that the kernel reads and writes.
-#[derive(Clone)]
-struct Served(Arc<Mutex<Stack>>);
-
-impl Served {
-    fn new(model: &Model) -> Self {
-        Self(Arc::new(Mutex::new(model.build().unwrap())))
-    }
-}
-
-impl Backing for Served {
-    fn bytes(&self) -> u64 {
-        self.0.lock().unwrap().bytes()
-    }
-    fn read(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        self.0.lock().unwrap().read_at(offset, buffer).map_err(|fault: Fault| io::Error::other(fault))
-    }
-    fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.0.lock().unwrap().write_at(offset, data).map_err(|fault: Fault| io::Error::other(fault))
-    }
-}
 
 /// The record that a command printed.
 #[track_caller]
@@ -120,12 +87,17 @@ fn files_that_were_kept_are_read_again_and_damage_is_found() {
 fn a_fake_device_is_probed_and_every_byte_put_back() {
     const TEST: &str = "a_fake_device_is_probed_and_every_byte_put_back";
     let _lab = lab!(TEST, Lab::enter());
-    for (model, kind) in [
-        (Model::of(Geometry::limbo(512 * MIB, 64 * MIB)), FakeKind::Limbo),
-        (Model::of(Geometry::wraparound(512 * MIB, 128 * MIB)).with_caches(8 << 10, 4 * MIB), FakeKind::Wraparound),
+    let cache = |bytes, takes| Cache { takes, ..Cache::of(bytes) };
+    let wrapping = MediumSpec::laid_out(512 * MIB, Layout::wraparound(128 * MIB))
+        .with_cache(cache(8 << 10, CachedWrites::Random))
+        .with_cache(cache(4 * MIB, CachedWrites::Sequential));
+    for (spec, kind, real) in [
+        (MediumSpec::limbo(512 * MIB, 64 * MIB), FakeKind::Limbo, 64 * MIB),
+        (wrapping, FakeKind::Wraparound, 128 * MIB),
     ] {
-        let served = Served::new(&model);
-        let card = lab!(TEST, FakeCard::new(served.clone()));
+        let medium = SharedMedium::new(spec.build().unwrap());
+        let before = medium.with(|medium| medium.snapshot());
+        let card = lab!(TEST, FakeCard::new(medium.clone()));
         let place = Place::new();
         let mut command = place.assay(["verify", "--quick", "--json"]);
         command.arg(card.path());
@@ -135,8 +107,8 @@ fn a_fake_device_is_probed_and_every_byte_put_back() {
         let record = record(&done);
         let v = found(&record);
         assert_eq!((v.verdict, v.kind), (Verdict::Fake, Some(kind)), "{}", v.sentence);
-        assert_eq!((v.announced_bytes, v.real_bytes), (512 * MIB, Some(model.expected().real_bytes.unwrap())));
-        assert!(model.is_as_before(&served.0.lock().unwrap()), "as before");
+        assert_eq!((v.announced_bytes, v.real_bytes), (512 * MIB, Some(real)));
+        assert_eq!(medium.with(|medium| medium.changed_since(&before)), [0; 0], "as before");
         let journals = place.data().join("journals");
         assert_eq!(std::fs::read_dir(journals).unwrap().count(), 0, "nothing left to put back");
     }
@@ -221,13 +193,34 @@ fn a_medium_that_vanishes_keeps_what_was_checked() {
     assert_ne!(found(&record).verdict, Verdict::Genuine);
 }
 
+/// Full and quick check sent their user from one to the other and back.
+#[test]
+fn a_device_too_small_for_any_check_is_told_the_same_by_both() {
+    const TEST: &str = "a_device_too_small_for_any_check_is_told_the_same_by_both";
+    let _lab = lab!(TEST, Lab::enter());
+    let place = Place::new();
+    for (bytes, advice) in [(1536, "name the whole device"), (MIB, "add --quick")] {
+        let image = place.file("small.img", vec![0; bytes as usize]);
+        let device = lab!(TEST, LoopDevice::attach(&image, false));
+        let mut command = place.assay(["verify"]);
+        command.arg(device.path());
+        run(command).refuses(2, &[advice]);
+        if bytes < MIB {
+            let mut command = place.assay(["verify", "--quick"]);
+            command.arg(device.path());
+            run(command).refuses(2, &[advice]);
+        }
+    }
+}
+
 #[test]
 fn bad_input_is_one_line() {
     let place = Place::new();
     place.file("plain", "x");
-    let cases: [(&[&str], i32, &str); 12] = [
+    let cases: [(&[&str], i32, &str); 13] = [
         (&["verify", "-o", "x.svg", "medium"], 2, "no picture of its own"),
         (&["verify", "nowhere"], 2, "nowhere"),
+        (&["verify", "--quick", "/nope"], 2, "/nope"),
         (&["verify", "plain"], 2, "not a directory"),
         (&["verify", "--resume", "medium"], 2, "no interrupted check"),
         (&["verify", "--only", "read", "medium"], 2, "no files"),

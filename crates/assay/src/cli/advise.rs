@@ -1,14 +1,11 @@
 //! Arguments of `assay advise`.
 
-mod values;
-
 use assay_analysis::advise::{BuyQuestion, CacheQuestion, CacheUse, HitSource, Link, NasQuestion, Price, Question};
 use assay_core::units::Bytes;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
-use values::{
-    class, link, margin, model_price, not_negative, positive, price, rate, seconds, share, share_or_none, size,
-};
+use super::FileArgs;
+use super::values::{class, link, model_price, not_negative, positive, price, rate, seconds, share, size};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -60,16 +57,16 @@ pub(crate) struct AdviseArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdviseCommand {
-    /// A medium in each node, or a share of one central volume?
+    /// Decide between a medium in each node and a share of one central volume
     #[command(after_help = NAS_EXAMPLES)]
     Nas(NasArgs),
-    /// Is a stick good as read cache (L2ARC) before a disk, or as its log (SLOG)?
+    /// Decide whether a stick helps as read cache (L2ARC) or log (SLOG) of a disk
     #[command(after_help = CACHE_EXAMPLES)]
     Cache(CacheArgs),
-    /// Which model to buy: price, performance, power
+    /// Decide which model to buy, by price, performance and power
     #[command(after_help = BUY_EXAMPLES)]
     Buy(BuyArgs),
-    /// Which classes (A1, A2, C, U, V) a unit meets, and its model
+    /// Tell which speed classes (A1, A2, C, U, V) a unit and its model meet
     #[command(after_help = CLASS_EXAMPLES)]
     Class(ClassArgs),
 }
@@ -77,27 +74,27 @@ pub(crate) enum AdviseCommand {
 #[derive(Debug, Args)]
 pub(crate) struct NasArgs {
     /// Records of local media: all, last, an id, model=…, KEY=VALUE of a label, published:…
-    #[arg(required = true)]
+    #[arg(required = true, value_hint = ValueHint::Other)]
     pub(crate) queries: Vec<String>,
 
     /// Nodes that share the central volume
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) nodes: u32,
 
-    /// Wire at the volume: a line rate like 1Gbit, or a payload like 125MB/s
+    /// Link of the volume: a line rate like 1Gbit, or a payload like 125MB/s
     #[arg(long, value_name = "RATE", value_parser = link)]
     pub(crate) link: Link,
 
-    /// Wire at each node
+    /// Link of each node
     #[arg(long, value_name = "RATE", value_parser = link)]
     pub(crate) node_link: Option<Link>,
 
     /// Records of the central volume, measured by one client
-    #[arg(long = "nas", value_name = "QUERY")]
+    #[arg(long = "nas", value_name = "QUERY", value_hint = ValueHint::Other)]
     pub(crate) volume: Vec<String>,
 
     /// Share of the nodes that is active at the same time
-    #[arg(long, value_name = "SHARE", default_value = "100%", value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value = "100%", value_parser = share(0.0001..=1.0))]
     pub(crate) active: f64,
 
     /// Random operations per second of the volume, like 130 of a hard disk
@@ -108,13 +105,16 @@ pub(crate) struct NasArgs {
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub(crate) answer: Option<f64>,
 
-    /// By how much local has to be faster
-    #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = margin)]
+    /// How much faster local media have to be
+    #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = share(0.0..=100.0))]
     pub(crate) margin: f64,
 
     /// Only this load, like 'random read 4 KiB' or a workload's name
     #[arg(long, value_name = "LOAD")]
     pub(crate) load: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) file: FileArgs,
 
     /// Print one JSON document
     #[arg(long)]
@@ -124,19 +124,19 @@ pub(crate) struct NasArgs {
 #[derive(Debug, Args)]
 pub(crate) struct CacheArgs {
     /// Records of the stick
-    #[arg(required = true)]
+    #[arg(required = true, value_hint = ValueHint::Other)]
     pub(crate) queries: Vec<String>,
 
     /// Records of the disk behind it
-    #[arg(long, value_name = "QUERY", required = true)]
+    #[arg(long, value_name = "QUERY", required = true, value_hint = ValueHint::Other)]
     pub(crate) before: Vec<String>,
 
-    /// Use it is meant for
+    /// Intended use
     #[arg(long = "as", value_name = "USE", value_enum, default_value_t = UseArg::L2arc)]
     pub(crate) use_as: UseArg,
 
     /// Share of reads that miss RAM and hit the cache
-    #[arg(long, value_name = "SHARE", value_parser = share_or_none, conflicts_with = "working_set")]
+    #[arg(long, value_name = "SHARE", value_parser = share(0.0..=1.0), conflicts_with = "working_set")]
     pub(crate) hit: Option<f64>,
 
     /// Size of what is read again and again, instead of --hit; needs --ram
@@ -151,7 +151,7 @@ pub(crate) struct CacheArgs {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) size: Option<f64>,
 
-    /// Blocks are read by Zipf's law with this exponent; all alike by default
+    /// Exponent of Zipf's law for how often blocks are read; equally often by default
     #[arg(long, value_name = "S", value_parser = not_negative, requires = "working_set")]
     pub(crate) zipf: Option<f64>,
 
@@ -162,6 +162,9 @@ pub(crate) struct CacheArgs {
     /// Block size of the reads; 4 KiB where both have it
     #[arg(long, value_name = "SIZE")]
     pub(crate) block: Option<Bytes>,
+
+    #[command(flatten)]
+    pub(crate) file: FileArgs,
 
     /// Print one JSON document
     #[arg(long)]
@@ -179,7 +182,7 @@ pub(crate) enum UseArg {
 #[derive(Debug, Args)]
 pub(crate) struct BuyArgs {
     /// Records of the candidates, with labels price and power
-    #[arg(required = true)]
+    #[arg(required = true, value_hint = ValueHint::Other)]
     pub(crate) queries: Vec<String>,
 
     /// Nodes, one medium each
@@ -202,17 +205,20 @@ pub(crate) struct BuyArgs {
     #[arg(long, value_name = "AMOUNT", value_parser = not_negative)]
     pub(crate) power_price: Option<f64>,
 
-    /// Hours of running that are paid for; a year by default
+    /// Hours of operation that are paid for
     #[arg(long, value_name = "HOURS", default_value = "8760", value_parser = not_negative)]
     pub(crate) hours: f64,
 
     /// Spares as a share of the nodes; by default the share of units that failed
-    #[arg(long, value_name = "SHARE", value_parser = share_or_none)]
+    #[arg(long, value_name = "SHARE", value_parser = share(0.0..=1.0))]
     pub(crate) spares: Option<f64>,
 
     /// What 1 % more performance is worth to the whole fleet, in the same currency
     #[arg(long, value_name = "AMOUNT", value_parser = not_negative)]
     pub(crate) worth: Option<f64>,
+
+    #[command(flatten)]
+    pub(crate) file: FileArgs,
 
     /// Print one JSON document
     #[arg(long)]
@@ -222,12 +228,15 @@ pub(crate) struct BuyArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ClassArgs {
     /// Records of the units
-    #[arg(required = true)]
+    #[arg(required = true, value_hint = ValueHint::Other)]
     pub(crate) queries: Vec<String>,
 
     /// Only this class, like A1; repeat for more
     #[arg(long = "class", value_name = "CLASS", value_parser = class)]
     pub(crate) classes: Vec<&'static str>,
+
+    #[command(flatten)]
+    pub(crate) file: FileArgs,
 
     /// Print one JSON document
     #[arg(long)]
@@ -290,6 +299,16 @@ impl AdviseArgs {
             AdviseCommand::Nas(a) => &a.volume,
             AdviseCommand::Cache(a) => &a.before,
             AdviseCommand::Buy(_) | AdviseCommand::Class(_) => &[],
+        }
+    }
+
+    /// Where the answer goes.
+    pub(crate) fn file(&self) -> &FileArgs {
+        match &self.command {
+            AdviseCommand::Nas(a) => &a.file,
+            AdviseCommand::Cache(a) => &a.file,
+            AdviseCommand::Buy(a) => &a.file,
+            AdviseCommand::Class(a) => &a.file,
         }
     }
 

@@ -1,20 +1,41 @@
 //! What can be said on the command line. Help, man pages and completions come from here.
 
 mod advise;
+mod baseline;
 mod compare;
+mod file;
 mod plan;
 mod rank;
 mod report;
+mod values;
 mod verify;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use assay_core::sensor::{SensorCommand, SensorNote};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
-const OVERVIEW: &str = "\
-Examples:
+macro_rules! exit_codes {
+    () => {
+        "  0    done, and the answer is good
+  1    done, and the answer is no: invalid, fake, class not met
+  2    usage or bad input
+  3    the medium failed while it was measured
+  4    the environment failed: permission, space, missing tool, store
+  5    damaged: the medium loses data
+  6    cannot tell: a check, or a limit of a comparison
+  7    a limit of a comparison is exceeded
+  130  interrupted"
+    };
+}
+
+/// Exit codes with what they mean, a line for each.
+pub(crate) const EXIT_CODES: &str = exit_codes!();
+
+const OVERVIEW: &str = concat!(
+    "Examples:
   assay run                  measure the medium under the current directory
   assay run /mnt/card        measure a mounted card
   assay info /mnt/card       what it is and how it is attached
@@ -22,24 +43,20 @@ Examples:
   assay report -o card.html  the last run as a page
 
 Exit codes:
-  0    done, and the answer is good
-  1    done, and the answer is no: the result is invalid
-  2    usage or bad input
-  3    the medium failed while it was measured
-  4    the environment failed: permission, space, missing tool, store
-  5    damaged: the medium loses data
-  6    a check could not tell
-  130  interrupted";
+",
+    exit_codes!()
+);
 
-/// Measure storage media, prove that the bytes crossed the device, and say how far the bus allows
-/// it.
 pub(crate) use advise::AdviseArgs;
-pub(crate) use compare::CompareArgs;
-pub(crate) use plan::{FigureArg, NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
+pub(crate) use baseline::{BaselineArgs, BaselineCommand};
+pub(crate) use compare::{CompareArgs, GateFormatArg};
+pub(crate) use file::FileArgs;
+pub(crate) use plan::{NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 pub(crate) use rank::RankArgs;
 pub(crate) use report::{FormatArg, PictureArg, ReportArgs};
 pub(crate) use verify::{ContentArg, VerifyArgs};
 
+/// Measure and verify storage media, compare them, and decide which to use
 #[derive(Debug, Parser)]
 #[command(name = "assay", version, propagate_version = true, after_help = OVERVIEW)]
 #[command(help_expected = true, arg_required_else_help = true, max_term_width = 80)]
@@ -57,19 +74,22 @@ pub(crate) enum Command {
     /// Show what a medium is: identity, bus and ceiling, classes, health
     #[command(after_help = INFO_EXAMPLES)]
     Info(InfoArgs),
-    /// Is it genuine? Fill it and check it, or probe it quickly
+    /// Check whether a medium is genuine: fill it and read it back, or probe it
     #[command(after_help = verify::EXAMPLES)]
     Verify(VerifyArgs),
     /// Compare records or groups of records: same, different, cannot tell, and by how much
     #[command(after_help = compare::EXAMPLES)]
     Compare(CompareArgs),
-    /// Rank models over their units, with ties, odd units and what cannot be told
+    /// Name records that later ones are compared with
+    #[command(after_help = baseline::EXAMPLES)]
+    Baseline(BaselineArgs),
+    /// Rank models by their units, with ties, outliers and what cannot be decided
     #[command(after_help = rank::EXAMPLES)]
     Rank(RankArgs),
-    /// Plan an experiment: which unit in which slot in which round, and what it can tell
+    /// Plan an experiment: which unit is measured in which slot in which round
     #[command(after_help = plan::EXAMPLES)]
     Plan(PlanArgs),
-    /// Decide: local flash or NAS, cache, what to buy, which class
+    /// Advise on local flash or NAS, caches, purchases and speed classes
     #[command(after_help = advise::EXAMPLES)]
     Advise(AdviseArgs),
     /// List, show and export suites
@@ -104,9 +124,9 @@ Examples:
   assay run /mnt/card --label unit=7      a mounted card, with a label of yours
   assay run --suite smoke /mnt/card       a first look in five seconds
   assay run --json /mnt/card > run.json   the record for a script
-  assay run --crosscheck fio /mnt/card    next to fio, with the ratio
-  assay run --resume                      go on after a crash, a reboot or Ctrl-C
-  assay run job.fio                       a fio job file, in the current directory
+  assay run --crosscheck fio /mnt/card    compared with fio
+  assay run --resume                      continue after a crash or Ctrl-C
+  assay run job.fio                       a fio job file, where it says
   assay run --raw /dev/sdX                a bare device; it is overwritten
   assay run --raw --suite read-only /dev/sdX
                                           a device is only read";
@@ -137,7 +157,8 @@ const LIST_EXAMPLES: &str = "\
 Examples:
   assay list
   assay list model='SanDisk Ultra A1'
-  assay list slot=7 --json";
+  assay list slot=7 --json
+  assay list -o records.html            a table to look at or to send";
 const SHOW_EXAMPLES: &str = "\
 Examples:
   assay show last
@@ -158,7 +179,7 @@ Examples:
 const MAN_EXAMPLES: &str = "\
 Examples:
   assay man | man -l -
-  assay man --dir /usr/local/share/man/man1";
+  assay man --dir /usr/local/share/man/man1   a page for each command";
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
@@ -167,18 +188,19 @@ pub(crate) struct RunArgs {
     pub(crate) target: PathBuf,
 
     /// Suite by name, a suite file, or a fio job file that ends in .fio
-    #[arg(long, value_name = "NAME|FILE", default_value = crate::suites::DEFAULT)]
+    #[arg(long, value_name = "NAME|FILE", default_value = crate::suites::DEFAULT, value_parser = values::SuiteName,
+          hide_possible_values = true)]
     pub(crate) suite: String,
 
     /// Engine; auto takes io_uring where the kernel allows it
     #[arg(long, value_enum, default_value_t = EngineArg::Auto)]
     pub(crate) engine: EngineArg,
 
-    /// Run every workload by this instrument too, in turns, and show the ratio
+    /// Run every workload with this tool too, in turns, and show the ratio
     #[arg(long, value_name = "PEER", value_enum, conflicts_with = "confidence")]
     pub(crate) crosscheck: Option<PeerArg>,
 
-    /// Go on with a run that was interrupted or killed: the newest, or the one named
+    /// Resume a run that was interrupted or killed: the newest, or the one named
     #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "",
           conflicts_with_all = ["suite", "crosscheck", "repeats", "confidence", "budget", "max_write", "labels", "no_save"])]
     pub(crate) resume: Option<String>,
@@ -188,16 +210,16 @@ pub(crate) struct RunArgs {
     pub(crate) repeats: Option<u32>,
 
     /// Measure until the interval over repeats is this narrow, like 5%
-    #[arg(long, value_name = "SHARE", conflicts_with = "repeats", value_parser = crate::commands::parse_confidence)]
+    #[arg(long, value_name = "SHARE", conflicts_with = "repeats", value_parser = values::share(0.005..=0.5))]
     pub(crate) confidence: Option<f64>,
 
     /// Time for everything, like 90s or 10m
     #[arg(long, value_name = "TIME", value_parser = budget)]
-    pub(crate) budget: Option<std::time::Duration>,
+    pub(crate) budget: Option<Duration>,
 
-    /// Without an answer for this long the medium hangs, like 10s or 2m
+    /// Time without a completed operation after which the medium counts as hung
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = hang_after)]
-    pub(crate) hang_after: std::time::Duration,
+    pub(crate) hang_after: Duration,
 
     /// Most bytes to write, like 2GiB
     #[arg(long, value_name = "SIZE")]
@@ -211,11 +233,11 @@ pub(crate) struct RunArgs {
     #[arg(long = "sensor", value_name = "NAME:UNIT=COMMAND", value_parser = SensorCommand::parse)]
     pub(crate) sensors: Vec<SensorCommand>,
 
-    /// Keep a value read by eye, like temperature=46C; repeat for more
+    /// Record a value that you read from a display, like temperature=46C; repeat for more
     #[arg(long = "note", value_name = "NAME=VALUE", value_parser = SensorNote::parse)]
     pub(crate) notes: Vec<SensorNote>,
 
-    /// TARGET is a raw device; suites that write overwrite what it holds
+    /// Measure a raw device; suites that write overwrite its content
     #[arg(long)]
     pub(crate) raw: bool,
 
@@ -223,7 +245,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DEVICE", requires = "raw")]
     pub(crate) overwrite: Option<PathBuf>,
 
-    /// Write the report here too; the extension chooses .html, .md, .csv or .json
+    /// Write a report too; the extension chooses .html, .md, .csv, .json, .svg, .png or .gif
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -246,7 +268,7 @@ pub(crate) struct RunArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineArg {
-    /// Whatever is best here
+    /// io_uring for queues deeper than one, otherwise pread and pwrite
     Auto,
     /// io_uring
     Uring,
@@ -254,7 +276,7 @@ pub(crate) enum EngineArg {
     Sync,
     /// The program fio, which has to be installed
     Fio,
-    /// No I/O at all: measures the instrument itself
+    /// No I/O at all: measures the overhead of assay itself
     Null,
 }
 
@@ -295,6 +317,7 @@ pub(crate) enum SuiteCommand {
     #[command(after_help = SUITE_SHOW_EXAMPLES)]
     Show {
         /// Suite by name, or a suite file
+        #[arg(value_parser = values::SuiteName, hide_possible_values = true)]
         suite: String,
         /// Print one JSON document
         #[arg(long)]
@@ -304,6 +327,7 @@ pub(crate) enum SuiteCommand {
     #[command(after_help = SUITE_EXPORT_EXAMPLES)]
     Export {
         /// Suite by name, or a suite file
+        #[arg(value_parser = values::SuiteName, hide_possible_values = true)]
         suite: String,
         /// Format
         #[arg(long, value_name = "FORMAT", value_enum)]
@@ -328,8 +352,11 @@ pub(crate) enum ExportFormat {
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// Which records: all, last, an id, or model=…, unit=…, slot=…, suite=…, KEY=VALUE of a label
-    #[arg(default_value = "all")]
+    #[arg(default_value = "all", value_hint = ValueHint::Other)]
     pub(crate) query: String,
+
+    #[command(flatten)]
+    pub(crate) file: FileArgs,
 
     /// Print one JSON document
     #[arg(long)]
@@ -339,7 +366,7 @@ pub(crate) struct ListArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     /// Which record: last, last~1, or the beginning of an id
-    #[arg(default_value = "last")]
+    #[arg(default_value = "last", value_hint = ValueHint::Other)]
     pub(crate) query: String,
 
     /// Print the record as one JSON document, as it is stored
@@ -350,7 +377,7 @@ pub(crate) struct ShowArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RmArgs {
     /// Which records: ids, their beginnings, or last
-    #[arg(required = true)]
+    #[arg(required = true, value_hint = ValueHint::Other)]
     pub(crate) queries: Vec<String>,
 
     /// Print one JSON document
@@ -373,26 +400,18 @@ pub(crate) struct LicencesArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// Write a page for each command into this directory
+    /// Write a page for each command into this directory, which has to exist
     #[arg(long)]
     pub(crate) dir: Option<PathBuf>,
 }
 
-/// Shorter is the pause of a sound card; longer, nobody waits.
-fn hang_after(text: &str) -> Result<std::time::Duration, String> {
-    let duration = assay_core::units::parse_duration(text).map_err(|e| e.to_string())?;
-    if !(5..=600).contains(&duration.as_secs()) {
-        return Err("must be 5s to 10m".to_owned());
-    }
-    Ok(duration)
+/// Less than 5 s would take the pauses of a healthy card for a hang; more than 10 min would keep a hung run waiting.
+fn hang_after(text: &str) -> Result<Duration, String> {
+    values::time(Duration::from_secs(5)..=Duration::from_secs(600), "5s to 10m")(text)
 }
 
-fn budget(text: &str) -> Result<std::time::Duration, String> {
-    let duration = assay_core::units::parse_duration(text).map_err(|e| e.to_string())?;
-    if duration < std::time::Duration::from_secs(1) || duration > crate::suites::LONGEST_BUDGET {
-        return Err("must be 1s to 30d".to_owned());
-    }
-    Ok(duration)
+fn budget(text: &str) -> Result<Duration, String> {
+    values::time(Duration::from_secs(1)..=crate::suites::LONGEST_BUDGET, "1s to 30d")(text)
 }
 
 fn label(text: &str) -> Result<(String, String), String> {
@@ -409,6 +428,9 @@ fn label(text: &str) -> Result<(String, String), String> {
 }
 
 #[cfg(test)]
+mod documented;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use clap::CommandFactory;
@@ -416,5 +438,18 @@ mod tests {
     #[test]
     fn the_declaration_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    /// A command that wraps cannot be copied.
+    #[test]
+    fn no_example_is_wider_than_eighty_columns() {
+        fn check(command: &clap::Command) {
+            let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in after.lines() {
+                assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
     }
 }

@@ -3,7 +3,11 @@
 use std::path::PathBuf;
 
 use assay_analysis::Quantity;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueHint};
+
+use super::values::{SuiteName, figure, minutes, share};
+
+use super::FileArgs;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -30,12 +34,14 @@ Examples:
 const STATUS_EXAMPLES: &str = "\
 Examples:
   assay plan status plan.toml
-  assay plan status plan.toml && assay rank all";
+  assay plan status plan.toml && assay rank all
+  assay plan status plan.toml -o status.html";
 const RACE_EXAMPLES: &str = "\
 Examples:
   assay plan race all
   assay plan race all --load rand-read-4k-q1 --cap 3
-  assay plan race kind=sd --slots 28 --dropped 'Ultra A1'";
+  assay plan race kind=sd --slots 28 --dropped 'Ultra A1'
+  assay plan race all -o next.md";
 const SWAP_EXAMPLES: &str = "\
 Examples:
   assay plan swap --suspect 'Ultra A1=3@7' --other 'Ultra A1=1@2'
@@ -50,7 +56,7 @@ pub(crate) struct PlanArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlanCommand {
-    /// Make a plan, and say what it costs and can tell
+    /// Make a plan, and say what it costs and what it can resolve
     #[command(after_help = NEW_EXAMPLES)]
     New(NewArgs),
     /// Show who goes where, wave by wave, with the commands to type
@@ -86,6 +92,8 @@ pub(crate) enum PlanCommand {
     Status {
         /// Plan file
         plan: PathBuf,
+        #[command(flatten)]
+        file: FileArgs,
         /// Print one JSON document
         #[arg(long)]
         json: bool,
@@ -93,7 +101,7 @@ pub(crate) enum PlanCommand {
     /// Say which model to measure next, which to drop and when to stop
     #[command(after_help = RACE_EXAMPLES)]
     Race(RaceArgs),
-    /// Say whether a flagged unit or its slot is to blame, and what to measure for that
+    /// Tell a slow unit from a slow slot by exchanging two units
     #[command(after_help = SWAP_EXAMPLES)]
     Swap(SwapArgs),
 }
@@ -104,7 +112,7 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "FILE|UNITS")]
     pub(crate) units: String,
 
-    /// How many slots, or their names: a,b,c
+    /// Number of slots, or their names: a,b,c
     #[arg(long, value_name = "N|NAMES")]
     pub(crate) slots: String,
 
@@ -113,10 +121,11 @@ pub(crate) struct NewArgs {
     pub(crate) rounds: usize,
 
     /// Suite by name, or a suite file
-    #[arg(long, value_name = "NAME|FILE", default_value = crate::suites::DEFAULT)]
+    #[arg(long, value_name = "NAME|FILE", default_value = crate::suites::DEFAULT, value_parser = SuiteName,
+          hide_possible_values = true)]
     pub(crate) suite: String,
 
-    /// Units stay in the slot that they are drawn for
+    /// Keep each unit in the slot that is drawn for it
     #[arg(long)]
     pub(crate) no_swap: bool,
 
@@ -124,12 +133,12 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u32>,
 
-    /// Minutes that one person takes to change one unit
-    #[arg(long, value_name = "MINUTES", default_value_t = 1.0, allow_negative_numbers = true)]
+    /// Time that one person takes to change one unit, like 1m or 90s
+    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = minutes, allow_negative_numbers = true)]
     pub(crate) handling: f64,
 
-    /// How much units of a model are taken to vary, for what the plan can tell
-    #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = share, allow_hyphen_values = true)]
+    /// Assumed variation between units of a model, for the resolution of the plan
+    #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = share(0.001..=0.9999), allow_hyphen_values = true)]
     pub(crate) variation: f64,
 
     /// File to write; standard output by default
@@ -144,19 +153,19 @@ pub(crate) struct NewArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RaceArgs {
     /// Which records: all, or model=…, plan=…, suite=…, KEY=VALUE of a label, or published:…
-    #[arg(required = true)]
+    #[arg(required = true, value_hint = ValueHint::Other)]
     pub(crate) queries: Vec<String>,
 
     /// Load that decides, by its title or the name of a workload
     #[arg(long, value_name = "LOAD")]
     pub(crate) load: Option<String>,
 
-    /// Figure that decides; by default operations of random and rate of sequential work
-    #[arg(long, value_name = "FIGURE", value_enum)]
-    pub(crate) by: Option<FigureArg>,
+    /// Figure that decides; by default IOPS of random and rate of sequential work
+    #[arg(long, alias = "by", value_name = "FIGURE", value_parser = figure())]
+    pub(crate) metric: Option<Quantity>,
 
-    /// Probability of the leader being within 3 % of the best at which the race is over
-    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share, allow_hyphen_values = true)]
+    /// End the race when the leader is within 3 % of the best with this probability
+    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share(0.001..=0.9999), allow_hyphen_values = true)]
     pub(crate) threshold: f64,
 
     /// Units of one model at most
@@ -179,6 +188,9 @@ pub(crate) struct RaceArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 
+    #[command(flatten)]
+    pub(crate) file: FileArgs,
+
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -186,15 +198,15 @@ pub(crate) struct RaceArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SwapArgs {
-    /// Which records hold what is measured so far, as for race
-    #[arg(default_value = "all")]
+    /// Records that were measured so far, as for race
+    #[arg(default_value = "all", value_hint = ValueHint::Other)]
     pub(crate) queries: Vec<String>,
 
     /// The flagged unit and its slot, as MODEL=UNIT@SLOT
     #[arg(long, value_name = "UNIT")]
     pub(crate) suspect: String,
 
-    /// A good unit and its slot, MODEL=UNIT@SLOT, best of the same model
+    /// A good unit and its slot, MODEL=UNIT@SLOT, if possible of the same model
     #[arg(long, value_name = "UNIT")]
     pub(crate) other: String,
 
@@ -202,49 +214,14 @@ pub(crate) struct SwapArgs {
     #[arg(long, value_name = "LOAD")]
     pub(crate) load: Option<String>,
 
-    /// Figure that decides; by default operations of random and rate of sequential work
-    #[arg(long, value_name = "FIGURE", value_enum)]
-    pub(crate) by: Option<FigureArg>,
+    /// Figure that decides; by default IOPS of random and rate of sequential work
+    #[arg(long, alias = "by", value_name = "FIGURE", value_parser = figure())]
+    pub(crate) metric: Option<Quantity>,
+
+    #[command(flatten)]
+    pub(crate) file: FileArgs,
 
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FigureArg {
-    /// Operations per second
-    Iops,
-    /// Bytes per second
-    Rate,
-    /// Bytes per second with the final sync in the clock
-    Durable,
-    /// Median latency
-    P50,
-    /// 99th percentile of the latency
-    P99,
-}
-
-impl From<FigureArg> for Quantity {
-    fn from(figure: FigureArg) -> Self {
-        match figure {
-            FigureArg::Iops => Self::Iops,
-            FigureArg::Rate => Self::BytesPerSecond,
-            FigureArg::Durable => Self::DurableBytesPerSecond,
-            FigureArg::P50 => Self::P50Ns,
-            FigureArg::P99 => Self::P99Ns,
-        }
-    }
-}
-
-/// `95%` or `0.95`.
-fn share(text: &str) -> Result<f64, String> {
-    let (number, unit) = match text.trim().strip_suffix('%') {
-        Some(number) => (number.trim_end(), 100.0),
-        None => (text.trim(), 1.0),
-    };
-    match number.parse::<f64>() {
-        Ok(value) if value.is_finite() && value > 0.0 && value < unit => Ok(value / unit),
-        _ => Err("write a share above 0% and below 100%, like 10%".to_owned()),
-    }
 }

@@ -2,30 +2,30 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
   assay report -o card.html            the last run, as an interactive page
   assay report slot=7 -o slot7.csv     all runs in slot 7, for a spreadsheet
   assay report all -o all.md
-  assay report all -o cards.svg        a picture: rates over block sizes, or a map
+  assay report all -o cards.svg        a picture: rates over block sizes
   assay report all -o one.png --picture dots --load 'random write 4 KiB'
-  assay report published: -o sweep.gif over block sizes, as the articles showed it
+  assay report published: -o sweep.gif over block sizes
   assay report last -o - --format json";
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// Which records: last, an id, all, model=…, slot=…, KEY=VALUE of a label, or
     /// published:… for figures of articles
-    #[arg(value_name = "QUERY", default_value = "last")]
+    #[arg(value_name = "QUERY", default_value = "last", value_hint = ValueHint::Other)]
     pub(crate) queries: Vec<String>,
 
     /// File to write, - for standard output; the extension chooses the format
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
 
-    /// Which picture .svg or .png is; what the records show best where it is left out
+    /// Picture for .svg and .png; by default the one that suits the records
     #[arg(long, value_enum, value_name = "PICTURE")]
     pub(crate) picture: Option<PictureArg>,
 
@@ -37,7 +37,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_enum)]
     pub(crate) format: Option<FormatArg>,
 
-    /// Keep serial numbers, host names, addresses and paths, for which short names stand otherwise
+    /// Keep serial numbers, host names, addresses and paths instead of short names for them
     #[arg(long)]
     pub(crate) identities: bool,
 
@@ -74,7 +74,7 @@ pub(crate) enum PictureArg {
     Heat,
     /// In the order of one load, with intervals
     Ranking,
-    /// Read against write, with the front
+    /// Reads against writes, with the best trade-offs
     Pareto,
     /// A frame for each block size; a GIF is always this
     Sweep,

@@ -8,15 +8,15 @@ use assay_core::units::Bytes;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  assay verify /mnt/card                    fill the free space, read it back: hours, and certain
-  assay verify --quick /mnt/card            places all over the free space: seconds to minutes
-  assay verify --quick /dev/sdX             real size and kind of fake; every block is put back
+  assay verify /mnt/card                    fill the free space and read it back
+  assay verify --quick /mnt/card            samples over the free space: minutes
+  assay verify --quick /dev/sdX             real size and kind of fake
   assay verify --restore undo.journal /dev/sdX
-                                            put back after a crash or a pulled plug
-  assay verify --discard undo.journal       give up what a journal holds
-  assay verify --resume /mnt/card           go on with a check that was interrupted
-  assay verify --only read /mnt/card        read again what f3write, H2testw or --keep left
-  assay verify --remove /mnt/card           remove what a killed check or run left";
+                                            restore after a crash or power loss
+  assay verify --discard undo.journal       delete a journal
+  assay verify --resume /mnt/card           resume an interrupted check
+  assay verify --only read /mnt/card        read files of f3write or H2testw
+  assay verify --remove /mnt/card           remove files of a killed check";
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
@@ -24,31 +24,31 @@ pub(crate) struct VerifyArgs {
     #[arg(default_value = ".")]
     pub(crate) target: PathBuf,
 
-    /// Look at places all over instead of everything
+    /// Check samples over the whole capacity instead of every sector
     #[arg(long, conflicts_with_all = ["restore", "resume", "keep", "only", "limit", "until"])]
     pub(crate) quick: bool,
 
-    /// Put back what a quick probe of TARGET overwrote and could not put back
+    /// Restore the blocks that an interrupted quick probe of TARGET overwrote
     #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["resume", "keep", "only", "limit", "until"])]
     pub(crate) restore: Option<PathBuf>,
 
-    /// With --restore: leave the places that hold newer data, put back the others
+    /// With --restore: keep sectors that hold newer data, restore the others
     #[arg(long, requires = "restore")]
     pub(crate) keep_newer: bool,
 
-    /// Give up what a journal holds; asks for its name
+    /// Delete a journal and the blocks saved in it; asks for its name
     #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["quick", "restore", "resume", "keep", "only", "limit", "until"])]
     pub(crate) discard: Option<PathBuf>,
 
-    /// Where a quick probe of a device saves what it overwrites; on another disk
+    /// File for the blocks that a quick probe of a device overwrites; on another disk
     #[arg(long, value_name = "FILE", requires = "quick")]
     pub(crate) journal: Option<PathBuf>,
 
-    /// Go on with a check that was interrupted
+    /// Resume a check that was interrupted
     #[arg(long, conflicts_with_all = ["only", "limit"])]
     pub(crate) resume: bool,
 
-    /// Remove what a killed check or run, or --keep, left in TARGET; check nothing
+    /// Remove the files that a killed check or run, or --keep, left in TARGET; check nothing
     #[arg(long, conflicts_with_all = ["quick", "restore", "resume", "keep", "only", "limit", "until", "output"])]
     pub(crate) remove: bool,
 
@@ -64,12 +64,11 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "SIZE")]
     pub(crate) limit: Option<Bytes>,
 
-    /// Format of the files: salted, which no earlier check and no compression answers for, or f3, which f3read
-    /// and H2testw read
+    /// Format of the files: salted (random, not compressible), or f3 for f3read and H2testw
     #[arg(long, value_enum, value_name = "FORMAT", conflicts_with_all = ["quick", "restore", "resume", "only"])]
     pub(crate) format: Option<ContentArg>,
 
-    /// A cache of the medium up to this size hides nothing; 64MiB unless said
+    /// Largest cache of the medium that may not hide a loss; 64MiB by default
     #[arg(long, value_name = "SIZE")]
     pub(crate) cache: Option<Bytes>,
 
@@ -77,11 +76,11 @@ pub(crate) struct VerifyArgs {
     #[arg(long, conflicts_with_all = ["restore", "only"])]
     pub(crate) fill_system: bool,
 
-    /// End at the first place whose data are lost
+    /// Stop at the first sector whose data are lost
     #[arg(long, value_enum, value_name = "WHEN")]
     pub(crate) until: Option<UntilArg>,
 
-    /// Without an answer for this long the medium hangs, like 10s or 2m
+    /// Time without a completed operation after which the medium counts as hung
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = super::hang_after)]
     pub(crate) hang_after: std::time::Duration,
 
@@ -89,7 +88,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = super::label)]
     pub(crate) labels: Vec<(String, String)>,
 
-    /// Write the report here too; the extension chooses .html, .md, .csv or .json
+    /// Write a report too; the extension chooses .html, .md, .csv or .json
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -114,7 +113,7 @@ pub(crate) enum OnlyArg {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ContentArg {
-    /// Of this check alone
+    /// Random data of this check alone
     Salted,
     /// The sequence of f3 and H2testw
     F3,
@@ -122,6 +121,6 @@ pub(crate) enum ContentArg {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum UntilArg {
-    /// The first place whose data are lost
+    /// The first sector whose data are lost
     FirstError,
 }

@@ -2,11 +2,14 @@
 
 use assay_analysis::advise::{self, AdviseError, CacheAdvice, CacheUse, CacheWord, LogWord, Question};
 use assay_core::exit::Exit;
-use assay_report::advice;
+use assay_report::advice::{self, Told};
+use assay_report::{Document, Style};
+use serde_json::Value;
 
+use crate::answer::{Answer, Target, WITHOUT_PICTURE};
 use crate::cli::AdviseArgs;
 use crate::failure::Failure;
-use crate::{output, state};
+use crate::state;
 
 impl From<AdviseError> for Failure {
     fn from(error: AdviseError) -> Self {
@@ -15,23 +18,37 @@ impl From<AdviseError> for Failure {
 }
 
 pub(super) fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
-    let records = state::find_all(args.queries())?;
-    let others = state::find_all(args.other_queries())?;
-    let style = output::stdout_style();
+    let target = Target::new(args.file(), WITHOUT_PICTURE)?;
+    let records = target.redacted(state::find_all(args.queries())?)?;
+    let others = target.redacted(state::find_all(args.other_queries())?)?;
     let (told, no) = match args.question() {
-        Question::Nas(question) => (advice::nas(&advise::nas(&records, &others, &question)?, &style), false),
+        Question::Nas(question) => (advice::nas(&advise::nas(&records, &others, &question)?), false),
         Question::Cache(question) => {
             let found = advise::cache(&records, &others, &question)?;
-            (advice::cache(&found, &style), is_no(&found))
+            (advice::cache(&found), is_no(&found))
         }
-        Question::Buy(question) => (advice::buy(&advise::buy(&records, &question)?, &style), false),
+        Question::Buy(question) => (advice::buy(&advise::buy(&records, &question)?), false),
         Question::Class(classes) => {
             let found = advise::class(&records, &classes)?;
-            (advice::class(&found, &style), found.is_no())
+            (advice::class(&found), found.is_no())
         }
     };
-    if args.json() { output::print_json(&told.json) } else { output::print(&told.text) }?;
+    target.deliver(&told, args.json())?;
     Ok(if no { Exit::No } else { Exit::Good })
+}
+
+impl Answer for Told {
+    fn text(&self, style: &Style) -> String {
+        self.document.text(style)
+    }
+
+    fn json(&self) -> Result<Value, Failure> {
+        Ok(self.json.clone())
+    }
+
+    fn document(&self) -> Document {
+        self.document.clone()
+    }
 }
 
 fn is_no(found: &CacheAdvice) -> bool {

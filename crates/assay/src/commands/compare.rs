@@ -1,47 +1,97 @@
 //! `assay compare`
 
-use std::path::Path;
-
-use assay_analysis::compare::{Comparison, Group, Request, Verdict, Why, compare as analyse, split};
+use assay_analysis::compare::{
+    CompareError, Comparison, Gate, Group, Request, Verdict, Why, compare as analyse, gate, split,
+};
 use assay_core::exit::Exit;
 use assay_core::record::Record;
-use assay_core::text;
-use assay_report::{Format, comparison};
+use assay_report::pictures::Drawing;
+use assay_report::{Document, Style, comparison};
 use serde_json::{Value, json};
 
-use crate::cli::CompareArgs;
+use crate::answer::{Answer, Target, WITH_PICTURE};
+use crate::cli::{CompareArgs, GateFormatArg};
 use crate::failure::Failure;
-use crate::{output, state};
+use crate::{answer, output, state};
 
 pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
-    let format = args.output.as_deref().map(format_of).transpose()?;
-    let named = named(args)?;
+    let target = match args.format {
+        Some(_) => Target::of_text(&args.file)?,
+        None => Target::new(&args.file, WITH_PICTURE)?,
+    };
+    let of = |query: &String| target.redacted(state::find_all(&parts(query))?);
+    let named: Vec<Vec<Record>> = args.queries.iter().map(of).collect::<Result<_, _>>()?;
     let groups = groups(args, &named);
-    let request =
-        Request { quantity: args.quantity(), primary: args.primary.clone(), margin: args.margin, level: args.level };
-    let comparison = analyse(&groups, &request).map_err(|e| Failure::usage(e.to_string()))?;
-    match (&args.output, format) {
-        (Some(path), Some(format)) => write(path, format, &comparison)?,
-        _ if args.json => output::print_json(&document(&comparison)?)?,
-        _ => output::print(&comparison::text(&comparison, &output::stdout_style()))?,
+    let request = Request { quantity: args.metric, primary: args.load.clone(), margin: args.margin, level: args.level };
+    let refused = |error: CompareError| Failure::usage(error.to_string());
+    let comparison = analyse(&groups, &request).map_err(refused)?;
+    let gate = match &args.limits[..] {
+        [] => None,
+        limits => Some(gate(&groups, &request, &comparison, limits, args.fail_if_unknown).map_err(refused)?),
+    };
+    let said = Said { comparison, gate };
+    match (&said.gate, args.format) {
+        (Some(gate), Some(format)) => target.deliver_text(&limits(&said.comparison, gate, format))?,
+        _ => target.deliver(&said, args.json)?,
     }
-    Ok(exit(&comparison))
+    if let (Some(gate), Some(_)) = (&said.gate, &args.file.output) {
+        // What a log should show, whatever the file holds.
+        output::print(&comparison::gate_text(&said.comparison, gate, &output::stdout_style()))?;
+    }
+    Ok(said.exit())
 }
 
-/// Records of each query, without identities where they go into a file.
-fn named(args: &CompareArgs) -> Result<Vec<Vec<Record>>, Failure> {
-    let redactor = match &args.output {
-        Some(_) => Some(state::redactor(args.identities)?),
-        None => None,
-    };
-    let of = |query: &String| -> Result<Vec<Record>, Failure> {
-        let records = state::find_all(&parts(query))?;
-        match &redactor {
-            Some(redactor) => Ok(records.iter().map(|record| redactor.record(record)).collect::<Result<_, _>>()?),
-            None => Ok(records),
+/// A comparison, and whether it keeps the limits that were set.
+struct Said {
+    comparison: Comparison,
+    gate: Option<Gate>,
+}
+
+impl Answer for Said {
+    fn text(&self, style: &Style) -> String {
+        let limits = self.gate.as_ref().map(|gate| comparison::gate_text(&self.comparison, gate, style));
+        comparison::text(&self.comparison, style) + &limits.unwrap_or_default()
+    }
+
+    /// The comparison with what says of which form it is.
+    fn json(&self) -> Result<Value, Failure> {
+        let comparison = answer::json(serde_json::to_value(&self.comparison))?;
+        let mut document = json!({ "comparison": comparison, "answered": answered(&self.comparison) });
+        if let Some(gate) = &self.gate {
+            document["limits"] = answer::json(serde_json::to_value(gate))?;
         }
-    };
-    args.queries.iter().map(of).collect()
+        Ok(document)
+    }
+
+    fn document(&self) -> Document {
+        comparison::document(&self.comparison, self.gate.as_ref())
+    }
+
+    fn picture(&self) -> Option<Drawing> {
+        comparison::picture(&self.comparison)
+    }
+}
+
+impl Said {
+    fn exit(&self) -> Exit {
+        let gate = self.gate.as_ref();
+        if gate.is_some_and(Gate::failed) {
+            Exit::Limit
+        } else if !answered(&self.comparison) {
+            Exit::No
+        } else if gate.is_some_and(|gate| gate.unknown_fails && gate.unknown()) {
+            Exit::CannotTell
+        } else {
+            Exit::Good
+        }
+    }
+}
+
+fn limits(c: &Comparison, gate: &Gate, format: GateFormatArg) -> String {
+    match format {
+        GateFormatArg::Junit => comparison::gate_junit(c, gate),
+        GateFormatArg::Github => comparison::gate_github(c, gate),
+    }
 }
 
 /// The queries of one group: divided at commas, unless white space follows, as in a model's name.
@@ -63,7 +113,7 @@ fn groups<'a>(args: &CompareArgs, named: &'a [Vec<Record>]) -> Vec<Group<'a>> {
         return split(named, by);
     }
     // A query may hold a serial number, which is not for a file that is shared.
-    let shown = args.output.is_none() || args.identities;
+    let shown = args.file.output.is_none() || args.file.identities;
     let group = |(at, (query, records)): (usize, (&String, &'a Vec<Record>))| Group {
         name: if shown { query.clone() } else { format!("query {}", at + 1) },
         records: records.iter().collect(),
@@ -71,38 +121,10 @@ fn groups<'a>(args: &CompareArgs, named: &'a [Vec<Record>]) -> Vec<Group<'a>> {
     args.queries.iter().zip(named).enumerate().map(group).collect()
 }
 
-fn format_of(path: &Path) -> Result<Format, Failure> {
-    match Format::from_path(path) {
-        Ok(format @ (Format::Markdown | Format::Json)) => Ok(format),
-        _ => Err(Failure::usage(format!("{}: a comparison is written as .md or .json", output::shown(path)))),
-    }
-}
-
-fn write(path: &Path, format: Format, comparison: &Comparison) -> Result<(), Failure> {
-    let content = match format {
-        Format::Json => text::json(&format!("{:#}\n", document(comparison)?)),
-        _ => comparison::markdown(comparison),
-    };
-    state::write_whole(path, &content)?;
-    output::tell(&format!("wrote {}", output::shown(path)));
-    Ok(())
-}
-
-/// The comparison with what says of which form it is.
-fn document(comparison: &Comparison) -> Result<Value, Failure> {
-    let value = serde_json::to_value(comparison)
-        .map_err(|e| Failure::environment(format!("the comparison cannot be written: {e}")))?;
-    Ok(json!({ "comparison": value, "answered": answered(comparison) }))
-}
-
 /// Whether anything could be compared by figures that hold.
 fn answered(comparison: &Comparison) -> bool {
     let unsound = |verdict| matches!(verdict, Verdict::CannotTell(Why::Invalid | Why::Fake));
     comparison.primary().is_some_and(|load| load.pairs.iter().any(|pair| !unsound(pair.verdict)))
-}
-
-fn exit(comparison: &Comparison) -> Exit {
-    if answered(comparison) { Exit::Good } else { Exit::No }
 }
 
 #[cfg(test)]

@@ -34,27 +34,3 @@ pub(super) fn apply(args: &RunArgs, suite: &mut Suite) -> Result<(), Failure> {
     }
     Ok(())
 }
-
-/// A share like `5%`, as a number.
-pub(crate) fn parse(text: &str) -> Result<f64, String> {
-    let number = text.trim().strip_suffix('%').ok_or("write a share like 5%")?.trim();
-    let percent: f64 = number.parse().map_err(|_| "write a share like 5%")?;
-    if !(0.5..=50.0).contains(&percent) {
-        return Err("must be 0.5% to 50%".to_owned());
-    }
-    Ok(percent / 100.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_confidence_is_a_share_in_percent() {
-        assert_eq!(parse("5%"), Ok(0.05));
-        assert_eq!(parse(" 2.5 %"), Ok(0.025));
-        for bad in ["5", "", "%", "x%", "0.1%", "80%", "nan%", "-3%", "0.05"] {
-            assert!(parse(bad).is_err(), "{bad}");
-        }
-    }
-}

@@ -4,11 +4,11 @@ use assay_core::exit::Exit;
 use assay_core::text::harmless;
 use assay_device::Sysroot;
 use assay_store::Store;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cli::InfoArgs;
 use crate::failure::Failure;
-use crate::leftovers::Does;
+use crate::leftovers::{Does, Left};
 use crate::{journals, leftovers, output, state};
 
 pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
@@ -17,7 +17,13 @@ pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
     let target = assay_device::look(&sysroot, &path)?;
     let host = assay_device::host(&sysroot);
     if args.json {
-        output::print_json(&json!({ "medium": target.medium, "host": host, "proof_devices": target.devices }))?;
+        let left: Vec<Value> = leftovers::found(&path, Does::Looks).iter().map(Left::json).collect();
+        let pending: Vec<Value> =
+            journals::pending_on(&path).iter().map(|(journal, device)| journals::json(journal, device)).collect();
+        output::print_json(&json!({
+            "medium": target.medium, "host": host, "proof_devices": target.devices,
+            "left": left, "pending_journals": pending,
+        }))?;
         return Ok(Exit::Good);
     }
     output::print(&assay_report::info(&target.medium, &host, &output::stdout_style()))?;

@@ -1,24 +1,147 @@
 //! `assay man`
 
-use assay_core::exit::Exit;
-use clap::CommandFactory;
+use std::path::Path;
 
-use crate::cli::{Cli, ManArgs};
+use assay_core::exit::Exit;
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
+
+use crate::cli::{Cli, EXIT_CODES, ManArgs};
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, shown};
+
+/// What the program reads beside its arguments.
+const ENVIRONMENT: [(&str, &str); 6] = [
+    ("ASSAY_DATA", "Directory of the store, before the next two."),
+    ("XDG_DATA_HOME", "The store is in its directory assay."),
+    ("HOME", "Without the two above, the store is in .local/share/assay below it."),
+    ("NO_COLOR", "Where it is set and not empty, nothing is coloured."),
+    ("TERM", "Where it is dumb, nothing is coloured or painted over."),
+    ("LC_ALL, LC_CTYPE, LANG", "Where they name a character set other than UTF-8, text is in ASCII."),
+];
 
 pub(super) fn man(args: &ManArgs) -> Result<Exit, Failure> {
-    match &args.dir {
-        Some(directory) => {
-            std::fs::create_dir_all(directory)
-                .and_then(|()| clap_mangen::generate_to(Cli::command(), directory))
-                .map_err(|e| Failure::environment(format!("{}: {e}", directory.display())))?;
-        }
-        None => {
-            let mut page = Vec::new();
-            clap_mangen::Man::new(Cli::command()).render(&mut page)?;
-            output::print(&String::from_utf8_lossy(&page))?;
+    let Some(directory) = &args.dir else {
+        output::print(&page(Cli::command())?.1)?;
+        return Ok(Exit::Good);
+    };
+    if !directory.exists() {
+        return Err(Failure::usage(format!(
+            "{} is not there; make it first, as with mkdir -p, or name another directory",
+            shown(directory)
+        )));
+    }
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    let written = pages(&command, directory)?;
+    output::tell(&format!("wrote {written} pages to {}", shown(directory)));
+    Ok(Exit::Good)
+}
+
+/// Writes the page of a command and of all its subcommands; how many.
+fn pages(command: &Command, directory: &Path) -> Result<usize, Failure> {
+    let (name, text) = page(command.clone())?;
+    let path = directory.join(name);
+    std::fs::write(&path, text)
+        .map_err(|e| Failure::environment(format!("{} cannot be written: {e}", shown(&path))))?;
+    let visible = command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set());
+    visible.map(|subcommand| pages(subcommand, directory)).try_fold(1, |sum, written| Ok(sum + written?))
+}
+
+/// The file name and the text of a page.
+fn page(command: Command) -> Result<(String, String), Failure> {
+    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let has_subcommands = command.has_subcommands();
+    let man = Man::new(command).date("").manual("User Commands");
+    let mut page = Vec::new();
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if has_subcommands {
+        man.render_subcommands_section(&mut page)?;
+    }
+    sections(&after).to_writer(&mut page)?;
+    man.render_version_section(&mut page)?;
+    // Each part begins with the same definitions.
+    let text = String::from_utf8_lossy(&page).into_owned();
+    let definitions = Roff::new().render();
+    Ok((man.get_filename(), definitions.clone() + &text.replace(&definitions, "")))
+}
+
+/// What follows the options: examples and other lists line by line as they stand, exit codes, the environment.
+fn sections(after: &str) -> Roff {
+    let mut roff = Roff::new();
+    let mut notes: Vec<Vec<&str>> = Vec::new();
+    let mut exits: Vec<&str> = EXIT_CODES.lines().collect();
+    for block in blocks(after) {
+        match block.split_first() {
+            Some((&"Exit codes:", codes)) => exits = codes.to_vec(),
+            Some((head, list)) if head.ends_with(':') && !list.is_empty() => {
+                roff.control("SH", [head.trim_end_matches(':').to_uppercase().as_str()]);
+                as_it_stands(&mut roff, list);
+            }
+            Some(_) => notes.push(block),
+            None => {}
         }
     }
-    Ok(Exit::Good)
+    if !notes.is_empty() {
+        roff.control("SH", ["NOTES"]);
+    }
+    for note in notes {
+        roff.control("PP", []).text([roman(note.join(" "))]);
+    }
+    roff.control("SH", ["EXIT STATUS"]);
+    for code in exits {
+        if let Some((code, words)) = code.trim().split_once(' ') {
+            roff.control("TP", []).text([bold(code)]).text([roman(words.trim())]);
+        }
+    }
+    roff.control("SH", ["ENVIRONMENT"]);
+    for (name, words) in ENVIRONMENT {
+        roff.control("TP", []).text([bold(name)]).text([roman(words)]);
+    }
+    roff
+}
+
+/// Lines that belong together: a heading with the indented lines below it, or a paragraph.
+fn blocks(text: &str) -> Vec<Vec<&str>> {
+    let mut blocks: Vec<Vec<&str>> = vec![Vec::new()];
+    for line in text.lines() {
+        let indented = line.starts_with(' ');
+        let ends_list = |block: &Vec<&str>| block.last().is_some_and(|last| last.starts_with(' ')) && !indented;
+        if line.trim().is_empty() || blocks.last().is_some_and(ends_list) {
+            blocks.push(Vec::new());
+        }
+        if let (Some(block), false) = (blocks.last_mut(), line.trim().is_empty()) {
+            block.push(line);
+        }
+    }
+    blocks
+}
+
+/// Lines without filling, so that a command stays one line.
+fn as_it_stands(roff: &mut Roff, lines: &[&str]) {
+    roff.control("nf", []);
+    for line in lines {
+        roff.text([roman(line.strip_prefix("  ").unwrap_or(line))]);
+    }
+    roff.control("fi", []);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_stay_lines_and_paragraphs_become_notes() {
+        let after = "Examples:\n  assay a    x\n  assay b\n\nWords that\ngo on.\n\nExit codes:\n  0  good\n  1  no";
+        let text = sections(after).render();
+        assert!(text.contains(".SH EXAMPLES\n.nf\nassay a    x\nassay b\n.fi\n"), "{text}");
+        assert!(text.contains(".SH NOTES\n.PP\nWords that go on.\n"), "{text}");
+        assert!(text.contains(".SH \"EXIT STATUS\"\n.TP\n\\fB0\\fR\ngood\n.TP\n\\fB1\\fR\nno\n"), "{text}");
+        assert!(sections("").render().contains("interrupted"), "the general codes where a command has none of its own");
+    }
 }

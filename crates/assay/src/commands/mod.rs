@@ -1,6 +1,7 @@
 //! One file a command.
 
 mod advise;
+mod baseline;
 mod compare;
 mod completions;
 mod confidence;
@@ -19,8 +20,6 @@ mod show;
 mod suite;
 mod verify;
 
-pub(crate) use confidence::parse as parse_confidence;
-
 use assay_core::exit::Exit;
 
 use crate::cli::{Cli, Command};
@@ -33,6 +32,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Info(args) => info::info(&args),
         Command::Verify(args) => verify::verify(&args),
         Command::Compare(args) => compare::compare(&args),
+        Command::Baseline(args) => baseline::baseline(&args),
         Command::Rank(args) => rank::rank(&args),
         Command::Plan(args) => plan::plan(&args),
         Command::Advise(args) => advise::advise(&args),

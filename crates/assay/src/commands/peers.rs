@@ -1,6 +1,8 @@
 //! fio on the command line of `assay run`: job files as suites, and the cross-check.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use assay_fio::Place;
 
 use crate::cli::{EngineArg, RunArgs};
 use crate::failure::Failure;
@@ -21,12 +23,32 @@ pub(super) fn settle(mut args: RunArgs) -> Result<RunArgs, Failure> {
         args.suite = file;
         args.target = PathBuf::from(".");
     }
+    if suites::is_job_file(Path::new(&args.suite)) && args.resume.is_none() {
+        settle_place(&mut args)?;
+    }
     if args.crosscheck.is_some() && matches!(args.engine, EngineArg::Fio | EngineArg::Null) {
         return Err(Failure::usage(
             "--crosscheck fio compares assay's own engines with fio; use --engine auto, uring or sync",
         ));
     }
     Ok(args)
+}
+
+/// A job file is run where it says; a directory or device on the command line goes before that, and is told.
+fn settle_place(args: &mut RunArgs) -> Result<(), Failure> {
+    let Some(place) = suites::place(&args.suite)? else { return Ok(()) };
+    let (Place::Directory(named) | Place::Device(named)) = &place;
+    let file = output::shown(Path::new(&args.suite));
+    if args.target == Path::new(".") {
+        if !args.quiet {
+            output::tell_wrapped(&format!("{file}: measures {}, as the file says", shown(named)));
+        }
+        args.target.clone_from(named);
+    } else if !args.quiet && args.target != *named {
+        let target = shown(&args.target);
+        output::tell_wrapped(&format!("{file}: measures {target}, as the command line says, not {}", shown(named)));
+    }
+    Ok(())
 }
 
 /// What is different from how fio would run a job file.

@@ -6,17 +6,18 @@ use std::path::Path;
 
 use assay_analysis::plan::{
     Cell, ExperimentPlan, Moves, Outlook, Place, PlanError, RaceOptions, Request, Roster, Slots, SwapOptions,
-    arguments, choose_load, outlook, race, read_plan, status, swap_test,
+    arguments, outlook, race, read_plan, status, swap_test,
 };
-use assay_analysis::{Load, Quantity};
+use assay_analysis::{Load, Quantity, by_model, deciding_load};
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::harmless;
-use assay_report::planning;
+use assay_report::{Document, Style, planning};
 use assay_store::{Store, StoreError};
 use serde_json::{Value, json};
 
-use crate::cli::{FigureArg, NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
+use crate::answer::{Answer, Target, WITHOUT_PICTURE};
+use crate::cli::{FileArgs, NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 use crate::failure::Failure;
 use crate::{output, state, suites};
 
@@ -35,7 +36,7 @@ pub(super) fn plan(args: &PlanArgs) -> Result<Exit, Failure> {
         PlanCommand::New(args) => new(args),
         PlanCommand::Show { plan, round, target, json } => show(plan, *round, target, *json),
         PlanCommand::Suites { plan, dir, json } => write_suites(plan, dir, *json),
-        PlanCommand::Status { plan, json } => progress(plan, *json),
+        PlanCommand::Status { plan, file, json } => progress(plan, file, *json),
         PlanCommand::Race(args) => next(args),
         PlanCommand::Swap(args) => swap(args),
     }
@@ -118,23 +119,41 @@ fn write_suites(file: &Path, directory: &Path, as_json: bool) -> Result<Exit, Fa
     Ok(Exit::Good)
 }
 
-fn progress(file: &Path, as_json: bool) -> Result<Exit, Failure> {
-    let plan = read(file)?;
-    let status = status(&plan, &records_about(&plan)?);
-    if as_json {
-        let mut document = json!(status);
-        document["complete"] = json!(status.complete());
-        document["missing"] = json!(status.missing());
-        output::print_json(&document)?;
-    } else {
-        output::print(&planning::status(&plan, &status, &output::stdout_style()))?;
+/// A step of planning as a document, and the numbers behind it.
+struct Step {
+    document: Document,
+    json: Value,
+}
+
+impl Answer for Step {
+    fn text(&self, style: &Style) -> String {
+        self.document.text(style)
     }
+
+    fn json(&self) -> Result<Value, Failure> {
+        Ok(self.json.clone())
+    }
+
+    fn document(&self) -> Document {
+        self.document.clone()
+    }
+}
+
+fn progress(file: &Path, to: &FileArgs, as_json: bool) -> Result<Exit, Failure> {
+    let target = Target::new(to, WITHOUT_PICTURE)?;
+    let plan = read(file)?;
+    let status = status(&plan, &target.redacted(records_about(&plan)?)?);
+    let mut json = json!(status);
+    json["complete"] = json!(status.complete());
+    json["missing"] = json!(status.missing());
+    target.deliver(&Step { document: planning::status(&plan, &status), json }, as_json)?;
     Ok(if status.complete() { Exit::Good } else { Exit::No })
 }
 
 fn next(args: &RaceArgs) -> Result<Exit, Failure> {
-    let records = state::find_all(&args.queries)?;
-    let (load, quantity) = deciding(&records, args.load.as_deref(), args.by)?;
+    let target = Target::new(&args.file, WITHOUT_PICTURE)?;
+    let records = target.redacted(state::find_all(&args.queries)?)?;
+    let (load, quantity) = deciding(&records, args.load.as_deref(), args.metric)?;
     let options = RaceOptions {
         threshold: args.threshold,
         cap: args.cap,
@@ -144,15 +163,12 @@ fn next(args: &RaceArgs) -> Result<Exit, Failure> {
         seed: args.seed,
     };
     let step = race(&records, &load, quantity, &options)?;
-    if args.json {
-        output::print_json(&json!(step))?;
-    } else {
-        output::print(&planning::race(&step, &output::stdout_style()))?;
-    }
+    target.deliver(&Step { document: planning::race(&step), json: json!(step) }, args.json)?;
     Ok(if step.nothing_fit() { Exit::No } else { Exit::Good })
 }
 
 fn swap(args: &SwapArgs) -> Result<Exit, Failure> {
+    let target = Target::new(&args.file, WITHOUT_PICTURE)?;
     let options = SwapOptions {
         suspect: Place::parse(&args.suspect, "--suspect")?,
         other: Place::parse(&args.other, "--other")?,
@@ -162,20 +178,17 @@ fn swap(args: &SwapArgs) -> Result<Exit, Failure> {
         Some(store) => store.list("all")?.is_empty(),
         None => true,
     };
-    let records = if empty && args.queries == ["all"] { Vec::new() } else { state::find_all(&args.queries)? };
-    let decided = if records.is_empty() { None } else { Some(deciding(&records, args.load.as_deref(), args.by)?) };
+    let records =
+        if empty && args.queries == ["all"] { Vec::new() } else { target.redacted(state::find_all(&args.queries)?)? };
+    let decided = if records.is_empty() { None } else { Some(deciding(&records, args.load.as_deref(), args.metric)?) };
     let test = swap_test(&records, decided.as_ref().map(|(load, quantity)| (load, *quantity)), &options)?;
-    if args.json {
-        output::print_json(&json!(test))?;
-    } else {
-        output::print(&planning::swap(&test, &output::stdout_style()))?;
-    }
+    target.deliver(&Step { document: planning::swap(&test), json: json!(test) }, args.json)?;
     Ok(Exit::Good)
 }
 
-fn deciding(records: &[Record], load: Option<&str>, by: Option<FigureArg>) -> Result<(Load, Quantity), Failure> {
-    let load = choose_load(records, load)?;
-    let quantity = by.map_or_else(|| Quantity::usual(&load), Quantity::from);
+fn deciding(records: &[Record], load: Option<&str>, metric: Option<Quantity>) -> Result<(Load, Quantity), Failure> {
+    let load = deciding_load(&by_model(records), load, None).map_err(|e| Failure::usage(e.to_string()))?;
+    let quantity = metric.unwrap_or_else(|| Quantity::usual(&load));
     Ok((load, quantity))
 }
 

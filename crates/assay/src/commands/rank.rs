@@ -1,83 +1,71 @@
 //! `assay rank`
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
-use assay_analysis::Quantity;
 use assay_analysis::rank::{Ask, RankReport, rank as ranked};
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_report::pictures::Drawing;
-use assay_report::ranking;
-use assay_store::{Store, StoreError};
+use assay_report::{Document, Style, ranking};
+use assay_store::Store;
+use serde_json::Value;
 
+use crate::answer::{Answer, Target, WITH_PICTURE};
 use crate::cli::RankArgs;
 use crate::failure::Failure;
-use crate::{output, state};
+use crate::{answer, state};
 
 /// More readers than this wait for the disk.
 const MOST_READERS: usize = 8;
 
-/// How a file is written.
-type Writer = fn(&RankReport) -> Result<Vec<u8>, Failure>;
-
 pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
-    let writer = args.output.as_deref().map(writer).transpose()?;
-    let mut records = load(args)?;
-    if writer.is_some() {
-        // A file may be shared.
-        let redactor = state::redactor(false)?;
-        records = records.iter().map(|record| redactor.record(record)).collect::<Result<_, _>>()?;
-    }
+    let target = Target::new(&args.file, WITH_PICTURE)?;
+    let records = target.redacted(load(args)?)?;
     let ask = Ask {
-        primary: args.primary.clone(),
+        primary: args.load.clone(),
         quantity: args.metric,
         ceiling: args.ceiling,
         alpha: args.alpha,
-        delta: args.delta,
+        delta: args.margin,
         borrow: args.borrow,
         seed: args.seed,
         composite: args.composite,
     };
     let records: Vec<&Record> = records.iter().collect();
     let report = ranked(&records, &ask).map_err(|error| Failure::usage(harmless(&error.to_string())))?;
-    if let (Some(path), Some(writer)) = (args.output.as_deref(), writer) {
-        state::check_writable(path)?;
-        state::write_whole(path, writer(&report)?)?;
-        output::tell(&format!("wrote {}", output::shown(path)));
-    }
-    if args.json {
-        let value = serde_json::to_value(&report).map_err(|e| Failure::environment(format!("JSON: {e}")))?;
-        output::print_json(&value)?;
-    } else if writer.is_none() {
-        output::print(&ranking::text(&report, args.all, &output::stdout_style()))?;
-    }
-    Ok(if report.primary.refusal.is_some() { Exit::No } else { Exit::Good })
+    let ranked = Ranked { report, all: args.all };
+    target.deliver(&ranked, args.json)?;
+    Ok(if ranked.report.primary.refusal.is_some() { Exit::No } else { Exit::Good })
 }
 
-fn writer(path: &Path) -> Result<Writer, Failure> {
-    match path.extension().and_then(|e| e.to_str()) {
-        Some("md") => Ok(|report| Ok(ranking::markdown(report).into_bytes())),
-        Some("html") => Ok(|report| Ok(ranking::html(report).into_bytes())),
-        Some("csv") => Ok(|report| Ok(ranking::csv(report).into_bytes())),
-        Some("svg") => Ok(|report| Ok(drawing(report)?.svg().into_bytes())),
-        Some("png") => Ok(|report| drawing(report)?.png(2.0).map_err(|e| Failure::environment(e.to_string()))),
-        _ => Err(Failure::usage(
-            "a ranking is written as .md, .html, .csv, .svg or .png; name such a file, or use --json",
-        )),
-    }
+struct Ranked {
+    report: RankReport,
+    all: bool,
 }
 
-fn drawing(report: &RankReport) -> Result<Drawing, Failure> {
-    ranking::picture(&report.primary, report.alpha)
-        .ok_or_else(|| Failure::usage("no model has a figure of this load, so there is nothing to draw"))
+impl Answer for Ranked {
+    fn text(&self, style: &Style) -> String {
+        ranking::text(&self.report, self.all, style)
+    }
+
+    fn json(&self) -> Result<Value, Failure> {
+        answer::json(serde_json::to_value(&self.report))
+    }
+
+    fn document(&self) -> Document {
+        ranking::document(&self.report)
+    }
+
+    fn picture(&self) -> Option<Drawing> {
+        ranking::picture(&self.report, &self.report.primary)
+    }
 }
 
 /// Records that the queries name, each once. Of 200 000 repeats the documents alone would fill the
 /// memory, so each is let go before the next is read, and what a ranking does not look at with it.
 fn load(args: &RankArgs) -> Result<Vec<Record>, Failure> {
-    let latencies = matches!(args.metric, Some(Quantity::P50Ns | Quantity::P99Ns));
+    let latencies = args.metric.is_some_and(|metric| metric.percentile().is_some());
     let mut records: Vec<Record> = Vec::new();
     let mut known = BTreeSet::new();
     for query in &args.queries {
@@ -86,14 +74,9 @@ fn load(args: &RankArgs) -> Result<Vec<Record>, Failure> {
             records.extend(named.into_iter().filter(|record| known.insert(record.id.clone())));
             continue;
         }
-        let empty = || Failure::usage(state::EMPTY);
-        let store = state::existing()?.ok_or_else(empty)?;
-        let ids = match store.resolve(query) {
-            Err(StoreError::NotSoMany { held: 0, .. }) => return Err(empty()),
-            Ok(ids) if ids.is_empty() => return Err(empty()),
-            ids => ids?,
-        };
-        let ids: Vec<String> = ids.into_iter().filter(|id| known.insert(id.clone())).collect();
+        let store = state::existing()?.ok_or_else(|| Failure::usage(state::EMPTY))?;
+        let ids: Vec<String> =
+            state::resolve(&store, query)?.into_iter().filter(|id| known.insert(id.clone())).collect();
         records.extend(read(&ids, latencies)?);
     }
     state::mark_verified(&mut records)?;
@@ -113,11 +96,17 @@ fn read(ids: &[String], latencies: bool) -> Result<Vec<Record>, Failure> {
         };
         ids.iter().map(one).collect()
     };
+    let read_part = &read_part;
     std::thread::scope(|scope| {
-        let readers: Vec<_> = ids.chunks(part).map(|ids| scope.spawn(|| read_part(ids))).collect();
+        let begin = |ids| (ids, std::thread::Builder::new().spawn_scoped(scope, move || read_part(ids)));
+        let readers: Vec<_> = ids.chunks(part).map(begin).collect();
         let mut records = Vec::with_capacity(ids.len());
-        for reader in readers {
-            let part = reader.join().map_err(|_| Failure::environment("a reader of the store ended early"))?;
+        for (ids, reader) in readers {
+            let part = match reader {
+                Ok(reader) => reader.join().map_err(|_| Failure::environment("a reader of the store ended early"))?,
+                // Where the system makes no thread this one reads.
+                Err(_) => read_part(ids),
+            };
             records.extend(part?);
         }
         Ok(records)

@@ -22,7 +22,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
                 "standard output has no extension; add --format html, md, csv, json, svg, png or gif",
             ));
         }
-        None => Format::from_path(&args.output).map_err(|e| Failure::usage(e.to_string()))?,
+        None => Format::from_path(&args.output, Format::ALL).map_err(|e| Failure::usage(e.to_string()))?,
     };
     if args.json && to_stdout {
         return Err(Failure::usage("--json and a report on standard output do not go together; name a file"));
@@ -123,7 +123,7 @@ fn documents<'a>(texts: impl Iterator<Item = &'a str>, redactor: &Redactor) -> R
 
 /// Writes a report of one record to a file whose format its extension says.
 pub(super) fn write_one(record: &Record, redactor: &Redactor, path: &Path) -> Result<(), Failure> {
-    let format = Format::from_path(path).map_err(|e| Failure::usage(e.to_string()))?;
+    let format = Format::from_path(path, Format::ALL).map_err(|e| Failure::usage(e.to_string()))?;
     let content = render(format, &[redactor.record(record)?], &View::default());
     state::write_whole(path, content.map_err(|e| Failure::usage(harmless(&e.to_string())))?)
 }

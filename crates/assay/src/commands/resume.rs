@@ -27,10 +27,8 @@ pub(super) fn find(
     let id = match wish.as_str() {
         "" => {
             let cut = |outcome: &Outcome| {
-                matches!(
-                    outcome,
-                    Outcome::Failed { failure: MediumFailure::Interrupted | MediumFailure::Abandoned, .. }
-                )
+                use MediumFailure as F;
+                matches!(outcome, Outcome::Failed { failure: F::Interrupted | F::Abandoned | F::Host, .. })
             };
             let all = store.list("all")?;
             all.into_iter().rev().find(|run| cut(&run.outcome)).ok_or_else(none)?.id

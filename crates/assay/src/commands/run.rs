@@ -30,8 +30,11 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     // Everything that can be wrong is found before the first byte is written.
     let mut args = super::peers::settle(args)?;
     if let Some(path) = &args.output {
-        Format::from_path(path).map_err(|e| Failure::usage(e.to_string()))?;
+        Format::from_path(path, Format::ALL).map_err(|e| Failure::usage(e.to_string()))?;
         state::check_writable(path)?;
+    }
+    if !args.no_save {
+        state::refuse_homeless()?;
     }
     journals::refuse_pending(&args.target)?;
     // The store is made when it is certain that there will be a record.
@@ -77,14 +80,14 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
         leftovers::lines(&args.target, Does::Runs).iter().for_each(|line| output::tell_wrapped(&harmless(line)));
     }
     let prepared = Run::prepare(request)?;
+    let control = Control::default();
+    signals::stop_on_signals(&control)?;
     let mut keeper = match (args.no_save, locked) {
         (true, _) => None,
         (false, true) => Some(state::keeper_at_any_rate()?),
         (false, false) => Some(state::keeper()?),
     };
 
-    let control = Control::default();
-    signals::stop_on_signals(&control)?;
     let mut progress = progress(&args);
     let mut recorder = Recorder::new(keeper.as_mut(), progress.as_mut());
     let first = prepared.record().clone();
@@ -208,7 +211,7 @@ fn show(args: &RunArgs, record: &Record, mut store: Option<&mut SqliteStore>) ->
 fn exit(record: &Record) -> Exit {
     match &record.outcome {
         Outcome::Failed { failure: MediumFailure::Interrupted, .. } => Exit::Interrupted,
-        Outcome::Failed { failure: MediumFailure::OutOfSpace, .. } => Exit::Environment,
+        Outcome::Failed { failure: MediumFailure::OutOfSpace | MediumFailure::Host, .. } => Exit::Environment,
         outcome if outcome.medium_failed() => Exit::Medium,
         _ if record.validity.verdict == Verdict::Invalid => Exit::No,
         _ => Exit::Good,

@@ -65,6 +65,23 @@ block = "4KiB"
 duration = "200ms"
 "#;
 
+/// A suite over 4 MiB, with so many repeats of each workload.
+pub fn suite(name: &str, budget: &str, repeats: u32, workloads: &[String]) -> String {
+    format!(
+        "name = \"{name}\"\nversion = 1\npurpose = \"A test\"\nbudget = \"{budget}\"\nmax_write = \"256MiB\"\n\
+         repeats = {repeats}\nspan = \"4MiB\"\n{}",
+        workloads.concat()
+    )
+}
+
+/// A workload of such a suite: blocks of 4 KiB all over, for so long.
+pub fn random(name: &str, op: &str, duration: &str) -> String {
+    format!(
+        "[[workload]]\nname = \"{name}\"\nop = \"{op}\"\npattern = \"random\"\nblock = \"4KiB\"\n\
+         duration = \"{duration}\"\n"
+    )
+}
+
 /// A directory with a medium to measure, a data directory and files; removed afterwards.
 pub struct Place {
     dir: tempfile::TempDir,
@@ -109,6 +126,13 @@ impl Place {
         command.args(arguments);
         self.at_home(&mut command);
         command
+    }
+
+    /// A run of the medium by a suite file, whose events are read.
+    pub fn begin(&self, suite: &str, more: &[&str]) -> Running {
+        let mut command = self.assay(["run", "--suite", suite, "--events", "medium"]);
+        command.args(more);
+        Running::start(command)
     }
 
     /// A shell with the binary in `$ASSAY`, the place as its directory.
@@ -326,7 +350,9 @@ pub struct Running {
 impl Running {
     /// Starts `assay run --events` with more arguments.
     pub fn start(mut command: Command) -> Self {
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // In a group of its own, which the test's process ties to the session: in an orphaned group, as of tests that
+        // nohup(1) or a service manager started, the kernel discards SIGTSTP (setpgid(2)).
+        command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let events = BufReader::new(child.stdout.take().unwrap());
         Self { child, events, start: Instant::now() }

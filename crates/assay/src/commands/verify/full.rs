@@ -1,16 +1,16 @@
 //! Checks of a mounted medium.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assay_core::exit::Exit;
 use assay_core::finding::Finding;
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, rate, span};
-use assay_engine::Control;
+use assay_engine::{Control, Moment};
 use assay_verify::files::{self, Checked, Format, Phase, Plan, Progress, Settings};
 use assay_verify::quick;
 
-use super::paper::Paper;
+use super::paper::{Paper, stopped_for};
 use crate::cli::{ContentArg, VerifyArgs};
 use crate::failure::Failure;
 use crate::leftovers::{self, Does};
@@ -45,18 +45,18 @@ pub(super) fn full(args: &VerifyArgs) -> Result<Exit, Failure> {
     let control = Control::default();
     signals::stop_on_signals(&control)?;
     let mut status = Status::new(args.quiet);
-    let (start, mut announced) = (Instant::now(), false);
+    let (start, mut announced) = (control.now(), false);
     let checked = files::check(&plan, &settings, &control, &mut |progress| {
         // Said once, as soon as the speed of both directions is known.
         if let Some(left) = progress.whole_remaining.filter(|_| !announced && progress.phase == Phase::Write) {
             announced = true;
-            let all = start.elapsed() + left;
+            let all = control.elapsed(&start) + left;
             status.say(&format!("takes about {} in all, at the speed of its beginning", about(all)));
         }
         status.show(|| line(&progress));
     })?;
     drop(status);
-    told(args, paper, checked, start.elapsed())
+    told(args, paper, checked, &control, &start)
 }
 
 pub(super) fn quick(args: &VerifyArgs) -> Result<Exit, Failure> {
@@ -70,12 +70,12 @@ pub(super) fn quick(args: &VerifyArgs) -> Result<Exit, Failure> {
     tell_left(args);
     let mut status = Status::new(args.quiet);
     status.say("writes a little all over the free space, reads it back and removes it");
-    let start = Instant::now();
+    let start = control.now();
     let checked = quick::check(&args.target, &how, &control, &mut |done, most| {
         status.show(|| format!("{done} of at most {most} operations"));
     })?;
     drop(status);
-    told(args, paper, checked, start.elapsed())
+    told(args, paper, checked, &control, &start)
 }
 
 /// Says what others left in the target.
@@ -87,8 +87,8 @@ fn tell_left(args: &VerifyArgs) {
     }
 }
 
-fn told(args: &VerifyArgs, paper: Paper, checked: Checked, elapsed: Duration) -> Result<Exit, Failure> {
-    let mut findings = Vec::new();
+fn told(args: &VerifyArgs, paper: Paper, checked: Checked, control: &Control, start: &Moment) -> Result<Exit, Failure> {
+    let mut findings = Vec::from_iter(stopped_for(control));
     if let Some(left) = &checked.left
         && !args.keep
         && args.only.is_none()
@@ -103,7 +103,7 @@ fn told(args: &VerifyArgs, paper: Paper, checked: Checked, elapsed: Duration) ->
             ));
         }
     }
-    paper.finish(args, checked.verification, checked.outcome, findings, elapsed)
+    paper.finish(args, checked.verification, checked.outcome, findings, control.elapsed(start))
 }
 
 /// In whole minutes, or seconds where it is short.

@@ -7,9 +7,14 @@ mod probe;
 mod remove;
 mod restore;
 
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
 
 use assay_core::exit::Exit;
+use assay_core::units::Bytes;
+use assay_verify::probe::{LEAST_BYTES, ProbeError};
 
 use crate::cli::VerifyArgs;
 use crate::failure::Failure;
@@ -19,6 +24,12 @@ use crate::output::shown;
 pub(super) fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     // Like a run: a thread that waits for a hung medium cannot be ended.
     crate::apart::apart(|| work(args))
+}
+
+/// Why no check of a device is possible, where it is as small as an extended partition announces.
+fn too_small(device: &Path) -> Option<ProbeError> {
+    let bytes = File::open(device).and_then(|mut file| file.seek(SeekFrom::End(0))).ok()?;
+    (bytes < LEAST_BYTES).then_some(ProbeError::TooSmall { bytes: Bytes(bytes), least: Bytes(LEAST_BYTES) })
 }
 
 fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
@@ -31,7 +42,8 @@ fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     let device = std::fs::metadata(target).is_ok_and(|meta| meta.file_type().is_block_device());
     if let Some(path) = &args.output {
-        let format = assay_report::Format::from_path(path).map_err(|e| Failure::usage(e.to_string()))?;
+        let format = assay_report::Format::from_path(path, assay_report::Format::ALL)
+            .map_err(|e| Failure::usage(e.to_string()))?;
         if format.is_picture() {
             return Err(Failure::usage(format!(
                 "{}: a check has no picture of its own; name a report in .html, .md, .csv or .json",
@@ -39,6 +51,9 @@ fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
             )));
         }
         crate::state::check_writable(path)?;
+    }
+    if args.restore.is_none() && !args.no_save {
+        crate::state::refuse_homeless()?;
     }
     if args.restore.is_none() {
         journals::refuse_pending(target)?;
@@ -54,10 +69,10 @@ fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
             Err(Failure::usage(format!("{} is no device; --journal is for --quick on a device", shown(target))))
         }
         (None, true, false) => full::quick(args),
-        (None, false, true) => Err(Failure::usage(format!(
-            "{} is a device; mount it and name the directory, or add --quick",
-            shown(target)
-        ))),
+        (None, false, true) => Err(Failure::usage(match too_small(target) {
+            Some(why) => format!("{}: {why}", shown(target)),
+            None => format!("{} is a device; mount it and name the directory, or add --quick", shown(target)),
+        })),
         (None, false, false) => full::full(args),
     }
 }

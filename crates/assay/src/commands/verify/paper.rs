@@ -8,6 +8,7 @@ use assay_core::outcome::{Failure as MediumFailure, Outcome};
 use assay_core::record::{Record, SCHEMA, Settings, SuiteRef, Tool};
 use assay_core::verification::{SECTOR_BYTES, Verdict, Verification};
 use assay_device::{Sysroot, Target};
+use assay_engine::Control;
 use assay_store::{Keeper, new_id};
 
 use crate::cli::VerifyArgs;
@@ -116,6 +117,13 @@ impl Paper {
     }
 }
 
+/// What is to be said of time in which the process was stopped.
+pub(super) fn stopped_for(control: &Control) -> Option<Finding> {
+    let suspended = control.suspended();
+    let suspended_ns = u64::try_from(suspended.as_nanos()).unwrap_or(u64::MAX);
+    (!suspended.is_zero()).then_some(Finding::Suspended { suspended_ns })
+}
+
 fn report_line(path: &Path, aside: bool) -> Result<(), Failure> {
     let line = format!("report    {}", output::shown(path));
     if aside {
@@ -133,6 +141,7 @@ fn exit(record: &Record) -> Exit {
             // A fake that was proven stays one, whatever came after.
             Some(Verdict::Fake) => Exit::No,
             _ if outcome.medium_failed() => Exit::Medium,
+            _ if matches!(outcome, Outcome::Failed { failure: MediumFailure::Host, .. }) => Exit::Environment,
             Some(verdict) => verdict.exit(),
             None => Exit::CannotTell,
         },

@@ -1,6 +1,6 @@
 //! The quick probe of a device.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assay_core::exit::Exit;
 use assay_core::finding::Finding;
@@ -10,12 +10,13 @@ use assay_core::units::{Bytes, rate, span};
 use assay_device::Sysroot;
 use assay_device::guard::check_raw;
 use assay_engine::Control;
+use assay_runner::RunError;
 use assay_verify::probe::{
     BlockDevice, Device, Ended, Forecast, Identity, Journal, Patient, Phase, Probed, Progress, Salt, Settings, plan,
     run, suits,
 };
 
-use super::paper::Paper;
+use super::paper::{Paper, stopped_for};
 use crate::cli::VerifyArgs;
 use crate::failure::Failure;
 use crate::output::{self, shown};
@@ -29,9 +30,10 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     let named = args.target.to_string_lossy();
     let permit = check_raw(&Sysroot::real(), &args.target, Some(&named))?;
     let device = BlockDevice::open(&permit)?;
-    let mut device = Patient::new(device, args.hang_after)
-        .map_err(|e| Failure::environment(format!("no thread for the device: {e}")))?;
+    let mut device = Patient::new(device, args.hang_after).map_err(RunError::NoThread)?;
     suits(&device).map_err(|error| Failure::usage(format!("{}: {error}", shown(&args.target))))?;
+    let control = Control::default();
+    signals::stop_on_signals(&control)?;
     let identity = Identity { bytes: device.bytes(), name: named.into_owned(), serial: seen.medium.unit.clone() };
     let path = journals::new_place(&args.target, args.journal.as_deref())?;
     Journal::refuse_same_device(&path, &args.target)?;
@@ -63,17 +65,15 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
             shown(&path)
         ));
     }
-    let control = Control::default();
-    signals::last_words(Some(format!("interrupted, not everything is put back; go on with: {mend}")));
-    signals::stop_on_signals(&control)?;
-    let start = Instant::now();
+    signals::last_words(Some(format!("interrupted, not everything is put back; continue with: {mend}")));
+    let start = control.now();
     let (mut forecast, mut announced) = (Forecast::new(most), false);
     let begun = run(&mut device, journal, &settings, &|| control.stopped(), &mut |progress| {
-        forecast.observe(&progress, start.elapsed());
+        forecast.observe(&progress, control.elapsed(&start));
         // Said once; of what is no genuine device nothing is known beforehand.
         if let Some(left) = forecast.left().filter(|_| !announced && progress.lost == 0) {
             announced = true;
-            let all = Duration::from_secs((start.elapsed() + left).as_secs().max(1));
+            let all = Duration::from_secs((control.elapsed(&start) + left).as_secs().max(1));
             status.say(&format!("a genuine device: about {} in all, at the speed of its first transfers", span(all)));
         }
         status.show(|| line(&progress, &forecast));
@@ -89,9 +89,9 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
             return Err(Failure::usage(error.to_string()));
         }
     };
-    let elapsed = start.elapsed();
+    let elapsed = control.elapsed(&start);
     let outcome = outcome(&probed, u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX));
-    let mut findings = Vec::new();
+    let mut findings = Vec::from_iter(stopped_for(&control));
     if probed.journal_kept {
         let reason = match &probed.restored {
             Err(error) => harmless(&error.to_string()),
@@ -99,15 +99,13 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
         };
         findings.push(Finding::NotPutBack { journal: harmless(&path.to_string_lossy()), reason });
     }
-    let by_journal = matches!(probed.ended, Ended::Journal(_));
     let exit = paper.finish(args, probed.verification, outcome, findings, elapsed)?;
     if probed.journal_kept {
-        output::tell(&format!("not everything is put back; go on with: {mend}"));
+        output::tell(&format!("not everything is put back; continue with: {mend}"));
     } else {
         journals::forget(&path);
     }
-    // The journal's disk is no fault of the medium.
-    Ok(if by_journal && exit != Exit::No { Exit::Environment } else { exit })
+    Ok(exit)
 }
 
 fn outcome(probed: &Probed, elapsed_ns: u64) -> Outcome {
@@ -124,7 +122,8 @@ fn outcome(probed: &Probed, elapsed_ns: u64) -> Outcome {
             (failure, fault.to_string())
         }
         Ended::Journal(error) if error.is_full() => (MediumFailure::OutOfSpace, error.to_string()),
-        Ended::Journal(error) => (MediumFailure::Other, error.to_string()),
+        // The journal's disk is no fault of the medium.
+        Ended::Journal(error) => (MediumFailure::Host, error.to_string()),
     };
     Outcome::Failed {
         failure,

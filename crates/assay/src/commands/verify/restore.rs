@@ -25,7 +25,7 @@ pub(super) fn restore(args: &VerifyArgs, journal: &Path) -> Result<Exit, Failure
     let identity = Identity { bytes: device.bytes(), name: named.into_owned(), serial: seen.medium.unit };
     let again = journals::mend(journal, &args.target);
     let control = Control::default();
-    signals::last_words(Some(format!("interrupted, not everything is put back; go on with: {again}")));
+    signals::last_words(Some(format!("interrupted, not everything is put back; continue with: {again}")));
     signals::stop_on_signals(&control)?;
     let mut status = Status::new(args.quiet);
     let done = Restoration::new(journal, &identity)
@@ -47,7 +47,7 @@ pub(super) fn restore(args: &VerifyArgs, journal: &Path) -> Result<Exit, Failure
         output::print(&words(&shown(&args.target), &shown(journal), &done))?;
     }
     if done.stopped {
-        output::tell(&format!("go on with: {again}"));
+        output::tell(&format!("continue with: {again}"));
         return Ok(Exit::Interrupted);
     }
     Ok(if done.is_complete() { Exit::Good } else { Exit::No })

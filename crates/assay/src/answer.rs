@@ -1,0 +1,117 @@
+//! Answers of compare, rank, plan, advise and list: on the terminal, as JSON, or in a file.
+
+use std::path::{Path, PathBuf};
+
+use assay_core::record::Record;
+use assay_core::text::{self, harmless};
+use assay_report::pictures::{Drawing, PNG_SCALE};
+use assay_report::{Document, Format, Redactor, Style};
+use serde_json::Value;
+
+use crate::cli::FileArgs;
+use crate::failure::Failure;
+use crate::{output, state};
+
+/// What a command found, in the forms in which it may be asked for.
+pub(crate) trait Answer {
+    /// For a terminal.
+    fn text(&self, style: &Style) -> String;
+
+    /// For machines.
+    fn json(&self) -> Result<Value, Failure>;
+
+    /// For a page, Markdown and CSV.
+    fn document(&self) -> Document;
+
+    /// For a picture; only of answers whose [`Target`] allows pictures.
+    fn picture(&self) -> Option<Drawing> {
+        None
+    }
+}
+
+/// Formats of an answer that has no picture of its own.
+pub(crate) const WITHOUT_PICTURE: &[Format] = &[Format::Html, Format::Markdown, Format::Csv, Format::Json];
+/// Formats of an answer that has one.
+pub(crate) const WITH_PICTURE: &[Format] =
+    &[Format::Html, Format::Markdown, Format::Csv, Format::Json, Format::Svg, Format::Png];
+
+/// Where an answer goes: known before anything is computed, so that a wrong name costs no time.
+pub(crate) struct Target {
+    file: Option<(PathBuf, Option<Format>)>,
+    redactor: Option<Redactor>,
+}
+
+impl Target {
+    /// The file that was named, or standard output.
+    pub(crate) fn new(args: &FileArgs, possible: &[Format]) -> Result<Self, Failure> {
+        let Some(path) = &args.output else { return Ok(Self { file: None, redactor: None }) };
+        let format = Format::from_path(path, possible).map_err(|e| Failure::usage(e.to_string()))?;
+        Self::named(args, path, Some(format))
+    }
+
+    /// The same for a text whose format the command line says, whatever the file is called.
+    pub(crate) fn of_text(args: &FileArgs) -> Result<Self, Failure> {
+        match &args.output {
+            Some(path) => Self::named(args, path, None),
+            None => Ok(Self { file: None, redactor: None }),
+        }
+    }
+
+    fn named(args: &FileArgs, path: &Path, format: Option<Format>) -> Result<Self, Failure> {
+        state::check_writable(path)?;
+        // A file may be shared.
+        Ok(Self { file: Some((path.to_owned(), format)), redactor: Some(state::redactor(args.identities)?) })
+    }
+
+    /// The records as they may go there.
+    pub(crate) fn redacted(&self, records: Vec<Record>) -> Result<Vec<Record>, Failure> {
+        match &self.redactor {
+            Some(redactor) => Ok(records.iter().map(|record| redactor.record(record)).collect::<Result<_, _>>()?),
+            None => Ok(records),
+        }
+    }
+
+    /// Writes or prints a text as it is.
+    pub(crate) fn deliver_text(&self, text: &str) -> Result<(), Failure> {
+        match &self.file {
+            Some((path, _)) => write(path, text.as_bytes()),
+            None => output::print(text),
+        }
+    }
+
+    /// Writes the file, or prints the answer.
+    pub(crate) fn deliver(&self, answer: &impl Answer, json: bool) -> Result<(), Failure> {
+        match &self.file {
+            Some((path, Some(format))) => write(path, &content(*format, answer)?),
+            Some((path, None)) => write(path, answer.text(&Style::default()).as_bytes()),
+            None if json => output::print_json(&answer.json()?),
+            None => output::print(&answer.text(&output::stdout_style())),
+        }
+    }
+}
+
+fn content(format: Format, answer: &impl Answer) -> Result<Vec<u8>, Failure> {
+    let drawing = || {
+        let nothing = "there is no figure to draw; a page or a table says what there is";
+        answer.picture().ok_or_else(|| Failure::usage(nothing))
+    };
+    Ok(match format {
+        Format::Html => answer.document().html().into_bytes(),
+        Format::Markdown => answer.document().markdown().into_bytes(),
+        Format::Csv => answer.document().csv().into_bytes(),
+        Format::Json => text::json(&format!("{:#}\n", answer.json()?)).into_bytes(),
+        Format::Svg => drawing()?.svg().into_bytes(),
+        Format::Png | Format::Gif => drawing()?.png(PNG_SCALE).map_err(|e| Failure::usage(harmless(&e.to_string())))?,
+    })
+}
+
+fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    state::write_whole(path, content)?;
+    output::tell(&format!("wrote {}", output::shown(path)));
+    Ok(())
+}
+
+/// What serde made of an answer.
+pub(crate) fn json(value: serde_json::Result<Value>) -> Result<Value, Failure> {
+    value.map_err(|e| Failure::environment(format!("the answer cannot be written as JSON: {e}")))
+}

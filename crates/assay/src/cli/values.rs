@@ -1,0 +1,170 @@
+//! Numbers with units, as people write them on the command line: the same for every option.
+
+use std::ffi::OsStr;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use assay_analysis::Quantity;
+use assay_analysis::advise::{Link, Price, PriceError};
+use assay_core::units::{Bytes, UnitError, parse_duration, parse_rate, parse_share, trimmed};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use clap::{Arg, Command};
+
+/// A suite by name or file; completions offer the names, and any text is taken.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SuiteName;
+
+impl TypedValueParser for SuiteName {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(crate::suites::BUILT_IN.iter().map(|(name, _)| PossibleValue::new(*name))))
+    }
+}
+
+/// A figure by its name.
+pub(super) fn figure() -> impl TypedValueParser<Value = Quantity> {
+    let names = Quantity::ALL.map(|quantity| {
+        let meaning = match (quantity, quantity.percentile()) {
+            (Quantity::P50Ns, _) => "Median latency".to_owned(),
+            (_, Some(share)) => {
+                format!("Latency that {} % of the operations do not exceed", trimmed(share * 100.0, 2))
+            }
+            (Quantity::Iops, None) => "Operations per second".to_owned(),
+            (Quantity::DurableBytesPerSecond, None) => "Bytes per second, with the final sync in the clock".to_owned(),
+            (_, None) => "Bytes per second".to_owned(),
+        };
+        PossibleValue::new(quantity.name()).help(meaning)
+    });
+    PossibleValuesParser::new(names).try_map(|name| Quantity::parse(&name))
+}
+
+fn number(text: &str) -> Option<f64> {
+    let plain = text.chars().all(|c| c.is_ascii_digit() || c == '.');
+    text.parse::<f64>().ok().filter(|value| plain && value.is_finite())
+}
+
+pub(super) fn positive(text: &str) -> Result<f64, String> {
+    number(text).filter(|value| *value > 0.0).ok_or_else(|| "write a number above zero, like 130".to_owned())
+}
+
+pub(super) fn not_negative(text: &str) -> Result<f64, String> {
+    number(text).ok_or_else(|| "write a number, zero or more, like 0.30".to_owned())
+}
+
+/// A share in a range, like `5%` or `0.05`.
+pub(super) fn share(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, String> + Clone {
+    move |text| {
+        let share = parse_share(text).map_err(|e| e.to_string())?;
+        if range.contains(&share) {
+            return Ok(share);
+        }
+        let [least, most] = [range.start(), range.end()].map(|end| trimmed(end * 100.0, 2));
+        Err(format!("write a share from {least}% to {most}%, like 5% or 0.05"))
+    }
+}
+
+pub(super) fn size(text: &str) -> Result<f64, String> {
+    let bytes: Bytes = text.parse().map_err(|e: UnitError| e.to_string())?;
+    if bytes.0 == 0 { Err("a size has to be above zero".to_owned()) } else { Ok(bytes.0 as f64) }
+}
+
+/// Bytes per second: `8MiB/s`, `1.6MB/s`.
+pub(super) fn rate(text: &str) -> Result<f64, String> {
+    parse_rate(text).map_err(|e| e.to_string())
+}
+
+/// Bits per second are a line rate, bytes per second a payload.
+pub(super) fn link(text: &str) -> Result<Link, String> {
+    const HELP: &str = "write a line rate like 1Gbit, or a payload like 125MB/s";
+    let bare = text.strip_suffix("/s").unwrap_or(text);
+    let bits = bare.strip_suffix("bit").or_else(|| bare.strip_suffix("bps"));
+    let Some(bits) = bits.map(str::trim_end) else {
+        return rate(text).map(Link::Payload).map_err(|_| HELP.to_owned());
+    };
+    let (number, factor) = match bits.char_indices().last() {
+        Some((at, 'k' | 'K')) => (&bits[..at], 1e3),
+        Some((at, 'M')) => (&bits[..at], 1e6),
+        Some((at, 'G')) => (&bits[..at], 1e9),
+        Some((at, 'T')) => (&bits[..at], 1e12),
+        _ => (bits, 1.0),
+    };
+    positive(number.trim_end()).map(|value| Link::Line(value * factor / 8.0)).map_err(|_| HELP.to_owned())
+}
+
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
+    let value = parse_duration(text).map_err(|e| e.to_string())?.as_secs_f64();
+    if value > 0.0 { Ok(value) } else { Err("a time has to be above zero".to_owned()) }
+}
+
+/// A time in a range, which the refusal names.
+pub(super) fn time(
+    range: RangeInclusive<Duration>,
+    words: &'static str,
+) -> impl Fn(&str) -> Result<Duration, String> + Clone {
+    move |text| {
+        let time = parse_duration(text).map_err(|e| e.to_string())?;
+        if range.contains(&time) { Ok(time) } else { Err(format!("must be {words}")) }
+    }
+}
+
+/// A time in minutes; without its unit it would be taken for minutes by some and for seconds by others.
+pub(super) fn minutes(text: &str) -> Result<f64, String> {
+    if text.trim().parse::<f64>().is_ok() {
+        return Err("say the unit, like 1m or 90s".to_owned());
+    }
+    parse_duration(text).map(|time| time.as_secs_f64() / 60.0).map_err(|e| e.to_string())
+}
+
+pub(super) fn price(text: &str) -> Result<Price, String> {
+    text.parse().map_err(|e: PriceError| e.to_string())
+}
+
+pub(super) fn model_price(text: &str) -> Result<(String, Price), String> {
+    let (model, amount) = text.rsplit_once('=').ok_or("write MODEL=PRICE, like 'SanDisk Ultra A1=25USD'")?;
+    Ok((model.to_owned(), price(amount)?))
+}
+
+pub(super) fn class(text: &str) -> Result<&'static str, String> {
+    assay_analysis::advise::class_named(text).ok_or_else(|| {
+        let known: Vec<&str> = assay_core::classes::CLASSES.iter().map(|c| c.name).collect();
+        format!("there are {}", known.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wires_are_read_by_their_unit() {
+        for (text, rate) in [("1Gbit", 125e6), ("1Gbit/s", 125e6), ("2.5 Gbit/s", 312.5e6), ("100Mbps", 12.5e6)] {
+            assert_eq!(link(text), Ok(Link::Line(rate)), "{text}");
+        }
+        assert_eq!(link("125MB/s"), Ok(Link::Payload(125e6)));
+        for bad in ["", "1", "1G", "Gbit", "0Gbit", "-1Gbit", "nanGbit", "infMbit", "1e400Gbit", "0MB/s"] {
+            assert!(link(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn shares_have_a_range_that_the_refusal_names() {
+        let margin = share(0.0..=0.5);
+        for text in ["3%", "3 %", "0.03"] {
+            assert_eq!(margin(text), Ok(0.03), "{text}");
+        }
+        assert_eq!(margin("51%").unwrap_err(), "write a share from 0% to 50%, like 5% or 0.05");
+        assert_eq!(share(0.001..=0.9999)("100%").unwrap_err(), "write a share from 0.1% to 99.99%, like 5% or 0.05");
+        assert!(margin("3").unwrap_err().contains("`3` is not a share"));
+    }
+
+    #[test]
+    fn minutes_need_their_unit() {
+        assert_eq!((minutes("90s"), minutes("1m"), minutes("2 min")), (Ok(1.5), Ok(1.0), Ok(2.0)));
+        assert!(minutes("2").unwrap_err().contains("unit") && minutes("-1m").is_err());
+    }
+}
