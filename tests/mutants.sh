@@ -3,23 +3,30 @@
 #
 #   sh tests/mutants.sh [CRATE ...]     all crates where none is named
 #   PART=2/5                            every fifth mistake only, beginning with the second
+#   FROM=9                              the mistakes of the lists from this number on
+#   ONLY='journal/|restore'             those in files whose names match
 #   MINUTES=25                          begin no other after this time
+#   TEST_SECONDS=480                    what the tests may take (240) on a busy machine
 #
 # tests/mutants/CRATE.txt lists them: `@ FILE`, then `- LINE` and `+ LINE`, without indentation. The old line
 # stands exactly once in its file. `! ARGUMENTS` says what cargo test runs for those that follow; without it,
 # `--lib --tests` of the crate. Where they name `--lib`, the unit tests run alone at first, and the others only for what
-# survives them. Lines that begin with # are comments.
+# survives them. A test filter behind ` -- ` is for long tests. Lines that begin with # are comments.
 #
-# Answers: killed (a test failed, or ran for too long), SURVIVED, no-build (says nothing), stale (the line is not in
-# the file any more: mend the list), unsound (the tests fail without the mistake too, or had no time). All of them are in
-# target/mutants/results.txt.
+# Answers: killed (a test failed), endless (the tests ran for too long, which counts as killed), SURVIVED, no-build (says
+# nothing), stale (the line is not in the file any more: mend the list), unsound (the tests fail without the mistake
+# too, or the build had no time). All of them are in target/mutants/results.txt, with the first tests that failed.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 tree=$root/target/mutants/tree
+original=$root/target/mutants/original
 results=$root/target/mutants/results.txt
 part=${PART:-1/1}
+from=${FROM:-1}
+only=${ONLY:-.}
 end=$(($(date +%s) + ${MINUTES:-600} * 60))
+seconds=${TEST_SECONDS:-240}
 # A directory of its own: cargo takes what one tree has built for what the other one needs.
 export CARGO_TARGET_DIR="$root/target/mutants/build"
 
@@ -33,31 +40,37 @@ git ls-files -z | tar --null --ignore-failed-read -T - -cf - | tar -xf - -C "$tr
 [ $# -gt 0 ] || set -- $(cd "$root/tests/mutants" && ls | sed 's/\.txt$//')
 
 said() {
-    printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$crate" "$file" "$old" "$new" >>"$results"
+    failed=
+    [ "$1" != killed ] || failed=$(sed -n 's/^    \([a-z0-9_:]*\)$/\1/p' "$log" | sort -u | head -n 3 | tr '\n' ' ')
+    printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$crate" "$file" "$old" "$new" "$failed" >>"$results"
     printf '%-8s %s: %s\n' "$1" "$file" "$new"
 }
 
-# Sets `answer`: passes, fails, no-build, or late where the time went by before a test ran.
+# Sets `answer`: passes, fails, endless where the tests had too little time, no-build, or late where the build had.
+# The build has a time of its own, so that a busy machine does not make it a failing test.
 tests() {
     log=$root/target/mutants/last.log
     status=0
     # shellcheck disable=SC2086 # the arguments are several
-    (cd "$tree" && timeout -k 5 240 cargo test -q --locked $1) >"$log" 2>&1 || status=$?
-    if [ "$status" -eq 0 ]; then
-        answer=passes
-    elif grep -q 'could not compile' "$log"; then
-        answer=no-build
-    elif [ "$status" -ge 124 ] && ! grep -q '^running' "$log"; then
+    (cd "$tree" && timeout -k 5 1200 cargo test -q --locked --no-run $1) >"$log" 2>&1 || status=$?
+    if [ "$status" -ne 0 ]; then
         answer=late
-    else
-        answer=fails
+        ! grep -q 'could not compile' "$log" || answer=no-build
+        return
     fi
+    # shellcheck disable=SC2086
+    (cd "$tree" && timeout -k 5 "$seconds" cargo test -q --locked $1) >"$log" 2>&1 || status=$?
+    case $status in
+    0) answer=passes ;;
+    124 | 137) answer=endless ;;
+    *) answer=fails ;;
+    esac
 }
 
 # Where the tests fail without a mistake they say nothing with one.
 sound() {
     if ! grep -qxF -e "$1" "$root/target/mutants/sound" 2>/dev/null; then
-        cp "$root/$file" "$tree/$file"
+        cp "$original" "$tree/$file"
         tests "$1"
         [ "$answer" = passes ] || return 1
         echo "$1" >>"$root/target/mutants/sound"
@@ -69,14 +82,20 @@ mistake() {
         { line = $0; sub(/^[ \t]+/, "", line) }
         line == ENVIRON["OLD"] { found++; print ENVIRON["NEW"]; next }
         { print }
-        END { exit found == 1 ? 0 : 1 }' "$root/$file" >"$tree/$file"
+        END { exit found == 1 ? 0 : 1 }' "$original" >"$tree/$file"
 }
 
 one() {
     case " $arguments " in
+    *' -- '*) stages="$arguments|$arguments" ;;
     *' --lib '*) stages="-p $crate --lib|$arguments" ;;
     *) stages="$arguments|$arguments" ;;
     esac
+    # Of the copy, since the tree itself may go on meanwhile.
+    if ! cp "$tree/$file" "$original"; then
+        said stale
+        return
+    fi
     echo "$file" >"$root/target/mutants/open"
     if ! mistake; then
         said stale
@@ -96,11 +115,12 @@ one() {
         case $answer in
         passes) said SURVIVED ;;
         fails) said killed ;;
+        endless) said endless ;;
         no-build) said no-build ;;
         late) said unsound ;;
         esac
     fi
-    cp "$root/$file" "$tree/$file"
+    cp "$original" "$tree/$file"
     rm "$root/target/mutants/open"
 }
 
@@ -117,7 +137,8 @@ for crate; do
             new=${line#+}
             new=${new# }
             number=$((number + 1))
-            if [ $((number % ${part#*/})) -eq $((${part%/*} % ${part#*/})) ] && [ "$(date +%s)" -lt "$end" ]; then
+            if [ "$number" -ge "$from" ] && [ "$(date +%s)" -lt "$end" ] && echo "$file" | grep -qE "$only" &&
+                [ $((number % ${part#*/})) -eq $((${part%/*} % ${part#*/})) ]; then
                 one </dev/null
             fi
             ;;
@@ -130,12 +151,13 @@ awk -F '\t' '
     END {
         printf "%-16s %8s %8s %8s %8s\n", "crate", "killed", "survived", "no-build", "other"
         for (crate in all) {
-            killed = n[crate " killed"]; survived = n[crate " SURVIVED"]
+            killed = n[crate " killed"] + n[crate " endless"]; survived = n[crate " SURVIVED"]
             other = n[crate " stale"] + n[crate " unsound"]
             printf "%-16s %8d %8d %8d %8d\n", crate, killed, survived, n[crate " no-build"], other | "sort"
         }
         close("sort")
-        judged = sum["killed"] + sum["SURVIVED"]
-        printf "%d of %d killed (%.0f %%)\n", sum["killed"], judged, judged ? 100 * sum["killed"] / judged : 0
-        exit sum["killed"] * 10 >= judged * 9 ? 0 : 1
+        killed = sum["killed"] + sum["endless"]
+        judged = killed + sum["SURVIVED"]
+        printf "%d of %d killed (%.0f %%)\n", killed, judged, judged ? 100 * killed / judged : 0
+        exit killed * 10 >= judged * 9 ? 0 : 1
     }' "$results"
