@@ -2,11 +2,12 @@
 //!
 //! A sector of 512 bytes is 64 words of 64 bits, little-endian. The first is the number of the sector
 //! and of the generation (how often this place was written), mixed with the salt of the check by a
-//! permutation, so that the check reads from it where a misplaced sector belongs. Each further word
-//! is a multiplication of 64 by 64 bits of the first word, its index and the salt, both halves of
-//! the product folded: the step of wyhash (Wang Yi 2019, `wyrand`), which takes one multiplication
-//! for each word, as the sequence of f3 does, and passes the statistical tests of `BigCrush`. So
-//! the content can be neither compressed, nor deduplicated, nor known before the check.
+//! permutation, so that the check reads from it where a misplaced sector belongs. Each further word is
+//! the first word plus a number of its place, mixed with the salt, after two steps in the manner of
+//! xorshift (Marsaglia 2003). That takes additions and shifts alone, which processors do on several words at
+//! once, so that it costs about what the sequence of f3 does; and it is a permutation, so that no two of these
+//! words are equal in a sector. So the content can be neither compressed, nor deduplicated, nor known before
+//! the check.
 
 use assay_core::verification::SECTOR_BYTES;
 
@@ -14,8 +15,15 @@ use crate::probe::{Salt, mix};
 
 const SECTOR: usize = SECTOR_BYTES as usize;
 const WORDS: usize = SECTOR / 8;
-/// The increment of `wyrand`: odd, with as many ones as zeros in each byte.
-const STEP: u64 = 0xa076_1d64_78bd_642f;
+/// What is added for each place in a sector: no two alike.
+static PLACES: [u64; WORDS] = {
+    let (mut places, mut index) = ([0; WORDS], 0);
+    while index < WORDS {
+        places[index] = mix(index as u64);
+        index += 1;
+    }
+    places
+};
 /// Sectors are numbered below this; the bits above hold the generation. 2^48 sectors are 128 PiB.
 const SECTORS: u64 = 1 << 48;
 /// A sector with at most this many wrong words is "slightly changed", as in the format of f3.
@@ -60,9 +68,9 @@ impl Key {
     /// Word `index` of a sector whose first word is `first`.
     #[inline]
     fn word(self, first: u64, index: usize) -> u64 {
-        let value = first.wrapping_add((index as u64).wrapping_mul(STEP));
-        let product = u128::from(value) * u128::from(value ^ self.folded);
-        product as u64 ^ (product >> 64) as u64
+        let sum = first.wrapping_add(PLACES[index] ^ self.folded);
+        let mixed = sum ^ (sum << 13);
+        mixed ^ (mixed >> 7)
     }
 
     /// Fills whole sectors with what belongs at the byte `offset`, written for the `generation`-th time.
@@ -72,8 +80,9 @@ impl Key {
             let first = self.seal(offset, generation);
             let (words, _) = sector.as_chunks_mut::<8>();
             for (index, word) in words.iter_mut().enumerate() {
-                *word = if index == 0 { first } else { self.word(first, index) }.to_le_bytes();
+                *word = self.word(first, index).to_le_bytes();
             }
+            words[0] = first.to_le_bytes();
             offset = offset.wrapping_add(SECTOR_BYTES);
         }
     }
