@@ -110,6 +110,15 @@ pub struct Bus {
     pub source: String,
 }
 
+impl Bus {
+    /// What payload it lets through, in bytes per second: what is usually reached, else what the wires carry.
+    /// `None` where neither is known.
+    #[must_use]
+    pub fn reachable(&self) -> Option<f64> {
+        self.reachable_bytes_per_second.or(self.ceiling_bytes_per_second).filter(|rate| rate.is_finite() && *rate > 0.0)
+    }
+}
+
 /// One block device between the path and the medium, topmost first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BlockNode {
@@ -181,6 +190,12 @@ impl Medium {
             health: BTreeMap::new(),
             queue: BTreeMap::new(),
         }
+    }
+
+    /// [`Bus::reachable`] of its bus.
+    #[must_use]
+    pub fn reachable(&self) -> Option<f64> {
+        self.bus.as_ref()?.reachable()
     }
 
     /// Vendor, model and capacity, or the kind where the medium says nothing of itself.

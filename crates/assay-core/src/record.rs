@@ -96,6 +96,13 @@ impl Record {
     pub fn model(&self) -> String {
         self.labels.get("model").cloned().unwrap_or_else(|| self.medium.title())
     }
+
+    /// [`Record::model`] as one line to be shown; the kind of the medium where nothing is left of it.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let name = crate::text::clean(&self.model());
+        if name.is_empty() { self.medium.kind.title().to_owned() } else { name }
+    }
 }
 
 /// What measured.

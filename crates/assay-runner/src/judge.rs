@@ -42,10 +42,8 @@ pub(crate) fn judge(measurement: &mut Measurement, bus: Option<&Bus>, null: Opti
         proof_finding,
     );
 
-    let share = match (bus.and_then(|b| b.reachable_bytes_per_second), &measurement.bytes_per_second) {
-        (Some(reachable), Some(rate)) if reachable > 0.0 => Some(rate.point / reachable),
-        _ => None,
-    };
+    let share = bus.and_then(Bus::reachable).zip(measurement.bytes_per_second.as_ref());
+    let share = share.map(|(reachable, rate)| rate.point / reachable);
     measurement.bus_limited = share.is_some_and(|s| s >= BUS_SHARE);
     let finding = share.filter(|s| *s >= BUS_SHARE).map(|share| Finding::BusLimited { share });
     replace_findings(measurement, |f| matches!(f, Finding::BusLimited { .. }), finding);

@@ -96,5 +96,5 @@ impl Ceilings {
 }
 
 fn reach(record: &assay_core::record::Record) -> Option<Ceiling> {
-    Ceiling::new(record.medium.bus.as_ref()?.reachable_bytes_per_second?)
+    Ceiling::new(record.medium.reachable()?)
 }

@@ -32,6 +32,15 @@ pub fn label(text: &str, limit: usize) -> Option<String> {
     (!clean.is_empty()).then_some(clean)
 }
 
+/// Longest name that is shown anywhere, in characters.
+const LONGEST_NAME: usize = 160;
+
+/// A name from elsewhere as [`label`] of bounded length; empty where nothing is left.
+#[must_use]
+pub fn clean(text: &str) -> String {
+    label(text, LONGEST_NAME).unwrap_or_default()
+}
+
 /// Most characters of what somebody typed or a file holds that an error repeats.
 const LONGEST_QUOTE: usize = 80;
 
