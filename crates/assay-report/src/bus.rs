@@ -4,16 +4,9 @@ use assay_core::medium::{Bus, Medium};
 use assay_core::record::{Measurement, Record};
 use assay_core::units::rate;
 
-/// What payload the bus lets through, in bytes per second: what is usually reached, or else what
-/// the wires carry.
-pub(crate) fn reachable(medium: &Medium) -> Option<f64> {
-    let bus = medium.bus.as_ref()?;
-    bus.reachable_bytes_per_second.or(bus.ceiling_bytes_per_second).filter(|b| b.is_finite() && *b > 0.0)
-}
-
 /// Share of the bus that a measurement used, 0 to 1 and sometimes above.
 pub(crate) fn share(record: &Record, measurement: &Measurement) -> Option<f64> {
-    Some(measurement.bytes_per_second.as_ref()?.point / reachable(&record.medium)?)
+    Some(measurement.bytes_per_second.as_ref()?.point / record.medium.reachable()?)
 }
 
 /// `SDR25, 23.2 MB/s reachable of 25.0 MB/s, from debugfs ios`.

@@ -2,9 +2,8 @@
 
 use assay_core::estimate::Estimate;
 use assay_core::record::Record;
+use assay_core::text::clean;
 use assay_core::units::fixed;
-
-use crate::facts::clean;
 
 /// One workload: ratios of assay over the other instrument.
 pub(crate) struct Row {

@@ -5,8 +5,6 @@ use assay_core::record::{Measurement, Record};
 use assay_core::text;
 use assay_core::units::exact;
 
-use crate::bus;
-use crate::facts;
 use crate::verdict::word;
 
 /// Estimates of a measurement by the name their columns begin with; units are in the names.
@@ -86,13 +84,13 @@ fn of_record(r: &Record) -> [String; OF_RECORD.len()] {
     [
         r.id.clone(),
         r.created.clone(),
-        facts::title(r),
+        r.title(),
         r.medium.kind.title().to_owned(),
         text(&r.medium.unit),
         r.medium.capacity_bytes.map(|b| b.to_string()).unwrap_or_default(),
         text(&r.medium.filesystem),
         r.medium.bus.as_ref().map(|b| b.mode.clone()).unwrap_or_default(),
-        number(bus::reachable(&r.medium)),
+        number(r.medium.reachable()),
         text(&r.host.hostname),
         r.suite.name.clone(),
         r.suite.version.to_string(),

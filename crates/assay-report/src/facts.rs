@@ -6,25 +6,12 @@ use assay_core::finding::Finding;
 use assay_core::medium::Medium;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Host, Measurement, Record};
-use assay_core::text::label;
+use assay_core::text::clean;
 use assay_core::units::{Bytes, grouped, span};
-
-/// Longest name shown anywhere.
-const LONGEST: usize = 160;
-
-/// Text from outside as one harmless line of bounded length.
-pub(crate) fn clean(text: &str) -> String {
-    label(text, LONGEST).unwrap_or_default()
-}
 
 /// Text from records as one harmless line, however long: a reason is never cut.
 pub(crate) fn one_line(text: &str) -> String {
     assay_core::text::harmless(&text.split_whitespace().collect::<Vec<_>>().join(" "))
-}
-
-/// Name of the medium.
-pub(crate) fn title(record: &Record) -> String {
-    Some(clean(&record.model())).filter(|t| !t.is_empty()).unwrap_or_else(|| record.medium.kind.title().to_owned())
 }
 
 /// `/mnt/card, ext4 on /dev/mmcblk0p2`.

@@ -5,8 +5,8 @@ use assay_analysis::compare::{By, Request, compare, split};
 use assay_analysis::rank::{Ask, rank};
 use assay_core::record::Record;
 
-use crate::pictures::{Kind, Wanted, still};
 use crate::{comparison, ranking};
+use assay_pictures::{Kind, Wanted, still};
 
 /// The finding on these records: which model is better where models can be ranked, how two records differ, else
 /// what lies between the records.

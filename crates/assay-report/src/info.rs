@@ -2,10 +2,10 @@
 
 use assay_core::medium::{Medium, MediumKind};
 use assay_core::record::Host;
-use assay_core::text::label;
+use assay_core::text::{clean, label};
 use assay_core::units::{capacity, grouped, rate};
 
-use crate::facts::{self, clean};
+use crate::facts;
 use crate::line::{Page, Paint};
 use crate::style::Style;
 

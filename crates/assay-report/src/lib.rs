@@ -21,7 +21,6 @@ mod line;
 mod list;
 mod markdown;
 mod notes;
-pub mod pictures;
 pub mod planning;
 pub mod ranking;
 mod redact;

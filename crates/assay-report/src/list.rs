@@ -4,10 +4,11 @@ use comfy_table::{CellAlignment, ContentArrangement, Row, Table};
 use unicode_width::UnicodeWidthStr;
 
 use assay_core::record::Record;
+use assay_core::text::clean;
 use assay_core::units::figures;
 
 use crate::document::{self, Block, Cell, Data, Document, left, number, right};
-use crate::facts::{self, clean};
+use crate::facts;
 use crate::figure::shown;
 use crate::headline::Columns;
 use crate::style::Style;
@@ -108,7 +109,7 @@ impl Listed<'_> {
     fn cell(&self, record: &Record, column: &Column) -> String {
         match column.kind {
             Kind::Text(text) => self.style.fold(&text(record)),
-            Kind::Medium => self.style.fold(&facts::title(record)),
+            Kind::Medium => self.style.fold(&record.title()),
             Kind::Figure(at) => match self.loads.figure(record, at) {
                 None => self.style.fold("–"),
                 Some(f) => {
@@ -161,7 +162,7 @@ pub fn list_document(records: &[Record]) -> Document {
     columns.extend((0..4).map(|at| right(figure_title(&loads, at))));
     columns.push(left("result"));
     let row = |r: &Record| -> document::Row {
-        let facts = [clean(&r.id), facts::when(&r.created), facts::title(r), unit(r), slot(r), clean(&r.suite.name)];
+        let facts = [clean(&r.id), facts::when(&r.created), r.title(), unit(r), slot(r), clean(&r.suite.name)];
         let figures = (0..4).map(|at| figure_cell(&loads, r, at));
         document::Row::Cells(facts.map(Cell::from).into_iter().chain(figures).chain([word(r).into()]).collect())
     };
@@ -220,7 +221,7 @@ fn data(records: &[Record], loads: &Columns) -> Data {
     ]);
     let row = |r: &Record| {
         let host = r.host.hostname.clone().unwrap_or_default();
-        let mut cells = vec![r.id.clone(), r.created.clone(), facts::title(r), unit(r), slot(r), host];
+        let mut cells = vec![r.id.clone(), r.created.clone(), r.title(), unit(r), slot(r), host];
         cells.extend([r.suite.name.clone(), word(r).to_owned()]);
         for at in 0..4 {
             let figure = loads.figure(r, at);

@@ -4,11 +4,12 @@ use assay_core::estimate::Estimate;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::text;
+use assay_core::text::clean;
 use assay_core::units::{figures, rate};
 
 use crate::bus;
 use crate::classes::judge;
-use crate::facts::{self, clean};
+use crate::facts;
 use crate::figure::{MB, interval, latency_unit, percent, shown};
 use crate::headline::Columns;
 use crate::list::figure_title;
@@ -45,7 +46,7 @@ fn comparison(out: &mut String, records: &[Record]) {
         out.push_str(&format!(
             "| {} | {} | {} | {} |\n",
             text::markdown(&clean(&record.id)),
-            text::markdown(&facts::title(record)),
+            text::markdown(&record.title()),
             cells.join(" | "),
             word(record)
         ));
@@ -54,7 +55,7 @@ fn comparison(out: &mut String, records: &[Record]) {
 }
 
 fn one(out: &mut String, record: &Record) {
-    out.push_str(&format!("# {}\n\n", text::markdown(&facts::title(record))));
+    out.push_str(&format!("# {}\n\n", text::markdown(&record.title())));
     out.push_str(&format!("**{}**\n\n", text::markdown(&capitalised(&verdict_sentence(record)))));
     let medium = &record.medium;
     let mut fact = |name: &str, value: String| {
@@ -130,7 +131,7 @@ fn table(out: &mut String, record: &Record) {
         ));
     }
     out.push('\n');
-    if let Some(reachable) = bus::reachable(&record.medium) {
+    if let Some(reachable) = record.medium.reachable() {
         out.push_str(&format!("The bus lets through {}.\n\n", rate(reachable)));
     }
 }

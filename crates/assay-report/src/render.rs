@@ -4,7 +4,7 @@ use std::path::Path;
 
 use assay_core::record::Record;
 
-use crate::pictures::{self, ImageError, Kind, NothingToDraw, Wanted};
+use assay_pictures::{self as pictures, ImageError, Kind, NothingToDraw, Wanted};
 
 /// What a report is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

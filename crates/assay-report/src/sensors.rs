@@ -2,11 +2,10 @@
 
 use assay_core::record::{Measurement, Record, Sensor};
 use assay_core::sensor::SensorKind;
-use assay_core::text::harmless;
+use assay_core::text::{clean, harmless};
 use assay_core::units::{figures, rate};
 use assay_core::workload::Pattern;
 
-use crate::facts::clean;
 use crate::headline::Headline;
 
 /// Sensors that were read through the run; a value read by eye is no line in a chart.

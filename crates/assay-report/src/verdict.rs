@@ -4,11 +4,12 @@ use assay_core::estimate::Estimate;
 use assay_core::finding::{Severity, Verdict};
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Record};
+use assay_core::text::clean;
 use assay_core::verification::Verdict as Genuineness;
 
 use crate::bus;
 use crate::classes::judge;
-use crate::facts::{self, clean};
+use crate::facts;
 use crate::figure::{MB, in_words, percent};
 use crate::headline::{Headline, durable_or_acknowledged};
 use crate::notes::notes;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use assay_core::record::Record;
 use assay_core::text::{self, harmless};
-use assay_report::pictures::{Drawing, PNG_SCALE};
+use assay_pictures::{Drawing, PNG_SCALE};
 use assay_report::{Document, Format, Redactor, Style};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Records on their way out: every format, as they are and redacted.
 
 use assay_core::record::Record;
-use assay_report::pictures::{Kind, Wanted};
+use assay_pictures::{Kind, Wanted};
 use assay_report::{Format, Redactor, Style, View, card, info, list, render, verdict_sentence};
 use serde_json::Value;
 

@@ -1,12 +1,12 @@
 //! Which one to buy.
 
 use assay_analysis::advise::{BuyAdvice, BuyOffer, Choice, Standing};
+use assay_core::text::clean;
 use assay_core::units::{figures, fixed, grouped};
 
 use super::layout::{Parts, Told};
 use super::words::{FIGURE, cells, exact, left_out, marks, percent, probability, unit};
 use crate::document::{Data, left, number, right};
-use crate::facts::clean;
 
 /// Price, performance and power.
 #[must_use]

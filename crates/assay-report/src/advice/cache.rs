@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use assay_analysis::advise::{CacheAdvice, CacheUse, CacheWarning, CacheWord, Figure, LogAdvice, LogWord, Why};
+use assay_core::text::clean;
 use assay_core::units::{Bytes, capacity, figures, latency, rate, span};
 
 use super::layout::{Parts, Told};
 use super::words::{FIGURE, ONE_VALUE, cells, exact, figure, left_out, marks, percent, probability, unit};
 use crate::document::{Data, left, right};
-use crate::facts::clean;
 use crate::figure::interval;
 
 /// A stick before a disk.

@@ -3,12 +3,12 @@
 use assay_analysis::advise::{
     ClassAdvice, ClassAnswer, ClassPart, ClassTest, Kind, ModelClasses, ModelWord, Obstacle, SpecimenClasses, Status,
 };
+use assay_core::text::clean;
 use assay_core::units::figures;
 
 use super::layout::{Parts, Told};
 use super::words::{left_out, marks};
 use crate::document::{Data, left, right};
-use crate::facts::clean;
 use crate::figure::MB;
 
 /// Thresholds of classes, for units and models.

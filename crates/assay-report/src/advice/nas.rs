@@ -2,12 +2,12 @@
 
 use assay_analysis::Quantity;
 use assay_analysis::advise::{Even, Link, NasAdvice, NasModel, NasRow, NasVerdict, Need, Term};
+use assay_core::text::clean;
 use assay_core::units::{Bytes, figures, rate};
 
 use super::layout::{Parts, Told};
 use super::words::{FIGURE, ONE_VALUE, cells, exact, figure, left_out, marks, percent, probability};
 use crate::document::{Data, left, number, right};
-use crate::facts::clean;
 use crate::figure::MB;
 
 /// Local media against a share of the NAS.

@@ -3,11 +3,11 @@
 use assay_analysis::Excluded;
 use assay_analysis::advise::{Basis, Figure};
 use assay_analysis::{Mark, Quantity};
+use assay_core::text::clean;
 use assay_core::units::{figures, fixed};
 
 use super::layout::Parts;
 use crate::document::number;
-use crate::facts::clean;
 use crate::figure::{MB, interval};
 
 /// What one value without interval calls for.

@@ -3,9 +3,10 @@
 use assay_core::finding::Severity;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
+use assay_core::text::clean;
 
 use crate::classes::judge;
-use crate::facts::{self, clean};
+use crate::facts;
 use crate::line::{Page, Paint, VALUES};
 use crate::notes::notes;
 use crate::sensors;

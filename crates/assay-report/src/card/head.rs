@@ -3,9 +3,10 @@
 use unicode_width::UnicodeWidthStr;
 
 use assay_core::record::Record;
+use assay_core::text::clean;
 
 use crate::bus;
-use crate::facts::{self, clean};
+use crate::facts;
 use crate::line::{Page, Paint};
 use crate::wrap::shorten;
 
@@ -13,7 +14,7 @@ use crate::wrap::shorten;
 const UNIT: usize = 20;
 
 pub(crate) fn add(page: &mut Page, record: &Record) {
-    let title = page.style.fold(&facts::title(record));
+    let title = page.style.fold(&record.title());
     let kind = record.medium.kind.title();
     let unit = record.labels.get("unit").or(record.medium.unit.as_ref()).map(|u| shorten(&clean(u), UNIT));
     // A medium that says nothing of itself is titled by its kind already.

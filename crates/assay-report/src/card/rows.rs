@@ -55,7 +55,7 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
         return;
     }
     let rows: Vec<Row<'_>> = record.measurements.iter().map(|m| row(record, m)).collect();
-    let layout = layout(page.style, &rows, bus::reachable(&record.medium).is_some());
+    let layout = layout(page.style, &rows, record.medium.reachable().is_some());
     let mut first = true;
     for (pattern, name) in [(Pattern::Sequential, "sequential"), (Pattern::Random, "random")] {
         let group: Vec<&Row<'_>> = rows.iter().filter(|r| r.measurement.workload.pattern == pattern).collect();
@@ -330,7 +330,7 @@ fn legend(record: &Record, rows: &[Row<'_>]) -> String {
     if estimates().any(|e| e.low.is_none() || e.high.is_none()) {
         parts.push("n values, too few for an interval".to_owned());
     }
-    if let (Some(reachable), true) = (bus::reachable(&record.medium), rows.iter().any(|r| r.share.is_some())) {
+    if let (Some(reachable), true) = (record.medium.reachable(), rows.iter().any(|r| r.share.is_some())) {
         parts.push(format!("bus lets through {}", assay_core::units::rate(reachable)));
     }
     for (mark, words) in [("•", "bus-limited"), ("◦", "instrument-limited"), ("!", "invalid, see below")] {

@@ -2,15 +2,16 @@
 
 use assay_analysis::Mark;
 use assay_analysis::compare::{Comparison, Gate, GroupInfo, LoadComparison, Pair, Side};
+use assay_core::text::clean;
 
 use super::answer::{letter, overall, said, sentence, side, word};
 use super::gate;
 use super::left_out::{about, left_out};
 use super::names::{self, method};
 use crate::document::{Block, Cell, Data, Document, Row, Table, left, number, right};
-use crate::facts::{clean, one_line};
+use crate::facts::one_line;
 use crate::figure::shown;
-use crate::pictures::{Drawing, RankRow, Ranking, Value, ranking};
+use assay_pictures::{Drawing, RankRow, Ranking, Value, ranking};
 
 /// Everything that the comparison says, and whether it keeps the limits that were set.
 #[must_use]

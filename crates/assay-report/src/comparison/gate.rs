@@ -3,12 +3,13 @@
 use assay_analysis::Quantity;
 use assay_analysis::compare::{Answer, Case, Check, Comparison, Doubt, Gate};
 use assay_core::text;
+use assay_core::text::clean;
 use assay_core::units::grouped;
 
 use super::answer::letter;
 use super::change::change;
 use crate::document::{Block, Row, Table, left};
-use crate::facts::{clean, one_line};
+use crate::facts::one_line;
 use crate::line::{Page, Paint};
 use crate::style::Style;
 

@@ -1,5 +1,6 @@
 //! What takes no part, in few lines.
 
+use assay_core::text::clean;
 use std::collections::BTreeMap;
 
 use assay_analysis::Excluded;
@@ -7,7 +8,7 @@ use assay_analysis::compare::Comparison;
 
 use super::answer::letter;
 use super::names;
-use crate::facts::{clean, one_line};
+use crate::facts::one_line;
 
 /// One line for each group and reason: `B: not measured at this depth, but at QD 1: random read 4 KiB, QD 32`.
 pub(super) fn left_out(c: &Comparison) -> Vec<String> {

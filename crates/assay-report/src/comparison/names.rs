@@ -2,9 +2,9 @@
 
 use assay_analysis::compare::{Basis, Comparison, GroupInfo, LoadComparison, Method, Side};
 use assay_analysis::{Mark, Quantity};
+use assay_core::text::clean;
 use assay_core::units::{figures, trimmed};
 
-use crate::facts::clean;
 use crate::figure::{MB, latency_unit};
 use crate::wrap::shorten;
 

@@ -1,12 +1,12 @@
 //! A comparison on a terminal.
 
 use assay_analysis::compare::{Comparison, LoadComparison};
+use assay_core::text::clean;
 
 use super::answer::{letter, overall, paint, said, sentence, word};
 use super::left_out::{about, left_out};
 use super::names::{self, method};
 use super::strip::Axis;
-use crate::facts::clean;
 use crate::figure::shown;
 use crate::line::{Page, Paint};
 use crate::style::Style;

@@ -3,7 +3,7 @@
 use assay_core::text;
 use assay_core::units::exact;
 
-use crate::pictures::Drawing;
+use assay_pictures::Drawing;
 
 /// An answer. Text may come from records: it is made harmless where it is laid out.
 #[derive(Debug, Clone, PartialEq)]

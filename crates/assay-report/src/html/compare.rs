@@ -3,6 +3,7 @@
 use assay_core::estimate::Estimate;
 use assay_core::finding::Severity;
 use assay_core::record::{Measurement, Record};
+use assay_core::text::clean;
 use assay_core::workload::Pattern;
 use maud::{Markup, PreEscaped, html};
 
@@ -10,7 +11,6 @@ use super::record::tone_class;
 use super::said;
 use super::svg;
 use crate::document::Cell;
-use crate::facts::{self, clean};
 use crate::figure::{MB, shown};
 use crate::headline::Columns;
 use crate::list::{figure_cell, figure_title};
@@ -52,7 +52,7 @@ pub(crate) fn folded(record: &Record, body: &str) -> Markup {
     html! {
         details.one {
             summary {
-                span.name { (said(&facts::title(record))) } " "
+                span.name { (said(&record.title())) } " "
                 small { (said(&place(record))) } " "
                 span class={"pill " (tone_class(record))} { (said(word(record))) }
             }
@@ -159,7 +159,7 @@ fn bar(record: &Record, m: &Measurement, estimate: &Estimate, scale: f64) -> Mar
         return html! { td.barred.words { "invalid: see its warnings" } };
     }
     let class = if m.bus_limited { "limited" } else { "" };
-    html! { td.barred { (PreEscaped(svg::bar(estimate, scale, &facts::title(record), class))) } }
+    html! { td.barred { (PreEscaped(svg::bar(estimate, scale, &record.title(), class))) } }
 }
 
 fn invalid(m: &Measurement) -> bool {
@@ -167,7 +167,7 @@ fn invalid(m: &Measurement) -> bool {
 }
 
 fn name(record: &Record, index: usize) -> Markup {
-    html! { th scope="row" { a href={"#r" (index)} { (said(&facts::title(record))) } small { (said(&place(record))) } } }
+    html! { th scope="row" { a href={"#r" (index)} { (said(&record.title())) } small { (said(&place(record))) } } }
 }
 
 /// What tells records of one model apart: id, unit, slot.

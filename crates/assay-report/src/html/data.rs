@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 
 use assay_core::histogram::{StoredHistogram, bounds_of, bucket_of};
 use assay_core::record::{Measurement, Record, Repeat, Sensor};
-use assay_core::text::harmless;
+use assay_core::text::{clean, harmless};
 use assay_core::workload::Pattern;
 use serde::Serialize;
 
-use crate::bus;
-use crate::facts::clean;
 use crate::sensors;
 
 #[derive(Serialize)]
@@ -59,7 +57,7 @@ pub(crate) fn json(records: &[Record]) -> String {
 
 fn charts(record: &Record) -> Charts {
     Charts {
-        reachable: bus::reachable(&record.medium).map(|b| b / 1e6),
+        reachable: record.medium.reachable().map(|b| b / 1e6),
         bus: record.medium.bus.as_ref().map(|b| clean(&b.mode)).unwrap_or_default(),
         workloads: record.measurements.iter().map(workload).collect(),
         sensors: sensors::drawn(record).map(sensor).collect(),

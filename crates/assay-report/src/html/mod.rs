@@ -12,15 +12,14 @@ mod workload;
 use assay_core::record::Record;
 use maud::{PreEscaped, html};
 
-use crate::facts;
 pub(crate) use shell::{Shell, said};
-pub(crate) use text::{fact, glued};
+pub(crate) use text::fact;
 
 /// The report as one HTML page, without any reference to the network.
 #[must_use]
 pub fn html(records: &[Record]) -> String {
     let title = match records {
-        [one] => facts::title(one),
+        [one] => one.title(),
         many => format!("{} records", many.len()),
     };
     let each = |(i, record): (usize, &Record)| {

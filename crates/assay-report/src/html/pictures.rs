@@ -3,8 +3,8 @@
 use assay_core::record::Record;
 use assay_core::text::markup;
 
-use crate::pictures::{Curves, Film, Heat, Pareto, Sweep, Wanted, curves, dots, heat, pareto, sweep};
-use crate::pictures::{Dots, Drawing};
+use assay_pictures::{Curves, Film, Heat, Pareto, Sweep, Wanted, curves, dots, heat, pareto, sweep};
+use assay_pictures::{Dots, Drawing};
 
 /// Kinds of load with curves of their own; more are in `assay report --picture curves --load …`.
 const MOST_CURVES: usize = 6;

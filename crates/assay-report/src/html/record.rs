@@ -4,15 +4,15 @@ use assay_core::estimate::Estimate;
 use assay_core::medium::Medium;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record};
-use assay_core::text::markup;
+use assay_core::text::{clean, markup, unbroken};
 use assay_core::units::Bytes;
 use assay_core::workload::Pattern;
 
-use super::text::{fact, glued};
+use super::text::fact;
 use super::{svg, workload};
 use crate::bus;
 use crate::classes::judge;
-use crate::facts::{self, clean, nanoseconds};
+use crate::facts::{self, nanoseconds};
 use crate::figure::{MB, shown};
 use crate::sensors;
 use crate::verdict::{Tone, capitalised, tone, verdict_sentence, word};
@@ -59,9 +59,9 @@ fn head(out: &mut String, record: &Record) {
         "<header class=\"head\"><p class=\"kicker\">{} · {}</p><h1>{}</h1>\n<p class=\"verdict {tone}\"><span class=\"pill\">{}</span> {}</p></header>\n<dl class=\"facts\">\n",
         markup(medium.kind.title()),
         markup(&facts::when(&record.created)),
-        markup(&facts::title(record)),
+        markup(&record.title()),
         markup(word(record)),
-        markup(&glued(&capitalised(&verdict_sentence(record)))),
+        markup(&unbroken(&capitalised(&verdict_sentence(record)))),
     ));
     if record.outcome != Outcome::Completed {
         fact(out, "Outcome", &clean(&record.outcome.sentence()));
@@ -90,7 +90,7 @@ fn head(out: &mut String, record: &Record) {
 }
 
 fn summary(out: &mut String, record: &Record, index: usize) {
-    let ceiling = bus::reachable(&record.medium);
+    let ceiling = record.medium.reachable();
     let durable = record.measurements.iter().any(|m| m.durable_bytes_per_second.is_some());
     let fastest = record
         .measurements

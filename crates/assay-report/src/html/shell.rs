@@ -1,9 +1,7 @@
 //! What all pages share: policy, style, heading and foot.
 
-use assay_core::text::harmless;
+use assay_core::text::{harmless, unbroken};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-
-use super::text::glued;
 
 const UPLOT_JS: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
 const UPLOT_CSS: &str = include_str!("../../assets/uplot/uPlot.min.css");
@@ -26,7 +24,7 @@ pub(crate) struct Shell<'a> {
 /// Text for a page: nothing in it hides or reorders, and no line break tears a figure from its unit. The
 /// template escapes it.
 pub(crate) fn said(text: &str) -> String {
-    glued(&harmless(text))
+    unbroken(&harmless(text))
 }
 
 impl Shell<'_> {

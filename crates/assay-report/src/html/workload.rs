@@ -3,14 +3,13 @@
 use assay_core::estimate::Estimate;
 use assay_core::finding::Warning;
 use assay_core::record::{Measurement, Record};
-use assay_core::text::markup;
+use assay_core::text::{clean, markup, unbroken};
 use assay_core::units::{figures, latency, rate};
 use assay_core::workload::Pattern;
 
 use super::svg;
-use super::text::glued;
 use crate::bus;
-use crate::facts::{self, clean};
+use crate::facts;
 use crate::figure::{MB, in_words, interval, latency_unit, percent};
 use crate::notes;
 use crate::sensors;
@@ -19,7 +18,7 @@ use crate::verdict::capitalised;
 pub(crate) fn add(out: &mut String, record: &Record, m: &Measurement, place: (usize, usize)) {
     let (r, w) = place;
     out.push_str(&format!(r#"<section class="workload" id="r{r}-w{w}">"#));
-    out.push_str(&format!("<h3>{}</h3>\n", markup(&glued(&finding(record, m)))));
+    out.push_str(&format!("<h3>{}</h3>\n", markup(&unbroken(&finding(record, m)))));
     if let Some(words) = facts::instead(m) {
         out.push_str(&format!("<p class=\"hint\">{}.</p>\n", markup(&capitalised(&words))));
     }

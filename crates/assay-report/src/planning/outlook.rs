@@ -1,10 +1,10 @@
 //! What a plan takes and can tell.
 
 use assay_analysis::plan::{Expense, ExperimentPlan, Moves, Outlook};
+use assay_core::text::clean;
 use assay_core::units::{Bytes, trimmed};
 
 use super::layout::{counted, minutes, paragraph, percent_above, table};
-use crate::facts::clean;
 use crate::style::Style;
 
 /// The plan in a few lines: size, cost by round and in total, and what it will be able to tell.

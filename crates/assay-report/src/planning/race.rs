@@ -2,11 +2,11 @@
 
 use assay_analysis::Quantity;
 use assay_analysis::plan::{Chance, NextAction, Race};
+use assay_core::text::clean;
 use assay_core::units::{figures, latency};
 
 use super::layout::{counted, percent_above};
 use crate::document::{Block, Data, Document, Row, Table, left, number, right};
-use crate::facts::clean;
 use crate::figure::{MB, interval, percent};
 
 /// What to do, the chance of each model, and what it rests on.

@@ -1,9 +1,9 @@
 //! A plan for a person who moves cards.
 
 use assay_analysis::plan::{Cell, ExperimentPlan, arguments, quoted_line};
+use assay_core::text::clean;
 
 use super::layout::{counted, paragraph, table};
-use crate::facts::clean;
 use crate::style::Style;
 use crate::wrap::shorten;
 

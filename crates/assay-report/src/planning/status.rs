@@ -1,9 +1,10 @@
 //! What of a plan is done.
 
 use assay_analysis::plan::{CellState, CellStatus, ExperimentPlan, Misfit, Status};
+use assay_core::text::clean;
 
 use crate::document::{Block, Cell, Data, Document, Row, Table, left, right};
-use crate::facts::{clean, one_line};
+use crate::facts::one_line;
 
 /// Counts by round, the cells without a figure, and the records that do not fit.
 #[must_use]

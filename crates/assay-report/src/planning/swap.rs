@@ -1,10 +1,10 @@
 //! The swap test: what to measure, and whether unit or slot is to blame.
 
 use assay_analysis::plan::{SwapEffect, SwapStep, SwapTest};
+use assay_core::text::clean;
 use assay_core::units::fixed;
 
 use crate::document::{Block, Data, Document, Row, Table, left, number, right};
-use crate::facts::clean;
 
 /// The order of the test, and its verdict where all is measured.
 #[must_use]

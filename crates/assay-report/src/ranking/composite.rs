@@ -1,11 +1,11 @@
 //! One number from several loads.
 
 use assay_analysis::rank::{CompositeKind, CompositeRanking, CompositeRow};
+use assay_core::text::clean;
 use assay_core::units::figures;
 
 use super::words;
 use crate::document::{Block, Cell, Row, Table, left, right};
-use crate::facts::clean;
 use crate::line::{Page, Paint};
 use crate::wrap::shorten;
 

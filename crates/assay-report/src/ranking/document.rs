@@ -1,11 +1,11 @@
 //! A ranking as a document: the answer, a picture and a table a load, and what it rests on.
 
 use assay_analysis::rank::{LoadRanking, ModelRow, RankReport};
+use assay_core::text::clean;
 
 use super::picture::titled;
 use super::{composite, foot, odd, words};
 use crate::document::{Block, Cell, Data, Document, Row, Table, left, number, right};
-use crate::facts::clean;
 
 /// Everything that the ranking says, exploratory loads folded.
 #[must_use]

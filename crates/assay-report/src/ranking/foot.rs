@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use assay_analysis::rank::{LoadRanking, RankReport, Remark};
 use assay_analysis::{Excluded, Mark};
+use assay_core::text::clean;
 use assay_core::units::{fixed, trimmed};
 
 use super::words;
-use crate::facts::clean;
 
 /// Excluded records named in a line.
 const NAMED: usize = 6;

@@ -1,9 +1,9 @@
 //! Units and slots that stand out.
 
 use assay_analysis::rank::{Deviation, LoadRanking, RankReport, SlotWarning, Unresolved};
+use assay_core::text::clean;
 
 use super::words::{self, times};
-use crate::facts::clean;
 
 /// Lines about the units and slots of a load.
 pub(super) fn lines(ranking: &LoadRanking) -> Vec<String> {

@@ -3,10 +3,10 @@
 use assay_analysis::Mark;
 use assay_analysis::rank::{LoadRanking, ModelRow, RankReport};
 use assay_core::estimate::Estimate;
+use assay_core::text::clean;
 
 use super::words;
-use crate::facts::clean;
-use crate::pictures::{Ceiling, Drawing, RankRow, Ranking, Value, ranking};
+use assay_pictures::{Ceiling, Drawing, RankRow, Ranking, Value, ranking};
 
 /// Models under one of the loads of a report, with their places and simultaneous intervals; the title is the
 /// answer. `None` where no model has a figure.

@@ -1,10 +1,10 @@
 //! The table of models.
 
 use assay_analysis::rank::{Class, LoadRanking, Medal, ModelRow};
+use assay_core::text::clean;
 
 use super::strip::Axis;
 use super::words;
-use crate::facts::clean;
 use crate::line::{Page, Paint};
 use crate::wrap::shorten;
 

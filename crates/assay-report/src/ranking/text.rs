@@ -34,7 +34,7 @@ pub fn text(report: &RankReport, all: bool, style: &Style) -> String {
 fn block(page: &mut Page, report: &RankReport, ranking: &LoadRanking, all: bool) {
     table::table(page, ranking, report.alpha);
     let notes: Vec<(String, Vec<String>)> =
-        ranking.models.iter().map(|m| (crate::facts::clean(&m.model), words::notes(ranking, m))).collect();
+        ranking.models.iter().map(|m| (assay_core::text::clean(&m.model), words::notes(ranking, m))).collect();
     let shared = words::shared(ranking);
     if !shared.is_empty() || notes.iter().any(|(_, notes)| !notes.is_empty()) {
         page.blank();

@@ -5,10 +5,10 @@ use assay_analysis::rank::{
 };
 use assay_analysis::{Mark, Quantity};
 use assay_core::estimate::Estimate;
+use assay_core::text::clean;
 use assay_core::units::{figures, fixed, rate, span, trimmed};
 use assay_core::workload::Op;
 
-use crate::facts::clean;
 use crate::figure::{MB, latency_unit};
 
 /// Unit of a ranking's figures, and what they are divided by.

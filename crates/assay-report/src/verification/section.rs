@@ -1,12 +1,12 @@
 //! The check on a terminal's card.
 
 use assay_core::record::Record;
+use assay_core::text::clean;
 use assay_core::units::{Bytes, capacity};
 use assay_core::verification::{Method, Verdict, Verification};
 
 use super::map::{ALL, Shade, shades};
 use super::words;
-use crate::facts::clean;
 use crate::line::{Page, Paint, VALUES};
 
 /// Rows of the map at most.

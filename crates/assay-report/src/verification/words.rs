@@ -1,11 +1,11 @@
 //! The findings of a check in words.
 
 use assay_core::record::Record;
+use assay_core::text::clean;
 use assay_core::units::{Bytes, rate, span};
 use assay_core::verification::{Extent, FirstError, Pass, SECTOR_BYTES, SectorClass, Verification};
 
 use super::map::{ALL, Shade};
-use crate::facts::clean;
 use crate::figure::percent;
 
 /// Parts that hold data are named up to so many.

@@ -5,7 +5,7 @@ use assay_analysis::compare::{
 };
 use assay_core::exit::Exit;
 use assay_core::record::Record;
-use assay_report::pictures::Drawing;
+use assay_pictures::Drawing;
 use assay_report::{Document, Style, comparison};
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use assay_analysis::rank::{Ask, RankReport, rank as ranked};
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::harmless;
-use assay_report::pictures::Drawing;
+use assay_pictures::Drawing;
 use assay_report::{Document, Style, ranking};
 use assay_store::Store;
 use serde_json::Value;

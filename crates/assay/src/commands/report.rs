@@ -5,7 +5,7 @@ use std::path::Path;
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::{self, harmless};
-use assay_report::pictures::{Kind, Wanted};
+use assay_pictures::{Kind, Wanted};
 use assay_report::{Format, Redactor, View, render};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! What a picture consists of, before it is SVG or pixels.
 
-use super::font;
+use crate::font;
 
 /// A colour, red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use gif::{Encoder, Frame, Repeat};
 
-use super::paint::{INK, PAPER};
-use super::raster::ImageError;
-use super::scene::{Drawing, Ink, Shape};
+use crate::paint::{INK, PAPER};
+use crate::raster::ImageError;
+use crate::scene::{Drawing, Ink, Shape};
 
 /// Pictures of one size with what tells them apart.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,11 +4,11 @@ use assay_analysis::{Load, Quantity};
 use assay_core::record::Record;
 use assay_core::units::{figures, fixed};
 
-use super::data::{Value, Wanted, counted, notes, subjects, unit, value, wanted_loads};
-use super::font;
-use super::paint::{BAND, INK, MUTE, PAPER, Ramp, VOID, heat as shade};
-use super::scene::{Anchor, Drawing, Shape, Stroke, Text};
-use super::sheet::{EDGE, LABEL, Sheet, WIDTH};
+use crate::data::{Value, Wanted, counted, notes, subjects, unit, value, wanted_loads};
+use crate::font;
+use crate::paint::{BAND, INK, MUTE, PAPER, Ramp, VOID, heat as shade};
+use crate::scene::{Anchor, Drawing, Shape, Stroke, Text};
+use crate::sheet::{EDGE, LABEL, Sheet, WIDTH};
 
 /// Figures of units (rows) under loads (columns).
 #[derive(Debug, Clone, PartialEq)]

@@ -2,15 +2,15 @@
 
 use assay_core::record::Record;
 
-use super::curves::{Curves, curves};
-use super::data::Wanted;
-use super::dots::{Dots, dots};
-use super::film::Film;
-use super::heat::{Heat, heat};
-use super::pareto::{Pareto, pareto};
-use super::ranking::{Ranking, ranking};
-use super::scene::Drawing;
-use super::sweep::{Sweep, sweep};
+use crate::curves::{Curves, curves};
+use crate::data::Wanted;
+use crate::dots::{Dots, dots};
+use crate::film::Film;
+use crate::heat::{Heat, heat};
+use crate::pareto::{Pareto, pareto};
+use crate::ranking::{Ranking, ranking};
+use crate::scene::Drawing;
+use crate::sweep::{Sweep, sweep};
 
 /// The pictures there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,14 +5,14 @@ use assay_core::record::Record;
 use assay_core::units::{Bytes, figures};
 use assay_core::workload::Op;
 
-use super::curves::{Curves, family, family_title, with_block};
-use super::data::{Ceiling, Value, Wanted, ceilings, notes, rests_on, said, subjects, value, wanted_loads};
-use super::film::Film;
-use super::font;
-use super::paint::{AXIS, BAND, GRID, INK, MUTE, PAPER};
-use super::scale::Scale;
-use super::scene::{Anchor, Drawing, Ink, Shape, Stroke};
-use super::sheet::{EDGE, LABEL, Sheet, WIDTH};
+use crate::curves::{Curves, family, family_title, with_block};
+use crate::data::{Ceiling, Value, Wanted, ceilings, notes, rests_on, said, subjects, value, wanted_loads};
+use crate::film::Film;
+use crate::font;
+use crate::paint::{AXIS, BAND, GRID, INK, MUTE, PAPER};
+use crate::scale::Scale;
+use crate::scene::{Anchor, Drawing, Ink, Shape, Stroke};
+use crate::sheet::{EDGE, LABEL, Sheet, WIDTH};
 
 /// Reads and writes of several media at one block size after another.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,12 +5,12 @@ use assay_core::record::Record;
 use assay_core::units::Bytes;
 use assay_core::workload::Op;
 
-use super::data::{Ceiling, Value, Wanted, ceilings, notes, rests_on, said, subjects, value, wanted_loads};
-use super::font;
-use super::paint::{AXIS, CEILING, GRID, INK, MUTE, looks};
-use super::scale::Scale;
-use super::scene::{Anchor, Drawing, Stroke};
-use super::sheet::{EDGE, LABEL, Sheet, WIDTH, spread};
+use crate::data::{Ceiling, Value, Wanted, ceilings, notes, rests_on, said, subjects, value, wanted_loads};
+use crate::font;
+use crate::paint::{AXIS, CEILING, GRID, INK, MUTE, looks};
+use crate::scale::Scale;
+use crate::scene::{Anchor, Drawing, Stroke};
+use crate::sheet::{EDGE, LABEL, Sheet, WIDTH, spread};
 
 /// One kind of load over block sizes.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,6 @@
 //! Colours, markers and lines that stay apart in grey and for colour-blind eyes.
 
-use super::scene::{Drawing, Ink, Shape, Stroke};
+use crate::scene::{Drawing, Ink, Shape, Stroke};
 
 /// Under every picture, so that it reads on light and dark pages.
 pub(crate) const PAPER: Ink = Ink([255, 255, 255]);
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn what_is_paper_and_ink_follows_the_page_and_text_on_a_colour_does_not() {
-        let style = include_str!("../../assets/report.css");
+        let style = include_str!("../../assay-report/assets/report.css");
         let selector = |Ink([r, g, b]): Ink| format!(".picture [fill=\"#{r:02x}{g:02x}{b:02x}\"]");
         for ink in [PAPER, INK, MUTE, AXIS, GRID, BAND, VOID, CEILING.ink] {
             assert!(style.contains(&selector(ink)), "{}", selector(ink));

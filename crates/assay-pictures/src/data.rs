@@ -2,11 +2,9 @@
 
 use assay_analysis::{Load, Mark, Quantity, estimate, identity, loads, reading, short_name};
 use assay_core::record::Record;
+use assay_core::text::clean;
 use assay_core::units::{figures, fixed};
 use assay_core::workload::{Op, Pattern};
-
-use crate::bus;
-use crate::facts::{self, clean};
 
 /// A figure with what is known of its certainty, in the unit of its picture.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,17 +82,16 @@ pub(crate) struct Subject<'a> {
 pub(crate) fn subjects(records: &[Record]) -> Vec<Subject<'_>> {
     let named = |r: &Record| {
         let name = clean(&short_name(&identity(r)));
-        if name.is_empty() { facts::title(r) } else { name }
+        if name.is_empty() { r.title() } else { name }
     };
     let names: Vec<String> = records.iter().map(named).collect();
     let one_unit = |model: &str| {
-        let mut of = records.iter().zip(&names).filter(|(r, _)| facts::title(r) == model).map(|(_, name)| name);
+        let mut of = records.iter().zip(&names).filter(|(r, _)| r.title() == model).map(|(_, name)| name);
         let first = of.next();
         of.all(|name| Some(name) == first)
     };
     // A serial number tells nothing where there is one unit of the model.
-    let base =
-        |(r, name): (&Record, &String)| Some(facts::title(r)).filter(|m| one_unit(m)).unwrap_or_else(|| name.clone());
+    let base = |(r, name): (&Record, &String)| Some(r.title()).filter(|m| one_unit(m)).unwrap_or_else(|| name.clone());
     let bases: Vec<String> = records.iter().zip(&names).map(base).collect();
     let label = |(record, base): (&Record, &String)| {
         let shared = bases.iter().filter(|other| *other == base).count() > 1;
@@ -113,8 +110,8 @@ pub(crate) fn subjects(records: &[Record]) -> Vec<Subject<'_>> {
         .zip(labels)
         .map(|(record, label)| Subject {
             record,
-            model: facts::title(record),
-            hue: hue(&facts::title(record)),
+            model: record.title(),
+            hue: hue(&record.title()),
             label: shortened(&label),
             unit: identity(record).unit,
         })
@@ -193,7 +190,7 @@ pub(crate) fn repeats(record: &Record, load: &Load, quantity: Quantity) -> Vec<f
 pub(crate) fn ceilings<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Ceiling> {
     let mut all: Vec<Ceiling> = Vec::new();
     for record in records {
-        let (Some(rate), Some(bus)) = (bus::reachable(&record.medium), &record.medium.bus) else { continue };
+        let (Some(rate), Some(bus)) = (record.medium.reachable(), &record.medium.bus) else { continue };
         let name = if bus.mode.trim().is_empty() { "bus".to_owned() } else { clean(&bus.mode) };
         let ceiling = Ceiling { name, value: rate / 1e6 };
         if !all.iter().any(|known| known.name == ceiling.name && (known.value / ceiling.value - 1.0).abs() < 0.01) {

@@ -3,8 +3,8 @@
 use assay_core::text::markup;
 use assay_core::units::trimmed;
 
-use super::font;
-use super::scene::{Anchor, Drawing, Ink, Shape, Stroke, Text};
+use crate::font;
+use crate::scene::{Anchor, Drawing, Ink, Shape, Stroke, Text};
 
 impl Drawing {
     /// The picture as a self-contained SVG; texts of records are escaped and harmless.
@@ -25,7 +25,8 @@ impl Drawing {
     }
 
     /// The same inside a page, where the name space is known and nothing may look like an address.
-    pub(crate) fn inline(&self) -> String {
+    #[must_use]
+    pub fn inline(&self) -> String {
         self.svg().replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1)
     }
 }

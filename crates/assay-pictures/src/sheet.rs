@@ -1,10 +1,11 @@
 //! What all pictures share: the finding on top, what it rests on below it, axes, notes.
 
-use super::font;
-use super::paint::{AXIS, CEILING, GRID, INK, MUTE};
-use super::scale::{Scale, tick};
-use super::scene::{Anchor, Drawing, Shape, Stroke, Text};
-use crate::html::glued;
+use assay_core::text::unbroken;
+
+use crate::font;
+use crate::paint::{AXIS, CEILING, GRID, INK, MUTE};
+use crate::scale::{Scale, tick};
+use crate::scene::{Anchor, Drawing, Shape, Stroke, Text};
 
 /// Usual width; on 640 px of a page the small print is still 10 px high.
 pub(crate) const WIDTH: f64 = 720.0;
@@ -34,7 +35,7 @@ impl Sheet {
             },
             top: 32.0,
         };
-        for line in font::wrapped(&glued(title), TITLE, true, width - 2.0 * EDGE) {
+        for line in font::wrapped(&unbroken(title), TITLE, true, width - 2.0 * EDGE) {
             let (x, y) = (EDGE, sheet.top);
             sheet.drawing.push(Shape::Text(Text {
                 x,
@@ -54,7 +55,7 @@ impl Sheet {
     }
 
     fn small(&mut self, text: &str, size: f64) {
-        for line in font::wrapped(&glued(text), size, false, self.drawing.width - 2.0 * EDGE) {
+        for line in font::wrapped(&unbroken(text), size, false, self.drawing.width - 2.0 * EDGE) {
             self.drawing.text(EDGE, self.top, size, MUTE, Anchor::Start, &line);
             self.top += size * 1.4;
         }

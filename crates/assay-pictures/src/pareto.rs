@@ -4,12 +4,12 @@ use assay_analysis::{Load, Quantity};
 use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
 
-use super::data::{Value, Wanted, listed, notes, rests_on, subjects, unit, value, wanted_loads};
-use super::font;
-use super::paint::{INK, MUTE, looks};
-use super::scale::Scale;
-use super::scene::{Anchor, Drawing, Stroke};
-use super::sheet::{EDGE, LABEL, Sheet, WIDTH, spread};
+use crate::data::{Value, Wanted, listed, notes, rests_on, subjects, unit, value, wanted_loads};
+use crate::font;
+use crate::paint::{INK, MUTE, looks};
+use crate::scale::Scale;
+use crate::scene::{Anchor, Drawing, Stroke};
+use crate::sheet::{EDGE, LABEL, Sheet, WIDTH, spread};
 
 /// Media by two figures; more is better of both.
 #[derive(Debug, Clone, PartialEq)]

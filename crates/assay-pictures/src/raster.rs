@@ -3,9 +3,9 @@
 use tiny_skia::{Color, FillRule, LineJoin, Paint, Path, PathBuilder, Pixmap, StrokeDash, Transform};
 use ttf_parser::OutlineBuilder;
 
-use super::font;
-use super::paint::PAPER;
-use super::scene::{Drawing, Ink, Shape, Stroke, Text};
+use crate::font;
+use crate::paint::PAPER;
+use crate::scene::{Drawing, Ink, Shape, Stroke, Text};
 
 /// A picture could not be made into an image file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -3,13 +3,13 @@
 use assay_analysis::{Load, Quantity};
 use assay_core::record::Record;
 
-use super::data::{
+use crate::data::{
     Ceiling, Value, Wanted, by_how_much, ceilings, most_common, notes, rests_on, subjects, unit, value, wanted_loads,
 };
-use super::paint::looks;
-use super::rows::{self, Row};
-use super::scene::Drawing;
-use super::sheet::{Sheet, WIDTH};
+use crate::paint::looks;
+use crate::rows::{self, Row};
+use crate::scene::Drawing;
+use crate::sheet::{Sheet, WIDTH};
 
 /// Rows from the best to the last.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,14 +3,14 @@
 use assay_analysis::Quantity;
 use assay_core::record::Record;
 
-use super::data::{
+use crate::data::{
     Ceiling, Value, Wanted, by_how_much, ceilings, most_common, notes, repeats, rests_on, said, subjects, unit, value,
     wanted_loads,
 };
-use super::paint::looks;
-use super::rows::{self, Row};
-use super::scene::Drawing;
-use super::sheet::{Sheet, WIDTH};
+use crate::paint::looks;
+use crate::rows::{self, Row};
+use crate::scene::Drawing;
+use crate::sheet::{Sheet, WIDTH};
 
 /// Units under one load.
 #[derive(Debug, Clone, PartialEq)]

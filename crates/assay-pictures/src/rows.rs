@@ -1,11 +1,11 @@
 //! Rows with a point, an interval and dots: what ranking and dot plot share.
 
-use super::data::{Ceiling, Value};
-use super::font;
-use super::paint::{BAND, INK, Look, MUTE};
-use super::scale::Scale;
-use super::scene::{Anchor, Ink, Shape, Stroke};
-use super::sheet::{EDGE, LABEL, Sheet, WIDTH};
+use crate::data::{Ceiling, Value};
+use crate::font;
+use crate::paint::{BAND, INK, Look, MUTE};
+use crate::scale::Scale;
+use crate::scene::{Anchor, Ink, Shape, Stroke};
+use crate::sheet::{EDGE, LABEL, Sheet, WIDTH};
 use assay_core::units::figures;
 
 /// A row to draw.
