@@ -5,7 +5,7 @@ use assay_core::finding::Severity;
 use assay_core::record::{Measurement, Record};
 use assay_core::text::clean;
 use assay_core::workload::Pattern;
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 use super::record::tone_class;
 use super::said;
@@ -35,7 +35,7 @@ pub(crate) fn overview(records: &[Record]) -> Markup {
                 a href="#records" { "Each record" }
             }
             (summary(records))
-            (PreEscaped(pictures(records)))
+            (super::pictures::section(records))
             h2 id="workloads" { "By workload" }
             @if titles.len() > LOADS_OPEN {
                 details.folded { summary { (titles.len()) " loads" } (by_workload(records, &titles)) }
@@ -48,7 +48,7 @@ pub(crate) fn overview(records: &[Record]) -> Markup {
 }
 
 /// A record of several, folded: its title and result stand outside.
-pub(crate) fn folded(record: &Record, body: &str) -> Markup {
+pub(crate) fn folded(record: &Record, body: &Markup) -> Markup {
     html! {
         details.one {
             summary {
@@ -56,16 +56,10 @@ pub(crate) fn folded(record: &Record, body: &str) -> Markup {
                 small { (said(&place(record))) } " "
                 span class={"pill " (tone_class(record))} { (said(word(record))) }
             }
-            (PreEscaped(body))
+            (body)
             p.hint { a href="#overview" { "Back to the overview" } }
         }
     }
-}
-
-fn pictures(records: &[Record]) -> String {
-    let mut out = String::new();
-    super::pictures::add(&mut out, records);
-    out
 }
 
 fn summary(records: &[Record]) -> Markup {
@@ -94,7 +88,7 @@ fn summary(records: &[Record]) -> Markup {
     }
 }
 
-fn cell(cell: &Cell) -> Markup {
+pub(crate) fn cell(cell: &Cell) -> Markup {
     html! { td { b { (said(&cell.value)) } @if !cell.small.is_empty() { " " small { (said(&cell.small)) } } } }
 }
 
@@ -148,7 +142,7 @@ fn bars(records: &[Record], title: &str) -> Markup {
     }
 }
 
-fn figure(estimate: &Estimate, divisor: f64) -> Cell {
+pub(crate) fn figure(estimate: &Estimate, divisor: f64) -> Cell {
     let shown = shown(estimate, divisor);
     Cell::with(shown.value, shown.spread)
 }
@@ -159,7 +153,7 @@ fn bar(record: &Record, m: &Measurement, estimate: &Estimate, scale: f64) -> Mar
         return html! { td.barred.words { "invalid: see its warnings" } };
     }
     let class = if m.bus_limited { "limited" } else { "" };
-    html! { td.barred { (PreEscaped(svg::bar(estimate, scale, &record.title(), class))) } }
+    html! { td.barred { (svg::bar(estimate, scale, &record.title(), class)) } }
 }
 
 fn invalid(m: &Measurement) -> bool {

@@ -10,10 +10,10 @@ mod text;
 mod workload;
 
 use assay_core::record::Record;
-use maud::{PreEscaped, html};
+use maud::html;
 
 pub(crate) use shell::{Shell, said};
-pub(crate) use text::fact;
+pub(crate) use text::facts;
 
 /// The report as one HTML page, without any reference to the network.
 #[must_use]
@@ -22,18 +22,15 @@ pub fn html(records: &[Record]) -> String {
         [one] => one.title(),
         many => format!("{} records", many.len()),
     };
-    let each = |(i, record): (usize, &Record)| {
-        let mut out = String::new();
-        record::add(&mut out, record, i);
-        out
-    };
     let body = html! {
         @match records {
             [] => p { "No records." },
-            [one] => (PreEscaped(each((0, one)))),
+            [one] => (record::section(one, 0)),
             many => {
                 (compare::overview(many))
-                @for (i, record) in many.iter().enumerate() { (compare::folded(record, &each((i, record)))) }
+                @for (i, record) in many.iter().enumerate() {
+                    (compare::folded(record, &record::section(record, i)))
+                }
             }
         }
     };

@@ -1,10 +1,15 @@
-//! Words of the page. Everything that comes from a record goes through [`markup`].
+//! Parts that several sections of the page are made of.
 
-use assay_core::text::markup;
+use assay_core::text::harmless;
+use maud::{Markup, html};
 
-/// A term and its description, or nothing where there is none.
-pub(crate) fn fact(out: &mut String, name: &str, value: &str) {
-    if !value.trim().is_empty() {
-        out.push_str(&format!("<div><dt>{}</dt><dd>{}</dd></div>\n", markup(name), markup(value)));
+/// Terms and their descriptions; a term without one is left out.
+pub(crate) fn facts<'a, N: AsRef<str> + 'a>(pairs: impl IntoIterator<Item = &'a (N, String)>) -> Markup {
+    html! {
+        dl.facts {
+            @for (name, value) in pairs {
+                @if !value.trim().is_empty() { div { dt { (harmless(name.as_ref())) } dd { (harmless(value)) } } }
+            }
+        }
     }
 }

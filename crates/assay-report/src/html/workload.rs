@@ -3,11 +3,12 @@
 use assay_core::estimate::Estimate;
 use assay_core::finding::Warning;
 use assay_core::record::{Measurement, Record};
-use assay_core::text::{clean, markup, unbroken};
+use assay_core::text::{clean, harmless};
 use assay_core::units::{figures, latency, rate};
 use assay_core::workload::Pattern;
+use maud::{Markup, html};
 
-use super::svg;
+use super::{said, svg};
 use crate::bus;
 use crate::facts;
 use crate::figure::{MB, in_words, interval, latency_unit, percent};
@@ -15,35 +16,34 @@ use crate::notes;
 use crate::sensors;
 use crate::verdict::capitalised;
 
-pub(crate) fn add(out: &mut String, record: &Record, m: &Measurement, place: (usize, usize)) {
-    let (r, w) = place;
-    out.push_str(&format!(r#"<section class="workload" id="r{r}-w{w}">"#));
-    out.push_str(&format!("<h3>{}</h3>\n", markup(&unbroken(&finding(record, m)))));
-    if let Some(words) = facts::instead(m) {
-        out.push_str(&format!("<p class=\"hint\">{}.</p>\n", markup(&capitalised(&words))));
-    }
-    if let Some(soak) = &m.soak {
-        out.push_str(&format!("<p>{}. {}.</p>\n", markup(&soak.rates()), markup(&capitalised(&soak.cliff_sentence()))));
-    }
+/// A workload's section; `place` is the number of its record and its own.
+pub(crate) fn section(record: &Record, m: &Measurement, place: (usize, usize)) -> Markup {
     let random = m.workload.pattern == Pattern::Random;
-    if !m.repeats.is_empty() {
-        out.push_str(&format!("<p class=\"sub\">{}</p>\n<div class=\"grid\">\n", markup(&circumstances(m))));
-        chart(out, place, "rate", if random { "Operations per second over time" } else { "Throughput over time" });
-        chart(out, place, "distribution", "Distribution of latency");
-        chart(out, place, "latency", "Latency over time");
-        let with_sensors = sensors::drawn(record).next().is_some();
-        let tall = if with_sensors { " tall" } else { "" };
-        out.push_str(&format!("<figure class=\"figures{tall}\"><figcaption>Repeats and estimates</figcaption>"));
-        out.push_str(&svg::repeats(m, random).unwrap_or_default());
-        estimates(out, m);
-        out.push_str("</figure>\n");
-        if with_sensors {
-            chart(out, place, "sensors", "Sensors over the same time");
+    let with_sensors = sensors::drawn(record).next().is_some();
+    html! {
+        section.workload id={"r" (place.0) "-w" (place.1)} {
+            h3 { (said(&finding(record, m))) }
+            @if let Some(words) = facts::instead(m) { p.hint { (harmless(&capitalised(&words))) "." } }
+            @if let Some(soak) = &m.soak {
+                p { (harmless(&soak.rates())) ". " (harmless(&capitalised(&soak.cliff_sentence()))) "." }
+            }
+            @if !m.repeats.is_empty() {
+                p.sub { (harmless(&circumstances(m))) }
+                div.grid {
+                    (chart(place, "rate", if random { "Operations per second over time" } else { "Throughput over time" }))
+                    (chart(place, "distribution", "Distribution of latency"))
+                    (chart(place, "latency", "Latency over time"))
+                    figure.figures.tall[with_sensors] {
+                        figcaption { "Repeats and estimates" }
+                        @if let Some(drawing) = svg::repeats(m, random) { (drawing) }
+                        (estimates(m))
+                    }
+                    @if with_sensors { (chart(place, "sensors", "Sensors over the same time")) }
+                }
+            }
+            (warnings(&m.warnings))
         }
-        out.push_str("</div>\n");
     }
-    warnings(out, m.warnings.iter());
-    out.push_str("</section>\n");
 }
 
 /// `Random read 4 KiB QD32: 1 499 ±12 IOPS, 6.14 MB/s`.
@@ -94,67 +94,73 @@ fn circumstances(m: &Measurement) -> String {
     parts.join(" · ")
 }
 
-fn chart(out: &mut String, (r, w): (usize, usize), kind: &str, caption: &str) {
-    out.push_str(&format!(
-        r#"<figure class="chart" data-record="{r}" data-workload="{w}" data-chart="{kind}"><figcaption>{caption}</figcaption></figure>
-"#
-    ));
+/// Where a script draws a chart of the data at the end of the page.
+fn chart((record, workload): (usize, usize), kind: &str, caption: &str) -> Markup {
+    html! {
+        figure.chart data-record=(record) data-workload=(workload) data-chart=(kind) { figcaption { (caption) } }
+    }
 }
 
-fn estimates(out: &mut String, m: &Measurement) {
-    out.push_str("<table class=\"estimates\"><thead><tr><th scope=\"col\">Estimate</th><th scope=\"col\">Value</th><th scope=\"col\">Interval</th><th scope=\"col\">n</th></tr></thead><tbody>\n");
+fn estimates(m: &Measurement) -> Markup {
     let l = &m.latency_ns;
-    line(out, "IOPS", m.iops.as_ref(), 1.0, "");
-    line(out, "rate", m.bytes_per_second.as_ref(), MB, "MB/s");
-    line(out, "rate with final sync", m.durable_bytes_per_second.as_ref(), MB, "MB/s");
-    for (name, e) in [
+    let latencies = [
         ("latency, mean", &l.mean),
         ("p50", &l.p50),
         ("p90", &l.p90),
         ("p99", &l.p99),
         ("p99.9", &l.p99_9),
         ("largest", &l.max),
-    ] {
-        let (unit, divisor) = latency_unit(e.as_ref().map_or(0.0, |e| e.point));
-        line(out, name, e.as_ref(), divisor, unit);
+    ];
+    html! {
+        table.estimates {
+            thead { tr { @for title in ["Estimate", "Value", "Interval", "n"] { th scope="col" { (title) } } } }
+            tbody {
+                (line("IOPS", m.iops.as_ref(), 1.0, ""))
+                (line("rate", m.bytes_per_second.as_ref(), MB, "MB/s"))
+                (line("rate with final sync", m.durable_bytes_per_second.as_ref(), MB, "MB/s"))
+                @for (name, e) in latencies {
+                    @let (unit, divisor) = latency_unit(e.as_ref().map_or(0.0, |e| e.point));
+                    (line(name, e.as_ref(), divisor, unit))
+                }
+            }
+        }
     }
-    out.push_str("</tbody></table>");
 }
 
-fn line(out: &mut String, name: &str, e: Option<&Estimate>, divisor: f64, unit: &str) {
-    let Some(e) = e else { return };
+fn line(name: &str, e: Option<&Estimate>, divisor: f64, unit: &str) -> Markup {
+    let Some(e) = e else { return Markup::default() };
     let bounds = match (e.low, e.high) {
         (Some(low), Some(high)) => interval(low / divisor, high / divisor),
         _ => "none".to_owned(),
     };
     let level = e.level.map_or_else(String::new, |l| format!("{} interval, ", percent(l)));
-    out.push_str(&format!(
-        "<tr title=\"{}\"><th scope=\"row\">{name}</th><td>{} <small>{unit}</small></td><td>{bounds}</td><td>{}</td></tr>\n",
-        markup(&format!("{level}{}", clean(&e.method))),
-        figures(e.point / divisor),
-        e.n
-    ));
+    html! {
+        tr title={ (level) (clean(&e.method)) } {
+            th scope="row" { (name) }
+            td { (figures(e.point / divisor)) " " small { (unit) } }
+            td { (bounds) }
+            td { (e.n) }
+        }
+    }
 }
 
 /// Warnings with cause and remedy.
-pub(crate) fn warnings<'a>(out: &mut String, warnings: impl Iterator<Item = &'a Warning>) {
-    let mut list = String::new();
-    for warning in warnings {
-        let word = notes::word(warning.severity);
-        list.push_str(&format!(
-            "<li class=\"{word}\"><strong>{word}</strong> <span>{}.</span>",
-            markup(&capitalised(&clean(&warning.cause)))
-        ));
-        if !warning.remedy.is_empty() {
-            list.push_str(&format!(
-                " <span class=\"remedy\">{}.</span>",
-                markup(&capitalised(&clean(&warning.remedy)))
-            ));
+pub(crate) fn warnings(warnings: &[Warning]) -> Markup {
+    html! {
+        @if !warnings.is_empty() {
+            ul.warnings {
+                @for warning in warnings {
+                    @let word = notes::word(warning.severity);
+                    li class=(word) {
+                        strong { (word) } " "
+                        span { (capitalised(&clean(&warning.cause))) "." }
+                        @if !warning.remedy.is_empty() {
+                            " " span.remedy { (capitalised(&clean(&warning.remedy))) "." }
+                        }
+                    }
+                }
+            }
         }
-        list.push_str("</li>\n");
-    }
-    if !list.is_empty() {
-        out.push_str(&format!("<ul class=\"warnings\">\n{list}</ul>\n"));
     }
 }
 

@@ -1,36 +1,32 @@
 //! The check on the page: facts, a map as a drawing, speed over the address.
 
 use assay_core::record::Record;
-use assay_core::text::markup;
 use assay_core::verification::{Pass, Verification};
+use maud::{Markup, html};
 
 use super::map::{ALL, Shade, shades};
 use super::words;
-use crate::html::fact;
+use crate::html::facts;
 
 const COLUMNS: usize = 64;
 const ROWS: usize = 16;
 /// Side of a part of the map in units of the drawing.
 const SIDE: usize = 10;
 
-/// Adds the section.
-pub(crate) fn html(out: &mut String, record: &Record) {
-    let Some(v) = &record.verification else { return };
-    out.push_str("<section class=\"verification\"><h2>Genuine or fake</h2>\n<dl class=\"facts\">\n");
-    // The sentence stands above already.
-    for (name, words) in words::facts(record).into_iter().skip(1) {
-        fact(out, name, &words);
-    }
-    out.push_str("</dl>\n");
-    if !v.map.is_empty() {
-        map(out, v);
-    }
-    for (name, pass) in [("Writing", &v.write), ("Reading", &v.read)] {
-        if let Some(pass) = pass {
-            speed(out, name, pass);
+/// The section of the page; nothing where nothing was checked.
+pub(crate) fn html(record: &Record) -> Markup {
+    let Some(v) = &record.verification else { return Markup::default() };
+    html! {
+        section.verification {
+            h2 { "Genuine or fake" }
+            // The sentence stands above already.
+            (facts(words::facts(record).iter().skip(1)))
+            @if !v.map.is_empty() { (map(v)) }
+            @for (name, pass) in [("Writing", &v.write), ("Reading", &v.read)] {
+                @if let Some(drawing) = pass.as_ref().and_then(|pass| speed(name, pass)) { (drawing) }
+            }
         }
     }
-    out.push_str("</section>\n");
 }
 
 fn class(shade: Shade) -> &'static str {
@@ -44,62 +40,58 @@ fn class(shade: Shade) -> &'static str {
     }
 }
 
-fn map(out: &mut String, v: &Verification) {
+fn map(v: &Verification) -> Markup {
     let all = shades(&v.map, COLUMNS * ROWS);
-    let rows = all.len().div_ceil(COLUMNS);
-    let (width, height) = (COLUMNS * SIDE, rows * SIDE);
-    out.push_str(&format!(
-        "<figure class=\"map\"><figcaption>Map of the medium, from its beginning row by row</figcaption><svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">",
-        markup(&words::counts(v))
-    ));
-    let mut at = 0;
-    for same in all.chunk_by(|a, b| a == b) {
-        // A run of equal parts is drawn row by row.
-        let end = at + same.len();
-        while at < end {
-            let (x, y) = (at % COLUMNS, at / COLUMNS);
-            let length = (end - at).min(COLUMNS - x);
-            out.push_str(&format!(
-                "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
-                class(same[0]),
-                x * SIDE,
-                y * SIDE,
-                length * SIDE - 1,
-                SIDE - 1
-            ));
-            // A letter tells what colour may not.
-            if same[0].lost() {
-                for part in 0..length {
-                    out.push_str(&format!(
-                        "<text x=\"{}\" y=\"{}\">{}</text>",
-                        (x + part) * SIDE + SIDE / 2,
-                        y * SIDE + SIDE - 2,
-                        same[0].symbol()
-                    ));
+    let (width, height) = (COLUMNS * SIDE, all.len().div_ceil(COLUMNS) * SIDE);
+    html! {
+        figure.map {
+            figcaption { "Map of the medium, from its beginning row by row" }
+            svg viewBox={"0 0 " (width) " " (height)} role="img" aria-label=(words::counts(v)) {
+                @for (at, length, shade) in stretches(&all) { (stretch(at, length, shade)) }
+            }
+            p.legend {
+                @for shade in ALL.into_iter().filter(|shade| all.contains(shade)) {
+                    span class={"key " (class(shade))} { (shade.symbol()) } " " (shade.name()) " "
                 }
             }
+        }
+    }
+}
+
+/// Equal parts next to each other in a row: the first, how many, and what they are.
+fn stretches(all: &[Shade]) -> Vec<(usize, usize, Shade)> {
+    let (mut at, mut found) = (0, Vec::new());
+    for same in all.chunk_by(|a, b| a == b) {
+        let end = at + same.len();
+        while at < end {
+            let length = (end - at).min(COLUMNS - at % COLUMNS);
+            found.push((at, length, same[0]));
             at += length;
         }
     }
-    out.push_str("</svg><p class=\"legend\">");
-    for shade in ALL.into_iter().filter(|shade| all.contains(shade)) {
-        out.push_str(&format!(
-            "<span class=\"key {}\">{}</span> {} ",
-            class(shade),
-            shade.symbol(),
-            markup(shade.name())
-        ));
-    }
-    out.push_str("</p></figure>\n");
+    found
 }
 
-fn speed(out: &mut String, name: &str, pass: &Pass) {
+fn stretch(at: usize, length: usize, shade: Shade) -> Markup {
+    let (x, y) = (at % COLUMNS, at / COLUMNS);
+    html! {
+        rect class=(class(shade)) x=(x * SIDE) y=(y * SIDE) width=(length * SIDE - 1) height=(SIDE - 1) {}
+        // A letter tells what colour may not.
+        @if shade.lost() {
+            @for part in 0..length {
+                text x=((x + part) * SIDE + SIDE / 2) y=(y * SIDE + SIDE - 2) { (shade.symbol()) }
+            }
+        }
+    }
+}
+
+fn speed(name: &str, pass: &Pass) -> Option<Markup> {
     const WIDTH: f64 = 640.0;
     const HEIGHT: f64 = 120.0;
     let rates = words::rates(pass);
     let top = rates.iter().copied().fold(0.0, f64::max);
     if rates.len() < 2 || top <= 0.0 {
-        return;
+        return None;
     }
     let x = |i: usize| i as f64 / (rates.len() - 1) as f64 * WIDTH;
     let points: Vec<String> = rates
@@ -108,10 +100,13 @@ fn speed(out: &mut String, name: &str, pass: &Pass) {
         .map(|(i, rate)| format!("{:.1},{:.1}", x(i), HEIGHT - rate / top * (HEIGHT - 6.0)))
         .collect();
     let label = words::pass(pass).unwrap_or_default();
-    out.push_str(&format!(
-        "<figure class=\"address\"><figcaption>{name} over the address: {}</figcaption><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{}\"><path class=\"axis\" d=\"M0 {HEIGHT}H{WIDTH}\"/><polyline points=\"{}\"/></svg></figure>\n",
-        markup(&label),
-        markup(&label),
-        points.join(" ")
-    ));
+    Some(html! {
+        figure.address {
+            figcaption { (name) " over the address: " (label) }
+            svg viewBox={"0 0 " (WIDTH) " " (HEIGHT)} preserveAspectRatio="none" role="img" aria-label=(label) {
+                path.axis d={"M0 " (HEIGHT) "H" (WIDTH)} {}
+                polyline points=(points.join(" ")) {}
+            }
+        }
+    })
 }
