@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_core::estimate::Estimate;
 use assay_core::finding::{Validity, Verdict};
-use assay_core::medium::{Medium, MediumKind};
+use assay_core::medium::{Bus, Medium, MediumKind};
 use assay_core::outcome::Outcome;
 use assay_core::record::{Host, Measurement, Record, SCHEMA, Settings, Source, SuiteRef, Tool};
 use assay_core::text::quoted;
@@ -14,7 +14,7 @@ use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
 /// `published:sandisk-ultra-a1/3`.
 pub const PREFIX: &str = "published:";
 /// Format of the source of such a record.
-pub(crate) const FORMAT: &str = "published";
+const FORMAT: &str = "published";
 
 /// See `data/README.md`.
 const FIGURES: &str = include_str!("../../../data/published.csv");
@@ -57,6 +57,11 @@ pub fn published(query: &str) -> Result<Vec<Record>, PublishedError> {
         return Err(PublishedError { asked: query.to_owned(), known: known.join(", ") });
     }
     Ok(named)
+}
+
+/// Whether a record holds the figures of an article.
+pub(crate) fn is_published(record: &Record) -> bool {
+    record.source.as_ref().is_some_and(|source| source.format == FORMAT)
 }
 
 fn every() -> Vec<Record> {
@@ -144,6 +149,19 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// What the articles say of the bus: "theoretically up to 25MB/s, but practically about 23MB/s" of the slot
+    /// for microSD of a SOPINE module ("Cluster Computing: Benchmarking Local Storage", part one).
+    fn bus(&self) -> Option<Bus> {
+        (self.host == "SOPINE A64" && self.kind() == MediumKind::Sd).then(|| Bus {
+            kind: "sd".to_owned(),
+            mode: "SDR25".to_owned(),
+            ceiling_bytes_per_second: Some(25e6),
+            reachable_bytes_per_second: Some(23e6),
+            driver: None,
+            source: "as the article says".to_owned(),
+        })
+    }
+
     fn record(&self, id: String) -> Record {
         let mut labels = BTreeMap::from([("model".to_owned(), self.medium.to_owned())]);
         if !self.unit.is_empty() {
@@ -160,7 +178,12 @@ impl<'a> Row<'a> {
                 engine_reason: "as the article says".to_owned(),
             },
             host: Host { board: Some(self.host.to_owned()), ..Host::default() },
-            medium: Medium { kind: self.kind(), model: Some(self.medium.to_owned()), ..Medium::unknown("") },
+            medium: Medium {
+                kind: self.kind(),
+                model: Some(self.medium.to_owned()),
+                bus: self.bus(),
+                ..Medium::unknown("")
+            },
             labels,
             suite: SuiteRef { name: FORMAT.to_owned(), version: 1 },
             settings: Settings::default(),
@@ -222,6 +245,17 @@ mod tests {
         assert!(error.to_string().contains("sandisk-ultra-a1"), "{error}");
         assert!(!published("\u{1b}[2J").unwrap_err().to_string().contains('\u{1b}'));
         assert!(published("").unwrap().len() >= 16);
+    }
+
+    /// One's own unit 1 of a model is not the article's.
+    #[test]
+    fn units_of_an_article_are_its_own() {
+        let published = published("sandisk-ultra-a1/1").unwrap().remove(0);
+        let own = Record { source: None, ..published.clone() };
+        let (theirs, mine) = (crate::identity(&published), crate::identity(&own));
+        assert_eq!((theirs.model, theirs.unit.as_str()), (mine.model, "1 (published)"));
+        assert_eq!(mine.unit, "1");
+        assert_eq!(published.medium.reachable(), Some(23e6), "the bus that the article states");
     }
 
     #[test]

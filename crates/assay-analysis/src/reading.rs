@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::excluded::{Reason, excluded_whole};
 use crate::load::{Load, Quantity};
+use crate::published::is_published;
 
 /// Whose figures a record holds. Text as the medium or the user gave it: make it harmless before
 /// it is shown.
@@ -17,7 +18,7 @@ pub struct Identity {
     /// The product: label `model`, or what the medium says of itself.
     pub model: String,
     /// The physical piece: label `unit`, or its serial number; empty where neither is known. All
-    /// such records of a model count as one unit.
+    /// such records of a model count as one unit. A unit of an article is told from one of the same number here.
     pub unit: String,
     /// Where it sat: label `slot`, or the host's.
     pub slot: Option<String>,
@@ -29,9 +30,10 @@ pub struct Identity {
 #[must_use]
 pub fn identity(record: &Record) -> Identity {
     let label = |key: &str| record.labels.get(key).filter(|value| !value.is_empty()).cloned();
+    let unit = label("unit").or_else(|| record.medium.unit.clone()).unwrap_or_default();
     Identity {
         model: record.model(),
-        unit: label("unit").or_else(|| record.medium.unit.clone()).unwrap_or_default(),
+        unit: if is_published(record) { format!("{unit} (published)").trim_start().to_owned() } else { unit },
         slot: label("slot").or_else(|| record.host.slot.clone()),
         round: label("round"),
     }
@@ -188,7 +190,7 @@ fn marks(record: &Record, measurement: &Measurement) -> Vec<Mark> {
         (Mark::Fake, matches!(whole, Some(Reason::NotGenuine { .. }))),
         (Mark::Failed, matches!(whole, Some(Reason::MediumFailed { .. }))),
         (Mark::Unfinished, matches!(whole, Some(Reason::Unfinished))),
-        (Mark::Published, record.source.as_ref().is_some_and(|s| s.format == crate::published::FORMAT)),
+        (Mark::Published, is_published(record)),
     ];
     all.into_iter().filter(|(_, holds)| *holds).map(|(mark, _)| mark).collect()
 }
