@@ -9,11 +9,6 @@ use assay_core::record::{Host, Measurement, Record};
 use assay_core::text::clean;
 use assay_core::units::{Bytes, grouped, span};
 
-/// Text from records as one harmless line, however long: a reason is never cut.
-pub(crate) fn one_line(text: &str) -> String {
-    assay_core::text::harmless(&text.split_whitespace().collect::<Vec<_>>().join(" "))
-}
-
 /// `/mnt/card, ext4 on /dev/mmcblk0p2`.
 pub(crate) fn place(medium: &Medium) -> String {
     let mut text = clean(&medium.path);

@@ -4,7 +4,7 @@ use assay_core::estimate::Estimate;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::text;
-use assay_core::text::clean;
+use assay_core::text::{clean, statement};
 use assay_core::units::{figures, rate};
 
 use crate::bus;
@@ -85,7 +85,7 @@ fn one(out: &mut String, record: &Record) {
         fact(name, value);
     }
     if record.outcome != Outcome::Completed {
-        fact("Outcome", clean(&record.outcome.sentence()));
+        fact("Outcome", statement(&record.outcome.sentence()));
     }
     out.push('\n');
     if !record.measurements.is_empty() {
@@ -96,9 +96,9 @@ fn one(out: &mut String, record: &Record) {
     if !notes.is_empty() {
         out.push_str("## Warnings\n\n");
         for note in notes {
-            out.push_str(&format!("- **{}**: {}.", note.word(), text::markdown(&clean(&note.sentence()))));
+            out.push_str(&format!("- **{}**: {}.", note.word(), text::markdown(&statement(&note.sentence()))));
             if !note.remedy.is_empty() {
-                out.push_str(&format!(" Remedy: {}.", text::markdown(&clean(&note.remedy))));
+                out.push_str(&format!(" Remedy: {}.", text::markdown(&statement(&note.remedy))));
             }
             out.push('\n');
         }

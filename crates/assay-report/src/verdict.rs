@@ -4,7 +4,7 @@ use assay_core::estimate::Estimate;
 use assay_core::finding::{Severity, Verdict};
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Record};
-use assay_core::text::clean;
+use assay_core::text::{clean, statement};
 use assay_core::verification::Verdict as Genuineness;
 
 use crate::bus;
@@ -73,7 +73,7 @@ pub(crate) fn word(record: &Record) -> &'static str {
 pub fn verdict_sentence(record: &Record) -> String {
     let thing = format!("This {}", record.medium.kind.title());
     if let (Some(verified), true) = (&record.verification, record.measurements.is_empty()) {
-        return format!("{}.", capitalised(&clean(&verified.sentence)));
+        return format!("{}.", capitalised(&statement(&verified.sentence)));
     }
     let headline = Headline::of(record);
     if let Outcome::Failed { failure, .. } = &record.outcome
@@ -101,7 +101,7 @@ pub fn verdict_sentence(record: &Record) -> String {
             .map(|n| n.cause)
             .or_else(|| record.validity.reasons.first().cloned())
             .unwrap_or_else(|| "they contradict each other".to_owned());
-        return format!("These figures do not describe the medium. {}.", capitalised(&clean(&cause)));
+        return format!("These figures do not describe the medium. {}.", capitalised(&statement(&cause)));
     }
     if headline.is_empty() {
         return match other_figure(record) {

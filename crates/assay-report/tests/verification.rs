@@ -117,6 +117,18 @@ fn card_page_and_markdown_say_the_reach_and_what_holds() {
 }
 
 /// What was not tested is not called real, and a share is not rounded up: 248 of 300 MiB are 82 %.
+/// What a verdict rests on stands at the end of its sentence.
+#[test]
+fn a_long_sentence_is_shown_to_its_end() {
+    let mut record = fake();
+    let sentence = format!("genuine: {}thin provisioning not excluded", "what was tested holds; ".repeat(12));
+    record.verification.as_mut().unwrap().sentence = sentence;
+    for text in [card(&record, &style(80, true)), html(std::slice::from_ref(&record)), markdown(&[record.clone()])] {
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.matches("thin provisioning not excluded").count() >= 2, "{text}");
+    }
+}
+
 #[test]
 fn a_part_that_was_tested_is_not_taken_for_all() {
     let mut record = fake();

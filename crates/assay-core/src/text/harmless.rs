@@ -41,6 +41,16 @@ pub fn clean(text: &str) -> String {
     label(text, LONGEST_NAME).unwrap_or_default()
 }
 
+/// Longest statement that is shown anywhere, in characters: several times what assay writes itself.
+const LONGEST_STATEMENT: usize = 10_000;
+
+/// A sentence, a cause or a reason from elsewhere as [`label`], whole unless it is absurdly long; empty where
+/// nothing is left.
+#[must_use]
+pub fn statement(text: &str) -> String {
+    label(text, LONGEST_STATEMENT).unwrap_or_default()
+}
+
 /// Most characters of what somebody typed or a file holds that an error repeats.
 const LONGEST_QUOTE: usize = 80;
 

@@ -3,7 +3,7 @@
 //!
 //! | to | function |
 //! | --- | --- |
-//! | one line on a terminal | [`harmless`], [`label`], [`clean`]; in an error [`quoted`] |
+//! | one line on a terminal | [`harmless`], [`label`], [`clean`], [`statement`]; in an error [`quoted`] |
 //! | a file shown on a terminal | [`visible`] |
 //! | HTML, SVG and XML, between tags and in quoted attributes | [`markup`] |
 //! | Markdown, in a line or a table's cell | [`markdown`] |
@@ -23,7 +23,7 @@ mod unbroken;
 
 pub use annotation::{annotation, annotation_property};
 pub use csv::csv;
-pub use harmless::{clean, harmless, label, quoted, visible};
+pub use harmless::{clean, harmless, label, quoted, statement, visible};
 pub use json::json;
 pub use markdown::markdown;
 pub use markup::markup;

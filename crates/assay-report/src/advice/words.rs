@@ -3,7 +3,7 @@
 use assay_analysis::Excluded;
 use assay_analysis::advise::{Basis, Figure};
 use assay_analysis::{Mark, Quantity};
-use assay_core::text::clean;
+use assay_core::text::{clean, statement};
 use assay_core::units::{figures, fixed};
 
 use super::layout::Parts;
@@ -112,14 +112,14 @@ pub(super) fn marks(marks: &[Mark]) -> String {
 pub(super) fn left_out(parts: &mut Parts, excluded: &[Excluded]) {
     let mut lines: Vec<(String, String, usize)> = Vec::new();
     for entry in excluded {
-        let (name, reason) = (clean(&entry.name()), clean(&entry.reason.to_string()));
+        let (name, reason) = (clean(&entry.name()), statement(&entry.reason.to_string()));
         match lines.iter_mut().find(|(n, r, _)| *n == name && *r == reason) {
             Some((_, _, loads)) => *loads += 1,
             None => lines.push((name, reason, 1)),
         }
     }
     for (name, reason, loads) in lines {
-        let same = |e: &&Excluded| clean(&e.name()) == name && clean(&e.reason.to_string()) == reason;
+        let same = |e: &&Excluded| clean(&e.name()) == name && statement(&e.reason.to_string()) == reason;
         let of = excluded.iter().find(same).and_then(|e| e.load.clone());
         let load = match (of, loads) {
             (None, _) => String::new(),

@@ -2,14 +2,13 @@
 
 use assay_analysis::Mark;
 use assay_analysis::compare::{Comparison, Gate, GroupInfo, LoadComparison, Pair, Side};
-use assay_core::text::clean;
+use assay_core::text::{clean, statement};
 
 use super::answer::{letter, overall, said, sentence, side, word};
 use super::gate;
 use super::left_out::{about, left_out};
 use super::names::{self, method};
 use crate::document::{Block, Cell, Data, Document, Row, Table, left, number, right};
-use crate::facts::one_line;
 use crate::figure::shown;
 use assay_pictures::{Drawing, RankRow, Ranking, Value, ranking};
 
@@ -27,7 +26,7 @@ pub fn document(c: &Comparison, gate: Option<&Gate>) -> Document {
     let mut items: Vec<(String, String)> = Vec::new();
     let mut add = |label: &str, text: String| items.push((label.to_owned(), text));
     about(c).into_iter().for_each(|text| add("about", text));
-    c.notes.iter().for_each(|note| add("note", one_line(&note.to_string())));
+    c.notes.iter().for_each(|note| add("note", statement(&note.to_string())));
     left_out(c).into_iter().for_each(|line| add("left out", line));
     if !c.loads.is_empty() {
         add("method", method(c));

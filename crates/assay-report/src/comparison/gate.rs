@@ -3,13 +3,12 @@
 use assay_analysis::Quantity;
 use assay_analysis::compare::{Answer, Case, Check, Comparison, Doubt, Gate};
 use assay_core::text;
-use assay_core::text::clean;
+use assay_core::text::{clean, statement};
 use assay_core::units::grouped;
 
 use super::answer::letter;
 use super::change::change;
 use crate::document::{Block, Row, Table, left};
-use crate::facts::one_line;
 use crate::line::{Page, Paint};
 use crate::style::Style;
 
@@ -44,7 +43,7 @@ fn reason(doubt: &Doubt) -> String {
         Doubt::Invalid => "a figure is invalid".to_owned(),
         Doubt::Fake => "a medium is not genuine".to_owned(),
         Doubt::Incomplete => "a medium failed, or a run did not come to its end".to_owned(),
-        Doubt::NoFigure(reason) => one_line(&reason.to_string()),
+        Doubt::NoFigure(reason) => statement(&reason.to_string()),
     }
 }
 
@@ -78,7 +77,7 @@ pub fn gate_text(c: &Comparison, gate: &Gate, style: &Style) -> String {
     let mut page = Page::new(style.bounded());
     page.rule();
     for check in &gate.checks {
-        page.text(Paint::Bold, 0, &format!("Fail if {}", one_line(&check.limit.text)));
+        page.text(Paint::Bold, 0, &format!("Fail if {}", statement(&check.limit.text)));
         if check.cases.is_empty() {
             page.text(Paint::Care, 2, &format!("cannot tell: {}", nothing(check)));
         }
@@ -101,7 +100,7 @@ pub fn gate_text(c: &Comparison, gate: &Gate, style: &Style) -> String {
 pub(super) fn blocks(c: &Comparison, gate: &Gate) -> [Block; 2] {
     let mut rows: Vec<Row> = Vec::new();
     for check in &gate.checks {
-        let limit = || one_line(&check.limit.text);
+        let limit = || statement(&check.limit.text);
         if check.cases.is_empty() {
             rows.push([limit().into(), "cannot tell".into(), nothing(check).into()].into());
         }
@@ -124,7 +123,7 @@ pub fn gate_junit(c: &Comparison, gate: &Gate) -> String {
     let mut suites = String::new();
     let mut total = [0; 4];
     for check in &gate.checks {
-        let limit = text::markup(&one_line(&check.limit.text));
+        let limit = text::markup(&statement(&check.limit.text));
         let mut tests = String::new();
         let mut counts = [0; 4];
         let mut test = |name: &str, answer: &Answer, message: &str| {
@@ -181,7 +180,7 @@ pub fn gate_github(c: &Comparison, gate: &Gate) -> String {
         out.push_str(&format!("::{level} title={title}::{message}\n"));
     };
     for check in &gate.checks {
-        let limit = one_line(&check.limit.text);
+        let limit = statement(&check.limit.text);
         if check.cases.is_empty() {
             tell(unknown, &format!("cannot tell whether {limit}"), &nothing(check));
         }

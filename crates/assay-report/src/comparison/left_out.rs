@@ -1,6 +1,6 @@
 //! What takes no part, in few lines.
 
-use assay_core::text::clean;
+use assay_core::text::{clean, statement};
 use std::collections::BTreeMap;
 
 use assay_analysis::Excluded;
@@ -8,7 +8,6 @@ use assay_analysis::compare::Comparison;
 
 use super::answer::letter;
 use super::names;
-use crate::facts::one_line;
 
 /// One line for each group and reason: `B: not measured at this depth, but at QD 1: random read 4 KiB, QD 32`.
 pub(super) fn left_out(c: &Comparison) -> Vec<String> {
@@ -38,7 +37,7 @@ pub(super) fn left_out(c: &Comparison) -> Vec<String> {
             let ids: Vec<String> = records.iter().map(|id| clean(id)).collect();
             whose.push_str(&format!(" ({})", ids.join(", ")));
         }
-        let what = format!("{}: {}", one_line(&reason), clean_all(&loads));
+        let what = format!("{}: {}", statement(&reason), clean_all(&loads));
         match shared.iter_mut().find(|(_, known)| *known == what) {
             Some((groups, _)) => groups.push(whose),
             None => shared.push((vec![whose], what)),

@@ -1,9 +1,9 @@
 //! An answer as Markdown, for issues, wikis and forums.
 
 use assay_core::text;
+use assay_core::text::statement;
 
 use super::{Block, Document, Row, Table};
-use crate::facts::one_line;
 
 impl Document {
     /// Headings, tables and lists; pictures are left out.
@@ -17,7 +17,7 @@ impl Document {
 
 /// Text within a line.
 fn said(words: &str) -> String {
-    text::markdown(&one_line(words))
+    text::markdown(&statement(words))
 }
 
 fn blocks(out: &mut String, blocks: &[Block], level: usize) {

@@ -75,13 +75,17 @@ fn table(table: &Table) -> Markup {
     }
 }
 
+/// A cell of at most so many characters keeps one line, so that no date or name is torn on a phone.
+const UNBROKEN: usize = 22;
+
 fn cell(table: &Table, at: usize, cell: &Cell) -> Markup {
+    let short = cell.value.chars().count() <= UNBROKEN;
     let left = table.columns.get(at).is_some_and(|column| !column.right);
     let content = html! {
         (said(&cell.value))
         @if !cell.small.is_empty() { " " small { (said(&cell.small)) } }
     };
     html! {
-        @if at == 0 { th scope="row" { (content) } } @else { td.left[left] { (content) } }
+        @if at == 0 { th scope="row" { (content) } } @else { td.left[left].short[short] { (content) } }
     }
 }

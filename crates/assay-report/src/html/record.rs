@@ -6,7 +6,7 @@ use assay_core::estimate::Estimate;
 use assay_core::medium::Medium;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record};
-use assay_core::text::{clean, harmless};
+use assay_core::text::{clean, harmless, statement};
 use assay_core::units::Bytes;
 use assay_core::workload::Pattern;
 use maud::{Markup, html};
@@ -71,7 +71,7 @@ fn head(record: &Record) -> Markup {
 
 fn head_facts(record: &Record) -> Vec<(String, String)> {
     let medium = &record.medium;
-    let outcome = (record.outcome != Outcome::Completed).then(|| clean(&record.outcome.sentence()));
+    let outcome = (record.outcome != Outcome::Completed).then(|| statement(&record.outcome.sentence()));
     let checked = record.verification.as_ref().filter(|_| !record.measurements.is_empty());
     let source = record.source.as_ref().map(|s| clean(&format!("{} from {}", s.format, s.file)));
     let known = [
@@ -82,7 +82,7 @@ fn head_facts(record: &Record) -> Vec<(String, String)> {
         ("Path", Some(facts::place(medium))),
         ("Host", Some(facts::host(&record.host))),
         ("Effort", Some(facts::effort(record))),
-        ("Genuine", checked.map(|v| clean(&v.sentence))),
+        ("Genuine", checked.map(|v| statement(&v.sentence))),
         ("Imported", source),
         ("Per watt", sensors::per_watt(record)),
         ("Noted", sensors::noted(record)),
@@ -197,7 +197,7 @@ fn settings(record: &Record) -> Vec<(&'static str, String)> {
     let (t, s) = (&record.tool, &record.settings);
     let alignment =
         s.direct_alignment_bytes.map_or_else(|| "not possible".to_owned(), |b| format!("aligned to {b} bytes"));
-    let direct = [alignment, clean(&s.direct_source)];
+    let direct = [alignment, statement(&s.direct_source)];
     let raw = if s.raw_device { ", on the raw device" } else { "" };
     let (planned, most) = (Bytes(s.planned_write_bytes), Bytes(s.max_write_bytes));
     let layout = s
@@ -208,7 +208,7 @@ fn settings(record: &Record) -> Vec<(&'static str, String)> {
     let mut all = vec![
         ("Record", clean(&record.id)),
         ("Tool", format!("{} {}", clean(&t.name), clean(&t.version))),
-        ("Engine", format!("{}: {}", clean(&t.engine), clean(&t.engine_reason))),
+        ("Engine", format!("{}: {}", clean(&t.engine), statement(&t.engine_reason))),
         ("Suite", format!("{}, version {}", clean(&record.suite.name), record.suite.version)),
         ("Machine", facts::machine(&record.host)),
     ];

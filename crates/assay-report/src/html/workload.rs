@@ -3,7 +3,7 @@
 use assay_core::estimate::Estimate;
 use assay_core::finding::Warning;
 use assay_core::record::{Measurement, Record};
-use assay_core::text::{clean, harmless};
+use assay_core::text::{clean, harmless, statement};
 use assay_core::units::{figures, latency, rate};
 use assay_core::workload::Pattern;
 use maud::{Markup, html};
@@ -135,7 +135,7 @@ fn line(name: &str, e: Option<&Estimate>, divisor: f64, unit: &str) -> Markup {
     };
     let level = e.level.map_or_else(String::new, |l| format!("{} interval, ", percent(l)));
     html! {
-        tr title={ (level) (clean(&e.method)) } {
+        tr title={ (level) (statement(&e.method)) } {
             th scope="row" { (name) }
             td { (figures(e.point / divisor)) " " small { (unit) } }
             td { (bounds) }
@@ -153,9 +153,9 @@ pub(crate) fn warnings(warnings: &[Warning]) -> Markup {
                     @let word = notes::word(warning.severity);
                     li class=(word) {
                         strong { (word) } " "
-                        span { (capitalised(&clean(&warning.cause))) "." }
+                        span { (capitalised(&statement(&warning.cause))) "." }
                         @if !warning.remedy.is_empty() {
-                            " " span.remedy { (capitalised(&clean(&warning.remedy))) "." }
+                            " " span.remedy { (capitalised(&statement(&warning.remedy))) "." }
                         }
                     }
                 }

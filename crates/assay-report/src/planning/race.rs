@@ -2,7 +2,7 @@
 
 use assay_analysis::Quantity;
 use assay_analysis::plan::{Chance, NextAction, Race};
-use assay_core::text::clean;
+use assay_core::text::{clean, statement};
 use assay_core::units::{figures, latency};
 
 use super::layout::{counted, percent_above};
@@ -185,7 +185,9 @@ fn foot(race: &Race) -> Vec<String> {
     }
     if !race.excluded.is_empty() {
         lines.push("Records that are not used:".to_owned());
-        lines.extend(race.excluded.iter().map(|e| format!("{}: {}", clean(&e.record), clean(&e.reason.to_string()))));
+        lines.extend(
+            race.excluded.iter().map(|e| format!("{}: {}", clean(&e.record), statement(&e.reason.to_string()))),
+        );
     }
     lines
 }

@@ -1,10 +1,9 @@
 //! What of a plan is done.
 
 use assay_analysis::plan::{CellState, CellStatus, ExperimentPlan, Misfit, Status};
-use assay_core::text::clean;
+use assay_core::text::{clean, statement};
 
 use crate::document::{Block, Cell, Data, Document, Row, Table, left, right};
-use crate::facts::one_line;
 
 /// Counts by round, the cells without a figure, and the records that do not fit.
 #[must_use]
@@ -24,7 +23,7 @@ pub fn status(plan: &ExperimentPlan, status: &Status) -> Document {
         blocks.push(Block::Table(Table { caption: String::new(), columns, rows: open }));
     }
     if !status.misfits.is_empty() {
-        let misfit = |m: &Misfit| (clean(&m.record), one_line(&m.reason));
+        let misfit = |m: &Misfit| (clean(&m.record), statement(&m.reason));
         blocks.push(Block::Heading("Records that do not count".to_owned()));
         blocks.push(Block::Items(status.misfits.iter().map(misfit).collect()));
     }

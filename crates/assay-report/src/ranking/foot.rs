@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_analysis::rank::{LoadRanking, RankReport, Remark};
 use assay_analysis::{Excluded, Mark};
-use assay_core::text::clean;
+use assay_core::text::{clean, statement};
 use assay_core::units::{fixed, trimmed};
 
 use super::words;
@@ -125,7 +125,7 @@ fn excluded(all: &[Excluded], in_full: bool) -> Vec<String> {
         let named = if in_full { records.len() } else { NAMED.min(records.len()) };
         let rest = records.len() - named;
         let more = if rest > 0 { format!(" and {rest} more (--all)") } else { String::new() };
-        format!("{}: {}{more}: {}", records.len(), clean(&reason), records[..named].join(", "))
+        format!("{}: {}{more}: {}", records.len(), statement(&reason), records[..named].join(", "))
     };
     reasons.into_iter().map(line).collect()
 }

@@ -3,7 +3,7 @@
 use assay_analysis::Mark;
 use assay_analysis::rank::{LoadRanking, ModelRow, RankReport};
 use assay_core::estimate::Estimate;
-use assay_core::text::clean;
+use assay_core::text::{clean, statement};
 
 use super::words;
 use assay_pictures::{Ceiling, Drawing, RankRow, Ranking, Value, ranking};
@@ -25,9 +25,10 @@ pub(super) fn titled(report: &RankReport, of: &LoadRanking, title: String) -> Op
         return None;
     }
     let without = of.models.len() - rows.len();
-    let mut notes = vec![format!("Ceiling: {}.", clean(&words::ceiling(of.ceiling.as_ref())))];
+    let mut notes = vec![format!("Ceiling: {}.", statement(&words::ceiling(of.ceiling.as_ref())))];
     if without > 0 {
-        notes.push(format!("{without} of {} models have no figure of this load.", of.models.len()));
+        let have = if without == 1 { "has" } else { "have" };
+        notes.push(format!("{without} of {} models {have} no figure of this load.", of.models.len()));
     }
     let ceilings = of
         .ceiling

@@ -1,7 +1,7 @@
 //! The check on a terminal's card.
 
 use assay_core::record::Record;
-use assay_core::text::clean;
+use assay_core::text::{clean, statement};
 use assay_core::units::{Bytes, capacity};
 use assay_core::verification::{Method, Verdict, Verification};
 
@@ -23,7 +23,7 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
         Verdict::Fake | Verdict::Damaged | Verdict::Failed => Paint::Bad,
         Verdict::Undecided | Verdict::Other => Paint::Care,
     };
-    page.labelled("check", Paint::Dim, &clean(&v.sentence), paint);
+    page.labelled("check", Paint::Dim, &statement(&v.sentence), paint);
     page.labelled("capacity", Paint::Dim, &sizes(v), Paint::Plain);
     page.labelled("sectors", Paint::Dim, &words::counts(v), Paint::Plain);
     if let Some(first) = &v.first_error {

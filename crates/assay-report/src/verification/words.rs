@@ -1,7 +1,7 @@
 //! The findings of a check in words.
 
 use assay_core::record::Record;
-use assay_core::text::clean;
+use assay_core::text::{clean, statement};
 use assay_core::units::{Bytes, rate, span};
 use assay_core::verification::{Extent, FirstError, Pass, SECTOR_BYTES, SectorClass, Verification};
 
@@ -85,7 +85,7 @@ pub(crate) fn rates(pass: &Pass) -> Vec<f64> {
 pub(crate) fn facts(record: &Record) -> Vec<(&'static str, String)> {
     let Some(v) = &record.verification else { return Vec::new() };
     let all = [
-        ("Check", Some(clean(&v.sentence))),
+        ("Check", Some(statement(&v.sentence))),
         ("Sectors", Some(counts(v))),
         ("First error", v.first_error.as_ref().map(first_error)),
         ("Write", v.write.as_ref().and_then(pass)),
