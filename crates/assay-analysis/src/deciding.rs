@@ -133,7 +133,7 @@ impl Holders {
         Self(all)
     }
 
-    /// First: two groups of two units each, without which no model can be told from another; that most groups have
+    /// First: two groups, without which nothing is compared; two groups of two units each, without which no model can be told from another; that most groups have
     /// it; random reads of 4 KiB, on which the published comparisons of cards decide and what a root file system does
     /// most. Then how many groups can be told apart, how many have it, and how much is in flight. The first of
     /// equals in the order people read them.
@@ -143,7 +143,7 @@ impl Holders {
             let random_read = load.pattern() == Pattern::Random && load.op() == Op::Read && !load.synced;
             let usual = random_read && load.block_bytes == USUAL_BLOCK;
             let depth = u64::from(load.queue_depth) * u64::from(load.jobs);
-            (told.min(2), 2 * of.len() > groups, usual, random_read, told, of.len(), depth)
+            (of.len().min(2), told.min(2), 2 * of.len() > groups, usual, random_read, told, of.len(), depth)
         };
         self.0.into_iter().rev().max_by_key(|(load, of)| weight(load, of)).map(|(load, _)| load)
     }
@@ -174,6 +174,20 @@ mod tests {
         };
         let models = by_model(&records).iter().map(|(m, _)| *m).max().unwrap();
         assert!((0..=models).filter(|m| units(*m) > 1).count() >= 2, "{}", load.title());
+    }
+
+    /// Several units of one model under a load that no other model has compare nothing.
+    #[test]
+    fn a_load_of_one_model_alone_does_not_decide_among_two() {
+        let mut records = published("sandisk-ultra-a1").unwrap();
+        let mut other = published("sandisk-extreme-a2").unwrap();
+        records.iter_mut().for_each(|r| r.measurements.truncate(2));
+        let shared = records[0].measurements[1].clone();
+        records[1].measurements.truncate(1);
+        records[2].measurements.truncate(1);
+        other[0].measurements = vec![shared.clone()];
+        records.append(&mut other);
+        assert_eq!(decided(&records, None), Ok(Load::of(&shared.workload).title()));
     }
 
     #[test]

@@ -98,6 +98,7 @@ fn plan(area: u64) -> Plan {
         area_bytes: area,
         write_bytes: area,
         read_bytes: area,
+        again_bytes: 0,
         device_bytes: None,
         foreign: Vec::new(),
         files: files_of(area),

@@ -11,6 +11,7 @@ use rustix::fs::{Access, StatVfsMountFlags, access};
 use assay_core::units::Bytes;
 
 use super::content::Format;
+use super::crowd;
 use super::error::VerifyError;
 use super::format::FILE_BYTES;
 use super::listing::{DIRECTORY, h2w_names, numbered};
@@ -96,6 +97,8 @@ pub struct Plan {
     pub write_bytes: u64,
     /// What this check reads, in bytes.
     pub read_bytes: u64,
+    /// What of it is written and read again at most, to drive the end out of caches, in bytes.
+    pub again_bytes: u64,
     /// Size of the block device under the target, in bytes; `None` where there is none.
     pub device_bytes: Option<u64>,
     /// Names of `*.h2w` in the target that are not assay's and are kept.
@@ -149,6 +152,7 @@ impl Plan {
                 area_bytes: area,
                 write_bytes: area.saturating_sub(state.written_bytes),
                 read_bytes: area.saturating_sub(read),
+                again_bytes: again(area, settings),
                 device_bytes,
                 foreign,
                 files: files_of(area),
@@ -183,6 +187,7 @@ impl Plan {
             area_bytes: area,
             write_bytes: area,
             read_bytes: area,
+            again_bytes: again(area, settings),
             device_bytes,
             foreign,
             files: files_of(area),
@@ -193,16 +198,16 @@ impl Plan {
     /// One line for people: what will be written and read, and what is left free.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let (write, read) = (Bytes(self.write_bytes), Bytes(self.read_bytes));
+        let (write, read) = (Bytes(self.write_bytes), Bytes(self.read_bytes.saturating_add(self.again_bytes)));
         if self.write_bytes == 0 {
             return format!("reads {read}, writes nothing");
         }
+        let again = Bytes(self.again_bytes);
         if self.write_bytes < self.area_bytes {
-            return format!("goes on: writes the last {write}, reads {read}");
+            return format!("resumes: writes the last {write} and {again} again, reads {read}");
         }
-        format!("writes {write} of {} free, reads {read}, leaves {} free", Bytes(self.free_bytes), {
-            Bytes(self.free_bytes.saturating_sub(self.write_bytes))
-        })
+        let (free, left) = (Bytes(self.free_bytes), Bytes(self.free_bytes.saturating_sub(self.write_bytes)));
+        format!("writes {write} of {free} free and {again} of that again, reads {read}, leaves {left} free")
     }
 
     /// Files that are there: in assay's own directory, or else in the target itself.
@@ -240,12 +245,19 @@ impl Plan {
             area_bytes,
             write_bytes: 0,
             read_bytes: area_bytes,
+            again_bytes: 0,
             device_bytes,
             foreign,
             files,
             handle: Arc::new(handle),
         })
     }
+}
+
+/// What is written again of an area: as much as its end, and in the format of f3 what stood there a second time.
+fn again(area: u64, settings: &Settings) -> u64 {
+    let end = area - crowd::boundary(area, settings.cache_bytes);
+    if settings.format == Format::F3 { end * 2 } else { end }
 }
 
 /// Size of the block device of a file system: `/sys/dev/block/MAJOR:MINOR/size` is in sectors of 512 bytes
@@ -279,5 +291,14 @@ mod tests {
         assert_eq!((plan.area_bytes, plan.write_bytes, plan.read_bytes), (6 * MIB, 6 * MIB, 6 * MIB));
         assert!(plan.whole_bytes + plan.reserve_bytes <= plan.free_bytes && plan.reserve_bytes >= MIB);
         assert_eq!(std::fs::read_dir(target.path()).unwrap().count(), 0, "a plan writes nothing");
+        // Half of a small area drives out the other half.
+        assert_eq!(plan.again_bytes, 3 * MIB);
+        let said = plan.sentence();
+        assert!(
+            said.starts_with("writes 6 MiB of ") && said.contains("and 3 MiB of that again, reads 9 MiB, "),
+            "{said}"
+        );
+        let f3 = Plan::new(target.path(), &Settings { format: Format::F3, ..settings }).unwrap();
+        assert_eq!(f3.again_bytes, 6 * MIB);
     }
 }
