@@ -3,6 +3,7 @@
 
 pub mod classes;
 pub mod crosscheck;
+pub mod draft;
 pub mod estimate;
 pub mod event;
 pub mod exit;

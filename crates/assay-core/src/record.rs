@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::crosscheck::Crosscheck;
 use crate::estimate::Estimate;
 use crate::finding::{Finding, Validity, Warning};
-use crate::histogram::StoredHistogram;
+use crate::histogram::{Histogram, StoredHistogram};
 use crate::medium::Medium;
 use crate::outcome::Outcome;
 use crate::soak::Soak;
@@ -118,6 +118,19 @@ pub struct Tool {
     pub engine_reason: String,
 }
 
+impl Tool {
+    /// This program.
+    #[must_use]
+    pub fn assay(version: &str, engine: &str, engine_reason: &str) -> Self {
+        Self {
+            name: "assay".to_owned(),
+            version: version.to_owned(),
+            engine: engine.to_owned(),
+            engine_reason: engine_reason.to_owned(),
+        }
+    }
+}
+
 /// Where it measured.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Host {
@@ -152,6 +165,14 @@ pub struct SuiteRef {
     pub version: u32,
 }
 
+impl SuiteRef {
+    /// A suite by its name and version.
+    #[must_use]
+    pub fn new(name: &str, version: u32) -> Self {
+        Self { name: name.to_owned(), version }
+    }
+}
+
 /// With which settings, and what they came to.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Settings {
@@ -181,7 +202,7 @@ pub struct Settings {
     /// where an operation is expected to take more than a second. Null in older records.
     #[serde(default)]
     pub hang_after_ns: Option<u64>,
-    /// The suite as it ran, with what the command line changed in it: what a run that was cut short
+    /// The suite as it ran, with what the command line changed in it: what an interrupted run
     /// is resumed by. Empty in older and imported records.
     #[serde(default)]
     pub suite_text: String,
@@ -338,6 +359,31 @@ pub struct Repeat {
     pub outcome: Outcome,
 }
 
+impl Repeat {
+    /// A repeat in which nothing was done yet.
+    #[must_use]
+    pub fn empty(started: &str, outcome: Outcome) -> Self {
+        Self {
+            started: started.to_owned(),
+            elapsed_ns: 0,
+            operations: 0,
+            bytes: 0,
+            iops: 0.0,
+            bytes_per_second: 0.0,
+            issued_bytes: 0,
+            durable_bytes_per_second: None,
+            in_flight: 0.0,
+            proof_ratio: None,
+            samples: Vec::new(),
+            histogram: StoredHistogram::from(&Histogram::default()),
+            first_done_ns: 0,
+            last_done_ns: 0,
+            steady: None,
+            outcome,
+        }
+    }
+}
+
 /// One interval of a repeat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
@@ -396,7 +442,7 @@ pub fn json_schema() -> serde_json::Value {
 
 #[cfg(test)]
 mod tests {
-    use crate::workload::{Op, Pattern, Stop, Sync};
+    use crate::workload::{Op, Pattern};
 
     use super::*;
 
@@ -411,19 +457,7 @@ mod tests {
 
     #[test]
     fn a_finding_is_told_once() {
-        let workload = Workload {
-            name: "w".to_owned(),
-            op: Op::Read,
-            read_percent: None,
-            pattern: Pattern::Random,
-            block_bytes: 4096,
-            queue_depth: 8,
-            jobs: 4,
-            span_bytes: 1 << 20,
-            direct: true,
-            sync: Sync::default(),
-            stop: Stop { ramp_ns: 0, duration_ns: 1, max_bytes: None },
-        };
+        let workload = Workload { queue_depth: 8, jobs: 4, ..Workload::new("w", Op::Read, Pattern::Random, 4096) };
         assert_eq!(workload.depth(), 32, "over all jobs");
         let mut measurement = Measurement::empty(workload, "sync");
         measurement.warn(Finding::OverlayHidesMedium);

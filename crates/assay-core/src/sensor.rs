@@ -103,7 +103,7 @@ impl SensorCommand {
     }
 }
 
-/// `NAME=VALUE UNIT`: what somebody read by eye.
+/// `NAME=VALUE UNIT`: a value read by eye.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SensorNote {
     /// Name of what was read.

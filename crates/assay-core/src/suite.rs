@@ -270,93 +270,91 @@ impl Suite {
     }
 }
 
-fn check_workload(
-    raw: WorkloadFile,
-    suite_span: &Bytes,
-    fail: &dyn Fn(usize, String) -> SuiteError,
-) -> Result<SuiteWorkload, SuiteError> {
+/// Refuses a value at a place in the file, by why.
+type Refuse<'a> = dyn Fn(usize, String) -> SuiteError + 'a;
+
+fn check_workload(raw: WorkloadFile, suite_span: &Bytes, refuse: &Refuse<'_>) -> Result<SuiteWorkload, SuiteError> {
     let name = raw.name.get_ref().clone();
     if !is_name(&name) {
-        return Err(fail(
-            raw.name.span().start,
-            format!("name {} may hold only letters, digits, `-` and `_`", quoted(&name)),
-        ));
+        let message = format!("name {} may hold only letters, digits, `-` and `_`", quoted(&name));
+        return Err(refuse(raw.name.span().start, message));
     }
-    let block = *raw.block.get_ref();
-    if block.0 == 0 || block > MAX_BLOCK || !block.0.is_multiple_of(512) {
-        return Err(fail(
-            raw.block.span().start,
-            format!("workload `{name}`: block = {} B must be a multiple of 512 B, at most {MAX_BLOCK}", block.0),
-        ));
-    }
-    for (key, value, limit) in [("queue_depth", &raw.queue_depth, MAX_QUEUE_DEPTH), ("jobs", &raw.jobs, MAX_JOBS)] {
-        if *value.get_ref() == 0 || *value.get_ref() > limit {
-            return Err(fail(
-                value.span().start,
-                format!("workload `{name}`: {key} = {} must be 1 to {limit}", value.get_ref()),
-            ));
-        }
-    }
-    let span = raw.span.as_ref().map(|s| *s.get_ref());
-    let reach = span.unwrap_or(*suite_span);
-    if reach > *suite_span {
-        let at = raw.span.as_ref().map_or(0, |s| s.span().start);
-        return Err(fail(at, format!("workload `{name}`: span {reach} is larger than the suite's span {suite_span}")));
-    }
-    if block.0.saturating_mul(u64::from(*raw.jobs.get_ref())) > reach.0 {
-        return Err(fail(
-            raw.block.span().start,
-            format!(
-                "workload `{name}`: block {block} × {} jobs is larger than span {reach}; use a smaller block or a larger span",
-                raw.jobs.get_ref()
-            ),
-        ));
-    }
-    match (&raw.read_percent, raw.op) {
-        (Some(p), Op::Mixed) if !(1..=99).contains(p.get_ref()) => {
-            return Err(fail(
-                p.span().start,
-                format!("workload `{name}`: read_percent = {} must be 1 to 99", p.get_ref()),
-            ));
-        }
-        (Some(p), Op::Read | Op::Write) => {
-            return Err(fail(p.span().start, format!("workload `{name}`: read_percent is for op = \"mixed\" only")));
-        }
-        (None, Op::Mixed) => {
-            return Err(fail(0, format!("workload `{name}`: op = \"mixed\" needs read_percent, 1 to 99")));
-        }
-        _ => {}
-    }
-    if raw.sync.each() && raw.op == Op::Read {
-        return Err(fail(0, format!("workload `{name}`: sync is for workloads that write")));
-    }
-    if raw.analysis == Analysis::Soak && raw.op != Op::Write {
-        return Err(fail(0, format!("workload `{name}`: analysis = \"soak\" is for op = \"write\"")));
-    }
-    let duration = match &raw.duration {
-        None => None,
-        Some(text) => {
-            Some(parse_duration(text.get_ref()).ok().filter(|d| *d >= Duration::from_millis(100)).ok_or_else(|| {
-                fail(
-                    text.span().start,
-                    format!("workload `{name}`: duration {} must be at least 100ms, like 5s", quoted(text.get_ref())),
-                )
-            })?)
-        }
-    };
+    let fail = |at: usize, what: String| refuse(at, format!("workload `{name}`: {what}"));
+    raw.check_size(suite_span, &fail)?;
+    raw.check_kind(&fail)?;
+    let duration = raw.duration.as_ref().map(|text| repeat_length(text, &fail)).transpose()?;
     Ok(SuiteWorkload {
         name,
         op: raw.op,
         read_percent: raw.read_percent.map(Spanned::into_inner),
         pattern: raw.pattern,
-        block,
+        block: raw.block.into_inner(),
         queue_depth: raw.queue_depth.into_inner(),
         jobs: raw.jobs.into_inner(),
         sync: raw.sync,
         direct: raw.direct,
         duration,
-        span,
+        span: raw.span.map(Spanned::into_inner),
         analysis: raw.analysis,
+    })
+}
+
+impl WorkloadFile {
+    /// Block, queue and span each within its limits, and blocks of all jobs within the span.
+    fn check_size(&self, suite_span: &Bytes, fail: &Refuse<'_>) -> Result<(), SuiteError> {
+        let block = *self.block.get_ref();
+        if block.0 == 0 || block > MAX_BLOCK || !block.0.is_multiple_of(512) {
+            let what = format!("block = {} B must be a multiple of 512 B, at most {MAX_BLOCK}", block.0);
+            return Err(fail(self.block.span().start, what));
+        }
+        let counts = [("queue_depth", &self.queue_depth, MAX_QUEUE_DEPTH), ("jobs", &self.jobs, MAX_JOBS)];
+        for (key, value, limit) in counts {
+            if *value.get_ref() == 0 || *value.get_ref() > limit {
+                return Err(fail(value.span().start, format!("{key} = {} must be 1 to {limit}", value.get_ref())));
+            }
+        }
+        let reach = self.span.as_ref().map_or(*suite_span, |s| *s.get_ref());
+        if reach > *suite_span {
+            let at = self.span.as_ref().map_or(0, |s| s.span().start);
+            return Err(fail(at, format!("span {reach} is larger than the suite's span {suite_span}")));
+        }
+        let jobs = *self.jobs.get_ref();
+        if block.0.saturating_mul(u64::from(jobs)) > reach.0 {
+            let what = format!(
+                "block {block} × {jobs} jobs is larger than span {reach}; use a smaller block or a larger span"
+            );
+            return Err(fail(self.block.span().start, what));
+        }
+        Ok(())
+    }
+
+    /// Nothing that the kind of operation cannot have.
+    fn check_kind(&self, fail: &Refuse<'_>) -> Result<(), SuiteError> {
+        match (&self.read_percent, self.op) {
+            (Some(p), Op::Mixed) if !(1..=99).contains(p.get_ref()) => {
+                return Err(fail(p.span().start, format!("read_percent = {} must be 1 to 99", p.get_ref())));
+            }
+            (Some(p), Op::Read | Op::Write) => {
+                return Err(fail(p.span().start, "read_percent is for op = \"mixed\" only".to_owned()));
+            }
+            (None, Op::Mixed) => return Err(fail(0, "op = \"mixed\" needs read_percent, 1 to 99".to_owned())),
+            _ => {}
+        }
+        if self.sync.each() && self.op == Op::Read {
+            return Err(fail(0, "sync is for workloads that write".to_owned()));
+        }
+        if self.analysis == Analysis::Soak && self.op != Op::Write {
+            return Err(fail(0, "analysis = \"soak\" is for op = \"write\"".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+fn repeat_length(text: &Spanned<String>, fail: &Refuse<'_>) -> Result<Duration, SuiteError> {
+    let length = parse_duration(text.get_ref()).ok().filter(|d| *d >= Duration::from_millis(100));
+    length.ok_or_else(|| {
+        let what = format!("duration {} must be at least 100ms, like 5s", quoted(text.get_ref()));
+        fail(text.span().start, what)
     })
 }
 

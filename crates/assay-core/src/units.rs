@@ -18,6 +18,12 @@ pub const MIB: u64 = 1 << 20;
 /// 2^30 bytes.
 pub const GIB: u64 = 1 << 30;
 
+/// A time in nanoseconds, as records have it; the most that fits for a longer one.
+#[must_use]
+pub fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// A size in bytes, written `4KiB`, `4k` (binary, as fio does), `1MB` (decimal) or `4096`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 #[serde(transparent)]

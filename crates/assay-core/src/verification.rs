@@ -85,7 +85,7 @@ pub enum FakeKind {
     Wraparound,
     /// Starts again, at first into the good part, then drops them: wrap-around and limbo in one.
     Chain,
-    /// In a way that was not told apart.
+    /// In a way that could not be told.
     #[serde(other)]
     Unknown,
 }
@@ -266,7 +266,7 @@ pub struct Verification {
     /// Where the capacity is known as an interval only: at most this, in bytes.
     #[serde(default)]
     pub real_high_bytes: Option<u64>,
-    /// Parts that hold data, in order of the address and apart from each other, to the sector;
+    /// Parts that hold data, in order of the address, with gaps between them, to the sector;
     /// empty where they are not known.
     #[serde(default)]
     pub holds: Vec<Extent>,
@@ -297,7 +297,7 @@ pub struct Verification {
 mod tests {
     use super::*;
 
-    /// Scripts tell the answers apart by the exit code alone.
+    /// Scripts distinguish the answers by the exit code alone.
     #[test]
     fn each_verdict_has_an_exit_code_and_a_word_of_its_own() {
         let all = [Verdict::Genuine, Verdict::Fake, Verdict::Damaged, Verdict::Failed, Verdict::Undecided];

@@ -87,6 +87,24 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// One operation at a time by one job, direct and synced at the end; without a span and a stop rule.
+    #[must_use]
+    pub fn new(name: &str, op: Op, pattern: Pattern, block_bytes: u64) -> Self {
+        Self {
+            name: name.to_owned(),
+            op,
+            read_percent: None,
+            pattern,
+            block_bytes,
+            queue_depth: 1,
+            jobs: 1,
+            span_bytes: 0,
+            direct: true,
+            sync: Sync::End,
+            stop: Stop { ramp_ns: 0, duration_ns: 0, max_bytes: None },
+        }
+    }
+
     /// Whether any operation writes.
     #[must_use]
     pub fn writes(&self) -> bool {

@@ -1,0 +1,221 @@
+//! What was found, in words.
+
+use std::time::Duration;
+
+use super::kind::Finding;
+use crate::units::{Bytes, figures, span};
+
+impl Finding {
+    /// What was found, in a sentence without a full stop.
+    #[must_use]
+    pub fn cause(&self) -> String {
+        let cause = self.method_cause().or_else(|| self.repeats_cause());
+        let cause = cause.or_else(|| self.run_cause()).or_else(|| self.host_cause());
+        cause.unwrap_or_else(|| "a finding of a newer version of assay".to_owned())
+    }
+
+    /// What is known of how the figures came about.
+    fn method_cause(&self) -> Option<String> {
+        Some(match self {
+            Self::CachedIo { reason } => {
+                format!("direct I/O is not possible here ({reason}); cached I/O with cache drops was used")
+            }
+            Self::CachedByRequest => {
+                "the suite asks for cached I/O, so the page cache is part of the number".to_owned()
+            }
+            Self::ServedFromCache { proof_ratio } => {
+                format!("served from a cache: only {} % of the bytes crossed the device", percent(*proof_ratio))
+            }
+            Self::OthersUsedDevice { proof_ratio } => {
+                format!("something else used the device: {} % of the bytes issued crossed it", percent(*proof_ratio))
+            }
+            Self::NoProof { medium } => {
+                format!("no block device under this {medium}: nothing proves that the bytes reached a medium")
+            }
+            Self::MemoryNotMedium { medium } => format!("this is {medium}: memory was measured, not a storage medium"),
+            Self::OverlayHidesMedium => "an overlay file system hides which medium is used".to_owned(),
+            Self::UnwrittenReads => {
+                "reads of a raw device may touch blocks that were never written, which some media answer without work"
+                    .to_owned()
+            }
+            Self::LittlesLaw { ratio } => format!(
+                "latency and rate contradict each other (Little's law off by {} %)",
+                percent((ratio - 1.0).abs())
+            ),
+            Self::ShallowQueue { in_flight, asked } => format!(
+                "{} operations were in flight on average, {} were asked for",
+                figures(*in_flight),
+                figures(*asked)
+            ),
+            Self::DepthByThreads { threads } => {
+                format!("no asynchronous engine here: the queue depth was made by {threads} threads")
+            }
+            Self::InstrumentLimited { null_operations_per_second } => format!(
+                "instrument-limited: this host issues at most {} million operations per second even to no device at all",
+                figures(null_operations_per_second / 1e6)
+            ),
+            Self::BusLimited { share } => format!(
+                "bus-limited: {} % of what the bus reaches, so the medium may be faster than this",
+                percent(*share)
+            ),
+            Self::CrosscheckDiffers { peer, ratio, low, high } => format!(
+                "{peer} disagrees: assay saw {} times its rate ({} to {})",
+                figures(*ratio),
+                figures(*low),
+                figures(*high)
+            ),
+            _ => return None,
+        })
+    }
+
+    /// What repeats and seconds show, and what the budget left of them.
+    fn repeats_cause(&self) -> Option<String> {
+        Some(match self {
+            Self::FewOperations { operations } => format!("only {operations} operations: the figure is coarse"),
+            Self::Unsteady { repeats, of } => {
+                format!("erratic: {repeats} of {of} repeats never became steady")
+            }
+            Self::NotReached { asked, reached, repeats } => {
+                let reached = reached.map_or_else(|| "no interval".to_owned(), |r| format!("±{} %", percent(r)));
+                format!("±{} % was not reached: {reached} over {repeats} repeats", percent(*asked))
+            }
+            Self::Drift { change, over } => {
+                let way = if *change < 0.0 { "fell" } else { "rose" };
+                format!("not steady: the rate {way} by {} % over the {over}", percent(change.abs()))
+            }
+            Self::TwoSpeeds { ratio, slow_share, over } => format!(
+                "two speeds: {} % of the {over} ran at {} % of the rate of the others",
+                percent(*slow_share),
+                percent(*ratio)
+            ),
+            Self::UnevenRepeats { ratio } => {
+                format!("the fastest repeat was {} times as fast as the slowest", figures(*ratio))
+            }
+            Self::FewerRepeats { planned, ran, reason } => format!("{ran} of {planned} repeats: {reason}"),
+            Self::ScaledDown { asked, used } => {
+                format!("ran {used} instead of {asked}, which this medium could not do within the budget")
+            }
+            Self::SmallerSpan { asked_bytes, used_bytes, reason } => {
+                format!("test area of {} instead of {}: {reason}", Bytes(*used_bytes), Bytes(*asked_bytes))
+            }
+            Self::SweepStopped { at_block_bytes } => {
+                format!("left out: {} blocks already reach what the bus allows", Bytes(*at_block_bytes))
+            }
+            _ => return None,
+        })
+    }
+
+    /// What happened to the run, its files and its record.
+    fn run_cause(&self) -> Option<String> {
+        Some(match self {
+            Self::AnotherRun => "another run of assay is measuring the same file system".to_owned(),
+            Self::LeftoversRemoved { directories, bytes } => {
+                format!(
+                    "removed what {directories} killed {} left here ({})",
+                    if *directories == 1 { "run" } else { "runs" },
+                    Bytes(*bytes)
+                )
+            }
+            Self::FileLeft { path, reason } => format!("the test file in {path} could not be removed: {reason}"),
+            Self::CheckUnfinished { path } => format!("the check ended early; its files are in {path}"),
+            Self::NotPutBack { journal, reason } => {
+                format!("not everything could be put back: {reason}; what is missing is in {journal}")
+            }
+            Self::Resumed { rested_ns } => {
+                format!("the run was interrupted and resumed {} later", span(Duration::from_nanos(*rested_ns)))
+            }
+            Self::SoakPaused { after_ns, rested_ns } => format!(
+                "the soak was interrupted after {} and resumed {} later: the medium rested and cooled down",
+                span(Duration::from_nanos(*after_ns)),
+                span(Duration::from_nanos(*rested_ns))
+            ),
+            Self::NotSaved { reason } => format!("the record is not in the store: {reason}"),
+            Self::SensorDropped { sensor, reason } => format!("sensor {sensor} is not read any more: {reason}"),
+            Self::FieldsLeftOut { fields } => {
+                let (what, they) =
+                    if *fields == 1 { ("1 field", "it") } else { (&*format!("{fields} fields"), "they") };
+                format!(
+                    "this copy lacks {what} of the record: this version of assay does not know whether {they} may identify somebody"
+                )
+            }
+            Self::Suspended { suspended_ns } => format!(
+                "the process was stopped for {}; what it measured meanwhile does not count",
+                span(Duration::from_nanos(*suspended_ns))
+            ),
+            _ => return None,
+        })
+    }
+
+    /// What the host was like meanwhile.
+    fn host_cause(&self) -> Option<String> {
+        Some(match self {
+            Self::SwapOnMedium => "the host swaps on the medium under test".to_owned(),
+            Self::Throttled { by } => format!("the processor was slowed down while it measured: {by}"),
+            Self::UnderVoltage { by } => format!("the supply voltage was too low: {by}"),
+            Self::PastThrottling { what } => format!("before this run, since the host was started: {what}"),
+            Self::LowClock { share, governor } => {
+                let by = if governor.is_empty() { String::new() } else { format!(" (governor {governor})") };
+                format!("the processors ran at {} % of their maximum clock on average{by}", percent(*share))
+            }
+            Self::LoadOfOthers { share, most } => {
+                let most = match most.as_str() {
+                    "" => String::new(),
+                    "assay" => ", most of it another assay process".to_owned(),
+                    most => format!(", most of it {most}"),
+                };
+                format!("other programs used up to {} % of all processors{most}", percent(*share))
+            }
+            Self::KernelErrors { lines, first } => {
+                let more = if *lines > 1 { format!(" and {} more lines", lines - 1) } else { String::new() };
+                format!("the kernel reported errors of the device: {first}{more}")
+            }
+            Self::Swapped { pages } => format!("the host swapped {pages} pages while the medium was measured"),
+            _ => return None,
+        })
+    }
+}
+
+/// A share as percent with three figures.
+fn percent(share: f64) -> String {
+    figures(share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Map, Value, json};
+
+    /// One finding of each kind, by the schema of the record.
+    fn one_of_each() -> Vec<Finding> {
+        let schema = schemars::schema_for!(Finding).to_value();
+        let kinds = schema["oneOf"].as_array().unwrap();
+        let value = |property: &Value| match property {
+            property if property.get("const").is_some() => property["const"].clone(),
+            property if property["type"] == "string" => json!("words"),
+            _ => json!(1),
+        };
+        let one = |kind: &Value| {
+            let properties = kind["properties"].as_object().unwrap();
+            let fields: Map<String, Value> = properties.iter().map(|(name, p)| (name.clone(), value(p))).collect();
+            serde_json::from_value(Value::Object(fields)).unwrap()
+        };
+        kinds.iter().map(one).collect()
+    }
+
+    #[test]
+    fn every_finding_has_words_of_its_own() {
+        let mut causes: Vec<String> = one_of_each().iter().map(Finding::cause).collect();
+        let all = causes.len();
+        assert!(all > 40, "{all}");
+        causes.sort();
+        causes.dedup();
+        assert_eq!(causes.len(), all, "two of a kind, or one without a cause: {causes:#?}");
+    }
+
+    #[test]
+    fn a_load_of_this_program_is_that_of_another_process() {
+        let of = |most: &str| Finding::LoadOfOthers { share: 0.5, most: most.to_owned() }.cause();
+        assert!(of("assay").ends_with("most of it another assay process"), "{}", of("assay"));
+        assert!(of("make").ends_with("most of it make") && of("").ends_with("of all processors"));
+    }
+}

@@ -1,0 +1,352 @@
+//! What can be found about a number, and how much it weighs.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How much a finding weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing; the number stands.
+    Note,
+    /// The number may be off.
+    Suspect,
+    /// The number is not what it says.
+    Invalid,
+}
+
+/// What was found. Closed list; a reader that meets a newer one sees `unknown`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Finding {
+    /// Direct I/O was refused; cached I/O with explicit cache drops ran instead.
+    CachedIo {
+        /// Why direct I/O could not be used.
+        reason: String,
+    },
+    /// The suite asked for cached I/O.
+    CachedByRequest,
+    /// Less crossed the device than was issued.
+    ServedFromCache {
+        /// Bytes that crossed the device over bytes issued.
+        proof_ratio: f64,
+    },
+    /// More crossed the device than was issued.
+    OthersUsedDevice {
+        /// Bytes that crossed the device over bytes issued.
+        proof_ratio: f64,
+    },
+    /// There is no block device whose counters could prove anything.
+    NoProof {
+        /// What kind of path it is.
+        medium: String,
+    },
+    /// The path is the host's memory.
+    MemoryNotMedium {
+        /// `tmpfs`, `zram device`.
+        medium: String,
+    },
+    /// An overlay hides which medium is used.
+    OverlayHidesMedium,
+    /// Mean latency times rate is not the mean number in flight.
+    LittlesLaw {
+        /// Latency times rate over the mean number in flight.
+        ratio: f64,
+    },
+    /// The queue depth asked for was not reached.
+    ShallowQueue {
+        /// Mean operations in flight.
+        in_flight: f64,
+        /// Queue depth times jobs.
+        asked: f64,
+    },
+    /// Queue depth was made by threads, because the engine cannot queue.
+    DepthByThreads {
+        /// How many threads.
+        threads: u32,
+    },
+    /// The instrument itself limits what was measured.
+    InstrumentLimited {
+        /// What the null engine does on this host, operations per second.
+        null_operations_per_second: f64,
+    },
+    /// The bus, not the medium, limits what was measured.
+    BusLimited {
+        /// Share of what the bus reaches, 0 to 1.
+        share: f64,
+    },
+    /// The test area is smaller than the suite asks for.
+    SmallerSpan {
+        /// What the suite asks for.
+        asked_bytes: u64,
+        /// What was used.
+        used_bytes: u64,
+        /// Why.
+        reason: String,
+    },
+    /// Block size, queue depth or jobs were reduced so that the medium could finish in the budget.
+    ScaledDown {
+        /// Workload as the suite has it.
+        asked: String,
+        /// Workload as it ran.
+        used: String,
+    },
+    /// Fewer repeats ran than were planned.
+    FewerRepeats {
+        /// Planned repeats.
+        planned: u32,
+        /// Repeats that ran.
+        ran: u32,
+        /// Why: time budget, write budget.
+        reason: String,
+    },
+    /// So few operations that the figure is coarse.
+    FewOperations {
+        /// Operations over all repeats.
+        operations: u64,
+    },
+    /// Several repeats of the workload never became steady.
+    Unsteady {
+        /// Repeats that did not.
+        repeats: u32,
+        /// Repeats that ran.
+        of: u32,
+    },
+    /// The confidence asked for was not reached.
+    NotReached {
+        /// Relative half width that was asked for.
+        asked: f64,
+        /// Relative half width over the repeats; null for fewer than two.
+        reached: Option<f64>,
+        /// Repeats that ran.
+        repeats: u32,
+    },
+    /// Another run of assay is measuring the same file system.
+    AnotherRun,
+    /// Reads of a raw device may touch areas never written.
+    UnwrittenReads,
+    /// The device swaps while it is measured.
+    SwapOnMedium,
+    /// Left-over test files of a killed run were removed.
+    LeftoversRemoved {
+        /// How many directories.
+        directories: u32,
+        /// Bytes they held.
+        bytes: u64,
+    },
+    /// The test file of this run is still there.
+    FileLeft {
+        /// Directory that holds it.
+        path: String,
+        /// Why it could not be removed.
+        reason: String,
+    },
+    /// A check for genuineness ended early; its files are still there.
+    CheckUnfinished {
+        /// Directory that holds them.
+        path: String,
+    },
+    /// Not everything that a probe overwrote could be put back.
+    NotPutBack {
+        /// The journal that holds it.
+        journal: String,
+        /// Why.
+        reason: String,
+    },
+    /// The run was interrupted and resumed later.
+    Resumed {
+        /// Time between in nanoseconds.
+        rested_ns: u64,
+    },
+    /// A soak was interrupted and resumed later.
+    SoakPaused {
+        /// Time it had lasted in nanoseconds.
+        after_ns: u64,
+        /// Time between in nanoseconds.
+        rested_ns: u64,
+    },
+    /// Larger blocks of a sweep were left out, as smaller ones reach what the bus allows.
+    SweepStopped {
+        /// The block in bytes that reached it.
+        at_block_bytes: u64,
+    },
+    /// The record could not be saved as it went.
+    NotSaved {
+        /// Why.
+        reason: String,
+    },
+    /// The processor was slowed down by heat or by its firmware.
+    Throttled {
+        /// What says so.
+        by: String,
+    },
+    /// The supply voltage was too low.
+    UnderVoltage {
+        /// What says so.
+        by: String,
+    },
+    /// The firmware slowed the processor down at some time before the run.
+    PastThrottling {
+        /// What it says.
+        what: String,
+    },
+    /// The processors ran below their maximum clock, as their governor wanted.
+    LowClock {
+        /// Mean clock over the maximum, 0 to 1.
+        share: f64,
+        /// Governor, where it is known.
+        governor: String,
+    },
+    /// Other programs used the processors.
+    LoadOfOthers {
+        /// Share of all processors, 0 to 1.
+        share: f64,
+        /// Program that used most; empty where it is not known.
+        most: String,
+    },
+    /// The process was stopped (SIGSTOP, Ctrl-Z) while it measured.
+    Suspended {
+        /// For how long in nanoseconds.
+        suspended_ns: u64,
+    },
+    /// The kernel reported errors of the device.
+    KernelErrors {
+        /// Lines about it.
+        lines: u64,
+        /// The first of them.
+        first: String,
+    },
+    /// The host moved memory to or from the medium.
+    Swapped {
+        /// Pages in both directions.
+        pages: u64,
+    },
+    /// The rate went one way all the time.
+    Drift {
+        /// Change from the beginning to the end, as a share of the mean.
+        change: f64,
+        /// Over what: `repeats`, or `seconds` of one repeat.
+        over: String,
+    },
+    /// The rates fall into two groups.
+    TwoSpeeds {
+        /// Mean of the slower group over the mean of the faster one.
+        ratio: f64,
+        /// Share of the values in the slower group, 0 to 1.
+        slow_share: f64,
+        /// Of what: `repeats`, or `seconds` of one repeat.
+        over: String,
+    },
+    /// The few repeats there are differ widely.
+    UnevenRepeats {
+        /// Fastest over slowest.
+        ratio: f64,
+    },
+    /// A command that was to read a sensor failed and was not run again.
+    SensorDropped {
+        /// Name of the sensor.
+        sensor: String,
+        /// Why.
+        reason: String,
+    },
+    /// Another instrument measured something else.
+    CrosscheckDiffers {
+        /// The other instrument.
+        peer: String,
+        /// Operations per second, ours over theirs.
+        ratio: f64,
+        /// Lower bound of that ratio.
+        low: f64,
+        /// Upper bound.
+        high: f64,
+    },
+    /// A copy of the record without identities lacks what this version cannot judge.
+    FieldsLeftOut {
+        /// How many fields.
+        fields: u32,
+    },
+    /// Written by a newer version.
+    #[serde(other)]
+    Unknown,
+}
+
+impl Finding {
+    /// How much the finding weighs.
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        match self {
+            Self::ServedFromCache { .. } | Self::LittlesLaw { .. } => Severity::Invalid,
+            Self::CachedIo { .. }
+            | Self::CachedByRequest
+            | Self::OthersUsedDevice { .. }
+            | Self::MemoryNotMedium { .. }
+            | Self::OverlayHidesMedium
+            | Self::ShallowQueue { .. }
+            | Self::InstrumentLimited { .. }
+            | Self::FewOperations { .. }
+            | Self::Unsteady { .. }
+            | Self::NotReached { .. }
+            | Self::UnwrittenReads
+            | Self::SwapOnMedium
+            | Self::Throttled { .. }
+            | Self::UnderVoltage { .. }
+            | Self::LoadOfOthers { .. }
+            | Self::KernelErrors { .. }
+            | Self::Swapped { .. }
+            | Self::Drift { .. }
+            | Self::TwoSpeeds { .. }
+            | Self::CrosscheckDiffers { .. }
+            | Self::SoakPaused { .. }
+            | Self::AnotherRun => Severity::Suspect,
+            Self::NoProof { .. }
+            | Self::DepthByThreads { .. }
+            | Self::BusLimited { .. }
+            | Self::SmallerSpan { .. }
+            | Self::ScaledDown { .. }
+            | Self::FewerRepeats { .. }
+            | Self::LeftoversRemoved { .. }
+            | Self::FileLeft { .. }
+            | Self::Resumed { .. }
+            | Self::CheckUnfinished { .. }
+            | Self::NotPutBack { .. }
+            | Self::SweepStopped { .. }
+            | Self::NotSaved { .. }
+            | Self::PastThrottling { .. }
+            | Self::Suspended { .. }
+            | Self::LowClock { .. }
+            | Self::UnevenRepeats { .. }
+            | Self::SensorDropped { .. }
+            | Self::FieldsLeftOut { .. }
+            | Self::Unknown => Severity::Note,
+        }
+    }
+
+    /// One-line form for places where only a few words fit.
+    #[must_use]
+    pub fn short(&self) -> &'static str {
+        match self {
+            Self::BusLimited { .. } => "bus-limited",
+            Self::InstrumentLimited { .. } => "instrument-limited",
+            Self::ServedFromCache { .. } => "from cache",
+            Self::OthersUsedDevice { .. } => "device shared",
+            Self::ScaledDown { .. } => "scaled down",
+            Self::FewerRepeats { .. } => "fewer repeats",
+            Self::FewOperations { .. } => "few operations",
+            Self::Unsteady { .. } => "erratic",
+            Self::NotReached { .. } => "not reached",
+            Self::ShallowQueue { .. } => "shallow queue",
+            Self::LittlesLaw { .. } => "contradictory",
+            Self::CachedIo { .. } | Self::CachedByRequest => "cached",
+            Self::SoakPaused { .. } => "paused",
+            Self::Throttled { .. } => "throttled",
+            Self::UnderVoltage { .. } => "under-voltage",
+            Self::LoadOfOthers { .. } => "host busy",
+            Self::KernelErrors { .. } => "kernel errors",
+            Self::Swapped { .. } => "swapping",
+            Self::Drift { .. } => "drift",
+            Self::TwoSpeeds { .. } => "two speeds",
+            Self::CrosscheckDiffers { .. } => "peer disagrees",
+            _ => "",
+        }
+    }
+}

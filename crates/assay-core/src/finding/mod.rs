@@ -1,0 +1,9 @@
+//! Everything that can make a number untrue, as data with cause and remedy.
+
+mod cause;
+mod kind;
+mod remedy;
+mod validity;
+
+pub use kind::{Finding, Severity};
+pub use validity::{Validity, Verdict, Warning};
