@@ -8,10 +8,11 @@ use assay_core::record::Record;
 use assay_core::text::quoted;
 use assay_core::workload::{Op, Pattern};
 
-use crate::excluded::excluded_whole;
+use crate::identity::identity;
 use crate::load::Load;
 use crate::load_words::LoadAsk;
-use crate::reading::{identity, numbered};
+use crate::reading::numbered;
+use crate::reason::excluded_whole;
 
 /// Block size that CrystalDiskMark, the application performance classes of SD cards and `quick` have in common.
 const USUAL_BLOCK: u64 = 4096;

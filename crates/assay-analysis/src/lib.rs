@@ -5,6 +5,7 @@ pub mod advise;
 pub mod compare;
 mod deciding;
 mod excluded;
+mod identity;
 mod load;
 mod load_words;
 #[cfg(test)]
@@ -13,10 +14,15 @@ pub mod plan;
 mod published;
 pub mod rank;
 mod reading;
+mod reason;
+#[cfg(test)]
+mod samples;
 
 pub use deciding::{LoadError, by_model, deciding_load, loads_named};
-pub use excluded::{Excluded, Reason, admit, examine, excluded, excluded_whole, share_verdicts};
+pub use excluded::{admit, examine, excluded, share_verdicts};
+pub use identity::{Identity, identity, short_name};
 pub use load::{Load, Quantity};
 pub use load_words::LoadAsk;
 pub use published::{PREFIX, PublishedError, published};
-pub use reading::{Identity, Mark, Reading, estimate, identity, loads, reading, short_name};
+pub use reading::{Mark, Reading, estimate, loads, reading};
+pub use reason::{Excluded, Reason, excluded_whole};

@@ -12,6 +12,7 @@ use crate::advise::{self, BuyQuestion, ClassAnswer};
 use crate::compare::{By, Request, compare, split};
 use crate::plan::{RaceOptions, race};
 use crate::rank::{Ask, rank};
+use crate::samples::Dice;
 use crate::{Excluded, Load, Quantity, share_verdicts};
 
 /// Stores drawn, unless `ASSAY_CAMPAIGN_SEEDS` says how many: a ranking draws much.
@@ -21,30 +22,9 @@ fn stores() -> u64 {
     std::env::var("ASSAY_CAMPAIGN_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(STORES)
 }
 
-/// splitmix64 (Steele, Lea and Flood 2014).
-struct Draw(u64);
-
-impl Draw {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
-    fn share(&mut self) -> f64 {
-        self.next() as f64 / u64::MAX as f64
-    }
-}
-
 /// Some models with some units, each with some runs under some loads, of which some decide nothing.
 fn store(seed: u64) -> Vec<Record> {
-    let mut draw = Draw(seed);
+    let mut draw = Dice::new(seed);
     let loads = [
         work(Op::Read, Pattern::Random, (4096, 1, 1)),
         work(Op::Read, Pattern::Random, (4096, 32, 1)),

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use assay_core::draft::Draft;
 use assay_core::estimate::Estimate;
-use assay_core::finding::{Validity, Verdict};
 use assay_core::medium::{Bus, Medium, MediumKind};
 use assay_core::outcome::Outcome;
-use assay_core::record::{Host, Measurement, Record, SCHEMA, Settings, Source, SuiteRef, Tool};
+use assay_core::record::{Host, Measurement, Record, Source, SuiteRef, Tool};
 use assay_core::text::quoted;
-use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
+use assay_core::workload::{Op, Pattern, Workload};
 
 /// What a query for published figures begins with: `published:`, `published:sandisk-ultra-a1`,
 /// `published:sandisk-ultra-a1/3`.
@@ -65,17 +65,17 @@ pub(crate) fn is_published(record: &Record) -> bool {
 }
 
 fn every() -> Vec<Record> {
-    let mut records: Vec<Record> = Vec::new();
+    let mut drafts: Vec<Draft> = Vec::new();
     for line in FIGURES.lines().skip(1) {
         let Some(row) = Row::parse(line) else { continue };
         let id = row.id();
-        let index = records.iter().position(|r| r.id == id).unwrap_or_else(|| {
-            records.push(row.record(id));
-            records.len() - 1
+        let index = drafts.iter().position(|draft| draft.record().id == id).unwrap_or_else(|| {
+            drafts.push(row.draft(&id));
+            drafts.len() - 1
         });
-        records[index].measurements.push(row.measurement());
+        drafts[index].fill().measurements.push(row.measurement());
     }
-    records
+    drafts.into_iter().map(|draft| draft.close(Outcome::Completed)).collect()
 }
 
 /// A line of the file.
@@ -162,59 +162,33 @@ impl<'a> Row<'a> {
         })
     }
 
-    fn record(&self, id: String) -> Record {
+    /// The record of the figures of this medium, without figures yet.
+    fn draft(&self, id: &str) -> Draft {
         let mut labels = BTreeMap::from([("model".to_owned(), self.medium.to_owned())]);
         if !self.unit.is_empty() {
             labels.insert("unit".to_owned(), self.unit.to_owned());
         }
-        Record {
-            schema: SCHEMA.to_owned(),
-            id,
-            created: String::new(),
-            tool: Tool {
-                name: FORMAT.to_owned(),
-                version: String::new(),
-                engine: self.tool.to_owned(),
-                engine_reason: "as the article says".to_owned(),
-            },
-            host: Host { board: Some(self.host.to_owned()), ..Host::default() },
-            medium: Medium {
-                kind: self.kind(),
-                model: Some(self.medium.to_owned()),
-                bus: self.bus(),
-                ..Medium::unknown("")
-            },
-            labels,
-            suite: SuiteRef { name: FORMAT.to_owned(), version: 1 },
-            settings: Settings::default(),
-            measurements: Vec::new(),
-            sensors: Vec::new(),
-            crosscheck: Vec::new(),
-            verification: None,
-            source: Some(Source {
-                format: FORMAT.to_owned(),
-                file: self.article.to_owned(),
-                original_text_sha256: String::new(),
-            }),
-            outcome: Outcome::Completed,
-            validity: Validity { verdict: Verdict::Valid, reasons: Vec::new() },
-            warnings: Vec::new(),
-        }
+        let tool = Tool {
+            name: FORMAT.to_owned(),
+            version: String::new(),
+            engine: self.tool.to_owned(),
+            engine_reason: "as the article says".to_owned(),
+        };
+        let source =
+            Source { format: FORMAT.to_owned(), file: self.article.to_owned(), original_text_sha256: String::new() };
+        let (kind, model, bus) = (self.kind(), Some(self.medium.to_owned()), self.bus());
+        let medium = Medium { kind, model, bus, ..Medium::unknown("") };
+        Draft::begin(id, "", tool, SuiteRef::new(FORMAT, 1), medium)
+            .on_host(Host { board: Some(self.host.to_owned()), ..Host::default() })
+            .labelled(labels)
+            .taken_from(source)
     }
 
     fn measurement(&self) -> Measurement {
         let workload = Workload {
-            name: self.tool.to_owned(),
-            op: self.op,
-            read_percent: None,
-            pattern: self.pattern,
-            block_bytes: self.block_bytes,
             queue_depth: self.queue_depth,
             jobs: self.jobs,
-            span_bytes: 0,
-            direct: true,
-            sync: Sync::End,
-            stop: Stop { ramp_ns: 0, duration_ns: 0, max_bytes: None },
+            ..Workload::new(self.tool, self.op, self.pattern, self.block_bytes)
         };
         let mut measurement = Measurement::empty(workload, self.tool);
         let method = if self.printed.is_empty() { METHOD.to_owned() } else { format!("{METHOD}: {}", self.printed) };

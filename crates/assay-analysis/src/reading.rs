@@ -7,48 +7,9 @@ use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record, Repeat};
 use serde::Serialize;
 
-use crate::excluded::{Reason, excluded_whole};
 use crate::load::{Load, Quantity};
 use crate::published::is_published;
-
-/// Whose figures a record holds. Text as the medium or the user gave it: make it harmless before
-/// it is shown.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Identity {
-    /// The product: label `model`, or what the medium says of itself.
-    pub model: String,
-    /// The physical piece: label `unit`, or its serial number; empty where neither is known. All
-    /// such records of a model count as one unit. A unit of an article is told from one of the same number here.
-    pub unit: String,
-    /// Where it sat: label `slot`, or the host's.
-    pub slot: Option<String>,
-    /// Round of a plan: label `round`.
-    pub round: Option<String>,
-}
-
-/// Whose figures these are.
-#[must_use]
-pub fn identity(record: &Record) -> Identity {
-    let label = |key: &str| record.labels.get(key).filter(|value| !value.is_empty()).cloned();
-    let unit = label("unit").or_else(|| record.medium.unit.clone()).unwrap_or_default();
-    Identity {
-        model: record.model(),
-        unit: if is_published(record) { format!("{unit} (published)").trim_start().to_owned() } else { unit },
-        slot: label("slot").or_else(|| record.host.slot.clone()),
-        round: label("round"),
-    }
-}
-
-/// A name for a column or a row: model, and unit where there is one.
-#[must_use]
-pub fn short_name(identity: &Identity) -> String {
-    unit_name(&identity.model, &identity.unit)
-}
-
-/// The same of its parts.
-pub(crate) fn unit_name(model: &str, unit: &str) -> String {
-    if unit.is_empty() { model.to_owned() } else { format!("{model} {unit}") }
-}
+use crate::reason::{Reason, excluded_whole};
 
 /// What a figure has to be read with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

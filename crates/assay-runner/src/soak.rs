@@ -3,14 +3,12 @@
 use assay_core::estimate::Estimate;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Sample, Sensor};
-use assay_core::soak::{Cliff, Soak, SoakCause};
-use assay_core::units::span;
-use assay_stats::soak::{Cause, analyse, cause};
+use assay_core::soak::{Cliff, Soak};
+use assay_core::units::{nanoseconds, span};
+use assay_stats::soak::{analyse, cause};
 use assay_stats::steady::Bin;
 
-use crate::measure::nanos;
-
-/// Judges the first repeat: a later one does not begin cold. Where it was cut short and resumed,
+/// Judges the first repeat: a later one does not begin cold. Where it was interrupted and resumed,
 /// its parts together. `disks` are the kernel names of the medium's disks, whose sensors bear them.
 pub(crate) fn judge(measurement: &Measurement, sensors: &[Sensor], disks: &[String], seed: u64) -> Option<Soak> {
     let whole = measurement.repeats.iter().position(|r| r.outcome == Outcome::Completed);
@@ -23,7 +21,7 @@ pub(crate) fn judge(measurement: &Measurement, sensors: &[Sensor], disks: &[Stri
     let temperatures = temperatures(sensors, disks, start_ns, end_ns);
     let rate = |value: f64, seconds: f64, which: &str| {
         let method = format!("mean of the {which} {}", span(std::time::Duration::from_secs_f64(seconds)));
-        (Estimate::bare(value, 1, &method), nanoseconds(seconds))
+        (Estimate::bare(value, 1, &method), in_nanoseconds(seconds))
     };
     let (burst_bytes_per_second, burst_ns) = rate(found.burst, found.burst_seconds, "first");
     let (sustained_bytes_per_second, sustained_ns) = rate(found.sustained, found.sustained_seconds, "last");
@@ -35,17 +33,12 @@ pub(crate) fn judge(measurement: &Measurement, sensors: &[Sensor], disks: &[Stri
         bytes: samples.iter().map(|s| s.bytes).sum(),
         elapsed_ns: samples.iter().map(|s| s.interval_ns).sum(),
         cliff: found.cliff.map(|cliff| Cliff {
-            time_ns: nanoseconds(cliff.seconds),
+            time_ns: in_nanoseconds(cliff.seconds),
             bytes_at: cliff.bytes as u64,
             temperature_celsius: temperatures.iter().take_while(|t| t.0 <= cliff.seconds).last().map(|t| t.1),
             drop: cliff.drop,
             p_value: cliff.p_value,
-            cause: match cause(&bins, &temperatures, cliff.seconds) {
-                Cause::Cache => SoakCause::Cache,
-                Cause::Heat => SoakCause::Heat,
-                Cause::NotSeparable => SoakCause::NotSeparable,
-                Cause::Unknown => SoakCause::TemperatureUnknown,
-            },
+            cause: cause(&bins, &temperatures, cliff.seconds),
         }),
     })
 }
@@ -54,8 +47,8 @@ fn bin(sample: &Sample) -> Bin {
     Bin { seconds: sample.interval_ns as f64 / 1e9, operations: sample.operations, bytes: sample.bytes }
 }
 
-fn nanoseconds(seconds: f64) -> u64 {
-    nanos(std::time::Duration::from_secs_f64(seconds.max(0.0)))
+fn in_nanoseconds(seconds: f64) -> u64 {
+    nanoseconds(std::time::Duration::from_secs_f64(seconds.max(0.0)))
 }
 
 /// Readings of the medium itself in seconds from the start. The processor's temperature says

@@ -6,6 +6,7 @@
 //! taking the step out is cut into blocks, which keeps stalls and waves whole, and put together
 //! again in random order many times (block permutation).
 
+use assay_core::soak::SoakCause;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -220,33 +221,20 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// Why the rate fell, as far as one soak can tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// A cache in the medium was full: it did not get warmer.
-    Cache,
-    /// The rate follows the temperature.
-    Heat,
-    /// It got warmer and the cache filled up at the same time.
-    NotSeparable,
-    /// The medium's temperature is not known.
-    Unknown,
-}
-
 /// Tells the cause from `temperatures` of the medium (seconds from the start, °C), which are in
 /// order of time. Only a second soak, from cold, separates what this cannot.
 #[must_use]
-pub fn cause(samples: &[Bin], temperatures: &[(f64, f64)], cliff_seconds: f64) -> Cause {
+pub fn cause(samples: &[Bin], temperatures: &[(f64, f64)], cliff_seconds: f64) -> SoakCause {
     let at = |seconds: f64| {
         let after = temperatures.partition_point(|t| t.0 <= seconds);
         temperatures.get(after.saturating_sub(1)).map(|t| t.1)
     };
     let (Some(first), Some(then)) = (temperatures.first().map(|t| t.1), at(cliff_seconds)) else {
-        return Cause::Unknown;
+        return SoakCause::TemperatureUnknown;
     };
     let hottest = temperatures.iter().map(|t| t.1).fold(f64::NEG_INFINITY, f64::max);
     if then - first <= COOL_KELVIN {
-        return Cause::Cache;
+        return SoakCause::Cache;
     }
     let series = Series::new(samples);
     let half = series.seconds() / 2.0;
@@ -258,8 +246,8 @@ pub fn cause(samples: &[Bin], temperatures: &[(f64, f64)], cliff_seconds: f64) -
         .map(|(t, rate)| (t, rate.ln()))
         .collect();
     match slope_interval(&pairs) {
-        Some((slope, high)) if hottest - first > HEAT_KELVIN && slope < HEAT_SLOPE && high < 0.0 => Cause::Heat,
-        _ => Cause::NotSeparable,
+        Some((slope, high)) if hottest - first > HEAT_KELVIN && slope < HEAT_SLOPE && high < 0.0 => SoakCause::Heat,
+        _ => SoakCause::NotSeparable,
     }
 }
 
@@ -415,15 +403,15 @@ mod tests {
     fn the_cause_is_named_where_temperatures_can_tell_it() {
         let step = series(2, 0.02, 0.3, NONE, |t| if t < 200 { 40.0 } else { 20.0 });
         let cool: Vec<(f64, f64)> = (0..600).map(|t| (f64::from(t), 41.0 + f64::from(t) / 600.0)).collect();
-        assert_eq!(cause(&step, &cool, 200.0), Cause::Cache);
-        assert_eq!(cause(&step, &[], 200.0), Cause::Unknown);
+        assert_eq!(cause(&step, &cool, 200.0), SoakCause::Cache);
+        assert_eq!(cause(&step, &[], 200.0), SoakCause::TemperatureUnknown);
         // Warmer by the time of the fall, and level afterwards: either could be it.
         let warm: Vec<(f64, f64)> = (0..600).map(|t| (f64::from(t), 40.0 + f64::from(t.min(200)) / 10.0)).collect();
-        assert_eq!(cause(&step, &warm, 200.0), Cause::NotSeparable);
+        assert_eq!(cause(&step, &warm, 200.0), SoakCause::NotSeparable);
         // A rate that follows the temperature up and down: 1 % per kelvin.
         let wave = |t: f64| 45.0 + 15.0 * (1.0 - (-t / 100.0).exp()) + 4.0 * (t / 25.0).sin();
         let hot: Vec<(f64, f64)> = (0..600).map(|t| (f64::from(t), wave(f64::from(t)))).collect();
         let following = series(3, 0.01, 0.3, NONE, |t| 40.0 * (-0.01 * (wave(t as f64 + 0.5) - 45.0)).exp());
-        assert_eq!(cause(&following, &hot, 150.0), Cause::Heat);
+        assert_eq!(cause(&following, &hot, 150.0), SoakCause::Heat);
     }
 }

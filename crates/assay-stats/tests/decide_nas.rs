@@ -75,7 +75,7 @@ fn the_slowest_published_card_passes_the_margin_and_one_run_does_not_tell() {
     let card = local(Posterior::point(4.929e6).unwrap());
     let found = decide(&card, &nas, About::Mean, 0.10, 1).unwrap();
     assert!((found.ratio - 1.104).abs() < 5e-4, "{}", found.ratio);
-    assert_eq!((found.verdict, found.probability), (NasVerdict::Undecided(Need::Interval), None));
+    assert_eq!((found.verdict, found.probability), (NasVerdict::CannotTell(Need::Repeats), None));
 }
 
 #[test]
@@ -88,11 +88,11 @@ fn clear_cases_are_decided_and_close_ones_are_not() {
     assert_eq!(verdict(7.0, 0.01, 0.003), NasVerdict::Local);
     assert_eq!(verdict(3.0, 0.01, 0.003), NasVerdict::Nas);
     // The threshold is 4.911 MB/s. 5.2 is half a deviation of 10 % above: units differ by more.
-    assert_eq!(verdict(5.2, 0.01, 0.001), NasVerdict::Undecided(Need::UnitsDiffer));
+    assert_eq!(verdict(5.2, 0.01, 0.001), NasVerdict::CannotTell(Need::UnitsDiffer));
     // One deviation and a bit below: one card in nine would still pass, too many for a "no".
-    assert_eq!(verdict(4.35, 0.01, 0.000_1), NasVerdict::Undecided(Need::UnitsDiffer));
+    assert_eq!(verdict(4.35, 0.01, 0.000_1), NasVerdict::CannotTell(Need::UnitsDiffer));
     // Units alike, the mean poorly known: measuring helps.
-    assert_eq!(verdict(5.2, 0.0004, 0.01), NasVerdict::Undecided(Need::MoreMeasurements));
+    assert_eq!(verdict(5.2, 0.0004, 0.01), NasVerdict::CannotTell(Need::MoreMeasurements));
 }
 
 #[test]

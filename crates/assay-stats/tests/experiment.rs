@@ -3,9 +3,7 @@
 
 use std::collections::HashSet;
 
-use assay_stats::experiment::{
-    Fault, LEAST_UNITS, Load, Mode, READS, Swap, UNITS, WRITES, best_repeats, cost, plan, swap,
-};
+use assay_stats::experiment::{Fault, Load, Mode, Swap, cost, plan, swap};
 
 /// `counts[k]` units of model k.
 fn models(counts: &[usize]) -> Vec<usize> {
@@ -119,20 +117,6 @@ fn the_cost_of_a_plan() {
     assert_eq!((found.written_per_unit, found.written_bytes), (6_000_000_000, 144_000_000_000));
     assert!(cost(&plan, &loads, f64::NAN).is_err());
     assert!(cost(&plan, &[Load { minutes: -1.0, ..loads[0] }], 1.0).is_err());
-}
-
-#[test]
-fn repeats_worth_their_time() {
-    assert_eq!(best_repeats(2.0, 0.42, 0.036, 0.10).unwrap(), 1);
-    assert_eq!(best_repeats(12.0, 4.0, 0.30, 0.10).unwrap(), 5);
-    assert_eq!(best_repeats(12.0, 4.0, 0.07, 0.10).unwrap(), 1);
-    assert_eq!(best_repeats(12.0, 4.0, 0.0, 0.10).unwrap(), 1);
-    for bad in [0.0, -1.0, f64::NAN] {
-        assert!(best_repeats(bad, 1.0, 0.1, 0.1).is_err() && best_repeats(1.0, bad, 0.1, 0.1).is_err());
-        assert!(best_repeats(1.0, 1.0, 0.1, bad).is_err());
-    }
-    assert!(best_repeats(1.0, 1.0, f64::NAN, 0.1).is_err());
-    assert_eq!((READS, WRITES, UNITS, LEAST_UNITS), (2, 3, 3, 2));
 }
 
 #[test]

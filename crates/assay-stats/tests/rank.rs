@@ -34,8 +34,8 @@ fn entrants(row: &Row, ceiling: Option<f64>) -> Vec<Entrant> {
     let mut entrants = fit(&observations(row)).unwrap().entrants();
     for e in &mut entrants {
         let of_model = UNITS.iter().zip(row.1).filter(|(unit, _)| unit.0 == e.name);
-        let units: Vec<Vec<f64>> = of_model.map(|(_, value)| vec![value]).collect();
-        e.censored = ceiling.is_some_and(|c| c.holds_model(&units));
+        let units: Vec<f64> = of_model.map(|(_, value)| value).collect();
+        e.censored = ceiling.is_some_and(|c| c.holds_unit(&units));
     }
     entrants
 }

@@ -3,13 +3,11 @@
 use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
 use assay_stats::decide::{
-    self, About, Cache, HEADER_BYTES, Ram, Reuse, Service, Warning, feed, fill_seconds, header_bytes, judge,
+    self, About, Cache, HEADER_BYTES, Ram, Reuse, Service, feed, fill_seconds, header_bytes, judge,
 };
 
 use super::cache_log::log_advice;
-use super::cache_types::{
-    CacheAdvice, CacheQuestion, CacheWarning, CacheWord, Header, HitSource, HitsUsed, SpeedUp, Why,
-};
+use super::cache_types::{CacheAdvice, CacheQuestion, CacheWord, Header, HitSource, HitsUsed, SpeedUp, Why};
 use super::error::AdviseError;
 use super::evidence::{Subject, one_subject};
 use super::figure::{Figure, figure, rate};
@@ -95,7 +93,7 @@ pub fn cache(medium: &[Record], volume: &[Record], question: &CacheQuestion) -> 
         speed_up: verdict.speed_up.filter(|_| hits.is_some()),
         interval: verdict.interval.filter(|_| hits.is_some()),
         probability: hits.and_then(|_| probability(&judged)),
-        warnings: verdict.warnings.into_iter().map(warning).collect(),
+        warnings: verdict.warnings,
         table: TABLE.iter().map(|h| line(*h)).collect::<Result<_, _>>()?,
         hits_for: [WORTH, 2.0, 5.0]
             .iter()
@@ -107,16 +105,6 @@ pub fn cache(medium: &[Record], volume: &[Record], question: &CacheQuestion) -> 
         sequential_write,
         excluded,
     })
-}
-
-fn warning(warning: Warning) -> CacheWarning {
-    match warning {
-        Warning::FeedSaturates { share, set_at_most } => CacheWarning::FeedSaturates { share, set_at_most },
-        Warning::FeedSlowsReads { share, set_at_most } => CacheWarning::FeedSlowsReads { share, set_at_most },
-        Warning::Headers { share } => CacheWarning::Headers { share },
-        Warning::SlowerInSequence { ratio } => CacheWarning::SlowerInSequence { ratio },
-        Warning::LargeBlocksGainLittle { ratio } => CacheWarning::LargeBlocksGainLittle { ratio },
-    }
 }
 
 fn random_reads(

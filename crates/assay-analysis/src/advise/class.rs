@@ -10,15 +10,14 @@ use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
 use assay_stats::decide;
 
-use super::class_model::model_classes;
-use super::class_types::{ClassAdvice, ClassAnswer, ClassPart, ClassTest, Kind, Obstacle, SpecimenClasses, Status};
+use super::class_model::{Measured, model_classes};
+use super::class_types::{
+    ClassAdvice, ClassAnswer, ClassPart, ClassTest, KINDS, Kind, Obstacle, SpecimenClasses, Status, needs,
+};
 use super::error::AdviseError;
 use super::evidence::{Subject, name_missing, nothing_left, some_subjects};
 use super::figure::{UnitValues, units};
 use crate::{Excluded, Load, Mark, Quantity, loads};
-
-/// All quantities that classes ask for.
-pub(super) const KINDS: [Kind; 3] = [Kind::SequentialWrite, Kind::RandomRead, Kind::RandomWrite];
 
 /// Block size that application performance classes are about (SD 5.1 and 6.0).
 const CLASS_BLOCK: u64 = 4096;
@@ -61,9 +60,6 @@ pub fn class(records: &[Record], asked: &[&'static str]) -> Result<ClassAdvice, 
     excluded.extend(missing);
     Ok(ClassAdvice { asked: asked.to_vec(), specimens, models, excluded })
 }
-
-/// What was measured of a quantity: each unit, with the load that it is judged by.
-pub(super) type Measured = Vec<(Load, UnitValues)>;
 
 /// The largest blocks of sequential writes; of random 4 KiB the load with the most in flight, as the thresholds are
 /// about what a card can do. Each unit by the best of its own loads, so that others change nothing of its answer.
@@ -162,12 +158,6 @@ fn obstacle(class: &Class, unit: &Unit<'_>) -> Option<Obstacle> {
     } else {
         None
     }
-}
-
-/// What a class asks for, in bytes or operations per second.
-pub(super) fn needs(class: &Class) -> Vec<(Kind, f64)> {
-    let random = class.random.map(|(read, write)| [(Kind::RandomRead, read), (Kind::RandomWrite, write)]);
-    std::iter::once((Kind::SequentialWrite, class.sequential_write)).chain(random.into_iter().flatten()).collect()
 }
 
 /// One quantity of a class, the only one or one of three.

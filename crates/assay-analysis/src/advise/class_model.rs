@@ -2,72 +2,18 @@
 
 use assay_core::classes::{CLASSES, Class};
 use assay_stats::decide::{Claim, model_claim};
-use serde::Serialize;
 
-use super::class::{KINDS, Measured, needs};
-use super::class_types::{Kind, SpecimenClasses};
+use super::class_types::{KINDS, Kind, ModelAnswer, ModelClasses, ModelPart, ModelWord, SpecimenClasses, needs};
 use super::error::AdviseError;
 use super::evidence::Subject;
+use super::figure::UnitValues;
+use crate::Load;
+
+/// What was measured of a quantity: each unit, with the load that it is judged by.
+pub(super) type Measured = Vec<(Load, UnitValues)>;
 
 /// Share of the units that a statement about a model is about.
 pub(super) const CONTENT: f64 = 0.90;
-
-/// In a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ModelWord {
-    /// With 95 % confidence at least 90 % of the units pass.
-    Pass,
-    /// With 95 % confidence fewer do.
-    Fail,
-    /// The data do not tell.
-    Indeterminate,
-    /// One unit says nothing about the model.
-    OneUnit,
-    /// Not measured.
-    NotMeasured,
-    /// Not testable for one of its units, so not for the model.
-    NotTestable,
-}
-
-/// One quantity.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ModelPart {
-    /// Which one.
-    pub kind: Kind,
-    /// What the class asks for.
-    pub threshold: f64,
-    /// The answer.
-    pub word: ModelWord,
-    /// What 90 % of the units exceed, with 95 % confidence.
-    pub lower_limit: Option<f64>,
-    /// Units.
-    pub n: usize,
-}
-
-/// One class.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ModelAnswer {
-    /// Name as printed on cards.
-    pub class: &'static str,
-    /// The answer.
-    pub word: ModelWord,
-    /// The quantities behind it.
-    pub parts: Vec<ModelPart>,
-}
-
-/// One model.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ModelClasses {
-    /// Its name.
-    pub model: String,
-    /// Units.
-    pub units: usize,
-    /// The share of the units that it is about.
-    pub content: f64,
-    /// The classes that were asked for.
-    pub classes: Vec<ModelAnswer>,
-}
 
 /// `None` where nothing was measured. `specimens` are its units.
 pub(super) fn model_classes(

@@ -1,9 +1,12 @@
 //! The answer to which classes are met.
 
+use assay_core::classes::Class;
 use serde::Serialize;
 
-use super::class_model::ModelClasses;
 use crate::{Excluded, Load, Mark};
+
+/// All quantities that classes ask for.
+pub(super) const KINDS: [Kind; 3] = [Kind::SequentialWrite, Kind::RandomRead, Kind::RandomWrite];
 
 /// What a class asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -127,4 +130,67 @@ impl ClassAdvice {
         let mut all = self.specimens.iter().flat_map(|s| &s.classes);
         all.any(|c| c.status == Status::Fail && (c.claimed || !self.asked.is_empty()))
     }
+}
+
+/// In a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelWord {
+    /// With 95 % confidence at least 90 % of the units pass.
+    Pass,
+    /// With 95 % confidence fewer do.
+    Fail,
+    /// The data do not tell.
+    Indeterminate,
+    /// One unit says nothing about the model.
+    OneUnit,
+    /// Not measured.
+    NotMeasured,
+    /// Not testable for one of its units, so not for the model.
+    NotTestable,
+}
+
+/// One quantity.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelPart {
+    /// Which one.
+    pub kind: Kind,
+    /// What the class asks for.
+    pub threshold: f64,
+    /// The answer.
+    pub word: ModelWord,
+    /// What 90 % of the units exceed, with 95 % confidence.
+    pub lower_limit: Option<f64>,
+    /// Units.
+    pub n: usize,
+}
+
+/// One class.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelAnswer {
+    /// Name as printed on cards.
+    pub class: &'static str,
+    /// The answer.
+    pub word: ModelWord,
+    /// The quantities behind it.
+    pub parts: Vec<ModelPart>,
+}
+
+/// One model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelClasses {
+    /// Its name.
+    pub model: String,
+    /// Units.
+    pub units: usize,
+    /// The share of the units that it is about.
+    pub content: f64,
+    /// The classes that were asked for.
+    pub classes: Vec<ModelAnswer>,
+}
+
+/// What a class asks for, in bytes or operations per second.
+pub(super) fn needs(class: &Class) -> Vec<(Kind, f64)> {
+    let random = class.random.map(|(read, write)| [(Kind::RandomRead, read), (Kind::RandomWrite, write)]);
+    std::iter::once((Kind::SequentialWrite, class.sequential_write)).chain(random.into_iter().flatten()).collect()
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use assay_core::record::Record;
 
 use super::error::AdviseError;
-use crate::excluded::{Excluded, Reason, excluded_whole};
+use crate::reason::{Excluded, Reason, excluded_whole};
 use crate::{Load, identity};
 
 /// The records of one model that may speak.

@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use super::error::AdviseError;
 use super::evidence::Subject;
-use crate::excluded::{Excluded, admit};
+use crate::excluded::admit;
+use crate::reason::Excluded;
 use crate::{Load, Mark, Quantity, identity, reading};
 
 /// What the interval of a figure is over.

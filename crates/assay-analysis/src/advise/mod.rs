@@ -17,21 +17,20 @@ mod nas_volume;
 mod price;
 mod question;
 
-pub use assay_stats::decide::LEAST_RUNS as LEAST_REPEATS;
+pub use assay_stats::decide::{LEAST_RUNS as LEAST_REPEATS, NasVerdict, Need, Warning as CacheWarning};
 pub use buy::{BuyAdvice, BuyOffer, BuyQuestion, Choice, Standing, buy};
 pub use cache::cache;
 pub use cache_log::{LogAdvice, LogWord};
-pub use cache_types::{
-    CacheAdvice, CacheQuestion, CacheUse, CacheWarning, CacheWord, Header, HitSource, HitsUsed, SpeedUp, Why,
-};
+pub use cache_types::{CacheAdvice, CacheQuestion, CacheUse, CacheWord, Header, HitSource, HitsUsed, SpeedUp, Why};
 pub use class::{class, class_named};
-pub use class_model::{ModelAnswer, ModelClasses, ModelPart, ModelWord};
-pub use class_types::{ClassAdvice, ClassAnswer, ClassPart, ClassTest, Kind, Obstacle, SpecimenClasses, Status};
+pub use class_types::{
+    ClassAdvice, ClassAnswer, ClassPart, ClassTest, Kind, ModelAnswer, ModelClasses, ModelPart, ModelWord, Obstacle,
+    SpecimenClasses, Status,
+};
 pub use error::AdviseError;
 pub use figure::{Basis, Figure};
 pub use nas::nas;
-pub use nas_types::{Even, Link, NasAdvice, NasModel, NasQuestion, NasRow, NasVerdict, Need, Term, Terms};
-pub use nas_volume::VolumeFigures;
+pub use nas_types::{Even, Link, NasAdvice, NasModel, NasQuestion, NasRow, Term, Terms, VolumeFigures};
 pub use price::{Price, PriceError};
 pub use question::Question;
 

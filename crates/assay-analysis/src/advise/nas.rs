@@ -7,7 +7,7 @@ use assay_stats::decide::{self, Limit, Local, Nas, Wire};
 use super::error::AdviseError;
 use super::evidence::{Subject, name_missing, nothing_left, one_subject, some_subjects};
 use super::figure::{durable, figure};
-use super::nas_types::{Even, Link, NasAdvice, NasModel, NasQuestion, NasRow, NasVerdict, Need, Term, Terms};
+use super::nas_types::{Even, Link, NasAdvice, NasModel, NasQuestion, NasRow, Term, Terms, VolumeFigures};
 use super::nas_volume::{mixed, volume_figures};
 use crate::{Excluded, Load, Quantity, Reason, loads, loads_named};
 
@@ -115,38 +115,18 @@ fn row(
             found => found,
         },
     };
-    let mut nas = shape(question, load, question.link.wire());
-    let (mut wire_term, mut own_term) = (Term::Wire, Term::Answer);
-    if let Some(measured) = &measured {
-        if measured.best.value < question.link.payload() {
-            nas.wire = Wire::Payload(measured.best.value);
-            wire_term = Term::BestRate;
-        }
-        // One client measured both: the volume gives at least the greater of them.
-        let alone = measured.alone.value / load.block_bytes as f64;
-        nas.volume_iops = nas.volume_iops.or(measured.deepest.as_ref().map(|f| f.value.max(alone)));
-        let in_flight = f64::from(nas.queue_depth) * load.block_bytes as f64;
-        let seconds = in_flight / measured.alone.value;
-        if nas.answer_seconds.is_none_or(|given| seconds > given) {
-            nas.answer_seconds = Some(seconds);
-            own_term = Term::Alone;
-        }
-    }
+    let limits = Limits::of(question, load, measured.as_ref());
+    let nas = &limits.nas;
     let about = local.about();
     let of = Local { bytes_per_second: local.posterior, block_bytes: load.block_bytes, queue_depth: nas.queue_depth };
-    let found = decide::decide(&of, &nas, about, question.margin, SEED)?;
-    let term = |limit| match limit {
-        Limit::Wire => wire_term,
-        Limit::Volume => Term::Volume,
-        Limit::Latency => own_term,
-        Limit::NodeWire => Term::NodeWire,
-    };
-    let terms = found.share.terms.iter().map(|(l, rate)| Terms { term: term(*l), bytes_per_second: *rate }).collect();
+    let found = decide::decide(&of, nas, about, question.margin, SEED)?;
+    let terms = found.share.terms.iter();
+    let terms = terms.map(|(l, rate)| Terms { term: limits.term(*l), bytes_per_second: *rate }).collect();
     Ok(Some(NasRow {
         load: load.clone(),
         title: load.title(),
         share_bytes_per_second: found.share.bytes_per_second,
-        limit: term(found.share.limit),
+        limit: limits.term(found.share.limit),
         terms,
         volume: measured,
         break_even: match found.break_even {
@@ -156,15 +136,47 @@ fn row(
         ratio: found.ratio,
         probability: found.probability,
         next_unit: about == decide::About::NextUnit,
-        verdict: match found.verdict {
-            decide::NasVerdict::Local => NasVerdict::Local,
-            decide::NasVerdict::Nas => NasVerdict::Nas,
-            decide::NasVerdict::Undecided(need) => NasVerdict::CannotTell(match need {
-                decide::Need::Interval => Need::Repeats,
-                decide::Need::MoreMeasurements => Need::MoreMeasurements,
-                decide::Need::UnitsDiffer => Need::UnitsDiffer,
-            }),
-        },
+        verdict: found.verdict,
         local,
     }))
+}
+
+/// What the share of a node is limited by, and what each limit was taken from.
+struct Limits {
+    nas: Nas,
+    wire: Term,
+    latency: Term,
+}
+
+impl Limits {
+    /// By the question, and by what was measured on the volume, where that is less.
+    fn of(question: &NasQuestion, load: &Load, measured: Option<&VolumeFigures>) -> Self {
+        let nas = shape(question, load, question.link.wire());
+        let mut limits = Self { nas, wire: Term::Wire, latency: Term::Answer };
+        let Some(measured) = measured else { return limits };
+        let nas = &mut limits.nas;
+        if measured.best.value < question.link.payload() {
+            nas.wire = Wire::Payload(measured.best.value);
+            limits.wire = Term::BestRate;
+        }
+        // One client measured both: the volume gives at least the greater of them.
+        let alone = measured.alone.value / load.block_bytes as f64;
+        nas.volume_iops = nas.volume_iops.or(measured.deepest.as_ref().map(|f| f.value.max(alone)));
+        let in_flight = f64::from(nas.queue_depth) * load.block_bytes as f64;
+        let seconds = in_flight / measured.alone.value;
+        if nas.answer_seconds.is_none_or(|given| seconds > given) {
+            nas.answer_seconds = Some(seconds);
+            limits.latency = Term::Alone;
+        }
+        limits
+    }
+
+    fn term(&self, limit: Limit) -> Term {
+        match limit {
+            Limit::Wire => self.wire,
+            Limit::Volume => Term::Volume,
+            Limit::Latency => self.latency,
+            Limit::NodeWire => Term::NodeWire,
+        }
+    }
 }

@@ -1,10 +1,10 @@
 //! What is asked and answered about a central volume.
 
+use assay_stats::decide::NasVerdict;
 use assay_stats::decide::{ETHERNET, Wire};
 use serde::Serialize;
 
 use super::figure::Figure;
-use super::nas_volume::VolumeFigures;
 use crate::{Excluded, Load};
 
 /// A wire, as it is known.
@@ -83,30 +83,6 @@ pub struct Terms {
     pub bytes_per_second: f64,
 }
 
-/// What would tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Need {
-    /// Three repeats: one value has no interval.
-    Repeats,
-    /// More of them: the mean is not known well enough.
-    MoreMeasurements,
-    /// Nothing: units of this model differ by more than the distance.
-    UnitsDiffer,
-}
-
-/// The answer for one load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "answer", content = "needs")]
-pub enum NasVerdict {
-    /// Local is faster by more than the margin, probability at least 0.95.
-    Local,
-    /// It is not, probability at least 0.95.
-    Nas,
-    /// The data do not tell.
-    CannotTell(Need),
-}
-
 /// Nodes at which both are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -180,4 +156,16 @@ pub struct NasAdvice {
     pub models: Vec<NasModel>,
     /// What was left out.
     pub excluded: Vec<Excluded>,
+}
+
+/// What was measured of the volume that bears on one load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct VolumeFigures {
+    /// What one client gets alone under the same load, in bytes per second.
+    pub alone: Figure,
+    /// Operations per second under the deepest load of the same kind and block size with at least
+    /// eight in flight; one client measured it, so the volume gives at least that.
+    pub deepest: Option<Figure>,
+    /// The best rate of any load in that direction, in bytes per second.
+    pub best: Figure,
 }

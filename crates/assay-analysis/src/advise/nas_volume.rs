@@ -1,27 +1,15 @@
 //! What records of a central volume say of its limits.
 
 use assay_core::workload::{Op, Pattern};
-use serde::Serialize;
 
 use super::error::AdviseError;
 use super::evidence::Subject;
 use super::figure::{Figure, figure};
+use super::nas_types::VolumeFigures;
 use crate::{Excluded, Load, Quantity, loads};
 
 /// From this many operations in flight on, a client measures the volume and not the round trip.
 const DEEP: u64 = 8;
-
-/// What was measured of the volume that bears on one load.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct VolumeFigures {
-    /// What one client gets alone under the same load, in bytes per second.
-    pub alone: Figure,
-    /// Operations per second under the deepest load of the same kind and block size with at least
-    /// eight in flight; one client measured it, so the volume gives at least that.
-    pub deepest: Option<Figure>,
-    /// The best rate of any load in that direction, in bytes per second.
-    pub best: Figure,
-}
 
 /// `None` where the volume was not measured under this load.
 pub(super) fn volume_figures(

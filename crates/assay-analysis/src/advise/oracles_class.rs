@@ -6,6 +6,7 @@ use assay_core::workload::{Op, Pattern};
 
 use super::samples::{record, with, work};
 use super::{Kind, ModelWord, Obstacle, Status, class};
+use crate::samples::Dice;
 
 /// Five runs of iozone with 4 KiB records on a Raspberry Pi 4, in KiB/s.
 const SD_READ: [f64; 5] = [7353.0, 7173.0, 7389.0, 7412.0, 7364.0];
@@ -101,19 +102,8 @@ fn virtual_disks_have_no_class() {
 /// have one error, not each its own.
 #[test]
 fn a_card_at_all_thresholds_seldom_fails() {
-    let mut state = 0x5eed_u64;
-    // Twelve uniforms (splitmix64) are about normal.
-    let mut normal = || {
-        let uniform = |state: &mut u64| {
-            *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = *state;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-        };
-        (0..12).map(|_| uniform(&mut state)).sum::<f64>() - 6.0
-    };
-    let mut at = |truth: f64| -> [f64; 3] { std::array::from_fn(|_| truth * (0.02 * normal()).exp()) };
+    let mut dice = Dice::new(0x5eed);
+    let mut at = |truth: f64| -> [f64; 3] { std::array::from_fn(|_| truth * (0.02 * dice.bell()).exp()) };
     let drawn = 2000;
     let mut failed = 0;
     for _ in 0..drawn {

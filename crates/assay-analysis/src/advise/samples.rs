@@ -1,59 +1,27 @@
 //! Records for tests.
 
-use std::collections::BTreeMap;
-
-use assay_core::finding::{Finding, Validity, Verdict};
-use assay_core::histogram::{Histogram, StoredHistogram};
-use assay_core::medium::{Medium, MediumKind};
+use assay_core::finding::Finding;
 use assay_core::outcome::{Failure, Outcome};
-use assay_core::record::{Host, Measurement, Record, Repeat, SCHEMA, Settings, SuiteRef, Tool};
+use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::verification::{self, Method, Verification};
-use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
+use assay_core::workload::{Op, Pattern, Stop, Workload};
 
-use crate::published;
+use crate::{published, samples};
 
 /// A record of a unit without figures.
 pub(crate) fn record(model: &str, unit: &str) -> Record {
-    Record {
-        schema: SCHEMA.to_owned(),
-        id: format!("{model}{unit}"),
-        created: "2026-01-02T03:04:05Z".to_owned(),
-        tool: Tool {
-            name: "assay".to_owned(),
-            version: "0.1.0".to_owned(),
-            engine: "sync".to_owned(),
-            engine_reason: "asked for".to_owned(),
-        },
-        host: Host::default(),
-        medium: Medium { kind: MediumKind::Sd, ..Medium::unknown("/mnt") },
-        labels: BTreeMap::from([("model".to_owned(), model.to_owned()), ("unit".to_owned(), unit.to_owned())]),
-        suite: SuiteRef { name: "quick".to_owned(), version: 1 },
-        settings: Settings::default(),
-        measurements: Vec::new(),
-        sensors: Vec::new(),
-        crosscheck: Vec::new(),
-        verification: None,
-        source: None,
-        outcome: Outcome::Completed,
-        validity: Validity { verdict: Verdict::Valid, reasons: Vec::new() },
-        warnings: Vec::new(),
-    }
+    samples::record(&format!("{model}{unit}"), model, unit, Vec::new())
 }
 
 /// A load: block size, queue depth, jobs.
 pub(crate) fn work(op: Op, pattern: Pattern, (block_bytes, queue_depth, jobs): (u64, u32, u32)) -> Workload {
     Workload {
-        name: "load".to_owned(),
-        op,
         read_percent: (op == Op::Mixed).then_some(70),
-        pattern,
-        block_bytes,
         queue_depth,
         jobs,
         span_bytes: 1 << 30,
-        direct: true,
-        sync: Sync::End,
         stop: Stop { ramp_ns: 0, duration_ns: 1_000_000_000, max_bytes: None },
+        ..Workload::new("load", op, pattern, block_bytes)
     }
 }
 
@@ -63,22 +31,16 @@ pub(crate) fn with(mut record: Record, workload: Workload, iops: &[f64]) -> Reco
     measurement.repeats = iops
         .iter()
         .map(|iops| Repeat {
-            started: String::new(),
             elapsed_ns: 1_000_000_000,
             operations: 1,
             bytes: workload.block_bytes,
             iops: *iops,
             bytes_per_second: iops * workload.block_bytes as f64,
             issued_bytes: workload.block_bytes,
-            durable_bytes_per_second: None,
             in_flight: 1.0,
-            proof_ratio: None,
-            samples: Vec::new(),
-            histogram: StoredHistogram::from(&Histogram::default()),
             first_done_ns: 1,
             last_done_ns: 1,
-            steady: None,
-            outcome: Outcome::Completed,
+            ..Repeat::empty("", Outcome::Completed)
         })
         .collect();
     record.measurements.push(measurement);

@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 use super::gather::gather;
 use super::group::{CompareError, Group, Request, check};
 use super::judge::judge;
-use super::note::{letter, notes};
+use super::note::letter;
+use super::notes::notes;
 use super::numbers::{options, pairs, widen};
 use super::report::{Comparison, GroupInfo, LoadComparison, Side};
 use crate::Excluded;
 use crate::deciding::deciding_load;
+use crate::identity::identity;
 use crate::load::{Load, Quantity};
-use crate::reading::{identity, loads};
+use crate::reading::loads;
 
 /// Compares groups of records under every load that at least two of them have. The first group is the reference.
 ///

@@ -4,13 +4,13 @@ use serde::Serialize;
 
 use super::analyse::compare;
 use super::group::{CompareError, Group, Request};
-use super::judge::{Verdict, Why};
 use super::limit::Limit;
 use super::report::{Comparison, LoadComparison, Pair};
+use super::report::{Verdict, Why};
 use crate::deciding::{LoadError, loads_named};
-use crate::excluded::Reason;
 use crate::load::{Load, Quantity};
 use crate::reading::Mark;
+use crate::reason::Reason;
 
 /// Whether limits are kept.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -227,8 +227,9 @@ mod tests {
     use assay_core::record::Record;
     use assay_core::workload::{Op, Pattern};
 
-    use super::super::samples::{Dice, bus_limited, card, fake, invalid, measured, random_read, record, workload};
+    use super::super::samples::{bus_limited, card, fake, invalid, measured, random_read, record, workload};
     use super::*;
+    use crate::samples::Dice;
 
     const BASE: [f64; 3] = [999.0, 1000.0, 1001.0];
 

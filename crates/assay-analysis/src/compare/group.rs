@@ -3,8 +3,8 @@
 use assay_core::record::Record;
 use serde::Serialize;
 
+use crate::identity::{Identity, identity, short_name};
 use crate::load::Quantity;
-use crate::reading::{Identity, identity, short_name};
 
 /// Groups are named by the letters of the alphabet; more of them are a matter for a ranking.
 pub const MOST_GROUPS: usize = 26;

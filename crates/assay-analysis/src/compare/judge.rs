@@ -1,47 +1,10 @@
 //! From a ratio with its interval to what may be said.
 
 use assay_stats::rank::{Answer, Doubt};
-use serde::Serialize;
 
 use super::numbers::Numbers;
-use super::report::{Pair, Side};
+use super::report::{Pair, Side, Verdict, Why};
 use crate::reading::Mark;
-
-/// What is said of the second group against the first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(tag = "answer", content = "why", rename_all = "snake_case")]
-pub enum Verdict {
-    /// Different, and better: faster, or of shorter latency.
-    Better,
-    /// Different, and worse.
-    Worse,
-    /// Within the margin.
-    Same,
-    /// Both at the ceiling of their bus: says nothing of the media.
-    BusTie,
-    /// Not known.
-    CannotTell(Why),
-}
-
-/// Why it is not known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Why {
-    /// A group has one value: there is no interval.
-    SingleValue,
-    /// No group has any spread: copies of a value, not repeats.
-    NoSpread,
-    /// The interval reaches from equality to beyond the margin.
-    Wide,
-    /// The slower one, or the equal one, is held by its bus: its medium may be faster.
-    BusHides,
-    /// A figure is not what it says.
-    Invalid,
-    /// The better one is not genuine.
-    Fake,
-    /// A medium failed during its run, or a run did not come to its end.
-    Incomplete,
-}
 
 /// The rules of honest comparison. A figure at the ceiling of its bus bounds the medium from below: that it is
 /// better can be said, that it is worse or equal cannot. What is invalid is compared with nothing, and what is not

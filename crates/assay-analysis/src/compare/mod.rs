@@ -8,6 +8,7 @@ mod group;
 mod judge;
 mod limit;
 mod note;
+mod notes;
 mod numbers;
 mod report;
 #[cfg(test)]
@@ -18,7 +19,6 @@ mod scenes;
 pub use analyse::compare;
 pub use gate::{Answer, Case, Check, Doubt, Gate, gate};
 pub use group::{By, CompareError, Group, MOST_GROUPS, Request, split};
-pub use judge::{Verdict, Why};
 pub use limit::{Limit, LimitError, Way};
 pub use note::Note;
-pub use report::{Basis, Comparison, GroupInfo, LoadComparison, Method, Pair, Run, Side};
+pub use report::{Basis, Comparison, GroupInfo, LoadComparison, Method, Pair, Run, Side, Verdict, Why};

@@ -3,7 +3,6 @@
 use assay_core::estimate::Estimate;
 use serde::Serialize;
 
-use super::judge::Verdict;
 use super::note::Note;
 use crate::Excluded;
 use crate::load::{Load, Quantity};
@@ -167,4 +166,40 @@ pub struct Pair {
     pub significant: bool,
     /// Whether the better one is held by its bus: without it, it is better by even more.
     pub at_least: bool,
+}
+
+/// What is said of the second group against the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "answer", content = "why", rename_all = "snake_case")]
+pub enum Verdict {
+    /// Different, and better: faster, or of shorter latency.
+    Better,
+    /// Different, and worse.
+    Worse,
+    /// Within the margin.
+    Same,
+    /// Both at the ceiling of their bus: says nothing of the media.
+    BusTie,
+    /// Not known.
+    CannotTell(Why),
+}
+
+/// Why it is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// A group has one value: there is no interval.
+    SingleValue,
+    /// No group has any spread: copies of a value, not repeats.
+    NoSpread,
+    /// The interval reaches from equality to beyond the margin.
+    Wide,
+    /// The slower one, or the equal one, is held by its bus: its medium may be faster.
+    BusHides,
+    /// A figure is not what it says.
+    Invalid,
+    /// The better one is not genuine.
+    Fake,
+    /// A medium failed during its run, or a run did not come to its end.
+    Incomplete,
 }

@@ -1,27 +1,19 @@
 //! Records for tests.
 
-use std::collections::BTreeMap;
-
 use assay_core::finding::{Finding, Validity};
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::medium::Medium;
 use assay_core::outcome::Outcome;
-use assay_core::record::{Host, Measurement, Record, Repeat, SCHEMA, Settings, SuiteRef, Tool};
-use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
+use assay_core::record::{Measurement, Record, Repeat};
+use assay_core::workload::{Op, Pattern, Workload};
+
+use crate::samples;
 
 pub(super) fn workload(op: Op, pattern: Pattern, block_bytes: u64, queue_depth: u32) -> Workload {
     Workload {
-        name: format!("w-{block_bytes}-{queue_depth}"),
-        op,
-        read_percent: None,
-        pattern,
-        block_bytes,
         queue_depth,
-        jobs: 1,
         span_bytes: 1 << 26,
-        direct: true,
-        sync: Sync::End,
-        stop: Stop { ramp_ns: 0, duration_ns: 1, max_bytes: None },
+        ..Workload::new(&format!("w-{block_bytes}-{queue_depth}"), op, pattern, block_bytes)
     }
 }
 
@@ -38,22 +30,16 @@ pub(super) fn measured(workload: Workload, iops: &[f64]) -> Measurement {
         let mut histogram = Histogram::default();
         histogram.add((1e9 / value.abs().max(1.0)) as u64);
         measurement.repeats.push(Repeat {
-            started: String::new(),
             elapsed_ns: 1_000_000_000,
             operations: 1000,
             bytes: 4096 * 1000,
             iops: *value,
             bytes_per_second: value * measurement.workload.block_bytes as f64,
             issued_bytes: 4096 * 1000,
-            durable_bytes_per_second: None,
             in_flight: 1.0,
             proof_ratio: Some(1.0),
-            samples: Vec::new(),
             histogram: StoredHistogram::from(&histogram),
-            first_done_ns: 0,
-            last_done_ns: 0,
-            steady: None,
-            outcome: Outcome::Completed,
+            ..Repeat::empty("", Outcome::Completed)
         });
     }
     measurement
@@ -61,33 +47,9 @@ pub(super) fn measured(workload: Workload, iops: &[f64]) -> Measurement {
 
 /// A record of one unit of a model with these measurements.
 pub(super) fn record(id: &str, model: &str, unit: &str, measurements: Vec<Measurement>) -> Record {
-    let mut record = Record {
-        schema: SCHEMA.to_owned(),
-        id: id.to_owned(),
-        created: "2026-01-02T03:04:05Z".to_owned(),
-        tool: Tool {
-            name: "assay".to_owned(),
-            version: "0.1.0".to_owned(),
-            engine: "sync".to_owned(),
-            engine_reason: String::new(),
-        },
-        host: Host { hostname: Some("node1".to_owned()), ..Host::default() },
-        medium: Medium::unknown("/mnt"),
-        labels: BTreeMap::from([("model".to_owned(), model.to_owned())]),
-        suite: SuiteRef { name: "quick".to_owned(), version: 1 },
-        settings: Settings::default(),
-        measurements,
-        sensors: Vec::new(),
-        crosscheck: Vec::new(),
-        verification: None,
-        source: None,
-        outcome: Outcome::Completed,
-        validity: Validity::judge([].iter()),
-        warnings: Vec::new(),
-    };
-    if !unit.is_empty() {
-        record.labels.insert("unit".to_owned(), unit.to_owned());
-    }
+    let mut record = samples::record(id, model, unit, measurements);
+    record.host.hostname = Some("node1".to_owned());
+    record.medium = Medium::unknown("/mnt");
     record
 }
 
@@ -118,24 +80,4 @@ pub(super) fn fake(mut record: Record) -> Record {
     });
     record.verification = Some(serde_json::from_value(verification).unwrap());
     record
-}
-
-/// About normal with deviation 1, from a seed (xorshift64*, sum of twelve uniforms).
-pub(super) struct Dice(u64);
-
-impl Dice {
-    pub(super) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    fn throw(&mut self) -> f64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    pub(super) fn bell(&mut self) -> f64 {
-        (0..12).map(|_| self.throw()).sum::<f64>() - 6.0
-    }
 }

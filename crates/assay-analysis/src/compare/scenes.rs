@@ -4,11 +4,12 @@ use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
 
-use super::samples::{Dice, bus_limited, card, fake, invalid, measured, random_read, record, workload};
+use super::samples::{bus_limited, card, fake, invalid, measured, random_read, record, workload};
 use super::*;
 use crate::Reason;
 use crate::load::Quantity;
 use crate::reading::Mark;
+use crate::samples::Dice;
 
 const SLOW: [f64; 3] = [999.0, 1000.0, 1001.0];
 const FAST: [f64; 3] = [1099.0, 1100.0, 1101.0];

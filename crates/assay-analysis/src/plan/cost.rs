@@ -1,14 +1,12 @@
 //! What a plan takes in minutes and bytes, and what it will be able to tell.
 
-use assay_stats::experiment::{IDLE_AFTER_READ, IDLE_AFTER_WRITE, Load, Meeting, Mode, Plan, cost};
+use assay_stats::experiment::{Load, Meeting, Mode, Plan, cost};
 use assay_stats::rank::{self, smallest_ratio};
 use serde::Serialize;
 
-use super::design::{ExperimentPlan, Moves};
 use super::error::PlanError;
+use super::experiment::{ExperimentPlan, Moves};
 
-/// Minutes a unit rests after a session that only reads, and after one that writes.
-pub const REST_MINUTES: (f64, f64) = (IDLE_AFTER_READ, IDLE_AFTER_WRITE);
 /// Chance of any false order that the resolution is told for: simultaneous 95 %.
 const ALPHA: f64 = 0.05;
 

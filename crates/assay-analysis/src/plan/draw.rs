@@ -3,7 +3,7 @@
 use assay_core::workload::Op;
 use assay_stats::experiment::{self, Meeting, Plan, Workload};
 
-use super::design::{Cell, Moves, Request};
+use super::experiment::{Cell, Moves, Request};
 
 /// Drawn meetings with names, and the orders of workloads that they take.
 pub(super) fn cells(request: &Request<'_>, units: &[(usize, &str)], drawn: &Plan) -> (Vec<Vec<String>>, Vec<Cell>) {

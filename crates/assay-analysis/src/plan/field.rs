@@ -4,10 +4,12 @@ use assay_core::record::Record;
 use assay_core::verification::Verdict;
 use assay_stats::experiment::{Contender, Outcome};
 
-use super::race::Chance;
-use crate::excluded::{Excluded, admit};
+use super::race_types::Chance;
+use crate::excluded::admit;
+use crate::identity::{Identity, identity};
 use crate::load::{Load, Quantity};
-use crate::reading::{Identity, Mark, Reading, identity};
+use crate::reading::{Mark, Reading};
+use crate::reason::Excluded;
 
 /// Records of a model, by unit.
 pub(super) struct Model {

@@ -6,8 +6,9 @@ use assay_stats::experiment::{Meeting, Mode, Plan};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::design::{Cell, ExperimentPlan, Moves, PlannedSuite, check_handling};
+use super::design::check_handling;
 use super::error::PlanError;
+use super::experiment::{Cell, ExperimentPlan, Moves, PlannedSuite};
 use super::file::{FORMAT, VERSION};
 use super::names::{ModelUnits, Roster, Slots, check_shown};
 

@@ -6,8 +6,9 @@ use assay_stats::experiment::{self, Effect, Swap};
 use serde::Serialize;
 
 use super::error::PlanError;
+use crate::identity::identity;
 use crate::load::{Load, Quantity};
-use crate::reading::{identity, reading};
+use crate::reading::reading;
 
 /// A unit and the slot it usually sits in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

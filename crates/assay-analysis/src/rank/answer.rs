@@ -1,6 +1,7 @@
 //! The answer, as data. Names are as records have them: make them harmless before they are shown.
 
 use assay_core::estimate::Estimate;
+use assay_stats::rank::{Class, Medal};
 use serde::Serialize;
 
 use super::ceiling::UsedCeiling;
@@ -113,30 +114,6 @@ pub enum Standing {
     Unordered,
     /// No figure under this load.
     NoFigure,
-}
-
-/// A place on the podium.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Medal {
-    /// Nobody is better.
-    Gold,
-    /// Only gold is better.
-    Silver,
-    /// Only gold and silver are.
-    Bronze,
-}
-
-/// What comes before speed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Class {
-    /// No unit failed.
-    Sound,
-    /// Some did.
-    Failing,
-    /// A unit lost or invented data.
-    Corrupt,
 }
 
 /// A model under one load.

@@ -6,9 +6,11 @@ use assay_core::finding::Finding;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record};
 
-use crate::excluded::{Excluded, admit};
+use crate::excluded::admit;
+use crate::identity::{Identity, identity};
 use crate::load::{Load, Quantity};
-use crate::reading::{Identity, Mark, identity, loads, reading};
+use crate::reading::{Mark, loads, reading};
+use crate::reason::Excluded;
 
 /// A record and whose it is.
 #[derive(Debug)]

@@ -11,15 +11,17 @@ mod odd;
 mod one;
 mod refusal;
 mod rows;
+mod setting;
 #[cfg(test)]
 mod tests;
 mod whole;
 
 pub use answer::{
-    Basis, Better, Class, Deviation, LoadRanking, Medal, ModelRow, PairRow, RankReport, Ratio, Remark, Shares,
-    SlotWarning, Standing, TwoSpeeds, UnitRow, Unresolved,
+    Basis, Better, Deviation, LoadRanking, ModelRow, PairRow, RankReport, Ratio, Remark, Shares, SlotWarning, Standing,
+    TwoSpeeds, UnitRow, Unresolved,
 };
 pub use ask::Ask;
+pub use assay_stats::rank::{Class, Medal};
 pub use ceiling::{CeilingSource, UsedCeiling};
 pub use composite::{CompositeKind, CompositeRanking, CompositeRow};
 pub use endings::{FailedRecord, FailureShare};

@@ -5,26 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use assay_stats::rank::{self as stats, Fit, Notice, Observation, Options, Plan, Ranking, Sense};
 
 use super::answer::{Basis, LoadRanking, Remark, Shares, SlotWarning};
-use super::ask::Ask;
-use super::ceiling::Ceilings;
-use super::collect::{Catalogue, Session};
+use super::collect::Session;
 use super::odd::odd;
-use super::rows::{Records, pairs, rows};
+use super::rows::{pairs, rows};
+use super::setting::{Held, Setting};
 use crate::load::{Load, Quantity};
 
 /// Draws for the load that decides: the standard error of an error rate of 5 % is 0.15 %.
 const DRAWS: usize = 19_999;
 /// Draws for the others: 0.3 %, at a quarter of the time.
 const FEWER_DRAWS: usize = 4_999;
-
-/// What all loads share.
-#[derive(Debug)]
-pub(super) struct Setting<'a> {
-    pub(super) catalogue: &'a Catalogue<'a>,
-    pub(super) ceilings: &'a Ceilings,
-    pub(super) records: &'a Records,
-    pub(super) ask: &'a Ask,
-}
 
 impl Setting<'_> {
     fn options(&self, quantity: Quantity, exploratory: bool) -> Options {
@@ -108,23 +98,6 @@ impl Setting<'_> {
             entrant.censored = held.model(&entrant.name);
         }
         entrants
-    }
-}
-
-/// Which units are at the ceiling.
-#[derive(Debug)]
-pub(super) struct Held(BTreeMap<(String, String), bool>);
-
-impl Held {
-    pub(super) fn unit(&self, model: &str, unit: &str) -> bool {
-        self.0.get(&(model.to_owned(), unit.to_owned())).copied().unwrap_or(false)
-    }
-
-    /// Half of the units are, or more.
-    pub(super) fn model(&self, model: &str) -> bool {
-        let units = self.0.iter().filter(|((of, _), _)| of == model);
-        let (held, of) = units.fold((0, 0), |(held, of), (_, is)| (held + usize::from(*is), of + 1));
-        of > 0 && 2 * held >= of
     }
 }
 

@@ -3,49 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::estimate::Estimate;
-use assay_stats::rank::{self as stats, Ending, Fit, ModelFit, Ranked, Ranking, Rule, aggregate};
+use assay_stats::rank::{self as stats, Fit, ModelFit, Ranked, Ranking, Rule, aggregate};
 
-use super::answer::{Better, Class, Medal, ModelRow, PairRow, Ratio, Standing, TwoSpeeds, UnitRow};
-use super::collect::{Catalogue, Session};
-use super::endings::{FailedRecord, FailureShare, ending, failure};
-use super::one::{Held, Setting};
+use super::answer::{Better, ModelRow, PairRow, Ratio, Standing, TwoSpeeds, UnitRow};
+use super::collect::Session;
+use super::setting::{Held, Setting};
 use crate::reading::Mark;
-
-/// What the records of a model tell beside figures.
-#[derive(Debug, Default)]
-struct Told {
-    endings: Vec<Ending>,
-    failed: Vec<FailedRecord>,
-    units: BTreeSet<String>,
-}
-
-/// The same for all models.
-#[derive(Debug)]
-pub(super) struct Records(BTreeMap<String, Told>);
-
-impl Records {
-    pub(super) fn new(catalogue: &Catalogue<'_>) -> Self {
-        let mut models: BTreeMap<String, Told> = BTreeMap::new();
-        for entry in &catalogue.entries {
-            let told = models.entry(entry.identity.model.clone()).or_default();
-            told.endings.extend(ending(entry.record));
-            told.failed.extend(failure(entry.record, &entry.identity.unit));
-            told.units.insert(entry.identity.unit.clone());
-        }
-        Self(models)
-    }
-
-    pub(super) fn class(&self, model: &str) -> stats::Class {
-        self.0.get(model).and_then(|told| stats::Class::of(&told.endings)).unwrap_or_default()
-    }
-
-    fn failures(&self, model: &str, level: f64) -> (Option<FailureShare>, Vec<FailedRecord>) {
-        let Some(told) = self.0.get(model).filter(|told| !told.failed.is_empty()) else { return (None, Vec::new()) };
-        let failed: BTreeSet<&str> = told.failed.iter().map(|f| f.unit.as_str()).collect();
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        (FailureShare::new(count(failed.len()), count(told.units.len()), level), told.failed.clone())
-    }
-}
 
 /// All models, ordered ones first; then specimens and others by name, then those without a figure.
 pub(super) fn rows(
@@ -76,11 +39,7 @@ pub(super) fn rows(
             to_first: None,
             at_ceiling: held.model(name),
             variance_compressed: false,
-            class: match setting.records.class(name) {
-                stats::Class::Sound => Class::Sound,
-                stats::Class::Failing => Class::Failing,
-                stats::Class::Corrupt => Class::Corrupt,
-            },
+            class: setting.records.class(name),
             failures,
             failed,
             unit_variance: model.and_then(|m| m.variance),
@@ -94,11 +53,7 @@ pub(super) fn rows(
         rows.push(ModelRow {
             standing: if ranked.provisional { Standing::Provisional } else { Standing::Ranked },
             layer: Some(ranked.layer + 1),
-            medal: ranked.medal.map(|medal| match medal {
-                stats::Medal::Gold => Medal::Gold,
-                stats::Medal::Silver => Medal::Silver,
-                stats::Medal::Bronze => Medal::Bronze,
-            }),
+            medal: ranked.medal,
             tied: ranked.tied,
             ranks: Some(ranked.ranks),
             estimate,

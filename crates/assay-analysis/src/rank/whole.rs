@@ -13,9 +13,8 @@ use super::ceiling::Ceilings;
 use super::collect::Catalogue;
 use super::composite::composite;
 use super::odd::deviations;
-use super::one::Setting;
 use super::refusal::RankError;
-use super::rows::Records;
+use super::setting::{Records, Setting};
 use crate::deciding::{by_model, deciding_load};
 use crate::load::{Load, Quantity};
 

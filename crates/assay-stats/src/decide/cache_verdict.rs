@@ -1,5 +1,7 @@
 //! Whether a flash medium is worth having as read cache.
 
+use serde::Serialize;
+
 use super::cache::{LOW_FEED, Ram, Service};
 use super::posterior::{About, Posterior};
 use super::random::Generator;
@@ -50,7 +52,8 @@ pub enum CacheWord {
 }
 
 /// What to know before it is built.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Warning {
     /// The feed takes all the time of the medium.
     FeedSaturates {

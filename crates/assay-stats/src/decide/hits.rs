@@ -4,8 +4,6 @@ use super::refusal::{Refusal, not_negative, positive};
 
 /// Bytes of RAM per block in the cache: header of 96 and checksum of 32 (illumos issue 5408).
 pub const HEADER_BYTES: f64 = 128.0;
-/// The same before that change.
-pub const HEADER_BYTES_BEFORE: f64 = 240.0;
 /// OpenZFS lets headers take this share of the RAM cache at most (`l2arc_meta_percent`, zfs(4)).
 const LARGEST_HEADER_SHARE: f64 = 0.33;
 /// Terms of a harmonic number that are summed one by one.
@@ -122,7 +120,7 @@ mod tests {
     fn headers_by_hand() {
         let mb = |bytes: f64| (bytes / 1e6).round();
         assert_eq!(mb(header_bytes(15e9, 4096.0, HEADER_BYTES).unwrap()), 469.0);
-        assert_eq!(mb(header_bytes(15e9, 4096.0, HEADER_BYTES_BEFORE).unwrap()), 879.0);
+        assert_eq!(mb(header_bytes(15e9, 4096.0, 240.0).unwrap()), 879.0);
         assert!((header_bytes(15e9, 131_072.0, HEADER_BYTES).unwrap() / 1e6 - 14.6).abs() < 0.06);
     }
 

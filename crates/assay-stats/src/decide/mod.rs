@@ -20,11 +20,11 @@ pub use buy::{Candidate, ENOUGH, EQUAL, Fleet, Offer, Purchase, Standing, purcha
 pub use cache::{LOW_FEED, LogDevice, Ram, Service, feed, fill_seconds, log_device};
 pub use cache_verdict::{Cache, CacheVerdict, CacheWord, Warning, judge};
 pub use composite::index;
-pub use hits::{HEADER_BYTES, HEADER_BYTES_BEFORE, Hits, Reuse, header_bytes, hits, reach};
+pub use hits::{HEADER_BYTES, Hits, Reuse, header_bytes, hits, reach};
 pub use nas::{
     BreakEven, ETHERNET, Limit, Local, Nas, NasDecision, NasVerdict, Need, Share, Wire, break_even, decide, share,
 };
-pub use pibenchmarks::{PIBENCHMARKS_WEIGHTS, PiRun, pi_score, pi_value};
+pub use pibenchmarks::{PIBENCHMARKS_WEIGHTS, PiRun, pi_value};
 pub use posterior::{About, Posterior};
 pub use refusal::Refusal;
-pub use tolerance::{Claim, ModelClaim, model_claim, tolerance_factor, units_without_a_model};
+pub use tolerance::{Claim, ModelClaim, model_claim, tolerance_factor};

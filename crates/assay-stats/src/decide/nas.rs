@@ -1,5 +1,7 @@
 //! A medium in each node, or a share of one central volume.
 
+use serde::Serialize;
+
 use super::posterior::{About, Posterior};
 use super::refusal::{Refusal, a_share, not_negative, positive};
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -96,21 +98,23 @@ pub struct Local {
 }
 
 /// The answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "answer", content = "needs")]
 pub enum NasVerdict {
     /// A medium in each node is faster by more than the margin with 95 % probability.
     Local,
     /// It is not, with 95 % probability.
     Nas,
     /// The data do not tell.
-    Undecided(Need),
+    CannotTell(Need),
 }
 
 /// What would tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Need {
-    /// A second value: one has no interval.
-    Interval,
+    /// More repeats: one value has no interval.
+    Repeats,
     /// More measurements: the mean is not known well enough.
     MoreMeasurements,
     /// Nothing: units of this model differ by more than the distance.
@@ -221,10 +225,10 @@ pub fn decide(local: &Local, nas: &Nas, about: About, margin: f64, seed: u64) ->
         Err(other) => return Err(other),
     };
     let verdict = match probability {
-        None => NasVerdict::Undecided(Need::Interval),
+        None => NasVerdict::CannotTell(Need::Repeats),
         Some(p) if p >= SURE => NasVerdict::Local,
         Some(p) if p <= 1.0 - SURE => NasVerdict::Nas,
-        Some(_) => NasVerdict::Undecided(need(&rate, about, needed)),
+        Some(_) => NasVerdict::CannotTell(need(&rate, about, needed)),
     };
     let break_even = break_even(nas, rate.value())?;
     Ok(NasDecision { verdict, probability, ratio: rate.value() / share.bytes_per_second, share, break_even })

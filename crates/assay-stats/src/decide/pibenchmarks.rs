@@ -55,12 +55,3 @@ pub fn pi_value(run: &PiRun) -> Result<f64, Refusal> {
     }
     Ok(sum / 100.0)
 }
-
-/// The score of one run, as the script prints it.
-///
-/// # Errors
-/// A figure that is not positive and finite.
-pub fn pi_score(run: &PiRun) -> Result<u64, Refusal> {
-    // 1024 times a tenth is not a whole binary fraction: an exact hundred must not fall below it.
-    Ok((pi_value(run)? + 1e-9).floor() as u64)
-}

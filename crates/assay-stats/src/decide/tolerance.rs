@@ -95,18 +95,6 @@ pub fn model_claim(units: &[f64], threshold: f64, content: f64) -> Result<ModelC
     Ok(ModelClaim { claim, lower_limit: Some(lower), upper_limit: Some(upper), n })
 }
 
-/// Units that all have to pass for the same statement without the normal distribution: the first
-/// n with `content`^n <= 1 - `confidence` (Wilks 1941).
-///
-/// # Errors
-/// Shares that are not inside 0 to 1.
-pub fn units_without_a_model(content: f64, confidence: f64) -> Result<u32, Refusal> {
-    let content = positive("the share of units", a_share("the share of units", content)?)?;
-    let doubt = positive("the doubt", 1.0 - a_share("the confidence", confidence)?)?;
-    let n = doubt.ln() / positive("the share of other units", -content.ln()).map(|v| -v)?;
-    Ok(n.ceil().max(1.0) as u32)
-}
-
 fn normal_quantile(p: f64) -> f64 {
     Normal::standard().inverse_cdf(p)
 }

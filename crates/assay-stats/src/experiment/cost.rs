@@ -4,9 +4,9 @@ use super::fault::Fault;
 use super::plan::Plan;
 
 /// Pause between workloads, in minutes.
-pub const IDLE_AFTER_READ: f64 = 0.5;
+const IDLE_AFTER_READ: f64 = 0.5;
 /// Pause after one that writes, in minutes: the medium tidies up.
-pub const IDLE_AFTER_WRITE: f64 = 2.0;
+const IDLE_AFTER_WRITE: f64 = 2.0;
 
 /// One workload of a session.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -6,16 +6,14 @@ mod latin;
 mod pbest;
 mod plan;
 mod race;
-mod repeats;
 mod session;
 mod swap;
 
-pub use cost::{Cost, IDLE_AFTER_READ, IDLE_AFTER_WRITE, Load, cost};
+pub use cost::{Cost, Load, cost};
 pub use fault::Fault;
 pub use latin::{Mode, plan};
 pub use pbest::Chances;
 pub use plan::{Meeting, Plan};
 pub use race::{Action, Contender, Order, Outcome, Reason, Rules, Step, next};
-pub use repeats::{LEAST_UNITS, READS, UNITS, WRITES, best_repeats};
 pub use session::{Workload, session};
 pub use swap::{Culprit, Effect, Swap, swap};

@@ -4,7 +4,6 @@
 //! 30 % of noise and five repeats (simulated).
 
 use super::observation::Invalid;
-use crate::interval::student_t;
 use crate::shape::{two_speeds, uneven};
 
 /// Values that the trimmed mean needs; it drops one at either end.
@@ -81,43 +80,6 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The trimmed mean with its interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Yuen {
-    /// Mean without the extremes.
-    pub mean: f64,
-    /// Lower end of the interval.
-    pub low: f64,
-    /// Upper end of the interval.
-    pub high: f64,
-    /// Degrees of freedom.
-    pub degrees: u32,
-}
-
-/// Interval of the mean without best and worst at `level`, from the winsorised deviation: Yuen
-/// (1974), "The two-sample trimmed t for unequal population variances". The plain t interval of
-/// the values that remain covers 89 of 100 at five values, this one 94 (simulated).
-/// `None` below five values, for values that are not finite, or for a level outside 0 to 1.
-#[must_use]
-pub fn yuen(values: &[f64], level: f64) -> Option<Yuen> {
-    let n = values.len();
-    if n < LEAST_TO_TRIM || values.iter().any(|v| !v.is_finite()) {
-        return None;
-    }
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let kept = n - 2;
-    let trimmed = mean(&sorted[1..n - 1]);
-    sorted[0] = sorted[1];
-    sorted[n - 1] = sorted[n - 2];
-    let centre = mean(&sorted);
-    let squares = sorted.iter().map(|v| (v - centre).powi(2)).sum::<f64>();
-    let error = (squares / (kept as f64 * (kept as f64 - 1.0))).sqrt();
-    let degrees = u32::try_from(kept - 1).ok()?;
-    let half = student_t(level, degrees)? * error;
-    Some(Yuen { mean: trimmed, low: trimmed - half, high: trimmed + half, degrees })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,15 +107,6 @@ mod tests {
             assert!(aggregate(bad, Rule::Mean).is_err());
         }
         assert_eq!(aggregate(&[1.0, 0.0], Rule::Mean).unwrap_err().what, "value 2 of the repeats");
-    }
-
-    #[test]
-    fn yuen_by_hand() {
-        // 1 2 3 4 10: trimmed mean 3; winsorised 2 2 3 4 4, squares 4; error sqrt(4/(3*2)); t(2) 4.3027.
-        let y = yuen(&[10.0, 1.0, 3.0, 2.0, 4.0], 0.95).unwrap();
-        assert_eq!((y.mean, y.degrees), (3.0, 2));
-        assert!((y.high - 3.0 - 4.302_653 * (4.0f64 / 6.0).sqrt()).abs() < 1e-4, "{}", y.high);
-        assert_eq!(yuen(&[1.0; 4], 0.95), None);
     }
 
     proptest! {

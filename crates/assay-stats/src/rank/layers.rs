@@ -5,8 +5,11 @@
 //! Studies. Layers peel a partial order, so that no two models that share a layer are ordered, and
 //! none of the paradoxes of letter displays arise.
 
+use serde::Serialize;
+
 /// A place on the podium.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Medal {
     /// In the first layer.
     Gold,

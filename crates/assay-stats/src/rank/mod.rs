@@ -24,10 +24,10 @@ mod sweep;
 mod table;
 mod verdict;
 
-pub use aggregate::{Aggregate, Groups, Rule, Yuen, aggregate, yuen};
+pub use aggregate::{Aggregate, Groups, Rule, aggregate};
 pub use ceiling::{Ceiling, compressed, measured_ceiling};
 pub use checks::{OrderEffect, OutstandingSlot, SlotCheck, slot_check};
-pub use dnf::{Class, Ending, Rate, Share, clopper_pearson, fisher_two_sided, jeffreys, rate, rate_upper};
+pub use dnf::{Class, Ending, Share, jeffreys};
 pub use entry::{Entrant, Options, Refusal, Sense};
 pub use fit::{Components, Fit, FitError, ModelFit, Notice, Shares, UnitFit, fit};
 pub use layers::Medal;

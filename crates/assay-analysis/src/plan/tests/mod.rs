@@ -7,7 +7,7 @@ mod status;
 use assay_core::estimate::Estimate;
 use assay_core::record::{Measurement, Record};
 use assay_core::suite::Suite;
-use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
+use assay_core::workload::{Op, Pattern, Workload};
 
 use super::*;
 
@@ -56,17 +56,8 @@ const FIVE: &str = "A=1,2,3;B=1,2,3;C=1,2,3;D=1,2,3;E=1,2,3";
 
 fn workload(op: Op) -> Workload {
     Workload {
-        name: if op == Op::Read { "read" } else { "write" }.to_owned(),
-        op,
-        read_percent: None,
-        pattern: Pattern::Random,
-        block_bytes: 4096,
-        queue_depth: 1,
-        jobs: 1,
         span_bytes: 4 << 20,
-        direct: true,
-        sync: Sync::End,
-        stop: Stop { ramp_ns: 0, duration_ns: 1, max_bytes: None },
+        ..Workload::new(if op == Op::Read { "read" } else { "write" }, op, Pattern::Random, 4096)
     }
 }
 

@@ -1,30 +1,15 @@
 //! Records for tests.
 
-use std::collections::BTreeMap;
-
-use assay_core::finding::{Validity, Verdict};
 use assay_core::histogram::{Histogram, StoredHistogram};
-use assay_core::medium::{Medium, MediumKind};
 use assay_core::outcome::{Failure, Outcome};
-use assay_core::record::{Host, Measurement, Record, Repeat, SCHEMA, Settings, SuiteRef, Tool};
-use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
+use assay_core::record::{Measurement, Record, Repeat};
+use assay_core::workload::{Op, Pattern, Workload};
 
 use crate::rank::{Ask, ModelRow, RankReport, rank};
+use crate::samples;
 
 pub(super) fn workload(op: Op, pattern: Pattern, block_bytes: u64, queue_depth: u32) -> Workload {
-    Workload {
-        name: "any".to_owned(),
-        op,
-        read_percent: None,
-        pattern,
-        block_bytes,
-        queue_depth,
-        jobs: 1,
-        span_bytes: 1 << 30,
-        direct: true,
-        sync: Sync::End,
-        stop: Stop { ramp_ns: 0, duration_ns: 1, max_bytes: None },
-    }
+    Workload { queue_depth, span_bytes: 1 << 30, ..Workload::new("any", op, pattern, block_bytes) }
 }
 
 /// Random reads of 4 KiB at depth 1: the load of most tests.
@@ -40,22 +25,16 @@ pub(super) fn measured(workload: Workload, iops: &[f64]) -> Measurement {
             (0..9).for_each(|_| histogram.add((1e9 / iops) as u64));
         }
         measurement.repeats.push(Repeat {
-            started: String::new(),
             elapsed_ns: 1,
             operations: 9,
             bytes: 9 * measurement.workload.block_bytes,
             iops,
             bytes_per_second: iops * measurement.workload.block_bytes as f64,
-            issued_bytes: 0,
-            durable_bytes_per_second: None,
             in_flight: 1.0,
-            proof_ratio: None,
-            samples: Vec::new(),
             histogram: StoredHistogram::from(&histogram),
             first_done_ns: 1,
             last_done_ns: 1,
-            steady: None,
-            outcome: Outcome::Completed,
+            ..Repeat::empty("", Outcome::Completed)
         });
     }
     measurement
@@ -63,30 +42,7 @@ pub(super) fn measured(workload: Workload, iops: &[f64]) -> Measurement {
 
 /// A record of a unit; its id is made of all that is told.
 pub(super) fn record(model: &str, unit: &str, measurements: Vec<Measurement>) -> Record {
-    Record {
-        schema: SCHEMA.to_owned(),
-        id: format!("{model}-{unit}"),
-        created: "2026-01-02T03:04:05Z".to_owned(),
-        tool: Tool {
-            name: "assay".to_owned(),
-            version: "0.1.0".to_owned(),
-            engine: "uring".to_owned(),
-            engine_reason: String::new(),
-        },
-        host: Host::default(),
-        medium: Medium { kind: MediumKind::Sd, ..Medium::unknown("/mnt") },
-        labels: BTreeMap::from([("model".to_owned(), model.to_owned()), ("unit".to_owned(), unit.to_owned())]),
-        suite: SuiteRef { name: "quick".to_owned(), version: 1 },
-        settings: Settings::default(),
-        measurements,
-        sensors: Vec::new(),
-        crosscheck: Vec::new(),
-        verification: None,
-        source: None,
-        outcome: Outcome::Completed,
-        validity: Validity { verdict: Verdict::Valid, reasons: Vec::new() },
-        warnings: Vec::new(),
-    }
+    samples::record(&format!("{model}-{unit}"), model, unit, measurements)
 }
 
 /// The usual: random reads of 4 KiB.

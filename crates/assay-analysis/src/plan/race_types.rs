@@ -1,0 +1,121 @@
+//! One step of a race: what to do, and what is known of the models.
+
+use serde::Serialize;
+
+use crate::Excluded;
+use crate::load::{Load, Quantity};
+
+/// So many new units of a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Order {
+    /// The model.
+    pub model: String,
+    /// New units of it.
+    pub units: u32,
+}
+
+/// What to do next.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum NextAction {
+    /// Measure new units of these models.
+    Measure {
+        /// Of which, likeliest first.
+        orders: Vec<Order>,
+    },
+    /// Buy: the model is within 3 % of the best with the probability asked for.
+    Buy {
+        /// The model.
+        model: String,
+    },
+    /// Buy: all others were dropped.
+    OnlyOneLeft {
+        /// The model.
+        model: String,
+    },
+    /// More measuring cannot pay 1 %: take the cheapest of these.
+    PracticallyTied {
+        /// The models, likeliest first.
+        models: Vec<String>,
+    },
+    /// No more units may be measured; the best is among these.
+    Exhausted {
+        /// The models, likeliest first.
+        models: Vec<String>,
+    },
+    /// These run at the ceiling of the bus: take the cheapest.
+    CeilingTie {
+        /// The models.
+        models: Vec<String>,
+    },
+    /// Every model returned wrong data.
+    NothingFit,
+}
+
+/// What is known of a model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Chance {
+    /// The model.
+    pub model: String,
+    /// Units with a figure.
+    pub units: u32,
+    /// Mean of the units' geometric means; null without a figure. In the unit of the quantity.
+    pub mean: Option<f64>,
+    /// 95 % interval of the mean, by the deviation of units pooled over all models and with what
+    /// was assumed before (Student's t); null before the first comparison and at a ceiling.
+    pub interval: Option<(f64, f64)>,
+    /// Probability that it is the best; null before all have their first units.
+    pub best: Option<f64>,
+    /// It runs at the ceiling of the bus.
+    pub at_ceiling: bool,
+    /// Some of its units failed.
+    pub failed: bool,
+    /// Some of its units returned wrong data.
+    pub wrong_data: bool,
+    /// This step or an earlier one dropped it.
+    pub dropped: bool,
+}
+
+/// One step of the race.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Race {
+    /// The load that decides.
+    pub load: Load,
+    /// Its title.
+    pub load_title: String,
+    /// The figure that decides.
+    pub quantity: Quantity,
+    /// What to do.
+    #[serde(flatten)]
+    pub action: NextAction,
+    /// Models, likeliest first.
+    pub chances: Vec<Chance>,
+    /// The leader.
+    pub leader: Option<String>,
+    /// Probability that the leader is at most 3 % behind the best.
+    pub good: Option<f64>,
+    /// The probability that is asked for here.
+    pub sure: f64,
+    /// Expected loss by taking the leader now: 0.01 is 1 %.
+    pub regret: Option<f64>,
+    /// Standard deviation of units within a model (logarithms), with what was assumed before.
+    pub unit_deviation: Option<f64>,
+    /// Standard deviation of the means of models (logarithms).
+    pub spread: Option<f64>,
+    /// Models are so close that the higher probability is asked for.
+    pub close_models: bool,
+    /// Models that this step drops; name them in the next one.
+    pub newly_dropped: Vec<String>,
+    /// Models with records that name no unit; all such records of a model count as one unit.
+    pub unnamed_units: Vec<String>,
+    /// Records that are not used, with reasons.
+    pub excluded: Vec<Excluded>,
+}
+
+impl Race {
+    /// Whether every model returned wrong data, so that none can be bought.
+    #[must_use]
+    pub fn nothing_fit(&self) -> bool {
+        self.action == NextAction::NothingFit
+    }
+}

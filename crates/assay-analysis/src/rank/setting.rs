@@ -1,0 +1,72 @@
+//! What all loads of a ranking share.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_stats::rank::{self as stats, Ending};
+
+use super::ask::Ask;
+use super::ceiling::Ceilings;
+use super::collect::Catalogue;
+use super::endings::{FailedRecord, FailureShare, ending, failure};
+
+/// What all loads share.
+#[derive(Debug)]
+pub(super) struct Setting<'a> {
+    pub(super) catalogue: &'a Catalogue<'a>,
+    pub(super) ceilings: &'a Ceilings,
+    pub(super) records: &'a Records,
+    pub(super) ask: &'a Ask,
+}
+
+/// Which units are at the ceiling.
+#[derive(Debug)]
+pub(super) struct Held(pub(super) BTreeMap<(String, String), bool>);
+
+impl Held {
+    pub(super) fn unit(&self, model: &str, unit: &str) -> bool {
+        self.0.get(&(model.to_owned(), unit.to_owned())).copied().unwrap_or(false)
+    }
+
+    /// Half of the units are, or more.
+    pub(super) fn model(&self, model: &str) -> bool {
+        let units = self.0.iter().filter(|((of, _), _)| of == model);
+        let (held, of) = units.fold((0, 0), |(held, of), (_, is)| (held + usize::from(*is), of + 1));
+        of > 0 && 2 * held >= of
+    }
+}
+
+/// What the records of a model say beside figures.
+#[derive(Debug, Default)]
+pub(super) struct ModelRecords {
+    endings: Vec<Ending>,
+    failed: Vec<FailedRecord>,
+    units: BTreeSet<String>,
+}
+
+/// The same for all models.
+#[derive(Debug)]
+pub(super) struct Records(pub(super) BTreeMap<String, ModelRecords>);
+
+impl Records {
+    pub(super) fn new(catalogue: &Catalogue<'_>) -> Self {
+        let mut models: BTreeMap<String, ModelRecords> = BTreeMap::new();
+        for entry in &catalogue.entries {
+            let model = models.entry(entry.identity.model.clone()).or_default();
+            model.endings.extend(ending(entry.record));
+            model.failed.extend(failure(entry.record, &entry.identity.unit));
+            model.units.insert(entry.identity.unit.clone());
+        }
+        Self(models)
+    }
+
+    pub(super) fn class(&self, model: &str) -> stats::Class {
+        self.0.get(model).and_then(|of| stats::Class::of(&of.endings)).unwrap_or_default()
+    }
+
+    pub(super) fn failures(&self, model: &str, level: f64) -> (Option<FailureShare>, Vec<FailedRecord>) {
+        let Some(of) = self.0.get(model).filter(|of| !of.failed.is_empty()) else { return (None, Vec::new()) };
+        let failed: BTreeSet<&str> = of.failed.iter().map(|f| f.unit.as_str()).collect();
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        (FailureShare::new(count(failed.len()), count(of.units.len()), level), of.failed.clone())
+    }
+}
