@@ -7,48 +7,23 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Record, Repeat, Sample, Sensor};
-use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
+use assay_core::workload::{Op, Pattern, Workload};
 use assay_store::{Keeper, Kept, Owner, RunState, Spool, SqliteStore, Store};
 use common::running;
 
 fn measurement(name: &str) -> Measurement {
-    let workload = Workload {
-        name: name.to_owned(),
-        op: Op::Write,
-        read_percent: None,
-        pattern: Pattern::Random,
-        block_bytes: 4096,
-        queue_depth: 1,
-        jobs: 1,
-        span_bytes: 1 << 30,
-        direct: true,
-        sync: Sync::End,
-        stop: Stop { ramp_ns: 0, duration_ns: 1, max_bytes: None },
-    };
+    let workload = Workload { span_bytes: 1 << 30, ..Workload::new(name, Op::Write, Pattern::Random, 4096) };
     Measurement::empty(workload, "sync")
 }
 
 fn repeat(number: u64) -> Repeat {
     Repeat {
-        started: format!("2026-01-02T03:04:{:02}Z", number % 60),
-        elapsed_ns: 0,
-        operations: 0,
-        bytes: 0,
         iops: 0.1 + number as f64,
         bytes_per_second: 4096.3,
-        issued_bytes: 0,
-        durable_bytes_per_second: None,
         in_flight: 1.0,
-        proof_ratio: None,
-        samples: Vec::new(),
-        histogram: StoredHistogram::from(&Histogram::default()),
-        first_done_ns: 0,
-        last_done_ns: 0,
-        steady: None,
-        outcome: Outcome::Running,
+        ..Repeat::empty(&format!("2026-01-02T03:04:{:02}Z", number % 60), Outcome::Running)
     }
 }
 

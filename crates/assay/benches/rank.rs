@@ -1,21 +1,20 @@
 //! `assay rank` on a large campaign: 40 models of 10 units under 20 loads, 25 repeats of each, which
 //! is 200 000 repeats in 400 records. Fails where the ranking takes more than 2 s, or the program
-//! more than 300 MB, of which reading the store is shown apart.
+//! more than 300 MB, of which reading the store is shown separately.
 //!
 //! `cargo bench --locked -p assay --bench rank`
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout, reason = "a program for developers")]
 
-use std::collections::BTreeMap;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 use assay_analysis::rank::{Ask, rank};
-use assay_core::finding::{Validity, Verdict};
+use assay_core::draft::Draft;
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::medium::{Medium, MediumKind};
 use assay_core::outcome::Outcome;
-use assay_core::record::{Host, Measurement, Record, Repeat, SCHEMA, Sample, Settings, SuiteRef, Tool};
-use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
+use assay_core::record::{Measurement, Record, Repeat, Sample, SuiteRef, Tool};
+use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_store::{Owner, RunState, SqliteStore, Store};
 
 const MODELS: usize = 40;
@@ -141,17 +140,10 @@ fn workloads() -> Vec<Workload> {
     ] {
         for block in [4u64, 16, 64, 256, 1024] {
             all.push(Workload {
-                name: format!("{op:?}-{pattern:?}-{block}"),
-                op,
-                read_percent: None,
-                pattern,
-                block_bytes: block << 10,
                 queue_depth: 8,
-                jobs: 1,
                 span_bytes: 1 << 30,
-                direct: true,
-                sync: Sync::End,
                 stop: Stop { ramp_ns: 0, duration_ns: 2 * SECOND, max_bytes: None },
+                ..Workload::new(&format!("{op:?}-{pattern:?}-{block}"), op, pattern, block << 10)
             });
         }
     }
@@ -179,30 +171,14 @@ fn record(model: usize, unit: usize, dice: &mut u64) -> Record {
         measurement
     });
     let measurements = measurements.collect();
-    Record {
-        schema: SCHEMA.to_owned(),
-        id: format!("m{model:02}u{unit:02}xxxx"),
-        created: "2026-11-21T06:31:04Z".to_owned(),
-        tool: Tool {
-            name: "assay".to_owned(),
-            version: "0.1.0".to_owned(),
-            engine: "uring".to_owned(),
-            engine_reason: String::new(),
-        },
-        host: Host { slot: Some((unit % 7).to_string()), ..Host::default() },
-        medium: Medium { kind: MediumKind::Sd, model: Some(name.clone()), ..Medium::unknown("/mnt") },
-        labels: BTreeMap::from([("model".to_owned(), name), ("unit".to_owned(), unit.to_string())]),
-        suite: SuiteRef { name: "bench".to_owned(), version: 1 },
-        settings: Settings::default(),
-        measurements,
-        sensors: Vec::new(),
-        crosscheck: Vec::new(),
-        verification: None,
-        source: None,
-        outcome: Outcome::Completed,
-        validity: Validity { verdict: Verdict::Valid, reasons: Vec::new() },
-        warnings: Vec::new(),
-    }
+    let medium = Medium { kind: MediumKind::Sd, model: Some(name.clone()), ..Medium::unknown("/mnt") };
+    let labels = [("model", name), ("unit", unit.to_string()), ("slot", (unit % 7).to_string())];
+    let id = format!("m{model:02}u{unit:02}xxxx");
+    let tool = Tool::assay("0.1.0", "uring", "");
+    let mut draft = Draft::begin(&id, "2026-11-21T06:31:04Z", tool, SuiteRef::new("bench", 1), medium)
+        .labelled(labels.map(|(key, value)| (key.to_owned(), value)).into());
+    draft.fill().measurements = measurements;
+    draft.close(Outcome::Completed)
 }
 
 fn repeat(workload: &Workload, iops: f64) -> Repeat {
@@ -217,21 +193,17 @@ fn repeat(workload: &Workload, iops: f64) -> Repeat {
         p99_ns: Some(3e9 / iops),
     };
     Repeat {
-        started: "2026-11-21T06:31:07Z".to_owned(),
         elapsed_ns: 2 * SECOND,
         operations: 2 * iops as u64,
         bytes: 2 * iops as u64 * workload.block_bytes,
         iops,
         bytes_per_second: iops * workload.block_bytes as f64,
-        issued_bytes: 0,
-        durable_bytes_per_second: None,
         in_flight: 8.0,
         proof_ratio: Some(1.0),
         samples: vec![sample(1), sample(2)],
         histogram: StoredHistogram::from(&histogram),
         first_done_ns: 2 * SECOND,
         last_done_ns: 2 * SECOND,
-        steady: None,
-        outcome: Outcome::Completed,
+        ..Repeat::empty("2026-11-21T06:31:07Z", Outcome::Completed)
     }
 }

@@ -3,7 +3,6 @@
 
 mod common;
 
-use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::outcome::Outcome;
 use assay_core::record::{Record, Repeat};
 use assay_store::{SqliteStore, Store};
@@ -55,22 +54,16 @@ fn measured(query: &str, id: &str, labels: &[(&str, &str)]) -> Record {
         m.repeats = [0.99, 1.0, 1.01]
             .iter()
             .map(|factor| Repeat {
-                started: "2026-01-02T03:04:05Z".to_owned(),
                 elapsed_ns: 1_000_000_000,
                 operations: 1,
                 bytes: m.workload.block_bytes,
                 iops: iops * factor,
                 bytes_per_second: iops * factor * m.workload.block_bytes as f64,
                 issued_bytes: m.workload.block_bytes,
-                durable_bytes_per_second: None,
                 in_flight: 1.0,
-                proof_ratio: None,
-                samples: Vec::new(),
-                histogram: StoredHistogram::from(&Histogram::default()),
                 first_done_ns: 1,
                 last_done_ns: 1,
-                steady: None,
-                outcome: Outcome::Completed,
+                ..Repeat::empty("2026-01-02T03:04:05Z", Outcome::Completed)
             })
             .collect();
     }

@@ -49,17 +49,12 @@ fn result(place: &Path, cell: &Value, number: usize, iops: f64) -> Record {
 fn figure(workload: &assay_core::suite::SuiteWorkload, iops: f64) -> Measurement {
     let mut measurement = Measurement::empty(
         Workload {
-            name: workload.name.clone(),
-            op: workload.op,
-            read_percent: None,
-            pattern: workload.pattern,
-            block_bytes: workload.block.0,
             queue_depth: workload.queue_depth,
             jobs: workload.jobs,
             span_bytes: 4 << 20,
-            direct: true,
             sync: workload.sync,
             stop: Stop { ramp_ns: 0, duration_ns: 200_000_000, max_bytes: None },
+            ..Workload::new(&workload.name, workload.op, workload.pattern, workload.block.0)
         },
         "sync",
     );

@@ -197,22 +197,15 @@ mod tests {
             p99_ns: None,
         };
         let drawn = repeat(&Repeat {
-            started: String::new(),
             elapsed_ns: 1,
             operations: 1000,
             bytes: 4_096_000,
             iops: 400.0,
             bytes_per_second: 1_638_400.0,
             issued_bytes: 4_096_000,
-            durable_bytes_per_second: None,
             in_flight: 1.0,
-            proof_ratio: None,
             samples: vec![sample(10_500_000_000, 500_000_000), sample(12_500_000_000, 2_000_000_000)],
-            histogram: StoredHistogram::from(&Histogram::default()),
-            first_done_ns: 0,
-            last_done_ns: 0,
-            outcome: assay_core::outcome::Outcome::Completed,
-            steady: None,
+            ..Repeat::empty("", assay_core::outcome::Outcome::Completed)
         });
         let wanted = [(0.25, 10.0, 1000.0, 4_096_000.0, Some(7), None), (1.5, 10.5, 250.0, 1_024_000.0, Some(7), None)];
         assert_eq!((drawn.seconds, drawn.samples.as_slice()), (2.5, &wanted[..]));

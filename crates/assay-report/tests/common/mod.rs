@@ -4,13 +4,14 @@
 
 use std::collections::BTreeMap;
 
+use assay_core::draft::Draft;
 use assay_core::estimate::Estimate;
 use assay_core::finding::{Finding, Validity, Warning};
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::medium::{BlockNode, Bus, Medium, MediumKind};
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{
-    Host, Latency, Layout, Measurement, Record, Repeat, SCHEMA, Sample, Sensor, Settings, SuiteRef, Tool,
+    Host, Latency, Layout, Measurement, Record, Repeat, Sample, Sensor, Settings, SuiteRef, Tool,
 };
 use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
 
@@ -40,17 +41,11 @@ impl Dice {
 
 pub fn workload(name: &str, op: Op, pattern: Pattern, block_bytes: u64, queue_depth: u32, sync: Sync) -> Workload {
     Workload {
-        name: name.into(),
-        op,
-        read_percent: None,
-        pattern,
-        block_bytes,
         queue_depth,
-        jobs: 1,
         span_bytes: 256 << 20,
-        direct: true,
         sync,
         stop: Stop { ramp_ns: SECOND / 2, duration_ns: 3 * SECOND, max_bytes: None },
+        ..Workload::new(name, op, pattern, block_bytes)
     }
 }
 
@@ -108,7 +103,6 @@ fn repeat(w: &Workload, nature: &Nature, start_ns: u64, seconds: u64, dice: &mut
     let iops = operations as f64 / seconds.max(1) as f64;
     let bytes = operations * w.block_bytes;
     Repeat {
-        started: "2026-11-21T06:31:07Z".into(),
         elapsed_ns: seconds * SECOND,
         operations,
         bytes,
@@ -122,8 +116,7 @@ fn repeat(w: &Workload, nature: &Nature, start_ns: u64, seconds: u64, dice: &mut
         histogram: StoredHistogram::from(&histogram),
         first_done_ns: seconds * SECOND,
         last_done_ns: seconds * SECOND,
-        steady: None,
-        outcome: Outcome::Completed,
+        ..Repeat::empty("2026-11-21T06:31:07Z", Outcome::Completed)
     }
 }
 
@@ -206,22 +199,11 @@ pub fn sopine() -> Host {
 
 /// A record of which everything but measurements is there.
 pub fn bare_record() -> Record {
-    Record {
-        schema: SCHEMA.into(),
-        id: "k7f3m9q2xa".into(),
-        created: "2026-11-21T06:31:04Z".into(),
-        tool: Tool {
-            name: "assay".into(),
-            version: "0.1.0".into(),
-            engine: "uring".into(),
-            engine_reason: "io_uring is available with fixed buffers and registered files".into(),
-        },
-        host: sopine(),
-        medium: card_medium(),
-        labels: BTreeMap::new(),
-        suite: SuiteRef { name: "quick".into(), version: 1 },
-        settings: Settings {
-            confidence: None,
+    let reason = "io_uring is available with fixed buffers and registered files";
+    let (tool, suite) = (Tool::assay("0.1.0", "uring", reason), SuiteRef::new("quick", 1));
+    Draft::begin("k7f3m9q2xa", "2026-11-21T06:31:04Z", tool, suite, card_medium())
+        .on_host(sopine())
+        .with_settings(Settings {
             budget_ns: 90 * SECOND,
             max_write_bytes: 1 << 30,
             planned_write_bytes: 760 << 20,
@@ -231,23 +213,13 @@ pub fn bare_record() -> Record {
             span_bytes: 256 << 20,
             seed: 0x00a5_5a7e,
             repeats: 3,
-            hang_after_ns: None,
-            suite_text: String::new(),
-            raw_device: false,
             direct_alignment_bytes: Some(512),
             direct_source: "statx".into(),
             layout: Some(Layout { bytes: 256 << 20, elapsed_ns: 22_400_000_000 }),
             null_ns_per_operation: Some(41.0),
-        },
-        measurements: Vec::new(),
-        sensors: Vec::new(),
-        crosscheck: Vec::new(),
-        verification: None,
-        source: None,
-        outcome: Outcome::Completed,
-        validity: Validity::judge([].iter()),
-        warnings: Vec::new(),
-    }
+            ..Settings::default()
+        })
+        .close(Outcome::Completed)
 }
 
 /// The suite `quick` on a good card whose sequential rate the SDR25 bus limits.

@@ -1,48 +1,29 @@
 //! Records to save, and the conditions a test may need.
 #![allow(dead_code, missing_docs, clippy::unwrap_used, reason = "each test program uses its part")]
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Child, Command};
 
-use assay_core::finding::{Validity, Verdict};
+use assay_core::draft::Draft;
 use assay_core::medium::{Medium, MediumKind};
 use assay_core::outcome::Outcome;
-use assay_core::record::{Host, Record, SCHEMA, Sensor, Settings, SuiteRef, Tool};
+use assay_core::record::{Host, Record, Sensor, Settings, SuiteRef, Tool};
 
 /// A finished record with nothing measured.
 pub fn record(id: &str) -> Record {
-    Record {
-        schema: SCHEMA.to_owned(),
-        id: id.to_owned(),
-        created: "2026-01-02T03:04:05Z".to_owned(),
-        tool: Tool {
-            name: "assay".to_owned(),
-            version: "0.1.0".to_owned(),
-            engine: "sync".to_owned(),
-            engine_reason: "asked for".to_owned(),
-        },
-        host: Host { hostname: Some("node1".to_owned()), ..Host::default() },
-        medium: Medium {
-            kind: MediumKind::Sd,
-            vendor: Some("SanDisk".to_owned()),
-            model: Some("SD32G".to_owned()),
-            unit: Some("0x12345678".to_owned()),
-            capacity_bytes: Some(31_914_983_424),
-            ..Medium::unknown("/mnt/card")
-        },
-        labels: BTreeMap::new(),
-        suite: SuiteRef { name: "quick".to_owned(), version: 1 },
-        settings: Settings { seed: u64::MAX, ..Settings::default() },
-        measurements: Vec::new(),
-        sensors: Vec::new(),
-        crosscheck: Vec::new(),
-        verification: None,
-        source: None,
-        outcome: Outcome::Completed,
-        validity: Validity { verdict: Verdict::Valid, reasons: Vec::new() },
-        warnings: Vec::new(),
-    }
+    let medium = Medium {
+        kind: MediumKind::Sd,
+        vendor: Some("SanDisk".to_owned()),
+        model: Some("SD32G".to_owned()),
+        unit: Some("0x12345678".to_owned()),
+        capacity_bytes: Some(31_914_983_424),
+        ..Medium::unknown("/mnt/card")
+    };
+    let (tool, suite) = (Tool::assay("0.1.0", "sync", "asked for"), SuiteRef::new("quick", 1));
+    Draft::begin(id, "2026-01-02T03:04:05Z", tool, suite, medium)
+        .on_host(Host { hostname: Some("node1".to_owned()), ..Host::default() })
+        .with_settings(Settings { seed: u64::MAX, ..Settings::default() })
+        .close(Outcome::Completed)
 }
 
 /// A record made at this minute.
