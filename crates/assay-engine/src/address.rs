@@ -81,24 +81,12 @@ impl Addresses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_core::workload::{Op, Stop, Sync};
+    use assay_core::workload::Op;
     use proptest::prelude::*;
     use std::collections::HashSet;
 
     fn workload(pattern: Pattern, block: u64, span: u64, jobs: u32) -> Workload {
-        Workload {
-            name: "t".into(),
-            op: Op::Read,
-            read_percent: None,
-            pattern,
-            block_bytes: block,
-            queue_depth: 1,
-            jobs,
-            span_bytes: span,
-            direct: true,
-            sync: Sync::End,
-            stop: Stop { ramp_ns: 0, duration_ns: 1, max_bytes: None },
-        }
+        Workload { jobs, span_bytes: span, ..Workload::new("t", Op::Read, pattern, block) }
     }
 
     fn place(job: u32, jobs: u32) -> Place {
@@ -116,7 +104,7 @@ mod tests {
                 for _ in 0..mine {
                     prop_assert!(seen.insert(a.next()));
                 }
-                // Around again: the same blocks, still nobody else's.
+                // Around again: the same blocks, still no other job's.
                 prop_assert!(seen.contains(&a.next()));
             }
             prop_assert_eq!(seen.len() as u64, blocks);

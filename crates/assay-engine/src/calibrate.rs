@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
+use assay_core::units::nanoseconds;
+use assay_core::workload::{Op, Pattern, Stop, Workload};
 
 use crate::contract::EngineKind;
 use crate::control::Control;
-use crate::repeat::{RepeatSpec, run_repeat};
+use crate::repeat::run_repeat;
+use crate::spec::RepeatSpec;
 
 /// What the null engine does here.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,26 +21,15 @@ pub struct NullCost {
 #[must_use]
 pub fn null_cost(length: Duration) -> NullCost {
     let workload = Workload {
-        name: "null".to_owned(),
-        op: Op::Read,
-        read_percent: None,
-        pattern: Pattern::Random,
-        block_bytes: 4096,
         queue_depth: 32,
-        jobs: 1,
         span_bytes: 1 << 30,
-        direct: true,
-        sync: Sync::End,
-        stop: Stop {
-            ramp_ns: 1_000_000,
-            duration_ns: u64::try_from(length.as_nanos()).unwrap_or(u64::MAX),
-            max_bytes: None,
-        },
+        stop: Stop { ramp_ns: 1_000_000, duration_ns: nanoseconds(length), max_bytes: None },
+        ..Workload::new("null", Op::Read, Pattern::Random, 4096)
     };
     let report = run_repeat(
+        EngineKind::Null,
         &RepeatSpec {
             workload,
-            engine: EngineKind::Null,
             target: None,
             seed: 1,
             repeat: 0,

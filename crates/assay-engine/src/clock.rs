@@ -1,5 +1,6 @@
-//! Monotonic time in nanoseconds.
+//! Monotonic time in nanoseconds, and the time of day.
 
+use jiff::{Timestamp, Unit};
 use rustix::time::{ClockId, clock_gettime};
 
 /// The monotonic clock, counted from its own start so that values stay small.
@@ -31,6 +32,13 @@ impl Clock {
 pub(crate) fn monotonic() -> u64 {
     let t = clock_gettime(ClockId::Monotonic);
     (t.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(t.tv_nsec as u64)
+}
+
+/// The time of day: RFC 3339, UTC, to the millisecond.
+#[must_use]
+pub fn wall_clock() -> String {
+    let now = Timestamp::now();
+    now.round(Unit::Millisecond).unwrap_or(now).to_string()
 }
 
 #[cfg(test)]

@@ -11,8 +11,6 @@ pub enum EngineKind {
     Sync,
     /// io_uring.
     Uring,
-    /// The program fio, which runs a loop of its own; see the crate `assay-fio`.
-    Fio,
 }
 
 impl EngineKind {
@@ -23,7 +21,6 @@ impl EngineKind {
             Self::Null => "null",
             Self::Sync => "sync",
             Self::Uring => "uring",
-            Self::Fio => "fio",
         }
     }
 }
@@ -58,20 +55,6 @@ pub enum Availability {
     Yes(Capabilities),
     /// It cannot, and this is why.
     No(String),
-}
-
-/// Asks whether `kind` works on this kernel, without touching any medium.
-#[must_use]
-pub fn probe(kind: EngineKind) -> Availability {
-    match kind {
-        EngineKind::Null => Availability::Yes(Capabilities { asynchronous: true, ..Capabilities::default() }),
-        EngineKind::Sync => Availability::Yes(Capabilities::default()),
-        #[cfg(target_pointer_width = "64")]
-        EngineKind::Uring => crate::uring::probe(),
-        #[cfg(not(target_pointer_width = "64"))]
-        EngineKind::Uring => Availability::No("io_uring is not used on 32-bit systems".to_owned()),
-        EngineKind::Fio => Availability::No("fio runs a loop of its own; the crate assay-fio asks for it".to_owned()),
-    }
 }
 
 /// What one operation does to the medium.

@@ -1,8 +1,10 @@
-//! What other threads tell whoever measures: to end, and that the process was stopped meanwhile.
+//! What other threads tell the measuring ones: to end, and for how long the process was stopped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+use assay_core::units::nanoseconds;
 
 use crate::clock::monotonic;
 
@@ -11,7 +13,7 @@ use crate::clock::monotonic;
 pub struct Control {
     stop: Arc<AtomicBool>,
     suspended_ns: Arc<AtomicU64>,
-    /// When somebody last looked for stops, by the monotonic clock; 0 where nobody does.
+    /// When a thread last looked for stops, by the monotonic clock; 0 where none does.
     beat_ns: Arc<AtomicU64>,
 }
 
@@ -23,7 +25,7 @@ pub struct Moment {
 }
 
 impl Control {
-    /// How often whoever looks for stops calls [`Self::beat`].
+    /// How often the thread that looks for stops calls [`Self::beat`].
     pub const BEAT: Duration = Duration::from_millis(100);
     /// A beat that is later than this is waited for: it may bring news of a stop.
     const LATE: Duration = Duration::from_millis(250);
@@ -49,12 +51,11 @@ impl Control {
 
     /// Tells for how long the process was stopped since the last call, which is zero nearly always.
     pub fn beat(&self, suspended: Duration) {
-        let nanoseconds = u64::try_from(suspended.as_nanos()).unwrap_or(u64::MAX);
-        self.suspended_ns.fetch_add(nanoseconds, Ordering::Relaxed);
+        self.suspended_ns.fetch_add(nanoseconds(suspended), Ordering::Relaxed);
         self.beat_ns.store(monotonic(), Ordering::Release);
     }
 
-    /// For how long the process was stopped so far. Zero where nobody calls [`Self::beat`].
+    /// For how long the process was stopped so far. Zero where no thread calls [`Self::beat`].
     #[must_use]
     pub fn suspended(&self) -> Duration {
         let asked = monotonic();
@@ -92,7 +93,7 @@ mod tests {
     #[test]
     fn stopped_time_is_not_counted() {
         let control = Control::default();
-        assert_eq!(control.suspended(), Duration::ZERO, "nobody looks, nobody waits");
+        assert_eq!(control.suspended(), Duration::ZERO, "no thread looks for stops");
         let start = control.now();
         std::thread::sleep(Duration::from_millis(60));
         control.clone().beat(Duration::from_millis(50));
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_asks_right_after_a_stop_waits_for_the_news() {
+    fn a_question_right_after_a_stop_waits_for_its_length() {
         let control = Control::default();
         control.beat(Duration::ZERO);
         std::thread::sleep(Control::LATE);

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_goes_before_all_are_ready() {
+    fn no_thread_goes_before_all_are_ready() {
         let (gate, gone) = (Arc::new(Gate::default()), Arc::new(AtomicUsize::new(0)));
         let start = || {
             let (gate, gone) = (Arc::clone(&gate), Arc::clone(&gone));

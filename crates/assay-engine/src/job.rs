@@ -10,7 +10,7 @@
 //! Where completions come in lumps of many batches (a throttle that hands out a tenth of a second
 //! at a time, a medium that pauses to collect garbage), both edges are put where a pause ends, so
 //! that the window holds whole lumps. What counts as a pause is learnt during the warm-up, and
-//! neither edge waits for one longer than [`PATIENCE_NS`].
+//! neither edge waits for one longer than [`LONGEST_WAIT_NS`].
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,7 +26,7 @@ use crate::counters::{Live, Snapshot, Totals};
 use crate::data::{mix, stamp};
 
 /// How long an edge of the window may wait for the end of a pause, in nanoseconds.
-const PATIENCE_NS: u64 = 250_000_000;
+const LONGEST_WAIT_NS: u64 = 250_000_000;
 
 /// What a job needs to know.
 pub(crate) struct JobSpec<'a> {
@@ -220,7 +220,7 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, mut addresses: Addresses, spec: &
         match window {
             Window::Warming if over => window = Window::Closed,
             Window::Warming if now - start < ramp_ns => longest_pause = longest_pause.max(pause),
-            Window::Warming if pause_ended || now - start >= ramp_ns + PATIENCE_NS => {
+            Window::Warming if pause_ended || now - start >= ramp_ns + LONGEST_WAIT_NS => {
                 window = Window::Open;
                 opened = now;
                 base_totals = totals;
@@ -231,7 +231,8 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, mut addresses: Addresses, spec: &
             }
             Window::Open
                 if over
-                    || (now - opened >= duration_ns && (pause_ended || now - opened >= duration_ns + PATIENCE_NS)) =>
+                    || (now - opened >= duration_ns
+                        && (pause_ended || now - opened >= duration_ns + LONGEST_WAIT_NS)) =>
             {
                 window = Window::Closed;
                 closed = now;
@@ -271,22 +272,10 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, mut addresses: Addresses, spec: &
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_core::workload::{Pattern, Stop, Sync};
+    use assay_core::workload::Pattern;
 
     fn read_share(op: Op, read_percent: Option<u8>) -> f64 {
-        let workload = Workload {
-            name: "w".into(),
-            op,
-            read_percent,
-            pattern: Pattern::Random,
-            block_bytes: 4096,
-            queue_depth: 1,
-            jobs: 1,
-            span_bytes: 1 << 20,
-            direct: true,
-            sync: Sync::End,
-            stop: Stop { ramp_ns: 0, duration_ns: 0, max_bytes: None },
-        };
+        let workload = Workload { read_percent, ..Workload::new("w", op, Pattern::Random, 4096) };
         let mut directions = Directions::new(&workload, 7);
         let draws = 100_000;
         let reads = (0..draws).filter(|_| directions.next() == Direction::Read).count();

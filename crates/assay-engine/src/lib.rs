@@ -16,22 +16,29 @@ mod data;
 mod gate;
 mod job;
 mod null;
-mod patience;
+mod probe;
 mod repeat;
+mod sampler;
+mod spec;
 mod sync;
 #[cfg(test)]
 mod sync_tests;
 mod target;
+mod threads;
+mod timeout;
 #[cfg(target_pointer_width = "64")]
 mod uring;
 
 pub use buffer::{AlignedBuffer, buffer_bytes};
 pub use calibrate::{NullCost, null_cost};
 pub use child::end_with_this_process;
-pub use clock::Clock;
-pub use contract::{Availability, Capabilities, EngineKind, probe};
+pub use clock::{Clock, wall_clock};
+pub use contract::{Availability, Capabilities, EngineKind};
 pub use control::{Control, Moment};
-pub use data::{fill_unique, stamp};
-pub use patience::{Patience, answer_within};
-pub use repeat::{LiveSample, RepeatReport, RepeatSpec, Trouble, Window, run_repeat};
+pub use data::{fill_unique, mix, stamp};
+pub use probe::probe;
+pub use repeat::{RepeatReport, SYNC, Window, run_repeat, sync_within};
+pub use sampler::LiveSample;
+pub use spec::{RepeatSpec, Trouble};
 pub use target::{DirectSupport, Target, TargetError, direct_support, direct_support_of};
+pub use timeout::{Timeout, answer_within};

@@ -10,7 +10,8 @@ use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
 
 use crate::contract::EngineKind;
 use crate::control::Control;
-use crate::repeat::{RepeatReport, RepeatSpec, Trouble, Window, run_repeat};
+use crate::repeat::{RepeatReport, Window, run_repeat};
+use crate::spec::{RepeatSpec, Trouble};
 use crate::target::Target;
 
 const BLOCK: u64 = 4096;
@@ -41,21 +42,14 @@ impl Syncs {
 /// Writes `writes` blocks, one after the other.
 fn write(target: &Arc<Target>, writes: u64, sync: Sync) -> RepeatReport {
     let workload = Workload {
-        name: "w".into(),
-        op: Op::Write,
-        read_percent: None,
-        pattern: Pattern::Sequential,
-        block_bytes: BLOCK,
-        queue_depth: 1,
-        jobs: 1,
         span_bytes: 1 << 20,
         direct: false,
         sync,
         stop: Stop { ramp_ns: 0, duration_ns: 60_000_000_000, max_bytes: Some(writes * BLOCK) },
+        ..Workload::new("w", Op::Write, Pattern::Sequential, BLOCK)
     };
     let spec = RepeatSpec {
         workload,
-        engine: EngineKind::Sync,
         target: Some(Arc::clone(target)),
         seed: 1,
         repeat: 0,
@@ -63,7 +57,7 @@ fn write(target: &Arc<Target>, writes: u64, sync: Sync) -> RepeatReport {
         hang_after: Duration::from_secs(10),
         sample_every: Duration::from_secs(1),
     };
-    run_repeat(&spec, &Control::default(), &mut |_| ControlFlow::Continue(()))
+    run_repeat(EngineKind::Sync, &spec, &Control::default(), &mut |_| ControlFlow::Continue(()))
 }
 
 fn target(delay: Duration) -> Arc<Target> {

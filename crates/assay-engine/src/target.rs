@@ -168,7 +168,7 @@ pub fn direct_support_of(
 mod tests {
     use super::*;
 
-    /// Where the kernel tells of direct I/O (since Linux 6.1), it is asked and nobody else.
+    /// Where the kernel tells of direct I/O (since Linux 6.1), that answer alone counts.
     #[test]
     fn what_the_kernel_tells_of_direct_io_is_believed() {
         let file = tempfile::tempfile().unwrap();

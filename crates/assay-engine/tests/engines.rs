@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
+use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_engine::{
     Availability, Control, DirectSupport, EngineKind, LiveSample, RepeatSpec, Target, Trouble, direct_support, probe,
     run_repeat,
@@ -16,17 +16,12 @@ const MIB: u64 = 1 << 20;
 
 fn workload(op: Op, pattern: Pattern, block: u64, depth: u32, jobs: u32) -> Workload {
     Workload {
-        name: "t".into(),
-        op,
         read_percent: (op == Op::Mixed).then_some(70),
-        pattern,
-        block_bytes: block,
         queue_depth: depth,
         jobs,
         span_bytes: 8 * MIB,
-        direct: true,
-        sync: Sync::End,
         stop: Stop { ramp_ns: 20_000_000, duration_ns: 150_000_000, max_bytes: None },
+        ..Workload::new("t", op, pattern, block)
     }
 }
 
@@ -35,10 +30,9 @@ fn go_on(_: &LiveSample) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-fn spec(workload: Workload, engine: EngineKind, target: Option<Arc<Target>>) -> RepeatSpec {
+fn spec(workload: Workload, target: Option<Arc<Target>>) -> RepeatSpec {
     RepeatSpec {
         workload,
-        engine,
         target,
         seed: 42,
         repeat: 0,
@@ -89,7 +83,7 @@ fn every_engine_moves_bytes_and_its_figures_agree_with_each_other() {
             (Op::Mixed, Pattern::Random, 4096, 4, 1),
         ] {
             let w = workload(op, pattern, block, depth, jobs);
-            let report = run_repeat(&spec(w.clone(), engine, Some(target.clone())), &Control::default(), &mut go_on);
+            let report = run_repeat(engine, &spec(w.clone(), Some(target.clone())), &Control::default(), &mut go_on);
             let what = format!("{engine} {}", w.title());
             assert_eq!(report.trouble, None, "{what}");
             assert!(report.operations > 0 && !report.whole, "{what}");
@@ -126,7 +120,7 @@ fn a_write_limit_is_kept_to_the_byte() {
     for engine in engines() {
         let mut w = workload(Op::Write, Pattern::Sequential, 65_536, 4, 1);
         w.stop = Stop { ramp_ns: 0, duration_ns: 60_000_000_000, max_bytes: Some(2 * MIB) };
-        let report = run_repeat(&spec(w, engine, Some(target.clone())), &Control::default(), &mut go_on);
+        let report = run_repeat(engine, &spec(w, Some(target.clone())), &Control::default(), &mut go_on);
         let depth_by_threads = if engine == EngineKind::Sync { 4 } else { 1 };
         assert!(report.written_bytes <= 2 * MIB, "{engine}: {}", report.written_bytes);
         assert!(report.written_bytes >= 2 * MIB - 65_536 * depth_by_threads, "{engine}: {}", report.written_bytes);
@@ -147,7 +141,7 @@ fn a_stop_ends_a_long_repeat_at_once_and_keeps_what_there_is() {
             other.stop();
         });
         let start = std::time::Instant::now();
-        let report = run_repeat(&spec(w, engine, Some(target.clone())), &control, &mut go_on);
+        let report = run_repeat(engine, &spec(w, Some(target.clone())), &control, &mut go_on);
         assert!(start.elapsed() < Duration::from_secs(5), "{engine}");
         assert!(report.operations > 0, "{engine}");
     }
@@ -160,11 +154,11 @@ fn whoever_watches_can_end_a_repeat_and_the_run_goes_on() {
     for engine in engines() {
         let mut w = workload(Op::Read, Pattern::Random, 4096, 4, 1);
         w.stop.duration_ns = 60_000_000_000;
-        let mut spec = spec(w, engine, Some(target.clone()));
+        let mut spec = spec(w, Some(target.clone()));
         spec.sample_every = Duration::from_millis(100);
         let control = Control::default();
         let mut seen = 0;
-        let report = run_repeat(&spec, &control, &mut |_| {
+        let report = run_repeat(engine, &spec, &control, &mut |_| {
             seen += 1;
             // A second: the window may open as late as a quarter of one, at the end of a pause.
             if seen < 10 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -182,7 +176,7 @@ fn reading_past_the_end_is_an_error_with_its_place() {
     for engine in engines() {
         let mut w = workload(Op::Read, Pattern::Sequential, MIB, 1, 1);
         w.span_bytes = 16 * MIB;
-        let report = run_repeat(&spec(w, engine, Some(target.clone())), &Control::default(), &mut go_on);
+        let report = run_repeat(engine, &spec(w, Some(target.clone())), &Control::default(), &mut go_on);
         assert_eq!(report.trouble, Some(Trouble::Io { write: false, offset: 8 * MIB, errno: 0 }), "{engine}");
     }
 }
@@ -193,6 +187,6 @@ fn a_read_only_target_refuses_writes_as_an_io_error() {
     drop(file(dir.path()));
     let target = Arc::new(Target::existing(&dir.path().join("data"), false, false).unwrap());
     let w = workload(Op::Write, Pattern::Random, 4096, 1, 1);
-    let report = run_repeat(&spec(w, EngineKind::Sync, Some(target)), &Control::default(), &mut go_on);
+    let report = run_repeat(EngineKind::Sync, &spec(w, Some(target)), &Control::default(), &mut go_on);
     assert!(matches!(report.trouble, Some(Trouble::Io { write: true, errno: 9, .. })), "{:?}", report.trouble);
 }

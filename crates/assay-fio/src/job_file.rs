@@ -201,14 +201,10 @@ fn sections<'t>(text: &'t str, fail: &Fail<'_>) -> Result<(Vec<Section<'t>>, Opt
 
 fn workload(section: &Section<'_>, name: String, notes: &mut Vec<String>) -> Result<SuiteWorkload, At<String>> {
     let options = &section.options;
-    let wrong = |line, value: String| At { value, line };
     // fio's default is a sequential read.
     let (op, pattern) = options.load.map_or((Op::Read, Pattern::Sequential), |l| l.value);
     let block = options.block.map_or(BLOCK, |b| b.value);
     let jobs = options.jobs.map_or(1, |j| j.value);
-    let Some(size) = options.size else {
-        return Err(wrong(section.line, format!("{} has no size; write size=256m", section.shown())));
-    };
     let asked = options.depth.map_or(1, |d| d.value);
     let queue_depth = if options.queues() { asked } else { 1 };
     if queue_depth < asked {
@@ -216,44 +212,10 @@ fn workload(section: &Section<'_>, name: String, notes: &mut Vec<String>) -> Res
         notes.push(format!("[{name}]: {engine} keeps one operation in flight, so iodepth={asked} is 1, as in fio"));
     }
     if let (Some(At { value: true, line }), Some(At { value: true, .. })) = (options.fsync, options.fdatasync) {
-        return Err(wrong(line, "fsync=1 and fdatasync=1 exclude each other".to_owned()));
+        return Err(At { value: "fsync=1 and fdatasync=1 exclude each other".to_owned(), line });
     }
-    let read_percent = match (op, options.read_percent) {
-        (Op::Mixed, None) => Some(50),
-        (Op::Mixed, Some(At { value: 1..=99, .. })) => options.read_percent.map(|p| p.value),
-        (Op::Mixed, Some(At { line, value })) => {
-            let message = format!("a mix with {value} % reads is none: use rw=read or rw=write, or 1 to 99");
-            return Err(wrong(line, message));
-        }
-        _ => None,
-    };
-    let each = size.value / block * block;
-    let all = size.value.saturating_mul(u64::from(jobs));
-    let span = match (jobs, pattern, options.offset_increment, options.file.is_some()) {
-        (1, _, None | Some(At { value: 0, .. }), _) => size.value,
-        (1, _, Some(At { line, .. }), _) => {
-            return Err(wrong(line, "offset_increment is for numjobs above 1".to_owned()));
-        }
-        (_, Pattern::Sequential, Some(at), _) if at.value == each => each.saturating_mul(u64::from(jobs)),
-        (_, _, Some(at), _) if at.value != 0 => {
-            let message = "offset_increment maps only where it equals size and the jobs are sequential".to_owned();
-            return Err(wrong(at.line, message));
-        }
-        // Each job has a file of its own, as it has a region of its own in assay.
-        (_, _, _, false) => all,
-        (_, Pattern::Random, ..) => size.value,
-        (_, Pattern::Sequential, ..) => {
-            let line = options.jobs.map_or(section.line, |j| j.line);
-            let message = format!(
-                "{jobs} sequential jobs on one file read or write the same blocks, which assay does not: add offset_increment={each} and size={each}"
-            );
-            return Err(wrong(line, message));
-        }
-    };
-    if block.saturating_mul(u64::from(jobs)) > span {
-        let message = format!("size = {} is less than a block of {} for each job", Bytes(size.value), Bytes(block));
-        return Err(wrong(size.line, message));
-    }
+    let read_percent = read_percent(op, options)?;
+    let span = span(section, pattern, block, jobs)?;
     if pattern == Pattern::Random && !options.norandommap {
         notes.push("blocks are drawn independently, as with norandommap".to_owned());
     }
@@ -280,6 +242,56 @@ fn workload(section: &Section<'_>, name: String, notes: &mut Vec<String>) -> Res
         span: Some(Bytes(span)),
         analysis: Analysis::default(),
     })
+}
+
+/// Share of reads in percent; 50 where a mix does not say, as in fio.
+fn read_percent(op: Op, options: &Options<'_>) -> Result<Option<u8>, At<String>> {
+    match (op, options.read_percent) {
+        (Op::Mixed, None) => Ok(Some(50)),
+        (Op::Mixed, Some(At { value: percent @ 1..=99, .. })) => Ok(Some(percent)),
+        (Op::Mixed, Some(At { line, value })) => {
+            let message = format!("a mix with {value} % reads is none: use rw=read or rw=write, or 1 to 99");
+            Err(At { value: message, line })
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Bytes of the test area that the jobs of a section use together.
+fn span(section: &Section<'_>, pattern: Pattern, block: u64, jobs: u32) -> Result<u64, At<String>> {
+    let options = &section.options;
+    let wrong = |line, value: String| Err(At { value, line });
+    let Some(size) = options.size else {
+        return wrong(section.line, format!("{} has no size; write size=256m", section.shown()));
+    };
+    let each = size.value / block * block;
+    let all = size.value.saturating_mul(u64::from(jobs));
+    let span = match (jobs, pattern, options.offset_increment, options.file.is_some()) {
+        (1, _, None | Some(At { value: 0, .. }), _) => size.value,
+        (1, _, Some(At { line, .. }), _) => {
+            return wrong(line, "offset_increment is for numjobs above 1".to_owned());
+        }
+        (_, Pattern::Sequential, Some(at), _) if at.value == each => each.saturating_mul(u64::from(jobs)),
+        (_, _, Some(at), _) if at.value != 0 => {
+            let message = "offset_increment maps only where it equals size and the jobs are sequential".to_owned();
+            return wrong(at.line, message);
+        }
+        // Each job has a file of its own, as it has a region of its own in assay.
+        (_, _, _, false) => all,
+        (_, Pattern::Random, ..) => size.value,
+        (_, Pattern::Sequential, ..) => {
+            let line = options.jobs.map_or(section.line, |j| j.line);
+            let message = format!(
+                "{jobs} sequential jobs on one file read or write the same blocks, which assay does not: add offset_increment={each} and size={each}"
+            );
+            return wrong(line, message);
+        }
+    };
+    if block.saturating_mul(u64::from(jobs)) > span {
+        let message = format!("size = {} is less than a block of {} for each job", Bytes(size.value), Bytes(block));
+        return wrong(size.line, message);
+    }
+    Ok(span)
 }
 
 /// A name in letters that a suite may have.

@@ -63,94 +63,143 @@ impl<'t> Options<'t> {
 
     /// Takes one option over, or says what is wrong with it.
     pub(crate) fn set(&mut self, key: &str, value: Option<&'t str>, line: usize) -> Result<(), String> {
-        let base = self.kb_base.unwrap_or(1024);
-        let needed = || value.filter(|v| !v.is_empty()).ok_or_else(|| format!("{key} needs a value: {key}=…"));
-        let named = |message: String| format!("{key}: {message}");
-        let at = |value| At { value, line };
-        match key {
-            "rw" | "readwrite" => {
-                let load = load(needed()?)?;
-                self.load = Some(At { value: load, line });
+        if key == "include" {
+            return Err("`include` is refused: put the options into this file".to_owned());
+        }
+        let option = Given { key, value, line };
+        if self.set_switch(option)? || self.set_size(option)? || self.set_load(option)? || is_unused(option)? {
+            return Ok(());
+        }
+        Err(format!("option {} does not map to a workload of assay; remove it, or run the file with fio", quoted(key)))
+    }
+
+    /// Takes over what is on or off; false where it is another option.
+    fn set_switch(&mut self, option: Given<'_, 't>) -> Result<bool, String> {
+        let on = || switch(option.value).map_err(|message| option.named(message));
+        match option.key {
+            "time_based" => self.time_based = on()?,
+            "direct" => self.direct = on()?,
+            "buffered" => self.direct = !on()?,
+            "stonewall" | "wait_for_previous" => self.stonewall = on()?,
+            "norandommap" => self.norandommap = on()?,
+            // assay does these always, or they change nothing that is measured.
+            "end_fsync" | "group_reporting" | "randrepeat" | "refill_buffers" | "registerfiles" | "fixedbufs"
+            | "thread" | "invalidate" => {
+                on()?;
             }
-            "bs" | "blocksize" => self.block = Some(At { value: block(needed()?, base)?, line }),
-            "iodepth" => self.depth = Some(At { value: count(key, needed()?, MAX_QUEUE_DEPTH)?, line }),
-            "numjobs" => self.jobs = Some(At { value: count(key, needed()?, MAX_JOBS)?, line }),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Takes over sizes and times; false where it is another option.
+    fn set_size(&mut self, option: Given<'_, 't>) -> Result<bool, String> {
+        let base = self.kb_base.unwrap_or(1024);
+        let bytes = || size(option.text()?, base).map_err(|message| option.named(message));
+        let time = || duration(option.text()?).map_err(|message| option.named(message));
+        match option.key {
+            "bs" | "blocksize" => self.block = Some(option.at(block(option.text()?, base)?)),
             "size" => {
-                let bytes = size(needed()?, base).map_err(named)?;
-                if bytes == 0 {
+                let size = bytes()?;
+                if size == 0 {
                     return Err("size must be larger than 0".to_owned());
                 }
-                self.size = Some(At { value: bytes, line });
+                self.size = Some(option.at(size));
             }
-            "offset_increment" => {
-                self.offset_increment = Some(At { value: size(needed()?, base).map_err(named)?, line });
-            }
+            "offset_increment" => self.offset_increment = Some(option.at(bytes()?)),
             "runtime" => {
-                let length = duration(needed()?).map_err(named)?;
+                let length = time()?;
                 if length < Duration::from_millis(100) || length > Duration::from_secs(86_400) {
                     return Err("runtime must be 100ms to 24h".to_owned());
                 }
-                self.runtime = Some(At { value: length, line });
+                self.runtime = Some(option.at(length));
             }
-            "ramp_time" => self.ramp = !duration(needed()?).map_err(named)?.is_zero(),
-            "time_based" => self.time_based = switch(value).map_err(named)?,
-            "direct" => self.direct = switch(value).map_err(named)?,
-            "buffered" => self.direct = !switch(value).map_err(named)?,
+            "ramp_time" => self.ramp = !time()?.is_zero(),
+            "kb_base" => {
+                self.kb_base = Some(match option.text()? {
+                    "1024" => 1024,
+                    "1000" => 1000,
+                    other => return Err(format!("kb_base: {} must be 1024 or 1000", quoted(other))),
+                });
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Takes over what is read or written, how and where; false where it is another option.
+    fn set_load(&mut self, option: Given<'_, 't>) -> Result<bool, String> {
+        let key = option.key;
+        match key {
+            "rw" | "readwrite" => self.load = Some(option.at(load(option.text()?)?)),
+            "iodepth" => self.depth = Some(option.at(count(key, option.text()?, MAX_QUEUE_DEPTH)?)),
+            "numjobs" => self.jobs = Some(option.at(count(key, option.text()?, MAX_JOBS)?)),
             "ioengine" => {
-                let wanted = needed()?;
+                let wanted = option.text()?;
                 let known = SYNCHRONOUS.iter().chain(&ASYNCHRONOUS).find(|name| **name == wanted);
                 let known = known.ok_or_else(|| {
                     format!("ioengine {} does not map; use io_uring, libaio, psync, sync or pvsync", quoted(wanted))
                 })?;
                 self.engine = Some(known);
             }
-            "fsync" => self.fsync = Some(At { value: each(key, needed()?)?, line }),
-            "fdatasync" => self.fdatasync = Some(At { value: each(key, needed()?)?, line }),
-            "rwmixread" => self.read_percent = Some(at(percent(key, needed()?)?)),
-            "rwmixwrite" => self.read_percent = Some(at(100 - percent(key, needed()?)?)),
+            "fsync" => self.fsync = Some(option.at(each(key, option.text()?)?)),
+            "fdatasync" => self.fdatasync = Some(option.at(each(key, option.text()?)?)),
+            "rwmixread" => self.read_percent = Some(option.at(percent(key, option.text()?)?)),
+            "rwmixwrite" => self.read_percent = Some(option.at(100 - percent(key, option.text()?)?)),
             // Sections that name a file share it; without a name each job has a file of its own.
-            "filename" => self.file = Some(At { value: path(key, needed()?)?, line }),
-            "directory" => self.directory = Some(At { value: path(key, needed()?)?, line }),
-            "stonewall" | "wait_for_previous" => self.stonewall = switch(value).map_err(named)?,
-            "norandommap" => self.norandommap = switch(value).map_err(named)?,
-            "description" => self.description = Some(needed()?.to_owned()),
-            "name" => {
-                needed()?;
-            }
-            "kb_base" => {
-                self.kb_base = Some(match needed()? {
-                    "1024" => 1024,
-                    "1000" => 1000,
-                    other => return Err(format!("kb_base: {} must be 1024 or 1000", quoted(other))),
-                });
-            }
-            "loops" => {
-                if needed()? != "1" {
-                    return Err("loops: only 1 maps; assay repeats with --repeats".to_owned());
-                }
-            }
-            // assay does these always, or they change nothing that is measured.
-            "end_fsync" | "group_reporting" | "randrepeat" | "refill_buffers" | "registerfiles" | "fixedbufs"
-            | "thread" | "invalidate" => {
-                switch(value).map_err(named)?;
-            }
-            "iodepth_batch"
-            | "iodepth_batch_submit"
-            | "iodepth_batch_complete"
-            | "iodepth_batch_complete_min"
-            | "iodepth_batch_complete_max" => {
-                needed()?.parse::<u32>().map_err(|_| format!("{key} must be a whole number"))?;
-            }
-            "include" => return Err("`include` is refused: put the options into this file".to_owned()),
-            _ => {
-                return Err(format!(
-                    "option {} does not map to a workload of assay; remove it, or run the file with fio",
-                    quoted(key)
-                ));
+            "filename" => self.file = Some(option.at(path(key, option.text()?)?)),
+            "directory" => self.directory = Some(option.at(path(key, option.text()?)?)),
+            "description" => self.description = Some(option.text()?.to_owned()),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+/// An option as it stands in the file.
+#[derive(Clone, Copy)]
+struct Given<'k, 't> {
+    key: &'k str,
+    value: Option<&'t str>,
+    line: usize,
+}
+
+impl<'t> Given<'_, 't> {
+    fn text(&self) -> Result<&'t str, String> {
+        self.value.filter(|v| !v.is_empty()).ok_or_else(|| format!("{0} needs a value: {0}=…", self.key))
+    }
+
+    fn named(&self, message: String) -> String {
+        format!("{}: {message}", self.key)
+    }
+
+    fn at<T>(&self, value: T) -> At<T> {
+        At { value, line: self.line }
+    }
+}
+
+/// Whether an option changes nothing that is measured; its value is checked all the same.
+fn is_unused(option: Given<'_, '_>) -> Result<bool, String> {
+    let key = option.key;
+    match key {
+        "name" => {
+            option.text()?;
+        }
+        "loops" => {
+            if option.text()? != "1" {
+                return Err("loops: only 1 maps; assay repeats with --repeats".to_owned());
             }
         }
-        Ok(())
+        "iodepth_batch"
+        | "iodepth_batch_submit"
+        | "iodepth_batch_complete"
+        | "iodepth_batch_complete_min"
+        | "iodepth_batch_complete_max" => {
+            option.text()?.parse::<u32>().map_err(|_| format!("{key} must be a whole number"))?;
+        }
+        _ => return Ok(false),
     }
+    Ok(true)
 }
 
 /// One path, which fio takes as it stands: `:` divides several, `$` begins a variable, `-` is standard input.

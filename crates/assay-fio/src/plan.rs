@@ -127,17 +127,11 @@ mod tests {
 
     fn workload() -> Workload {
         Workload {
-            name: "w".into(),
-            op: Op::Write,
-            read_percent: None,
-            pattern: Pattern::Sequential,
-            block_bytes: 1 << 20,
             queue_depth: 8,
             jobs: 4,
             span_bytes: 64 << 20,
-            direct: true,
-            sync: Sync::End,
             stop: Stop { ramp_ns: 500_000_000, duration_ns: 1_500_000_000, max_bytes: Some(80 << 20) },
+            ..Workload::new("w", Op::Write, Pattern::Sequential, 1 << 20)
         }
     }
 

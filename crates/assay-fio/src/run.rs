@@ -2,17 +2,17 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::ops::ControlFlow;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use assay_core::histogram::Histogram;
+use assay_core::units::nanoseconds;
 use assay_engine::{
-    Control, LiveSample, Patience, RepeatReport, RepeatSpec, Target, Trouble, Window, answer_within,
-    end_with_this_process,
+    Control, LiveSample, RepeatReport, RepeatSpec, SYNC, Target, Timeout, Trouble, Window, end_with_this_process,
+    sync_within,
 };
 use rustix::fs::MemfdFlags;
 use rustix::process::{Pid, Signal};
@@ -20,7 +20,7 @@ use rustix::process::{Pid, Signal};
 use crate::fio::Fio;
 use crate::output::{Totals, complaint, document, io_error, totals};
 use crate::plan::{MEASURE, Plan, RAMP};
-use crate::traffic::Traffic;
+use crate::traffic::{OnSample, Traffic};
 
 /// How often the process is looked at.
 const TICK: Duration = Duration::from_millis(20);
@@ -31,15 +31,17 @@ const GRACE: Duration = Duration::from_secs(10);
 /// A killed process that the kernel does not let go is left behind.
 const LETTING_GO: Duration = Duration::from_secs(2);
 
-/// Called with every sample; may end the repeat.
-pub(crate) type OnSample<'a> = dyn FnMut(&LiveSample) -> ControlFlow<()> + 'a;
-
 /// Runs one repeat by fio on the open target of `spec`. The report is like that of assay's own
 /// loop with these differences: samples hold the bytes that fio handed to the block layer and no
 /// latencies, and a hang is noticed once fio is late by `hang_after`.
-pub fn run_repeat(fio: &Fio, spec: &RepeatSpec, control: &Control, on_sample: &mut OnSample<'_>) -> RepeatReport {
-    let Some(target) = &spec.target else {
-        return empty(Some(Trouble::Setup("fio has nothing to work on".to_owned())));
+pub fn run_repeat(
+    fio: Option<&Fio>,
+    spec: &RepeatSpec,
+    control: &Control,
+    on_sample: &mut OnSample<'_>,
+) -> RepeatReport {
+    let (Some(fio), Some(target)) = (fio, &spec.target) else {
+        return empty(Some(Trouble::Setup("fio or what it is to work on is missing".to_owned())));
     };
     match go(fio, spec, target, control, on_sample) {
         Ok(report) => report,
@@ -91,9 +93,8 @@ fn go(
     );
     let mut sync_ns = None;
     if spec.workload.writes() && !matches!(trouble, Some(Trouble::Hung { .. } | Trouble::Setup(_) | Trouble::Peer(_))) {
-        let start = Instant::now();
-        match sync_within(target, spec.hang_after * 4) {
-            Ok(()) => sync_ns = u64::try_from(start.elapsed().as_nanos()).ok(),
+        match sync_within(Some(target), spec.hang_after * SYNC, control) {
+            Ok(took_ns) => sync_ns = took_ns,
             Err(problem) => trouble = trouble.or(Some(problem)),
         }
     }
@@ -171,7 +172,7 @@ fn watch(
     on_sample: &mut OnSample<'_>,
 ) -> Watched {
     let start = Instant::now();
-    let mut patience = Patience::new(planned + OVERHEAD + spec.hang_after);
+    let mut timeout = Timeout::new(planned + OVERHEAD + spec.hang_after);
     let (mut interrupted, mut enough) = (false, false);
     let mut traffic = Traffic::new(child.id(), spec.workload.block_bytes, spec.sample_every);
     let mut trouble = None;
@@ -186,12 +187,12 @@ fn watch(
         }
         if (control.stopped() || enough) && !interrupted {
             interrupted = true;
-            patience = Patience::new(GRACE);
+            timeout = Timeout::new(GRACE);
             if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
                 let _ = rustix::process::kill_process(pid, Signal::INT);
             }
         }
-        if patience.spent() {
+        if timeout.expired() {
             if !interrupted {
                 trouble = Some(Trouble::Hung { after: spec.hang_after });
             }
@@ -203,7 +204,7 @@ fn watch(
     };
     Watched {
         samples: traffic.finish(),
-        elapsed_ns: u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX),
+        elapsed_ns: nanoseconds(start.elapsed()),
         // An interrupted fio ends with 128.
         success: status.is_some_and(|s| interrupted || s.success()),
         trouble,
@@ -215,22 +216,6 @@ fn kill(child: &mut Child) {
     let limit = Instant::now() + LETTING_GO;
     while Instant::now() < limit && matches!(child.try_wait(), Ok(None)) {
         std::thread::sleep(TICK);
-    }
-}
-
-/// Syncs in a thread of its own, so that a medium that never answers does not take this one.
-fn sync_within(target: &Arc<Target>, limit: Duration) -> Result<(), Trouble> {
-    let (sender, answer) = mpsc::channel();
-    let target = Arc::clone(target);
-    std::thread::Builder::new()
-        .spawn(move || {
-            let _ = sender.send(target.sync());
-        })
-        .map_err(|error| Trouble::Setup(format!("no thread for the sync could be made: {error}")))?;
-    match answer_within(&answer, limit) {
-        Some(Ok(())) => Ok(()),
-        Some(Err(error)) => Err(Trouble::Sync { errno: error.raw_os_error().unwrap_or(libc::EIO) }),
-        None => Err(Trouble::Hung { after: limit }),
     }
 }
 

@@ -7,9 +7,11 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use assay_core::units::nanoseconds;
 use assay_engine::LiveSample;
 
-use crate::run::OnSample;
+/// Called with every sample; may end the repeat.
+pub(crate) type OnSample<'a> = dyn FnMut(&LiveSample) -> ControlFlow<()> + 'a;
 
 /// Reads the counts of one process at intervals.
 pub(crate) struct Traffic {
@@ -51,8 +53,8 @@ impl Traffic {
         let now = Instant::now();
         let moved = bytes.saturating_sub(self.bytes);
         let sample = LiveSample {
-            t_ns: nanos(now - self.start),
-            interval_ns: nanos(now - self.last),
+            t_ns: nanoseconds(now - self.start),
+            interval_ns: nanoseconds(now - self.last),
             operations: moved / self.block,
             bytes: moved,
             p50_ns: None,
@@ -77,10 +79,6 @@ fn read(file: &str) -> Option<u64> {
         text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")?.trim().parse().ok())
     };
     Some(value("read_bytes")?.saturating_add(value("write_bytes")?))
-}
-
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

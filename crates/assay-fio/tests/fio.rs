@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use assay_core::suite::Suite;
 use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
-use assay_engine::{Control, EngineKind, LiveSample, RepeatReport, RepeatSpec, Target, Trouble, fill_unique};
+use assay_engine::{Control, LiveSample, RepeatReport, RepeatSpec, Target, Trouble, fill_unique};
 use assay_fio::{Fio, job_file, run_repeat};
 
 fn fio(test: &str) -> Option<Fio> {
@@ -26,24 +26,19 @@ fn target(directory: &Path, bytes: usize, direct: bool) -> Arc<Target> {
 
 fn workload(op: Op, pattern: Pattern, target: &Target) -> Workload {
     Workload {
-        name: "w".into(),
-        op,
         read_percent: (op == Op::Mixed).then_some(70),
-        pattern,
-        block_bytes: 4096,
         queue_depth: 4,
         jobs: 2,
         span_bytes: 8 << 20,
         direct: target.direct(),
-        sync: Sync::End,
         stop: Stop { ramp_ns: 100_000_000, duration_ns: 400_000_000, max_bytes: None },
+        ..Workload::new("w", op, pattern, 4096)
     }
 }
 
 fn spec(workload: Workload, target: &Arc<Target>) -> RepeatSpec {
     RepeatSpec {
         workload,
-        engine: EngineKind::Fio,
         target: Some(Arc::clone(target)),
         seed: 1,
         repeat: 0,
@@ -54,7 +49,7 @@ fn spec(workload: Workload, target: &Arc<Target>) -> RepeatSpec {
 }
 
 fn run(fio: &Fio, workload: Workload, target: &Arc<Target>) -> RepeatReport {
-    run_repeat(fio, &spec(workload, target), &Control::default(), &mut |_| ControlFlow::Continue(()))
+    run_repeat(Some(fio), &spec(workload, target), &Control::default(), &mut |_| ControlFlow::Continue(()))
 }
 
 /// Whether fio measures by now, which on a busy machine begins late: it moved bytes in eight intervals, or ten seconds
@@ -116,7 +111,7 @@ fn an_interrupt_ends_fio_soon_and_keeps_what_it_counted() {
     let stopper = control.clone();
     let mut moved = 0;
     let start = Instant::now();
-    let report = run_repeat(&fio, &spec(w, &target), &control, &mut |sample| {
+    let report = run_repeat(Some(&fio), &spec(w, &target), &control, &mut |sample| {
         if measures(sample, &mut moved, start) {
             stopper.stop();
         }
@@ -136,7 +131,7 @@ fn whoever_has_seen_enough_ends_the_repeat() {
     w.stop.duration_ns = 120_000_000_000;
     let mut moved = 0;
     let start = Instant::now();
-    let report = run_repeat(&fio, &spec(w, &target), &Control::default(), &mut |sample| {
+    let report = run_repeat(Some(&fio), &spec(w, &target), &Control::default(), &mut |sample| {
         if measures(sample, &mut moved, start) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());

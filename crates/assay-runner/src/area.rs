@@ -15,8 +15,8 @@ use assay_engine::{DirectSupport, Target, direct_support_of};
 use rustix::fs::OFlags;
 
 use crate::error::RunError;
-use crate::patience::{NoAnswer, no_thread, within};
 use crate::scratch::Scratch;
+use crate::timeout::{NoAnswer, no_thread, within};
 
 /// Less than this is no test.
 pub(crate) const LEAST_AREA: u64 = MIB;

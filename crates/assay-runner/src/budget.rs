@@ -35,10 +35,10 @@ pub(crate) struct Budget {
     start: Moment,
     time: Duration,
     max_write: u64,
-    /// Bytes written before the run was cut short; they count for nothing but the tale.
+    /// Bytes written before the run was interrupted: reported, but not counted against the limit.
     before: u64,
     written: u64,
-    /// Time for which the process was stopped is nobody's budget.
+    /// Knows the time for which the process was stopped, which does not count.
     control: Control,
 }
 
@@ -55,12 +55,12 @@ impl Budget {
         Self { start: Control::default().now(), time, max_write, before: 0, written: 0, control: Control::default() }
     }
 
-    /// The same for a run that goes on after it wrote `before` bytes.
+    /// The same for a resumed run that wrote `before` bytes already.
     pub(crate) fn after(self, before: u64) -> Self {
         Self { before, ..self }
     }
 
-    /// The same for a run that `control` tells of stops.
+    /// The same without time for which `control` says that the process was stopped.
     pub(crate) fn under(self, control: &Control) -> Self {
         Self { start: control.now(), control: control.clone(), ..self }
     }
@@ -90,7 +90,7 @@ impl Budget {
     }
 
     /// How many rounds the time left allows, where each workload has made so many repeats of the `most` that are
-    /// planned; a repeat takes `least` or longer. One at least: whoever has too little time left makes the first.
+    /// planned; a repeat takes `least` or longer. One at least, however little time is left.
     pub(crate) fn rounds(&self, done: &[u32], most: u32, least: Duration) -> u32 {
         let missing = |rounds: u32| done.iter().map(|done| rounds.saturating_sub(*done)).sum::<u32>();
         let left = self.left();
@@ -144,24 +144,11 @@ pub(crate) fn weight(workload: &SuiteWorkload) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_core::units::{Bytes, GIB, MIB};
-    use assay_core::workload::Sync;
+    use crate::samples::asked;
+    use assay_core::units::{GIB, MIB};
 
     fn workload(op: Op, pattern: Pattern) -> SuiteWorkload {
-        SuiteWorkload {
-            name: "w".into(),
-            op,
-            read_percent: None,
-            pattern,
-            block: Bytes(4096),
-            queue_depth: 1,
-            jobs: 1,
-            sync: Sync::End,
-            direct: true,
-            duration: None,
-            span: None,
-            analysis: assay_core::suite::Analysis::Mean,
-        }
+        asked(op, pattern, 4096, 1)
     }
 
     #[test]
@@ -183,9 +170,9 @@ mod tests {
         assert!(budget.share(&workload(Op::Read, Pattern::Random), Duration::from_secs(4), 1).is_some());
     }
 
-    /// What was written before an interruption is told, and not planned for twice.
+    /// What was written before an interruption is reported, and not planned for twice.
     #[test]
-    fn bytes_of_a_run_that_goes_on_are_told_and_do_not_count() {
+    fn bytes_of_a_resumed_run_are_reported_and_do_not_count() {
         let mut budget = Budget::new(Duration::from_secs(90), GIB).after(3 * GIB);
         budget.wrote(5);
         assert_eq!(budget.written(), 3 * GIB + 5);

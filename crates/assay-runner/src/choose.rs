@@ -16,6 +16,32 @@ pub enum EngineWish {
     Auto,
     /// This one.
     Only(EngineKind),
+    /// The program fio, which runs a loop of its own.
+    Fio,
+}
+
+/// What runs a workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Instrument {
+    /// An engine of assay's own.
+    Engine(EngineKind),
+    /// The program fio.
+    Fio,
+}
+
+impl Instrument {
+    /// Name for the record.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Engine(kind) => kind.name(),
+            Self::Fio => "fio",
+        }
+    }
+
+    /// Whether nothing reaches a medium.
+    pub(crate) fn is_null(self) -> bool {
+        self == Self::Engine(EngineKind::Null)
+    }
 }
 
 /// What can be used here.
@@ -34,7 +60,7 @@ impl Engines {
             return Err(RunError::Engine { engine: "uring".to_owned(), reason: reason.clone() });
         }
         let fio = match wish {
-            EngineWish::Only(EngineKind::Fio) => {
+            EngineWish::Fio => {
                 Some(Fio::find().map_err(|reason| RunError::Engine { engine: "fio".to_owned(), reason })?)
             }
             _ if crosscheck => Some(Fio::find().map_err(RunError::Crosscheck)?),
@@ -43,16 +69,17 @@ impl Engines {
         Ok(Self { wish, uring, fio })
     }
 
-    /// Runs one repeat by the engine that `spec` names.
+    /// Runs one repeat by `instrument`.
     pub(crate) fn run(
         &self,
+        instrument: Instrument,
         spec: &RepeatSpec,
         control: &Control,
         on_sample: &mut dyn FnMut(&LiveSample) -> ControlFlow<()>,
     ) -> RepeatReport {
-        match &self.fio {
-            Some(fio) if spec.engine == EngineKind::Fio => assay_fio::run_repeat(fio, spec, control, on_sample),
-            _ => run_repeat(spec, control, on_sample),
+        match (instrument, &self.fio) {
+            (Instrument::Engine(kind), _) => run_repeat(kind, spec, control, on_sample),
+            (Instrument::Fio, fio) => assay_fio::run_repeat(fio.as_ref(), spec, control, on_sample),
         }
     }
 
@@ -61,12 +88,12 @@ impl Engines {
         self.fio.as_ref().map_or("", |fio| &fio.version)
     }
 
-    /// The engine for one workload.
-    pub(crate) fn for_workload(&self, workload: &Workload) -> EngineKind {
-        match self.wish {
+    /// What runs one workload.
+    pub(crate) fn for_workload(&self, workload: &Workload) -> Instrument {
+        Instrument::Engine(match self.wish {
+            EngineWish::Fio => return Instrument::Fio,
             EngineWish::Only(EngineKind::Null) => EngineKind::Null,
             EngineWish::Only(EngineKind::Sync) => EngineKind::Sync,
-            EngineWish::Only(EngineKind::Fio) => EngineKind::Fio,
             // A sync after every write is one operation in flight by its nature.
             _ if workload.sync.each() => EngineKind::Sync,
             EngineWish::Only(EngineKind::Uring) => EngineKind::Uring,
@@ -75,12 +102,13 @@ impl Engines {
                 Availability::Yes(_) => EngineKind::Uring,
                 Availability::No(_) => EngineKind::Sync,
             },
-        }
+        })
     }
 
     /// Name for the record.
     pub(crate) fn name(&self) -> &'static str {
         match (self.wish, &self.uring) {
+            (EngineWish::Fio, _) => Instrument::Fio.name(),
             (EngineWish::Only(kind), _) => kind.name(),
             (EngineWish::Auto, Availability::Yes(_)) => "uring",
             (EngineWish::Auto, Availability::No(_)) => "sync",
@@ -91,7 +119,7 @@ impl Engines {
     pub(crate) fn reason(&self) -> String {
         let rule = "one in flight and synced writes through pread/pwrite";
         match (self.wish, &self.uring) {
-            (EngineWish::Only(EngineKind::Fio), _) => format!("asked for: {}", self.fio_version()),
+            (EngineWish::Fio, _) => format!("asked for: {}", self.fio_version()),
             (EngineWish::Only(_), _) => "asked for".to_owned(),
             (EngineWish::Auto, Availability::Yes(has)) => {
                 let mut with = Vec::new();
@@ -136,12 +164,12 @@ mod tests {
         let (works, fails) = (Availability::Yes(Capabilities::default()), Availability::No("old kernel".to_owned()));
         let auto =
             |uring, queue_depth, sync| engines(EngineWish::Auto, uring).for_workload(&workload(queue_depth, sync));
-        assert_eq!(auto(&works, 1, Sync::End), EngineKind::Sync);
-        assert_eq!(auto(&works, 2, Sync::End), EngineKind::Uring);
-        assert_eq!(auto(&fails, 32, Sync::End), EngineKind::Sync);
-        assert_eq!(auto(&works, 32, Sync::Fdatasync), EngineKind::Sync, "a sync after every write");
+        assert_eq!(auto(&works, 1, Sync::End), Instrument::Engine(EngineKind::Sync));
+        assert_eq!(auto(&works, 2, Sync::End), Instrument::Engine(EngineKind::Uring));
+        assert_eq!(auto(&fails, 32, Sync::End), Instrument::Engine(EngineKind::Sync));
+        assert_eq!(auto(&works, 32, Sync::Fdatasync), Instrument::Engine(EngineKind::Sync), "a sync after every write");
         let only = engines(EngineWish::Only(EngineKind::Uring), &works);
-        assert_eq!(only.for_workload(&workload(1, Sync::End)), EngineKind::Uring);
-        assert_eq!(only.for_workload(&workload(1, Sync::Fsync)), EngineKind::Sync);
+        assert_eq!(only.for_workload(&workload(1, Sync::End)), Instrument::Engine(EngineKind::Uring));
+        assert_eq!(only.for_workload(&workload(1, Sync::Fsync)), Instrument::Engine(EngineKind::Sync));
     }
 }

@@ -6,12 +6,11 @@ use assay_core::crosscheck::{Crosscheck, Pair, Side};
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::record::{Measurement, Record};
-use assay_engine::{EngineKind, RepeatReport, RepeatSpec, Trouble};
+use assay_engine::{RepeatReport, RepeatSpec, Trouble};
 use assay_stats::geometric;
 
-use crate::budget::Budget;
-use crate::emit::Emitter;
-use crate::measure::Bench;
+use crate::choose::Instrument;
+use crate::session::Session;
 use crate::summary::replace_findings;
 
 /// Instruments that differ by less agree for every purpose there is.
@@ -24,15 +23,9 @@ pub(crate) fn peer_first(round: u32) -> bool {
 
 /// Runs the repeat of `spec` by fio. Its bytes count for the budget, not for the measurement. `None` where the
 /// process was stopped meanwhile.
-pub(crate) fn run_peer(
-    bench: &Bench<'_>,
-    spec: &RepeatSpec,
-    record: &mut Record,
-    budget: &mut Budget,
-    emitter: &mut Emitter<'_>,
-) -> Option<RepeatReport> {
-    let suspended = bench.control.suspended();
-    let spec = RepeatSpec { engine: EngineKind::Fio, ..spec.clone() };
+pub(crate) fn run_peer(session: &mut Session<'_>, spec: &RepeatSpec) -> Option<RepeatReport> {
+    let Session { engines, control, watch, draft, budget, emitter, .. } = session;
+    let suspended = control.suspended();
     let forget = || {
         if let (Some(target), false) = (&spec.target, spec.workload.direct) {
             let _ = target.sync();
@@ -40,16 +33,16 @@ pub(crate) fn run_peer(
         }
     };
     forget();
-    let sensors = &mut record.sensors;
-    let report = bench.engines.run(&spec, bench.control, &mut |sample| {
-        bench.watch.sample(sample, &spec.workload.name, sensors, budget, emitter);
+    let record = draft.fill();
+    let report = engines.run(Instrument::Fio, spec, control, &mut |sample| {
+        watch.sample(sample, &spec.workload.name, &mut record.sensors, budget, emitter);
         ControlFlow::Continue(())
     });
     forget();
     budget.wrote(report.written_bytes);
     record.settings.written_bytes += report.written_bytes;
     record.settings.read_bytes += report.read_bytes;
-    (bench.control.suspended() == suspended).then_some(report)
+    (control.suspended() == suspended).then_some(report)
 }
 
 /// Adds a pair of repeats of a measurement, and judges anew.
@@ -146,25 +139,10 @@ fn differs(peer: &str, ratio: &Estimate) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
+    use assay_core::workload::{Op, Pattern, Workload};
 
     fn measurement() -> Measurement {
-        Measurement::empty(
-            Workload {
-                name: "w".into(),
-                op: Op::Read,
-                read_percent: None,
-                pattern: Pattern::Random,
-                block_bytes: 4096,
-                queue_depth: 1,
-                jobs: 1,
-                span_bytes: 1 << 20,
-                direct: true,
-                sync: Sync::End,
-                stop: Stop { ramp_ns: 0, duration_ns: 1, max_bytes: None },
-            },
-            "sync",
-        )
+        Measurement::empty(Workload::new("w", Op::Read, Pattern::Random, 4096), "sync")
     }
 
     fn check(pairs: &[(f64, f64)]) -> (Vec<Crosscheck>, Measurement) {

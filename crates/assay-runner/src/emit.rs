@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use assay_core::event::{Event, EventKind};
 use assay_core::record::Record;
-use jiff::{Timestamp, Unit};
+use assay_core::units::nanoseconds;
+use assay_engine::wall_clock;
 
 /// Who listens to a run: terminal, event log, store.
 pub trait Observer {
@@ -17,16 +18,10 @@ pub trait Observer {
     fn checkpoint(&mut self, record: &Record, scratch: Option<&Path>);
 }
 
-/// Now, RFC 3339, UTC, to the millisecond.
-pub(crate) fn wall_clock() -> String {
-    let now = Timestamp::now();
-    now.round(Unit::Millisecond).unwrap_or(now).to_string()
-}
-
 /// Stamps events with both clocks.
 pub(crate) struct Emitter<'a> {
     observer: &'a mut dyn Observer,
-    /// What the run lasted before it was cut short.
+    /// What the run lasted before it was interrupted.
     before: Duration,
     start: Instant,
 }
@@ -38,7 +33,7 @@ impl<'a> Emitter<'a> {
 
     /// Nanoseconds since the start of the run.
     pub(crate) fn elapsed_ns(&self) -> u64 {
-        u64::try_from((self.before + self.start.elapsed()).as_nanos()).unwrap_or(u64::MAX)
+        nanoseconds(self.before + self.start.elapsed())
     }
 
     pub(crate) fn emit(&mut self, event: EventKind) {
@@ -62,7 +57,7 @@ mod tests {
 
     /// The clock of a run that goes on is that of the run, not of the process.
     #[test]
-    fn what_a_run_lasted_before_it_was_cut_short_counts() {
+    fn what_a_run_lasted_before_it_was_interrupted_counts() {
         let before = Duration::from_secs(3600);
         let mut listener = Listener::default();
         let mut emitter = Emitter::new(&mut listener, before);

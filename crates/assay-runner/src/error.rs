@@ -6,7 +6,7 @@ use assay_core::exit::Exit;
 use assay_device::DeviceError;
 use assay_device::owned::OwnedError;
 
-use crate::patience::no_thread;
+use crate::timeout::no_thread;
 
 /// Why a run could not start.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::outcome::Outcome;
 use assay_core::record::{Record, Repeat};
 use assay_engine::LiveSample;
@@ -24,28 +23,7 @@ pub(crate) struct Journal {
 
 impl Journal {
     pub(crate) fn new(started: &str, started_ns: u64) -> Self {
-        Self { repeat: Self::empty(started.to_owned()), saved_ns: 0, started_ns }
-    }
-
-    fn empty(started: String) -> Repeat {
-        Repeat {
-            started,
-            elapsed_ns: 0,
-            operations: 0,
-            bytes: 0,
-            iops: 0.0,
-            bytes_per_second: 0.0,
-            issued_bytes: 0,
-            durable_bytes_per_second: None,
-            in_flight: 0.0,
-            proof_ratio: None,
-            samples: Vec::new(),
-            histogram: StoredHistogram::from(&Histogram::default()),
-            first_done_ns: 0,
-            last_done_ns: 0,
-            steady: None,
-            outcome: Outcome::Running,
-        }
+        Self { repeat: Repeat::empty(started, Outcome::Running), saved_ns: 0, started_ns }
     }
 
     /// Takes a sample, and saves what there is when it is time.
@@ -75,7 +53,7 @@ impl Journal {
         record.settings.elapsed_ns = emitter.elapsed_ns();
         // Lent to the record, not copied: after a week it has 600,000 samples.
         let repeats = &mut record.measurements[index].repeats;
-        repeats.push(std::mem::replace(repeat, Self::empty(String::new())));
+        repeats.push(std::mem::replace(repeat, Repeat::empty("", Outcome::Running)));
         emitter.checkpoint(record, scratch);
         if let Some(lent) = record.measurements[index].repeats.pop() {
             self.repeat = lent;

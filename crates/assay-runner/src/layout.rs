@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use assay_core::outcome::Failure;
 use assay_core::units::span;
-use assay_engine::{AlignedBuffer, Control, Patience, Target, fill_unique};
+use assay_engine::{AlignedBuffer, Control, Target, Timeout, fill_unique};
 
-use crate::patience::{HUNG_ALREADY, SLOW, no_thread};
+use crate::timeout::{HUNG_ALREADY, SLOW, no_thread};
 
 /// First chunk: small enough that a medium of 20 KB/s is found out within a second.
 const FIRST_CHUNK: usize = 16 << 10;
@@ -73,23 +73,23 @@ pub(crate) fn write_out_watched(
     begun.map_err(|error| std::io::Error::new(error.kind(), no_thread(&error)))?;
     let (start, mut bytes) = (control.now(), 0);
     let limit = hang_after * SLOW;
-    let mut patience = Patience::new(limit);
+    let mut timeout = Timeout::new(limit);
     let cut = loop {
         match said.recv_timeout(Duration::from_millis(50)) {
             Ok(Said::Progress(done, rate)) => {
                 bytes = done;
-                patience.renew();
+                timeout.restart();
                 on_progress(done, rate);
             }
             Ok(Said::Over(out)) => return out,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(std::io::Error::other("a thread ended early")),
         }
-        if patience.spent() {
+        if timeout.expired() {
             let detail = format!("writing the test area: nothing completed for {}", span(limit));
             break Cut::Failed { failure: Failure::Hung, detail };
         }
-        if control.stopped() && patience.waited() > HUNG_ALREADY {
+        if control.stopped() && timeout.waited() > HUNG_ALREADY {
             break Cut::Stopped;
         }
     };

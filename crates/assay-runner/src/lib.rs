@@ -3,6 +3,8 @@
 //! `run` is the only way in. It tells an observer what happens ([`Observer`]) and hands it the
 //! record after every repeat, so that a crash loses at most the repeat under way.
 
+mod access;
+mod adaptive;
 mod area;
 mod budget;
 mod choose;
@@ -10,34 +12,36 @@ mod crosscheck;
 mod emit;
 mod error;
 mod evidence;
+mod health;
 mod journal;
 mod judge;
 #[cfg(test)]
 mod judge_tests;
 mod layout;
-mod measure;
 mod memory;
 mod pace;
-mod patience;
+mod prepare;
 mod proof;
-mod pursuit;
+mod request;
 mod resume;
 mod run;
 #[cfg(test)]
 mod samples;
 mod scratch;
 mod sensors;
+mod session;
 mod soak;
 mod summary;
 mod sweep;
-mod vitals;
+mod timeout;
 mod watch;
 
+pub use adaptive::{MOST_REPEATS, longest_time};
 pub use choose::EngineWish;
 pub use emit::Observer;
 pub use error::RunError;
-pub use patience::HANG_AFTER;
-pub use pursuit::{MOST_REPEATS, longest_time};
+pub use prepare::Run;
+pub use request::{RawMode, Request};
 pub use resume::Resumption;
-pub use run::{RawMode, Request, Run};
 pub use scratch::{Leftovers, left_behind, remove_abandoned, remove_left};
+pub use timeout::HANG_AFTER;

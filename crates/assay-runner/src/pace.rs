@@ -133,24 +133,7 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_core::workload::Sync;
-
-    fn workload(op: Op, pattern: Pattern, block: u64, depth: u32) -> SuiteWorkload {
-        SuiteWorkload {
-            name: "w".into(),
-            op,
-            read_percent: None,
-            pattern,
-            block: Bytes(block),
-            queue_depth: depth,
-            jobs: 1,
-            sync: Sync::End,
-            direct: true,
-            duration: None,
-            span: None,
-            analysis: assay_core::suite::Analysis::Mean,
-        }
-    }
+    use crate::samples::asked;
 
     const SLOT: Duration = Duration::from_secs(3);
 
@@ -158,7 +141,7 @@ mod tests {
     fn a_fast_medium_gets_what_was_asked_for() {
         let mut pace = Pace::default();
         pace.note(Op::Write, Pattern::Sequential, 1 << 20, false, 20.0);
-        let asked = workload(Op::Write, Pattern::Sequential, 1 << 20, 8);
+        let asked = asked(Op::Write, Pattern::Sequential, 1 << 20, 8);
         assert_eq!(pace.fit(&asked, SLOT, 1 << 28, 512), asked);
         assert_eq!(Pace::default().fit(&asked, SLOT, 1 << 28, 512), asked, "nothing known yet");
     }
@@ -167,10 +150,10 @@ mod tests {
     fn twenty_kilobytes_a_second_are_scaled_down() {
         let mut pace = Pace::default();
         pace.note(Op::Write, Pattern::Sequential, 16_384, false, 20_000.0 / 16_384.0);
-        let fitted = pace.fit(&workload(Op::Write, Pattern::Sequential, 1 << 20, 8), SLOT, 1 << 28, 512);
+        let fitted = pace.fit(&asked(Op::Write, Pattern::Sequential, 1 << 20, 8), SLOT, 1 << 28, 512);
         assert_eq!(fitted.queue_depth, 1);
         assert!(fitted.block.0 as f64 / 20_000.0 <= 3.0 * DRAIN_SHARE, "{}", fitted.block);
-        let random = pace.fit(&workload(Op::Write, Pattern::Random, 4096, 32), SLOT, 1 << 28, 512);
+        let random = pace.fit(&asked(Op::Write, Pattern::Random, 4096, 32), SLOT, 1 << 28, 512);
         assert_eq!((random.block, random.queue_depth), (Bytes(4096), 4), "4.9 IOPS for a third of 3 s");
     }
 
@@ -180,12 +163,12 @@ mod tests {
     fn the_time_of_a_small_random_block_is_that_of_a_larger_one() {
         let mut pace = Pace::default();
         pace.note(Op::Write, Pattern::Random, 65_536, false, 5.0);
-        let seconds = |pattern, block| pace.expected(&workload(Op::Write, pattern, block, 1)).unwrap();
+        let seconds = |pattern, block| pace.expected(&asked(Op::Write, pattern, block, 1)).unwrap();
         assert!((seconds(Pattern::Random, 4096) - 0.2).abs() < 1e-9);
         assert!((seconds(Pattern::Random, 65_536) - 0.2).abs() < 1e-9);
         assert!((seconds(Pattern::Random, 131_072) - 0.4).abs() < 1e-9);
         assert!((seconds(Pattern::Sequential, 32_768) - 0.1).abs() < 1e-9, "a stream");
-        let fitted = pace.fit(&workload(Op::Write, Pattern::Random, 4096, 32), SLOT, 1 << 28, 512);
+        let fitted = pace.fit(&asked(Op::Write, Pattern::Random, 4096, 32), SLOT, 1 << 28, 512);
         assert_eq!(fitted.queue_depth, 4, "5 operations a second for a third of 3 s");
     }
 
@@ -198,7 +181,7 @@ mod tests {
             let mut pace = Pace::default();
             pace.look_at_reads(&target, 1 << 18, seed);
             for (pattern, block) in [(Pattern::Random, 4096), (Pattern::Sequential, 64 << 10)] {
-                let seconds = pace.expected(&workload(Op::Read, pattern, block, 1));
+                let seconds = pace.expected(&asked(Op::Read, pattern, block, 1));
                 assert!(seconds.is_some_and(|seconds| seconds < 1.0), "{seed} {pattern:?}: {seconds:?}");
             }
         }
@@ -206,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_block_larger_than_the_span_shrinks() {
-        let fitted = Pace::default().fit(&workload(Op::Read, Pattern::Sequential, 1 << 20, 8), SLOT, 300_000, 4096);
+        let fitted = Pace::default().fit(&asked(Op::Read, Pattern::Sequential, 1 << 20, 8), SLOT, 300_000, 4096);
         assert_eq!(fitted.block, Bytes(1 << 18));
     }
 
@@ -215,7 +198,7 @@ mod tests {
         let mut pace = Pace::default();
         pace.note(Op::Write, Pattern::Sequential, 1 << 20, false, 20.0);
         pace.note(Op::Write, Pattern::Random, 4096, false, 5.6);
-        let fitted = pace.fit(&workload(Op::Write, Pattern::Random, 4096, 32), SLOT, 1 << 28, 512);
+        let fitted = pace.fit(&asked(Op::Write, Pattern::Random, 4096, 32), SLOT, 1 << 28, 512);
         assert_eq!(fitted.queue_depth, 4, "5.6 IOPS for a third of 3 s");
     }
 }

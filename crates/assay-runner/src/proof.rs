@@ -81,7 +81,7 @@ mod tests {
 
     use std::ops::ControlFlow;
 
-    use assay_engine::{Control, RepeatSpec, run_repeat};
+    use assay_engine::{Control, EngineKind, RepeatSpec, run_repeat};
 
     const MIB: u64 = 1 << 20;
 
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn less_than_nine_tenths_is_a_cache_and_more_than_eleven_somebody_else() {
+    fn less_than_nine_tenths_is_a_cache_and_more_than_eleven_another_user() {
         let of = |crossed| proof(1000 * MIB, crossed * MIB).finding(Op::Read, false);
         assert!(matches!(of(0), Some(Finding::ServedFromCache { proof_ratio: 0.0 })));
         assert!(matches!(of(899), Some(Finding::ServedFromCache { .. })));
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_is_nobody_else() {
+    fn a_journal_is_not_another_user() {
         assert_eq!(proof(MIB, 2 * MIB).finding(Op::Write, false), None, "a journal commit");
         assert!(matches!(proof(MIB, 2 * MIB + 1).finding(Op::Write, false), Some(Finding::OthersUsedDevice { .. })));
         // One for each write, where each is synced; a read has none, and too little stays too little.
@@ -130,7 +130,6 @@ mod tests {
         let workload = crate::evidence::measurement(&[]).workload;
         let spec = RepeatSpec {
             workload,
-            engine: assay_engine::EngineKind::Sync,
             target: None,
             seed: 0,
             repeat: 0,
@@ -138,6 +137,6 @@ mod tests {
             hang_after: std::time::Duration::from_secs(1),
             sample_every: std::time::Duration::from_secs(1),
         };
-        run_repeat(&spec, &Control::default(), &mut |_| ControlFlow::Continue(()))
+        run_repeat(EngineKind::Sync, &spec, &Control::default(), &mut |_| ControlFlow::Continue(()))
     }
 }

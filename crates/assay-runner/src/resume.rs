@@ -1,12 +1,13 @@
-//! Going on with a run that was cut short.
+//! Resuming an interrupted run.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use assay_core::finding::{Finding, Warning};
+use assay_core::draft::Draft;
+use assay_core::finding::Finding;
 use assay_core::medium::{Medium, MediumKind};
 use assay_core::outcome::{Failure, Outcome};
-use assay_core::record::{Measurement, Record};
+use assay_core::record::{Measurement, Record, Settings};
 use assay_core::suite::{Suite, SuiteWorkload};
 use assay_core::text::harmless;
 use assay_core::units::Bytes;
@@ -14,7 +15,7 @@ use jiff::Timestamp;
 
 use crate::error::RunError;
 
-/// A run that was cut short from outside, and what it takes to go on with it.
+/// An interrupted run, and what it takes to resume it.
 #[derive(Debug, Clone)]
 pub struct Resumption {
     record: Record,
@@ -24,8 +25,8 @@ pub struct Resumption {
 }
 
 impl Resumption {
-    /// Looks whether the run of this record can be gone on with: it was interrupted or killed, or the host
-    /// could not go on, and it says by which suite it ran. A medium that failed is a result, which stays.
+    /// Looks whether the run of this record can be resumed: it was interrupted or killed, or the host lacked
+    /// something, and it says by which suite it ran. A medium that failed is a result, which stays.
     ///
     /// # Errors
     /// [`RunError::NotResumable`] with the reason.
@@ -100,15 +101,19 @@ impl Resumption {
             .map_err(|reason| RunError::NotResumable { id: harmless(&self.record.id), reason: harmless(&reason) })
     }
 
-    /// The record to go on with: under way again, with what was measured and without what is
-    /// judged anew.
-    pub(crate) fn begin(&self) -> Record {
-        let mut record = self.record.clone();
-        let cut = std::mem::replace(&mut record.outcome, Outcome::Running);
+    /// The record, under way again: with what was measured, and with what is planned now on top of what was done.
+    pub(crate) fn begin(&self, planned: &Settings) -> Draft {
+        let mut draft = Draft::reopen(self.record.clone());
+        let record = draft.fill();
+        let done = &mut record.settings;
+        done.budget_ns = done.elapsed_ns.saturating_add(planned.budget_ns);
+        done.max_write_bytes = done.written_bytes.saturating_add(planned.max_write_bytes);
+        done.planned_write_bytes = done.written_bytes.saturating_add(planned.planned_write_bytes);
+        done.hang_after_ns = planned.hang_after_ns;
         for repeat in record.measurements.iter_mut().flat_map(|m| &mut m.repeats) {
             // A run that was killed had no time to say so of its last repeat.
             if repeat.outcome == Outcome::Running {
-                repeat.outcome = cut.clone();
+                repeat.outcome = self.record.outcome.clone();
             }
         }
         let rested_ns = self.rested_ns();
@@ -120,11 +125,11 @@ impl Resumption {
                 }
             }
         }
-        record.warnings.push(Warning::from(Finding::Resumed { rested_ns }));
-        record
+        draft.warn(Finding::Resumed { rested_ns });
+        draft
     }
 
-    /// Time since it was cut short, as far as the wall clock tells.
+    /// Time since it was interrupted, by the wall clock.
     fn rested_ns(&self) -> u64 {
         let began: Option<Timestamp> = self.record.created.parse().ok();
         let since = began.map_or(0, |began| Timestamp::now().as_nanosecond() - began.as_nanosecond());
@@ -161,7 +166,7 @@ fn is_soak(suite: &Suite, name: &str) -> bool {
     suite.workloads.iter().any(|w| w.name == name && w.analysis == assay_core::suite::Analysis::Soak)
 }
 
-/// How long the repeats of a measurement that were cut short lasted, in nanoseconds.
+/// How long the interrupted repeats of a measurement lasted, in nanoseconds.
 pub(crate) fn lasted_ns(measurement: &Measurement) -> u64 {
     let cut = measurement.repeats.iter().filter(|r| r.outcome != Outcome::Completed);
     cut.flat_map(|r| &r.samples).map(|s| s.interval_ns).sum()
@@ -231,8 +236,12 @@ mod tests {
             elapsed_ns: 1,
             written_bytes: 2,
         };
+        cut.settings.written_bytes = 2;
         let killed = cut.outcome.clone();
-        let resumed = Resumption::of(cut).unwrap().begin();
+        let planned = Settings { max_write_bytes: 5, ..Settings::default() };
+        let resumed = Resumption::of(cut).unwrap().begin(&planned);
+        let resumed = resumed.record();
+        assert_eq!(resumed.settings.max_write_bytes, 7, "what is planned comes on top of what was written");
         assert_eq!(resumed.outcome, Outcome::Running);
         let outcomes: Vec<&Outcome> = resumed.measurements[0].repeats.iter().map(|r| &r.outcome).collect();
         assert_eq!(outcomes, [&Outcome::Completed, &killed]);

@@ -1,41 +1,41 @@
 //! A record and an observer for tests.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
+use assay_core::draft::Draft;
 use assay_core::event::Event;
-use assay_core::finding::{Validity, Verdict};
 use assay_core::medium::Medium;
-use assay_core::outcome::Outcome;
-use assay_core::record::{Host, Measurement, Record, SCHEMA, Settings, SuiteRef, Tool};
+use assay_core::record::{Measurement, Record, SuiteRef, Tool};
+use assay_core::suite::{Analysis, SuiteWorkload};
+use assay_core::units::Bytes;
+use assay_core::workload::{Op, Pattern, Sync};
 
 use crate::emit::Observer;
 
 /// A record under way.
 pub(crate) fn record(measurements: Vec<Measurement>) -> Record {
-    Record {
-        schema: SCHEMA.to_owned(),
-        id: "0123456789".to_owned(),
-        created: "2026-01-02T03:04:05Z".to_owned(),
-        tool: Tool {
-            name: "assay".to_owned(),
-            version: "0.1.0".to_owned(),
-            engine: "sync".to_owned(),
-            engine_reason: "asked for".to_owned(),
-        },
-        host: Host::default(),
-        medium: Medium::unknown("/mnt"),
-        labels: BTreeMap::new(),
-        suite: SuiteRef { name: "quick".to_owned(), version: 1 },
-        settings: Settings::default(),
-        measurements,
-        sensors: Vec::new(),
-        crosscheck: Vec::new(),
-        verification: None,
-        source: None,
-        outcome: Outcome::Running,
-        validity: Validity { verdict: Verdict::Valid, reasons: Vec::new() },
-        warnings: Vec::new(),
+    let tool = Tool::assay("0.1.0", "sync", "asked for");
+    let mut draft =
+        Draft::begin("0123456789", "2026-01-02T03:04:05Z", tool, SuiteRef::new("quick", 1), Medium::unknown("/mnt"));
+    draft.fill().measurements = measurements;
+    draft.record().clone()
+}
+
+/// A workload of a suite: one job, direct.
+pub(crate) fn asked(op: Op, pattern: Pattern, block: u64, queue_depth: u32) -> SuiteWorkload {
+    SuiteWorkload {
+        name: "w".into(),
+        op,
+        read_percent: None,
+        pattern,
+        block: Bytes(block),
+        queue_depth,
+        jobs: 1,
+        sync: Sync::End,
+        direct: true,
+        duration: None,
+        span: None,
+        analysis: Analysis::Mean,
     }
 }
 

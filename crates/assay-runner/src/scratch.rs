@@ -89,7 +89,7 @@ impl Drop for Scratch {
     }
 }
 
-/// An identity that nobody can foresee.
+/// An identity that cannot be predicted.
 fn another_id() -> Result<String, RunError> {
     let mut bytes = [0; ID];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
@@ -175,7 +175,7 @@ fn is_named(name: &str) -> bool {
     name.strip_prefix(PREFIX).is_some_and(|id| id.len() == ID && id.bytes().all(of_id))
 }
 
-/// A directory that a run made and nobody else put anything into, with the bytes that it holds.
+/// A directory that holds what a run made and nothing else, with its bytes.
 fn ours(parent: &Directory, name: &str) -> Option<(OwnDir, u64)> {
     let directory = parent.own(name).ok().flatten()?;
     let mut bytes: u64 = 0;

@@ -11,13 +11,12 @@ use assay_stats::geometric;
 /// A repeat for the record. `started_ns` is when it began within the run.
 pub(crate) fn repeat(
     report: &RepeatReport,
-    started: String,
+    started: &str,
     started_ns: u64,
     proof_ratio: Option<f64>,
     outcome: Outcome,
 ) -> Repeat {
     Repeat {
-        started,
         elapsed_ns: report.window_ns,
         operations: report.operations,
         bytes: report.bytes,
@@ -31,8 +30,7 @@ pub(crate) fn repeat(
         histogram: StoredHistogram::from(&report.histogram),
         first_done_ns: report.first_done_ns,
         last_done_ns: report.last_done_ns,
-        steady: None,
-        outcome,
+        ..Repeat::empty(started, outcome)
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn bus_reached(workloads: &[SuiteWorkload], index: usize, measurement
 mod tests {
     use super::*;
     use assay_core::suite::Suite;
-    use assay_core::workload::{Stop, Workload};
+    use assay_core::workload::Workload;
 
     fn sweep(blocks: &[&str]) -> (Vec<SuiteWorkload>, Vec<Measurement>) {
         let mut text =
@@ -37,19 +37,7 @@ mod tests {
             );
         }
         let workloads = Suite::parse(&text, "t").unwrap().workloads;
-        let empty = |w: &SuiteWorkload| Workload {
-            name: w.name.clone(),
-            op: w.op,
-            read_percent: None,
-            pattern: w.pattern,
-            block_bytes: w.block.0,
-            queue_depth: 1,
-            jobs: 1,
-            span_bytes: 0,
-            direct: true,
-            sync: w.sync,
-            stop: Stop { ramp_ns: 0, duration_ns: 0, max_bytes: None },
-        };
+        let empty = |w: &SuiteWorkload| Workload::new(&w.name, w.op, w.pattern, w.block.0);
         let measurements = workloads.iter().map(|w| Measurement::empty(empty(w), "sync")).collect();
         (workloads, measurements)
     }

@@ -7,14 +7,14 @@ use assay_core::event::EventKind;
 use assay_core::finding::Finding;
 use assay_core::record::Sensor;
 use assay_core::sensor::{SensorCommand, SensorKind, SensorNote};
+use assay_core::units::nanoseconds;
 use assay_device::{Sensors, Sysroot};
 use assay_engine::LiveSample;
 
 use crate::budget::Budget;
 use crate::emit::Emitter;
-use crate::measure::nanos;
-use crate::patience::no_thread;
-use crate::sensors::{Command, Machine, Told};
+use crate::sensors::{Command, Machine, SensorMessage};
+use crate::timeout::no_thread;
 
 /// Sensors of the medium and the host, and those of the user.
 pub(crate) struct Watch {
@@ -22,7 +22,7 @@ pub(crate) struct Watch {
     series: Vec<Sensor>,
     /// Highest values of the first of them, where known.
     most: Vec<Option<f64>>,
-    told: Receiver<Told>,
+    told: Receiver<SensorMessage>,
     hottest: Cell<Option<f64>>,
     findings: RefCell<Vec<Finding>>,
     _machine: Option<Machine>,
@@ -68,18 +68,18 @@ impl Watch {
         let mut hottest: Option<f64> = None;
         for told in self.told.try_iter() {
             match told {
-                Told::Value { series, at, value } => {
+                SensorMessage::Value { series, at, value } => {
                     let Some(series) = self.series.get(series) else { continue };
                     if series.kind == SensorKind::Temperature.name() {
                         hottest = Some(hottest.map_or(value, |h| h.max(value)));
                     }
-                    let sample = (now.saturating_sub(nanos(at.elapsed())), value);
+                    let sample = (now.saturating_sub(nanoseconds(at.elapsed())), value);
                     match sensors.iter_mut().find(|s| s.name == series.name && s.source == series.source) {
                         Some(sensor) => sensor.samples.push(sample),
                         None => sensors.push(Sensor { samples: vec![sample], ..series.clone() }),
                     }
                 }
-                Told::Dropped { series, reason } => {
+                SensorMessage::Dropped { series, reason } => {
                     let sensor = self.series.get(series).map(|s| s.name.clone()).unwrap_or_default();
                     self.findings.borrow_mut().push(Finding::SensorDropped { sensor, reason });
                 }
@@ -108,7 +108,7 @@ impl Watch {
             bytes_per_second: sample.bytes as f64 / seconds,
             p99_ns: sample.p99_ns,
             temperature_celsius: self.hottest.get(),
-            left_ns: nanos(budget.left()),
+            left_ns: nanoseconds(budget.left()),
         });
     }
 
@@ -187,7 +187,7 @@ mod tests {
         let mut hottest = |readings: &[(usize, f64)]| {
             for (series, value) in readings {
                 let at = std::time::Instant::now();
-                tell.send(Told::Value { series: *series, at, value: *value }).unwrap();
+                tell.send(SensorMessage::Value { series: *series, at, value: *value }).unwrap();
             }
             watch.collect(&mut sensors, &emitter);
             watch.hottest.get()

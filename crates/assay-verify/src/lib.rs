@@ -1,5 +1,8 @@
-//! Whether a medium is genuine: fills it and checks it, or probes it quickly.
+//! Whether a medium is genuine: fills it and checks it, or probes it quickly. A check ends in a record.
 
 pub mod files;
 pub mod probe;
 pub mod quick;
+mod record;
+
+pub use record::{CheckRecord, Subject};

@@ -6,8 +6,8 @@ use std::path::Path;
 use assay_core::verification::{Extent, FakeKind, Verdict};
 use assay_lab::media::{Cache, Failure, Hang, Layout, MediumSpec, ModelMedium, Operations, Snapshot, Trigger};
 use assay_verify::probe::{
-    Device, Ended, Fault, Identity, Journal, LEAST_BYTES, Patient, Phase, ProbeError, Probed, Salt, Settings, restore,
-    run,
+    Device, Ended, Fault, Identity, Journal, LEAST_BYTES, Phase, ProbeError, Probed, Salt, Settings, TimedDevice,
+    restore, run,
 };
 
 const MIB: u64 = 1 << 20;
@@ -151,7 +151,7 @@ fn a_device_that_hangs_ends_the_probe_as_failed_with_its_journal() {
     let spec = MediumSpec::genuine(GIB).that_fails(Trigger::AfterOperations(1000), Failure::Hangs(Hang::Blocks));
     let medium = build(&spec).0;
     let gate = medium.gate();
-    let mut device = Patient::new(medium, std::time::Duration::from_millis(300)).unwrap();
+    let mut device = TimedDevice::new(medium, std::time::Duration::from_millis(300)).unwrap();
     let probed = probe(&mut device, &QUICK, 1);
     assert_eq!(probed.verification.verdict, Verdict::Failed, "{}", probed.verification.sentence);
     assert!(probed.journal_kept && matches!(probed.ended, Ended::Device(Fault::Hung)));

@@ -17,7 +17,7 @@ pub(crate) enum Does {
     Runs,
     /// A check says by itself where it may not begin.
     Checks,
-    /// A check goes on with what a check left, or reads it.
+    /// A check resumes what a check left, or reads it.
     GoesOn,
 }
 

@@ -3,8 +3,8 @@
 //! Wiring only: arguments become a request, the request a run, the run a record.
 
 mod answer;
-mod apart;
 mod baselines;
+mod child;
 mod cli;
 mod commands;
 mod failure;

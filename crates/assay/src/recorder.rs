@@ -34,7 +34,7 @@ pub(crate) struct Recorder<'a> {
     keeper: Option<&'a mut Keeper>,
     owner: Owner,
     progress: &'a mut dyn Progress,
-    /// Why the store does not have the record; the run goes on without.
+    /// Where the record is, and why not in the store; the run continues without.
     saved: Saved,
     told: bool,
 }
@@ -134,7 +134,7 @@ impl Observer for Recorder<'_> {
             _ if scratch.is_some() => RunState::Running { owner: &self.owner, scratch },
             _ => RunState::Finished,
         };
-        // Between repeats nobody waits for others; at the end the record is worth a while.
+        // Between repeats other processes are not waited for; at the end the record is worth a while.
         let patience = if matches!(state, RunState::Finished) { AT_THE_END } else { UNDER_WAY };
         let kept = keeper.keep(record, state, patience);
         self.note(kept);

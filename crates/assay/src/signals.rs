@@ -58,7 +58,7 @@ pub(crate) fn stop_on_signals(control: &Control) -> Result<(), Failure> {
             if first.get_or_insert_with(Instant::now).elapsed() > ONE_WISH {
                 let words = LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner).take();
                 words.iter().for_each(|words| crate::output::tell(words));
-                crate::apart::leave(Exit::Interrupted);
+                crate::child::leave(Exit::Interrupted);
             }
         }
     };
@@ -86,6 +86,6 @@ fn watch_for_stops(control: &Control, continued: &AtomicBool) {
         }
         let stopped = continued.swap(false, Ordering::Relaxed) && missed >= NOTICEABLE;
         control.beat(if stopped { missed } else { Duration::ZERO });
-        crate::apart::stop_with_parent();
+        crate::child::stop_with_parent();
     }
 }

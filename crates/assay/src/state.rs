@@ -52,7 +52,7 @@ pub(crate) fn keeper_at_any_rate() -> Result<Keeper, Failure> {
 }
 
 /// The store before a run, and whether that is locked even for readers: the run then keeps its record
-/// in the spool, unless it is to go on with one that has to be read.
+/// in the spool, unless it resumes one that has to be read.
 pub(crate) fn before_a_run(resume: bool) -> Result<(Option<SqliteStore>, bool), Failure> {
     match SqliteStore::open_existing(&directory()?) {
         Err(StoreError::Locked { .. }) if !resume => Ok((None, true)),
@@ -77,9 +77,9 @@ fn existing_in(directory: &Path) -> Result<Option<SqliteStore>, Failure> {
     Ok(Some(store))
 }
 
-/// Between a command's threads nobody is told twice.
+/// Said once by all threads of a command.
 static TAKEN_IN: Once = Once::new();
-/// How long others at the store are waited for before the command goes on without.
+/// How long other users of the store are waited for before the command continues without.
 const FOR_THE_SPOOL: Duration = Duration::from_millis(500);
 const USUAL: Duration = Duration::from_secs(5);
 
@@ -187,7 +187,7 @@ pub(crate) fn redactor(identities: bool) -> Result<Redactor, Failure> {
     if identities { Ok(Redactor::keeping_identities()) } else { redactor_of(at_hand()?.as_mut()) }
 }
 
-/// Takes identities out by the key of the store; without a store by one that nobody keeps, so that the short
+/// Takes identities out by the key of the store; without a store by one that is not kept, so that the short
 /// names mean nothing outside of the report.
 pub(crate) fn redactor_of(store: Option<&mut SqliteStore>) -> Result<Redactor, Failure> {
     let key = match store {
@@ -268,7 +268,7 @@ fn place(path: &Path) -> std::io::Result<Place> {
     Ok(Place::Swapped { directory: Directory::open(directory)?, name })
 }
 
-/// In a directory that all may write in, a link of somebody else is not followed, as the kernel does not where
+/// In a directory that all may write in, a link of another user is not followed, as the kernel does not where
 /// `fs.protected_symlinks` is set (proc_sys_fs(5)).
 fn refuse_planted(path: &Path) -> std::io::Result<()> {
     let (Ok(link), Ok(above)) = (path.symlink_metadata(), above(path).metadata()) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Runs that are cut short and gone on with.
+//! Runs that are interrupted and resumed.
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
 mod common;

@@ -38,7 +38,7 @@ fn throttled(before: &ThrottleState, after: &ThrottleState) -> Vec<Finding> {
         reasons.push(format!("it throttled itself {events} times for its temperature"));
     }
     for (policy, allowed, _) in &after.limits {
-        // A limit that stays is a setting; one that comes or goes is somebody at work.
+        // A limit that stays is a setting; one that comes or goes is throttling.
         if let Some((_, earlier, possible)) = before.limits.iter().find(|(name, ..)| name == policy)
             && earlier != allowed
             && earlier.min(allowed) < possible

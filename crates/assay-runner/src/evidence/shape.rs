@@ -33,7 +33,7 @@ pub(crate) fn judge_shape(measurement: &mut Measurement) {
         let all = seconds.iter().filter_map(|rates| two_speeds(rates));
         all.min_by(|a, b| a.ratio.total_cmp(&b.ratio)).map(|two| (two, SECONDS))
     });
-    let apart = uneven(&repeats);
+    let uneven = uneven(&repeats);
 
     let finding = going.map(|(change, over)| Finding::Drift { change, over: over.to_owned() });
     replace_findings(measurement, |f| matches!(f, Finding::Drift { .. }), finding);
@@ -43,7 +43,7 @@ pub(crate) fn judge_shape(measurement: &mut Measurement) {
         over: over.to_owned(),
     });
     replace_findings(measurement, |f| matches!(f, Finding::TwoSpeeds { .. }), finding);
-    let finding = apart.map(|ratio| Finding::UnevenRepeats { ratio });
+    let finding = uneven.map(|ratio| Finding::UnevenRepeats { ratio });
     replace_findings(measurement, |f| matches!(f, Finding::UnevenRepeats { .. }), finding);
 }
 
@@ -60,9 +60,8 @@ fn rates(repeat: &Repeat, ramp_ns: u64) -> Vec<f64> {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use assay_core::histogram::{Histogram, StoredHistogram};
     use assay_core::record::Sample;
-    use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
+    use assay_core::workload::{Op, Pattern, Stop, Workload};
 
     use super::*;
 
@@ -70,19 +69,8 @@ pub(super) mod tests {
 
     /// A measurement with a repeat for each list of rates, one a second, after one of warm-up.
     pub(crate) fn measurement(repeats: &[&[f64]]) -> Measurement {
-        let workload = Workload {
-            name: "w".into(),
-            op: Op::Read,
-            read_percent: None,
-            pattern: Pattern::Random,
-            block_bytes: 4096,
-            queue_depth: 1,
-            jobs: 1,
-            span_bytes: 1 << 20,
-            direct: true,
-            sync: Sync::End,
-            stop: Stop { ramp_ns: SECOND, duration_ns: 0, max_bytes: None },
-        };
+        let stop = Stop { ramp_ns: SECOND, duration_ns: 0, max_bytes: None };
+        let workload = Workload { stop, ..Workload::new("w", Op::Read, Pattern::Random, 4096) };
         let mut m = Measurement::empty(workload, "sync");
         for (index, rates) in repeats.iter().enumerate() {
             let start = index as u64 * 100 * SECOND;
@@ -99,22 +87,13 @@ pub(super) mod tests {
             samples.extend(rates.iter().enumerate().map(|(second, rate)| sample(second + 1, *rate)));
             let iops = rates.iter().sum::<f64>() / rates.len() as f64;
             m.repeats.push(Repeat {
-                started: String::new(),
                 elapsed_ns: rates.len() as u64 * SECOND,
                 operations: rates.iter().sum::<f64>() as u64,
-                bytes: 0,
                 iops,
                 bytes_per_second: iops * 4096.0,
-                issued_bytes: 0,
-                durable_bytes_per_second: None,
                 in_flight: 1.0,
-                proof_ratio: None,
                 samples,
-                histogram: StoredHistogram::from(&Histogram::default()),
-                first_done_ns: 0,
-                last_done_ns: 0,
-                outcome: Outcome::Completed,
-                steady: None,
+                ..Repeat::empty("", Outcome::Completed)
             });
         }
         m

@@ -13,8 +13,8 @@ use assay_core::text::label;
 use assay_engine::end_with_this_process;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::told::{EVERY, Told};
-use crate::patience::no_thread;
+use super::message::{EVERY, SensorMessage};
+use crate::timeout::no_thread;
 
 /// More output than this is not read: the number stands at the beginning.
 const MOST_OUTPUT: u64 = 4096;
@@ -40,7 +40,7 @@ pub(crate) struct Command {
 
 impl Command {
     /// Begins to run it; where the system makes no thread for it, that is told instead.
-    pub(crate) fn start(command: SensorCommand, series: usize, tell: Sender<Told>) -> Self {
+    pub(crate) fn start(command: SensorCommand, series: usize, tell: Sender<SensorMessage>) -> Self {
         let (alive, stopped) = channel();
         let slot: Arc<Mutex<Slot>> = Arc::default();
         let shared = Arc::clone(&slot);
@@ -51,12 +51,12 @@ impl Command {
                 let told = match once(&command.command, &shared) {
                     Ok(None) => return,
                     Ok(Some(number)) => match command.scaled(number) {
-                        Some(value) => Told::Value { series, at: Instant::now(), value },
-                        None => Told::Dropped { series, reason: format!("{number:e} is too large") },
+                        Some(value) => SensorMessage::Value { series, at: Instant::now(), value },
+                        None => SensorMessage::Dropped { series, reason: format!("{number:e} is too large") },
                     },
-                    Err(reason) => Told::Dropped { series, reason },
+                    Err(reason) => SensorMessage::Dropped { series, reason },
                 };
-                let over = matches!(told, Told::Dropped { .. });
+                let over = matches!(told, SensorMessage::Dropped { .. });
                 if tell.send(told).is_err() || over {
                     return;
                 }
@@ -66,7 +66,7 @@ impl Command {
             }
         });
         if let Err(error) = begun {
-            let _ = untold.send(Told::Dropped { series, reason: no_thread(&error) });
+            let _ = untold.send(SensorMessage::Dropped { series, reason: no_thread(&error) });
         }
         Self { slot, _alive: alive }
     }
@@ -148,7 +148,7 @@ mod tests {
 
     use super::*;
 
-    fn start(command: &str) -> (Command, Receiver<Told>) {
+    fn start(command: &str) -> (Command, Receiver<SensorMessage>) {
         let (tell, told) = channel();
         let factor = 1.0;
         let command = SensorCommand { name: "s".into(), kind: SensorKind::Power, factor, command: command.into() };
@@ -161,7 +161,7 @@ mod tests {
     fn a_command_gives_a_value_again_and_again() {
         let (_running, told) = start("echo 'power: 3.5 W'");
         for _ in 0..2 {
-            assert!(matches!(told.recv_timeout(LONG), Ok(Told::Value { value: 3.5, .. })));
+            assert!(matches!(told.recv_timeout(LONG), Ok(SensorMessage::Value { value: 3.5, .. })));
         }
     }
 
@@ -175,7 +175,7 @@ mod tests {
         ] {
             let (_running, told) = start(command);
             match told.recv_timeout(LONG) {
-                Ok(Told::Dropped { reason, .. }) => {
+                Ok(SensorMessage::Dropped { reason, .. }) => {
                     assert!(reason.contains(words), "{reason}")
                 }
                 other => panic!("{command}: {other:?}"),
@@ -189,13 +189,15 @@ mod tests {
     fn a_number_beyond_all_bounds_is_no_reading() {
         let (tell, told) = channel();
         let _running = Command::start(SensorCommand::parse("s:GHz=echo 1e300").unwrap(), 0, tell);
-        assert!(matches!(told.recv_timeout(LONG), Ok(Told::Dropped { reason, .. }) if reason == "1e300 is too large"));
+        assert!(
+            matches!(told.recv_timeout(LONG), Ok(SensorMessage::Dropped { reason, .. }) if reason == "1e300 is too large")
+        );
     }
 
     #[test]
     fn endless_output_is_cut() {
         let (_running, told) = start("yes 7.5");
-        assert!(matches!(told.recv_timeout(LONG), Ok(Told::Value { value: 7.5, .. })));
+        assert!(matches!(told.recv_timeout(LONG), Ok(SensorMessage::Value { value: 7.5, .. })));
     }
 
     #[test]

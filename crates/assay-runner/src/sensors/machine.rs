@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use assay_device::Sensors;
 
-use super::told::{EVERY, Told};
+use super::message::{EVERY, SensorMessage};
 
 /// A thread that reads them; it ends when this is dropped. It is not waited for: it may be inside
 /// a driver that waits for a drive.
@@ -21,14 +21,14 @@ impl Machine {
     ///
     /// # Errors
     /// Where the system makes no thread for it.
-    pub(crate) fn start(mut sensors: Sensors, first: usize, tell: Sender<Told>) -> io::Result<Self> {
+    pub(crate) fn start(mut sensors: Sensors, first: usize, tell: Sender<SensorMessage>) -> io::Result<Self> {
         let (alive, stopped) = channel();
         thread::Builder::new().spawn(move || {
             loop {
                 let at = Instant::now();
                 for (index, reading) in sensors.read().iter().enumerate() {
                     if let Some(value) = reading.value
-                        && tell.send(Told::Value { series: first + index, at, value }).is_err()
+                        && tell.send(SensorMessage::Value { series: first + index, at, value }).is_err()
                     {
                         return;
                     }

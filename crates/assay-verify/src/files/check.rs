@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use assay_core::outcome::{Failure, Outcome};
+use assay_core::units::nanoseconds;
 use assay_core::verification::{Method, Pass, SECTOR_BYTES, Verdict, Verification};
 use assay_engine::Control;
 
@@ -14,10 +15,10 @@ use super::error::VerifyError;
 use super::listing::file_name;
 use super::medium::{Folder, Mounted};
 use super::pass::Halt;
-use super::place::{Place, failure_of, held, remove_files};
+use super::place::{Place, held, remove_files};
 use super::plan::{Plan, Settings};
 use super::pool::Pool;
-use super::progress::{Progress, nanoseconds};
+use super::progress::Progress;
 use super::raw::Raw;
 use super::state::{STATE, State};
 use super::survey::{self, Repeats};
@@ -186,12 +187,7 @@ fn scope(
 }
 
 fn outcome(halt: Option<&Halt>, done: &Worked, elapsed: Duration) -> Outcome {
-    let (failure, detail) = match halt {
-        None | Some(Halt::FirstError | Halt::Full) => return Outcome::Completed,
-        Some(Halt::Stopped) => (Failure::Interrupted, String::new()),
-        Some(Halt::Hung) => (Failure::Hung, "no answer from the medium".to_owned()),
-        Some(Halt::Failed(error)) => (failure_of(error), error.to_string()),
-    };
+    let Some((failure, detail)) = halt.and_then(Halt::failure) else { return Outcome::Completed };
     let writing = done.write.as_ref().is_some_and(|ended| ended.halt.is_some());
     let workload = Some(if writing { "write" } else { "read" }.to_owned());
     let elapsed_ns = nanoseconds(elapsed);

@@ -34,6 +34,18 @@ pub(crate) enum Halt {
     Failed(io::Error),
 }
 
+impl Halt {
+    /// The failure that it is, with its words; `None` where the check is complete all the same.
+    pub(crate) fn failure(&self) -> Option<(Failure, String)> {
+        match self {
+            Self::FirstError | Self::Full => None,
+            Self::Stopped => Some((Failure::Interrupted, String::new())),
+            Self::Hung => Some((Failure::Hung, "no answer from the medium".to_owned())),
+            Self::Failed(error) => Some((failure_of(error), error.to_string())),
+        }
+    }
+}
+
 impl From<Silence> for Halt {
     fn from(silence: Silence) -> Self {
         match silence {
@@ -123,92 +135,118 @@ pub(crate) fn write(
     tell: &mut dyn FnMut(Progress),
     saved: &mut dyn FnMut(u64, Moment) -> Option<Save>,
 ) -> Ended {
-    let mut meter = Meter::new(pool.control(), Phase::Write, extent(area.files), area.from, area.then_seconds);
-    let (mut upto, mut refused, mut halt) = (area.from, Vec::new(), None);
-    for (number, bytes, from, end) in area.parts() {
-        let start = start_of(number);
-        let piece = match piece(pool, Task::Make { number, bytes }) {
+    let meter = Meter::new(pool.control(), Phase::Write, extent(area.files), area.from, area.then_seconds);
+    let mut writing = Writing { pool, area, meter, upto: area.from, refused: Vec::new(), tell, saved };
+    let halt = area.parts().find_map(|part| writing.file(part));
+    let Writing { meter, upto, mut refused, tell, .. } = writing;
+    tell(meter.progress(sectors(&refused)));
+    refused.sort_unstable();
+    Ended { pass: meter.finish(), upto, refused, halt }
+}
+
+/// A pass that writes.
+struct Writing<'a> {
+    pool: &'a Pool,
+    area: Area<'a>,
+    meter: Meter,
+    /// Everything before this byte is durable.
+    upto: u64,
+    /// Starts and ends of what could not be written.
+    refused: Vec<(u64, u64)>,
+    tell: &'a mut dyn FnMut(Progress),
+    saved: &'a mut dyn FnMut(u64, Moment) -> Option<Save>,
+}
+
+impl Writing<'_> {
+    /// Writes one file of [`Area::parts`]; gives why the pass ends with it, if it does.
+    fn file(&mut self, (number, bytes, from, end): (u64, u64, u64, u64)) -> Option<Halt> {
+        let piece = match piece(self.pool, Task::Make { number, bytes }) {
             Ok(piece) => piece,
-            Err(reason) => {
-                halt = Some(reason);
-                break;
-            }
+            Err(reason) => return Some(reason),
         };
-        let mut window = Window::new(start, from, end, if piece.one_by_one() { 1 } else { DEPTH });
+        let mut window = Window::new(start_of(number), from, end, if piece.one_by_one() { 1 } else { DEPTH });
+        let silence = self.chunks(&piece, &mut window).err();
+        let reason = window.reason.take();
+        match silence {
+            // A sync would not be answered either.
+            Some(silence) => reason.or(Some(silence.into())),
+            None => {
+                let halt = reason.or_else(|| (!window.complete()).then_some(Halt::Stopped));
+                self.close(piece, &window, halt)
+            }
+        }
+    }
+
+    /// Writes the chunks of a file, and syncs it and saves now and then.
+    fn chunks(&mut self, piece: &Arc<dyn Piece>, window: &mut Window) -> Result<(), Silence> {
         // Up to where a sync under way makes everything durable.
         let mut syncing: Option<u64> = None;
-        let (reason, silent) = loop {
-            while let Some((at, length)) = window.next(pool.stopped()) {
-                let part = Part { piece: Arc::clone(&piece), at, bytes: length, offset: start + at };
-                pool.give(Task::Write { part, content: Arc::clone(area.content) });
+        loop {
+            while let Some((at, length)) = window.next(self.pool.stopped()) {
+                let part = Part { piece: Arc::clone(piece), at, bytes: length, offset: window.start + at };
+                self.pool.give(Task::Write { part, content: Arc::clone(self.area.content) });
             }
             if window.in_flight == 0 && syncing.is_none() {
-                break ((!window.complete()).then_some(Halt::Stopped), false);
+                return Ok(());
             }
-            match pool.wait(syncing.is_some(), &mut || meter.tell(sectors(&refused), tell)) {
-                Ok(Answer::Written { offset, bytes, result: Ok(failed) }) => {
+            let idle = &mut || self.meter.tell(sectors(&self.refused), &mut *self.tell);
+            match self.pool.wait(syncing.is_some(), idle)? {
+                Answer::Written { offset, bytes, result: Ok(failed) } => {
                     window.done(offset, bytes);
-                    meter.done(offset, bytes);
-                    if !failed.is_empty() && area.until_first_error {
+                    self.meter.done(offset, bytes);
+                    if !failed.is_empty() && self.area.until_first_error {
                         window.close(Halt::FirstError);
                     }
-                    refused.extend(failed);
+                    self.refused.extend(failed);
                 }
-                Ok(Answer::Written { result: Err(error), .. }) => {
+                Answer::Written { result: Err(error), .. } => {
                     window.failed();
                     window.close(error.into());
                 }
-                Ok(Answer::Done(Ok(()))) => upto = syncing.take().unwrap_or(upto),
-                Ok(Answer::Done(Err(error))) => {
+                Answer::Done(Ok(())) => self.upto = syncing.take().unwrap_or(self.upto),
+                Answer::Done(Err(error)) => {
                     syncing = None;
                     window.close(Halt::Failed(error));
                 }
-                Ok(_) => window.failed(),
-                Err(silence) => break (Some(silence.into()), true),
+                _ => window.failed(),
             }
             if syncing.is_none()
-                && window.upto > upto
+                && window.upto > self.upto
                 && !window.complete()
-                && let Some(save) = saved(window.upto, Moment::Within)
+                && let Some(save) = (self.saved)(window.upto, Moment::Within)
             {
                 syncing = Some(window.upto);
-                let file = Arc::clone(&piece);
-                pool.give(Task::Do(Box::new(move || file.sync().and_then(|()| save()))));
+                let file = Arc::clone(piece);
+                self.pool.give(Task::Do(Box::new(move || file.sync().and_then(|()| save()))));
             }
-            meter.tell(sectors(&refused), tell);
-        };
-        halt = window.reason.take().or(reason);
-        if silent {
-            break;
+            self.meter.tell(sectors(&self.refused), &mut *self.tell);
         }
+    }
+
+    /// Syncs a file and saves that; gives why the pass ends with it, if it does.
+    fn close(&mut self, file: Arc<dyn Piece>, window: &Window, mut halt: Option<Halt>) -> Option<Halt> {
         let done = window.upto;
-        let file = Arc::clone(&piece);
         // A file that ends early ends where all before is written.
-        let cut = matches!(halt, Some(Halt::Full)).then_some(done - start);
-        let synced = pool.run(move || {
+        let cut = matches!(halt, Some(Halt::Full)).then_some(done - window.start);
+        let synced = self.pool.run(move || {
             if let Some(bytes) = cut {
                 file.cut(bytes)?;
             }
             file.sync()
         });
         match synced {
-            Ok(Ok(())) => upto = done,
+            Ok(Ok(())) => self.upto = done,
             Ok(Err(error)) => halt = halt.or(Some(Halt::Failed(error))),
             Err(silence) => halt = Some(silence.into()),
         }
         if matches!(halt, None | Some(Halt::Stopped | Halt::Full | Halt::FirstError))
-            && let Some(save) = saved(upto, Moment::End)
-            && let Err(silence) = pool.run(save)
+            && let Some(save) = (self.saved)(self.upto, Moment::End)
+            && let Err(silence) = self.pool.run(save)
         {
             halt = halt.or(Some(silence.into()));
         }
-        if halt.is_some() {
-            break;
-        }
+        halt
     }
-    tell(meter.progress(sectors(&refused)));
-    refused.sort_unstable();
-    Ended { pass: meter.finish(), upto, refused, halt }
 }
 
 fn sectors(parts: &[(u64, u64)]) -> u64 {

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use assay_engine::{AlignedBuffer, Control, Patience};
+use assay_engine::{AlignedBuffer, Control, Timeout};
 
 use super::content::Content;
 use super::medium::{Medium, Piece};
@@ -118,14 +118,14 @@ impl Pool {
         let _ = self.tasks.send(task);
     }
 
-    /// The next answer; `idle` is called while there is none. More patience is had where a sync
-    /// may hold up everything else.
+    /// The next answer; `idle` is called while there is none. It is waited for longer where a sync may hold up
+    /// everything else.
     pub(crate) fn wait(&self, syncing: bool, idle: &mut dyn FnMut()) -> Result<Answer, Silence> {
         self.wait_for(self.hang_after * if syncing { SYNC } else { 1 }, idle)
     }
 
-    fn wait_for(&self, patience: Duration, idle: &mut dyn FnMut()) -> Result<Answer, Silence> {
-        let (mut beat, mut silence) = (self.beat.load(Ordering::Relaxed), Patience::new(patience));
+    fn wait_for(&self, timeout: Duration, idle: &mut dyn FnMut()) -> Result<Answer, Silence> {
+        let (mut beat, mut silence) = (self.beat.load(Ordering::Relaxed), Timeout::new(timeout));
         loop {
             match self.answers.recv_timeout(Duration::from_millis(50)) {
                 Ok(answer) => return Ok(answer),
@@ -135,9 +135,9 @@ impl Pool {
             let now = self.beat.load(Ordering::Relaxed);
             if now != beat {
                 beat = now;
-                silence.renew();
+                silence.restart();
             }
-            if silence.spent() {
+            if silence.expired() {
                 return Err(Silence::Hung);
             }
             if self.control.stopped() && silence.waited() > AFTER_STOP {

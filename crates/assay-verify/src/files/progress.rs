@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use assay_core::units::nanoseconds;
 use assay_core::verification::{Pass, PassSpeed};
 use assay_engine::{Control, Moment};
 
@@ -151,10 +152,6 @@ impl Meter {
         let elapsed = self.control.elapsed(&self.start);
         Pass { bytes: self.moved, elapsed_ns: nanoseconds(elapsed), speed: self.speed }
     }
-}
-
-pub(crate) fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -10,8 +10,9 @@
 //! the check.
 
 use assay_core::verification::SECTOR_BYTES;
+use assay_engine::mix;
 
-use crate::probe::{Salt, mix};
+use crate::probe::Salt;
 
 const SECTOR: usize = SECTOR_BYTES as usize;
 const WORDS: usize = SECTOR / 8;

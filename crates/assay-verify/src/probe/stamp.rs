@@ -1,6 +1,7 @@
 //! What the probe writes: sectors that say where they belong and that nobody can foresee.
 
 use assay_core::verification::{SECTOR_BYTES, SectorClass};
+use assay_engine::mix;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
@@ -79,14 +80,6 @@ impl Salt {
         }
         Some((word(2)?, u32::try_from(word(3)?).ok()?))
     }
-}
-
-/// splitmix64 (Steele, Lea, Flood 2014), the finaliser.
-pub(crate) const fn mix(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// Whose stamp a sector bears.

@@ -4,17 +4,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_core::outcome::{Failure, Outcome};
-use assay_core::units::Bytes;
+use assay_core::outcome::Outcome;
+use assay_core::units::{Bytes, nanoseconds};
 use assay_core::verification::{FakeKind, Method, Reach, SECTOR_BYTES, SectorClass, Verdict, Verification};
 use assay_engine::Control;
 
 use super::probe::{Probed, Spread, probe};
-use super::spread::{Files, Halt};
+use super::spread::Files;
 use super::stamp::STAMP;
 use crate::files::{
-    Beneath, Checked, Folder, Found, Mounted, Place, Plan, Pool, STATE, Settings, State, Tally, VerifyError,
-    failure_of, nanoseconds, remove_files,
+    Beneath, Checked, Folder, Found, Halt, Mounted, Place, Plan, Pool, STATE, Settings, State, Tally, VerifyError,
+    remove_files,
 };
 
 /// How to check.
@@ -189,12 +189,7 @@ fn sentence(
 }
 
 fn outcome(halt: Option<&Halt>, elapsed: Duration, written_bytes: u64) -> Outcome {
-    let (failure, detail) = match halt {
-        None => return Outcome::Completed,
-        Some(Halt::Stopped) => (Failure::Interrupted, String::new()),
-        Some(Halt::Hung) => (Failure::Hung, "no answer from the medium".to_owned()),
-        Some(Halt::Failed(error)) => (failure_of(error), error.to_string()),
-    };
+    let Some((failure, detail)) = halt.and_then(Halt::failure) else { return Outcome::Completed };
     let workload = Some("quick".to_owned());
     Outcome::Failed { failure, detail, workload, elapsed_ns: nanoseconds(elapsed), written_bytes }
 }

@@ -13,7 +13,7 @@ use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, syncfs};
 
 use super::probe::Spread;
 use super::stamp::STAMP;
-use crate::files::{Beneath, Pool, Silence, failure_of, gone_error, is_vfat, spread_name};
+use crate::files::{Beneath, Halt, Pool, failure_of, gone_error, is_vfat, spread_name};
 
 const MIB: u64 = 1 << 20;
 /// Places: a fake with 95 % of what it announces misses about fifty of them.
@@ -21,23 +21,6 @@ const MOST_PLACES: u64 = 1024;
 /// Written between stamping and the last reading: more than the memory of a card's controller; an
 /// eighth of a small medium.
 pub(crate) const CROWD: u64 = 64 * MIB;
-
-/// Why it ended early.
-#[derive(Debug)]
-pub(crate) enum Halt {
-    Stopped,
-    Hung,
-    Failed(io::Error),
-}
-
-impl From<Silence> for Halt {
-    fn from(silence: Silence) -> Self {
-        match silence {
-            Silence::Hung => Self::Hung,
-            Silence::Stopped => Self::Stopped,
-        }
-    }
-}
 
 /// The files, open.
 pub(crate) struct Files<'a> {

@@ -5,6 +5,7 @@ mod baseline;
 mod compare;
 mod completions;
 mod confidence;
+mod finished;
 mod info;
 mod licences;
 mod list;

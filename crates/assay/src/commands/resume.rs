@@ -14,7 +14,7 @@ use crate::cli::RunArgs;
 use crate::failure::Failure;
 use crate::output;
 
-/// The run to go on with, if that is asked for: the one named, else the newest that was cut short.
+/// The run to resume, if that is asked for: the one named, else the newest that was interrupted.
 pub(super) fn find(
     args: &RunArgs,
     store: Option<&SqliteStore>,
@@ -22,7 +22,7 @@ pub(super) fn find(
 ) -> Result<Option<Box<Resumption>>, Failure> {
     let Some(wish) = &args.resume else { return Ok(None) };
     let none =
-        || Failure::usage("no run in the store was cut short, so there is nothing to resume; leave out --resume");
+        || Failure::usage("no run in the store was interrupted, so there is nothing to resume; leave out --resume");
     let store = store.ok_or_else(none)?;
     let id = match wish.as_str() {
         "" => {
@@ -44,7 +44,7 @@ pub(super) fn find(
     let record = resumption.record();
     if !args.quiet {
         output::tell_wrapped(&format!(
-            "resumes run {id}: suite {}, cut short after {}",
+            "resumes run {id}: suite {}, interrupted after {}",
             harmless(&record.suite.name),
             span(Duration::from_nanos(record.settings.elapsed_ns))
         ));

@@ -5,25 +5,26 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use assay_core::exit::Exit;
-use assay_core::finding::{Finding, Verdict};
+use assay_core::finding::Verdict;
 use assay_core::outcome::{Failure as MediumFailure, Outcome};
 use assay_core::record::Record;
 use assay_core::suite::Suite;
 use assay_core::text::harmless;
 use assay_engine::{Control, EngineKind};
 use assay_report::Format;
-use assay_runner::{EngineWish, RawMode, Request, Run, remove_abandoned};
-use assay_store::{Keeper, SqliteStore, Store, new_id};
+use assay_runner::{EngineWish, RawMode, Request, Resumption, Run, remove_abandoned};
+use assay_store::{SqliteStore, Store, new_id};
 
+use super::finished::{Faces, conclude};
 use crate::cli::{EngineArg, RunArgs};
 use crate::failure::Failure;
 use crate::leftovers::{self, Does};
 use crate::progress::{Lines, Live, Machine, Progress, Silent};
-use crate::recorder::{Recorder, Saved};
+use crate::recorder::Recorder;
 use crate::{journals, output, signals, state, suites};
 
 pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
-    crate::apart::apart(|| work(args))
+    crate::child::in_child(|| work(args))
 }
 
 fn work(args: RunArgs) -> Result<Exit, Failure> {
@@ -37,45 +38,9 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
         state::refuse_homeless()?;
     }
     journals::refuse_pending(&args.target)?;
-    // The store is made when it is certain that there will be a record.
-    let (mut existing, locked) = if args.no_save { (None, false) } else { state::before_a_run(args.resume.is_some())? };
-    let traces = match &mut existing {
-        Some(store) => show_abandoned(store)?,
-        None => Traces::new(),
-    };
-    let resume = super::resume::find(&args, existing.as_ref(), &traces)?;
-    drop(existing);
+    let (resume, locked) = interrupted(&args)?;
     let before = resume.as_ref().map(|resumption| resumption.record().clone());
-    let suite = match &resume {
-        Some(resumption) => {
-            args.target = super::resume::target(&args, resumption);
-            resumption.suite()
-        }
-        None => suite(&args)?,
-    };
-    let raw = raw_mode(&args)?;
-    let request = Request {
-        path: args.target.clone(),
-        suite,
-        id: before.as_ref().map_or_else(new_id, |record| record.id.clone()),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        engine: match args.engine {
-            EngineArg::Auto => EngineWish::Auto,
-            EngineArg::Uring => EngineWish::Only(EngineKind::Uring),
-            EngineArg::Sync => EngineWish::Only(EngineKind::Sync),
-            EngineArg::Fio => EngineWish::Only(EngineKind::Fio),
-            EngineArg::Null => EngineWish::Only(EngineKind::Null),
-        },
-        raw,
-        labels: args.labels.iter().cloned().collect(),
-        seed: before.as_ref().map_or_else(seed, |record| record.settings.seed),
-        confidence: before.as_ref().map_or(args.confidence, |record| record.settings.confidence),
-        crosscheck: args.crosscheck.is_some() || before.as_ref().is_some_and(|record| !record.crosscheck.is_empty()),
-        hang_after: args.hang_after,
-        sensors: args.sensors.clone(),
-        notes: args.notes.clone(),
-        resume,
-    };
+    let request = request(&mut args, resume)?;
     if !args.quiet {
         leftovers::lines(&args.target, Does::Runs).iter().for_each(|line| output::tell_wrapped(&harmless(line)));
     }
@@ -92,25 +57,58 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     let mut recorder = Recorder::new(keeper.as_mut(), progress.as_mut());
     let first = prepared.record().clone();
     recorder.begin(&first)?;
-    let mut record =
+    let record =
         prepared.execute(&control, &mut recorder).inspect_err(|_| recorder.withdraw(&first, before.as_ref()))?;
     let saved = recorder.finish();
-    if let Saved::Later(reason) | Saved::No(reason) = &saved {
-        record.warnings.push(Finding::NotSaved { reason: reason.clone() }.into());
-    }
     drop(progress);
-    show(&args, &record, keeper.as_mut().and_then(Keeper::store))?;
-    match (exit(&record), saved) {
-        // Whoever asked for a record in the store does not have it.
-        (Exit::Good | Exit::No, Saved::No(reason)) => {
-            Err(Failure::environment(format!("record {} was not saved: {reason}", record.id)))
+    let exit = exit(&record);
+    let faces = Faces { output: args.output.as_deref(), json: args.json, events: args.events };
+    conclude(record, saved, exit, keeper, &faces)
+}
+
+/// The interrupted run to resume, if that was asked for, and whether the store is locked; closes the records of
+/// killed runs. The store is not made: that is certain to be needed only when there will be a record.
+fn interrupted(args: &RunArgs) -> Result<(Option<Box<Resumption>>, bool), Failure> {
+    let (mut existing, locked) = if args.no_save { (None, false) } else { state::before_a_run(args.resume.is_some())? };
+    let traces = match &mut existing {
+        Some(store) => show_abandoned(store)?,
+        None => Traces::new(),
+    };
+    Ok((super::resume::find(args, existing.as_ref(), &traces)?, locked))
+}
+
+/// What is to be measured where and how, by the command line or by the run to resume.
+fn request(args: &mut RunArgs, resume: Option<Box<Resumption>>) -> Result<Request, Failure> {
+    let suite = match &resume {
+        Some(resumption) => {
+            args.target = super::resume::target(args, resumption);
+            resumption.suite()
         }
-        (exit, Saved::Later(reason)) => {
-            output::tell_wrapped(&format!("record {} is not in the store yet: {reason}", record.id));
-            Ok(exit)
-        }
-        (exit, _) => Ok(exit),
-    }
+        None => suite(args)?,
+    };
+    let before = resume.as_ref().map(|resumption| resumption.record());
+    Ok(Request {
+        path: args.target.clone(),
+        suite,
+        id: before.map_or_else(new_id, |record| record.id.clone()),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        engine: match args.engine {
+            EngineArg::Auto => EngineWish::Auto,
+            EngineArg::Uring => EngineWish::Only(EngineKind::Uring),
+            EngineArg::Sync => EngineWish::Only(EngineKind::Sync),
+            EngineArg::Fio => EngineWish::Fio,
+            EngineArg::Null => EngineWish::Only(EngineKind::Null),
+        },
+        raw: raw_mode(args)?,
+        labels: args.labels.iter().cloned().collect(),
+        seed: before.map_or_else(seed, |record| record.settings.seed),
+        confidence: before.map_or(args.confidence, |record| record.settings.confidence),
+        crosscheck: args.crosscheck.is_some() || before.is_some_and(|record| !record.crosscheck.is_empty()),
+        hang_after: args.hang_after,
+        sensors: args.sensors.clone(),
+        notes: args.notes.clone(),
+        resume,
+    })
 }
 
 /// The suite with what the command line changes in it.
@@ -173,39 +171,6 @@ fn progress(args: &RunArgs) -> Box<dyn Progress> {
     } else {
         Box::new(Lines::default())
     }
-}
-
-fn show(args: &RunArgs, record: &Record, mut store: Option<&mut SqliteStore>) -> Result<(), Failure> {
-    let saved = store.is_some();
-    let redactor = state::redactor_at_any_rate(store.take())?;
-    let mut written = Vec::new();
-    if saved {
-        let path = state::directory()?.join("reports").join(format!("{}.html", record.id));
-        // The page can be made again from the record; a run does not fail for it.
-        match state::subdirectory("reports").and_then(|_| super::report::write_one(record, &redactor, &path)) {
-            Ok(()) => written.push(path),
-            Err(_) => output::tell(&format!("the page {} could not be written", output::shown(&path))),
-        }
-    }
-    if let Some(path) = &args.output {
-        super::report::write_one(record, &redactor, path)?;
-        written.push(path.clone());
-    }
-    if args.json {
-        let document = serde_json::to_value(record)
-            .map_err(|e| Failure::environment(format!("the record cannot be written as JSON: {e}")))?;
-        output::print_json(&document)?;
-        output::tell_page(&assay_report::card(record, &output::stderr_style()));
-    } else if args.events {
-        output::tell_page(&assay_report::card(record, &output::stderr_style()));
-    } else {
-        output::print(&assay_report::card(record, &output::stdout_style()))?;
-    }
-    for path in written {
-        let line = format!("report    {}", output::shown(&path));
-        if args.json || args.events { output::tell(&line) } else { output::print(&line)? }
-    }
-    Ok(())
 }
 
 fn exit(record: &Record) -> Exit {

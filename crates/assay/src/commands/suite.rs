@@ -2,7 +2,7 @@
 
 use assay_core::exit::Exit;
 use assay_core::suite::Suite;
-use assay_core::units::span;
+use assay_core::units::{nanoseconds, span};
 use serde_json::{Value, json};
 
 use crate::cli::{ExportFormat, SuiteArgs, SuiteCommand};
@@ -78,13 +78,13 @@ fn describe(suite: &Suite) -> Value {
                 "name": w.name, "op": w.op, "read_percent": w.read_percent, "pattern": w.pattern,
                 "block_bytes": w.block, "queue_depth": w.queue_depth, "jobs": w.jobs, "sync": w.sync,
                 "direct": w.direct, "span_bytes": w.span,
-                "duration_ns": w.duration.map(|d| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX)),
+                "duration_ns": w.duration.map(nanoseconds),
             })
         })
         .collect();
     json!({
         "name": suite.name, "version": suite.version, "purpose": suite.purpose,
-        "budget_ns": u64::try_from(suite.budget.as_nanos()).unwrap_or(u64::MAX),
+        "budget_ns": nanoseconds(suite.budget),
         "max_write_bytes": suite.max_write, "repeats": suite.repeats, "span_bytes": suite.span,
         "workloads": workloads,
     })

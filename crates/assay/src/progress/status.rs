@@ -13,7 +13,7 @@ const OFTEN: Duration = Duration::from_millis(100);
 
 /// How far something is.
 pub(crate) struct Status {
-    /// None where nobody is told.
+    /// None where nothing is shown.
     how: Option<How>,
     last: Option<Instant>,
 }
@@ -24,7 +24,7 @@ enum How {
 }
 
 impl Status {
-    /// Tells nobody where `quiet`.
+    /// Shows nothing where `quiet`.
     pub(crate) fn new(quiet: bool) -> Self {
         let how = match (quiet, std::io::stderr().is_terminal() && can_repaint()) {
             (true, _) => None,

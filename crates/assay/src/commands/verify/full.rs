@@ -3,14 +3,13 @@
 use std::time::Duration;
 
 use assay_core::exit::Exit;
-use assay_core::finding::Finding;
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, rate, span};
 use assay_engine::{Control, Moment};
 use assay_verify::files::{self, Checked, Format, Phase, Plan, Progress, Settings};
-use assay_verify::quick;
+use assay_verify::{CheckRecord, quick};
 
-use super::paper::{Paper, stopped_for};
+use super::record::{begin, finish};
 use crate::cli::{ContentArg, VerifyArgs};
 use crate::failure::Failure;
 use crate::leftovers::{self, Does};
@@ -36,7 +35,7 @@ pub(super) fn full(args: &VerifyArgs) -> Result<Exit, Failure> {
         hang_after: args.hang_after,
         ..usual
     };
-    let (paper, _) = Paper::begin(args, "fill and check")?;
+    let (record, _) = begin(args, "fill and check")?;
     tell_left(args);
     let plan = Plan::new(&args.target, &settings)?;
     if !args.quiet {
@@ -56,11 +55,11 @@ pub(super) fn full(args: &VerifyArgs) -> Result<Exit, Failure> {
         status.show(|| line(&progress));
     })?;
     drop(status);
-    told(args, paper, checked, &control, &start)
+    conclude(args, record, checked, &control, &start)
 }
 
 pub(super) fn quick(args: &VerifyArgs) -> Result<Exit, Failure> {
-    let (paper, _) = Paper::begin(args, "quick check")?;
+    let (record, _) = begin(args, "quick check")?;
     let (fill_system, store) = (args.fill_system, crate::state::directory().ok());
     // What is refused is refused before anything is announced.
     Plan::new(&args.target, &Settings { fill_system, store: store.clone(), ..Settings::default() })?;
@@ -75,35 +74,35 @@ pub(super) fn quick(args: &VerifyArgs) -> Result<Exit, Failure> {
         status.show(|| format!("{done} of at most {most} operations"));
     })?;
     drop(status);
-    told(args, paper, checked, &control, &start)
+    conclude(args, record, checked, &control, &start)
 }
 
 /// Says what others left in the target.
 fn tell_left(args: &VerifyArgs) {
-    // What is gone on with or read is no leftover.
+    // What is resumed or read is no leftover.
     let does = if args.resume || args.only.is_some() { Does::GoesOn } else { Does::Checks };
     if !args.quiet {
         leftovers::lines(&args.target, does).iter().for_each(|line| output::tell_wrapped(&harmless(line)));
     }
 }
 
-fn told(args: &VerifyArgs, paper: Paper, checked: Checked, control: &Control, start: &Moment) -> Result<Exit, Failure> {
-    let mut findings = Vec::from_iter(stopped_for(control));
-    if let Some(left) = &checked.left
-        && !args.keep
-        && args.only.is_none()
-    {
-        if checked.resumable {
-            findings.push(Finding::CheckUnfinished { path: harmless(&left.to_string_lossy()) });
-        } else {
-            output::tell(&format!(
-                "files of the check are left in {}; assay verify --remove {} removes them",
-                shown(left),
-                shown(&args.target)
-            ));
-        }
+/// Says where files are left that no later check resumes, and finishes the record.
+fn conclude(
+    args: &VerifyArgs,
+    record: CheckRecord,
+    checked: Checked,
+    control: &Control,
+    start: &Moment,
+) -> Result<Exit, Failure> {
+    let kept = args.keep || args.only.is_some();
+    if let Some(left) = checked.left.as_ref().filter(|_| !kept && !checked.resumable) {
+        output::tell(&format!(
+            "files of the check are left in {}; assay verify --remove {} removes them",
+            shown(left),
+            shown(&args.target)
+        ));
     }
-    paper.finish(args, checked.verification, checked.outcome, findings, control.elapsed(start))
+    finish(args, record.close_files(checked, kept, control, control.elapsed(start)))
 }
 
 /// In whole minutes, or seconds where it is short.

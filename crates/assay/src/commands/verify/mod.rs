@@ -2,8 +2,8 @@
 
 mod discard;
 mod full;
-mod paper;
 mod probe;
+mod record;
 mod remove;
 mod restore;
 
@@ -23,7 +23,7 @@ use crate::output::shown;
 
 pub(super) fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     // Like a run: a thread that waits for a hung medium cannot be ended.
-    crate::apart::apart(|| work(args))
+    crate::child::in_child(|| work(args))
 }
 
 /// Why no check of a device is possible, where it is as small as an extended partition announces.

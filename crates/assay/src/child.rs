@@ -1,4 +1,4 @@
-//! A run in a process of its own, so that the command ends even where the run cannot.
+//! The work of a command in a child process, so that the command ends even where the work cannot.
 //!
 //! A thread that waits for a hung medium cannot be ended, not even by SIGKILL, and its process is
 //! not gone before it is. So the process that the user started only waits: it passes signals on,
@@ -27,11 +27,11 @@ use signal_hook::iterator::Signals;
 use crate::failure::Failure;
 
 /// A process that can end has ended after this; its times then count for whoever measures ours.
-const LETTING_GO: Duration = Duration::from_secs(1);
+const REAPING: Duration = Duration::from_secs(1);
 
 /// After SIGCONT the working process is continued for this long: it may be about to stop as it saw this one
 /// stopped.
-const GOING_ON: Duration = Duration::from_secs(1);
+const CONTINUING: Duration = Duration::from_secs(1);
 /// Between two looks at whether a process is stopped.
 const LOOK: Duration = Duration::from_millis(20);
 /// A working process that is stopped at so many looks has not just been continued together with this one.
@@ -44,7 +44,7 @@ static PARENT: OnceLock<Pid> = OnceLock::new();
 
 /// Does `work` in a process of its own and ends with its exit code. Where no process can be made
 /// the work is done in this one. To be called before there is a second thread.
-pub(crate) fn apart(work: impl FnOnce() -> Result<Exit, Failure>) -> Result<Exit, Failure> {
+pub(crate) fn in_child(work: impl FnOnce() -> Result<Exit, Failure>) -> Result<Exit, Failure> {
     let (Ok((listen, tell)), Ok((mut begun, begin))) = (pipe(), pipe()) else { return work() };
     let parent = getpid();
     // SAFETY: this process has one thread (`main` comes here without starting another), so that the copy of
@@ -113,9 +113,9 @@ fn is_stopped(process: Pid) -> bool {
 }
 
 /// Continues the working process after this one was.
-fn go_on(child: Pid) {
+fn continue_child(child: Pid) {
     let begun = Instant::now();
-    while begun.elapsed() < GOING_ON {
+    while begun.elapsed() < CONTINUING {
         if is_stopped(child) {
             let _ = kill_process(child, Signal::CONT);
         }
@@ -147,8 +147,8 @@ fn watch(child: Pid) -> std::io::Result<()> {
                 let signal = match signal {
                     SIGCONT => {
                         // Other signals wait for a moment where no thread can be made.
-                        if Builder::new().spawn(move || go_on(child)).is_err() {
-                            go_on(child);
+                        if Builder::new().spawn(move || continue_child(child)).is_err() {
+                            continue_child(child);
                         }
                         continue;
                     }
@@ -176,10 +176,10 @@ fn wait(child: Pid, mut listen: PipeReader, mut begin: PipeWriter) -> ! {
         }
     };
     if !told {
-        // It was killed, or it failed in a way that nobody foresaw.
+        // It was killed, or it failed without an exit code.
         end_like(child);
     }
-    let limit = Instant::now() + LETTING_GO;
+    let limit = Instant::now() + REAPING;
     while Instant::now() < limit && matches!(waitpid(Some(child), WaitOptions::NOHANG), Ok(None)) {
         std::thread::sleep(Duration::from_millis(1));
     }

@@ -24,21 +24,21 @@ enum Answer {
 /// operation from then on is [`Fault::Hung`] at once: a thread that waits in the kernel cannot be
 /// ended, and whoever waits for it neither.
 #[derive(Debug)]
-pub struct Patient {
+pub struct TimedDevice {
     ask: Sender<Ask>,
     answers: Receiver<Answer>,
-    patience: Duration,
+    limit: Duration,
     bytes: u64,
     block_bytes: u32,
     hung: bool,
 }
 
-impl Patient {
-    /// Waits for `device` up to `patience` at each operation.
+impl TimedDevice {
+    /// Waits for `device` up to `limit` at each operation.
     ///
     /// # Errors
     /// Where the system has no thread for it.
-    pub fn new<D: Device + Send + 'static>(mut device: D, patience: Duration) -> std::io::Result<Self> {
+    pub fn new<D: Device + Send + 'static>(mut device: D, limit: Duration) -> std::io::Result<Self> {
         let (bytes, block_bytes) = (device.bytes(), device.block_bytes());
         let (ask, asked) = channel();
         let (tell, answers) = channel();
@@ -58,7 +58,7 @@ impl Patient {
                 }
             }
         })?;
-        Ok(Self { ask, answers, patience, bytes, block_bytes, hung: false })
+        Ok(Self { ask, answers, limit, bytes, block_bytes, hung: false })
     }
 
     fn answer(&mut self, ask: Ask) -> Option<Answer> {
@@ -66,13 +66,13 @@ impl Patient {
             return None;
         }
         // Time in which this process was stopped is no silence of the device.
-        let answer = answer_within(&self.answers, self.patience);
+        let answer = answer_within(&self.answers, self.limit);
         self.hung = answer.is_none();
         answer
     }
 }
 
-impl Device for Patient {
+impl Device for TimedDevice {
     fn bytes(&self) -> u64 {
         self.bytes
     }

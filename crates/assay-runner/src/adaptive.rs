@@ -1,4 +1,4 @@
-//! Measuring until it is known well enough: how long a repeat lasts, and whether another follows.
+//! Adaptive stopping: a repeat ends when its rate is steady, and repeats end when their interval is narrow enough.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -70,12 +70,12 @@ pub(crate) fn stretch(share: Share, op: Op, wish: f64) -> (Share, Limits) {
 }
 
 /// One repeat under the rule.
-pub(crate) struct Pursuit {
+pub(crate) struct AdaptiveStop {
     rule: StopRule,
     verdict: Verdict,
 }
 
-impl Pursuit {
+impl AdaptiveStop {
     pub(crate) fn new(limits: Limits) -> Self {
         Self { rule: StopRule::new(limits), verdict: Verdict::Continue }
     }
@@ -158,13 +158,13 @@ mod tests {
 
     #[test]
     fn a_repeat_ends_when_it_is_steady_and_says_so() {
-        let mut pursuit = Pursuit::new(limits(Op::Read, 0.05));
+        let mut stop = AdaptiveStop::new(limits(Op::Read, 0.05));
         let sample =
             LiveSample { t_ns: 0, interval_ns: 1_000_000_000, operations: 900, bytes: 900, p50_ns: None, p99_ns: None };
-        let seconds = (1..100).find(|_| pursuit.sample(&sample).is_break());
+        let seconds = (1..100).find(|_| stop.sample(&sample).is_break());
         assert_eq!(seconds, Some(25));
-        assert!(pursuit.sample(&LiveSample { operations: 1, ..sample }).is_break(), "it stays ended");
-        assert!(matches!(pursuit.verdict, Verdict::Steady(_)));
+        assert!(stop.sample(&LiveSample { operations: 1, ..sample }).is_break(), "it stays ended");
+        assert!(matches!(stop.verdict, Verdict::Steady(_)));
     }
 
     #[test]
@@ -192,12 +192,12 @@ mod tests {
         assert_eq!(of(&[Even, Even, Unsteady], Outcome::Completed), [("not reached", 0, 3)]);
         let twice = [Even, Unsteady, Even, Unsteady];
         assert_eq!(of(&twice, Outcome::Completed), [("unsteady", 2, 4), ("not reached", 0, 4)]);
-        assert_eq!(of(&twice, Outcome::Running), [("not reached", 0, 3)], "one was cut short");
+        assert_eq!(of(&twice, Outcome::Running), [("not reached", 0, 3)], "one was interrupted");
         assert_eq!(of(&[Unsteady], Outcome::Running), [], "none was completed");
     }
 
     #[test]
-    fn extra_repeats_take_only_time_that_nobody_needs() {
+    fn extra_repeats_take_only_time_that_is_not_reserved() {
         let text = "name = \"x\"\nversion = 1\npurpose = \"p\"\nbudget = \"10s\"\nmax_write = \"1GiB\"\nrepeats = 3\nspan = \"64MiB\"\n[[workload]]\nname = \"r\"\nop = \"read\"\npattern = \"random\"\nblock = \"4k\"\n[[workload]]\nname = \"w\"\nop = \"write\"\npattern = \"random\"\nblock = \"4k\"\n";
         let suite = Suite::parse(text, "x").unwrap();
         let read = &suite.workloads[0];

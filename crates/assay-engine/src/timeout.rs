@@ -3,20 +3,20 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// How often whoever waits looks whether it has waited long enough.
+/// How often a wait looks whether the time is over.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How long something may take. Looked at several times a second, it counts only time in which this process
-/// ran: a stop (Ctrl-Z, a frozen container) says nothing of the medium and counts as [`Patience::MOST`].
+/// A time limit, looked at several times a second. It counts only time in which this process ran: a stop (Ctrl-Z,
+/// a frozen container) says nothing of the medium and counts as [`Timeout::MOST`].
 #[derive(Debug, Clone)]
-pub struct Patience {
+pub struct Timeout {
     limit: Duration,
     waited: Duration,
     last: Instant,
 }
 
-impl Patience {
-    /// Two looks that are further apart count as this.
+impl Timeout {
+    /// A longer time between two looks counts as this.
     pub const MOST: Duration = Duration::from_millis(500);
 
     /// Begins to wait.
@@ -25,8 +25,8 @@ impl Patience {
         Self { limit, waited: Duration::ZERO, last: Instant::now() }
     }
 
-    /// Begins anew: something came.
-    pub fn renew(&mut self) {
+    /// Begins anew: something was completed.
+    pub fn restart(&mut self) {
         *self = Self::new(self.limit);
     }
 
@@ -39,7 +39,7 @@ impl Patience {
     }
 
     /// Whether it has waited for longer than the limit.
-    pub fn spent(&mut self) -> bool {
+    pub fn expired(&mut self) -> bool {
         self.waited() > self.limit
     }
 
@@ -48,14 +48,14 @@ impl Patience {
     }
 }
 
-/// Waits for an answer; `None` where none came within `limit`, or nobody is left to answer.
+/// The answer; `None` where none came within `limit`, or the sender is gone.
 pub fn answer_within<T>(answer: &Receiver<T>, limit: Duration) -> Option<T> {
-    let mut patience = Patience::new(limit);
+    let mut timeout = Timeout::new(limit);
     loop {
         match answer.recv_timeout(LOOK.min(limit)) {
             Ok(said) => return Some(said),
             Err(RecvTimeoutError::Disconnected) => return None,
-            Err(RecvTimeoutError::Timeout) if patience.spent() => return None,
+            Err(RecvTimeoutError::Timeout) if timeout.expired() => return None,
             Err(RecvTimeoutError::Timeout) => {}
         }
     }
@@ -67,15 +67,15 @@ mod tests {
 
     #[test]
     fn a_stop_of_the_process_is_no_hang_of_the_medium() {
-        let mut patience = Patience::new(Duration::from_secs(30));
-        patience.count(Duration::from_secs(3600));
-        assert!(!patience.spent(), "{patience:?}");
+        let mut timeout = Timeout::new(Duration::from_secs(30));
+        timeout.count(Duration::from_secs(3600));
+        assert!(!timeout.expired(), "{timeout:?}");
         for _ in 0..60 {
-            patience.count(Duration::from_secs(1));
+            timeout.count(Duration::from_secs(1));
         }
-        assert!(patience.spent(), "{patience:?}");
-        patience.renew();
-        assert!(!patience.spent());
+        assert!(timeout.expired(), "{timeout:?}");
+        timeout.restart();
+        assert!(!timeout.expired());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the threads tell.
+//! What the threads that read sensors send.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ pub(crate) const EVERY: Duration = Duration::from_secs(1);
 
 /// Something about a series of values; series are numbered from 0.
 #[derive(Debug)]
-pub(crate) enum Told {
+pub(crate) enum SensorMessage {
     /// It has a value.
     Value { series: usize, at: Instant, value: f64 },
     /// It has ended, and why.

@@ -1,7 +1,7 @@
 //! What an I/O error means: whether the device is still there, as large as it was, and writable.
 //!
-//! A medium that was pulled, that lost a part or whose file system gave up answers with the same
-//! `EIO` as one bad block. What the kernel knows tells them apart.
+//! A medium that was pulled, that lost a part or whose file system failed answers with the same
+//! `EIO` as one bad block. What the kernel knows distinguishes them.
 
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -13,14 +13,14 @@ use assay_core::units::Bytes;
 use assay_engine::Target;
 use rustix::fs::StatVfsMountFlags;
 
-use crate::patience::{KNOWN, within};
+use crate::timeout::{KNOWN, within};
 
 /// Between two looks at whether a device is still there.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// The block devices under the test area as they were before the first operation.
 #[derive(Debug)]
-pub(crate) struct Vitals {
+pub(crate) struct DeviceHealth {
     class: PathBuf,
     devices: Vec<Device>,
 }
@@ -32,7 +32,7 @@ struct Device {
     read_only: bool,
 }
 
-impl Vitals {
+impl DeviceHealth {
     /// Looks at the devices by these kernel names.
     pub(crate) fn of<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         Self::under(Path::new("/sys/class/block"), names)
@@ -43,7 +43,7 @@ impl Vitals {
         Self { class: class.to_owned(), devices }
     }
 
-    /// What an error was, seen from closer, and in which words.
+    /// What an error means by what the kernel knows of the devices, and its words for it.
     pub(crate) fn examine(&self, failure: Failure, write: bool, target: &Arc<Target>) -> (Failure, Option<String>) {
         let open = |failure| matches!(failure, Failure::IoError | Failure::ReadOnly | Failure::OutOfSpace);
         if !open(failure) {
@@ -136,21 +136,21 @@ mod tests {
     }
 
     #[test]
-    fn gone_empty_shorter_and_read_only_devices_are_told_apart() {
+    fn gone_empty_shorter_and_read_only_devices_are_distinguished() {
         let dir = tempfile::tempdir().unwrap();
         set(dir.path(), "sda1", 1 << 21, false);
         set(dir.path(), "sda", 1 << 22, false);
-        let vitals = Vitals::under(dir.path(), ["sda1", "sda", "sdz"].into_iter());
-        assert_eq!(vitals.devices(), None);
+        let health = DeviceHealth::under(dir.path(), ["sda1", "sda", "sdz"].into_iter());
+        assert_eq!(health.devices(), None);
         set(dir.path(), "sda", 1 << 22, true);
-        assert_eq!(vitals.devices(), Some((Failure::ReadOnly, Some("sda turned read-only".into()))));
+        assert_eq!(health.devices(), Some((Failure::ReadOnly, Some("sda turned read-only".into()))));
         set(dir.path(), "sda", 1 << 21, false);
         let words = "sda has only 1 GiB of 2 GiB left";
-        assert_eq!(vitals.devices(), Some((Failure::IoError, Some(words.into()))));
+        assert_eq!(health.devices(), Some((Failure::IoError, Some(words.into()))));
         set(dir.path(), "sda", 0, false);
-        assert_eq!(vitals.devices(), Some((Failure::Disappeared, Some("sda holds nothing any more".into()))));
+        assert_eq!(health.devices(), Some((Failure::Disappeared, Some("sda holds nothing any more".into()))));
         std::fs::remove_dir_all(dir.path().join("sda")).unwrap();
-        assert_eq!(vitals.devices(), Some((Failure::Disappeared, Some("sda is gone".into()))));
+        assert_eq!(health.devices(), Some((Failure::Disappeared, Some("sda is gone".into()))));
     }
 
     #[test]

@@ -1,0 +1,244 @@
+//! The threads of a repeat: begun, waited for, and stopped where one fails or nothing completes.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use assay_core::workload::Pattern;
+
+use crate::address::{Addresses, Place};
+use crate::buffer::Pool;
+use crate::clock::Clock;
+use crate::contract::EngineKind;
+use crate::control::Control;
+use crate::counters::Live;
+use crate::gate::Gate;
+use crate::job::{JobReport, JobSpec, drive};
+use crate::null::Null;
+use crate::sampler::{OnSample, Sampler};
+use crate::spec::{RepeatSpec, Trouble};
+use crate::sync::SyncEngine;
+use crate::timeout::Timeout;
+
+/// How often it is looked for hangs and stops.
+pub(crate) const TICK: Duration = Duration::from_millis(50);
+/// A stopped repeat waits no longer than this for a medium that answers nothing.
+const AFTER_STOP: Duration = Duration::from_secs(10);
+
+/// The threads of one repeat.
+pub(crate) struct Threads {
+    pub(crate) count: usize,
+    /// Their counters.
+    pub(crate) lives: Vec<Arc<Live>>,
+    reports: mpsc::Receiver<Result<JobReport, String>>,
+    gate: Arc<Gate>,
+    stop: Arc<AtomicBool>,
+}
+
+/// What they came to.
+#[derive(Default)]
+pub(crate) struct Gathered {
+    pub(crate) done: Vec<JobReport>,
+    /// When each was done, in nanoseconds from the start.
+    pub(crate) done_at: Vec<u64>,
+    pub(crate) trouble: Option<Trouble>,
+}
+
+impl Threads {
+    /// Begins them; they wait for [`Self::go`].
+    ///
+    /// # Errors
+    /// Where the system makes no thread; those that were made end.
+    pub(crate) fn begin(engine: EngineKind, spec: &RepeatSpec, control: &Control) -> Result<Self, Trouble> {
+        let workload = &spec.workload;
+        // One a job, or one an operation in flight where the engine cannot queue.
+        let count = match engine {
+            EngineKind::Sync => (workload.jobs * workload.queue_depth).max(1),
+            EngineKind::Null | EngineKind::Uring => workload.jobs.max(1),
+        };
+        let depth = workload.depth().div_ceil(u64::from(count)) as u32;
+        let share = |bytes: u64| (bytes / workload.block_bytes.max(1) / u64::from(count)).max(1);
+        let quota = workload.stop.max_bytes.map_or(u64::MAX, share);
+        let (sender, reports) = mpsc::channel();
+        // Threads that make up the queue of one job share its sequential stream.
+        let per_job = (count / workload.jobs.max(1)).max(1);
+        let turns: Vec<Arc<AtomicU64>> = (0..workload.jobs.max(1)).map(|_| Arc::default()).collect();
+        let threads = Self {
+            count: count as usize,
+            lives: (0..count).map(|_| Arc::new(Live::new())).collect(),
+            reports,
+            gate: Arc::new(Gate::default()),
+            // A failure of one thread ends the others too, but not the run.
+            stop: Arc::new(AtomicBool::new(control.stopped())),
+        };
+        let sequential = workload.pattern == Pattern::Sequential;
+        for thread in 0..count {
+            let job = thread / per_job;
+            let turn = (per_job > 1 && sequential).then(|| Arc::clone(&turns[job as usize % turns.len()]));
+            let place = Place {
+                job: if sequential { job } else { thread },
+                jobs: workload.jobs,
+                repeat: spec.repeat,
+                repeats: spec.repeats,
+                seed: spec.seed,
+            };
+            let work = ThreadWork {
+                engine,
+                spec: spec.clone(),
+                addresses: Addresses::new(workload, place, turn),
+                thread,
+                depth,
+                quota,
+                live: Arc::clone(&threads.lives[thread as usize]),
+                stop: Arc::clone(&threads.stop),
+                gate: Arc::clone(&threads.gate),
+            };
+            let sender = sender.clone();
+            // Not joined: a thread inside a hung system call never returns; it owns all it uses.
+            let begun = std::thread::Builder::new().spawn(move || {
+                let _ = sender.send(work.run());
+            });
+            if let Err(error) = begun {
+                // Those that wait are let go, and find that they are to stop.
+                threads.stop.store(true, Ordering::Relaxed);
+                threads.gate.open(thread as usize);
+                let words = format!("thread {} of {count} could not be made: {error}", thread + 1);
+                return Err(Trouble::Setup(words));
+            }
+        }
+        Ok(threads)
+    }
+
+    /// Lets them begin when all of them are ready.
+    pub(crate) fn go(&self) {
+        self.gate.open(self.count);
+    }
+
+    /// Waits for all of them, with a sample now and then; for no longer where nothing completes.
+    pub(crate) fn gather(
+        &self,
+        spec: &RepeatSpec,
+        clock: Clock,
+        sampler: &mut Sampler<'_>,
+        control: &Control,
+        on_sample: &mut OnSample<'_>,
+    ) -> Gathered {
+        let mut all = Gathered::default();
+        let end = || self.stop.store(true, Ordering::Relaxed);
+        let mut completed = 0;
+        let mut silence = Timeout::new(spec.hang_after);
+        while all.done.len() < self.count {
+            match self.reports.recv_timeout(TICK) {
+                Ok(Ok(report)) => {
+                    all.done_at.push(clock.now());
+                    if let (Some(failure), None) = (report.failure, &all.trouble) {
+                        let (write, offset, errno) = (failure.write, failure.offset, failure.errno);
+                        all.trouble = Some(Trouble::Io { write, offset, errno });
+                        end();
+                    }
+                    all.done.push(report);
+                }
+                Ok(Err(message)) => {
+                    end();
+                    all.trouble = Some(Trouble::Setup(message));
+                    break;
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => {
+                    all.trouble.get_or_insert(Trouble::Setup("a worker thread ended early".to_owned()));
+                    break;
+                }
+            }
+            if control.stopped() {
+                end();
+            }
+            if sampler.tick(on_sample).is_break() {
+                end();
+            }
+            let operations = sampler.operations();
+            if operations != completed {
+                completed = operations;
+                silence.restart();
+                continue;
+            }
+            if silence.expired() {
+                // An error that came before says more.
+                all.trouble.get_or_insert(Trouble::Hung { after: spec.hang_after });
+                end();
+                break;
+            }
+            if control.stopped() && silence.waited() > AFTER_STOP {
+                break;
+            }
+        }
+        all
+    }
+}
+
+/// Everything one thread owns.
+struct ThreadWork {
+    engine: EngineKind,
+    spec: RepeatSpec,
+    addresses: Addresses,
+    thread: u32,
+    depth: u32,
+    quota: u64,
+    live: Arc<Live>,
+    stop: Arc<AtomicBool>,
+    gate: Arc<Gate>,
+}
+
+impl ThreadWork {
+    /// Sets the engine up, waits for the others, drives it.
+    fn run(self) -> Result<JobReport, String> {
+        let Self { engine: kind, spec, addresses, thread, depth, quota, live, stop, gate } = self;
+        let block = spec.workload.block_bytes;
+        let pool = usize::try_from(block).map_err(std::io::Error::other).and_then(|b| Pool::new(depth as usize, b));
+        let mut pool = match pool {
+            Ok(pool) => pool,
+            Err(error) => {
+                gate.wait();
+                return Err(format!("no memory for {depth} buffers of {block} bytes: {error}"));
+            }
+        };
+        if spec.workload.writes() && kind != EngineKind::Null {
+            pool.fill(spec.seed ^ (u64::from(thread) << 40) ^ u64::from(spec.repeat));
+        }
+        let driven = |engine: &mut dyn FnMut(Addresses, &JobSpec<'_>) -> JobReport| {
+            gate.wait();
+            let job = JobSpec {
+                workload: &spec.workload,
+                depth,
+                quota,
+                job: thread,
+                seed: spec.seed ^ (u64::from(spec.repeat) << 48),
+                clock: Clock::start(),
+                live: &live,
+                stop: &stop,
+            };
+            engine(addresses, &job)
+        };
+        match (kind, spec.target.as_deref()) {
+            (EngineKind::Null, _) => {
+                let mut engine = Null::new(pool, depth, block);
+                Ok(driven(&mut |addresses, job| drive(&mut engine, addresses, job)))
+            }
+            (EngineKind::Sync, Some(target)) => {
+                let mut engine = SyncEngine::new(pool, target, spec.workload.sync);
+                Ok(driven(&mut |addresses, job| drive(&mut engine, addresses, job)))
+            }
+            #[cfg(target_pointer_width = "64")]
+            (EngineKind::Uring, Some(target)) => match crate::uring::Uring::new(pool, target, depth, block) {
+                Ok(mut engine) => Ok(driven(&mut |addresses, job| drive(&mut engine, addresses, job))),
+                Err(error) => {
+                    gate.wait();
+                    Err(format!("io_uring could not be set up: {error}"))
+                }
+            },
+            _ => {
+                gate.wait();
+                Err(format!("engine {kind} has nothing to work on"))
+            }
+        }
+    }
+}

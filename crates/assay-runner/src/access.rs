@@ -1,0 +1,171 @@
+//! The directory or device that is measured: what may be done there, opened once.
+
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+use assay_core::finding::Finding;
+use assay_core::medium::MediumKind;
+use assay_core::text::harmless;
+use assay_core::units::Bytes;
+use assay_device::guard::{RawPermit, check_raw};
+use assay_device::owned::Directory;
+use assay_device::{DeviceError, Sysroot, Target as Seen, look_by_dev, swaps_on};
+
+use crate::area::{Area, LEAST_AREA, room, rounded};
+use crate::budget::Budget;
+use crate::error::RunError;
+use crate::request::{RawMode, Request};
+use crate::scratch;
+use crate::timeout::{NoAnswer, SLOW, within};
+
+/// A device of less holds no medium: a card reader without a card, a loop device without a file.
+const LEAST_DEVICE: u64 = 4096;
+
+/// What is measured, opened.
+#[derive(Debug)]
+pub(crate) enum Access {
+    /// A directory, opened once.
+    Directory(Directory),
+    /// A raw device, with the permit of the guards where it is written.
+    Device(Option<RawPermit>),
+}
+
+/// Whether the path of the request is a device; refuses what it may not be.
+pub(crate) fn is_device(request: &Request) -> Result<bool, RunError> {
+    let meta = std::fs::metadata(&request.path);
+    let is_device = meta.as_ref().is_ok_and(|m| m.file_type().is_block_device());
+    match (&meta, request.raw) {
+        (Ok(m), _) if m.is_file() => Err(RunError::IsFile(request.shown())),
+        (Ok(_), RawMode::Refused) if is_device => Err(RunError::RawWithoutFlag(request.shown())),
+        (Ok(_), RawMode::Allowed | RawMode::Overwrite) if !is_device => Err(RunError::NotADevice(request.shown())),
+        _ => Ok(is_device),
+    }
+}
+
+impl Access {
+    /// Opens the device of the request; `seen` becomes the one that is held, whatever the path led to before. Gives
+    /// its bytes, too.
+    pub(crate) fn to_device(
+        request: &Request,
+        sysroot: &Sysroot,
+        seen: &mut Seen,
+        findings: &mut Vec<Finding>,
+    ) -> Result<(Self, u64), RunError> {
+        let mut capacity = seen.medium.capacity_bytes.unwrap_or(0);
+        let mut permit = None;
+        if request.suite.writes() {
+            let given = permit.insert(checked(sysroot, request)?);
+            *seen = look_by_dev(sysroot, &request.path, given.held().seen());
+            capacity = given.held().bytes();
+        } else {
+            findings.push(Finding::UnwrittenReads);
+        }
+        if capacity < LEAST_DEVICE {
+            return Err(RunError::EmptyDevice { path: request.shown(), capacity: Bytes(capacity).to_string() });
+        }
+        Ok((Self::Device(permit), capacity))
+    }
+
+    /// Opens the directory of the request and removes what killed runs left there. Gives the bytes that a test may
+    /// use, too.
+    pub(crate) fn to_directory(
+        request: &Request,
+        seen: &Seen,
+        findings: &mut Vec<Finding>,
+    ) -> Result<(Self, u64), RunError> {
+        writable(&request.path, seen)?;
+        let opened = Directory::open(&request.path)?;
+        let leftovers = scratch::clean(&opened);
+        if leftovers.directories > 0 {
+            findings.push(Finding::LeftoversRemoved { directories: leftovers.directories, bytes: leftovers.bytes });
+        }
+        if leftovers.alive > 0 {
+            findings.push(Finding::AnotherRun);
+        }
+        let available = room(&opened)?;
+        Ok((Self::Directory(opened), available))
+    }
+
+    /// The test area.
+    pub(crate) fn area(&self, request: &Request, logical_block: Option<u32>) -> Result<Area, RunError> {
+        match self {
+            Self::Directory(directory) => Area::in_directory(directory, &request.id, logical_block),
+            Self::Device(permit) => Area::on_device(&request.path, logical_block, permit.as_ref()),
+        }
+    }
+}
+
+/// Most bytes of the test area, where `available` can be used; says why where that is less than the suite asks for.
+pub(crate) fn area_bytes(request: &Request, available: u64, findings: &mut Vec<Finding>) -> Result<u64, RunError> {
+    let (suite, writes) = (&request.suite, request.suite.writes());
+    let allowed = Budget::new(suite.budget, suite.max_write.0).area_bytes(writes);
+    if allowed < LEAST_AREA && request.resume.is_none() {
+        return Err(RunError::WriteLimit {
+            limit: suite.max_write.to_string(),
+            needed: Bytes(LEAST_AREA * if writes { 4 } else { 1 }).to_string(),
+        });
+    }
+    if let Some(resumption) = &request.resume {
+        resumption.refuse_smaller(available)?;
+    }
+    let asked = suite.span.0;
+    let kept = request.resume.as_ref().and_then(|resumption| resumption.area_bytes());
+    let used = kept.unwrap_or_else(|| asked.min(rounded(available.min(allowed))));
+    if used < asked {
+        let reason = if available < allowed { "free space" } else { "the write limit" };
+        findings.push(Finding::SmallerSpan {
+            asked_bytes: asked,
+            used_bytes: used,
+            reason: format!("{reason} allows no more"),
+        });
+    }
+    Ok(used)
+}
+
+/// What is known of the medium before anything is measured.
+pub(crate) fn known_findings(sysroot: &Sysroot, seen: &Seen) -> Vec<Finding> {
+    let kind = seen.medium.kind;
+    let mut findings = match kind {
+        MediumKind::Overlay => vec![Finding::OverlayHidesMedium],
+        kind if kind.is_memory() => vec![Finding::MemoryNotMedium { medium: kind.title().to_owned() }],
+        _ => Vec::new(),
+    };
+    if swaps_on(sysroot, &seen.leaves) {
+        findings.push(Finding::SwapOnMedium);
+    }
+    if seen.devices.is_empty() {
+        findings.push(Finding::NoProof { medium: kind.title().to_owned() });
+    }
+    findings
+}
+
+/// The permit to write to the raw device of the request. What it holds is read for that, so that
+/// the medium may hang.
+fn checked(sysroot: &Sysroot, request: &Request) -> Result<RawPermit, RunError> {
+    let named = (request.raw == RawMode::Overwrite).then(|| request.path.to_string_lossy().into_owned());
+    let (its_sysroot, path) = (sysroot.clone(), request.path.clone());
+    let limit = request.hang_after * SLOW;
+    match within(limit, move || check_raw(&its_sysroot, &path, named.as_deref())) {
+        Ok(permit) => Ok(permit?),
+        Err(NoAnswer::Late) => {
+            let words = format!("nothing was answered for {}", assay_core::units::span(limit));
+            Err(DeviceError::Unreadable { path: request.shown(), source: std::io::Error::other(words) }.into())
+        }
+        Err(NoAnswer::NoThread(error)) => Err(RunError::NoThread(error)),
+    }
+}
+
+/// Checks that a directory can be written in, before anything else is tried.
+fn writable(path: &Path, seen: &Seen) -> Result<(), RunError> {
+    let shown = harmless(&path.to_string_lossy());
+    let read_only = seen.read_only
+        || rustix::fs::statvfs(path).is_ok_and(|s| s.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY));
+    if read_only {
+        let mount = seen.medium.mount_point.clone().unwrap_or_else(|| shown.clone());
+        return Err(RunError::ReadOnly { path: shown, mount: harmless(&mount) });
+    }
+    match rustix::fs::access(path, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK) {
+        Ok(()) => Ok(()),
+        Err(error) => Err(RunError::io(path, error.into())),
+    }
+}

@@ -1,0 +1,100 @@
+//! A run before its start: the request, checked against the medium.
+
+use assay_core::draft::Draft;
+use assay_core::finding::Finding;
+use assay_core::record::{Record, Settings, SuiteRef, Tool};
+use assay_core::units::nanoseconds;
+use assay_device::{Sysroot, Target as Seen};
+use assay_engine::wall_clock;
+
+use crate::access::{Access, area_bytes, is_device, known_findings};
+use crate::choose::Engines;
+use crate::error::RunError;
+use crate::request::Request;
+
+/// A run whose request was checked against the medium; nothing was written yet.
+#[derive(Debug)]
+pub struct Run {
+    pub(crate) request: Request,
+    pub(crate) seen: Seen,
+    pub(crate) draft: Draft,
+    pub(crate) engines: Engines,
+    /// Most bytes of the test area.
+    pub(crate) area_bytes: u64,
+    /// Findings that are known before the start.
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) access: Access,
+    pub(crate) sysroot: Sysroot,
+}
+
+impl Run {
+    /// Looks at the medium, checks that the request can be done there, and removes what killed
+    /// runs left.
+    ///
+    /// # Errors
+    /// [`RunError`] in one line, with the remedy.
+    pub fn prepare(mut request: Request) -> Result<Self, RunError> {
+        let sysroot = Sysroot::real();
+        // A record says where it was made, not `.`; a device keeps the name it was given.
+        if let Ok(full) = std::fs::canonicalize(&request.path)
+            && full.is_dir()
+        {
+            request.path = full;
+        }
+        let is_device = is_device(&request)?;
+        let mut seen = assay_device::look(&sysroot, &request.path)?;
+        let engines = Engines::new(request.engine, request.crosscheck)?;
+        request.check(&sysroot)?;
+        let mut findings = Vec::new();
+        let (access, available) = if is_device {
+            Access::to_device(&request, &sysroot, &mut seen, &mut findings)?
+        } else {
+            Access::to_directory(&request, &seen, &mut findings)?
+        };
+        let area_bytes = area_bytes(&request, available, &mut findings)?;
+        findings.extend(known_findings(&sysroot, &seen));
+        let settings = settings(&request, is_device, area_bytes);
+        let draft = match &request.resume {
+            Some(resumption) => {
+                resumption.check(&seen.medium, &request.path)?;
+                resumption.begin(&settings)
+            }
+            None => {
+                let tool = Tool::assay(&request.version, engines.name(), &engines.reason());
+                let suite = SuiteRef::new(&request.suite.name, request.suite.version);
+                Draft::begin(&request.id, &wall_clock(), tool, suite, seen.medium.clone())
+                    .on_host(assay_device::host(&sysroot))
+                    .labelled(request.labels.clone())
+                    .with_settings(settings)
+            }
+        };
+        Ok(Self { request, seen, draft, engines, area_bytes, findings, access, sysroot })
+    }
+
+    /// The record as it is before anything was measured.
+    #[must_use]
+    pub fn record(&self) -> &Record {
+        self.draft.record()
+    }
+}
+
+/// What the request sets.
+fn settings(request: &Request, is_device: bool, area_bytes: u64) -> Settings {
+    let suite = &request.suite;
+    Settings {
+        budget_ns: nanoseconds(suite.budget),
+        max_write_bytes: suite.max_write.0,
+        planned_write_bytes: match (suite.writes(), is_device) {
+            (true, _) => suite.max_write.0,
+            (false, true) => 0,
+            (false, false) => area_bytes,
+        },
+        seed: request.seed,
+        repeats: suite.repeats,
+        confidence: request.confidence,
+        hang_after_ns: Some(nanoseconds(request.hang_after)),
+        suite_text: suite.to_text(),
+        raw_device: is_device,
+        ..Settings::default()
+    }
+}

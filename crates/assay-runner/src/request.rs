@@ -1,0 +1,89 @@
+//! What a run is asked to do.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use assay_core::sensor::{SensorCommand, SensorNote};
+use assay_core::suite::Suite;
+use assay_core::text::harmless;
+use assay_device::Sysroot;
+use assay_device::available_memory;
+
+use crate::budget::least_budget;
+use crate::choose::EngineWish;
+use crate::error::RunError;
+use crate::memory::refuse_too_large;
+use crate::resume::Resumption;
+
+/// Whether a raw device may be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RawMode {
+    /// It may not.
+    #[default]
+    Refused,
+    /// It may, unless it holds data.
+    Allowed,
+    /// It may, and what it holds may be overwritten: the user named it twice.
+    Overwrite,
+}
+
+/// What to do.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Directory or raw device.
+    pub path: PathBuf,
+    /// By which suite.
+    pub suite: Suite,
+    /// Identity of the record to be.
+    pub id: String,
+    /// Version of the program.
+    pub version: String,
+    /// Engine asked for.
+    pub engine: EngineWish,
+    /// Whether a raw device may be used.
+    pub raw: RawMode,
+    /// Labels of the user.
+    pub labels: BTreeMap<String, String>,
+    /// Seed of data and offsets.
+    pub seed: u64,
+    /// Relative half width over the repeats to measure for; the suite's repeats are then the most.
+    pub confidence: Option<f64>,
+    /// Whether fio runs every workload too, in turns.
+    pub crosscheck: bool,
+    /// Without a completion for this long, the medium hangs ([`crate::HANG_AFTER`] by
+    /// default).
+    pub hang_after: Duration,
+    /// Sensors that commands read.
+    pub sensors: Vec<SensorCommand>,
+    /// What was read by eye.
+    pub notes: Vec<SensorNote>,
+    /// The interrupted run to resume; `suite`, `id` and `seed` are then those of its record.
+    pub resume: Option<Box<Resumption>>,
+}
+
+impl Request {
+    /// The path, for messages.
+    pub(crate) fn shown(&self) -> String {
+        harmless(&self.path.to_string_lossy())
+    }
+
+    /// Refuses what cannot be done on any medium: too little time, or buffers that memory does not hold.
+    pub(crate) fn check(&self, sysroot: &Sysroot) -> Result<(), RunError> {
+        self.refuse_too_short()?;
+        refuse_too_large(&self.suite.workloads, available_memory(sysroot))
+    }
+
+    /// Refuses a budget in which some workloads would have no repeat. What is left of an interrupted run's is not
+    /// refused.
+    fn refuse_too_short(&self) -> Result<(), RunError> {
+        let sides = if self.crosscheck { 2 } else { 1 };
+        let repeats = sides * u32::try_from(self.suite.workloads.len()).unwrap_or(u32::MAX / 2);
+        let least = least_budget(repeats);
+        if self.resume.is_some() || self.suite.budget >= least {
+            return Ok(());
+        }
+        let budget = assay_core::units::span(self.suite.budget);
+        Err(RunError::Budget { budget, repeats, least: format!("{}s", least.as_secs()) })
+    }
+}

@@ -1,0 +1,13 @@
+//! A run under way, step by step: it begins, lays the test area out, measures and ends.
+
+mod begin;
+mod end;
+mod layout;
+mod order;
+mod outcome;
+mod repeat;
+#[cfg(test)]
+mod tests;
+mod turn;
+
+pub(crate) use begin::Session;

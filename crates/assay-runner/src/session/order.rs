@@ -1,0 +1,188 @@
+//! Which repeat comes next, and how long it may take.
+
+use std::time::Duration;
+
+use assay_core::event::EventKind;
+use assay_core::finding::Finding;
+use assay_core::outcome::{Failure, Outcome};
+use assay_core::record::{Measurement, Repeat};
+use assay_core::suite::SuiteWorkload;
+use assay_core::workload::Op;
+
+use super::begin::Session;
+use super::turn::{Entry, Next, Turn, complete, told_at_end};
+use crate::adaptive;
+use crate::budget::{PLANNED_SLOT, weight};
+use crate::proof::Proof;
+use crate::resume::as_before;
+use crate::sweep::bus_reached;
+
+/// A repeat in which the process was stopped is made again this often: where it is stopped over and over
+/// (cpulimit(1) does that, ten times a second) there is no figure.
+const MOST_AGAIN: u32 = 3;
+
+/// The repeats to be made.
+struct Order {
+    /// Index of the workload and round of each.
+    repeats: Vec<(usize, u32)>,
+    /// Repeats made before an interruption.
+    before: u32,
+    /// Time of a repeat where a confidence is asked for and all workloads share the time alike.
+    usual: Duration,
+}
+
+/// Rounds of the reading workloads, then rounds of the writing ones, so that no read follows a write that the medium
+/// is still busy with. What was `done` is not made again.
+pub(super) fn in_order(workloads: &[SuiteWorkload], rounds: u32, done: &[u32]) -> Vec<(usize, u32)> {
+    let group = |writes: bool| {
+        let indices = workloads.iter().enumerate().filter(move |(_, w)| (w.op != Op::Read) == writes).map(|(i, _)| i);
+        let indices: Vec<usize> = indices.collect();
+        (0..rounds).flat_map(move |round| indices.clone().into_iter().map(move |index| (index, round)))
+    };
+    group(false).chain(group(true)).filter(|&(index, round)| round >= done[index]).collect()
+}
+
+impl Session<'_> {
+    /// Runs all workloads of the suite.
+    pub(crate) fn measure(&mut self) {
+        let mut entries = self.entries();
+        let order = self.order();
+        let (mut next, mut again) = (0, 0);
+        while next < order.repeats.len() && !self.control.stopped() {
+            let Some((index, turn)) = self.turn(&mut entries, &order, next) else {
+                next += 1;
+                continue;
+            };
+            match self.repeat(&mut entries[index], turn) {
+                Next::Again if again < MOST_AGAIN => again += 1,
+                Next::Go | Next::Again => (next, again) = (next + 1, 0),
+                Next::End => break,
+            }
+            self.checkpoint();
+        }
+        self.conclude(&entries);
+        self.checkpoint();
+    }
+
+    /// The workloads with what earlier parts of the run came to; begins the measurements where there are none.
+    pub(super) fn entries(&mut self) -> Vec<Entry> {
+        let (workloads, direct) = (&self.request.suite.workloads, self.area.target.direct());
+        let record = self.draft.fill();
+        if record.measurements.is_empty() {
+            let span = record.settings.span_bytes;
+            let empty = |w| Measurement::empty(complete(w, span, direct, None), "none");
+            record.measurements = workloads.iter().map(empty).collect();
+        }
+        let entry = |(index, (asked, before)): (usize, (&SuiteWorkload, &Measurement))| Entry {
+            asked: asked.clone(),
+            fitted: as_before(asked, before),
+            index,
+            proof: Proof::of(before),
+            left_out: false,
+        };
+        workloads.iter().zip(&record.measurements).enumerate().map(entry).collect()
+    }
+
+    fn order(&self) -> Order {
+        let done: Vec<u32> = self.record().measurements.iter().map(completed).collect();
+        let most = self.request.suite.repeats;
+        // As many rounds as were asked for, or fewer where a repeat of each workload would be too short. Where a
+        // confidence is asked for, each workload has as many as it takes.
+        let rounds = match self.request.confidence {
+            None => self.budget.rounds(&done, most, PLANNED_SLOT * self.sides()),
+            Some(_) => most,
+        };
+        let workloads = &self.request.suite.workloads;
+        Order {
+            repeats: in_order(workloads, rounds, &done),
+            before: done.iter().map(|done| (*done).min(rounds)).sum(),
+            usual: self.budget.slot(adaptive::LEAST_REPEATS * u32::try_from(workloads.len()).unwrap_or(u32::MAX)),
+        }
+    }
+
+    /// Instruments that run each repeat.
+    fn sides(&self) -> u32 {
+        if self.request.crosscheck { 2 } else { 1 }
+    }
+
+    /// The repeat at `next` with its workload; `None` where it is not made.
+    fn turn(&mut self, entries: &mut [Entry], order: &Order, next: usize) -> Option<(usize, Turn)> {
+        let to_come = order.repeats.get(next..)?;
+        let &(index, round) = to_come.first()?;
+        let measurements = &mut self.draft.fill().measurements;
+        if let Some(at) = bus_reached(&self.request.suite.workloads, index, measurements) {
+            entries[index].left_out = true;
+            measurements[index].warn(Finding::SweepStopped { at_block_bytes: at });
+            return None;
+        }
+        let (slot, weights) = self.slot(to_come, order.usual)?;
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let (done, total) = (order.before + count(next), order.before + count(order.repeats.len()));
+        Some((index, Turn { round, done, total, slot, weights }))
+    }
+
+    /// Time for the first of the repeats `to_come`, and the weights of all of them in the write budget; `None` where
+    /// it is not made.
+    fn slot(&self, to_come: &[(usize, u32)], usual: Duration) -> Option<(Duration, u64)> {
+        let (&(index, round), confidence) = (to_come.first()?, self.request.confidence);
+        let workload = |index: usize| &self.request.suite.workloads[index];
+        // Repeats beyond the least number are planned for only when it comes to them.
+        let least = |round: u32| round < adaptive::LEAST_REPEATS;
+        let extra = confidence.is_some() && !least(round);
+        let planned = || to_come.iter().filter(|(_, round)| confidence.is_none() || extra || least(*round));
+        let left = u32::try_from(planned().count()).unwrap_or(u32::MAX);
+        let weights: u64 = planned().map(|(index, _)| weight(workload(*index))).sum();
+        let slot = match confidence {
+            None => self.budget.slot(left),
+            Some(wish) if extra && adaptive::reached(&self.record().measurements[index], wish) => return None,
+            Some(_) if extra => {
+                let first = to_come.iter().filter(|(_, round)| least(*round));
+                let reserved = first.map(|(index, _)| usual.min(adaptive::longest(workload(*index)))).sum();
+                adaptive::extra_slot(workload(index), self.budget.left(), reserved, usual)?
+            }
+            Some(_) => adaptive::slot(workload(index), self.budget.left(), left),
+        };
+        // Both instruments get the same share.
+        Some((slot / self.sides(), weights * u64::from(self.sides())))
+    }
+
+    /// Says of each measurement what only its last repeat decides.
+    fn conclude(&mut self, entries: &[Entry]) {
+        let (repeats, confidence) = (self.request.suite.repeats, self.request.confidence);
+        let planned = confidence.map_or(repeats, |_| repeats.min(adaptive::LEAST_REPEATS));
+        let record = self.draft.fill();
+        for entry in entries {
+            let measurement = &mut record.measurements[entry.index];
+            if !entry.left_out {
+                note_missing(measurement, planned, &record.outcome);
+            }
+            if let (Some(wish), Outcome::Running) = (confidence, &record.outcome) {
+                adaptive::conclude(measurement, wish);
+            }
+            for warning in measurement.warnings.iter().filter(|w| told_at_end(&w.finding)) {
+                let workload = Some(measurement.workload.name.clone());
+                self.emitter.emit(EventKind::Warning { workload, warning: warning.clone() });
+            }
+        }
+    }
+}
+
+fn completed(measurement: &Measurement) -> u32 {
+    let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed).count();
+    u32::try_from(completed).unwrap_or(u32::MAX)
+}
+
+/// Says why a workload has fewer repeats than planned.
+fn note_missing(measurement: &mut Measurement, planned: u32, outcome: &Outcome) {
+    let ran = completed(measurement);
+    // Where the run did not finish, its outcome says why.
+    if ran >= planned || matches!(outcome, Outcome::Failed { .. }) {
+        return;
+    }
+    let suspended = |r: &Repeat| matches!(r.outcome, Outcome::Failed { failure: Failure::Suspended, .. });
+    let reason = match measurement.repeats.last() {
+        Some(last) if suspended(last) => "the process was stopped again and again",
+        _ => "the time or write budget was used up",
+    };
+    measurement.warn(Finding::FewerRepeats { planned, ran, reason: reason.to_owned() });
+}

@@ -1,0 +1,331 @@
+//! One repeat: it is planned, made, taken over and judged.
+
+use std::mem::discriminant;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use assay_core::event::EventKind;
+use assay_core::finding::{Finding, Warning};
+use assay_core::outcome::{Failure, Outcome};
+use assay_core::record::{Measurement, Record};
+use assay_core::suite::{Analysis, SuiteWorkload};
+use assay_core::units::nanoseconds;
+use assay_core::workload::Workload;
+use assay_engine::{EngineKind, RepeatReport, RepeatSpec, Target, wall_clock};
+
+use super::begin::Session;
+use super::turn::{Entry, Next, Turn, complete, told_at_end};
+use crate::adaptive::{self, AdaptiveStop};
+use crate::budget::Share;
+use crate::choose::Instrument;
+use crate::crosscheck;
+use crate::evidence::{efficiency, judge_shape, keep};
+use crate::journal::Journal;
+use crate::judge::judge;
+use crate::pace::Pace;
+use crate::proof::{self, Proof};
+use crate::resume::lasted_ns;
+use crate::soak;
+use crate::summary::{estimate, repeat};
+use crate::timeout::{NoAnswer, SLOW, SYNC, no_thread, within};
+
+/// What is left of a soak lasts at least this long.
+const SHORTEST_SOAK: Duration = Duration::from_secs(1);
+
+/// A repeat as it will run.
+pub(super) struct Planned {
+    pub(super) instrument: Instrument,
+    pub(super) spec: RepeatSpec,
+    target: Arc<Target>,
+    soak: bool,
+    /// Ends it when it is known well enough, where that was asked for.
+    stop: Option<AdaptiveStop>,
+}
+
+/// A repeat that ran.
+struct Made {
+    report: RepeatReport,
+    started: String,
+    started_ns: u64,
+    /// What the device's own counters say; `None` without a device.
+    proof: Option<Proof>,
+    /// For how long the process was stopped meanwhile.
+    suspended: Duration,
+    /// What happened to the host meanwhile.
+    findings: Vec<Finding>,
+}
+
+impl Session<'_> {
+    /// Makes one repeat, by both instruments in turns where that was asked for.
+    pub(super) fn repeat(&mut self, entry: &mut Entry, turn: Turn) -> Next {
+        let mut planned = match self.plan(entry, turn) {
+            Ok(Some(planned)) => planned,
+            Ok(None) => return Next::Go,
+            Err(outcome) => {
+                self.draft.end(outcome);
+                return Next::End;
+            }
+        };
+        self.announce(entry, turn, &planned);
+        if !planned.spec.workload.direct
+            && let Err(error) = forget_cached(&planned.target, self.request.hang_after)
+        {
+            let outcome = self.failed(Failure::Host, no_thread(&error), Some(&planned.spec.workload.name));
+            self.draft.end(outcome);
+            return Next::End;
+        }
+        let crosschecked = self.request.crosscheck && !planned.soak;
+        let peer_first = crosscheck::peer_first(turn.round);
+        let mut theirs = None;
+        if crosschecked && peer_first {
+            theirs = crosscheck::run_peer(self, &planned.spec);
+        }
+        let made = self.make(entry.index, &mut planned);
+        let outcome = self.take_over(entry, turn, &mut planned, &made);
+        if crosschecked && !peer_first && outcome == Outcome::Completed {
+            theirs = crosscheck::run_peer(self, &planned.spec);
+        }
+        if let Some(theirs) = theirs.filter(|_| !self.control.stopped() && made.suspended.is_zero()) {
+            let version = self.engines.fio_version();
+            crosscheck::add(self.draft.fill(), entry.index, version, peer_first, &made.report, &theirs);
+        }
+        self.judge(entry, made.findings);
+        self.draft.fill().settings.elapsed_ns = self.emitter.elapsed_ns();
+        match outcome {
+            Outcome::Completed => Next::Go,
+            Outcome::Failed { failure: Failure::Suspended, .. } => Next::Again,
+            outcome => {
+                self.draft.end(outcome);
+                Next::End
+            }
+        }
+    }
+
+    /// The repeat of `turn` as the medium can do it in its share of time and bytes; `None` where nothing worth
+    /// measuring is left of them.
+    pub(super) fn plan(&self, entry: &mut Entry, turn: Turn) -> Result<Option<Planned>, Outcome> {
+        let record = self.record();
+        let alignment = u64::from(self.area.alignment().unwrap_or(512));
+        let whole = record.settings.span_bytes;
+        let span = entry.asked.span.map_or(whole, |s| s.0.min(whole));
+        let fitted = entry.fitted.get_or_insert_with(|| self.pace.fit(&entry.asked, turn.slot, span, alignment));
+        let Some(mut share) = self.budget.share(fitted, turn.slot, turn.weights) else { return Ok(None) };
+        let soak = fitted.analysis == Analysis::Soak;
+        let mut stop = None;
+        if soak {
+            // The first second counts: a cache is emptiest then.
+            let lasted = Duration::from_nanos(lasted_ns(&record.measurements[entry.index]));
+            let duration = (share.duration + share.ramp).saturating_sub(lasted).max(SHORTEST_SOAK);
+            share = Share { ramp: Duration::ZERO, duration, ..share };
+        } else if let Some(wish) = self.request.confidence {
+            let (stretched, limits) = adaptive::stretch(share, fitted.op, wish);
+            share = stretched;
+            stop = Some(AdaptiveStop::new(limits));
+        }
+        let target = self.target_for(fitted)?;
+        let share = limit_cached(share, fitted, target.direct(), record);
+        let workload = complete(fitted, span, target.direct(), Some(share));
+        let instrument = self.engines.for_workload(&workload);
+        let spec = RepeatSpec {
+            workload,
+            target: (!instrument.is_null()).then(|| Arc::clone(&target)),
+            seed: self.request.seed ^ ((entry.index as u64 + 1) << 32),
+            repeat: turn.round,
+            repeats: self.request.suite.repeats,
+            hang_after: hang_after(&self.pace, fitted, self.request.hang_after),
+            sample_every: Duration::from_secs(1),
+        };
+        Ok(Some(Planned { instrument, spec, target, soak, stop }))
+    }
+
+    /// The area as the workload asks for it: direct, or through the page cache.
+    fn target_for(&self, workload: &SuiteWorkload) -> Result<Arc<Target>, Outcome> {
+        if workload.direct || !self.area.target.direct() {
+            return Ok(Arc::clone(&self.area.target));
+        }
+        self.area.cached().map_err(|error| self.failed(Failure::Other, error.to_string(), Some(&workload.name)))
+    }
+
+    /// Sets the measurement up for its first repeat, and tells that a repeat begins.
+    fn announce(&mut self, entry: &Entry, turn: Turn, planned: &Planned) {
+        let workload = &planned.spec.workload;
+        let measurement = &mut self.draft.fill().measurements[entry.index];
+        if measurement.repeats.is_empty() {
+            set_up(measurement, &entry.asked, workload, planned.instrument);
+        }
+        // That direct I/O is impossible is said once for the run.
+        if !entry.asked.direct && self.area.target.direct() {
+            measurement.warn(Finding::CachedByRequest);
+        }
+        self.emitter.emit(EventKind::RepeatStarted {
+            workload: workload.name.clone(),
+            title: workload.title(),
+            repeat: turn.round + 1,
+            repeats: planned.spec.repeats,
+            planned_ns: workload.stop.ramp_ns + workload.stop.duration_ns,
+            done: turn.done,
+            total: turn.total,
+            left_ns: nanoseconds(self.budget.left()),
+        });
+    }
+
+    /// Runs the repeat, with sensors and the device's counters read meanwhile.
+    fn make(&mut self, index: usize, planned: &mut Planned) -> Made {
+        let (started, started_ns) = (wall_clock(), self.emitter.elapsed_ns());
+        let suspended = self.control.suspended();
+        let mark = self.witness.before();
+        let before = proof::read(self.meter.as_ref());
+        let mut journal = planned.soak.then(|| Journal::new(&started, started_ns));
+        let (spec, stop) = (&planned.spec, &mut planned.stop);
+        let report = self.engines.run(planned.instrument, spec, &self.control, &mut |sample| {
+            let record = self.draft.fill();
+            self.watch.sample(sample, &spec.workload.name, &mut record.sensors, &self.budget, &mut self.emitter);
+            if let Some(journal) = &mut journal {
+                journal.sample(sample, index, record, self.area.scratch_path(), &mut self.emitter);
+            }
+            // It does not count any more.
+            if self.control.suspended() > suspended {
+                return ControlFlow::Break(());
+            }
+            stop.as_mut().map_or(ControlFlow::Continue(()), |stop| stop.sample(sample))
+        });
+        let after = proof::read(self.meter.as_ref());
+        let mut findings = self.witness.after(&mark);
+        let suspended = self.control.suspended() - suspended;
+        if !suspended.is_zero() {
+            // Others had the processors to themselves meanwhile.
+            findings.retain(|finding| !matches!(finding, Finding::LoadOfOthers { .. }));
+            findings.push(Finding::Suspended { suspended_ns: nanoseconds(suspended) });
+            if planned.soak {
+                // It goes on for what it lacks, as one does that was resumed.
+                let lasted = report.samples.iter().map(|s| s.interval_ns).sum::<u64>();
+                let after_ns = lasted_ns(&self.record().measurements[index]) + lasted;
+                findings.push(Finding::SoakPaused { after_ns, rested_ns: nanoseconds(suspended) });
+            }
+        }
+        let proof = match (before, after) {
+            (Some(before), Some(after)) if !planned.instrument.is_null() => {
+                Some(Proof::between(&before, &after, &report))
+            }
+            _ => None,
+        };
+        Made { report, started, started_ns, proof, suspended, findings }
+    }
+
+    /// Counts what was moved, and adds the repeat to its measurement.
+    fn take_over(&mut self, entry: &mut Entry, turn: Turn, planned: &mut Planned, made: &Made) -> Outcome {
+        let Made { report, .. } = made;
+        let workload = &planned.spec.workload;
+        self.watch.collect(&mut self.draft.fill().sensors, &self.emitter);
+        self.budget.wrote(report.written_bytes);
+        let settings = &mut self.draft.fill().settings;
+        settings.written_bytes += report.written_bytes;
+        settings.read_bytes += report.read_bytes;
+        let mut outcome = self.outcome_of(report, workload, &planned.target);
+        if made.suspended.is_zero() {
+            // One in flight is what a full queue is judged by; a deeper queue is at least as fast.
+            self.pace.note(workload.op, workload.pattern, workload.block_bytes, workload.sync.each(), report.iops);
+        } else if outcome == Outcome::Completed {
+            outcome = self.failed(Failure::Suspended, String::new(), Some(&workload.name));
+        }
+        if let (Outcome::Completed, Some(proof)) = (&outcome, made.proof) {
+            entry.proof.add(proof);
+        }
+        let proof_ratio = made.proof.and_then(|proof| proof.ratio());
+        // A repeat that is made again is not finished.
+        if !matches!(outcome, Outcome::Failed { failure: Failure::Suspended, .. }) {
+            self.emitter.emit(EventKind::RepeatFinished {
+                workload: workload.name.clone(),
+                repeat: turn.round + 1,
+                iops: report.iops,
+                bytes_per_second: report.bytes_per_second,
+                p99_ns: report.histogram.quantile(0.99),
+                proof_ratio,
+            });
+        }
+        let mut finished = repeat(report, &made.started, made.started_ns, proof_ratio, outcome.clone());
+        if let Some(stop) = planned.stop.take() {
+            stop.note(&mut finished);
+        }
+        let (disks, seed, record) = (&self.disks, self.request.seed, self.draft.fill());
+        let measurement = &mut record.measurements[entry.index];
+        measurement.repeats.push(finished);
+        if planned.soak {
+            measurement.soak = soak::judge(measurement, &record.sensors, disks, seed);
+        }
+        outcome
+    }
+
+    /// Estimates and judges the measurement anew, and tells what was not told of it before.
+    fn judge(&mut self, entry: &Entry, findings: Vec<Finding>) {
+        let record = self.draft.fill();
+        let measurement = &mut record.measurements[entry.index];
+        let known: Vec<Warning> = measurement.warnings.clone();
+        estimate(measurement);
+        judge(measurement, record.medium.bus.as_ref(), Some(self.null), entry.proof);
+        keep(measurement, findings);
+        // A soak looks for change itself.
+        if entry.asked.analysis != Analysis::Soak {
+            judge_shape(measurement);
+        }
+        efficiency(measurement, &record.sensors);
+        // What is judged anew after each repeat is told once; few operations may yet become enough.
+        let same = |a: &Warning, b: &Warning| discriminant(&a.finding) == discriminant(&b.finding);
+        let untold = |w: &&Warning| !known.iter().any(|k| same(k, w)) && !told_at_end(&w.finding);
+        for warning in measurement.warnings.iter().filter(untold) {
+            let workload = Some(measurement.workload.name.clone());
+            self.emitter.emit(EventKind::Warning { workload, warning: warning.clone() });
+        }
+    }
+}
+
+/// Says by what a measurement is made, and how that differs from what was asked for.
+fn set_up(measurement: &mut Measurement, asked: &SuiteWorkload, workload: &Workload, instrument: Instrument) {
+    let as_asked =
+        Workload { block_bytes: asked.block.0, queue_depth: asked.queue_depth, jobs: asked.jobs, ..workload.clone() };
+    measurement.workload = workload.clone();
+    measurement.engine = instrument.name().to_owned();
+    if as_asked != *workload {
+        measurement.warn(Finding::ScaledDown { asked: as_asked.title(), used: workload.title() });
+        measurement.requested = Some(as_asked);
+    }
+    if instrument == Instrument::Engine(EngineKind::Sync) && workload.queue_depth > 1 {
+        measurement.warn(Finding::DepthByThreads { threads: workload.queue_depth * workload.jobs });
+    }
+}
+
+/// Cached writes go to memory at once and to the medium in the final sync, which nothing bounds:
+/// so no more is written than the medium took while the area was laid out.
+fn limit_cached(mut share: Share, workload: &SuiteWorkload, direct: bool, record: &Record) -> Share {
+    if let (false, Some(bytes), Some(layout)) = (direct, share.max_bytes, &record.settings.layout) {
+        let rate = layout.bytes as f64 / (layout.elapsed_ns.max(1) as f64 / 1e9);
+        let least = workload.block.0 * u64::from(workload.queue_depth) * u64::from(workload.jobs);
+        share.max_bytes = Some(bytes.min((rate * share.duration.as_secs_f64()) as u64).max(least));
+    }
+    share
+}
+
+/// Empties the page cache of what was written and read before. Where that takes too long the repeat finds out.
+///
+/// # Errors
+/// Where there is no thread for it: figures out of the cache would be none of the medium.
+fn forget_cached(target: &Arc<Target>, hang_after: Duration) -> std::io::Result<()> {
+    let target = Arc::clone(target);
+    let forgotten = within(hang_after * SYNC, move || {
+        let _ = target.sync();
+        let _ = target.drop_cache();
+    });
+    match forgotten {
+        Err(NoAnswer::NoThread(error)) => Err(error),
+        Ok(()) | Err(NoAnswer::Late) => Ok(()),
+    }
+}
+
+/// How long nothing may complete.
+fn hang_after(pace: &Pace, workload: &SuiteWorkload, usual: Duration) -> Duration {
+    match pace.expected(workload) {
+        Some(seconds) if seconds > 1.0 => usual * SLOW,
+        _ => usual,
+    }
+}

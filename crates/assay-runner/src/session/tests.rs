@@ -1,0 +1,225 @@
+//! Each step of a run, on the null engine.
+
+use std::path::Path;
+use std::time::Duration;
+
+use assay_core::event::{Event, EventKind};
+use assay_core::finding::{Finding, Verdict};
+use assay_core::outcome::{Failure, Outcome};
+use assay_core::suite::Suite;
+use assay_core::workload::{Op, Pattern};
+use assay_engine::{Control, EngineKind, RepeatReport, Trouble};
+
+use super::begin::{Session, aligned};
+use super::order::in_order;
+use super::turn::Turn;
+use crate::choose::EngineWish;
+use crate::error::RunError;
+use crate::prepare::Run;
+use crate::request::{RawMode, Request};
+use crate::samples::{Listener, asked};
+
+const MIB: u64 = 1 << 20;
+
+/// A write and a read of 150 ms, twice each, on 1 MiB.
+fn request(directory: &Path) -> Request {
+    let text = "name = \"steps\"\nversion = 1\npurpose = \"a test\"\nbudget = \"30s\"\nmax_write = \"8MiB\"\nrepeats = 2\n\
+                span = \"1MiB\"\n[[workload]]\nname = \"w\"\nop = \"write\"\npattern = \"random\"\nblock = \"4KiB\"\nduration = \"150ms\"\n\
+                [[workload]]\nname = \"r\"\nop = \"read\"\npattern = \"random\"\nblock = \"4KiB\"\n\
+                duration = \"150ms\"\n";
+    Request {
+        path: directory.to_owned(),
+        suite: Suite::parse(text, "test").unwrap(),
+        id: "0123456789".to_owned(),
+        version: "0.1.0".to_owned(),
+        engine: EngineWish::Only(EngineKind::Null),
+        raw: RawMode::Refused,
+        labels: [("slot".to_owned(), "3".to_owned())].into(),
+        seed: 7,
+        confidence: None,
+        crosscheck: false,
+        hang_after: Duration::from_secs(30),
+        sensors: Vec::new(),
+        notes: Vec::new(),
+        resume: None,
+    }
+}
+
+fn begun<'o>(directory: &Path, control: &Control, listener: &'o mut Listener) -> Session<'o> {
+    Session::begin(Run::prepare(request(directory)).unwrap(), control, listener).unwrap()
+}
+
+fn places(events: &[Event], kind: fn(&EventKind) -> bool) -> Vec<usize> {
+    events.iter().enumerate().filter(|(_, event)| kind(&event.event)).map(|(at, _)| at).collect()
+}
+
+fn files(directory: &Path) -> usize {
+    std::fs::read_dir(directory).unwrap().count()
+}
+
+#[test]
+fn a_run_is_announced_with_what_is_known_before_the_instrument_is_measured() {
+    let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
+    let mut run = Run::prepare(request(dir.path())).unwrap();
+    assert_eq!((run.record().host.slot.as_deref(), run.record().settings.seed), (Some("3"), 7));
+    run.findings.push(Finding::AnotherRun);
+    let session = Session::begin(run, &Control::default(), &mut listener).unwrap();
+    assert!(session.record().settings.null_ns_per_operation.is_some_and(|ns| ns > 0.0));
+    assert!(session.record().warnings.iter().any(|w| w.finding == Finding::AnotherRun));
+    assert_eq!(files(dir.path()), 1, "the directory of the run");
+    drop(session);
+    let events = &listener.events;
+    assert!(matches!(events[0].event, EventKind::Started { .. }), "{:?}", events[0]);
+    let calibrate = places(events, |e| matches!(e, EventKind::Phase { phase } if phase == "calibrate"));
+    let known =
+        places(events, |e| matches!(e, EventKind::Warning { warning, .. } if warning.finding == Finding::AnotherRun));
+    assert!(known.len() == 1 && known < calibrate, "{known:?} {calibrate:?}");
+    assert_eq!(listener.saved.len(), 1, "the store knows of the run and its directory");
+}
+
+#[test]
+fn blocks_that_direct_io_cannot_do_are_refused_and_the_area_is_aligned() {
+    let mut request = request(Path::new("/mnt"));
+    assert_eq!(aligned(&request, 10_000, 4096).unwrap(), 8192);
+    let refused = aligned(&request, 10_000, 8192).unwrap_err();
+    assert!(matches!(refused, RunError::Alignment { block: 4096, alignment: 8192, .. }), "{refused}");
+    request.suite.workloads.iter_mut().for_each(|w| w.direct = false);
+    assert_eq!(aligned(&request, 10_000, 8192).unwrap(), 8192);
+}
+
+#[test]
+fn the_area_is_written_out_and_counted() {
+    let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
+    let mut session = begun(dir.path(), &Control::default(), &mut listener);
+    assert!(session.lay_out());
+    let settings = &session.record().settings;
+    assert_eq!((settings.span_bytes, settings.written_bytes), (MIB, MIB));
+    assert_eq!(settings.layout.as_ref().map(|layout| layout.bytes), Some(MIB));
+    assert_eq!(session.budget.written(), MIB);
+    assert_eq!(session.area.target.file().metadata().unwrap().len(), MIB);
+    assert!(session.first_reads());
+    let read = asked(Op::Read, Pattern::Random, 4096, 1);
+    assert!(session.pace.expected(&read).is_some_and(|seconds| seconds > 0.0), "{:?}", session.pace);
+}
+
+#[test]
+fn a_run_that_is_stopped_measures_nothing_and_leaves_nothing() {
+    let (dir, mut listener, control) = (tempfile::tempdir().unwrap(), Listener::default(), Control::default());
+    let mut session = begun(dir.path(), &control, &mut listener);
+    control.stop();
+    assert!(!session.lay_out());
+    let record = session.finish();
+    assert!(matches!(record.outcome, Outcome::Failed { failure: Failure::Interrupted, .. }), "{:?}", record.outcome);
+    assert!(record.measurements.is_empty());
+    assert_eq!(files(dir.path()), 0);
+    assert_eq!(listener.saved.last(), Some(&record));
+}
+
+#[test]
+fn reads_come_before_writes_round_by_round_and_nothing_is_made_twice() {
+    let workloads = [Op::Write, Op::Read, Op::Mixed, Op::Read].map(|op| asked(op, Pattern::Random, 4096, 1));
+    let all = in_order(&workloads, 2, &[0; 4]);
+    assert_eq!(all, [(1, 0), (3, 0), (1, 1), (3, 1), (0, 0), (2, 0), (0, 1), (2, 1)]);
+    assert_eq!(in_order(&workloads, 2, &[2, 1, 0, 2]), [(1, 1), (2, 0), (2, 1)]);
+}
+
+#[test]
+fn a_repeat_is_planned_within_its_share_and_as_the_one_before() {
+    let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
+    let mut session = begun(dir.path(), &Control::default(), &mut listener);
+    assert!(session.lay_out());
+    let mut entries = session.entries();
+    let turn = Turn { round: 1, done: 0, total: 4, slot: Duration::from_millis(200), weights: 4 };
+    let planned = session.plan(&mut entries[0], turn).unwrap().unwrap();
+    let stop = &planned.spec.workload.stop;
+    assert_eq!(stop.ramp_ns + stop.duration_ns, 150_000_000, "as long as the suite says");
+    assert_eq!(stop.max_bytes, Some(7 * MIB / 2), "half of the weights, and so of the bytes left");
+    assert_eq!((planned.instrument.name(), planned.spec.repeat, planned.spec.target.is_none()), ("null", 1, true));
+    // Even if the medium turns out to be slow.
+    session.pace.note(Op::Write, Pattern::Random, 4096, false, 0.1);
+    let again = session.plan(&mut entries[0], turn).unwrap().unwrap();
+    assert_eq!(again.spec.workload, planned.spec.workload);
+    let short = Turn { slot: Duration::from_millis(50), ..turn };
+    assert!(session.plan(&mut entries[1], short).unwrap().is_none(), "too short to say anything");
+}
+
+#[test]
+fn every_repeat_is_taken_over_estimated_told_and_saved() {
+    let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
+    let mut session = begun(dir.path(), &Control::default(), &mut listener);
+    assert!(session.lay_out());
+    session.measure();
+    let settings = session.record().settings.clone();
+    for measurement in &session.record().measurements {
+        let repeats: Vec<bool> = measurement.repeats.iter().map(|r| r.outcome == Outcome::Completed).collect();
+        assert_eq!(repeats, [true, true], "{}", measurement.workload.name);
+        assert_eq!(measurement.engine, "null");
+        assert!(measurement.iops.as_ref().is_some_and(|iops| iops.n == 2), "{:?}", measurement.iops);
+        assert_eq!(measurement.proof_ratio, None, "nothing crosses a device");
+    }
+    assert!(settings.read_bytes > 0 && settings.written_bytes > MIB, "{settings:?}");
+    assert_eq!(session.budget.written(), settings.written_bytes);
+    drop(session);
+    let started = listener.events.iter().filter_map(|e| match &e.event {
+        EventKind::RepeatStarted { workload, done, total: 4, .. } => Some((workload.as_str(), *done)),
+        _ => None,
+    });
+    assert_eq!(started.collect::<Vec<_>>(), [("r", 0), ("r", 1), ("w", 2), ("w", 3)]);
+    assert_eq!(places(&listener.events, |e| matches!(e, EventKind::RepeatFinished { .. })).len(), 4);
+    // At the start, after each repeat, and at the end.
+    assert_eq!(listener.saved.len(), 6);
+    let repeats = |at: usize| listener.saved[at].measurements.iter().map(|m| m.repeats.len()).sum::<usize>();
+    assert_eq!([repeats(1), repeats(2), repeats(4)], [1, 2, 4]);
+}
+
+#[test]
+fn the_trouble_of_a_repeat_ends_it_by_its_kind() {
+    let (dir, mut listener, control) = (tempfile::tempdir().unwrap(), Listener::default(), Control::default());
+    let mut session = begun(dir.path(), &control, &mut listener);
+    let mut entries = session.entries();
+    let turn = Turn { round: 0, done: 0, total: 4, slot: Duration::from_millis(150), weights: 0 };
+    let planned = session.plan(&mut entries[1], turn).unwrap().unwrap();
+    let mut report =
+        session.engines.run(planned.instrument, &planned.spec, &control, &mut |_| std::ops::ControlFlow::Continue(()));
+    let target = session.area.target.clone();
+    let of = |session: &Session<'_>, report: &RepeatReport| session.outcome_of(report, &planned.spec.workload, &target);
+    assert_eq!(of(&session, &report), Outcome::Completed);
+    for (trouble, kind, words) in [
+        (Trouble::Io { write: false, offset: 512, errno: 0 }, Failure::IoError, "read at offset 512 moved fewer bytes"),
+        (Trouble::Io { write: true, offset: 0, errno: 28 }, Failure::OutOfSpace, "write at offset 0: No space left"),
+        (Trouble::Sync { errno: 30 }, Failure::ReadOnly, "sync: Read-only file system"),
+        (Trouble::Hung { after: Duration::from_secs(30) }, Failure::Hung, "nothing completed for 30"),
+        (Trouble::Setup("no threads".to_owned()), Failure::Host, "no threads"),
+        (Trouble::Peer("fio: no".to_owned()), Failure::Other, "fio: no"),
+    ] {
+        report.trouble = Some(trouble);
+        match of(&session, &report) {
+            Outcome::Failed { failure, detail, workload, .. } => {
+                assert_eq!((failure, workload.as_deref()), (kind, Some("r")), "{detail}");
+                assert!(detail.starts_with(words), "{detail}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    report.trouble = None;
+    control.stop();
+    let stopped = of(&session, &report);
+    assert!(matches!(stopped, Outcome::Failed { failure: Failure::Interrupted, .. }), "{stopped:?}");
+}
+
+#[test]
+fn the_file_is_gone_and_the_record_judged_when_a_run_ends() {
+    let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
+    let mut session = begun(dir.path(), &Control::default(), &mut listener);
+    session.warn(Finding::AnotherRun);
+    let record = session.finish();
+    assert_eq!((files(dir.path()), &record.outcome), (0, &Outcome::Completed));
+    assert!(record.validity.verdict >= Verdict::Suspect && record.settings.elapsed_ns > 0);
+    assert_eq!(listener.saved.last(), Some(&record));
+    match &listener.events.last().unwrap().event {
+        EventKind::Finished { outcome, validity, .. } => {
+            assert_eq!((outcome, validity), (&record.outcome, &record.validity));
+        }
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,207 @@
+//! The record of a check: begun before it, closed with what the check came to.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use assay_core::draft::Draft;
+use assay_core::finding::Finding;
+use assay_core::outcome::{Failure, Outcome};
+use assay_core::record::{Record, SuiteRef, Tool};
+use assay_core::text::harmless;
+use assay_core::units::nanoseconds;
+use assay_core::verification::{SECTOR_BYTES, Verification};
+use assay_device::{DeviceError, Sysroot, Target};
+use assay_engine::{Control, wall_clock};
+
+use crate::files::Checked;
+use crate::probe::{Ended, Fault, Probed};
+
+/// What a check is about, for its record.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// Identity of the record to be.
+    pub id: String,
+    /// Version of the program.
+    pub version: String,
+    /// How it is checked.
+    pub method: &'static str,
+    /// Directory or device.
+    pub target: PathBuf,
+    /// Labels of the user.
+    pub labels: BTreeMap<String, String>,
+}
+
+/// The record of a check under way.
+#[derive(Debug)]
+pub struct CheckRecord {
+    draft: Draft,
+}
+
+impl CheckRecord {
+    /// Looks at the medium, and begins the record of its check.
+    ///
+    /// # Errors
+    /// Where nothing can be known of the target.
+    pub fn begin(subject: Subject) -> Result<(Self, Target), DeviceError> {
+        let sysroot = Sysroot::real();
+        let path = std::fs::canonicalize(&subject.target).unwrap_or(subject.target);
+        let seen = assay_device::look(&sysroot, &path)?;
+        let tool = Tool::assay(&subject.version, subject.method, "as asked");
+        let suite = SuiteRef::new("verify", 1);
+        let mut draft = Draft::begin(&subject.id, &wall_clock(), tool, suite, seen.medium.clone())
+            .on_host(assay_device::host(&sysroot))
+            .labelled(subject.labels);
+        draft.fill().settings.raw_device = seen.raw;
+        Ok((Self { draft }, seen))
+    }
+
+    /// Closes the record of a check of files, which are to stay where `kept` says so.
+    #[must_use]
+    pub fn close_files(mut self, checked: Checked, kept: bool, control: &Control, elapsed: Duration) -> Record {
+        self.note_suspended(control);
+        if let Some(left) = checked.left.filter(|_| checked.resumable && !kept) {
+            self.draft.warn(Finding::CheckUnfinished { path: shown(&left) });
+        }
+        self.close(checked.verification, checked.outcome, elapsed)
+    }
+
+    /// Closes the record of a probe with this journal.
+    #[must_use]
+    pub fn close_probe(mut self, probed: Probed, journal: &Path, control: &Control, elapsed: Duration) -> Record {
+        self.note_suspended(control);
+        if probed.journal_kept {
+            let reason = match &probed.restored {
+                Err(error) => harmless(&error.to_string()),
+                Ok(done) => harmless(&done.to_string()),
+            };
+            self.draft.warn(Finding::NotPutBack { journal: shown(journal), reason });
+        }
+        let outcome = outcome(&probed.ended, probed.verification.written_bytes, elapsed);
+        self.close(probed.verification, outcome, elapsed)
+    }
+
+    fn note_suspended(&mut self, control: &Control) {
+        let suspended = control.suspended();
+        if !suspended.is_zero() {
+            self.draft.warn(Finding::Suspended { suspended_ns: nanoseconds(suspended) });
+        }
+    }
+
+    fn close(mut self, verification: Verification, outcome: Outcome, elapsed: Duration) -> Record {
+        let record = self.draft.fill();
+        let settings = &mut record.settings;
+        settings.elapsed_ns = nanoseconds(elapsed);
+        settings.written_bytes = verification.written_bytes;
+        settings.planned_write_bytes = verification.written_bytes;
+        settings.read_bytes = match &verification.read {
+            Some(pass) => pass.bytes,
+            None => verification.counts.total() * SECTOR_BYTES,
+        };
+        settings.span_bytes = verification.announced_bytes;
+        record.verification = Some(verification);
+        self.draft.close(outcome)
+    }
+}
+
+/// How a probe ended, as the outcome of its record.
+fn outcome(ended: &Ended, written_bytes: u64, elapsed: Duration) -> Outcome {
+    let (failure, detail) = match ended {
+        Ended::Complete | Ended::Spent => return Outcome::Completed,
+        Ended::Stopped => (Failure::Interrupted, String::new()),
+        Ended::Device(fault) => {
+            let failure = match fault {
+                Fault::Gone => Failure::Disappeared,
+                Fault::ReadOnly => Failure::ReadOnly,
+                Fault::Hung => Failure::Hung,
+                _ => Failure::IoError,
+            };
+            (failure, fault.to_string())
+        }
+        Ended::Journal(error) if error.is_full() => (Failure::OutOfSpace, error.to_string()),
+        // The journal's disk is no fault of the medium.
+        Ended::Journal(error) => (Failure::Host, error.to_string()),
+    };
+    Outcome::Failed {
+        failure,
+        detail: harmless(&detail),
+        workload: None,
+        elapsed_ns: nanoseconds(elapsed),
+        written_bytes,
+    }
+}
+
+fn shown(path: &Path) -> String {
+    harmless(&path.to_string_lossy())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_core::finding::Verdict as Validity;
+    use assay_core::verification::Verdict;
+
+    fn begun(directory: &Path) -> CheckRecord {
+        let labels = BTreeMap::from([("slot".to_owned(), "3".to_owned())]);
+        let (id, version) = ("0123456789".to_owned(), "1.0".to_owned());
+        let target = directory.to_owned();
+        CheckRecord::begin(Subject { id, version, method: "fill and check", target, labels }).unwrap().0
+    }
+
+    fn checked(left: Option<&Path>) -> Checked {
+        let verification = serde_json::json!({
+            "method": "full", "verdict": "genuine", "sentence": "", "kind": null, "announced_bytes": 4096,
+            "real_bytes": 4096, "checked_bytes": 4096, "written_bytes": 4096,
+            "counts": {"good": 8, "changed": 0, "overwritten": 0, "corrupted": 0, "unreadable": 0},
+            "first_error": null, "map": [], "write": null, "read": null, "read_back": "direct", "cache_bytes": null
+        });
+        Checked {
+            verification: serde_json::from_value(verification).unwrap(),
+            outcome: Outcome::Completed,
+            left: left.map(Path::to_owned),
+            resumable: true,
+            refused_bytes: 0,
+        }
+    }
+
+    #[test]
+    fn the_record_of_a_check_has_what_was_moved_and_when_the_process_was_stopped() {
+        let dir = tempfile::tempdir().unwrap();
+        let control = Control::default();
+        control.beat(Duration::from_secs(2));
+        let record = begun(dir.path()).close_files(checked(None), false, &control, Duration::from_secs(7));
+        assert_eq!(record.host.slot.as_deref(), Some("3"));
+        assert_eq!((record.settings.elapsed_ns, record.settings.read_bytes), (7_000_000_000, 8 * SECTOR_BYTES));
+        assert_eq!((record.settings.written_bytes, record.settings.span_bytes), (4096, 4096));
+        assert_eq!(record.verification.map(|v| v.verdict), Some(Verdict::Genuine));
+        assert_eq!((record.outcome, record.validity.verdict), (Outcome::Completed, Validity::Valid));
+        assert_eq!(record.warnings.len(), 1);
+        assert_eq!(record.warnings[0].finding, Finding::Suspended { suspended_ns: 2_000_000_000 });
+    }
+
+    #[test]
+    fn files_that_are_left_are_named_unless_they_were_to_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        for (kept, findings) in [(false, 1), (true, 0)] {
+            let checked = checked(Some(dir.path()));
+            let record = begun(dir.path()).close_files(checked, kept, &Control::default(), Duration::ZERO);
+            assert_eq!(record.warnings.len(), findings, "{:?}", record.warnings);
+        }
+    }
+
+    #[test]
+    fn a_probe_that_ended_early_says_whose_fault_that_was() {
+        let of = |ended| match outcome(&ended, 512, Duration::from_secs(1)) {
+            Outcome::Failed { failure, written_bytes: 512, elapsed_ns: 1_000_000_000, .. } => Some(failure),
+            Outcome::Completed => None,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!([of(Ended::Complete), of(Ended::Spent)], [None, None]);
+        assert_eq!(of(Ended::Stopped), Some(Failure::Interrupted));
+        for (fault, failure) in
+            [(Fault::Gone, Failure::Disappeared), (Fault::ReadOnly, Failure::ReadOnly), (Fault::Hung, Failure::Hung)]
+        {
+            assert_eq!(of(Ended::Device(fault)), Some(failure));
+        }
+    }
+}

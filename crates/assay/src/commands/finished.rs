@@ -1,0 +1,81 @@
+//! What follows a run or a check: its page, the card or the JSON, and the exit code.
+
+use std::path::Path;
+
+use assay_core::exit::Exit;
+use assay_core::finding::Finding;
+use assay_core::record::Record;
+use assay_store::Keeper;
+
+use crate::failure::Failure;
+use crate::recorder::Saved;
+use crate::{output, state};
+
+/// How the result is to be shown.
+pub(super) struct Faces<'a> {
+    /// A report to be written, by its extension.
+    pub(super) output: Option<&'a Path>,
+    /// JSON on standard output.
+    pub(super) json: bool,
+    /// Events on standard output.
+    pub(super) events: bool,
+}
+
+/// Writes the page of the record and what else was asked for, and shows it; `exit` is the exit code, unless the
+/// record was to be stored and is not.
+pub(super) fn conclude(
+    mut record: Record,
+    saved: Saved,
+    exit: Exit,
+    mut keeper: Option<Keeper>,
+    faces: &Faces<'_>,
+) -> Result<Exit, Failure> {
+    if let Saved::Later(reason) | Saved::No(reason) = &saved {
+        record.warnings.push(Finding::NotSaved { reason: reason.clone() }.into());
+    }
+    let mut store = keeper.as_mut().and_then(Keeper::store);
+    let in_store = store.is_some();
+    let redactor = state::redactor_at_any_rate(store.take())?;
+    let mut written = Vec::new();
+    if in_store {
+        let path = state::directory()?.join("reports").join(format!("{}.html", record.id));
+        // The page can be made again from the record; nothing fails for it.
+        match state::subdirectory("reports").and_then(|_| super::report::write_one(&record, &redactor, &path)) {
+            Ok(()) => written.push(path),
+            Err(_) => output::tell(&format!("the page {} could not be written", output::shown(&path))),
+        }
+    }
+    if let Some(path) = faces.output {
+        super::report::write_one(&record, &redactor, path)?;
+        written.push(path.to_owned());
+    }
+    show(&record, faces)?;
+    for path in written {
+        let line = format!("report    {}", output::shown(&path));
+        if faces.json || faces.events { output::tell(&line) } else { output::print(&line)? }
+    }
+    match (exit, saved) {
+        (Exit::Good | Exit::No | Exit::CannotTell, Saved::No(reason)) => {
+            Err(Failure::environment(format!("record {} was not saved: {reason}", record.id)))
+        }
+        (exit, Saved::Later(reason)) => {
+            output::tell_wrapped(&format!("record {} is not in the store yet: {reason}", record.id));
+            Ok(exit)
+        }
+        (exit, _) => Ok(exit),
+    }
+}
+
+/// The card on standard output, unless something for machines goes there.
+fn show(record: &Record, faces: &Faces<'_>) -> Result<(), Failure> {
+    if !faces.json && !faces.events {
+        return output::print(&assay_report::card(record, &output::stdout_style()));
+    }
+    if faces.json {
+        let document = serde_json::to_value(record)
+            .map_err(|e| Failure::environment(format!("the record cannot be written as JSON: {e}")))?;
+        output::print_json(&document)?;
+    }
+    output::tell_page(&assay_report::card(record, &output::stderr_style()));
+    Ok(())
+}
