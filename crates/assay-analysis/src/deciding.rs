@@ -94,13 +94,12 @@ pub fn deciding_load(
     let wanted = |load: &Load| {
         named.as_ref().is_none_or(|named| named.contains(load)) && among.is_none_or(|among| among.contains(load))
     };
+    let all = Holders::of(records.iter(), wanted);
     // Records that decide nothing choose nothing, unless there are no others.
-    let mut holders = Holders::of(records.iter().filter(|(_, r)| excluded_whole(r).is_none()), wanted);
-    if holders.0.is_empty() {
-        holders = Holders::of(records.iter(), wanted);
-    }
+    let sound = Holders::of(records.iter().filter(|(_, r)| excluded_whole(r).is_none()), wanted);
+    let holders = if sound.0.is_empty() { &all } else { &sound };
     let groups: BTreeSet<usize> = records.iter().map(|(group, _)| *group).collect();
-    holders.most_telling(groups.len()).ok_or_else(|| LoadError {
+    holders.most_telling(&all, groups.len()).ok_or_else(|| LoadError {
         asked: words.map(str::to_owned),
         why: None,
         known: among.unwrap_or_default().iter().map(Load::title).collect(),
@@ -134,19 +133,31 @@ impl Holders {
         Self(all)
     }
 
-    /// First: two groups, without which nothing is compared; two groups of two units each, without which no model can be told from another; that most groups have
+    /// First: two groups, without which nothing is compared, or at least two with records that decide nothing, which
+    /// a comparison shows; two groups of two units each, without which no model can be told from another; that most groups have
     /// it; random reads of 4 KiB, on which the published comparisons of cards decide and what a root file system does
     /// most. Then how many groups can be told apart, how many have it, and how much is in flight. The first of
     /// equals in the order people read them.
-    fn most_telling(self, groups: usize) -> Option<Load> {
+    fn most_telling(&self, all: &Self, groups: usize) -> Option<Load> {
         let weight = |load: &Load, of: &BTreeMap<usize, BTreeSet<(String, String)>>| {
             let told = of.values().filter(|units| units.len() > 1).count();
             let random_read = load.pattern() == Pattern::Random && load.op() == Op::Read && !load.synced;
             let usual = random_read && load.block_bytes == USUAL_BLOCK;
             let depth = u64::from(load.queue_depth) * u64::from(load.jobs);
-            (of.len().min(2), told.min(2), 2 * of.len() > groups, usual, random_read, told, of.len(), depth)
+            let shown = all.0.get(load).map_or(0, BTreeMap::len);
+            (
+                of.len().min(2),
+                shown.min(2),
+                told.min(2),
+                2 * of.len() > groups,
+                usual,
+                random_read,
+                told,
+                of.len(),
+                depth,
+            )
         };
-        self.0.into_iter().rev().max_by_key(|(load, of)| weight(load, of)).map(|(load, _)| load)
+        self.0.iter().rev().max_by_key(|(load, of)| weight(load, of)).map(|(load, _)| load.clone())
     }
 }
 

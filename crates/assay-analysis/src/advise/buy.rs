@@ -136,8 +136,7 @@ pub struct BuyAdvice {
 pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, AdviseError> {
     let mut excluded = Vec::new();
     let subjects = some_subjects(records, "media", &mut excluded)?;
-    let judged_by = by_model(subjects.iter().flat_map(|s| s.records.iter().copied()));
-    let load = deciding_load(&judged_by, question.load.as_deref(), None)?;
+    let load = deciding_load(&by_model(records), question.load.as_deref(), None)?;
     let mut offers = Vec::new();
     for subject in subjects {
         let found = match Quantity::usual(&load) {
