@@ -36,6 +36,9 @@ impl Resumption {
             Outcome::Failed { failure: Failure::Interrupted | Failure::Abandoned | Failure::Host, .. } => {}
             Outcome::Completed => return refuse("it was completed"),
             Outcome::Running => return refuse("it is still under way"),
+            Outcome::Failed { failure: Failure::OutOfSpace, .. } => {
+                return refuse("there was no space left for it; free some and begin anew");
+            }
             Outcome::Failed { .. } => return refuse("the medium failed, and that is its result"),
         }
         if record.source.is_some() || record.settings.suite_text.is_empty() {
@@ -218,6 +221,28 @@ mod tests {
             let answer = refuse_another(&then, &now, false);
             assert_eq!(answer.is_ok(), resumes, "{what}: {answer:?}");
             assert_eq!(refuse_another(&then, &now, true), Ok(()), "{what}");
+        }
+    }
+
+    /// A run whose file system was full was refused as one whose medium had failed.
+    #[test]
+    fn a_record_that_cannot_be_gone_on_with_says_why() {
+        let ended = |failure| Outcome::Failed {
+            failure,
+            detail: String::new(),
+            workload: None,
+            elapsed_ns: 1,
+            written_bytes: 2,
+        };
+        for (outcome, reason) in [
+            (ended(Failure::OutOfSpace), "no space left"),
+            (ended(Failure::IoError), "the medium failed"),
+            (Outcome::Completed, "it was completed"),
+        ] {
+            let mut record = crate::samples::record(Vec::new());
+            record.outcome = outcome;
+            let said = Resumption::of(record).unwrap_err().to_string();
+            assert!(said.contains(reason), "{said}");
         }
     }
 
