@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use assay_core::verification::Verdict;
+use assay_engine::Control;
 use assay_lab::campaign::{Campaign, CheckResult, Report, Size};
 use assay_lab::media::{Found, MediumSpec, ModelMedium, Reach, catalogue, population};
 use assay_lab::{Dying, MemoryDisk};
@@ -25,7 +26,7 @@ fn probe(medium: &mut impl Device, seed: u64, settings: &Settings) -> CheckResul
     let identity = Identity { bytes: medium.bytes(), name: "model".to_owned(), serial: None };
     let disk = Arc::new(MemoryDisk::default());
     let journal = Journal::create_on(disk, Path::new("journal"), &identity, Salt::known(seed)).unwrap();
-    let probed = match run(medium, journal, settings, &|| false, &mut |_| {}) {
+    let probed = match run(medium, journal, settings, &Control::default(), &mut |_| {}) {
         Ok(probed) => probed,
         Err(ProbeError::TooSmall { .. } | ProbeError::LargeBlocks(_)) => return CheckResult::refused(),
         Err(error) => panic!("{error}"),

@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use std::path::Path;
+use std::time::Duration;
 
 use assay_core::verification::{Extent, FakeKind, Verdict};
+use assay_engine::Control;
 use assay_lab::media::{Cache, Failure, Hang, Layout, MediumSpec, ModelMedium, Operations, Snapshot, Trigger};
 use assay_verify::probe::{
     Device, Ended, Fault, Identity, Journal, LEAST_BYTES, Phase, ProbeError, Probed, Salt, Settings, TimedDevice,
@@ -29,7 +31,7 @@ fn identity(device: &impl Device) -> Identity {
 fn probe(device: &mut impl Device, settings: &Settings, seed: u64) -> Probed {
     let directory = place();
     let journal = Journal::create(&directory.path().join("journal"), &identity(device), Salt::known(seed)).unwrap();
-    let probed = run(device, journal, settings, &|| false, &mut |_| {}).unwrap();
+    let probed = run(device, journal, settings, &Control::default(), &mut |_| {}).unwrap();
     assert_eq!(directory.path().join("journal").exists(), probed.journal_kept);
     probed
 }
@@ -68,7 +70,7 @@ fn pulled_at_any_moment_everything_comes_back() {
         let directory = place();
         let path = directory.path().join("journal");
         let journal = Journal::create(&path, &identity(&medium), Salt::known(moment)).unwrap();
-        let probed = run(&mut medium, journal, &QUICK, &|| false, &mut |_| {}).unwrap();
+        let probed = run(&mut medium, journal, &QUICK, &Control::default(), &mut |_| {}).unwrap();
         assert_eq!(probed.journal_kept, medium.has_failed(), "{moment}");
         medium.power_cycle();
         cut += u64::from(!medium.changed_since(&before).is_empty());
@@ -89,19 +91,42 @@ fn told_to_stop_it_puts_everything_back() {
         let directory = place();
         let journal =
             Journal::create(&directory.path().join("journal"), &identity(&medium), Salt::known(limit)).unwrap();
-        let asked = std::cell::Cell::new(0);
-        let stop = || {
-            asked.set(asked.get() + 1);
-            asked.get() > limit
-        };
+        let (control, mut asked) = (Control::default(), 0);
         let mut phases = Vec::new();
-        let probed = run(&mut medium, journal, &QUICK, &stop, &mut |progress| phases.push(progress.phase)).unwrap();
+        let probed = run(&mut medium, journal, &QUICK, &control, &mut |progress| {
+            phases.push(progress.phase);
+            asked += 1;
+            if asked > limit {
+                control.stop();
+            }
+        })
+        .unwrap();
         assert!(matches!(probed.ended, Ended::Stopped) && !probed.journal_kept);
         assert_ne!(probed.verification.verdict, Verdict::Genuine);
         assert_eq!(medium.changed_since(&before), [0; 0]);
         // What was saved and not synced was not overwritten.
         assert!(limit <= 100 || phases.last() == Some(&Phase::Restoring));
     }
+}
+
+/// A probe of a second that was stopped for an hour did not end after an hour.
+#[test]
+fn time_in_which_the_process_was_stopped_is_not_counted() {
+    let mut medium = build(&MediumSpec::genuine(GIB)).0;
+    let directory = place();
+    let journal = Journal::create(&directory.path().join("journal"), &identity(&medium), Salt::known(1)).unwrap();
+    let control = Control::default();
+    let probed = run(&mut medium, journal, &QUICK, &control, &mut |_| {
+        if !control.stopped() {
+            let stopped = Duration::from_millis(1200);
+            std::thread::sleep(stopped);
+            control.beat(stopped);
+            control.stop();
+        }
+    })
+    .unwrap();
+    let said = probed.verification.sentence;
+    assert!(said.ends_with("it was interrupted after 0 s"), "{said}");
 }
 
 #[test]
@@ -126,7 +151,7 @@ fn what_cannot_be_probed_is_refused_untouched() {
     let directory = place();
     let path = directory.path().join("journal");
     let journal = Journal::create(&path, &identity(&small), Salt::known(1)).unwrap();
-    let refused = run(&mut small, journal, &QUICK, &|| false, &mut |_| {});
+    let refused = run(&mut small, journal, &QUICK, &Control::default(), &mut |_| {});
     assert!(matches!(refused, Err(ProbeError::TooSmall { .. })));
     assert_eq!((small.traffic().reads, small.traffic().writes), (0, 0));
     // A journal that is there belongs to a probe that was not restored.
@@ -151,7 +176,7 @@ fn a_device_that_hangs_ends_the_probe_as_failed_with_its_journal() {
     let spec = MediumSpec::genuine(GIB).that_fails(Trigger::AfterOperations(1000), Failure::Hangs(Hang::Blocks));
     let medium = build(&spec).0;
     let gate = medium.gate();
-    let mut device = TimedDevice::new(medium, std::time::Duration::from_millis(300)).unwrap();
+    let mut device = TimedDevice::new(medium, Duration::from_millis(300)).unwrap();
     let probed = probe(&mut device, &QUICK, 1);
     assert_eq!(probed.verification.verdict, Verdict::Failed, "{}", probed.verification.sentence);
     assert!(probed.journal_kept && matches!(probed.ended, Ended::Device(Fault::Hung)));

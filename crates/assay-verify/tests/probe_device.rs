@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use assay_core::verification::{FakeKind, Verdict};
 use assay_device::guard::check_raw;
 use assay_device::{DeviceError, Sysroot};
+use assay_engine::Control;
 use assay_lab::media::{Cache, CachedWrites, Layout, MediumSpec, SharedMedium};
 use assay_lab::{FakeCard, Lab, LoopDevice, Missing, Mount, skip};
 use assay_verify::probe::{BlockDevice, Device, Identity, Journal, Salt, Settings, restore, run};
@@ -59,7 +60,7 @@ fn a_fake_block_device_is_told_and_left_as_it_was() {
     let mut device = open(card.path());
     Journal::refuse_same_device(&path, card.path()).unwrap();
     let journal = Journal::create(&path, &identity(&device, card.path()), Salt::random().unwrap()).unwrap();
-    let probed = run(&mut device, journal, &QUICK, &|| false, &mut |_| {}).unwrap();
+    let probed = run(&mut device, journal, &QUICK, &Control::default(), &mut |_| {}).unwrap();
     let found = probed.verification;
     assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Chain)), "{}", found.sentence);
     assert_eq!(found.real_bytes, Some(100 * MIB));
@@ -75,7 +76,7 @@ fn killed_while_it_probes_a_real_device_everything_is_restored() {
         let path = Path::new(&device);
         let mut device = open(path);
         let journal = Journal::create(Path::new(&journal), &identity(&device, path), Salt::random().unwrap()).unwrap();
-        run(&mut device, journal, &QUICK, &|| false, &mut |_| {}).unwrap();
+        run(&mut device, journal, &QUICK, &Control::default(), &mut |_| {}).unwrap();
         return;
     }
     let _lab = match Lab::enter() {

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use assay_core::verification::Verdict;
+use assay_engine::Control;
 use assay_lab::media::{Cache, Layout, MediumSpec, ModelMedium, Timing};
 use assay_verify::probe::{Device, Fault, Forecast, Identity, Journal, Progress, Salt, Settings, plan, run};
 
@@ -56,7 +57,7 @@ fn probe(
     let identity = Identity { bytes: spec.announced_bytes, name: "model".to_owned(), serial: None };
     let journal = Journal::create(&path, &identity, Salt::known(5)).unwrap();
     let mut journal_bytes = 0;
-    let probed = run(&mut medium, journal, settings, &|| false, &mut |progress| {
+    let probed = run(&mut medium, journal, settings, &Control::default(), &mut |progress| {
         journal_bytes = journal_bytes.max(std::fs::metadata(&path).map_or(0, |meta| meta.len()));
         told(progress);
     })

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use assay_engine::Control;
 use assay_lab::Dying;
 use assay_lab::media::{Layout, MediumSpec, ModelMedium};
 use assay_verify::probe::{
@@ -30,7 +31,7 @@ fn cut_off(spec: &MediumSpec, operations: u64) -> (tempfile::TempDir, PathBuf, M
     let path = directory.path().join("journal");
     let mut dying = Dying::new(spec.build().unwrap(), operations);
     let journal = Journal::create(&path, &identity(&dying), Salt::known(7)).unwrap();
-    let probed = run(&mut dying, journal, &QUICK, &|| false, &mut |_| {}).unwrap();
+    let probed = run(&mut dying, journal, &QUICK, &Control::default(), &mut |_| {}).unwrap();
     assert!(probed.journal_kept);
     let medium = dying.revive();
     assert!(!changed(&medium).is_empty(), "there is something to put back");
@@ -42,7 +43,7 @@ fn operations(spec: &MediumSpec) -> u64 {
     let directory = tempfile::tempdir().unwrap();
     let mut whole = spec.build().unwrap();
     let journal = Journal::create(&directory.path().join("journal"), &identity(&whole), Salt::known(7)).unwrap();
-    run(&mut whole, journal, &QUICK, &|| false, &mut |_| {}).unwrap();
+    run(&mut whole, journal, &QUICK, &Control::default(), &mut |_| {}).unwrap();
     whole.traffic().reads + whole.traffic().writes
 }
 

@@ -19,6 +19,7 @@ use assay_core::record::Record;
 use assay_core::verification::Verdict;
 use assay_device::Sysroot;
 use assay_device::guard::check_raw;
+use assay_engine::Control;
 use assay_lab::media::{MediumSpec, SharedMedium};
 use assay_lab::{Backing, Dying, FakeCard, FileSystem, Lab, LoopDevice, Mount, lab};
 use assay_verify::probe::{BlockDevice, Device, Identity, Journal, Salt, Settings, run as probe};
@@ -51,7 +52,7 @@ fn cut_off(place: &Place, device: &Path) -> PathBuf {
     let mut dying = Dying::new(BlockDevice::open(&permit).unwrap(), 1500);
     let identity = Identity { bytes: dying.bytes(), name, serial: None };
     let journal = Journal::create(&path, &identity, Salt::random().unwrap()).unwrap();
-    assert!(probe(&mut dying, journal, &SETTINGS, &|| false, &mut |_| {}).unwrap().journal_kept);
+    assert!(probe(&mut dying, journal, &SETTINGS, &Control::default(), &mut |_| {}).unwrap().journal_kept);
     path
 }
 

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex};
 
+use assay_engine::Control;
 use assay_verify::probe::{Device, Disk, DiskFile, Identity, Journal, Restoration, Salt, Settings, run as probe};
 
 use crate::card::Card;
@@ -85,7 +86,7 @@ static CUT: LazyLock<(Vec<u8>, Card)> = LazyLock::new(|| {
     let mut card = Card { left: Some(700), ..Card::new(BYTES) };
     let journal = Journal::create_on(Arc::new(disk.clone()), Path::new(PATH), &identity(), Salt::known(7));
     let settings = Settings { cache_limit_bytes: 1 << 20 };
-    let probed = probe(&mut card, journal.expect("a journal"), &settings, &|| false, &mut |_| {});
+    let probed = probe(&mut card, journal.expect("a journal"), &settings, &Control::default(), &mut |_| {});
     assert!(probed.expect("probed").journal_kept);
     card.left = None;
     (disk.content().expect("a journal"), card)

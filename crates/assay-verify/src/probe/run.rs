@@ -1,9 +1,8 @@
 //! A probe from the first save to the last restored block.
 
-use std::time::Instant;
-
 use assay_core::units::Bytes;
 use assay_core::verification::{Verdict, Verification};
+use assay_engine::Control;
 
 use super::contract::{Device, Fault};
 use super::journal::{Journal, JournalError};
@@ -82,8 +81,8 @@ pub fn suits<D: Device>(device: &D) -> Result<(), ProbeError> {
     Ok(())
 }
 
-/// Probes `device`, puts everything back and says what was found. `stop` is asked before each
-/// operation; everything is put back then too.
+/// Probes `device`, puts everything back and says what was found. `control` is asked before each
+/// operation whether to stop; everything is put back then too.
 ///
 /// # Errors
 /// Where the device cannot be probed at all. Everything that happens on the way is in [`Probed`].
@@ -91,7 +90,7 @@ pub fn run<D: Device>(
     device: &mut D,
     mut journal: Journal,
     settings: &Settings,
-    stop: &dyn Fn() -> bool,
+    control: &Control,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Probed, ProbeError> {
     suits(device)?;
@@ -99,13 +98,13 @@ pub fn run<D: Device>(
     if journal.device().bytes != announced {
         return Err(ProbeError::WrongJournal);
     }
-    let start = Instant::now();
+    let start = control.now();
     let plan = plan(announced, device.block_bytes(), settings);
-    let watch = Watch { stop, progress: &mut *progress };
+    let watch = Watch { control, progress: &mut *progress };
     let mut desk = Desk::new(&mut *device, &mut journal, plan.most_written_bytes, watch);
     let mut search = Search::new(&mut desk, settings);
     let end = search.work().err();
-    let mut account = account(&mut search, end.as_ref(), start.elapsed());
+    let mut account = account(&mut search, end.as_ref(), control.elapsed(&start));
     let ended = match end {
         None => Ended::Complete,
         Some(End::Stopped) => Ended::Stopped,

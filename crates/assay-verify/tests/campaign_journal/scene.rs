@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use assay_engine::Control;
 use assay_lab::media::{Layout, MediumSpec, ModelMedium};
 use assay_verify::probe::{Device, Identity, Journal, JournalError, Probed, Salt, Settings, run};
 
@@ -54,7 +55,7 @@ impl Stage {
 
     pub fn probe(&self, world: &World, card: &mut Card<ModelMedium>) -> Result<Probed, JournalError> {
         let journal = Journal::create_on(world.disk(), Path::new(JOURNAL), &identity(card), Salt::known(self.salt))?;
-        Ok(run(card, journal, &SETTINGS, &|| false, &mut |_| {}).unwrap())
+        Ok(run(card, journal, &SETTINGS, &Control::default(), &mut |_| {}).unwrap())
     }
 }
 

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::verification::SECTOR_BYTES;
+use assay_engine::Control;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::super::contract::{Device, Fault};
@@ -62,7 +63,7 @@ impl From<JournalError> for End {
 
 /// Who watches and may end a probe.
 pub(crate) struct Watch<'a> {
-    pub(crate) stop: &'a dyn Fn() -> bool,
+    pub(crate) control: &'a Control,
     pub(crate) progress: &'a mut dyn FnMut(Progress),
 }
 
@@ -217,7 +218,7 @@ impl<'a, D: Device> Desk<'a, D> {
             lost: self.lost,
         };
         (self.watch.progress)(progress);
-        if (self.watch.stop)() { Err(End::Stopped) } else { Ok(()) }
+        if self.watch.control.stopped() { Err(End::Stopped) } else { Ok(()) }
     }
 
     /// A medium that errs in one place goes on; one that no longer does what it did elsewhere has

@@ -106,7 +106,7 @@ fn watched(
 ) -> Result<Probed, ProbeError> {
     let start = control.now();
     let (mut forecast, mut announced) = (Forecast::new(most), false);
-    run(device, journal, settings, &|| control.stopped(), &mut |progress| {
+    run(device, journal, settings, control, &mut |progress| {
         forecast.observe(&progress, control.elapsed(&start));
         // Said once; of what is no genuine device nothing is known beforehand.
         if let Some(left) = forecast.left().filter(|_| !announced && progress.lost == 0) {
