@@ -109,14 +109,16 @@ fn judged(spec: &MediumSpec, file_system: FileSystem) -> Result<Option<Said>, Mi
 
 /// Whether the size is that of the medium, or within what is stated; `None` where none is to be told.
 fn size_is_right(said: &Said, device_bytes: u64) -> Option<bool> {
-    let real = said.shown.real_bytes.clone().filter(|_| said.found == Found::Fake)?;
+    let real = &said.shown.real_bytes;
+    let (least, most) = (*real.first()?, *real.last()?);
+    if said.found != Found::Fake {
+        return None;
+    }
     let v = &said.verification;
     Some(match (v.real_bytes, v.real_low_bytes, v.real_high_bytes) {
         // Where addresses are not told, sizes are those of the free space.
-        (Some(bytes), ..) => {
-            (real.start().saturating_sub(device_bytes - v.announced_bytes)..=*real.end()).contains(&bytes)
-        }
-        (None, Some(low), Some(high)) => low <= *real.end() && *real.start() <= high,
+        (Some(bytes), ..) => (least.saturating_sub(device_bytes - v.announced_bytes)..=most).contains(&bytes),
+        (None, Some(low), Some(high)) => low <= most && least <= high,
         _ => false,
     })
 }

@@ -67,7 +67,7 @@ impl Case {
         result: Result<CheckResult, String>,
     ) -> Self {
         let truth = Truth::of(spec);
-        let shown = Truth::as_shown(spec, medium.has_failed(), medium.is_exhausted());
+        let shown = Truth::as_shown(spec, medium.has_shown_failure(), medium.is_exhausted());
         let said = result.as_ref().ok();
         let fake = said.is_some_and(|result| result.found == Some(Found::Fake)) && truth.right.contains(&Found::Fake);
         Self {
@@ -82,7 +82,7 @@ impl Case {
                 .filter(|_| fake && !truth.kinds.is_empty())
                 .map(|result| result.kind.is_some_and(|kind| truth.kinds.contains(&kind))),
             changed_sectors: medium.changed_since(before).len(),
-            restorable: shown.restorable,
+            restorable: shown.restorable && !medium.has_failed(),
             traffic: medium.traffic(),
             elapsed_ns: medium.elapsed_ns(),
             truth,
@@ -139,10 +139,11 @@ fn judgement(truth: &Truth, shown: &Truth, result: &CheckResult) -> Judgement {
 }
 
 fn size(truth: &Truth, result: &CheckResult) -> Option<Size> {
-    let truly = truth.real_bytes.as_ref()?;
+    if truth.real_bytes.is_empty() {
+        return None;
+    }
     let Some(said) = &result.real_bytes else { return Some(Size::Unstated) };
-    let meets = said.start() <= truly.end() && truly.start() <= said.end();
-    Some(match meets {
+    Some(match truth.real_bytes.iter().any(|real| said.contains(real)) {
         true if said.start() == said.end() => Size::Exact,
         true => Size::Inside,
         false => Size::Outside,

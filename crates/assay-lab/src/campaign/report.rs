@@ -138,7 +138,8 @@ impl Report {
         }
         for case in wrong.iter().take(LISTED) {
             let expected = &case.truth;
-            let real = expected.real_bytes.as_ref().map_or(String::new(), |real| format!(" {real:?}"));
+            let sizes = &expected.real_bytes;
+            let real = if sizes.is_empty() { String::new() } else { format!(" {sizes:?}") };
             write!(f, "  {:>6} {:?}{real}: ", case.seed, expected.class)?;
             match &case.result {
                 Err(message) => writeln!(f, "panic: {message}")?,

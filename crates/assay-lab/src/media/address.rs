@@ -1,5 +1,6 @@
 //! From an address to the memory: address lines that fail, then the layout.
 
+use std::iter::once;
 use std::ops::Range;
 
 use assay_core::verification::SECTOR_BYTES;
@@ -129,6 +130,28 @@ impl Misaddress {
         }
     }
 
+    /// Byte addresses at which reads show it.
+    pub(super) fn concerned(&self, announced_bytes: u64) -> Vec<Range<u64>> {
+        match self {
+            Self::Shift { from_bytes, by_sectors, on: Operations::Both } => {
+                let distance = by_sectors.unsigned_abs() * SECTOR_BYTES;
+                vec![match by_sectors {
+                    // What lies behind the end has no place.
+                    1.. => announced_bytes.saturating_sub(distance).max(*from_bytes)..announced_bytes,
+                    // What lies below has a place twice.
+                    _ => from_bytes.saturating_sub(distance)..(from_bytes + distance).min(announced_bytes),
+                }]
+            }
+            Self::Shift { from_bytes, .. } => once(*from_bytes..announced_bytes).collect(),
+            Self::Line { bit, fault: LineFault::Inverted, range, on: Operations::Both } => {
+                let half = SECTOR_BYTES << bit;
+                let alone = unpaired(range, half);
+                alone.into_iter().flat_map(|part| [part.clone(), part.start + half..part.end + half]).collect()
+            }
+            Self::Line { range, .. } => once(range.clone()).collect(),
+        }
+    }
+
     pub(super) fn check(&self) -> Result<(), &'static str> {
         match self {
             Self::Shift { by_sectors, .. } if *by_sectors == i64::MIN => Err("a shift is more than i64::MIN sectors"),
@@ -137,6 +160,26 @@ impl Misaddress {
             Self::Shift { .. } | Self::Line { .. } => Ok(()),
         }
     }
+}
+
+/// Addresses with the line at 0 of which either they or the partner, `half` behind, lie in `range`, and not both.
+fn unpaired(range: &Range<u64>, half: u64) -> Vec<Range<u64>> {
+    let mut alone = Vec::new();
+    let mut blocks = [range.start, range.end].map(|edge| edge / (2 * half) * (2 * half)).to_vec();
+    blocks.dedup();
+    for block in blocks {
+        let inside = |from: u64| range.start.clamp(from, from + half) - from..range.end.clamp(from, from + half) - from;
+        let (low, high) = (inside(block), inside(block + half));
+        let parts = if low.is_empty() || high.is_empty() || low.end <= high.start || high.end <= low.start {
+            [low, high]
+        } else {
+            let ends = low.end.min(high.end)..low.end.max(high.end);
+            [low.start.min(high.start)..low.start.max(high.start), ends]
+        };
+        alone
+            .extend(parts.into_iter().filter(|part| !part.is_empty()).map(|part| block + part.start..block + part.end));
+    }
+    alone
 }
 
 /// From address to memory.
@@ -233,6 +276,33 @@ mod tests {
         assert_eq!(cell(&reads, start, Direction::Read), Some(start + 16));
         assert_eq!(cell(&reads, start, Direction::Write), Some(start));
         assert_eq!(reads.reader_of(start), Some(start + 16));
+    }
+
+    /// What is stated is what the map shows, address by address.
+    #[test]
+    fn reads_show_a_fault_of_both_directions_at_the_addresses_concerned() {
+        let shift = |from_bytes, by_sectors| Misaddress::Shift { from_bytes, by_sectors, on: Operations::Both };
+        let line = |range, bit| Misaddress::Line { bit, fault: LineFault::Inverted, range, on: Operations::Both };
+        for wrong in [
+            shift(MIB, 5),
+            shift(MIB, -5),
+            line(4 * MIB..6 * MIB + 512, 4),
+            line(4 * MIB + 1024..6 * MIB, 9),
+            line(MIB + 512..MIB + 1024, 3),
+            line(MIB..5 * MIB, 13),
+            line(4 * MIB..6 * MIB, 4),
+        ] {
+            let map = map(wrong.clone());
+            let mut leads = std::collections::HashMap::new();
+            let cells: Vec<Option<u64>> = (0..SECTORS).map(|sector| cell(&map, sector, Direction::Read)).collect();
+            cells.iter().flatten().for_each(|cell| *leads.entry(*cell).or_insert(0) += 1);
+            let shown = |sector: &u64| cells[*sector as usize].is_none_or(|cell| leads[&cell] > 1);
+            let shown: Vec<u64> = (0..SECTORS).filter(shown).collect();
+            let stated = wrong.concerned(8 * MIB);
+            let inside = |sector: &u64| stated.iter().any(|range| range.contains(&(sector * SECTOR_BYTES)));
+            assert_eq!(shown, (0..SECTORS).filter(inside).collect::<Vec<_>>(), "{wrong:?}");
+            assert_eq!(stated.is_empty(), wrong.is_harmless(8 * MIB), "{wrong:?}");
+        }
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub(super) struct Flash {
     bus: Bus,
     /// Whether writes no longer change anything.
     pub(super) drops_writes: bool,
+    /// Whether a write was dropped that would have changed something.
+    lost_writes: bool,
 }
 
 impl Flash {
@@ -42,12 +44,18 @@ impl Flash {
             pooled,
             bus: Bus::new(),
             drops_writes: false,
+            lost_writes: false,
         }
     }
 
     /// Whether a write found no memory yet.
     pub(super) fn is_exhausted(&self) -> bool {
         self.pooled.as_ref().is_some_and(Pooled::is_exhausted)
+    }
+
+    /// Whether [`Self::drops_writes`] made a difference yet.
+    pub(super) fn has_lost_writes(&self) -> bool {
+        self.lost_writes
     }
 
     /// Reads whole sectors.
@@ -69,7 +77,14 @@ impl Flash {
     /// Where a pool is full and returns errors.
     pub(super) fn write(&mut self, sector: u64, data: &[u8]) -> Result<(), Fault> {
         if self.drops_writes {
-            return Ok(());
+            return self.each_run(sector, data.len(), Direction::Write, |flash, _, place, part| {
+                if let Place::Cell(cell) = place {
+                    let mut now = vec![0; part.len()];
+                    flash.cells.read(cell, &mut now);
+                    flash.lost_writes |= now != data[part];
+                }
+                Ok(())
+            });
         }
         self.each_run(sector, data.len(), Direction::Write, |flash, _, place, part| {
             let Place::Cell(cell) = place else { return Ok(()) };
@@ -147,7 +162,9 @@ impl Flash {
             DroppedRead::Elsewhere => {
                 let cells = self.map.layout().cells().max(1);
                 for (sector, part) in (sector..).zip(into.chunks_exact_mut(SECTOR)) {
-                    match self.map.layout().nth_cell(sector % cells) {
+                    // What was lost from a cell does not read as that cell.
+                    let cell = |nth| self.map.layout().nth_cell(nth);
+                    match cell(sector % cells).filter(|cell| *cell != sector).or_else(|| cell((sector + 1) % cells)) {
                         Some(cell) => self.cells.read(cell, part),
                         None => part.fill(0),
                     }

@@ -89,6 +89,16 @@ impl ModelMedium {
         self.health.has_failed()
     }
 
+    /// Whether it has failed, and an operation was the worse for it: a device that drops what stands there anyway
+    /// shows nothing.
+    #[must_use]
+    pub fn has_shown_failure(&self) -> bool {
+        match self.health.state() {
+            Some(Failure::DropsWrites) => self.flash.has_lost_writes(),
+            _ => self.has_failed(),
+        }
+    }
+
     /// Whether a write found no memory in its [`MediumSpec::pool`].
     #[must_use]
     pub fn is_exhausted(&self) -> bool {

@@ -1,10 +1,12 @@
 //! The truth about a medium, computed from its parameters alone.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
 use assay_core::verification::{FakeKind, SECTOR_BYTES};
 
 use super::address::{LineFault, Misaddress, Operations};
+use super::cache::{Cache, Eviction};
+use super::cells::PAGE;
 use super::content::Content;
 use super::decay::Retention;
 use super::failure::{Failure, FailurePlan};
@@ -61,6 +63,9 @@ pub enum Class {
 pub struct Reach {
     /// Bytes written elsewhere before reading back, in order to evict a place from caches.
     pub cache_bytes: u64,
+    /// Bytes read elsewhere between two of several readings of a place, in order to evict it from caches that
+    /// are filled by reading.
+    pub read_cache_bytes: u64,
     /// Bytes written to distinct places, in order to use up a pool.
     pub pool_bytes: u64,
     /// Share of the sectors that is wrong, which the check would not miss: 1 for a fault at the very
@@ -72,13 +77,16 @@ impl Reach {
     /// The reach of a check that evicts nothing, uses up no pool and looks at the ends alone.
     #[must_use]
     pub fn least() -> Self {
-        Self { cache_bytes: 0, pool_bytes: 0, share: 1.0 }
+        Self { cache_bytes: 0, read_cache_bytes: 0, pool_bytes: 0, share: 1.0 }
     }
 
     /// Whether a check of this reach notices a fault that needs `needed`.
     #[must_use]
     pub fn covers(&self, needed: &Self) -> bool {
-        self.cache_bytes >= needed.cache_bytes && self.pool_bytes >= needed.pool_bytes && self.share <= needed.share
+        self.cache_bytes >= needed.cache_bytes
+            && self.read_cache_bytes >= needed.read_cache_bytes
+            && self.pool_bytes >= needed.pool_bytes
+            && self.share <= needed.share
     }
 }
 
@@ -91,8 +99,9 @@ pub struct Truth {
     pub right: Vec<Found>,
     /// Kinds of fake that are right to name, the most exact one first; empty where there is none.
     pub kinds: Vec<FakeKind>,
-    /// Bytes that it really has, any of these; `None` where no number says it.
-    pub real_bytes: Option<RangeInclusive<u64>>,
+    /// Bytes that it really has. More than one where a part may be counted or not, the one with all of it last;
+    /// empty where no number says it.
+    pub real_bytes: Vec<u64>,
     /// Byte ranges of addresses that can be relied on at the same time, errors and wrong bits apart.
     pub holds: Vec<Range<u64>>,
     /// Whether saving each place before writing it, and writing it back, restores what every address
@@ -107,14 +116,14 @@ struct Fault {
     class: Class,
     right: Vec<Found>,
     kinds: Vec<FakeKind>,
-    real_bytes: Option<RangeInclusive<u64>>,
+    real_bytes: Vec<u64>,
     restorable: bool,
     need: Reach,
 }
 
 impl Fault {
     fn new(class: Class, right: impl Into<Vec<Found>>, need: Reach) -> Self {
-        Self { class, right: right.into(), kinds: Vec::new(), real_bytes: None, restorable: true, need }
+        Self { class, right: right.into(), kinds: Vec::new(), real_bytes: Vec::new(), restorable: true, need }
     }
 }
 
@@ -158,11 +167,11 @@ impl Truth {
             right,
             kinds: faults.iter().flat_map(|fault| fault.kinds.iter().copied()).collect(),
             real_bytes: match faults.as_slice() {
-                [] => Some(spec.announced_bytes..=spec.announced_bytes),
-                _ => faults.iter().find_map(|fault| fault.real_bytes.clone()).map(|real| {
-                    // What does not come back as it was written counts or not.
-                    real.start().saturating_sub(doubtful_bytes(spec))..=*real.end()
-                }),
+                [] => vec![spec.announced_bytes],
+                _ => {
+                    let sizes = faults.iter().map(|fault| &fault.real_bytes).find(|sizes| !sizes.is_empty());
+                    with_and_without(sizes.map_or(&[], Vec::as_slice), doubtful_bytes(spec))
+                }
             },
             holds: spec.layout.reliable(spec.announced_bytes),
             restorable: faults.iter().all(|fault| fault.restorable),
@@ -174,19 +183,19 @@ impl Truth {
 fn faults(spec: &MediumSpec) -> Vec<Fault> {
     // A cache hides every silent loss.
     let cache_bytes = spec.caches.iter().map(|cache| cache.bytes_to_evict()).max().unwrap_or(0);
-    let silent = |share: f64| Reach { cache_bytes, pool_bytes: 0, share };
+    let silent = |share: f64| Reach { cache_bytes, share, ..Reach::least() };
     let mut faults = Vec::new();
     faults.extend(layout_fault(spec, silent(1.0)));
     faults.extend(pool_fault(spec, silent(1.0)));
     faults.extend(misaddress_fault(spec, silent));
     if let Some(decay) = &spec.decay {
         let need = silent(share_of(spec, std::slice::from_ref(&decay.range)));
-        // What lasts until so much was written is like what a cache of that size still shows.
-        let lasts = match decay.retention {
-            Retention::WrittenBytes(bytes) => bytes,
-            Retention::Reads(_) => 0,
+        let need = match decay.retention {
+            // What lasts until so much was written is like what a cache of that size still shows.
+            Retention::WrittenBytes(bytes) => Reach { cache_bytes: need.cache_bytes.max(bytes), ..need },
+            // A reading that a cache answers wears nothing.
+            Retention::Reads(_) => Reach { read_cache_bytes: filled_by_reading(spec), ..need },
         };
-        let need = Reach { cache_bytes: need.cache_bytes.max(lasts), ..need };
         let kinds = vec![FakeKind::Limbo, FakeKind::Unknown];
         // It may be worn out, or a fake whose cache holds data for a time.
         faults.push(Fault {
@@ -222,15 +231,16 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
             }
             // The window behind a protected part may be counted or not.
             let least = if *protected_bytes == 0 { real } else { *protected_bytes };
-            Fault { kinds, real_bytes: Some(least..=real), ..fake(class, need) }
+            let sizes = if least == real { vec![real] } else { vec![least, real] };
+            Fault { kinds, real_bytes: sizes, ..fake(class, need) }
         }
         Layout::Holds(_) if real == 0 => {
             let kinds = vec![FakeKind::Limbo, FakeKind::Unknown];
             let right = [Found::Fake, Found::Damaged, Found::Failed];
-            Fault { kinds, real_bytes: Some(0..=0), ..Fault::new(Class::Limbo, right, need) }
+            Fault { kinds, real_bytes: vec![0], ..Fault::new(Class::Limbo, right, need) }
         }
         Layout::Holds(ranges) if ranges.len() == 1 && ranges[0].start == 0 => {
-            Fault { kinds: vec![FakeKind::Limbo], real_bytes: Some(real..=real), ..fake(Class::Limbo, need) }
+            Fault { kinds: vec![FakeKind::Limbo], real_bytes: vec![real], ..fake(Class::Limbo, need) }
         }
         Layout::Holds(ranges) => {
             let lost = (announced - real) as f64 / announced as f64;
@@ -241,7 +251,7 @@ fn layout_fault(spec: &MediumSpec, need: Reach) -> Option<Fault> {
                 fault.right.push(Found::Damaged);
             }
             let kinds = vec![FakeKind::Limbo, FakeKind::Unknown];
-            Fault { kinds, real_bytes: Some(real..=real), ..fault }
+            Fault { kinds, real_bytes: vec![real], ..fault }
         }
     })
 }
@@ -259,34 +269,46 @@ fn pool_fault(spec: &MediumSpec, silent: Reach) -> Option<Fault> {
     };
     let need = Reach { pool_bytes: pool.bytes.saturating_sub(used), ..need };
     let kinds = vec![FakeKind::Unknown, FakeKind::Limbo];
-    // The end of the device may cut a unit.
-    let cut = match pool.accounting {
-        Accounting::Units { unit_bytes, .. } => unit_bytes - SECTOR_BYTES,
-        Accounting::Compressed => 0,
+    let real_bytes = match pool.accounting {
+        // In whole units, of which the end of the device may cut the last one.
+        Accounting::Units { unit_bytes, .. } => {
+            let (units, last) = (pool.bytes / unit_bytes * unit_bytes, spec.announced_bytes % unit_bytes);
+            with_and_without(&[units], if last == 0 { 0 } else { unit_bytes - last })
+        }
+        Accounting::Compressed => vec![pool.bytes],
     };
-    let real_bytes = Some(pool.bytes.saturating_sub(cut)..=pool.bytes);
     Some(Fault { kinds, real_bytes, ..Fault::new(class, right, need) })
 }
 
 fn misaddress_fault(spec: &MediumSpec, silent: impl Fn(f64) -> Reach) -> Option<Fault> {
     let announced = spec.announced_bytes;
     let misaddress = spec.misaddress.as_ref().filter(|wrong| !wrong.is_harmless(announced))?;
-    let (range, on) = match misaddress {
-        Misaddress::Shift { from_bytes, on, .. } => (*from_bytes..announced, *on),
-        Misaddress::Line { range, on, .. } => (range.clone(), *on),
+    let on = match misaddress {
+        Misaddress::Shift { on, .. } | Misaddress::Line { on, .. } => *on,
     };
-    let need = silent(share_of(spec, std::slice::from_ref(&range)));
+    let need = silent(share_of(spec, &misaddress.concerned(announced)));
     // Where reads and writes of one address go to different cells, saving and restoring each
     // address does not restore the cells.
     let restorable = on == Operations::Both;
     let fault = Fault { restorable, ..Fault::new(Class::Misaddressed, [Found::Damaged], need) };
+    let fake = vec![Found::Fake, Found::Damaged];
     Some(match misaddress {
+        // The end has no place, and all else has one of its own.
+        Misaddress::Shift { by_sectors: by @ 1.., on: Operations::Both, .. } => {
+            let lost = by.unsigned_abs() * SECTOR_BYTES;
+            Fault {
+                right: fake,
+                kinds: vec![FakeKind::Limbo],
+                real_bytes: vec![announced.saturating_sub(lost)],
+                ..fault
+            }
+        }
         // Two addresses are one cell.
-        Misaddress::Line { fault: LineFault::Ignored, .. } => Fault {
-            right: vec![Found::Fake, Found::Damaged],
-            kinds: vec![FakeKind::Wraparound, FakeKind::Unknown],
-            ..fault
-        },
+        Misaddress::Line { fault: LineFault::Ignored, .. }
+        | Misaddress::Line { on: Operations::Both, .. }
+        | Misaddress::Shift { on: Operations::Both, .. } => {
+            Fault { right: fake, kinds: vec![FakeKind::Wraparound, FakeKind::Unknown], ..fault }
+        }
         Misaddress::Line { .. } | Misaddress::Shift { .. } => fault,
     })
 }
@@ -338,14 +360,28 @@ fn failure_fault(plan: &FailurePlan, silent: Reach) -> Fault {
     Fault { restorable: false, ..Fault::new(Class::Failing, right, need) }
 }
 
+/// Each of these sizes less what may be counted or not, and with it.
+fn with_and_without(sizes: &[u64], doubtful_bytes: u64) -> Vec<u64> {
+    let mut all: Vec<u64> = sizes.iter().flat_map(|size| [size.saturating_sub(doubtful_bytes), *size]).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Bytes of the largest cache that keeps what is read.
+fn filled_by_reading(spec: &MediumSpec) -> u64 {
+    let fills = |cache: &&Cache| cache.eviction == Eviction::LeastRecentlyUsedFilledByReads;
+    spec.caches.iter().filter(fills).map(|cache| cache.bytes).max().unwrap_or(0)
+}
+
 /// Bytes of the reliable part that do not last, or are read elsewhere than written.
 fn doubtful_bytes(spec: &MediumSpec) -> u64 {
     let misaddressed = spec.misaddress.as_ref().filter(|wrong| !wrong.is_harmless(spec.announced_bytes));
-    let elsewhere = misaddressed.map(|misaddress| match misaddress {
-        Misaddress::Shift { from_bytes, .. } => *from_bytes..spec.announced_bytes,
-        Misaddress::Line { range, .. } => range.clone(),
-    });
-    let doubtful = spec.decay.iter().map(|decay| decay.range.clone()).chain(elsewhere);
+    let elsewhere = misaddressed.map_or(Vec::new(), |misaddress| misaddress.concerned(spec.announced_bytes));
+    // Pages are concerned that begin in the range.
+    let whole = |byte: u64| byte.next_multiple_of(PAGE as u64);
+    let decays = spec.decay.iter().map(|decay| whole(decay.range.start)..whole(decay.range.end));
+    let doubtful = decays.chain(elsewhere);
     let reliable = spec.layout.reliable(spec.announced_bytes);
     let shared = |doubt: &Range<u64>| -> u64 {
         reliable.iter().map(|range| range.end.min(doubt.end).saturating_sub(range.start.max(doubt.start))).sum()
@@ -383,7 +419,7 @@ mod tests {
         let spec = MediumSpec { timing: Timing::slow_card(), ..spec };
         let truth = Truth::of(&spec);
         assert_eq!((truth.class, truth.right), (Class::Genuine, vec![Found::Genuine]));
-        assert_eq!((truth.real_bytes, truth.restorable, truth.needs), (Some(GIB..=GIB), true, vec![]));
+        assert_eq!((truth.real_bytes, truth.restorable, truth.needs), (vec![GIB], true, vec![]));
         // Parameters without effect.
         for layout in [Layout::wraparound(GIB), Layout::first(GIB), Layout::window(GIB - 4096, 4096)] {
             assert_eq!(Truth::of(&MediumSpec::laid_out(GIB, layout)).class, Class::Genuine);
@@ -393,19 +429,14 @@ mod tests {
     #[test]
     fn fakes_have_a_kind_and_a_size() {
         for (layout, class, kind, real) in [
-            (Layout::first(61 * MIB), Class::Limbo, FakeKind::Limbo, 61 * MIB..=61 * MIB),
-            (
-                Layout::wraparound(93 * MIB + 512),
-                Class::Wraparound,
-                FakeKind::Wraparound,
-                93 * MIB + 512..=93 * MIB + 512,
-            ),
-            (Layout::chain(256 * MIB, 61 * MIB), Class::Chain, FakeKind::Chain, 61 * MIB..=61 * MIB),
-            (Layout::window(500 * MIB, 4 * MIB), Class::Window, FakeKind::Wraparound, 500 * MIB..=504 * MIB),
-            (Layout::last(GIB, 256 * MIB), Class::Elsewhere, FakeKind::Limbo, 256 * MIB..=256 * MIB),
+            (Layout::first(61 * MIB), Class::Limbo, FakeKind::Limbo, vec![61 * MIB]),
+            (Layout::wraparound(93 * MIB + 512), Class::Wraparound, FakeKind::Wraparound, vec![93 * MIB + 512]),
+            (Layout::chain(256 * MIB, 61 * MIB), Class::Chain, FakeKind::Chain, vec![61 * MIB]),
+            (Layout::window(500 * MIB, 4 * MIB), Class::Window, FakeKind::Wraparound, vec![500 * MIB, 504 * MIB]),
+            (Layout::last(GIB, 256 * MIB), Class::Elsewhere, FakeKind::Limbo, vec![256 * MIB]),
         ] {
             let truth = truth(layout);
-            assert_eq!((truth.class, truth.kinds[0], truth.real_bytes), (class, kind, Some(real)));
+            assert_eq!((truth.class, truth.kinds[0], truth.real_bytes), (class, kind, real));
             assert_eq!((truth.right, truth.restorable), (vec![Found::Fake], true));
         }
         assert_eq!(
@@ -436,7 +467,7 @@ mod tests {
         // Every check reads the first block.
         let errs = MediumSpec::genuine(GIB).with_cache(Cache::of(MIB)).with_errors(0..4096, Operations::Both);
         assert_eq!(need(&errs), Reach::least());
-        let deep = Reach { cache_bytes: 64 * MIB, pool_bytes: 0, share: 0.01 };
+        let deep = Reach { cache_bytes: 64 * MIB, share: 0.01, ..Reach::least() };
         assert!(deep.covers(&need(&limbo)) && !deep.covers(&need(&flipping)) && !deep.covers(&need(&thin)));
     }
 
@@ -448,8 +479,31 @@ mod tests {
             Truth::of(&MediumSpec { decay, ..MediumSpec::limbo(GIB, 61 * MIB) })
         };
         let slow = decays(Retention::WrittenBytes(200 * MIB));
-        assert_eq!((slow.needs[1].cache_bytes, slow.real_bytes), (200 * MIB, Some(32 * MIB..=61 * MIB)));
+        assert_eq!((slow.needs[1].cache_bytes, slow.real_bytes), (200 * MIB, vec![32 * MIB, 61 * MIB]));
         assert_eq!(decays(Retention::Reads(2)).needs[1].cache_bytes, 0);
+    }
+
+    #[test]
+    fn readings_that_a_cache_answers_wear_nothing() {
+        let decay = Some(Decay { retention: Retention::Reads(2), range: 0..GIB });
+        let decays = MediumSpec { decay, ..MediumSpec::genuine(GIB) };
+        let behind = |eviction| {
+            let spec = decays.clone().with_cache(Cache { eviction, ..Cache::of(MIB) });
+            Truth::of(&spec).needs[0].read_cache_bytes
+        };
+        assert_eq!(behind(Eviction::LeastRecentlyUsed), 0);
+        assert_eq!(behind(Eviction::LeastRecentlyUsedFilledByReads), MIB);
+    }
+
+    #[test]
+    fn the_last_unit_of_a_pool_may_be_cut() {
+        let real = |announced| {
+            let accounting = Accounting::Units { unit_bytes: 4 * MIB, zeros_are_free: false };
+            let pool = Some(Pool { bytes: 9 * MIB, accounting, when_full: WhenFull::Drops });
+            Truth::of(&MediumSpec { pool, ..MediumSpec::genuine(announced) }.blank()).real_bytes
+        };
+        assert_eq!(real(GIB), [8 * MIB]);
+        assert_eq!(real(GIB + MIB), [5 * MIB, 8 * MIB]);
     }
 
     #[test]
@@ -465,7 +519,7 @@ mod tests {
         let spec = MediumSpec::limbo(GIB, 61 * MIB).with_errors(MIB..2 * MIB, Operations::Reads);
         let truth = Truth::of(&spec);
         assert_eq!((truth.class, truth.right), (Class::Limbo, vec![Found::Fake, Found::Damaged, Found::Failed]));
-        assert_eq!(truth.real_bytes, Some(61 * MIB..=61 * MIB));
+        assert_eq!(truth.real_bytes, [61 * MIB]);
     }
 
     #[test]
