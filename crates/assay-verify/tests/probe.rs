@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use assay_core::verification::{Extent, FakeKind, Verdict};
 use assay_engine::Control;
-use assay_lab::media::{Cache, Failure, Hang, Layout, MediumSpec, ModelMedium, Operations, Snapshot, Trigger};
+use assay_lab::media::{
+    BadCells, Cache, Decay, Eviction, Failure, Flips, Hang, Layout, LineFault, MediumSpec, Misaddress, ModelMedium,
+    Operations, Retention, Snapshot, Trigger,
+};
 use assay_verify::probe::{
     Device, Ended, Fault, Identity, Journal, LEAST_BYTES, Phase, ProbeError, Probed, Salt, Settings, TimedDevice,
     restore, run,
@@ -106,6 +109,62 @@ fn told_to_stop_it_puts_everything_back() {
         assert_eq!(medium.changed_since(&before), [0; 0]);
         // What was saved and not synced was not overwritten.
         assert!(limit <= 100 || phases.last() == Some(&Phase::Restoring));
+    }
+}
+
+/// Of each sample one of six readings reached the cells.
+#[test]
+fn cells_that_reading_wears_out_are_seen_behind_a_cache_that_reading_fills() {
+    for reads in 1..5 {
+        let decay = Some(Decay { retention: Retention::Reads(reads), range: 0..GIB });
+        let cache = Cache { eviction: Eviction::LeastRecentlyUsedFilledByReads, ..Cache::of(2 * MIB) };
+        let spec = MediumSpec { decay, ..MediumSpec::genuine(GIB) }.with_cache(cache);
+        let found = probe(&mut build(&spec).0, &QUICK, 1).verification;
+        assert!(matches!(found.verdict, Verdict::Fake | Verdict::Damaged), "{reads}: {}", found.sentence);
+    }
+}
+
+/// What nothing holds was called failed, and a limbo, though it only stood elsewhere.
+#[test]
+fn a_medium_that_reads_elsewhere_is_damaged() {
+    let line = Misaddress::Line { bit: 20, fault: LineFault::Inverted, range: 0..GIB, on: Operations::Reads };
+    let shift = Misaddress::Shift { from_bytes: 0, by_sectors: -700, on: Operations::Writes };
+    // Within a block, all of which is written.
+    let near = Misaddress::Line { bit: 1, fault: LineFault::Inverted, range: 700 * MIB..GIB, on: Operations::Reads };
+    for wrong in [line, shift, near] {
+        let spec = MediumSpec { misaddress: Some(wrong.clone()), block_bytes: 4096, ..MediumSpec::genuine(GIB) };
+        let found = probe(&mut build(&spec).0, &QUICK, 1).verification;
+        assert_eq!(found.verdict, Verdict::Damaged, "{wrong:?}: {}", found.sentence);
+    }
+}
+
+/// What is sent to one address overwrites another, which is read where it is: it was called a limbo.
+#[test]
+fn a_medium_whose_writes_land_on_other_addresses_is_damaged() {
+    let range = 100 * MIB..300 * MIB;
+    let line = Misaddress::Line { bit: 20, fault: LineFault::Inverted, range, on: Operations::Writes };
+    let spec = MediumSpec { misaddress: Some(line), ..MediumSpec::genuine(GIB) };
+    let found = probe(&mut build(&spec).0, &QUICK, 1).verification;
+    assert_eq!(found.verdict, Verdict::Damaged, "{}", found.sentence);
+    assert!(found.sentence.contains("512 MiB"), "{}", found.sentence);
+}
+
+/// Bad cells in which a byte is stuck were taken for places that lose, waited for as canaries, and never died.
+#[test]
+fn cells_with_wrong_bits_hide_nothing_and_end_no_period() {
+    let bad = Flips { bad_density: 0.02, bad: BadCells::StuckByte, ..Flips::none() };
+    for seed in 0..6 {
+        let spec = MediumSpec { flips: bad.clone(), seed, ..MediumSpec::genuine(64 * MIB) };
+        let found = probe(&mut build(&spec.with_cache(Cache::of(48 << 10))).0, &QUICK, seed).verification;
+        assert_eq!(found.verdict, Verdict::Damaged, "{seed}: {}", found.sentence);
+    }
+    let bad = Flips { bad: BadCells::Noise, ..bad };
+    for seed in 0..6 {
+        let layout = Layout::wraparound(300 * MIB);
+        let spec = MediumSpec { flips: bad.clone(), seed, ..MediumSpec::laid_out(2 * GIB, layout) };
+        let found = probe(&mut build(&spec).0, &QUICK, seed).verification;
+        let real = (found.kind, found.real_bytes);
+        assert_eq!(real, (Some(FakeKind::Wraparound), Some(300 * MIB)), "{seed}: {}", found.sentence);
     }
 }
 

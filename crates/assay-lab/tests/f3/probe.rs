@@ -46,7 +46,7 @@ const TABLE: [(&str, Takes, Said); 33] = [
     ("limbo of 61 MiB, LRU cache of 64 MiB", Long, Said::Limbo(sectors(61))),
     ("limbo of 61 MiB, LRU cache of 96 MiB", Long, Said::Limbo(sectors(61))),
     ("limbo of 2 GiB in 16 GiB, random cache of 8 MiB", Little, Said::Chance),
-    ("flips of 1 in 10000 sectors", Long, Said::Real),
+    ("flips of 1 in 10000 sectors", Long, Said::Chance),
     ("reads 512 bytes lower from 512 MiB on", Little, Said::Limbo(sectors(512))),
     ("decays after 1 read", Little, Said::Limbo(sectors(512))),
     ("decays after 2 reads", Little, Said::Limbo(sectors(512))),

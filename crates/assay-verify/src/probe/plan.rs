@@ -58,7 +58,8 @@ pub struct Plan {
 pub fn plan(bytes: u64, block_bytes: u32, settings: &Settings) -> Plan {
     let block = u64::from(block_bytes).max(512);
     let run = settings.run_bytes(bytes).max(block);
-    let singles = 2 * u64::from((bytes / block).max(1).ilog2()) + 3;
+    // At both ends, and on both sides of each quarter.
+    let singles = 2 * u64::from((bytes / block).max(1).ilog2()) + 3 + 6;
     let samples = (PARTS * WIDE * 512 + singles * block).min(run + singles * block);
     let saved = run + samples;
     let teeth = teeth(run, bytes, block);

@@ -137,25 +137,26 @@ fn write_place<D: Device>(
                 continue;
             }
         }
-        *written += part.length;
-        good &= write(device, part.offset, &data, block)?;
+        good &= write(device, part.offset, &data, block, written)?;
     }
     Ok(good)
 }
 
 /// Writes; where the medium errs, once more block by block. False where it errs then too.
-fn write<D: Device>(device: &mut D, offset: u64, data: &[u8], block: usize) -> Result<bool, Broken> {
+fn write<D: Device>(device: &mut D, offset: u64, data: &[u8], block: usize, written: &mut u64) -> Result<bool, Broken> {
     let sorted = |device: &mut D, fault| match fault {
         Fault::Medium if device.present() => Ok(false),
         Fault::Medium => Err(Broken::Fault(Fault::Gone)),
         fault => Err(Broken::Fault(fault)),
     };
+    *written += data.len() as u64;
     match device.write_at(offset, data) {
         Ok(()) => return Ok(true),
         Err(fault) => sorted(device, fault)?,
     };
     let mut good = true;
     for (part, at) in data.chunks(block).zip((offset..).step_by(block)) {
+        *written += part.len() as u64;
         if let Err(fault) = device.write_at(at, part) {
             good &= sorted(device, fault)?;
         }

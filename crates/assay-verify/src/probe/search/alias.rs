@@ -30,25 +30,26 @@ impl<D: Device> Search<'_, '_, D> {
     /// Reads whose stamp each of these sectors bears, another place before each, which leaves nothing
     /// of them on the bus.
     fn bearers(&mut self, sectors: &[u64]) -> Result<Vec<Option<Origin>>, End> {
-        let wash = self.wash();
+        let wash = self.wash(sectors);
         let mut all = Vec::with_capacity(sectors.len());
         for sector in sectors {
             if let Some(wash) = wash {
                 self.desk.check(wash)?;
             }
             let bears = self.desk.bears(*sector)?;
-            let left = |origin: &Origin| wash.is_some_and(|wash| wash.numbers().contains(&origin.sector));
-            all.push(bears.filter(|origin| origin.generation == self.desk.generation() && !left(origin)));
+            all.push(bears.filter(|origin| origin.generation == self.desk.generation()));
         }
         Ok(all)
     }
 
-    /// A place that holds, of a page at least.
-    fn wash(&self) -> Option<Place> {
-        let holds = |place: &&Place| {
-            place.sectors >= 8 && place.numbers().all(|s| self.desk.findings.get(&s).is_some_and(|seen| seen.keeps()))
+    /// A place that holds, of a page at least, and is none of those looked at: what it leaves on the bus is of
+    /// another round then.
+    fn wash(&self, looked: &[u64]) -> Option<Place> {
+        let holds = |place: &Place| {
+            place.numbers().all(|s| self.desk.findings.get(&s).is_some_and(|seen| seen.keeps()) && !looked.contains(&s))
         };
-        self.samples.iter().find(holds).map(|place| Place { at: place.at, sectors: place.sectors.min(8) })
+        let pages = self.samples.iter().filter(|place| place.sectors >= 8).map(|place| Place { sectors: 8, ..*place });
+        pages.into_iter().find(holds)
     }
 
     /// Writes places from the last to the first, so that none begins where another ended and a cache for
@@ -234,7 +235,7 @@ impl<D: Device> Search<'_, '_, D> {
             return Ok(real > 0);
         }
         let period = (protected, period, stripe);
-        Ok(self.held_inside(period, &[real - 1])?[0] && !self.held_inside(period, &[real])?[0])
+        Ok(self.held_inside(period, &[real - 1])?[0] && !self.held_from(period, &[real])?[0])
     }
 
     /// Whether pairs at this distance are one cell elsewhere too.
@@ -347,7 +348,7 @@ impl<D: Device> Search<'_, '_, D> {
             .collect();
         let mut least_dropped = None;
         let mut most_held = 0;
-        for (inside, held) in ends.iter().zip(self.held_inside((protected, period, stripe), &ends)?) {
+        for (inside, held) in ends.iter().zip(self.held_from((protected, period, stripe), &ends)?) {
             if held {
                 most_held = most_held.max(*inside + 1);
             } else {
@@ -356,7 +357,7 @@ impl<D: Device> Search<'_, '_, D> {
         }
         if let Some(first) = dropped.iter().min().copied() {
             // Once more: it may have been overwritten.
-            if !self.held_inside((protected, period, stripe), &[first])?[0] {
+            if !self.held_from((protected, period, stripe), &[first])?[0] {
                 least_dropped = Some(least_dropped.unwrap_or(period).min(first));
             }
         }
@@ -365,7 +366,7 @@ impl<D: Device> Search<'_, '_, D> {
         while low < high {
             let probes = fan(low.saturating_sub(1), high, 24);
             let probes: Vec<u64> = if probes.is_empty() { vec![low] } else { probes };
-            for (inside, held) in probes.iter().zip(self.held_inside((protected, period, stripe), &probes)?) {
+            for (inside, held) in probes.iter().zip(self.held_from((protected, period, stripe), &probes)?) {
                 if held && *inside < high {
                     low = low.max(inside + 1);
                 } else if !held {
@@ -374,6 +375,23 @@ impl<D: Device> Search<'_, '_, D> {
             }
         }
         Ok(high)
+    }
+
+    /// Whether positions of the first period hold data, or the blocks behind them: a single bad cell is no end.
+    fn held_from(&mut self, structure: (u64, u64, u64), inside: &[u64]) -> Result<Vec<bool>, End> {
+        let (protected, period, _) = structure;
+        let (unit, sectors) = (self.desk.unit(), self.desk.sectors());
+        let mut held = self.held_inside(structure, inside)?;
+        let behind = |inside: &u64| Some(inside + unit).filter(|next| *next < period && protected + next < sectors);
+        let lost: Vec<usize> = (0..inside.len()).filter(|index| !held[*index]).collect();
+        let (lost, next): (Vec<usize>, Vec<u64>) =
+            lost.into_iter().filter_map(|index| Some((index, behind(&inside[index])?))).unzip();
+        if !next.is_empty() {
+            for (index, next) in lost.into_iter().zip(self.held_inside(structure, &next)?) {
+                held[index] = next;
+            }
+        }
+        Ok(held)
     }
 
     /// Whether positions of the first period hold data: they bear a stamp of their own cell, or of one in

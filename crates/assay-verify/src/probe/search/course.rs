@@ -49,6 +49,8 @@ pub(crate) struct Search<'s, 'a, D> {
     pub(crate) crowded: u64,
 }
 
+/// Sectors of a page of 4 KiB.
+const PAGE: u64 = 8;
 /// Losing places that are remembered, as canaries.
 const LOSERS: usize = 256;
 
@@ -101,6 +103,12 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             self.nature = Nature::Scattered;
         }
         if self.eviction.losers.len() > 8 && !self.eviction.hidden && self.keeps_nothing() {
+            // What lands elsewhere is lost nowhere.
+            if let Some(distance) = self.kin()? {
+                self.nature = Nature::Misaddressed(distance);
+                self.map_samples();
+                return Ok(());
+            }
             self.nature = Nature::Stopped;
             return Err(End::Fault(Fault::DropsWrites));
         }
@@ -166,7 +174,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             .step_by(16)
             .take(12)
             .collect();
-        let mut changing = 0;
+        let (mut changing, mut apart) = (0, 0);
         for sector in &foreign {
             let mut shown = Vec::new();
             for wash in [one, other] {
@@ -175,8 +183,11 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
                 shown.push(self.desk.bears(*sector)?);
             }
             changing += usize::from(shown[0] != shown[1]);
+            apart = shown.iter().flatten().fold(apart, |apart, origin| divisor(apart, origin.sector.abs_diff(*sector)));
         }
-        if changing * 2 <= foreign.len() {
+        // Where all of them are whole periods away, what was written overwrote a window that is next to nothing. A
+        // buffer has a place for each sector of a page.
+        if changing * 2 <= foreign.len() || apart > PAGE {
             return Ok(false);
         }
         self.desk.bus = Some(kept.map_or(Wash::Write(one, other), Wash::Read));
@@ -273,6 +284,11 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         }
         torn > 0 && whole == 0
     }
+}
+
+/// The greatest number that divides both (Euclid); 0 is divided by every number.
+fn divisor(one: u64, other: u64) -> u64 {
+    if other == 0 { one } else { divisor(other, one % other) }
 }
 
 fn nature_fails(nature: &Nature) -> bool {

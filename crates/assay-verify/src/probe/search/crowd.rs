@@ -1,6 +1,7 @@
 //! Driving caches of the medium out by writing elsewhere.
 
 use super::super::contract::Device;
+use super::super::stamp::Seen;
 use super::desk::{Desk, End, Place};
 
 /// Bytes of a sector.
@@ -199,8 +200,11 @@ impl Eviction {
             }
             let mut alive = Vec::new();
             for canary in canaries {
-                let place = desk.place(canary.at, 1);
-                if desk.check(place)?.iter().any(|seen| seen.keeps()) {
+                let seen = desk.check(desk.place(canary.at, 1))?;
+                // A cache changes no bits: this is kept by bad cells, of which some writes leave less.
+                if seen.contains(&Seen::Changed) {
+                    self.losers.retain(|loser| loser != canary);
+                } else if seen.contains(&Seen::Holds) {
                     alive.push(*canary);
                 }
             }

@@ -37,21 +37,34 @@ impl<D: Device> Search<'_, '_, D> {
         if lost || self.all_back()? {
             return Ok(true);
         }
-        if self.comb()? || self.run_back()? {
-            return Ok(true);
-        }
+        Ok(self.comb()? || self.read_on(&samples)?)
+    }
+
+    /// Reads the run back, all of it where it is short, and the samples again after each part of it: what is
+    /// read meanwhile drives them out of a cache that is filled by reading, which spares the cells.
+    fn read_on(&mut self, samples: &[Place]) -> Result<bool, End> {
+        let verified = self.verified(samples);
+        let each = verified.len().div_ceil(READINGS - 2).max(1);
+        let mut parts = verified.chunks(each);
+        let mut lost = false;
         for _ in 2..READINGS {
-            let mut lost = false;
-            for place in &samples {
-                let page = Place { sectors: place.sectors.min(8), ..*place };
-                lost |= self.is_lost(page)?;
+            for place in parts.next().unwrap_or_default() {
+                lost |= self.is_lost(*place)?;
             }
             if lost {
+                continue;
+            }
+            let mut worn = false;
+            for place in samples {
+                let page = Place { sectors: place.sectors.min(8), ..*place };
+                worn |= self.is_lost(page)?;
+            }
+            if worn {
                 self.nature = Nature::Decays;
                 return Ok(true);
             }
         }
-        Ok(false)
+        Ok(lost)
     }
 
     fn is_lost(&mut self, place: Place) -> Result<bool, End> {
@@ -139,15 +152,5 @@ impl<D: Device> Search<'_, '_, D> {
             }
         }
         Ok(false)
-    }
-
-    /// Reads the run back, all of it where it is short.
-    fn run_back(&mut self) -> Result<bool, End> {
-        let samples = self.samples.clone();
-        let mut lost = false;
-        for part in self.verified(&samples) {
-            lost |= self.is_lost(part)?;
-        }
-        Ok(lost)
     }
 }

@@ -85,15 +85,12 @@ impl<D: Device> Search<'_, '_, D> {
     /// Writes around a lost place, and where one address line leads, and looks whether it bears the
     /// stamp of one of these. The distance, where operations land beside where they were sent to.
     pub(crate) fn kin(&mut self) -> Result<Option<i64>, End> {
-        let lost: Vec<u64> = self
-            .first
-            .iter()
-            .filter(|(_, seen)| seen.is_silent_loss() && !matches!(seen, Seen::Foreign(_)))
-            .map(|(sector, _)| *sector)
-            .collect();
-        if lost.is_empty() {
-            return Ok(None);
-        }
+        let lost = |foreign: bool| {
+            let such = |seen: &Seen| seen.is_silent_loss() && matches!(seen, Seen::Foreign(_)) == foreign;
+            self.first.iter().filter(|(_, seen)| such(seen)).map(|(sector, _)| *sector).collect::<Vec<u64>>()
+        };
+        // What lands next to its place is seen where all of it was written.
+        let Some(lost) = [false, true].map(lost).into_iter().find(|lost| !lost.is_empty()) else { return Ok(None) };
         for part in [1, 3] {
             let at = lost[(lost.len() - 1) * part / 4];
             if let Some(distance) = self.kin_of(at)? {
@@ -116,10 +113,12 @@ impl<D: Device> Search<'_, '_, D> {
             .collect();
         // In small parts, so that all of it meets the cache that canaries meet.
         let parts = (around.at..around.end()).step_by(64).map(|at| Place { at, sectors: 64.min(around.end() - at) });
-        let places = tidy(parts.chain(partners).collect());
+        let places = tidy(partners.iter().copied().chain(parts).collect());
         self.desk.begin_round();
         self.desk.save(&places)?;
-        for place in places.iter().rev() {
+        // The partners first: what is sent here and lands there is seen there.
+        let (there, here): (Vec<Place>, Vec<Place>) = places.iter().partition(|place| !place.meets(around));
+        for place in there.iter().rev().chain(here.iter().rev()) {
             self.desk.write(*place)?;
         }
         self.eviction.evict(self.desk, &places)?;
@@ -134,14 +133,10 @@ impl<D: Device> Search<'_, '_, D> {
             }
         }
         let own = all[(looked.at - around.at) as usize];
-        let Seen::Foreign(origin) = own else { return Ok(None) };
+        let Seen::Foreign(origin) = own else { return self.landed_in(&there, around) };
         let distance = origin.sector.cast_signed() - looked.at.cast_signed();
         let same = distances.iter().filter(|other| **other == distance).count();
-        // Two that are one cell agree, whoever was last.
-        let shared =
-            self.same_cells(looked.at, &[origin.sector])?[0] && self.same_cells(origin.sector, &[looked.at])?[0];
-        if shared {
-            self.pairs.insert(0, (looked.at.min(origin.sector), looked.at.max(origin.sector)));
+        if self.are_one(looked.at, origin.sector)? {
             return Ok(None);
         }
         let beside = distance.unsigned_abs() <= BESIDE && same * 4 >= distances.len() && same > 4;
@@ -150,6 +145,30 @@ impl<D: Device> Search<'_, '_, D> {
             seen.first().is_some_and(|seen| !seen.keeps())
         };
         Ok((beside || swapped).then_some(distance))
+    }
+
+    /// Whether one of these places shows what was sent to `around`, where that does not stand: the distance.
+    fn landed_in(&mut self, partners: &[Place], around: Place) -> Result<Option<i64>, End> {
+        let now = self.desk.generation();
+        for partner in partners {
+            let Some(origin) = self.desk.bears(partner.at)? else { continue };
+            let sent_here = origin.generation == now && around.numbers().contains(&origin.sector);
+            if !sent_here || !(origin.sector ^ partner.at).is_power_of_two() {
+                continue;
+            }
+            let shared = self.are_one(partner.at, origin.sector)?;
+            return Ok((!shared).then(|| origin.sector.cast_signed() - partner.at.cast_signed()));
+        }
+        Ok(None)
+    }
+
+    /// Whether two sectors are one cell: such agree, whoever was last. It is noted as a pair then.
+    fn are_one(&mut self, one: u64, other: u64) -> Result<bool, End> {
+        let shared = self.same_cells(one, &[other])?[0] && self.same_cells(other, &[one])?[0];
+        if shared {
+            self.pairs.insert(0, (one.min(other), one.max(other)));
+        }
+        Ok(shared)
     }
 
     fn wash_place(&self) -> Option<Place> {

@@ -7,6 +7,8 @@ mod desk;
 mod discover;
 mod judge;
 mod kinds;
+#[cfg(test)]
+mod known_tests;
 mod map;
 mod scatter;
 mod stripes;

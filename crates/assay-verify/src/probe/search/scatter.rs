@@ -12,7 +12,7 @@ pub(in crate::probe) const PARTS: u64 = 256;
 pub(in crate::probe) const WIDE: u64 = 64;
 
 /// Single blocks near the end and the start at distances that are powers of two: losses at the end
-/// are met though they be small, and periods that are powers of two are met at once.
+/// are met though they be small, and periods that are powers of two are met at once. And both sides of each quarter.
 pub(crate) fn ladder<D: Device>(desk: &mut Desk<'_, D>) -> Vec<Place> {
     let (sectors, unit) = (desk.sectors(), desk.unit());
     let last = (sectors / unit - 1) * unit;
@@ -27,6 +27,12 @@ pub(crate) fn ladder<D: Device>(desk: &mut Desk<'_, D>) -> Vec<Place> {
         }
     }
     places.push(desk.place(base, 1));
+    // A small part that holds, away from both ends, lies in the middle if anywhere.
+    for part in 1..4 {
+        let at = sectors * part / 4;
+        // The upper one first: what begins where another ended goes to a cache for writes in sequence.
+        places.extend([at, at - 1].map(|at| desk.place(at, 1)));
+    }
     tidy(places)
 }
 

@@ -1,0 +1,203 @@
+//! What the search finds of small media whose every sector is known. Caches, errors and failures are the
+//! campaign's.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use assay_core::verification::SECTOR_BYTES;
+use assay_engine::Control;
+
+use super::super::contract::{Device, Fault};
+use super::super::journal::{Identity, Journal};
+use super::super::plan::Settings;
+use super::super::stamp::{SECTOR_LEN, Salt};
+use super::alias::Repeat;
+use super::course::{Nature, Search};
+use super::desk::{Desk, Place, Watch};
+use super::map::State;
+
+/// 32 MiB, and 64 MiB where blocks are dealt out in stripes.
+const SECTORS: u64 = 65_536;
+const SETTINGS: Settings = Settings { cache_limit_bytes: 1 << 20 };
+
+/// A medium in memory.
+struct Small {
+    sectors: u64,
+    block_bytes: u32,
+    /// The cell under a sector; `None` where there is none, and zeros are read.
+    cell: fn(u64) -> Option<u64>,
+    cells: HashMap<u64, [u8; SECTOR_LEN]>,
+}
+
+impl Device for Small {
+    fn bytes(&self) -> u64 {
+        self.sectors * SECTOR_BYTES
+    }
+
+    fn block_bytes(&self) -> u32 {
+        self.block_bytes
+    }
+
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        for (sector, part) in (offset / SECTOR_BYTES..).zip(buffer.chunks_exact_mut(SECTOR_LEN)) {
+            match (self.cell)(sector).map(|cell| (cell, self.cells.get(&cell))) {
+                Some((_, Some(content))) => part.copy_from_slice(content),
+                Some((cell, None)) => part.fill(cell as u8 | 1),
+                None => part.fill(0),
+            }
+        }
+        Ok(())
+    }
+
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+        for (sector, part) in (offset / SECTOR_BYTES..).zip(data.as_chunks::<SECTOR_LEN>().0) {
+            if let Some(cell) = (self.cell)(sector) {
+                self.cells.insert(cell, *part);
+            }
+        }
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+/// What there is to find, in sectors.
+#[derive(Debug, PartialEq, Eq)]
+enum Found {
+    Nothing,
+    /// Protected part, period, and how much of it holds.
+    Repeats(u64, u64, u64),
+    /// First sector and end of each part that holds.
+    Parts(Vec<(u64, u64)>),
+    Other(Nature),
+    /// What was found is not known to the sector.
+    Vague(Vec<(u64, u64)>),
+}
+
+/// Does something with a search of a medium.
+fn with<T>(
+    (sectors, block_bytes, cell): (u64, u32, fn(u64) -> Option<u64>),
+    seed: u64,
+    act: impl FnOnce(&mut Search<'_, '_, Small>) -> T,
+) -> T {
+    let mut medium = Small { sectors, block_bytes, cell, cells: HashMap::new() };
+    let memory = Path::new("/dev/shm");
+    let directory = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+    let identity = Identity { bytes: medium.bytes(), name: "small".to_owned(), serial: None };
+    let mut journal = Journal::create(&directory.path().join("journal"), &identity, Salt::known(seed)).unwrap();
+    let watch = Watch { control: &Control::default(), progress: &mut |_| {} };
+    let mut desk = Desk::new(&mut medium, &mut journal, u64::MAX, watch);
+    act(&mut Search::new(&mut desk, &SETTINGS))
+}
+
+fn found(search: &mut Search<'_, '_, Small>) -> Found {
+    search.work().unwrap();
+    let parts = search.map.parts(search.desk.sectors());
+    let parts = parts.into_iter().filter(|part| part.2 == State::Keeps).map(|part| (part.0, part.1)).collect();
+    match search.nature.clone() {
+        Nature::None => Found::Nothing,
+        Nature::Repeats(Repeat { protected, period, real, exact: true }) => Found::Repeats(protected, period, real),
+        Nature::Parts if search.map.exact => Found::Parts(parts),
+        Nature::Parts => Found::Vague(parts),
+        nature => Found::Other(nature),
+    }
+}
+
+/// The blocks of each whole stripe of 1 MiB in another order each lap.
+fn dealt(period: u64, sector: u64) -> u64 {
+    let (lap, inside) = (sector / period, sector % period);
+    let stripe = inside / 2048 * 2048;
+    if lap == 0 || stripe + 2048 > period {
+        return inside;
+    }
+    // An odd factor is invertible modulo a power of two.
+    let block = (inside - stripe) / 8 * (2 * lap + 1) + 37 * lap;
+    stripe + block % 256 * 8 + inside % 8
+}
+
+#[test]
+fn what_is_known_of_small_media_is_found_to_the_sector() {
+    type Row = (&'static str, u64, u32, fn(u64) -> Option<u64>, Found);
+    let parts = |parts: &[(u64, u64)]| Found::Parts(parts.to_vec());
+    let table: Vec<Row> = vec![
+        ("genuine", SECTORS, 512, Some, Found::Nothing),
+        ("genuine, blocks of 4 KiB", SECTORS, 4096, Some, Found::Nothing),
+        ("the first part", SECTORS, 512, |s| (s < 23_457).then_some(s), parts(&[(0, 23_457)])),
+        ("the first part, ends in a block", SECTORS, 4096, |s| (s < 23_457).then_some(s), parts(&[(0, 23_457)])),
+        ("all but the last sector", SECTORS, 512, |s| (s < SECTORS - 1).then_some(s), parts(&[(0, SECTORS - 1)])),
+        ("the last part", SECTORS, 512, |s| (s >= 40_001).then_some(s), parts(&[(40_001, SECTORS)])),
+        ("the middle", SECTORS, 512, |s| (30_000..35_001).contains(&s).then_some(s), parts(&[(30_000, 35_001)])),
+        (
+            "a few sectors in the middle",
+            SECTORS,
+            512,
+            |s| (32_763..32_771).contains(&s).then_some(s),
+            parts(&[(32_763, 32_771)]),
+        ),
+        (
+            "both ends",
+            SECTORS,
+            512,
+            |s| (!(9_999..60_007).contains(&s)).then_some(s),
+            parts(&[(0, 9_999), (60_007, SECTORS)]),
+        ),
+        ("a period that is a power of two", SECTORS, 512, |s| Some(s % 16_384), Found::Repeats(0, 16_384, 16_384)),
+        ("a period that is a prime", SECTORS, 512, |s| Some(s % 10_007), Found::Repeats(0, 10_007, 10_007)),
+        // What is written to clear the bus overwrites nearly all of it.
+        ("a period of next to nothing", SECTORS, 512, |s| Some(s % 11), Found::Repeats(0, 11, 11)),
+        ("a period of more than half", SECTORS, 512, |s| Some(s % 40_009), Found::Repeats(0, 40_009, 40_009)),
+        ("a period, blocks of 4 KiB", SECTORS, 4096, |s| Some(s % 10_008), Found::Repeats(0, 10_008, 10_008)),
+        (
+            "a prefix, then a window",
+            SECTORS,
+            512,
+            |s| Some(if s < 5_003 { s } else { 5_003 + (s - 5_003) % 641 }),
+            Found::Repeats(5_003, 641, 641),
+        ),
+        ("a prefix, then one sector", SECTORS, 512, |s| Some(s.min(3_000)), Found::Repeats(3_000, 1, 1)),
+        ("a chain", SECTORS, 512, |s| (s % 16_384 < 5_001).then_some(s % 16_384), Found::Repeats(0, 16_384, 5_001)),
+        (
+            "a chain of any period",
+            SECTORS,
+            512,
+            |s| (s % 12_345 < 10_001).then_some(s % 12_345),
+            Found::Repeats(0, 12_345, 10_001),
+        ),
+        (
+            "stripes in another order each lap",
+            2 * SECTORS,
+            512,
+            |s| Some(dealt(12 * 2048, s)),
+            Found::Repeats(0, 12 * 2048, 12 * 2048),
+        ),
+    ];
+    let mut wrong = Vec::new();
+    for (name, sectors, block_bytes, cell, expected) in table {
+        for seed in 0..3 {
+            let found = with((sectors, block_bytes, cell), seed, found);
+            if found != expected {
+                wrong.push(format!("{name}, seed {seed}: {found:?} instead of {expected:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A place that was looked at and read between two looks as well was taken for what is left on the bus.
+#[test]
+fn what_is_read_between_two_looks_is_none_of_what_is_looked_at() {
+    const PERIOD: u64 = 10_007;
+    let real = with((SECTORS, 512, |s| Some(s % PERIOD)), 1, |search| {
+        let page = Place { at: PERIOD - 515, sectors: 8 };
+        search.desk.begin_round();
+        search.desk.save(&[page]).unwrap();
+        search.desk.write(page).unwrap();
+        search.desk.check(page).unwrap();
+        search.samples = vec![page];
+        search.real_of(0, PERIOD, 1).unwrap()
+    });
+    assert_eq!(real, PERIOD);
+}
