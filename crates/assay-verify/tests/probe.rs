@@ -168,6 +168,20 @@ fn cells_with_wrong_bits_hide_nothing_and_end_no_period() {
     }
 }
 
+/// What was put back is written twice, and a device that refused the second writing was called genuine.
+#[test]
+fn a_device_that_refuses_writes_at_the_very_end_is_not_genuine() {
+    let mut failed = 0;
+    for written in [28, 32, 36, 40] {
+        let spec = MediumSpec::genuine(64 * MIB).that_fails(Trigger::AfterWritten(written * MIB), Failure::WriteErrors);
+        let mut medium = build(&spec).0;
+        let found = probe(&mut medium, &QUICK, 1).verification;
+        assert!(found.verdict != Verdict::Genuine || !medium.has_failed(), "{written}: {}", found.sentence);
+        failed += usize::from(medium.has_failed());
+    }
+    assert!(failed > 2, "{failed}");
+}
+
 /// A probe of a second that was stopped for an hour did not end after an hour.
 #[test]
 fn time_in_which_the_process_was_stopped_is_not_counted() {

@@ -52,7 +52,10 @@ pub(super) fn put_back<D: Device>(
         if step(RestoreStep::Writing, done.bytes, 0) {
             return Err(Broken::Stopped);
         }
-        write_place(device, place, &survey.classes[index], &log.original(index)?.0, heal, &mut done.bytes)?;
+        // A device that refuses it now has failed meanwhile.
+        if !write_place(device, place, &survey.classes[index], &log.original(index)?.0, heal, &mut done.bytes)? {
+            done.differing.push(place.offset);
+        }
         left -= place.length;
     }
     settle(device)?;
