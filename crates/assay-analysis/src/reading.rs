@@ -88,6 +88,10 @@ pub fn reading<'a>(record: &'a Record, load: &Load, quantity: Quantity) -> Optio
 
 /// The measurement of a record under a load.
 pub(crate) fn measurement<'a>(record: &'a Record, load: &Load) -> Option<&'a Measurement> {
+    // The first of a load has no variant: it is found without numbering all, which a ranking would do very often.
+    if load.variant.is_empty() {
+        return record.measurements.iter().find(|measurement| Load::of(&measurement.workload) == *load);
+    }
     numbered(record).into_iter().find(|(of, _)| of == load).map(|(_, measurement)| measurement)
 }
 
@@ -128,10 +132,10 @@ pub fn estimate(measurement: &Measurement, quantity: Quantity) -> Option<&Estima
         Quantity::Iops => measurement.iops.as_ref(),
         Quantity::BytesPerSecond => measurement.bytes_per_second.as_ref(),
         Quantity::DurableBytesPerSecond => measurement.durable_bytes_per_second.as_ref(),
-        Quantity::P50Ns => latency.p50.as_ref(),
-        Quantity::P90Ns => latency.p90.as_ref(),
-        Quantity::P99Ns => latency.p99.as_ref(),
-        Quantity::P999Ns => latency.p99_9.as_ref(),
+        Quantity::P50Ns => latency.p50.as_deref(),
+        Quantity::P90Ns => latency.p90.as_deref(),
+        Quantity::P99Ns => latency.p99.as_deref(),
+        Quantity::P999Ns => latency.p99_9.as_deref(),
         Quantity::P95Ns | Quantity::P9999Ns => None,
     }
 }

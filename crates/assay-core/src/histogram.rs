@@ -18,6 +18,9 @@ pub const BUCKETS: usize = (VALUE_BITS as usize - STEP_BITS as usize) * STEPS + 
 /// Largest value that has a bucket of its own, in nanoseconds.
 pub const MAX_NS: u64 = (1 << VALUE_BITS) - 1;
 
+/// Shares of operations whose latencies are told, as p50 to p99.99: what [`Histogram::thinned`] keeps.
+pub const PERCENTILES: [f64; 6] = [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999];
+
 /// The bucket of a value in nanoseconds.
 #[inline]
 #[must_use]
@@ -135,20 +138,40 @@ impl Histogram {
     /// nanoseconds; at most 0.39 % off. `None` when empty.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<f64> {
-        if self.total == 0 {
-            return None;
-        }
+        let Some(bucket) = self.bucket_at(q) else { return (self.total > 0).then_some(self.max_ns as f64) };
+        let (low, high) = bounds_of(bucket);
+        let middle = (low + high) as f64 / 2.0;
+        Some(middle.clamp(self.min_ns as f64, self.max_ns.max(self.min_ns) as f64))
+    }
+
+    /// The bucket of the value of this share, by nearest rank.
+    fn bucket_at(&self, q: f64) -> Option<usize> {
         let rank = ((q.clamp(0.0, 1.0) * self.total as f64).ceil() as u64).max(1);
         let mut seen = 0;
-        for (bucket, &count) in self.counts.iter().enumerate() {
+        self.counts.iter().position(|&count| {
             seen = u64::saturating_add(seen, count);
-            if seen >= rank {
-                let (low, high) = bounds_of(bucket);
-                let middle = (low + high) as f64 / 2.0;
-                return Some(middle.clamp(self.min_ns as f64, self.max_ns.max(self.min_ns) as f64));
-            }
+            seen >= rank
+        })
+    }
+
+    /// The same with at most 13 buckets, so that many of them can be kept: total, minimum, maximum and the quantiles
+    /// of [`PERCENTILES`] are what they are here, as only buckets between those of these quantiles become one.
+    #[must_use]
+    pub fn thinned(&self) -> Self {
+        let kept = PERCENTILES.map(|share| self.bucket_at(share));
+        let mut counts = vec![0u64; BUCKETS];
+        // Where the buckets go that lie between two that are kept: into the first of them.
+        let mut between = None;
+        for (bucket, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let place = if kept.contains(&Some(bucket)) {
+                between = None;
+                bucket
+            } else {
+                *between.get_or_insert(bucket)
+            };
+            counts[place] = counts[place].saturating_add(count);
         }
-        Some(self.max_ns as f64)
+        Self { counts, ..*self }
     }
 
     /// Non-empty buckets as (lowest value, highest value, count), in rising order.
@@ -265,6 +288,29 @@ mod tests {
             let mut h = Histogram::default();
             values.iter().for_each(|v| h.add(*v));
             prop_assert_eq!(Histogram::from(&StoredHistogram::from(&h)), h);
+        }
+
+        #[test]
+        fn a_thinned_histogram_has_the_same_percentiles(
+            values in prop::collection::vec(0u64..MAX_NS, 0..3000),
+            scale in 0u32..40,
+            odd in prop::option::of(1u64..u64::MAX),
+        ) {
+            let mut h = Histogram::default();
+            values.iter().for_each(|v| h.add(v >> scale));
+            // A record from elsewhere may hold any count.
+            let mut stored = StoredHistogram::from(&h);
+            if let (Some(odd), Some(first)) = (odd, stored.counts.first_mut()) {
+                first.1 = odd;
+            }
+            let h = Histogram::from(&stored);
+            let thin = StoredHistogram::from(&h.thinned());
+            prop_assert!(thin.counts.len() <= 2 * PERCENTILES.len() + 1, "{} buckets", thin.counts.len());
+            let thin = Histogram::from(&thin);
+            prop_assert_eq!((h.total(), h.min(), h.max()), (thin.total(), thin.min(), thin.max()));
+            for share in PERCENTILES {
+                prop_assert_eq!(h.quantile(share), thin.quantile(share), "{}", share);
+            }
         }
 
         #[test]

@@ -228,13 +228,15 @@ pub struct Layout {
 }
 
 /// Result of one workload.
+///
+/// What most measurements lack, or an observation of them, is boxed: programs hold many thousands of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measurement {
     /// The workload as it ran.
     pub workload: Workload,
     /// The workload as the suite has it, where it had to be scaled down.
     #[serde(default)]
-    pub requested: Option<Workload>,
+    pub requested: Option<Box<Workload>>,
     /// Engine that ran it.
     pub engine: String,
     /// Its executions.
@@ -257,13 +259,13 @@ pub struct Measurement {
     pub instrument_limited: bool,
     /// What it shows over time, where it is a soak.
     #[serde(default)]
-    pub soak: Option<Soak>,
+    pub soak: Option<Box<Soak>>,
     /// Bytes moved for a joule; null without a sensor of power.
     #[serde(default)]
-    pub bytes_per_joule: Option<Estimate>,
+    pub bytes_per_joule: Option<Box<Estimate>>,
     /// Operations for a joule; null without a sensor of power.
     #[serde(default)]
-    pub operations_per_joule: Option<Estimate>,
+    pub operations_per_joule: Option<Box<Estimate>>,
     /// Findings about this workload.
     #[serde(default)]
     pub warnings: Vec<Warning>,
@@ -306,17 +308,17 @@ impl Measurement {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
     /// Mean.
-    pub mean: Option<Estimate>,
+    pub mean: Option<Box<Estimate>>,
     /// Median.
-    pub p50: Option<Estimate>,
+    pub p50: Option<Box<Estimate>>,
     /// 90th percentile.
-    pub p90: Option<Estimate>,
+    pub p90: Option<Box<Estimate>>,
     /// 99th percentile.
-    pub p99: Option<Estimate>,
+    pub p99: Option<Box<Estimate>>,
     /// 99.9th percentile.
-    pub p99_9: Option<Estimate>,
+    pub p99_9: Option<Box<Estimate>>,
     /// Largest of all.
-    pub max: Option<Estimate>,
+    pub max: Option<Box<Estimate>>,
 }
 
 /// One execution of a workload.

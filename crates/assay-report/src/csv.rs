@@ -13,14 +13,14 @@ const FIGURES: Figures = [
     ("iops", |m| m.iops.as_ref()),
     ("bytes_per_second", |m| m.bytes_per_second.as_ref()),
     ("durable_bytes_per_second", |m| m.durable_bytes_per_second.as_ref()),
-    ("latency_mean_ns", |m| m.latency_ns.mean.as_ref()),
-    ("latency_p50_ns", |m| m.latency_ns.p50.as_ref()),
-    ("latency_p90_ns", |m| m.latency_ns.p90.as_ref()),
-    ("latency_p99_ns", |m| m.latency_ns.p99.as_ref()),
-    ("latency_p99_9_ns", |m| m.latency_ns.p99_9.as_ref()),
-    ("latency_max_ns", |m| m.latency_ns.max.as_ref()),
-    ("bytes_per_joule", |m| m.bytes_per_joule.as_ref()),
-    ("operations_per_joule", |m| m.operations_per_joule.as_ref()),
+    ("latency_mean_ns", |m| m.latency_ns.mean.as_deref()),
+    ("latency_p50_ns", |m| m.latency_ns.p50.as_deref()),
+    ("latency_p90_ns", |m| m.latency_ns.p90.as_deref()),
+    ("latency_p99_ns", |m| m.latency_ns.p99.as_deref()),
+    ("latency_p99_9_ns", |m| m.latency_ns.p99_9.as_deref()),
+    ("latency_max_ns", |m| m.latency_ns.max.as_deref()),
+    ("bytes_per_joule", |m| m.bytes_per_joule.as_deref()),
+    ("operations_per_joule", |m| m.operations_per_joule.as_deref()),
 ];
 
 const OF_RECORD: [&str; 14] = [

@@ -23,11 +23,13 @@ const SHORTEST_NAME: usize = 12;
 /// the suite, then the others but for id, medium and result.
 #[must_use]
 pub fn list(records: &[Record], style: &Style) -> String {
-    let listed = Listed { records, loads: Columns::of(records), style: style.bounded() };
-    let mut columns: Vec<Column> = COLUMNS.to_vec();
+    let listed = Listed::of(records, style.bounded());
+    let mut columns: Vec<usize> = (0..COLUMNS.len()).collect();
     loop {
         let name = listed.style.width.saturating_sub(listed.fixed_width(&columns));
-        let droppable = columns.iter().enumerate().max_by_key(|(_, c)| c.rank).filter(|(_, c)| c.rank > 0);
+        let rank = |at: &usize| COLUMNS[*at].rank;
+        let droppable =
+            columns.iter().copied().enumerate().max_by_key(|(_, at)| rank(at)).filter(|(_, at)| rank(at) > 0);
         match droppable {
             Some((least, _)) if name < SHORTEST_NAME => {
                 columns.remove(least);
@@ -81,76 +83,82 @@ fn word_of(record: &Record) -> &'static str {
 /// Columns between two cells.
 const GAP: usize = 2;
 
-/// Records with what their columns of figures mean.
-struct Listed<'a> {
-    records: &'a [Record],
-    loads: Columns,
+/// The texts of all columns, each made once: of ten thousand records that takes most of the time.
+struct Listed {
+    headings: [String; COLUMNS.len()],
+    rows: Vec<[String; COLUMNS.len()]>,
     style: Style,
 }
 
-impl Listed<'_> {
-    /// The lines of a column's heading.
-    fn heading(&self, column: &Column) -> String {
-        match column.kind {
-            Kind::Figure(at) => format!("{}\n{}", column.title, self.load(self.loads.load(at))),
-            _ => column.title.to_owned(),
+impl Listed {
+    fn of(records: &[Record], style: Style) -> Self {
+        let loads = Columns::of(records);
+        Self {
+            headings: COLUMNS.map(|column| heading(&column, &loads, &style)),
+            rows: records.iter().map(|record| COLUMNS.map(|column| cell(record, &column, &loads, &style))).collect(),
+            style,
         }
     }
 
-    /// A load in short lines.
-    fn load(&self, load: &str) -> String {
-        let load = self.style.fold(load);
-        ["synced", "×", "x", "+"]
-            .iter()
-            .fold(load, |load, part| load.replace(&format!(" {part}"), &format!("\n{part}")))
-    }
-
-    /// The lines of a cell.
-    fn cell(&self, record: &Record, column: &Column) -> String {
-        match column.kind {
-            Kind::Text(text) => self.style.fold(&text(record)),
-            Kind::Medium => self.style.fold(&record.title()),
-            Kind::Figure(at) => match self.loads.figure(record, at) {
-                None => self.style.fold("–"),
-                Some(f) => {
-                    let load = f.other_load.map(|load| format!("\n({})", self.load(&load))).unwrap_or_default();
-                    self.style.fold(&figures(f.estimate.point / f.unit)) + &load
-                }
-            },
-        }
-    }
-
-    fn fixed_width(&self, columns: &[Column]) -> usize {
-        let width = |column: &Column| {
-            if matches!(column.kind, Kind::Medium) {
+    fn fixed_width(&self, columns: &[usize]) -> usize {
+        let width = |at: &usize| {
+            if matches!(COLUMNS[*at].kind, Kind::Medium) {
                 return GAP;
             }
-            let cells = self.records.iter().map(|r| self.cell(r, column));
-            let lines = std::iter::once(self.heading(column)).chain(cells);
-            lines.map(|text| text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0)).max().unwrap_or(0) + GAP
+            let texts = std::iter::once(&self.headings[*at]).chain(self.rows.iter().map(|row| &row[*at]));
+            texts.map(|text| text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0)).max().unwrap_or(0) + GAP
         };
         columns.iter().map(width).sum::<usize>().saturating_sub(GAP)
     }
 
-    fn table(&self, columns: &[Column], name: usize) -> String {
+    fn table(&self, columns: &[usize], name: usize) -> String {
         let mut table = Table::new();
         table.load_style(comfy_table::presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(columns.iter().map(|c| self.heading(c)));
-        for record in self.records {
-            let cells = columns.iter().map(|c| {
-                let text = self.cell(record, c);
-                if matches!(c.kind, Kind::Medium) { self.style.fold(&shorten(&text, name)) } else { text }
+        table.set_header(columns.iter().map(|at| &self.headings[*at]));
+        for row in &self.rows {
+            let cells = columns.iter().map(|at| match COLUMNS[*at].kind {
+                Kind::Medium => self.style.fold(&shorten(&row[*at], name)),
+                _ => row[*at].clone(),
             });
             table.add_row(Row::from(cells));
         }
-        for (column, spec) in table.column_iter_mut().zip(columns) {
+        for (column, at) in table.column_iter_mut().zip(columns) {
             column.set_padding((0, 2));
-            if matches!(spec.kind, Kind::Figure(_)) {
+            if matches!(COLUMNS[*at].kind, Kind::Figure(_)) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
         let lines: Vec<String> = table.trim_fmt().lines().map(|line| line.trim_end().to_owned()).collect();
         lines.join("\n") + "\n"
+    }
+}
+
+/// The lines of a column's heading.
+fn heading(column: &Column, loads: &Columns, style: &Style) -> String {
+    match column.kind {
+        Kind::Figure(at) => format!("{}\n{}", column.title, short_lines(loads.load(at), style)),
+        _ => column.title.to_owned(),
+    }
+}
+
+/// A load in short lines.
+fn short_lines(load: &str, style: &Style) -> String {
+    let load = style.fold(load);
+    ["synced", "×", "x", "+"].iter().fold(load, |load, part| load.replace(&format!(" {part}"), &format!("\n{part}")))
+}
+
+/// The lines of a cell.
+fn cell(record: &Record, column: &Column, loads: &Columns, style: &Style) -> String {
+    match column.kind {
+        Kind::Text(text) => style.fold(&text(record)),
+        Kind::Medium => style.fold(&record.title()),
+        Kind::Figure(at) => match loads.figure(record, at) {
+            None => style.fold("–"),
+            Some(f) => {
+                let load = f.other_load.map(|load| format!("\n({})", short_lines(&load, style))).unwrap_or_default();
+                style.fold(&figures(f.estimate.point / f.unit)) + &load
+            }
+        },
     }
 }
 

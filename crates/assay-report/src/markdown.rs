@@ -124,8 +124,8 @@ fn table(out: &mut String, record: &Record) {
             figure(m.bytes_per_second.as_ref(), MB),
             figure(m.durable_bytes_per_second.as_ref(), MB),
             figure(m.iops.as_ref(), 1.0),
-            time(m.latency_ns.p50.as_ref()),
-            time(m.latency_ns.p99.as_ref()),
+            time(m.latency_ns.p50.as_deref()),
+            time(m.latency_ns.p99.as_deref()),
             bus::share(record, m).map(percent).unwrap_or_default(),
             text::markdown(&remarks.join(", ")),
         ));

@@ -162,10 +162,8 @@ fn numbers_from_elsewhere_never_panic() {
     for value in odd {
         for other in odd {
             for m in &mut record.measurements {
-                for e in [&mut m.iops, &mut m.bytes_per_second, &mut m.latency_ns.p50, &mut m.latency_ns.p99]
-                    .into_iter()
-                    .flatten()
-                {
+                let latencies = [&mut m.latency_ns.p50, &mut m.latency_ns.p99].into_iter().flatten().map(|e| &mut **e);
+                for e in [&mut m.iops, &mut m.bytes_per_second].into_iter().flatten().chain(latencies) {
                     (e.point, e.low, e.high) = (value, Some(other), Some(value));
                 }
                 m.repeats.iter_mut().for_each(|r| (r.iops, r.bytes_per_second, r.elapsed_ns) = (value, other, 0));

@@ -55,9 +55,9 @@ pub(crate) fn estimate(measurement: &mut Measurement) {
         (values.len() == counted.len()).then(|| geometric(&values)).flatten()
     };
     let histograms: Vec<Histogram> = counted.iter().map(|r| Histogram::from(&r.histogram)).collect();
-    let latency = |value: &dyn Fn(&Histogram) -> Option<f64>| -> Option<Estimate> {
+    let latency = |value: &dyn Fn(&Histogram) -> Option<f64>| -> Option<Box<Estimate>> {
         let values: Vec<f64> = histograms.iter().filter_map(value).collect();
-        (values.len() == histograms.len()).then(|| geometric(&values)).flatten()
+        (values.len() == histograms.len()).then(|| geometric(&values)).flatten().map(Box::new)
     };
     let largest = histograms.iter().filter_map(Histogram::max).max();
     let n = u32::try_from(counted.len()).unwrap_or(u32::MAX);
@@ -72,7 +72,7 @@ pub(crate) fn estimate(measurement: &mut Measurement) {
             p90: latency(&|h| h.quantile(0.9)),
             p99: latency(&|h| h.quantile(0.99)),
             p99_9: latency(&|h| h.quantile(0.999)),
-            max: largest.map(|ns| Estimate::bare(ns as f64, n, "largest of all repeats")),
+            max: largest.map(|ns| Estimate::bare(ns as f64, n, "largest of all repeats").into()),
         },
     );
     let weight: f64 = counted.iter().map(|r| r.elapsed_ns as f64).sum();

@@ -9,14 +9,15 @@ use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 
 use crate::error::StoreError;
+use crate::observation::Detail;
 use crate::owner::Owner;
 
 /// Records, kept.
 ///
 /// A query is: nothing or `all` (every record, oldest first); an id or its unique beginning;
-/// `last`, `last~2`; or `key=value` with `model`, `unit`, `slot`, `suite`, `kind`, `label.KEY` or
-/// the key of any label. Values are compared whole, in any case of ASCII letters; nothing in a
-/// query is a wildcard.
+/// `last`, `last~2`; or conditions that all have to hold, each `key=value` with `model`, `unit`,
+/// `slot`, `suite`, `kind`, `label.KEY` or the key of any label. Values are compared whole, in any
+/// case of ASCII letters; commas divide several values, and `*` stands for any text.
 pub trait Store: Send {
     /// Where the store is, for people.
     fn location(&self) -> String;
@@ -60,6 +61,14 @@ pub trait Store: Send {
     /// # Errors
     /// As [`Store::resolve`], without [`StoreError::NoMatch`].
     fn list(&self, query: &str) -> Result<Vec<Summary>, StoreError>;
+
+    /// The records that the query names, oldest first, without what grows: samples, readings of sensors, and all but
+    /// the percentiles of the latencies. That is read without their documents where their runs are over, and what
+    /// ranking, comparison, plan, advice and list answer is the same.
+    ///
+    /// # Errors
+    /// As [`Store::resolve`] and [`Store::load`].
+    fn observations(&self, query: &str, detail: Detail) -> Result<Vec<Record>, StoreError>;
 
     /// Removes the record with exactly this id.
     ///

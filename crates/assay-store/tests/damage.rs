@@ -5,10 +5,11 @@ mod common;
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use assay_core::exit::Exit;
-use assay_store::{RunState, SqliteStore, Store, StoreError};
-use common::{record, with_label, with_samples};
+use assay_store::{Detail, RunState, SqliteStore, Store, StoreError};
+use common::{record, skip, with_label, with_samples, without_what_grows};
 
 const PAGE: usize = 4096;
 
@@ -98,6 +99,33 @@ fn damage_in_a_store_too_large_to_be_checked_is_found_when_it_is_read() {
     let list = store.list("").unwrap();
     assert_eq!(list.len(), 12);
     assert_eq!(list.iter().filter(|s| store.load(&s.id).is_ok()).count(), 11);
+}
+
+/// The script of docs/store.md, as it stands there.
+#[test]
+fn what_is_whole_in_a_damaged_store_is_copied_by_the_script_of_the_manual() {
+    if Command::new("sqlite3").arg("-version").output().is_err() {
+        return skip("the script needs sqlite3");
+    }
+    let manual = include_str!("../../../docs/store.md");
+    let script = manual.split("```").find(|block| block.contains("CREATE TEMP TABLE moved")).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let old = dir.path().join("damaged");
+    let mut bytes = filled(&old, 12, 64);
+    let middle = bytes.len() / PAGE / 2;
+    bytes[middle * PAGE..(middle + 1) * PAGE].fill(0);
+    fs::write(old.join("assay.sqlite"), &bytes).unwrap();
+    let mut store = SqliteStore::open(dir.path()).unwrap();
+    store.save(&record("new0"), RunState::Finished).unwrap();
+    drop(store);
+    Command::new("bash").args(["-c", &script.replace("1000", "14")]).current_dir(dir.path()).output().unwrap();
+    let store = SqliteStore::open_existing(dir.path()).unwrap().unwrap();
+    let list = store.list("all").unwrap();
+    assert!(list.len() >= 12, "{} of 12 and the new one", list.len());
+    for summary in list {
+        let whole = store.load(&summary.id).unwrap().record;
+        assert_eq!(store.observations(&summary.id, Detail::Latencies).unwrap(), [without_what_grows(&whole)]);
+    }
 }
 
 #[test]

@@ -3,9 +3,13 @@
 
 mod common;
 
+use std::fs;
+use std::path::Path;
+
+use assay_core::outcome::Outcome;
 use assay_core::record::Record;
-use assay_store::{Owner, RunState, SqliteStore, Store};
-use common::{record, running, with_samples};
+use assay_store::{Detail, Owner, RunState, SqliteStore, Store, StoreError};
+use common::{Mount, record, running, with_label, with_samples, without_what_grows};
 use rusqlite::{Connection, params};
 
 /// What version 1 made.
@@ -90,5 +94,122 @@ fn a_store_of_version_1_opens_and_its_records_grow_on() {
     drop(store);
     let conn = Connection::open(dir.path().join("assay.sqlite")).unwrap();
     let version: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    assert_eq!(version, 2);
+    assert_eq!(version, 3);
+}
+
+/// A store as version 2 left it, with these records.
+fn version_2(dir: &Path, records: &[Record]) {
+    let owner = Owner::current();
+    let mut store = SqliteStore::open(dir).unwrap();
+    for record in records {
+        let run = match record.outcome {
+            Outcome::Running => RunState::Running { owner: &owner, scratch: None },
+            _ => RunState::Finished,
+        };
+        store.save(record, run).unwrap();
+    }
+    drop(store);
+    let conn = Connection::open(dir.join("assay.sqlite")).unwrap();
+    conn.execute_batch("DROP TABLE observation; PRAGMA user_version = 2").unwrap();
+}
+
+fn version_of(dir: &Path) -> i64 {
+    let conn = Connection::open(dir.join("assay.sqlite")).unwrap();
+    conn.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
+}
+
+fn observed(dir: &Path) -> Vec<Record> {
+    SqliteStore::open_existing(dir).unwrap().unwrap().observations("all", Detail::Latencies).unwrap()
+}
+
+/// Records whose observations take so much room that SQLite writes them before the transaction ends.
+fn large() -> Vec<Record> {
+    let label = "x".repeat(20_000);
+    (0..200).map(|n| with_label(with_samples(record(&format!("id{n:08}")), 1), "note", &label)).collect()
+}
+
+#[test]
+fn a_store_of_version_2_gets_the_observations_of_what_it_holds() {
+    let dir = tempfile::tempdir().unwrap();
+    let newer = Record { schema: "1.9".to_owned(), ..with_samples(record("cccccccccc"), 4) };
+    let all =
+        [with_samples(record("aaaaaaaaaa"), 4), with_samples(running("bbbbbbbbbb"), 4), newer, record("dddddddddd")];
+    version_2(dir.path(), &all);
+    let conn = Connection::open(dir.path().join("assay.sqlite")).unwrap();
+    let major = "UPDATE document SET json = json_set(json, '$.schema', '2.0') WHERE record = 4";
+    assert_eq!(conn.execute(major, []).unwrap(), 1);
+    conn.close().unwrap();
+    let mut told = Vec::new();
+    let store = SqliteStore::open_existing_telling(dir.path(), &mut |done, of| told.push((done, of))).unwrap().unwrap();
+    assert_eq!(told, [(1, 3), (2, 3), (3, 3)], "the run under way has none");
+    for (id, saved) in ["aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc"].iter().zip(&all) {
+        assert_eq!(store.observations(id, Detail::Latencies).unwrap(), [without_what_grows(saved)], "{id}");
+    }
+    // As the document itself.
+    let refused = |error| matches!(error, Err(StoreError::Unreadable { .. }));
+    assert!(refused(store.observations("dddddddddd", Detail::Estimates).map(drop)));
+    assert!(refused(store.load("dddddddddd").map(drop)) && store.list("all").unwrap().len() == 4);
+    drop(store);
+    let conn = Connection::open(dir.path().join("assay.sqlite")).unwrap();
+    let of: String = conn
+        .query_row("SELECT group_concat(record) FROM (SELECT record FROM observation ORDER BY 1)", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(of, "1,3");
+}
+
+#[test]
+fn a_migration_that_is_killed_is_as_if_it_had_not_begun() {
+    let (dir, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let all = large();
+    version_2(dir.path(), &all);
+    let mut log = 0;
+    let mut copy = |done, of| {
+        if 10 * done == 9 * of {
+            for entry in fs::read_dir(dir.path()).unwrap().map(Result::unwrap) {
+                let name = entry.file_name();
+                // What a killed process leaves: the file and its log; memory that is shared is made anew.
+                if name == "assay.sqlite" || name == "assay.sqlite-wal" {
+                    log = fs::copy(entry.path(), killed.path().join(name)).unwrap();
+                }
+            }
+        }
+    };
+    SqliteStore::open_existing_telling(dir.path(), &mut copy).unwrap().unwrap();
+    assert!(log > 1 << 20, "nothing was written yet: {log}");
+    assert_eq!(version_of(killed.path()), 2);
+    let expected: Vec<Record> = all.iter().map(without_what_grows).collect();
+    assert!(observed(killed.path()) == expected && observed(dir.path()) == expected);
+    assert_eq!((version_of(killed.path()), version_of(dir.path())), (3, 3));
+}
+
+#[test]
+fn two_processes_that_migrate_at_once_do_it_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = large();
+    version_2(dir.path(), &all);
+    let path = dir.path();
+    let begin = || {
+        let mut told = 0;
+        SqliteStore::open_existing_telling(path, &mut |_, _| told += 1).unwrap().unwrap();
+        told
+    };
+    let told: Vec<usize> = std::thread::scope(|scope| {
+        let both = [scope.spawn(begin), scope.spawn(begin)];
+        both.map(|one| one.join().unwrap()).into()
+    });
+    assert_eq!(told.iter().sum::<usize>(), all.len(), "{told:?}");
+    assert_eq!(observed(dir.path()).len(), all.len());
+}
+
+#[test]
+fn an_older_store_that_cannot_be_written_is_refused_with_the_mend() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(mount) = Mount::tmpfs(dir.path(), "16m") else { return };
+    version_2(dir.path(), &[record("aaaaaaaaaa")]);
+    mount.remount("ro");
+    let error = SqliteStore::open_existing(dir.path()).unwrap_err();
+    assert!(matches!(error, StoreError::OlderReadOnly { found: 2, .. }), "{error}");
+    mount.remount("rw");
+    assert_eq!(version_of(dir.path()), 2);
+    assert_eq!(observed(dir.path()), [without_what_grows(&record("aaaaaaaaaa"))]);
 }

@@ -4,12 +4,12 @@
 mod common;
 
 use assay_core::exit::Exit;
-use assay_core::finding::Verdict;
+use assay_core::finding::{Finding, Verdict};
 use assay_core::medium::MediumKind;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::Record;
-use assay_store::{Change, Owner, RunState, SqliteStore, Store, StoreError, Summary};
-use common::{record, record_at, running, with_label, with_samples};
+use assay_store::{Change, Detail, Owner, RunState, SqliteStore, Store, StoreError, Summary};
+use common::{record, record_at, running, with_label, with_samples, without_what_grows};
 use std::path::Path;
 
 fn finish(store: &mut dyn Store, record: &Record) {
@@ -147,11 +147,30 @@ fn labels_and_properties_find_records(store: &mut dyn Store) {
         ("suite=long", &["cccccccccc"]),
         ("kind=usb_stick", &["cccccccccc"]),
         ("shop=a=b, c", &["bbbbbbbbbb"]),
+        (r#"shop="a=b, c""#, &["bbbbbbbbbb"]),
+        ("suite=quick slot=3", &["aaaaaaaaaa"]),
+        ("  slot=3   kind=usb_stick ", &["cccccccccc"]),
+        ("suite=quick,long kind=sd,usb_stick", &["aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc"]),
+        ("unit=none,SER1 slot=3,4", &["cccccccccc"]),
+        ("model=ULTRA*", &["aaaaaaaaaa"]),
+        ("model=*32g", &["aaaaaaaaaa", "bbbbbbbbbb"]),
+        ("model=San*31.9 GB suite=q*k label.shop=*", &["bbbbbbbbbb"]),
     ] {
         assert_eq!(store.resolve(query).unwrap(), found, "{query}");
         assert_eq!(ids(&store.list(query).unwrap()), found, "{query}");
     }
-    for nothing in ["model=Ultra", "kind=SD card", "shop=A", "Shop=a=b, c", "nobody=1", "slot="] {
+    for nothing in [
+        "model=Ultra",
+        "kind=SD card",
+        "shop=A",
+        "Shop=a=b, c",
+        "nobody=1",
+        "slot=",
+        "model=SD32_",
+        "model=SD%",
+        r#"model="SD32*""#,
+        "slot=3 suite=smoke",
+    ] {
         assert!(matches!(store.resolve(nothing), Err(StoreError::NoMatch { .. })), "{nothing}");
         assert_eq!(store.list(nothing).unwrap(), [], "{nothing}");
     }
@@ -177,7 +196,7 @@ fn hostile_text_is_only_text(store: &mut dyn Store) {
         let error = store.resolve(text).unwrap_err();
         assert_eq!(error.exit(), Exit::Usage, "{text}");
         assert!(!error.to_string().chars().any(char::is_control), "{error}");
-        for query in [format!("model={text}"), format!("{text}=x"), format!("label.{text}={text}")] {
+        for query in [format!("model=\"{text}\""), format!("{text}=x"), format!("label.{text}={text}")] {
             assert!(store.list(&query).is_ok_and(|list| list.is_empty()), "{query}");
         }
     }
@@ -191,8 +210,10 @@ fn hostile_text_is_only_text(store: &mut dyn Store) {
         assert_eq!(store.load(&odd.id).unwrap().record, odd);
         assert_eq!(store.list(&odd.id).unwrap()[0].labels, odd.labels);
         if text.trim() == *text {
-            assert_eq!(store.resolve(&format!("note={text}")).unwrap(), [odd.id.as_str()], "{text}");
-            assert_eq!(store.resolve(&format!("model={text}")).unwrap(), [odd.id.as_str()], "{text}");
+            // A star is a wildcard but in quotes.
+            let value = if text.contains('*') { format!("\"{text}\"") } else { (*text).to_owned() };
+            assert_eq!(store.resolve(&format!("note={value}")).unwrap(), [odd.id.as_str()], "{text}");
+            assert_eq!(store.resolve(&format!("model={value}")).unwrap(), [odd.id.as_str()], "{text}");
         }
     }
     assert_eq!(store.list("").unwrap().len(), 1 + HOSTILE.len());
@@ -336,6 +357,44 @@ fn a_finished_outcome_is_not_overwritten_when_its_process_died(store: &mut dyn S
     assert_eq!(closed[0].record.outcome, Outcome::Completed);
 }
 
+/// However a record came into the store, and whatever state of it came before.
+fn an_observation_is_drawn_from_the_document_of_now(store: &mut dyn Store) {
+    let seen = |store: &dyn Store, id: &str| {
+        let observed = store.observations(id, Detail::Latencies).unwrap();
+        assert_eq!(observed, [without_what_grows(&store.load(id).unwrap().record)], "{id}");
+        observed[0].clone()
+    };
+    let (owner, dead) = (Owner::current(), dead_owner());
+    let mut record = with_samples(running("aaaaaaaaaa"), 4);
+    let under_way = RunState::Running { owner: &owner, scratch: None };
+    for state in [under_way, under_way, RunState::Finished, under_way, RunState::Finished] {
+        record.settings.elapsed_ns += 1;
+        record.warnings.push(Finding::SwapOnMedium.into());
+        record.warnings.iter_mut().for_each(|warning| warning.remedy.clear());
+        record.outcome = if matches!(state, RunState::Finished) { Outcome::Completed } else { Outcome::Running };
+        store.save(&record, state).unwrap();
+        assert_eq!(seen(store, "aaaaaaaaaa").warnings, record.warnings);
+    }
+    store.save(&running("bbbbbbbbbb"), RunState::Running { owner: &dead, scratch: None }).unwrap();
+    assert_eq!(seen(store, "bbbbbbbbbb").outcome, Outcome::Running);
+    assert_eq!(store.abandoned().unwrap().len(), 1);
+    assert!(matches!(seen(store, "bbbbbbbbbb").outcome, Outcome::Failed { failure: Failure::Abandoned, .. }));
+    // A copy from elsewhere while its run was under way, then its end, by a newer minor version.
+    let mut copy = with_label(running("cccccccccc"), "slot", "1");
+    store.save_document(&serde_json::to_string(&copy).unwrap()).unwrap();
+    assert_eq!(seen(store, "cccccccccc").labels["slot"], "1");
+    (copy.schema, copy.outcome) = ("1.9".to_owned(), Outcome::Completed);
+    let newer = serde_json::to_string(&with_label(copy, "slot", "2")).unwrap().replacen('{', r#"{"moon":"full","#, 1);
+    store.save_document(&newer).unwrap();
+    assert_eq!((seen(store, "cccccccccc").labels["slot"].as_str(), store.list("").unwrap().len()), ("2", 3));
+    let of = |query: &str| store.observations(query, Detail::Estimates).map(|all| all.len());
+    assert_eq!((of("all").unwrap(), of("slot=2").unwrap(), of("last").unwrap()), (3, 1, 1));
+    assert!(matches!(of("slot=9"), Err(StoreError::NoMatch { .. })));
+    assert!(matches!(of("zz"), Err(StoreError::UnknownId { .. })));
+    store.remove("aaaaaaaaaa").unwrap();
+    assert_eq!(store.observations("all", Detail::Repeats).unwrap().len(), 2);
+}
+
 fn the_identity_key_stays(store: &mut dyn Store) {
     let key = store.identity_key().unwrap();
     assert_ne!(key, [0; 32]);
@@ -383,5 +442,6 @@ shared_suite! { sqlite, super::with_sqlite;
     a_document_never_takes_the_place_of_a_finished_record
     the_record_of_a_dead_process_is_closed_once
     a_finished_outcome_is_not_overwritten_when_its_process_died
+    an_observation_is_drawn_from_the_document_of_now
     the_identity_key_stays
 }

@@ -5,6 +5,8 @@
 //! `cargo bench --locked -p assay --bench rank`
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout, reason = "a program for developers")]
 
+mod common;
+
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
@@ -16,6 +18,7 @@ use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record, Repeat, Sample, SuiteRef, Tool};
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_store::{Owner, RunState, SqliteStore, Store};
+use common::program;
 
 const MODELS: usize = 40;
 const UNITS: usize = 10;
@@ -59,7 +62,7 @@ fn main() -> ExitCode {
     println!("ranking {} loads: {ranking:.2} s (at most {MOST_SECONDS} s)", 1 + report.exploratory.len());
     assert!(report.primary.refusal.is_none() && report.primary.models.len() == MODELS);
 
-    let (seconds, processor, bytes) = program(dir.path());
+    let (seconds, processor, bytes) = program(dir.path(), "rank");
     println!(
         "the program: {seconds:.2} s, {processor:.2} s of a processor, {:.0} MB at its peak (at most {:.0} MB)",
         bytes / 1e6,
@@ -93,25 +96,6 @@ fn page(data: &std::path::Path) -> Option<f64> {
     let mut extra: Vec<f64> = (0..5).map(|_| Some(open(&page)? - open(&empty)?)).collect::<Option<_>>()?;
     extra.sort_by(f64::total_cmp);
     Some(extra[2].max(0.0))
-}
-
-/// Wall and processor time in seconds, and the largest resident set in bytes, of `assay rank`.
-#[allow(clippy::zombie_processes)] // `wait4` waits for it, and tells its usage too
-fn program(data: &std::path::Path) -> (f64, f64, f64) {
-    let begun = Instant::now();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
-    command.arg("rank").env("ASSAY_DATA", data).stdout(Stdio::null());
-    let child = command.spawn().unwrap();
-    let mut status = 0;
-    // SAFETY: a `rusage` is plain numbers, for which zeros are valid.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    let id = libc::pid_t::try_from(child.id()).unwrap();
-    // SAFETY: both pointers are to values that outlive the call; the child was not waited for yet.
-    let waited = unsafe { libc::wait4(id, &raw mut status, 0, &raw mut usage) };
-    assert_eq!((waited, status), (id, 0), "wait4: {}", std::io::Error::last_os_error());
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    // getrusage(2): ru_maxrss is in KiB.
-    (begun.elapsed().as_secs_f64(), seconds(usage.ru_utime) + seconds(usage.ru_stime), usage.ru_maxrss as f64 * 1024.0)
 }
 
 fn fill(data: &std::path::Path) -> usize {

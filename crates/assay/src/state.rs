@@ -1,18 +1,19 @@
 //! Where records and reports are kept.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use assay_analysis::share_verdicts;
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_device::owned::Directory;
 use assay_report::Redactor;
-use assay_store::{Keeper, Spool, SqliteStore, Store, StoreError, Stored, data_dir};
+use assay_store::{Detail, Keeper, Spool, SqliteStore, Store, StoreError, Stored, data_dir};
 use rustix::fs::Access;
 
 use crate::failure::Failure;
@@ -20,6 +21,9 @@ use crate::{baselines, output};
 
 /// What is said of a store without records.
 pub(crate) const EMPTY: &str = "the store is empty; measure something first: assay run";
+
+/// Work that takes longer than this is told.
+const LONG: Duration = Duration::from_secs(1);
 
 /// The data directory.
 pub(crate) fn directory() -> Result<PathBuf, Failure> {
@@ -54,7 +58,7 @@ pub(crate) fn keeper_at_any_rate() -> Result<Keeper, Failure> {
 /// The store before a run, and whether that is locked even for readers: the run then keeps its record
 /// in the spool, unless it resumes one that has to be read.
 pub(crate) fn before_a_run(resume: bool) -> Result<(Option<SqliteStore>, bool), Failure> {
-    match SqliteStore::open_existing(&directory()?) {
+    match open_existing(&directory()?) {
         Err(StoreError::Locked { .. }) if !resume => Ok((None, true)),
         Err(error) => Err(error.into()),
         Ok(_) => Ok((existing()?, false)),
@@ -66,8 +70,21 @@ pub(crate) fn existing() -> Result<Option<SqliteStore>, Failure> {
     existing_in(&directory()?)
 }
 
+/// Opens the store, and says so where it takes long to bring an older one up to date.
+fn open_existing(directory: &Path) -> Result<Option<SqliteStore>, StoreError> {
+    let (begun, mut told) = (Instant::now(), false);
+    SqliteStore::open_existing_telling(directory, &mut |done, of| {
+        if !told && begun.elapsed() > LONG {
+            told = true;
+            output::tell_wrapped(&format!(
+                "brings the store of an older version up to date, once: {done} of {of} records are done"
+            ));
+        }
+    })
+}
+
 fn existing_in(directory: &Path) -> Result<Option<SqliteStore>, Failure> {
-    let store = match SqliteStore::open_existing(directory)? {
+    let store = match open_existing(directory)? {
         // Its records wait for a store that was moved away.
         None if Spool::in_directory(directory).waits() => Some(SqliteStore::open(directory)?),
         store => store,
@@ -136,41 +153,56 @@ pub(crate) fn find(query: &str) -> Result<Vec<Stored>, Failure> {
 
 /// Ids of the records that a query names, `baseline:NAME` included.
 pub(crate) fn resolve(store: &SqliteStore, query: &str) -> Result<Vec<String>, Failure> {
+    named(query, |query| store.resolve(query))
+}
+
+/// What the store answers to a query, or to each id of a baseline.
+fn named<T>(query: &str, of: impl Fn(&str) -> Result<Vec<T>, StoreError>) -> Result<Vec<T>, Failure> {
     if let Some(ids) = baselines::of_query(query)? {
-        // Each is looked up, so that one that was removed is named.
+        let mut all = Vec::new();
         for id in &ids {
-            store.resolve(id).map_err(|error| Failure::usage(format!("{query}: {error}; set the baseline anew")))?;
+            all.extend(of(id).map_err(|error| match error {
+                StoreError::UnknownId { .. } => Failure::usage(format!("{query}: {error}; set the baseline anew")),
+                error => error.into(),
+            })?);
         }
-        return Ok(ids);
+        return Ok(all);
     }
-    match store.resolve(query) {
+    match of(query) {
         Err(StoreError::NotSoMany { held: 0, .. }) => Err(Failure::usage(EMPTY)),
-        Ok(ids) if ids.is_empty() => Err(Failure::usage(EMPTY)),
-        ids => Ok(ids?),
+        Ok(all) if all.is_empty() => Err(Failure::usage(EMPTY)),
+        all => Ok(all?),
     }
 }
 
-/// Records that several queries name, each once, in their order; `published:…` names figures that
-/// ship with the program.
-pub(crate) fn find_all(queries: &[String]) -> Result<Vec<Record>, Failure> {
+/// The records that a query names, without what grows; `published:…` names figures that ship with the program.
+fn observations(query: &str, detail: Detail) -> Result<Vec<Record>, Failure> {
+    if let Some(query) = query.strip_prefix(assay_analysis::PREFIX) {
+        return published(query);
+    }
+    let store = existing()?.ok_or_else(|| Failure::usage(EMPTY))?;
+    named(query, |query| store.observations(query, detail))
+}
+
+/// Figures that ship with the program.
+pub(crate) fn published(query: &str) -> Result<Vec<Record>, Failure> {
+    assay_analysis::published(query).map_err(|e| Failure::usage(harmless(&e.to_string())))
+}
+
+/// Records that several queries name, each once, in their order, without what grows.
+pub(crate) fn find_all(queries: &[impl AsRef<str>], detail: Detail) -> Result<Vec<Record>, Failure> {
     let mut records: Vec<Record> = Vec::new();
+    let mut known = HashSet::new();
     for query in queries {
-        let named = match query.strip_prefix(assay_analysis::PREFIX) {
-            Some(query) => assay_analysis::published(query).map_err(|e| Failure::usage(harmless(&e.to_string())))?,
-            None => find(query)?.into_iter().map(|stored| stored.record).collect(),
-        };
-        for record in named {
-            if !records.iter().any(|known| known.id == record.id) {
-                records.push(record);
-            }
-        }
+        let named = observations(query.as_ref(), detail)?;
+        records.extend(named.into_iter().filter(|record| known.insert(record.id.clone())));
     }
     mark_verified(&mut records)?;
     Ok(records)
 }
 
 /// Gives the verdicts of the store's checks to records of the same units.
-pub(crate) fn mark_verified(records: &mut [Record]) -> Result<(), Failure> {
+fn mark_verified(records: &mut [Record]) -> Result<(), Failure> {
     let checks = at_hand()?.map_or_else(|| Ok(Vec::new()), |store| verified(&store))?;
     share_verdicts(records, &checks);
     Ok(())
@@ -178,8 +210,10 @@ pub(crate) fn mark_verified(records: &mut [Record]) -> Result<(), Failure> {
 
 /// Records of checks for genuineness, oldest first.
 pub(crate) fn verified(store: &SqliteStore) -> Result<Vec<Record>, Failure> {
-    let checks = store.list("suite=verify")?;
-    checks.iter().map(|check| Ok(store.load(&check.id)?.record)).collect()
+    match store.observations("suite=verify", Detail::Estimates) {
+        Err(StoreError::NoMatch { .. }) => Ok(Vec::new()),
+        checks => Ok(checks?),
+    }
 }
 
 /// Takes identities out of what is written, unless they are asked for.

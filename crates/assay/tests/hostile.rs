@@ -300,8 +300,8 @@ fn a_figure_of_three_hundred_digits_is_never_printed() {
             for estimate in [&mut measurement.iops, &mut measurement.bytes_per_second].into_iter().flatten() {
                 (estimate.point, estimate.low, estimate.high) = (wild, Some(wild * 0.5), Some(wild * 1.5));
             }
-            measurement.latency_ns.p50 = measurement.iops.clone();
-            measurement.latency_ns.p99 = measurement.iops.clone();
+            measurement.latency_ns.p50 = measurement.iops.clone().map(Box::new);
+            measurement.latency_ns.p99 = measurement.iops.clone().map(Box::new);
             measurement.proof_ratio = Some(1e305);
             measurement.in_flight = Some(1e305);
         }
@@ -338,11 +338,12 @@ fn extreme(at: usize, extreme: &Value) -> Record {
     let estimate = record.measurements[0].iops.clone();
     for measurement in &mut record.measurements {
         let latency = &mut measurement.latency_ns;
-        for one in [&mut latency.mean, &mut latency.p50, &mut latency.p99, &mut measurement.durable_bytes_per_second] {
-            one.clone_from(&estimate);
+        for one in [&mut latency.mean, &mut latency.p50, &mut latency.p99] {
+            *one = estimate.clone().map(Box::new);
         }
+        measurement.durable_bytes_per_second.clone_from(&estimate);
         (measurement.proof_ratio, measurement.in_flight) = (Some(1.0), Some(1.0));
-        measurement.requested = Some(measurement.workload.clone());
+        measurement.requested = Some(measurement.workload.clone().into());
         let histogram = serde_json::json!({
             "scheme": "log2/128", "sum_ns": 9, "min_ns": 1, "max_ns": 5, "counts": [[3, 1], [5, 2], [7, 9]],
         });

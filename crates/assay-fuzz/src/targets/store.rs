@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::LazyLock;
 
 use assay_core::record::Record;
-use assay_store::{RunState, SqliteStore, Store};
+use assay_store::{Detail, RunState, SqliteStore, Store};
 
 use crate::draw::Draw;
 use crate::records::record;
@@ -75,6 +75,7 @@ fn read_all(store: &mut SqliteStore) {
     let _ = store.identity_key().map_err(told);
     for query in ["all", "last", "aaaa", "model=x", "suite=x"] {
         let _ = store.list(query).map_err(told);
+        let _ = store.observations(query, Detail::Latencies).map_err(told);
         for id in store.resolve(query).map_err(told).into_iter().flatten().take(8) {
             let _ = store.load(&id).map_err(told);
         }

@@ -80,7 +80,7 @@ fn row<'a>(record: &Record, m: &'a Measurement) -> Row<'a> {
     let full = m.workload.title();
     let title = full.split_once(' ').map_or(full.as_str(), |(_, rest)| rest).to_owned();
     let figure = |e: &Option<Estimate>, unit: f64| e.as_ref().map(|e| shown(e, unit));
-    let time = |e: &Option<Estimate>| e.as_ref().map_or_else(String::new, |e| latency(e.point));
+    let time = |e: &Option<Box<Estimate>>| e.as_ref().map_or_else(String::new, |e| latency(e.point));
     let random = m.workload.pattern == Pattern::Random;
     Row {
         measurement: m,

@@ -144,8 +144,8 @@ fn figures_of(m: &Measurement, durable: bool) -> Markup {
         (estimate(m.iops.as_ref().filter(|_| random), 1.0))
         (estimate(m.bytes_per_second.as_ref(), MB))
         @if durable { (estimate(m.durable_bytes_per_second.as_ref().filter(|_| !m.workload.sync.each()), MB)) }
-        td { (workload::time(m.latency_ns.p50.as_ref())) }
-        td { (workload::time(m.latency_ns.p99.as_ref())) }
+        td { (workload::time(m.latency_ns.p50.as_deref())) }
+        td { (workload::time(m.latency_ns.p99.as_deref())) }
     }
 }
 

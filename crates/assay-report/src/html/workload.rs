@@ -120,7 +120,7 @@ fn estimates(m: &Measurement) -> Markup {
                 (line("rate with final sync", m.durable_bytes_per_second.as_ref(), MB, "MB/s"))
                 @for (name, e) in latencies {
                     @let (unit, divisor) = latency_unit(e.as_ref().map_or(0.0, |e| e.point));
-                    (line(name, e.as_ref(), divisor, unit))
+                    (line(name, e.as_deref(), divisor, unit))
                 }
             }
         }

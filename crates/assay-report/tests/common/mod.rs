@@ -137,14 +137,14 @@ pub fn measured(w: Workload, nature: &Nature, start: &mut u64, dice: &mut Dice) 
     m.iops = around(mean, spread);
     m.bytes_per_second = around(rate, spread);
     m.durable_bytes_per_second = nature.durable.and_then(|share| around(rate * share, spread * 1.6));
-    let q = |q: f64, share: f64| all.quantile(q).and_then(|v| around(v, share));
+    let q = |q: f64, share: f64| all.quantile(q).and_then(|v| around(v, share)).map(Box::new);
     m.latency_ns = Latency {
-        mean: all.mean().and_then(|v| around(v, spread)),
+        mean: all.mean().and_then(|v| around(v, spread)).map(Box::new),
         p50: q(0.5, spread),
         p90: q(0.9, spread * 1.3),
         p99: q(0.99, spread * 2.0),
         p99_9: q(0.999, spread * 4.0),
-        max: all.max().map(|v| Estimate::bare(v as f64, 3, "largest of all repeats")),
+        max: all.max().map(|v| Estimate::bare(v as f64, 3, "largest of all repeats").into()),
     };
     m.proof_ratio = Some(1.0);
     m.in_flight = Some(m.workload.depth() as f64 * 0.998);
@@ -340,7 +340,7 @@ pub fn scaled_down() -> Record {
         m.warnings.clear();
     }
     let m = &mut record.measurements[5];
-    m.requested = Some(m.workload.clone());
+    m.requested = Some(m.workload.clone().into());
     m.workload.queue_depth = 4;
     m.warn(Finding::ScaledDown { asked: "random write 4 KiB QD32".into(), used: "random write 4 KiB QD4".into() });
     m.warn(Finding::FewOperations { operations: 61 });

@@ -15,12 +15,12 @@ pub(crate) fn efficiency(measurement: &mut Measurement, sensors: &[Sensor]) {
         sensors.iter().find(|s| s.source == *source && s.kind == SensorKind::Power.name() && !s.samples.is_empty())
     });
     let Some(power) = power else { return };
-    let work = |rate: &dyn Fn(&Repeat) -> f64| -> Option<Estimate> {
+    let work = |rate: &dyn Fn(&Repeat) -> f64| -> Option<Box<Estimate>> {
         let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed);
         let values: Vec<f64> = completed.filter_map(|r| Some(rate(r) / watts(power, r)?)).collect();
         let mut estimate = geometric(&values)?;
         estimate.method = format!("mean power of {} over each repeat; {}", power.name, estimate.method);
-        Some(estimate)
+        Some(estimate.into())
     };
     let (bytes, operations) = (work(&|r| r.bytes_per_second), work(&|r| r.iops));
     (measurement.bytes_per_joule, measurement.operations_per_joule) = (bytes, operations);

@@ -252,7 +252,7 @@ impl Session<'_> {
         let measurement = &mut record.measurements[entry.index];
         measurement.repeats.push(finished);
         if planned.soak {
-            measurement.soak = soak::judge(measurement, &record.sensors, disks, seed);
+            measurement.soak = soak::judge(measurement, &record.sensors, disks, seed).map(Box::new);
         }
         outcome
     }
@@ -288,7 +288,7 @@ fn set_up(measurement: &mut Measurement, asked: &SuiteWorkload, workload: &Workl
     measurement.engine = instrument.name().to_owned();
     if as_asked != *workload {
         measurement.warn(Finding::ScaledDown { asked: as_asked.title(), used: workload.title() });
-        measurement.requested = Some(as_asked);
+        measurement.requested = Some(as_asked.into());
     }
     if instrument == Instrument::Engine(EngineKind::Sync) && workload.queue_depth > 1 {
         measurement.warn(Finding::DepthByThreads { threads: workload.queue_depth * workload.jobs });

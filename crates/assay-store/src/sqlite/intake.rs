@@ -2,6 +2,7 @@
 
 use rusqlite::OptionalExtension;
 
+use super::observe::{drop_observation, put_observation};
 use super::open::SqliteStore;
 use super::write::{drop_run, put, put_run};
 use crate::document::{self, Columns};
@@ -80,8 +81,14 @@ impl SqliteStore {
         }
         let number = put(&tx, &entry.record, &columns, &entry.document).map_err(explain)?;
         match entry.run() {
-            RunState::Running { owner, scratch } => put_run(&tx, number, owner, scratch).map_err(explain)?,
-            RunState::Finished => drop_run(&tx, number).map_err(explain)?,
+            RunState::Running { owner, scratch } => {
+                drop_observation(&tx, number).map_err(explain)?;
+                put_run(&tx, number, owner, scratch).map_err(explain)?;
+            }
+            RunState::Finished => {
+                put_observation(&tx, number, &entry.record).map_err(explain)?;
+                drop_run(&tx, number).map_err(explain)?;
+            }
         }
         tx.commit().map_err(explain)?;
         Ok(Ok(true))

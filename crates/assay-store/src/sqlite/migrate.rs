@@ -5,6 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::explain;
+use super::observe::observe_all;
 use crate::error::StoreError;
 use crate::id;
 
@@ -68,6 +69,15 @@ pub(crate) const STEPS: &[&str] = &[
         json   TEXT NOT NULL
     ) STRICT;
 ",
+    // What is read of a record instead of its document: see observation.rs.
+    "
+    CREATE TABLE observation (
+        record    INTEGER PRIMARY KEY REFERENCES record ON DELETE CASCADE,
+        head      TEXT NOT NULL,
+        repeats   TEXT NOT NULL,
+        latencies TEXT NOT NULL
+    ) STRICT;
+",
 ];
 
 /// What a database is to this version.
@@ -110,8 +120,14 @@ pub(crate) fn state(conn: &Connection, file: &Path, steps: &[&str]) -> Result<St
     }
 }
 
-/// Brings an empty or older store up to date: all of it or nothing.
-pub(crate) fn migrate(conn: &mut Connection, file: &Path, steps: &[&str]) -> Result<(), StoreError> {
+/// Brings an empty or older store up to date: all of it or nothing. Tells how many of how many records are done, as
+/// each document is read.
+pub(crate) fn migrate(
+    conn: &mut Connection,
+    file: &Path,
+    steps: &[&str],
+    tell: &mut dyn FnMut(usize, usize),
+) -> Result<(), StoreError> {
     let explain = |error| explain::database(file, error);
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(explain)?;
     // Looked at again: another process may have been faster.
@@ -123,6 +139,7 @@ pub(crate) fn migrate(conn: &mut Connection, file: &Path, steps: &[&str]) -> Res
     for step in steps.iter().skip(done) {
         tx.execute_batch(step).map_err(explain)?;
     }
+    observe_all(&tx, tell).map_err(explain)?;
     if done == 0 {
         let mut key = [0u8; 32];
         id::random(&mut key).map_err(|error| explain::system("make a key for", file, error))?;
@@ -147,28 +164,28 @@ mod tests {
     fn an_older_store_is_brought_up_to_date_and_keeps_its_rows() {
         let file = Path::new(FILE);
         let mut conn = Connection::open_in_memory().unwrap();
-        migrate(&mut conn, file, STEPS).unwrap();
+        migrate(&mut conn, file, STEPS, &mut |_, _| {}).unwrap();
         conn.execute("INSERT INTO secret VALUES ('x', x'01')", []).unwrap();
         let longer: Vec<&str> = STEPS.iter().copied().chain(["ALTER TABLE record ADD COLUMN note TEXT;"]).collect();
         let before = STEPS.len() as i64;
         assert_eq!(state(&conn, file, &longer).unwrap(), State::Older(before));
-        migrate(&mut conn, file, &longer).unwrap();
+        migrate(&mut conn, file, &longer, &mut |_, _| {}).unwrap();
         assert_eq!(state(&conn, file, &longer).unwrap(), State::Current);
         assert_eq!(conn.query_row("SELECT count(*) FROM secret", [], |r| r.get::<_, i64>(0)).unwrap(), 2);
         conn.prepare("SELECT note FROM record").unwrap();
         // And the shorter history refuses it.
         assert!(matches!(state(&conn, file, STEPS), Err(StoreError::NewerStore { .. })));
-        assert!(matches!(migrate(&mut conn, file, STEPS), Err(StoreError::NewerStore { .. })));
+        assert!(matches!(migrate(&mut conn, file, STEPS, &mut |_, _| {}), Err(StoreError::NewerStore { .. })));
     }
 
     #[test]
     fn a_step_that_fails_changes_nothing() {
         let file = Path::new(FILE);
         let mut conn = Connection::open_in_memory().unwrap();
-        migrate(&mut conn, file, STEPS).unwrap();
+        migrate(&mut conn, file, STEPS, &mut |_, _| {}).unwrap();
         let longer: Vec<&str> =
             STEPS.iter().copied().chain(["CREATE TABLE more (x INTEGER) STRICT;", "CREATE nonsense;"]).collect();
-        migrate(&mut conn, file, &longer).unwrap_err();
+        migrate(&mut conn, file, &longer, &mut |_, _| {}).unwrap_err();
         assert_eq!(version(&conn), STEPS.len() as i64);
         assert!(conn.prepare("SELECT x FROM more").is_err());
     }
@@ -178,7 +195,7 @@ mod tests {
         let file = Path::new(FILE);
         let mut conn = Connection::open_in_memory().unwrap();
         conn.execute_batch("CREATE TABLE bookmarks (url TEXT)").unwrap();
-        assert!(matches!(migrate(&mut conn, file, STEPS), Err(StoreError::OtherProgram { .. })));
+        assert!(matches!(migrate(&mut conn, file, STEPS, &mut |_, _| {}), Err(StoreError::OtherProgram { .. })));
         assert!(conn.prepare("SELECT * FROM record").is_err());
     }
 }

@@ -4,6 +4,7 @@ mod explain;
 mod files;
 mod intake;
 mod migrate;
+mod observe;
 mod open;
 mod parts;
 mod read;

@@ -84,7 +84,7 @@ impl SqliteStore {
         check(&conn, &file, &found)?;
         set_journal(&conn, kind(dir)).map_err(explain)?;
         if state != State::Current {
-            migrate::migrate(&mut conn, &file, STEPS)?;
+            migrate::migrate(&mut conn, &file, STEPS, &mut |_, _| {})?;
         }
         drop(set_up);
         let inode = files::inode(&file)?;
@@ -97,6 +97,15 @@ impl SqliteStore {
     /// # Errors
     /// As [`SqliteStore::open`].
     pub fn open_existing(dir: &Path) -> Result<Option<Self>, StoreError> {
+        Self::open_existing_telling(dir, &mut |_, _| {})
+    }
+
+    /// The same; where the store is of an older version and is brought up to date, `tell` is called after each record
+    /// with how many of how many are done.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`].
+    pub fn open_existing_telling(dir: &Path, tell: &mut dyn FnMut(usize, usize)) -> Result<Option<Self>, StoreError> {
         let file = files::store_in(dir);
         let found = files::look(&file)?;
         // A file without a byte: the run that made it was killed before it could go on.
@@ -113,7 +122,7 @@ impl SqliteStore {
             State::Older(found) if read_only => return Err(StoreError::OlderReadOnly { path: file, found }),
             State::Older(_) => {
                 let _set_up = files::lock_set_up(dir, &file, PATIENCE)?;
-                migrate::migrate(&mut conn, &file, STEPS)?;
+                migrate::migrate(&mut conn, &file, STEPS, tell)?;
             }
             State::Current => {}
         }

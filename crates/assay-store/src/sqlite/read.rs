@@ -13,7 +13,8 @@ use super::parts;
 use crate::document;
 use crate::error::StoreError;
 use crate::id::{as_meant, is_id};
-use crate::query::{Property, Query};
+use crate::observation::Detail;
+use crate::query::{Condition, Property, Query};
 use crate::store::{Abandoned, RunState, Saved, Store, Stored, Summary};
 
 impl Store for SqliteStore {
@@ -34,35 +35,15 @@ impl Store for SqliteStore {
     }
 
     fn load(&self, id: &str) -> Result<Stored, StoreError> {
-        let document = self
-            .document(id)
-            .map_err(|error| self.explain(error))?
-            .ok_or_else(|| StoreError::UnknownId { query: id.to_owned() })?;
-        match document::read(&document) {
-            Ok(record) => Ok(Stored { record, document }),
-            // Only JSON is ever saved: what is none now was spoilt where it lay.
-            Err(_) if !document::is_json(&document) => Err(StoreError::Damaged {
-                path: self.file.clone(),
-                detail: format!("the document of record {id} is broken"),
-            }),
-            Err(error) => Err(StoreError::Unreadable {
-                id: id.to_owned(),
-                path: self.file.clone(),
-                reason: match error {
-                    StoreError::NotARecord { reason } => reason,
-                    other => other.to_string(),
-                },
-            }),
-        }
+        self.load_whole(id)
     }
 
     fn resolve(&self, query: &str) -> Result<Vec<String>, StoreError> {
-        let parsed = Query::parse(query)?;
-        let ids = self.ids(query, &parsed)?;
-        if ids.is_empty() && parsed != Query::All {
-            return Err(StoreError::NoMatch { query: query.to_owned() });
-        }
-        Ok(ids)
+        self.matching(query, &Query::parse(query)?)
+    }
+
+    fn observations(&self, query: &str, detail: Detail) -> Result<Vec<Record>, StoreError> {
+        self.observed(query, detail)
     }
 
     fn list(&self, query: &str) -> Result<Vec<Summary>, StoreError> {
@@ -71,10 +52,10 @@ impl Store for SqliteStore {
         let view = self.conn.unchecked_transaction().map_err(|error| self.explain(error))?;
         let filter = match &parsed {
             Query::All => Filter::all(),
-            Query::Is(property, value) => Filter::is(*property, value),
+            Query::Where(conditions) => Filter::of(conditions),
             Query::Last(_) | Query::Id(_) => {
                 let mut ids = self.ids(query, &parsed)?;
-                Filter { sql: "WHERE id = ?1", values: ids.pop().map(Value::Text).into_iter().collect() }
+                Filter { sql: "WHERE id = ?1".to_owned(), values: ids.pop().map(Value::Text).into_iter().collect() }
             }
         };
         let summaries = self.summaries(&filter).map_err(|error| self.explain(error))?;
@@ -101,60 +82,101 @@ impl Store for SqliteStore {
 
 /// Which rows of `record` are meant.
 struct Filter {
-    sql: &'static str,
+    sql: String,
     values: Vec<Value>,
 }
 
 impl Filter {
     fn all() -> Self {
-        Self { sql: "", values: Vec::new() }
+        Self { sql: String::new(), values: Vec::new() }
     }
 
-    fn is(property: Property<'_>, value: &str) -> Self {
-        /// What the user's label says, or the thing itself.
-        macro_rules! label_or {
-            ($key:literal, $own:literal) => {
-                concat!(
-                    "WHERE number IN (SELECT record FROM label WHERE key = '",
-                    $key,
-                    "' AND value = ?1 COLLATE NOCASE) OR ",
-                    $own
-                )
-            };
-        }
-        let mut values = vec![Value::Text(value.to_owned())];
-        let sql = match property {
-            Property::Model => label_or!("model", "product = ?1 COLLATE NOCASE OR title = ?1 COLLATE NOCASE"),
-            // A serial number of blanks or zeros is none: it would make one unit of many.
-            Property::Unit => label_or!("unit", "(unit = ?1 COLLATE NOCASE AND trim(unit, ' 0') <> '')"),
-            Property::Slot => label_or!("slot", "slot = ?1 COLLATE NOCASE"),
-            Property::Suite => "WHERE suite = ?1 COLLATE NOCASE",
-            Property::Kind => "WHERE kind = ?1 COLLATE NOCASE",
-            Property::Label(key) => {
-                values.push(Value::Text(key.to_owned()));
-                "WHERE number IN (SELECT record FROM label WHERE key = ?2 AND value = ?1 COLLATE NOCASE)"
-            }
-        };
-        Self { sql, values }
+    fn of(conditions: &[Condition<'_>]) -> Self {
+        let mut values = Vec::new();
+        let all: Vec<String> = conditions.iter().map(|condition| expression(condition, &mut values)).collect();
+        Self { sql: format!("WHERE {}", all.join(" AND ")), values }
     }
 }
 
+/// A condition in SQL, whose values are added to `values`: what a label of the user says, or the thing itself.
+fn expression(condition: &Condition<'_>, values: &mut Vec<Value>) -> String {
+    let (label, columns): (Option<&str>, &[&str]) = match condition.property {
+        Property::Model => (Some("model"), &["product", "title"]),
+        Property::Unit => (Some("unit"), &["unit"]),
+        Property::Slot => (Some("slot"), &["slot"]),
+        Property::Suite => (None, &["suite"]),
+        Property::Kind => (None, &["kind"]),
+        Property::Label(key) => (Some(key), &[]),
+    };
+    let mut any = Vec::new();
+    for pattern in &condition.values {
+        let (compared, value) = pattern.sql();
+        if let Some(key) = label {
+            any.push(format!("number IN (SELECT record FROM label WHERE key = ? AND value {compared})"));
+            values.extend([Value::Text(key.to_owned()), Value::Text(value.clone())]);
+        }
+        for column in columns {
+            // A serial number of blanks or zeros is none: it would make one unit of many.
+            let known = if *column == "unit" { " AND trim(unit, ' 0') <> ''" } else { "" };
+            any.push(format!("({column} {compared}{known})"));
+            values.push(Value::Text(value.clone()));
+        }
+    }
+    format!("({})", any.join(" OR "))
+}
+
 impl SqliteStore {
+    /// The record with exactly this id, and its document.
+    pub(super) fn load_whole(&self, id: &str) -> Result<Stored, StoreError> {
+        let document = self
+            .document(id)
+            .map_err(|error| self.explain(error))?
+            .ok_or_else(|| StoreError::UnknownId { query: id.to_owned() })?;
+        match document::read(&document) {
+            Ok(record) => Ok(Stored { record, document }),
+            // Only JSON is ever saved: what is none now was spoilt where it lay.
+            Err(_) if !document::is_json(&document) => Err(StoreError::Damaged {
+                path: self.file.clone(),
+                detail: format!("the document of record {id} is broken"),
+            }),
+            Err(error) => Err(StoreError::Unreadable {
+                id: id.to_owned(),
+                path: self.file.clone(),
+                reason: match error {
+                    StoreError::NotARecord { reason } => reason,
+                    other => other.to_string(),
+                },
+            }),
+        }
+    }
+
+    /// Ids of the records that a query names; at least one, unless it is for all.
+    pub(super) fn matching(&self, text: &str, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
+        let ids = self.ids(text, query)?;
+        if ids.is_empty() && *query != Query::All {
+            return Err(StoreError::NoMatch { query: text.to_owned() });
+        }
+        Ok(ids)
+    }
+
     fn document(&self, id: &str) -> rusqlite::Result<Option<String>> {
-        // One view of the store for the document and its parts.
-        let view = self.conn.unchecked_transaction()?;
-        let number: Option<i64> = view
+        // One view of the store for the document and its parts, unless the caller has one.
+        let view = self.conn.is_autocommit().then(|| self.conn.unchecked_transaction()).transpose()?;
+        let number: Option<i64> = self
+            .conn
             .prepare_cached("SELECT number FROM record WHERE id = ?1")?
             .query_row([id], |row| row.get(0))
             .optional()?;
-        number.map_or(Ok(None), |number| parts::document(&view, number))
+        let document = number.map_or(Ok(None), |number| parts::document(&self.conn, number));
+        drop(view);
+        document
     }
 
     fn ids(&self, text: &str, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
         match query {
             Query::All => self.select_ids("SELECT id FROM record ORDER BY created_us, number", Vec::new()),
-            Query::Is(property, value) => {
-                let Filter { sql, values } = Filter::is(*property, value);
+            Query::Where(conditions) => {
+                let Filter { sql, values } = Filter::of(conditions);
                 self.select_ids(&format!("SELECT id FROM record {sql} ORDER BY created_us, number"), values)
             }
             Query::Last(back) => {
@@ -210,7 +232,7 @@ impl SqliteStore {
 
     fn summaries(&self, filter: &Filter) -> rusqlite::Result<Vec<Summary>> {
         let mut labels: HashMap<i64, BTreeMap<String, String>> = HashMap::new();
-        let mut select = self.conn.prepare_cached(&match filter.sql {
+        let mut select = self.conn.prepare_cached(&match filter.sql.as_str() {
             "" => "SELECT record, key, value FROM label".to_owned(),
             sql => format!("SELECT record, key, value FROM label WHERE record IN (SELECT number FROM record {sql})"),
         })?;

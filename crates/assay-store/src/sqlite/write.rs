@@ -9,6 +9,7 @@ use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, named_params, params};
 
+use super::observe::{drop_observation, put_observation};
 use super::open::SqliteStore;
 use super::parts::{self, Growth};
 use crate::document::{self, Columns};
@@ -77,7 +78,8 @@ impl SqliteStore {
             Some(_) => return Err(StoreError::Conflict { id: record.id }),
         };
         if change != Change::Unchanged {
-            put(&tx, &record, &columns, json).map_err(explain)?;
+            let number = put(&tx, &record, &columns, json).map_err(explain)?;
+            put_observation(&tx, number, &record).map_err(explain)?;
             tx.commit().map_err(explain)?;
         }
         Ok(Saved { id: record.id, change })
@@ -123,6 +125,7 @@ impl SqliteStore {
                 record.outcome = document::abandoned(&record, &run.owner, life);
                 close(&tx, run.number, &record.outcome).map_err(explain)?;
             }
+            put_observation(&tx, run.number, &record).map_err(explain)?;
             drop_run(&tx, run.number).map_err(explain)?;
             closed.push(Abandoned { id: run.id, scratch: run.scratch, record });
         }
@@ -156,6 +159,7 @@ fn grow(
         return Ok(growth);
     }
     let number = put(tx, record, columns, &rest)?;
+    drop_observation(tx, number)?;
     put_run(tx, number, owner, scratch)?;
     let mut growth = Growth::new(&record.id, number, head, run);
     growth.append(tx, record)?;
@@ -164,6 +168,7 @@ fn grow(
 
 fn finish(tx: &Transaction<'_>, record: &Record, columns: &Columns) -> rusqlite::Result<()> {
     let number = put(tx, record, columns, &json(record)?)?;
+    put_observation(tx, number, record)?;
     drop_run(tx, number)
 }
 

@@ -25,8 +25,8 @@ use std::time::Duration;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Record, Sensor};
 use assay_lab::SplitMix;
-use assay_store::{Keeper, Kept, Owner, RunState, Spool, SqliteStore, Store};
-use common::running;
+use assay_store::{Detail, Keeper, Kept, Owner, RunState, Spool, SqliteStore, Store};
+use common::{running, without_what_grows};
 use memory::Memory;
 use world::{Fault, Refusal, World, enter, survivors};
 
@@ -165,9 +165,13 @@ impl Case {
             // A command may have closed it meanwhile.
             let expected = Record { outcome: stored.outcome.clone(), ..saved.clone() };
             assert_eq!(stored, expected, "record {id}");
+            let observed = store.observations(id, Detail::Latencies).unwrap();
+            assert_eq!(observed, [without_what_grows(&stored)], "observation of record {id}");
         }
         store.abandoned().unwrap();
         assert!(store.list("").unwrap().iter().all(|summary| summary.outcome != Outcome::Running));
+        let observed = store.observations("all", Detail::Estimates).unwrap();
+        assert!(observed.len() == list.len() && observed.iter().all(|record| record.outcome != Outcome::Running));
     }
 }
 

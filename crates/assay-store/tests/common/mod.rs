@@ -36,6 +36,16 @@ pub fn with_label(mut record: Record, key: &str, value: &str) -> Record {
     record
 }
 
+/// The observation of a record in which nothing was measured.
+pub fn without_what_grows(record: &Record) -> Record {
+    Record {
+        sensors: Vec::new(),
+        settings: Settings::default(),
+        tool: Tool { engine_reason: String::new(), ..record.tool.clone() },
+        ..record.clone()
+    }
+}
+
 pub fn running(id: &str) -> Record {
     Record { outcome: Outcome::Running, ..record(id) }
 }

@@ -44,7 +44,7 @@ fn compare(
         || {
             let (measurement, _) = ours.finish();
             let latency = &measurement.latency_ns;
-            let point = |estimate: &Option<assay_core::estimate::Estimate>| {
+            let point = |estimate: &Option<Box<assay_core::estimate::Estimate>>| {
                 estimate.as_ref().map_or(f64::NAN, |estimate| estimate.point)
             };
             let repeat = &measurement.repeats[0];

@@ -351,7 +351,8 @@ pub(crate) enum ExportFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Which records: all, last, an id, or model=…, unit=…, slot=…, suite=…, KEY=VALUE of a label
+    /// Which records: all, last, an id, or model=…, unit=…, slot=…, suite=…, KEY=VALUE of a label; in
+    /// quotes several that all hold, `suite=quick model=SanDisk* unit=1,2`
     #[arg(default_value = "all", value_hint = ValueHint::Other)]
     pub(crate) query: String,
 

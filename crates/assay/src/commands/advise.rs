@@ -4,6 +4,7 @@ use assay_analysis::advise::{self, AdviseError, CacheAdvice, CacheUse, CacheWord
 use assay_core::exit::Exit;
 use assay_report::advice::{self, Told};
 use assay_report::{Document, Style};
+use assay_store::Detail;
 use serde_json::Value;
 
 use crate::answer::{Answer, Target, WITHOUT_PICTURE};
@@ -19,8 +20,8 @@ impl From<AdviseError> for Failure {
 
 pub(super) fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     let target = Target::new(args.file(), WITHOUT_PICTURE)?;
-    let records = target.redacted(state::find_all(args.queries())?)?;
-    let others = target.redacted(state::find_all(args.other_queries())?)?;
+    let records = target.redacted(state::find_all(args.queries(), Detail::Latencies)?)?;
+    let others = target.redacted(state::find_all(args.other_queries(), Detail::Latencies)?)?;
     let (told, no) = match args.question() {
         Question::Nas(question) => (advice::nas(&advise::nas(&records, &others, &question)?), false),
         Question::Cache(question) => {

@@ -13,7 +13,12 @@ pub(super) fn baseline(args: &BaselineArgs) -> Result<Exit, Failure> {
             if let Some(published) = queries.iter().find(|query| query.starts_with(assay_analysis::PREFIX)) {
                 return Err(Failure::usage(format!("`{published}` is not in the store; name it where you compare")));
             }
-            let ids: Vec<String> = state::find_all(queries)?.into_iter().map(|record| record.id).collect();
+            let store = state::existing()?.ok_or_else(|| Failure::usage(state::EMPTY))?;
+            let mut ids: Vec<String> = Vec::new();
+            for query in queries {
+                let named = state::resolve(&store, query)?;
+                ids.extend(named.into_iter().filter(|id| !ids.contains(id)).collect::<Vec<_>>());
+            }
             baselines::set(name, &ids)?;
             tell(*json, &json!({ "baseline": name, "records": ids }), &described(name, &ids))?;
         }

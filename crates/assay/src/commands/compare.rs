@@ -7,6 +7,7 @@ use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_pictures::Drawing;
 use assay_report::{Document, Style, comparison};
+use assay_store::{Detail, divided};
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Target, WITH_PICTURE};
@@ -19,7 +20,7 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         Some(_) => Target::of_text(&args.file)?,
         None => Target::new(&args.file, WITH_PICTURE)?,
     };
-    let of = |query: &String| target.redacted(state::find_all(&parts(query))?);
+    let of = |group: &String| target.redacted(state::find_all(&divided(group), Detail::Latencies)?);
     let named: Vec<Vec<Record>> = args.queries.iter().map(of).collect::<Result<_, _>>()?;
     let groups = groups(args, &named);
     let request = Request { quantity: args.metric, primary: args.load.clone(), margin: args.margin, level: args.level };
@@ -94,20 +95,6 @@ fn limits(c: &Comparison, gate: &Gate, format: GateFormatArg) -> String {
     }
 }
 
-/// The queries of one group: divided at commas, unless white space follows, as in a model's name.
-fn parts(query: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    let mut rest = query.chars().peekable();
-    while let Some(c) = rest.next() {
-        let divides = c == ',' && rest.peek().is_some_and(|next| !next.is_whitespace());
-        match parts.last_mut() {
-            Some(last) if !divides => last.push(c),
-            _ => parts.push(String::new()),
-        }
-    }
-    parts
-}
-
 fn groups<'a>(args: &CompareArgs, named: &'a [Vec<Record>]) -> Vec<Group<'a>> {
     if let Some(by) = args.grouping() {
         return split(named, by);
@@ -125,17 +112,4 @@ fn groups<'a>(args: &CompareArgs, named: &'a [Vec<Record>]) -> Vec<Group<'a>> {
 fn answered(comparison: &Comparison) -> bool {
     let unsound = |verdict| matches!(verdict, Verdict::CannotTell(Why::Invalid | Why::Fake));
     comparison.primary().is_some_and(|load| load.pairs.iter().any(|pair| !unsound(pair.verdict)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commas_divide_unless_white_space_follows() {
-        assert_eq!(parts("5f3,9ka"), ["5f3", "9ka"]);
-        assert_eq!(parts("model=SanDisk Ultra, 32 GB"), ["model=SanDisk Ultra, 32 GB"]);
-        assert_eq!(parts("unit=1,unit=2,last"), ["unit=1", "unit=2", "last"]);
-        assert_eq!(parts("last,"), ["last,"], "the store says what is wrong with it");
-    }
 }

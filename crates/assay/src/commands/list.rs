@@ -3,7 +3,7 @@
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_report::{Document, Style};
-use assay_store::{Store, Summary};
+use assay_store::{Detail, Store, StoreError, Summary};
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Target, WITHOUT_PICTURE};
@@ -14,20 +14,24 @@ use crate::{baselines, output, state};
 pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let target = Target::new(&args.file, WITHOUT_PICTURE)?;
     let store = state::existing()?;
-    let summaries = match (&store, baselines::of_query(&args.query)?) {
-        (None, _) => Vec::new(),
-        (Some(store), Some(ids)) => store.list("all")?.into_iter().filter(|s| ids.contains(&s.id)).collect(),
-        (Some(store), None) => store.list(&args.query)?,
-    };
+    let named = baselines::of_query(&args.query)?;
+    let query = if named.is_some() { "all" } else { &args.query };
+    let wanted = |id: &String| named.as_ref().is_none_or(|ids| ids.contains(id));
     if args.json {
+        let mut summaries = store.map_or_else(|| Ok(Vec::new()), |store| store.list(query))?;
+        summaries.retain(|summary| wanted(&summary.id));
         return output::print_json(&rows(&summaries)).map(|()| Exit::Good);
     }
-    let Some(store) = store.filter(|_| !summaries.is_empty()) else {
-        let all = state::existing()?.is_none_or(|store| store.list("all").is_ok_and(|all| all.is_empty()));
+    let mut records = match store.as_ref().map(|store| store.observations(query, Detail::Estimates)) {
+        None | Some(Err(StoreError::NoMatch { .. })) => Vec::new(),
+        Some(records) => records?,
+    };
+    records.retain(|record| wanted(&record.id));
+    if records.is_empty() {
+        let all = store.is_none_or(|store| store.list("all").is_ok_and(|all| all.is_empty()));
         output::tell(if all { state::EMPTY } else { "no record matches" });
         return Ok(Exit::Good);
-    };
-    let records = summaries.iter().map(|s| store.load(&s.id).map(|stored| stored.record)).collect::<Result<_, _>>()?;
+    }
     target.deliver(&Listed(target.redacted(records)?), false)?;
     Ok(Exit::Good)
 }

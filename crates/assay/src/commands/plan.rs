@@ -13,7 +13,7 @@ use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_report::{Document, Style, planning};
-use assay_store::{Store, StoreError};
+use assay_store::{Detail, Store, StoreError};
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Target, WITHOUT_PICTURE};
@@ -152,7 +152,7 @@ fn progress(file: &Path, to: &FileArgs, as_json: bool) -> Result<Exit, Failure> 
 
 fn next(args: &RaceArgs) -> Result<Exit, Failure> {
     let target = Target::new(&args.file, WITHOUT_PICTURE)?;
-    let records = target.redacted(state::find_all(&args.queries)?)?;
+    let records = target.redacted(state::find_all(&args.queries, Detail::Latencies)?)?;
     let (load, quantity) = deciding(&records, args.load.as_deref(), args.metric)?;
     let options = RaceOptions {
         threshold: args.threshold,
@@ -178,8 +178,11 @@ fn swap(args: &SwapArgs) -> Result<Exit, Failure> {
         Some(store) => store.list("all")?.is_empty(),
         None => true,
     };
-    let records =
-        if empty && args.queries == ["all"] { Vec::new() } else { target.redacted(state::find_all(&args.queries)?)? };
+    let records = if empty && args.queries == ["all"] {
+        Vec::new()
+    } else {
+        target.redacted(state::find_all(&args.queries, Detail::Latencies)?)?
+    };
     let decided = if records.is_empty() { None } else { Some(deciding(&records, args.load.as_deref(), args.metric)?) };
     let test = swap_test(&records, decided.as_ref().map(|(load, quantity)| (load, *quantity)), &options)?;
     target.deliver(&Step { document: planning::swap(&test), json: json!(test) }, args.json)?;
@@ -240,7 +243,9 @@ fn records_about(plan: &ExperimentPlan) -> Result<Vec<Record>, Failure> {
         Some(named) => named.eq_ignore_ascii_case(&label),
         None => summary.labels.contains_key("round"),
     });
-    about.map(|summary| Ok(store.load(&summary.id)?.record)).collect::<Result<_, StoreError>>().map_err(Failure::from)
+    let records: Vec<Vec<Record>> =
+        about.map(|summary| store.observations(&summary.id, Detail::Repeats)).collect::<Result<_, StoreError>>()?;
+    Ok(records.into_iter().flatten().collect())
 }
 
 fn described(plan: &ExperimentPlan, outlook: Option<&Outlook>) -> Value {

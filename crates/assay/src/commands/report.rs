@@ -93,8 +93,8 @@ struct Gathered {
 fn gathered(queries: &[String]) -> Result<Vec<Gathered>, Failure> {
     let mut all: Vec<Gathered> = Vec::new();
     for query in queries {
-        let named: Vec<Gathered> = if query.starts_with(assay_analysis::PREFIX) {
-            let records = state::find_all(std::slice::from_ref(query))?.into_iter();
+        let named: Vec<Gathered> = if let Some(query) = query.strip_prefix(assay_analysis::PREFIX) {
+            let records = state::published(query)?.into_iter();
             records.map(|record| Gathered { document: json!(record).to_string(), record }).collect()
         } else {
             let stored = state::find(query)?.into_iter();

@@ -59,7 +59,7 @@ fn less_is_better_of_a_latency() {
     let mut records: Vec<Record> =
         slow_and_fast.iter().enumerate().map(|(n, (m, _))| unit(m, &n.to_string(), 1.0)).collect();
     for (record, (_, latency)) in records.iter_mut().zip(slow_and_fast) {
-        record.measurements[0].latency_ns.p50 = Some(Estimate::bare(latency, 1, "made up"));
+        record.measurements[0].latency_ns.p50 = Some(Estimate::bare(latency, 1, "made up").into());
     }
     let step = race(&records, &Load::of(&workload(Op::Read)), Quantity::P50Ns, &options()).unwrap();
     assert_eq!(step.action, NextAction::Buy { model: "B".to_owned() });

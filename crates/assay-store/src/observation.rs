@@ -1,0 +1,330 @@
+//! An observation: a record without what grows, for the answers about many records.
+//!
+//! Samples, readings of sensors and histograms make a document of megabytes; a list, a ranking, a comparison, a plan
+//! and advice read none of them. What they read stands in three texts beside the document, drawn from it when it is
+//! saved. [`Head::of`], [`repeats_of`] and [`latencies_of`] say what is kept; the rest of a record that is read back is
+//! empty. A change of what is kept takes a new version of the store, as older observations lack it.
+
+use std::collections::BTreeMap;
+
+use assay_core::estimate::Estimate;
+use assay_core::finding::{Validity, Warning};
+use assay_core::histogram::{Histogram, StoredHistogram};
+use assay_core::medium::Medium;
+use assay_core::outcome::Outcome;
+use assay_core::record::{Host, Latency, Measurement, Record, Repeat, Settings, Source, SuiteRef, Tool};
+use assay_core::verification::{Pass, Verification};
+use assay_core::workload::Workload;
+use serde::{Deserialize, Serialize};
+
+use crate::document::to_json;
+
+/// How much of the records is wanted: each holds what those before it hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// Everything but repeats: what a list shows. Of a record with a source, such as an imported one, the repeats too,
+    /// as figures without any are said to be published.
+    Estimates,
+    /// The rates of each repeat.
+    Repeats,
+    /// The percentiles of the latencies of each repeat, as histograms of a few buckets.
+    Latencies,
+}
+
+/// The texts of an observation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Observation {
+    pub(crate) head: String,
+    pub(crate) repeats: String,
+    pub(crate) latencies: String,
+}
+
+impl Observation {
+    /// Draws it from a record.
+    pub(crate) fn of(record: &Record) -> Result<Self, String> {
+        let of_each = record.measurements.iter();
+        Ok(Self {
+            head: to_json(&Head::of(record))?,
+            repeats: to_json(&of_each.clone().map(|m| repeats_of(&m.repeats)).collect::<Vec<_>>())?,
+            latencies: to_json(&of_each.map(|m| latencies_of(&m.repeats)).collect::<Vec<_>>())?,
+        })
+    }
+}
+
+/// The record of which an observation was drawn, without what that left out; `None` where its texts are spoilt.
+/// `text` reads the texts after the head, which are long and not always wanted.
+pub(crate) fn read<E>(
+    head: &str,
+    detail: Detail,
+    mut text: impl FnMut(Detail) -> Result<String, E>,
+) -> Result<Option<Record>, E> {
+    let Ok(head) = serde_json::from_str::<Head>(head) else { return Ok(None) };
+    let detail = if head.source.is_some() { detail.max(Detail::Repeats) } else { detail };
+    let mut record = head.record();
+    if detail >= Detail::Repeats {
+        let Ok(repeats) = serde_json::from_str::<Vec<Vec<Rates>>>(&text(Detail::Repeats)?) else { return Ok(None) };
+        for (measurement, repeats) in record.measurements.iter_mut().zip(repeats) {
+            measurement.repeats = repeats.into_iter().map(repeat).collect();
+        }
+    }
+    if detail == Detail::Latencies {
+        let text = text(Detail::Latencies)?;
+        let Ok(latencies) = serde_json::from_str::<Vec<Vec<StoredHistogram>>>(&text) else { return Ok(None) };
+        let repeats = record.measurements.iter_mut().zip(latencies).flat_map(|(m, all)| m.repeats.iter_mut().zip(all));
+        repeats.for_each(|(repeat, histogram)| repeat.histogram = histogram);
+    }
+    Ok(Some(record))
+}
+
+/// The same of a record that is at hand whole.
+pub(crate) fn reduced(record: &Record, detail: Detail) -> Result<Option<Record>, String> {
+    let Observation { head, repeats, latencies } = Observation::of(record)?;
+    read(&head, detail, |wanted| Ok(if wanted == Detail::Repeats { repeats.clone() } else { latencies.clone() }))
+}
+
+/// All but repeats.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    schema: String,
+    id: String,
+    created: String,
+    tool: Tool,
+    host: Place,
+    medium: Medium,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    labels: BTreeMap<String, String>,
+    suite: SuiteRef,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    confidence: Option<f64>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    suite_text: String,
+    measurements: Vec<Measured>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    verification: Option<Verification>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    source: Option<Source>,
+    outcome: Outcome,
+    validity: Validity,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
+}
+
+/// Where it was measured.
+#[derive(Debug, Serialize, Deserialize)]
+struct Place {
+    hostname: Option<String>,
+    board: Option<String>,
+    slot: Option<String>,
+}
+
+/// A measurement without its repeats.
+#[derive(Debug, Serialize, Deserialize)]
+struct Measured {
+    workload: Workload,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    iops: Option<Figure>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bytes_per_second: Option<Figure>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    durable_bytes_per_second: Option<Figure>,
+    /// p50, p90, p99 and p99.9 in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    latency: Option<[Option<f64>; 4]>,
+    bus_limited: bool,
+    instrument_limited: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
+}
+
+/// Point, low, high, and how many values it rests on.
+type Figure = (f64, Option<f64>, Option<f64>, u32);
+
+/// Operations and bytes per second, the durable rate, operations, and the outcome where it is not completed.
+type Rates = (f64, f64, Option<f64>, u64, Option<Outcome>);
+
+impl Head {
+    /// Every field of the record is named, so that a new one is thought of.
+    fn of(record: &Record) -> Self {
+        let Record {
+            schema,
+            id,
+            created,
+            tool,
+            host,
+            medium,
+            labels,
+            suite,
+            settings,
+            measurements,
+            sensors: _,
+            crosscheck: _,
+            verification,
+            source,
+            outcome,
+            validity,
+            warnings,
+        } = record;
+        Self {
+            schema: schema.clone(),
+            id: id.clone(),
+            created: created.clone(),
+            tool: Tool { engine_reason: String::new(), ..tool.clone() },
+            host: Place { hostname: host.hostname.clone(), board: host.board.clone(), slot: host.slot.clone() },
+            // Paths and mount options stay: what identities they hold is taken out of other text too.
+            medium: Medium {
+                stack: Vec::new(),
+                health: BTreeMap::new(),
+                // Whether the card's own queue is on decides about class A2.
+                queue: medium.queue.iter().filter(|(key, _)| *key == "cmdq_en").map(owned).collect(),
+                ..medium.clone()
+            },
+            labels: labels.clone(),
+            suite: suite.clone(),
+            confidence: settings.confidence,
+            // Compared with the suite of a plan, by records that may belong to one.
+            suite_text: if ["plan", "round"].iter().any(|label| labels.contains_key(*label)) {
+                settings.suite_text.clone()
+            } else {
+                String::new()
+            },
+            measurements: measurements.iter().map(Measured::of).collect(),
+            verification: verification.as_ref().map(without_map),
+            source: source.clone(),
+            outcome: outcome.clone(),
+            validity: validity.clone(),
+            warnings: warnings.iter().map(without_remedy).collect(),
+        }
+    }
+
+    fn record(mut self) -> Record {
+        let Place { hostname, board, slot } = self.host;
+        // One that is read has room for four.
+        self.warnings.shrink_to_fit();
+        Record {
+            schema: self.schema,
+            id: self.id,
+            created: self.created,
+            tool: self.tool,
+            host: Host { hostname, board, slot, ..Host::default() },
+            medium: self.medium,
+            labels: self.labels,
+            suite: self.suite,
+            settings: Settings { confidence: self.confidence, suite_text: self.suite_text, ..Settings::default() },
+            measurements: self.measurements.into_iter().map(Measured::measurement).collect(),
+            sensors: Vec::new(),
+            crosscheck: Vec::new(),
+            verification: self.verification,
+            source: self.source,
+            outcome: self.outcome,
+            validity: self.validity,
+            warnings: self.warnings,
+        }
+    }
+}
+
+impl Measured {
+    fn of(measurement: &Measurement) -> Self {
+        let Measurement {
+            workload,
+            requested: _,
+            engine: _,
+            repeats,
+            iops,
+            bytes_per_second,
+            durable_bytes_per_second,
+            latency_ns: Latency { mean: _, p50, p90, p99, p99_9, max: _ },
+            proof_ratio: _,
+            in_flight: _,
+            bus_limited,
+            instrument_limited,
+            soak: _,
+            bytes_per_joule: _,
+            operations_per_joule: _,
+            warnings,
+        } = measurement;
+        let figure = |estimate: &Option<Estimate>| estimate.as_ref().map(|e| (e.point, e.low, e.high, e.n));
+        let points = [p50, p90, p99, p99_9].map(|estimate| estimate.as_ref().map(|e| e.point));
+        Self {
+            workload: workload.clone(),
+            iops: figure(iops),
+            bytes_per_second: figure(bytes_per_second),
+            durable_bytes_per_second: figure(durable_bytes_per_second),
+            // Where there are repeats, percentiles are taken from those.
+            latency: (repeats.is_empty() && points.iter().any(Option::is_some)).then_some(points),
+            bus_limited: *bus_limited,
+            instrument_limited: *instrument_limited,
+            warnings: warnings.iter().map(without_remedy).collect(),
+        }
+    }
+
+    fn measurement(self) -> Measurement {
+        let estimate =
+            |(point, low, high, n): Figure| Estimate { point, low, high, level: None, n, method: String::new() };
+        let bare = |point: Option<f64>| point.map(|point| Estimate::bare(point, 1, "").into());
+        let [p50, p90, p99, p99_9] = self.latency.unwrap_or_default().map(bare);
+        Measurement {
+            iops: self.iops.map(estimate),
+            bytes_per_second: self.bytes_per_second.map(estimate),
+            durable_bytes_per_second: self.durable_bytes_per_second.map(estimate),
+            latency_ns: Latency { p50, p90, p99, p99_9, ..Latency::default() },
+            bus_limited: self.bus_limited,
+            instrument_limited: self.instrument_limited,
+            warnings: self.warnings,
+            ..Measurement::empty(self.workload, "")
+        }
+    }
+}
+
+fn owned((key, value): (&String, &String)) -> (String, String) {
+    (key.clone(), value.clone())
+}
+
+fn without_remedy(warning: &Warning) -> Warning {
+    let Warning { finding, severity, cause, remedy: _ } = warning;
+    Warning { finding: finding.clone(), severity: *severity, cause: cause.clone(), remedy: String::new() }
+}
+
+/// The parts of the medium and the speed over its addresses are for the page of the check alone.
+fn without_map(verification: &Verification) -> Verification {
+    let without_speed = |pass: &Option<Pass>| pass.as_ref().map(|pass| Pass { speed: Vec::new(), ..*pass });
+    Verification {
+        holds: Vec::new(),
+        map: Vec::new(),
+        write: without_speed(&verification.write),
+        read: without_speed(&verification.read),
+        ..verification.clone()
+    }
+}
+
+fn repeats_of(repeats: &[Repeat]) -> Vec<Rates> {
+    let rates = |repeat: &Repeat| {
+        let outcome = Some(&repeat.outcome).filter(|outcome| **outcome != Outcome::Completed).cloned();
+        (repeat.iops, repeat.bytes_per_second, repeat.durable_bytes_per_second, repeat.operations, outcome)
+    };
+    repeats.iter().map(rates).collect()
+}
+
+fn repeat((iops, bytes_per_second, durable_bytes_per_second, operations, outcome): Rates) -> Repeat {
+    Repeat {
+        started: String::new(),
+        elapsed_ns: 0,
+        operations,
+        bytes: 0,
+        iops,
+        bytes_per_second,
+        issued_bytes: 0,
+        durable_bytes_per_second,
+        in_flight: 0.0,
+        proof_ratio: None,
+        samples: Vec::new(),
+        histogram: StoredHistogram { scheme: String::new(), sum_ns: 0, min_ns: 0, max_ns: 0, counts: Vec::new() },
+        first_done_ns: 0,
+        last_done_ns: 0,
+        steady: None,
+        outcome: outcome.unwrap_or(Outcome::Completed),
+    }
+}
+
+fn latencies_of(repeats: &[Repeat]) -> Vec<StoredHistogram> {
+    repeats.iter().map(|repeat| StoredHistogram::from(&Histogram::from(&repeat.histogram).thinned())).collect()
+}

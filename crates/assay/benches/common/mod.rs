@@ -1,0 +1,25 @@
+//! What a command of the program takes.
+#![allow(missing_docs, reason = "a part of programs for developers")]
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// Wall and processor time in seconds, and the largest resident set in bytes, of a command of assay.
+#[allow(clippy::zombie_processes)] // `wait4` waits for it, and tells its usage too
+pub fn program(data: &Path, command: &str) -> (f64, f64, f64) {
+    let begun = Instant::now();
+    let mut program = Command::new(env!("CARGO_BIN_EXE_assay"));
+    program.arg(command).env("ASSAY_DATA", data).stdout(Stdio::null());
+    let child = program.spawn().unwrap();
+    let mut status = 0;
+    // SAFETY: a `rusage` is plain numbers, for which zeros are valid.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    let id = libc::pid_t::try_from(child.id()).unwrap();
+    // SAFETY: both pointers are to values that outlive the call; the child was not waited for yet.
+    let waited = unsafe { libc::wait4(id, &raw mut status, 0, &raw mut usage) };
+    assert_eq!((waited, status), (id, 0), "wait4: {}", std::io::Error::last_os_error());
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    // getrusage(2): ru_maxrss is in KiB.
+    (begun.elapsed().as_secs_f64(), seconds(usage.ru_utime) + seconds(usage.ru_stime), usage.ru_maxrss as f64 * 1024.0)
+}

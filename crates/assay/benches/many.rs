@@ -1,0 +1,242 @@
+//! `assay list` and `assay rank` on a store of 10 000 records as a fleet makes them: 40 models of 25 units, each
+//! measured ten times with the suite `quick`, with samples, histograms and readings of sensors. Fails where a command
+//! takes more than 1 s or 200 MB.
+//!
+//! `TMPDIR=/dev/shm cargo bench --locked -p assay --bench many`; with `ASSAY_BENCH_KEEP=DIRECTORY` the store is made
+//! there and stays.
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout, reason = "a program for developers")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use assay_core::estimate::Estimate;
+use assay_core::finding::{Finding, Validity, Verdict};
+use assay_core::histogram::{Histogram, StoredHistogram};
+use assay_core::medium::{Bus, Medium, MediumKind};
+use assay_core::outcome::Outcome;
+use assay_core::record::{
+    Host, Latency, Measurement, Record, Repeat, SCHEMA, Sample, Sensor, Settings, SuiteRef, Tool,
+};
+use assay_core::suite::Suite;
+use assay_core::workload::{Op, Pattern, Stop, Workload};
+use assay_store::{RunState, SqliteStore, Store};
+use common::program;
+
+const MODELS: usize = 40;
+const UNITS: usize = 25;
+const RUNS: usize = 10;
+const SECOND: u64 = 1_000_000_000;
+/// Length of a repeat, with a sample for each second.
+const REPEAT_SECONDS: u64 = 4;
+/// Length of a run, with a reading of each sensor for each second.
+const RUN_SECONDS: u64 = 90;
+/// Each command, in seconds and bytes.
+const MOST_SECONDS: f64 = 1.0;
+const MOST_BYTES: f64 = 200e6;
+
+fn main() -> ExitCode {
+    // Cargo passes `--bench`, and `--test` where benchmarks are only to be built.
+    if std::env::args().any(|a| a == "--test") {
+        return ExitCode::SUCCESS;
+    }
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = std::env::var_os("ASSAY_BENCH_KEEP").map_or_else(|| temporary.path().to_owned(), PathBuf::from);
+    let begun = Instant::now();
+    fill(&dir);
+    let size = std::fs::metadata(dir.join("assay.sqlite")).unwrap().len();
+    println!(
+        "{} records in a store of {:.0} MB, written in {:.0} s",
+        MODELS * UNITS * RUNS,
+        size as f64 / 1e6,
+        begun.elapsed().as_secs_f64()
+    );
+    let mut met = true;
+    for command in ["list", "rank"] {
+        // The quickest of five: what else the machine does only adds.
+        let mut all: Vec<(f64, f64, f64)> = (0..5).map(|_| program(&dir, command)).collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (seconds, processor, _) = all[0];
+        let bytes = all.iter().map(|(_, _, bytes)| *bytes).fold(0.0, f64::max);
+        println!(
+            "assay {command}: {seconds:.2} s of {:.2} to {:.2} (at most {MOST_SECONDS} s), {processor:.2} s of a \
+             processor, {:.0} MB at its peak (at most {:.0} MB)",
+            all[0].0,
+            all[4].0,
+            bytes / 1e6,
+            MOST_BYTES / 1e6
+        );
+        met &= seconds <= MOST_SECONDS && bytes <= MOST_BYTES;
+    }
+    if met { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn fill(data: &Path) {
+    let text = include_str!("../../../suites/quick.toml");
+    let suite = Suite::parse(text, "quick").unwrap();
+    let mut store = SqliteStore::open(data).unwrap();
+    let mut dice = Dice(1);
+    for model in 0..MODELS {
+        for unit in 0..UNITS {
+            let own = 1.0 + 0.1 * dice.throw();
+            for run in 0..RUNS {
+                let speed = own * (1.0 + model as f64 / 60.0) * (1.0 + 0.02 * dice.throw());
+                store.save(&record(text, &suite, (model, unit, run), speed, &mut dice), RunState::Finished).unwrap();
+            }
+        }
+    }
+}
+
+struct Dice(u64);
+
+impl Dice {
+    /// Between -1 and 1 (Lehmer's generator).
+    fn throw(&mut self) -> f64 {
+        self.0 = self.0 * 48_271 % 2_147_483_647;
+        self.0 as f64 / 2_147_483_647.0 * 2.0 - 1.0
+    }
+}
+
+fn record(text: &str, suite: &Suite, (model, unit, run): (usize, usize, usize), speed: f64, dice: &mut Dice) -> Record {
+    let name = format!("Model {model:02}");
+    let measurements = suite.workloads.iter().map(|planned| {
+        let iops = speed * if planned.pattern == Pattern::Sequential { 40.0 } else { 1000.0 };
+        let workload = Workload {
+            name: planned.name.clone(),
+            op: planned.op,
+            read_percent: planned.read_percent,
+            pattern: planned.pattern,
+            block_bytes: planned.block.0,
+            queue_depth: planned.queue_depth,
+            jobs: planned.jobs,
+            span_bytes: suite.span.0,
+            direct: planned.direct,
+            sync: planned.sync,
+            stop: Stop { ramp_ns: SECOND, duration_ns: REPEAT_SECONDS * SECOND, max_bytes: None },
+        };
+        measurement(workload, iops, dice)
+    });
+    let measurements = measurements.collect();
+    let sensor = |kind: &str, unit: &str, value: f64, dice: &mut Dice| Sensor {
+        name: format!("{kind} 0"),
+        kind: kind.to_owned(),
+        unit: unit.to_owned(),
+        source: "hwmon".to_owned(),
+        samples: (0..RUN_SECONDS).map(|second| (second * SECOND, value + dice.throw())).collect(),
+    };
+    Record {
+        schema: SCHEMA.to_owned(),
+        id: format!("m{model:02}u{unit:02}r{run:03}"),
+        created: format!("2026-11-{:02}T{:02}:{:02}:00Z", run + 1, unit % 24, model),
+        tool: Tool {
+            name: "assay".to_owned(),
+            version: "0.1.0".to_owned(),
+            engine: "uring".to_owned(),
+            engine_reason: "chosen: the kernel offers it".to_owned(),
+        },
+        host: Host {
+            hostname: Some(format!("node{}", unit % 7)),
+            board: Some("Raspberry Pi Compute Module 4".to_owned()),
+            kernel: Some("6.1.0".to_owned()),
+            slot: Some((unit % 7).to_string()),
+            ..Host::default()
+        },
+        medium: Medium {
+            kind: MediumKind::Sd,
+            vendor: Some("Maker".to_owned()),
+            model: Some(name.clone()),
+            unit: Some(format!("0x{:08x}", model * UNITS + unit)),
+            capacity_bytes: Some(31_914_983_424),
+            filesystem: Some("ext4".to_owned()),
+            mount_options: ["rw", "noatime"].map(str::to_owned).to_vec(),
+            mount_point: Some("/".to_owned()),
+            device: Some("/dev/mmcblk0p2".to_owned()),
+            bus: Some(Bus {
+                kind: "sd".to_owned(),
+                mode: "SDR104".to_owned(),
+                ceiling_bytes_per_second: Some(104e6),
+                reachable_bytes_per_second: Some(95e6),
+                driver: None,
+                source: "debugfs ios".to_owned(),
+            }),
+            claimed_classes: vec!["A1".to_owned()],
+            queue: [("scheduler", "none"), ("write_cache", "write back")]
+                .map(|(k, v)| (k.to_owned(), v.to_owned()))
+                .into(),
+            ..Medium::unknown("/var/tmp/assay")
+        },
+        labels: BTreeMap::from([("model".to_owned(), name), ("unit".to_owned(), unit.to_string())]),
+        suite: SuiteRef { name: suite.name.clone(), version: suite.version },
+        settings: Settings { suite_text: text.to_owned(), elapsed_ns: RUN_SECONDS * SECOND, ..Settings::default() },
+        measurements,
+        sensors: vec![sensor("temperature", "°C", 45.0, dice), sensor("frequency", "Hz", 1.5e9, dice)],
+        crosscheck: Vec::new(),
+        verification: None,
+        source: None,
+        outcome: Outcome::Completed,
+        validity: Validity { verdict: Verdict::Valid, reasons: Vec::new() },
+        warnings: vec![Finding::NoProof { medium: "FUSE".to_owned() }.into()],
+    }
+}
+
+fn measurement(workload: Workload, iops: f64, dice: &mut Dice) -> Measurement {
+    let repeats: Vec<Repeat> = (0..3).map(|_| repeat(&workload, iops * (1.0 + 0.03 * dice.throw()), dice)).collect();
+    let estimate = |point: f64| {
+        let method = "mean of the repeats, t interval".to_owned();
+        Some(Estimate { point, low: Some(point * 0.97), high: Some(point * 1.03), level: Some(0.95), n: 3, method })
+    };
+    let mean = repeats.iter().map(|r| r.iops).sum::<f64>() / 3.0;
+    let time = 1e9 / mean;
+    Measurement {
+        iops: estimate(mean),
+        bytes_per_second: estimate(mean * workload.block_bytes as f64),
+        durable_bytes_per_second: (workload.op == Op::Write).then(|| estimate(mean * 4000.0)).flatten(),
+        latency_ns: Latency {
+            mean: estimate(time).map(Box::new),
+            p50: estimate(time).map(Box::new),
+            p90: estimate(2.0 * time).map(Box::new),
+            p99: estimate(4.0 * time).map(Box::new),
+            p99_9: estimate(8.0 * time).map(Box::new),
+            max: estimate(9.0 * time).map(Box::new),
+        },
+        proof_ratio: Some(1.0),
+        in_flight: Some(f64::from(workload.queue_depth)),
+        repeats,
+        ..Measurement::empty(workload, "uring")
+    }
+}
+
+fn repeat(workload: &Workload, iops: f64, dice: &mut Dice) -> Repeat {
+    let operations = (iops * REPEAT_SECONDS as f64) as u64;
+    let mut histogram = Histogram::default();
+    (0..operations).for_each(|_| histogram.add((1e9 / iops * (1.5 * dice.throw()).exp()) as u64));
+    let sample = |second: u64| Sample {
+        t_ns: second * SECOND,
+        interval_ns: SECOND,
+        operations: iops as u64,
+        bytes: iops as u64 * workload.block_bytes,
+        p50_ns: Some(1e9 / iops),
+        p99_ns: Some(3e9 / iops),
+    };
+    Repeat {
+        started: "2026-11-21T06:31:07Z".to_owned(),
+        elapsed_ns: REPEAT_SECONDS * SECOND,
+        operations,
+        bytes: operations * workload.block_bytes,
+        iops,
+        bytes_per_second: iops * workload.block_bytes as f64,
+        issued_bytes: operations * workload.block_bytes,
+        durable_bytes_per_second: (workload.op == Op::Write).then_some(iops * 4000.0),
+        in_flight: f64::from(workload.queue_depth),
+        proof_ratio: Some(1.0),
+        samples: (1..=REPEAT_SECONDS).map(sample).collect(),
+        histogram: StoredHistogram::from(&histogram),
+        first_done_ns: REPEAT_SECONDS * SECOND,
+        last_done_ns: REPEAT_SECONDS * SECOND,
+        steady: None,
+        outcome: Outcome::Completed,
+    }
+}
