@@ -144,8 +144,12 @@ fn at_hand() -> Result<Option<SqliteStore>, Failure> {
     }
 }
 
-/// Records that a query names, with their documents.
+/// Records that a query names, with their documents; `published:…` names figures that ship with the program.
 pub(crate) fn find(query: &str) -> Result<Vec<Stored>, Failure> {
+    if let Some(query) = query.strip_prefix(assay_analysis::PREFIX) {
+        let stored = |record| Stored { document: serde_json::json!(record).to_string(), record };
+        return Ok(published(query)?.into_iter().map(stored).collect());
+    }
     let store = existing()?.ok_or_else(|| Failure::usage(EMPTY))?;
     let ids = resolve(&store, query)?;
     ids.iter().map(|id| store.load(id).map_err(Failure::from)).collect()
@@ -218,7 +222,11 @@ pub(crate) fn verified(store: &SqliteStore) -> Result<Vec<Record>, Failure> {
 
 /// Takes identities out of what is written, unless they are asked for.
 pub(crate) fn redactor(identities: bool) -> Result<Redactor, Failure> {
-    if identities { Ok(Redactor::keeping_identities()) } else { redactor_of(at_hand()?.as_mut()) }
+    if identities {
+        return Ok(Redactor::keeping_identities());
+    }
+    // Without a place for a store, what is shown are figures that ship with the program.
+    if directory().is_err() { redactor_of(None) } else { redactor_of(at_hand()?.as_mut()) }
 }
 
 /// Takes identities out by the key of the store; without a store by one that is not kept, so that the short

@@ -94,3 +94,23 @@ fn a_wrong_extension_is_told_what_is_possible_before_anything_is_read() {
         run(place.assay(command.iter().chain(&["--identities"]))).refuses(2, &["--output"]);
     }
 }
+
+/// Figures that ship with the program need no store, and no place for one.
+#[test]
+fn published_figures_are_answered_without_a_home() {
+    let place = Place::new();
+    let without = |arguments: &[&str]| {
+        let mut command = place.assay(arguments);
+        command.env_remove("HOME").env_remove("XDG_DATA_HOME").env_remove("ASSAY_DATA");
+        let done = run(command);
+        assert_eq!(done.code, Some(0), "{arguments:?}: {}", done.stderr);
+        done.stdout
+    };
+    assert!(without(&["list", "published:"]).lines().count() > 16);
+    assert!(without(&["list", ULTRA, "--json"]).contains("published:sandisk-ultra-a1/3"));
+    let card = without(&["show", "published:sandisk-ultra-a1/3"]);
+    assert!(card.contains("SanDisk Ultra A1") && card.contains("SDR25"), "{card}");
+    without(&["rank", ULTRA, EVO]);
+    without(&["report", ULTRA, "-o", "ultra.html"]);
+    assert!(std::fs::read_to_string(place.path().join("ultra.html")).unwrap().contains("<h1>"));
+}

@@ -25,7 +25,10 @@ fn the_figures_of_the_articles_make_every_picture() {
     // Block sizes vary, so curves are what these show best.
     run(place.assay(report(&["-o", "x.svg"]))).succeeds();
     let svg = std::fs::read_to_string(place.path().join("x.svg")).unwrap();
-    assert!(svg.contains("<title>SanDisk Ultra A1 2 (published) leads at 4 KiB random read; the bus caps all at 256 KiB"), "{svg}");
+    assert!(
+        svg.contains("<title>SanDisk Ultra A1 2 (published) leads at 4 KiB random read; the bus caps all at 256 KiB"),
+        "{svg}"
+    );
 }
 
 #[test]

@@ -352,7 +352,7 @@ pub(crate) enum ExportFormat {
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// Which records: all, last, an id, or model=…, unit=…, slot=…, suite=…, KEY=VALUE of a label; in
-    /// quotes several that all hold, `suite=quick model=SanDisk* unit=1,2`
+    /// quotes several that all hold, `suite=quick model=SanDisk* unit=1,2`; published:… for figures of articles
     #[arg(default_value = "all", value_hint = ValueHint::Other)]
     pub(crate) query: String,
 
@@ -366,7 +366,7 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// Which record: last, last~1, or the beginning of an id
+    /// Which record: last, last~1, the beginning of an id, or published:NAME
     #[arg(default_value = "last", value_hint = ValueHint::Other)]
     pub(crate) query: String,
 

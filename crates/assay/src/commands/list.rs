@@ -13,6 +13,14 @@ use crate::{baselines, output, state};
 
 pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let target = Target::new(&args.file, WITHOUT_PICTURE)?;
+    if let Some(query) = args.query.strip_prefix(assay_analysis::PREFIX) {
+        let listed = Listed(state::published(query)?);
+        if args.json {
+            return output::print_json(&listed.json()?).map(|()| Exit::Good);
+        }
+        target.deliver(&listed, false)?;
+        return Ok(Exit::Good);
+    }
     let store = state::existing()?;
     let named = baselines::of_query(&args.query)?;
     let query = if named.is_some() { "all" } else { &args.query };

@@ -7,6 +7,7 @@ use assay_core::record::Record;
 use assay_core::text::{self, harmless};
 use assay_pictures::{Kind, Wanted};
 use assay_report::{Format, Redactor, View, render};
+use assay_store::Stored;
 use serde_json::{Value, json};
 
 use crate::cli::{FormatArg, PictureArg, ReportArgs};
@@ -83,24 +84,11 @@ fn picture(picture: PictureArg) -> Kind {
     }
 }
 
-/// A record with its document.
-struct Gathered {
-    record: Record,
-    document: String,
-}
-
 /// Records that the queries name, each once, in their order.
-fn gathered(queries: &[String]) -> Result<Vec<Gathered>, Failure> {
-    let mut all: Vec<Gathered> = Vec::new();
+fn gathered(queries: &[String]) -> Result<Vec<Stored>, Failure> {
+    let mut all: Vec<Stored> = Vec::new();
     for query in queries {
-        let named: Vec<Gathered> = if let Some(query) = query.strip_prefix(assay_analysis::PREFIX) {
-            let records = state::published(query)?.into_iter();
-            records.map(|record| Gathered { document: json!(record).to_string(), record }).collect()
-        } else {
-            let stored = state::find(query)?.into_iter();
-            stored.map(|s| Gathered { record: s.record, document: s.document }).collect()
-        };
-        for one in named {
+        for one in state::find(query)? {
             if !all.iter().any(|known| known.record.id == one.record.id) {
                 all.push(one);
             }
