@@ -15,6 +15,8 @@ use crate::reason::Excluded;
 pub(super) struct Model {
     pub(super) name: String,
     pub(super) units: Vec<Unit>,
+    /// Whether it was measured, or was to be: one that was only checked takes no part.
+    measured: bool,
     failed: bool,
     wrong_data: bool,
     pub(super) dropped: bool,
@@ -71,17 +73,20 @@ pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Ve
         let Identity { model, unit, .. } = identity(record);
         let index = field.iter().position(|known| known.name == model).unwrap_or_else(|| {
             let (units, name) = (Vec::new(), model);
-            field.push(Model { name, units, failed: false, wrong_data: false, dropped: false });
+            field.push(Model { name, units, measured: false, failed: false, wrong_data: false, dropped: false });
             field.len() - 1
         });
         let model = &mut field[index];
         let verdict = record.verification.as_ref().map(|verification| verification.verdict);
         model.wrong_data |= verdict.is_some_and(Verdict::is_bad);
         model.failed |= record.outcome.medium_failed();
+        model.measured |= verdict.is_none() || !record.measurements.is_empty();
         let (reading, reasons) = admit(record, load, quantity);
         excluded.extend(reasons.into_iter().map(|reason| Excluded::new(record, Some(load), reason)));
         reading.iter().for_each(|reading| model.add(&unit, reading));
     }
+    // A check that found nothing says nothing of speed; one that found a fake or saw it fail does of the model.
+    field.retain(|model| model.measured || model.failed || model.wrong_data);
     (field, excluded)
 }
 

@@ -1,6 +1,7 @@
 //! The race and the swap test.
 
 use assay_core::outcome::{Failure, Outcome};
+use assay_core::verification::Verdict;
 
 use super::*;
 use crate::load::{Load, Quantity};
@@ -51,6 +52,19 @@ fn repeats_of_a_unit_are_one_unit() {
     let step = step(&records, &options());
     assert!(step.chances.iter().all(|chance| chance.units == 1), "{step:?}");
     assert!(matches!(step.action, NextAction::Measure { .. }));
+}
+
+/// A check fills a record without a figure; its medium is no model that has yet to be measured.
+#[test]
+fn a_model_that_was_only_checked_takes_no_part() {
+    let mut records = vec![unit("A", "1", 1000.0), unit("B", "1", 900.0), unit("C", "1", 1.0)];
+    records[2] = crate::advise::samples::fake(records[2].clone());
+    records[2].measurements.clear();
+    let models =
+        |records: &[Record]| step(records, &options()).chances.into_iter().map(|c| c.model).collect::<Vec<_>>();
+    assert_eq!(models(&records), ["A", "B", "C"], "a fake is told of");
+    records[2].verification.as_mut().unwrap().verdict = Verdict::Genuine;
+    assert_eq!(models(&records), ["A", "B"]);
 }
 
 #[test]
