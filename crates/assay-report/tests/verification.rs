@@ -110,13 +110,14 @@ fn markdown_lists_what_was_found() {
 fn card_page_and_markdown_say_the_reach_and_what_holds() {
     let reach = "25 % tested; a loss of 1 % of it is found with probability above 99.9 %; caches up to 64 MiB do not hide one; thin provisioning not excluded";
     let card = card(&fake(), &style(200, true)).split_whitespace().collect::<Vec<_>>().join(" ");
-    for text in [card, html(&[fake()]), markdown(&[fake()])] {
+    // On the page a number and its unit hold together.
+    let page = html(&[fake()]).replace('\u{a0}', " ");
+    for text in [card, page, markdown(&[fake()])] {
         assert!(text.contains(reach), "{text}");
         assert!(text.contains("0 B to 32 MiB"), "{text}");
     }
 }
 
-/// What was not tested is not called real, and a share is not rounded up: 248 of 300 MiB are 82 %.
 /// What a verdict rests on stands at the end of its sentence.
 #[test]
 fn a_long_sentence_is_shown_to_its_end() {
@@ -129,6 +130,7 @@ fn a_long_sentence_is_shown_to_its_end() {
     }
 }
 
+/// What was not tested is not called real, and a share is not rounded up: 248 of 300 MiB are 82 %.
 #[test]
 fn a_part_that_was_tested_is_not_taken_for_all() {
     let mut record = fake();

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::map::{ALL, Shade, shades};
 use super::words;
-use crate::html::facts;
+use crate::html::{facts, said};
 
 const COLUMNS: usize = 64;
 const ROWS: usize = 16;
@@ -102,7 +102,7 @@ fn speed(name: &str, pass: &Pass) -> Option<Markup> {
     let label = words::pass(pass).unwrap_or_default();
     Some(html! {
         figure.address {
-            figcaption { (name) " over the address: " (label) }
+            figcaption { (name) " over the address: " (said(&label)) }
             svg viewBox={"0 0 " (WIDTH) " " (HEIGHT)} preserveAspectRatio="none" role="img" aria-label=(label) {
                 path.axis d={"M0 " (HEIGHT) "H" (WIDTH)} {}
                 polyline points=(points.join(" ")) {}
