@@ -33,7 +33,7 @@ mod wrap;
 
 pub use card::card;
 pub use csv::csv;
-pub use document::Document;
+pub use document::{Answered, Document};
 pub use html::html;
 pub use info::info;
 pub use json::json;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use assay_core::record::Record;
 use assay_core::text::{self, harmless};
 use assay_pictures::{Drawing, PNG_SCALE};
-use assay_report::{Document, Format, Redactor, Style};
+use assay_report::{Answered, Document, Format, Redactor, Style};
 use serde_json::Value;
 
 use crate::cli::FileArgs;
@@ -34,6 +34,20 @@ pub(crate) const WITHOUT_PICTURE: &[Format] = &[Format::Html, Format::Markdown, 
 /// Formats of an answer that has one.
 pub(crate) const WITH_PICTURE: &[Format] =
     &[Format::Html, Format::Markdown, Format::Csv, Format::Json, Format::Svg, Format::Png];
+
+impl Answer for Answered {
+    fn text(&self, style: &Style) -> String {
+        self.document.text(style)
+    }
+
+    fn json(&self) -> Result<Value, Failure> {
+        Ok(self.json.clone())
+    }
+
+    fn document(&self) -> Document {
+        self.document.clone()
+    }
+}
 
 /// Where an answer goes: known before anything is computed, so that a wrong name costs no time.
 pub(crate) struct Target {

@@ -17,7 +17,7 @@ use assay_core::suite::Suite;
 use assay_core::verification::{MapCell, Verification};
 use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
 use assay_lab::SplitMix;
-use assay_report::{Document, Redactor, Style, advice, comparison, planning, ranking};
+use assay_report::{Answered, Document, Redactor, Style, advice, comparison, planning, ranking};
 use assay_store::{Detail, Owner, RunState, SqliteStore, Store};
 use serde_json::{Value, json};
 
@@ -171,7 +171,7 @@ fn questions(out: &mut Answers, records: &[Record]) {
         margin: 0.1,
         load: None,
     };
-    let told = |told: advice::Told| (told.json, told.document);
+    let told = |told: Answered| (told.json, told.document);
     tell(out, "advise nas", advise::nas(records, &of("Model 1"), &nas).map(|found| told(advice::nas(&found))));
     for use_as in [CacheUse::L2arc, CacheUse::Slog] {
         let cache = CacheQuestion {

@@ -4,13 +4,13 @@ use assay_analysis::advise::{BuyAdvice, BuyOffer, Choice, Standing};
 use assay_core::text::clean;
 use assay_core::units::{figures, fixed, grouped};
 
-use super::layout::{Parts, Told};
+use super::layout::Parts;
 use super::words::{FIGURE, cells, exact, left_out, marks, percent, probability, unit};
-use crate::document::{Data, left, number, right};
+use crate::document::{Answered, Data, left, number, right};
 
 /// Price, performance and power.
 #[must_use]
-pub fn buy(advice: &BuyAdvice) -> Told {
+pub fn buy(advice: &BuyAdvice) -> Answered {
     let sentence = sentence(advice);
     let mut parts = Parts::default();
     table(&mut parts, advice);

@@ -6,14 +6,14 @@ use assay_analysis::advise::{CacheAdvice, CacheUse, CacheWarning, CacheWord, Fig
 use assay_core::text::clean;
 use assay_core::units::{Bytes, capacity, figures, latency, rate, span};
 
-use super::layout::{Parts, Told};
+use super::layout::Parts;
 use super::words::{FIGURE, ONE_VALUE, cells, exact, figure, left_out, marks, percent, probability, unit};
-use crate::document::{Data, left, right};
+use crate::document::{Answered, Data, left, right};
 use crate::figure::interval;
 
 /// A stick before a disk.
 #[must_use]
-pub fn cache(advice: &CacheAdvice) -> Told {
+pub fn cache(advice: &CacheAdvice) -> Answered {
     let sentence = match advice.use_as {
         CacheUse::L2arc => as_cache(advice),
         CacheUse::Slog => as_log(advice),

@@ -6,14 +6,14 @@ use assay_analysis::advise::{
 use assay_core::text::clean;
 use assay_core::units::figures;
 
-use super::layout::{Parts, Told};
+use super::layout::Parts;
 use super::words::{left_out, marks};
-use crate::document::{Data, left, right};
+use crate::document::{Answered, Data, left, right};
 use crate::figure::MB;
 
 /// Thresholds of classes, for units and models.
 #[must_use]
-pub fn class(advice: &ClassAdvice) -> Told {
+pub fn class(advice: &ClassAdvice) -> Answered {
     let sentence = sentence(advice);
     let mut parts = Parts::default();
     for specimen in &advice.specimens {

@@ -3,16 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::document::{Block, Column, Data, Document, Row, Table};
-
-/// Advice in both forms.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Told {
-    /// For people.
-    pub document: Document,
-    /// For machines: kind, the sentence, and the numbers.
-    pub json: Value,
-}
+use crate::document::{Answered, Block, Column, Data, Document, Row, Table};
 
 /// Parts of an advice, in their order.
 #[derive(Default)]
@@ -56,12 +47,12 @@ impl Parts {
         sentence: String,
         data: Data,
         numbers: &impl Serialize,
-    ) -> Told {
+    ) -> Answered {
         let mut json = json!({ "advice": kind, "sentence": assay_core::text::harmless(&sentence) });
         // Numbers and text with string keys: this cannot fail.
         if let (Some(all), Ok(Value::Object(fields))) = (json.as_object_mut(), serde_json::to_value(numbers)) {
             all.extend(fields);
         }
-        Told { document: Document { kind: "Advice", about, finding: sentence, blocks: self.blocks, data }, json }
+        Answered { document: Document { kind: "Advice", about, finding: sentence, blocks: self.blocks, data }, json }
     }
 }

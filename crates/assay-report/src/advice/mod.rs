@@ -11,5 +11,4 @@ pub use buy::buy;
 pub use cache::cache;
 pub use class::class;
 pub(crate) use class::{against, kind};
-pub use layout::Told;
 pub use nas::nas;

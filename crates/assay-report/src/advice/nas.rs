@@ -5,14 +5,14 @@ use assay_analysis::advise::{Even, Link, NasAdvice, NasModel, NasRow, NasVerdict
 use assay_core::text::clean;
 use assay_core::units::{Bytes, figures, rate};
 
-use super::layout::{Parts, Told};
+use super::layout::Parts;
 use super::words::{FIGURE, ONE_VALUE, cells, exact, figure, left_out, marks, percent, probability};
-use crate::document::{Data, left, number, right};
+use crate::document::{Answered, Data, left, number, right};
 use crate::figure::MB;
 
 /// Local media against a share of the NAS.
 #[must_use]
-pub fn nas(advice: &NasAdvice) -> Told {
+pub fn nas(advice: &NasAdvice) -> Answered {
     let sentence = sentence(advice);
     let mut parts = Parts::default();
     for model in &advice.models {

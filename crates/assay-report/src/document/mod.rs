@@ -7,5 +7,5 @@ mod page;
 mod table;
 mod text;
 
-pub use model::Document;
+pub use model::{Answered, Document};
 pub(crate) use model::{Block, Cell, Column, Data, Row, Table, left, number, right};

@@ -19,6 +19,15 @@ pub struct Document {
     pub(crate) data: Data,
 }
 
+/// An answer for people and for machines.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answered {
+    /// For people.
+    pub document: Document,
+    /// The numbers behind it.
+    pub json: serde_json::Value,
+}
+
 /// A part of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Block {

@@ -2,12 +2,10 @@
 
 use assay_analysis::advise::{self, AdviseError, CacheAdvice, CacheUse, CacheWord, LogWord, Question};
 use assay_core::exit::Exit;
-use assay_report::advice::{self, Told};
-use assay_report::{Document, Style};
+use assay_report::advice;
 use assay_store::Detail;
-use serde_json::Value;
 
-use crate::answer::{Answer, Target, WITHOUT_PICTURE};
+use crate::answer::{Target, WITHOUT_PICTURE};
 use crate::cli::AdviseArgs;
 use crate::failure::Failure;
 use crate::state;
@@ -36,20 +34,6 @@ pub(super) fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     };
     target.deliver(&told, args.json())?;
     Ok(if no { Exit::No } else { Exit::Good })
-}
-
-impl Answer for Told {
-    fn text(&self, style: &Style) -> String {
-        self.document.text(style)
-    }
-
-    fn json(&self) -> Result<Value, Failure> {
-        Ok(self.json.clone())
-    }
-
-    fn document(&self) -> Document {
-        self.document.clone()
-    }
 }
 
 fn is_no(found: &CacheAdvice) -> bool {

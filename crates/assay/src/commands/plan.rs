@@ -12,11 +12,11 @@ use assay_analysis::{Load, Quantity, by_model, deciding_load};
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::harmless;
-use assay_report::{Document, Style, planning};
+use assay_report::{Answered, planning};
 use assay_store::{Detail, Store, StoreError};
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, Target, WITHOUT_PICTURE};
+use crate::answer::{Target, WITHOUT_PICTURE};
 use crate::cli::{FileArgs, NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 use crate::failure::Failure;
 use crate::{output, state, suites};
@@ -119,26 +119,6 @@ fn write_suites(file: &Path, directory: &Path, as_json: bool) -> Result<Exit, Fa
     Ok(Exit::Good)
 }
 
-/// A step of planning as a document, and the numbers behind it.
-struct Step {
-    document: Document,
-    json: Value,
-}
-
-impl Answer for Step {
-    fn text(&self, style: &Style) -> String {
-        self.document.text(style)
-    }
-
-    fn json(&self) -> Result<Value, Failure> {
-        Ok(self.json.clone())
-    }
-
-    fn document(&self) -> Document {
-        self.document.clone()
-    }
-}
-
 fn progress(file: &Path, to: &FileArgs, as_json: bool) -> Result<Exit, Failure> {
     let target = Target::new(to, WITHOUT_PICTURE)?;
     let plan = read(file)?;
@@ -146,7 +126,7 @@ fn progress(file: &Path, to: &FileArgs, as_json: bool) -> Result<Exit, Failure> 
     let mut json = json!(status);
     json["complete"] = json!(status.complete());
     json["missing"] = json!(status.missing());
-    target.deliver(&Step { document: planning::status(&plan, &status), json }, as_json)?;
+    target.deliver(&Answered { document: planning::status(&plan, &status), json }, as_json)?;
     Ok(if status.complete() { Exit::Good } else { Exit::No })
 }
 
@@ -163,7 +143,7 @@ fn next(args: &RaceArgs) -> Result<Exit, Failure> {
         seed: args.seed,
     };
     let step = race(&records, &load, quantity, &options)?;
-    target.deliver(&Step { document: planning::race(&step), json: json!(step) }, args.json)?;
+    target.deliver(&Answered { document: planning::race(&step), json: json!(step) }, args.json)?;
     Ok(if step.nothing_fit() { Exit::No } else { Exit::Good })
 }
 
@@ -185,7 +165,7 @@ fn swap(args: &SwapArgs) -> Result<Exit, Failure> {
     };
     let decided = if records.is_empty() { None } else { Some(deciding(&records, args.load.as_deref(), args.metric)?) };
     let test = swap_test(&records, decided.as_ref().map(|(load, quantity)| (load, *quantity)), &options)?;
-    target.deliver(&Step { document: planning::swap(&test), json: json!(test) }, args.json)?;
+    target.deliver(&Answered { document: planning::swap(&test), json: json!(test) }, args.json)?;
     Ok(Exit::Good)
 }
 
