@@ -5,16 +5,24 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
+
 use crate::command::{Missing, need, run, try_run};
 use crate::file_system::FileSystem;
 
 /// A driver that is not in the kernel has mounted within this.
 const MOUNTED_WITHIN: Duration = Duration::from_secs(10);
 
-/// A mounted file system, unmounted when dropped.
+/// Other mount name spaces, which were made while it was mounted, give a device up within this.
+const FREE_WITHIN: Duration = Duration::from_secs(10);
+
+/// A mounted file system, unmounted when dropped. The device is free then.
 #[derive(Debug)]
 pub struct Mount {
     directory: PathBuf,
+    /// What the kernel mounted.
+    device: Option<PathBuf>,
     /// A driver that ends after it was unmounted.
     driver: Option<Child>,
 }
@@ -47,7 +55,7 @@ impl Mount {
                     "mount.exfat-fuse",
                     &["-o".as_ref(), "noatime".as_ref(), device.as_os_str(), directory.as_os_str()],
                 )?;
-                Ok(Self { directory: directory.to_owned(), driver: None })
+                Ok(Self { directory: directory.to_owned(), device: None, driver: None })
             }
         }
     }
@@ -68,7 +76,7 @@ impl Mount {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        Ok(Self { directory: directory.to_owned(), driver: Some(driver) })
+        Ok(Self { directory: directory.to_owned(), device: None, driver: Some(driver) })
     }
 
     /// Mounts what is on `device`.
@@ -79,7 +87,7 @@ impl Mount {
         need(&["mount", "umount"])?;
         make_directory(directory)?;
         run("mount", &["-o".as_ref(), options.as_ref(), device.as_os_str(), directory.as_os_str()])?;
-        Ok(Self { directory: directory.to_owned(), driver: None })
+        Ok(Self { directory: directory.to_owned(), device: Some(device.to_owned()), driver: None })
     }
 
     /// Where it is mounted.
@@ -109,12 +117,26 @@ impl Drop for Mount {
         if !unmounted {
             try_run("umount", &["--lazy".as_ref(), self.directory.as_os_str()]);
         }
+        if let Some(device) = &self.device {
+            until_free(device);
+        }
         if let Some(driver) = &mut self.driver {
             if !unmounted {
                 let _ = driver.kill();
             }
             let _ = driver.wait();
         }
+    }
+}
+
+/// Waits until nothing has the device mounted. A name space that copied the mount keeps the file system alive, which
+/// writes to the device when that ends.
+fn until_free(device: &Path) {
+    let start = Instant::now();
+    while matches!(open(device, OFlags::RDONLY | OFlags::EXCL, Mode::empty()), Err(Errno::BUSY))
+        && start.elapsed() < FREE_WITHIN
+    {
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

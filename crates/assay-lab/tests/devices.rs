@@ -4,12 +4,13 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use assay_lab::media::{Cache, Failure, Gate, MediumSpec, SharedMedium, WritePolicy};
-use assay_lab::{FakeCard, FileSystem, Lab, Missing, Mount, lab, skip};
+use assay_lab::{FakeCard, FileSystem, FilledDevice, Lab, Missing, Mount, lab, skip};
 use assay_verify::probe::Device;
-use rustix::fs::{Advice, fadvise};
+use rustix::fs::{Advice, Mode, OFlags, fadvise};
 
 const MIB: u64 = 1 << 20;
 const SOON: Duration = Duration::from_secs(20);
@@ -136,5 +137,26 @@ fn every_file_system_holds_hangs_and_fails_with_its_medium() {
 
         real.medium.fail(failure);
         assert!(write(&real, &file("lost"), &data).is_err(), "{file_system:?} {failure:?}");
+    }
+}
+
+/// A name space that was made meanwhile has a copy of the mount, and the file system writes when that goes.
+#[test]
+fn a_device_is_free_when_its_mount_is_dropped() {
+    let checked = (|| {
+        let _lab = Lab::enter()?;
+        let device = FilledDevice::new(32 << 20)?;
+        let mount = Mount::ext4(device.path(), &device.beside().join("mnt"))?;
+        let mut copy =
+            Command::new("unshare").args(["--mount", "sleep", "1"]).spawn().map_err(|e| Missing(e.to_string()))?;
+        std::thread::sleep(Duration::from_millis(300));
+        drop(mount);
+        let free = rustix::fs::open(device.path(), OFlags::RDONLY | OFlags::EXCL, Mode::empty());
+        copy.wait().unwrap();
+        Ok(free.is_ok())
+    })();
+    match checked {
+        Ok(free) => assert!(free, "the device is still mounted elsewhere"),
+        Err(missing) => skip("a_device_is_free_when_its_mount_is_dropped", &missing),
     }
 }
