@@ -17,6 +17,9 @@ enum Said {
     Damaged,
     /// Usable size in sectors.
     Limbo(u64),
+    /// Usable size in sectors, or up to a MiB less: a sector that decays is lost where anything else
+    /// happened to read it once more.
+    LimboAbout(u64),
     Chain(u64),
     /// Something else each time.
     Chance,
@@ -48,8 +51,8 @@ const TABLE: [(&str, Takes, Said); 33] = [
     ("limbo of 2 GiB in 16 GiB, random cache of 8 MiB", Little, Said::Chance),
     ("flips of 1 in 10000 sectors", Long, Said::Chance),
     ("reads 512 bytes lower from 512 MiB on", Little, Said::Limbo(sectors(512))),
-    ("decays after 1 read", Little, Said::Limbo(sectors(512))),
-    ("decays after 2 reads", Little, Said::Limbo(sectors(512))),
+    ("decays after 1 read", Little, Said::LimboAbout(sectors(512))),
+    ("decays after 2 reads", Little, Said::LimboAbout(sectors(512))),
     ("decays after 4 reads", Long, Said::Real),
     ("hangs after 1000 operations", Long, Said::Damaged),
     ("read-only after 4 MB", Little, Said::Damaged),
@@ -88,7 +91,12 @@ fn f3probe_says_of_the_models_what_it_says_of_such_media() {
             Err(missing) => return skip(TEST, &missing),
         };
         println!("{name:<55}{:>7.1} s  {said:?}", start.elapsed().as_secs_f64());
-        if said != expected && expected != Said::Chance {
+        let is_as_expected = match (said, expected) {
+            (_, Said::Chance) => true,
+            (Said::Limbo(said), Said::LimboAbout(expected)) => (expected - sectors(1)..=expected).contains(&said),
+            _ => said == expected,
+        };
+        if !is_as_expected {
             wrong.push((*name, said, expected));
         }
     }
