@@ -7,16 +7,18 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A generator that depends on its seed alone.
 #[derive(Debug, Clone)]
-pub(crate) struct Dice(Xoshiro256PlusPlus);
+pub struct Dice(Xoshiro256PlusPlus);
 
 impl Dice {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// The generator with this seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
     /// A number below `bound`; 0 where `bound` is 0. The high half of a product, whose bias is at
     /// most `bound` in 2^64.
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
@@ -33,8 +35,14 @@ impl Dice {
     }
 
     /// A number from 0 up to but not including 1.
-    pub(crate) fn unit(&mut self) -> f64 {
+    pub fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// From a normal distribution around 0 with deviation 1 (Box and Muller 1958, one of the two).
+    pub fn normal(&mut self) -> f64 {
+        // 1 - unit() is never 0, so the logarithm is finite.
+        (-2.0 * (1.0 - self.unit()).ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
     }
 
     pub(crate) fn chance(&mut self, probability: f64) -> bool {

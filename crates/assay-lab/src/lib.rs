@@ -9,6 +9,7 @@
 //!   against in memory, by the thousand: [`campaign`].
 //! - [`RemovableCard`]: is taken out, shrinks or turns read-only when it is told to.
 //! - [`Dying`]: a plug that is pulled after some operations, over any device of a check.
+//! - [`fleet`]: records of cards that were never made, of which the truth is known.
 //! - [`hostile`]: trees of files that somebody prepared to do harm.
 //! - [`FastDevice`], [`FilledDevice`]: loop devices in memory, with and without a file system, to
 //!   compare instruments.
@@ -26,6 +27,7 @@ mod fake;
 mod fast;
 mod faulty;
 mod file_system;
+pub mod fleet;
 pub mod hostile;
 mod latency;
 mod limited;
@@ -49,7 +51,7 @@ macro_rules! lab {
 
 pub use cgroup::{Cgroup, Limits};
 pub use command::{Missing, skip};
-pub use dice::SplitMix;
+pub use dice::{Dice, SplitMix};
 pub use dying::Dying;
 pub use fake::{Backing, FakeCard};
 pub use fast::{FastDevice, FilledDevice};

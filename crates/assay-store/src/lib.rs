@@ -20,7 +20,7 @@ pub use document::read as read_document;
 pub use error::StoreError;
 pub use id::new_id;
 pub use keeper::{Keeper, Kept};
-pub use observation::Detail;
+pub use observation::{Detail, observed};
 pub use owner::{Life, Owner};
 pub use query::divided;
 pub use spool::{Disk, Files, Spool};

@@ -42,11 +42,10 @@ pub(crate) struct Observation {
 impl Observation {
     /// Draws it from a record.
     pub(crate) fn of(record: &Record) -> Result<Self, String> {
-        let of_each = record.measurements.iter();
         Ok(Self {
             head: to_json(&Head::of(record))?,
-            repeats: to_json(&of_each.clone().map(|m| repeats_of(&m.repeats)).collect::<Vec<_>>())?,
-            latencies: to_json(&of_each.map(|m| latencies_of(&m.repeats)).collect::<Vec<_>>())?,
+            repeats: repeats_text(record)?,
+            latencies: latencies_text(record)?,
         })
     }
 }
@@ -76,10 +75,21 @@ pub(crate) fn read<E>(
     Ok(Some(record))
 }
 
-/// The same of a record that is at hand whole.
-pub(crate) fn reduced(record: &Record, detail: Detail) -> Result<Option<Record>, String> {
-    let Observation { head, repeats, latencies } = Observation::of(record)?;
-    read(&head, detail, |wanted| Ok(if wanted == Detail::Repeats { repeats.clone() } else { latencies.clone() }))
+/// A record that is at hand whole, as [`crate::Store::observations`] would give it back.
+///
+/// # Errors
+/// What of it is no JSON, such as a number that is not finite.
+pub fn observed(record: &Record, detail: Detail) -> Result<Record, String> {
+    let text = |wanted| if wanted == Detail::Repeats { repeats_text(record) } else { latencies_text(record) };
+    read(&to_json(&Head::of(record))?, detail, text)?.ok_or_else(|| "its observation cannot be read back".to_owned())
+}
+
+fn repeats_text(record: &Record) -> Result<String, String> {
+    to_json(&record.measurements.iter().map(|m| repeats_of(&m.repeats)).collect::<Vec<_>>())
+}
+
+fn latencies_text(record: &Record) -> Result<String, String> {
+    to_json(&record.measurements.iter().map(|m| latencies_of(&m.repeats)).collect::<Vec<_>>())
 }
 
 /// All but repeats.

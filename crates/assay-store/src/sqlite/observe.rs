@@ -65,7 +65,7 @@ impl SqliteStore {
             None => {
                 let whole = self.load_whole(id)?.record;
                 // What cannot be written as JSON, like a rate that is no number, cannot be read from it either.
-                Ok(observation::reduced(&whole, detail).ok().flatten().unwrap_or(whole))
+                Ok(observation::observed(&whole, detail).unwrap_or(whole))
             }
         }
     }

@@ -1,0 +1,18 @@
+//! How often the program decides wrongly.
+//!
+//! Each row of the table has a truth, a design and a question. Fleets are drawn by seed ([`assay_lab::fleet`]), their
+//! records are what a store gives back of them, and the functions that the commands call decide ([`decisions`]). The
+//! share of wrong answers is held against a bound. Nothing here knows how anything is decided.
+
+pub mod decisions;
+mod exact;
+mod found;
+mod row;
+pub mod rows;
+mod run;
+mod table;
+
+pub use found::{Found, Tally};
+pub use row::{Bound, Failure, Row};
+pub use run::{Measured, measure};
+pub use table::{head, line};

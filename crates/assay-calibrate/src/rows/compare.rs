@@ -1,0 +1,221 @@
+//! `assay compare`: two runs, two units, two models, two hosts.
+
+use assay_core::record::Record;
+use assay_lab::fleet::{Design, Fleet, Part, Repeats, Run, Truth, Units};
+
+use super::{equal, percent};
+use crate::decisions::{Compared, Word, compare, compare_models, stored};
+use crate::exact::{above, unit_means};
+use crate::found::Found;
+use crate::row::{Bound, COVERAGE, ERROR, Failure, Row};
+
+/// Who stands in the second group.
+type Second = fn(&Run) -> bool;
+
+/// Two groups of a fleet that is drawn by a seed.
+fn groups(truth: &Truth, design: &Design, second: Second, seed: u64) -> Result<Compared, Failure> {
+    let fleet = Fleet { truth: truth.clone(), design: design.clone(), seed };
+    let whose: Vec<bool> = design.0.iter().map(second).collect();
+    let records = stored(&fleet)?;
+    let of = |wanted: bool| -> Vec<Record> {
+        records.iter().zip(&whose).filter(|(_, is)| **is == wanted).map(|(record, _)| record.clone()).collect()
+    };
+    compare(&of(false), &of(true))
+}
+
+/// Nothing differs: to say that it does is wrong.
+fn equals(said: &Compared) -> Found {
+    match said.word {
+        Word::Same => Found::Right,
+        Word::CannotTell => Found::Undecided,
+        Word::Better | Word::Worse => Found::Wrong,
+    }
+}
+
+fn null(name: String, truth: Truth, design: Design, second: Second) -> Row {
+    Row::new(name, ERROR, move |seed| Ok(equals(&groups(&truth, &design, second, seed)?)))
+}
+
+/// Equal models, told apart by their units.
+fn null_models(name: String, units: Units, run: f64, design: Design) -> Row {
+    let truth = equal(2, units, run);
+    Row::new(name, ERROR, move |seed| {
+        let fleet = Fleet { truth: truth.clone(), design: design.clone(), seed };
+        Ok(equals(&compare_models(&stored(&fleet)?)?))
+    })
+}
+
+pub(super) fn rows() -> Vec<Row> {
+    [runs(), models(), hosts(), power(), coverage()].into_iter().flatten().collect()
+}
+
+/// One unit, or two that are equal.
+fn runs() -> Vec<Row> {
+    let card = || Design::units(&[1]);
+    let two = |day: f64| {
+        let name = format!("compare two runs of one card, day sd {}", percent(day));
+        null(name, equal(1, Units::Normal(0.1), day), card().on_days(2), |run| run.day == 1)
+    };
+    let cards = |first: u32, second: u32| {
+        let name = format!("compare two equal cards, {first} runs and {second}, day sd 3 %");
+        let design = Design::units(&[1]).on_days(first);
+        let other = Design::units(&[2]).on_days(second).0.into_iter().filter(|run| run.unit == 1);
+        let design = design.and(Design(other.collect()));
+        null(name, equal(1, Units::Normal(0.0), 0.03), design, |run| run.unit == 1)
+    };
+    let narrow = || {
+        let name = "compare two equal cards, --confidence 3 %, no day".to_owned();
+        let design = Design::units(&[2]).with_repeats(Repeats::Until(0.03, 3, 10));
+        let mut truth = equal(1, Units::Normal(0.0), 0.0);
+        truth.spread.repeat = 0.03;
+        null(name, truth, design, |run| run.unit == 1)
+    };
+    let same = |day: f64, days: u32| {
+        let name = format!("compare says same at 1.03, {days} runs each, day sd {}", percent(day));
+        let truth = equal(1, Units::Normal(0.0), day).with_off(Part::Unit(0, 1), 1.03);
+        let design = Design::units(&[2]).on_days(days);
+        Row::new(name, Bound::Wrong(0.04), move |seed| {
+            let said = groups(&truth, &design, |run| run.unit == 1, seed)?;
+            Ok(match said.word {
+                Word::Same | Word::Worse => Found::Wrong,
+                Word::Better => Found::Right,
+                Word::CannotTell => Found::Undecided,
+            })
+        })
+    };
+    vec![
+        two(0.0).short(),
+        two(0.01),
+        two(0.03).short(),
+        two(0.05),
+        cards(1, 1),
+        cards(3, 3).short(),
+        cards(3, 1),
+        cards(5, 1),
+        cards(6, 6),
+        narrow(),
+        same(0.0, 1),
+        same(0.02, 1),
+        same(0.02, 3),
+    ]
+}
+
+fn models() -> Vec<Row> {
+    let row = |of_each: [usize; 2], deviation: f64| {
+        let [first, second] = of_each;
+        let name = format!("compare equal models, {first} units and {second}, unit sd {}", percent(deviation));
+        null_models(name, Units::Normal(deviation), 0.02, Design::units(&of_each))
+    };
+    vec![
+        row([1, 1], 0.03),
+        row([1, 1], 0.1),
+        row([5, 1], 0.1),
+        row([3, 3], 0.1).short(),
+        row([2, 6], 0.1),
+        row([4, 3], 0.1),
+        row([2, 2], 0.25),
+        null_models(
+            "compare equal models, 3 units and 3, heavy tails".to_owned(),
+            Units::Heavy(0.1),
+            0.02,
+            Design::units(&[3, 3]),
+        ),
+        null_models(
+            "compare equal models, 3 units and 3, two kinds of units".to_owned(),
+            KINDS,
+            0.02,
+            Design::units(&[3, 3]),
+        ),
+        unequal(),
+    ]
+}
+
+/// Half of the units are 30 % slower.
+pub(super) const KINDS: Units = Units::Kinds { share: 0.5, ratio: 0.7, deviation: 0.03 };
+
+/// The erratic model has the fewest units.
+fn unequal() -> Row {
+    let truth = equal(2, Units::Normal(0.03), 0.02).with_units(1, Units::Normal(0.12));
+    let design = Design::units(&[5, 2]);
+    Row::new("compare equal models, 5 units and 2 of an erratic one", ERROR, move |seed| {
+        let fleet = Fleet { truth: truth.clone(), design: design.clone(), seed };
+        Ok(equals(&compare_models(&stored(&fleet)?)?))
+    })
+}
+
+/// The same five cards at two hosts.
+fn hosts() -> Vec<Row> {
+    let five = || {
+        let design = Design::units(&[5]);
+        design.clone().and(design.changed(|_, run| run.host = 1))
+    };
+    let truth = || equal(1, Units::Normal(0.1), 0.02);
+    let slower = truth().with_off(Part::Host(1), 0.95);
+    vec![
+        null("compare two equal hosts, the same 5 cards".to_owned(), truth(), five(), |run| run.host == 1),
+        Row::new("compare two hosts 5 % apart, the same 5 cards, run sd 2 %", Bound::Right(0.9), move |seed| {
+            let said = groups(&slower, &five(), |run| run.host == 1, seed)?;
+            Ok(match said.word {
+                Word::Worse => Found::Right,
+                Word::Better => Found::Wrong,
+                Word::Same | Word::CannotTell => Found::Undecided,
+            })
+        }),
+    ]
+}
+
+/// What is there is found as often as it can be: the ratios are such that the exact test finds some three quarters.
+fn power() -> Vec<Row> {
+    let row = |units: usize, ratio: f64| {
+        let name = format!("compare power, models ×{ratio} apart, {units} units each, unit sd 10 %");
+        let truth = equal(2, Units::Normal(0.1), 0.02).with_ratio(1, ratio);
+        let design = Design::units(&[units, units]);
+        Row::new(name, Bound::Power(0.9), move |seed| {
+            let fleet = Fleet { truth: truth.clone(), design: design.clone(), seed };
+            let records = stored(&fleet)?;
+            let [first, second] = [0, 1].map(|at| unit_means(&records, &truth.models[at].name));
+            let found = compare_models(&records)?.word == Word::Better;
+            Ok(Found::Power { found, exact: above(&second, &first)? })
+        })
+    };
+    vec![row(3, 1.35), row(6, 1.2)]
+}
+
+/// The interval of a ratio holds the true one.
+fn coverage() -> Vec<Row> {
+    let holds = |interval: Option<(f64, f64)>, truth: f64| match interval {
+        Some((low, high)) => Found::of(low <= truth && truth <= high),
+        None => Found::Undecided,
+    };
+    let cards = move |days: u32, day: f64| {
+        let name = format!("compare covers the ratio of two cards, {days} runs each, day sd {}", percent(day));
+        let truth = equal(1, Units::Normal(0.1), day);
+        let design = Design::units(&[2]).on_days(days);
+        Row::new(name, COVERAGE, move |seed| {
+            let fleet = Fleet { truth: truth.clone(), design: design.clone(), seed };
+            let true_ratio = fleet.unit(0, 1, 0) / fleet.unit(0, 0, 0);
+            let said = groups(&truth, &design, |run| run.unit == 1, seed)?;
+            Ok(holds(said.interval, true_ratio))
+        })
+    };
+    let models = move |of_each: [usize; 2]| {
+        let [first, second] = of_each;
+        let name = format!("compare covers the ratio of two models, {first} units and {second}");
+        let truth = equal(2, Units::Normal(0.1), 0.02);
+        let design = Design::units(&of_each);
+        Row::new(name, COVERAGE, move |seed| {
+            let fleet = Fleet { truth: truth.clone(), design: design.clone(), seed };
+            Ok(holds(compare_models(&stored(&fleet)?)?.interval, 1.0))
+        })
+    };
+    vec![
+        cards(1, 0.0),
+        cards(1, 0.01),
+        cards(1, 0.03),
+        cards(1, 0.05),
+        cards(3, 0.03).short(),
+        cards(6, 0.03),
+        models([3, 3]),
+        models([6, 6]),
+    ]
+}

@@ -1,0 +1,74 @@
+//! `assay rank`: units that deviate in fleets of 28 cards.
+
+use assay_analysis::rank::{Ask, RankReport};
+use assay_lab::fleet::{Design, Fleet, Load, Part, Truth, Units};
+
+use super::{equal, percent};
+use crate::decisions::{Named, odd, odd_under_any_load, rank, stored};
+use crate::found::Found;
+use crate::row::{Bound, ERROR, Failure, Row};
+
+/// Each card in a slot of its own, as in a cluster.
+fn cluster(of_each: &[usize]) -> Design {
+    Design::units(of_each).changed(|at, run| run.slot = Some(at))
+}
+
+fn report(truth: &Truth, of_each: &[usize], seed: u64) -> Result<RankReport, Failure> {
+    let fleet = Fleet { truth: truth.clone(), design: cluster(of_each), seed };
+    rank(&stored(&fleet)?, &Ask::default())
+}
+
+pub(super) fn rows() -> Vec<Row> {
+    [clean(), named()].into_iter().flatten().collect()
+}
+
+/// Nothing is odd.
+fn clean() -> Vec<Row> {
+    let row = |models: usize, units: usize, deviation: f64| {
+        let name = format!("odd units, none in {models} × {units} cards, unit sd {}", percent(deviation));
+        let truth = equal(models, Units::Normal(deviation), 0.02);
+        Row::new(name, ERROR, move |seed| {
+            let said = odd(&report(&truth, &vec![units; models], seed)?);
+            Ok(if said.is_empty() { Found::Undecided } else { Found::Wrong })
+        })
+    };
+    let eight = |models: usize, units: usize, how: &str, said: fn(&RankReport) -> Vec<Named>| {
+        let name = format!("odd units, none in {models} × {units} cards, 8 loads, {how}");
+        let mut truth = equal(models, Units::Normal(0.05), 0.02);
+        truth.loads = Load::eight();
+        truth.spread.common = 0.5;
+        Row::new(name, ERROR, move |seed| {
+            let said = said(&report(&truth, &vec![units; models], seed)?);
+            Ok(if said.is_empty() { Found::Undecided } else { Found::Wrong })
+        })
+    };
+    vec![
+        row(2, 14, 0.05),
+        row(4, 7, 0.05).short(),
+        row(7, 4, 0.1),
+        row(1, 28, 0.03),
+        row(1, 28, 0.05),
+        row(1, 28, 0.1),
+        eight(4, 7, "as shown", odd),
+        eight(4, 7, "each load by itself", odd_under_any_load),
+        eight(1, 28, "as shown", odd),
+        eight(1, 28, "each load by itself", odd_under_any_load),
+    ]
+}
+
+/// One card of 28 of one model is slow.
+fn named() -> Vec<Row> {
+    let row = |ratio: f64, deviation: f64, least: f64| {
+        let name = format!("odd units, one of 28 at ×{ratio}, unit sd {}", percent(deviation));
+        let truth = equal(1, Units::Normal(deviation), 0.02).with_off(Part::Unit(0, 16), ratio);
+        Row::new(name, Bound::Right(least), move |seed| {
+            let said = odd(&report(&truth, &[28], seed)?);
+            Ok(match said.iter().any(|(_, unit)| unit.as_deref() != Some("17")) {
+                true => Found::Wrong,
+                false if said.is_empty() => Found::Undecided,
+                false => Found::Right,
+            })
+        })
+    };
+    vec![row(0.8, 0.03, 0.95), row(0.8, 0.05, 0.7), row(0.5, 0.05, 0.99), row(0.28, 0.1, 0.99).short()]
+}

@@ -1,0 +1,205 @@
+//! `assay rank`: orders among models.
+
+use assay_analysis::rank::Ask;
+use assay_lab::Dice;
+use assay_lab::fleet::{Ceiling, Design, Fleet, Load, Part, Truth, Units};
+
+use super::compare::KINDS;
+use super::{equal, percent, spread};
+use crate::decisions::{orders, rank, stored};
+use crate::exact::{above, furthest_above, unit_means};
+use crate::found::Found;
+use crate::row::{Bound, COVERAGE, ERROR, Failure, Row};
+
+fn ranked(truth: &Truth, design: Design, ask: &Ask, seed: u64) -> Result<Vec<(String, String)>, Failure> {
+    let fleet = Fleet { truth: truth.clone(), design, seed };
+    Ok(orders(&rank(&stored(&fleet)?, ask)?))
+}
+
+/// Equal models: any order is false.
+fn null(name: impl Into<String>, truth: Truth, design: impl Fn(u64) -> Design + Send + Sync + 'static) -> Row {
+    asked(name, truth, design, Ask::default())
+}
+
+fn asked(
+    name: impl Into<String>,
+    truth: Truth,
+    design: impl Fn(u64) -> Design + Send + Sync + 'static,
+    ask: Ask,
+) -> Row {
+    Row::new(name, ERROR, move |seed| {
+        let none = ranked(&truth, design(seed), &ask, seed)?.is_empty();
+        Ok(if none { Found::Undecided } else { Found::Wrong })
+    })
+}
+
+pub(super) fn rows() -> Vec<Row> {
+    [plain(), unequal(), bridged(), ceilings(), power(), coverage()].into_iter().flatten().collect()
+}
+
+fn plain() -> Vec<Row> {
+    let row = |models: usize, units: usize, deviation: f64| {
+        let name = format!("rank {models} equal models of {units} units, unit sd {}", percent(deviation));
+        null(name, equal(models, Units::Normal(deviation), 0.02), move |_| Design::units(&vec![units; models]))
+    };
+    let five = |units: Units, run: f64| equal(5, units, run);
+    let each = |units: usize| move |_| Design::units(&[units; 5]);
+    vec![
+        row(2, 2, 0.03),
+        row(2, 6, 0.15),
+        row(3, 3, 0.25).short(),
+        row(5, 2, 0.15),
+        row(5, 3, 0.03),
+        row(5, 3, 0.15),
+        row(8, 2, 0.15),
+        row(8, 6, 0.03),
+        null("rank 5 equal models of 3 units, day sd 5 %, unit sd 3 %", five(Units::Normal(0.03), 0.05), each(3)),
+        null("rank 5 equal models of 3 units, heavy tails", five(Units::Heavy(0.1), 0.02), each(3)),
+        null(
+            "rank 5 equal models of 3 units, one unit at half speed",
+            five(Units::Normal(0.1), 0.02).with_off(Part::Unit(2, 1), 0.5),
+            each(3),
+        ),
+        null("rank 5 equal models of 1 to 6 units", five(Units::Normal(0.1), 0.02), |seed| {
+            let mut dice = Dice::new(seed);
+            Design::units(&[0; 5].map(|_| 1 + usize::try_from(dice.below(6)).unwrap_or(0)))
+        }),
+        null("rank 5 equal models of 2 units, two kinds of units", five(KINDS, 0.02), each(2)),
+        null("rank 5 equal models of 3 units, two kinds of units", five(KINDS, 0.02), each(3)),
+        null("rank 5 equal models of 6 units, two kinds of units", five(KINDS, 0.02), each(6)),
+        null("rank 2 equal models of 3 units on 3 days", equal(2, Units::Normal(0.1), 0.03), |_| {
+            Design::units(&[3, 3]).on_days(3)
+        }),
+    ]
+}
+
+/// Models whose units vary differently, of different numbers.
+fn unequal() -> Vec<Row> {
+    let erratic = |of_each: &'static [usize], usual: f64, last: f64| {
+        let models = of_each.len();
+        let truth = equal(models, Units::Normal(usual), 0.01).with_units(models - 1, Units::Normal(last));
+        (truth, move |_| Design::units(of_each))
+    };
+    let row = |name: &str, of_each: &'static [usize], usual: f64, last: f64| {
+        let (truth, design) = erratic(of_each, usual, last);
+        null(name, truth, design)
+    };
+    let (truth, design) = erratic(&[3, 3, 3, 1], 0.05, 0.2);
+    vec![
+        row("rank 5 equal models of 3 units, one with 4 times the sd", &[3; 5], 0.05, 0.2),
+        row("rank 5 equal models of 6 units, one with 4 times the sd", &[6; 5], 0.05, 0.2),
+        row("rank 2 equal models of 5 and 2 units, sd 3 % and 10 %", &[5, 2], 0.03, 0.1),
+        row("rank 5 equal models of 6, 6, 6, 6 and 2 units, the last with 4 times the sd", &[6, 6, 6, 6, 2], 0.05, 0.2),
+        row("rank 2 equal models of 2 and 6 units, sd 3 % and 10 %", &[2, 6], 0.03, 0.1),
+        asked(
+            "rank --borrow 4 equal models of 3, 3, 3 and 1 units, the last with 4 times the sd",
+            truth,
+            design,
+            Ask { borrow: true, ..Ask::default() },
+        ),
+    ]
+}
+
+/// Each model in a slot, or a round, of its own; one card was in both.
+fn bridged() -> Vec<Row> {
+    let slots = |units: usize| {
+        let name = format!("rank 2 equal models of {units} units in different slots, one card bridges");
+        let mut truth = equal(2, Units::Normal(0.03), 0.02);
+        truth.spread.slot = 0.05;
+        null(name, truth, move |_| {
+            let design = Design::units(&[units, units]).changed(|_, run| run.slot = Some(run.model));
+            let bridge = Design::units(&[1]).changed(|_, run| (run.slot, run.day) = (Some(1), 1));
+            design.and(bridge)
+        })
+    };
+    let rounds = |units: usize, bridge: bool| {
+        let how = if bridge { "one card bridges" } else { "nothing bridges" };
+        let name = format!("rank 2 equal models of {units} units on different days of sd 5 %, {how}");
+        let mut truth = equal(2, Units::Normal(0.03), 0.01);
+        truth.spread.day = 0.05;
+        null(name, truth, move |_| {
+            let on = |run: &mut assay_lab::fleet::Run, day: u32| (run.day, run.round) = (day, Some(day));
+            let design = Design::units(&[units, units]).changed(|_, run| on(run, u32::from(run.model == 1)));
+            let again = Design::units(&[usize::from(bridge)]).changed(|_, run| on(run, 1));
+            design.and(again)
+        })
+    };
+    vec![slots(3), slots(6), rounds(3, true), rounds(6, true), rounds(3, false)]
+}
+
+/// Rates that the bus ends. The ceiling is the rate of the load.
+fn ceilings() -> Vec<Row> {
+    let load = Load::sequential_read();
+    let ceiling = load.iops * load.workload.block_bytes as f64;
+    let truth = |over: f64, known: bool| {
+        let mut truth = Truth::equal(load.clone(), 3, Units::Normal(0.1), spread(0.02));
+        truth.models.iter_mut().for_each(|m| m.ratio = over);
+        truth.with_ceiling(Ceiling { bytes_per_second: ceiling, known })
+    };
+    let each = |units: usize| move |_| Design::units(&[units; 3]);
+    let asked_for = || Ask { ceiling: Some(ceiling), ..Ask::default() };
+    let one = truth(0.95, true).with_ratio(0, 2.0);
+    vec![
+        asked("rank 3 equal models of 3 units at the ceiling, --ceiling", truth(1.0, false), each(3), asked_for()),
+        asked(
+            "rank 3 equal models of 3 units at 0.95 of the ceiling, --ceiling",
+            truth(0.95, false),
+            each(3),
+            asked_for(),
+        ),
+        null("rank 3 equal models of 3 units at the ceiling, in the records", truth(1.0, true), each(3)),
+        null("rank 3 equal models of 6 units at 0.95 of the ceiling, in the records", truth(0.95, true), each(6)),
+        null("rank 3 equal models of 3 units at the ceiling, not told", truth(1.0, false), each(3)),
+        null("rank 3 equal models of 6 units at the ceiling, not told", truth(1.0, false), each(6)),
+        Row::new("rank a model at twice the ceiling is never worse, 6 units", ERROR, move |seed| {
+            let best = &one.models[0].name;
+            let said = ranked(&one, Design::units(&[6; 3]), &Ask::default(), seed)?;
+            Ok(match said.iter().find(|(_, worse)| worse == best) {
+                Some(_) => Found::Wrong,
+                None if said.iter().any(|(better, _)| better == best) => Found::Right,
+                None => Found::Undecided,
+            })
+        }),
+    ]
+}
+
+/// What is there is found as often as it can be.
+fn power() -> Vec<Row> {
+    let row = |models: usize, units: usize, ratio: f64, deviation: f64| {
+        let sd = percent(deviation);
+        let name = format!("rank power, one of {models} models ×{ratio}, {units} units each, unit sd {sd}");
+        let truth = equal(models, Units::Normal(deviation), 0.01).with_ratio(0, ratio);
+        Row::new(name, Bound::Power(0.9), move |seed| {
+            let design = Design::units(&vec![units; models]);
+            let fleet = Fleet { truth: truth.clone(), design, seed };
+            let records = stored(&fleet)?;
+            let said = orders(&rank(&records, &Ask::default())?);
+            let best = &truth.models[0].name;
+            let of_each: Vec<Vec<f64>> = truth.models.iter().map(|m| unit_means(&records, &m.name)).collect();
+            let exact = if models == 2 {
+                above(&of_each[0], &of_each[1])?
+            } else {
+                furthest_above(&of_each[0], &of_each[1..])?
+            };
+            Ok(Found::Power { found: said.iter().any(|(better, _)| better == best), exact })
+        })
+    };
+    vec![row(2, 3, 1.35, 0.1), row(2, 6, 1.2, 0.1), row(3, 3, 1.1, 0.03), row(3, 6, 1.1, 0.05)]
+}
+
+/// The interval of a model's figure holds the median of its units.
+fn coverage() -> Vec<Row> {
+    let row = |models: usize, units: usize| {
+        let name = format!("rank covers the figure of a model, {models} models of {units} units");
+        let truth = equal(models, Units::Normal(0.1), 0.02);
+        Row::new(name, COVERAGE, move |seed| {
+            let fleet = Fleet { truth: truth.clone(), design: Design::units(&vec![units; models]), seed };
+            let report = rank(&stored(&fleet)?, &Ask::default())?;
+            let first = report.primary.models.iter().find(|m| m.model == truth.models[0].name);
+            let interval = first.and_then(|m| m.estimate.as_ref()).and_then(|e| e.low.zip(e.high));
+            let level = fleet.model(0, 0);
+            Ok(interval.map_or(Found::Undecided, |(low, high)| Found::of(low <= level && level <= high)))
+        })
+    };
+    vec![row(3, 3), row(3, 6)]
+}

@@ -1,0 +1,88 @@
+//! Rows, measured by all processors.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use assay_lab::SplitMix;
+
+use crate::found::{Found, Share, Tally};
+use crate::row::{Failure, Row};
+
+/// What a row showed.
+#[derive(Debug, Clone, Copy)]
+pub struct Measured {
+    /// All replicates.
+    pub tally: Tally,
+    /// The figure that is bounded.
+    pub figure: Share,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// Measures a row. The same row and number of replicates give the same figures, whatever other rows there are and
+/// however many processors.
+///
+/// # Errors
+/// A replicate that could not be judged, with its seed.
+pub fn measure(row: &Row, replicates: usize) -> Result<Measured, Failure> {
+    let start = Instant::now();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done: Vec<(usize, Result<Found, Failure>)> = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= replicates {
+                return done;
+            }
+            done.push((at, (row.judge)(seed(&row.name, at))));
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut all = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut all = work();
+        for other in others {
+            all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        all
+    });
+    // Sums of numbers depend on their order.
+    all.sort_by_key(|(at, _)| *at);
+    let mut tally = Tally::default();
+    for (at, found) in all {
+        tally.add(found.map_err(|error| format!("{}: seed {}: {error}", row.name, seed(&row.name, at)))?);
+    }
+    Ok(Measured { tally, figure: row.bound.figure(&tally), time: start.elapsed() })
+}
+
+/// The seed of a replicate, by FNV-1a over the name of the row (Fowler, Noll and Vo).
+fn seed(name: &str, replicate: usize) -> u64 {
+    let hash = name
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    SplitMix::new(hash.wrapping_add(replicate as u64)).number()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::Bound;
+
+    #[test]
+    fn figures_depend_on_the_name_and_the_replicates_alone() {
+        let row =
+            |name: &str| Row::new(name, Bound::Mean(1.0), |seed| Ok(Found::Number(seed as f64 / u64::MAX as f64)));
+        let figure = |name| measure(&row(name), 500).map(|measured| measured.figure).ok();
+        assert_eq!(figure("one"), figure("one"));
+        assert_ne!(figure("one"), figure("two"));
+        // The mean of uniform numbers, within four standard errors.
+        assert!(figure("one").is_some_and(|share| (share.value - 0.5).abs() < 4.0 * share.error));
+    }
+
+    #[test]
+    fn a_replicate_that_cannot_be_judged_is_told_with_its_seed() {
+        let row = Row::new("broken", Bound::Wrong(0.0), |_| Err("no answer".into()));
+        let error = measure(&row, 3).map(|_| ()).unwrap_err().to_string();
+        assert!(error.starts_with("broken: seed ") && error.ends_with(": no answer"), "{error}");
+    }
+}

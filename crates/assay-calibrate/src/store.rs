@@ -1,0 +1,76 @@
+//! A store with a fleet, so that anybody can try the program's judgement.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use assay_calibrate::Failure;
+use assay_lab::fleet::{Design, Fleet, Load, Part, Repeats, Spread, Truth, Units};
+use assay_store::{RunState, SqliteStore, Store};
+use clap::Args;
+
+/// What is true of the fleet, and who is measured.
+#[derive(Debug, Args)]
+pub(crate) struct FleetArguments {
+    /// Seed of all that chance adds.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Units of each model, like 3,3,1.
+    #[arg(long, value_delimiter = ',', default_value = "3,3,3")]
+    units: Vec<usize>,
+    /// Speed of each model over that of the first; equal where none is given.
+    #[arg(long, value_delimiter = ',')]
+    ratios: Vec<f64>,
+    /// Runs of each unit, each on a day of its own.
+    #[arg(long, default_value_t = 1)]
+    days: u32,
+    /// Repeats of each load.
+    #[arg(long, default_value_t = 3)]
+    repeats: usize,
+    /// Deviation of units of a model: 0.1 is 10 %.
+    #[arg(long, default_value_t = 0.1)]
+    unit_deviation: f64,
+    /// Deviation of runs of a unit.
+    #[arg(long, default_value_t = 0.02)]
+    run_deviation: f64,
+    /// Deviation of repeats of a run.
+    #[arg(long, default_value_t = 0.01)]
+    repeat_deviation: f64,
+    /// One unit that is off, as model, unit and factor: 1,3,0.28.
+    #[arg(long, value_delimiter = ',')]
+    odd: Vec<f64>,
+}
+
+impl FleetArguments {
+    fn fleet(&self) -> Fleet {
+        let spread =
+            Spread { run: self.run_deviation, repeat: self.repeat_deviation, common: 0.5, ..Spread::default() };
+        let units = Units::Normal(self.unit_deviation);
+        let mut truth = Truth::equal(Load::random_read(), self.units.len(), units, spread);
+        truth.loads = Load::eight();
+        truth.models.iter_mut().zip(&self.ratios).for_each(|(model, ratio)| model.ratio = *ratio);
+        if let [model, unit, ratio] = self.odd[..] {
+            truth = truth.with_off(Part::Unit(model as usize - 1, unit as usize - 1), ratio);
+        }
+        let design = Design::units(&self.units).on_days(self.days).with_repeats(Repeats::Fixed(self.repeats));
+        Fleet { truth, design, seed: self.seed }
+    }
+}
+
+/// Writes the store, and what is true to standard output.
+pub(crate) fn write(directory: &Path, arguments: &FleetArguments) -> Result<(), Failure> {
+    let fleet = arguments.fleet();
+    let mut store = SqliteStore::open(directory)?;
+    for record in fleet.records() {
+        store.save(&record, RunState::Finished)?;
+    }
+    let mut out = io::stdout();
+    for (at, model) in fleet.truth.models.iter().enumerate() {
+        writeln!(out, "{}: x{} of the first, of {} units measured", model.name, model.ratio, arguments.units[at])?;
+        for unit in 0..arguments.units[at] {
+            let load = fleet.truth.loads.iter().position(|load| *load == Load::random_read()).unwrap_or(0);
+            writeln!(out, "  unit {}: {:.0} random reads of 4 KiB a second", unit + 1, fleet.unit(at, unit, load))?;
+        }
+    }
+    writeln!(out, "Try: ASSAY_DATA={} assay rank", directory.display())?;
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! What chance made of a fleet: each effect depends on the seed and on whose it is, and on nothing else. A fleet that
+//! is measured again, or of which more units are bought, is the same fleet.
+
+use super::design::Run;
+use super::truth::{Model, Part, Truth, Units};
+use crate::dice::{Dice, mix};
+
+/// Whose effect it is.
+#[derive(Debug, Clone, Copy)]
+enum Of {
+    Unit = 1,
+    Host,
+    Slot,
+    Day,
+    Run,
+    Repeats,
+}
+
+/// Loads have numbers from 1 on: 0 is what all have in common.
+const ALL_LOADS: usize = 0;
+
+/// The effects of a fleet, in logarithms.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Effects<'a> {
+    pub(super) truth: &'a Truth,
+    pub(super) seed: u64,
+}
+
+impl Effects<'_> {
+    fn dice(&self, of: Of, key: [usize; 5]) -> Dice {
+        let seed = key.iter().fold(mix(self.seed ^ ((of as u64) << 56)), |seed, part| mix(seed ^ *part as u64));
+        Dice::new(seed)
+    }
+
+    /// Partly the same under all loads.
+    fn correlated(&self, of: Of, [a, b, c]: [usize; 3], load: usize, draw: impl Fn(&mut Dice) -> f64) -> f64 {
+        let common = self.truth.spread.common;
+        let mut value = 0.0;
+        if common > 0.0 {
+            value += common.sqrt() * draw(&mut self.dice(of, [a, b, c, ALL_LOADS, 0]));
+        }
+        if common < 1.0 {
+            value += (1.0 - common).sqrt() * draw(&mut self.dice(of, [a, b, c, load + 1, 0]));
+        }
+        value
+    }
+
+    /// A model under a load.
+    pub(super) fn model(&self, model: usize, load: usize) -> f64 {
+        (self.truth.loads[load].iops * self.truth.models[model].ratio).ln()
+    }
+
+    /// A unit over its model under a load.
+    pub(super) fn unit(&self, model: usize, unit: usize, load: usize) -> f64 {
+        let Model { units, .. } = self.truth.models[model];
+        let key = [model, unit, 0];
+        let normal = |deviation: f64| deviation * self.correlated(Of::Unit, key, load, Dice::normal);
+        let own = match units {
+            Units::Normal(deviation) => normal(deviation),
+            Units::Heavy(deviation) => deviation * self.correlated(Of::Unit, key, load, heavy),
+            Units::Kinds { share, ratio, deviation } => {
+                let second = self.dice(Of::Unit, [model, unit, 0, ALL_LOADS, 1]).chance(share);
+                normal(deviation) + if second { ratio.ln() } else { 0.0 }
+            }
+        };
+        own + self.off(Part::Unit(model, unit))
+    }
+
+    /// What a run adds to its unit: host, slot, day and what the unit met that day. `attempt` tells several runs of a
+    /// unit on one day apart.
+    pub(super) fn run(&self, run: &Run, attempt: usize, load: usize) -> f64 {
+        let spread = self.truth.spread;
+        let plain = |deviation: f64, of, key| {
+            if deviation > 0.0 { deviation * self.dice(of, key).normal() } else { 0.0 }
+        };
+        let host = plain(spread.host, Of::Host, [run.host, 0, 0, 0, 0]) + self.off(Part::Host(run.host));
+        let slot = run.slot.map_or(0.0, |slot| {
+            plain(spread.slot, Of::Slot, [run.host, slot, 0, 0, 0]) + self.off(Part::Slot(run.host, slot))
+        });
+        let day = plain(spread.day, Of::Day, [run.host, run.day as usize, 0, 0, 0]) + self.off(Part::Day(run.day));
+        let whose = [run.model, run.unit, run.host << 32 | (run.day as usize) << 16 | attempt];
+        let own = if spread.run > 0.0 { spread.run * self.correlated(Of::Run, whose, load, Dice::normal) } else { 0.0 };
+        host + slot + day + own
+    }
+
+    fn off(&self, part: Part) -> f64 {
+        self.truth.off.iter().filter(|(of, _)| *of == part).map(|(_, ratio)| ratio.ln()).sum()
+    }
+
+    /// The repeats of a run under a load, without end: each depends on the one before it.
+    pub(super) fn repeats(&self, run: &Run, attempt: usize, load: usize) -> impl Iterator<Item = f64> + use<> {
+        let whose = run.host << 32 | (run.day as usize) << 16 | attempt;
+        let mut dice = self.dice(Of::Repeats, [run.model, run.unit, whose, load, 0]);
+        let (deviation, phi) = (self.truth.spread.repeat, self.truth.spread.autocorrelation);
+        let mut last: Option<f64> = None;
+        std::iter::repeat_with(move || {
+            let new = dice.normal();
+            let value = last.map_or(new, |last| phi * last + (1.0 - phi * phi).sqrt() * new);
+            last = Some(value);
+            deviation * value
+        })
+    }
+}
+
+/// Student's t with three degrees of freedom over its deviation.
+fn heavy(dice: &mut Dice) -> f64 {
+    let squares: f64 = (0..3).map(|_| dice.normal().powi(2)).sum();
+    dice.normal() / squares.sqrt()
+}

@@ -1,0 +1,315 @@
+//! The records that measuring a fleet leaves.
+
+use std::collections::BTreeMap;
+
+use assay_core::draft::Draft;
+use assay_core::histogram::{SCHEME, StoredHistogram, bounds_of, bucket_of};
+use assay_core::medium::{Bus, Medium, MediumKind};
+use assay_core::outcome::Outcome;
+use assay_core::record::{Host, Measurement, Record, Repeat, Settings, SuiteRef, Tool};
+use assay_core::workload::Op;
+use assay_stats::geometric;
+use jiff::{SignedDuration, Timestamp};
+
+use super::design::{Design, Repeats, Run};
+use super::effects::Effects;
+use super::load::{Load, REPEAT_NS};
+use super::truth::Truth;
+
+/// 2026-03-02 08:00 UTC, the first day.
+const FIRST: i64 = 1_772_438_400;
+/// From one run of a day to the next.
+const BETWEEN_RUNS: i64 = 600;
+const DAY: i64 = 86_400;
+/// What a run does not pass: within this of the ceiling the runner says that the bus is the limit.
+const NEAR_CEILING: f64 = 0.95;
+/// A bus gives this part of the noise of a medium.
+const BUS_NOISE: f64 = 0.25;
+
+/// A fleet: what is true of it, who is measured, and the seed of all that chance adds.
+#[derive(Debug, Clone)]
+pub struct Fleet {
+    /// What is true.
+    pub truth: Truth,
+    /// Who is measured where and when.
+    pub design: Design,
+    /// What chance depends on.
+    pub seed: u64,
+}
+
+impl Fleet {
+    /// The records of all runs, in their order.
+    #[must_use]
+    pub fn records(&self) -> Vec<Record> {
+        let mut seen: BTreeMap<(usize, usize, usize, u32), usize> = BTreeMap::new();
+        let mut of_day: BTreeMap<u32, i64> = BTreeMap::new();
+        let record = |(at, run): (usize, &Run)| {
+            let attempt = seen.entry((run.model, run.unit, run.host, run.day)).or_default();
+            let place = of_day.entry(run.day).or_default();
+            let begin = FIRST + i64::from(run.day) * DAY + *place * BETWEEN_RUNS;
+            (*attempt, *place) = (*attempt + 1, *place + 1);
+            self.record(at, run, *attempt - 1, begin)
+        };
+        self.design.0.iter().enumerate().map(record).collect()
+    }
+
+    fn effects(&self) -> Effects<'_> {
+        Effects { truth: &self.truth, seed: self.seed }
+    }
+
+    /// Operations per second of a model: the median of its units.
+    #[must_use]
+    pub fn model(&self, model: usize, load: usize) -> f64 {
+        self.effects().model(model, load).exp()
+    }
+
+    /// Operations per second of a unit over many days.
+    #[must_use]
+    pub fn unit(&self, model: usize, unit: usize, load: usize) -> f64 {
+        let effects = self.effects();
+        (effects.model(model, load) + effects.unit(model, unit, load)).exp()
+    }
+
+    /// Operations per second of a unit at the place and on the day of its first run there.
+    #[must_use]
+    pub fn run(&self, run: &Run, load: usize) -> f64 {
+        self.unit(run.model, run.unit, load) * self.effects().run(run, 0, load).exp()
+    }
+
+    fn record(&self, at: usize, run: &Run, attempt: usize, begin: i64) -> Record {
+        let model = &self.truth.models[run.model];
+        let mut labels =
+            BTreeMap::from([("model".to_owned(), model.name.clone()), ("unit".to_owned(), (run.unit + 1).to_string())]);
+        labels.extend(model.price.clone().map(|price| ("price".to_owned(), price)));
+        labels.extend(run.slot.map(|slot| ("slot".to_owned(), (slot + 1).to_string())));
+        labels.extend(run.round.map(|round| ("round".to_owned(), (round + 1).to_string())));
+        let medium = Medium {
+            kind: MediumKind::Sd,
+            capacity_bytes: Some(32_000_000_000),
+            filesystem: Some("ext4".to_owned()),
+            bus: self.bus(),
+            ..Medium::unknown("/mnt")
+        };
+        let confidence = match run.repeats {
+            Repeats::Fixed(_) => None,
+            Repeats::Until(width, _, _) => Some(width),
+        };
+        let settings = Settings { confidence, span_bytes: 256 << 20, seed: self.seed, ..Settings::default() };
+        let id = format!("{:05x}{at:05}", self.seed & 0xf_ffff);
+        let tool = Tool::assay(env!("CARGO_PKG_VERSION"), "uring", "the fastest there is");
+        let mut draft = Draft::begin(&id, &time(begin), tool, SuiteRef::new("quick", 1), medium)
+            .on_host(Host { hostname: Some(format!("node{}", run.host + 1)), ..Host::default() })
+            .labelled(labels)
+            .with_settings(settings);
+        draft.fill().measurements = self.measurements(run, attempt, begin);
+        draft.close(Outcome::Completed)
+    }
+
+    fn bus(&self) -> Option<Bus> {
+        let ceiling = self.truth.ceiling.filter(|ceiling| ceiling.known)?;
+        Some(Bus {
+            kind: "sd".to_owned(),
+            mode: "SDR25".to_owned(),
+            ceiling_bytes_per_second: Some(ceiling.bytes_per_second),
+            reachable_bytes_per_second: Some(ceiling.bytes_per_second),
+            driver: None,
+            source: "/sys/kernel/debug/mmc0/ios".to_owned(),
+        })
+    }
+
+    fn measurements(&self, run: &Run, attempt: usize, begin: i64) -> Vec<Measurement> {
+        let effects = self.effects();
+        let most = match run.repeats {
+            Repeats::Fixed(n) | Repeats::Until(_, _, n) => n,
+        };
+        let last = (self.truth.loads.len() * most).saturating_sub(1).max(1) as f64;
+        let of_load = |(load, of): (usize, &Load)| {
+            let level = effects.model(run.model, load)
+                + effects.unit(run.model, run.unit, load)
+                + effects.run(run, attempt, load);
+            let mut values: Vec<f64> = Vec::with_capacity(most);
+            for (number, noise) in effects.repeats(run, attempt, load).take(most).enumerate() {
+                let place = (load * most + number) as f64 / last - 0.5;
+                values.push(self.through_bus(of, level + self.truth.spread.drift * place + noise, noise));
+                if narrow(run.repeats, &values) {
+                    break;
+                }
+            }
+            self.measurement(of, &values, begin + (load * most) as i64 * (REPEAT_NS / 1_000_000_000) as i64)
+        };
+        self.truth.loads.iter().enumerate().map(of_load).collect()
+    }
+
+    /// What is seen of a rate behind the bus.
+    fn through_bus(&self, load: &Load, ln: f64, noise: f64) -> f64 {
+        let Some(ceiling) = self.truth.ceiling else { return ln.exp() };
+        let most = ceiling.bytes_per_second / load.rate(1.0);
+        ln.exp().min(most * (-BUS_NOISE * noise.abs()).exp())
+    }
+
+    fn measurement(&self, load: &Load, values: &[f64], begin: i64) -> Measurement {
+        let mut measurement = Measurement::empty(load.workload.clone(), "uring");
+        let start = |number: usize| time(begin + number as i64 * (REPEAT_NS / 1_000_000_000) as i64);
+        measurement.repeats = values.iter().enumerate().map(|(at, iops)| repeat(load, *iops, &start(at))).collect();
+        let rates: Vec<f64> = values.iter().map(|iops| load.rate(*iops)).collect();
+        measurement.iops = geometric(values);
+        measurement.bytes_per_second = geometric(&rates);
+        measurement.durable_bytes_per_second = geometric(&rates).filter(|_| load.workload.op != Op::Read);
+        measurement.proof_ratio = Some(1.0);
+        measurement.in_flight = Some(f64::from(load.workload.queue_depth));
+        let known = self.truth.ceiling.filter(|ceiling| ceiling.known);
+        let rate = measurement.bytes_per_second.as_ref().map_or(0.0, |rate| rate.point);
+        measurement.bus_limited = known.is_some_and(|ceiling| rate >= NEAR_CEILING * ceiling.bytes_per_second);
+        measurement
+    }
+}
+
+fn narrow(repeats: Repeats, values: &[f64]) -> bool {
+    let Repeats::Until(width, least, _) = repeats else { return false };
+    let half = || geometric(values).and_then(|estimate| estimate.relative_half_width());
+    values.len() >= least && half().is_some_and(|half| half <= width)
+}
+
+fn repeat(load: &Load, iops: f64, started: &str) -> Repeat {
+    let operations = (iops * REPEAT_NS as f64 / 1e9).round().max(1.0) as u64;
+    let bytes = operations * load.workload.block_bytes;
+    let latency = (f64::from(load.workload.queue_depth) * 1e9 / iops) as u64;
+    let (bucket, _) = bounds_of(bucket_of(latency));
+    Repeat {
+        elapsed_ns: REPEAT_NS,
+        operations,
+        bytes,
+        iops,
+        bytes_per_second: load.rate(iops),
+        issued_bytes: bytes,
+        durable_bytes_per_second: (load.workload.op != Op::Read).then(|| load.rate(iops)),
+        in_flight: f64::from(load.workload.queue_depth),
+        proof_ratio: Some(1.0),
+        histogram: StoredHistogram {
+            scheme: SCHEME.to_owned(),
+            sum_ns: latency.saturating_mul(operations),
+            min_ns: latency,
+            max_ns: latency,
+            counts: vec![(bucket, operations)],
+        },
+        first_done_ns: REPEAT_NS,
+        last_done_ns: REPEAT_NS,
+        ..Repeat::empty(started, Outcome::Completed)
+    }
+}
+
+fn time(seconds: i64) -> String {
+    let since = SignedDuration::from_secs(seconds);
+    Timestamp::from_duration(since).map_or_else(|_| String::new(), |time| time.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::truth::{Ceiling, Part, Spread, Units};
+    use super::*;
+
+    const SPREAD: Spread = Spread {
+        host: 0.0,
+        slot: 0.0,
+        day: 0.0,
+        run: 0.03,
+        repeat: 0.01,
+        autocorrelation: 0.0,
+        drift: 0.0,
+        common: 0.0,
+    };
+
+    fn fleet(truth: Truth, design: Design) -> Fleet {
+        Fleet { truth, design, seed: 7 }
+    }
+
+    fn equal(models: usize, units: Units, spread: Spread) -> Truth {
+        Truth::equal(Load::random_read(), models, units, spread)
+    }
+
+    fn ln(record: &Record) -> Vec<f64> {
+        record.measurements[0].repeats.iter().map(|r| r.iops.ln()).collect()
+    }
+
+    fn deviation(values: &[f64]) -> f64 {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt()
+    }
+
+    #[test]
+    fn a_fleet_is_the_same_when_more_of_it_is_measured() {
+        let truth = equal(2, Units::Normal(0.1), SPREAD);
+        let few = fleet(truth.clone(), Design::units(&[2, 1])).records();
+        let many = fleet(truth, Design::units(&[2, 3]).on_days(2)).records();
+        assert_eq!(few[..], many[..3]);
+        assert_eq!(many.len(), 10);
+        let ids: std::collections::BTreeSet<&str> = many.iter().map(|r| r.id.as_str()).collect();
+        assert_eq!(ids.len(), 10);
+        assert!(many.iter().all(|r| r.created.starts_with("2026-03-0")), "{}", many[9].created);
+        // The same unit on another day is another run.
+        assert_ne!(ln(&many[0]), ln(&many[5]));
+    }
+
+    /// 4,000 units: the error of a deviation is 1.1 %; that of the heavy tails is larger, as their fourth moment is
+    /// infinite.
+    #[test]
+    fn deviations_are_those_of_the_truth() {
+        let of = |units: Units| {
+            let fleet = fleet(equal(1, units, SPREAD), Design::default());
+            deviation(&(0..4000).map(|unit| fleet.unit(0, unit, 0).ln()).collect::<Vec<_>>())
+        };
+        assert!((of(Units::Normal(0.1)) / 0.1 - 1.0).abs() < 0.05);
+        assert!((of(Units::Heavy(0.1)) / 0.1 - 1.0).abs() < 0.3);
+        // Two kinds a factor e apart, half of each: 0.5 beside 0.1 within.
+        let kinds = Units::Kinds { share: 0.5, ratio: std::f64::consts::E, deviation: 0.1 };
+        assert!((of(kinds) / 0.26f64.sqrt() - 1.0).abs() < 0.05);
+        let all = fleet(equal(1, Units::Normal(0.1), SPREAD), Design::units(&[4000]));
+        let repeats: Vec<Vec<f64>> = all.records().iter().map(ln).collect();
+        let within = repeats.iter().map(|r| deviation(r).powi(2) * 1.5).sum::<f64>() / 4000.0;
+        assert!((within.sqrt() / 0.01 - 1.0).abs() < 0.05);
+        let runs: Vec<f64> = all.design.0.iter().map(|run| (all.run(run, 0) / all.unit(0, run.unit, 0)).ln()).collect();
+        assert!((deviation(&runs) / 0.03 - 1.0).abs() < 0.05);
+    }
+
+    #[test]
+    fn repeats_follow_each_other_and_loads_share_what_they_are_told() {
+        let spread = Spread { autocorrelation: 0.8, common: 0.5, run: 0.0, ..SPREAD };
+        let mut truth = equal(1, Units::Normal(0.1), spread);
+        truth.loads = Load::eight();
+        let fleet = fleet(truth, Design::units(&[1]).with_repeats(Repeats::Fixed(4000)));
+        let repeats = ln(&fleet.records()[0]);
+        let (mean, all) = (repeats.iter().sum::<f64>() / 4000.0, deviation(&repeats).powi(2) * 4000.0);
+        let lag: f64 = repeats.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
+        assert!((lag / all - 0.8).abs() < 0.05, "{}", lag / all);
+        let over: Vec<[f64; 2]> =
+            (0..4000).map(|unit| [0, 1].map(|load| (fleet.unit(0, unit, load) / fleet.model(0, load)).ln())).collect();
+        let correlation = over.iter().map(|[a, b]| a * b).sum::<f64>() / 4000.0 / 0.01;
+        assert!((correlation - 0.5).abs() < 0.06, "{correlation}");
+    }
+
+    #[test]
+    fn what_is_off_is_off_and_a_bus_lets_no_more_through() {
+        let quiet = Spread { repeat: 0.0, run: 0.0, ..SPREAD };
+        let truth = equal(1, Units::Normal(0.0), quiet).with_off(Part::Unit(0, 1), 0.5).with_off(Part::Slot(1, 3), 0.8);
+        let design = Design::units(&[2]).changed(|at, run| (run.host, run.slot) = (at, Some(3)));
+        let seen: Vec<f64> = fleet(truth, design).records().iter().map(|r| r.measurements[0].repeats[0].iops).collect();
+        assert!((seen[0] - 1500.0).abs() < 1e-6 && (seen[1] - 1500.0 * 0.4).abs() < 1e-6, "{seen:?}");
+        let ceiling = Ceiling { bytes_per_second: 1600.0 * 4096.0, known: true };
+        let truth = equal(1, Units::Normal(0.5), SPREAD).with_ceiling(ceiling);
+        let records = fleet(truth, Design::units(&[50])).records();
+        let limited = |r: &Record| r.measurements[0].bus_limited;
+        assert!(records.iter().any(limited) && !records.iter().all(limited));
+        assert!(records.iter().flat_map(ln).all(|ln| ln.exp() <= 1600.0));
+    }
+
+    #[test]
+    fn repeats_end_when_their_interval_is_narrow() {
+        let until = |width| {
+            let truth = equal(1, Units::Normal(0.0), Spread { repeat: 0.02, ..SPREAD });
+            fleet(truth, Design::units(&[1]).with_repeats(Repeats::Until(width, 3, 10))).records().remove(0)
+        };
+        assert_eq!(until(0.5).measurements[0].repeats.len(), 3);
+        assert_eq!(until(1e-4).measurements[0].repeats.len(), 10);
+        assert_eq!(until(0.5).settings.confidence, Some(0.5));
+    }
+}
