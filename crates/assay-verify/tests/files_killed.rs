@@ -13,6 +13,8 @@ use assay_verify::files::{Checked, DIRECTORY, Plan, Settings, check};
 
 const MIB: u64 = 1 << 20;
 const AREA: u64 = 384 * MIB;
+/// The end of it, which is read after caches were driven out; what lies before is one pass.
+const TAIL: u64 = 64 * MIB;
 /// In place of half a minute.
 const EVERY: Duration = Duration::from_millis(20);
 
@@ -86,12 +88,12 @@ fn killed_at_any_moment_it_goes_on_from_what_was_saved() {
         if read == AREA {
             continue;
         }
-        in_read += u64::from(read > 0);
+        in_read += u64::from(read < AREA - TAIL);
         assert!(again == AREA && read > 0, "{again} {read}");
         let last = run(path, &resume());
         let found = &last.verification;
         // What drives out caches, and nothing else.
-        assert_eq!((found.written_bytes, last.outcome, last.left), (64 * MIB, Outcome::Completed, None));
+        assert_eq!((found.written_bytes, last.outcome, last.left), (TAIL, Outcome::Completed, None));
         assert_eq!(found.read.as_ref().map_or(0, |pass| pass.bytes), AREA - read, "nothing is read twice");
         assert_eq!(found.checked_bytes, AREA);
         assert_eq!(found.counts.lost(), if spoiled { 8 } else { 0 });

@@ -153,6 +153,36 @@ fn a_damaged_record_costs_its_own_place_alone_and_is_told() {
     assert!(told > 20, "{told} of the places in the file were data");
 }
 
+/// Lost pages around a commit mark take records of a sector and the mark that names their places.
+#[test]
+fn lost_pages_of_the_journal_tell_how_many_places_are_missing() {
+    let (_directory, path, stack) = cut_off(&genuine(), 1200);
+    let whole = std::fs::read(&path).unwrap();
+    let who = identity(&stack);
+    let places = restore(&path, &mut stack.clone(), &who).unwrap().places;
+    // Records follow the header, each with the same eight bytes first; a 4 behind them says that it is a mark.
+    let first = 36 + u32::from_le_bytes(*whole[16..].first_chunk().unwrap()) as usize;
+    let mark = [&whole[first..first + 8], &[4]].concat();
+    let marks: Vec<usize> = (0..whole.len() - 9).filter(|at| whole[*at..*at + 9] == mark).collect();
+    let (mut named, mut unknown) = (0, 0);
+    // What the end of a file lost is not told from what was never synced.
+    let last = marks.len() - 1;
+    for at in marks[..last].iter().filter(|at| **at > 8192).take(40) {
+        let mut bytes = whole.clone();
+        bytes[at - 4000..at + 16].fill(0);
+        std::fs::write(&path, bytes).unwrap();
+        let mut stack = stack.clone();
+        let done = restore(&path, &mut stack, &who).unwrap();
+        assert_eq!(done.missing.len(), places - done.places, "{at}: {done:?}");
+        assert!(!done.is_complete() && path.exists(), "{at}: {done:?}");
+        let nameless = done.missing.iter().filter(|place| place.is_none()).count();
+        assert!(nameless > 0 || changed(&stack).len() <= done.missing.len() * 256, "{at}: {done:?}");
+        named += done.missing.len() - nameless;
+        unknown += nameless;
+    }
+    assert!(named > 5 && unknown > 5, "{named} {unknown}");
+}
+
 /// A cut out, a doubled and a swapped record are noticed, since records are numbered.
 #[test]
 fn records_cut_out_or_moved_are_noticed() {

@@ -338,5 +338,10 @@ mod tests {
         let mut medium = filled(48 * MIB, Layout::whole(48 * MIB));
         put(&mut medium, 4 * MIB, 29 * MIB, 4 * MIB);
         assert_eq!(found(&mut medium), None);
+        // Most of what stands behind them, but not nearly all: 14 of 17 MiB.
+        let mut medium = filled(48 * MIB, Layout::whole(48 * MIB));
+        medium.write(29 * MIB, &[0x55; MIB as usize]).unwrap();
+        put(&mut medium, 4 * MIB, 29 * MIB, 14 * MIB);
+        assert_eq!(found(&mut medium), None);
     }
 }
