@@ -124,6 +124,19 @@ fn cells_that_reading_wears_out_are_seen_behind_a_cache_that_reading_fills() {
     }
 }
 
+/// A cache within the limit is driven out, however long that takes, and its size is told.
+#[test]
+fn a_cache_within_the_limit_hides_nothing() {
+    for cache in [256 << 10, 6 * MIB] {
+        let spec = MediumSpec::limbo(2 * GIB, 300 * MIB).with_cache(Cache::of(cache));
+        let found = probe(&mut build(&spec).0, &QUICK, 1).verification;
+        let real = (found.kind, found.real_bytes);
+        assert_eq!(real, (Some(FakeKind::Limbo), Some(300 * MIB)), "{cache}: {}", found.sentence);
+        let driven = found.cache_bytes.unwrap();
+        assert!((cache..4 * cache).contains(&driven), "{driven} of {cache}");
+    }
+}
+
 /// What nothing holds was called failed, and a limbo, though it only stood elsewhere.
 #[test]
 fn a_medium_that_reads_elsewhere_is_damaged() {

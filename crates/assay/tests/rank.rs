@@ -109,7 +109,9 @@ fn failures_are_shown_and_names_can_do_no_harm() {
     let done = run(place.assay(["rank"]));
     assert_eq!(done.code, Some(0));
     assert_harmless(&done.stdout);
-    assert!(done.stdout.contains("failed: 1 of 3 units: unit 1 turned read-only after 48 h"), "{}", done.stdout);
+    let text = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("failed: 1 of 3 units: unit 1 turned read-only after 48 h"), "{}", done.stdout);
+    assert!(text.contains("(95 %, Jeffreys)"), "the level is in per cent:\n{}", done.stdout);
     for (name, words) in [("a.md", "\\|"), ("a.html", "&lt;b&gt;"), ("a.csv", "'=EVO")] {
         let done = run(place.assay(["rank", "-o", name]));
         assert_eq!((done.code, done.stdout.as_str()), (Some(0), ""), "{}", done.stderr);

@@ -84,12 +84,16 @@ fn whatever_ends_assay_leaves_no_sensor_command_and_no_fio() {
     ];
     for (name, end) in ends {
         let place = place();
+        // Longer than the test waits: nothing that was left ends by itself.
+        place.file("long.toml", suite("long", "300s", 1, &[random("r", "read", "200s")]));
         let mut command = place.shell(
             "ulimit -c 0; exec \"$ASSAY\" run --no-save --engine fio --suite long.toml --events --sensor \"$SENSOR\" medium",
         );
         command.env("SENSOR", SENSOR);
         let mut running = Running::start(command);
         running.wait_for_repeat("r", 1);
+        // Before that fio has nothing open yet, and ends of that.
+        running.wait_for(|event| matches!(event, EventKind::Sample { iops, .. } if *iops > 0.0));
         let mut all = Vec::new();
         wait_for("fio and the sensor", || {
             all = family(running.id());
