@@ -99,13 +99,17 @@ impl Scale {
     }
 }
 
-/// Least and most of what is finite and positive; never equal to nought.
+/// Values outside of these stand at the ends of an axis, which itself has to be finite and above nought.
+const DRAWN: std::ops::RangeInclusive<f64> = 1e-300..=1e300;
+
+/// Least and most of what is finite and positive, within [`DRAWN`]; never equal to nought.
 fn ends(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     let (least, most) = values
         .into_iter()
         .filter(|v| v.is_finite() && *v > 0.0)
         .fold((f64::INFINITY, 0.0f64), |(least, most), v| (least.min(v), most.max(v)));
-    if most > 0.0 { (least, most) } else { (1.0, 1.0) }
+    let drawn = |value: f64| value.clamp(*DRAWN.start(), *DRAWN.end());
+    if most > 0.0 { (drawn(least), drawn(most)) } else { (1.0, 1.0) }
 }
 
 /// The next of 1, 2, 5 × 10^n.
@@ -134,6 +138,20 @@ mod tests {
                 for v in values.iter().chain(&ticks) {
                     assert!((0.0..=100.0).contains(&scale.at(*v)), "{v}");
                 }
+            }
+        }
+    }
+
+    /// An end of an axis that is no finite number above nought has decades without end.
+    #[test]
+    fn values_at_the_ends_of_the_numbers_have_few_ticks() {
+        let extreme = [f64::MIN_POSITIVE / 1e10, 1.0, f64::MAX];
+        for values in [&extreme[..], &extreme[1..], &extreme[..2], &extreme[2..], &extreme[..1]] {
+            let all = || values.iter().copied();
+            for scale in [Scale::new(all(), 0.0, 9.0), Scale::bars(all(), 0.0, 9.0), Scale::close(all(), 0.0, 9.0)] {
+                let ticks = scale.ticks(6);
+                assert!((2..=14).contains(&ticks.len()), "{values:?}: {ticks:?}");
+                assert!(ticks.iter().chain(values).all(|v| (0.0..=9.0).contains(&scale.at(*v))), "{values:?}");
             }
         }
     }
