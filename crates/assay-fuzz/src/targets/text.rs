@@ -50,7 +50,8 @@ fn markdown(line: &str) {
         escaped = c == '\\' && !escaped;
     }
     assert!(!escaped, "{line:?} escapes what follows it");
-    assert!(!line.replace("\\://", "").contains("://"), "{line:?}");
+    // What stands before and after an escape is not joined.
+    assert!(!line.replace("\\://", " ").contains("://"), "{line:?}");
 }
 
 /// One cell, which a spreadsheet takes for text or a number.
@@ -76,6 +77,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         "=cmd|' /C calc'!A0 \u{1b}[2J\u{9b}31m\u{202e}\u{200b}\u{e0041}\u{feff}\u{ffff}\r\n\t| a |",
         "</script></svg>]]>--><img src=x onerror=alert(1)>&amp;\"'",
         "`*_[x](http://evil.example)![y](z) www.evil.example ``` ~~~ # \\ \\\\ $(rm)",
+        "::////",
         "-12.5",
         "\t=1",
         " +1",
