@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use assay_stats::rank::{
-    Ceiling, Class, Entrant, Medal, Notice, Observation, Options, Ranking, Refusal, Sense, Spread, Verdict, fit,
-    odd_units, pooled, rank, slot_check, studentized_range,
+    Ceiling, Class, Entrant, Medal, Notice, ODD_ALPHA, Observation, Options, Ranking, Refusal, Sense, Spread, Verdict,
+    fit, odd_units, pooled, rank, slot_check, studentized_range,
 };
 
 /// Six microSD cards by block size in KiB, four jobs, KB/s: A2, EVO (two units), A1 (three units).
@@ -183,7 +183,7 @@ fn one_card_writes_slowly_and_reads_well() {
     // EVO has one degree of freedom, too few for a test: the deviation is told without a culprit.
     for (rows, differ) in [(&READ[..], false), (&WRITE[..], true)] {
         for row in rows {
-            let found = odd_units(&fit(&observations(row)).unwrap().models);
+            let found = odd_units(&fit(&observations(row)).unwrap().models, ODD_ALPHA);
             assert!(found.odd.is_empty());
             assert_eq!(found.untested.iter().any(|d| d.model == "A1"), differ, "{}: {found:?}", row.0);
         }
@@ -193,7 +193,7 @@ fn one_card_writes_slowly_and_reads_well() {
     for (model, unit, value) in [("B", "1", 2000.0), ("B", "2", 2100.0), ("C", "1", 900.0), ("C", "2", 930.0)] {
         more.push(Observation::new(model, unit, value));
     }
-    let found = odd_units(&fit(&more).unwrap().models);
+    let found = odd_units(&fit(&more).unwrap().models, ODD_ALPHA);
     assert_eq!(found.odd.len(), 1, "{found:?}");
     assert_eq!((found.odd[0].model.as_str(), found.odd[0].unit.as_str()), ("A1", "3"));
     assert!((found.odd[0].ratio - 0.354).abs() < 6e-4);

@@ -1,7 +1,7 @@
 //! How often the ranking errs when nothing is to be found, and what it costs in time.
 #![allow(clippy::unwrap_used)]
 
-use assay_stats::rank::{Class, Entrant, ModelFit, Options, UnitFit, odd_units, rank};
+use assay_stats::rank::{Class, Entrant, ModelFit, ODD_ALPHA, Options, UnitFit, odd_units, rank};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -77,7 +77,7 @@ fn equal_units_are_rarely_odd_and_half_speed_is_seen() {
         let mut models: Vec<Vec<f64>> = (0..5).map(|_| (0..4).map(|_| 0.10 * normal.next()).collect()).collect();
         let odd = |models: &[Vec<f64>]| {
             let fits: Vec<ModelFit> = models.iter().enumerate().map(|(k, units)| model(k, units)).collect();
-            odd_units(&fits).odd
+            odd_units(&fits, ODD_ALPHA).odd
         };
         alarms += i32::from(!odd(&models).is_empty());
         models[2][1] -= 2f64.ln();

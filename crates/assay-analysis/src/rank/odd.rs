@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_core::workload::Op;
-use assay_stats::rank::{Fit, ModelFit, Ranking, odd_units};
+use assay_stats::rank::{Fit, ModelFit, ODD_ALPHA, Ranking, odd_units};
 
 use super::answer::{Deviation, LoadRanking, Unresolved};
 
@@ -14,9 +14,20 @@ const AGREE: f64 = 1.15;
 /// A ranking without a unit.
 pub(super) type Without<'a> = &'a dyn Fn(&str, &str) -> Option<Ranking>;
 
-/// All odd units; with `without` also whether medals change when they are left out.
-pub(super) fn odd(fit: &Fit, ranking: Option<&Ranking>, without: Option<Without<'_>>) -> Vec<Unresolved> {
-    let found = odd_units(&fit.models);
+/// What one load may take of the chance of a false alarm, where so many are looked at: the load that decides half of
+/// it, and all others together the other half.
+pub(super) fn alpha(exploratory: bool, loads: usize) -> f64 {
+    match loads {
+        0 | 1 => ODD_ALPHA,
+        _ if !exploratory => ODD_ALPHA / 2.0,
+        more => ODD_ALPHA / 2.0 / (more - 1) as f64,
+    }
+}
+
+/// All odd units, with the chance `alpha` of any false alarm; with `without` also whether medals change when they are
+/// left out.
+pub(super) fn odd(fit: &Fit, ranking: Option<&Ranking>, alpha: f64, without: Option<Without<'_>>) -> Vec<Unresolved> {
+    let found = odd_units(&fit.models, alpha);
     let of = |model: &str| fit.models.iter().find(|m| m.name == model);
     let count = |model: &str| of(model).map_or(0, |m| m.units.len());
     let depends = |model: &str, unit: &str| {

@@ -6,7 +6,7 @@ use assay_stats::rank::{self as stats, Fit, Notice, Observation, Options, Plan, 
 
 use super::answer::{Basis, LoadRanking, Remark, Shares, SlotWarning};
 use super::collect::Session;
-use super::odd::odd;
+use super::odd::{alpha, odd};
 use super::rows::{pairs, rows};
 use super::setting::{Held, Setting};
 use crate::load::{Load, Quantity};
@@ -44,7 +44,8 @@ impl Setting<'_> {
             let fit = stats::fit(&rest).ok()?;
             stats::rank(&self.entrants(&fit, &held), &options).ok()
         };
-        let odd = odd(&fit, ranked.as_ref().ok(), if exploratory { None } else { Some(&without) });
+        let alpha = alpha(exploratory, self.catalogue.loads.len());
+        let odd = odd(&fit, ranked.as_ref().ok(), alpha, if exploratory { None } else { Some(&without) });
         let slots = if exploratory { Vec::new() } else { slots(&sessions, self.ask.seed) };
         let (ranking, refusal) = match ranked {
             Ok(ranking) => (Some(ranking), None),

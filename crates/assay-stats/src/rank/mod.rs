@@ -33,7 +33,7 @@ pub use fit::{Components, Fit, FitError, ModelFit, Notice, Shares, UnitFit, fit}
 pub use layers::Medal;
 pub use moderate::{PRIOR_DEGREES, Spread, moderated, pooled};
 pub use observation::{Invalid, Observation};
-pub use outlier::{Disagreement, OddUnit, Oddities, odd_units};
+pub use outlier::{Disagreement, ODD_ALPHA, OddUnit, Oddities, odd_units};
 pub use pairwise::{Answer, Comparison, Doubt, compare, compare_all};
 pub use ranking::{Ranked, Ranking, rank};
 pub use resolution::{Plan, smallest_ratio, studentized_range, studentized_range_cdf};

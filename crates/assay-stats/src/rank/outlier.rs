@@ -1,9 +1,11 @@
 //! Units that deviate from the others of their model.
 //!
-//! The usual cut of 3.5 robust deviations alarms in 13 to 29 % of models of three to ten equal units,
-//! and Grubbs's test can hardly alarm at three (simulated). Each unit is compared with the rest of
-//! its model instead, in terms of how much units of the other models vary. No unit is dropped here:
-//! rank with it and without it, and say so where the layers differ.
+//! A model of six units and more is its own reference: the generalised extreme studentized deviate test of Rosner
+//! (1983), "Percentage points for a generalized ESD many-outlier procedure", which finds several of them where each
+//! hides the other. Of fewer units, each is compared with the rest of its model in terms of how much units of the other
+//! models vary: the usual cut of 3.5 robust deviations alarms in 13 to 29 % of models of three to ten equal units, and
+//! Grubbs's test can hardly alarm at three (simulated). No unit is dropped here: rank with it and without it, and say
+//! so where the layers differ.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -12,10 +14,14 @@ use super::moderate::{Spread, pooled};
 
 /// Smaller deviations are left alone, significant or not: units of one model do differ.
 const LEAST_RATIO: f64 = 1.15;
-/// Chance of any false alarm over all units.
-const ALPHA: f64 = 0.05;
+/// Chance of any false alarm over all units, of all loads that are looked at together.
+pub const ODD_ALPHA: f64 = 0.05;
 /// Fewer degrees of freedom over the other models make no test.
 const LEAST_DEGREES: u32 = 3;
+/// Units from which on a model is its own reference, and the fewest with which it may be where others cannot.
+const OWN_REFERENCE: (usize, usize) = (6, 4);
+/// One in so many units may be found odd, and one at least.
+const ODD_OF: usize = 7;
 
 /// A unit that deviates from the others of its model.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,42 +56,97 @@ pub struct Oddities {
     pub untested: Vec<Disagreement>,
 }
 
-/// Looks for odd units in models of two and more. The deviating unit of the largest t is taken out
-/// before the rest of its model is looked at, as it makes the others look odd too.
+/// Looks for odd units in models of two and more, with the chance `alpha` of any false alarm among all of them.
 ///
 /// Where units were not told apart from their slots ([`super::Fit::units_known`]), it is the unit or the slot
 /// that is odd.
 #[must_use]
-pub fn odd_units(models: &[ModelFit]) -> Oddities {
+pub fn odd_units(models: &[ModelFit], alpha: f64) -> Oddities {
     let mut found = Oddities::default();
     let all: usize = models.iter().map(|m| m.units.len()).filter(|n| *n > 1).sum();
     for (at, model) in models.iter().enumerate() {
         let others: Vec<Spread> =
             models.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, m)| m.spread()).collect();
-        let mut left: Vec<(&str, f64)> = model.units.iter().map(|u| (u.name.as_str(), u.ln)).collect();
-        let Some((pool, degrees)) = pooled(&others).filter(|(pool, f)| *f >= LEAST_DEGREES && *pool > 0.0) else {
-            let ratio = spread(&left);
-            if ratio > LEAST_RATIO {
-                found.untested.push(Disagreement { model: model.name.clone(), ratio });
+        let others = pooled(&others).filter(|(pool, f)| *f >= LEAST_DEGREES && *pool > 0.0);
+        let n = model.units.len();
+        // What each unit may take of the chance.
+        let each = alpha / all.max(1) as f64;
+        if n >= OWN_REFERENCE.0 || others.is_none() && n >= OWN_REFERENCE.1 {
+            let odd = by_themselves(model, each);
+            if odd.is_empty() && others.is_none() && n < OWN_REFERENCE.0 {
+                found.untested.extend(disagreement(model));
             }
+            found.odd.extend(odd);
             continue;
-        };
-        let Ok(t) = StudentsT::new(0.0, 1.0, f64::from(degrees)) else { continue };
-        let critical = t.inverse_cdf(1.0 - ALPHA / (2.0 * all as f64));
-        while let Some((place, deviation, t)) = furthest(&left, pool.sqrt()) {
-            if t.abs() <= critical || deviation.abs() <= LEAST_RATIO.ln() {
-                break;
-            }
-            if left.len() == 2 {
-                found.disagree.push(Disagreement { model: model.name.clone(), ratio: deviation.abs().exp() });
-                break;
-            }
-            let (unit, _) = left.remove(place);
-            let (model, unit) = (model.name.clone(), unit.to_owned());
-            found.odd.push(OddUnit { model, unit, ratio: deviation.exp(), t });
+        }
+        match others {
+            Some((pool, degrees)) => by_others(model, (pool, degrees), each, &mut found),
+            None => found.untested.extend(disagreement(model)),
         }
     }
     found
+}
+
+/// Units that differ by more than is left alone.
+fn disagreement(model: &ModelFit) -> Option<Disagreement> {
+    let units: Vec<(&str, f64)> = model.units.iter().map(|u| (u.name.as_str(), u.ln)).collect();
+    let ratio = spread(&units);
+    (ratio > LEAST_RATIO).then(|| Disagreement { model: model.name.clone(), ratio })
+}
+
+/// Units that deviate from the rest of their own model: the furthest is taken out again and again, and all that were
+/// taken out are odd up to the last one that deviates from what was left. `each` is the chance of one unit.
+fn by_themselves(model: &ModelFit, each: f64) -> Vec<OddUnit> {
+    let mut left: Vec<(&str, f64)> = model.units.iter().map(|u| (u.name.as_str(), u.ln)).collect();
+    let chance = each * left.len() as f64;
+    let (mut out, mut odd) = (Vec::new(), 0);
+    for _ in 0..(left.len() / ODD_OF).max(1) {
+        let m = left.len() as f64;
+        let mean = left.iter().map(|u| u.1).sum::<f64>() / m;
+        let furthest = left.iter().enumerate().max_by(|a, b| (a.1.1 - mean).abs().total_cmp(&(b.1.1 - mean).abs()));
+        let Some(place) = furthest.map(|(place, _)| place) else { break };
+        let (unit, ln) = left.remove(place);
+        let rest = left.iter().map(|u| u.1).sum::<f64>() / (m - 1.0);
+        let variance = left.iter().map(|u| (u.1 - rest).powi(2)).sum::<f64>() / (m - 2.0);
+        let t = (ln - rest) / (variance * (1.0 + 1.0 / (m - 1.0))).sqrt();
+        let Ok(distribution) = StudentsT::new(0.0, 1.0, m - 2.0) else { break };
+        out.push((unit, ln, t));
+        if t.abs() > distribution.inverse_cdf(1.0 - chance / (2.0 * m)) {
+            odd = out.len();
+        }
+    }
+    // Those that were taken out and are not odd belong to the rest again.
+    let rest = left.iter().map(|u| u.1).chain(out[odd..].iter().map(|(_, ln, _)| *ln));
+    let rest = rest.clone().sum::<f64>() / rest.count() as f64;
+    let named = out[..odd].iter().filter(|(_, ln, _)| (ln - rest).abs() > LEAST_RATIO.ln());
+    named
+        .map(|(unit, ln, t)| OddUnit {
+            model: model.name.clone(),
+            unit: (*unit).to_owned(),
+            ratio: (ln - rest).exp(),
+            t: *t,
+        })
+        .collect()
+}
+
+/// Units that deviate from the others of their model by what units of other models do. The deviating unit of the
+/// largest t is taken out before the rest of its model is looked at, as it makes the others look odd too.
+fn by_others(model: &ModelFit, (pool, degrees): (f64, u32), each: f64, found: &mut Oddities) {
+    let Ok(t) = StudentsT::new(0.0, 1.0, f64::from(degrees)) else { return };
+    let critical = t.inverse_cdf(1.0 - each / 2.0);
+    let mut left: Vec<(&str, f64)> = model.units.iter().map(|u| (u.name.as_str(), u.ln)).collect();
+    while let Some((place, deviation, t)) = furthest(&left, pool.sqrt()) {
+        if t.abs() <= critical || deviation.abs() <= LEAST_RATIO.ln() {
+            break;
+        }
+        if left.len() == 2 {
+            found.disagree.push(Disagreement { model: model.name.clone(), ratio: deviation.abs().exp() });
+            break;
+        }
+        let (unit, _) = left.remove(place);
+        let (model, unit) = (model.name.clone(), unit.to_owned());
+        found.odd.push(OddUnit { model, unit, ratio: deviation.exp(), t });
+    }
 }
 
 fn spread(units: &[(&str, f64)]) -> f64 {
@@ -106,6 +167,7 @@ fn furthest(units: &[(&str, f64)], deviation: f64) -> Option<(usize, f64, f64)> 
 mod tests {
     use super::super::fit::UnitFit;
     use super::*;
+    use crate::testing::Lehmer;
 
     fn model(name: &str, values: &[f64]) -> ModelFit {
         let unit = |(at, value): (usize, &f64)| UnitFit { name: format!("{at}"), ln: value.ln(), repeats: 1 };
@@ -117,29 +179,84 @@ mod tests {
         let quiet = [model("b", &[100.0, 102.0, 99.0]), model("c", &[50.0, 49.0, 50.5])];
         let mut models = quiet.to_vec();
         models.push(model("a", &[80.0, 81.0, 40.0]));
-        let found = odd_units(&models);
+        let found = odd_units(&models, ODD_ALPHA);
         assert_eq!(found.odd.len(), 1, "{found:?}");
         assert_eq!((found.odd[0].model.as_str(), found.odd[0].unit.as_str()), ("a", "2"));
         assert!((found.odd[0].ratio - 40.0 / (80.0f64 * 81.0).sqrt()).abs() < 1e-12);
         assert!(found.disagree.is_empty() && found.untested.is_empty(), "{found:?}");
-        assert_eq!(odd_units(&quiet), Oddities::default());
+        assert_eq!(odd_units(&quiet, ODD_ALPHA), Oddities::default());
     }
 
     #[test]
     fn two_units_have_no_culprit_and_few_others_no_test() {
-        let found = odd_units(&[model("a", &[80.0, 40.0]), model("b", &[10.0, 10.1, 9.9, 10.05])]);
+        let found = odd_units(&[model("a", &[80.0, 40.0]), model("b", &[10.0, 10.1, 9.9, 10.05])], ODD_ALPHA);
         assert_eq!(found.disagree, [Disagreement { model: "a".to_owned(), ratio: 80.0 / 40.0 }]);
         assert!(found.odd.is_empty());
         // b's only others are a: one degree of freedom; it is quiet, so nothing is said.
         assert!(found.untested.is_empty());
-        let found = odd_units(&[model("a", &[80.0, 40.0]), model("b", &[10.0, 10.1])]);
+        let found = odd_units(&[model("a", &[80.0, 40.0]), model("b", &[10.0, 10.1])], ODD_ALPHA);
         assert!(found.disagree.is_empty() && (found.untested[0].ratio - 2.0).abs() < 1e-12, "{found:?}");
     }
 
     #[test]
     fn small_deviations_are_left_alone() {
-        let found = odd_units(&[model("a", &[100.0, 100.01, 110.0]), model("b", &[10.0, 10.001, 9.999, 10.0])]);
+        let found =
+            odd_units(&[model("a", &[100.0, 100.01, 110.0]), model("b", &[10.0, 10.001, 9.999, 10.0])], ODD_ALPHA);
         assert_eq!(found.odd, [], "10 % is not odd, at any t");
-        assert_eq!(odd_units(&[]), Oddities::default());
+        assert_eq!(odd_units(&[], ODD_ALPHA), Oddities::default());
+    }
+
+    /// So many units about 100, each by so much.
+    fn fleet(random: &mut Lehmer, units: usize, deviation: f64) -> Vec<f64> {
+        (0..units).map(|_| 100.0 * (deviation * random.normal()).exp()).collect()
+    }
+
+    /// How often one of 28 is named, and how often another, when it is so much slower.
+    fn named(deviation: f64, ratio: f64, alpha: f64) -> (f64, f64) {
+        let mut random = Lehmer::new(5);
+        let (mut right, mut wrong) = (0, 0);
+        for _ in 0..2000 {
+            let mut values = fleet(&mut random, 28, deviation);
+            values[9] *= ratio;
+            let found = odd_units(&[model("a", &values)], alpha);
+            assert!(found.untested.is_empty() && found.disagree.is_empty(), "{found:?}");
+            right += usize::from(found.odd.iter().any(|o| o.unit == "9"));
+            wrong += usize::from(found.odd.iter().any(|o| o.unit != "9"));
+        }
+        (right as f64 / 2000.0, wrong as f64 / 2000.0)
+    }
+
+    #[test]
+    fn one_of_28_is_named_and_nobody_among_equals() {
+        // The load that decides has half of the chance. One standard error is 0.011 at 50 % and 0.005 at 5 %.
+        for (deviation, ratio, least) in [(0.03, 0.8, 0.95), (0.05, 0.8, 0.70), (0.05, 0.5, 0.99), (0.10, 0.28, 0.99)] {
+            let (right, wrong) = named(deviation, ratio, ODD_ALPHA / 2.0);
+            assert!(right >= least && wrong <= 0.04, "{deviation} {ratio}: {right} {wrong}");
+        }
+        for deviation in [0.03, 0.10, 0.25] {
+            let (right, wrong) = named(deviation, 1.0, ODD_ALPHA);
+            assert!(right + wrong <= 0.065, "{deviation}: {right} {wrong}");
+        }
+    }
+
+    #[test]
+    fn two_of_28_do_not_hide_each_other() {
+        let mut random = Lehmer::new(6);
+        let mut values = fleet(&mut random, 28, 0.05);
+        values[3] *= 0.25;
+        values[20] *= 0.25;
+        let found = odd_units(&[model("a", &values)], ODD_ALPHA);
+        let mut units: Vec<&str> = found.odd.iter().map(|o| o.unit.as_str()).collect();
+        units.sort_unstable();
+        assert_eq!(units, ["20", "3"]);
+        assert!(found.odd.iter().all(|o| (0.2..0.3).contains(&o.ratio)), "{found:?}");
+    }
+
+    #[test]
+    fn four_units_are_their_own_reference_where_there_are_no_others() {
+        let found = odd_units(&[model("a", &[100.0, 101.0, 99.5, 28.0])], ODD_ALPHA);
+        assert_eq!(found.odd.iter().map(|o| o.unit.as_str()).collect::<Vec<_>>(), ["3"], "{found:?}");
+        let found = odd_units(&[model("a", &[100.0, 130.0, 80.0, 60.0])], ODD_ALPHA);
+        assert!(found.odd.is_empty() && found.untested.len() == 1, "{found:?}");
     }
 }
