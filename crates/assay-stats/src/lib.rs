@@ -11,6 +11,7 @@ pub mod soak;
 pub mod steady;
 #[cfg(test)]
 mod testing;
+pub mod variation;
 
 pub use ess::{Correlation, correlation};
 pub use interval::{LEVEL, geometric, student_t};

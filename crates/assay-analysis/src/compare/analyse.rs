@@ -60,7 +60,7 @@ fn one(
     }
     let widened = sides.iter().any(Side::until_narrow);
     let options = if widened { widen(options) } else { options };
-    let (method, numbers) = pairs(&sides, &options)?;
+    let (method, numbers) = pairs(&sides, request.runs, &options)?;
     let pairs = numbers.into_iter().map(|(a, b, n)| judge(&sides[a], &sides[b], n, more_is_better)).collect();
     let title = load.title();
     Ok(Some(LoadComparison { title, load, quantity, more_is_better, primary: false, method, widened, sides, pairs }))

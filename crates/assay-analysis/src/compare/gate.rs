@@ -84,6 +84,8 @@ pub enum Answer {
 pub enum Doubt {
     /// The limit lies in the interval.
     Straddles,
+    /// One unit of a model says nothing of the model.
+    OneUnit,
     /// There is no interval: a group has one value, or equal values.
     NoInterval,
     /// A figure is held by its bus, and the medium may be faster.
@@ -201,6 +203,9 @@ fn judge(limit: &Limit, load: &LoadComparison, pair: &Pair) -> Answer {
     if pair.verdict == Verdict::CannotTell(Why::Incomplete) {
         return Answer::CannotTell(Doubt::Incomplete);
     }
+    if pair.verdict == Verdict::CannotTell(Why::OneUnit) {
+        return Answer::CannotTell(Doubt::OneUnit);
+    }
     let Some((low, high)) = pair.low.zip(pair.high) else { return Answer::CannotTell(Doubt::NoInterval) };
     let (edge, rises) = limit.edge(load.more_is_better);
     // Who would be ahead if the limit were exceeded.
@@ -233,6 +238,10 @@ mod tests {
 
     const BASE: [f64; 3] = [999.0, 1000.0, 1001.0];
 
+    fn runs() -> Request {
+        Request { runs: true, ..Request::default() }
+    }
+
     fn answers(first: &Record, second: &Record, limits: &[&str]) -> Vec<Answer> {
         judged(first, second, limits).unwrap().cases().map(|case| case.answer.clone()).collect()
     }
@@ -241,8 +250,8 @@ mod tests {
         let group = |name: &str, record| Group { name: name.to_owned(), records: vec![record] };
         let groups = [group("a", first), group("b", second)];
         let limits: Vec<Limit> = limits.iter().map(|text| Limit::parse(text).unwrap()).collect();
-        let shown = compare(&groups, &Request::default()).unwrap();
-        gate(&groups, &Request::default(), &shown, &limits, false)
+        let shown = compare(&groups, &runs()).unwrap();
+        gate(&groups, &runs(), &shown, &limits, false)
     }
 
     fn one(second: &[f64], limit: &str) -> Answer {
@@ -299,7 +308,7 @@ mod tests {
         let groups = [group("a", &base), group("b", &slow)];
         let gate = judged(&base, &slow, &["slower than 5%", "p50 higher than 5%"]).unwrap();
         for (case, quantity) in gate.cases().zip([None, Some(Quantity::P50Ns)]) {
-            let shown = compare(&groups, &Request { quantity, ..Request::default() }).unwrap();
+            let shown = compare(&groups, &Request { quantity, ..runs() }).unwrap();
             assert_eq!(case.pair, Some(shown.loads[0].pairs[0]));
         }
     }
@@ -351,9 +360,9 @@ mod tests {
         let half = two("c", "3", &BASE, &[]);
         let group = |name: &str, records| Group { name: name.to_owned(), records };
         let groups = [group("a", vec![&base, &half]), group("b", vec![&lost])];
-        let shown = compare(&groups, &Request::default()).unwrap();
+        let shown = compare(&groups, &runs()).unwrap();
         let limit = Limit::parse("slower than 5% for write").unwrap();
-        let gate = super::gate(&groups, &Request::default(), &shown, &[limit], false).unwrap();
+        let gate = super::gate(&groups, &runs(), &shown, &[limit], false).unwrap();
         assert!(matches!(gate.checks[0].cases[..], [Case { answer: Answer::CannotTell(Doubt::NoFigure(_)), .. }]));
         // A figure that nobody has cannot be judged.
         let gate = judged(&base, &slow, &["durable lower than 5%"]).unwrap();

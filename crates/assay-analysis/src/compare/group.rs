@@ -45,12 +45,14 @@ pub struct Request {
     pub margin: f64,
     /// Confidence level of intervals, between 0 and 1.
     pub level: f64,
+    /// Whether the answer is about the runs as they were, where there is one of each, and not about the media on any day.
+    pub runs: bool,
 }
 
 impl Default for Request {
     /// A margin of 3 % at 95 %.
     fn default() -> Self {
-        Self { quantity: None, primary: None, margin: 0.03, level: assay_stats::LEVEL }
+        Self { quantity: None, primary: None, margin: 0.03, level: assay_stats::LEVEL, runs: false }
     }
 }
 

@@ -3,7 +3,7 @@
 use assay_stats::rank::{Answer, Doubt};
 
 use super::numbers::Numbers;
-use super::report::{Pair, Side, Verdict, Why};
+use super::report::{Pair, Question, Side, Verdict, Why};
 use crate::reading::Mark;
 
 /// The rules of honest comparison. A figure at the ceiling of its bus bounds the medium from below: that it is
@@ -18,7 +18,17 @@ pub(super) fn judge(first: &Side, second: &Side, numbers: Numbers, more_is_bette
         Answer::Different => Verdict::Worse,
         Answer::CannotTell(Doubt::SingleValue) => Verdict::CannotTell(Why::SingleValue),
         Answer::CannotTell(Doubt::NoSpread) => Verdict::CannotTell(Why::NoSpread),
+        Answer::CannotTell(Doubt::Wide) if numbers.runs.is_some_and(|runs| runs.differ.is_some()) => {
+            Verdict::CannotTell(Why::Days)
+        }
         Answer::CannotTell(Doubt::Wide) => Verdict::CannotTell(Why::Wide),
+    };
+    // How units of a model differ is assumed where one was measured: enough to tell models apart, not to call them equal.
+    let measured = match measured {
+        Verdict::Same | Verdict::CannotTell(Why::Wide) if numbers.question == Question::Specimens => {
+            Verdict::CannotTell(Why::OneUnit)
+        }
+        other => other,
     };
     let winner = match measured {
         Verdict::Better => Some(second),
@@ -48,9 +58,12 @@ pub(super) fn judge(first: &Side, second: &Side, numbers: Numbers, more_is_bette
     Pair {
         first: first.group,
         second: second.group,
+        question: numbers.question,
         ratio: numbers.ratio,
         low: numbers.low,
         high: numbers.high,
+        days: numbers.days,
+        runs: numbers.runs,
         n: numbers.n,
         verdict,
         significant: numbers.significant,

@@ -10,6 +10,7 @@ mod limit;
 mod note;
 mod notes;
 mod numbers;
+mod question;
 mod report;
 #[cfg(test)]
 mod samples;
@@ -21,4 +22,6 @@ pub use gate::{Answer, Case, Check, Doubt, Gate, gate};
 pub use group::{By, CompareError, Group, MOST_GROUPS, Request, split};
 pub use limit::{Limit, LimitError, Way};
 pub use note::Note;
-pub use report::{Basis, Comparison, GroupInfo, LoadComparison, Method, Pair, Run, Side, Verdict, Why};
+pub use report::{
+    Basis, Comparison, Days, GroupInfo, LoadComparison, Method, Pair, Question, Run, Runs, Side, Verdict, Why,
+};

@@ -8,7 +8,7 @@ use assay_core::record::Record;
 
 use super::group::Group;
 use super::note::Note;
-use super::report::{Basis, LoadComparison};
+use super::report::{Basis, LoadComparison, Pair};
 use crate::identity::{identity, short_name};
 use crate::reading::Mark;
 
@@ -37,7 +37,10 @@ pub(super) fn notes(groups: &[Group<'_>], loads: &[LoadComparison]) -> Vec<Note>
     }
     let runs = |at: &usize| {
         let mut sides = loads.iter().flat_map(|l| &l.sides).filter(|side| side.group == *at);
+        // Where other days are in the interval, there is nothing to be warned of.
+        let days = |pair: &&Pair| (pair.first == *at || pair.second == *at) && pair.days.is_some();
         sides.any(|side| side.basis == Basis::Repeats && side.values.len() > 1)
+            && !loads.iter().flat_map(|l| &l.pairs).any(|pair| days(&pair))
     };
     let one_run: Vec<usize> = (0..groups.len()).filter(runs).collect();
     if !one_run.is_empty() {

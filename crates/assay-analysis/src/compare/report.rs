@@ -78,11 +78,29 @@ pub struct LoadComparison {
     pub pairs: Vec<Pair>,
 }
 
+/// What the answer about a pair is about, as what was measured allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Question {
+    /// One unit in both groups: whether it changed, by more than it does from day to day.
+    Runs,
+    /// A unit of a model against another one.
+    Units,
+    /// A unit against others of its model, by how much those differ.
+    UnitAgainstOthers,
+    /// The same units in both groups, such as on two hosts: each is compared with itself.
+    SameUnits,
+    /// Several units against several others: their models, or parts of one.
+    Models,
+    /// Two models of which one unit was measured, or of both: that says nothing of the models.
+    Specimens,
+}
+
 /// How the intervals of ratios were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// Two groups: Welch's interval on logarithms.
+    /// Welch's intervals on logarithms, and where days or pairs of units decide Student's.
     Welch,
     /// Several groups of one basis: simultaneous, variances shared in part.
     Simultaneous,
@@ -152,12 +170,18 @@ pub struct Pair {
     pub first: usize,
     /// Index of the other.
     pub second: usize,
+    /// What is answered.
+    pub question: Question,
     /// The second over the first.
     pub ratio: f64,
     /// Lower end of its interval; null where there is none.
     pub low: Option<f64>,
     /// Upper end of its interval; null where there is none.
     pub high: Option<f64>,
+    /// What the interval takes of other days; null where units vary by more than days do.
+    pub days: Option<Days>,
+    /// The two runs as they were, where there is one of each: their repeats say nothing of another day.
+    pub runs: Option<Runs>,
     /// Values in the first and in the second.
     pub n: (usize, usize),
     /// What is said.
@@ -166,6 +190,28 @@ pub struct Pair {
     pub significant: bool,
     /// Whether the better one is held by its bus: without it, it is better by even more.
     pub at_least: bool,
+}
+
+/// How much runs of a unit differ from day to day.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Days {
+    /// Deviation of logarithms of a run's mean; 0.03 is 3 %.
+    pub deviation: f64,
+    /// Degrees of freedom that were measured: runs of units less one each.
+    pub measured: u32,
+    /// Deviation that is assumed beside them, and what it counts for.
+    pub prior: (f64, f64),
+}
+
+/// Two runs by the spread of their repeats alone.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Runs {
+    /// Lower end of the ratio.
+    pub low: f64,
+    /// Upper end of the ratio.
+    pub high: f64,
+    /// Whether they differ beyond the margin, or lie within it; null where neither is known.
+    pub differ: Option<bool>,
 }
 
 /// What is said of the second group against the first.
@@ -194,6 +240,10 @@ pub enum Why {
     NoSpread,
     /// The interval reaches from equality to beyond the margin.
     Wide,
+    /// The runs differ, or do not, and by no more than other days may change.
+    Days,
+    /// One unit says nothing of its model.
+    OneUnit,
     /// The slower one, or the equal one, is held by its bus: its medium may be faster.
     BusHides,
     /// A figure is not what it says.

@@ -18,8 +18,13 @@ fn group<'a>(name: &str, records: &[&'a Record]) -> Group<'a> {
     Group { name: name.to_owned(), records: records.to_vec() }
 }
 
+/// The rules are about runs as they were; what other days add is tested by itself.
+fn runs() -> Request {
+    Request { runs: true, ..Request::default() }
+}
+
 fn against(first: &Record, second: &Record) -> Comparison {
-    compare(&[group("a", &[first]), group("b", &[second])], &Request::default()).unwrap()
+    compare(&[group("a", &[first]), group("b", &[second])], &runs()).unwrap()
 }
 
 fn verdict(first: &Record, second: &Record) -> Verdict {
@@ -107,7 +112,7 @@ fn what_is_invalid_or_fake_wins_nothing() {
 fn within_a_group_the_unsound_is_left_out_and_listed() {
     let (a, b, c) = (card("a", "1", &SLOW), card("b", "2", &FAST), invalid(card("c", "3", &FAST)));
     let d = fake(card("d", "4", &FAST));
-    let all = compare(&[group("a", &[&a]), group("b", &[&b, &c, &d])], &Request::default()).unwrap();
+    let all = compare(&[group("a", &[&a]), group("b", &[&b, &c, &d])], &runs()).unwrap();
     let load = all.primary().unwrap();
     assert_eq!((load.sides[1].basis, load.sides[1].values.len()), (Basis::Repeats, 3));
     assert_eq!(load.pairs[0].verdict, Verdict::Better);
@@ -130,7 +135,8 @@ fn values_are_repeats_runs_or_units() {
     assert_eq!(side(&[&runs[0]]).0.basis, Basis::Repeats);
     let (one, c) = side(&[&runs[0], &runs[1]]);
     assert_eq!((one.basis, one.values.len(), one.runs.len()), (Basis::Runs, 2, 2));
-    assert!(c.notes.contains(&Note::OneRun { groups: vec![1] }), "{:?}", c.notes);
+    // What another day may change is in the interval: it needs no note.
+    assert!(c.loads[0].pairs[0].days.is_some() && c.notes.iter().all(|n| !matches!(n, Note::OneRun { .. })), "{c:?}");
     let (two, _) = side(&[&runs[0], &runs[1], &runs[2]]);
     assert_eq!((two.basis, two.values.len(), two.runs.len()), (Basis::Units, 2, 3));
     // sqrt(sqrt(90 * 110) * 100) and 200, by hand.
@@ -145,12 +151,12 @@ fn values_are_repeats_runs_or_units() {
 fn several_groups_hold_together() {
     let cards = [card("a", "1", &SLOW), card("b", "2", &FAST), card("c", "3", &SLOW), card("d", "4", &SLOW)];
     let groups = [group("a", &[&cards[0]]), group("b", &[&cards[1]]), group("c", &[&cards[2]])];
-    let load = compare(&groups, &Request::default()).unwrap().loads.remove(0);
+    let load = compare(&groups, &runs()).unwrap().loads.remove(0);
     assert_eq!((load.method, load.pairs.len()), (Method::Simultaneous, 3));
     let said: Vec<Verdict> = load.pairs.iter().map(|p| p.verdict).collect();
     assert_eq!(said, [Verdict::Better, Verdict::Same, Verdict::Worse]);
     let mixed = [group("a", &[&cards[0]]), group("b", &[&cards[1]]), group("c", &[&cards[2], &cards[3]])];
-    let load = compare(&mixed, &Request::default()).unwrap().loads.remove(0);
+    let load = compare(&mixed, &runs()).unwrap().loads.remove(0);
     assert_eq!((load.method, load.sides[2].basis), (Method::WelchBonferroni, Basis::Units));
     // The interval of two alone is narrower.
     let alone = against(&cards[0], &cards[1]).loads[0].pairs[0];
@@ -273,8 +279,8 @@ fn published_figures_are_compared_as_units() {
     assert!(c.notes.contains(&Note::Published { groups: vec![1] }));
     let one = compare(&[group("mine", &[&mine]), group("one", &units[..1])], &Request::default()).unwrap();
     let pair = one.primary().unwrap().pairs[0];
-    assert_eq!((pair.verdict, pair.low), (Verdict::CannotTell(Why::SingleValue), None));
-    assert!(pair.ratio > 1.5);
+    assert_eq!((pair.verdict, pair.question), (Verdict::CannotTell(Why::OneUnit), Question::Specimens));
+    assert!(pair.ratio > 1.5 && pair.low.unwrap() < 1.0, "{pair:?}");
 }
 
 #[test]
@@ -339,7 +345,7 @@ fn repeats(dice: &mut Dice, mean: f64, noise: f64, wish: f64) -> Vec<f64> {
 
 /// Share of pairs of cards, the second so many times as fast, that are called different.
 fn called_different(dice: &mut Dice, ratio: f64, noise: f64, wish: f64, margin: f64, of: u32) -> f64 {
-    let request = Request { margin, ..Request::default() };
+    let request = Request { margin, ..runs() };
     let mut measured = |id: &str, mean: f64| {
         let mut card = card(id, id, &repeats(dice, mean, noise, wish));
         card.settings.confidence = Some(wish);
@@ -371,4 +377,99 @@ fn five_percent_is_told_apart() {
     let share = called_different(&mut Dice::new(12), 1.05, 0.01, 0.01, 0.03, 1000);
     assert!(share >= 0.95, "{share}");
     eprintln!("5 % seen in {share}");
+}
+
+/// Two runs of one unit whose repeats agree: a day may change as much as they differ.
+#[test]
+fn two_runs_differ_and_the_medium_does_not() {
+    let (a, b) = (card("a", "1", &SLOW), card("b", "1", &FAST));
+    let c = compare(&[group("a", &[&a]), group("b", &[&b])], &Request::default()).unwrap();
+    let pair = c.primary().unwrap().pairs[0];
+    assert_eq!((pair.question, pair.verdict), (Question::Runs, Verdict::CannotTell(Why::Days)));
+    let runs = pair.runs.unwrap();
+    assert!(runs.differ == Some(true) && runs.low > 1.09 && runs.high < 1.11, "{pair:?}");
+    assert!(pair.low.unwrap() < 0.95 && pair.high.unwrap() > 1.25, "{pair:?}");
+    let days = pair.days.unwrap();
+    assert!(days.measured == 0 && days.deviation >= days.prior.0, "{days:?}");
+    // Half as fast is no matter of days.
+    let half = card("c", "1", &[499.0, 500.0, 501.0]);
+    let c = compare(&[group("a", &[&a]), group("b", &[&half])], &Request::default()).unwrap();
+    assert_eq!(c.primary().unwrap().pairs[0].verdict, Verdict::Worse);
+}
+
+#[test]
+fn several_days_tell_what_one_does_not() {
+    let days = |unit: &str, means: &[f64]| -> Vec<Record> {
+        let one = |(at, mean): (usize, &f64)| card(&format!("{unit}{at}"), unit, &[mean * 0.999, *mean, mean * 1.001]);
+        means.iter().enumerate().map(one).collect()
+    };
+    let (a, b) = (days("1", &[990.0, 1000.0, 1010.0, 1000.0]), days("2", &[1090.0, 1100.0, 1110.0, 1100.0]));
+    let of = |a: &[Record], b: &[Record]| {
+        let (a, b): (Vec<&Record>, Vec<&Record>) = (a.iter().collect(), b.iter().collect());
+        compare(&[group("a", &a), group("b", &b)], &Request::default()).unwrap().primary().unwrap().pairs[0]
+    };
+    let pair = of(&a, &b);
+    assert_eq!((pair.question, pair.verdict, pair.runs), (Question::Units, Verdict::Better, None));
+    assert_eq!(pair.days.unwrap().measured, 6);
+    assert_eq!(of(&a[..1], &b[..1]).verdict, Verdict::CannotTell(Why::Days));
+}
+
+#[test]
+fn a_unit_stands_against_others_of_its_model_by_how_they_differ() {
+    let cards: Vec<Record> = [1000.0, 1050.0, 950.0, 1020.0]
+        .iter()
+        .enumerate()
+        .map(|(n, v)| card(&n.to_string(), &n.to_string(), &[*v, v * 1.001]))
+        .collect();
+    let all: Vec<&Record> = cards.iter().collect();
+    let of = |value: f64| {
+        let one = card("x", "x", &[value, value * 1.001]);
+        compare(&[group("all", &all), group("one", &[&one])], &Request::default()).unwrap().primary().unwrap().pairs[0]
+    };
+    assert_eq!((of(900.0).question, of(900.0).verdict), (Question::UnitAgainstOthers, Verdict::CannotTell(Why::Wide)));
+    let slow = of(500.0);
+    assert_eq!((slow.verdict, slow.n), (Verdict::Worse, (4, 1)));
+    // t with three degrees of freedom, spread of the logarithms, one further unit.
+    let logs: Vec<f64> =
+        cards.iter().map(|c| c.measurements[0].repeats.iter().map(|r| r.iops.ln()).sum::<f64>() / 2.0).collect();
+    let mean = logs.iter().sum::<f64>() / 4.0;
+    let s = (logs.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / 3.0).sqrt();
+    let half = (slow.high.unwrap() / slow.low.unwrap()).ln() / 2.0;
+    assert!((half - 3.18245 * s * 1.25f64.sqrt()).abs() < 1e-4, "{half}");
+}
+
+#[test]
+fn the_same_units_on_two_hosts_are_compared_each_with_itself() {
+    let on = |host: &str, factor: f64| -> Vec<Record> {
+        // Units that differ by a factor of five.
+        let one = |unit: usize| {
+            let value = 1000.0 * (1 + unit) as f64 * factor * (1.0 + 0.002 * unit as f64);
+            let mut record = card(&format!("{host}{unit}"), &unit.to_string(), &[value, value * 1.001]);
+            record.host.hostname = Some(host.to_owned());
+            record
+        };
+        (0..5).map(one).collect()
+    };
+    let (a, b) = (on("node1", 1.0), on("node2", 1.05));
+    let (a, mut b): (Vec<&Record>, Vec<&Record>) = (a.iter().collect(), b.iter().collect());
+    let noisy = card("n", "2", &[3200.0, 3201.0]);
+    b[2] = &noisy;
+    let c = compare(&[group("a", &a), group("b", &b)], &Request::default()).unwrap();
+    let pair = c.primary().unwrap().pairs[0];
+    assert_eq!((pair.question, pair.verdict), (Question::SameUnits, Verdict::Better), "{pair:?}");
+    assert!((1.02..1.08).contains(&pair.ratio), "{pair:?}");
+}
+
+#[test]
+fn models_of_one_unit_differ_only_where_units_hardly_can() {
+    let other = |v: f64| record("o", "Other", "1", vec![measured(random_read(), &[v, v * 1.001, v * 0.999])]);
+    let mine = card("a", "1", &SLOW);
+    let of = |v: f64| {
+        let other = other(v);
+        compare(&[group("a", &[&mine]), group("b", &[&other])], &Request::default()).unwrap().primary().unwrap().pairs
+            [0]
+    };
+    assert_eq!((of(1500.0).question, of(1500.0).verdict), (Question::Specimens, Verdict::CannotTell(Why::OneUnit)));
+    assert_eq!(of(1000.0).verdict, Verdict::CannotTell(Why::OneUnit), "nor are they the same");
+    assert_eq!(of(5000.0).verdict, Verdict::Better);
 }

@@ -4,7 +4,7 @@ use assay_analysis::Mark;
 use assay_analysis::compare::{Comparison, LoadComparison, Note, Pair, Side, Verdict, Why};
 use assay_core::units::trimmed;
 
-use super::change::change;
+use super::change::{change, interval};
 use super::names::{group, of};
 use crate::line::Paint;
 use crate::verdict::capitalised;
@@ -64,6 +64,24 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
                 let fewest = sides.iter().min_by_key(|(side, _)| side.values.len());
                 format!("{is}; more {} would tell", fewest.map_or("values", |(side, _)| of(side.basis)))
             }
+            Why::Days => {
+                let runs = match pair.runs {
+                    Some(runs) if runs.differ == Some(true) => {
+                        format!("these runs differ ({}), but a unit", interval(runs.low, runs.high, load.quantity))
+                    }
+                    _ => format!("these runs are the same within ±{} %, but a unit", trimmed(c.margin * 100.0, 2)),
+                };
+                format!("{is}; {runs} may change as much from day to day: runs on other days would tell")
+            }
+            Why::OneUnit => {
+                let single: Vec<&str> =
+                    sides.iter().filter(|(side, _)| is_one_unit(side)).map(|(_, name)| *name).collect();
+                let of = if single.len() > 1 { "are one unit each" } else { "is one unit" };
+                format!(
+                    "{is}; {} {of}, and units of a model may differ as much: further units would tell",
+                    single.join(" and ")
+                )
+            }
             Why::BusHides => {
                 format!("{is}, but {} held by the bus, and the medium may be faster", marked(Mark::BusLimited))
             }
@@ -75,6 +93,10 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
             Why::Fake => format!("{is}, but {} not genuine and can win nothing", marked(Mark::Fake)),
         },
     }
+}
+
+fn is_one_unit(side: &Side) -> bool {
+    side.runs.windows(2).all(|two| two[0].unit == two[1].unit)
 }
 
 pub(super) fn side(load: &LoadComparison, group: usize) -> Option<&Side> {

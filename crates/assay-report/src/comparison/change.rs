@@ -38,6 +38,19 @@ pub(super) fn change(pair: &Pair, quantity: Quantity, than: &str) -> String {
     format!("{least}{} % {word} than {than}{ends}", percent(size(pair.ratio)))
 }
 
+/// How far a medium may change from day to day, and what two runs did, as an interval: `3.4 … 14.2 %`.
+pub(super) fn interval(low: f64, high: f64, quantity: Quantity) -> String {
+    let [more, less, _] = words(quantity);
+    match (low >= 1.0, high <= 1.0) {
+        _ if !PERCENT.contains(&low) || !PERCENT.contains(&high) => {
+            format!("{} … {} times", figures(low), figures(high))
+        }
+        (true, _) => format!("{} … {} % {more}", percent(low - 1.0), percent(high - 1.0)),
+        (_, true) => format!("{} … {} % {less}", percent(1.0 - high), percent(1.0 - low)),
+        _ => format!("{} % {less} … {} % {more}", percent(1.0 - low), percent(high - 1.0)),
+    }
+}
+
 /// A share in percent with as many digits as people compare.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
@@ -49,15 +62,18 @@ pub(super) fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_analysis::compare::Verdict;
+    use assay_analysis::compare::{Question, Verdict};
 
     fn pair(ratio: f64, low: Option<f64>, high: Option<f64>) -> Pair {
         Pair {
             first: 0,
             second: 1,
+            question: Question::Runs,
             ratio,
             low,
             high,
+            days: None,
+            runs: None,
             n: (3, 3),
             verdict: Verdict::Better,
             significant: true,
@@ -78,5 +94,9 @@ mod tests {
         let least = Pair { at_least: true, ..pair(1.1, Some(1.05), Some(1.15)) };
         assert_eq!(change(&least, Quantity::Iops, "A"), "at least 10.0 % faster than A (5.0 … 15.0 %)");
         assert_eq!(percent(-0.000_001), "0.00");
+        assert_eq!(interval(1.034, 1.142, Quantity::Iops), "3.4 … 14.2 % faster");
+        assert_eq!(interval(0.9, 0.95, Quantity::P99Ns), "5.0 … 10.0 % lower");
+        assert_eq!(interval(0.99, 1.02, Quantity::Iops), "1.0 % slower … 2.0 % faster");
+        assert_eq!(interval(0.2, 1.02, Quantity::Iops), "0.200 … 1.02 times");
     }
 }

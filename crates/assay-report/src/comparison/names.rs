@@ -114,12 +114,27 @@ pub(super) fn method(comparison: &Comparison) -> String {
     if uses(Method::WelchBonferroni) {
         ways.push("Welch's t on logarithms with Bonferroni's correction for all pairs");
     }
+    let days = comparison.primary().into_iter().chain(&comparison.loads).flat_map(|load| &load.pairs);
+    let days = days.filter_map(|pair| pair.days).next();
     let mut text = format!(
         "{} % intervals: {}; same is an interval within ±{} %",
         trimmed(comparison.level * 100.0, 2),
         ways.join(", "),
         trimmed(comparison.margin * 100.0, 2)
     );
+    if let Some(days) = days {
+        let (assumed, counts) = days.prior;
+        let assumed = trimmed(assumed * 100.0, 1);
+        text.push_str(&match days.measured {
+            0 => format!("; runs of a unit on other days: {assumed} % deviation assumed, as no unit has a second run"),
+            n => format!(
+                "; runs of a unit on other days: {} % deviation, from {n} further runs and {assumed} % assumed, which counts as \
+                 {} more",
+                trimmed(days.deviation * 100.0, 1),
+                trimmed(counts, 0)
+            ),
+        });
+    }
     if comparison.loads.iter().any(|load| load.widened) {
         text.push_str("; widened for repeats whose number --confidence decided");
     }

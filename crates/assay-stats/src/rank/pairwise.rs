@@ -61,7 +61,10 @@ impl Comparison {
         Self { ratio, low: None, high: None, n, answer: Answer::CannotTell(doubt), significant: false }
     }
 
-    fn judge(difference: f64, half: f64, n: (usize, usize), delta: f64) -> Self {
+    /// From a difference of logarithms, half the width of its interval, the number of values and the equivalence margin,
+    /// all on logarithms.
+    #[must_use]
+    pub fn of(difference: f64, half: f64, n: (usize, usize), delta: f64) -> Self {
         let (low, high) = (difference - half, difference + half);
         let significant = low > 0.0 || high < 0.0;
         let answer = if low >= -delta && high <= delta {
@@ -129,7 +132,7 @@ fn welch(a: Moments, b: Moments, options: &Options) -> Comparison {
     match StudentsT::new(0.0, 1.0, degrees.min(MOST_DEGREES)) {
         Ok(t) if x + y > 0.0 => {
             let half = t.inverse_cdf(1.0 - options.alpha / 2.0) * (x + y).sqrt();
-            Comparison::judge(difference, half, n, options.delta)
+            Comparison::of(difference, half, n, options.delta)
         }
         _ => Comparison::doubt(difference.exp(), n, Doubt::NoSpread),
     }
@@ -176,7 +179,7 @@ pub fn compare_all(groups: &[&[f64]], options: &Options) -> Result<Vec<(usize, u
             let interval = ranking.as_ref().and_then(|r| r.pair(&name(first), &name(second)));
             let comparison = match interval.map(|p| (p.low, p.high)) {
                 Some((Some(low), Some(high))) => {
-                    Comparison::judge(difference, (high / low).ln() / 2.0, (a.n, b.n), options.delta)
+                    Comparison::of(difference, (high / low).ln() / 2.0, (a.n, b.n), options.delta)
                 }
                 // Too few degrees of freedom to share: the two stand alone.
                 _ => welch(a, b, &options),

@@ -18,11 +18,14 @@ Examples:
   assay compare last published:sandisk-ultra-a1
                                             against published figures
   assay compare last~1 last -o card.md      for an issue or a wiki
-  assay compare last~1 last --fail-if 'slower than 5%'
+  assay compare last~1 last --runs --fail-if 'slower than 5%'
                                             exit code 7 where any load is slower
   assay compare baseline:main last --fail-if 'p99 higher than 10% for read'
                                             one figure, and loads by their title
   assay compare last~1 last --fail-if 'slower than 5%' --format junit -o io.xml
+
+One run of a unit differs from another on another day: without --runs, single
+runs tell media apart where they differ by more than that.
 
 Each QUERY is a group, the first is the reference; a single QUERY compares its
 records with each other. Exit code 0 is an answer, also `same` or `cannot tell`;
@@ -51,6 +54,10 @@ pub(crate) struct CompareArgs {
     /// Make a group of each record, unit or model that the queries name
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) by: Option<ByArg>,
+
+    /// Compare single runs as they were, whatever their media do on other days
+    #[arg(long)]
+    pub(crate) runs: bool,
 
     /// Differences up to this do not matter
     #[arg(long, value_name = "SHARE", default_value = "3%", value_parser = share(0.0..=0.5))]

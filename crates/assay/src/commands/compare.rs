@@ -23,7 +23,13 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let of = |group: &String| target.redacted(state::find_all(&divided(group), Detail::Latencies)?);
     let named: Vec<Vec<Record>> = args.queries.iter().map(of).collect::<Result<_, _>>()?;
     let groups = groups(args, &named);
-    let request = Request { quantity: args.metric, primary: args.load.clone(), margin: args.margin, level: args.level };
+    let request = Request {
+        quantity: args.metric,
+        primary: args.load.clone(),
+        margin: args.margin,
+        level: args.level,
+        runs: args.runs,
+    };
     let refused = |error: CompareError| Failure::usage(error.to_string());
     let comparison = analyse(&groups, &request).map_err(refused)?;
     let gate = match &args.limits[..] {

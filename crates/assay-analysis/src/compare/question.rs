@@ -1,0 +1,41 @@
+//! What two groups can be asked.
+
+use std::collections::BTreeSet;
+
+use super::report::{Question, Side};
+
+/// A unit: its model and its name.
+type Unit = (String, String);
+
+/// What the answer about two sides is about.
+pub(super) fn question(first: &Side, second: &Side) -> Question {
+    let (a, b) = (units(first), units(second));
+    let models: BTreeSet<&str> = a.union(&b).map(|(model, _)| model.as_str()).collect();
+    match (a.len(), b.len()) {
+        (1, 1) if a == b => Question::Runs,
+        (1, 1) if models.len() == 1 => Question::Units,
+        (1, _) | (_, 1) if models.len() == 1 => Question::UnitAgainstOthers,
+        (1, _) | (_, 1) => Question::Specimens,
+        _ if a == b => Question::SameUnits,
+        _ => Question::Models,
+    }
+}
+
+/// The units of a side.
+pub(super) fn units(side: &Side) -> BTreeSet<&Unit> {
+    side.runs.iter().map(|run| &run.unit).collect()
+}
+
+/// The runs of each unit of a side.
+pub(super) fn runs(side: &Side) -> impl Iterator<Item = Vec<&[f64]>> {
+    units(side)
+        .into_iter()
+        .map(|unit| side.runs.iter().filter(|run| run.unit == *unit).map(|run| run.points.as_slice()).collect())
+}
+
+/// The mean of logarithms of a unit over its runs on a side.
+pub(super) fn log_mean(side: &Side, unit: &Unit) -> f64 {
+    let mean = |values: &[f64]| values.iter().map(|v| v.ln()).sum::<f64>() / values.len() as f64;
+    let runs: Vec<f64> = side.runs.iter().filter(|run| run.unit == *unit).map(|run| mean(&run.points)).collect();
+    runs.iter().sum::<f64>() / runs.len() as f64
+}
