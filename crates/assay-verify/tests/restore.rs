@@ -153,6 +153,14 @@ fn a_damaged_record_costs_its_own_place_alone_and_is_told() {
     assert!(told > 20, "{told} of the places in the file were data");
 }
 
+/// Where the commit marks of a journal stand. Records follow the header, each with the same eight bytes first; a 4
+/// behind them says that it is a mark.
+fn marks(journal: &[u8]) -> Vec<usize> {
+    let first = 36 + u32::from_le_bytes(*journal[16..].first_chunk().unwrap()) as usize;
+    let mark = [&journal[first..first + 8], &[4]].concat();
+    (0..journal.len() - 9).filter(|at| journal[*at..*at + 9] == mark).collect()
+}
+
 /// Lost pages around a commit mark take records of a sector and the mark that names their places.
 #[test]
 fn lost_pages_of_the_journal_tell_how_many_places_are_missing() {
@@ -160,10 +168,7 @@ fn lost_pages_of_the_journal_tell_how_many_places_are_missing() {
     let whole = std::fs::read(&path).unwrap();
     let who = identity(&stack);
     let places = restore(&path, &mut stack.clone(), &who).unwrap().places;
-    // Records follow the header, each with the same eight bytes first; a 4 behind them says that it is a mark.
-    let first = 36 + u32::from_le_bytes(*whole[16..].first_chunk().unwrap()) as usize;
-    let mark = [&whole[first..first + 8], &[4]].concat();
-    let marks: Vec<usize> = (0..whole.len() - 9).filter(|at| whole[*at..*at + 9] == mark).collect();
+    let marks = marks(&whole);
     let (mut named, mut unknown) = (0, 0);
     // What the end of a file lost is not told from what was never synced.
     let last = marks.len() - 1;
@@ -224,6 +229,35 @@ fn a_torn_end_is_forgiven() {
     let who = identity(&stack);
     assert!(restore(&path, &mut stack, &who).unwrap().is_complete());
     assert_eq!(changed(&stack), [0; 0]);
+}
+
+/// A power cut in a sync may keep the mark and lose what stands before it: nothing was overwritten for that yet.
+#[test]
+fn records_lost_before_the_last_mark_are_forgiven_where_nothing_was_overwritten() {
+    let (_directory, path, overwritten) = cut_off(&genuine(), 1200);
+    let mut whole = std::fs::read(&path).unwrap();
+    let word = |at: usize| u64::from_le_bytes(*whole[at..].first_chunk().unwrap());
+    let last = *marks(&whole).last().unwrap();
+    // Behind the head and a checksum: offset and length of each place.
+    let ends = last + 33 + word(last + 25) as usize;
+    let places: Vec<(u64, u64)> = (last + 49..ends).step_by(16).map(|at| (word(at), word(at + 8))).collect();
+    let mut stack = overwritten.clone();
+    for (offset, length) in &places {
+        let mut before = vec![0; *length as usize];
+        genuine().build().unwrap().read_at(*offset, &mut before).unwrap();
+        stack.write_at(*offset, &before).unwrap();
+    }
+    whole[last - 64..last].fill(0);
+    let who = identity(&stack);
+    let judged = |mut stack: ModelMedium| {
+        std::fs::write(&path, &whole).unwrap();
+        restore(&path, &mut stack, &who).unwrap()
+    };
+    let done = judged(stack);
+    assert!(done.is_complete() && !done.journal_kept, "{done:?}");
+    // Where it was overwritten, it is missing.
+    let done = judged(overwritten);
+    assert_eq!(done.missing.len(), 1, "{done:?}");
 }
 
 #[test]

@@ -113,7 +113,11 @@ fn a_repeat_that_was_stopped_is_made_again_and_nobody_else_is_blamed() {
 /// that one continues both.
 #[test]
 fn the_process_that_waits_stops_and_continues_with_the_one_that_works() {
-    let (place, running) = start(&[]);
+    let place = place();
+    place.file("stops.toml", suite("stops", "30s", 2, &[random("r", "read", "5s")]));
+    let mut running = place.begin("stops.toml", &[]);
+    running.wait_for_repeat("r", 1);
+    running.wait_for(|event| matches!(event, EventKind::Sample { .. }));
     let worker = running.workers()[0];
     send(worker, Signal::STOP);
     wait_until_stopped(running.id(), true);
@@ -122,7 +126,11 @@ fn the_process_that_waits_stops_and_continues_with_the_one_that_works() {
     wait_until_stopped(worker, false);
     wait_until_stopped(running.id(), false);
     running.end().measures();
-    made_again(&place.only_record(), 0.4..30.0);
+    let record = place.only_record();
+    made_again(&record, 0.4..30.0);
+    let lasted: u64 = record.measurements[0].repeats[0].samples.iter().map(|s| s.interval_ns).sum();
+    let nanoseconds = 100_000_000..4_000_000_000;
+    assert!(nanoseconds.contains(&lasted), "what does not count ends at once: {lasted} of 5 s");
 }
 
 /// As whoever uses a shell sees it.
