@@ -16,6 +16,7 @@ fn gigabit(wire: Wire) -> Nas {
         block_bytes: 4096,
         queue_depth: 1,
         nodes: 28,
+        random: false,
         active_share: 1.0,
     }
 }

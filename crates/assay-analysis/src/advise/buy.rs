@@ -1,7 +1,7 @@
 //! Which model to buy for a number of nodes.
 
 use assay_core::record::Record;
-use assay_stats::decide::{self, About, Candidate, Fleet, Posterior, Purchase, purchase};
+use assay_stats::decide::{self, About, Candidate, Fleet, Purchase, purchase};
 use serde::Serialize;
 
 use super::error::AdviseError;
@@ -11,8 +11,6 @@ use super::price::{Price, price_of, watts_of};
 use crate::{Excluded, Load, Quantity, Reason, by_model, deciding_load, loads};
 
 const SEED: u64 = 25;
-/// Values that a model needs to be judged.
-const LEAST: usize = 3;
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +43,7 @@ pub enum Standing {
     Member,
     /// Something else is as fast and cheaper.
     Off,
-    /// Fewer than three values.
+    /// One value.
     CannotTell,
     /// It costs more than the budget.
     OverBudget,
@@ -168,7 +166,7 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
             return Err(AdviseError::Label { model: subject.model, problem });
         }
         let spare_share = question.spare_share.unwrap_or(subject.failed as f64 / subject.units.max(1) as f64);
-        let candidate = Candidate { performance: judged(&performance)?, price: price.amount, watts, spare_share };
+        let candidate = Candidate { performance: performance.model()?, price: price.amount, watts, spare_share };
         let (pieces, cost) = candidate.cost(&fleet)?;
         let over = question.budget.as_ref().is_some_and(|b| cost > b.amount);
         let option = BuyOffer {
@@ -205,12 +203,6 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
     })
 }
 
-/// Two values have one degree of freedom, with which a loss has no expectation: such a model is
-/// shown and takes no part.
-fn judged(performance: &Figure) -> Result<Posterior, AdviseError> {
-    if performance.n < LEAST { Ok(Posterior::point(performance.value)?) } else { Ok(performance.posterior) }
-}
-
 fn choose(
     options: &mut [BuyOffer],
     candidates: &[Candidate],
@@ -228,6 +220,8 @@ fn choose(
     for (i, offer) in within.iter().zip(&found.offers) {
         let option = &mut options[*i];
         option.standing = match offer.standing {
+            // One unit makes nothing certain of its model.
+            decide::Standing::Certain if option.performance.basis != Basis::Units => Standing::Member,
             decide::Standing::Certain => Standing::Certain,
             decide::Standing::Member => Standing::Member,
             decide::Standing::Off => Standing::Off,
@@ -250,7 +244,9 @@ fn choose(
     Ok(match chosen.filter(|_| compared > 1 || within.len() == 1) {
         Some(index) => Choice::Buy {
             index,
-            tested_enough: found.tested_enough && options[index].regret.is_some_and(|r| r <= decide::ENOUGH),
+            tested_enough: found.tested_enough
+                && options[index].regret.is_some_and(|r| r <= decide::ENOUGH)
+                && within.iter().all(|i| options[*i].performance.basis == Basis::Units),
             one_unit: options[index].performance.basis != Basis::Units,
         },
         None => {

@@ -129,13 +129,17 @@ fn specimen(
 fn judged(kind: Kind, load: &Load, unit: &UnitValues) -> Result<Judged, AdviseError> {
     let values = unit.repeats();
     let bounds = decide::bounds(&values)?;
-    let of_three = decide::bounds_at(&values, 1.0 - (1.0 - decide::CONFIDENCE) / 3.0)?;
+    // A card that meets a threshold does so on any day.
+    let bound = |confidence| unit.days().bound(confidence, 1.0 / unit.runs.len() as f64);
+    let mean = unit.mean().unwrap_or(bounds.point);
+    let interval = bounds.interval.and(bound(decide::CONFIDENCE)).map(|half| (mean * (-half).exp(), mean * half.exp()));
+    let of_three = bounds.interval.and(bound(1.0 - (1.0 - decide::CONFIDENCE) / 3.0)).map(|half| mean * half.exp());
     let mut marks = unit.marks.clone();
     marks.sort();
     marks.dedup();
     let (title, load) = (load.title(), load.clone());
-    let figure = ClassPart { kind, load, title, value: bounds.point, bounds: bounds.interval, n: bounds.n, marks };
-    Ok(Judged { figure, high_of_three: of_three.interval.map(|(_, high)| high) })
+    let figure = ClassPart { kind, load, title, value: mean, bounds: interval, n: bounds.n, marks };
+    Ok(Judged { figure, high_of_three: of_three })
 }
 
 fn answer(class: &Class, unit: &Unit<'_>, claimed: bool) -> ClassAnswer {

@@ -3,6 +3,7 @@
 use assay_core::record::Record;
 use assay_core::workload::Op;
 use assay_stats::decide::{About, Posterior};
+use assay_stats::variation::{Days, PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION};
 use assay_stats::{LEVEL, geometric};
 use serde::Serialize;
 
@@ -56,6 +57,21 @@ impl Figure {
     pub(super) fn about(&self) -> About {
         if self.posterior.knows(About::NextUnit) { About::NextUnit } else { About::Mean }
     }
+
+    /// What is known of the model. With fewer than three units, how much units of a model differ is assumed: one says
+    /// nothing of it, and two give a single degree of freedom, with which a loss has no expectation. One value is a point.
+    pub(super) fn model(&self) -> Result<Posterior, AdviseError> {
+        let assumed = PRIOR_UNIT_DEVIATION.powi(2);
+        let (units, own) = match self.basis {
+            _ if self.n == 1 => return Ok(self.posterior),
+            Basis::Units if self.n > 2 => return Ok(self.posterior),
+            Basis::Units => (self.n as f64, self.posterior.unit_variance().unwrap_or(0.0)),
+            Basis::Runs | Basis::Repeats => (1.0, 0.0),
+        };
+        let degrees = PRIOR_UNIT_DEGREES + units - 1.0;
+        let variance = (PRIOR_UNIT_DEGREES * assumed + (units - 1.0) * own) / degrees;
+        Ok(Posterior::moderated(self.value.ln(), variance / units, Some(variance), degrees)?)
+    }
 }
 
 /// What one unit did under a load.
@@ -76,6 +92,28 @@ impl UnitValues {
     /// The geometric mean of each run: its repeats share what the run has in common.
     fn means(&self) -> Vec<f64> {
         self.runs.iter().filter_map(|run| geometric(run)).map(|e| e.point).collect()
+    }
+
+    /// What is known of how its runs differ from day to day.
+    pub(super) fn days(&self) -> Days {
+        Days::of([self.runs.iter().map(Vec::as_slice).collect()])
+    }
+
+    /// The geometric mean of its runs on any day; a point where there is one value.
+    fn on_any_day(&self) -> Result<Posterior, AdviseError> {
+        let (days, runs) = (self.days(), self.runs.len() as f64);
+        let mean = self.mean().unwrap_or(f64::NAN);
+        Ok(match self.interval() {
+            None => Posterior::point(mean)?,
+            Some(_) => Posterior::moderated(mean.ln(), days.deviation().powi(2) / runs, None, days.degrees())?,
+        })
+    }
+
+    /// Interval of its mean on any day; `None` where there is one value, or equal ones alone.
+    fn interval(&self) -> Option<(f64, f64)> {
+        let (values, mean) = (self.repeats(), self.mean()?);
+        let half = self.days().half(LEVEL, 1.0 / self.runs.len() as f64).filter(|_| values.len() > 1)?;
+        Some((mean * (-half).exp(), mean * half.exp()))
     }
 
     /// The geometric mean over the runs, as the ranking and the comparison have it.
@@ -132,14 +170,21 @@ pub(super) fn figure(
     };
     let posterior = match basis {
         Basis::Units => Posterior::of_units(&values)?,
-        Basis::Runs | Basis::Repeats => Posterior::of_runs(&values)?,
+        Basis::Runs | Basis::Repeats => units[0].on_any_day()?,
     };
-    let interval = geometric(&values).and_then(|e| e.low.zip(e.high));
+    let interval = match basis {
+        Basis::Units => geometric(&values).and_then(|e| e.low.zip(e.high)),
+        Basis::Runs | Basis::Repeats => units[0].interval(),
+    };
     let method = match (values.len(), basis) {
         (1, _) => "one value, no interval",
         (_, Basis::Units) => "geometric mean of units, t interval on logarithms",
-        (_, Basis::Runs) => "geometric mean of runs of one unit, t interval on logarithms",
-        (_, Basis::Repeats) => "geometric mean of repeats of one unit, t interval on logarithms",
+        (_, Basis::Runs) => {
+            "geometric mean of runs of one unit, t interval on logarithms with an assumed spread of days"
+        }
+        (_, Basis::Repeats) => {
+            "geometric mean of repeats of one run of one unit, t interval on logarithms with an assumed spread of days"
+        }
     };
     Ok(Some(Figure {
         load: load.clone(),

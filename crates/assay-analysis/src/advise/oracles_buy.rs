@@ -129,12 +129,13 @@ fn repeats_pass_fail_or_do_not_tell() {
         let found = class(&[record], &[name]).unwrap();
         (found.specimens[0].classes[0].status, found.is_no())
     };
-    // 1 % spread over 3 runs: bounds of 1.7 % to both sides.
-    assert_eq!(status(tested(1600.0, 550.0, 15e6), "A1"), (Status::Pass, false));
-    assert_eq!(status(tested(1600.0, 450.0, 15e6), "A1"), (Status::Fail, true));
+    // One run: other days may differ by 9 % to each side, and by 15 % where any of three is to be missed.
+    assert_eq!(status(tested(1700.0, 560.0, 15e6), "A1"), (Status::Pass, false));
+    assert_eq!(status(tested(1600.0, 520.0, 15e6), "A1"), (Status::Indeterminate, false));
+    assert_eq!(status(tested(1600.0, 400.0, 15e6), "A1"), (Status::Fail, true));
     assert_eq!(status(tested(1600.0, 505.0, 15e6), "A1"), (Status::Indeterminate, false));
     assert_eq!(status(tested(9000.0, 9000.0, 95e6), "A2"), (Status::NotTestable, false));
-    assert_eq!(status(tested(1.0, 1.0, 31e6), "V30"), (Status::Pass, false));
+    assert_eq!(status(tested(1.0, 1.0, 34e6), "V30"), (Status::Pass, false));
     let mut queueing = tested(9000.0, 9000.0, 95e6);
     queueing.medium.queue.insert("cmdq_en".to_owned(), "1".to_owned());
     assert_eq!(status(queueing, "A2"), (Status::Pass, false));
@@ -142,7 +143,7 @@ fn repeats_pass_fail_or_do_not_tell() {
     limited.measurements[0].bus_limited = true;
     assert_eq!(status(limited, "V30"), (Status::BusLimited, false));
     // Not asked for: only what the medium claims can be a no.
-    let mut claims = tested(1600.0, 450.0, 15e6);
+    let mut claims = tested(1600.0, 400.0, 15e6);
     assert!(!class(&[claims.clone()], &[]).unwrap().is_no());
     claims.medium.claimed_classes = vec!["A1".to_owned()];
     assert!(class(&[claims.clone()], &[]).unwrap().is_no());

@@ -84,7 +84,8 @@ fn published_cards_without_queueing_are_not_tested_for_a2() {
         assert_eq!(status(&plain, "A2"), Status::NotTestable);
         let model = class(std::slice::from_ref(&plain), &["A2"]).unwrap();
         assert_eq!(model.models[0].classes[0].word, ModelWord::NotTestable, "what no unit can show no model has");
-        let a1 = if read / 4.0 >= 1500.0 { Status::Pass } else { Status::Fail };
+        // The third reads 10.5 % below A1, by one run: another day may differ by as much.
+        let a1 = if read / 4.0 >= 1500.0 { Status::Pass } else { Status::Indeterminate };
         assert_eq!(status(&plain, "A1"), a1);
         assert_eq!(status(&queueing(plain), "A2"), Status::Fail);
     }

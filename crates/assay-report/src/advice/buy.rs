@@ -56,8 +56,8 @@ fn sentence(a: &BuyAdvice) -> String {
             let offer = &a.options[*by_estimate];
             let judged = a.options.iter().filter(|o| o.regret.is_some()).count();
             format!(
-                "Cannot tell: {judged} of {} models have 3 values, and fewer carry no usable interval; measure with 3 \
-                 repeats; by the estimates alone the fastest is {}.",
+                "Cannot tell: {judged} of {} models have more than one value, and one carries no interval; measure with \
+                 3 repeats; by the estimates alone the fastest is {}.",
                 a.options.len(),
                 of(offer)
             )
@@ -76,7 +76,7 @@ fn unjudged(a: &BuyAdvice) -> String {
         a.options.iter().filter(|o| o.standing == Standing::CannotTell).map(|o| clean(&o.model)).collect();
     match names.len() {
         0 => String::new(),
-        _ => format!("; not judged, with fewer than 3 values: {}", names.join(", ")),
+        _ => format!("; not judged, with one value: {}", names.join(", ")),
     }
 }
 

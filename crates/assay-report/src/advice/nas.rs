@@ -74,6 +74,10 @@ fn sentence(advice: &NasAdvice) -> String {
             (Need::Repeats, "have one value without an interval (measure with 3 repeats)"),
             (Need::MoreMeasurements, "are not known well enough (measure more units or repeats)"),
             (Need::UnitsDiffer, "differ more from unit to unit than from the share"),
+            (
+                Need::Volume,
+                "are slower than the wire allows, which bounds the NAS and may be more than it gives (--nas-iops, or measure it)",
+            ),
         ] {
             if needs(need) > 0 {
                 parts.push(format!("{} of {total} loads {words}", needs(need)));

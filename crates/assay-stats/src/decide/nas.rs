@@ -41,6 +41,8 @@ pub struct Nas {
     pub node_wire: Option<Wire>,
     /// Operations per second that the volume itself gives at this block size, where known.
     pub volume_iops: Option<f64>,
+    /// Whether operations are at random places: then the wire is a bound, and the volume may give far less.
+    pub random: bool,
     /// Seconds from asking for a block until it arrives, with the time to serve it, where known.
     pub answer_seconds: Option<f64>,
     /// Block size in bytes.
@@ -119,6 +121,8 @@ pub enum Need {
     MoreMeasurements,
     /// Nothing: units of this model differ by more than the distance.
     UnitsDiffer,
+    /// The volume's operations per second: without them the wire alone bounds its share from above.
+    Volume,
 }
 
 /// The decision and the numbers behind it.
@@ -202,7 +206,8 @@ pub fn break_even(nas: &Nas, local: f64) -> Result<BreakEven, Refusal> {
 }
 
 /// Whether a medium in each node beats its share of the volume by more than `margin` (0.10 is a
-/// usual one), for the model's mean or for the next unit. The volume is taken as given.
+/// usual one), for the model's mean or for the next unit. The volume is taken as given; where its wire is a bound and no
+/// more, a medium can beat the bound, and the volume cannot win by it.
 ///
 /// # Errors
 /// Different block sizes or queue depths, a next unit where one unit is all there is, and as
@@ -226,6 +231,7 @@ pub fn decide(local: &Local, nas: &Nas, about: About, margin: f64, seed: u64) ->
     };
     let verdict = match probability {
         None => NasVerdict::CannotTell(Need::Repeats),
+        Some(p) if p <= 1.0 - SURE && nas.random && nas.volume_iops.is_none() => NasVerdict::CannotTell(Need::Volume),
         Some(p) if p >= SURE => NasVerdict::Local,
         Some(p) if p <= 1.0 - SURE => NasVerdict::Nas,
         Some(_) => NasVerdict::CannotTell(need(&rate, about, needed)),
