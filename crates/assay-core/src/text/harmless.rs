@@ -28,7 +28,7 @@ pub fn visible(text: &str) -> String {
 #[must_use]
 pub fn label(text: &str, limit: usize) -> Option<String> {
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let clean: String = harmless(joined.trim_matches('\0')).chars().take(limit).collect();
+    let clean: String = harmless(joined.trim_matches(['\0', ' '])).chars().take(limit).collect();
     (!clean.is_empty()).then_some(clean)
 }
 
@@ -128,5 +128,6 @@ mod tests {
         assert_eq!(label("  WDC  WDS500G2B0A \n", 64).as_deref(), Some("WDC WDS500G2B0A"));
         assert_eq!(label("abcdef", 3).as_deref(), Some("abc"));
         assert_eq!(label(" \n\0", 9), None);
+        assert_eq!(label("\0 \0\u{b}\0", 9), None, "nothing to see between");
     }
 }

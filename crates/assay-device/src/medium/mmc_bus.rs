@@ -4,12 +4,16 @@ use std::fs::File;
 use std::io::ErrorKind;
 
 use assay_core::medium::{Bus, MediumKind};
+use assay_core::text::label;
 
 use super::ceilings::{self, Lane};
 use super::mmc::Card;
 use crate::files;
 use crate::klog;
 use crate::sysroot::Sysroot;
+
+/// Most characters of a line of the kernel log that are kept.
+const LONGEST_LINE: usize = 300;
 
 pub(crate) fn bus(sysroot: &Sysroot, card: &Card) -> Bus {
     let kind = if card.kind == MediumKind::Emmc { "mmc" } else { "sd" };
@@ -20,6 +24,8 @@ pub(crate) fn bus(sysroot: &Sysroot, card: &Card) -> Bus {
     }
     if let Some((lane, line)) = from_log(sysroot, card) {
         let lines = if kind == "mmc" { ", assuming 8 data lines" } else { "" };
+        // What a logger wrote down may hold anything.
+        let line = label(&line, LONGEST_LINE).unwrap_or_default();
         return lane.into_bus(kind, None, format!("kernel log `{line}`{lines}"));
     }
     let why = match File::open(&path).map_err(|error| error.kind()) {

@@ -25,6 +25,7 @@ pub(crate) fn run(data: &[u8]) {
 
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = claims::texts(&[
+        "\0\u{b}\0\0",
         r#"note: both iodepth >= 1 and synchronous I/O engine are selected
 { "jobs": [
   {"jobname": "ramp", "error": 0, "read": {"io_bytes": 999}},

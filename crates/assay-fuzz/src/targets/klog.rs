@@ -43,6 +43,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
          2,1045,5120346001,-;EXT4-fs error (device mmcblk0p2): ext4_journal_check_start:83: comm rs: aborted journal\n",
         "Jan  1 00:00:01 a kernel: [    1.512693] mmc0: new high speed SDHC card at address 4001\n",
         "mmc0: new  card at address 4001\nmmc0: new UHS-I speed SDR9999999999999999999 SD card at address 4001",
+        "mmc0: new \0\0\u{c}\u{1b}[2J SDR104 SDXC card at address 4001\n",
         "mmc2: new HS400 Enhanced strobe MMC card at address 0001 \r\n\u{1b}[2J",
         "4,1,1,-;\u{1b}]0;x\u{7}mmcblk0: \u{202e}timeout\u{9b}31m\n",
         "4,1,1,-;mmcblk0n18446744073709551616p1p2 error",

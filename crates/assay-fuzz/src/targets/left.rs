@@ -131,7 +131,8 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     // One entry: name, whether it is one of the list, what it is; then the content.
     let entry = |name: u8, kind: u8, rest: &[u8]| [&[name, 0, kind], rest].concat();
     let state = |figures: [u8; 6], tail: &[u8]| entry(0, 7, &[&[0][..], &figures, tail].concat());
-    let mut seeds: Vec<Vec<u8>> = vec![Vec::new(), vec![255]];
+    let more_lost_than_there_is = [0, 0, 0, 7, 0, 0, 7, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 7].to_vec();
+    let mut seeds: Vec<Vec<u8>> = vec![Vec::new(), vec![255], more_lost_than_there_is];
     for body in [
         state([0, 1, 0, 0, 1, 0], &[0, 0]),
         state([0, 1, 1, 1, 1, 3], &[1, 0]),

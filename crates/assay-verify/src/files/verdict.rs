@@ -98,7 +98,7 @@ impl Judged {
 
 pub(crate) fn judge(tally: &Tally, scope: &Scope) -> Judged {
     let counts = &tally.counts;
-    let checked = counts.total() * SECTOR_BYTES;
+    let checked = counts.total().saturating_mul(SECTOR_BYTES);
     let by_address = regions(tally, scope.map.as_ref());
     let of_device = scope.map.as_ref().map(|map| map.device_bytes);
     let announced = of_device.or(scope.repeats.map(|found| found.device_bytes)).unwrap_or(scope.whole_bytes);
@@ -107,7 +107,10 @@ pub(crate) fn judge(tally: &Tally, scope: &Scope) -> Judged {
         (Verdict::Fake, _) if scope.repeats.is_some() => scope.repeats.map_or(Size::Unknown, size::of_repeats),
         (Verdict::Genuine, _) if scope.complete => Size::Exact(announced),
         (Verdict::Fake, Some(kind)) if scope.complete => size::of(kind, tally, scope.map.as_ref(), &by_address),
-        (Verdict::Damaged, _) if scope.complete => Size::Exact(announced - counts.lost() * SECTOR_BYTES),
+        // What an earlier check saved may count more than there is: whoever prepared a medium may have written it.
+        (Verdict::Damaged, _) if scope.complete => {
+            Size::Exact(announced.saturating_sub(counts.lost().saturating_mul(SECTOR_BYTES)))
+        }
         _ => Size::Unknown,
     };
     // In the order of files they say nothing about addresses.
@@ -146,7 +149,7 @@ fn sentence(
     reach: &Reach,
 ) -> String {
     let counts = &tally.counts;
-    let checked = counts.total() * SECTOR_BYTES;
+    let checked = counts.total().saturating_mul(SECTOR_BYTES);
     let mut sentence = match verdict {
         Verdict::Genuine => format!(
             "genuine: {} of free space, {}, holds what was written; {}",
