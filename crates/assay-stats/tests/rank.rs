@@ -50,34 +50,34 @@ fn entrant(name: &str, mean: f64, variance: f64, units: u32) -> Entrant {
 
 #[test]
 fn only_sixteen_kilobytes_separate_the_cards() {
-    // Critical values from 200 000 draws of another implementation. At three degrees of freedom
-    // 40 000 draws place them within 0.03 (one standard error); the tolerance is two of both.
+    // Statistics and critical values from 120 000 draws of another implementation. 40 000 draws place them within 0.03
+    // (one standard error); the tolerance is two of both.
     let expected = [
-        (4, -2.418, 4.68),
-        (16, -5.910, 4.26),
-        (32, -4.458, 4.83),
-        (64, -4.334, 4.79),
-        (128, -4.569, 4.80),
-        (256, -4.337, 4.80),
+        (4, -2.275, 4.06),
+        (16, -5.816, 4.05),
+        (32, -4.158, 4.09),
+        (64, -4.051, 4.11),
+        (128, -4.268, 4.08),
+        (256, -4.051, 4.07),
     ];
     for (row, (block, t, critical)) in READ.iter().zip(expected) {
         let ranking = borrowed(row, None);
         let pair = ranking.pair("EVO", "A1").unwrap();
         assert_eq!(ranking.models[pair.first].name, "A1");
         assert!((-pair.t.unwrap() - t).abs() < 6e-4, "{block}: {pair:?}");
-        assert!((ranking.critical.unwrap() - critical).abs() < 0.05, "{block}: {:?}", ranking.critical);
+        assert!((ranking.critical.unwrap() - critical).abs() < 0.07, "{block}: {:?}", ranking.critical);
         assert_eq!(pair.verdict.is_better(), block == 16, "{block}: {pair:?}");
         assert!(ranking.weak && ranking.degrees == 3);
-        // The borrowed card falls behind A1 at the same block size and nowhere else.
+        // Of the one card of A2, whose variance is borrowed, nothing can be said.
         let better = ranking.pairs.iter().filter(|p| p.verdict.is_better()).count();
-        assert_eq!(better, if block == 16 { 2 } else { 0 }, "{block}: {:?}", ranking.pairs);
+        assert_eq!(better, if block == 16 { 1 } else { 0 }, "{block}: {:?}", ranking.pairs);
     }
     for row in &WRITE {
         let ranking = borrowed(row, None);
         let largest = ranking.pairs.iter().filter_map(|p| p.t).fold(0.0, f64::max);
         assert!(largest <= 3.055, "{}: {largest}", row.0);
         let critical = ranking.critical.unwrap();
-        assert!((3.95..4.15).contains(&critical), "{}: {critical}", row.0);
+        assert!((3.8..4.15).contains(&critical), "{}: {critical}", row.0);
         assert!(ranking.pairs.iter().all(|p| p.verdict == Verdict::Unresolved));
         assert!(ranking.models.iter().all(|m| m.layer == 0 && m.tied && m.ranks == (1, 3)));
     }
@@ -108,9 +108,10 @@ fn a_borrowed_variance_wins_no_medal() {
     let ranking = borrowed(&READ[1], None);
     let of = |name: &str| ranking.models.iter().find(|m| m.name == name).unwrap();
     assert!(of("A2").provisional && of("A2").medal.is_none(), "{:?}", of("A2"));
-    assert_eq!((of("A1").medal, of("A1").ranks), (Some(Medal::Gold), (1, 1)));
+    assert_eq!((of("A1").medal, of("A1").ranks), (Some(Medal::Gold), (1, 2)));
     assert_eq!((of("EVO").medal, of("EVO").ranks), (Some(Medal::Silver), (2, 3)));
-    assert!(!of("A1").tied && of("EVO").tied && of("A2").layer == 1);
+    // One card is behind nobody, and before nobody.
+    assert!(of("A1").tied && of("A2").layer == 0 && of("A2").ranks == (1, 3), "{:?}", of("A2"));
 }
 
 #[test]

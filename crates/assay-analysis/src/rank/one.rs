@@ -37,12 +37,12 @@ impl Setting<'_> {
         let fit = stats::fit(&observations).ok()?;
         let options = self.options(quantity, exploratory);
         let held = self.held(&sessions, load);
-        let ranked = stats::rank(&self.entrants(&fit, &held), &options);
+        let ranked = stats::rank_sharing(&self.entrants(&fit, &held), &fit.shared, &options);
         let without = |model: &str, unit: &str| {
             let rest: Vec<Observation> =
                 observations.iter().filter(|o| o.model != model || o.unit != unit).cloned().collect();
             let fit = stats::fit(&rest).ok()?;
-            stats::rank(&self.entrants(&fit, &held), &options).ok()
+            stats::rank_sharing(&self.entrants(&fit, &held), &fit.shared, &options).ok()
         };
         let alpha = alpha(exploratory, self.catalogue.loads.len());
         let odd = odd(&fit, ranked.as_ref().ok(), alpha, if exploratory { None } else { Some(&without) });

@@ -5,7 +5,7 @@
 //! normal quantiles let through five to ten times the errors asked for (simulated). Stepping down:
 //! Romano and Wolf (2005), "Exact and approximate stepdown methods for multiple hypothesis testing".
 
-use super::moderate::{Spread, moderated, pooled};
+use super::moderate::{Spread, cautious, pooled};
 use super::random::Draws;
 
 /// A model as the bootstrap sees it.
@@ -13,7 +13,7 @@ use super::random::Draws;
 pub(super) struct Arm {
     /// Its own variance; the one drawn from is the moderated one.
     pub(super) spread: Spread,
-    /// Moderated variance of its units.
+    /// Variance of its units that it is tested with.
     pub(super) variance: f64,
     /// Its units.
     pub(super) units: u32,
@@ -50,7 +50,7 @@ impl Sample {
             }
             let pool = pooled(&spreads).map_or(0.0, |(pool, _)| pool);
             for ((arm, spread), row) in arms.iter().zip(&spreads).zip(&mut rows[start..]) {
-                row.1 = moderated(*spread, pool, prior) / f64::from(arm.units);
+                row.1 = cautious(*spread, pool, prior) / f64::from(arm.units);
             }
         }
         Self { arms: arms.len(), rows }

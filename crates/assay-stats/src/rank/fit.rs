@@ -13,6 +13,7 @@ use super::dnf::Class;
 use super::entry::Entrant;
 use super::moderate::{Spread, pooled};
 use super::observation::{Invalid, Observation};
+use super::shared::Shared;
 use super::sweep::Effects;
 use super::table::Table;
 
@@ -131,6 +132,8 @@ pub struct Fit {
     pub order: Option<OrderEffect>,
     /// What could not be told.
     pub notices: Vec<Notice>,
+    /// Errors that the units of a model have in common.
+    pub shared: Shared,
 }
 
 impl Fit {
@@ -190,6 +193,7 @@ pub fn fit(observations: &[Observation]) -> Result<Fit, FitError> {
     }
     let models = models(&table, &effects);
     let run = (degrees > 0).then(|| effects.squares() / degrees as f64);
+    let shared = Shared::of(&table, &effects.residuals);
     let (components, shares) = components(&table, &effects, &models, (run, degrees));
     let mut factors = effects.factors.into_iter();
     let slots = if table.slotted { factors.next().unwrap_or_default() } else { Vec::new() };
@@ -201,6 +205,7 @@ pub fn fit(observations: &[Observation]) -> Result<Fit, FitError> {
         shares,
         order,
         notices,
+        shared,
     })
 }
 

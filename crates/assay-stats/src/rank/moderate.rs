@@ -42,6 +42,13 @@ pub fn moderated(own: Spread, pool: f64, prior: f64) -> f64 {
     (prior * pool + degrees * own.variance) / (prior + degrees)
 }
 
+/// What a model is tested with: its moderated variance, and the pooled one at least. Units that happen to be alike, as
+/// three of one kind of a model that is sold with two, say nothing of the next ones.
+#[must_use]
+pub fn cautious(own: Spread, pool: f64, prior: f64) -> f64 {
+    moderated(own, pool, prior).max(pool)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,6 +63,7 @@ mod tests {
         assert_eq!(moderated(a, pool, 2.0), 1.5);
         assert_eq!(moderated(a, pool, f64::INFINITY), 2.0);
         assert_eq!(moderated(Spread { degrees: 0, ..a }, pool, 2.0), 2.0);
+        assert_eq!((cautious(a, pool, 2.0), cautious(b, pool, 2.0)), (2.0, moderated(b, pool, 2.0)));
         assert_eq!(pooled(&[capped]), None);
     }
 }

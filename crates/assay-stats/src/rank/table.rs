@@ -18,6 +18,11 @@ pub(super) struct Table {
     pub(super) design: Design,
     /// Whether the first factor is the slot.
     pub(super) slotted: bool,
+    /// Slot and wave of each row, numbered together; `None` where rows do not name them. They are there whether their
+    /// effects are taken out or not.
+    pub(super) levels: Vec<[Option<usize>; 2]>,
+    /// Whether the effects of slots and of waves are taken out.
+    pub(super) swept: [bool; 2],
     pub(super) notices: Vec<Notice>,
 }
 
@@ -72,15 +77,27 @@ impl Table {
             slots.clear();
             notices.push(Notice::SlotsConfounded);
         }
+        let levels = levels(&rows.iter().map(|(o, _)| *o).collect::<Vec<_>>());
         let order = rows.iter().map(|(o, _)| o.order).collect();
         let y = rows.iter().map(|(_, ln)| *ln).collect();
-        Ok(Self { y, order, units, slotted: !slots.is_empty(), slots, waves, design, notices })
+        let swept = [!slots.is_empty(), !waves.is_empty()];
+        Ok(Self { y, order, units, slotted: swept[0], slots, waves, design, notices, levels, swept })
     }
 
     /// Degrees of freedom between repeats.
     pub(super) fn degrees(&self) -> usize {
         self.y.len() - self.design.rank()
     }
+}
+
+/// Slot and wave of each, waves after slots; neither is known where one of all lacks it.
+fn levels(observations: &[&Observation]) -> Vec<[Option<usize>; 2]> {
+    let (slots, names) = number(observations.iter().map(|o| o.slot.as_ref()));
+    let (waves, _) = number(observations.iter().map(|o| o.wave));
+    let known = [observations.iter().all(|o| o.slot.is_some()), observations.iter().all(|o| o.wave.is_some())];
+    let offset = if known[0] { names.len() } else { 0 };
+    let of = |(slot, wave): (usize, usize)| [known[0].then_some(slot), known[1].then_some(wave + offset)];
+    slots.into_iter().zip(waves).map(of).collect()
 }
 
 fn number<T: Ord + Clone>(names: impl Iterator<Item = T> + Clone) -> (Vec<usize>, Vec<T>) {
