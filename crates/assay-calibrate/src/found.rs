@@ -43,6 +43,7 @@ pub struct Tally {
     numbers: f64,
     sum: f64,
     squares: f64,
+    aside: f64,
 }
 
 /// A share or a mean with its standard error over replicates.
@@ -73,7 +74,7 @@ impl Tally {
                 self.sum += value;
                 self.squares += value * value;
             }
-            Found::Aside => {}
+            Found::Aside => self.aside += 1.0,
         }
     }
 
@@ -111,15 +112,25 @@ impl Tally {
         Share { value: ratio, error: spread.sqrt() / self.exact }
     }
 
+    /// Replicates of the kind that the row is about; `None` where all are.
+    #[must_use]
+    pub fn about(&self) -> Option<f64> {
+        let counted = self.right + self.wrong + self.undecided + self.pairs + self.numbers;
+        (self.aside > 0.0).then(|| counted / (counted + self.aside))
+    }
+
     /// What the exact test finds.
     #[must_use]
     pub fn exact(&self) -> Option<Share> {
         (self.pairs > 0.0).then(|| share(self.exact, self.pairs))
     }
 
-    /// The mean of the numbers.
+    /// The mean of the numbers. Where a claim was never made, nothing was lost by it: 0.
     #[must_use]
     pub fn mean(&self) -> Share {
+        if self.numbers == 0.0 {
+            return Share { value: 0.0, error: 0.0 };
+        }
         let mean = self.sum / self.numbers;
         let variance = (self.squares / self.numbers - mean * mean).max(0.0);
         Share { value: mean, error: (variance / self.numbers).sqrt() }
@@ -145,6 +156,7 @@ mod tests {
     fn shares_are_of_what_they_say() {
         let three = tally(&[Found::Right, Found::Wrong, Found::Undecided, Found::Undecided, Found::Aside]);
         assert_eq!((three.wrong().value, three.right().value, three.undecided().value), (0.25, 0.25, 0.5));
+        assert_eq!(three.about(), Some(0.8));
         assert_eq!((three.covered().value, three.covered().error), (0.5, 0.125f64.sqrt()));
         let numbers = tally(&[Found::Number(1.0), Found::Number(3.0)]);
         assert_eq!((numbers.mean().value, numbers.mean().error), (2.0, 0.5f64.sqrt()));

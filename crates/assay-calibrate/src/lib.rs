@@ -12,6 +12,7 @@ pub mod rows;
 mod run;
 mod table;
 
+pub use decisions::save;
 pub use found::{Found, Tally};
 pub use row::{Bound, Failure, Row};
 pub use run::{Measured, measure};

@@ -3,9 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use assay_calibrate::Failure;
+use assay_calibrate::{Failure, save};
 use assay_lab::fleet::{Design, Fleet, Load, Part, Repeats, Spread, Truth, Units};
-use assay_store::{RunState, SqliteStore, Store};
 use clap::Args;
 
 /// What is true of the fleet, and who is measured.
@@ -41,28 +40,29 @@ pub(crate) struct FleetArguments {
 }
 
 impl FleetArguments {
-    fn fleet(&self) -> Fleet {
+    fn fleet(&self) -> Result<Fleet, Failure> {
         let spread =
             Spread { run: self.run_deviation, repeat: self.repeat_deviation, common: 0.5, ..Spread::default() };
         let units = Units::Normal(self.unit_deviation);
         let mut truth = Truth::equal(Load::random_read(), self.units.len(), units, spread);
         truth.loads = Load::eight();
         truth.models.iter_mut().zip(&self.ratios).for_each(|(model, ratio)| model.ratio = *ratio);
-        if let [model, unit, ratio] = self.odd[..] {
-            truth = truth.with_off(Part::Unit(model as usize - 1, unit as usize - 1), ratio);
+        match self.odd[..] {
+            [] => {}
+            [model, unit, ratio] if model >= 1.0 && unit >= 1.0 && ratio > 0.0 => {
+                truth = truth.with_off(Part::Unit(model as usize - 1, unit as usize - 1), ratio);
+            }
+            _ => return Err("--odd takes model, unit and factor, like 1,3,0.28".into()),
         }
         let design = Design::units(&self.units).on_days(self.days).with_repeats(Repeats::Fixed(self.repeats));
-        Fleet { truth, design, seed: self.seed }
+        Ok(Fleet { truth, design, seed: self.seed })
     }
 }
 
 /// Writes the store, and what is true to standard output.
 pub(crate) fn write(directory: &Path, arguments: &FleetArguments) -> Result<(), Failure> {
-    let fleet = arguments.fleet();
-    let mut store = SqliteStore::open(directory)?;
-    for record in fleet.records() {
-        store.save(&record, RunState::Finished)?;
-    }
+    let fleet = arguments.fleet()?;
+    save(directory, &fleet)?;
     let mut out = io::stdout();
     for (at, model) in fleet.truth.models.iter().enumerate() {
         writeln!(out, "{}: x{} of the first, of {} units measured", model.name, model.ratio, arguments.units[at])?;

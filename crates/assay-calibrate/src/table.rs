@@ -18,6 +18,9 @@ pub fn line(row: &Row, measured: &Measured) -> String {
     if let Some(exact) = measured.tally.exact() {
         is += &format!(" of {:.0} %", exact.value * 100.0);
     }
+    if let Some(about) = measured.tally.about() {
+        is += &format!(", in {:.0} % of fleets", about * 100.0);
+    }
     let undecided = measured.tally.undecided().value;
     let cannot_tell = match row.bound {
         Bound::Power(_) | Bound::Mean(_) => String::new(),
@@ -33,5 +36,8 @@ pub fn line(row: &Row, measured: &Measured) -> String {
 }
 
 fn percent(share: Share) -> String {
+    if share.value.is_nan() {
+        return "none".to_owned();
+    }
     format!("{:.1} ± {:.1} %", share.value * 100.0, share.error * 100.0)
 }

@@ -3,7 +3,7 @@
 use assay_core::record::Record;
 use assay_lab::fleet::{Design, Fleet, Part, Repeats, Run, Truth, Units};
 
-use super::{equal, percent};
+use super::{counted, equal, percent};
 use crate::decisions::{Compared, Word, compare, compare_models, stored};
 use crate::exact::{above, unit_means};
 use crate::found::Found;
@@ -57,7 +57,8 @@ fn runs() -> Vec<Row> {
         null(name, equal(1, Units::Normal(0.1), day), card().on_days(2), |run| run.day == 1)
     };
     let cards = |first: u32, second: u32| {
-        let name = format!("compare two equal cards, {first} runs and {second}, day sd 3 %");
+        let runs = counted(first as usize, "run");
+        let name = format!("compare two equal cards, {runs} and {second}, day sd 3 %");
         let design = Design::units(&[1]).on_days(first);
         let other = Design::units(&[2]).on_days(second).0.into_iter().filter(|run| run.unit == 1);
         let design = design.and(Design(other.collect()));
@@ -71,7 +72,8 @@ fn runs() -> Vec<Row> {
         null(name, truth, design, |run| run.unit == 1)
     };
     let same = |day: f64, days: u32| {
-        let name = format!("compare says same at 1.03, {days} runs each, day sd {}", percent(day));
+        let runs = counted(days as usize, "run");
+        let name = format!("compare says same at 1.03, {runs} each, day sd {}", percent(day));
         let truth = equal(1, Units::Normal(0.0), day).with_off(Part::Unit(0, 1), 1.03);
         let design = Design::units(&[2]).on_days(days);
         Row::new(name, Bound::Wrong(0.04), move |seed| {
@@ -90,7 +92,7 @@ fn runs() -> Vec<Row> {
         two(0.05),
         cards(1, 1),
         cards(3, 3).short(),
-        cards(3, 1),
+        cards(3, 1).short(),
         cards(5, 1),
         cards(6, 6),
         narrow(),
@@ -103,12 +105,13 @@ fn runs() -> Vec<Row> {
 fn models() -> Vec<Row> {
     let row = |of_each: [usize; 2], deviation: f64| {
         let [first, second] = of_each;
-        let name = format!("compare equal models, {first} units and {second}, unit sd {}", percent(deviation));
+        let units = counted(first, "unit");
+        let name = format!("compare equal models, {units} and {second}, unit sd {}", percent(deviation));
         null_models(name, Units::Normal(deviation), 0.02, Design::units(&of_each))
     };
     vec![
         row([1, 1], 0.03),
-        row([1, 1], 0.1),
+        row([1, 1], 0.1).short(),
         row([5, 1], 0.1),
         row([3, 3], 0.1).short(),
         row([2, 6], 0.1),
@@ -188,7 +191,8 @@ fn coverage() -> Vec<Row> {
         None => Found::Undecided,
     };
     let cards = move |days: u32, day: f64| {
-        let name = format!("compare covers the ratio of two cards, {days} runs each, day sd {}", percent(day));
+        let runs = counted(days as usize, "run");
+        let name = format!("compare covers the ratio of two cards, {runs} each, day sd {}", percent(day));
         let truth = equal(1, Units::Normal(0.1), day);
         let design = Design::units(&[2]).on_days(days);
         Row::new(name, COVERAGE, move |seed| {

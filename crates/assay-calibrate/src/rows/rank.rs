@@ -2,26 +2,30 @@
 
 use assay_analysis::rank::Ask;
 use assay_lab::Dice;
-use assay_lab::fleet::{Ceiling, Design, Fleet, Load, Part, Truth, Units};
+use assay_lab::fleet::{Design, Fleet, Part, Truth, Units};
 
 use super::compare::KINDS;
-use super::{equal, percent, spread};
+use super::{equal, percent};
 use crate::decisions::{orders, rank, stored};
 use crate::exact::{above, furthest_above, unit_means};
 use crate::found::Found;
 use crate::row::{Bound, COVERAGE, ERROR, Failure, Row};
 
-fn ranked(truth: &Truth, design: Design, ask: &Ask, seed: u64) -> Result<Vec<(String, String)>, Failure> {
+pub(super) fn ranked(truth: &Truth, design: Design, ask: &Ask, seed: u64) -> Result<Vec<(String, String)>, Failure> {
     let fleet = Fleet { truth: truth.clone(), design, seed };
     Ok(orders(&rank(&stored(&fleet)?, ask)?))
 }
 
 /// Equal models: any order is false.
-fn null(name: impl Into<String>, truth: Truth, design: impl Fn(u64) -> Design + Send + Sync + 'static) -> Row {
+pub(super) fn null(
+    name: impl Into<String>,
+    truth: Truth,
+    design: impl Fn(u64) -> Design + Send + Sync + 'static,
+) -> Row {
     asked(name, truth, design, Ask::default())
 }
 
-fn asked(
+pub(super) fn asked(
     name: impl Into<String>,
     truth: Truth,
     design: impl Fn(u64) -> Design + Send + Sync + 'static,
@@ -34,7 +38,7 @@ fn asked(
 }
 
 pub(super) fn rows() -> Vec<Row> {
-    [plain(), unequal(), bridged(), ceilings(), power(), coverage()].into_iter().flatten().collect()
+    [plain(), unequal(), power(), coverage()].into_iter().flatten().collect()
 }
 
 fn plain() -> Vec<Row> {
@@ -44,6 +48,8 @@ fn plain() -> Vec<Row> {
     };
     let five = |units: Units, run: f64| equal(5, units, run);
     let each = |units: usize| move |_| Design::units(&[units; 5]);
+    let mut drifting = five(Units::Normal(0.05), 0.02);
+    drifting.spread.drift = -0.1;
     vec![
         row(2, 2, 0.03),
         row(2, 6, 0.15),
@@ -67,6 +73,7 @@ fn plain() -> Vec<Row> {
         null("rank 5 equal models of 2 units, two kinds of units", five(KINDS, 0.02), each(2)),
         null("rank 5 equal models of 3 units, two kinds of units", five(KINDS, 0.02), each(3)),
         null("rank 5 equal models of 6 units, two kinds of units", five(KINDS, 0.02), each(6)),
+        null("rank 5 equal models of 3 units, 10 % of drift in a run", drifting, each(3)),
         null("rank 2 equal models of 3 units on 3 days", equal(2, Units::Normal(0.1), 0.03), |_| {
             Design::units(&[3, 3]).on_days(3)
         }),
@@ -88,7 +95,7 @@ fn unequal() -> Vec<Row> {
     vec![
         row("rank 5 equal models of 3 units, one with 4 times the sd", &[3; 5], 0.05, 0.2),
         row("rank 5 equal models of 6 units, one with 4 times the sd", &[6; 5], 0.05, 0.2),
-        row("rank 2 equal models of 5 and 2 units, sd 3 % and 10 %", &[5, 2], 0.03, 0.1),
+        row("rank 2 equal models of 5 and 2 units, sd 3 % and 10 %", &[5, 2], 0.03, 0.1).short(),
         row("rank 5 equal models of 6, 6, 6, 6 and 2 units, the last with 4 times the sd", &[6, 6, 6, 6, 2], 0.05, 0.2),
         row("rank 2 equal models of 2 and 6 units, sd 3 % and 10 %", &[2, 6], 0.03, 0.1),
         asked(
@@ -97,69 +104,6 @@ fn unequal() -> Vec<Row> {
             design,
             Ask { borrow: true, ..Ask::default() },
         ),
-    ]
-}
-
-/// Each model in a slot, or a round, of its own; one card was in both.
-fn bridged() -> Vec<Row> {
-    let slots = |units: usize| {
-        let name = format!("rank 2 equal models of {units} units in different slots, one card bridges");
-        let mut truth = equal(2, Units::Normal(0.03), 0.02);
-        truth.spread.slot = 0.05;
-        null(name, truth, move |_| {
-            let design = Design::units(&[units, units]).changed(|_, run| run.slot = Some(run.model));
-            let bridge = Design::units(&[1]).changed(|_, run| (run.slot, run.day) = (Some(1), 1));
-            design.and(bridge)
-        })
-    };
-    let rounds = |units: usize, bridge: bool| {
-        let how = if bridge { "one card bridges" } else { "nothing bridges" };
-        let name = format!("rank 2 equal models of {units} units on different days of sd 5 %, {how}");
-        let mut truth = equal(2, Units::Normal(0.03), 0.01);
-        truth.spread.day = 0.05;
-        null(name, truth, move |_| {
-            let on = |run: &mut assay_lab::fleet::Run, day: u32| (run.day, run.round) = (day, Some(day));
-            let design = Design::units(&[units, units]).changed(|_, run| on(run, u32::from(run.model == 1)));
-            let again = Design::units(&[usize::from(bridge)]).changed(|_, run| on(run, 1));
-            design.and(again)
-        })
-    };
-    vec![slots(3), slots(6), rounds(3, true), rounds(6, true), rounds(3, false)]
-}
-
-/// Rates that the bus ends. The ceiling is the rate of the load.
-fn ceilings() -> Vec<Row> {
-    let load = Load::sequential_read();
-    let ceiling = load.iops * load.workload.block_bytes as f64;
-    let truth = |over: f64, known: bool| {
-        let mut truth = Truth::equal(load.clone(), 3, Units::Normal(0.1), spread(0.02));
-        truth.models.iter_mut().for_each(|m| m.ratio = over);
-        truth.with_ceiling(Ceiling { bytes_per_second: ceiling, known })
-    };
-    let each = |units: usize| move |_| Design::units(&[units; 3]);
-    let asked_for = || Ask { ceiling: Some(ceiling), ..Ask::default() };
-    let one = truth(0.95, true).with_ratio(0, 2.0);
-    vec![
-        asked("rank 3 equal models of 3 units at the ceiling, --ceiling", truth(1.0, false), each(3), asked_for()),
-        asked(
-            "rank 3 equal models of 3 units at 0.95 of the ceiling, --ceiling",
-            truth(0.95, false),
-            each(3),
-            asked_for(),
-        ),
-        null("rank 3 equal models of 3 units at the ceiling, in the records", truth(1.0, true), each(3)),
-        null("rank 3 equal models of 6 units at 0.95 of the ceiling, in the records", truth(0.95, true), each(6)),
-        null("rank 3 equal models of 3 units at the ceiling, not told", truth(1.0, false), each(3)),
-        null("rank 3 equal models of 6 units at the ceiling, not told", truth(1.0, false), each(6)),
-        Row::new("rank a model at twice the ceiling is never worse, 6 units", ERROR, move |seed| {
-            let best = &one.models[0].name;
-            let said = ranked(&one, Design::units(&[6; 3]), &Ask::default(), seed)?;
-            Ok(match said.iter().find(|(_, worse)| worse == best) {
-                Some(_) => Found::Wrong,
-                None if said.iter().any(|(better, _)| better == best) => Found::Right,
-                None => Found::Undecided,
-            })
-        }),
     ]
 }
 

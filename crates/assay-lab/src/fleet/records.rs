@@ -7,6 +7,7 @@ use assay_core::histogram::{SCHEME, StoredHistogram, bounds_of, bucket_of};
 use assay_core::medium::{Bus, Medium, MediumKind};
 use assay_core::outcome::Outcome;
 use assay_core::record::{Host, Measurement, Record, Repeat, Settings, SuiteRef, Tool};
+use assay_core::verification::{Method, SectorCounts, Verdict, Verification};
 use assay_core::workload::Op;
 use assay_stats::geometric;
 use jiff::{SignedDuration, Timestamp};
@@ -102,6 +103,9 @@ impl Fleet {
             .labelled(labels)
             .with_settings(settings);
         draft.fill().measurements = self.measurements(run, attempt, begin);
+        if self.truth.fakes.contains(&(run.model, run.unit)) {
+            draft.fill().verification = Some(fake());
+        }
         draft.close(Outcome::Completed)
     }
 
@@ -195,6 +199,32 @@ fn repeat(load: &Load, iops: f64, started: &str) -> Repeat {
         first_done_ns: REPEAT_NS,
         last_done_ns: REPEAT_NS,
         ..Repeat::empty(started, Outcome::Completed)
+    }
+}
+
+/// A card of 8 GB that is sold as one of 32 GB.
+fn fake() -> Verification {
+    let (announced, real) = (32_000_000_000, 8_000_000_000);
+    Verification {
+        method: Method::Full,
+        verdict: Verdict::Fake,
+        sentence: "holds 8.00 GB of 32.0 GB".to_owned(),
+        kind: None,
+        announced_bytes: announced,
+        real_bytes: Some(real),
+        real_low_bytes: None,
+        real_high_bytes: None,
+        holds: Vec::new(),
+        checked_bytes: announced,
+        written_bytes: announced,
+        counts: SectorCounts::default(),
+        first_error: None,
+        map: Vec::new(),
+        write: None,
+        read: None,
+        read_back: "direct".to_owned(),
+        cache_bytes: None,
+        reach: None,
     }
 }
 
@@ -300,6 +330,14 @@ mod tests {
         let limited = |r: &Record| r.measurements[0].bus_limited;
         assert!(records.iter().any(limited) && !records.iter().all(limited));
         assert!(records.iter().flat_map(ln).all(|ln| ln.exp() <= 1600.0));
+    }
+
+    #[test]
+    fn a_fake_is_told_in_all_of_its_records() {
+        let truth = equal(1, Units::Normal(0.1), SPREAD).with_fake(0, 1);
+        let records = fleet(truth, Design::units(&[2]).on_days(2)).records();
+        let fakes: Vec<bool> = records.iter().map(|r| r.verification.is_some()).collect();
+        assert_eq!(fakes, [false, true, false, true]);
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub struct Truth {
     pub spread: Spread,
     /// What is off, and by which factor, at every load.
     pub off: Vec<(Part, f64)>,
+    /// Units that announce more than they have, by model and unit; a full check found it.
+    pub fakes: Vec<(usize, usize)>,
     /// What the bus lets through.
     pub ceiling: Option<Ceiling>,
 }
@@ -96,7 +98,14 @@ impl Truth {
     #[must_use]
     pub fn equal(load: Load, models: usize, units: Units, spread: Spread) -> Self {
         let model = |at| Model { name: name(at), ratio: 1.0, units, price: None };
-        Self { loads: vec![load], models: (0..models).map(model).collect(), spread, off: Vec::new(), ceiling: None }
+        Self {
+            loads: vec![load],
+            models: (0..models).map(model).collect(),
+            spread,
+            off: Vec::new(),
+            fakes: Vec::new(),
+            ceiling: None,
+        }
     }
 
     /// With one model that differs from the others by a factor.
@@ -117,6 +126,13 @@ impl Truth {
     #[must_use]
     pub fn with_off(mut self, part: Part, ratio: f64) -> Self {
         self.off.push((part, ratio));
+        self
+    }
+
+    /// With a unit that announces more than it has.
+    #[must_use]
+    pub fn with_fake(mut self, model: usize, unit: usize) -> Self {
+        self.fakes.push((model, unit));
         self
     }
 

@@ -1,0 +1,90 @@
+//! `assay compare`.
+
+use assay_analysis::compare::{self, By, Comparison, Group, Request, Side, Verdict};
+use assay_core::record::Record;
+
+use crate::row::Failure;
+
+/// What `compare` says of the second of two groups against the first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compared {
+    /// In a word.
+    pub word: Word,
+    /// The second over the first: its interval.
+    pub interval: Option<(f64, f64)>,
+    /// Both groups with their own intervals.
+    pub sides: Vec<Side>,
+}
+
+/// The answer of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Word {
+    /// The second is better.
+    Better,
+    /// The second is worse.
+    Worse,
+    /// Neither by more than the margin.
+    Same,
+    /// Not known.
+    CannotTell,
+}
+
+impl Word {
+    /// Whether a difference is claimed.
+    #[must_use]
+    pub fn differs(self) -> bool {
+        matches!(self, Self::Better | Self::Worse)
+    }
+}
+
+/// `assay compare` with a query for each group.
+///
+/// # Errors
+/// Groups that cannot be compared.
+pub fn compare(first: &[Record], second: &[Record]) -> Result<Compared, Failure> {
+    let groups = [("A", first), ("B", second)];
+    said(&groups.map(|(name, records)| Group { name: name.to_owned(), records: records.iter().collect() }))
+}
+
+/// `assay compare --by model`, of two models.
+///
+/// # Errors
+/// Groups that cannot be compared.
+pub fn compare_models(records: &[Record]) -> Result<Compared, Failure> {
+    let named = [records.to_vec()];
+    said(&compare::split(&named, By::Model))
+}
+
+fn said(groups: &[Group<'_>]) -> Result<Compared, Failure> {
+    let found = compare::compare(groups, &Request::default())?;
+    let load = deciding(&found)?;
+    let pair = load.pairs.first().ok_or("no pair was compared")?;
+    let word = match pair.verdict {
+        Verdict::Better => Word::Better,
+        Verdict::Worse => Word::Worse,
+        Verdict::Same => Word::Same,
+        Verdict::BusTie | Verdict::CannotTell(_) => Word::CannotTell,
+    };
+    Ok(Compared { word, interval: pair.low.zip(pair.high), sides: load.sides.clone() })
+}
+
+/// Pairs of models of which `assay compare --by model` says that the first is better.
+///
+/// # Errors
+/// Models that cannot be compared.
+pub fn compare_orders(records: &[Record]) -> Result<Vec<(String, String)>, Failure> {
+    let named = [records.to_vec()];
+    let groups = compare::split(&named, By::Model);
+    let found = compare::compare(&groups, &Request::default())?;
+    let name = |at: usize| groups[at].name.clone();
+    let order = |pair: &compare::Pair| match pair.verdict {
+        Verdict::Better => Some((name(pair.second), name(pair.first))),
+        Verdict::Worse => Some((name(pair.first), name(pair.second))),
+        Verdict::Same | Verdict::BusTie | Verdict::CannotTell(_) => None,
+    };
+    Ok(deciding(&found)?.pairs.iter().filter_map(order).collect())
+}
+
+fn deciding(found: &Comparison) -> Result<&compare::LoadComparison, Failure> {
+    found.primary().ok_or_else(|| "no load is in both groups".into())
+}

@@ -1,0 +1,42 @@
+//! `assay rank`.
+
+use assay_analysis::rank::{self, Ask, Better, RankReport};
+use assay_core::record::Record;
+
+use crate::row::Failure;
+
+/// `assay rank`.
+///
+/// # Errors
+/// Records that nothing can be said of.
+pub fn rank(records: &[Record], ask: &Ask) -> Result<RankReport, Failure> {
+    Ok(rank::rank(&records.iter().collect::<Vec<_>>(), ask)?)
+}
+
+/// Pairs of models of which the ranking says that the first is better.
+#[must_use]
+pub fn orders(report: &RankReport) -> Vec<(String, String)> {
+    let ordered = |better| matches!(better, Better::First | Better::FirstPerhapsSlightly);
+    let pairs = report.primary.pairs.iter().filter(|pair| ordered(pair.verdict));
+    pairs.map(|pair| (pair.first.clone(), pair.second.clone())).collect()
+}
+
+/// A model, and which of its units; `None` where it is not told which.
+pub type Named = (String, Option<String>);
+
+/// What the ranking shows of units that deviate: each that it names, under the load that decides or under several, and
+/// each model of which it says that its units differ by more than chance.
+#[must_use]
+pub fn odd(report: &RankReport) -> Vec<Named> {
+    let said = report.primary.odd.iter().filter(|odd| odd.unit.is_some() || odd.tested);
+    let several = report.deviations.iter().filter(|deviation| deviation.loads > 1);
+    let over_loads = several.map(|d| (d.model.clone(), Some(d.unit.clone())));
+    said.map(|odd| (odd.model.clone(), odd.unit.clone())).chain(over_loads).collect()
+}
+
+/// The same with every load by itself, as `--all` and `--json` show it.
+#[must_use]
+pub fn odd_under_any_load(report: &RankReport) -> Vec<Named> {
+    let each = report.exploratory.iter().flat_map(|load| &load.odd).filter(|odd| odd.unit.is_some() || odd.tested);
+    each.map(|odd| (odd.model.clone(), odd.unit.clone())).chain(odd(report)).collect()
+}

@@ -1,0 +1,62 @@
+//! Intervals: of a record today, of a unit over many days, of another unit.
+
+use assay_lab::fleet::{Design, Fleet, Repeats, Units};
+
+use super::{counted, equal, percent};
+use crate::decisions::{another_day, another_unit, stored, today};
+use crate::found::Found;
+use crate::row::{COVERAGE, Row};
+
+fn holds(interval: Option<(f64, f64)>, truth: f64) -> Found {
+    interval.map_or(Found::Undecided, |(low, high)| Found::of(low <= truth && truth <= high))
+}
+
+pub(super) fn rows() -> Vec<Row> {
+    vec![
+        record(3, 0.0).short(),
+        record(3, 0.3),
+        record(3, 0.6),
+        record(3, 0.8),
+        record(10, 0.6),
+        days(1, 0.01),
+        days(1, 0.03),
+        days(1, 0.05),
+        days(3, 0.03).short(),
+        days(6, 0.03),
+        unit(3),
+        unit(6),
+    ]
+}
+
+/// What a run says of that day.
+fn record(repeats: usize, autocorrelation: f64) -> Row {
+    let name = format!("interval of a record, today, {repeats} repeats, autocorrelation {autocorrelation}");
+    let mut truth = equal(1, Units::Normal(0.1), 0.03);
+    truth.spread.autocorrelation = autocorrelation;
+    Row::new(name, COVERAGE, move |seed| {
+        let design = Design::units(&[1]).with_repeats(Repeats::Fixed(repeats));
+        let fleet = Fleet { truth: truth.clone(), design, seed };
+        Ok(holds(today(&stored(&fleet)?[0])?, fleet.run(&fleet.design.0[0], 0)))
+    })
+}
+
+/// What runs say of their unit.
+fn days(runs: u32, day: f64) -> Row {
+    let by = counted(runs as usize, "run");
+    let name = format!("interval of a unit over many days, by {by}, day sd {}", percent(day));
+    let truth = equal(1, Units::Normal(0.1), day);
+    Row::new(name, COVERAGE, move |seed| {
+        let fleet = Fleet { truth: truth.clone(), design: Design::units(&[1]).on_days(runs), seed };
+        Ok(holds(another_day(&stored(&fleet)?)?, fleet.unit(0, 0, 0)))
+    })
+}
+
+/// What units say of the next one.
+fn unit(units: usize) -> Row {
+    let name = format!("interval of another unit, by {units} units, unit sd 10 %");
+    let truth = equal(1, Units::Normal(0.1), 0.02);
+    Row::new(name, COVERAGE, move |seed| {
+        let fleet = Fleet { truth: truth.clone(), design: Design::units(&[units]), seed };
+        Ok(holds(another_unit(&stored(&fleet)?)?, fleet.unit(0, units, 0)))
+    })
+}
