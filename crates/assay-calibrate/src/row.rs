@@ -43,6 +43,8 @@ pub enum Bound {
 pub const ERROR: Bound = Bound::Wrong(0.065);
 /// Intervals at 95 %.
 pub const COVERAGE: Bound = Bound::Covered(0.93, 0.97);
+/// Intervals at 95 % that rest on an assumed deviation: where less is true, they hold more.
+pub const COVERAGE_ASSUMED: Bound = Bound::Covered(0.93, 1.0);
 
 impl Row {
     /// A row that the full table has.
@@ -101,6 +103,7 @@ impl fmt::Display for Bound {
         match self {
             Self::Wrong(most) => write!(f, "≤ {:.1} % wrong", percent(most)),
             Self::Right(least) => write!(f, "≥ {:.0} % right", percent(least)),
+            Self::Covered(least, 1.0) => write!(f, "≥ {:.0} % covered", percent(least)),
             Self::Covered(least, most) => write!(f, "{:.0}–{:.0} % covered", percent(least), percent(most)),
             Self::Power(least) => write!(f, "≥ {:.0} % of the exact test", percent(least)),
             Self::Mean(most) => write!(f, "≤ {:.1} % on average", percent(most)),

@@ -5,7 +5,7 @@
 use assay_calibrate::{measure, rows};
 
 /// Fleets for each row.
-const REPLICATES: usize = 100;
+const REPLICATES: usize = 60;
 /// Standard errors by which a bound may be missed: once in a thousand where it is just kept.
 const ERRORS: f64 = 3.0;
 

@@ -43,7 +43,18 @@ impl Word {
 /// Groups that cannot be compared.
 pub fn compare(first: &[Record], second: &[Record]) -> Result<Compared, Failure> {
     let groups = [("A", first), ("B", second)];
-    said(&groups.map(|(name, records)| Group { name: name.to_owned(), records: records.iter().collect() }))
+    let groups = groups.map(|(name, records)| Group { name: name.to_owned(), records: records.iter().collect() });
+    said(&groups, &Request::default())
+}
+
+/// `assay compare --runs`: two runs as they were.
+///
+/// # Errors
+/// Runs that cannot be compared.
+pub fn compare_runs(first: &Record, second: &Record) -> Result<Compared, Failure> {
+    let groups = [("A", first), ("B", second)];
+    let groups = groups.map(|(name, record)| Group { name: name.to_owned(), records: vec![record] });
+    said(&groups, &Request { runs: true, ..Request::default() })
 }
 
 /// `assay compare --by model`, of two models.
@@ -52,11 +63,11 @@ pub fn compare(first: &[Record], second: &[Record]) -> Result<Compared, Failure>
 /// Groups that cannot be compared.
 pub fn compare_models(records: &[Record]) -> Result<Compared, Failure> {
     let named = [records.to_vec()];
-    said(&compare::split(&named, By::Model))
+    said(&compare::split(&named, By::Model), &Request::default())
 }
 
-fn said(groups: &[Group<'_>]) -> Result<Compared, Failure> {
-    let found = compare::compare(groups, &Request::default())?;
+fn said(groups: &[Group<'_>], request: &Request) -> Result<Compared, Failure> {
+    let found = compare::compare(groups, request)?;
     let load = deciding(&found)?;
     let pair = load.pairs.first().ok_or("no pair was compared")?;
     let word = match pair.verdict {

@@ -4,10 +4,10 @@ use assay_core::record::Record;
 use assay_lab::fleet::{Design, Fleet, Part, Repeats, Run, Truth, Units};
 
 use super::{counted, equal, percent};
-use crate::decisions::{Compared, Word, compare, compare_models, stored};
+use crate::decisions::{Compared, Word, compare, compare_models, compare_runs, stored};
 use crate::exact::{above, unit_means};
 use crate::found::Found;
-use crate::row::{Bound, COVERAGE, ERROR, Failure, Row};
+use crate::row::{Bound, COVERAGE, COVERAGE_ASSUMED, ERROR, Failure, Row};
 
 /// Who stands in the second group.
 type Second = fn(&Run) -> bool;
@@ -96,10 +96,27 @@ fn runs() -> Vec<Row> {
         cards(5, 1),
         cards(6, 6),
         narrow(),
+        as_they_were(0.0),
+        as_they_were(0.6),
         same(0.0, 1),
         same(0.02, 1),
         same(0.02, 3),
     ]
+}
+
+/// Two runs as they were: a difference that day is one.
+fn as_they_were(autocorrelation: f64) -> Row {
+    let name = format!("compare --runs covers the ratio of two runs, autocorrelation {autocorrelation}");
+    let mut truth = equal(1, Units::Normal(0.1), 0.03);
+    truth.spread.autocorrelation = autocorrelation;
+    Row::new(name, COVERAGE, move |seed| {
+        let fleet = Fleet { truth: truth.clone(), design: Design::units(&[1]).on_days(2), seed };
+        let records = stored(&fleet)?;
+        let [first, second] = [0, 1].map(|at| fleet.run(&fleet.design.0[at], 0));
+        let interval = compare_runs(&records[0], &records[1])?.interval;
+        let holds = |(low, high): (f64, f64)| Found::of(low <= second / first && second / first <= high);
+        Ok(interval.map_or(Found::Undecided, holds))
+    })
 }
 
 fn models() -> Vec<Row> {
@@ -195,7 +212,8 @@ fn coverage() -> Vec<Row> {
         let name = format!("compare covers the ratio of two cards, {runs} each, day sd {}", percent(day));
         let truth = equal(1, Units::Normal(0.1), day);
         let design = Design::units(&[2]).on_days(days);
-        Row::new(name, COVERAGE, move |seed| {
+        let bound = if days == 1 { COVERAGE_ASSUMED } else { COVERAGE };
+        Row::new(name, bound, move |seed| {
             let fleet = Fleet { truth: truth.clone(), design: design.clone(), seed };
             let true_ratio = fleet.unit(0, 1, 0) / fleet.unit(0, 0, 0);
             let said = groups(&truth, &design, |run| run.unit == 1, seed)?;
