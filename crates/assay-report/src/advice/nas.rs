@@ -59,13 +59,17 @@ fn sentence(advice: &NasAdvice) -> String {
     let unknown = total - local - nas;
     let faster = rows(advice).filter(|r| r.ratio > 1.0).count();
     let by_estimate = format!("by the estimates local is faster in {faster} of {total} loads");
+    let needs = |need| with(NasVerdict::CannotTell(need));
     if unknown < total {
+        let volume = match needs(Need::Volume) {
+            0 => String::new(),
+            n => format!(" ({n} for want of what the volume gives at random places: --nas-iops, or measure it)"),
+        };
         return format!(
             "It depends on the load: local flash in {local}, the NAS in {nas}, and {unknown} of {total} cannot be \
-             told; {by_estimate}."
+             told{volume}; {by_estimate}."
         );
     }
-    let needs = |need| with(NasVerdict::CannotTell(need));
     let why = if needs(Need::Repeats) == total {
         ONE_VALUE.to_owned()
     } else {
@@ -101,7 +105,7 @@ fn table(parts: &mut Parts, model: &NasModel) {
         (title, lines)
     });
     let mut columns = vec![left("")];
-    columns.extend(["MB/s", "95 %", "of", "share", "ends at", "even at", "P", "answer"].map(right));
+    columns.extend(["MB/s", "95 %", "of", "share", "ends at", "even", "P", "answer"].map(right));
     parts.groups(format!("{}, {units}", clean(&model.model)), columns, groups.collect());
 }
 
@@ -207,7 +211,7 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
             parts.item(&format!("  {}", term(which)), words);
         }
     }
-    parts.item("even at", "nodes at which local and share are equal, by the estimates; with more, local is faster");
+    parts.item("even", "nodes at which local and share are equal, by the estimates; with more, local is faster");
     if rows(advice).any(|r| r.break_even == Even::Always) {
         parts.item("  <1", "already one node alone gets less than local gives");
     }
