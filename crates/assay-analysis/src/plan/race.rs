@@ -68,7 +68,10 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
         },
         Action::Stop(Reason::Buy(model)) => NextAction::Buy { model: name(model) },
         Action::Stop(Reason::OnlyOneLeft(model)) => NextAction::OnlyOneLeft { model: name(model) },
-        Action::Stop(Reason::PracticallyTied(models)) => NextAction::PracticallyTied { models: names(models) },
+        Action::Stop(Reason::PracticallyTied(models)) => {
+            let loss = step.chances.as_ref().map_or(0.0, |chances| chances.tie(rules.close.ln()).1);
+            NextAction::PracticallyTied { models: names(models), loss: 1.0 - (-loss).exp() }
+        }
         Action::Stop(Reason::Exhausted(models)) => NextAction::Exhausted { models: names(models) },
         Action::Stop(Reason::CeilingTie(models)) => NextAction::CeilingTie { models: names(models) },
         Action::Stop(Reason::NothingFit) => NextAction::NothingFit,

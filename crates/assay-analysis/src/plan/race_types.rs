@@ -35,8 +35,10 @@ pub enum NextAction {
     },
     /// More measuring cannot pay 1 %: take the cheapest of these.
     PracticallyTied {
-        /// The models, likeliest first.
+        /// The models, the leader first.
         models: Vec<String>,
+        /// What each of them loses against the best at most, with 95 % probability; 0.03 is 3 %.
+        loss: f64,
     },
     /// No more units may be measured; the best is among these.
     Exhausted {

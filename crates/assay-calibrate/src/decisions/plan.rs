@@ -26,8 +26,8 @@ pub struct Raced {
 pub enum Ended {
     /// Buy this one: it is within 3 % of the best.
     Buy(String),
-    /// Any of these: choosing wrong costs less than 1 %.
-    Tied(Vec<String>),
+    /// Any of these: each loses at most this share against the best, with 95 % probability.
+    Tied(Vec<String>, f64),
     /// It cannot be told.
     Other,
 }
@@ -44,7 +44,7 @@ pub fn race(records: &[Record], dropped: &[String], seed: u64) -> Result<Raced, 
     match &step.action {
         NextAction::Measure { orders: all } => orders.extend(all.iter().map(|o| (o.model.clone(), o.units as usize))),
         NextAction::Buy { model } | NextAction::OnlyOneLeft { model } => ended = Some(Ended::Buy(model.clone())),
-        NextAction::PracticallyTied { models } => ended = Some(Ended::Tied(models.clone())),
+        NextAction::PracticallyTied { models, loss } => ended = Some(Ended::Tied(models.clone(), *loss)),
         NextAction::Exhausted { .. } | NextAction::CeilingTie { .. } | NextAction::NothingFit => {
             ended = Some(Ended::Other);
         }

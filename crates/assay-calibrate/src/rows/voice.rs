@@ -48,7 +48,7 @@ pub(super) fn rows() -> Vec<Row> {
             let bought = buy(&records)?.model.is_some_and(|model| beaten(&model));
             let raced = match race(&records, &[], seed)?.ended {
                 Some(Ended::Buy(model)) => beaten(&model),
-                Some(Ended::Tied(models)) => models.iter().any(|model| beaten(model)),
+                Some(Ended::Tied(models, _)) => models.iter().any(|model| beaten(model)),
                 Some(Ended::Other) | None => false,
             };
             Ok(Found::of(!bought && !raced))

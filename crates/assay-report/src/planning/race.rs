@@ -88,13 +88,24 @@ fn action(race: &Race) -> Vec<String> {
         NextAction::OnlyOneLeft { model } => {
             format!("BUY {}: all other models were dropped.{good}", clean(model))
         }
-        NextAction::PracticallyTied { models } => format!(
-            "STOP, practically tied: {}. Take the cheapest; more measuring would gain {} on average.",
-            names(models),
-            race.regret.map_or_else(|| "nothing".to_owned(), percent)
-        ),
+        NextAction::PracticallyTied { models, loss } => {
+            let gain = race.regret.map_or_else(|| "nothing".to_owned(), percent);
+            let loss = percent_one(*loss);
+            match &models[..] {
+                [one] => format!(
+                    "STOP, take {}: it loses at most {loss} against the best (95 %), and more measuring would gain {gain} \
+                     on average.",
+                    clean(one)
+                ),
+                _ => format!(
+                    "STOP, practically tied: {}. Take the cheapest: each loses at most {loss} against the best (95 %), and \
+                     more measuring would gain {gain} on average.",
+                    names(models)
+                ),
+            }
+        }
         NextAction::Exhausted { models } => format!(
-            "STOP, no more units may be measured. The best is among {}: take the cheapest, or allow more units.",
+            "STOP, no more units may be measured. The best is among {} (95 %): which one it is takes more units.",
             names(models)
         ),
         NextAction::CeilingTie { models } => format!(
