@@ -122,13 +122,13 @@ fn the_cost_of_a_plan() {
 #[test]
 fn a_swap_tells_unit_from_slot() {
     // A unit at half speed wherever it is, noise of 2 %.
-    let noise = |v: f64| [v * 0.99, v * 1.01, v];
+    let noise = |v: f64| vec![vec![v * 0.99, v * 1.01, v], vec![v * 1.01, v * 1.02, v * 1.03]];
     let (slow, fast) = (noise(5.0), noise(10.0));
     let cells = Swap { suspect_home: &slow, suspect_away: &slow, other_away: &fast, other_home: &fast };
     let found = swap(&cells).unwrap();
     assert!(found.unit.real && !found.slot.real, "{found:?}");
     assert!((found.unit.ratio - 0.5).abs() < 1e-9 && (found.slot.ratio - 1.0).abs() < 1e-9);
-    assert_eq!(found.degrees, 8);
+    assert_eq!(found.degrees, 4);
     // A slot at half speed whoever is in it.
     let cells = Swap { suspect_home: &slow, suspect_away: &fast, other_away: &slow, other_home: &fast };
     let found = swap(&cells).unwrap();
@@ -142,31 +142,39 @@ fn a_swap_tells_unit_from_slot() {
 
 #[test]
 fn a_swap_by_hand() {
-    // Logarithms of cells: means 0.1, 0, 0, 0, each of two values 0.02 apart on either side.
-    let cell = |mean: f64| [(mean - 0.02f64).exp(), (mean + 0.02).exp()];
+    // One session in each place, two repeats 0.02 to either side: variance 0.0008, of a mean 0.0004.
+    let cell = |mean: f64| vec![vec![(mean - 0.02f64).exp(), (mean + 0.02).exp()]];
     let (a, b) = (cell(-0.4), cell(0.0));
     let cells = Swap { suspect_home: &a, suspect_away: &a, other_away: &b, other_home: &b };
     let found = swap(&cells).unwrap();
-    // Variance of repeats 0.0008, error sqrt(0.0008 / 2) = 0.02, t of 4 degrees 2.776.
-    let half = 2.776 * 0.02;
+    // Four cells weigh a quarter each; t of three degrees is 3.1824.
+    let half = 3.1824 * (0.037f64.powi(2) + 0.0004).sqrt();
     assert!((found.unit.interval.0.ln() + 0.4 + half).abs() < 1e-4, "{found:?}");
     assert!((found.unit.interval.1.ln() + 0.4 - half).abs() < 1e-4, "{found:?}");
-    // Significant, yet only 13 %: not enough to blame anybody.
-    let c = cell(-0.139);
-    let small = swap(&Swap { suspect_home: &c, suspect_away: &c, ..cells }).unwrap();
+    assert_eq!(found.degrees, 0);
+    // Beyond the error, yet only 14 %: not enough to blame anybody.
+    let c = vec![cell(-0.139).remove(0); 6];
+    let d = vec![cell(0.0).remove(0); 6];
+    let small = swap(&Swap { suspect_home: &c, suspect_away: &c, other_away: &d, other_home: &d }).unwrap();
     assert!(small.unit.interval.1 < 1.0 && !small.unit.real, "{small:?}");
-    // Half the speed, and all over the place: not significant.
-    let wild = [1.0, 0.1];
-    let unclear = swap(&Swap { suspect_home: &wild, suspect_away: &wild, ..cells }).unwrap();
-    assert!(unclear.unit.ratio < 0.5 && !unclear.unit.real, "{unclear:?}");
+    // Half the speed, and sessions all over the place.
+    let wild = vec![vec![1.0, 1.01], vec![0.1, 0.101]];
+    assert!(!swap(&Swap { suspect_home: &wild, suspect_away: &wild, ..cells }).unwrap().unit.real);
+    // One session in each place, of which a single one is off: the third contrast shows it, and nobody is blamed.
+    let off = swap(&Swap { suspect_away: &b, ..cells }).unwrap();
+    assert!(!off.unit.real && !off.slot.real, "{off:?}");
+    assert!(
+        swap(&Swap { suspect_home: &[], ..cells }).is_err()
+            && swap(&Swap { suspect_home: &[vec![1.0]], ..cells }).is_err()
+    );
 }
 
 #[test]
 fn a_swap_needs_two_repeats_of_real_rates() {
-    let two = [1.0, 1.1];
+    let two = [vec![1.0, 1.1]];
     let cells = Swap { suspect_home: &two, suspect_away: &two, other_away: &two, other_home: &two };
-    assert!(swap(&Swap { other_home: &[1.0], ..cells }).is_err());
+    assert!(swap(&Swap { other_home: &[vec![1.0]], ..cells }).is_err());
     for bad in [0.0, -1.0, f64::NAN] {
-        assert!(swap(&Swap { suspect_away: &[1.0, bad], ..cells }).is_err());
+        assert!(swap(&Swap { suspect_away: &[vec![1.0, bad]], ..cells }).is_err());
     }
 }

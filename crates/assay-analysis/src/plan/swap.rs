@@ -66,7 +66,7 @@ pub struct SwapTest {
     pub unit: Option<SwapEffect>,
     /// The suspect's slot against the other slot; null until all is measured.
     pub slot: Option<SwapEffect>,
-    /// Degrees of freedom behind both.
+    /// Degrees of freedom between sessions behind both; 0 where there is one in each place.
     pub degrees: Option<u32>,
 }
 
@@ -107,8 +107,8 @@ pub fn swap_test(
     let places = [suspect.clone(), away(suspect, other), away(other, suspect), other.clone()];
     let cells = places
         .each_ref()
-        .map(|place| deciding.map_or_else(Vec::new, |(load, quantity)| values(records, load, quantity, place)));
-    let measured = cells.iter().all(|values| values.len() >= 2);
+        .map(|place| deciding.map_or_else(Vec::new, |(load, quantity)| sessions(records, load, quantity, place)));
+    let measured = cells.iter().all(|sessions| sessions.iter().map(Vec::len).sum::<usize>() >= 2);
     let found = if measured {
         let [suspect_home, suspect_away, other_away, other_home] = cells.each_ref().map(Vec::as_slice);
         let swap = Swap { suspect_home, suspect_away, other_away, other_home };
@@ -117,7 +117,11 @@ pub fn swap_test(
         None
     };
     let steps = [(1, 0), (1, 3), (2, 1), (2, 2)]
-        .map(|(step, index): (u32, usize)| SwapStep { step, place: places[index].clone(), repeats: cells[index].len() })
+        .map(|(step, index): (u32, usize)| SwapStep {
+            step,
+            place: places[index].clone(),
+            repeats: cells[index].iter().map(Vec::len).sum(),
+        })
         .to_vec();
     let effect = |e: Effect| SwapEffect { ratio: e.ratio, interval: e.interval, real: e.real };
     Ok(SwapTest {
@@ -130,10 +134,11 @@ pub fn swap_test(
     })
 }
 
-fn values(records: &[Record], load: &Load, quantity: Quantity, place: &Place) -> Vec<f64> {
+/// The repeats of each session in a place.
+fn sessions(records: &[Record], load: &Load, quantity: Quantity, place: &Place) -> Vec<Vec<f64>> {
     let here = records.iter().filter(|record| {
         let identity = identity(record);
         identity.model == place.model && identity.unit == place.unit && identity.slot.as_ref() == Some(&place.slot)
     });
-    here.filter_map(|record| reading(record, load, quantity)).filter(|r| r.counts()).flat_map(|r| r.values).collect()
+    here.filter_map(|record| reading(record, load, quantity)).filter(|r| r.counts()).map(|r| r.values).collect()
 }

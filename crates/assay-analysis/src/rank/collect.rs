@@ -1,6 +1,6 @@
 //! From records to what was measured on whom under which load.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::finding::Finding;
 use assay_core::outcome::Outcome;
@@ -59,6 +59,7 @@ impl<'a> Catalogue<'a> {
         entries.sort_by(|a, b| {
             (&a.identity, &a.record.created, &a.record.id).cmp(&(&b.identity, &b.record.created, &b.record.id))
         });
+        tell_hosts_apart(&mut entries);
         let mut rounds: Vec<String> = entries.iter().filter_map(|e| e.identity.round.clone()).collect();
         rounds.sort_by(|a, b| (a.parse::<u64>().ok(), a).cmp(&(b.parse::<u64>().ok(), b)));
         rounds.dedup();
@@ -100,6 +101,22 @@ impl<'a> Catalogue<'a> {
             });
         }
         (sessions, excluded)
+    }
+}
+
+/// Of several hosts each is a place of its own: slot 1 of two hosts is two slots, and a host without slots is one.
+fn tell_hosts_apart(entries: &mut [Entry<'_>]) {
+    let hosts: BTreeSet<&str> = entries.iter().filter_map(|e| e.record.host.hostname.as_deref()).collect();
+    if hosts.len() < 2 {
+        return;
+    }
+    for entry in entries {
+        let slot = &mut entry.identity.slot;
+        *slot = match (&entry.record.host.hostname, slot.take()) {
+            (Some(host), Some(slot)) => Some(format!("{host} {slot}")),
+            (Some(host), None) => Some(host.clone()),
+            (None, slot) => slot,
+        };
     }
 }
 

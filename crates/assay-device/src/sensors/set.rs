@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use assay_core::sensor::SensorKind;
+use assay_core::text::harmless;
 
 use super::probe::{Found, Probe, plausible};
 use super::{clocks, drives, hwmon, rapl, zones};
@@ -62,6 +63,8 @@ impl Sensors {
 
     fn add(&mut self, found: Found, now: Instant) {
         let Found { name, kind, source, most, mut probe } = found;
+        // A sensor without a name has that of its directory, whatever that is.
+        let name = harmless(&name);
         let value = probe.read(now).filter(|value| plausible(kind, *value));
         // Of energy the first reading is none: its growth is.
         if value.is_none() && !matches!(probe, Probe::Energy { last: Some(_), .. }) {
@@ -175,6 +178,13 @@ mod tests {
         let sensors = Sensors::find(&sysroot, &[]);
         let all: Vec<_> = sensors.readings().iter().map(|r| (r.name.as_str(), r.value, r.unit())).collect();
         assert_eq!(all, [("ina219", Some(3.075), "W"), ("ina3221 VDD_IN", Some(4.0), "W")]);
+    }
+
+    #[test]
+    fn a_directory_lends_its_name_without_what_a_terminal_obeys() {
+        let (_dir, sysroot) = tree(&[("sys/class/hwmon/h\u{1c}mon1/temp1_input", "39850\n")]);
+        let names: Vec<String> = Sensors::find(&sysroot, &[]).readings().iter().map(|r| r.name.clone()).collect();
+        assert_eq!(names, ["h\u{fffd}mon1"]);
     }
 
     #[test]

@@ -40,8 +40,12 @@ fn verdict(test: &SwapTest) -> Vec<String> {
                 effect("Suspect over the other unit", unit),
                 effect("Slot of the suspect over the other slot", slot),
                 format!(
-                    "{load}{}; logarithms of repeats, Student's t with {degrees} degrees of freedom.",
-                    test.quantity.map_or_else(String::new, |quantity| format!(", {}", quantity.name()))
+                    "{load}{}; logarithms of sessions, Student's t with what days may change and {}.",
+                    test.quantity.map_or_else(String::new, |quantity| format!(", {}", quantity.name())),
+                    match degrees {
+                        0 => "one session in each place: another one in each would tell more".to_owned(),
+                        n => format!("{n} degrees of freedom between sessions"),
+                    }
                 ),
             ]
         }

@@ -2,21 +2,22 @@
 
 use super::fault::{Fault, at_least, positive};
 use crate::interval::{LEVEL, student_t};
+use crate::variation::Days;
 
 /// An effect counts from this ratio on.
 const LEAST_EFFECT: f64 = 1.15;
 
-/// Repeats of two units in two slots, at least two in each: rates, or other positive values.
+/// Sessions of two units in two slots, one in each at least, with the repeats of each: rates, or other positive values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Swap<'a> {
     /// The suspect in its own slot.
-    pub suspect_home: &'a [f64],
+    pub suspect_home: &'a [Vec<f64>],
     /// The suspect in the slot of the other one.
-    pub suspect_away: &'a [f64],
+    pub suspect_away: &'a [Vec<f64>],
     /// The other unit in the suspect's slot.
-    pub other_away: &'a [f64],
+    pub other_away: &'a [Vec<f64>],
     /// The other unit in its own slot.
-    pub other_home: &'a [f64],
+    pub other_home: &'a [Vec<f64>],
 }
 
 /// A difference.
@@ -37,38 +38,45 @@ pub struct Culprit {
     pub unit: Effect,
     /// Suspect's slot against the other slot.
     pub slot: Effect,
-    /// Degrees of freedom behind both.
+    /// Degrees of freedom between sessions behind both; 0 where there is one in each place.
     pub degrees: u32,
 }
 
-/// Separates unit from slot: each effect is half the difference of sums of two cells of mean
-/// logarithms, with the variance of repeats within cells (2 by 2 crossing).
+/// Separates unit from slot: each effect is half the difference of sums of two cells of mean logarithms (2 by 2
+/// crossing).
+///
+/// Sessions differ by more than their repeats do, so the error is that of sessions, with what is assumed of days
+/// ([`Days`]). Where each place has one session, the third contrast of the four cells, which is nothing but error, has to
+/// be exceeded as well, by t with its single degree of freedom.
 ///
 /// # Errors
-/// Fewer than two repeats in a cell, values that are not positive and finite.
+/// Fewer than two repeats in a place, a session without any, values that are not positive and finite.
 pub fn swap(cells: &Swap<'_>) -> Result<Culprit, Fault> {
-    let (mut means, mut squares, mut variance, mut degrees) = ([0.0; 4], 0.0, 0.0, 0u32);
     let all = [cells.suspect_home, cells.suspect_away, cells.other_away, cells.other_home];
-    for (mean, values) in means.iter_mut().zip(all) {
-        at_least("repeats in each place", 2, values.len())?;
-        for value in values {
-            *mean += positive("a repeat", *value)?.ln() / values.len() as f64;
+    let (mut means, mut weights) = ([0.0; 4], 0.0);
+    for (mean, sessions) in means.iter_mut().zip(all) {
+        at_least("repeats in each place", 2, sessions.iter().map(Vec::len).sum())?;
+        for session in sessions {
+            at_least("repeats of a session", 1, session.len())?;
+            for value in session {
+                *mean += positive("a repeat", *value)?.ln() / (session.len() * sessions.len()) as f64;
+            }
         }
-        squares += values.iter().map(|v| (v.ln() - *mean).powi(2)).sum::<f64>();
-        variance += 0.25 / values.len() as f64;
-        degrees = degrees.saturating_add(u32::try_from(values.len() - 1).unwrap_or(u32::MAX));
+        weights += 0.25 / sessions.len() as f64;
     }
-    let error = (squares / f64::from(degrees) * variance).sqrt();
-    let t = student_t(LEVEL, degrees).ok_or(Fault::TooFew { what: "repeats", least: 2, given: 0 })?;
+    let days = Days::of(all.map(|sessions| sessions.iter().map(Vec::as_slice).collect()));
+    let [home, away, other_away, other_home] = means;
+    let idle = ((home + other_home) - (away + other_away)) / 2.0;
+    let alone = if days.measured() == 0 { student_t(LEVEL, 1).unwrap_or(f64::INFINITY) * idle.abs() } else { 0.0 };
+    let half = days.half(LEVEL, weights).unwrap_or(f64::INFINITY).max(alone);
     let effect = |log: f64| Effect {
         ratio: log.exp(),
-        interval: ((log - t * error).exp(), (log + t * error).exp()),
-        real: log.abs() > t * error && log.abs() > LEAST_EFFECT.ln(),
+        interval: ((log - half).exp(), (log + half).exp()),
+        real: log.abs() > half && log.abs() > LEAST_EFFECT.ln(),
     };
-    let [home, away, other_away, other_home] = means;
     Ok(Culprit {
         unit: effect(((home + away) - (other_away + other_home)) / 2.0),
         slot: effect(((home + other_away) - (away + other_home)) / 2.0),
-        degrees,
+        degrees: days.measured(),
     })
 }
