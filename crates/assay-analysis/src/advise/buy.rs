@@ -29,7 +29,8 @@ pub struct BuyQuestion {
     pub hours: f64,
     /// Spares as a share of the nodes; by default the share of units that failed.
     pub spare_share: Option<f64>,
-    /// What one percent more performance is worth to the whole fleet.
+    /// What one percent more performance is worth to the whole fleet; by default one percent of what the
+    /// cheapest of those that are judged costs.
     pub worth_of_percent: Option<f64>,
 }
 
@@ -119,6 +120,9 @@ pub struct BuyAdvice {
     pub hours: Option<f64>,
     /// Price of a kilowatt-hour.
     pub kilowatt_hour: Option<f64>,
+    /// What one percent more performance is taken to be worth to the whole fleet, and whether that was assumed; `None`
+    /// where nothing can be bought.
+    pub worth: Option<(f64, bool)>,
     /// The one to buy.
     pub choice: Choice,
     /// All, by cost.
@@ -188,6 +192,7 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
     }
     options.sort_by(|a, b| a.0.cost.total_cmp(&b.0.cost));
     let (mut options, candidates): (Vec<BuyOffer>, Vec<Candidate>) = options.into_iter().unzip();
+    let worth = worth(&options, question);
     let choice = choose(&mut options, &candidates, &fleet, question)?;
     Ok(BuyAdvice {
         nodes: question.nodes,
@@ -197,10 +202,22 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
         budget: question.budget.as_ref().map(|b| b.amount),
         hours: question.kilowatt_hour.map(|_| question.hours),
         kilowatt_hour: question.kilowatt_hour,
+        worth,
         choice,
         options,
         excluded,
     })
+}
+
+/// What one percent more performance is worth, and whether that is assumed: one percent of the cheapest, so that twice
+/// the price is paid for 2.7 times the performance and not for a few percent.
+fn worth(options: &[BuyOffer], question: &BuyQuestion) -> Option<(f64, bool)> {
+    if let Some(given) = question.worth_of_percent {
+        return Some((given, false));
+    }
+    // One value is judged by nobody: its price says nothing of the others.
+    let within = options.iter().filter(|o| o.standing != Standing::OverBudget && o.performance.n > 1);
+    within.map(|o| o.cost / 100.0).min_by(f64::total_cmp).map(|percent| (percent, true))
 }
 
 fn choose(
@@ -215,7 +232,7 @@ fn choose(
     }
     let affordable: Vec<Candidate> = within.iter().map(|i| candidates[*i]).collect();
     // A logarithm of 0.01 is one percent.
-    let worth = question.worth_of_percent.map(|money| money * 100.0);
+    let worth = worth(options, question).map(|(percent, _)| percent * 100.0);
     let found: Purchase = purchase(&affordable, fleet, About::Mean, worth, SEED)?;
     for (i, offer) in within.iter().zip(&found.offers) {
         let option = &mut options[*i];
@@ -229,16 +246,10 @@ fn choose(
         };
         (option.on_front, option.regret, option.regret_money) = (offer.on_front, offer.regret, offer.regret_money);
     }
-    // Of what stands on the front the one that loses least; with a worth, in money.
-    let loss = |i: usize| options[i].regret_money.or(options[i].regret);
-    let on_front =
-        within.iter().copied().filter(|i| matches!(options[*i].standing, Standing::Certain | Standing::Member));
+    // The one that loses least money, with what performance is worth.
     let known = within.iter().copied().filter(|i| options[*i].regret.is_some());
-    let best = |all: &mut dyn Iterator<Item = usize>| {
-        all.filter_map(|i| Some((i, loss(i)?))).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
-    };
-    let chosen = if worth.is_some() { best(&mut known.clone()) } else { best(&mut on_front.clone()) }
-        .or_else(|| best(&mut known.clone()));
+    let loss = |i: usize| Some((i, options[i].regret_money?));
+    let chosen = known.clone().filter_map(loss).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i);
     // One of several says nothing of the others: there is no comparison.
     let compared = known.clone().count();
     Ok(match chosen.filter(|_| compared > 1 || within.len() == 1) {

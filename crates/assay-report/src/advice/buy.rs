@@ -169,7 +169,17 @@ fn behind(parts: &mut Parts, a: &BuyAdvice) {
         "P",
         "probability that nothing is cheaper and as fast; within 3 % counts as equal, then the cheaper wins",
     );
-    parts.item("loss", "expected loss of performance, or of money where --worth is given, against the best choice");
+    match a.worth {
+        Some((percent, assumed)) => {
+            let of = if assumed { ", 1 % of the cheapest that is judged; --worth says another" } else { "" };
+            let worth = money(percent, &a.currency);
+            parts.item(
+                "loss",
+                &format!("expected loss of money against the best choice; 1 % more performance is worth {worth}{of}"),
+            );
+        }
+        None => parts.item("loss", "expected loss of performance against the best choice"),
+    }
     for offer in &a.options {
         let said = marks(&offer.performance.marks);
         if !said.is_empty() {

@@ -213,7 +213,7 @@ pub(crate) struct BuyArgs {
     #[arg(long, value_name = "SHARE", value_parser = share(0.0..=1.0))]
     pub(crate) spares: Option<f64>,
 
-    /// What 1 % more performance is worth to the whole fleet, in the same currency
+    /// What 1 % more performance is worth to the whole fleet; by default 1 % of the cheapest
     #[arg(long, value_name = "AMOUNT", value_parser = not_negative)]
     pub(crate) worth: Option<f64>,
 
