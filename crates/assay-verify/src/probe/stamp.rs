@@ -15,6 +15,13 @@ pub(crate) const SECTOR_LEN: usize = SECTOR_BYTES as usize;
 /// A sector with fewer wrong bits than this is changed, not corrupted: H2testw 1.4 reports
 /// "slightly changed (< 8 bit/sector)".
 const CHANGED_BITS: u32 = 8;
+/// Bytes in which a sector says whose it is: salt, place and round. They stand at its start and at its end, so
+/// that a cell that is stuck in one of them hides neither.
+const NAME: usize = 32;
+/// Bits of a salt that may be turned where the rest of the sector proves it.
+const TURNED_BITS: u32 = 16;
+/// Of two different stamps about half of all bits differ, 2048; a stamp with fewer wrong bits than this is that one.
+const WORN_BITS: u32 = SECTOR_LEN as u32;
 
 /// Random number of one probe, in every block that it writes. A device that has seen earlier
 /// probes cannot answer for this one.
@@ -56,8 +63,10 @@ impl Salt {
             let seed = mix(self.0[0] ^ mix(self.0[1] ^ sector ^ (u64::from(generation) << 44)));
             Xoshiro256PlusPlus::seed_from_u64(seed).fill_bytes(content);
             let words = [self.0[0], self.0[1], sector * SECTOR_BYTES, u64::from(generation)];
-            for (place, word) in content.chunks_exact_mut(8).zip(words) {
-                place.copy_from_slice(&word.to_le_bytes());
+            for at in [0, SECTOR_LEN - NAME] {
+                for (place, word) in content[at..at + NAME].chunks_exact_mut(8).zip(words) {
+                    place.copy_from_slice(&word.to_le_bytes());
+                }
             }
             // A data line that is stuck at what every head has there would not be seen.
             if sector % 2 == 1 {
@@ -67,19 +76,35 @@ impl Salt {
     }
 
     /// For what place, and the how many-th time, this sector was written by us; `None` where it
-    /// was not.
+    /// was not. Wrong bits in it do not matter as long as one of its two names can be read.
     pub(crate) fn origin(self, sector: &[u8]) -> Option<(u64, u32)> {
-        let stored = |at: usize| {
-            let bytes = sector.get(at * 8..at * 8 + 8)?.first_chunk::<8>()?;
-            Some(u64::from_le_bytes(*bytes))
+        let names = [sector.get(..NAME)?, sector.get(sector.len() - NAME..)?];
+        let fits = |(offset, generation): (u64, u32)| {
+            let mut stamp = [0; SECTOR_LEN];
+            self.stamp(offset / SECTOR_BYTES, generation, &mut stamp);
+            (wrong_bits(&stamp, sector), offset, generation)
         };
-        let inverted = stored(0)? == !self.0[0];
-        let word = |at: usize| stored(at).map(|word| if inverted { !word } else { word });
-        if word(0)? != self.0[0] || word(1)? != self.0[1] {
-            return None;
-        }
-        Some((word(2)?, u32::try_from(word(3)?).ok()?))
+        // A cell may be stuck in one of them: the one that the rest of the sector bears out better is right.
+        let best = names.into_iter().filter_map(|name| self.named(name)).map(fits).min()?;
+        (best.0 < WORN_BITS).then_some((best.1, best.2))
     }
+
+    /// Place and round that a name says, where its salt is ours but for a few bits.
+    fn named(self, name: &[u8]) -> Option<(u64, u32)> {
+        let words = name.as_chunks::<8>().0;
+        let turned = |inverted: u64| -> u32 {
+            let salts = words.iter().zip(self.0);
+            salts.map(|(word, salt)| (u64::from_le_bytes(*word) ^ salt ^ inverted).count_ones()).sum()
+        };
+        let inverted = [0, !0].into_iter().find(|inverted| turned(*inverted) <= TURNED_BITS)?;
+        let word = |at: usize| words.get(at).map(|word| u64::from_le_bytes(*word) ^ inverted);
+        let offset = word(2).filter(|offset| offset.is_multiple_of(SECTOR_BYTES))?;
+        Some((offset, u32::try_from(word(3)?).ok()?))
+    }
+}
+
+fn wrong_bits(one: &[u8], other: &[u8]) -> u32 {
+    one.iter().zip(other).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
 /// Whose stamp a sector bears.
@@ -98,6 +123,8 @@ pub(crate) enum Seen {
     Holds,
     /// What was written but for a few bits.
     Changed,
+    /// What was written but for more bits, and still told from everything else that was.
+    Worn,
     /// What was written here in an earlier round: the last write was dropped.
     Older,
     /// What stood here before the probe: every write was dropped.
@@ -113,7 +140,7 @@ pub(crate) enum Seen {
 impl Seen {
     /// Whether the medium keeps data here, be it with wrong bits.
     pub(crate) fn keeps(self) -> bool {
-        matches!(self, Self::Holds | Self::Changed)
+        matches!(self, Self::Holds | Self::Changed | Self::Worn)
     }
 
     /// Whether what was written is lost without an error.
@@ -126,7 +153,7 @@ impl Seen {
             Self::Holds => SectorClass::Good,
             Self::Changed => SectorClass::Changed,
             Self::Foreign(_) => SectorClass::Overwritten,
-            Self::Older | Self::Before | Self::Lost => SectorClass::Corrupted,
+            Self::Worn | Self::Older | Self::Before | Self::Lost => SectorClass::Corrupted,
             Self::Unreadable => SectorClass::Unreadable,
         }
     }
@@ -145,13 +172,16 @@ pub(crate) fn compare(salt: Salt, sector: u64, generation: u32, before: Option<u
     if want == read {
         return Seen::Holds;
     }
-    let wrong: u32 = want.iter().zip(read).map(|(a, b)| (a ^ b).count_ones()).sum();
-    if wrong < CHANGED_BITS {
+    if wrong_bits(&want, read) < CHANGED_BITS {
         return Seen::Changed;
     }
-    if let Some((offset, generation)) = salt.origin(read) {
-        let origin = Origin { sector: offset / SECTOR_BYTES, generation };
-        return if origin.sector == sector { Seen::Older } else { Seen::Foreign(origin) };
+    if let Some((offset, stood)) = salt.origin(read) {
+        let origin = Origin { sector: offset / SECTOR_BYTES, generation: stood };
+        return match origin.sector == sector {
+            true if stood == generation => Seen::Worn,
+            true => Seen::Older,
+            false => Seen::Foreign(origin),
+        };
     }
     if before == Some(digest(read)) { Seen::Before } else { Seen::Lost }
 }
@@ -165,9 +195,41 @@ mod tests {
         let salt = Salt::known(1);
         let mut block = [0; 2 * SECTOR_LEN];
         salt.stamp(77, 3, &mut block);
-        assert_eq!(salt.origin(&block[SECTOR_LEN..]), Some((78 * SECTOR_BYTES, 3)));
-        assert_eq!(Salt::known(2).origin(&block), None);
+        for (sector, offset) in block.chunks_exact(SECTOR_LEN).zip([77 * SECTOR_BYTES, 78 * SECTOR_BYTES]) {
+            assert_eq!(salt.origin(sector), Some((offset, 3)));
+            assert_eq!(Salt::known(2).origin(sector), None);
+        }
         assert_eq!(salt.origin(&[0; SECTOR_LEN]), None);
+        assert_eq!(salt.origin(&[]), None);
+    }
+
+    /// A cell that is stuck hides neither whose a sector is nor lets it name another place: what was saved for
+    /// that place would be put back here.
+    #[test]
+    fn a_sector_with_a_stuck_byte_tells_its_place() {
+        let salt = Salt::known(1);
+        for number in [77, 78] {
+            let mut stamp = [0; SECTOR_LEN];
+            salt.stamp(number, 3, &mut stamp);
+            for at in 0..SECTOR_LEN {
+                for stuck in [0, 0x10, 0xff] {
+                    let mut sector = stamp;
+                    sector[at] = stuck;
+                    assert_eq!(salt.origin(&sector), Some((number * SECTOR_BYTES, 3)), "{at} {stuck}");
+                }
+            }
+        }
+    }
+
+    /// The name of one sector before the content of another is no stamp.
+    #[test]
+    fn a_name_alone_is_no_stamp() {
+        let salt = Salt::known(1);
+        let mut sector = [7; SECTOR_LEN];
+        let mut stamp = [0; SECTOR_LEN];
+        salt.stamp(77, 3, &mut stamp);
+        sector[..NAME].copy_from_slice(&stamp[..NAME]);
+        assert_eq!(salt.origin(&sector), None);
     }
 
     /// Each way in which a write can be lost is told from the others: verdicts rest on it.
@@ -188,5 +250,7 @@ mod tests {
         let mut flipped = stamp(77, 3);
         flipped[300] ^= 1;
         assert_eq!(seen(&flipped), Seen::Changed);
+        flipped[301] ^= 0xff;
+        assert_eq!(seen(&flipped), Seen::Worn);
     }
 }

@@ -202,7 +202,7 @@ impl Eviction {
             for canary in canaries {
                 let seen = desk.check(desk.place(canary.at, 1))?;
                 // A cache changes no bits: this is kept by bad cells, of which some writes leave less.
-                if seen.contains(&Seen::Changed) {
+                if seen.iter().any(|seen| matches!(seen, Seen::Changed | Seen::Worn)) {
                     self.losers.retain(|loser| loser != canary);
                 } else if seen.contains(&Seen::Holds) {
                     alive.push(*canary);

@@ -19,7 +19,7 @@ pub(crate) enum State {
 impl State {
     fn of(seen: Seen) -> Self {
         match seen {
-            Seen::Holds | Seen::Changed => Self::Keeps,
+            seen if seen.keeps() => Self::Keeps,
             Seen::Unreadable => Self::Errs,
             _ => Self::Loses,
         }
