@@ -10,7 +10,7 @@ use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Record, SuiteRef, Tool};
 use assay_core::text::harmless;
 use assay_core::units::nanoseconds;
-use assay_core::verification::{SECTOR_BYTES, Verification};
+use assay_core::verification::Verification;
 use assay_device::{DeviceError, Sysroot, Target};
 use assay_engine::{Control, wall_clock};
 
@@ -63,7 +63,7 @@ impl CheckRecord {
         if let Some(left) = checked.left.filter(|_| checked.resumable && !kept) {
             self.draft.warn(Finding::CheckUnfinished { path: shown(&left) });
         }
-        self.close(checked.verification, checked.outcome, elapsed)
+        self.close(checked.verification, checked.outcome, checked.read_bytes, elapsed)
     }
 
     /// Closes the record of a probe with this journal.
@@ -78,7 +78,7 @@ impl CheckRecord {
             self.draft.warn(Finding::NotPutBack { journal: shown(journal), reason });
         }
         let outcome = outcome(&probed.ended, probed.verification.written_bytes, elapsed);
-        self.close(probed.verification, outcome, elapsed)
+        self.close(probed.verification, outcome, probed.read_bytes, elapsed)
     }
 
     fn note_suspended(&mut self, control: &Control) {
@@ -88,16 +88,13 @@ impl CheckRecord {
         }
     }
 
-    fn close(mut self, verification: Verification, outcome: Outcome, elapsed: Duration) -> Record {
+    fn close(mut self, verification: Verification, outcome: Outcome, read_bytes: u64, elapsed: Duration) -> Record {
         let record = self.draft.fill();
         let settings = &mut record.settings;
         settings.elapsed_ns = nanoseconds(elapsed);
         settings.written_bytes = verification.written_bytes;
         settings.planned_write_bytes = verification.written_bytes;
-        settings.read_bytes = match &verification.read {
-            Some(pass) => pass.bytes,
-            None => verification.counts.total() * SECTOR_BYTES,
-        };
+        settings.read_bytes = read_bytes;
         settings.span_bytes = verification.announced_bytes;
         record.verification = Some(verification);
         self.draft.close(outcome)
@@ -161,6 +158,7 @@ mod tests {
             left: left.map(Path::to_owned),
             resumable: true,
             refused_bytes: 0,
+            read_bytes: 5000,
         }
     }
 
@@ -171,7 +169,7 @@ mod tests {
         control.beat(Duration::from_secs(2));
         let record = begun(dir.path()).close_files(checked(None), false, &control, Duration::from_secs(7));
         assert_eq!(record.host.slot.as_deref(), Some("3"));
-        assert_eq!((record.settings.elapsed_ns, record.settings.read_bytes), (7_000_000_000, 8 * SECTOR_BYTES));
+        assert_eq!((record.settings.elapsed_ns, record.settings.read_bytes), (7_000_000_000, 5000));
         assert_eq!((record.settings.written_bytes, record.settings.span_bytes), (4096, 4096));
         assert_eq!(record.verification.map(|v| v.verdict), Some(Verdict::Genuine));
         assert_eq!((record.outcome, record.validity.verdict), (Outcome::Completed, Validity::Valid));

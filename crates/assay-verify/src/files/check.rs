@@ -39,6 +39,8 @@ pub struct Checked {
     pub resumable: bool,
     /// Bytes that the medium refused to write.
     pub refused_bytes: u64,
+    /// Bytes read in all, those that were read again included.
+    pub read_bytes: u64,
 }
 
 /// Checks what `plan` says. `progress` hears several times a second how far it is.
@@ -122,7 +124,8 @@ pub fn check(
         reach: None,
     };
     judged.put(&mut verification);
-    Ok(Checked { verification, outcome, left, resumable, refused_bytes: scope.refused_bytes })
+    let (refused_bytes, read_bytes) = (scope.refused_bytes, pool.read_bytes());
+    Ok(Checked { verification, outcome, left, resumable, refused_bytes, read_bytes })
 }
 
 /// A file on the file system.

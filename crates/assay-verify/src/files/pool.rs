@@ -80,6 +80,7 @@ pub(crate) struct Pool {
     tasks: Sender<Task>,
     answers: Receiver<Answer>,
     beat: Arc<AtomicU64>,
+    read_bytes: Arc<AtomicU64>,
     hang_after: Duration,
     control: Control,
 }
@@ -90,11 +91,13 @@ impl Pool {
         let receiver = Arc::new(Mutex::new(receiver));
         let (sender, answers) = channel();
         let (beat, hopeless) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU32::new(0)));
+        let read_bytes = Arc::new(AtomicU64::new(0));
         for _ in 0..DEPTH {
             let mut worker = Worker {
                 buffer: AlignedBuffer::new(CHUNK)?,
                 medium: Arc::clone(&medium),
                 beat: Arc::clone(&beat),
+                read_bytes: Arc::clone(&read_bytes),
                 hopeless: Arc::clone(&hopeless),
                 control: control.clone(),
             };
@@ -110,7 +113,7 @@ impl Pool {
             });
             begun.map_err(|error| io::Error::new(error.kind(), format!("no thread could be made: {error}")))?;
         }
-        Ok(Self { tasks, answers, beat, hang_after, control: control.clone() })
+        Ok(Self { tasks, answers, beat, read_bytes, hang_after, control: control.clone() })
     }
 
     pub(crate) fn give(&self, task: Task) {
@@ -159,6 +162,16 @@ impl Pool {
         }
     }
 
+    /// Bytes that were read, each time they were.
+    pub(crate) fn read_bytes(&self) -> u64 {
+        self.read_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Notes what something that was done by [`Self::run`] has read.
+    pub(crate) fn note_read(&self, bytes: u64) {
+        self.read_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     pub(crate) fn stopped(&self) -> bool {
         self.control.stopped()
     }
@@ -173,6 +186,7 @@ struct Worker {
     buffer: AlignedBuffer,
     medium: Arc<dyn Medium>,
     beat: Arc<AtomicU64>,
+    read_bytes: Arc<AtomicU64>,
     hopeless: Arc<AtomicU32>,
     control: Control,
 }
@@ -221,12 +235,14 @@ impl Worker {
         let mut lost = 0;
         let grain = self.grain(piece, bytes);
         let (medium, beat) = (Arc::clone(&self.medium), Arc::clone(&self.beat));
+        let read_bytes = Arc::clone(&self.read_bytes);
         let data = self.buffer.as_mut_slice();
         // Direct reads are whole blocks; a file of another tool may end within one.
         let aligned = bytes.next_multiple_of(piece.grain()).min(data.len());
         let mut work = |from: usize, length: usize| {
             let end = if from + length == bytes { aligned } else { from + length };
             let part = &mut data[from..end];
+            read_bytes.fetch_add(length as u64, Ordering::Relaxed);
             let read = there(medium.as_ref(), piece.read_at(part, at + from as u64))?.min(length);
             let (whole, start) = (read / SECTOR * SECTOR, offset + from as u64);
             found.sort(content, &part[..whole], start);

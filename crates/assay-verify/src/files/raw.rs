@@ -54,6 +54,7 @@ impl Readable for Read<'_> {
     fn read(&mut self, at: u64, buffer: &mut [u8]) -> Result<io::Result<()>, Silence> {
         let (start, length) = (at / BLOCK * BLOCK, buffer.len() as u64);
         let end = (at + length).next_multiple_of(BLOCK).min(self.raw.bytes);
+        self.pool.note_read(end - start);
         let (file, (sender, receiver)) = (Arc::clone(&self.raw.file), std::sync::mpsc::channel());
         let done = self.pool.run(move || {
             let mut whole = AlignedBuffer::new((end - start) as usize)?;

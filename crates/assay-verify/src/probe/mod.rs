@@ -8,6 +8,7 @@
 
 mod block;
 mod contract;
+mod counted;
 mod forecast;
 mod journal;
 mod pending;

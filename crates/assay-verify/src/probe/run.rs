@@ -5,6 +5,7 @@ use assay_core::verification::{Verdict, Verification};
 use assay_engine::Control;
 
 use super::contract::{Device, Fault};
+use super::counted::Counted;
 use super::journal::{Journal, JournalError};
 use super::plan::{LEAST_BYTES, Settings, plan};
 use super::put_back::Care;
@@ -65,6 +66,8 @@ pub struct Probed {
     pub restored: Result<Restored, RestoreError>,
     /// Whether the journal was kept.
     pub journal_kept: bool,
+    /// Bytes read in all, restoring included.
+    pub read_bytes: u64,
 }
 
 /// Whether a device can be probed, by its size and its blocks; nothing is read.
@@ -112,14 +115,17 @@ pub fn run<D: Device>(
         Some(End::Journal(error)) => Ended::Journal(error),
         Some(End::Spent) => Ended::Spent,
     };
-    let restored = put_back(device, &journal, settings.run_bytes(announced), &mut account, progress);
+    // A cache that was met may be larger than what is written against those that were not.
+    let crowd_bytes = settings.run_bytes(announced).max(account.cache_bytes.unwrap_or(0));
+    let restored = put_back(device, &journal, crowd_bytes, &mut account, progress);
     let journal_kept = restored.as_ref().map_or(true, |done| done.journal_kept);
     match &restored {
         Ok(done) => account.was_restored(device, &done.differing),
         Err(RestoreError::Device { fault, .. }) => account.fails(*fault),
         Err(_) => {}
     }
-    Ok(Probed { verification: verification(&account), ended, restored, journal_kept })
+    let read_bytes = account.moved.read_bytes;
+    Ok(Probed { verification: verification(&account), ended, restored, journal_kept, read_bytes })
 }
 
 /// Puts everything back. What was saved and not synced was not overwritten, so that the journal is
@@ -131,24 +137,22 @@ fn put_back<D: Device>(
     account: &mut Account,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Restored, RestoreError> {
-    let (before, read_bytes) = (account.moved.written_bytes, account.moved.read_bytes);
-    let mut written_bytes = before;
+    let before = account.moved;
     let mut tell = |now: RestoreProgress| {
-        written_bytes = before + now.written_bytes;
-        let read_bytes = read_bytes + now.read_bytes;
+        let written_bytes = before.written_bytes + now.written_bytes;
+        let read_bytes = before.read_bytes + now.read_bytes;
         progress(Progress { phase: Phase::Restoring, written_bytes, read_bytes, places: 0, of: 0, lost: 0 });
     };
     // What was put back on a medium that loses data is there only if it lasts.
     let readings = if account.verdict == Verdict::Genuine { 1 } else { LASTING };
+    let mut counted = Counted::new(device);
     let restored = Restoration::new(journal.path(), journal.device())
         .on(journal.disk())
         .of_own_session()
         .with_care(Care { readings, crowd_bytes })
         .telling(&mut tell)
-        .run(device);
-    account.moved.written_bytes = match &restored {
-        Ok(done) => before + done.bytes,
-        Err(_) => written_bytes,
-    };
+        .run(&mut counted);
+    account.moved.written_bytes += counted.written_bytes;
+    account.moved.read_bytes += counted.read_bytes;
     restored
 }

@@ -116,7 +116,7 @@ pub fn check(
         }),
     };
     let left = removed.is_none().then(|| plan.directory.clone());
-    Ok(Checked { verification, outcome, left, resumable: false, refused_bytes: 0 })
+    Ok(Checked { verification, outcome, left, resumable: false, refused_bytes: 0, read_bytes: pool.read_bytes() })
 }
 
 /// Counts what became of each place that was read.

@@ -161,6 +161,7 @@ impl Spread for Files<'_> {
         let direct = self.direct;
         let read = Arc::new(Mutex::new([0; STAMP]));
         let result = Arc::clone(&read);
+        self.pool.note_read(STAMP as u64);
         let done = self.run(move || {
             if !direct {
                 fadvise(&file, 0, None, Advice::DontNeed)?;
