@@ -162,6 +162,57 @@ fn a_medium_whose_writes_land_on_other_addresses_is_damaged() {
     assert!(found.sentence.contains("512 MiB"), "{}", found.sentence);
 }
 
+/// Behind a cache that is larger than what was written against it nothing is lost, but places show what was sent to
+/// others: it was called a fake.
+#[test]
+fn what_lands_elsewhere_behind_a_large_cache_is_no_fake() {
+    let bytes = 159_991_238_656;
+    let shift = Misaddress::Shift { from_bytes: 98_511_689_728, by_sectors: -104, on: Operations::Writes };
+    let cache = Cache { page_bytes: 16_384, ..Cache::of(23_543_808) };
+    let shifted = MediumSpec { misaddress: Some(shift), block_bytes: 4096, ..MediumSpec::genuine(bytes) };
+    let range = 296_562_176..577_142_272;
+    let line = Misaddress::Line { bit: 15, fault: LineFault::Inverted, range, on: Operations::Reads };
+    let swapped = MediumSpec { misaddress: Some(line), ..MediumSpec::genuine(880 * MIB) };
+    for spec in [shifted.with_cache(cache), swapped.with_cache(Cache { page_bytes: 512, ..Cache::of(18 * MIB) })] {
+        for seed in 0..3 {
+            let found = probe(&mut build(&spec).0, &QUICK, seed).verification;
+            assert!(matches!(found.verdict, Verdict::Damaged | Verdict::Genuine), "{seed}: {}", found.sentence);
+        }
+    }
+}
+
+/// A saved sector that bears the stamp of another address was not known for one where a byte of it is stuck, and
+/// was put back for what had stood there.
+#[test]
+fn bad_cells_under_two_addresses_cost_the_owner_nothing() {
+    let flips = Flips { bad_density: 0.1, bad: BadCells::StuckByte, ..Flips::none() };
+    for seed in 0..6 {
+        let layout = Layout::wraparound((64 + seed) * MIB);
+        let spec = MediumSpec { flips: flips.clone(), seed, ..MediumSpec::laid_out(2 * GIB, layout) };
+        let (mut medium, before) = build(&spec);
+        let probed = probe(&mut medium, &QUICK, seed);
+        assert_eq!(medium.changed_since(&before), [0; 0], "{seed}: {}", probed.verification.sentence);
+        assert!(!probed.journal_kept, "{seed}");
+    }
+}
+
+/// What was moved while a device failed was not counted.
+#[test]
+fn no_less_is_said_to_be_moved_than_was() {
+    for operations in [900, 1100, 1300, 1500] {
+        for failure in [Failure::Gone, Failure::WriteErrors, Failure::AllErrors] {
+            let spec = MediumSpec::genuine(64 * MIB).that_fails(Trigger::AfterOperations(operations), failure);
+            let mut medium = build(&spec).0;
+            let probed = probe(&mut medium, &QUICK, 1);
+            let moved = (probed.verification.written_bytes, probed.read_bytes);
+            let traffic = medium.traffic();
+            assert_eq!(moved.0, traffic.written_bytes, "{operations} {failure:?}");
+            // A judgement may read once more whether it answers.
+            assert!((moved.1..=moved.1 + 3 * 512).contains(&traffic.read_bytes), "{operations} {failure:?}");
+        }
+    }
+}
+
 /// Bad cells in which a byte is stuck were taken for places that lose, waited for as canaries, and never died.
 #[test]
 fn cells_with_wrong_bits_hide_nothing_and_end_no_period() {

@@ -25,11 +25,13 @@ const PAIRS: usize = 6;
 /// Rounds in which two places are written in turns, and those in which a structure is looked for.
 const TURNS: usize = 6;
 pub(super) const ATTEMPTS: usize = 3;
+/// Positions behind the real part of a period that are tested.
+const BEHIND: u64 = 7;
 
 impl<D: Device> Search<'_, '_, D> {
     /// Reads whose stamp each of these sectors bears, another place before each, which leaves nothing
     /// of them on the bus.
-    fn bearers(&mut self, sectors: &[u64]) -> Result<Vec<Option<Origin>>, End> {
+    pub(super) fn bearers(&mut self, sectors: &[u64]) -> Result<Vec<Option<Origin>>, End> {
         let wash = self.wash(sectors);
         let mut all = Vec::with_capacity(sectors.len());
         for sector in sectors {
@@ -234,8 +236,14 @@ impl<D: Device> Search<'_, '_, D> {
         if real == period || real == 0 {
             return Ok(real > 0);
         }
-        let period = (protected, period, stripe);
-        Ok(self.held_inside(period, &[real - 1])?[0] && !self.held_from(period, &[real])?[0])
+        let structure = (protected, period, stripe);
+        if !self.held_inside(structure, &[real - 1])?[0] || self.held_from(structure, &[real])?[0] {
+            return Ok(false);
+        }
+        // Nothing behind it holds, or this is a hole.
+        let end = period.min(self.desk.sectors().saturating_sub(protected));
+        let behind = fan(real, end, BEHIND);
+        Ok(behind.is_empty() || self.held_inside(structure, &behind)?.iter().all(|held| !held))
     }
 
     /// Whether pairs at this distance are one cell elsewhere too.

@@ -124,7 +124,9 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             return Ok(());
         }
         if self.nature != Nature::Scattered {
-            if let Some(distance) = self.kin()? {
+            let stray = self.strays()?;
+            let stray = if stray.is_some() { stray } else { self.kin()? };
+            if let Some(distance) = stray {
                 self.nature = Nature::Misaddressed(distance);
                 self.map_samples();
                 return Ok(());
@@ -154,8 +156,8 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         self.narrow()
     }
 
-    /// Whether a place that bears the stamp of another shows another one after another place was read:
-    /// then it shows what is left in a buffer of the controller.
+    /// Whether places that bear the stamps of others show what was written just before, whatever that was: then
+    /// they show what is left in a buffer of the controller.
     fn shows_the_bus(&mut self) -> Result<bool, End> {
         let wide = |place: &&Place| place.sectors >= 16;
         let page = |place: &Place| self.desk.place(place.at.next_multiple_of(8), 8);
@@ -175,15 +177,13 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             .take(12)
             .collect();
         let (mut changing, mut apart) = (0, 0);
-        for sector in &foreign {
-            let mut shown = Vec::new();
-            for wash in [one, other] {
-                self.desk.begin_round();
-                self.desk.write(wash)?;
-                shown.push(self.desk.bears(*sector)?);
-            }
-            changing += usize::from(shown[0] != shown[1]);
-            apart = shown.iter().flatten().fold(apart, |apart, origin| divisor(apart, origin.sector.abs_diff(*sector)));
+        // Each is read once: a cache that reading fills shows the same again.
+        for (sector, wash) in foreign.iter().zip([one, other].into_iter().cycle()) {
+            self.desk.begin_round();
+            self.desk.write(wash)?;
+            let Some(origin) = self.desk.bears(*sector)? else { continue };
+            changing += usize::from(wash.numbers().contains(&origin.sector));
+            apart = divisor(apart, origin.sector.abs_diff(*sector));
         }
         // Where all of them are whole periods away, what was written overwrote a window that is next to nothing. A
         // buffer has a place for each sector of a page.
@@ -228,18 +228,14 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         // Pairs of sectors in a row at one distance say no more than one of them.
         self.pairs.sort_unstable();
         self.pairs.dedup_by_key(|(a, b)| (a.abs_diff(*b), *a < *b, *a / 64));
-        let unit = self.desk.unit();
-        let lost: Vec<u64> = self
-            .samples
-            .iter()
-            .flat_map(|place| (place.at..place.end()).step_by(unit.max(8) as usize))
-            .filter(|at| {
-                self.desk
-                    .findings
-                    .get(at)
-                    .is_some_and(|seen| seen.is_silent_loss() && !matches!(seen, Seen::Foreign(_)))
-            })
-            .collect();
+        let page = self.desk.unit().max(PAGE);
+        let lost = |at: &u64| {
+            let seen = self.desk.findings.get(at);
+            seen.is_some_and(|seen| seen.is_silent_loss() && !matches!(seen, Seen::Foreign(_)))
+        };
+        let mut lost: Vec<u64> = self.samples.iter().flat_map(|place| place.numbers()).filter(lost).collect();
+        // One of each page, be that lost in part.
+        lost.dedup_by_key(|at| *at / page);
         let step = (lost.len() / LOSERS).max(1);
         self.eviction.losers = lost.into_iter().step_by(step).map(|at| Loser { at, by: None }).take(LOSERS).collect();
         // Neighbours fall together: canaries are taken from all over.

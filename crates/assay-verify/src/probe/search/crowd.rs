@@ -232,6 +232,13 @@ impl Eviction {
         }
     }
 
+    /// Writes elsewhere as much as is ever written against a cache, where no place is known to lose.
+    pub(crate) fn evict_most<D: Device>(&mut self, desk: &mut Desk<'_, D>, clear: &[Place]) -> Result<(), End> {
+        desk.settle()?;
+        self.crowd(desk, self.limit, clear)?;
+        desk.settle()
+    }
+
     /// An answer did not stand: from now on more is written.
     pub(crate) fn doubt(&mut self) {
         self.usual = (self.usual * 2).clamp((1 << 20) / SECTOR, self.limit);

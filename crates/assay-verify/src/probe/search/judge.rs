@@ -39,6 +39,9 @@ pub(crate) struct Account {
 /// A loss below this share, with good parts at both ends, is damage and no fake: fakes announce at
 /// least a twentieth too much.
 const LEAST_FAKE: f64 = 0.05;
+/// Where single sectors are bad, so many in a row may be at the edge of a part that holds: 10^-8 at a density of a
+/// tenth.
+const PITS: u64 = 8;
 /// So many changes from parts that hold to parts that do not are told apart surely; between more of
 /// them further parts may lie that no sample met.
 const SURE_CHANGES: usize = 3;
@@ -145,14 +148,18 @@ fn parts<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent: b
     let ends_hold = [parts.first(), parts.last()].iter().all(|part| part.is_some_and(|part| part.2 != State::Loses));
     // Data of another place are no wear: two addresses were one.
     let foreign = !search.pairs.is_empty() || account.findings.values().any(|seen| matches!(seen, Seen::Foreign(_)));
-    if ends_hold && (lost as f64) < LEAST_FAKE * sectors as f64 && !account.hidden && !foreign {
+    let little = (lost as f64) < LEAST_FAKE * sectors as f64 && !search.map.used_up;
+    if ends_hold && little && !account.hidden && !foreign {
         account.verdict = Verdict::Damaged;
         return;
     }
     account.verdict = Verdict::Fake;
     let vague = account.hidden || account.cut_short.is_some() || (foreign && lost == 0);
     account.kind = Some(if vague { FakeKind::Unknown } else { FakeKind::Limbo });
-    let (least, most, changes) = search.map.kept(sectors);
+    let (least, mut most, changes) = search.map.kept(sectors);
+    if search.map.is_pitted() {
+        most = (most + PITS).min(sectors - 1);
+    }
     let [least, most] = [least, most].map(|sectors| sectors * SECTOR_BYTES);
     let less = account.announced - SECTOR_BYTES;
     account.real = Some(if most == 0 && !vague {

@@ -125,7 +125,12 @@ impl<D: Device> Search<'_, '_, D> {
         if let Some(wash) = self.wash_place() {
             self.desk.check(wash)?;
         }
-        let all = self.desk.check(around)?;
+        // What crosses the bus shows in what is read after it: then page by page, each with something known before.
+        let step = if self.desk.bus.is_some() { looked.sectors.max(1) } else { around.sectors };
+        let mut all = Vec::with_capacity(around.sectors as usize);
+        for at in (around.at..around.end()).step_by(step as usize) {
+            all.extend(self.desk.check(Place { at, sectors: step.min(around.end() - at) })?);
+        }
         let mut distances: Vec<i64> = Vec::new();
         for (sector, seen) in around.numbers().zip(&all) {
             if let Seen::Foreign(origin) = seen {

@@ -34,6 +34,8 @@ pub(crate) struct Map {
     pub(crate) exact: bool,
     /// Places that were tested again turned out to be otherwise each time.
     pub(crate) unsteady: bool,
+    /// Most places inside of parts that hold, written only then, were lost: there was no memory left for them.
+    pub(crate) used_up: bool,
 }
 
 /// Rounds of narrowing: each divides by at least two.
@@ -136,6 +138,16 @@ impl Map {
         parts
     }
 
+    /// Whether single sectors are lost between two that hold: such may lie at the very edge of a part, too.
+    pub(crate) fn is_pitted(&self) -> bool {
+        let known: Vec<(&u64, &State)> = self.known.iter().collect();
+        let pit = |three: &[(&u64, &State)]| {
+            let [(low, State::Keeps), (_, State::Loses), (high, State::Keeps)] = three else { return false };
+            *high - *low == 2
+        };
+        known.windows(3).any(pit)
+    }
+
     pub(crate) fn count(&self, state: State) -> usize {
         self.known.values().filter(|known| **known == state).count()
     }
@@ -158,6 +170,7 @@ impl<D: Device> Search<'_, '_, D> {
     pub(crate) fn narrow(&mut self) -> Result<(), End> {
         if self.map.edges().len() > MOST_CHANGES {
             self.map.exact = false;
+            self.map.unsteady = !self.parts_stand()?;
             return Ok(());
         }
         let mut doubts = 0;
@@ -228,7 +241,9 @@ impl<D: Device> Search<'_, '_, D> {
         let keeps = parts.iter().filter(|part| part.2 == State::Keeps).take(MOST_EDGES);
         let inside: Vec<u64> = keeps.flat_map(|part| fan(part.0, part.1 - 1, INSIDE)).collect();
         self.test(&inside)?;
-        Ok(inside.iter().all(|at| self.map.known.get(at) != Some(&State::Loses)))
+        let lost = inside.iter().filter(|at| self.map.known.get(at) == Some(&State::Loses)).count();
+        self.map.used_up |= inside.len() as u64 >= INSIDE && lost * 4 >= inside.len() * 3;
+        Ok(lost == 0)
     }
 
     /// Writes these sectors and says whether all of them are as they were known.

@@ -11,6 +11,7 @@ mod kinds;
 mod known_tests;
 mod map;
 mod scatter;
+mod strays;
 mod stripes;
 mod words;
 

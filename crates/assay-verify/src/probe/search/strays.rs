@@ -1,0 +1,76 @@
+//! Operations that land elsewhere, told from addresses that are one cell by the pairs that were met.
+
+use super::super::contract::Device;
+use super::super::stamp::Origin;
+use super::course::Search;
+use super::desk::{End, Place};
+
+/// Pairs that are looked at.
+const PAIRS: usize = 8;
+/// Operations land so many sectors beside where they were sent to at most, where nothing but the distance shows it.
+const BESIDE: u64 = (1 << 20) / 512;
+/// Pairs at one distance, over a stretch so many times as long, are no laps: of these the last one that was
+/// written shows, whichever that is.
+const ALIKE: usize = 4;
+const STRETCH: u64 = 16;
+
+impl<D: Device> Search<'_, '_, D> {
+    /// The distance at which data are read from where they were written, where a pair of addresses proves it: the
+    /// one shows what was sent to the other, and that one does not. Of a cell that is two addresses, both show the
+    /// same, and what shows as another place is read there too.
+    pub(super) fn strays(&mut self) -> Result<Option<i64>, End> {
+        let step = self.pairs.len().div_ceil(PAIRS).max(1);
+        let mut pairs: Vec<(u64, u64)> = self.pairs.iter().copied().step_by(step).filter(|(a, b)| a != b).collect();
+        // What a cache gives up for the first reading may change what the second one shows: in either order.
+        for shown_first in [true, false] {
+            let stray = self.stray(&pairs, shown_first)?;
+            pairs = pairs.into_iter().zip(stray).filter_map(|(pair, stray)| stray.then_some(pair)).collect();
+            if pairs.is_empty() {
+                return Ok(self.distance_of_all());
+            }
+        }
+        Ok(pairs.first().map(distance))
+    }
+
+    /// Which of these places show what was sent to their partners, where that does not stand.
+    fn stray(&mut self, pairs: &[(u64, u64)], shown_first: bool) -> Result<Vec<bool>, End> {
+        let (shown, sent): (Vec<u64>, Vec<u64>) = pairs.iter().copied().unzip();
+        let mut places: Vec<Place> = sent.iter().map(|at| self.desk.place(*at, 1)).collect();
+        places.sort_unstable();
+        places.dedup();
+        let mut clear: Vec<Place> = shown.iter().map(|at| self.desk.place(*at, 1)).chain(places.clone()).collect();
+        clear.sort_unstable();
+        self.desk.begin_round();
+        self.desk.save(&places)?;
+        for place in places.iter().rev() {
+            self.desk.write(*place)?;
+        }
+        self.eviction.evict_most(self.desk, &clear)?;
+        let (shown, stands) = if shown_first {
+            let shown = self.bearers(&shown)?;
+            (shown, self.bearers(&sent)?)
+        } else {
+            let stands = self.bearers(&sent)?;
+            (self.bearers(&shown)?, stands)
+        };
+        let own = |sector: u64, bears: &Option<Origin>| bears.is_some_and(|origin| origin.sector == sector);
+        let both = sent.iter().zip(shown.iter().zip(&stands));
+        let bad = |sector: &u64| self.desk.is_bad(*sector);
+        Ok(both.map(|(sent, (shown, stands))| own(*sent, shown) && !own(*sent, stands) && !bad(sent)).collect())
+    }
+
+    /// The distance of all pairs, where it is the same and they lie far apart: a cache that is larger than what
+    /// was written against it hides where else something stands.
+    fn distance_of_all(&self) -> Option<i64> {
+        let first = distance(self.pairs.first()?);
+        let (low, high) = (self.pairs.iter().map(|pair| pair.0).min()?, self.pairs.iter().map(|pair| pair.0).max()?);
+        let far = high - low > first.unsigned_abs() * STRETCH;
+        let alike = self.pairs.len() >= ALIKE && self.pairs.iter().all(|pair| distance(pair) == first);
+        (alike && far && (1..BESIDE).contains(&first.unsigned_abs())).then_some(first)
+    }
+}
+
+/// How far above a place stands what it shows was sent to.
+fn distance((shown, sent): &(u64, u64)) -> i64 {
+    sent.cast_signed() - shown.cast_signed()
+}
