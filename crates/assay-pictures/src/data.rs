@@ -213,15 +213,20 @@ pub(crate) fn rests_on<'a>(values: impl Iterator<Item = &'a Value> + Clone) -> S
     }
     let n = counted(values.clone());
     let with = values.clone().filter(|v| v.interval.is_some()).count();
-    let mut levels: Vec<f64> = values.clone().filter_map(|v| v.interval.and(v.level)).collect();
+    // A record from elsewhere may name a level that is none.
+    let real = |level: &f64| *level > 0.0 && *level < 1.0;
+    let mut levels: Vec<f64> = values.clone().filter_map(|v| v.interval.and(v.level).filter(real)).collect();
     levels.sort_by(f64::total_cmp);
     levels.dedup();
     let percent = |level: &f64| format!("{} %", (level * 1000.0).round() / 10.0);
-    let level = levels.iter().map(percent).collect::<Vec<_>>().join(" and ");
+    let bars = match levels.iter().map(percent).collect::<Vec<_>>().join(" and ") {
+        none if none.is_empty() => "bars are intervals without a level".to_owned(),
+        level => format!("bars are {level} intervals"),
+    };
     match with {
         0 => format!("{n}, no interval"),
-        all if all == values.count() => format!("{n}, bars are {level} intervals"),
-        _ => format!("{n}, bars are {level} intervals where there are any"),
+        all if all == values.count() => format!("{n}, {bars}"),
+        _ => format!("{n}, {bars} where there are any"),
     }
 }
 
@@ -278,5 +283,22 @@ pub(crate) fn by_how_much(ratio: f64) -> String {
         format!("{percent:.1} %")
     } else {
         format!("{percent:.0} %")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_that_is_none_is_not_written() {
+        let value = |level| Value { point: 1.0, interval: Some((0.9, 1.1)), level, n: 3, marks: Vec::new() };
+        let said = |levels: &[f64]| {
+            let values: Vec<Value> = levels.iter().map(|level| value(Some(*level))).collect();
+            rests_on(values.iter())
+        };
+        assert_eq!(said(&[0.95, 0.95]), "n = 3 each, bars are 95 % intervals");
+        assert_eq!(said(&[0.95, f64::MAX, f64::NAN, 7.0, 0.0]), "n = 3 each, bars are 95 % intervals");
+        assert_eq!(said(&[f64::INFINITY]), "n = 3 each, bars are intervals without a level");
     }
 }
