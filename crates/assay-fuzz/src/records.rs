@@ -144,7 +144,8 @@ fn text(draw: &mut Draw<'_>) -> String {
             let length = draw.below(24);
             String::from_utf8_lossy(draw.bytes(length)).into_owned()
         }
-        _ => TEXTS.get(draw.below(TEXTS.len())).copied().unwrap_or_default().repeat(40),
+        // With space between: a name that is glued to a word is no name.
+        _ => [TEXTS.get(draw.below(TEXTS.len())).copied().unwrap_or_default(); 40].join(" "),
     }
 }
 
