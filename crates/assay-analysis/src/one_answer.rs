@@ -112,16 +112,7 @@ fn by_race(records: &[Record], load: &Load) -> Option<(Figures, LeftOut)> {
 }
 
 fn by_purchase(records: &[Record]) -> Option<(Load, Figures, LeftOut)> {
-    let question = BuyQuestion {
-        nodes: 28,
-        load: None,
-        budget: None,
-        prices: Vec::new(),
-        kilowatt_hour: None,
-        hours: 1.0,
-        spare_share: None,
-        worth_of_percent: None,
-    };
+    let question = BuyQuestion::of(28);
     let found = advise::buy(records, &question).ok()?;
     let row = |o: &advise::BuyOffer| {
         let of: BTreeSet<&str> = records

@@ -115,7 +115,7 @@ impl Days {
 }
 
 /// So many pairs need no prior.
-const ENOUGH_PAIRS: usize = 4;
+pub const ENOUGH_PAIRS: usize = 4;
 
 /// Deviations of repeats about the mean of their run.
 #[derive(Debug, Default)]

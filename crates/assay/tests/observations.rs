@@ -185,16 +185,7 @@ fn questions(out: &mut Answers, records: &[Record]) {
         let found = advise::cache(&of("Model 0"), &of("Model 1"), &cache);
         tell(out, "advise cache", found.map(|found| told(advice::cache(&found))));
     }
-    let buy = BuyQuestion {
-        nodes: 28,
-        load: None,
-        budget: None,
-        prices: Vec::new(),
-        kilowatt_hour: None,
-        hours: 1.0,
-        spare_share: None,
-        worth_of_percent: None,
-    };
+    let buy = BuyQuestion::of(28);
     tell(out, "advise buy", advise::buy(records, &buy).map(|found| told(advice::buy(&found))));
     tell(out, "advise class", advise::class(records, &[]).map(|found| told(advice::class(&found))));
 }

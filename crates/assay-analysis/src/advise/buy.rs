@@ -34,6 +34,23 @@ pub struct BuyQuestion {
     pub worth_of_percent: Option<f64>,
 }
 
+impl BuyQuestion {
+    /// For so many nodes, and everything else as it is where nothing is said: prices from labels, no budget, no energy.
+    #[must_use]
+    pub fn of(nodes: u32) -> Self {
+        Self {
+            nodes,
+            load: None,
+            budget: None,
+            prices: Vec::new(),
+            kilowatt_hour: None,
+            hours: 0.0,
+            spare_share: None,
+            worth_of_percent: None,
+        }
+    }
+}
+
 /// How firmly a model stands on the front of price and performance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -8,16 +8,7 @@ use super::{BuyQuestion, Choice, Kind, ModelWord, Standing, Status, buy, class};
 use crate::Reason;
 
 fn fleet() -> BuyQuestion {
-    BuyQuestion {
-        nodes: 28,
-        load: None,
-        budget: None,
-        prices: Vec::new(),
-        kilowatt_hour: None,
-        hours: 8760.0,
-        spare_share: None,
-        worth_of_percent: None,
-    }
+    BuyQuestion::of(28)
 }
 
 fn offered(model: &str, reads: f64, price: &str) -> Vec<Record> {

@@ -2,7 +2,7 @@
 
 use assay_stats::rank::{Answer, Doubt};
 
-use super::numbers::Numbers;
+use super::pair::Numbers;
 use super::report::{Pair, Question, Side, Verdict, Why};
 use crate::reading::Mark;
 

@@ -10,6 +10,7 @@ mod limit;
 mod note;
 mod notes;
 mod numbers;
+mod pair;
 mod question;
 mod report;
 #[cfg(test)]

@@ -1,27 +1,13 @@
 //! The ratios of all pairs of groups with their intervals.
 
 use assay_core::estimate::Estimate;
-use assay_stats::rank::{self, Answer, Comparison, Doubt, Options, Refusal, Sense};
-use assay_stats::variation::{Days as Spread, PRIOR_DEGREES, PRIOR_DEVIATION, specimens};
+use assay_stats::rank::{self, Options, Refusal, Sense};
 use assay_stats::{LEVEL, geometric, student_t};
 
 use super::group::{CompareError, Request};
-use super::question::{log_mean, question, units};
-use super::report::{Days, Method, Question, Runs, Side};
-
-/// The ratio of the second group over the first.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Numbers {
-    pub(super) question: Question,
-    pub(super) ratio: f64,
-    pub(super) low: Option<f64>,
-    pub(super) high: Option<f64>,
-    pub(super) n: (usize, usize),
-    pub(super) answer: Answer,
-    pub(super) significant: bool,
-    pub(super) days: Option<Days>,
-    pub(super) runs: Option<Runs>,
-}
+use super::pair::{Numbers, inverted, numbers, pair};
+use super::question::question;
+use super::report::{Method, Question, Side};
 
 /// Numbers with the indices of the sides they are about.
 pub(super) type Indexed = (usize, usize, Numbers);
@@ -67,112 +53,6 @@ pub(super) fn pairs(sides: &[Side], as_runs: bool, options: &Options) -> Result<
     let method = if places.len() == 1 { Method::Welch } else { Method::WelchBonferroni };
     let all = places.into_iter().map(|(a, b)| Ok((a, b, pair(&sides[a], &sides[b], as_runs, &options)?)));
     Ok((method, all.collect::<Result<_, Refusal>>().map_err(refused)?))
-}
-
-/// Two sides, by what they can be asked.
-fn pair(first: &Side, second: &Side, as_runs: bool, options: &Options) -> Result<Numbers, Refusal> {
-    let question = question(first, second);
-    let welch = inverted(&rank::compare(&first.values, &second.values, options)?);
-    let level = 1.0 - options.alpha;
-    // Copies of a value are no repeats, whatever days do; one value without repeats has no interval of its own.
-    let bare = matches!(welch.answer, Answer::CannotTell(Doubt::NoSpread | Doubt::SingleValue));
-    let days = Spread::of(super::question::runs(first).chain(super::question::runs(second)));
-    let one_each = first.runs.len() == 1 && second.runs.len() == 1;
-    match question {
-        _ if as_runs && one_each => Ok(numbers(question, &welch)),
-        Question::Models => Ok(numbers(question, &welch)),
-        Question::UnitAgainstOthers => Ok(numbers(question, &against_others(first, second, welch, options))),
-        Question::SameUnits => {
-            let differences: Vec<f64> =
-                units(first).into_iter().map(|unit| log_mean(second, unit) - log_mean(first, unit)).collect();
-            let n = differences.len() as f64;
-            let mean = differences.iter().sum::<f64>() / n;
-            // Means of several runs vary by less than a run.
-            let runs = |side: &Side| n / side.runs.len() as f64;
-            let weights = if differences.len() < 4 { (runs(first) + runs(second)) / 2.0 } else { 1.0 };
-            let days = days.paired(&differences);
-            let half = days.half(level, weights / n).unwrap_or(f64::INFINITY);
-            Ok(numbers(question, &Comparison { n: welch.n, ..Comparison::of(mean, half, welch.n, options.delta) }))
-        }
-        Question::Specimens => {
-            // Of several units, their own spread; of one, the prior of units, which holds days and repeats.
-            let known = |side: &Side| if units(side).len() > 1 { squared_error(&side.values) } else { 0.0 };
-            let single = [first, second].iter().filter(|side| units(side).len() == 1).count();
-            let half = specimens(level, single, known(first) + known(second)).unwrap_or(f64::INFINITY);
-            Ok(numbers(question, &Comparison::of(welch.ratio.ln(), half, welch.n, options.delta)))
-        }
-        Question::Runs | Question::Units if bare => Ok(numbers(question, &welch)),
-        Question::Runs | Question::Units => {
-            let weights = 1.0 / first.runs.len() as f64 + 1.0 / second.runs.len() as f64;
-            let runs = welch.low.zip(welch.high).filter(|_| one_each).map(|(low, high)| Runs {
-                low,
-                high,
-                differ: match welch.answer {
-                    Answer::Different => Some(true),
-                    Answer::Same => Some(false),
-                    Answer::CannotTell(_) => None,
-                },
-            });
-            let own = welch.low.zip(welch.high).map_or(0.0, |(low, high)| (high / low).ln() / 2.0);
-            let half =
-                days.half(level, weights).map_or(f64::INFINITY, |half| half.max(if one_each { own } else { 0.0 }));
-            let wide = Comparison::of(welch.ratio.ln(), half, welch.n, options.delta);
-            Ok(Numbers { days: Some(told(&days)), runs, ..numbers(question, &wide) })
-        }
-    }
-}
-
-/// One unit against several of its model: by how much those differ, a further one differs from their mean.
-fn against_others(first: &Side, second: &Side, welch: Comparison, options: &Options) -> Comparison {
-    let others = if units(first).len() > 1 { first } else { second };
-    let logs: Vec<f64> = others.values.iter().map(|v| v.ln()).collect();
-    let n = logs.len() as f64;
-    let mean = logs.iter().sum::<f64>() / n;
-    let variance = squared_error(&others.values) * n;
-    let one = if units(first).len() > 1 { second } else { first };
-    let Some(unit) = units(one).into_iter().next() else { return welch };
-    let mut difference = log_mean(one, unit) - mean;
-    if units(first).len() == 1 {
-        difference = -difference;
-    }
-    let n_of = |side: &Side| units(side).len();
-    let n_both = (n_of(first), n_of(second));
-    match student_t(1.0 - options.alpha, u32::try_from(logs.len() - 1).unwrap_or(u32::MAX)) {
-        Some(t) if variance > 0.0 => {
-            Comparison::of(difference, t * (variance * (1.0 + 1.0 / n)).sqrt(), n_both, options.delta)
-        }
-        _ => Comparison { ratio: difference.exp(), n: n_both, ..welch },
-    }
-}
-
-/// Squared error of the mean of logarithms.
-fn squared_error(values: &[f64]) -> f64 {
-    let n = values.len() as f64;
-    let mean = values.iter().map(|v| v.ln()).sum::<f64>() / n;
-    values.iter().map(|v| (v.ln() - mean).powi(2)).sum::<f64>() / (n - 1.0) / n
-}
-
-fn told(days: &Spread) -> Days {
-    Days { deviation: days.deviation(), measured: days.measured(), prior: (PRIOR_DEVIATION, PRIOR_DEGREES) }
-}
-
-fn numbers(question: Question, c: &Comparison) -> Numbers {
-    Numbers {
-        question,
-        ratio: c.ratio,
-        low: c.low,
-        high: c.high,
-        n: c.n,
-        answer: c.answer,
-        significant: c.significant,
-        days: None,
-        runs: None,
-    }
-}
-
-/// The library compares the first with the second; people read what comes second against their reference.
-fn inverted(c: &Comparison) -> Comparison {
-    Comparison { ratio: 1.0 / c.ratio, low: c.high.map(|high| 1.0 / high), high: c.low.map(|low| 1.0 / low), ..*c }
 }
 
 /// Geometric mean of values with its interval at `level`.

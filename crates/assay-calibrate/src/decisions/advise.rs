@@ -78,16 +78,7 @@ pub struct Bought {
 /// # Errors
 /// Records without prices.
 pub fn buy(records: &[Record]) -> Result<Bought, Failure> {
-    let question = BuyQuestion {
-        nodes: NODES,
-        load: None,
-        budget: None,
-        prices: Vec::new(),
-        kilowatt_hour: None,
-        hours: 1.0,
-        spare_share: None,
-        worth_of_percent: None,
-    };
+    let question = BuyQuestion::of(NODES);
     let found = advise::buy(records, &question)?;
     let certain = found.options.iter().filter(|o| o.standing == Standing::Certain).map(|o| o.model.clone()).collect();
     Ok(match found.choice {

@@ -4,7 +4,7 @@ use assay_core::text::{clean, statement};
 use std::collections::BTreeMap;
 
 use assay_analysis::Excluded;
-use assay_analysis::compare::Comparison;
+use assay_analysis::compare::{Comparison, Side};
 
 use super::answer::letter;
 use super::names;
@@ -54,10 +54,11 @@ fn clean_all(loads: &[String]) -> String {
 /// What the statements are about, for each group that has a figure of the primary load.
 pub(super) fn about(c: &Comparison) -> Option<String> {
     let load = c.primary()?;
-    let each: Vec<String> = load
-        .sides
-        .iter()
-        .map(|side| format!("{} {} ({})", letter(c, side.group), names::about(side.basis), names::n(side)))
-        .collect();
+    let any_day = |group| load.pairs.iter().any(|p| (p.first == group || p.second == group) && p.days.is_some());
+    let about = |side: &Side| {
+        let about = names::about(side.basis, any_day(side.group));
+        format!("{} {about} ({})", letter(c, side.group), names::n(side))
+    };
+    let each: Vec<String> = load.sides.iter().map(about).collect();
     Some(each.join(", "))
 }

@@ -46,9 +46,10 @@ pub(super) fn of(basis: Basis) -> &'static str {
     }
 }
 
-/// What a statement about the group is about.
-pub(super) fn about(basis: Basis) -> &'static str {
+/// What a statement about the group is about; `any_day` where its interval holds what days may change.
+pub(super) fn about(basis: Basis, any_day: bool) -> &'static str {
     match basis {
+        Basis::Repeats if any_day => "this unit on any day, by one run",
         Basis::Repeats => "this unit in this run",
         Basis::Runs => "this unit",
         Basis::Units => "the model",

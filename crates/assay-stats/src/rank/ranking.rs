@@ -189,12 +189,12 @@ fn test(
         let (a, b) = (arms[place[pair.first]], arms[place[pair.second]]);
         let common = shared.between(&models[pair.first].name, &models[pair.second].name);
         let error = (a.variance / f64::from(a.units) + b.variance / f64::from(b.units) + common).sqrt();
-        (models[pair.first].mean - models[pair.second].mean, error)
+        (models[pair.first].mean - models[pair.second].mean, error, common)
     };
     let contests: Vec<Contest> = tested
         .iter()
         .map(|&at| {
-            let (difference, error) = measure(&pairs[at]);
+            let (difference, error, _) = measure(&pairs[at]);
             Contest { a: place[pairs[at].first], b: place[pairs[at].second], t: difference.abs() / error }
         })
         .collect();
@@ -203,8 +203,7 @@ fn test(
     let several = several(models.len());
     for (&at, rejected) in tested.iter().zip(rejected) {
         let pair = &mut pairs[at];
-        let (difference, error) = measure(pair);
-        let common = shared.between(&models[pair.first].name, &models[pair.second].name);
+        let (difference, error, common) = measure(pair);
         let alone = alone(models[pair.first], models[pair.second], common, options.alpha / several);
         let half = (critical * error).max(alone);
         let (low, high) = (difference - half, difference + half);

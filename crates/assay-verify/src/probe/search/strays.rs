@@ -23,13 +23,14 @@ impl<D: Device> Search<'_, '_, D> {
         let mut pairs: Vec<(u64, u64)> = self.pairs.iter().copied().step_by(step).filter(|(a, b)| a != b).collect();
         // What a cache gives up for the first reading may change what the second one shows: in either order.
         for shown_first in [true, false] {
+            // Without a pair there is nothing to drive out of a cache for.
+            if pairs.is_empty() {
+                break;
+            }
             let stray = self.stray(&pairs, shown_first)?;
             pairs = pairs.into_iter().zip(stray).filter_map(|(pair, stray)| stray.then_some(pair)).collect();
-            if pairs.is_empty() {
-                return Ok(self.distance_of_all());
-            }
         }
-        Ok(pairs.first().map(distance))
+        Ok(pairs.first().map(distance).or_else(|| self.distance_of_all()))
     }
 
     /// Which of these places show what was sent to their partners, where that does not stand.

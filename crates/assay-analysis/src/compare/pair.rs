@@ -1,0 +1,132 @@
+//! Two groups against each other, by what they can be asked.
+
+use assay_stats::rank::{self, Answer, Comparison, Doubt, Options, Refusal};
+use assay_stats::student_t;
+use assay_stats::variation::{Days as Spread, ENOUGH_PAIRS, PRIOR_DEGREES, PRIOR_DEVIATION, specimens};
+
+use super::question::{log_mean, question, runs, units};
+use super::report::{Days, Question, Runs, Side};
+
+/// The ratio of the second group over the first.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Numbers {
+    pub(super) question: Question,
+    pub(super) ratio: f64,
+    pub(super) low: Option<f64>,
+    pub(super) high: Option<f64>,
+    pub(super) n: (usize, usize),
+    pub(super) answer: Answer,
+    pub(super) significant: bool,
+    pub(super) days: Option<Days>,
+    pub(super) runs: Option<Runs>,
+}
+
+/// The library compares the first with the second; people read what comes second against their reference.
+pub(super) fn inverted(c: &Comparison) -> Comparison {
+    Comparison { ratio: 1.0 / c.ratio, low: c.high.map(|high| 1.0 / high), high: c.low.map(|low| 1.0 / low), ..*c }
+}
+
+pub(super) fn numbers(question: Question, c: &Comparison) -> Numbers {
+    Numbers {
+        question,
+        ratio: c.ratio,
+        low: c.low,
+        high: c.high,
+        n: c.n,
+        answer: c.answer,
+        significant: c.significant,
+        days: None,
+        runs: None,
+    }
+}
+
+/// Two sides. With `as_runs` two single runs are compared as they were.
+pub(super) fn pair(first: &Side, second: &Side, as_runs: bool, options: &Options) -> Result<Numbers, Refusal> {
+    let question = question(first, second);
+    let welch = inverted(&rank::compare(&first.values, &second.values, options)?);
+    // Copies of a value are no repeats, whatever days do; one value without repeats has no interval of its own.
+    let bare = matches!(welch.answer, Answer::CannotTell(Doubt::NoSpread | Doubt::SingleValue));
+    let one_each = first.runs.len() == 1 && second.runs.len() == 1;
+    Ok(match question {
+        _ if as_runs && one_each => numbers(question, &welch),
+        Question::Models => numbers(question, &welch),
+        Question::UnitAgainstOthers if units(first).len() == 1 => {
+            let c = against_others(second, first, options);
+            numbers(question, &Comparison { n: (c.n.1, c.n.0), ..inverted(&c) })
+        }
+        Question::UnitAgainstOthers => numbers(question, &against_others(first, second, options)),
+        Question::SameUnits => numbers(question, &each_with_itself(first, second, welch.n, options)),
+        Question::Specimens => {
+            // Of several units, their own spread; of one, the prior of units, which holds days and repeats.
+            let known = |side: &Side| if units(side).len() > 1 { squared_error(&side.values) } else { 0.0 };
+            let single = [first, second].iter().filter(|side| units(side).len() == 1).count();
+            let half = specimens(1.0 - options.alpha, single, known(first) + known(second)).unwrap_or(f64::INFINITY);
+            numbers(question, &Comparison::of(welch.ratio.ln(), half, welch.n, options.delta))
+        }
+        Question::Runs | Question::Units if bare => numbers(question, &welch),
+        Question::Runs | Question::Units => {
+            let days = days(first, second);
+            let weights = 1.0 / first.runs.len() as f64 + 1.0 / second.runs.len() as f64;
+            let half = days.half(1.0 - options.alpha, weights).unwrap_or(f64::INFINITY);
+            let as_they_were = welch.low.zip(welch.high).filter(|_| one_each);
+            // What single runs did by themselves is never told more narrowly than their repeats allow.
+            let half = as_they_were.map_or(half, |(low, high)| half.max((high / low).ln() / 2.0));
+            let runs = as_they_were.map(|(low, high)| Runs { low, high, differ: differ(welch.answer) });
+            let told = Days {
+                deviation: days.deviation(),
+                measured: days.measured(),
+                prior: (PRIOR_DEVIATION, PRIOR_DEGREES),
+            };
+            let wide = Comparison::of(welch.ratio.ln(), half, welch.n, options.delta);
+            Numbers { days: Some(told), runs, ..numbers(question, &wide) }
+        }
+    })
+}
+
+fn differ(answer: Answer) -> Option<bool> {
+    match answer {
+        Answer::Different => Some(true),
+        Answer::Same => Some(false),
+        Answer::CannotTell(_) => None,
+    }
+}
+
+fn days(first: &Side, second: &Side) -> Spread {
+    Spread::of(runs(first).chain(runs(second)))
+}
+
+/// The same units on both sides.
+fn each_with_itself(first: &Side, second: &Side, n: (usize, usize), options: &Options) -> Comparison {
+    let differences: Vec<f64> =
+        units(first).into_iter().map(|unit| log_mean(second, unit) - log_mean(first, unit)).collect();
+    let count = differences.len() as f64;
+    let mean = differences.iter().sum::<f64>() / count;
+    // Means of several runs vary by less than a run. Enough pairs show that themselves.
+    let runs = |side: &Side| count / side.runs.len() as f64;
+    let weights = if differences.len() < ENOUGH_PAIRS { (runs(first) + runs(second)) / 2.0 } else { 1.0 };
+    let paired = days(first, second).paired(&differences);
+    let half = paired.half(1.0 - options.alpha, weights / count).unwrap_or(f64::INFINITY);
+    Comparison::of(mean, half, n, options.delta)
+}
+
+/// One unit over several of its model: by how much those differ, a further one differs from their mean.
+fn against_others(others: &Side, one: &Side, options: &Options) -> Comparison {
+    let n = others.values.len();
+    let mean_of = |values: &[f64]| values.iter().map(|v| v.ln()).sum::<f64>() / values.len() as f64;
+    // Of one unit there are repeats, or the means of its runs.
+    let difference = mean_of(&one.values) - mean_of(&others.values);
+    let error = squared_error(&others.values) * (n as f64 + 1.0);
+    let t = student_t(1.0 - options.alpha, u32::try_from(n - 1).unwrap_or(u32::MAX)).unwrap_or(f64::INFINITY);
+    if error > 0.0 {
+        return Comparison::of(difference, t * error.sqrt(), (n, 1), options.delta);
+    }
+    let answer = Answer::CannotTell(Doubt::NoSpread);
+    Comparison { ratio: difference.exp(), low: None, high: None, n: (n, 1), answer, significant: false }
+}
+
+/// Squared error of the mean of logarithms.
+fn squared_error(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().map(|v| v.ln()).sum::<f64>() / n;
+    values.iter().map(|v| (v.ln() - mean).powi(2)).sum::<f64>() / (n - 1.0) / n
+}
