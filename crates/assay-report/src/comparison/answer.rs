@@ -1,7 +1,7 @@
 //! What is said of a pair, and of everything.
 
 use assay_analysis::Mark;
-use assay_analysis::compare::{Comparison, LoadComparison, Note, Pair, Side, Verdict, Why};
+use assay_analysis::compare::{Comparison, LoadComparison, Note, Pair, Question, Side, Verdict, Why};
 use assay_core::units::trimmed;
 
 use super::change::{change, interval};
@@ -60,6 +60,14 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
                 format!("{is}, without an interval: {} {has}", single.join(" and "))
             }
             Why::NoSpread => format!("{is}, without an interval: equal values are copies, not repeats"),
+            // More of what the interval does not rest on would tell nothing.
+            Why::Wide if pair.days.is_some() => format!("{is}; runs on other days would tell"),
+            Why::Wide if pair.question == Question::UnitAgainstOthers => {
+                format!("{is}; that is no more than the others differ by among themselves")
+            }
+            Why::Wide if pair.question == Question::SameUnits => {
+                format!("{is}; more units, or more runs of these, would tell")
+            }
             Why::Wide => {
                 let fewest = sides.iter().min_by_key(|(side, _)| side.values.len());
                 format!("{is}; more {} would tell", fewest.map_or("values", |(side, _)| of(side.basis)))

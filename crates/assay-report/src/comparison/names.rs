@@ -1,6 +1,6 @@
 //! Groups, marks and figures by name.
 
-use assay_analysis::compare::{Basis, Comparison, GroupInfo, LoadComparison, Method, Side};
+use assay_analysis::compare::{Basis, Comparison, GroupInfo, LoadComparison, Method, Pair, Question, Side};
 use assay_analysis::{Mark, Quantity};
 use assay_core::text::clean;
 use assay_core::units::{figures, trimmed};
@@ -102,12 +102,23 @@ pub(super) fn measured(quantity: Quantity, unit: &str) -> String {
     if quantity.title() == unit { unit.to_owned() } else { format!("{}, {unit}", quantity.title()) }
 }
 
+/// Whether a pair was compared by the values of its groups alone: not by what days may change, by its units each with
+/// itself, or by how others differ.
+fn by_welch(pair: &Pair) -> bool {
+    let other = matches!(pair.question, Question::SameUnits | Question::UnitAgainstOthers | Question::Specimens);
+    pair.days.is_none() && !other
+}
+
 /// How it was computed.
 pub(super) fn method(comparison: &Comparison) -> String {
     let uses = |method| comparison.loads.iter().any(|load| load.method == method);
     let mut ways = Vec::new();
-    if uses(Method::Welch) {
+    let of_two = || comparison.loads.iter().filter(|load| load.method == Method::Welch).flat_map(|load| &load.pairs);
+    if of_two().any(by_welch) {
         ways.push("Welch's t on logarithms");
+    }
+    if !of_two().all(by_welch) {
+        ways.push("Student's t on logarithms");
     }
     if uses(Method::Simultaneous) {
         ways.push("simultaneous intervals of all pairs on logarithms, variances shared in part");
