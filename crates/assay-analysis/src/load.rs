@@ -2,7 +2,7 @@
 
 use assay_core::text::quoted;
 use assay_core::units::Bytes;
-use assay_core::workload::{Op, Pattern, Sync, Workload};
+use assay_core::workload::{Op, Pattern, Sync, Unknown, Workload};
 use serde::{Serialize, Serializer};
 
 /// A load, whatever the suite calls it. Sorted as people read it: reads before writes, sequential
@@ -12,14 +12,14 @@ pub struct Load {
     /// 0 read, 1 mixed, 2 write: what sorts.
     #[serde(rename = "op", serialize_with = "op_name")]
     op_order: u8,
-    /// 0 sequential, 1 random.
+    /// 0 sequential, 1 random, 2 where the source of an imported figure does not tell.
     #[serde(rename = "pattern", serialize_with = "pattern_name")]
     pattern_order: u8,
-    /// Size of one operation in bytes.
+    /// Size of one operation in bytes; 0 where it is not known.
     pub block_bytes: u64,
-    /// Operations in flight for each job.
+    /// Operations in flight for each job; 0 where that is not known.
     pub queue_depth: u32,
-    /// Threads.
+    /// Threads; 0 where that is not known.
     pub jobs: u32,
     /// Share of reads in percent for mixed work.
     pub read_percent: Option<u8>,
@@ -40,6 +40,7 @@ impl Load {
                 Op::Write => 2,
             },
             pattern_order: match workload.pattern {
+                _ if workload.lacks(Unknown::Pattern) => 2,
                 Pattern::Sequential => 0,
                 Pattern::Random => 1,
             },
@@ -58,24 +59,30 @@ impl Load {
         OPS[usize::from(self.op_order).min(2)]
     }
 
-    /// Where they go.
+    /// Where they go; random only where that is known.
     #[must_use]
     pub fn pattern(&self) -> Pattern {
-        if self.pattern_order == 0 { Pattern::Sequential } else { Pattern::Random }
+        if self.pattern_order == 1 { Pattern::Random } else { Pattern::Sequential }
     }
 
     /// In words: `random read 4 KiB, QD 32`.
     #[must_use]
     pub fn title(&self) -> String {
-        let pattern = if self.pattern_order == 0 { "sequential" } else { "random" };
+        let pattern = ["sequential ", "random ", ""][usize::from(self.pattern_order).min(2)];
         let op = match self.op() {
             Op::Read => "read".to_owned(),
             Op::Write => "write".to_owned(),
             Op::Mixed => format!("mixed {} % read", self.read_percent.unwrap_or(0)),
         };
-        let mut title = format!("{pattern} {op} {}", Bytes(self.block_bytes));
-        if self.queue_depth > 1 {
-            title += &format!(", QD {}", self.queue_depth);
+        let mut title = format!("{pattern}{op}");
+        title += &match self.block_bytes {
+            0 => ", unknown block size".to_owned(),
+            bytes => format!(" {}", Bytes(bytes)),
+        };
+        match self.queue_depth {
+            0 => title += ", unknown queue depth",
+            1 => {}
+            depth => title += &format!(", QD {depth}"),
         }
         if self.jobs > 1 {
             title += &format!(", {} jobs", self.jobs);
@@ -97,7 +104,7 @@ fn op_name<S: Serializer>(order: &u8, serializer: S) -> Result<S::Ok, S::Error> 
 }
 
 fn pattern_name<S: Serializer>(order: &u8, serializer: S) -> Result<S::Ok, S::Error> {
-    [Pattern::Sequential, Pattern::Random][usize::from(*order).min(1)].serialize(serializer)
+    [Pattern::Sequential, Pattern::Random].get(usize::from(*order)).serialize(serializer)
 }
 
 /// Which figure of a measurement.
@@ -240,5 +247,21 @@ mod tests {
         let json = serde_json::to_value(&loads[0]).unwrap();
         assert_eq!((&json["op"], &json["pattern"]), (&"read".into(), &"random".into()));
         assert_eq!(loads.last().unwrap().op(), Op::Write, "reads come first");
+    }
+
+    /// A load of which something is unknown is not the load that has a value there.
+    #[test]
+    fn what_is_unknown_is_told_and_compared_with_nothing_known() {
+        let known = Workload::new("w", Op::Read, Pattern::Random, 4096);
+        let unknown = Workload {
+            block_bytes: 0,
+            queue_depth: 0,
+            unknown: vec![Unknown::Pattern, Unknown::BlockBytes, Unknown::QueueDepth],
+            ..known.clone()
+        };
+        let (known, unknown) = (Load::of(&known), Load::of(&unknown));
+        assert_ne!(known, unknown);
+        assert_eq!(unknown.title(), "read, unknown block size, unknown queue depth");
+        assert_eq!(serde_json::to_value(&unknown).unwrap()["pattern"], serde_json::Value::Null);
     }
 }

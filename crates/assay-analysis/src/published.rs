@@ -174,8 +174,7 @@ impl<'a> Row<'a> {
             engine: self.tool.to_owned(),
             engine_reason: "as the article says".to_owned(),
         };
-        let source =
-            Source { format: FORMAT.to_owned(), file: self.article.to_owned(), original_text_sha256: String::new() };
+        let source = Source { format: FORMAT.to_owned(), file: self.article.to_owned(), ..Source::default() };
         let (kind, model, bus) = (self.kind(), Some(self.medium.to_owned()), self.bus());
         let medium = Medium { kind, model, bus, ..Medium::unknown("") };
         Draft::begin(id, "", tool, SuiteRef::new(FORMAT, 1), medium)

@@ -29,6 +29,7 @@ impl Draft {
                 suite,
                 settings: Settings::default(),
                 measurements: Vec::new(),
+                scores: Vec::new(),
                 sensors: Vec::new(),
                 crosscheck: Vec::new(),
                 verification: None,

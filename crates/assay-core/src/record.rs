@@ -20,7 +20,7 @@ use crate::verification::Verification;
 use crate::workload::Workload;
 
 /// Version of the format: readers of `1.x` read every `1.y`.
-pub const SCHEMA: &str = "1.1";
+pub const SCHEMA: &str = "1.2";
 
 /// Major version that this code reads.
 pub const SCHEMA_MAJOR: u32 = 1;
@@ -58,6 +58,9 @@ pub struct Record {
     /// Results, one a workload.
     #[serde(default)]
     pub measurements: Vec<Measurement>,
+    /// Figures that are none of a load: the score of a suite, the speed of processor or memory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scores: Vec<Score>,
     /// Readings taken through the run.
     #[serde(default)]
     pub sensors: Vec<Sensor>,
@@ -421,15 +424,34 @@ pub struct Sensor {
     pub samples: Vec<(u64, f64)>,
 }
 
+/// A figure that is none of a load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Score {
+    /// What it is of, as its tool calls it: `sysbench cpu`, `PiBenchmarks score`.
+    pub name: String,
+    /// Its value.
+    pub value: Estimate,
+    /// Unit of the value: `events/s`, `Mflop/s`, `MB/s`; empty for a score without one.
+    pub unit: String,
+    /// Whether more of it is better.
+    pub more_is_better: bool,
+}
+
 /// Where a record was imported from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Source {
     /// Format of the original.
     pub format: String,
     /// Its name.
     pub file: String,
-    /// SHA-256 of its text.
+    /// SHA-256 of its text: of the lines below, where they are given.
     pub original_text_sha256: String,
+    /// First and last line of the original that this record was read from, from 1; null where that has no lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<(u32, u32)>,
+    /// The text itself, as it was read: without what wrapped it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
 }
 
 /// JSON Schema of [`Record`], as committed in `schemas/record-v1.json`.

@@ -59,7 +59,50 @@ pub struct Stop {
     pub max_bytes: Option<u64>,
 }
 
-/// One kind of load, complete: enough to run it again.
+/// What of a load a source does not tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Unknown {
+    /// Where operations go.
+    Pattern,
+    /// Size of one operation.
+    BlockBytes,
+    /// Operations in flight of each job.
+    QueueDepth,
+    /// Threads.
+    Jobs,
+    /// Part of the file or device that was used.
+    SpanBytes,
+    /// Whether the page cache was bypassed.
+    Direct,
+    /// When writes had to be durable.
+    Sync,
+    /// When a run ended.
+    Stop,
+    /// Something this version has no name for.
+    #[serde(other)]
+    Other,
+}
+
+impl Unknown {
+    /// What it is, in words.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Pattern => "pattern",
+            Self::BlockBytes => "block size",
+            Self::QueueDepth => "queue depth",
+            Self::Jobs => "jobs",
+            Self::SpanBytes => "size of the test area",
+            Self::Direct => "direct or cached I/O",
+            Self::Sync => "sync",
+            Self::Stop => "length of a run",
+            Self::Other => "something of a newer version",
+        }
+    }
+}
+
+/// One kind of load, complete: enough to run it again, unless a source does not tell some of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {
     /// Name within its suite, like `rand-read-4k-q32`.
@@ -84,6 +127,9 @@ pub struct Workload {
     pub sync: Sync,
     /// When a repeat stops.
     pub stop: Stop,
+    /// What the source of an imported record does not tell. Those fields hold no value of the load: numbers are zero.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<Unknown>,
 }
 
 impl Workload {
@@ -102,7 +148,14 @@ impl Workload {
             direct: true,
             sync: Sync::End,
             stop: Stop { ramp_ns: 0, duration_ns: 0, max_bytes: None },
+            unknown: Vec::new(),
         }
+    }
+
+    /// Whether the source does not tell this of the load.
+    #[must_use]
+    pub fn lacks(&self, what: Unknown) -> bool {
+        self.unknown.contains(&what)
     }
 
     /// Whether any operation writes.
@@ -117,12 +170,13 @@ impl Workload {
         u64::from(self.queue_depth) * u64::from(self.jobs)
     }
 
-    /// The workload as people say it: `random read 4 KiB QD32`.
+    /// The workload as people say it: `random read 4 KiB QD32`. What is unknown is left out.
     #[must_use]
     pub fn title(&self) -> String {
         let pattern = match self.pattern {
-            Pattern::Sequential => "sequential",
-            Pattern::Random => "random",
+            _ if self.lacks(Unknown::Pattern) => "",
+            Pattern::Sequential => "sequential ",
+            Pattern::Random => "random ",
         };
         let op = match (self.op, self.read_percent) {
             (Op::Read, _) => "read".to_owned(),
@@ -131,7 +185,13 @@ impl Workload {
                 format!("mixed {0}/{1}", percent.unwrap_or(50), 100 - percent.unwrap_or(50).min(100))
             }
         };
-        let mut title = format!("{pattern} {op} {} QD{}", Bytes(self.block_bytes), self.queue_depth);
+        let mut title = format!("{pattern}{op}");
+        if !self.lacks(Unknown::BlockBytes) {
+            title.push_str(&format!(" {}", Bytes(self.block_bytes)));
+        }
+        if !self.lacks(Unknown::QueueDepth) {
+            title.push_str(&format!(" QD{}", self.queue_depth));
+        }
         if self.jobs > 1 {
             title.push_str(&format!(" × {} jobs", self.jobs));
         }

@@ -146,6 +146,8 @@ impl Secrets {
             format: "h2testw".into(),
             file: format!("/home/{}/{}", self.user, self.file),
             original_text_sha256: "0".repeat(63) + "a",
+            lines: Some((3, 17)),
+            text: Some(said.clone()),
         });
         record.warnings = vec![
             Finding::NotSaved { reason: said.clone() }.into(),

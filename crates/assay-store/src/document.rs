@@ -77,11 +77,8 @@ impl Columns {
                 record.id.chars().take(80).collect::<String>()
             )));
         }
-        let created: Timestamp = record.created.parse().map_err(|_| {
-            no(format!("`created` is no RFC 3339 time: {:?}", record.created.chars().take(80).collect::<String>()))
-        })?;
         Ok(Self {
-            created_us: created.as_microsecond(),
+            created_us: created_us(record).map_err(no)?,
             title: record.medium.title(),
             kind: name(&record.medium.kind).map_err(no)?,
             outcome: to_json(&record.outcome).map_err(no)?,
@@ -106,6 +103,18 @@ impl Columns {
             record.suite.name,
         ])
     }
+}
+
+/// When a record was made, in microseconds since 1970. Of an imported one that may be unknown: it is then older than all
+/// others.
+fn created_us(record: &Record) -> Result<i64, String> {
+    if record.created.is_empty() && record.source.is_some() {
+        return Ok(0);
+    }
+    let created: Timestamp = record.created.parse().map_err(|_| {
+        format!("`created` is no RFC 3339 time: {:?}", record.created.chars().take(80).collect::<String>())
+    })?;
+    Ok(created.as_microsecond())
 }
 
 /// `thing` as JSON text.

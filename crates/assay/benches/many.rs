@@ -105,17 +105,14 @@ fn record(text: &str, suite: &Suite, (model, unit, run): (usize, usize, usize), 
     let measurements = suite.workloads.iter().map(|planned| {
         let iops = speed * if planned.pattern == Pattern::Sequential { 40.0 } else { 1000.0 };
         let workload = Workload {
-            name: planned.name.clone(),
-            op: planned.op,
             read_percent: planned.read_percent,
-            pattern: planned.pattern,
-            block_bytes: planned.block.0,
             queue_depth: planned.queue_depth,
             jobs: planned.jobs,
             span_bytes: suite.span.0,
             direct: planned.direct,
             sync: planned.sync,
             stop: Stop { ramp_ns: SECOND, duration_ns: REPEAT_SECONDS * SECOND, max_bytes: None },
+            ..Workload::new(&planned.name, planned.op, planned.pattern, planned.block.0)
         };
         measurement(workload, iops, dice)
     });
@@ -172,6 +169,7 @@ fn record(text: &str, suite: &Suite, (model, unit, run): (usize, usize, usize), 
         suite: SuiteRef { name: suite.name.clone(), version: suite.version },
         settings: Settings { suite_text: text.to_owned(), elapsed_ns: RUN_SECONDS * SECOND, ..Settings::default() },
         measurements,
+        scores: Vec::new(),
         sensors: vec![sensor("temperature", "°C", 45.0, dice), sensor("frequency", "Hz", 1.5e9, dice)],
         crosscheck: Vec::new(),
         verification: None,

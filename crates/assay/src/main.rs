@@ -8,6 +8,7 @@ mod child;
 mod cli;
 mod commands;
 mod failure;
+mod imports;
 mod journals;
 mod leftovers;
 mod output;

@@ -17,7 +17,7 @@ use assay_store::{Detail, Keeper, Spool, SqliteStore, Store, StoreError, Stored,
 use rustix::fs::Access;
 
 use crate::failure::Failure;
-use crate::{baselines, output};
+use crate::{baselines, imports, output};
 
 /// What is said of a store without records.
 pub(crate) const EMPTY: &str = "the store is empty; measure something first: assay run";
@@ -48,6 +48,14 @@ pub(crate) fn keeper() -> Result<Keeper, Failure> {
         take_in(store, &directory);
     }
     Ok(keeper)
+}
+
+/// The store, made where it is missing.
+pub(crate) fn opened() -> Result<SqliteStore, Failure> {
+    let directory = directory()?;
+    let mut store = SqliteStore::open(&directory)?;
+    take_in(&mut store, &directory);
+    Ok(store)
 }
 
 /// The same at the end of long work, whose record goes to the spool whatever is wrong with the store.
@@ -144,11 +152,15 @@ fn at_hand() -> Result<Option<SqliteStore>, Failure> {
     }
 }
 
-/// Records that a query names, with their documents; `published:…` names figures that ship with the program.
+/// Records that a query names, with their documents; `published:…` names figures that ship with the program, and a path
+/// the results in a file, which are not kept.
 pub(crate) fn find(query: &str) -> Result<Vec<Stored>, Failure> {
     if let Some(query) = query.strip_prefix(assay_analysis::PREFIX) {
         let stored = |record| Stored { document: serde_json::json!(record).to_string(), record };
         return Ok(published(query)?.into_iter().map(stored).collect());
+    }
+    if imports::is_file(query) {
+        return imports::of_query(query);
     }
     let store = existing()?.ok_or_else(|| Failure::usage(EMPTY))?;
     let ids = resolve(&store, query)?;
@@ -183,6 +195,9 @@ fn named<T>(query: &str, of: impl Fn(&str) -> Result<Vec<T>, StoreError>) -> Res
 fn observations(query: &str, detail: Detail) -> Result<Vec<Record>, Failure> {
     if let Some(query) = query.strip_prefix(assay_analysis::PREFIX) {
         return published(query);
+    }
+    if imports::is_file(query) {
+        return Ok(imports::of_query(query)?.into_iter().map(|stored| stored.record).collect());
     }
     let store = existing()?.ok_or_else(|| Failure::usage(EMPTY))?;
     named(query, |query| store.observations(query, detail))

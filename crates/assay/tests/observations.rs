@@ -15,7 +15,7 @@ use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Record, Repeat, Sample, Sensor, Source};
 use assay_core::suite::Suite;
 use assay_core::verification::{MapCell, Verification};
-use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
+use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_lab::SplitMix;
 use assay_report::{Answered, Document, Redactor, Style, advice, comparison, planning, ranking};
 use assay_store::{Detail, Owner, RunState, SqliteStore, Store};
@@ -319,7 +319,7 @@ fn mishap(record: &mut Record, dice: &mut SplitMix) {
         }
         6 => {
             let (format, file) = ("crystaldiskmark".to_owned(), "/home/jane/a.txt".to_owned());
-            record.source = Some(Source { format, file, original_text_sha256: String::new() });
+            record.source = Some(Source { format, file, ..Source::default() });
         }
         _ => {}
     }
@@ -339,17 +339,10 @@ fn verification(verdict: &str) -> Verification {
 
 fn workloads() -> Vec<Workload> {
     let load = |name: &str, op, pattern, block_bytes, queue_depth| Workload {
-        name: name.to_owned(),
-        op,
-        read_percent: None,
-        pattern,
-        block_bytes,
         queue_depth,
-        jobs: 1,
         span_bytes: 1 << 30,
-        direct: true,
-        sync: Sync::End,
         stop: Stop { ramp_ns: 0, duration_ns: 1, max_bytes: None },
+        ..Workload::new(name, op, pattern, block_bytes)
     };
     vec![
         load("r1", Op::Read, Pattern::Random, 4096, 1),

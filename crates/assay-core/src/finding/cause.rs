@@ -10,7 +10,7 @@ impl Finding {
     #[must_use]
     pub fn cause(&self) -> String {
         let cause = self.method_cause().or_else(|| self.repeats_cause());
-        let cause = cause.or_else(|| self.run_cause()).or_else(|| self.host_cause());
+        let cause = cause.or_else(|| self.run_cause()).or_else(|| self.host_cause()).or_else(|| self.source_cause());
         cause.unwrap_or_else(|| "a finding of a newer version of assay".to_owned())
     }
 
@@ -142,6 +142,23 @@ impl Finding {
                 "the process was stopped for {}; what it measured meanwhile does not count",
                 span(Duration::from_nanos(*suspended_ns))
             ),
+            _ => return None,
+        })
+    }
+
+    /// What an imported text is like.
+    fn source_cause(&self) -> Option<String> {
+        Some(match self {
+            Self::BestOf { runs } => {
+                let runs = runs.map_or_else(|| "several".to_owned(), |runs| runs.to_string());
+                format!("the best of {runs} runs: an upper figure, not what a run reaches on average")
+            }
+            Self::CachedByTool { tool } => {
+                format!("{tool} went through the page cache, which may be part of the number")
+            }
+            Self::NotTold { tool, what } => format!("{tool} does not tell: {what}"),
+            Self::SourceContradicts { how } => format!("the imported text contradicts itself: {how}"),
+            Self::SourceIncomplete { what } => format!("the imported text is not complete: {what}"),
             _ => return None,
         })
     }

@@ -260,6 +260,33 @@ pub enum Finding {
         /// Upper bound.
         high: f64,
     },
+    /// The figure is the best of several runs.
+    BestOf {
+        /// How many runs; null where that is not known.
+        runs: Option<u32>,
+    },
+    /// The tool that measured went through the page cache.
+    CachedByTool {
+        /// Its name.
+        tool: String,
+    },
+    /// The tool that measured does not tell everything of the load.
+    NotTold {
+        /// Its name.
+        tool: String,
+        /// What it does not tell, in words.
+        what: String,
+    },
+    /// The figures of an imported text contradict each other.
+    SourceContradicts {
+        /// In which way.
+        how: String,
+    },
+    /// An imported text is cut off, or some of it could not be read.
+    SourceIncomplete {
+        /// What is missing.
+        what: String,
+    },
     /// A copy of the record without identities lacks what this version cannot judge.
     FieldsLeftOut {
         /// How many fields.
@@ -297,6 +324,8 @@ impl Finding {
             | Self::TwoSpeeds { .. }
             | Self::CrosscheckDiffers { .. }
             | Self::SoakPaused { .. }
+            | Self::CachedByTool { .. }
+            | Self::SourceContradicts { .. }
             | Self::AnotherRun => Severity::Suspect,
             Self::NoProof { .. }
             | Self::DepthByThreads { .. }
@@ -317,6 +346,9 @@ impl Finding {
             | Self::UnevenRepeats { .. }
             | Self::SensorDropped { .. }
             | Self::FieldsLeftOut { .. }
+            | Self::BestOf { .. }
+            | Self::NotTold { .. }
+            | Self::SourceIncomplete { .. }
             | Self::Unknown => Severity::Note,
         }
     }
@@ -336,7 +368,10 @@ impl Finding {
             Self::NotReached { .. } => "not reached",
             Self::ShallowQueue { .. } => "shallow queue",
             Self::LittlesLaw { .. } => "contradictory",
-            Self::CachedIo { .. } | Self::CachedByRequest => "cached",
+            Self::CachedIo { .. } | Self::CachedByRequest | Self::CachedByTool { .. } => "cached",
+            Self::BestOf { .. } => "best of runs",
+            Self::SourceContradicts { .. } => "contradictory",
+            Self::SourceIncomplete { .. } => "cut off",
             Self::SoakPaused { .. } => "paused",
             Self::Throttled { .. } => "throttled",
             Self::UnderVoltage { .. } => "under-voltage",

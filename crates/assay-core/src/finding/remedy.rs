@@ -55,7 +55,11 @@ impl Finding {
             Self::FieldsLeftOut { .. } => {
                 "write the report with the version that made the record, or with --identities"
             }
+            Self::BestOf { .. } => "compare it with other figures that are the best of as many runs",
+            Self::CachedByTool { .. } => "run the tool with direct I/O, or assay in its place",
+            Self::SourceContradicts { .. } | Self::SourceIncomplete { .. } => "look at the original text",
             Self::LeftoversRemoved { .. }
+            | Self::NotTold { .. }
             | Self::Resumed { .. }
             | Self::Suspended { .. }
             | Self::SweepStopped { .. }

@@ -94,6 +94,7 @@ impl Pass<'_> {
     fn apply(&mut self, value: Value, rule: &Rule) -> Option<Value> {
         let out = match (rule, value) {
             (_, Value::Null) => Some(Value::Null),
+            (Rule::Never, _) => return None,
             (Rule::Keep | Rule::Known, value @ (Value::Bool(_) | Value::Number(_))) => Some(value),
             (Rule::Keep, Value::String(word)) if is_word(&word) => Some(Value::String(word)),
             // A variant that no version of this format has; without the field the record could not be read.

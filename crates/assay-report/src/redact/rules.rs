@@ -20,13 +20,15 @@ pub(super) enum Rule {
     Source,
     /// An option of mount(8).
     MountOption,
+    /// What is never shared, such as a text of any content.
+    Never,
     /// Fields with a rule each; others are left out.
     Fields(&'static [(&'static str, Rule)]),
     /// A list or a map whose values have one rule; keys of a map are as [`Rule::Known`].
     Each(&'static Rule),
 }
 
-use Rule::{Each, Fields, Keep, Known, MountOption, Name, Path, Source, Text};
+use Rule::{Each, Fields, Keep, Known, MountOption, Name, Never, Path, Source, Text};
 
 /// The record.
 pub(super) const RECORD: Rule = Fields(&[
@@ -40,10 +42,20 @@ pub(super) const RECORD: Rule = Fields(&[
     ("suite", Fields(&[("name", Known), ("version", Keep)])),
     ("settings", SETTINGS),
     ("measurements", Each(&MEASUREMENT)),
+    ("scores", Each(&Fields(&[("name", Text), ("value", ESTIMATE), ("unit", Known), ("more_is_better", Keep)]))),
     ("sensors", Each(&SENSOR)),
     ("crosscheck", Each(&CROSSCHECK)),
     ("verification", VERIFICATION),
-    ("source", Fields(&[("format", Known), ("file", Source), ("original_text_sha256", Name(Kind::Id))])),
+    (
+        "source",
+        Fields(&[
+            ("format", Known),
+            ("file", Source),
+            ("original_text_sha256", Name(Kind::Id)),
+            ("lines", Each(&Keep)),
+            ("text", Never),
+        ]),
+    ),
     ("outcome", OUTCOME),
     ("validity", Fields(&[("verdict", Keep), ("reasons", Each(&Text))])),
     ("warnings", Each(&WARNING)),
@@ -176,6 +188,7 @@ const WORKLOAD: Rule = Fields(&[
     ("direct", Keep),
     ("sync", Keep),
     ("stop", Fields(&[("ramp_ns", Keep), ("duration_ns", Keep), ("max_bytes", Keep)])),
+    ("unknown", Each(&Keep)),
 ]);
 
 const ESTIMATE: Rule =

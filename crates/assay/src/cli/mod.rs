@@ -4,6 +4,7 @@ mod advise;
 mod baseline;
 mod compare;
 mod file;
+mod import;
 mod plan;
 mod rank;
 mod report;
@@ -51,6 +52,7 @@ pub(crate) use advise::AdviseArgs;
 pub(crate) use baseline::{BaselineArgs, BaselineCommand};
 pub(crate) use compare::{CompareArgs, GateFormatArg};
 pub(crate) use file::FileArgs;
+pub(crate) use import::ImportArgs;
 pub(crate) use plan::{NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 pub(crate) use rank::RankArgs;
 pub(crate) use report::{FormatArg, PictureArg, ReportArgs};
@@ -95,6 +97,9 @@ pub(crate) enum Command {
     /// List, show and export suites
     #[command(after_help = SUITE_EXAMPLES)]
     Suite(SuiteArgs),
+    /// Import results of other tools and records of other machines
+    #[command(after_help = import::EXAMPLES)]
+    Import(ImportArgs),
     /// List the records in the store
     #[command(after_help = LIST_EXAMPLES)]
     List(ListArgs),

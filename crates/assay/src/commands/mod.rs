@@ -6,6 +6,7 @@ mod compare;
 mod completions;
 mod confidence;
 mod finished;
+mod import;
 mod info;
 mod licences;
 mod list;
@@ -38,6 +39,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Plan(args) => plan::plan(&args),
         Command::Advise(args) => advise::advise(&args),
         Command::Suite(args) => suite::suite(args),
+        Command::Import(args) => import::import(&args),
         Command::List(args) => list::list(&args),
         Command::Show(args) => show::show(&args),
         Command::Rm(args) => rm::rm(&args),

@@ -1,0 +1,199 @@
+//! CrystalDiskMark 3 to 9: the text that it saves or copies.
+//!
+//! Shapes by version, and what its rows do: <https://crystalmark.info/en/software/crystaldiskmark/>, and its sources
+//! (hiyohiyo/CrystalDiskMark, MIT), as of 3.0, 6.0, 7.0, 8.0 and 9.0. Up to version 6 the direction stands in each row,
+//! from 7 on in the heading of a section. Its MB are 10^6 bytes, its sizes of tests are in MiB whatever they are called.
+//! Each figure is the best of its runs; IOPS are computed from the rate, and the latency is the least of all runs.
+
+use std::sync::LazyLock;
+
+use assay_core::finding::Finding;
+use assay_core::workload::{Op, Pattern, Sync};
+use regex_lite::{Captures, Regex};
+
+use crate::format::{Format, Section};
+use crate::number::{Base, decimal, unit};
+use crate::report::{Figure, Load, Report, Statistic};
+use crate::text::Text;
+
+/// CrystalDiskMark.
+pub struct CrystalDiskMark;
+
+const NAME: &str = "CrystalDiskMark";
+
+/// The first line of a report, wherever it stands in a line: pages run lines together.
+static TITLE: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"CrystalDiskMark (\d+)\.(\d+[0-9.a-zA-Z]*)( Shizuku Edition)?( x64| x86| ARM64| UWP)* ?(\([^)]*\) ?)*\(C\) 20\d\d",
+    )
+});
+/// A row, or the heading of a section of rows.
+static ROW: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"\[(Read|Write|Mix)\]|(Sequential|Random|SEQ|RND) *(Read|Write)? *(?:(\d+) *(KiB|MiB|KB|MB))? *(?:\(([^)]*)\))? *: *([0-9.,]+) MB/s(?: *\[ *([0-9.,]+) IOPS *\])?(?: *< *([0-9.,]+) us *>)?",
+    )
+});
+static TEST: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"Test *: *([0-9.]+) *(MB|MiB|GB|GiB)(?: *\(x(\d+)\))?(?: *\[([A-Z]): *([0-9.]+)% *\(([0-9.]+)/([0-9.]+) *(MB|GB|TB|MiB|GiB|TiB)\)\])?(?: *\(x(\d+)\))?",
+    )
+});
+static DATE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"Date *: *(\d{4})/(\d{1,2})/(\d{1,2}) +(\d{1,2}):(\d{2}):(\d{2})"));
+static OS: LazyLock<Regex> = LazyLock::new(|| regex(r"OS *: *([^\n|]*?(?:\[[^\]]*\])(?: *\(x?\w+\))?)"));
+static COMMENT: LazyLock<Regex> = LazyLock::new(|| regex(r"(?m)^ *Comment *: *(\S.*)$"));
+static QUEUE: LazyLock<Regex> = LazyLock::new(|| regex(r"(Q|QD|T) *= *(\d+)"));
+static MEASURE: LazyLock<Regex> = LazyLock::new(|| regex(r"Measure (\d+) sec"));
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is fixed")
+}
+
+impl Format for CrystalDiskMark {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn words(&self) -> &'static [&'static str] {
+        &["crystaldiskmark", "sequential read", "random read", "seq1m", "rnd4k", "mb/s"]
+    }
+
+    fn begins(&self, text: &Text, at: usize) -> bool {
+        TITLE.is_match(text.line(at))
+    }
+
+    fn read(&self, text: &Text, at: usize) -> Section {
+        let end = (at + 1..text.len()).find(|line| self.begins(text, *line)).unwrap_or(text.len());
+        let joined = text.joined(at, end);
+        let starts: Vec<usize> = TITLE.find_iter(&joined).map(|found| found.start()).collect();
+        let ends = starts.iter().skip(1).copied().chain([joined.len()]);
+        let mut section = Section { end, ..Section::default() };
+        for (from, to) in starts.iter().copied().zip(ends) {
+            let report = report(&joined[from..to]);
+            if report.is_empty() {
+                let number = text.number(at + joined[..from].matches('\n').count());
+                section
+                    .problems
+                    .extend(Section::nothing(end, number, "a report of CrystalDiskMark without a row").problems);
+            } else {
+                section.reports.push(report);
+            }
+        }
+        section
+    }
+}
+
+/// A report by its text, from its title on.
+fn report(text: &str) -> Report {
+    let mut report = Report::whole(NAME);
+    let major = TITLE.captures(text).map(|title| {
+        report.version = Some(format!("{}.{}", &title[1], &title[2]));
+        title[1].parse().unwrap_or(0)
+    });
+    let major: u32 = major.unwrap_or(0);
+    let test = TEST.captures(text);
+    let runs = test.as_ref().and_then(|test| test.get(3).or(test.get(9))?.as_str().parse().ok());
+    let span_bytes = test.as_ref().and_then(|test| Some((decimal(&test[1])? * unit(&test[2], Base::Binary)?) as u64));
+    if let Some(test) = &test {
+        drive(&mut report, test);
+    }
+    report.created = DATE.captures(text).map(|date| {
+        let part = |at: usize| date[at].parse::<u32>().unwrap_or(0);
+        format!("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", part(1), part(2), part(3), part(4), part(5), part(6))
+    });
+    report.host.os = OS.captures(text).map(|os| os[1].trim().to_owned());
+    if let Some(comment) = COMMENT.captures(text) {
+        report.labels.insert("comment".to_owned(), comment[1].trim().to_owned());
+    }
+    let duration_ns = MEASURE.captures(text).and_then(|time| time[1].parse::<u64>().ok()).map(|s| s * 1_000_000_000);
+    let mut section = None;
+    for row in ROW.captures_iter(text) {
+        if let Some(heading) = row.get(1) {
+            section = direction(heading.as_str());
+            continue;
+        }
+        let said = row.get(3).and_then(|word| direction(word.as_str())).or(section);
+        let Some(figure) = said.and_then(|op| figure(&row, op, major, text)) else { continue };
+        let load = Load { span_bytes, duration_ns, ..figure.load };
+        // How often it ran stands behind the rows: cut off before it, the number of runs is not known.
+        report.figures.push(Figure { load, statistic: Statistic::BestOf(runs), ..figure });
+    }
+    if runs.is_none() && !report.figures.is_empty() {
+        report
+            .findings
+            .push(Finding::SourceIncomplete { what: "the line `Test`, which tells size and runs".to_owned() });
+    }
+    report
+}
+
+fn direction(word: &str) -> Option<Op> {
+    Some(match word {
+        "Read" => Op::Read,
+        "Write" => Op::Write,
+        _ => Op::Mixed,
+    })
+}
+
+/// Drive letter and capacity of the volume.
+fn drive(report: &mut Report, test: &Captures<'_>) {
+    let (Some(letter), Some(total), Some(unit)) = (test.get(4), test.get(7), test.get(8)) else { return };
+    report.medium.path = format!("{}:", letter.as_str());
+    report.medium.capacity_bytes =
+        decimal(total.as_str()).zip(self::unit(unit.as_str(), Base::Binary)).map(|(total, unit)| (total * unit) as u64);
+}
+
+fn figure(row: &Captures<'_>, op: Op, major: u32, text: &str) -> Option<Figure> {
+    let sequential = row[2].to_ascii_lowercase().starts_with("seq");
+    let rate = decimal(&row[7])? * 1e6;
+    // A row that was not run is printed as zero.
+    if rate == 0.0 {
+        return None;
+    }
+    let queue = row.get(6).map_or("", |queue| queue.as_str());
+    let told = |key: &str| {
+        let mut all = QUEUE.captures_iter(queue);
+        all.find(|part| &part[1] == key).and_then(|part| part[2].parse::<u32>().ok())
+    };
+    let depth = told("Q").or_else(|| told("QD"));
+    let block_bytes = match (row.get(4), row.get(5)) {
+        (Some(number), Some(unit)) => {
+            Some(number.as_str().parse::<u64>().ok()?.checked_mul(self::unit(unit.as_str(), Base::Binary)? as u64)?)
+        }
+        // Version 3 reads 1 MiB at a time; versions 4 to 6 128 KiB where they queue, 1 MiB where they do not.
+        _ if sequential && (major < 4 || depth.is_none()) => Some(1 << 20),
+        _ if sequential => Some(128 << 10),
+        _ => None,
+    };
+    let label = row[0].split(':').next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    let name = match (row.get(3), op) {
+        (Some(_), _) => label,
+        // The direction stands in the heading.
+        (None, Op::Read) => format!("Read {label}"),
+        (None, Op::Write) => format!("Write {label}"),
+        (None, Op::Mixed) => format!("Mix {label}"),
+    };
+    let load = Load {
+        read_percent: (op == Op::Mixed).then(|| mixed_share(text)).flatten(),
+        pattern: Some(if sequential { Pattern::Sequential } else { Pattern::Random }),
+        block_bytes,
+        queue_depth: depth.or(Some(1)),
+        jobs: told("T").or(Some(1)),
+        direct: Some(true),
+        // Version 3 flushes within the time it takes; later ones never flush.
+        sync: Some(Sync::End),
+        ..Load::new(&name, op)
+    };
+    let mut figure = Figure::new(load);
+    figure.bytes_per_second = Some(rate);
+    figure.iops = row.get(8).and_then(|iops| decimal(iops.as_str()));
+    figure.latency_ns.mean = row.get(9).and_then(|us| decimal(us.as_str())).map(|us| us * 1e3);
+    if major < 4 && op == Op::Write {
+        figure.durable_bytes_per_second = figure.bytes_per_second;
+    }
+    Some(figure)
+}
+
+fn mixed_share(text: &str) -> Option<u8> {
+    static SHARE: LazyLock<Regex> = LazyLock::new(|| regex(r"\[Mix\] *Read *(\d+)%"));
+    SHARE.captures(text).and_then(|share| share[1].parse().ok())
+}

@@ -1,0 +1,5 @@
+//! One file a format.
+
+mod crystaldiskmark;
+
+pub use crystaldiskmark::CrystalDiskMark;

@@ -1,0 +1,189 @@
+//! Reports put together to records.
+//!
+//! A report that is whole is a record of its own. The others are lines of the log of a script, which runs one tool after
+//! another on one medium: they are one record, until a tool is met again with a load that the record has already, or
+//! another device. Figures are never put together over that: a run is no repeat of another.
+
+use std::collections::BTreeMap;
+
+use assay_core::draft::Draft;
+use assay_core::finding::Finding;
+use assay_core::outcome::Outcome;
+use assay_core::record::{Host, Measurement, Record, Settings, Source, SuiteRef, Tool};
+use sha2::{Digest, Sha256};
+
+use crate::file::File;
+use crate::import::Options;
+use crate::report::Report;
+use crate::text::Text;
+
+/// Name of the suite of a record that several tools made.
+const SEVERAL: &str = "several tools";
+/// Crockford's base 32, as in all ids.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+/// A report and where it stands.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    /// Name of its format.
+    pub(crate) format: &'static str,
+    pub(crate) report: Report,
+    /// Its first line.
+    pub(crate) from: usize,
+    /// The line behind its last.
+    pub(crate) to: usize,
+}
+
+/// The records of the reports in a text, in their order.
+pub(crate) fn records(parts: Vec<Part>, text: &Text, file: &File, options: &Options) -> Vec<Record> {
+    let mut groups: Vec<Vec<Part>> = Vec::new();
+    for part in parts {
+        match groups.last_mut() {
+            Some(group) if joins(group, &part) => group.push(part),
+            _ => groups.push(vec![part]),
+        }
+    }
+    groups.retain(|group| group.iter().any(|part| !part.report.is_empty()));
+    groups.into_iter().map(|group| record(group, text, file, options)).collect()
+}
+
+/// Whether a report belongs to the run of those before it.
+fn joins(group: &[Part], next: &Part) -> bool {
+    let loads = |part: &Part| -> Vec<String> {
+        let figures = part.report.figures.iter().map(|figure| figure.load.workload().title());
+        figures.chain(part.report.scores.iter().map(|score| score.name.clone())).collect()
+    };
+    let new = loads(next);
+    group.iter().all(|part| {
+        let (ours, theirs) = (&part.report.medium.device, &next.report.medium.device);
+        let other_device = ours.is_some() && theirs.is_some() && ours != theirs;
+        let both_checked = part.report.verification.is_some() && next.report.verification.is_some();
+        let again = part.report.tool == next.report.tool && loads(part).iter().any(|load| new.contains(load));
+        !part.report.whole && !next.report.whole && !other_device && !both_checked && !again
+    })
+}
+
+fn record(group: Vec<Part>, text: &Text, file: &File, options: &Options) -> Record {
+    let from = group.iter().map(|part| part.from).min().unwrap_or(0);
+    let to = group.iter().map(|part| part.to).max().unwrap_or(0);
+    let original = text.joined(from, to);
+    let hash = Sha256::digest(original.as_bytes());
+    let formats = once(group.iter().map(|part| part.format));
+    let tools = once(group.iter().filter(|part| !part.report.is_empty()).map(|part| part.report.tool.as_str()));
+    let versions = once(group.iter().filter_map(|part| part.report.version.as_deref()));
+    let suite = if tools.len() == 1 { tools[0].to_lowercase() } else { SEVERAL.to_owned() };
+    let tool = Tool {
+        name: tools.join(", "),
+        version: if tools.len() == 1 { versions.join(", ") } else { String::new() },
+        engine: tools.join(", "),
+        engine_reason: "imported".to_owned(),
+    };
+    let source = Source {
+        format: formats.join(", "),
+        file: file.name.clone(),
+        original_text_sha256: hex(&hash),
+        lines: Some((text.number(from), text.number(to.saturating_sub(1)))),
+        text: options.keep_text.then(|| original.clone()),
+    };
+    let mut all = group.into_iter().map(|part| part.report);
+    let mut whole = all.next().unwrap_or_else(|| Report::new(""));
+    let mut measurements = measured(&mut whole);
+    for mut next in all {
+        measurements.extend(measured(&mut next));
+        merge(&mut whole, next);
+    }
+    let mut labels = whole.labels;
+    labels.extend(options.path.as_ref().and_then(|pattern| pattern.labels(&file.name)).unwrap_or_default());
+    labels.extend(options.labels.clone());
+    let span_bytes = measurements.iter().map(|m| m.workload.span_bytes).max().unwrap_or(0);
+    let repeats =
+        measurements.iter().filter_map(|m| m.iops.as_ref().or(m.bytes_per_second.as_ref())).map(|e| e.n).max();
+    let settings = Settings { span_bytes, repeats: repeats.unwrap_or(0), ..Settings::default() };
+    let created = whole.created.unwrap_or_default();
+    let mut draft = Draft::begin(&id(&source.format, &hash), &created, tool, SuiteRef::new(&suite, 1), whole.medium)
+        .on_host(whole.host)
+        .labelled(labels)
+        .with_settings(settings)
+        .taken_from(source);
+    for finding in whole.findings {
+        draft.warn(finding);
+    }
+    let record = draft.fill();
+    record.measurements = measurements;
+    record.scores = whole.scores;
+    record.verification = whole.verification;
+    draft.close(whole.outcome)
+}
+
+fn measured(report: &mut Report) -> Vec<Measurement> {
+    let figures = std::mem::take(&mut report.figures);
+    figures.into_iter().map(|figure| figure.measurement(&report.tool)).collect()
+}
+
+/// Adds what another report of the run tells. What was told before stays.
+fn merge(whole: &mut Report, next: Report) {
+    fn fill<T>(ours: &mut Option<T>, theirs: Option<T>) {
+        if ours.is_none() {
+            *ours = theirs;
+        }
+    }
+    fill(&mut whole.created, next.created);
+    let Host { hostname, board, cpu, cores, memory_bytes, kernel, os, governor, arch, slot } = next.host;
+    fill(&mut whole.host.hostname, hostname);
+    fill(&mut whole.host.board, board);
+    fill(&mut whole.host.cpu, cpu);
+    fill(&mut whole.host.cores, cores);
+    fill(&mut whole.host.memory_bytes, memory_bytes);
+    fill(&mut whole.host.kernel, kernel);
+    fill(&mut whole.host.os, os);
+    fill(&mut whole.host.governor, governor);
+    fill(&mut whole.host.arch, arch);
+    fill(&mut whole.host.slot, slot);
+    let medium = next.medium;
+    if whole.medium.kind == assay_core::medium::MediumKind::Unknown {
+        whole.medium.kind = medium.kind;
+    }
+    fill(&mut whole.medium.vendor, medium.vendor);
+    fill(&mut whole.medium.model, medium.model);
+    fill(&mut whole.medium.unit, medium.unit);
+    fill(&mut whole.medium.capacity_bytes, medium.capacity_bytes);
+    fill(&mut whole.medium.filesystem, medium.filesystem);
+    fill(&mut whole.medium.mount_point, medium.mount_point);
+    fill(&mut whole.medium.device, medium.device);
+    fill(&mut whole.medium.bus, medium.bus);
+    if whole.medium.path.is_empty() {
+        whole.medium.path = medium.path;
+    }
+    whole.medium.claimed_classes.extend(medium.claimed_classes);
+    whole.medium.health.extend(medium.health);
+    whole.labels.extend(next.labels);
+    whole.scores.extend(next.scores);
+    fill(&mut whole.verification, next.verification);
+    whole.findings.extend(next.findings.into_iter().filter(new_to(&whole.findings)).collect::<Vec<Finding>>());
+    if whole.outcome == Outcome::Completed {
+        whole.outcome = next.outcome;
+    }
+}
+
+fn new_to(known: &[Finding]) -> impl Fn(&Finding) -> bool {
+    let known = known.to_vec();
+    move |finding| !known.contains(finding)
+}
+
+/// Each of these once, in their order.
+fn once<'a>(all: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen: BTreeMap<&str, ()> = BTreeMap::new();
+    all.filter(|name| !name.is_empty() && seen.insert(*name, ()).is_none()).collect()
+}
+
+/// The id of a report: the same whenever and wherever it is imported. It begins with `z`, which ids by time reach in
+/// 2087, and has 45 bits of the hash.
+fn id(format: &str, text: &[u8]) -> String {
+    let hash = Sha256::new().chain_update(format.as_bytes()).chain_update([0]).chain_update(text).finalize();
+    let digits = hash.iter().take(9).map(|byte| char::from(ALPHABET[usize::from(*byte) & 31]));
+    std::iter::once('z').chain(digits).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,99 @@
+//! Labels from the path of a file.
+
+use std::collections::BTreeMap;
+
+use assay_core::text::quoted;
+use regex_lite::Regex;
+
+/// A pattern of paths, like `{model}/{unit}/output_{run}.txt`: a name in braces is a label, whose value is one component
+/// of the path or a part of one; `*` stands for anything within a component. It is held against the end of a path.
+#[derive(Debug, Clone)]
+pub struct PathPattern {
+    regex: Regex,
+    labels: Vec<String>,
+}
+
+/// What is wrong with a pattern.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {reason}; say it like {{model}}/{{unit}}/output_{{run}}.txt", quoted(.pattern))]
+pub struct PathError {
+    pattern: String,
+    reason: String,
+}
+
+impl PathPattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// One line that says what is wrong.
+    pub fn parse(pattern: &str) -> Result<Self, PathError> {
+        let bad = |reason: &str| PathError { pattern: pattern.to_owned(), reason: reason.to_owned() };
+        let mut regex = "(?:^|/)".to_owned();
+        let mut labels: Vec<String> = Vec::new();
+        let mut rest = pattern;
+        while let Some(c) = rest.chars().next() {
+            match c {
+                '{' => {
+                    let (name, after) = rest[1..].split_once('}').ok_or_else(|| bad("a brace is not closed"))?;
+                    let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+                    if name.is_empty() || !name.chars().all(word) {
+                        return Err(bad("a label is made of small letters, digits and _"));
+                    }
+                    if labels.iter().any(|label| label == name) {
+                        return Err(bad("a label stands there twice"));
+                    }
+                    regex += "([^/]+?)";
+                    labels.push(name.to_owned());
+                    rest = after;
+                }
+                '*' => {
+                    regex += "[^/]*?";
+                    rest = &rest[1..];
+                }
+                c => {
+                    regex += &regex_lite::escape(c.encode_utf8(&mut [0; 4]));
+                    rest = &rest[c.len_utf8()..];
+                }
+            }
+        }
+        if labels.is_empty() {
+            return Err(bad("it names no label"));
+        }
+        regex.push('$');
+        let regex = Regex::new(&regex).map_err(|_| bad("it is too long"))?;
+        Ok(Self { regex, labels })
+    }
+
+    /// The labels of a path; `None` where it is not like the pattern.
+    #[must_use]
+    pub fn labels(&self, path: &str) -> Option<BTreeMap<String, String>> {
+        let found = self.regex.captures(path)?;
+        let value = |at: usize| found.get(at + 1).map_or("", |part| part.as_str()).to_owned();
+        Some(self.labels.iter().enumerate().map(|(at, name)| (name.clone(), value(at))).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_come_from_the_end_of_a_path() {
+        let pattern = PathPattern::parse("{model}/{unit}/output_{run}.txt").unwrap();
+        let labels = pattern.labels("/home/x/results/SanDisk Ultra/3/output_5.txt").unwrap();
+        let got: Vec<(&str, &str)> = labels.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        assert_eq!(got, [("model", "SanDisk Ultra"), ("run", "5"), ("unit", "3")]);
+        assert_eq!(pattern.labels("output_5.txt"), None);
+        assert_eq!(pattern.labels("a/b/output_5.txt.bak"), None);
+        let any = PathPattern::parse("{model}_*.log").unwrap();
+        assert_eq!(any.labels("x/EVO_run1.log").unwrap()["model"], "EVO");
+        assert_eq!(PathPattern::parse("a.b/{unit}").unwrap().labels("aXb/1"), None, "a point is a point");
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_told() {
+        for bad in ["", "plain.txt", "{model", "{}", "{Model}", "{a}/{a}"] {
+            assert!(PathPattern::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Results of other tools as records.
+//!
+//! bytes → [`Text`] (decoded, unpacked, without what wraps it) → reports by [`registry`] → records.
+//!
+//! Formats are recognised by content, never by name. What a format does not tell stays unknown: see
+//! [`Load`], whose fields are optional for that reason.
+
+mod file;
+mod format;
+mod formats;
+mod group;
+mod import;
+mod labels;
+mod number;
+mod own;
+mod registry;
+mod report;
+mod text;
+mod unpack;
+
+pub use file::File;
+pub use format::{Format, Problem, Section};
+pub use import::{ImportError, Imported, Item, Options, import};
+pub use labels::{PathError, PathPattern};
+pub use registry::{FORMATS, names};
+pub use report::{Figure, Load, Report, Statistic};
+pub use text::{Line, Text};

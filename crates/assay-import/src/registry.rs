@@ -1,0 +1,25 @@
+//! The formats there are. A new one is a file in `formats` and a line here.
+
+use crate::format::Format;
+use crate::formats;
+use crate::text::Text;
+
+/// All formats. A line is offered to each in this order: those with a frame of their own come before those of single
+/// lines, which may stand within it.
+pub const FORMATS: &[&dyn Format] = &[&formats::CrystalDiskMark];
+
+/// Their names.
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    FORMATS.iter().map(|format| format.name()).collect()
+}
+
+/// The format of which most words occur in a text, where any does.
+pub(crate) fn nearest(text: &Text) -> Option<&'static str> {
+    let lower: Vec<String> = text.lines().iter().take(2_000).map(|line| line.text.to_lowercase()).collect();
+    let occurs = |word: &&str| lower.iter().any(|line| line.contains(*word));
+    let counts =
+        FORMATS.iter().map(|format| (format.words().iter().filter(|word| occurs(word)).count(), format.name()));
+    // The first of those with as many.
+    counts.rev().max_by_key(|(count, _)| *count).filter(|(count, _)| *count > 0).map(|(_, name)| name)
+}

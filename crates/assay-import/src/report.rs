@@ -1,0 +1,284 @@
+//! What one report of a tool tells.
+
+use std::collections::BTreeMap;
+
+use assay_core::estimate::Estimate;
+use assay_core::finding::Finding;
+use assay_core::medium::Medium;
+use assay_core::outcome::Outcome;
+use assay_core::record::{Host, Latency, Measurement, Repeat, Score};
+use assay_core::verification::Verification;
+use assay_core::workload::{Op, Pattern, Stop, Sync, Unknown, Workload};
+
+/// What one report tells: what a tool printed in one go.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The tool that measured, as it calls itself.
+    pub tool: String,
+    /// Its version, where the report tells it.
+    pub version: Option<String>,
+    /// When it was made, as RFC 3339 in UTC; a report without a time zone is taken for UTC.
+    pub created: Option<String>,
+    /// Where it was made, as far as it tells.
+    pub host: Host,
+    /// What was measured, as far as it tells.
+    pub medium: Medium,
+    /// Labels that the report itself gives.
+    pub labels: BTreeMap<String, String>,
+    /// Figures of loads.
+    pub figures: Vec<Figure>,
+    /// Figures that are none of a load: a score, the speed of processor or memory.
+    pub scores: Vec<Score>,
+    /// Result of a check for genuineness.
+    pub verification: Option<Verification>,
+    /// Findings about the report as a whole.
+    pub findings: Vec<Finding>,
+    /// How the run ended.
+    pub outcome: Outcome,
+    /// Whether it is whole by itself. One that is not is put together with those of other tools around it: the log of
+    /// a script that runs several tools is one run.
+    pub whole: bool,
+}
+
+impl Report {
+    /// A report of a tool that tells nothing yet, one of several in the log of a script.
+    #[must_use]
+    pub fn new(tool: &str) -> Self {
+        Self {
+            tool: tool.to_owned(),
+            version: None,
+            created: None,
+            host: Host::default(),
+            medium: Medium::unknown(""),
+            labels: BTreeMap::new(),
+            figures: Vec::new(),
+            scores: Vec::new(),
+            verification: None,
+            findings: Vec::new(),
+            outcome: Outcome::Completed,
+            whole: false,
+        }
+    }
+
+    /// The same of a tool whose report is whole by itself.
+    #[must_use]
+    pub fn whole(tool: &str) -> Self {
+        Self { whole: true, ..Self::new(tool) }
+    }
+
+    /// Whether it tells anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.figures.is_empty()
+            && self.scores.is_empty()
+            && self.verification.is_none()
+            && self.medium.health.is_empty()
+    }
+}
+
+/// A load, as far as a report tells it or the documentation of the tool fixes it. `None` is unknown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Load {
+    /// What it is called in its report.
+    pub name: String,
+    /// What the operations do.
+    pub op: Op,
+    /// Share of reads in percent where `op` is mixed.
+    pub read_percent: Option<u8>,
+    /// Where they go.
+    pub pattern: Option<Pattern>,
+    /// Size of one operation in bytes.
+    pub block_bytes: Option<u64>,
+    /// Operations kept in flight by each job.
+    pub queue_depth: Option<u32>,
+    /// Threads or processes at once.
+    pub jobs: Option<u32>,
+    /// Part of the file or device that is used, in bytes.
+    pub span_bytes: Option<u64>,
+    /// Whether the page cache is bypassed.
+    pub direct: Option<bool>,
+    /// When writes must be durable; of reads it is known always.
+    pub sync: Option<Sync>,
+    /// Length of a run in nanoseconds.
+    pub duration_ns: Option<u64>,
+}
+
+impl Load {
+    /// A load of which nothing but its name and what it does is known.
+    #[must_use]
+    pub fn new(name: &str, op: Op) -> Self {
+        Self {
+            name: name.to_owned(),
+            op,
+            read_percent: None,
+            pattern: None,
+            block_bytes: None,
+            queue_depth: None,
+            jobs: None,
+            span_bytes: None,
+            direct: None,
+            sync: (op == Op::Read).then_some(Sync::End),
+            duration_ns: None,
+        }
+    }
+
+    /// The workload of a record: what is not known is listed in it, and has no value.
+    #[must_use]
+    pub fn workload(&self) -> Workload {
+        let known = [
+            (Unknown::Pattern, self.pattern.is_some()),
+            (Unknown::BlockBytes, self.block_bytes.is_some()),
+            (Unknown::QueueDepth, self.queue_depth.is_some()),
+            (Unknown::Jobs, self.jobs.is_some()),
+            (Unknown::SpanBytes, self.span_bytes.is_some()),
+            (Unknown::Direct, self.direct.is_some()),
+            (Unknown::Sync, self.sync.is_some()),
+            (Unknown::Stop, self.duration_ns.is_some()),
+        ];
+        let pattern = self.pattern.unwrap_or(Pattern::Sequential);
+        Workload {
+            read_percent: self.read_percent,
+            queue_depth: self.queue_depth.unwrap_or(0),
+            jobs: self.jobs.unwrap_or(0),
+            span_bytes: self.span_bytes.unwrap_or(0),
+            direct: self.direct.unwrap_or(false),
+            sync: self.sync.unwrap_or_default(),
+            stop: Stop { ramp_ns: 0, duration_ns: self.duration_ns.unwrap_or(0), max_bytes: None },
+            unknown: known.into_iter().filter(|(_, told)| !told).map(|(what, _)| what).collect(),
+            ..Workload::new(&self.name, self.op, pattern, self.block_bytes.unwrap_or(0))
+        }
+    }
+}
+
+/// What a printed figure is of the runs it stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Statistic {
+    /// One run.
+    One,
+    /// The mean of so many runs.
+    MeanOf(u32),
+    /// The best of so many runs, where it is known of how many: an upper figure.
+    BestOf(Option<u32>),
+}
+
+impl Statistic {
+    fn runs(self) -> u32 {
+        match self {
+            Self::One => 1,
+            Self::MeanOf(runs) => runs,
+            Self::BestOf(runs) => runs.unwrap_or(1),
+        }
+    }
+
+    fn words(self, tool: &str) -> String {
+        match self {
+            Self::One => format!("as printed by {tool}, one run"),
+            Self::MeanOf(runs) => format!("as printed by {tool}, mean of {runs} runs"),
+            Self::BestOf(Some(runs)) => format!("as printed by {tool}, best of {runs} runs"),
+            Self::BestOf(None) => format!("as printed by {tool}, best of several runs"),
+        }
+    }
+}
+
+/// The figures of one load.
+#[derive(Debug, Clone)]
+pub struct Figure {
+    /// The load.
+    pub load: Load,
+    /// What the figures are of their runs.
+    pub statistic: Statistic,
+    /// Bytes per second.
+    pub bytes_per_second: Option<f64>,
+    /// Operations per second.
+    pub iops: Option<f64>,
+    /// Bytes per second with the final sync in the clock.
+    pub durable_bytes_per_second: Option<f64>,
+    /// Latencies in nanoseconds.
+    pub latency_ns: Latencies,
+    /// The run itself, where the report tells enough of it, such as its latencies.
+    pub repeat: Option<Repeat>,
+    /// Findings about this load.
+    pub findings: Vec<Finding>,
+}
+
+/// Latencies of a load in nanoseconds, as far as they were printed.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Latencies {
+    /// Mean.
+    pub mean: Option<f64>,
+    /// Median.
+    pub p50: Option<f64>,
+    /// 90th percentile.
+    pub p90: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// 99.9th percentile.
+    pub p99_9: Option<f64>,
+    /// Largest.
+    pub max: Option<f64>,
+}
+
+impl Figure {
+    /// A figure of one run of a load, with nothing told yet.
+    #[must_use]
+    pub fn new(load: Load) -> Self {
+        Self {
+            load,
+            statistic: Statistic::One,
+            bytes_per_second: None,
+            iops: None,
+            durable_bytes_per_second: None,
+            latency_ns: Latencies::default(),
+            repeat: None,
+            findings: Vec::new(),
+        }
+    }
+
+    /// The measurement of a record. Operations are computed from bytes and the block, or the other way round, where one
+    /// of the two is not told; a figure that is not finite or below zero was no figure.
+    #[must_use]
+    pub fn measurement(self, tool: &str) -> Measurement {
+        let workload = self.load.workload();
+        let sound = |value: Option<f64>| value.filter(|value| value.is_finite() && *value >= 0.0);
+        let (rate, iops) = (sound(self.bytes_per_second), sound(self.iops));
+        let block = self.load.block_bytes.filter(|bytes| *bytes > 0).map(|bytes| bytes as f64);
+        let words = self.statistic.words(tool);
+        let told = |point: f64| Estimate::bare(point, self.statistic.runs(), &words);
+        let computed =
+            |point: f64, of: &str| Estimate::bare(point, self.statistic.runs(), &format!("{words}, from {of}"));
+        let latency = |value: Option<f64>| sound(value).map(|value| Box::new(told(value)));
+        let derived_iops = || Some(computed(rate? / block?, "bytes per second and block size"));
+        let derived_rate = || Some(computed(iops? * block?, "operations per second and block size"));
+        let mut measurement = Measurement {
+            iops: iops.map(told).or_else(derived_iops),
+            bytes_per_second: rate.map(told).or_else(derived_rate),
+            durable_bytes_per_second: sound(self.durable_bytes_per_second).map(told),
+            latency_ns: Latency {
+                mean: latency(self.latency_ns.mean),
+                p50: latency(self.latency_ns.p50),
+                p90: latency(self.latency_ns.p90),
+                p99: latency(self.latency_ns.p99),
+                p99_9: latency(self.latency_ns.p99_9),
+                max: latency(self.latency_ns.max),
+            },
+            repeats: self.repeat.into_iter().collect(),
+            ..Measurement::empty(workload, tool)
+        };
+        if let Statistic::BestOf(runs) = self.statistic {
+            measurement.warn(Finding::BestOf { runs });
+        }
+        if self.load.direct == Some(false) {
+            measurement.warn(Finding::CachedByTool { tool: tool.to_owned() });
+        }
+        // How long a run lasted is known of few tools, and compared with nothing.
+        let missed = measurement.workload.unknown.iter().filter(|what| **what != Unknown::Stop);
+        let what: Vec<&str> = missed.map(|what| what.title()).collect();
+        if !what.is_empty() {
+            measurement.warn(Finding::NotTold { tool: tool.to_owned(), what: what.join(", ") });
+        }
+        for finding in self.findings {
+            measurement.warn(finding);
+        }
+        measurement
+    }
+}

@@ -1,0 +1,94 @@
+//! Bytes as text, and quoted-printable as what it stands for.
+
+use super::Line;
+
+/// Bytes as text: by their byte order mark, as UTF-16 where every second byte of the beginning is zero, as UTF-8, else
+/// as Latin-1.
+pub(super) fn decode(bytes: &[u8]) -> String {
+    match bytes {
+        [0xef, 0xbb, 0xbf, rest @ ..] => narrow(rest),
+        [0xff, 0xfe, rest @ ..] => wide(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => wide(rest, u16::from_be_bytes),
+        _ => match zeros(bytes) {
+            (even, odd, pairs) if odd * 10 >= pairs * 6 && even * 10 < pairs && pairs > 0 => {
+                wide(bytes, u16::from_le_bytes)
+            }
+            (even, odd, pairs) if even * 10 >= pairs * 6 && odd * 10 < pairs && pairs > 0 => {
+                wide(bytes, u16::from_be_bytes)
+            }
+            _ => narrow(bytes),
+        },
+    }
+}
+
+/// Zeros at even and odd places of the first pairs of bytes, and how many pairs were looked at.
+fn zeros(bytes: &[u8]) -> (usize, usize, usize) {
+    let pairs = bytes.chunks_exact(2).take(512);
+    pairs.fold((0, 0, 0), |(even, odd, n), pair| {
+        (even + usize::from(pair[0] == 0), odd + usize::from(pair[1] == 0), n + 1)
+    })
+}
+
+fn wide(bytes: &[u8], order: fn([u8; 2]) -> u16) -> String {
+    let units = bytes.chunks_exact(2).map(|pair| order([pair[0], pair[1]]));
+    char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+}
+
+fn narrow(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        // Cut in the middle of a character, or a few bytes of something else in a log: still UTF-8.
+        Err(_) => {
+            let lossy = String::from_utf8_lossy(bytes);
+            let bad = lossy.matches(char::REPLACEMENT_CHARACTER).count();
+            let other = lossy.chars().filter(|c| !c.is_ascii() && *c != char::REPLACEMENT_CHARACTER).count();
+            if bad <= 1 && other > 0 || bad < other {
+                lossy.into_owned()
+            } else {
+                bytes.iter().map(|b| char::from(*b)).collect()
+            }
+        }
+    }
+}
+
+/// Takes quoted-printable off, where it is: `=3D` occurs, and nothing that could not be quoted so.
+pub(super) fn quoted_printable(lines: &mut Vec<Line>) {
+    if !lines.iter().any(|line| line.text.contains("=3D") || line.text.contains("=20")) {
+        return;
+    }
+    let mut whole: Vec<Line> = Vec::with_capacity(lines.len());
+    let mut goes_on = false;
+    for line in lines.drain(..) {
+        let (text, soft) = match line.text.strip_suffix('=') {
+            Some(text) => (text, true),
+            None => (line.text.as_str(), false),
+        };
+        let text = unquoted(text);
+        match whole.last_mut() {
+            Some(last) if goes_on => last.text.push_str(&text),
+            _ => whole.push(Line { number: line.number, text }),
+        }
+        goes_on = soft;
+    }
+    *lines = whole;
+}
+
+fn unquoted(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let hex = |byte: u8| char::from(byte).to_digit(16);
+        match (first, after) {
+            (b'=', [high, low, tail @ ..]) if hex(*high).is_some() && hex(*low).is_some() => {
+                let value = hex(*high).unwrap_or(0) * 16 + hex(*low).unwrap_or(0);
+                bytes.push(u8::try_from(value).unwrap_or(b'?'));
+                rest = tail;
+            }
+            _ => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,145 @@
+//! A text as lines, without what wraps it.
+//!
+//! Results are pasted, mailed, logged and published: in UTF-16, with colours, behind `> `, in HTML, as strings in JSON.
+//! All of that is taken off here, so that a format sees what its tool printed. Lines keep the number that they have in
+//! the file, for messages.
+
+mod decode;
+mod html;
+mod json_strings;
+mod prefix;
+mod terminal;
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Its number in the file, from 1.
+    pub number: u32,
+    /// Its text, without the end of the line.
+    pub text: String,
+}
+
+/// A text as lines.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Text {
+    lines: Vec<Line>,
+}
+
+impl Text {
+    /// Reads bytes as text, whatever their encoding, and takes off what wraps it. There is no byte that is no text:
+    /// what nothing else fits is read as Latin-1.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        let text = decode::decode(bytes);
+        let mut lines = terminal::lines(&text);
+        if !html::is_markup(&text) {
+            html::strip(&mut lines);
+        }
+        json_strings::expand(&mut lines);
+        decode::quoted_printable(&mut lines);
+        prefix::strip(&mut lines);
+        Self { lines }
+    }
+
+    /// All lines.
+    #[must_use]
+    pub fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    /// How many lines there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// The text of a line; empty behind the last.
+    #[must_use]
+    pub fn line(&self, at: usize) -> &str {
+        self.lines.get(at).map_or("", |line| &line.text)
+    }
+
+    /// The number in the file of a line; that of the last behind it.
+    #[must_use]
+    pub fn number(&self, at: usize) -> u32 {
+        self.lines.get(at).or(self.lines.last()).map_or(1, |line| line.number)
+    }
+
+    /// The lines from `from` to before `to` as one text, each with its end.
+    #[must_use]
+    pub fn joined(&self, from: usize, to: usize) -> String {
+        let to = to.min(self.len());
+        let mut text = String::new();
+        for line in self.lines.get(from..to).unwrap_or_default() {
+            text.push_str(&line.text);
+            text.push('\n');
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(bytes: &[u8]) -> Vec<String> {
+        Text::of(bytes).lines().iter().map(|line| line.text.clone()).collect()
+    }
+
+    #[test]
+    fn encodings_and_ends_of_lines() {
+        let want = vec!["a é".to_owned(), "b".to_owned()];
+        assert_eq!(of("a é\nb".as_bytes()), want);
+        assert_eq!(of("\u{feff}a é\r\nb\r\n".as_bytes()), want);
+        assert_eq!(of(b"a \xe9\nb"), want, "Latin-1");
+        let wide = |order: fn(u16) -> [u8; 2], mark: bool| -> Vec<u8> {
+            let text = if mark { "\u{feff}a é\r\nb\r\n" } else { "a é\r\nb\r\n" };
+            text.encode_utf16().flat_map(order).collect()
+        };
+        for order in [u16::to_le_bytes, u16::to_be_bytes] {
+            assert_eq!(of(&wide(order, true)), want);
+            assert_eq!(of(&wide(order, false)), want, "without a mark");
+        }
+    }
+
+    #[test]
+    fn colours_and_progress() {
+        assert_eq!(of(b"\x1b[1;32mok\x1b[0m\x1b]0;title\x07 12 \x1b(B MB/s\n"), ["ok 12  MB/s"]);
+        assert_eq!(of(b"10 %\r20 %\r\ndone\n"), ["10 %", "20 %", "done"]);
+    }
+
+    #[test]
+    fn wrappings() {
+        assert_eq!(of(b"> a 1\n> > b 2\n"), ["a 1", "b 2"]);
+        assert_eq!(of(b"# a 1\n# b 2\n# c 3\n"), ["a 1", "b 2", "c 3"]);
+        assert_eq!(of(b"  1  a\n  2  b\n  3  c\n"), [" a", " b", " c"].map(str::trim));
+        assert_eq!(of(b"20480 4 100\n20480 16 200\n"), ["20480 4 100", "20480 16 200"], "figures are no line numbers");
+        assert_eq!(of(b"a =3D 1\nlong =\nline\nb =3D 2\n"), ["a = 1", "long line", "b = 2"]);
+    }
+
+    #[test]
+    fn html_and_json() {
+        assert_eq!(of(b"<pre>a &lt; 1<br>b &amp; <b>2</b></pre>\n"), ["a < 1", "b & 2"]);
+        assert_eq!(of(b"1 MB/s [ 2 IOPS] < 3.0 us>\n"), ["1 MB/s [ 2 IOPS] < 3.0 us>"]);
+        assert_eq!(of(b"<?xml version=\"1.0\"?>\n<a><b>1</b></a>\n"), ["<?xml version=\"1.0\"?>", "<a><b>1</b></a>"]);
+        assert_eq!(of(b"ok: [n1] => {\n  \"msg\": \"a\\n b\\tc\"\n}\n"), ["ok: [n1] => {", "a", " b\tc", "}"]);
+        assert_eq!(
+            of(b"\"stdout_lines\": [\n   \"a \\\"1\\\"\",\n   \"b\"\n]\n"),
+            ["\"stdout_lines\": [", "a \"1\"", "b", "]"]
+        );
+    }
+
+    #[test]
+    fn lines_keep_their_numbers() {
+        let text = Text::of(b"x\n<p>a<br>b</p>\ny\n");
+        let numbers: Vec<u32> = text.lines().iter().map(|line| line.number).collect();
+        assert_eq!(numbers, [1, 2, 2, 3]);
+        assert_eq!((text.number(99), text.line(99), Text::default().number(0)), (3, "", 1));
+    }
+}
