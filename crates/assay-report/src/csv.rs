@@ -4,6 +4,7 @@ use assay_core::estimate::Estimate;
 use assay_core::record::{Measurement, Record};
 use assay_core::text;
 use assay_core::units::exact;
+use assay_core::workload::Unknown;
 
 use crate::verdict::word;
 
@@ -101,17 +102,19 @@ fn of_record(r: &Record) -> [String; OF_RECORD.len()] {
 
 fn of_workload(m: &Measurement) -> [String; OF_WORKLOAD.len()] {
     let w = &m.workload;
+    // What the source does not tell is an empty cell.
+    let told = |what, value: String| if w.lacks(what) { String::new() } else { value };
     [
         w.name.clone(),
         snake(&w.op),
         w.read_percent.map(|p| p.to_string()).unwrap_or_default(),
-        snake(&w.pattern),
-        w.block_bytes.to_string(),
-        w.queue_depth.to_string(),
-        w.jobs.to_string(),
-        w.span_bytes.to_string(),
-        w.direct.to_string(),
-        snake(&w.sync),
+        told(Unknown::Pattern, snake(&w.pattern)),
+        told(Unknown::BlockBytes, w.block_bytes.to_string()),
+        told(Unknown::QueueDepth, w.queue_depth.to_string()),
+        told(Unknown::Jobs, w.jobs.to_string()),
+        told(Unknown::SpanBytes, w.span_bytes.to_string()),
+        told(Unknown::Direct, w.direct.to_string()),
+        told(Unknown::Sync, snake(&w.sync)),
         m.engine.clone(),
         m.repeats.len().to_string(),
     ]

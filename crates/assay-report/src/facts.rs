@@ -63,9 +63,14 @@ pub(crate) fn nanoseconds(ns: u64) -> String {
     span(Duration::from_nanos(ns))
 }
 
-/// Whether the figures were printed somewhere: of other figures there are repeats, which were checked.
+/// Whether the figures were printed by another tool or an article: assay checked nothing of how they came about.
 pub(crate) fn printed(record: &Record) -> bool {
-    record.source.is_some() && record.measurements.iter().all(|m| m.repeats.is_empty())
+    record.source.is_some()
+}
+
+/// Whether they were published in an article that ships with the program.
+pub(crate) fn published(record: &Record) -> bool {
+    record.source.as_ref().is_some_and(|source| source.format == "published")
 }
 
 /// When and by what it was measured: `2026-11-21 06:31 UTC, assay 0.1.0, suite quick 1, uring engine`.
@@ -98,7 +103,10 @@ fn tool(record: &Record) -> String {
     if printed(record) {
         let mut engines: Vec<String> = record.measurements.iter().map(|m| clean(&m.engine)).collect();
         engines.dedup();
-        return format!("figures as published, measured with {}", engines.join(", "));
+        if published(record) {
+            return format!("figures as published, measured with {}", engines.join(", "));
+        }
+        return format!("{} {}", clean(&t.name), clean(&t.version)).trim_end().to_owned() + ", imported";
     }
     if record.verification.is_some() && record.measurements.is_empty() {
         return format!("{} {}, {}", clean(&t.name), clean(&t.version), clean(&t.engine));

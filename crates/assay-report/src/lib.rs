@@ -25,6 +25,7 @@ pub mod planning;
 pub mod ranking;
 mod redact;
 mod render;
+mod scores;
 mod sensors;
 mod style;
 mod verdict;

@@ -9,6 +9,7 @@ use crate::classes::judge;
 use crate::facts;
 use crate::line::{Page, Paint, VALUES};
 use crate::notes::notes;
+use crate::scores;
 use crate::sensors;
 use crate::verdict::{Tone, capitalised, tone, verdict_sentence};
 
@@ -19,6 +20,9 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
     }
     if let Some(source) = &record.source {
         page.labelled("imported", Paint::Dim, &clean(&format!("{} from {}", source.format, source.file)), Paint::Plain);
+    }
+    for line in scores::lines(record) {
+        page.labelled("score", Paint::Dim, &line, Paint::Plain);
     }
     if let Some(words) = sensors::per_watt(record) {
         page.labelled("per watt", Paint::Dim, &words, Paint::Plain);

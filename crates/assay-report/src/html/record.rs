@@ -16,6 +16,7 @@ use crate::bus;
 use crate::classes::judge;
 use crate::facts::{self, nanoseconds};
 use crate::figure::{MB, shown};
+use crate::scores;
 use crate::sensors;
 use crate::verdict::{Tone, capitalised, tone, verdict_sentence, word};
 
@@ -87,8 +88,12 @@ fn head_facts(record: &Record) -> Vec<(String, String)> {
         ("Per watt", sensors::per_watt(record)),
         ("Noted", sensors::noted(record)),
     ];
+    let scores = scores::lines(record).into_iter().map(|line| ("Score".to_owned(), line));
     let known = known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    known.chain(record.labels.iter().map(|(name, value)| (format!("Label {}", clean(name)), clean(value)))).collect()
+    known
+        .chain(scores)
+        .chain(record.labels.iter().map(|(name, value)| (format!("Label {}", clean(name)), clean(value))))
+        .collect()
 }
 
 fn summary(record: &Record, index: usize) -> Markup {

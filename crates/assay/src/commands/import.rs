@@ -68,7 +68,7 @@ impl Intake {
                     Ok(record) => (record, document),
                     Err(error) => {
                         self.failed = true;
-                        output::tell_wrapped(&format!("{file}: {error}"));
+                        output::tell_wrapped(&format!("assay: {file}: {error}"));
                         self.refused.push(json!({ "file": found.path, "reason": error.to_string() }));
                         continue;
                     }
@@ -126,7 +126,10 @@ impl Intake {
                 1 => "1 file holds no result".to_owned(),
                 n => format!("{n} files hold no result"),
             }));
-            output::tell_wrapped(&parts.join(", "));
+            // Of one file that was refused, the refusal says all.
+            if self.added + self.known + self.conflicts + self.skipped.len() > 0 {
+                output::tell_wrapped(&parts.join(", "));
+            }
         }
         let nothing = self.added + self.known == 0;
         Ok(if self.failed || self.conflicts > 0 || nothing { Exit::Usage } else { Exit::Good })

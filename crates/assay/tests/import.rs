@@ -1,0 +1,188 @@
+//! `assay import`, with files as people have them.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+mod common;
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use common::{Done, Place, run};
+use serde_json::Value;
+
+/// A report of CrystalDiskMark as its program writes it, of a card that reads so many MB/s.
+fn report(read: f64) -> String {
+    format!(
+        "-----------------------------------------------------------------------\r\n\
+         CrystalDiskMark 3.0.3 x64 (C) 2007-2013 hiyohiyo\r\n\
+         -----------------------------------------------------------------------\r\n\
+         * MB/s = 1,000,000 byte/s [SATA/300 = 300,000,000 byte/s]\r\n\r\n\
+         \x20          Sequential Read :   {read:7.3} MB/s\r\n\
+         \x20         Sequential Write :    11.500 MB/s\r\n\
+         \x20   Random Read 4KB (QD=1) :     7.294 MB/s [  1780.8 IOPS]\r\n\r\n\
+         \x20 Test : 100 MB [F: 0.1% (0.0/29.8 GB)] (x5)\r\n\
+         \x20 Date : 2014/05/17 9:04:31\r\n\
+         \x20   OS : Windows 7 Professional SP1 [6.1 Build 7601] (x64)\r\n"
+    )
+}
+
+fn json(place: &Place, arguments: &[&str]) -> (i32, Value) {
+    let done = run(place.assay(arguments));
+    let value = serde_json::from_str(&done.stdout).unwrap_or(Value::Null);
+    (done.code.unwrap(), value)
+}
+
+/// What people read on standard error, without its breaks of lines.
+fn said(done: &Done) -> String {
+    done.stderr.replace("\n  ", " ")
+}
+
+#[test]
+fn a_text_becomes_a_record_once() {
+    let place = Place::new();
+    let file = place.path().join("cdm.txt");
+    fs::write(&file, report(41.852)).unwrap();
+    let file = file.to_str().unwrap();
+    let labels = ["--label", "model=Ultra A1", "--label", "unit=3"];
+    let (code, first) = json(&place, &[&["import", file, "--json"], labels.as_slice()].concat());
+    assert_eq!((code, &first["added"], &first["records"][0]["labels"]["unit"]), (0, &1.into(), &"3".into()));
+    let id = first["records"][0]["id"].as_str().unwrap();
+    let (code, again) = json(&place, &[&["import", file, "--json"], labels.as_slice()].concat());
+    assert_eq!(
+        (code, &again["added"], &again["known"], &again["records"][0]["id"]),
+        (0, &0.into(), &1.into(), &id.into())
+    );
+    // The same figures of another unit are a mistake of one of the two.
+    let other = run(place.assay(["import", file, "--label", "unit=4"]));
+    assert_eq!(other.code, Some(2));
+    let said = said(&other);
+    assert!(said.contains("the same text is in the store as model=Ultra A1, unit=3") && said.contains(id), "{said}");
+
+    let (_, record) = json(&place, &["show", id, "--json"]);
+    let first = &record["measurements"][0];
+    assert_eq!(
+        (&first["workload"]["block_bytes"], &first["bytes_per_second"]["point"]),
+        (&1_048_576.into(), &41_852_000.0.into())
+    );
+    assert_eq!(first["warnings"][0]["finding"], serde_json::json!({"kind": "best_of", "runs": 5}));
+    assert_eq!(first["workload"]["unknown"], serde_json::json!(["stop"]));
+    assert!(record["source"]["text"].as_str().unwrap().contains("Sequential Read"));
+    // The text is for the store alone.
+    let out = place.path().join("shared.json");
+    run(place.assay(["report", id, "-o", out.to_str().unwrap()])).succeeds();
+    let shared = fs::read_to_string(out).unwrap();
+    assert!(
+        shared.contains("41852000") && !shared.contains("Windows 7 Professional SP1 [6.1 Build 7601] (x64)\\n"),
+        "{shared}"
+    );
+    let card = run(place.assay(["show", id])).stdout;
+    assert!(card.contains("CrystalDiskMark 3.0.3, imported") && card.contains("best of 5 runs"), "{card}");
+}
+
+#[test]
+fn labels_come_from_the_path_and_members_of_an_archive_are_files() {
+    let place = Place::new();
+    let root = place.path().join("results");
+    let mut archive = tar(&root);
+    for (model, read) in [("Ultra", 40.0), ("EVO", 80.0)] {
+        for unit in 1..=3 {
+            let directory = root.join(model).join(unit.to_string());
+            fs::create_dir_all(&directory).unwrap();
+            fs::write(directory.join("run_1.txt"), report(read + f64::from(unit))).unwrap();
+        }
+    }
+    fs::write(root.join("notes.txt"), "nothing to import here\n").unwrap();
+    let pattern = "{model}/{unit}/run_{run}.txt";
+    let (code, taken) = json(&place, &["import", root.to_str().unwrap(), "--path", pattern, "--json"]);
+    assert_eq!((code, &taken["added"], taken["skipped"].as_array().unwrap().len()), (0, &6.into(), 1), "{taken:#}");
+    let (code, ranking) = json(&place, &["rank", "--load", "sequential read 1 MiB", "--json"]);
+    let text = ranking.to_string();
+    assert!(code == 0 && text.contains("EVO") && text.contains("Ultra"), "{ranking:#}");
+    let packed = archive.finish();
+    let (code, again) = json(&place, &["import", packed.to_str().unwrap(), "--path", pattern, "--json"]);
+    // The same texts, whatever they lie in.
+    assert_eq!((code, &again["added"], &again["known"]), (0, &0.into(), &6.into()), "{again:#}");
+}
+
+/// An archive made of a directory by the system's tar, when it is finished.
+struct Archive(std::path::PathBuf);
+
+fn tar(root: &Path) -> Archive {
+    Archive(root.to_owned())
+}
+
+impl Archive {
+    fn finish(&mut self) -> std::path::PathBuf {
+        let packed = self.0.with_extension("tar.gz");
+        let status = std::process::Command::new("tar")
+            .args(["-czf", packed.to_str().unwrap(), "-C", self.0.to_str().unwrap(), "."])
+            .status()
+            .unwrap();
+        assert!(status.success());
+        packed
+    }
+}
+
+#[test]
+fn a_path_in_the_place_of_a_query_keeps_nothing() {
+    let place = Place::new();
+    let (slow, fast) = (place.path().join("slow.txt"), place.path().join("fast.txt"));
+    fs::write(&slow, report(20.0)).unwrap();
+    fs::write(&fast, report(90.0)).unwrap();
+    let (slow, fast) = (slow.to_str().unwrap(), fast.to_str().unwrap());
+    let shown = run(place.assay(["show", slow])).stdout;
+    assert!(shown.contains("sequential") && shown.contains("20.0"), "{shown}");
+    let compared = run(place.assay(["compare", slow, fast, "--load", "sequential read 1 MiB"]));
+    let text = &compared.stdout;
+    assert!(text.contains("20.0") && text.contains("90.0"), "{text}{}", compared.stderr);
+    let (_, listed) = json(&place, &["list", "--json"]);
+    assert!(listed.as_array().is_none_or(Vec::is_empty), "{listed}");
+}
+
+#[test]
+fn records_go_from_one_store_to_another_as_they_are() {
+    let (here, there) = (Place::new(), Place::new());
+    fs::write(here.path().join("a.txt"), report(30.0)).unwrap();
+    fs::write(here.path().join("b.txt"), report(31.0)).unwrap();
+    let directory = here.path().join(".");
+    run(here.assay(["import", directory.to_str().unwrap()])).succeeds();
+    let documents = run(here.assay(["show", "all", "--json"])).stdout;
+    let file = there.path().join("records.json");
+    // A field of a newer version stays.
+    let newer = documents.replacen("\"schema\"", "\"newer\":7,\"schema\"", 1);
+    fs::write(&file, newer).unwrap();
+    let (code, taken) = json(&there, &["import", file.to_str().unwrap(), "--json"]);
+    assert_eq!((code, &taken["added"]), (0, &2.into()), "{taken:#}");
+    assert!(run(there.assay(["show", "all", "--json"])).stdout.contains("\"newer\":7"));
+}
+
+#[test]
+fn what_cannot_be_imported_is_told_in_a_line() {
+    let place = Place::new();
+    let file = |name: &str, content: &[u8]| {
+        let path = place.path().join(name);
+        fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let cases = [
+        (file("empty", b""), 2, "the file is empty"),
+        (file("poem.txt", b"no result\n\x1b[2J in here\n"), 2, "no result of a known format is in it; known are"),
+        (file("near.txt", b"I ran CrystalDiskMark: Sequential Read was fine\n"), 2, "nearest to CrystalDiskMark"),
+        (file("head.txt", report(1.0)[..200].as_bytes()), 2, "line 2: a report of CrystalDiskMark without a row"),
+        (file("cut.gz", &[0x1f, 0x8b, 8, 0]), 2, "cannot be unpacked"),
+        (file("own.json", br#"{"schema":"9.0","id":"a","suite":{},"medium":{}}"#), 2, "9.0"),
+        (place.path().join("missing").to_str().unwrap().to_owned(), 2, "cannot be read: No such file"),
+        ("/dev/null".to_owned(), 2, "the file is empty"),
+    ];
+    for (file, code, words) in cases {
+        run(place.assay(["import", &file])).refuses(code, &[words]);
+    }
+    let mut large = fs::File::create(place.path().join("large")).unwrap();
+    for _ in 0..100 {
+        large.write_all(&[b'a'; 1 << 20]).unwrap();
+    }
+    let begun = std::time::Instant::now();
+    let done = run(place.assay(["import", place.path().join("large").to_str().unwrap()]));
+    assert!(begun.elapsed().as_secs() < 5);
+    done.refuses(2, &["larger than 16 MiB"]);
+}
