@@ -27,18 +27,7 @@ pub(crate) fn boundary(area: u64, cache: u64) -> u64 {
 /// Starts of pieces all over what is good before `boundary`: as many as drive out `cache` bytes, or all.
 pub(crate) fn places(tally: &Tally, boundary: u64, cache: u64, content: &Content) -> Vec<u64> {
     let wanted = cache.div_ceil(PIECE);
-    let mut good: Vec<(u64, u64)> = Vec::new();
-    for &(start, end) in tally.tested() {
-        let mut at = start;
-        let within = tally.lost.runs().iter().filter(|run| run.start < end && run.end > start);
-        for (lost, behind) in within.map(|run| (run.start, run.end)).chain([(end, end)]) {
-            let (from, to) = (at.next_multiple_of(PIECE), lost.min(boundary) / PIECE * PIECE);
-            if from < to {
-                good.push((from, to));
-            }
-            at = behind;
-        }
-    }
+    let good = good(tally, boundary);
     let pieces: u64 = good.iter().map(|(from, to)| (to - from) / PIECE).sum();
     let taken = wanted.min(pieces);
     let mut random = content.salt().generator();
@@ -60,6 +49,46 @@ pub(crate) fn places(tally: &Tally, boundary: u64, cache: u64, content: &Content
         }
     }
     found
+}
+
+/// As many pieces, all over what is good before `boundary`, that are none of `places`; these are in order.
+pub(crate) fn others(tally: &Tally, boundary: u64, cache: u64, places: &[u64]) -> Vec<u64> {
+    let free: Vec<u64> = good(tally, boundary)
+        .into_iter()
+        .flat_map(|(from, to)| (from..to).step_by(PIECE as usize))
+        .filter(|piece| places.binary_search(piece).is_err())
+        .collect();
+    let (all, taken) = (free.len() as u64, cache.div_ceil(PIECE).min(free.len() as u64));
+    (0..taken).filter_map(|index| free.get(share(all, index, taken) as usize).copied()).collect()
+}
+
+/// Those of `places` that nothing bad was found of, in order.
+pub(crate) fn still_good(tally: &Tally, boundary: u64, places: &[u64]) -> Vec<u64> {
+    let good = good(tally, boundary);
+    let is_good = |place: &u64| {
+        let next = good.partition_point(|(_, to)| to <= place);
+        good.get(next).is_some_and(|(from, _)| from <= place)
+    };
+    let mut kept: Vec<u64> = places.iter().copied().filter(is_good).collect();
+    kept.sort_unstable();
+    kept
+}
+
+/// Starts and ends of whole pieces that are good before `boundary`.
+fn good(tally: &Tally, boundary: u64) -> Vec<(u64, u64)> {
+    let mut good: Vec<(u64, u64)> = Vec::new();
+    for &(start, end) in tally.tested() {
+        let mut at = start;
+        let within = tally.lost.runs().iter().filter(|run| run.start < end && run.end > start);
+        for (lost, behind) in within.map(|run| (run.start, run.end)).chain([(end, end)]) {
+            let (from, to) = (at.next_multiple_of(PIECE), lost.min(boundary) / PIECE * PIECE);
+            if from < to {
+                good.push((from, to));
+            }
+            at = behind;
+        }
+    }
+    good
 }
 
 /// `whole` × `part` / `parts`, without overflow.
@@ -205,6 +234,20 @@ mod tests {
         assert!(found.iter().all(|place| place + PIECE <= end && (place + PIECE <= lost.start || *place >= lost.end)));
         // All over what is good.
         assert!(found[0] < 3 * MIB && found[found.len() - 1] > 52 * MIB);
+    }
+
+    /// What drives out the first ones is none of them, and good.
+    #[test]
+    fn others_are_written_where_nothing_was_written_again() {
+        let content = Content::new(Format::Salted, Salt::known(1));
+        let tally = tally(64 * MIB, 3 * MIB + 512..20 * MIB);
+        let first = places(&tally, 56 * MIB, 8 * MIB, &content);
+        let second = others(&tally, 56 * MIB, 8 * MIB, &first);
+        assert_eq!(second.len() as u64 * PIECE, 8 * MIB);
+        assert!(second.windows(2).all(|pair| pair[0] < pair[1]), "each once, in order");
+        assert!(second.iter().all(|place| !first.contains(place)));
+        assert_eq!(still_good(&tally, 56 * MIB, &second), second);
+        assert_eq!(still_good(&tally, 56 * MIB, &[0, 3 * MIB, 10 * MIB, 20 * MIB, 56 * MIB]), [0, 20 * MIB]);
     }
 
     #[test]

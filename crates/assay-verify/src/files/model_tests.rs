@@ -12,7 +12,9 @@ use std::time::Duration;
 use assay_core::verification::{FakeKind, SECTOR_BYTES, Verdict};
 use assay_device::owned::Directory;
 use assay_engine::Control;
-use assay_lab::media::{Cache, CachedWrites, DroppedRead, Layout, MediumSpec, Operations, Repeats, SharedMedium};
+use assay_lab::media::{
+    Cache, CachedWrites, DroppedRead, Failure, Layout, MediumSpec, Operations, Repeats, SharedMedium, Trigger,
+};
 use assay_lab::{Backing, SplitMix};
 
 use super::beneath::Beneath;
@@ -352,4 +354,17 @@ fn larger_ones_in_several_files_and_the_ends_of_the_range_are_told() {
         Case::chain(256 * MIB, 61 * MIB, 64 * MIB).shuffled(),
     ];
     none_missed(media.into_iter().map(|case| Case { front: MIB, ..case }).collect());
+}
+
+/// What was written again to drive out caches was shown by one, and the medium was called a limbo.
+#[test]
+fn a_medium_that_drops_writes_from_some_moment_on_is_no_fake_whatever_its_cache_shows() {
+    for seed in 0..2 {
+        for cache in [MIB, 8 * MIB] {
+            let spec = MediumSpec { seed, ..MediumSpec::genuine(94 * MIB) }.with_cache(Cache::of(cache));
+            let spec = spec.that_fails(Trigger::AfterWritten(53 * MIB), Failure::DropsWrites);
+            let judged = checked(&spec, MIB).1;
+            assert_eq!(judged.verdict, Verdict::Failed, "{seed} {cache}: {}", judged.sentence);
+        }
+    }
 }

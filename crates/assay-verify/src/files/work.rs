@@ -239,20 +239,52 @@ impl Work<'_> {
         self.settle()?;
         let found = crowd::read(self.pool, tail.files, &places, &again, &refused, &mut done.tally)?;
         self.state.refuse(&refused);
-        let mut stale = found.stale;
+        let (sectors, mut stale) = (found.counts.total(), found.stale);
+        let mut written = places.clone();
+        // A cache may show what was written last though the medium takes nothing any more: what is lost looks like
+        // what a fake lacks then.
+        if done.tally.counts.lost() > 0 && stale * 2 < sectors {
+            let others = crowd::others(&done.tally, boundary, self.settings.cache_bytes, &places);
+            stale += self.displace(tail.files, &places, &others, boundary, done)?;
+            written.extend(others);
+        }
         if before.format() == Format::F3 {
             self.state.content.undo_rewriting();
             let content = self.content();
-            let kept = crowd::places(&done.tally, boundary, u64::MAX, &before);
-            let kept: Vec<u64> = places.into_iter().filter(|place| kept.binary_search(place).is_ok()).collect();
+            let kept = crowd::still_good(&done.tally, boundary, &written);
             let (bytes, refused) = crowd::write(self.pool, tail.files, &kept, &content)?;
             done.again_bytes += bytes;
             self.settle()?;
             stale += crowd::read(self.pool, tail.files, &kept, &content, &refused, &mut done.tally)?.stale;
         }
-        done.rewritten = Some(Rewritten { bytes, sectors: found.counts.total(), stale });
+        done.rewritten = Some(Rewritten { bytes, sectors, stale: stale.min(sectors) });
         self.remember(done)?;
         Ok(end)
+    }
+
+    /// Writes `others` again and reads `places`, which were written again before: how many of their sectors still
+    /// hold what stood there at first.
+    fn displace(
+        &mut self,
+        files: &[(u64, u64)],
+        places: &[u64],
+        others: &[u64],
+        boundary: u64,
+        done: &mut Worked,
+    ) -> Result<u64, Halt> {
+        let generation = self.state.content.generations() + 1;
+        others.iter().for_each(|place| self.state.content.rewrite(*place, generation));
+        self.remember(done)?;
+        let content = self.content();
+        let (bytes, refused) = match crowd::write(self.pool, files, others, &content) {
+            Err(Halt::Full) => return Ok(0),
+            other => other?,
+        };
+        done.again_bytes += bytes;
+        self.state.refuse(&refused);
+        self.settle()?;
+        let kept = crowd::still_good(&done.tally, boundary, places);
+        Ok(crowd::read(self.pool, files, &kept, &content, &[], &mut done.tally)?.stale)
     }
 
     /// Saves that everything before the end was read.
