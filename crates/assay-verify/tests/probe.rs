@@ -7,8 +7,9 @@ use std::time::Duration;
 use assay_core::verification::{Extent, FakeKind, Verdict};
 use assay_engine::Control;
 use assay_lab::media::{
-    BadCells, Cache, Decay, Eviction, Failure, Flips, Hang, Layout, LineFault, MediumSpec, Misaddress, ModelMedium,
-    Operations, Retention, Snapshot, Trigger,
+    Accounting, BadCells, Cache, CachedWrites, Decay, DroppedRead, Eviction, Failure, Flips, Hang, InitialContent,
+    Layout, LineFault, MediumSpec, Misaddress, ModelMedium, Operations, Pattern, Pool, Retention, Snapshot, Trigger,
+    WhenFull,
 };
 use assay_verify::probe::{
     Device, Ended, Fault, Identity, Journal, LEAST_BYTES, Phase, ProbeError, Probed, Salt, Settings, TimedDevice,
@@ -229,6 +230,113 @@ fn cells_with_wrong_bits_hide_nothing_and_end_no_period() {
         let found = probe(&mut build(&spec).0, &QUICK, seed).verification;
         let real = (found.kind, found.real_bytes);
         assert_eq!(real, (Some(FakeKind::Wraparound), Some(300 * MIB)), "{seed}: {}", found.sentence);
+    }
+}
+
+/// Memory that was used up only by the run, which is written after all samples, was called damaged.
+#[test]
+fn memory_that_is_used_up_by_the_run_is_a_fake() {
+    let units = Accounting::Units { unit_bytes: 4096, zeros_are_free: false };
+    // What is written over the owner's data takes no memory.
+    let half = InitialContent { pattern: Pattern::Noise, used_bytes: 2 * GIB };
+    let none = InitialContent { used_bytes: 0, ..half };
+    for (accounting, before, left) in
+        [(units, none, 14 * MIB), (Accounting::Compressed, none, 14 * MIB), (Accounting::Compressed, half, 8 * MIB)]
+    {
+        for cache in [None, Some(Cache::of(2 * MIB))] {
+            for seed in 0..3 {
+                let pool = Some(Pool { bytes: before.used_bytes + left, accounting, when_full: WhenFull::Drops });
+                let caches = cache.into_iter().collect();
+                let spec = MediumSpec { pool, before, caches, seed, ..MediumSpec::genuine(4 * GIB) };
+                let mut medium = build(&spec).0;
+                let found = probe(&mut medium, &QUICK, seed).verification;
+                assert!(medium.is_exhausted());
+                assert_eq!(found.verdict, Verdict::Fake, "{accounting:?} {cache:?} {seed}: {}", found.sentence);
+            }
+        }
+    }
+}
+
+/// The part of a period that errs in one lap was taken for one that is dropped, and the real size to end there.
+#[test]
+fn errors_in_one_lap_end_no_period() {
+    let wraps = MediumSpec::laid_out(237 * MIB, Layout::wraparound(32 * MIB));
+    for on in [Operations::Writes, Operations::Both] {
+        let spec = wraps.clone().with_errors(26 * MIB..41 * MIB, on);
+        let found = probe(&mut build(&spec).0, &QUICK, 1).verification;
+        let real = (found.kind, found.real_bytes);
+        assert_eq!(real, (Some(FakeKind::Wraparound), Some(32 * MIB)), "{on:?}: {}", found.sentence);
+        // In all laps at the end, or where the first one begins: whether it is dropped there, or protected, is open.
+        let laps = (0..8).fold(wraps.clone(), |spec, lap| {
+            spec.with_errors((32 * lap + 20) * MIB..((32 * lap + 32) * MIB).min(237 * MIB), on)
+        });
+        for spec in [laps, wraps.clone().with_errors(0..3 * MIB, on)] {
+            let found = probe(&mut build(&spec).0, &QUICK, 1).verification;
+            let exact = found.real_bytes.map(|real| (real, real));
+            let (low, high) = exact.or(found.real_low_bytes.zip(found.real_high_bytes)).unwrap();
+            assert_eq!(found.verdict, Verdict::Fake, "{on:?}: {}", found.sentence);
+            assert!((low..=high).contains(&(32 * MIB)), "{on:?}: {}", found.sentence);
+        }
+    }
+}
+
+/// A place that only a cache showed was read before each other one, which renewed it, and was counted to the real size.
+#[test]
+fn what_a_cache_shows_is_nothing_to_clear_the_bus_with() {
+    let random = Cache {
+        eviction: Eviction::LeastRecentlyUsedFilledByReads,
+        takes: CachedWrites::Random,
+        ..Cache::of(148 << 10)
+    };
+    for seed in 0..3 {
+        let spec = MediumSpec { seed, ..MediumSpec::limbo(2 * GIB, 2 * MIB) };
+        let spec = spec.with_dropped(DroppedRead::LastOnBus).with_cache(random);
+        let (mut medium, before) = build(&spec);
+        let found = probe(&mut medium, &QUICK, seed).verification;
+        let real = (found.kind, found.real_bytes);
+        assert_eq!(real, (Some(FakeKind::Limbo), Some(2 * MIB)), "{seed}: {}", found.sentence);
+        assert_eq!(medium.changed_since(&before), [0; 0]);
+    }
+}
+
+/// Of memory that is used up before all samples are written, the size was that of a limbo where some of them err, and
+/// behind a large cache more was said to hold than there is.
+#[test]
+fn memory_that_is_used_up_is_never_less_than_what_is_said_to_hold() {
+    let units = Accounting::Units { unit_bytes: 4096, zeros_are_free: false };
+    let pool = Some(Pool { bytes: 7 * MIB, accounting: units, when_full: WhenFull::Drops });
+    let thin = MediumSpec { pool, ..MediumSpec::genuine(2 * GIB).blank() };
+    let erring = (1..20)
+        .fold(thin.clone(), |spec, part| spec.with_errors(part * 100 * MIB..(part * 100 + 5) * MIB, Operations::Both));
+    let sequential = Cache { takes: CachedWrites::Sequential, ..Cache::of(48 * MIB) };
+    let hidden = MediumSpec { pool: pool.map(|pool| Pool { bytes: 13 * MIB, ..pool }), ..thin }.with_cache(sequential);
+    for spec in [erring, hidden] {
+        for seed in 0..4 {
+            let found = probe(&mut build(&spec).0, &QUICK, seed).verification;
+            let real = spec.pool.unwrap().bytes;
+            // The cache hides all where none of the samples was lost.
+            if found.verdict == Verdict::Genuine && !spec.caches.is_empty() {
+                continue;
+            }
+            let (low, high) = found.real_low_bytes.zip(found.real_high_bytes).unwrap();
+            assert_eq!(found.verdict, Verdict::Fake, "{seed}: {}", found.sentence);
+            assert!((low..=high).contains(&real), "{seed}: {}", found.sentence);
+        }
+    }
+}
+
+/// A cache that holds more than can be written against it showed all samples, nothing was known to lose, and the size
+/// was an interval around what the cache showed.
+#[test]
+fn a_cache_that_nothing_drives_out_makes_no_size() {
+    let pages = Cache { page_bytes: 65_536, eviction: Eviction::LeastRecentlyUsedFilledByReads, ..Cache::of(20 * MIB) };
+    for seed in 0..3 {
+        let spec = MediumSpec { seed, ..MediumSpec::laid_out(112 * MIB, Layout::wraparound(17 * MIB + 512 * seed)) };
+        let found = probe(&mut build(&spec.with_cache(pages)).0, &QUICK, seed).verification;
+        let exact = found.real_bytes.map(|real| (real, real));
+        let said = exact.or(found.real_low_bytes.zip(found.real_high_bytes));
+        assert_eq!(found.verdict, Verdict::Fake, "{seed}: {}", found.sentence);
+        assert!(said.is_none_or(|(low, high)| (low..=high).contains(&(17 * MIB + 512 * seed))), "{}", found.sentence);
     }
 }
 

@@ -25,6 +25,8 @@ const PAIRS: usize = 6;
 /// Rounds in which two places are written in turns, and those in which a structure is looked for.
 const TURNS: usize = 6;
 pub(super) const ATTEMPTS: usize = 3;
+/// Laps in which a position of the period is looked for where the medium does not err.
+const LAPS: u64 = 4;
 /// Positions behind the real part of a period that are tested.
 const BEHIND: u64 = 7;
 
@@ -175,7 +177,8 @@ impl<D: Device> Search<'_, '_, D> {
             }
             let protected = self.protected(period, low)?;
             let real = self.real_of(protected, period, 1)?;
-            let repeat = Repeat { protected, period, real, exact: true };
+            let exact = !self.ends_in_errors(protected, period, real);
+            let repeat = Repeat { protected, period, real, exact };
             if self.stands(&repeat)? {
                 return Ok(repeat);
             }
@@ -281,7 +284,7 @@ impl<D: Device> Search<'_, '_, D> {
 
     /// The lowest address of those that lead to each other.
     fn protected(&mut self, period: u64, low: u64) -> Result<u64, End> {
-        if self.same_pairs(&[(0, period)])?[0] {
+        if self.same_laps(period, &[0])?[0] {
             return Ok(0);
         }
         // In steps of a period, the same cell all the way; then within one.
@@ -319,8 +322,7 @@ impl<D: Device> Search<'_, '_, D> {
         while floor < above {
             let probes = fan(floor.saturating_sub(1), above, 24);
             let probes: Vec<u64> = if probes.is_empty() { vec![floor] } else { probes };
-            let pairs: Vec<(u64, u64)> = probes.iter().map(|at| (*at, at + period)).collect();
-            let shared = self.same_pairs(&pairs)?;
+            let shared = self.same_laps(period, &probes)?;
             for (at, same) in probes.iter().zip(shared) {
                 if same {
                     above = above.min(*at);
@@ -330,6 +332,27 @@ impl<D: Device> Search<'_, '_, D> {
             }
         }
         Ok(above)
+    }
+
+    /// Which of these addresses are one cell with the one a period behind; where the medium errs there, with one that
+    /// is some periods behind.
+    fn same_laps(&mut self, period: u64, starts: &[u64]) -> Result<Vec<bool>, End> {
+        let mut same = vec![false; starts.len()];
+        let mut left: Vec<usize> = (0..starts.len()).collect();
+        for lap in 1..=LAPS {
+            let behind = |index: &usize| self.lap_at((starts[*index], period, 1), 0, lap);
+            let (indexes, pairs): (Vec<usize>, Vec<(u64, u64)>) =
+                left.iter().filter_map(|index| Some((*index, (starts[*index], behind(index)?)))).unzip();
+            if pairs.is_empty() {
+                break;
+            }
+            for (index, shared) in indexes.iter().zip(self.same_pairs(&pairs)?) {
+                same[*index] = shared;
+            }
+            let errs = |pair: &(u64, u64)| self.desk.is_bad(pair.1) && !self.desk.is_bad(pair.0);
+            left = indexes.into_iter().zip(pairs).filter(|(_, pair)| errs(pair)).map(|(index, _)| index).collect();
+        }
+        Ok(same)
     }
 
     /// How much of a period holds data, where blocks are dealt out within so many sectors.
@@ -402,17 +425,51 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(held)
     }
 
-    /// Whether positions of the first period hold data: they bear a stamp of their own cell, or of one in
-    /// the same stripe.
-    fn held_inside(&mut self, (protected, period, stripe): (u64, u64, u64), inside: &[u64]) -> Result<Vec<bool>, End> {
+    /// Whether positions of a period hold data: they bear a stamp of their own cell, or of one in the same stripe.
+    /// Where the medium errs in one lap, the same position of another one tells.
+    fn held_inside(&mut self, structure: (u64, u64, u64), inside: &[u64]) -> Result<Vec<bool>, End> {
+        let mut held = vec![false; inside.len()];
+        let mut left: Vec<usize> = (0..inside.len()).collect();
+        for lap in 0..LAPS {
+            let within = |index: &usize| self.lap_at(structure, inside[*index], lap);
+            let (indexes, at): (Vec<usize>, Vec<u64>) = left.iter().filter_map(|i| Some((*i, within(i)?))).unzip();
+            if at.is_empty() {
+                break;
+            }
+            for (index, holds) in indexes.iter().zip(self.held_at(structure, &at)?) {
+                held[*index] = holds;
+            }
+            left =
+                indexes.into_iter().zip(at).filter(|(_, at)| self.desk.is_bad(*at)).map(|(index, _)| index).collect();
+        }
+        Ok(held)
+    }
+
+    /// Where a position of the period lies in one of its laps; `None` behind the end of the device.
+    fn lap_at(&self, (protected, period, _): (u64, u64, u64), inside: u64, lap: u64) -> Option<u64> {
+        let unit = self.desk.unit();
+        let at = protected + inside + lap * period;
+        (at < self.desk.sectors() / unit * unit).then_some(at)
+    }
+
+    fn held_at(&mut self, (protected, period, stripe): (u64, u64, u64), at: &[u64]) -> Result<Vec<bool>, End> {
         self.desk.begin_round();
-        let at: Vec<u64> = inside.iter().map(|inside| protected + inside).collect();
         let places: Vec<Place> = at.iter().map(|at| self.desk.place(*at, 1)).collect();
         self.write_apart(&places)?;
-        let bears = self.bearers(&at)?;
+        let bears = self.bearers(at)?;
         let cell = |at: u64| at.checked_sub(protected).map(|behind| behind % period / stripe);
         let kin = |at: u64, origin: Origin| cell(at) == cell(origin.sector);
         Ok(at.iter().zip(bears).map(|(at, bears)| bears.is_some_and(|origin| kin(*at, origin))).collect())
+    }
+
+    /// Whether the protected part or the real one ends beside what errs, within which it may end as well.
+    fn ends_in_errors(&self, protected: u64, period: u64, real: u64) -> bool {
+        let below = protected.checked_sub(1).is_some_and(|below| {
+            let mut laps = (1..=LAPS).filter_map(|lap| self.lap_at((below, period, 1), 0, lap));
+            self.desk.is_bad(below) || laps.all(|at| self.desk.is_bad(at))
+        });
+        let mut laps = (0..LAPS).filter_map(|lap| self.lap_at((protected, period, 1), real, lap));
+        below || (real < period && laps.all(|at| self.desk.is_bad(at)))
     }
 }
 

@@ -51,6 +51,10 @@ pub(crate) struct Search<'s, 'a, D> {
 
 /// Sectors of a page of 4 KiB.
 const PAGE: u64 = 8;
+/// Places that bear the stamps of others which are looked at again, for what crossed the bus.
+const SHOWN: usize = 12;
+/// Places that held which are looked at again, for one to clear the bus with.
+const LASTING: usize = 16;
 /// Losing places that are remembered, as canaries.
 const LOSERS: usize = 256;
 
@@ -96,7 +100,16 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             // Errors and wrong bits alone.
             self.desk.phase = Phase::Mapping;
             self.map_samples();
-            return self.narrow();
+            self.narrow()?;
+            if self.desk.findings.values().any(|seen| seen.is_silent_loss()) {
+                // All that was written first was held, and what was written to find where it errs is not.
+                self.map.unsteady = true;
+                if let Some(nature) = self.endures()? {
+                    self.nature = nature;
+                    return if nature_fails(&self.nature) { Err(End::Fault(Fault::DropsWrites)) } else { Ok(()) };
+                }
+            }
+            return Ok(());
         }
         self.look_again()?;
         if !self.eviction.hidden && self.pairs.is_empty() && self.is_scattered() {
@@ -144,6 +157,10 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         if self.nature != Nature::Parts {
             return Ok(());
         }
+        if self.eviction.losers.is_empty() {
+            // What shows other data is no cell of theirs, then, and loses.
+            self.watch(self.lost(|seen| seen.is_silent_loss()));
+        }
         // Parts that hold may be one and the same memory: a chain, of which no two samples met.
         let starts = self.some_starts()?;
         let pairs: Vec<(u64, u64)> = starts.windows(2).map(|pair| (pair[0], pair[1])).collect();
@@ -160,22 +177,13 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
     /// they show what is left in a buffer of the controller.
     fn shows_the_bus(&mut self) -> Result<bool, End> {
         let wide = |place: &&Place| place.sectors >= 16;
-        let page = |place: &Place| self.desk.place(place.at.next_multiple_of(8), 8);
-        let washes: Vec<Place> = self.samples.iter().filter(wide).take(2).map(page).collect();
+        let washes: Vec<Place> = self.samples.iter().filter(wide).take(2).map(|place| self.page(*place)).collect();
         let [one, other] = washes[..] else { return Ok(false) };
-        let holds = |place: &Place| {
-            let seen = |s| self.desk.findings.get(&s).is_some_and(|seen| *seen == Seen::Holds);
-            page(place).numbers().all(seen)
-        };
-        let kept = self.samples.iter().filter(wide).find(|place| holds(place)).map(page);
-        let foreign: Vec<u64> = self
-            .first
-            .iter()
-            .filter(|(_, seen)| matches!(seen, Seen::Foreign(_)))
-            .map(|(sector, _)| *sector)
-            .step_by(16)
-            .take(12)
-            .collect();
+        let foreign = |(sector, seen): &(u64, Seen)| matches!(seen, Seen::Foreign(_)).then_some(*sector);
+        let foreign: Vec<u64> = self.first.iter().filter_map(foreign).collect();
+        // All over: a cache that is filled by reading shows some samples as they were read before.
+        let step = foreign.len().div_ceil(SHOWN).max(1);
+        let foreign: Vec<u64> = foreign.into_iter().step_by(step).collect();
         let (mut changing, mut apart) = (0, 0);
         // Each is read once: a cache that reading fills shows the same again.
         for (sector, wash) in foreign.iter().zip([one, other].into_iter().cycle()) {
@@ -190,8 +198,45 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         if changing * 2 <= foreign.len() || apart > PAGE {
             return Ok(false);
         }
-        self.desk.bus = Some(kept.map_or(Wash::Write(one, other), Wash::Read));
+        self.desk.bus = Some(match self.lasting()? {
+            Some(place) => Wash::Read(self.page(place)),
+            None => {
+                // A cache may show them whenever they are looked at, so often are they written.
+                self.samples.retain(|place| !place.meets(one) && !place.meets(other));
+                [one, other].into_iter().for_each(|place| self.desk.forget(place));
+                Wash::Write(one, other)
+            }
+        });
         Ok(true)
+    }
+
+    /// The first whole page of a place.
+    fn page(&self, place: Place) -> Place {
+        self.desk.place(place.at.next_multiple_of(PAGE), PAGE)
+    }
+
+    /// A place that holds when caches were driven out: one that a cache shows would be renewed there by each reading.
+    fn lasting(&mut self) -> Result<Option<Place>, End> {
+        let held = |place: &&Place| {
+            let seen = |sector| self.desk.findings.get(&sector).is_some_and(|seen| *seen == Seen::Holds);
+            place.sectors >= 16 && place.numbers().all(seen)
+        };
+        let held: Vec<Place> = self.samples.iter().filter(held).copied().collect();
+        let step = held.len().div_ceil(LASTING).max(1);
+        let held: Vec<Place> = held.into_iter().step_by(step).collect();
+        if held.is_empty() {
+            return Ok(None);
+        }
+        let mut clear = held.clone();
+        clear.sort_unstable();
+        self.desk.begin_round();
+        self.eviction.evict_most(self.desk, &clear)?;
+        for place in held {
+            if self.desk.check(place)?.iter().all(|seen| *seen == Seen::Holds) {
+                return Ok(Some(place));
+            }
+        }
+        Ok(None)
     }
 
     /// Reads the samples again when caches are known to have been left: what held may have been shown
@@ -228,13 +273,21 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         // Pairs of sectors in a row at one distance say no more than one of them.
         self.pairs.sort_unstable();
         self.pairs.dedup_by_key(|(a, b)| (a.abs_diff(*b), *a < *b, *a / 64));
+        let lost = |seen: &Seen| seen.is_silent_loss() && !matches!(seen, Seen::Foreign(_));
+        let is_lost = |at: &u64| self.desk.findings.get(at).is_some_and(lost);
+        let samples: Vec<u64> = self.samples.iter().flat_map(|place| place.numbers()).filter(is_lost).collect();
+        // Where no sample is lost, the run tells.
+        self.watch(if samples.is_empty() { self.lost(lost) } else { samples });
+    }
+
+    /// Sectors of which this was seen.
+    fn lost(&self, sort: impl Fn(&Seen) -> bool) -> Vec<u64> {
+        self.first.iter().filter(|(_, seen)| sort(seen)).map(|(sector, _)| *sector).collect()
+    }
+
+    /// Takes places that lose for canaries, one of each page.
+    fn watch(&mut self, mut lost: Vec<u64>) {
         let page = self.desk.unit().max(PAGE);
-        let lost = |at: &u64| {
-            let seen = self.desk.findings.get(at);
-            seen.is_some_and(|seen| seen.is_silent_loss() && !matches!(seen, Seen::Foreign(_)))
-        };
-        let mut lost: Vec<u64> = self.samples.iter().flat_map(|place| place.numbers()).filter(lost).collect();
-        // One of each page, be that lost in part.
         lost.dedup_by_key(|at| *at / page);
         let step = (lost.len() / LOSERS).max(1);
         self.eviction.losers = lost.into_iter().step_by(step).map(|at| Loser { at, by: None }).take(LOSERS).collect();

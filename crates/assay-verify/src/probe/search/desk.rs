@@ -507,6 +507,11 @@ impl<'a, D: Device> Desk<'a, D> {
         Ok(all)
     }
 
+    /// What was found of a place says nothing.
+    pub(crate) fn forget(&mut self, place: Place) {
+        self.findings.retain(|sector, _| !place.numbers().contains(sector));
+    }
+
     pub(crate) fn is_bad(&self, sector: u64) -> bool {
         self.bad.contains(&sector)
     }

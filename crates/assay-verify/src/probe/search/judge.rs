@@ -124,7 +124,9 @@ fn conclude<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent
         Nature::Thin => {
             account.verdict = Verdict::Fake;
             account.kind = Some(FakeKind::Unknown);
-            let kept = account.findings.values().filter(|seen| seen.keeps()).count() as u64;
+            // Of the run, which was written last, a cache may show what nothing holds.
+            let keeps = |sector: &u64| account.findings.get(sector).is_some_and(|seen| seen.keeps());
+            let kept = search.samples.iter().flat_map(|place| place.numbers()).filter(keeps).count() as u64;
             account.real = Some((kept * SECTOR_BYTES, announced - SECTOR_BYTES));
         }
         Nature::Stopped => account.verdict = Verdict::Failed,

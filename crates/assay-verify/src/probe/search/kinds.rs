@@ -12,6 +12,8 @@ const AGAIN: usize = 6;
 const FRESH: usize = 8;
 /// That the first samples are held by chance is less probable than this where memory is called used up.
 const BY_CHANCE: f64 = 0.01;
+/// Fresh places that are lost at least where memory is called used up: one or two may lie where the medium is bad.
+const LEAST_LOST: usize = 3;
 /// So many sectors to either side of a lost one are written: operations that land beside it show.
 const BESIDE: u64 = (1 << 20) / 512;
 
@@ -50,36 +52,45 @@ impl<D: Device> Search<'_, '_, D> {
         for place in tests.iter().rev() {
             self.desk.write(*place)?;
         }
-        self.eviction.evict(self.desk, &tests)?;
-        let mut kept = [0, 0];
-        for (kind, places) in [&again, &fresh].into_iter().enumerate() {
-            for place in places {
-                let seen = self.desk.check(*place)?;
-                // What another place overwrote was stored.
-                kept[kind] += usize::from(seen.iter().all(|s| s.keeps() || matches!(s, Seen::Foreign(_))));
-            }
-        }
-        if kept[0] * 2 < again.len() && again.len() >= 3 {
+        // Where only the run lost something, no canaries are known: caches are driven out all the same.
+        let blind = std::mem::replace(&mut self.eviction.blind, true);
+        let evicted = self.eviction.evict(self.desk, &tests);
+        self.eviction.blind = blind;
+        evicted?;
+        let again = self.stored(&again)?;
+        let answers = |place: &Place| !self.desk.is_bad(place.at);
+        let fresh: Vec<Place> = fresh.into_iter().filter(answers).collect();
+        let fresh = self.stored(&fresh)?;
+        let count = |places: &[bool], stored: bool| places.iter().filter(|place| **place == stored).count();
+        if count(&again, true) * 2 < again.len() && again.len() >= 3 {
             return Ok(Some(Nature::Stopped));
         }
-        let lost = fresh.len() - kept[1];
-        let used_up = fresh.len() >= 4 && lost * 4 >= fresh.len() * 3 && kept[0] == again.len();
-        Ok((used_up && self.took_the_first()).then_some(Nature::Thin))
+        let lost = count(&fresh, false);
+        if fresh.len() < 4 || count(&again, false) > 0 {
+            return Ok(None);
+        }
+        let used_up = (lost * 4 >= fresh.len() * 3 && took_the_first(&self.held(|_| true)))
+            || (lost >= LEAST_LOST && took_the_first(&[self.held(|place| place.sectors > unit), fresh].concat()));
+        Ok(used_up.then_some(Nature::Thin))
     }
 
-    /// Whether the samples that were written first are held, and so many of them, that the share which is held
-    /// of those that came after does not explain it: memory was given to what came first. Where it depends on
-    /// the address what holds, as in a chain, the order of writing says nothing.
-    fn took_the_first(&self) -> bool {
+    /// Which of these places stored what was written last; what another place overwrote was stored.
+    fn stored(&mut self, places: &[Place]) -> Result<Vec<bool>, End> {
+        let stored = |place: &Place| {
+            let seen = self.desk.check(*place)?;
+            Ok(seen.iter().all(|seen| seen.keeps() || matches!(seen, Seen::Foreign(_))))
+        };
+        places.iter().map(stored).collect()
+    }
+
+    /// Which samples of a sort are held, in the order in which they were written. Those that err say nothing of memory.
+    fn held(&self, sort: impl Fn(&Place) -> bool) -> Vec<bool> {
         let holds = |place: &Place| {
             let seen = |sector| self.desk.findings.get(&sector).is_some_and(|seen| seen.keeps());
             place.numbers().any(seen)
         };
-        let held: Vec<bool> = self.samples.iter().map(holds).collect();
-        let first = held.iter().take_while(|held| **held).count();
-        let after = held.get(first + 1..).unwrap_or_default();
-        let share = after.iter().filter(|held| **held).count() as f64 / after.len().max(1) as f64;
-        first > 0 && share.powi(i32::try_from(first).unwrap_or(i32::MAX)) < BY_CHANCE
+        let answers = |place: &Place| place.numbers().any(|sector| !self.desk.is_bad(sector));
+        self.samples.iter().filter(|place| sort(place) && answers(place)).map(holds).collect()
     }
 
     /// Writes around a lost place, and where one address line leads, and looks whether it bears the
@@ -179,4 +190,15 @@ impl<D: Device> Search<'_, '_, D> {
     fn wash_place(&self) -> Option<Place> {
         self.samples.iter().find(|place| place.sectors >= 8).map(|place| Place { sectors: 8, ..*place })
     }
+}
+
+/// Whether the places that were written first are `held`, and so many of them that the share which is held of those
+/// that came after does not explain it: memory was given to what came first. Where it depends on the address what
+/// holds, as in a chain, the order of writing says nothing of places in the order of addresses, and all of places in
+/// random order.
+fn took_the_first(held: &[bool]) -> bool {
+    let first = held.iter().take_while(|held| **held).count();
+    let after = held.get(first + 1..).unwrap_or_default();
+    let share = after.iter().filter(|held| **held).count() as f64 / after.len().max(1) as f64;
+    first > 0 && share.powi(i32::try_from(first).unwrap_or(i32::MAX)) < BY_CHANCE
 }
