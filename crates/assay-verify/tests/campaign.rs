@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use assay_core::verification::Verdict;
 use assay_engine::Control;
-use assay_lab::campaign::{Campaign, CheckResult, Report, Size};
+use assay_lab::campaign::{Campaign, CheckResult, Judgement, Report, Size};
 use assay_lab::media::{Found, MediumSpec, ModelMedium, Reach, catalogue, population};
 use assay_lab::{Dying, MemoryDisk};
 use assay_verify::probe::{Device, Identity, Journal, ProbeError, Salt, Settings, run};
@@ -112,6 +112,17 @@ fn the_catalogue_is_judged() {
         );
     }
     assert_eq!((report.accused().count(), report.harmed().count()), (0, 0));
+    for (named, case) in catalogue::devices().iter().zip(&report.cases) {
+        let expected = match named.name {
+            "limbo of 61 MiB, LRU cache of 96 MiB" => Judgement::BeyondReach,
+            _ => Judgement::Right,
+        };
+        // Of what is thin an interval is told.
+        let sized =
+            case.size.is_none_or(|size| size == Size::Exact || (size == Size::Inside && named.spec.pool.is_some()));
+        let kind = case.kind_is_right != Some(false);
+        assert!(case.judgement == expected && sized && kind, "{}: {case:#?}", named.name);
+    }
 }
 
 /// Answers that are right and could be better, with their seeds: `ASSAY_CAMPAIGN_WORDS=1`.

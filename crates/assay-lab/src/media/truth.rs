@@ -134,6 +134,8 @@ const NARROW_WINDOW: u64 = 64 << 10;
 /// pieces; below, and in more pieces, damage is right to say too.
 const FAKE_SHARE: f64 = 0.25;
 const FAKE_PIECES: usize = 4;
+/// Of a pool that lacks less than this share, what is lost lies here and there: damage is right to say too.
+const LITTLE: f64 = 0.05;
 
 impl Truth {
     /// The truth about a medium once all its faults have occurred.
@@ -263,7 +265,9 @@ fn pool_fault(spec: &MediumSpec, silent: Reach) -> Option<Fault> {
         Accounting::Compressed => Class::Compressing,
     };
     let used = pool.used_before(&Content::new(spec.before, spec.seed), spec.announced_bytes);
+    let lacks = (spec.announced_bytes - pool.bytes) as f64 / spec.announced_bytes as f64;
     let (right, need) = match pool.when_full {
+        WhenFull::Drops if lacks < LITTLE => (vec![Found::Fake, Found::Damaged], silent),
         WhenFull::Drops => (vec![Found::Fake], silent),
         WhenFull::Errs => (vec![Found::Fake, Found::Damaged, Found::Failed], Reach::least()),
     };
@@ -504,6 +508,17 @@ mod tests {
         };
         assert_eq!(real(GIB), [8 * MIB]);
         assert_eq!(real(GIB + MIB), [5 * MIB, 8 * MIB]);
+    }
+
+    #[test]
+    fn a_pool_that_lacks_little_may_as_well_be_damage() {
+        let right = |bytes| {
+            let accounting = Accounting::Units { unit_bytes: MIB, zeros_are_free: false };
+            let pool = Some(Pool { bytes, accounting, when_full: WhenFull::Drops });
+            Truth::of(&MediumSpec { pool, ..MediumSpec::genuine(GIB) }.blank()).right
+        };
+        assert_eq!(right(GIB / 100 * 94), [Found::Fake]);
+        assert_eq!(right(GIB / 100 * 97), [Found::Fake, Found::Damaged]);
     }
 
     #[test]
