@@ -85,6 +85,20 @@ pub const TARGETS: &[Target] = &[
         mutations: 200,
         run: targets::fio_output::run,
     },
+    Target {
+        name: "import",
+        what: "files with results of other tools",
+        seeds: targets::import::files,
+        mutations: 100,
+        run: targets::import::whole,
+    },
+    Target {
+        name: "format",
+        what: "texts read by one format of results",
+        seeds: targets::import::texts,
+        mutations: 100,
+        run: targets::import::format,
+    },
     Target { name: "plan", what: "plan files", seeds: targets::plan::seeds, mutations: 60, run: targets::plan::run },
     Target {
         name: "words",

@@ -99,7 +99,8 @@ fn record(group: Vec<Part>, text: &Text, file: &File, options: &Options) -> Reco
     let repeats =
         measurements.iter().filter_map(|m| m.iops.as_ref().or(m.bytes_per_second.as_ref())).map(|e| e.n).max();
     let settings = Settings { span_bytes, repeats: repeats.unwrap_or(0), ..Settings::default() };
-    let created = whole.created.unwrap_or_default();
+    // A date that no calendar has was printed wrong, or read wrong.
+    let created = whole.created.filter(|time| time.parse::<jiff::Timestamp>().is_ok()).unwrap_or_default();
     let mut draft = Draft::begin(&id(&source.format, &hash), &created, tool, SuiteRef::new(&suite, 1), whole.medium)
         .on_host(whole.host)
         .labelled(labels)

@@ -3,6 +3,7 @@
 pub(crate) mod document;
 pub(crate) mod fio_output;
 pub(crate) mod histogram;
+pub(crate) mod import;
 pub(crate) mod job_file;
 pub(crate) mod journal;
 pub(crate) mod klog;
