@@ -39,7 +39,15 @@ pub trait Store: Send {
     /// # Errors
     /// [`StoreError::NotARecord`], [`StoreError::NewerRecord`], [`StoreError::Conflict`], or the
     /// store's own.
-    fn save_document(&mut self, json: &str) -> Result<Saved, StoreError>;
+    fn save_document(&mut self, json: &str) -> Result<Saved, StoreError> {
+        self.save_documents(&[json])?.pop().unwrap_or_else(|| Err(StoreError::NotARecord { reason: String::new() }))
+    }
+
+    /// The same of several, in one transaction: what one of them is refused for is its own.
+    ///
+    /// # Errors
+    /// The store's own, after which none of them is saved.
+    fn save_documents(&mut self, json: &[&str]) -> Result<Vec<Result<Saved, StoreError>>, StoreError>;
 
     /// The record with exactly this id.
     ///

@@ -20,6 +20,8 @@ use crate::text::Text;
 pub struct CrystalDiskMark;
 
 const NAME: &str = "CrystalDiskMark";
+/// What each line of a report holds one of.
+const WORDS: [&str; 10] = [NAME, "MB/s", "[Read]", "[Write]", "[Mix]", "Test", "Date", "OS", "Comment", "Time"];
 
 /// The first line of a report, wherever it stands in a line: pages run lines together.
 static TITLE: LazyLock<Regex> = LazyLock::new(|| {
@@ -59,12 +61,17 @@ impl Format for CrystalDiskMark {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        TITLE.is_match(text.line(at))
+        // Most lines are of something else, which is seen at once.
+        let line = text.line(at);
+        line.contains(NAME) && TITLE.is_match(line)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let end = (at + 1..text.len()).find(|line| self.begins(text, *line)).unwrap_or(text.len());
-        let joined = text.joined(at, end);
+        // What stands behind the report, of a log for instance, is not searched for rows.
+        let lines = text.lines().get(at..end).unwrap_or_default();
+        let kept = lines.iter().filter(|line| WORDS.iter().any(|word| line.text.contains(word)));
+        let joined: String = kept.flat_map(|line| [line.text.as_str(), "\n"]).collect();
         let starts: Vec<usize> = TITLE.find_iter(&joined).map(|found| found.start()).collect();
         let ends = starts.iter().skip(1).copied().chain([joined.len()]);
         let mut section = Section { end, ..Section::default() };

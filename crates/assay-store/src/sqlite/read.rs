@@ -30,8 +30,8 @@ impl Store for SqliteStore {
         self.save_record(record, run)
     }
 
-    fn save_document(&mut self, json: &str) -> Result<Saved, StoreError> {
-        self.save_text(json)
+    fn save_documents(&mut self, json: &[&str]) -> Result<Vec<Result<Saved, StoreError>>, StoreError> {
+        self.save_texts(json)
     }
 
     fn load(&self, id: &str) -> Result<Stored, StoreError> {

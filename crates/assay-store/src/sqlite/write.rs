@@ -62,27 +62,19 @@ impl SqliteStore {
         self.growth = self.growth.take().filter(|growth| growth.id != id);
     }
 
-    pub(super) fn save_text(&mut self, json: &str) -> Result<Saved, StoreError> {
-        let json = json.trim();
-        document::bounded(json)?;
-        let record = document::read(json)?;
-        let columns = Columns::of(&record)?;
+    pub(super) fn save_texts(&mut self, all: &[&str]) -> Result<Vec<Result<Saved, StoreError>>, StoreError> {
         let file = self.file.clone();
         let explain = |error| super::explain::database(&file, error);
         let tx = self.begin()?;
-        let there = there(&tx, &record.id).map_err(explain)?;
-        let change = match there {
-            None => Change::Added,
-            Some(there) if there.json.as_deref() == Some(json) => Change::Unchanged,
-            Some(there) if there.copied_while_running() => Change::Replaced,
-            Some(_) => return Err(StoreError::Conflict { id: record.id }),
-        };
-        if change != Change::Unchanged {
-            let number = put(&tx, &record, &columns, json).map_err(explain)?;
-            put_observation(&tx, number, &record).map_err(explain)?;
-            tx.commit().map_err(explain)?;
+        let mut saved = Vec::with_capacity(all.len());
+        for json in all {
+            saved.push(match readable(json) {
+                Ok((record, columns)) => save_text(&tx, json.trim(), &record, &columns).map_err(explain)?,
+                Err(error) => Err(error),
+            });
         }
-        Ok(Saved { id: record.id, change })
+        tx.commit().map_err(explain)?;
+        Ok(saved)
     }
 
     pub(super) fn delete(&mut self, id: &str) -> Result<(), StoreError> {
@@ -132,6 +124,33 @@ impl SqliteStore {
         tx.commit().map_err(explain)?;
         Ok(closed)
     }
+}
+
+/// A document from elsewhere, as far as it is a record that can be stored.
+fn readable(json: &str) -> Result<(Record, Columns), StoreError> {
+    document::bounded(json)?;
+    let record = document::read(json.trim())?;
+    let columns = Columns::of(&record)?;
+    Ok((record, columns))
+}
+
+fn save_text(
+    tx: &Transaction<'_>,
+    json: &str,
+    record: &Record,
+    columns: &Columns,
+) -> rusqlite::Result<Result<Saved, StoreError>> {
+    let change = match there(tx, &record.id)? {
+        None => Change::Added,
+        Some(there) if there.json.as_deref() == Some(json) => Change::Unchanged,
+        Some(there) if there.copied_while_running() => Change::Replaced,
+        Some(_) => return Ok(Err(StoreError::Conflict { id: record.id.clone() })),
+    };
+    if change != Change::Unchanged {
+        let number = put(tx, record, columns, json)?;
+        put_observation(tx, number, record)?;
+    }
+    Ok(Ok(Saved { id: record.id.clone(), change }))
 }
 
 /// Saves a record under way: what is new of it, where the rest is as it was saved before.

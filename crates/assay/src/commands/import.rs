@@ -1,7 +1,9 @@
 //! `assay import`
 
+use std::path::PathBuf;
+
 use assay_core::exit::Exit;
-use assay_core::record::Record;
+use assay_core::record::{Record, Source};
 use assay_core::text::harmless;
 use assay_import::{ImportError, Imported, Item, Options};
 use assay_store::{Change, SqliteStore, Store, StoreError, read_document};
@@ -23,10 +25,14 @@ pub(super) fn import(args: &ImportArgs) -> Result<Exit, Failure> {
     let mut intake = Intake::default();
     for found in &files {
         match imports::imported(&found.path, &options)? {
-            Ok(held) => intake.take(found, held, store.as_mut())?,
+            Ok(held) => intake.take(found, held)?,
             Err(error) => intake.refuse(found, &error),
         }
+        if intake.waiting.len() >= AT_ONCE {
+            intake.keep(store.as_mut())?;
+        }
     }
+    intake.keep(store.as_mut())?;
     intake.tell(args)
 }
 
@@ -40,9 +46,21 @@ fn formats(json: bool) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
+/// Records that are saved in one transaction.
+const AT_ONCE: usize = 500;
+
+/// A record that is to be saved.
+#[derive(Debug)]
+struct Waiting {
+    file: PathBuf,
+    record: Record,
+    document: String,
+}
+
 /// What became of the files.
 #[derive(Debug, Default)]
 struct Intake {
+    waiting: Vec<Waiting>,
     records: Vec<Value>,
     problems: Vec<Value>,
     refused: Vec<Value>,
@@ -56,44 +74,60 @@ struct Intake {
 }
 
 impl Intake {
-    fn take(&mut self, found: &Found, held: Imported, mut store: Option<&mut SqliteStore>) -> Result<(), Failure> {
+    fn take(&mut self, found: &Found, held: Imported) -> Result<(), Failure> {
         let file = output::shown(&found.path);
         for (of, problem) in &held.problems {
             output::tell_wrapped(&format!("{of}, line {}: {}", problem.line, problem.what));
             self.problems.push(json!({ "file": of, "line": problem.line, "problem": problem.what }));
         }
         for item in held.items {
-            let (record, document) = match item {
+            match item {
                 Item::Own(document) => match read_document(&document) {
-                    Ok(record) => (record, document),
+                    Ok(record) => self.waiting.push(Waiting { file: found.path.clone(), record, document }),
                     Err(error) => {
                         self.failed = true;
                         output::tell_wrapped(&format!("assay: {file}: {error}"));
                         self.refused.push(json!({ "file": found.path, "reason": error.to_string() }));
-                        continue;
                     }
                 },
-                Item::Made(record) => (*record.clone(), imports::document(&record)?),
-            };
-            let kept = store.as_deref_mut().map(|store| keep(store, &record, &document)).transpose()?;
-            let (word, said) = match &kept {
-                None => ("found", None),
-                Some(Kept::Added) => ("added", None),
-                Some(Kept::Known) => ("known", None),
-                Some(Kept::Conflict(reason)) => ("conflict", Some(reason)),
-            };
-            self.added += usize::from(matches!(word, "added" | "found"));
-            self.known += usize::from(word == "known");
-            if let Some(reason) = said {
-                self.conflicts += 1;
-                output::tell_wrapped(&format!("{file}: {reason}"));
+                Item::Made(record) => {
+                    let document = imports::document(&record)?;
+                    self.waiting.push(Waiting { file: found.path.clone(), record: *record, document });
+                }
             }
-            self.lines.push(line(&record, word, &file));
+        }
+        Ok(())
+    }
+
+    /// Saves what waits, where there is a store, and says of each what became of it.
+    fn keep(&mut self, store: Option<&mut SqliteStore>) -> Result<(), Failure> {
+        let waiting = std::mem::take(&mut self.waiting);
+        let kept = match store {
+            Some(store) => keep(store, &waiting)?,
+            None => waiting.iter().map(|_| Kept::Added).collect(),
+        };
+        for (Waiting { file, record, .. }, kept) in waiting.into_iter().zip(kept) {
+            let shown = output::shown(&file);
+            let (word, reason) = match kept {
+                Kept::Added => ("added", None),
+                Kept::Known => ("known", None),
+                Kept::Conflict(reason) => ("conflict", Some(reason)),
+            };
+            match &reason {
+                Some(reason) => {
+                    self.conflicts += 1;
+                    output::tell_wrapped(&format!("{shown}: {reason}"));
+                }
+                None if word == "added" => self.added += 1,
+                None => self.known += 1,
+            }
+            self.lines.push(line(&record, word, &shown));
+            // The text is in the record already.
+            let source = record.source.clone().map(|source| Source { text: None, ..source });
             self.records.push(json!({
-                "id": record.id, "change": word, "file": found.path, "source": record.source,
-                "model": record.model(), "labels": record.labels, "measurements": record.measurements.len(),
-                "scores": record.scores.len(), "verification": record.verification.as_ref().map(|v| v.verdict),
-                "reason": said,
+                "id": record.id, "change": word, "file": file, "source": source, "model": record.model(),
+                "labels": record.labels, "measurements": record.measurements.len(), "scores": record.scores.len(),
+                "verification": record.verification.as_ref().map(|v| v.verdict), "reason": reason,
             }));
         }
         Ok(())
@@ -161,28 +195,33 @@ enum Kept {
     Conflict(String),
 }
 
-/// Saves a record. One that was made of the same text before is known, though a later version of assay may read more of
+/// Saves records. One that was made of the same text before is known, though a later version of assay may read more of
 /// it; with other labels it is another claim about the same figures.
-fn keep(store: &mut SqliteStore, record: &Record, document: &str) -> Result<Kept, Failure> {
-    match store.save_document(document) {
+fn keep(store: &mut SqliteStore, waiting: &[Waiting]) -> Result<Vec<Kept>, Failure> {
+    let documents: Vec<&str> = waiting.iter().map(|one| one.document.as_str()).collect();
+    let saved = store.save_documents(&documents)?;
+    let kept = saved.into_iter().zip(waiting).map(|(saved, Waiting { record, .. })| match saved {
         Ok(saved) if saved.change == Change::Unchanged => Ok(Kept::Known),
         Ok(_) => Ok(Kept::Added),
-        Err(StoreError::Conflict { id }) => {
-            let there = store.load(&id)?.record;
-            let same = |of: &Record| of.source.as_ref().map(|source| source.original_text_sha256.clone());
-            if record.source.is_none() || same(record) != same(&there) {
-                return Ok(Kept::Conflict(format!("another record {id} is in the store; both stay as they are")));
-            }
-            if record.labels == there.labels {
-                return Ok(Kept::Known);
-            }
-            let labels: Vec<String> = there.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-            let labels =
-                if labels.is_empty() { "without labels".to_owned() } else { format!("as {}", labels.join(", ")) };
-            Ok(Kept::Conflict(format!(
-                "the same text is in the store {labels}, record {id}; to change that: assay rm {id}, and import again"
-            )))
-        }
+        Err(StoreError::Conflict { id }) => Ok(conflict(record, &store.load(&id)?.record)),
         Err(error) => Err(error.into()),
+    });
+    kept.collect()
+}
+
+/// What a record is beside one of the same id that is in the store.
+fn conflict(record: &Record, there: &Record) -> Kept {
+    let id = &there.id;
+    let text = |of: &Record| of.source.as_ref().map(|source| source.original_text_sha256.clone());
+    if record.source.is_none() || text(record) != text(there) {
+        return Kept::Conflict(format!("another record {id} is in the store; both stay as they are"));
     }
+    if record.labels == there.labels {
+        return Kept::Known;
+    }
+    let labels: Vec<String> = there.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let labels = if labels.is_empty() { "without labels".to_owned() } else { format!("as {}", labels.join(", ")) };
+    Kept::Conflict(format!(
+        "the same text is in the store {labels}, record {id}; to change that: assay rm {id}, and import again"
+    ))
 }
