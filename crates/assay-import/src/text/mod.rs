@@ -121,6 +121,7 @@ mod tests {
         assert_eq!(of(b"  1  a\n  2  b\n  3  c\n"), [" a", " b", " c"].map(str::trim));
         assert_eq!(of(b"20480 4 100\n20480 16 200\n"), ["20480 4 100", "20480 16 200"], "figures are no line numbers");
         assert_eq!(of(b"a =3D 1\nlong =\nline\nb =3D 2\n"), ["a = 1", "long line", "b = 2"]);
+        assert_eq!(of(b"rw=read, iodepth=32, 20=20.14%\n"), ["rw=read, iodepth=32, 20=20.14%"], "equals signs");
     }
 
     #[test]

@@ -1,0 +1,231 @@
+//! JSON and JSON+.
+//!
+//! Notes may stand before the document and after it, several documents in one file. fio prints `nan` where it divides by
+//! nothing. Names may stand twice in an object: the last counts. Version 2 has microseconds and KiB where version 3 has
+//! nanoseconds and bytes. Of several hosts (`client_stats`) the sum is named `All clients`.
+
+use std::collections::BTreeMap;
+
+use assay_core::histogram::{BUCKETS, Histogram, bucket_of};
+use assay_core::workload::Op;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::job::{Job, Side};
+use super::load::synced_apart;
+use super::terse::version;
+use crate::date;
+use crate::report::Latencies;
+use crate::text::Text;
+
+/// Longest job that is read, in bytes: one with all bins of three latencies and directions has half of it.
+const LONGEST_JOB: usize = 4 << 20;
+/// Most jobs of a document.
+const MOST_JOBS: usize = 10_000;
+
+/// A document.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Document {
+    pub(super) version: Option<String>,
+    pub(super) created: Option<String>,
+    pub(super) jobs: Vec<Job>,
+    /// Whether it is cut off.
+    pub(super) cut: bool,
+    /// The first line behind it.
+    pub(super) end: usize,
+}
+
+/// Whether a document begins: its first name is `fio version`.
+pub(super) fn begins(text: &Text, at: usize) -> bool {
+    let Some((_, behind)) = text.line(at).rsplit_once('{').filter(|(_, rest)| rest.trim().is_empty()) else {
+        return text.line(at).contains("\"fio version\"") && text.line(at).contains('{');
+    };
+    behind.trim().is_empty() && (at + 1..at + 3).any(|next| text.line(next).contains("\"fio version\""))
+}
+
+/// The document that begins at a line.
+pub(super) fn read(text: &Text, at: usize) -> Document {
+    let (body, end, cut) = body(text, at);
+    let mut document = Document { end, cut, ..Document::default() };
+    let plain = if ["nan", "inf"].iter().any(|odd| body.contains(odd)) { without_nan(&body) } else { body };
+    let parse = || serde_json::from_str::<BTreeMap<String, &RawValue>>(&plain).ok();
+    let Some(top) = parse() else {
+        document.cut = true;
+        return document;
+    };
+    let value = |name: &str| top.get(name).filter(|raw| raw.get().len() < 1_000_000).map(|raw| raw.get());
+    document.version =
+        value("fio version").and_then(|raw| serde_json::from_str::<String>(raw).ok()).map(|v| version(&v));
+    document.created = value("timestamp").and_then(|raw| raw.parse().ok()).and_then(date::of_unix);
+    let printed_ms = value("timestamp_ms").and_then(|raw| raw.parse::<f64>().ok());
+    let global = value("global options").map(options).unwrap_or_default();
+    for list in ["jobs", "client_stats"] {
+        let Some(raw) = top.get(list) else { continue };
+        let Ok(jobs) = serde_json::from_str::<Vec<&RawValue>>(raw.get()) else { continue };
+        let short = jobs.iter().filter(|job| job.get().len() <= LONGEST_JOB).take(MOST_JOBS);
+        let jobs = short.filter_map(|raw| job(serde_json::from_str(raw.get()).ok()?, &global));
+        document.jobs.extend(jobs.map(|job| Job { printed_ms, ..job }));
+    }
+    if document.jobs.iter().any(|job| job.name == "All clients") {
+        document.jobs.retain(|job| job.name == "All clients");
+    }
+    document
+}
+
+/// The text of a document, the first line behind it and whether it is cut off. What is cut off is closed behind the
+/// last job that is complete.
+fn body(text: &Text, at: usize) -> (String, usize, bool) {
+    let mut body = String::new();
+    let (mut depth, mut quoted, mut escaped) = (0u32, false, false);
+    let mut complete = None;
+    for number in at..text.len() {
+        // Another one begins, and this one was never closed.
+        if number > at && begins(text, number) {
+            return (closed(body, complete), number, true);
+        }
+        let line = text.line(number);
+        let from = if number == at { line.find('{').unwrap_or(0) } else { 0 };
+        for c in line.get(from..).unwrap_or_default().chars() {
+            body.push(c);
+            match c {
+                _ if escaped => escaped = false,
+                '\\' if quoted => escaped = true,
+                '"' => quoted = !quoted,
+                '{' | '[' if !quoted => depth += 1,
+                '}' | ']' if !quoted => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 2 {
+                        complete = Some(body.len());
+                    }
+                    if depth == 0 {
+                        return (body, number + 1, false);
+                    }
+                }
+                _ => {}
+            }
+        }
+        body.push('\n');
+    }
+    (closed(body, complete), text.len(), true)
+}
+
+fn closed(mut body: String, complete: Option<usize>) -> String {
+    match complete {
+        Some(end) => {
+            body.truncate(end);
+            body.push_str("]}");
+            body
+        }
+        None => String::new(),
+    }
+}
+
+fn without_nan(body: &str) -> String {
+    let mut plain = body.to_owned();
+    for odd in ["-nan", "nan", "-inf", "inf"] {
+        for colon in [": ", ":"] {
+            plain = plain.replace(&format!("{colon}{odd}"), &format!("{colon}null"));
+        }
+    }
+    plain
+}
+
+/// Options of an object; fio writes all values as strings.
+fn options(raw: &str) -> BTreeMap<String, String> {
+    let values: BTreeMap<String, Value> = serde_json::from_str(raw).unwrap_or_default();
+    values.into_iter().filter_map(|(name, value)| Some((name, value.as_str()?.to_owned()))).collect()
+}
+
+fn job(value: Value, global: &BTreeMap<String, String>) -> Option<Job> {
+    let mut job = Job {
+        name: value["jobname"].as_str()?.to_owned(),
+        group: whole(&value["groupid"]),
+        error: whole(&value["error"]),
+        host: value["hostname"].as_str().filter(|host| !host.is_empty()).map(str::to_owned),
+        ..Job::default()
+    };
+    if let Some(own) = value["job options"].as_object() {
+        job.options.clone_from(global);
+        let own = own.iter().filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
+        job.options.extend(own);
+    }
+    for (name, op) in [("read", Op::Read), ("write", Op::Write), ("mixed", Op::Mixed)] {
+        let mut side = side(&value[name], op);
+        if op == Op::Write && synced_apart(&job.options) {
+            // Latencies of the sync behind each write are told elsewhere, and not with it.
+            (side.latency, side.histogram) = (Latencies::default(), None);
+        }
+        if side.moved() {
+            job.sides.push(side);
+        }
+    }
+    Some(job)
+}
+
+fn whole(value: &Value) -> u32 {
+    value.as_u64().and_then(|value| u32::try_from(value).ok()).unwrap_or(0)
+}
+
+fn side(value: &Value, op: Op) -> Side {
+    let number = |name: &str| value[name].as_f64().filter(|number| number.is_finite() && *number >= 0.0);
+    let mut side = Side::new(op);
+    side.runtime_ms = number("runtime").unwrap_or(0.0);
+    side.operations = value["total_ios"].as_u64();
+    side.iops = number("iops");
+    let kib = number("bw").map(|rate| rate * 1024.0);
+    let told = number("io_bytes").unwrap_or(0.0);
+    // Up to 2.x `io_bytes` was in KiB: what agrees with rate and time is meant.
+    let by_rate = kib.unwrap_or(0.0) * side.runtime_ms / 1e3;
+    let as_kib = value["io_kbytes"].is_null() && (told * 1024.0 - by_rate).abs() < (told - by_rate).abs();
+    side.bytes = if as_kib { told * 1024.0 } else { told };
+    // Before 3.2 there was no rate in bytes, and KiB/s are cut to whole ones.
+    let by_time = Some(side.bytes * 1e3 / side.runtime_ms).filter(|rate| rate.is_finite());
+    let finer = |rate: f64| by_time.filter(|finer| (*finer - rate).abs() <= 1024.0).unwrap_or(rate);
+    side.bytes_per_second = number("bw_bytes").or(kib.map(finer));
+    let (stats, clat, unit) = match value["lat_ns"].is_object() || value["clat_ns"].is_object() {
+        true => (&value["lat_ns"], &value["clat_ns"], 1.0),
+        false => (&value["lat"], &value["clat"], 1e3),
+    };
+    // With gtod_reduce all latencies are zero: they were not measured.
+    let time = |value: &Value| value.as_f64().filter(|time| *time > 0.0).map(|time| time * unit);
+    let shares = if stats["percentile"].is_object() { &stats["percentile"] } else { &clat["percentile"] };
+    let share = |share: f64| {
+        let mut all = shares.as_object().into_iter().flatten();
+        all.find(|(name, _)| name.parse::<f64>().is_ok_and(|name| (name - share).abs() < 1e-4))
+            .and_then(|(_, v)| time(v))
+    };
+    side.latency = Latencies {
+        mean: time(&stats["mean"]),
+        p50: share(50.0),
+        p90: share(90.0),
+        p99: share(99.0),
+        p99_9: share(99.9),
+        max: time(&stats["max"]),
+    };
+    side.histogram = histogram(if stats["bins"].is_object() { stats } else { clat }, unit);
+    side
+}
+
+/// Latencies by their bins. The key of a bin is its middle (fio's `plat_idx_to_val`); it covers two buckets here, and
+/// half of it lies below the key.
+fn histogram(stats: &Value, unit: f64) -> Option<Histogram> {
+    let bins = stats["bins"].as_object().filter(|bins| !bins.is_empty())?;
+    let mut counts = vec![0u64; BUCKETS];
+    let mut total = 0u64;
+    for (middle, count) in bins {
+        let (Ok(middle), Some(count)) = (middle.parse::<u64>(), count.as_u64()) else { continue };
+        // No run counts more; sums of any number of bins then fit.
+        let count = count.min(1 << 40);
+        let middle = middle.saturating_mul(unit as u64);
+        for (value, part) in [(middle.saturating_sub(1), count / 2), (middle, count - count / 2)] {
+            if let Some(slot) = counts.get_mut(bucket_of(value)) {
+                *slot = slot.saturating_add(part);
+            }
+        }
+        total = total.saturating_add(count);
+    }
+    let time = |name: &str| stats[name].as_f64().filter(|time| *time >= 0.0).map_or(0.0, |time| time * unit);
+    let sum = (time("mean") * total as f64) as u128;
+    let (min, max) = (time("min") as u64, time("max") as u64);
+    (total > 0).then(|| Histogram::from_parts(counts, sum, min, max.max(min)))
+}

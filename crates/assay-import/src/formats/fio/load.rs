@@ -1,0 +1,243 @@
+//! Loads by the options of a job, or by the line that fio prints of a job before it starts.
+
+use std::collections::BTreeMap;
+
+use assay_core::workload::{Op, Pattern, Sync};
+
+use super::job::{Job, Side};
+use crate::report::Load;
+
+/// A job as fio prints it before it starts: `job: (g=0): rw=randread, bs=(R) 4096B-4096B, …, iodepth=64`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Definition {
+    pub(super) name: String,
+    pub(super) group: u32,
+    pub(super) rw: String,
+    pub(super) engine: String,
+    pub(super) depth: Option<u32>,
+    /// Sizes of reads and of writes, where all are alike.
+    pub(super) blocks: [Option<u64>; 2],
+}
+
+/// Engines that have one operation under way whatever `iodepth` says (fio's manual, `iodepth`).
+const SYNCHRONOUS: [&str; 7] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice"];
+
+/// What a direction of a job did.
+pub(super) fn load(job: &Job, side: &Side, definition: Option<&Definition>) -> Load {
+    let name = match job.name.as_str() {
+        "" => "fio",
+        name => name,
+    };
+    let mut load = Load::new(name, side.op);
+    load.jobs = job.jobs;
+    if let Some(definition) = definition {
+        load.pattern = pattern(&definition.rw);
+        load.queue_depth = depth(&definition.engine, definition.depth);
+        load.block_bytes = block(side.op, definition.blocks);
+    }
+    if !job.options.is_empty() {
+        by_options(&mut load, side, &job.options, job.jobs);
+    }
+    load
+}
+
+/// Options that are not given have the defaults of fio's manual.
+fn by_options(load: &mut Load, side: &Side, options: &BTreeMap<String, String>, counted: Option<u32>) {
+    let (op, runtime_ms) = (side.op, side.runtime_ms);
+    let get = |names: &[&str]| names.iter().find_map(|name| options.get(*name)).map(|value| value.trim());
+    let number = |name: &str| get(&[name]).and_then(|value| value.parse::<u32>().ok());
+    let base = if get(&["kb_base"]) == Some("1000") { 1000 } else { 1024 };
+    let bytes = |text: &str| size(text, base);
+    let rw = get(&["rw", "readwrite"]).unwrap_or("read");
+    let uniform = get(&["random_distribution"]).is_none_or(|name| name == "random")
+        && get(&["percentage_random", "zonemode", "zonesize"]).is_none();
+    load.pattern = pattern(rw).filter(|_| uniform);
+    let engine = get(&["ioengine"]);
+    load.queue_depth = match engine {
+        Some(engine) => depth(engine, Some(number("iodepth").unwrap_or(1))),
+        // The default depends on the system, and is synchronous on all of them but Windows.
+        None => Some(number("iodepth").unwrap_or(1)).filter(|depth| *depth == 1),
+    };
+    load.block_bytes = match get(&["bs", "blocksize"]) {
+        _ if get(&["bsrange", "blocksize_range", "bssplit", "bs_is_seq_rand"]).is_some() => None,
+        None => Some(4096),
+        Some(text) => {
+            let mut all = text.split(',').map(|part| if part.is_empty() { Some(4096) } else { bytes(part) });
+            let read = all.next().flatten();
+            // A size for one direction goes for those behind it too.
+            block(op, [read, all.next().unwrap_or(read)])
+        }
+    };
+    let clones = number("numjobs").unwrap_or(1);
+    // Reported as one where there are no results of single ones: `group_reporting` itself is not among the options that
+    // fio prints.
+    load.jobs = Some(counted.unwrap_or(1).max(clones));
+    let on = |name: &str| get(&[name]).map(|value| value != "0");
+    load.direct = Some(on("direct").or(on("buffered").map(|buffered| !buffered)).unwrap_or(false));
+    // Clones have a file each, unless they are given one by name.
+    let files = if get(&["filename"]).is_some() { 1 } else { u64::from(clones.max(1)) };
+    load.span_bytes = get(&["size"]).and_then(bytes).and_then(|size| size.checked_mul(files));
+    if op != Op::Read {
+        load.sync = sync(&get);
+    }
+    // `time_based` is not printed either: what ran as long was meant to.
+    let reached = |told: &u64| runtime_ms * 1e6 >= *told as f64 * 0.99;
+    load.duration_ns = get(&["runtime", "timeout"]).and_then(duration).filter(reached);
+    load.read_percent = (op == Op::Mixed).then(|| {
+        let percent = |name: &str| number(name).and_then(|percent| u8::try_from(percent.min(100)).ok());
+        percent("rwmixread").or(percent("rwmixwrite").map(|writes| 100 - writes)).unwrap_or(50)
+    });
+}
+
+fn sync<'a>(get: &impl Fn(&[&str]) -> Option<&'a str>) -> Option<Sync> {
+    let every = |name: &str| get(&[name]).filter(|value| *value != "0");
+    match (every("fsync"), every("fdatasync"), every("sync")) {
+        (None, None, None | Some("none")) => Some(Sync::End),
+        (Some("1"), _, _) => Some(Sync::Fsync),
+        (_, Some("1"), _) => Some(Sync::Fdatasync),
+        // O_SYNC and O_DSYNC have the same effect as a call behind each write.
+        (None, None, Some("dsync")) => Some(Sync::Fdatasync),
+        (None, None, Some(_)) => Some(Sync::Fsync),
+        // After every so many writes: there is no such load here.
+        _ => None,
+    }
+}
+
+/// Whether fio times a write and the sync behind it apart, so that the latency of a write is without it.
+pub(super) fn synced_apart(options: &BTreeMap<String, String>) -> bool {
+    ["fsync", "fdatasync"].iter().any(|name| options.get(*name).is_some_and(|value| value.trim() != "0"))
+}
+
+/// Whether a rate of writes has the final sync in its time.
+pub(super) fn durable(options: &BTreeMap<String, String>) -> bool {
+    let on = |name: &str| options.get(name).is_some_and(|value| !matches!(value.trim(), "0" | "none"));
+    on("end_fsync")
+        || on("sync")
+        || ["fsync", "fdatasync"].iter().any(|name| options.get(*name).is_some_and(|v| v == "1"))
+}
+
+fn pattern(rw: &str) -> Option<Pattern> {
+    match rw {
+        "read" | "write" | "rw" | "readwrite" => Some(Pattern::Sequential),
+        "randread" | "randwrite" | "randrw" => Some(Pattern::Random),
+        // With a number behind it operations are strided or repeated.
+        _ => None,
+    }
+}
+
+fn depth(engine: &str, depth: Option<u32>) -> Option<u32> {
+    if SYNCHRONOUS.contains(&engine) { Some(1) } else { depth }
+}
+
+fn block(op: Op, [read, write]: [Option<u64>; 2]) -> Option<u64> {
+    match op {
+        Op::Read => read,
+        Op::Write => write,
+        Op::Mixed => read.filter(|_| read == write),
+    }
+}
+
+/// A size as it is given: `4k`, `1m`, `2g`, `4096`, `0x1000`, a calculation not; `KiB` is 1000 with the base of 1024
+/// (fio's manual, "Parameter types").
+fn size(text: &str, base: u64) -> Option<u64> {
+    let lower = text.trim().to_ascii_lowercase();
+    if let Some(hex) = lower.strip_prefix("0x") {
+        return u64::from_str_radix(hex, 16).ok();
+    }
+    let digits = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
+    let (number, unit) = lower.split_at(digits);
+    let number: u64 = number.parse().ok()?;
+    let mut letters = unit.chars();
+    let power = match letters.next() {
+        None => return Some(number),
+        Some('b') if unit == "b" => return Some(number),
+        Some('k') => 1,
+        Some('m') => 2,
+        Some('g') => 3,
+        Some('t') => 4,
+        Some('p') => 5,
+        Some(_) => return None,
+    };
+    let step: u64 = match (letters.as_str(), base) {
+        ("ib", 1024) => 1000,
+        ("ib" | "i", 1000) => 1024,
+        ("" | "b" | "i", base) => base,
+        _ => return None,
+    };
+    number.checked_mul(step.checked_pow(power)?)
+}
+
+/// A duration in nanoseconds; a bare number is seconds.
+fn duration(text: &str) -> Option<u64> {
+    let lower = text.trim().to_ascii_lowercase();
+    let digits = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
+    let (number, unit) = lower.split_at(digits);
+    let nanoseconds: u64 = match unit {
+        "us" | "usec" => 1_000,
+        "ms" | "msec" => 1_000_000,
+        "" | "s" | "sec" => 1_000_000_000,
+        "m" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        "d" => 86_400_000_000_000,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(nanoseconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(options: &[(&str, &str)], op: Op) -> Load {
+        let options = options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        load(&Job { options, ..Job::default() }, &Side::new(op), None)
+    }
+
+    #[test]
+    fn sizes_and_durations_as_fio_reads_them() {
+        for (text, bytes) in
+            [("4k", 4096), ("1m", 1 << 20), ("4KiB", 4000), ("0x1000", 4096), ("512", 512), ("2G", 2 << 30)]
+        {
+            assert_eq!(size(text, 1024), Some(bytes), "{text}");
+        }
+        assert_eq!((size("4k", 1000), size("4KiB", 1000)), (Some(4000), Some(4096)));
+        for bad in ["", "50%", "1.5k", "99999999999999999999", "16777216p", "4*1k"] {
+            assert_eq!(size(bad, 1024), None, "{bad}");
+        }
+        assert_eq!(
+            (duration("30"), duration("2m"), duration("x")),
+            (Some(30_000_000_000), Some(120_000_000_000), None)
+        );
+    }
+
+    #[test]
+    fn options_that_are_not_given_have_fios_defaults() {
+        let load = of(&[("name", "x")], Op::Read);
+        assert_eq!((load.pattern, load.block_bytes), (Some(Pattern::Sequential), Some(4096)));
+        assert_eq!((load.queue_depth, load.direct, load.jobs), (Some(1), Some(false), Some(1)));
+        assert_eq!((load.span_bytes, load.duration_ns), (None, None));
+    }
+
+    #[test]
+    fn options_count_as_fio_takes_them() {
+        let load = of(&[("ioengine", "psync"), ("iodepth", "16"), ("bs", "4k,8k"), ("rw", "randwrite")], Op::Write);
+        assert_eq!((load.queue_depth, load.block_bytes), (Some(1), Some(8192)), "a synchronous engine queues nothing");
+        let load = of(&[("rw", "randrw"), ("bs", "4k,8k"), ("rwmixwrite", "30")], Op::Mixed);
+        assert_eq!((load.block_bytes, load.read_percent), (None, Some(70)));
+        let load = of(&[("rw", "read:4k"), ("size", "50%"), ("runtime", "5")], Op::Read);
+        assert_eq!((load.pattern, load.span_bytes, load.duration_ns), (None, None, None));
+        let load = of(&[("group_reporting", ""), ("numjobs", "4"), ("size", "1g")], Op::Read);
+        assert_eq!((load.jobs, load.span_bytes), (Some(4), Some(4 << 30)));
+        for (option, value, sync) in [
+            ("fsync", "1", Some(Sync::Fsync)),
+            ("fsync", "32", None),
+            ("fdatasync", "1", Some(Sync::Fdatasync)),
+            ("sync", "dsync", Some(Sync::Fdatasync)),
+            ("sync", "1", Some(Sync::Fsync)),
+            ("sync", "none", Some(Sync::End)),
+            ("end_fsync", "1", Some(Sync::End)),
+        ] {
+            assert_eq!(of(&[(option, value)], Op::Write).sync, sync, "{option}={value}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! fio 2 and 3: its text, JSON and JSON+, terse versions 3 to 5, and several of them in one output.
+//!
+//! Fields and units: fio's manual, chapters "Interpreting the output" and "Terse output",
+//! <https://fio.readthedocs.io/en/latest/fio_doc.html>, and outputs made with 3.33.
+//!
+//! A section is what one call of fio printed. Where it printed a result in several forms the one with most in it
+//! counts. `--status-interval` prints what was done since the start, again and again: the last of it counts.
+
+mod job;
+mod json;
+mod load;
+mod run;
+mod terse;
+mod text;
+
+use crate::format::{Format, Section};
+use crate::text::Text;
+
+/// fio.
+pub struct Fio;
+
+const NAME: &str = "fio";
+
+impl Format for Fio {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn words(&self) -> &'static [&'static str] {
+        &["fio-", "groupid", "ioengine", "iodepth", "clat", "msec", "\"fio version\"", "iops="]
+    }
+
+    fn begins(&self, text: &Text, at: usize) -> bool {
+        let line = text.line(at);
+        terse::begins(line) || text::is_result(line) || text::is_definition(line) || json::begins(text, at)
+    }
+
+    fn read(&self, text: &Text, at: usize) -> Section {
+        run::read(text, at)
+    }
+}

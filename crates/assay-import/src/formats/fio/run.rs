@@ -1,0 +1,337 @@
+//! One call of fio: what it printed, put together.
+
+use assay_core::estimate::Estimate;
+use assay_core::finding::Finding;
+use assay_core::outcome::{Failure, Outcome};
+use assay_core::record::{Repeat, Score};
+use assay_core::workload::{Op, Workload};
+
+use super::job::{Job, Side, States, together};
+use super::load::{self, Definition};
+use super::{NAME, json, terse, text};
+use crate::date;
+use crate::format::Section;
+use crate::report::{Figure, Latencies, Load, Report};
+use crate::text::Text;
+
+/// Lines of other programs between the start of fio and its results.
+const MOST_BETWEEN: usize = 64;
+
+/// What is known of a call.
+#[derive(Debug, Clone, Default)]
+struct Call {
+    version: Option<String>,
+    created: Option<String>,
+    definitions: Vec<Definition>,
+    json: States,
+    text: States,
+    terse: States,
+    cut: bool,
+    path: Option<String>,
+}
+
+/// Reads what one call printed.
+pub(super) fn read(text: &Text, at: usize) -> Section {
+    let mut call = Call::default();
+    let (mut line, mut end) = (at, at + 1);
+    while line < text.len() {
+        let here = text.line(line);
+        let next = if text::is_definition(here) {
+            // Definitions come before results.
+            if !call.is_empty() {
+                break;
+            }
+            call.definitions.extend(text::definition(here));
+            Some(line + 1)
+        } else if json::begins(text, line) {
+            let document = json::read(text, line);
+            call.json.again();
+            if !document.jobs.into_iter().all(|job| call.json.add(job)) {
+                break;
+            }
+            call.version = document.version.or(call.version);
+            call.created = document.created.or(call.created);
+            call.cut = document.cut;
+            Some(document.end)
+        } else if terse::begins(here) {
+            match terse::read(here) {
+                Some((version, job)) => {
+                    if call.terse.jobs.last().is_some_and(|last| apart(last, &job, &call.terse.jobs)) {
+                        call.terse.again();
+                    }
+                    if !call.terse.add(job) {
+                        break;
+                    }
+                    call.version = Some(version);
+                }
+                None => call.cut = true,
+            }
+            Some(line + 1)
+        } else if text::is_result(here) {
+            let block = |job: &Job, op| call.block(job, op);
+            match text::read(text, line, block) {
+                Some((job, rest, end)) => {
+                    if !call.text.add(job) {
+                        break;
+                    }
+                    call.created = call.created.or_else(|| date::of_ctime(&rest));
+                    Some(end)
+                }
+                None => Some(line + 1),
+            }
+        } else if let Some(version) = version(here) {
+            call.version = call.version.or(Some(version));
+            Some(line + 1)
+        } else if is_fios(here) {
+            // Behind all results of a state: what follows is a later state, or another call.
+            if here.trim_start().starts_with("Run status group") {
+                call.text.again();
+            }
+            // Empty lines belong to it where something of it follows.
+            line += 1;
+            if !here.trim().is_empty() {
+                end = line;
+            }
+            continue;
+        } else if call.is_empty() && line < end + MOST_BETWEEN {
+            line += 1;
+            continue;
+        } else {
+            break;
+        };
+        line = next.unwrap_or(line + 1);
+        end = line;
+    }
+    let number = text.number(at);
+    let mut section = Section { end: end.max(at + 1), ..Section::default() };
+    match call.report() {
+        Some(report) => section.reports.push(report),
+        None => section
+            .problems
+            .extend(Section::nothing(end, number, "output of fio without a result that is complete").problems),
+    }
+    section
+}
+
+/// Whether a job in terse form was printed at another time than the one before it: what is told of disks is another.
+/// Where nothing is told of them, one of a name that was there already.
+fn apart(last: &Job, job: &Job, known: &[Job]) -> bool {
+    match last.disks.is_empty() && job.disks.is_empty() {
+        true => known.iter().any(|old| old.name == job.name && old.group == job.group),
+        false => last.disks != job.disks,
+    }
+}
+
+/// The version where a line is nothing else: `fio-3.33`, `fio 2.0.8`.
+fn version(line: &str) -> Option<String> {
+    let rest = line.trim().strip_prefix("fio")?.strip_prefix(['-', ' '])?;
+    let plain = rest.starts_with(|c: char| c.is_ascii_digit()) && rest.contains('.') && !rest.contains([' ', ':']);
+    plain.then(|| rest.to_owned())
+}
+
+/// Whether a line is another of those that fio prints.
+fn is_fios(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty()
+        || line == "..."
+        || [
+            "Starting ",
+            "Jobs: ",
+            "Run status group",
+            "READ: ",
+            "WRITE: ",
+            "TRIM: ",
+            "MIXED: ",
+            "Disk stats",
+            "fio: ",
+            "note: ",
+        ]
+        .iter()
+        .any(|start| line.starts_with(start))
+        || ["Laying out IO file", ": ios=", "aggrios=", ", aggrb=", "hostname="].iter().any(|part| line.contains(part))
+}
+
+impl Call {
+    fn is_empty(&self) -> bool {
+        self.json.jobs.is_empty() && self.text.jobs.is_empty() && self.terse.jobs.is_empty()
+    }
+
+    fn definition(&self, job: &Job) -> Option<&Definition> {
+        let named = |d: &&Definition| d.name == job.name;
+        let both = self.definitions.iter().find(|d| named(d) && d.group == job.group);
+        both.or_else(|| self.definitions.iter().find(named))
+    }
+
+    fn block(&self, job: &Job, op: Op) -> Option<u64> {
+        let blocks = self.definition(job)?.blocks;
+        blocks.get(usize::from(op == Op::Write)).copied().flatten()
+    }
+
+    fn report(mut self) -> Option<Report> {
+        let forms = [&mut self.json, &mut self.text, &mut self.terse].map(|form| std::mem::take(&mut form.jobs));
+        // The form that tells most, of those with a result: a document may be cut off.
+        let jobs = forms.into_iter().find(|jobs| jobs.iter().any(|job| !job.sides.is_empty()))?;
+        let mut report = Report::new(NAME);
+        report.version = self.version.take();
+        report.created = self.created.take();
+        let mut runs: Vec<Vec<Job>> = Vec::new();
+        for job in jobs {
+            match runs.iter_mut().find(|run| run.first().is_some_and(|first| clones(first, &job))) {
+                Some(run) => run.push(job),
+                None => runs.push(vec![job]),
+            }
+        }
+        let jobs: Vec<Job> = runs.into_iter().filter_map(together).collect();
+        self.path = same(jobs.iter().map(|job| job.options.get("filename").or(job.options.get("directory"))));
+        if let Some(path) = self.path.take() {
+            report.medium.device = path.starts_with("/dev/").then(|| path.clone());
+            report.medium.path = path;
+        }
+        report.host.hostname =
+            same(jobs.iter().map(|job| job.host.as_ref())).filter(|_| jobs.iter().all(|j| j.name != "All clients"));
+        if self.cut {
+            report.findings.push(Finding::SourceIncomplete { what: "the end of fio's output".to_owned() });
+        }
+        for job in &jobs {
+            self.add(&mut report, job, &jobs);
+        }
+        (!report.figures.is_empty()).then_some(report)
+    }
+
+    fn add(&self, report: &mut Report, job: &Job, all: &[Job]) {
+        if let Some(what) = job.missing {
+            report.findings.push(Finding::SourceIncomplete { what: format!("{what} of the job {}", job.name) });
+        }
+        if job.error != 0 && report.outcome == Outcome::Completed {
+            report.outcome = failed(job);
+        }
+        let parallel =
+            all.iter().any(|other| !std::ptr::eq(other, job) && other.group == job.group && other.host == job.host);
+        let definition = self.definition(job);
+        let figures: Vec<Figure> =
+            match (job.sides.iter().find(|s| s.op == Op::Read), job.sides.iter().find(|s| s.op == Op::Write)) {
+                (Some(read), Some(write)) => {
+                    report.scores.extend(
+                        [(read, "reads"), (write, "writes")].into_iter().flat_map(|(side, of)| parts(job, side, of)),
+                    );
+                    vec![mixed(job, read, write, definition)]
+                }
+                _ => job.sides.iter().map(|side| figure(job, side, load::load(job, side, definition))).collect(),
+            };
+        for mut figure in figures {
+            if parallel {
+                figure.findings.push(Finding::NotTold {
+                    tool: NAME.to_owned(),
+                    what: "what this job reaches alone: others ran in its group".to_owned(),
+                });
+            }
+            report.figures.push(figure);
+        }
+    }
+}
+
+/// Whether two jobs are one with `numjobs`.
+fn clones(first: &Job, job: &Job) -> bool {
+    first.name == job.name && first.group == job.group && first.host == job.host && first.options == job.options
+}
+
+/// What all of them have alike.
+fn same<'a>(mut all: impl Iterator<Item = Option<&'a String>>) -> Option<String> {
+    let first = all.next()??;
+    all.all(|other| other == Some(first)).then(|| first.clone())
+}
+
+fn failed(job: &Job) -> Outcome {
+    // Error numbers of Linux, which fio prints.
+    let failure = match job.error {
+        5 => Failure::IoError,
+        28 => Failure::OutOfSpace,
+        30 => Failure::ReadOnly,
+        6 | 19 => Failure::Disappeared,
+        4 => Failure::Interrupted,
+        _ => Failure::Other,
+    };
+    let longest = job.sides.iter().map(|side| side.runtime_ms).fold(0.0, f64::max);
+    let written = job.sides.iter().find(|side| side.op == Op::Write).map_or(0.0, |side| side.bytes);
+    Outcome::Failed {
+        failure,
+        detail: format!("error {}", job.error),
+        workload: Some(job.name.clone()),
+        elapsed_ns: (longest * 1e6) as u64,
+        written_bytes: written as u64,
+    }
+}
+
+fn figure(job: &Job, side: &Side, load: Load) -> Figure {
+    let workload = load.workload();
+    let mut figure = Figure::new(load);
+    figure.bytes_per_second = side.bytes_per_second;
+    figure.iops = side.iops;
+    figure.latency_ns = side.latency;
+    if side.op != Op::Read && load::durable(&job.options) {
+        figure.durable_bytes_per_second = side.bytes_per_second;
+    }
+    figure.repeat = repeat(side, &workload, figure.durable_bytes_per_second);
+    figure
+}
+
+/// The run itself, where its latencies are told.
+fn repeat(side: &Side, workload: &Workload, durable: Option<f64>) -> Option<Repeat> {
+    let histogram = side.histogram.as_ref()?;
+    let elapsed_ns = (side.runtime_ms * 1e6) as u64;
+    let in_flight = f64::from(workload.queue_depth) * f64::from(workload.jobs);
+    Some(Repeat {
+        elapsed_ns,
+        operations: side.operations.unwrap_or(histogram.total()),
+        bytes: side.bytes as u64,
+        iops: side.iops?,
+        bytes_per_second: side.bytes_per_second?,
+        issued_bytes: side.bytes as u64,
+        durable_bytes_per_second: durable,
+        in_flight,
+        histogram: histogram.into(),
+        first_done_ns: elapsed_ns,
+        last_done_ns: elapsed_ns,
+        ..Repeat::empty("", Outcome::Completed)
+    })
+}
+
+/// Reads and writes of one job as one load, which is what the medium had to do: neither half compares with a load of
+/// reads or of writes alone.
+fn mixed(job: &Job, read: &Side, write: &Side, definition: Option<&Definition>) -> Figure {
+    let sum = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a + b);
+    let mut side = Side::new(Op::Mixed);
+    side.bytes = read.bytes + write.bytes;
+    side.runtime_ms = read.runtime_ms.max(write.runtime_ms);
+    side.operations = read.operations.zip(write.operations).map(|(a, b)| a.saturating_add(b));
+    side.bytes_per_second = sum(read.bytes_per_second, write.bytes_per_second);
+    side.iops = sum(read.iops, write.iops);
+    let weigh = |(a, b): (f64, f64)| {
+        let (reads, writes) = (read.iops?, write.iops?);
+        Some((a * reads + b * writes) / (reads + writes))
+    };
+    side.latency = Latencies {
+        mean: read.latency.mean.zip(write.latency.mean).and_then(weigh),
+        max: read.latency.max.zip(write.latency.max).map(|(a, b)| a.max(b)),
+        ..Latencies::default()
+    };
+    side.histogram = read.histogram.clone().zip(write.histogram.as_ref()).map(|(mut whole, more)| {
+        whole.merge(more);
+        whole
+    });
+    let load = load::load(job, &side, definition);
+    figure(job, &side, load)
+}
+
+/// The figures of a half, as they are printed.
+fn parts(job: &Job, side: &Side, of: &str) -> Vec<Score> {
+    let score = |value: Option<f64>, unit: &str| {
+        value.map(|value| Score {
+            name: format!("{}: {of} of the mix, {unit}", job.name),
+            value: Estimate::bare(value, 1, "as printed by fio, one run"),
+            unit: unit.to_owned(),
+            more_is_better: true,
+        })
+    };
+    [score(side.bytes_per_second, "B/s"), score(side.iops, "IOPS")].into_iter().flatten().collect()
+}

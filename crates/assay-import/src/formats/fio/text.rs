@@ -1,0 +1,318 @@
+//! The text for people.
+//!
+//! Version 2 prints `read : io=191MB, bw=97.8MB/s, iops=24447, runt=  2001msec`, in units of 1024 without an `i`; version
+//! 3 prints `read: IOPS=24.4k, BW=95.5MiB/s (100MB/s)(191MiB/2001msec)`. All of that is rounded to four digits or fewer,
+//! while the line `issued` has each operation.
+
+use std::sync::LazyLock;
+
+use assay_core::workload::Op;
+use regex_lite::Regex;
+
+use super::job::{Job, Side};
+use super::load::Definition;
+use super::terse::close;
+use crate::text::Text;
+
+static RESULT: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^\s*(?:<\S+>\s*)?(.*?): \(groupid=(\d+), jobs=(\d+)\): err=\s*(\d+)"));
+static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"^\s*(?:<\S+>\s*)?(.*?): \(g=(\d+)\): rw=([^,\s]+), bs=(.*?),\s*ioengine=([^,\s]+)(?:, iodepth=(\d+))?")
+});
+static BLOCK: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)([0-9.]+)([kmgt]?)(?:i?b)?-([0-9.]+)([kmgt]?)(?:i?b)?"));
+static OLD: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"^(read|write|trim|mixed)\s*: *io=\s*([0-9.,]+)\s*([KMGTPi]*[Bb]), *bw=\s*([0-9.,]+)\s*([KMGTPi]*[Bb])/s *,(?: *iops=\s*([0-9.,]+)([kMG]?) *,)? *runt= *(\d+) *msec",
+    )
+});
+static NEW: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"^(read|write|trim|mixed)\s*: *IOPS=([0-9.]+)([kMGT]?), BW=([0-9.]+)([KkMGTPi]*[Bb])/s \(([0-9.]+)([KkMGTPi]*[Bb])/s\)\(([0-9.]+)([KkMGTPi]*[Bb])/(\d+)msec\)",
+    )
+});
+static LATENCY: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"^(slat|clat|lat)\s*\((nsec|usec|msec|sec)\)\s*: *min=\s*([0-9.]+)\s*([kKMG]?), *max=\s*([0-9.]+)\s*([kKMG]?), *avg=\s*([0-9.]+)\s*([kKMG]?),",
+    )
+});
+static PERCENTILES: LazyLock<Regex> = LazyLock::new(|| regex(r"^(slat|clat|lat) percentiles \((nsec|usec|msec|sec)\)"));
+static PERCENTILE: LazyLock<Regex> = LazyLock::new(|| regex(r"([0-9.]+)th=\[\s*([0-9.]+)\s*\]"));
+static ISSUED: LazyLock<Regex> = LazyLock::new(|| regex(r"^issued\s*(?:rwts|rwt)?\s*: *total=(\S+)"));
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is fixed")
+}
+
+/// Words with which the lines of a result begin, behind its first.
+const WITHIN: [&str; 20] = [
+    "read",
+    "write",
+    "trim",
+    "mixed",
+    "slat",
+    "clat",
+    "lat",
+    "|",
+    "bw",
+    "iops",
+    "cpu",
+    "IO depths",
+    "submit",
+    "complete",
+    "issued",
+    "latency",
+    "fsync",
+    "sync",
+    "errors",
+    "steadystate",
+];
+
+/// Whether a result begins: `job: (groupid=0, jobs=1): err= 0: pid=…`.
+pub(super) fn is_result(line: &str) -> bool {
+    line.contains("(groupid=") && RESULT.is_match(line)
+}
+
+/// Whether a line tells of a job before it starts.
+pub(super) fn is_definition(line: &str) -> bool {
+    line.contains("(g=") && DEFINITION.is_match(line)
+}
+
+pub(super) fn definition(line: &str) -> Option<Definition> {
+    let found = DEFINITION.captures(line)?;
+    let mut all = BLOCK.captures_iter(&found[4]).map(|range| {
+        let low = scaled(&range[1], &range[2].to_uppercase())?;
+        let high = scaled(&range[3], &range[4].to_uppercase())?;
+        ((low - high).abs() < 0.5).then_some(low as u64)
+    });
+    let read = all.next().flatten();
+    Some(Definition {
+        name: found[1].trim().to_owned(),
+        group: found[2].parse().ok()?,
+        rw: found[3].to_owned(),
+        engine: found[5].to_owned(),
+        depth: found.get(6).and_then(|depth| depth.as_str().parse().ok()),
+        blocks: [read, all.next().unwrap_or(read)],
+    })
+}
+
+/// A size with a letter for a power of 1024.
+fn scaled(number: &str, letter: &str) -> Option<f64> {
+    let power = ["", "K", "M", "G", "T"].iter().position(|known| *known == letter)?;
+    Some(number.parse::<f64>().ok()? * 1024f64.powi(i32::try_from(power).ok()?))
+}
+
+/// Bytes of a unit: `MiB`, `kB`, and in bits `Mib`, `kb`. `plain` is what a letter without an `i` multiplies by.
+fn unit(text: &str, plain: f64) -> Option<f64> {
+    let bits = text.ends_with('b');
+    let name = text.strip_suffix(['b', 'B'])?;
+    let (letter, step) = match name.strip_suffix('i') {
+        Some(letter) => (letter, 1024.0),
+        None => (name, plain),
+    };
+    let power = ["", "K", "M", "G", "T", "P"].iter().position(|known| *known == letter.to_uppercase())?;
+    Some(step.powi(i32::try_from(power).ok()?) / if bits { 8.0 } else { 1.0 })
+}
+
+fn decimal_letter(letter: &str) -> f64 {
+    match letter {
+        "k" | "K" => 1e3,
+        "M" => 1e6,
+        "G" => 1e9,
+        "T" => 1e12,
+        _ => 1.0,
+    }
+}
+
+fn nanoseconds(unit: &str) -> f64 {
+    match unit {
+        "nsec" => 1.0,
+        "usec" => 1e3,
+        "msec" => 1e6,
+        _ => 1e9,
+    }
+}
+
+/// A result from its first line on: the job, what follows `pid` in the first line, and the first line behind it.
+pub(super) fn read(text: &Text, at: usize, block: impl Fn(&Job, Op) -> Option<u64>) -> Option<(Job, String, usize)> {
+    let first = text.line(at);
+    let found = RESULT.captures(first)?;
+    let mut job = Job {
+        name: found[1].trim().to_owned(),
+        group: found[2].parse().ok()?,
+        jobs: found[3].parse().ok(),
+        error: found[4].parse().ok()?,
+        ..Job::default()
+    };
+    let (mut current, mut percentiles) = (None, None);
+    let (mut issued, mut end) = (false, at + 1);
+    for number in at + 1..text.len() {
+        let line = text.line(number);
+        let line =
+            line.split_once("> ").filter(|(host, _)| host.starts_with('<')).map_or(line, |(_, rest)| rest).trim();
+        if !WITHIN.iter().any(|word| line.starts_with(word)) {
+            break;
+        }
+        end = number + 1;
+        if let Some(side) = side(line) {
+            percentiles = None;
+            current = side.map(|side| {
+                job.sides.push(side);
+                job.sides.len() - 1
+            });
+            continue;
+        }
+        if line.starts_with("fsync") || line.starts_with("sync") {
+            current = None;
+        }
+        if let Some(totals) = ISSUED.captures(line) {
+            issued = true;
+            operations(&mut job, &totals[1], &block);
+            continue;
+        }
+        let Some(side) = current.and_then(|at: usize| job.sides.get_mut(at)) else { continue };
+        if let Some(latency) = LATENCY.captures(line) {
+            let value = |at: usize| {
+                let value = latency[at].parse::<f64>().ok()? * decimal_letter(&latency[at + 1]);
+                Some(value * nanoseconds(&latency[2])).filter(|value| *value > 0.0)
+            };
+            // From submission to completion; without it, as from gtod_reduce, that of the kernel is not the same.
+            if &latency[1] == "lat" {
+                (side.latency.mean, side.latency.max) = (value(7), value(5));
+            }
+        } else if let Some(heading) = PERCENTILES.captures(line) {
+            percentiles = (&heading[1] != "slat").then(|| nanoseconds(&heading[2]));
+        } else if let Some(unit) = percentiles.filter(|_| line.starts_with('|')) {
+            percentile(side, line, unit);
+        } else {
+            percentiles = None;
+        }
+    }
+    if !issued {
+        job.missing = Some("the end of a result");
+    }
+    job.sides.retain(Side::moved);
+    let rest = first.split_once("err=").map_or("", |(_, rest)| rest).to_owned();
+    let pid = rest.split_once("pid=").and_then(|(_, pid)| pid.split(':').next());
+    job.pid = pid.and_then(|pid| pid.trim().parse().ok());
+    Some((job, rest, end))
+}
+
+/// The line of a direction; `Some(None)` where it is one that is not taken.
+fn side(line: &str) -> Option<Option<Side>> {
+    let op = |word: &str| match word {
+        "read" => Some(Op::Read),
+        "write" => Some(Op::Write),
+        "mixed" => Some(Op::Mixed),
+        _ => None,
+    };
+    let number = |text: &str| text.replace(',', "").parse::<f64>().ok();
+    if let Some(found) = NEW.captures(line) {
+        let Some(op) = op(&found[1]) else { return Some(None) };
+        let mut side = Side::new(op);
+        side.iops = number(&found[2]).map(|iops| iops * decimal_letter(&found[3]));
+        // The decimal figure: version 3.1 prints wrong ones in MiB/s.
+        side.bytes_per_second = number(&found[6]).zip(unit(&found[7], 1000.0)).map(|(number, unit)| number * unit);
+        side.bytes = number(&found[8]).zip(unit(&found[9], 1000.0)).map_or(0.0, |(number, unit)| number * unit);
+        side.runtime_ms = number(&found[10]).unwrap_or(0.0);
+        return Some(Some(side));
+    }
+    let found = OLD.captures(line)?;
+    let Some(op) = op(&found[1]) else { return Some(None) };
+    let mut side = Side::new(op);
+    side.bytes = number(&found[2]).zip(unit(&found[3], 1024.0)).map_or(0.0, |(number, unit)| number * unit);
+    side.bytes_per_second = number(&found[4]).zip(unit(&found[5], 1024.0)).map(|(number, unit)| number * unit);
+    side.iops = found
+        .get(6)
+        .and_then(|iops| number(iops.as_str()))
+        .map(|iops| iops * found.get(7).map_or(1.0, |letter| decimal_letter(letter.as_str())));
+    side.runtime_ms = number(&found[8]).unwrap_or(0.0);
+    Some(Some(side))
+}
+
+/// Percentiles of one line. Those of the whole latency come last, where they are printed, and stay.
+fn percentile(side: &mut Side, line: &str, unit: f64) {
+    for found in PERCENTILE.captures_iter(line) {
+        let value = found[2].parse::<f64>().ok().map(|value| value * unit).filter(|value| *value > 0.0);
+        match &found[1] {
+            "50.00" => side.latency.p50 = value,
+            "90.00" => side.latency.p90 = value,
+            "99.00" => side.latency.p99 = value,
+            "99.90" => side.latency.p99_9 = value,
+            _ => {}
+        }
+    }
+}
+
+/// The exact count of operations: `total=r=48919/w=21032/d=0` of version 2, `total=48919,21032,0,0` of version 3. With it
+/// and the size of a block the figures are as exact as fio's own, unless that is not what was printed.
+fn operations(job: &mut Job, totals: &str, block: &impl Fn(&Job, Op) -> Option<u64>) {
+    let counts: Vec<Option<u64>> = totals
+        .split([',', '/'])
+        .map(|part| part.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().ok())
+        .collect();
+    let of = |op: Op| counts.get(usize::from(op == Op::Write)).copied().flatten();
+    let blocks: Vec<Option<u64>> = job.sides.iter().map(|side| block(job, side.op)).collect();
+    for (side, block) in job.sides.iter_mut().zip(blocks) {
+        let Some(count) = of(side.op).filter(|count| *count > 0 && side.op != Op::Mixed) else { continue };
+        let seconds = side.runtime_ms / 1e3;
+        // Three digits are printed at least.
+        let near = |printed: f64, precise: f64| close(printed, precise, printed * 6e-3);
+        let per_second = count as f64 / seconds;
+        let agrees = side
+            .iops
+            .is_none_or(|iops| (near(iops, per_second) - per_second).abs() < 1e-6 || (iops - per_second).abs() <= 1.0);
+        if !agrees {
+            continue;
+        }
+        side.operations = Some(count);
+        side.iops = Some(per_second).filter(|rate| rate.is_finite());
+        if let Some(block) = block {
+            let bytes = count as f64 * block as f64;
+            side.bytes = near(side.bytes, bytes);
+            side.bytes_per_second = side.bytes_per_second.map(|rate| near(rate, bytes / seconds));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> (f64, f64, f64) {
+        let side = side(line).unwrap().unwrap();
+        (side.iops.unwrap(), side.bytes_per_second.unwrap(), side.bytes)
+    }
+
+    #[test]
+    fn units_of_both_generations() {
+        assert_eq!(
+            of("read : io=241236KB, bw=24035KB/s, iops=6008, runt= 10037msec"),
+            (6008.0, 24035.0 * 1024.0, 241_236.0 * 1024.0)
+        );
+        assert_eq!(
+            of("write: IOPS=2817, BW=11.0MiB/s (12.6MB/s)(120MiB/10001msec); 0 zone resets"),
+            (2817.0, 12_600_000.0, 120.0 * 1_048_576.0),
+            "the decimal figure counts"
+        );
+        assert_eq!(of("read: IOPS=1.2M, BW=764Mib/s (800Mb/s)(191MiB/2001msec)").1, 100_000_000.0, "bits");
+        assert_eq!(side("trim: IOPS=1, BW=1B/s (1B/s)(1B/1msec)"), Some(None));
+        assert_eq!(side("read: something"), None);
+    }
+
+    #[test]
+    fn definitions_of_all_generations() {
+        let of = |line: &str| definition(line).map(|d| (d.rw, d.engine, d.depth, d.blocks));
+        let four = [Some(4096), Some(4096)];
+        let want = Some(("randread".to_owned(), "libaio".to_owned(), Some(64), four));
+        for line in [
+            "my job: (g=0): rw=randread, bs=4K-4K/4K-4K, ioengine=libaio, iodepth=64",
+            "a: (g=0): rw=randread, bs=4K-4K/4K-4K/4K-4K, ioengine=libaio, iodepth=64",
+            "a: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=64",
+        ] {
+            assert_eq!(of(line), want, "{line}");
+        }
+        let line = "a: (g=0): rw=rw, bs=(R) 512B-64.0KiB, (W) 1024KiB-1024KiB, (T) 1B-1B, ioengine=sync, iodepth=1";
+        assert_eq!(of(line).unwrap().3, [None, Some(1 << 20)], "no one size");
+        assert_eq!(of("a: (g=0): rw=read"), None);
+    }
+}
