@@ -50,7 +50,10 @@ pub(crate) fn records(parts: Vec<Part>, text: &Text, file: &File, options: &Opti
 /// Whether a report belongs to the run of those before it.
 fn joins(group: &[Part], next: &Part) -> bool {
     let loads = |part: &Part| -> Vec<String> {
-        let figures = part.report.figures.iter().map(|figure| figure.load.workload().title());
+        let figures = part.report.figures.iter().map(|figure| {
+            // Direct and cached I/O are no repeats of one another.
+            format!("{} {:?}", figure.load.workload().title(), figure.load.direct)
+        });
         figures.chain(part.report.scores.iter().map(|score| score.name.clone())).collect()
     };
     let new = loads(next);

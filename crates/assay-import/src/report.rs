@@ -66,6 +66,13 @@ impl Report {
         Self { whole: true, ..Self::new(tool) }
     }
 
+    /// Adds a figure that is none of a load, of one run.
+    pub(crate) fn score(&mut self, name: &str, point: f64, unit: &str, more_is_better: bool) {
+        let method = Statistic::One.words(&self.tool);
+        let value = Estimate::bare(point, 1, &method);
+        self.scores.push(Score { name: name.to_owned(), value, unit: unit.to_owned(), more_is_better });
+    }
+
     /// Whether it tells anything.
     #[must_use]
     pub fn is_empty(&self) -> bool {

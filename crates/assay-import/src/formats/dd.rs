@@ -1,0 +1,348 @@
+//! dd: GNU in any locale and of any age, BusyBox, toybox, BSD and macOS.
+//!
+//! A result is the count of bytes behind the two lines of records. The rate is computed from bytes and seconds, which
+//! are exact, not taken from the printed one, which is rounded to two or three digits: powers of 1000 in GNU (since
+//! coreutils 5.1), powers of 1024 in BusyBox (`make_human_readable_str` in its libbb). The size of a block is bytes by
+//! records. Whether it read or wrote, and with what flags, only the command tells, where it stands in the log above.
+//! dd moves one block at a time (POSIX).
+
+use std::sync::LazyLock;
+
+use assay_core::finding::Finding;
+use assay_core::workload::{Op, Pattern, Sync};
+use regex_lite::Regex;
+
+use crate::command::{commands, is_device, size, value};
+use crate::format::{Format, Section};
+use crate::number::{Base, decimal, unit};
+use crate::report::{Figure, Load, Report};
+use crate::text::Text;
+
+/// dd.
+pub struct Dd;
+
+const NAME: &str = "dd";
+/// Most lines between a command and its result.
+const MOST_BETWEEN: usize = 30;
+/// Longest line that can be one of dd: no locale has longer ones.
+const LONGEST: usize = 400;
+
+/// `8388608 bytes (8.4 MB, 8.0 MiB) copied, 0.0463944 s, 181 MB/s` in the words of any language.
+static COPIED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?:^|[^0-9.,])(?P<bytes>[0-9]{1,19}) ?[^0-9(),（）]{0,24}[(（](?P<size>[^()（）]{2,40})[)）] ?[^0-9()（）]{2,40}?",
+        r"(?P<seconds>[0-9]+(?:[.,][0-9]+)?(?:e[-+]?[0-9]+)?) ?[^0-9,，、 ]{1,12}[,，、] ?",
+        r"(?P<rate>[0-9]+(?:[.,][0-9]+)?)(?P<space> ?)(?P<unit>[kKMGTP]?i?(?:B|b|o|Б|б|字节|字節|位元組|bytes?)?)/[a-zссе秒초]"
+    ))
+    .expect("the pattern is fixed")
+});
+/// `104857600 bytes transferred in 1.234567 secs (84934656 bytes/sec)`.
+static TRANSFERRED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?:^|[^0-9.,])(?P<bytes>[0-9]{1,19}) bytes transferred in (?P<seconds>[0-9.,]+(?:e[-+]?[0-9]+)?) sec(?:ond)?s? ",
+        r"\((?P<rate>[0-9.,]+)(?P<space> ?)(?P<unit>[kKMGT]?i?(?:B|bytes?))/sec\)"
+    ))
+    .expect("the pattern is fixed")
+});
+/// `2048+0 records out` in the words of any language.
+static RECORDS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^[^0-9+]*([0-9]{1,15})\+([0-9]{1,15})[^0-9+]*$").expect("the pattern is fixed"));
+
+/// What one line says.
+#[derive(Debug, Clone, Copy)]
+struct Copied {
+    bytes: u64,
+    seconds: f64,
+    /// Bytes per second as printed, as powers of 1000 and of 1024.
+    printed: (f64, f64),
+    /// BusyBox and toybox put no space before the unit.
+    binary: bool,
+}
+
+impl Format for Dd {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn words(&self) -> &'static [&'static str] {
+        &["records in", "records out", "copied,", "bytes transferred", "dd if="]
+    }
+
+    fn begins(&self, text: &Text, at: usize) -> bool {
+        if copied(text.line(at)).is_some() {
+            return is_result(text, at);
+        }
+        (records(text.line(at)).is_some() || !called(text.line(at)).is_empty()) && result_below(text, at).is_some()
+    }
+
+    fn read(&self, text: &Text, at: usize) -> Section {
+        let result = if copied(text.line(at)).is_some() { at } else { result_below(text, at).unwrap_or(at) };
+        let end = result + 1;
+        let Some(found) = copied(text.line(result)) else { return Section::nothing(end, text.number(at), "no result") };
+        if found.bytes == 0 {
+            return Section::nothing(end, text.number(result), "dd copied nothing");
+        }
+        Section::of(report(text, result, found), end)
+    }
+}
+
+fn copied(line: &str) -> Option<Copied> {
+    if line.len() > LONGEST || !line.contains('/') {
+        return None;
+    }
+    let found = COPIED.captures(line).or_else(|| TRANSFERRED.captures(line))?;
+    let rate = decimal(&found["rate"])?;
+    let unit = |base| Some(rate * unit(&in_latin(&found["unit"]), base)?);
+    Some(Copied {
+        bytes: found["bytes"].parse().ok()?,
+        seconds: decimal(&found["seconds"])?,
+        printed: (unit(Base::Decimal)?, unit(Base::Binary)?),
+        binary: found["space"].is_empty() && found.name("size").is_some(),
+    })
+}
+
+/// The unit of a rate with the word of any language for bytes, as one with `B`.
+fn in_latin(unit: &str) -> String {
+    let prefix: String = unit.chars().take_while(|c| "kKMGTPi".contains(*c)).collect();
+    format!("{prefix}B")
+}
+
+/// Whole and partial records.
+fn records(line: &str) -> Option<(u64, u64)> {
+    if line.len() > LONGEST {
+        return None;
+    }
+    let found = RECORDS.captures(line)?;
+    Some((found[1].parse().ok()?, found[2].parse().ok()?))
+}
+
+/// The commands in a line that copy something.
+fn called(line: &str) -> Vec<Vec<&str>> {
+    let mut all = commands(line, NAME);
+    all.retain(|arguments| value(arguments, "if").is_some() || value(arguments, "of").is_some());
+    all
+}
+
+/// The next line that is not empty.
+fn next_filled(text: &Text, at: usize) -> Option<usize> {
+    (at + 1..text.len().min(at + MOST_BETWEEN)).find(|line| !text.line(*line).trim().is_empty())
+}
+
+fn previous_filled(text: &Text, at: usize) -> Option<usize> {
+    (at.saturating_sub(MOST_BETWEEN)..at).rev().find(|line| !text.line(*line).trim().is_empty())
+}
+
+/// Whether a line of copied bytes is a result, not a report of progress: those look alike. A result follows its records;
+/// where only results were kept, none has more bytes in more time behind it.
+fn is_result(text: &Text, at: usize) -> bool {
+    let Some(this) = copied(text.line(at)) else { return false };
+    if previous_filled(text, at).is_some_and(|line| records(text.line(line)).is_some()) {
+        return true;
+    }
+    let Some(next) = next_filled(text, at).map(|line| text.line(line)) else { return true };
+    let grows = |next: Copied| next.bytes > this.bytes && next.seconds > this.seconds;
+    records(next).is_none() && !copied(next).is_some_and(grows)
+}
+
+/// The result of the command or the records at line `at`, with nothing of another tool before it.
+fn result_below(text: &Text, at: usize) -> Option<usize> {
+    let mut at = at;
+    for _ in 0..MOST_BETWEEN {
+        let before = text.line(at);
+        at += 1;
+        let line = text.line(at);
+        if copied(line).is_some() && is_result(text, at) {
+            return Some(at);
+        }
+        let ours = line.trim().is_empty()
+            || records(line).is_some()
+            || copied(line).is_some()
+            || line.contains("dd:")
+            || line.contains("truncated")
+            || before.trim_end().ends_with('\\');
+        if !ours || !called(line).is_empty() {
+            return None;
+        }
+    }
+    None
+}
+
+/// The command that printed the result at line `at`: the nearest above, of several in one line the one in turn.
+fn command(text: &Text, at: usize) -> Option<Vec<String>> {
+    let mut results = 0;
+    for line in (at.saturating_sub(MOST_BETWEEN)..at).rev() {
+        if copied(text.line(line)).is_some() && is_result(text, line) {
+            results += 1;
+            continue;
+        }
+        // A command may go on in the next lines.
+        let mut whole = text.line(line).to_owned();
+        for next in line + 1..at {
+            let Some(part) = whole.trim_end().strip_suffix('\\') else { break };
+            whole = format!("{part} {}", text.line(next));
+        }
+        let mut all = called(&whole);
+        if all.is_empty() {
+            continue;
+        }
+        let loops = ["for ", "while ", "until ", "watch ", "repeat ", "seq "].iter().any(|word| whole.contains(word));
+        let turn = if loops { results % all.len() } else { results };
+        let found = (turn < all.len()).then(|| all.swap_remove(turn));
+        return found.map(|arguments| arguments.into_iter().map(str::to_owned).collect());
+    }
+    None
+}
+
+fn report(text: &Text, at: usize, found: Copied) -> Report {
+    let mut report = Report::new(NAME);
+    let command = command(text, at);
+    let arguments: Vec<&str> = command.iter().flatten().map(String::as_str).collect();
+    let (from, to) = (value(&arguments, "if"), value(&arguments, "of"));
+    let op = match &command {
+        Some(_) => direction(from, to),
+        None => words_around(text, at),
+    };
+    let path = match op {
+        Some(Op::Read) => from,
+        Some(_) => to,
+        None => None,
+    };
+    let path = path.filter(|path| !path.starts_with(['$', '%']));
+    report.medium.path = path.unwrap_or_default().to_owned();
+    report.medium.device = path.filter(|path| is_device(path)).map(str::to_owned);
+    let rate = rate(&mut report, found);
+    if !follows_records(text, at)
+        && previous_filled(text, at).is_some_and(|line| {
+            copied(text.line(line)).is_some_and(|before| before.bytes < found.bytes && before.seconds < found.seconds)
+        })
+    {
+        report.findings.push(Finding::SourceIncomplete { what: "the end of dd: this is its last progress".to_owned() });
+    }
+    let Some(op) = op else {
+        // A copy from one medium to another, or one of which nobody knows.
+        report.findings.push(Finding::NotTold { tool: NAME.to_owned(), what: "whether it read or wrote".to_owned() });
+        report.score("dd copy", rate / 1e6, "MB/s", true);
+        return report;
+    };
+    let block_bytes = block(text, at, op, found.bytes);
+    let said = value(&arguments, if op == Op::Read { "ibs" } else { "obs" }).or_else(|| value(&arguments, "bs"));
+    let said = said.and_then(|said| size(said, 1));
+    if let (Some(block), Some(said)) = (block_bytes, said)
+        && block != said
+        && block != found.bytes
+    {
+        let how = format!("the command says blocks of {said} bytes, bytes by records are {block}");
+        report.findings.push(Finding::SourceContradicts { how });
+    }
+    let flags = Flags::of(&arguments, op);
+    let load = Load {
+        pattern: Some(Pattern::Sequential),
+        block_bytes: block_bytes.or(said),
+        queue_depth: Some(1),
+        jobs: Some(1),
+        span_bytes: Some(found.bytes),
+        direct: command.is_some().then_some(flags.direct),
+        sync: if command.is_some() || op == Op::Read { Some(flags.sync) } else { None },
+        duration_ns: (found.seconds > 0.0).then_some((found.seconds * 1e9) as u64),
+        ..Load::new(if op == Op::Read { "dd read" } else { "dd write" }, op)
+    };
+    let mut figure = Figure::new(load);
+    figure.bytes_per_second = Some(rate);
+    if op == Op::Write && flags.durable {
+        figure.durable_bytes_per_second = Some(rate);
+    }
+    report.figures.push(figure);
+    report
+}
+
+/// Bytes per second, by bytes and seconds where both are more than nothing.
+fn rate(report: &mut Report, found: Copied) -> f64 {
+    let printed = if found.binary { found.printed.1 } else { found.printed.0 };
+    if found.seconds <= 0.0 {
+        return printed;
+    }
+    let computed = found.bytes as f64 / found.seconds;
+    // Two digits are printed of rates below ten.
+    let near = |printed: f64| (printed / computed - 1.0).abs() < 0.06;
+    if !near(found.printed.0) && !near(found.printed.1) {
+        let how = format!("{} bytes in {} s are not {printed} bytes/s", found.bytes, found.seconds);
+        report.findings.push(Finding::SourceContradicts { how });
+    }
+    computed
+}
+
+fn follows_records(text: &Text, at: usize) -> bool {
+    previous_filled(text, at).is_some_and(|line| records(text.line(line)).is_some())
+}
+
+/// What it did to the medium, by what the other end is.
+fn direction(from: Option<&str>, to: Option<&str>) -> Option<Op> {
+    let made = from.is_some_and(|from| ["/dev/zero", "/dev/urandom", "/dev/random"].contains(&from));
+    // Without `of` it goes to the standard output, a pipe or /dev/null.
+    let dropped = to == Some("/dev/null");
+    match (made, dropped) {
+        (true, false) if to.is_some() => Some(Op::Write),
+        (false, true) => Some(Op::Read),
+        _ => None,
+    }
+}
+
+/// The direction by the heading above a result, or by the summary below, where a script shows no command.
+fn words_around(text: &Text, at: usize) -> Option<Op> {
+    let above = (at.saturating_sub(MOST_BETWEEN)..at)
+        .rev()
+        .map(|line| text.line(line))
+        .find(|line| !line.trim().is_empty() && records(line).is_none() && copied(line).is_none());
+    let below = next_filled(text, at).map(|line| text.line(line));
+    let said = |line: Option<&str>| {
+        let line = line.filter(|line| line.len() < LONGEST)?.to_lowercase();
+        let has = |words: &[&str]| line.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word));
+        match (has(&["write", "writes", "writing", "written"]), has(&["read", "reads", "reading"])) {
+            (true, false) => Some(Op::Write),
+            (false, true) => Some(Op::Read),
+            _ => None,
+        }
+    };
+    // A line below tells of this result only where it speaks of dd.
+    let of_dd = |line: &&str| line.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| word == NAME);
+    said(above).or_else(|| said(below.filter(of_dd)))
+}
+
+/// Bytes of one block by the records: whole ones alone, or one that is partial.
+fn block(text: &Text, at: usize, op: Op, bytes: u64) -> Option<u64> {
+    let lines: Vec<(u64, u64)> = (at.saturating_sub(4)..at).filter_map(|line| records(text.line(line))).collect();
+    let (whole, partial) = *if op == Op::Read { lines.iter().rev().nth(1).or(lines.last()) } else { lines.last() }?;
+    match (whole, partial) {
+        (0, 1) => Some(bytes),
+        (whole, 0) if whole > 0 && bytes.is_multiple_of(whole) => Some(bytes / whole),
+        _ => None,
+    }
+}
+
+/// What the flags of a command ask for.
+struct Flags {
+    direct: bool,
+    sync: Sync,
+    /// Whether the time that is printed has the sync in it.
+    durable: bool,
+}
+
+impl Flags {
+    fn of(arguments: &[&str], op: Op) -> Self {
+        let has = |key: &str, flag: &str| {
+            arguments
+                .iter()
+                .filter_map(|word| word.strip_prefix(key)?.strip_prefix('='))
+                .any(|all| all.split(',').any(|one| one == flag))
+        };
+        let side = if op == Op::Read { "iflag" } else { "oflag" };
+        let (each, data) = (has(side, "sync"), has(side, "dsync"));
+        let end = has("conv", "fsync") || has("conv", "fdatasync");
+        let sync = match (op, each, data) {
+            (Op::Write, true, _) => Sync::Fsync,
+            (Op::Write, _, true) => Sync::Fdatasync,
+            _ => Sync::End,
+        };
+        Self { direct: has(side, "direct"), sync, durable: end || sync.each() }
+    }
+}

@@ -1,0 +1,149 @@
+//! hdparm `-t` and `-T`, with `--direct` or without.
+//!
+//! Its MB are 2^20 bytes, and its kB 2^10 (`time_device` and `time_cache` in its source, hdparm.c, to be had from
+//! <https://sourceforge.net/projects/hdparm/>). Disk reads are read one after another from the start of the device, or
+//! from an offset, by one process. Cached reads are no figures of the disk: hdparm(8) calls them an indication of
+//! processor, cache and memory; with `--direct` they show the cache and the interface of the drive.
+
+use std::sync::LazyLock;
+
+use assay_core::finding::Finding;
+use assay_core::workload::{Op, Pattern};
+use regex_lite::{Captures, Regex};
+
+use crate::command::{commands, is_device};
+use crate::format::{Format, Section};
+use crate::number::{Base, decimal, unit};
+use crate::report::{Figure, Load, Report};
+use crate::text::Text;
+
+/// hdparm.
+pub struct Hdparm;
+
+const NAME: &str = "hdparm";
+/// Most lines between the name of a device and the first figure.
+const MOST_BETWEEN: usize = 6;
+
+/// The beginning of a figure, and the figure where it was not cut off.
+static TIMING: LazyLock<Regex> = LazyLock::new(|| {
+    let figure = r"\s*([0-9.]+) *([kMG]?B) in +([0-9.]+) seconds *= *([0-9.]+) *([kMG]?B)/sec";
+    let pattern =
+        format!(r"Timing (O_DIRECT )?(buffered |buffer-)?(cached?|disk) reads *(\(offset [^)]*\))? *:(?:{figure})?");
+    Regex::new(&pattern).expect("the pattern is fixed")
+});
+/// What a failed call prints, on a line of its own or between a name and its figure.
+static ERROR: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?:HDIO|BLK)[A-Z_]*[^:\n]*failed: [^\n]*\n?").expect("the pattern is fixed"));
+
+impl Format for Hdparm {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn words(&self) -> &'static [&'static str] {
+        &["hdparm", "buffered disk reads", "cached reads", "mb/sec"]
+    }
+
+    fn begins(&self, text: &Text, at: usize) -> bool {
+        let line = text.line(at);
+        has_timing(line)
+            || device(line).is_some()
+                && (at + 1..at + MOST_BETWEEN)
+                    .take_while(|next| device(text.line(*next)).is_none())
+                    .any(|next| has_timing(text.line(next)))
+    }
+
+    fn read(&self, text: &Text, at: usize) -> Section {
+        let mut report = Report::new(NAME);
+        report.medium.device = device(text.line(at));
+        report.medium.path = report.medium.device.clone().unwrap_or_default();
+        let first = (at..at + MOST_BETWEEN).find(|line| has_timing(text.line(*line))).unwrap_or(at);
+        let end = end(text, first);
+        let joined = text.joined(first, end);
+        let plain = ERROR.replace_all(&joined, "");
+        for timing in TIMING.captures_iter(&plain) {
+            take(&mut report, &timing);
+        }
+        if report.is_empty() {
+            return Section::nothing(end, text.number(first), "hdparm gave no figure");
+        }
+        Section::of(report, end)
+    }
+}
+
+fn has_timing(line: &str) -> bool {
+    line.contains("Timing ") && TIMING.is_match(line)
+}
+
+/// The device of a line that names it, as the tool does, or of a command line.
+fn device(line: &str) -> Option<String> {
+    let named = line.trim().strip_suffix(':').filter(|name| is_device(name) && !name.contains(char::is_whitespace));
+    let called = || {
+        let all = commands(line, NAME);
+        all.iter().flatten().find(|word| is_device(word)).copied()
+    };
+    named.or_else(called).map(str::to_owned)
+}
+
+/// The line behind the last figure of a run that begins at line `first`: the next of a figure that it has already
+/// belongs to another run.
+fn end(text: &Text, first: usize) -> usize {
+    let kinds = |line: &str| -> Vec<String> {
+        TIMING.captures_iter(line).map(|timing| timing[0].split(':').next().unwrap_or_default().to_owned()).collect()
+    };
+    let mut seen = kinds(text.line(first));
+    let mut end = first + 1;
+    for at in first + 1..text.len() {
+        let line = text.line(at).trim();
+        if has_timing(line) {
+            let new = kinds(line);
+            if new.iter().any(|kind| seen.contains(kind)) {
+                break;
+            }
+            seen.extend(new);
+            end = at + 1;
+        } else if line.contains(" MB in ") || line.contains("failed:") {
+            end = at + 1;
+        } else if !line.is_empty() {
+            break;
+        }
+    }
+    end
+}
+
+fn take(report: &mut Report, timing: &Captures<'_>) {
+    let direct = timing.get(1).is_some();
+    let disk = &timing[3] == "disk";
+    let kind = timing[0].split(':').next().unwrap_or_default().trim_start_matches("Timing ").trim().to_owned();
+    let number = |at: usize| timing.get(at).and_then(|part| decimal(part.as_str()));
+    let bytes_of = |at: usize| timing.get(at).and_then(|part| unit(part.as_str(), Base::Binary));
+    let (Some(amount), Some(seconds), Some(rate)) = (number(5), number(7), number(8)) else {
+        report.findings.push(Finding::SourceIncomplete { what: format!("the figure of {kind}") });
+        return;
+    };
+    let (Some(amount_unit), Some(rate_unit)) = (bytes_of(6), bytes_of(9)) else { return };
+    let bytes_per_second = rate * rate_unit;
+    // Seconds are rounded to a hundredth, and the rate is computed before that.
+    let tolerance = 0.01 + 0.006 / seconds.max(0.001);
+    let computed = amount * amount_unit / seconds;
+    let contradicts = computed.is_finite() && (computed / bytes_per_second - 1.0).abs() > tolerance;
+    if contradicts {
+        let how = format!("{kind}: {amount} MB in {seconds} s are not {rate} {}/s", &timing[9]);
+        report.findings.push(Finding::SourceContradicts { how });
+    }
+    if !disk {
+        report.score(&format!("hdparm {kind}"), bytes_per_second / 1_048_576.0, "MiB/s", true);
+        return;
+    }
+    let load = Load {
+        pattern: Some(Pattern::Sequential),
+        queue_depth: Some(1),
+        jobs: Some(1),
+        direct: Some(direct),
+        duration_ns: Some((seconds * 1e9) as u64),
+        ..Load::new(&kind, Op::Read)
+    };
+    let mut figure = Figure::new(load);
+    figure.bytes_per_second = Some(bytes_per_second);
+    report.figures.push(figure);
+}

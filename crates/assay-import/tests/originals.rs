@@ -1,0 +1,100 @@
+//! What the tools themselves print here and now is read as they print it.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use assay_core::record::Record;
+use assay_import::{File, Item, Options, import};
+
+/// Where the tools work.
+struct Work(PathBuf);
+
+impl Work {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("assay-import-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    fn join(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What a tool prints; `None`, told, where it is not installed or fails.
+fn output(test: &str, program: &str, arguments: &[&str], locale: &str, folder: &Path) -> Option<String> {
+    let run = Command::new(program).args(arguments).env("LC_ALL", locale).current_dir(folder).output();
+    match run {
+        Ok(run) if run.status.success() => {
+            Some(format!("{}{}", String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr)))
+        }
+        Ok(run) => {
+            println!("SKIP: {test}: {program} fails here: {}", String::from_utf8_lossy(&run.stderr).trim());
+            None
+        }
+        Err(_) => {
+            println!("SKIP: {test}: {program} is not installed");
+            None
+        }
+    }
+}
+
+fn one(text: &str) -> Record {
+    let imported =
+        import(File::new("log", text), &Options::default()).unwrap_or_else(|error| panic!("{error}:\n{text}"));
+    match <[Item; 1]>::try_from(imported.items) {
+        Ok([Item::Made(record)]) => *record,
+        other => panic!("{other:?} of\n{text}"),
+    }
+}
+
+/// The word before another one, as a number.
+fn number_before(text: &str, word: &str) -> f64 {
+    let (before, _) = text.split_once(word).unwrap_or_else(|| panic!("{word} in {text}"));
+    let last = before.split(|c: char| c.is_whitespace() || c == '，').next_back().unwrap();
+    last.replace(',', ".").parse().unwrap_or_else(|_| panic!("{last} before {word} in {text}"))
+}
+
+#[test]
+fn dd_in_the_locales_that_are_here() {
+    const BYTES: f64 = 1_048_576.0;
+    let test = "dd_in_the_locales_that_are_here";
+    let work = Work::new("dd");
+    for locale in ["C", "de_DE.UTF-8", "fr_FR.UTF-8", "es_ES.UTF-8", "it_IT.UTF-8", "zh_CN.UTF-8"] {
+        let arguments = ["if=/dev/zero", "of=t", "bs=4k", "count=256", "conv=fsync"];
+        let Some(printed) = output(test, "dd", &arguments, locale, &work.0) else { return };
+        let record = one(&format!("$ dd {}\n{printed}", arguments.join(" ")));
+        let m = &record.measurements[0];
+        assert_eq!((m.workload.block_bytes, m.workload.span_bytes as f64), (4096, BYTES), "{printed}");
+        let seconds = ["， ", "，", ", "].iter().find_map(|mark| printed.rsplit_once(mark)).unwrap().0;
+        let seconds = number_before(&format!("{seconds} "), " s");
+        assert_eq!(m.bytes_per_second.as_ref().unwrap().point, BYTES / seconds, "{locale}: {printed}");
+        assert!(m.durable_bytes_per_second.is_some());
+        assert!(record.warnings.is_empty(), "{locale}: {:?}", record.warnings);
+    }
+}
+
+#[test]
+fn hdparm_reads_a_file() {
+    let test = "hdparm_reads_a_file";
+    let work = Work::new("hdparm");
+    let file = std::fs::File::create(work.0.join("sparse")).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let Some(printed) = output(test, "hdparm", &["-tT", "--direct", "sparse"], "C", &work.0) else { return };
+    let record = one(&printed);
+    let after = |heading: &str| {
+        let (_, figure) = printed.split_once(heading).unwrap();
+        number_before(figure.split_once('=').unwrap().1, " MB/sec")
+    };
+    let read = record.measurements[0].bytes_per_second.as_ref().unwrap().point;
+    assert_eq!(read, after("O_DIRECT disk reads:") * 1_048_576.0, "{printed}");
+    assert_eq!(record.scores[0].value.point, after("cached reads:"), "{printed}");
+    assert!(record.measurements[0].workload.direct);
+}
