@@ -1,5 +1,5 @@
 //! What the tools themselves print here and now is read as they print it.
-#![allow(clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test, which tells what it skips")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,10 +15,6 @@ impl Work {
         let folder = std::env::temp_dir().join(format!("assay-import-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         Self(folder)
-    }
-
-    fn join(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
     }
 }
 
