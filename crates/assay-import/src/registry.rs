@@ -6,7 +6,16 @@ use crate::text::Text;
 
 /// All formats. A line is offered to each in this order: those with a frame of their own come before those of single
 /// lines, which may stand within it.
-pub const FORMATS: &[&dyn Format] = &[&formats::CrystalDiskMark, &formats::Fio, &formats::Hdparm, &formats::Dd];
+#[rustfmt::skip]
+pub const FORMATS: &[&dyn Format] = &[
+    &formats::CrystalDiskMark,
+    &formats::Fio,
+    &formats::KDiskMark,
+    &formats::AsSsd,
+    &formats::HdTune,
+    &formats::Hdparm,
+    &formats::Dd,
+];
 
 /// Their names.
 #[must_use]

@@ -1,0 +1,151 @@
+//! AS SSD Benchmark: the text that it copies, in MB/s or in IOPS.
+//!
+//! Its MB are 2^20 bytes, by its own two views of one run: 60.63 MB/s of 4 KiB are 15,521 IOPS. What its rows do:
+//! <https://ssd-tester.com/text_score.php> and the program's notes. Sequential operations are of 16 MiB; all go around
+//! the cache of the system. The size of the test is chosen in the program and not printed.
+
+use std::sync::LazyLock;
+
+use assay_core::estimate::Estimate;
+use assay_core::finding::Finding;
+use assay_core::record::Score;
+use assay_core::workload::{Op, Pattern, Sync};
+use regex_lite::Regex;
+
+use crate::date;
+use crate::format::{Format, Section};
+use crate::number::{Base, decimal, unit};
+use crate::report::{Figure, Load, Report};
+use crate::text::Text;
+
+/// AS SSD Benchmark.
+pub struct AsSsd;
+
+const NAME: &str = "AS SSD";
+/// Most lines of a report.
+const LONGEST: usize = 60;
+
+static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*AS SSD Benchmark (\d+\.[0-9.]+)\s*$"));
+static VALUE: LazyLock<Regex> = LazyLock::new(|| regex(r"^(Read|Write|Total): *([0-9][0-9.,]*) *(MB/s|iops|ms|s)?$"));
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is fixed")
+}
+
+impl Format for AsSsd {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn words(&self) -> &'static [&'static str] {
+        &["as ssd benchmark", "4k-64thr", "access times", "score:", "controller:"]
+    }
+
+    fn begins(&self, text: &Text, at: usize) -> bool {
+        text.line(at).contains("AS SSD Benchmark") && TITLE.is_match(text.line(at))
+    }
+
+    fn read(&self, text: &Text, at: usize) -> Section {
+        let mut report = Report::whole(NAME);
+        report.version = TITLE.captures(text.line(at)).map(|title| title[1].to_owned());
+        let mut section = String::new();
+        let mut end = at + 1;
+        for number in at + 1..text.len().min(at + LONGEST) {
+            let line = text.line(number).trim();
+            if self.begins(text, number) {
+                break;
+            }
+            if let Some(found) = VALUE.captures(line) {
+                let unit = found.get(3).map_or("", |unit| unit.as_str());
+                value(&mut report, &section, &found[1], decimal(&found[2]), unit);
+            } else if let Some((name, value)) = line.split_once(": ").filter(|_| section.is_empty()) {
+                head(&mut report, name, value.trim());
+            } else if is_section(line) {
+                section = line.trim_end_matches(':').to_owned();
+            } else if !line.is_empty() && !line.starts_with("---") && !line.ends_with(':') {
+                break;
+            }
+            end = number + 1;
+        }
+        if report.figures.is_empty() {
+            return Section::nothing(end, text.number(at), "a report of AS SSD without a figure");
+        }
+        if report.scores.is_empty() {
+            let what = "the section Score, which comes last".to_owned();
+            report.findings.push(Finding::SourceIncomplete { what });
+        }
+        Section::of(report, end)
+    }
+}
+
+fn is_section(line: &str) -> bool {
+    matches!(
+        line.trim_end_matches(':'),
+        "Sequential" | "16MB" | "4K" | "4K-64Threads" | "Access Times" | "512B" | "Score"
+    )
+}
+
+fn head(report: &mut Report, name: &str, value: &str) {
+    match name {
+        "Name" => report.medium.model = Some(value.to_owned()),
+        "Firmware" => {
+            report.medium.health.insert("firmware".to_owned(), value.to_owned());
+        }
+        "Controller" => {
+            report.labels.insert("driver".to_owned(), value.to_owned());
+        }
+        "Size" => {
+            let size =
+                value.split_once(' ').and_then(|(number, name)| Some(decimal(number)? * unit(name, Base::Binary)?));
+            report.medium.capacity_bytes = size.map(|size| size as u64);
+        }
+        // The order of day and month is that of the system, which is not told, but where the year comes first.
+        "Date" if value.get(..4).is_some_and(|year| year.bytes().all(|b| b.is_ascii_digit())) => {
+            report.created = date::of_digits(value);
+        }
+        _ => {}
+    }
+}
+
+fn value(report: &mut Report, section: &str, name: &str, value: Option<f64>, unit: &str) {
+    let Some(value) = value.filter(|value| *value > 0.0) else { return };
+    let (pattern, block, jobs) = match section {
+        "Score" => {
+            report.scores.push(Score {
+                name: format!("AS SSD {}", name.to_lowercase()),
+                value: Estimate::bare(value, 1, "as printed by AS SSD, one run"),
+                unit: String::new(),
+                more_is_better: true,
+            });
+            return;
+        }
+        "Sequential" | "16MB" => (Pattern::Sequential, Some(16 << 20), 1),
+        "4K" => (Pattern::Random, Some(4096), 1),
+        "4K-64Threads" => (Pattern::Random, Some(4096), 64),
+        "512B" => (Pattern::Random, Some(512), 1),
+        "Access Times" => (Pattern::Random, None, 1),
+        _ => return,
+    };
+    let op = match name {
+        "Read" => Op::Read,
+        "Write" => Op::Write,
+        _ => return,
+    };
+    let mut figure = Figure::new(Load {
+        pattern: Some(pattern),
+        block_bytes: block,
+        queue_depth: Some(1),
+        jobs: Some(jobs),
+        direct: Some(true),
+        sync: Some(Sync::End),
+        ..Load::new(&format!("{section} {name}"), op)
+    });
+    match unit {
+        "MB/s" => figure.bytes_per_second = Some(value * 1_048_576.0),
+        "iops" => figure.iops = Some(value),
+        "ms" => figure.latency_ns.mean = Some(value * 1e6),
+        "s" => figure.latency_ns.mean = Some(value * 1e9),
+        _ => return,
+    }
+    report.figures.push(figure);
+}

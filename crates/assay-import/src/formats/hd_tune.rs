@@ -1,0 +1,117 @@
+//! HD Tune and HD Tune Pro: the text that the benchmark copies.
+//!
+//! It writes gB where it means 10^9 bytes, so its MB are taken as 2^20; as no text says so, each record says what was
+//! taken. A run reads (or, where the Pro version says so, writes) pieces spread over the whole disk, of a size that the
+//! text does not tell. Access times are of random operations. The burst rate is that of the disk's cache: a score.
+
+use std::sync::LazyLock;
+
+use assay_core::estimate::Estimate;
+use assay_core::finding::Finding;
+use assay_core::record::Score;
+use assay_core::workload::{Op, Pattern};
+use regex_lite::Regex;
+
+use crate::format::{Format, Section};
+use crate::number::decimal;
+use crate::report::{Figure, Load, Report};
+use crate::text::Text;
+
+/// HD Tune.
+pub struct HdTune;
+
+const NAME: &str = "HD Tune";
+/// Most lines of a report.
+const LONGEST: usize = 20;
+
+static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*HD Tune( Pro)?: (.+?) Benchmark\s*$"));
+static VALUE: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"^(Transfer Rate (?:Minimum|Maximum|Average)|Access Time|Burst Rate) *: *([0-9][0-9.,]*) *(MB/s(?:ec)?|ms)$")
+});
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is fixed")
+}
+
+impl Format for HdTune {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn words(&self) -> &'static [&'static str] {
+        &["hd tune", "transfer rate average", "access time", "burst rate"]
+    }
+
+    fn begins(&self, text: &Text, at: usize) -> bool {
+        text.line(at).contains(NAME) && TITLE.is_match(text.line(at))
+    }
+
+    fn read(&self, text: &Text, at: usize) -> Section {
+        let mut report = Report::whole(NAME);
+        let (mut op, mut end) = (Op::Read, at + 1);
+        if let Some(title) = TITLE.captures(text.line(at)) {
+            if title.get(1).is_some() {
+                report.tool = "HD Tune Pro".to_owned();
+            }
+            report.medium.model = Some(title[2].trim().to_owned());
+        }
+        for number in at + 1..text.len().min(at + LONGEST) {
+            let line = text.line(number).trim();
+            let lower = line.to_lowercase();
+            if let Some(found) = VALUE.captures(line) {
+                value(&mut report, op, &found[1], decimal(&found[2]));
+            } else if let Some(what) = lower.strip_suffix(" transfer rate") {
+                op = if what == "write" { Op::Write } else { Op::Read };
+            } else if !(line.is_empty() || lower.starts_with("cpu usage") || lower.starts_with("test capacity")) {
+                break;
+            }
+            if !line.is_empty() {
+                end = number + 1;
+            }
+        }
+        if report.is_empty() {
+            return Section::nothing(end, text.number(at), "a report of HD Tune without a figure");
+        }
+        report.findings.push(Finding::NotTold {
+            tool: report.tool.clone(),
+            what: "whether its MB are 10^6 or 2^20 bytes; 2^20 is taken".to_owned(),
+        });
+        Section::of(report, end)
+    }
+}
+
+fn value(report: &mut Report, op: Op, name: &str, value: Option<f64>) {
+    let Some(value) = value.filter(|value| *value > 0.0) else { return };
+    let words = if op == Op::Write { "write" } else { "read" };
+    match name {
+        "Transfer Rate Average" => {
+            let mut figure = Figure::new(Load {
+                pattern: Some(Pattern::Sequential),
+                queue_depth: Some(1),
+                jobs: Some(1),
+                direct: Some(true),
+                ..Load::new(&format!("Transfer Rate Average, {words}"), op)
+            });
+            figure.bytes_per_second = Some(value * 1_048_576.0);
+            report.figures.push(figure);
+        }
+        "Access Time" => {
+            let mut figure = Figure::new(Load {
+                pattern: Some(Pattern::Random),
+                queue_depth: Some(1),
+                jobs: Some(1),
+                direct: Some(true),
+                ..Load::new(&format!("Access Time, {words}"), op)
+            });
+            figure.latency_ns.mean = Some(value * 1e6);
+            report.figures.push(figure);
+        }
+        // The least and the most of one run, and the cache of the disk.
+        _ => report.scores.push(Score {
+            name: format!("{name}, {words}"),
+            value: Estimate::bare(value * 1_048_576.0, 1, &format!("as printed by {}, one run", report.tool)),
+            unit: "B/s".to_owned(),
+            more_is_better: true,
+        }),
+    }
+}
