@@ -139,7 +139,7 @@ fn number(value: Option<f64>) -> String {
 }
 
 /// The name a value has in the record.
-fn snake(value: &impl serde::Serialize) -> String {
+pub(crate) fn snake(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
 }
 

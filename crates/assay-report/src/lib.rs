@@ -13,6 +13,7 @@ mod document;
 mod facts;
 mod figure;
 mod finding;
+mod foreign;
 mod headline;
 mod html;
 mod info;

@@ -23,6 +23,16 @@ pub enum Format {
     Png,
     /// The comparison over block sizes, animated.
     Gif,
+    /// A table in long form, one figure a row.
+    LongCsv,
+    /// Rows as CrystalDiskMark 8 prints them.
+    CrystalDiskMark,
+    /// fio's JSON with bins of latencies.
+    FioJson,
+    /// Prometheus' text format.
+    Prometheus,
+    /// The result file of the Phoronix Test Suite.
+    OpenBenchmarking,
 }
 
 /// Which picture of the records a [`Format::Svg`] or [`Format::Png`] is.
@@ -63,7 +73,8 @@ pub struct FormatError {
 
 impl Format {
     /// What a report on records can be written as.
-    pub const ALL: &[Self] = &[Self::Html, Self::Markdown, Self::Csv, Self::Json, Self::Svg, Self::Png, Self::Gif];
+    pub const ALL: &[Self] =
+        &[Self::Html, Self::Markdown, Self::Csv, Self::Json, Self::Svg, Self::Png, Self::Gif, Self::Prometheus];
 
     /// Extensions of the format, the usual one first.
     fn extensions(self) -> &'static [&'static str] {
@@ -75,6 +86,9 @@ impl Format {
             Self::Svg => &["svg"],
             Self::Png => &["png"],
             Self::Gif => &["gif"],
+            Self::Prometheus => &["prom"],
+            // Their files end as those of other formats do.
+            Self::LongCsv | Self::CrystalDiskMark | Self::FioJson | Self::OpenBenchmarking => &[],
         }
     }
 
@@ -114,6 +128,11 @@ pub fn render(format: Format, records: &[Record], view: &View) -> Result<Vec<u8>
         Format::Markdown => crate::markdown::markdown(records),
         Format::Csv => crate::csv::csv(records),
         Format::Json => crate::json::json(records),
+        Format::LongCsv => crate::foreign::long_csv(records),
+        Format::CrystalDiskMark => crate::foreign::crystaldiskmark(records),
+        Format::FioJson => crate::foreign::fio_json(records),
+        Format::Prometheus => crate::foreign::prometheus(records),
+        Format::OpenBenchmarking => crate::foreign::openbenchmarking(records),
         Format::Svg => still(records, view)?.svg(),
         Format::Png => return Ok(still(records, view)?.png(pictures::PNG_SCALE)?),
         Format::Gif => {

@@ -115,6 +115,10 @@ fn content(format: Format, answer: &impl Answer) -> Result<Vec<u8>, Failure> {
         Format::Csv => answer.document().csv().into_bytes(),
         Format::Json => text::json(&format!("{:#}\n", answer.json()?)).into_bytes(),
         Format::Svg => drawing()?.svg().into_bytes(),
+        // None of them is among the formats of a target.
+        Format::LongCsv | Format::CrystalDiskMark | Format::FioJson | Format::Prometheus | Format::OpenBenchmarking => {
+            return Err(Failure::usage("this is a format of records: assay report --format"));
+        }
         Format::Png | Format::Gif => drawing()?.png(PNG_SCALE).map_err(|e| Failure::usage(harmless(&e.to_string())))?,
     })
 }

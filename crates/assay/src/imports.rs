@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 
 use assay_core::record::Record;
 use assay_import::{File, ImportError, Imported, Item, Options, import};
-use assay_store::{Stored, read_document};
+use assay_store::{SqliteStore, Store, Stored, read_document};
 
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, state};
 
+/// The file of a store in its directory.
+const DATABASE: &str = "assay.sqlite";
 /// Name of standard input on the command line.
 pub(crate) const STANDARD_INPUT: &str = "-";
 /// Most bytes that are read of a file: what is longer is no output of a tool.
@@ -23,6 +25,8 @@ const DEEPEST: usize = 32;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) path: PathBuf,
+    /// Whether it is the directory of a store.
+    pub(crate) store: bool,
     /// Whether it was named itself: one of a directory may be anything.
     pub(crate) named: bool,
 }
@@ -33,20 +37,24 @@ pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<Found>, Failure> {
     let mut all = Vec::new();
     for path in paths {
         if path.as_os_str() == STANDARD_INPUT {
-            all.push(Found { path: path.clone(), named: true });
+            all.push(Found { path: path.clone(), store: false, named: true });
             continue;
         }
         let kind = path.metadata().map_err(|error| cannot_read(path, &error))?;
         if kind.is_dir() {
             walk(path, 0, &mut all)?;
         } else {
-            all.push(Found { path: path.clone(), named: true });
+            all.push(Found { path: path.clone(), store: false, named: true });
         }
     }
     Ok(all)
 }
 
 fn walk(directory: &Path, depth: usize, all: &mut Vec<Found>) -> Result<(), Failure> {
+    if directory.join(DATABASE).is_file() {
+        all.push(Found { path: directory.to_owned(), store: true, named: depth == 0 });
+        return Ok(());
+    }
     let unreadable = |error| cannot_read(directory, &error);
     let mut entries: Vec<_> =
         directory.read_dir().map_err(unreadable)?.collect::<Result<_, _>>().map_err(unreadable)?;
@@ -59,7 +67,7 @@ fn walk(directory: &Path, depth: usize, all: &mut Vec<Found>) -> Result<(), Fail
         if kind.is_dir() && depth < DEEPEST {
             walk(&entry.path(), depth + 1, all)?;
         } else if kind.is_file() {
-            all.push(Found { path: entry.path(), named: false });
+            all.push(Found { path: entry.path(), store: false, named: false });
         }
     }
     Ok(())
@@ -90,9 +98,34 @@ fn cannot_read(path: &Path, error: &std::io::Error) -> Failure {
     }
 }
 
-/// What a file holds.
-pub(crate) fn imported(path: &Path, options: &Options) -> Result<Result<Imported, ImportError>, Failure> {
-    Ok(import(read(path)?, options))
+/// What a file or the directory of a store holds.
+pub(crate) fn imported(found: &Found, options: &Options) -> Result<Result<Imported, ImportError>, Failure> {
+    if found.store {
+        return Ok(Ok(Imported { items: of_store(&found.path)?, problems: Vec::new() }));
+    }
+    Ok(import(read(&found.path)?, options))
+}
+
+/// The records of another store, which stays as it is: a copy is read, and brought up to date where it is of an older
+/// version.
+fn of_store(directory: &Path) -> Result<Vec<Item>, Failure> {
+    let own = state::subdirectory(&format!("import-{}", assay_store::new_id()))?;
+    let read = || -> Result<Vec<Item>, Failure> {
+        // What is not in the database yet stands in its log.
+        for name in [DATABASE.to_owned(), format!("{DATABASE}-wal")] {
+            let (from, to) = (directory.join(&name), own.join(&name));
+            match std::fs::copy(&from, &to) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound && name != DATABASE => {}
+                copied => drop(copied.map_err(|error| cannot_read(&from, &error))?),
+            }
+        }
+        let Some(store) = SqliteStore::open_existing(&own)? else { return Ok(Vec::new()) };
+        let ids = store.resolve("all")?;
+        ids.iter().map(|id| Ok(Item::Own(store.load(id)?.document))).collect()
+    };
+    let items = read();
+    let _ = std::fs::remove_dir_all(&own);
+    items
 }
 
 /// Whether a query names a file or a directory rather than records of the store: it has a slash or a point, which no id
@@ -106,7 +139,7 @@ pub(crate) fn of_query(query: &str) -> Result<Vec<Stored>, Failure> {
     let options = Options { labels: BTreeMap::new(), path: None, keep_text: false };
     let mut all = Vec::new();
     for found in files(&[PathBuf::from(query)])? {
-        let held = match imported(&found.path, &options)? {
+        let held = match imported(&found, &options)? {
             Ok(held) => held,
             // A directory may hold other things beside.
             Err(ImportError::Unknown { .. }) if !found.named => continue,

@@ -186,3 +186,30 @@ fn what_cannot_be_imported_is_told_in_a_line() {
     assert!(begun.elapsed().as_secs() < 5);
     done.refuses(2, &["larger than 16 MiB"]);
 }
+
+#[test]
+fn a_store_moves_whole_and_stays_as_it_was() {
+    let (here, there) = (Place::new(), Place::new());
+    fs::write(here.path().join("a.txt"), report(30.0)).unwrap();
+    fs::write(here.path().join("b.txt"), report(31.0)).unwrap();
+    run(here.assay(["import", "a.txt", "b.txt"])).succeeds();
+    run(here.assay(["export", "--store", "copy", "--identities"])).succeeds();
+    let copy = here.path().join("copy");
+    let before = fs::read(copy.join("assay.sqlite")).unwrap();
+    let (code, taken) = json(&there, &["import", copy.to_str().unwrap(), "--json"]);
+    assert_eq!((code, &taken["added"]), (0, &2.into()), "{taken:#}");
+    assert_eq!(run(here.assay(["show", "all", "--json"])).stdout, run(there.assay(["show", "all", "--json"])).stdout);
+    let (code, again) = json(&there, &["import", copy.to_str().unwrap(), "--json"]);
+    assert_eq!((code, &again["known"]), (0, &2.into()), "{again:#}");
+    assert!(fs::read(copy.join("assay.sqlite")).unwrap() == before, "the other store was changed");
+    let left: Vec<_> = fs::read_dir(there.data()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with("import-")), "{left:?}");
+    // Nothing is written over, and without identities the source's text stays behind.
+    run(here.assay(["export", "--store", "copy"])).refuses(2, &["is not empty"]);
+    run(here.assay(["export", "--store", "shared", "last"])).succeeds();
+    let shared = run(here.assay(["show", "shared", "--json"]));
+    assert_eq!(shared.code, Some(2), "a name without a slash is an id");
+    let shared = run(here.assay(["show", "./shared", "--json"])).stdout;
+    let shared: Value = serde_json::from_str(&shared).unwrap();
+    assert_eq!((shared["source"].get("text"), shared["source"]["file"].as_str()), (None, Some("b.txt")), "{shared:#}");
+}

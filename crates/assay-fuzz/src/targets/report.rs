@@ -86,6 +86,13 @@ fn every_format(records: &[Record], view: &View, pixels: bool) -> Vec<String> {
     let documents = read.as_array().map_or(1, Vec::len);
     assert_eq!(documents, records.len());
     let mut texts = vec![html, markdown, csv, json];
+    for format in
+        [Format::LongCsv, Format::CrystalDiskMark, Format::FioJson, Format::Prometheus, Format::OpenBenchmarking]
+    {
+        let text = of(format).expect("a text");
+        lines(&text);
+        texts.push(text);
+    }
     match of(Format::Svg) {
         Ok(svg) => {
             assert!(!svg.contains(TAG) && !svg.contains("NaN") && !svg.contains("inf"), "{}", near(&svg, "nan"));

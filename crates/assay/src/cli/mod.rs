@@ -3,6 +3,7 @@
 mod advise;
 mod baseline;
 mod compare;
+mod export;
 mod file;
 mod import;
 mod plan;
@@ -51,6 +52,7 @@ Exit codes:
 pub(crate) use advise::AdviseArgs;
 pub(crate) use baseline::{BaselineArgs, BaselineCommand};
 pub(crate) use compare::{CompareArgs, GateFormatArg};
+pub(crate) use export::ExportArgs;
 pub(crate) use file::FileArgs;
 pub(crate) use import::ImportArgs;
 pub(crate) use plan::{NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
@@ -100,6 +102,9 @@ pub(crate) enum Command {
     /// Import results of other tools and records of other machines
     #[command(after_help = import::EXAMPLES)]
     Import(ImportArgs),
+    /// Copy records into a new store, for another machine
+    #[command(after_help = export::EXAMPLES)]
+    Export(ExportArgs),
     /// List the records in the store
     #[command(after_help = LIST_EXAMPLES)]
     List(ListArgs),

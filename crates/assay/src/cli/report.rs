@@ -12,7 +12,9 @@ Examples:
   assay report all -o cards.svg        a picture: rates over block sizes
   assay report all -o one.png --picture dots --load 'random write 4 KiB'
   assay report published: -o sweep.gif over block sizes
-  assay report last -o - --format json";
+  assay report last -o - --format json
+  assay report last -o - --format crystaldiskmark   for a forum
+  assay report all -o assay.prom       for node_exporter's textfile collector";
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
@@ -62,6 +64,18 @@ pub(crate) enum FormatArg {
     Png,
     /// The comparison over block sizes, animated
     Gif,
+    /// A row for each figure of each repeat, for R, pandas or DuckDB
+    LongCsv,
+    /// Rows as CrystalDiskMark 8 prints them, for a forum
+    #[value(name = "crystaldiskmark")]
+    CrystalDiskMark,
+    /// fio's JSON with bins of latencies, for programs that read that
+    FioJson,
+    /// Text for Prometheus' node_exporter
+    Prometheus,
+    /// The result file of the Phoronix Test Suite and OpenBenchmarking
+    #[value(name = "openbenchmarking")]
+    OpenBenchmarking,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -24,7 +24,7 @@ pub(super) fn import(args: &ImportArgs) -> Result<Exit, Failure> {
     let mut store = if args.dry_run { None } else { Some(state::opened()?) };
     let mut intake = Intake::default();
     for found in &files {
-        match imports::imported(&found.path, &options)? {
+        match imports::imported(found, &options)? {
             Ok(held) => intake.take(found, held)?,
             Err(error) => intake.refuse(found, &error),
         }

@@ -5,6 +5,7 @@ mod baseline;
 mod compare;
 mod completions;
 mod confidence;
+mod export;
 mod finished;
 mod import;
 mod info;
@@ -40,6 +41,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Advise(args) => advise::advise(&args),
         Command::Suite(args) => suite::suite(args),
         Command::Import(args) => import::import(&args),
+        Command::Export(args) => export::export(&args),
         Command::List(args) => list::list(&args),
         Command::Show(args) => show::show(&args),
         Command::Rm(args) => rm::rm(&args),

@@ -70,6 +70,11 @@ fn chosen(format: FormatArg) -> Format {
         FormatArg::Svg => Format::Svg,
         FormatArg::Png => Format::Png,
         FormatArg::Gif => Format::Gif,
+        FormatArg::LongCsv => Format::LongCsv,
+        FormatArg::CrystalDiskMark => Format::CrystalDiskMark,
+        FormatArg::FioJson => Format::FioJson,
+        FormatArg::Prometheus => Format::Prometheus,
+        FormatArg::OpenBenchmarking => Format::OpenBenchmarking,
     }
 }
 

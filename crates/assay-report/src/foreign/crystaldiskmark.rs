@@ -1,0 +1,63 @@
+//! The text that people paste in forums: rows as CrystalDiskMark 8 prints them. It says that assay wrote it, and that
+//! its figures are means, where CrystalDiskMark prints the best of its runs.
+
+use assay_core::record::{Measurement, Record};
+use assay_core::text::clean;
+use assay_core::units::Bytes;
+use assay_core::workload::{Op, Pattern, Sync};
+
+use crate::facts;
+
+/// The records one after another.
+pub(crate) fn crystaldiskmark(records: &[Record]) -> String {
+    records.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+fn one(record: &Record) -> String {
+    let rule = "-".repeat(78);
+    let mut out = format!(
+        "{rule}\nassay {}, in the form of CrystalDiskMark 8; means of repeats, not the best\n{rule}\n\
+         * MB/s = 1,000,000 bytes/s\n* KB = 1000 bytes, KiB = 1024 bytes\n",
+        clean(&record.tool.version)
+    );
+    for (op, heading) in [(Op::Read, "Read"), (Op::Write, "Write"), (Op::Mixed, "Mix")] {
+        let rows: Vec<String> = record.measurements.iter().filter(|m| m.workload.op == op).filter_map(row).collect();
+        if !rows.is_empty() {
+            out.push_str(&format!("\n[{heading}]\n{}", rows.concat()));
+        }
+    }
+    let repeats =
+        record.measurements.iter().filter_map(|m| m.bytes_per_second.as_ref()).map(|e| e.n).max().unwrap_or(0);
+    let span = record.measurements.iter().map(|m| m.workload.span_bytes).max().unwrap_or(0);
+    let facts = [
+        ("Test", format!("{} (x{repeats}) [{}]", Bytes(span), record.title())),
+        ("Date", facts::when(&record.created)),
+        ("OS", record.host.os.as_deref().map(clean).unwrap_or_default()),
+        ("Comment", record.labels.get("comment").map(|text| clean(text)).unwrap_or_default()),
+    ];
+    out.push('\n');
+    for (name, value) in facts.into_iter().filter(|(_, value)| !value.is_empty()) {
+        out.push_str(&format!("{name:>7}: {value}\n"));
+    }
+    out
+}
+
+/// A row; none of a load that such a table has no words for, or without a figure.
+fn row(m: &Measurement) -> Option<String> {
+    let w = &m.workload;
+    let rate = m.bytes_per_second.as_ref()?.point / 1e6;
+    let iops = m.iops.as_ref()?.point;
+    if !w.unknown.iter().all(|what| matches!(what, assay_core::workload::Unknown::Stop)) || w.sync != Sync::End {
+        return None;
+    }
+    let pattern = match w.pattern {
+        Pattern::Sequential => "SEQ",
+        Pattern::Random => "RND",
+    };
+    let block = Bytes(w.block_bytes).to_string().replace(' ', "");
+    let latency = m.latency_ns.mean.as_ref().map_or_else(String::new, |mean| format!(" <{:9.2} us>", mean.point / 1e3));
+    Some(format!(
+        "  {pattern} {block:>7} (Q={:>3}, T={:>2}): {rate:9.3} MB/s [{iops:9.1} IOPS]{latency}\n",
+        w.queue_depth, w.jobs
+    ))
+}

@@ -1,0 +1,128 @@
+//! A table in long form, one figure a row, for R, pandas and DuckDB: a value for each repeat, and the estimate over them.
+
+use assay_core::estimate::Estimate;
+use assay_core::record::{Measurement, Record, Repeat};
+use assay_core::text;
+use assay_core::units::exact;
+use assay_core::workload::Unknown;
+
+const COLUMNS: [&str; 23] = [
+    "record",
+    "created",
+    "model",
+    "unit",
+    "slot",
+    "host",
+    "suite",
+    "workload",
+    "op",
+    "pattern",
+    "block_bytes",
+    "queue_depth",
+    "jobs",
+    "sync",
+    "repeat",
+    "figure",
+    "unit_of_value",
+    "value",
+    "low",
+    "high",
+    "level",
+    "n",
+    "method",
+];
+
+/// Figures of a measurement by name and unit.
+type Figures = [(&'static str, &'static str, fn(&Measurement) -> Option<&Estimate>); 9];
+const FIGURES: Figures = [
+    ("iops", "1/s", |m| m.iops.as_ref()),
+    ("rate", "bytes/s", |m| m.bytes_per_second.as_ref()),
+    ("durable", "bytes/s", |m| m.durable_bytes_per_second.as_ref()),
+    ("mean", "ns", |m| m.latency_ns.mean.as_deref()),
+    ("p50", "ns", |m| m.latency_ns.p50.as_deref()),
+    ("p90", "ns", |m| m.latency_ns.p90.as_deref()),
+    ("p99", "ns", |m| m.latency_ns.p99.as_deref()),
+    ("p99.9", "ns", |m| m.latency_ns.p99_9.as_deref()),
+    ("max", "ns", |m| m.latency_ns.max.as_deref()),
+];
+
+/// All records in one table.
+pub(crate) fn long_csv(records: &[Record]) -> String {
+    let mut out = COLUMNS.join(",") + "\n";
+    for record in records {
+        let head = of_record(record);
+        for m in &record.measurements {
+            let load = of_workload(m);
+            for (at, repeat) in m.repeats.iter().enumerate() {
+                for (name, unit, value) in values(repeat) {
+                    let value = [(at + 1).to_string(), name.to_owned(), unit.to_owned(), exact(value)];
+                    row(&mut out, head.iter().chain(&load).chain(&value).cloned(), 5);
+                }
+            }
+            for (name, unit, pick) in FIGURES {
+                let Some(e) = pick(m) else { continue };
+                let bound = |value: Option<f64>| value.map(exact).unwrap_or_default();
+                let told =
+                    [String::new(), name.to_owned(), unit.to_owned(), exact(e.point), bound(e.low), bound(e.high)];
+                let how = [bound(e.level), e.n.to_string(), e.method.clone()];
+                row(&mut out, head.iter().chain(&load).chain(&told).chain(&how).cloned(), 0);
+            }
+        }
+        for score in &record.scores {
+            let e = &score.value;
+            let none = std::iter::repeat_n(String::new(), 7);
+            let told = [String::new(), "score".to_owned(), score.unit.clone(), exact(e.point)];
+            let how = [String::new(), String::new(), String::new(), e.n.to_string(), e.method.clone()];
+            let named = head.iter().cloned().chain([score.name.clone()]).chain(none.take(6));
+            row(&mut out, named.chain(told).chain(how), 0);
+        }
+    }
+    out
+}
+
+fn row(out: &mut String, cells: impl Iterator<Item = String>, empty: usize) {
+    let cells: Vec<String> = cells.map(|cell| text::csv(&cell)).collect();
+    out.push_str(&cells.join(","));
+    out.push_str(&",".repeat(empty));
+    out.push('\n');
+}
+
+fn of_record(r: &Record) -> [String; 7] {
+    let label = |key: &str| r.labels.get(key).cloned();
+    [
+        r.id.clone(),
+        r.created.clone(),
+        r.model(),
+        label("unit").or_else(|| r.medium.unit.clone()).unwrap_or_default(),
+        label("slot").or_else(|| r.host.slot.clone()).unwrap_or_default(),
+        r.host.hostname.clone().unwrap_or_default(),
+        r.suite.name.clone(),
+    ]
+}
+
+fn of_workload(m: &Measurement) -> [String; 7] {
+    let w = &m.workload;
+    let told = |what, value: String| if w.lacks(what) { String::new() } else { value };
+    [
+        w.name.clone(),
+        crate::csv::snake(&w.op),
+        told(Unknown::Pattern, crate::csv::snake(&w.pattern)),
+        told(Unknown::BlockBytes, w.block_bytes.to_string()),
+        told(Unknown::QueueDepth, w.queue_depth.to_string()),
+        told(Unknown::Jobs, w.jobs.to_string()),
+        told(Unknown::Sync, crate::csv::snake(&w.sync)),
+    ]
+}
+
+fn values(repeat: &Repeat) -> Vec<(&'static str, &'static str, f64)> {
+    let histogram = assay_core::histogram::Histogram::from(&repeat.histogram);
+    let latency = |name, share: f64| Some((name, "ns", histogram.quantile(share)?));
+    let all = [
+        Some(("iops", "1/s", repeat.iops)),
+        Some(("rate", "bytes/s", repeat.bytes_per_second)),
+        repeat.durable_bytes_per_second.map(|rate| ("durable", "bytes/s", rate)),
+        latency("p50", 0.5),
+        latency("p99", 0.99),
+    ];
+    all.into_iter().flatten().collect()
+}

@@ -1,0 +1,13 @@
+//! Records in the forms of other tools, for people and programs that read those.
+
+mod crystaldiskmark;
+mod fio;
+mod long;
+mod openbenchmarking;
+mod prometheus;
+
+pub(crate) use crystaldiskmark::crystaldiskmark;
+pub(crate) use fio::fio_json;
+pub(crate) use long::long_csv;
+pub(crate) use openbenchmarking::openbenchmarking;
+pub(crate) use prometheus::prometheus;

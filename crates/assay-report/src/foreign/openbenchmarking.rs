@@ -1,0 +1,72 @@
+//! The result file of the Phoronix Test Suite (`composite.xml`), which OpenBenchmarking takes: one result for each load,
+//! one entry for each record. Elements as in files that the suite writes itself.
+
+use std::collections::BTreeMap;
+
+use assay_core::record::{Measurement, Record};
+use assay_core::text::markup;
+use assay_core::units::exact;
+
+use crate::facts;
+
+/// A record, its figure and the values of its repeats.
+type Entry<'a> = (&'a Record, f64, Vec<f64>);
+
+/// One file over all records.
+pub(crate) fn openbenchmarking(records: &[Record]) -> String {
+    let mut out = "<?xml version=\"1.0\"?>\n<PhoronixTestSuite>\n  <Generated>\n    <Title>assay</Title>\n".to_owned();
+    let newest = records.iter().map(|r| r.created.as_str()).max().unwrap_or_default();
+    out += &format!(
+        "    <LastModified>{}</LastModified>\n    <TestClient>assay</TestClient>\n    <Description>Storage media</Description>\n  </Generated>\n",
+        markup(newest)
+    );
+    for record in records {
+        out += &format!(
+            "  <System>\n    <Identifier>{}</Identifier>\n    <Hardware>{}</Hardware>\n    <Software>{}</Software>\n    <User></User>\n    <TimeStamp>{}</TimeStamp>\n  </System>\n",
+            markup(&name(record)),
+            markup(&format!("Disk: {}", record.medium.title())),
+            markup(&facts::machine(&record.host)),
+            markup(&record.created)
+        );
+    }
+    let mut loads: BTreeMap<(String, &str), Vec<Entry<'_>>> = BTreeMap::new();
+    for record in records {
+        for m in &record.measurements {
+            for (scale, point, runs) in figures(m) {
+                loads.entry((m.workload.title(), scale)).or_default().push((record, point, runs));
+            }
+        }
+    }
+    for ((load, scale), entries) in loads {
+        out += &format!(
+            "  <Result>\n    <Identifier>local/assay</Identifier>\n    <Title>assay</Title>\n    <AppVersion>{}</AppVersion>\n    <Arguments></Arguments>\n    <Description>{}</Description>\n    <Scale>{scale}</Scale>\n    <Proportion>HIB</Proportion>\n    <DisplayFormat>BAR_GRAPH</DisplayFormat>\n    <Data>\n",
+            markup(entries.first().map_or("", |(record, _, _)| &record.tool.version)),
+            markup(&load)
+        );
+        for (record, point, runs) in entries {
+            let runs: Vec<String> = runs.into_iter().map(exact).collect();
+            out += &format!(
+                "      <Entry>\n        <Identifier>{}</Identifier>\n        <Value>{}</Value>\n        <RawString>{}</RawString>\n      </Entry>\n",
+                markup(&name(record)),
+                exact(point),
+                runs.join(":")
+            );
+        }
+        out += "    </Data>\n  </Result>\n";
+    }
+    out + "</PhoronixTestSuite>\n"
+}
+
+/// Model and unit, and the record, as two runs of a unit are two systems to the suite.
+fn name(record: &Record) -> String {
+    let unit = record.labels.get("unit").map(|unit| format!(" {unit}")).unwrap_or_default();
+    format!("{}{unit} ({})", record.title(), record.id)
+}
+
+/// Rate in MB/s and operations a second: the estimate, and the values of its repeats.
+fn figures(m: &Measurement) -> Vec<(&'static str, f64, Vec<f64>)> {
+    let rates = m.repeats.iter().map(|r| r.bytes_per_second / 1e6).collect();
+    let iops = m.repeats.iter().map(|r| r.iops).collect();
+    let rate = m.bytes_per_second.as_ref().map(|e| ("MB/s", e.point / 1e6, rates));
+    rate.into_iter().chain(m.iops.as_ref().map(|e| ("IOPS", e.point, iops))).collect()
+}
