@@ -2,6 +2,7 @@
 //! reports to show. Pure functions: nothing here touches a file, a clock or a network.
 
 pub mod advise;
+pub mod aggregate;
 pub mod compare;
 mod deciding;
 mod excluded;

@@ -3,6 +3,7 @@
 //! file, a clock or a network.
 
 pub mod advice;
+mod aggregates;
 mod bus;
 mod card;
 mod classes;
@@ -33,6 +34,7 @@ mod verdict;
 mod verification;
 mod wrap;
 
+pub use aggregates::aggregates;
 pub use card::card;
 pub use csv::csv;
 pub use document::{Answered, Document};

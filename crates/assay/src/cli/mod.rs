@@ -168,6 +168,8 @@ Examples:
   assay list
   assay list model='SanDisk Ultra A1'
   assay list slot=7 --json
+  assay list results/ --aggregate trimmed
+                                        as articles print several runs
   assay list -o records.html            a table to look at or to send";
 const SHOW_EXAMPLES: &str = "\
 Examples:
@@ -366,12 +368,26 @@ pub(crate) struct ListArgs {
     #[arg(default_value = "all", value_hint = ValueHint::Other)]
     pub(crate) query: String,
 
+    /// One figure over all runs of a medium, as articles print it; nothing is decided by it
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub(crate) aggregate: Option<AggregateArg>,
+
     #[command(flatten)]
     pub(crate) file: FileArgs,
 
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AggregateArg {
+    /// Mean of the runs
+    Mean,
+    /// Mean without the best and the worst run, of each figure apart
+    Trimmed,
+    /// Best of the runs
+    Best,
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,6 @@
 //! `assay list`
 
+use assay_analysis::aggregate::{Aggregate, aggregate};
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_report::{Document, Style};
@@ -7,12 +8,20 @@ use assay_store::{Detail, Store, StoreError, Summary};
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Target, WITHOUT_PICTURE};
-use crate::cli::ListArgs;
+use crate::cli::{AggregateArg, ListArgs};
 use crate::failure::Failure;
-use crate::{baselines, output, state};
+use crate::{baselines, imports, output, state};
 
 pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let target = Target::new(&args.file, WITHOUT_PICTURE)?;
+    if let Some(how) = args.aggregate {
+        return aggregated(args, how, &target);
+    }
+    if imports::is_file(&args.query) {
+        let listed = Listed(target.redacted(state::find_all(&[&args.query], Detail::Estimates)?)?);
+        target.deliver(&listed, args.json)?;
+        return Ok(Exit::Good);
+    }
     if let Some(query) = args.query.strip_prefix(assay_analysis::PREFIX) {
         let listed = Listed(state::published(query)?);
         if args.json {
@@ -41,6 +50,20 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Good);
     }
     target.deliver(&Listed(target.redacted(records)?), false)?;
+    Ok(Exit::Good)
+}
+
+/// One figure over all runs of each medium.
+fn aggregated(args: &ListArgs, how: AggregateArg, target: &Target) -> Result<Exit, Failure> {
+    let how = match how {
+        AggregateArg::Mean => Aggregate::Mean,
+        AggregateArg::Trimmed => Aggregate::Trimmed,
+        AggregateArg::Best => Aggregate::Best,
+    };
+    // With scores, which observations have none of.
+    let records: Vec<Record> = state::find(&args.query)?.into_iter().map(|stored| stored.record).collect();
+    let rows = aggregate(&target.redacted(records)?, how);
+    target.deliver(&assay_report::aggregates(&rows, how), args.json)?;
     Ok(Exit::Good)
 }
 

@@ -1,0 +1,79 @@
+//! Figures over several runs as articles print them.
+
+use assay_analysis::aggregate::{Aggregate, AggregateRow};
+use assay_core::text::clean;
+use assay_core::units::figures;
+
+use crate::document::{self, Answered, Block, Cell, Data, Document, left, number, right};
+
+/// The figures as an answer.
+#[must_use]
+pub fn aggregates(rows: &[AggregateRow], how: Aggregate) -> Answered {
+    let mut media: Vec<&str> = rows.iter().map(|row| row.medium.as_str()).collect();
+    media.dedup();
+    let counted = match media.len() {
+        1 => "1 medium".to_owned(),
+        n => format!("{n} media"),
+    };
+    let mut lines: Vec<document::Row> = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        if at == 0 || rows[at - 1].medium != row.medium {
+            lines.push(document::Row::Heading(clean(&row.medium)));
+        }
+        lines.push(line(row));
+    }
+    let table = document::Table {
+        caption: String::new(),
+        columns: vec![left("load"), right("figure"), left("unit"), right("runs"), right("least"), right("most")],
+        rows: lines,
+    };
+    let note = "Figures as articles print them, for comparison with those; nothing is decided by them.";
+    Answered {
+        document: Document {
+            kind: "Figures over runs",
+            about: format!("{}, by medium", how.title()),
+            finding: format!("{} of the runs of {counted}", crate::verdict::capitalised(how.title())),
+            blocks: vec![Block::Table(table), Block::Text(note.to_owned())],
+            data: data(rows),
+        },
+        json: serde_json::json!({ "aggregate": how, "decides": false, "figures": rows }),
+    }
+}
+
+/// Rates in MB/s for people.
+fn scale(row: &AggregateRow) -> (f64, &str) {
+    if row.unit == "bytes/s" { (1e6, "MB/s") } else { (1.0, &row.unit) }
+}
+
+fn line(row: &AggregateRow) -> document::Row {
+    let (scale, unit) = scale(row);
+    let shown = |value: f64| Cell::from(figures(value / scale));
+    let least = row.values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = row.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let value = row.value.map_or_else(|| Cell::from("needs 3 runs"), shown);
+    document::Row::Cells(vec![
+        clean(&row.load).into(),
+        value,
+        clean(unit).into(),
+        row.values.len().into(),
+        shown(least),
+        shown(most),
+    ])
+}
+
+fn data(rows: &[AggregateRow]) -> Data {
+    let columns = vec!["medium", "load", "figure", "unit", "runs", "value", "values"];
+    let row = |row: &AggregateRow| {
+        let values: Vec<String> = row.values.iter().map(|value| number(Some(*value))).collect();
+        vec![
+            row.medium.clone(),
+            row.load.clone(),
+            row.figure.to_owned(),
+            row.unit.clone(),
+            row.values.len().to_string(),
+            number(row.value),
+            values.join(" "),
+        ]
+    };
+    Data { columns, rows: rows.iter().map(row).collect() }
+}
