@@ -12,6 +12,7 @@ mod format;
 mod formats;
 mod group;
 mod import;
+mod json;
 mod labels;
 mod number;
 mod own;

@@ -13,6 +13,9 @@ pub const FORMATS: &[&dyn Format] = &[
     &formats::KDiskMark,
     &formats::AsSsd,
     &formats::HdTune,
+    &formats::Bonnie,
+    &formats::Smartctl,
+    &formats::Ioping,
     &formats::Hdparm,
     &formats::Dd,
 ];

@@ -1,17 +1,23 @@
 //! One file a format.
 
 mod as_ssd;
+mod bonnie;
 mod crystaldiskmark;
 mod dd;
 mod fio;
 mod hd_tune;
 mod hdparm;
+mod ioping;
 mod kdiskmark;
+mod smartctl;
 
 pub use as_ssd::AsSsd;
+pub use bonnie::Bonnie;
 pub use crystaldiskmark::CrystalDiskMark;
 pub use dd::Dd;
 pub use fio::Fio;
 pub use hd_tune::HdTune;
 pub use hdparm::Hdparm;
+pub use ioping::Ioping;
 pub use kdiskmark::KDiskMark;
+pub use smartctl::Smartctl;

@@ -15,6 +15,7 @@ use super::job::{Job, Side};
 use super::load::synced_apart;
 use super::terse::version;
 use crate::date;
+use crate::json;
 use crate::report::Latencies;
 use crate::text::Text;
 
@@ -37,15 +38,13 @@ pub(super) struct Document {
 
 /// Whether a document begins: its first name is `fio version`.
 pub(super) fn begins(text: &Text, at: usize) -> bool {
-    let Some((_, behind)) = text.line(at).rsplit_once('{').filter(|(_, rest)| rest.trim().is_empty()) else {
-        return text.line(at).contains("\"fio version\"") && text.line(at).contains('{');
-    };
-    behind.trim().is_empty() && (at + 1..at + 3).any(|next| text.line(next).contains("\"fio version\""))
+    json::begins(text, at, "\"fio version\"")
 }
 
 /// The document that begins at a line.
 pub(super) fn read(text: &Text, at: usize) -> Document {
-    let (body, end, cut) = body(text, at);
+    // Another one begins where this one was never closed.
+    let (body, end, cut) = json::body(text, at, |line| begins(text, line));
     let mut document = Document { end, cut, ..Document::default() };
     let plain = if ["nan", "inf"].iter().any(|odd| body.contains(odd)) { without_nan(&body) } else { body };
     let parse = || serde_json::from_str::<BTreeMap<String, &RawValue>>(&plain).ok();
@@ -70,54 +69,6 @@ pub(super) fn read(text: &Text, at: usize) -> Document {
         document.jobs.retain(|job| job.name == "All clients");
     }
     document
-}
-
-/// The text of a document, the first line behind it and whether it is cut off. What is cut off is closed behind the
-/// last job that is complete.
-fn body(text: &Text, at: usize) -> (String, usize, bool) {
-    let mut body = String::new();
-    let (mut depth, mut quoted, mut escaped) = (0u32, false, false);
-    let mut complete = None;
-    for number in at..text.len() {
-        // Another one begins, and this one was never closed.
-        if number > at && begins(text, number) {
-            return (closed(body, complete), number, true);
-        }
-        let line = text.line(number);
-        let from = if number == at { line.find('{').unwrap_or(0) } else { 0 };
-        for c in line.get(from..).unwrap_or_default().chars() {
-            body.push(c);
-            match c {
-                _ if escaped => escaped = false,
-                '\\' if quoted => escaped = true,
-                '"' => quoted = !quoted,
-                '{' | '[' if !quoted => depth += 1,
-                '}' | ']' if !quoted => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 2 {
-                        complete = Some(body.len());
-                    }
-                    if depth == 0 {
-                        return (body, number + 1, false);
-                    }
-                }
-                _ => {}
-            }
-        }
-        body.push('\n');
-    }
-    (closed(body, complete), text.len(), true)
-}
-
-fn closed(mut body: String, complete: Option<usize>) -> String {
-    match complete {
-        Some(end) => {
-            body.truncate(end);
-            body.push_str("]}");
-            body
-        }
-        None => String::new(),
-    }
 }
 
 fn without_nan(body: &str) -> String {

@@ -1,0 +1,138 @@
+//! ioping: the statistics behind its requests.
+//!
+//! Its units are powers of 1024 (`KiB`, up to version 0.8 written `kb`), `k` before `iops` is 1000 (ioping.c). It has one
+//! request under way, whatever its options. A rate is that of the time within requests, without the pauses between. That
+//! it reads at random, through the cache after dropping it, and syncs after each write are defaults that options change
+//! and the text does not tell.
+
+use std::sync::LazyLock;
+
+use assay_core::workload::Op;
+use regex_lite::Regex;
+
+use crate::format::{Format, Section};
+use crate::number::{Base, decimal, unit};
+use crate::report::{Figure, Load, Report};
+use crate::text::Text;
+
+/// ioping.
+pub struct Ioping;
+
+const NAME: &str = "ioping";
+
+static TITLE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^--- (.+?) \((\S+) (\S+?)(?: [0-9.]+ [KMGTP]i?B)?\) ioping statistics ---$"));
+static DONE: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"^([0-9.]+)( ?[kKMG])? requests completed in ([0-9.]+) (\w+), (?:([0-9.]+) ([KMGTP]?i?B) (read|written), )?([0-9.]+)( ?[kKMG])? iops, ([0-9.]+) ([kKMGTmgt]?i?[Bb])/s",
+    )
+});
+static LATENCY: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"^min/avg/max/mdev = ([0-9.]+) (\w+) / ([0-9.]+) (\w+) / ([0-9.]+) (\w+) / ([0-9.]+) (\w+)$")
+});
+/// A request, which has its size in front.
+static REQUEST: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^([0-9.]+) ([KMG]?i?B|bytes) (<<<|>>>|from|to) .*request=\d+ "));
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is fixed")
+}
+
+impl Format for Ioping {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn words(&self) -> &'static [&'static str] {
+        &["ioping", "requests completed in", "min/avg/max/mdev", "iops"]
+    }
+
+    fn begins(&self, text: &Text, at: usize) -> bool {
+        text.line(at).contains("ioping statistics ---") && TITLE.is_match(text.line(at).trim())
+    }
+
+    fn read(&self, text: &Text, at: usize) -> Section {
+        let mut report = Report::new(NAME);
+        if let Some(title) = TITLE.captures(text.line(at).trim()) {
+            report.medium.path = title[1].to_owned();
+            // A raw device stands there as one, with no file system.
+            if title[3].starts_with("/dev/") {
+                report.medium.filesystem = Some(title[2].to_owned());
+                report.medium.device = Some(title[3].to_owned());
+            } else if title[1].starts_with("/dev/") {
+                report.medium.device = Some(title[1].to_owned());
+            }
+        }
+        let request = (at.saturating_sub(4)..at).rev().find_map(|line| REQUEST.captures(text.line(line).trim()));
+        let told = request.and_then(|request| {
+            let size = decimal(&request[1])? * unit(&request[2], Base::Binary)?;
+            let op = if matches!(&request[3], "<<<" | "from") { Op::Read } else { Op::Write };
+            Some((op, size))
+        });
+        let mut end = at + 1;
+        for number in at + 1..(at + 5).min(text.len()) {
+            let line = text.line(number).trim();
+            if let Some(done) = DONE.captures(line) {
+                report.figures.extend(figure(&done, told));
+            } else if let (Some(found), Some(figure)) = (LATENCY.captures(line), report.figures.last_mut()) {
+                let value = |at: usize| Some(decimal(&found[at])? * nanoseconds(&found[at + 1])?);
+                figure.latency_ns.mean = value(3);
+                figure.latency_ns.max = value(5);
+            } else if !line.starts_with("generated ") {
+                break;
+            }
+            end = number + 1;
+        }
+        if report.figures.is_empty() {
+            return Section::nothing(end, text.number(at), "statistics of ioping without a request");
+        }
+        Section::of(report, end)
+    }
+}
+
+fn figure(done: &regex_lite::Captures<'_>, told: Option<(Op, f64)>) -> Option<Figure> {
+    let scaled = |number: usize, letter: usize| {
+        let power = match done.get(letter).map_or("", |letter| letter.as_str().trim()) {
+            "k" | "K" => 1e3,
+            "M" => 1e6,
+            "G" => 1e9,
+            _ => 1.0,
+        };
+        Some(decimal(&done[number])? * power)
+    };
+    let requests = scaled(1, 2).filter(|requests| *requests > 0.0)?;
+    let moved = done
+        .get(5)
+        .zip(done.get(6))
+        .and_then(|(number, name)| Some(decimal(number.as_str())? * unit(name.as_str(), Base::Binary)?));
+    let op = match done.get(7).map(|word| word.as_str()) {
+        Some("written") => Op::Write,
+        Some(_) => Op::Read,
+        None => told?.0,
+    };
+    // What is printed has three digits: a power of two in that range is meant.
+    let mean = moved.map(|bytes| bytes / requests);
+    let rounded = mean.map(|mean| 2f64.powi(mean.log2().round() as i32));
+    let snapped = mean.zip(rounded).filter(|(mean, rounded)| (mean - rounded).abs() < rounded * 0.015);
+    let block = told.map(|(_, size)| size).or(snapped.map(|(_, rounded)| rounded));
+    let mut figure = Figure::new(Load {
+        block_bytes: block.map(|block| block as u64),
+        queue_depth: Some(1),
+        jobs: Some(1),
+        ..Load::new(NAME, op)
+    });
+    figure.iops = scaled(8, 9);
+    figure.bytes_per_second = decimal(&done[10]).zip(unit(&done[11], Base::Binary)).map(|(rate, unit)| rate * unit);
+    Some(figure)
+}
+
+fn nanoseconds(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "ns" => 1.0,
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        "min" => 6e10,
+        _ => return None,
+    })
+}
