@@ -6,7 +6,6 @@ use crate::text::Text;
 
 /// All formats. A line is offered to each in this order: those with a frame of their own come before those of single
 /// lines, which may stand within it.
-#[rustfmt::skip]
 pub const FORMATS: &[&dyn Format] = &[
     &formats::CrystalDiskMark,
     &formats::Fio,
@@ -16,8 +15,11 @@ pub const FORMATS: &[&dyn Format] = &[
     &formats::Bonnie,
     &formats::Smartctl,
     &formats::Ioping,
+    &formats::F3,
+    &formats::H2testw,
     &formats::Hdparm,
     &formats::Dd,
+    &formats::Iozone,
 ];
 
 /// Their names.

@@ -8,6 +8,7 @@ mod fio;
 mod hd_tune;
 mod hdparm;
 mod ioping;
+mod iozone;
 mod kdiskmark;
 mod smartctl;
 
@@ -19,5 +20,6 @@ pub use fio::Fio;
 pub use hd_tune::HdTune;
 pub use hdparm::Hdparm;
 pub use ioping::Ioping;
+pub use iozone::Iozone;
 pub use kdiskmark::KDiskMark;
 pub use smartctl::Smartctl;

@@ -1,0 +1,499 @@
+//! iozone 3: the table of automatic mode, the blocks of `-R`, and throughput mode (`-t`).
+//!
+//! Units, widths and texts as in its source, iozone.c of versions 3.263 to 3.508 (<https://www.iozone.org/>). kB are
+//! 2^10 bytes. Tests that were not run leave blanks, so a figure belongs to the column whose heading ends where it ends;
+//! from 3.498 on columns are wider and blanks are not, so the tests that the command asked for come first. A process
+//! has one operation in flight. With `-e` the final fsync is within the time of a write.
+
+use std::sync::LazyLock;
+
+use assay_core::finding::Finding;
+use assay_core::workload::{Op, Pattern, Sync};
+use regex_lite::Regex;
+
+use crate::command::{commands, is_device, size};
+use crate::date::of_ctime;
+use crate::format::{Format, Problem, Section};
+use crate::number::decimal;
+use crate::report::{Figure, Load, Report};
+use crate::text::Text;
+
+/// iozone.
+pub struct Iozone;
+
+const NAME: &str = "iozone";
+const SPLASH: &str = "Iozone: Performance Test of File I/O";
+/// Most lines from the first of its output to its first figure.
+const MOST_SPLASH: usize = 100;
+/// Most lines between a command and what it printed.
+const MOST_BETWEEN: usize = 8;
+
+/// The columns in their order, each with the number of its test (`-i`).
+const COLUMNS: [(&str, &str, u32); 15] = [
+    ("kb", "", 0),
+    ("reclen", "", 0),
+    ("write", "write", 0),
+    ("rewrite", "rewrite", 0),
+    ("read", "read", 1),
+    ("reread", "reread", 1),
+    ("read", "random read", 2),
+    ("write", "random write", 2),
+    ("read", "bkwd read", 3),
+    ("rewrite", "record rewrite", 4),
+    ("read", "stride read", 5),
+    ("fwrite", "fwrite", 6),
+    ("frewrite", "frewrite", 6),
+    ("fread", "fread", 7),
+    ("freread", "freread", 7),
+];
+/// The blocks of `-R`, as the columns are called.
+const BLOCKS: [(&str, &str); 13] = [
+    ("Writer report", "write"),
+    ("Re-writer report", "rewrite"),
+    ("Reader report", "read"),
+    ("Re-Reader report", "reread"),
+    ("Random read report", "random read"),
+    ("Random write report", "random write"),
+    ("Backward read report", "bkwd read"),
+    ("Record rewrite report", "record rewrite"),
+    ("Stride read report", "stride read"),
+    ("Fwrite report", "fwrite"),
+    ("Re-Fwrite report", "frewrite"),
+    ("Fread report", "fread"),
+    ("Re-Fread report", "freread"),
+];
+
+static CHILDREN: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"(Children|Parent) sees? throughput for\s+(\d{1,6}) ([^=]+?)\s*=\s*([0-9.]+) ([A-Za-z]+)/sec")
+});
+static EACH: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"Each (?:process|thread) writes a\s+(\d+) [kK][Bb]yte file in\s+(\d+) [kK][Bb]yte records")
+});
+static VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r"Version \$Revision: ([0-9.]+)"));
+static SET: LazyLock<Regex> = LazyLock::new(|| regex(r"(File size set to|Record Size) (\d+) [kK]B"));
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is fixed")
+}
+
+impl Format for Iozone {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn words(&self) -> &'static [&'static str] {
+        &["iozone", "reclen", "rewrite", "reread", "children see throughput"]
+    }
+
+    fn begins(&self, text: &Text, at: usize) -> bool {
+        let line = text.line(at);
+        line.contains(SPLASH)
+            || header(line).is_some()
+            || line.contains("Children see throughput for")
+            || block(line).is_some()
+    }
+
+    fn read(&self, text: &Text, at: usize) -> Section {
+        let mut run = Run::default();
+        for line in (at.saturating_sub(MOST_BETWEEN)..at).rev() {
+            let line = text.line(line);
+            // The one before is over.
+            if line.contains("iozone test complete") {
+                break;
+            }
+            run.options(line);
+            if run.command.is_some() {
+                break;
+            }
+        }
+        let end = run.lines(text, at);
+        if run.report.is_empty() {
+            return Section::nothing(at + 1, text.number(at), "iozone printed no figure");
+        }
+        if run.splash && !run.complete {
+            let what = "the line `iozone test complete.`".to_owned();
+            run.report.findings.push(Finding::SourceIncomplete { what });
+        }
+        Section { end, reports: vec![run.report], problems: run.problems }
+    }
+}
+
+/// What the figures are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Mode {
+    /// kB per second.
+    #[default]
+    Rate,
+    /// Operations per second.
+    Operations,
+    /// Microseconds by operation.
+    Latency,
+}
+
+/// A run as far as it was read.
+struct Run {
+    report: Report,
+    problems: Vec<Problem>,
+    mode: Mode,
+    splash: bool,
+    complete: bool,
+    direct: bool,
+    /// Whether the sync at the end is within the time.
+    flush: bool,
+    each: bool,
+    asynchronous: bool,
+    /// The tests that were asked for; `None` where no command was seen.
+    command: Option<Vec<u32>>,
+    /// Right edges of the headings of the columns.
+    edges: Vec<usize>,
+    rows: bool,
+    file_bytes: Option<u64>,
+    block_bytes: Option<u64>,
+    /// The block of `-R` that is read, and its sizes of records.
+    block: Option<(&'static str, Vec<u64>)>,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self {
+            report: Report::new(NAME),
+            problems: Vec::new(),
+            mode: Mode::default(),
+            splash: false,
+            complete: false,
+            direct: false,
+            flush: false,
+            each: false,
+            asynchronous: false,
+            command: None,
+            edges: Vec::new(),
+            rows: false,
+            file_bytes: None,
+            block_bytes: None,
+            block: None,
+        }
+    }
+}
+
+impl Run {
+    /// Reads on from line `from`, and gives the line behind the last of the run.
+    fn lines(&mut self, text: &Text, from: usize) -> usize {
+        let mut end = from + 1;
+        for at in from..text.len() {
+            let line = text.line(at);
+            let figures = self.rows || !self.report.figures.is_empty();
+            if line.contains(SPLASH) {
+                if at > from {
+                    break;
+                }
+                self.splash = true;
+            } else if line.contains("iozone test complete") {
+                self.complete = true;
+                end = at + 1;
+            } else if !self.complete && self.figures(text, at) {
+                end = at + 1;
+            } else if line.contains("Excel") || self.excel(line) {
+                end = at + 1;
+            } else if line.trim().is_empty() {
+            } else if figures || self.complete {
+                // What follows its figures is another's.
+                if !throughput_line(line) || self.complete {
+                    break;
+                }
+                end = at + 1;
+            } else if at > from + MOST_SPLASH {
+                break;
+            } else {
+                self.settings(line);
+            }
+        }
+        end
+    }
+
+    /// Settings of the lines before the first figure.
+    fn settings(&mut self, line: &str) {
+        let line = line.trim();
+        if let Some(version) = VERSION.captures(line) {
+            self.report.version = Some(version[1].to_owned());
+        }
+        if let Some(began) = line.strip_prefix("Run began:") {
+            self.report.created = of_ctime(began);
+        }
+        if let Some(each) = EACH.captures(line) {
+            self.file_bytes = kibibytes(&each[1]);
+            self.block_bytes = kibibytes(&each[2]);
+        }
+        if let Some(set) = SET.captures(line) {
+            let bytes = kibibytes(&set[2]);
+            if &set[1] == "Record Size" { self.block_bytes = bytes } else { self.file_bytes = bytes }
+        }
+        if line.starts_with("OPS Mode") {
+            self.mode = Mode::Operations;
+        } else if line.starts_with("Microseconds/op Mode") {
+            self.mode = Mode::Latency;
+        } else if line.starts_with("Include fsync in write timing") {
+            self.flush = true;
+        } else if line.starts_with("O_DIRECT feature enabled") {
+            self.direct = true;
+        } else if line.starts_with("SYNC Mode") {
+            self.each = true;
+        } else if line.contains("async I/O") {
+            self.asynchronous = true;
+        }
+        self.options(line);
+    }
+
+    /// Options of a command line, where one stands in the line.
+    fn options(&mut self, line: &str) {
+        let Some(arguments) =
+            commands(line, NAME).into_iter().find(|arguments| arguments.iter().any(|word| word.starts_with('-')))
+        else {
+            return;
+        };
+        let mut tests = Vec::new();
+        let mut words = arguments.iter();
+        while let Some(word) = words.next() {
+            let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.starts_with('+')) else { continue };
+            for (at, letter) in letters.char_indices() {
+                match letter {
+                    'I' => self.direct = true,
+                    'e' => self.flush = true,
+                    'o' => self.each = true,
+                    'O' => self.mode = Mode::Operations,
+                    'N' => self.mode = Mode::Latency,
+                    'k' | 'H' => self.asynchronous = true,
+                    _ => {}
+                }
+                if !"bdfFgHijJklLmnPqrsStTuUVXyY".contains(letter) || matches!(letter, 'm' | 'T') {
+                    continue;
+                }
+                // The rest of the word, or the next one, is what the letter takes.
+                let rest = &letters[at + letter.len_utf8()..];
+                let value = if rest.is_empty() { words.next().copied().unwrap_or_default() } else { rest };
+                match letter {
+                    'i' => tests.extend(value.parse::<u32>()),
+                    's' => self.file_bytes = size(value, 1024),
+                    'r' => self.block_bytes = size(value, 1024),
+                    'f' if self.report.medium.path.is_empty() => {
+                        value.clone_into(&mut self.report.medium.path);
+                        self.report.medium.device = is_device(value).then(|| value.to_owned());
+                    }
+                    _ => {}
+                }
+                break;
+            }
+        }
+        self.command = Some(tests);
+    }
+
+    /// Reads a heading, a row or a line of throughput mode; whether the line was one.
+    fn figures(&mut self, text: &Text, at: usize) -> bool {
+        let line = text.line(at);
+        if let Some(edges) = header(line) {
+            self.edges = edges;
+            return true;
+        }
+        if line.contains("Children see throughput") {
+            self.children(line, text.line(at + 1));
+            return true;
+        }
+        let row = !self.edges.is_empty() && is_row(line);
+        if row {
+            self.row(line, text.number(at));
+        }
+        row
+    }
+
+    fn row(&mut self, line: &str, number: u32) {
+        self.rows = true;
+        let cells = cells(line);
+        let columns = self.columns(&cells);
+        let [(_, file), (_, record), values @ ..] = cells.as_slice() else { return };
+        let (Some(file), Some(record)) = (kibibytes(file), kibibytes(record)) else { return };
+        let Some(columns) = columns else {
+            let what = "the columns of this row of iozone cannot be told apart".to_owned();
+            self.problems.push(Problem { line: number, what });
+            return;
+        };
+        for (column, (_, value)) in columns.into_iter().zip(values) {
+            if let Some((_, name, _)) = COLUMNS.get(column) {
+                self.add(name, 1, Some(file), Some(record), decimal(value), self.mode);
+            }
+        }
+    }
+
+    /// The columns of the values of a row, from the third cell on.
+    fn columns(&self, cells: &[(usize, &str)]) -> Option<Vec<usize>> {
+        let values = cells.get(2..)?;
+        let headed = self.edges.len();
+        let asked: Vec<usize> = match &self.command {
+            Some(tests) if !tests.is_empty() => {
+                (2..headed.min(COLUMNS.len())).filter(|column| tests.contains(&COLUMNS[*column].2)).collect()
+            }
+            // All tests are run where none is asked for.
+            Some(_) => (2..headed).collect(),
+            None => Vec::new(),
+        };
+        if asked.len() == values.len() {
+            return Some(asked);
+        }
+        // Wide columns, whose blanks are narrower than they: each blank moves what follows it by two.
+        let wide = self.edges.get(5).zip(self.edges.get(4)).is_some_and(|(reread, read)| reread - read >= 10)
+            && self.edges.get(3).zip(self.edges.get(2)).is_some_and(|(rewrite, write)| rewrite - write >= 10);
+        let most = if wide { 5 } else { 1 };
+        let mut last = 1;
+        let mut found = Vec::new();
+        for (edge, _) in values {
+            let near = (last + 1..headed).min_by_key(|column| self.edges[*column].abs_diff(*edge))?;
+            if self.edges[near].abs_diff(*edge) > most {
+                // A web page has folded the blanks: without them only a full row is certain.
+                return (values.len() + 2 == headed).then(|| (2..headed).collect());
+            }
+            found.push(near);
+            last = near;
+        }
+        Some(found)
+    }
+
+    /// A test of throughput mode, by what its processes count, and by what their parent does.
+    fn children(&mut self, line: &str, next: &str) {
+        let Some(children) = CHILDREN.captures(line) else { return };
+        let (Ok(jobs), Some(value)) = (children[2].parse::<u32>(), decimal(&children[4])) else { return };
+        let mode = match &children[5] {
+            "kB" | "KB" => Mode::Rate,
+            "ops" | "Ops" => Mode::Operations,
+            _ => return,
+        };
+        let span = self.file_bytes.and_then(|bytes| bytes.checked_mul(u64::from(jobs)));
+        let before = self.report.figures.len();
+        self.add(children[3].trim(), jobs, span, self.block_bytes, Some(value), mode);
+        let parent = CHILDREN.captures(next).and_then(|parent| decimal(&parent[4]));
+        let unlike = parent.filter(|parent| *parent > 0.0 && !(0.5..2.0).contains(&(value / parent)));
+        if let (Some(parent), Some(figure)) = (unlike, self.report.figures.get_mut(before)) {
+            let how = format!("processes count {value} {0}/s, their parent {parent} {0}/s", &children[5]);
+            figure.findings.push(Finding::SourceContradicts { how });
+        }
+    }
+
+    /// A line of the blocks of `-R`; they repeat the table, where there is one.
+    fn excel(&mut self, line: &str) -> bool {
+        if let Some(name) = block(line) {
+            self.block = Some((name, Vec::new()));
+            return true;
+        }
+        let Some((name, sizes)) = &mut self.block else { return false };
+        let mut quoted: Vec<u64> = Vec::new();
+        let mut plain: Vec<Option<f64>> = Vec::new();
+        for word in line.split_whitespace() {
+            match word.strip_prefix('"').and_then(|word| word.strip_suffix('"')) {
+                Some(word) => quoted.extend(word.parse::<u64>()),
+                None => plain.push(decimal(word)),
+            }
+        }
+        match (quoted.as_slice(), plain.as_slice()) {
+            ([_, ..], []) => *sizes = quoted,
+            ([file], [_, ..]) => {
+                let (name, sizes) = (*name, sizes.clone());
+                for (record, value) in sizes.into_iter().zip(plain) {
+                    if !self.rows {
+                        let (file, record) = (file.checked_mul(1024), record.checked_mul(1024));
+                        self.add(name, 1, file, record, value, self.mode);
+                    }
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn add(&mut self, name: &str, jobs: u32, span: Option<u64>, block: Option<u64>, value: Option<f64>, mode: Mode) {
+        // Tests that were not run again are printed as zero (`-+n`).
+        let Some(value) = value.filter(|value| *value > 0.0) else { return };
+        let Some((op, pattern)) = test(name) else { return };
+        let known = self.splash || self.command.is_some();
+        // Functions of the C library have a buffer of their own; O_DIRECT is for the others.
+        let library = name.starts_with('f');
+        let sync = if self.each { Sync::Fsync } else { Sync::End };
+        let load = Load {
+            pattern,
+            block_bytes: block,
+            queue_depth: (!self.asynchronous).then_some(1),
+            jobs: Some(jobs),
+            span_bytes: span,
+            direct: known.then_some(self.direct && !library),
+            sync: if op == Op::Read { Some(Sync::End) } else { known.then_some(sync) },
+            ..Load::new(name, op)
+        };
+        let mut figure = Figure::new(load);
+        match mode {
+            Mode::Rate => figure.bytes_per_second = Some(value * 1024.0),
+            Mode::Operations => figure.iops = Some(value),
+            Mode::Latency => figure.latency_ns.mean = Some(value * 1e3),
+        }
+        if op == Op::Write && known && (self.flush || self.each) {
+            let bytes = block.map(|bytes| bytes as f64);
+            figure.durable_bytes_per_second =
+                figure.bytes_per_second.or(figure.iops.zip(bytes).map(|(iops, bytes)| iops * bytes));
+        }
+        self.report.figures.push(figure);
+    }
+}
+
+/// What a test does, by its name in a table or in throughput mode. Backward and strided reads, and writing one record
+/// again and again, have patterns that records have no name for.
+fn test(name: &str) -> Option<(Op, Option<Pattern>)> {
+    let op = if name.contains("mixed") {
+        Op::Mixed
+    } else if name.contains("read") {
+        Op::Read
+    } else if name.contains("writ") {
+        Op::Write
+    } else {
+        return None;
+    };
+    let other = ["bkwd", "reverse", "stride", "record"].iter().any(|word| name.contains(word));
+    let pattern = if name.contains("random") || op == Op::Mixed { Pattern::Random } else { Pattern::Sequential };
+    Some((op, (!other).then_some(pattern)))
+}
+
+/// The right edges of the headings, where a line is the second of them.
+fn header(line: &str) -> Option<Vec<usize>> {
+    if !line.contains("reclen") {
+        return None;
+    }
+    let words = cells(line);
+    let alike =
+        words.iter().zip(COLUMNS).take_while(|((_, word), (heading, ..))| word.eq_ignore_ascii_case(heading)).count();
+    (alike >= 4).then(|| words.iter().take(alike).map(|(edge, _)| *edge).collect())
+}
+
+/// The words of a line, each with its right edge in characters.
+fn cells(line: &str) -> Vec<(usize, &str)> {
+    line.split_whitespace()
+        .map(|word| {
+            let from = (word.as_ptr() as usize).saturating_sub(line.as_ptr() as usize);
+            (line.get(..from).map_or(from, |before| before.chars().count()) + word.chars().count(), word)
+        })
+        .collect()
+}
+
+fn is_row(line: &str) -> bool {
+    let numbers = line.split_whitespace().count();
+    (3..=40).contains(&numbers) && line.bytes().all(|b| b.is_ascii_digit() || matches!(b, b' ' | b'\t' | b'.'))
+}
+
+/// The name of the block of `-R` whose title a line is.
+fn block(line: &str) -> Option<&'static str> {
+    let title = line.trim().strip_prefix('"')?.strip_suffix('"')?;
+    BLOCKS.iter().find(|(known, _)| *known == title).map(|(_, name)| *name)
+}
+
+fn throughput_line(line: &str) -> bool {
+    ["Parent sees throughput", "throughput per process", "throughput per thread", "Min xfer"]
+        .iter()
+        .any(|known| line.contains(known))
+}
+
+fn kibibytes(text: &str) -> Option<u64> {
+    text.parse::<u64>().ok()?.checked_mul(1024)
+}
