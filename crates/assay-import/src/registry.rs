@@ -20,6 +20,8 @@ pub const FORMATS: &[&dyn Format] = &[
     &formats::Hdparm,
     &formats::Dd,
     &formats::Iozone,
+    &formats::Sysbench,
+    &formats::Linpack,
 ];
 
 /// Their names.

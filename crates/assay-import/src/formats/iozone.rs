@@ -190,9 +190,7 @@ impl Run {
             } else if line.contains("iozone test complete") {
                 self.complete = true;
                 end = at + 1;
-            } else if !self.complete && self.figures(text, at) {
-                end = at + 1;
-            } else if line.contains("Excel") || self.excel(line) {
+            } else if !self.complete && self.figures(text, at) || line.contains("Excel") || self.excel(line) {
                 end = at + 1;
             } else if line.trim().is_empty() {
             } else if figures || self.complete {

@@ -10,7 +10,9 @@ mod hdparm;
 mod ioping;
 mod iozone;
 mod kdiskmark;
+mod linpack;
 mod smartctl;
+mod sysbench;
 
 pub use as_ssd::AsSsd;
 pub use bonnie::Bonnie;
@@ -22,4 +24,6 @@ pub use hdparm::Hdparm;
 pub use ioping::Ioping;
 pub use iozone::Iozone;
 pub use kdiskmark::KDiskMark;
+pub use linpack::Linpack;
 pub use smartctl::Smartctl;
+pub use sysbench::Sysbench;

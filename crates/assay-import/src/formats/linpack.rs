@@ -1,0 +1,142 @@
+//! LINPACK: the 100×100 test in C and its later form, and the lines of HPL.
+//!
+//! Shapes: clinpack of <https://www.netlib.org/benchmark/> and Roy Longbottom's ports, whose last line is the lesser of
+//! two averages; linpackc.new of the same place, whose last row ran longest; HPL 2, whose rows are in Gflop/s
+//! (<https://www.netlib.org/benchmark/hpl/>). All are scores of processor and memory, in Mflop/s here.
+
+use std::sync::LazyLock;
+
+use regex_lite::Regex;
+
+use crate::format::{Format, Problem, Section};
+use crate::number::decimal;
+use crate::report::Report;
+use crate::text::Text;
+
+/// LINPACK.
+pub struct Linpack;
+
+const NAME: &str = "LINPACK";
+/// Most lines of a table.
+const MOST_LINES: usize = 60;
+
+static RATING: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)\b(rolled|unrolled)\s+(single|double)\s+precision\s+(?:linpack\s+)?([0-9.]+(?:e[+-]?\d+)?)\s*([kmg])flops",
+    )
+});
+static SIZE: LazyLock<Regex> = LazyLock::new(|| regex(r"Array size (\d+) ?[xX] ?(\d+)"));
+static ROW: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^\s*\d+\s+[0-9.]+\s+[0-9.]+%\s+[0-9.]+%\s+[0-9.]+%\s+([0-9.]+)\s*$"));
+static HPL: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"\bW[RC]\d{1,2}[A-Z]\d[A-Z]\d+\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+([0-9.]+)\s+([0-9.]+(?:e[+-]?\d+)?)")
+});
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is fixed")
+}
+
+impl Format for Linpack {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn words(&self) -> &'static [&'static str] {
+        &["linpack", "mflops", "kflops", "gflops", "dgefa"]
+    }
+
+    fn begins(&self, text: &Text, at: usize) -> bool {
+        let line = text.line(at);
+        RATING.is_match(line) || line.contains("LINPACK benchmark, ") || HPL.is_match(line)
+    }
+
+    fn read(&self, text: &Text, at: usize) -> Section {
+        let line = text.line(at);
+        if let Some(rating) = RATING.captures(line) {
+            return rated(&rating, text, at);
+        }
+        if HPL.is_match(line) {
+            return hpl(text, at);
+        }
+        table(text, at)
+    }
+}
+
+fn flops(number: &str, prefix: &str) -> Option<f64> {
+    let scale = match prefix {
+        "k" | "K" => 1e-3,
+        "g" | "G" => 1e3,
+        _ => 1.0,
+    };
+    decimal(number).map(|number| number * scale).filter(|rate| *rate > 0.0)
+}
+
+fn rated(rating: &regex_lite::Captures<'_>, text: &Text, at: usize) -> Section {
+    let mut report = Report::new(NAME);
+    let Some(rate) = flops(&rating[3], &rating[4]) else {
+        return Section::nothing(at + 1, text.number(at), "LINPACK gave no figure");
+    };
+    let name = format!("LINPACK 100x100, {} precision, {}", rating[2].to_lowercase(), rating[1].to_lowercase());
+    report.score(&name, rate, "Mflop/s", true);
+    Section::of(report, at + 1)
+}
+
+/// The table of linpackc.new: each row ran twice as often as the one before, so the last is the surest.
+fn table(text: &Text, at: usize) -> Section {
+    let precision = if text.line(at).contains("Single") { "single" } else { "double" };
+    let (mut size, mut rate, mut end) = (None, None, at + 1);
+    for line in at + 1..text.len().min(at + MOST_LINES) {
+        let said = text.line(line);
+        if let Some(found) = SIZE.captures(said) {
+            size = Some(format!("{}x{}", &found[1], &found[2]));
+        } else if let Some(row) = ROW.captures(said) {
+            rate = flops(&row[1], "k");
+            end = line + 1;
+        } else if rate.is_some() && !said.trim().is_empty() {
+            break;
+        }
+    }
+    let Some(rate) = rate else { return Section::nothing(end, text.number(at), "LINPACK gave no figure") };
+    let mut report = Report::new(NAME);
+    let size = size.map(|size| format!(" {size}")).unwrap_or_default();
+    report.score(&format!("LINPACK{size}, {precision} precision"), rate, "Mflop/s", true);
+    Section::of(report, end)
+}
+
+/// The rows of HPL, several in a line where a page has joined them, and whether the results were right.
+fn hpl(text: &Text, at: usize) -> Section {
+    let mut report = Report::new("HPL");
+    let line = text.line(at);
+    let mut end = at + 1;
+    let mut verdicts = line.to_owned();
+    for next in at + 1..text.len().min(at + MOST_LINES) {
+        let said = text.line(next);
+        if HPL.is_match(said) || said.contains("HPLinpack ") {
+            break;
+        }
+        if said.contains("||") {
+            verdicts.push_str(said);
+            end = next + 1;
+        }
+    }
+    for row in HPL.captures_iter(line) {
+        let name = format!("HPL N={} NB={} P={} Q={}", &row[1], &row[2], &row[3], &row[4]);
+        if let Some(rate) = flops(&row[6], "g") {
+            report.score(&name, rate, "Mflop/s", true);
+        }
+    }
+    let what = if verdicts.contains("FAILED") {
+        report.scores.clear();
+        "HPL found its own result wrong: the rate is not taken"
+    } else {
+        "HPL gave no figure"
+    };
+    if report.is_empty() {
+        return Section {
+            end,
+            reports: Vec::new(),
+            problems: vec![Problem { line: text.number(at), what: what.to_owned() }],
+        };
+    }
+    Section::of(report, end)
+}

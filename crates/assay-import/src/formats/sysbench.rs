@@ -1,0 +1,385 @@
+//! sysbench 0.4, 0.5, 1.0 and 1.1: processor and memory as scores, files as figures.
+//!
+//! Texts as its sources print them (branches 0.4, 0.5, 1.0 and master of <https://github.com/akopytov/sysbench>): its
+//! `Mb`, `MB` and `Gb` of versions before 1.0 are powers of 1024 like the `MiB` of later ones. Tests of databases count
+//! queries, which are no operations of a medium.
+
+use std::sync::LazyLock;
+
+use assay_core::estimate::Estimate;
+use assay_core::finding::Finding;
+use assay_core::record::Score;
+use assay_core::workload::{Op, Pattern, Sync};
+use regex_lite::Regex;
+
+use crate::format::{Format, Section};
+use crate::number::{Base, decimal, unit};
+use crate::report::{Figure, Load, Report};
+use crate::text::Text;
+
+/// sysbench.
+pub struct Sysbench;
+
+const NAME: &str = "sysbench";
+/// Most lines of a run.
+const MOST_LINES: usize = 200;
+
+static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*sysbench v?(\d+\.\d+[^ :]*)(?::| \(using |\s*$)"));
+static PREPARED: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(\d+) bytes written in ([0-9.]+) seconds \(([0-9.]+) M(?:i?B|b)/sec\)"));
+static SIZE: LazyLock<Regex> = LazyLock::new(|| regex(r"^([0-9.]+) ?([KMGT]?i?[Bb](?:ytes)?)$"));
+/// `Read 93.75Mb  Written 62.5Mb  Total transferred 156.25Mb  (1.2345Mb/sec)`.
+static TRANSFERRED: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"Total transferred ([0-9.]+) ?([KMGT]?b)\s+\(([0-9.]+) ?([KMGT]?b)/sec\)"));
+/// `4338.53 MiB transferred (4323.78 MiB/sec)`.
+static MEMORY: LazyLock<Regex> = LazyLock::new(|| regex(r"([0-9.]+) Mi?B transferred \(([0-9.]+) Mi?B/sec\)"));
+/// `read:  IOPS=7605.97 118.84 MiB/s (124.61 MB/s)`, as 1.1 prints.
+static IOPS: LazyLock<Regex> = LazyLock::new(|| regex(r"^(read|write|fsync): +IOPS=([0-9.]+)(?: +([0-9.]+) MiB/s)?"));
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is fixed")
+}
+
+impl Format for Sysbench {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn words(&self) -> &'static [&'static str] {
+        &["sysbench", "events per second", "threads fairness", "total number of events"]
+    }
+
+    fn begins(&self, text: &Text, at: usize) -> bool {
+        let line = text.line(at);
+        line.trim() == "Running the test with following options:"
+            || line.contains(NAME) && TITLE.is_match(line)
+            || PREPARED.is_match(line)
+    }
+
+    fn read(&self, text: &Text, at: usize) -> Section {
+        let mut run = Run::default();
+        let mut end = at + 1;
+        for line in at..text.len().min(at + MOST_LINES) {
+            let (said, number) = (text.line(line), line);
+            if number > at && TITLE.is_match(said) {
+                break;
+            }
+            if run.line(said.trim()) {
+                end = number + 1;
+            }
+            if run.over {
+                break;
+            }
+        }
+        let database = run.database;
+        let report = run.report();
+        if report.is_empty() {
+            let what = if database {
+                "sysbench counts queries of a database here, which are no operations of a medium"
+            } else {
+                "sysbench printed no figure"
+            };
+            return Section::nothing(end, text.number(at), what);
+        }
+        Section::of(report, end)
+    }
+}
+
+/// What a run says.
+#[derive(Debug, Default)]
+struct Run {
+    version: Option<String>,
+    threads: Option<u32>,
+    over: bool,
+    database: bool,
+    /// Largest number of the test of the processor.
+    primes: Option<u64>,
+    events_per_second: Option<f64>,
+    seconds: Option<f64>,
+    events: Option<f64>,
+    /// Block size and operation of the test of memory.
+    memory: (Option<String>, Option<String>),
+    /// MiB moved in memory, and by the second.
+    moved: Option<(f64, f64)>,
+    mode: Option<(Op, Pattern)>,
+    block_bytes: Option<u64>,
+    span_bytes: Option<u64>,
+    direct: Option<bool>,
+    sync: Option<Sync>,
+    depth: Option<u32>,
+    read_percent: Option<u8>,
+    /// Bytes moved in files, and by the second.
+    transferred: Option<(f64, f64)>,
+    requests: Option<f64>,
+    /// Reads, writes and syncs by the second.
+    operations: [Option<f64>; 3],
+    /// Bytes read and written by the second.
+    rates: [Option<f64>; 2],
+    /// Mean and maximum in nanoseconds.
+    latency: (Option<f64>, Option<f64>),
+    prepared: Option<(u64, f64, f64)>,
+}
+
+impl Run {
+    /// Takes what a line says; whether it said something.
+    fn line(&mut self, line: &str) -> bool {
+        if let Some(title) = TITLE.captures(line) {
+            self.version = Some(title[1].to_owned());
+            return true;
+        }
+        if let Some(found) = PREPARED.captures(line) {
+            let rate = decimal(&found[3]).map(|rate| rate * 1_048_576.0);
+            self.prepared =
+                found[1].parse().ok().zip(decimal(&found[2])).zip(rate).map(|((bytes, s), rate)| (bytes, s, rate));
+            self.over = true;
+            return true;
+        }
+        if let Some(found) = TRANSFERRED.captures(line) {
+            self.transferred = quantity(&found[1], &found[2]).zip(quantity(&found[3], &found[4]));
+            return true;
+        }
+        if let Some(found) = MEMORY.captures(line) {
+            self.moved = decimal(&found[1]).zip(decimal(&found[2]));
+            return true;
+        }
+        if let Some(found) = IOPS.captures(line) {
+            let at = ["read", "write", "fsync"].iter().position(|name| *name == &found[1]).unwrap_or(0);
+            self.operations[at] = decimal(&found[2]);
+            if let (Some(rate), Some(mib)) = (self.rates.get_mut(at), found.get(3)) {
+                *rate = decimal(mib.as_str()).map(|mib| mib * 1_048_576.0);
+            }
+            return true;
+        }
+        if let Some(number) = line.strip_suffix("Requests/sec executed") {
+            self.requests = decimal(number);
+            return true;
+        }
+        if let Some(size) = line.strip_suffix(" total file size") {
+            self.span_bytes = bytes(size);
+            return true;
+        }
+        if let Some(size) = line.strip_prefix("Block size ") {
+            self.block_bytes = bytes(size);
+            return true;
+        }
+        self.sentence(line) || line.split_once(':').is_some_and(|(key, value)| self.value(key.trim(), value.trim()))
+    }
+
+    fn sentence(&mut self, line: &str) -> bool {
+        let mode = match line {
+            "Doing sequential read test" => (Op::Read, Pattern::Sequential),
+            "Doing sequential write (creation) test" | "Doing sequential rewrite test" => {
+                (Op::Write, Pattern::Sequential)
+            }
+            "Doing random read test" => (Op::Read, Pattern::Random),
+            "Doing random write test" => (Op::Write, Pattern::Random),
+            "Doing random r/w test" => (Op::Mixed, Pattern::Random),
+            _ => {
+                match line {
+                    "Using synchronous I/O mode" => self.depth = Some(1),
+                    "Calling fsync() after each write operation." => self.sync = Some(Sync::Fsync),
+                    "Calling fsync() at the end of test, Enabled." if self.sync.is_none() => {
+                        self.sync = Some(Sync::End)
+                    }
+                    _ if line.starts_with("Doing OLTP") || line.starts_with("queries performed") => {
+                        self.database = true
+                    }
+                    _ => return false,
+                }
+                return true;
+            }
+        };
+        self.mode = Some(mode);
+        true
+    }
+
+    fn value(&mut self, key: &str, value: &str) -> bool {
+        let number = || decimal(value.trim_end_matches('s'));
+        let milliseconds = || decimal(value.trim_end_matches("ms")).map(|ms| (ms * 1e6).round());
+        match key {
+            "Number of threads" => self.threads = value.parse().ok(),
+            "Maximum prime number checked in CPU test" | "Prime numbers limit" => self.primes = value.parse().ok(),
+            "events per second" => self.events_per_second = number(),
+            "total time" | "time elapsed" => self.seconds = number(),
+            "total number of events" => self.events = number(),
+            "block size" | "Memory block size" => self.memory.0 = Some(with_bytes(value)),
+            "operation" | "Memory operations type" => self.memory.1 = Some(value.to_owned()),
+            "Extra file open flags" => self.flags(value),
+            "Read/Write ratio for combined random IO test" => {
+                self.read_percent = decimal(value).map(|ratio| (100.0 * ratio / (1.0 + ratio)).round() as u8);
+            }
+            "reads/s" => self.operations[0] = number(),
+            "writes/s" => self.operations[1] = number(),
+            "fsyncs/s" => self.operations[2] = number(),
+            "read, MiB/s" => self.rates[0] = number().map(|mib| mib * 1_048_576.0),
+            "written, MiB/s" => self.rates[1] = number().map(|mib| mib * 1_048_576.0),
+            "avg" => self.latency.0 = milliseconds(),
+            "max" => self.latency.1 = milliseconds(),
+            "execution time (avg/stddev)" => self.over = true,
+            "min" | "sum" | "events (avg/stddev)" => {}
+            _ => return false,
+        }
+        true
+    }
+
+    /// Before 1.0 flags are printed as their number: none is 0, `O_DIRECT` 16384 on x86 and 65536 on ARM.
+    fn flags(&mut self, flags: &str) {
+        self.direct = match flags {
+            "(none)" | "0" => Some(false),
+            "16384" | "65536" => Some(true),
+            words if words.contains("direct") => Some(true),
+            words if words.chars().all(|c| c.is_ascii_alphabetic() || c == ' ') => Some(false),
+            _ => None,
+        };
+        if flags.split_whitespace().any(|word| word == "sync") {
+            self.sync = Some(Sync::Fsync);
+        } else if flags.split_whitespace().any(|word| word == "dsync") {
+            self.sync = Some(Sync::Fdatasync);
+        }
+    }
+
+    fn report(self) -> Report {
+        let mut report = Report::new(NAME);
+        report.version.clone_from(&self.version);
+        if self.database {
+            return report;
+        }
+        if self.primes.is_some() {
+            self.processor(&mut report);
+        } else if self.moved.is_some() {
+            self.memory(&mut report);
+        } else if let Some((bytes, seconds, rate)) = self.prepared {
+            self.files_made(&mut report, bytes, seconds, rate);
+        } else if self.mode.is_some() {
+            self.files(&mut report);
+        }
+        if self.prepared.is_none() && self.seconds.is_none() && !report.is_empty() {
+            report.findings.push(Finding::SourceIncomplete { what: "the line `total time`".to_owned() });
+        }
+        report
+    }
+
+    fn threads(&self) -> String {
+        match self.threads {
+            Some(1) => ", 1 thread".to_owned(),
+            Some(threads) => format!(", {threads} threads"),
+            None => String::new(),
+        }
+    }
+
+    fn processor(&self, report: &mut Report) {
+        let name = format!("sysbench cpu, primes to {}{}", self.primes.unwrap_or_default(), self.threads());
+        if let Some(rate) = self.events_per_second {
+            report.score(&name, rate, "events/s", true);
+            return;
+        }
+        // Versions before 1.0 run a number of events and print how long that took.
+        let rate = self.events.zip(self.seconds.filter(|s| *s > 0.0)).map(|(events, seconds)| events / seconds);
+        if let Some(rate) = rate {
+            let method = "as printed by sysbench, one run, from events and total time";
+            let value = Estimate::bare(rate, 1, method);
+            report.scores.push(Score { name, value, unit: "events/s".to_owned(), more_is_better: true });
+        }
+    }
+
+    fn memory(&self, report: &mut Report) {
+        let Some((moved, rate)) = self.moved else { return };
+        let words = [self.memory.1.as_deref(), self.memory.0.as_deref()].into_iter().flatten();
+        let name = format!("sysbench memory {}{}", words.collect::<Vec<_>>().join(" "), self.threads());
+        report.score(name.trim_end(), rate, "MiB/s", true);
+        contradiction(report, moved * 1_048_576.0, rate * 1_048_576.0, self.seconds);
+    }
+
+    /// `prepare` writes the files, and prints how fast.
+    fn files_made(&self, report: &mut Report, bytes: u64, seconds: f64, rate: f64) {
+        let load = Load {
+            pattern: Some(Pattern::Sequential),
+            queue_depth: Some(1),
+            jobs: Some(1),
+            span_bytes: Some(bytes),
+            direct: self.direct,
+            duration_ns: Some((seconds * 1e9) as u64),
+            ..Load::new("prepare", Op::Write)
+        };
+        let mut figure = Figure::new(load);
+        figure.bytes_per_second = Some(rate);
+        report.figures.push(figure);
+    }
+
+    fn files(&self, report: &mut Report) {
+        let Some((op, pattern)) = self.mode else { return };
+        let sum = |parts: &[Option<f64>]| {
+            let known: Vec<f64> = parts.iter().flatten().copied().collect();
+            (!known.is_empty()).then(|| known.iter().sum::<f64>())
+        };
+        let rate = self.transferred.map(|(_, rate)| rate).or_else(|| sum(&self.rates));
+        let iops = self.requests.or_else(|| sum(&self.operations[..2]));
+        if rate.is_none_or(|rate| rate <= 0.0) && iops.is_none_or(|iops| iops <= 0.0) {
+            return;
+        }
+        let name = match (op, pattern) {
+            (Op::Read, Pattern::Sequential) => "seqrd",
+            (Op::Read, Pattern::Random) => "rndrd",
+            (Op::Write, Pattern::Sequential) => "seqwr",
+            (Op::Write, Pattern::Random) => "rndwr",
+            (Op::Mixed, _) => "rndrw",
+        };
+        let load = Load {
+            read_percent: self.read_percent.filter(|_| op == Op::Mixed),
+            pattern: Some(pattern),
+            block_bytes: self.block_bytes,
+            queue_depth: self.depth,
+            jobs: self.threads,
+            span_bytes: self.span_bytes,
+            direct: self.direct,
+            sync: if op == Op::Read { Some(Sync::End) } else { self.sync },
+            duration_ns: self.seconds.map(|seconds| (seconds * 1e9) as u64),
+            ..Load::new(&format!("fileio {name}"), op)
+        };
+        let mut figure = Figure::new(load);
+        figure.bytes_per_second = rate;
+        figure.iops = iops;
+        if op == Op::Write && self.sync.is_some_and(Sync::each) {
+            figure.durable_bytes_per_second = rate;
+        }
+        // From 1.0 on syncs are among the events whose latency is printed.
+        if self.transferred.is_some() || self.operations[2].is_none_or(|syncs| syncs == 0.0) {
+            (figure.latency_ns.mean, figure.latency_ns.max) = self.latency;
+        }
+        report.figures.push(figure);
+        if let Some((moved, rate)) = self.transferred {
+            contradiction(report, moved, rate, self.seconds);
+        }
+    }
+}
+
+/// Tells where what was moved in all, and how long that took, do not make the rate.
+fn contradiction(report: &mut Report, moved: f64, rate: f64, seconds: Option<f64>) {
+    let Some(seconds) = seconds.filter(|seconds| *seconds >= 0.1 && rate > 0.0) else { return };
+    let computed = moved / seconds;
+    if !(0.9..1.1).contains(&(computed / rate)) {
+        let mib = |bytes: f64| format!("{:.2} MiB", bytes / 1_048_576.0);
+        let how = format!("{} in {seconds} s are not {}/s", mib(moved), mib(rate));
+        report.findings.push(Finding::SourceContradicts { how });
+    }
+}
+
+fn quantity(number: &str, name: &str) -> Option<f64> {
+    Some(decimal(number)? * unit(name, Base::Binary)?)
+}
+
+fn bytes(size: &str) -> Option<u64> {
+    let size = SIZE.captures(size.trim())?;
+    quantity(&size[1], &size[2]).map(|bytes| bytes as u64)
+}
+
+/// A size as versions from 1.0 on print it: `1M` is `1024KiB`.
+fn with_bytes(size: &str) -> String {
+    let kib = |number: &str, scale: u64| number.parse::<u64>().ok()?.checked_mul(scale).map(|kib| format!("{kib}KiB"));
+    let converted = match (size.strip_suffix('K'), size.strip_suffix('M')) {
+        (Some(number), _) => kib(number, 1),
+        (_, Some(number)) => kib(number, 1024),
+        _ => None,
+    };
+    converted.unwrap_or_else(|| size.to_owned())
+}
