@@ -1,7 +1,7 @@
 //! One figure of one record: its repeats, whose it is, and what stands against using it.
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::Severity;
+use assay_core::finding::{Finding, Severity};
 use assay_core::histogram::Histogram;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record, Repeat};
@@ -19,6 +19,8 @@ pub enum Mark {
     BusLimited,
     /// The instrument was reached.
     InstrumentLimited,
+    /// The best of several runs: on average the medium does less.
+    BestOf,
     /// Something makes it doubtful.
     Suspect,
     /// It is not what it says; it can win no comparison.
@@ -150,6 +152,7 @@ fn marks(record: &Record, measurement: &Measurement) -> Vec<Mark> {
     let all = [
         (Mark::BusLimited, measurement.bus_limited),
         (Mark::InstrumentLimited, measurement.instrument_limited),
+        (Mark::BestOf, measurement.warnings.iter().any(|warning| matches!(warning.finding, Finding::BestOf { .. }))),
         (Mark::Suspect, weighs(Severity::Suspect) && !invalid),
         (Mark::Invalid, invalid),
         (Mark::Fake, matches!(whole, Some(Reason::NotGenuine { .. }))),
@@ -171,7 +174,7 @@ mod tests {
         let measurement = &record.measurements[0];
         let counts = |marks: Vec<Mark>| Reading { record: &record, measurement, values: vec![1.0], marks }.counts();
         assert!(counts(vec![]));
-        for mark in [Mark::BusLimited, Mark::InstrumentLimited, Mark::Suspect, Mark::Published] {
+        for mark in [Mark::BusLimited, Mark::InstrumentLimited, Mark::BestOf, Mark::Suspect, Mark::Published] {
             assert!(counts(vec![mark]), "{mark:?}");
         }
         for mark in [Mark::Invalid, Mark::Fake, Mark::Failed, Mark::Unfinished] {

@@ -90,6 +90,8 @@ pub enum Doubt {
     NoInterval,
     /// A figure is held by its bus, and the medium may be faster.
     BusHides,
+    /// A figure is the best of several runs, and the other is none.
+    BestOf,
     /// A figure is not what it says.
     Invalid,
     /// A medium is not genuine.
@@ -218,6 +220,10 @@ fn judge(limit: &Limit, load: &LoadComparison, pair: &Pair) -> Answer {
         || within && has(ahead, Mark::BusLimited) && !has(behind, Mark::BusLimited)
     {
         Answer::CannotTell(Doubt::BusHides)
+    } else if beyond && has(ahead, Mark::BestOf) && !has(behind, Mark::BestOf)
+        || within && has(behind, Mark::BestOf) && !has(ahead, Mark::BestOf)
+    {
+        Answer::CannotTell(Doubt::BestOf)
     } else if beyond {
         Answer::Failed
     } else if within {

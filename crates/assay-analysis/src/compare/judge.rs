@@ -41,6 +41,14 @@ pub(super) fn judge(first: &Side, second: &Side, numbers: Numbers, more_is_bette
         Verdict::Worse => bus.1,
         Verdict::BusTie | Verdict::CannotTell(_) => false,
     };
+    // The best of several runs against a mean: the one is above what its medium does on average, by nobody knows how much.
+    let best = (first.has(Mark::BestOf), second.has(Mark::BestOf));
+    let flattered = match measured {
+        Verdict::Same => best.0 != best.1,
+        Verdict::Better => best.1 && !best.0,
+        Verdict::Worse => best.0 && !best.1,
+        Verdict::BusTie | Verdict::CannotTell(_) => false,
+    };
     let either = |mark| first.has(mark) || second.has(mark);
     let verdict = if either(Mark::Invalid) {
         Verdict::CannotTell(Why::Invalid)
@@ -52,6 +60,8 @@ pub(super) fn judge(first: &Side, second: &Side, numbers: Numbers, more_is_bette
         Verdict::CannotTell(Why::Fake)
     } else if hidden {
         Verdict::CannotTell(Why::BusHides)
+    } else if flattered {
+        Verdict::CannotTell(Why::BestOf)
     } else {
         measured
     };

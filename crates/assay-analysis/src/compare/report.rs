@@ -246,6 +246,8 @@ pub enum Why {
     OneUnit,
     /// The slower one, or the equal one, is held by its bus: its medium may be faster.
     BusHides,
+    /// The better one, or one of two equal ones, is the best of several runs, and the other is none.
+    BestOf,
     /// A figure is not what it says.
     Invalid,
     /// The better one is not genuine.

@@ -4,7 +4,7 @@ use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
 
-use super::samples::{bus_limited, card, fake, invalid, measured, random_read, record, workload};
+use super::samples::{best_of, bus_limited, card, fake, invalid, measured, random_read, record, workload};
 use super::*;
 use crate::Reason;
 use crate::load::Quantity;
@@ -61,6 +61,28 @@ fn less_latency_is_better() {
     let c = compare(&[group("a", &[&slow]), group("b", &[&fast])], &request).unwrap();
     assert!(c.loads.is_empty() && c.excluded.len() == 2, "{c:?}");
     assert!(c.excluded[0].reason.to_string().contains("only writes"), "{}", c.excluded[0].reason);
+}
+
+#[test]
+fn the_best_of_several_runs_bounds_from_above() {
+    let (slow, fast) = (card("a", "1", &SLOW), card("b", "2", &FAST));
+    let best = |r: &Record| best_of(r.clone());
+    // The faster one is the best of its runs: on average it may be the slower one.
+    assert_eq!(verdict(&slow, &best(&fast)), Verdict::CannotTell(Why::BestOf));
+    assert_eq!(verdict(&best(&fast), &slow), Verdict::CannotTell(Why::BestOf));
+    assert_eq!(verdict(&slow, &best(&card("c", "3", &SLOW))), Verdict::CannotTell(Why::BestOf));
+    // The slower one is: on average it is slower still. Two of them are alike.
+    assert_eq!(verdict(&best(&slow), &fast), Verdict::Better);
+    assert_eq!(verdict(&best(&slow), &best(&fast)), Verdict::Better);
+    // A script's limit is judged by the same rule.
+    let limits = [Limit::parse("faster than 5%").unwrap()];
+    let judged = |second: &Record| {
+        let groups = [group("a", &[&slow]), group("b", &[second])];
+        let c = compare(&groups, &runs()).unwrap();
+        gate(&groups, &runs(), &c, &limits, false).unwrap()
+    };
+    assert!(judged(&fast).failed() && !judged(&best(&fast)).failed());
+    assert!(judged(&best(&fast)).unknown());
 }
 
 #[test]

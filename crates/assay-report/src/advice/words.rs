@@ -100,6 +100,7 @@ pub(super) fn marks(marks: &[Mark]) -> String {
         .filter_map(|mark| match mark {
             Mark::BusLimited => Some("bus-limited: at least this"),
             Mark::InstrumentLimited => Some("instrument-limited"),
+            Mark::BestOf => Some("best of several runs: at most this"),
             Mark::Suspect => Some("suspect"),
             Mark::Published => Some("published"),
             Mark::Invalid | Mark::Fake | Mark::Failed | Mark::Unfinished => None,

@@ -93,6 +93,10 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
             Why::BusHides => {
                 format!("{is}, but {} held by the bus, and the medium may be faster", marked(Mark::BusLimited))
             }
+            Why::BestOf => format!(
+                "{is}, but {} the best of several runs and the other is not: figures made in the same way would tell",
+                marked(Mark::BestOf)
+            ),
             Why::Invalid => format!("{is} by these figures, but {} invalid", marked(Mark::Invalid)),
             Why::Incomplete => {
                 let ended = |side: &Side| side.marks.iter().any(|m| matches!(m, Mark::Failed | Mark::Unfinished));

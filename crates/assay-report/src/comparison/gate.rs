@@ -38,6 +38,9 @@ fn said(c: &Comparison, case: &Case) -> Said {
 fn reason(doubt: &Doubt) -> String {
     match doubt {
         Doubt::Straddles => "the interval holds the limit; more repeats or runs would tell".to_owned(),
+        Doubt::BestOf => {
+            "one of the two is the best of several runs; figures made in the same way would tell".to_owned()
+        }
         Doubt::OneUnit => "one unit says nothing of its model; further units would tell".to_owned(),
         Doubt::NoInterval => "there is no interval: one value, or equal values".to_owned(),
         Doubt::BusHides => "a figure reached its bus, and the medium may be faster".to_owned(),

@@ -79,6 +79,7 @@ fn word(mark: Mark) -> &'static str {
     match mark {
         Mark::BusLimited => "at the bus ceiling",
         Mark::InstrumentLimited => "limited by the instrument",
+        Mark::BestOf => "the best of several runs",
         Mark::Suspect => "suspect",
         Mark::Invalid => "invalid",
         Mark::Fake => "not genuine",

@@ -198,6 +198,7 @@ pub(super) fn notes(ranking: &LoadRanking, model: &ModelRow) -> Vec<String> {
         let what = match mark {
             Mark::Suspect => "suspect",
             Mark::InstrumentLimited => "instrument-limited",
+            Mark::BestOf => "best of several runs",
             // Said once for all of them; see the foot.
             Mark::Published | Mark::BusLimited => continue,
             Mark::Invalid | Mark::Fake | Mark::Failed | Mark::Unfinished => continue,
