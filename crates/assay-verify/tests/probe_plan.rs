@@ -115,6 +115,7 @@ fn a_genuine_device_of_2_tib_costs_at_most_300_mb() {
         let spec = MediumSpec { timing, ..MediumSpec::genuine(2 * TIB) };
         let (medium, ..) = probe(&spec, &Settings::usual(2 * TIB), &Rc::default(), &mut |_| {});
         let came = medium.traffic();
+        println!("{} bytes, {} ns", came.read_bytes + came.written_bytes, medium.elapsed_ns());
         assert!(came.read_bytes + came.written_bytes <= 300_000_000, "{came:?}");
         assert!(medium.elapsed_ns() <= most_s * 1_000_000_000, "{} ns", medium.elapsed_ns());
     }

@@ -193,8 +193,9 @@ fn sentence(
     }
     if scope.refused_bytes > 0 {
         sentence.push_str(&format!("; {} could not be written (write errors)", Bytes(scope.refused_bytes)));
-        // All that was taken is there. A driver refuses, too, where it finds its tables changed.
-        if verdict == Verdict::Damaged && counts.lost() * SECTOR_BYTES == scope.refused_bytes {
+        // Nearly all that was taken is there. A driver refuses, too, where it finds its tables changed.
+        let dropped = (counts.lost() * SECTOR_BYTES).saturating_sub(scope.refused_bytes);
+        if verdict == Verdict::Damaged && dropped < LEAST_MISSING {
             sentence.push_str(
                 "; a fake that dropped tables of its file system looks the same: assay verify --quick of the unmounted \
                  device tells",
@@ -478,5 +479,30 @@ mod tests {
         }
         erring.add(0, &found);
         assert_eq!(judge(&erring, &scope()).verdict, Verdict::Damaged);
+    }
+
+    /// The advice was missing where some sectors had been dropped before the driver refused the rest.
+    #[test]
+    fn what_a_driver_refuses_after_a_few_losses_may_be_a_fake() {
+        let words = |dropped: u64| {
+            let mut tally = Tally::new(64 * CHUNK);
+            let mut found = Found::default();
+            for sector in 0..64 * CHUNK / 512 {
+                let class = match sector.checked_sub(40 * CHUNK / 512) {
+                    None => SectorClass::Good,
+                    Some(behind) if behind < dropped => SectorClass::Corrupted,
+                    Some(_) => SectorClass::Unreadable,
+                };
+                found.note(class, sector * 512, None);
+            }
+            tally.add(0, &found);
+            let refused_bytes = 24 * CHUNK - dropped * 512;
+            judge(&tally, &Scope { refused_bytes, ..scope() }).sentence
+        };
+        for dropped in [0, 17] {
+            let words = words(dropped);
+            assert!(words.starts_with("damaged") && words.contains("--quick of the unmounted device"), "{words}");
+        }
+        assert!(!words(2000).contains("--quick"), "{}", words(2000));
     }
 }
