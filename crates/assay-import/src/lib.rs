@@ -5,6 +5,7 @@
 //! Formats are recognised by content, never by name. What a format does not tell stays unknown: see
 //! [`Load`], whose fields are optional for that reason.
 
+mod check;
 mod command;
 mod date;
 mod file;

@@ -15,6 +15,8 @@ pub const FORMATS: &[&dyn Format] = &[
     &formats::Bonnie,
     &formats::Smartctl,
     &formats::Ioping,
+    &formats::F3,
+    &formats::H2testw,
     &formats::Hdparm,
     &formats::Dd,
     &formats::Iozone,

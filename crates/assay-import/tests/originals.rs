@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use assay_core::record::Record;
+use assay_core::verification::Verdict;
 use assay_import::{File, Item, Options, import};
 
 /// Where the tools work.
@@ -93,4 +94,73 @@ fn hdparm_reads_a_file() {
     assert_eq!(read, after("O_DIRECT disk reads:") * 1_048_576.0, "{printed}");
     assert_eq!(record.scores[0].value.point, after("cached reads:"), "{printed}");
     assert!(record.measurements[0].workload.direct);
+}
+
+#[test]
+fn sysbench_of_processor_and_files() {
+    let test = "sysbench_of_processor_and_files";
+    let work = Work::new("sysbench");
+    let Some(printed) = output(test, "sysbench", &["cpu", "--time=1", "run"], "C", &work.0) else { return };
+    let (_, speed) = printed.split_once("events per second:").unwrap();
+    let record = one(&printed);
+    assert_eq!(record.scores[0].value.point, number_before(speed, "\n"), "{printed}");
+
+    let files = ["fileio", "--file-total-size=4M", "--file-num=1", "--file-test-mode=rndrd", "--time=1"];
+    let Some(prepared) = output(test, "sysbench", &[&files[..], &["prepare"]].concat(), "C", &work.0) else { return };
+    let made = prepared.split_once(" MiB/sec").unwrap().0.rsplit_once('(').unwrap().1;
+    assert_eq!(rate(&one(&prepared), 0), made.parse::<f64>().unwrap() * 1_048_576.0, "{prepared}");
+    let Some(printed) = output(test, "sysbench", &[&files[..], &["run"]].concat(), "C", &work.0) else { return };
+    let record = one(&printed);
+    let after = |key: &str| number_before(printed.split_once(key).unwrap().1, "\n");
+    assert_eq!(record.measurements[0].iops.as_ref().unwrap().point, after("reads/s:"), "{printed}");
+    assert_eq!(rate(&record, 0), after("read, MiB/s:") * 1_048_576.0, "{printed}");
+    assert_eq!(record.measurements[0].workload.span_bytes, 4 << 20);
+}
+
+fn rate(record: &Record, at: usize) -> f64 {
+    record.measurements[at].bytes_per_second.as_ref().unwrap().point
+}
+
+/// A file as f3write makes it, of so many sectors.
+fn h2w(sectors: u64) -> Vec<u8> {
+    (0..sectors)
+        .flat_map(|sector| {
+            let words = std::iter::successors(Some(sector * 512), |word| {
+                Some(word.wrapping_mul(4_294_967_311).wrapping_add(17))
+            });
+            words.take(64).flat_map(u64::to_le_bytes)
+        })
+        .collect()
+}
+
+#[test]
+fn f3read_of_a_good_file_and_of_a_bad_one() {
+    let test = "f3read_of_a_good_file_and_of_a_bad_one";
+    let work = Work::new("f3");
+    let path = work.0.join("1.h2w");
+    let mut bytes = h2w(2_048);
+    std::fs::write(&path, &bytes).unwrap();
+    let Some(printed) = output(test, "f3read", &["."], "C", &work.0) else { return };
+    let check = one(&printed).verification.unwrap();
+    assert_eq!((check.verdict, check.counts.good, check.counts.lost()), (Verdict::Genuine, 2_048, 0), "{printed}");
+
+    // Three sectors of nothing, one of another place, one with a wrong word.
+    bytes[512_000..512_000 + 3 * 512].fill(0);
+    bytes.copy_within(0..512, 10 * 512);
+    bytes[20 * 512 + 100] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let Some(printed) = output(test, "f3read", &["."], "C", &work.0) else { return };
+    let check = one(&printed).verification.unwrap();
+    let counts = (check.counts.good, check.counts.corrupted, check.counts.overwritten, check.counts.changed);
+    assert_eq!(counts, (2_043, 3, 1, 1), "{printed}");
+    assert!(check.verdict.is_bad());
+    for end in (0..printed.len()).filter(|end| printed.is_char_boundary(*end)) {
+        let imported = import(File::new("log", &printed[..end]), &Options::default());
+        let items = imported.map(|imported| imported.items).unwrap_or_default();
+        let verdicts = items.iter().filter_map(|item| match item {
+            Item::Made(record) => record.verification.as_ref().map(|check| check.verdict),
+            Item::Own(_) => None,
+        });
+        assert!(verdicts.into_iter().all(|verdict| verdict != Verdict::Genuine), "cut off at {end}");
+    }
 }

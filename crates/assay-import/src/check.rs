@@ -1,0 +1,57 @@
+//! Results of tests that fill a medium and read it back.
+
+use assay_core::verification::{FakeKind, Method, Pass, SECTOR_BYTES, SectorCounts, Verdict, Verification};
+
+/// Share of the sectors from which on a loss that begins somewhere and never ends is that of a fake, in percent.
+const FAKE_PERCENT: u64 = 5;
+
+/// A check of which nothing is known but how it was made.
+pub(crate) fn undecided(method: Method) -> Verification {
+    Verification {
+        method,
+        verdict: Verdict::Undecided,
+        sentence: String::new(),
+        kind: None,
+        announced_bytes: 0,
+        real_bytes: None,
+        real_low_bytes: None,
+        real_high_bytes: None,
+        holds: Vec::new(),
+        checked_bytes: 0,
+        written_bytes: 0,
+        counts: SectorCounts::default(),
+        first_error: None,
+        map: Vec::new(),
+        write: None,
+        read: None,
+        read_back: "not told".to_owned(),
+        cache_bytes: None,
+        reach: None,
+    }
+}
+
+/// What losses come to. Data of another place, and a good beginning with nothing good behind it, are what a fake
+/// leaves; other losses are damage. A text that does not tell that all was read proves no medium good.
+pub(crate) fn decide(check: &mut Verification, tail_is_lost: bool, complete: bool) {
+    let counts = check.counts;
+    let (lost, total) = (counts.lost(), counts.total());
+    let many = lost.saturating_mul(100) >= total.saturating_mul(FAKE_PERCENT);
+    check.verdict = match lost {
+        0 if complete => Verdict::Genuine,
+        0 => Verdict::Undecided,
+        _ if counts.overwritten > 0 || tail_is_lost && many => Verdict::Fake,
+        _ => Verdict::Damaged,
+    };
+    if check.verdict == Verdict::Fake {
+        check.kind = Some(FakeKind::Unknown);
+        check.real_bytes = Some(counts.good.saturating_mul(SECTOR_BYTES));
+    }
+    check.checked_bytes = total.saturating_mul(SECTOR_BYTES);
+    check.announced_bytes = check.announced_bytes.max(check.checked_bytes);
+}
+
+/// A pass over so many bytes at a rate.
+pub(crate) fn pass(bytes: u64, rate: Option<f64>) -> Option<Pass> {
+    let rate = rate.filter(|rate| *rate > 0.0 && bytes > 0)?;
+    Some(Pass { bytes, elapsed_ns: (bytes as f64 / rate * 1e9) as u64, speed: Vec::new() })
+}

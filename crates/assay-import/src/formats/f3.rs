@@ -1,0 +1,319 @@
+//! f3write, f3read and f3probe, versions 2 to 10 (<https://github.com/AltraMayor/f3>).
+//!
+//! Its units are powers of 1024 and rounded, so the counts of sectors and blocks are the truth. A file that was not
+//! fully read is a failure, whatever was counted in it. The last lines are the speed of reading, and the time of a
+//! probe: a log without them proves nothing good.
+
+use std::sync::LazyLock;
+
+use assay_core::finding::Finding;
+use assay_core::verification::{FakeKind, Method, SECTOR_BYTES, Verdict, Verification};
+use assay_core::workload::{Op, Pattern};
+use regex_lite::Regex;
+
+use crate::check::{decide, pass, undecided};
+use crate::format::{Format, Section};
+use crate::number::{Base, decimal, unit};
+use crate::report::{Figure, Load, Report};
+use crate::text::Text;
+
+/// f3.
+pub struct F3;
+
+const NAME: &str = "f3";
+/// Sectors of each file but the last.
+const FILE_SECTORS: u64 = (1 << 30) / SECTOR_BYTES;
+/// Most lines between two lines of it that say something.
+const MOST_BETWEEN: usize = 12;
+
+static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^F3 (write|read|probe) ([0-9.]+)"));
+static FILE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"Validating file \S+ \.\.\.\s+(\d+)/ *(\d+)/ *(\d+)/ *(\d+)(.*)$"));
+static SECTORS: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^(Data OK|Data LOST|Corrupted|Slightly changed|Overwritten): .*\((\d+) sectors?\)"));
+static SPEED: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"Average (writing|reading) speed: ([0-9.]+) ([KMGT]?B(?:yte)?)/s"));
+static NEWS: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"(?:Good|Bad) news: The device [`']([^']+)' is (?:the (real) thing|(damaged)|a counterfeit of type (\w+))")
+});
+static GEOMETRY: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(\*Usable\* size|Announced size|Approximate cache size|Physical block size): .*\((?:(\d+) blocks?|2\^(\d+) Bytes?)\)",
+    )
+});
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is fixed")
+}
+
+impl Format for F3 {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn words(&self) -> &'static [&'static str] {
+        &["f3 read", "f3 write", "f3 probe", ".h2w", "corrupted/changed/overwritten", "data lost"]
+    }
+
+    fn begins(&self, text: &Text, at: usize) -> bool {
+        let line = text.line(at);
+        TITLE.is_match(line.trim_start())
+            || line.contains("ok/corrupted/changed/overwritten")
+            || line.contains("Validating file ") && FILE.is_match(line)
+            || line.contains("Average writing speed: ") && SPEED.is_match(line)
+            || line.contains("Data OK: ") && SECTORS.is_match(line.trim_start())
+            || line.contains(" news: The device ") && NEWS.is_match(line)
+    }
+
+    fn read(&self, text: &Text, at: usize) -> Section {
+        let mut run = Run::default();
+        let mut end = at + 1;
+        for line in at..text.len() {
+            if line > end + MOST_BETWEEN {
+                break;
+            }
+            match run.line(text.line(line).trim()) {
+                Said::Something => end = line + 1,
+                Said::Nothing => {}
+                Said::Another => break,
+            }
+        }
+        let report = run.report();
+        if report.is_empty() {
+            return Section::nothing(end, text.number(at), "f3 printed no result");
+        }
+        Section::of(report, end)
+    }
+}
+
+enum Said {
+    Something,
+    Nothing,
+    /// It belongs to the next run.
+    Another,
+}
+
+#[derive(Debug, Default)]
+struct Run {
+    version: Option<String>,
+    /// Whether it writes; whether it reads; whether it probes.
+    parts: [bool; 3],
+    /// Good, corrupted, changed and overwritten sectors of each file, and whether it was fully read.
+    files: Vec<([u64; 4], bool)>,
+    /// The same in all, as the summary has it, with what is lost in all.
+    summary: [Option<u64>; 5],
+    partly: bool,
+    missing: bool,
+    failed_write: bool,
+    write: Option<f64>,
+    read: Option<f64>,
+    /// Device, verdict and kind of a probe.
+    news: Option<(String, Verdict, Option<FakeKind>)>,
+    /// Usable and announced size and cache in blocks, and the size of a block.
+    geometry: [Option<u64>; 4],
+    probed: bool,
+}
+
+impl Run {
+    fn line(&mut self, line: &str) -> Said {
+        let reading_is_over = self.read.is_some() || self.summary[4].is_some() && self.summary[0].is_some();
+        if let Some(title) = TITLE.captures(line) {
+            let part = ["write", "read", "probe"].iter().position(|name| *name == &title[1]).unwrap_or(0);
+            // Writing and the reading that follows are one check.
+            if part == 2 && self.parts.contains(&true) || self.parts[1] || self.parts[2] || part == 0 && self.parts[0] {
+                return Said::Another;
+            }
+            self.parts[part] = true;
+            self.version = Some(title[2].to_owned());
+        } else if line.contains("ok/corrupted/changed/overwritten") {
+            if !self.files.is_empty() || reading_is_over {
+                return Said::Another;
+            }
+            self.parts[1] = true;
+        } else if let Some(file) = FILE.captures(line) {
+            if reading_is_over {
+                return Said::Another;
+            }
+            self.parts[1] = true;
+            let count = |at: usize| file[at].parse::<u64>().unwrap_or(0);
+            let whole = !file[5].contains("NOT fully read");
+            self.partly |= !whole;
+            self.files.push(([count(1), count(2), count(3), count(4)], whole));
+        } else if let Some(sectors) = SECTORS.captures(line) {
+            let names = ["Data OK", "Corrupted", "Slightly changed", "Overwritten", "Data LOST"];
+            let at = names.iter().position(|name| *name == &sectors[1]).unwrap_or(0);
+            if self.summary[at].is_some() {
+                return Said::Another;
+            }
+            self.summary[at] = sectors[2].parse().ok();
+        } else if let Some(speed) = SPEED.captures(line) {
+            let rate = decimal(&speed[2]).zip(unit(&speed[3], Base::Binary)).map(|(rate, unit)| rate * unit);
+            let place = if &speed[1] == "writing" { &mut self.write } else { &mut self.read };
+            if place.is_some() {
+                return Said::Another;
+            }
+            *place = rate;
+        } else if let Some(news) = NEWS.captures(line) {
+            if self.news.is_some() {
+                return Said::Another;
+            }
+            let kind = news.get(4).map(|kind| match kind.as_str() {
+                "limbo" => FakeKind::Limbo,
+                "wraparound" => FakeKind::Wraparound,
+                "chain" => FakeKind::Chain,
+                _ => FakeKind::Unknown,
+            });
+            let verdict = match (news.get(2), kind) {
+                (Some(_), _) => Verdict::Genuine,
+                (_, Some(_)) => Verdict::Fake,
+                _ => Verdict::Damaged,
+            };
+            self.news = Some((news[1].to_owned(), verdict, kind));
+        } else if let Some(found) = GEOMETRY.captures(line) {
+            let names = ["*Usable* size", "Announced size", "Approximate cache size", "Physical block size"];
+            let at = names.iter().position(|name| *name == &found[1]).unwrap_or(0);
+            let power = |text: &str| text.parse::<u32>().ok().and_then(|power| 1_u64.checked_shl(power));
+            let blocks = found.get(2).and_then(|blocks| blocks.as_str().parse().ok());
+            self.geometry[at] = blocks.or_else(|| found.get(3).and_then(|found| power(found.as_str())));
+        } else if line.starts_with("Probe time:") {
+            self.probed = true;
+        } else if line.contains("Not all data was read due to I/O error") {
+            self.partly = true;
+        } else if line.starts_with("Missing file") || line.contains("Not all F3 files in the range") {
+            self.missing = true;
+        } else if line.contains("Write failure:") {
+            self.failed_write = true;
+        } else if !line.contains("Creating file") && !line.starts_with("Free space:") {
+            return Said::Nothing;
+        }
+        Said::Something
+    }
+
+    fn report(self) -> Report {
+        let mut report = Report::whole(NAME);
+        report.version.clone_from(&self.version);
+        if let Some((device, verdict, kind)) = &self.news {
+            report.medium.device = Some(device.clone());
+            report.medium.path.clone_from(device);
+            let check = self.probe(*verdict, *kind);
+            if !self.probed && check.verdict != *verdict {
+                report.findings.push(Finding::SourceIncomplete { what: "the end of f3probe".to_owned() });
+            }
+            report.verification = Some(check);
+        }
+        if self.parts[1] || self.summary.iter().any(Option::is_some) {
+            self.check(&mut report);
+        }
+        if self.failed_write {
+            report
+                .findings
+                .push(Finding::SourceIncomplete { what: "what f3write could not write: it failed".to_owned() });
+        }
+        let span = report.verification.as_ref().map(|check| check.checked_bytes).filter(|bytes| *bytes > 0);
+        for (name, op, rate) in [("f3write", Op::Write, self.write), ("f3read", Op::Read, self.read)] {
+            let Some(rate) = rate.filter(|rate| *rate > 0.0) else { continue };
+            // Both go through the page cache and drop it behind them (libflow.c, libutils.c).
+            let load = Load {
+                pattern: Some(Pattern::Sequential),
+                jobs: Some(1),
+                queue_depth: Some(1),
+                span_bytes: span,
+                direct: Some(false),
+                ..Load::new(name, op)
+            };
+            let mut figure = Figure::new(load);
+            figure.bytes_per_second = Some(rate);
+            report.figures.push(figure);
+        }
+        report
+    }
+
+    fn probe(&self, verdict: Verdict, kind: Option<FakeKind>) -> Verification {
+        let mut check = undecided(Method::QuickProbe);
+        let [usable, announced, cache, block] = self.geometry;
+        let bytes = |blocks: Option<u64>| blocks.zip(block).map(|(blocks, block)| blocks.saturating_mul(block));
+        check.announced_bytes = bytes(announced).unwrap_or(0);
+        check.cache_bytes = bytes(cache).filter(|bytes| *bytes > 0);
+        // Bad news stay bad in a log that is cut off.
+        let certain = self.probed || verdict != Verdict::Genuine;
+        if certain {
+            check.verdict = verdict;
+            check.kind = kind;
+            check.real_bytes = bytes(usable).filter(|_| verdict != Verdict::Damaged);
+        }
+        check.sentence = match (certain, verdict) {
+            (false, _) => "the log of the probe is cut off",
+            (_, Verdict::Genuine) => "f3probe found the whole announced size",
+            (_, Verdict::Fake) => "f3probe found less than the announced size",
+            _ => "f3probe found it damaged",
+        }
+        .to_owned();
+        check
+    }
+
+    fn check(&self, report: &mut Report) {
+        let mut check = undecided(Method::Full);
+        let mut sums = [0_u64; 4];
+        for (file, _) in &self.files {
+            for (sum, count) in sums.iter_mut().zip(file) {
+                *sum = sum.saturating_add(*count);
+            }
+        }
+        let summed = [0, 1, 2, 3].map(|at| self.summary[at]);
+        let summary = match summed {
+            [Some(good), Some(corrupted), Some(changed), Some(overwritten)] => {
+                Some([good, corrupted, changed, overwritten])
+            }
+            _ => None,
+        };
+        if let Some(summary) = summary.filter(|summary| *summary != sums && !self.files.is_empty()) {
+            let how = format!("the summary counts {summary:?} sectors, its files {sums:?}");
+            report.findings.push(Finding::SourceContradicts { how });
+        }
+        [check.counts.good, check.counts.corrupted, check.counts.changed, check.counts.overwritten] =
+            summary.unwrap_or(sums);
+        if let Some(lost) = self.summary[4].filter(|_| summary.is_none() && self.files.is_empty()) {
+            check.counts.good = self.summary[0].unwrap_or(0);
+            check.counts.corrupted = lost;
+        }
+        // What was not read of a file that is followed by others; how long the last one is, nobody tells.
+        for (file, _) in self.files.iter().rev().skip(1).filter(|(_, whole)| !whole) {
+            let read = file.iter().fold(0, |sum: u64, count| sum.saturating_add(*count));
+            check.counts.unreadable = check.counts.unreadable.saturating_add(FILE_SECTORS.saturating_sub(read));
+        }
+        let complete = self.read.is_some() && !self.missing && !self.partly && !self.failed_write;
+        let bad_from = self.files.iter().position(|(file, whole)| !whole || file[1..] != [0, 0, 0]);
+        // Behind the first file with losses no sector is good, and there are files behind it.
+        let tail_is_lost = bad_from
+            .and_then(|from| self.files.get(from + 1..))
+            .is_some_and(|tail| !tail.is_empty() && tail.iter().all(|(file, whole)| *whole && file[0] == 0));
+        let all_read = complete && check.counts.good > 0;
+        decide(&mut check, tail_is_lost, all_read);
+        // A file that was not fully read is a failure, even where nothing else is known of it.
+        if self.partly && !check.verdict.is_bad() {
+            check.verdict = Verdict::Damaged;
+        }
+        check.sentence = match check.verdict {
+            Verdict::Genuine => "f3read found all that f3write wrote".to_owned(),
+            Verdict::Undecided if self.missing => "files are missing".to_owned(),
+            Verdict::Undecided => "the log is cut off".to_owned(),
+            _ if self.partly => format!(
+                "{} of {} sectors are lost, and not all could be read",
+                check.counts.lost(),
+                check.counts.total()
+            ),
+            _ => format!("{} of {} sectors are lost", check.counts.lost(), check.counts.total()),
+        };
+        if self.read.is_none() {
+            report
+                .findings
+                .push(Finding::SourceIncomplete { what: "the end of f3read, which is its speed".to_owned() });
+        } else if self.missing {
+            report.findings.push(Finding::SourceIncomplete { what: "files that f3read did not find".to_owned() });
+        }
+        check.written_bytes = check.checked_bytes;
+        check.write = pass(check.checked_bytes, self.write);
+        check.read = pass(check.checked_bytes, self.read);
+        report.verification = Some(check);
+    }
+}

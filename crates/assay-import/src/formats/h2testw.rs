@@ -1,0 +1,227 @@
+//! H2testw 1.4 (c't), English and German.
+//!
+//! Its units are powers of 1024 and cut off, so the counts of sectors are the truth: 1,343,488 sectors are "656 MByte".
+//! How much was tested it tells only where that is not all, or where data were lost. A report ends with its version; one
+//! without that end is cut off and proves nothing good.
+
+use std::sync::LazyLock;
+
+use assay_core::finding::Finding;
+use assay_core::verification::{FirstError, Method, SECTOR_BYTES, SectorClass, Verdict};
+use assay_core::workload::{Op, Pattern};
+use regex_lite::Regex;
+
+use crate::check::{decide, pass, undecided};
+use crate::format::{Format, Section};
+use crate::number::decimal;
+use crate::report::{Figure, Load, Report};
+use crate::text::Text;
+
+/// H2testw.
+pub struct H2testw;
+
+const NAME: &str = "H2testw";
+/// Most lines of a report.
+const MOST_LINES: usize = 40;
+/// Share of the capacity, of ten, below which a test without errors says little.
+const LEAST_TESTED: u64 = 9;
+
+/// How a report begins.
+const BEGINNINGS: [&str; 6] = [
+    "Test finished without errors",
+    "The media is likely to be defective",
+    "Fertig, kein Fehler aufgetreten",
+    "Fertig. Kein Fehler aufgetreten",
+    "Der Datenträger ist wahrscheinlich defekt",
+    "Das Medium ist wahrscheinlich defekt",
+];
+static PARTLY: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?:Warning: Only|Warnung: (?:Es wurden )?[Nn]ur) (\d+) (?:of|von) (\d+) MByte"));
+static END: LazyLock<Regex> = LazyLock::new(|| regex(r"H2testw v(1\.\d+)"));
+static SPEED: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(Writing speed|Reading speed|Schreibrate|Leserate): *([0-9.,]+) ([KMG]?)Byte/s"));
+static SECTORS: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"[KMGT]?Byte (OK|DATA LOST|DATEN VERLOREN|overwritten|überschrieben|slightly changed|leicht verändert|corrupted|verfälscht)[^(]*\((?:[^)]*, )?(\d+) (?:sectors|Sektoren)\)",
+    )
+});
+static FIRST: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?:First error at offset|Erster Fehler bei Offset): *0x([0-9a-fA-F]{1,16})\s+(?:Expected|Soll): *0x([0-9a-fA-F]{1,16})\s+(?:Found|Gefunden|Ist): *0x([0-9a-fA-F]{1,16})",
+    )
+});
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is fixed")
+}
+
+impl Format for H2testw {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn words(&self) -> &'static [&'static str] {
+        &["h2testw", "mbyte/s", "writing speed", "schreibrate", "data lost"]
+    }
+
+    fn begins(&self, text: &Text, at: usize) -> bool {
+        begins(text.line(at))
+    }
+
+    fn read(&self, text: &Text, at: usize) -> Section {
+        // A warning stands before the verdict of the same report.
+        let verdict = if has_verdict(text.line(at)) {
+            at
+        } else {
+            (at..at + 4).find(|line| has_verdict(text.line(*line))).unwrap_or(at)
+        };
+        let mut end = verdict + 1;
+        for line in verdict..text.len().min(verdict + MOST_LINES) {
+            if line > verdict && begins(text.line(line)) {
+                break;
+            }
+            if !text.line(line).trim().is_empty() && known(text.line(line)) {
+                end = line + 1;
+            }
+            if END.is_match(text.line(line)) {
+                break;
+            }
+        }
+        let joined = text.joined(at, end);
+        // A page may have run several reports together in one line.
+        let mut section = Section { end, ..Section::default() };
+        let mut from = 0;
+        for found in END.find_iter(&joined) {
+            section.reports.extend(report(&joined[from..found.end()]));
+            from = found.end();
+        }
+        section.reports.extend(report(&joined[from..]));
+        section
+    }
+}
+
+fn has_verdict(line: &str) -> bool {
+    BEGINNINGS.iter().any(|known| line.contains(known))
+}
+
+fn begins(line: &str) -> bool {
+    has_verdict(line) || line.contains("MByte") && PARTLY.is_match(line)
+}
+
+fn known(line: &str) -> bool {
+    begins(line)
+        || SPEED.is_match(line)
+        || SECTORS.is_match(line)
+        || END.is_match(line)
+        || ["h2w", "0x", "Details", "H2testw", "aliased"].iter().any(|word| line.contains(word))
+}
+
+fn report(text: &str) -> Option<Report> {
+    let finished = BEGINNINGS.iter().position(|known| text.contains(known));
+    if finished.is_none() && !PARTLY.is_match(text) {
+        return None;
+    }
+    let good = finished.is_some_and(|at| at == 0 || at == 2 || at == 3);
+    let mut report = Report::whole(NAME);
+    report.version = END.captures(text).map(|end| end[1].to_owned());
+    let complete = report.version.is_some();
+    let mut check = undecided(Method::Full);
+    let mut lost = None;
+    for sectors in SECTORS.captures_iter(text) {
+        let count: u64 = sectors[2].parse().ok()?;
+        match &sectors[1] {
+            "OK" => check.counts.good = count,
+            "DATA LOST" | "DATEN VERLOREN" => lost = Some(count),
+            "overwritten" | "überschrieben" => check.counts.overwritten = count,
+            "slightly changed" | "leicht verändert" => check.counts.changed = count,
+            _ => check.counts.corrupted = count,
+        }
+    }
+    if let Some(lost) = lost.filter(|lost| *lost != check.counts.lost()) {
+        let how = format!("{lost} sectors are lost, and {} by their kinds", check.counts.lost());
+        if complete {
+            report.findings.push(Finding::SourceContradicts { how });
+        }
+        let known = check.counts.lost();
+        check.counts.corrupted = check.counts.corrupted.saturating_add(lost.saturating_sub(known));
+    }
+    let partly = PARTLY.captures(text).and_then(|partly| {
+        let mib = |at: usize| partly[at].parse::<u64>().ok()?.checked_mul(1 << 20);
+        Some((mib(1)?, mib(2)?))
+    });
+    let first = first_error(text);
+    let counts = check.counts;
+    // Nothing good behind the first loss.
+    let tail_is_lost = first.as_ref().is_some_and(|first| {
+        first.offset_bytes.abs_diff(counts.good.saturating_mul(SECTOR_BYTES)) <= counts.total() / 100 * SECTOR_BYTES
+    });
+    check.first_error = first.map(|first| FirstError { class: class(&check.counts, &first), ..first });
+    check.announced_bytes = partly.map_or(0, |(_, all)| all);
+    let little = partly.is_some_and(|(tested, all)| tested / LEAST_TESTED * 10 < all);
+    decide(&mut check, tail_is_lost, good && complete && !little);
+    if let Some((tested, _)) = partly {
+        check.checked_bytes = check.checked_bytes.max(tested);
+    }
+    check.written_bytes = check.checked_bytes;
+    check.sentence = match check.verdict {
+        Verdict::Genuine if check.checked_bytes == 0 => {
+            "the test found no errors; how much it wrote is not told".to_owned()
+        }
+        Verdict::Genuine => "the test found no errors in what it wrote".to_owned(),
+        Verdict::Undecided if !complete => "the report is cut off".to_owned(),
+        Verdict::Undecided if little => "only a part was tested, without errors".to_owned(),
+        Verdict::Undecided => "the medium is called defective, without counts".to_owned(),
+        _ => format!("{} of {} sectors are lost", check.counts.lost(), check.counts.total()),
+    };
+    if !complete {
+        report.findings.push(Finding::SourceIncomplete { what: "the end, which is the version of H2testw".to_owned() });
+    }
+    for speed in SPEED.captures_iter(text) {
+        let scale = match &speed[3] {
+            "K" => 1024.0,
+            "M" => 1_048_576.0,
+            "G" => 1_073_741_824.0,
+            _ => 1.0,
+        };
+        let Some(rate) = decimal(&speed[2]).map(|rate| rate * scale).filter(|rate| *rate > 0.0) else { continue };
+        let write = speed[1].starts_with(['W', 'S']);
+        let pass = pass(check.checked_bytes, Some(rate));
+        if write {
+            check.write = pass
+        } else {
+            check.read = pass
+        }
+        let (name, op) = if write { ("H2testw write", Op::Write) } else { ("H2testw read", Op::Read) };
+        let span_bytes = (check.checked_bytes > 0).then_some(check.checked_bytes);
+        let load = Load { pattern: Some(Pattern::Sequential), jobs: Some(1), span_bytes, ..Load::new(name, op) };
+        let mut figure = Figure::new(load);
+        figure.bytes_per_second = Some(rate);
+        report.figures.push(figure);
+    }
+    report.verification = Some(check);
+    Some(report)
+}
+
+/// The first place that is lost, and what stands there; an offset of zero is one like others.
+fn first_error(text: &str) -> Option<FirstError> {
+    let first = FIRST.captures(text)?;
+    let hex = |at: usize| u64::from_str_radix(&first[at], 16).ok();
+    let found = hex(3)?;
+    // The data of a sector begin with its offset.
+    let other = found != hex(2)? && found != 0 && found % SECTOR_BYTES == 0 && found < 1 << 48;
+    Some(FirstError {
+        offset_bytes: hex(1)?,
+        class: if other { SectorClass::Overwritten } else { SectorClass::Corrupted },
+        holds_offset_bytes: other.then_some(found),
+    })
+}
+
+/// What became of the first lost sector: what became of all, where that is one thing.
+fn class(counts: &assay_core::verification::SectorCounts, first: &FirstError) -> SectorClass {
+    match (counts.changed, counts.overwritten, counts.corrupted) {
+        (1.., 0, 0) => SectorClass::Changed,
+        (0, 1.., 0) => SectorClass::Overwritten,
+        (0, 0, 1..) => SectorClass::Corrupted,
+        _ => first.class,
+    }
+}
