@@ -47,6 +47,27 @@ pub(crate) fn of_digits(text: &str) -> Option<String> {
     of_parts(date, (part()?, part()?, part().unwrap_or(0)))
 }
 
+/// A date by ISO 8601: `2023-01-10T10:11:12+0100`, in UTC; without a zone it is taken for UTC.
+pub(crate) fn of_iso(text: &str) -> Option<String> {
+    let local = of_digits(text.get(..19)?)?;
+    let Some((sign, zone)) = text.get(19..).and_then(|rest| {
+        let at = rest.find(['+', '-'])?;
+        Some((if rest.get(at..=at)? == "+" { -1 } else { 1 }, rest.get(at + 1..)?.replace(':', "")))
+    }) else {
+        return Some(local);
+    };
+    let part = |from: usize, to: usize| local.get(from..to)?.parse::<i64>().ok();
+    let (year, month, day) = (part(0, 4)?, part(5, 7)?, part(8, 10)?);
+    // Back to days, as above: <https://howardhinnant.github.io/date_algorithms.html#days_from_civil>.
+    let year = if month <= 2 { year - 1 } else { year };
+    let day_of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
+    let (era, year_of_era) = (year / 400, year % 400);
+    let days = era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468;
+    let offset = zone.get(..2)?.parse::<i64>().ok()? * 3_600 + zone.get(2..4)?.parse::<i64>().ok()? * 60;
+    let seconds = days * 86_400 + part(11, 13)? * 3_600 + part(14, 16)? * 60 + part(17, 19)? + sign * offset;
+    of_unix(u64::try_from(seconds).ok()?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,8 +82,12 @@ mod tests {
         assert_eq!(of_ctime("pid=15816: Sun Nov 22 20:54:08 2026"), want);
         assert_eq!(of_ctime("Sun Nov 22 20:54:08 CET 2026"), want);
         assert_eq!(of_digits("2026/11/22 20:54:08"), want);
+        for iso in ["2026-11-22T20:54:08", "2026-11-22T21:54:08+0100", "2026-11-22T15:24:08.123-05:30"] {
+            assert_eq!(of_iso(iso), want, "{iso}");
+        }
+        assert_eq!(of_iso("2000-03-01T00:30:00+0100"), Some("2000-02-29T23:30:00Z".to_owned()));
         for bad in ["", "20:54:08", "Nov 22", "Sun Xyz 22 20:54:08 2026", "Sun Nov 22 20:54:99 2026"] {
-            assert_eq!((of_ctime(bad), of_digits(bad)), (None, None), "{bad}");
+            assert_eq!((of_ctime(bad), of_digits(bad), of_iso(bad)), (None, None, None), "{bad}");
         }
     }
 }

@@ -178,7 +178,10 @@ fn scan(text: &Text) -> (Vec<Part>, Vec<Problem>) {
         let Section { end, reports, problems: found } = format.read(text, at);
         // A format that reads nothing would be asked for ever.
         let end = end.clamp(at + 1, text.len());
-        parts.extend(reports.into_iter().map(|report| Part { format: format.name(), report, from: at, to: end }));
+        parts.extend(reports.into_iter().map(|report| {
+            let (from, to) = report.lines.unwrap_or((at, end));
+            Part { format: format.name(), report, from, to }
+        }));
         problems.extend(found);
         at = end;
     }

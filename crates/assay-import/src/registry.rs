@@ -6,6 +6,7 @@ use crate::text::Text;
 
 /// All formats. A line is offered to each in this order: those with a frame of their own come before those of single
 /// lines, which may stand within it.
+#[rustfmt::skip]
 pub const FORMATS: &[&dyn Format] = &[
     &formats::CrystalDiskMark,
     &formats::Fio,
@@ -17,11 +18,15 @@ pub const FORMATS: &[&dyn Format] = &[
     &formats::Ioping,
     &formats::F3,
     &formats::H2testw,
-    &formats::Hdparm,
-    &formats::Dd,
     &formats::Iozone,
     &formats::Sysbench,
     &formats::Linpack,
+    &formats::Elbencho,
+    &formats::Diskspd,
+    &formats::Ior,
+    &formats::Mdtest,
+    &formats::Hdparm,
+    &formats::Dd,
 ];
 
 /// Their names.

@@ -38,6 +38,8 @@ pub struct Report {
     /// Whether it is whole by itself. One that is not is put together with those of other tools around it: the log of
     /// a script that runs several tools is one run.
     pub whole: bool,
+    /// Its own lines, from the first to before the last, where its section holds several reports.
+    pub lines: Option<(usize, usize)>,
 }
 
 impl Report {
@@ -57,6 +59,7 @@ impl Report {
             findings: Vec::new(),
             outcome: Outcome::Completed,
             whole: false,
+            lines: None,
         }
     }
 

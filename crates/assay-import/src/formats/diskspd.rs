@@ -1,0 +1,266 @@
+//! diskspd 2: its text.
+//!
+//! Shapes: `Common/ResultParser.cpp` of microsoft/diskspd (MIT), as of 2.0.17 to 2.2. Bytes and operations are counted
+//! exactly; MiB are 2^20 bytes; latencies are in milliseconds, and there with `-L` alone. A section of reads is there even
+//! where nothing was read.
+
+use std::sync::LazyLock;
+
+use assay_core::estimate::Estimate;
+use assay_core::finding::Finding;
+use assay_core::record::Score;
+use assay_core::workload::{Op, Pattern, Sync};
+use regex_lite::Regex;
+
+use crate::date;
+use crate::format::{Format, Section};
+use crate::number::{Base, unit};
+use crate::report::{Figure, Latencies, Load, Report};
+use crate::text::Text;
+
+/// diskspd.
+pub struct Diskspd;
+
+const NAME: &str = "diskspd";
+/// Most lines of a report: hundreds of threads in three sections.
+const LONGEST: usize = 20_000;
+
+static SIZE: LazyLock<Regex> = LazyLock::new(|| regex(r"(\d+) *([KMGT]?i?B?)\b"));
+static FILE: LazyLock<Regex> = LazyLock::new(|| regex(r"\((\d+)([KMGT]iB)\)\s*$"));
+static SHARE: LazyLock<Regex> = LazyLock::new(|| regex(r"ratio: *(\d+)/(\d+)"));
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is fixed")
+}
+
+/// What one section counts.
+#[derive(Debug, Clone, Copy, Default)]
+struct Total {
+    bytes: f64,
+    rate: f64,
+    iops: f64,
+    mean_ms: Option<f64>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Told {
+    pattern: Option<Pattern>,
+    block: Option<u64>,
+    depth: Option<u32>,
+    threads: Option<u32>,
+    read_percent: Option<u8>,
+    cached: Option<bool>,
+    through: bool,
+    span: Option<u64>,
+    duration_ns: Option<u64>,
+    seconds: Option<f64>,
+    path: Option<String>,
+    several: bool,
+    all: Total,
+    reads: Total,
+    writes: Total,
+    latencies: [Latencies; 3],
+    complete: bool,
+}
+
+impl Format for Diskspd {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn words(&self) -> &'static [&'static str] {
+        &["diskspd", "results for timespan", "input parameters", "total io", "i/o per s", "%-ile"]
+    }
+
+    fn begins(&self, text: &Text, at: usize) -> bool {
+        let line = text.line(at).trim_start();
+        // Where it is merely mentioned no parameters follow.
+        line.starts_with("Command Line: ")
+            && line.to_ascii_lowercase().contains("diskspd")
+            && (at + 1..at + 6).any(|next| text.line(next).trim() == "Input parameters:")
+    }
+
+    fn read(&self, text: &Text, at: usize) -> Section {
+        let mut report = Report::new(NAME);
+        let mut told = Told::default();
+        let (mut section, mut table) = (Section::default(), "");
+        section.end = at + 1;
+        for number in at + 1..text.len().min(at + LONGEST) {
+            if self.begins(text, number) {
+                break;
+            }
+            let line = text.line(number).trim();
+            match line {
+                "Total IO" | "Read IO" | "Write IO" => table = line,
+                "total:" => table = "latencies",
+                _ if line.contains("%-ile") => table = "latencies",
+                _ if line.starts_with("total:") => total(&mut told, table, line),
+                _ if table == "latencies" => percentile(&mut told, line),
+                _ => parameter(&mut told, &mut report, line),
+            }
+            if told.span.is_none() {
+                told.span = FILE
+                    .captures(line)
+                    .and_then(|size| size[1].parse::<u64>().ok()?.checked_mul(unit(&size[2], Base::Binary)? as u64));
+            }
+            if is_its(line, table) {
+                section.end = number + 1;
+            } else if told.complete && !line.is_empty() {
+                break;
+            }
+        }
+        figures(&mut report, &told);
+        if report.figures.is_empty() {
+            return Section::nothing(section.end, text.number(at), "output of diskspd without a total that moved data");
+        }
+        if !told.complete {
+            report.findings.push(Finding::SourceIncomplete { what: "the totals of reads and writes".to_owned() });
+        }
+        section.reports.push(report);
+        section
+    }
+}
+
+/// Whether a line behind the totals still belongs to the report.
+fn is_its(line: &str, table: &str) -> bool {
+    table.is_empty()
+        || line.contains('|')
+        || line.starts_with("---")
+        || line.starts_with("total:")
+        || ["Total IO", "Read IO", "Write IO", "Total latency", "avg."].iter().any(|start| line.starts_with(start))
+}
+
+fn parameter(told: &mut Told, report: &mut Report, line: &str) {
+    let after = |start: &str| line.strip_prefix(start).map(str::trim);
+    if let Some(path) = after("path:") {
+        told.several |= told.path.is_some();
+        told.path = Some(path.trim_matches('\'').to_owned());
+    } else if let Some(seconds) = after("duration:") {
+        let seconds = seconds.trim_end_matches('s').parse::<u64>().ok();
+        told.duration_ns = seconds.and_then(|seconds| seconds.checked_mul(1_000_000_000));
+    } else if let Some(size) = after("block size:") {
+        told.block = bytes(size);
+    } else if line.starts_with("using random I/O") {
+        told.pattern = Some(Pattern::Random);
+    } else if line.starts_with("using sequential I/O") || line.starts_with("using interlocked sequential I/O") {
+        // A stride that is not the size of a block leaves gaps; it is told behind.
+        let stride = line.split_once("stride:").and_then(|(_, stride)| bytes(stride));
+        told.pattern = (stride.is_none() || stride == told.block).then_some(Pattern::Sequential);
+    } else if let Some((_, depth)) =
+        line.strip_prefix("number of outstanding I/O operations").and_then(|l| l.split_once(':'))
+    {
+        told.depth = depth.trim().parse().ok();
+    } else if let Some(threads) = after("thread count:") {
+        told.threads = threads.parse().ok();
+    } else if let Some(seconds) = after("actual test time:") {
+        told.seconds = seconds.trim_end_matches('s').parse().ok();
+    } else if let Some(share) = SHARE.captures(line) {
+        told.read_percent = share[1].parse().ok();
+    } else if let Some(name) = after("computer name:") {
+        report.host.hostname = Some(name.to_owned()).filter(|name| !name.is_empty());
+    } else if let Some(time) = after("start time:") {
+        report.created = date::of_digits(time);
+    } else if line.starts_with("software cache disabled") {
+        told.cached = Some(false);
+    } else if line.starts_with("using software cache") || line.starts_with("software and hardware write cache") {
+        told.cached = Some(line.starts_with("using software"));
+        told.through |= line.contains("hardware write cache disabled");
+    } else if line.starts_with("hardware write cache disabled")
+        || line.starts_with("using hardware write cache, writethrough on")
+    {
+        told.through = true;
+    }
+    if line.contains("writethrough on") {
+        told.through = true;
+    }
+}
+
+/// `4096`, `4KiB`, `64K`.
+fn bytes(text: &str) -> Option<u64> {
+    let found = SIZE.captures(text)?;
+    let name = if found[2].ends_with('B') { found[2].to_owned() } else { format!("{}B", &found[2]) };
+    found[1].parse::<u64>().ok()?.checked_mul(unit(&name, Base::Binary)? as u64)
+}
+
+fn total(told: &mut Told, table: &str, line: &str) {
+    let mut numbers = line.trim_start_matches("total:").split('|').map(|part| part.trim().parse::<f64>().ok());
+    let mut next = || numbers.next().flatten();
+    let (Some(bytes), Some(_), Some(mib), Some(iops)) = (next(), next(), next(), next()) else { return };
+    // Printed to two digits: bytes by time is finer, where it agrees.
+    let finer = told.seconds.filter(|seconds| *seconds > 0.0).map(|seconds| bytes / seconds);
+    let printed = mib * 1_048_576.0;
+    let rate = finer.filter(|finer| (finer - printed).abs() < 0.006 * 1_048_576.0).unwrap_or(printed);
+    let total = Total { bytes, rate, iops, mean_ms: next().filter(|ms| *ms > 0.0) };
+    match table {
+        "Total IO" => told.all = total,
+        "Read IO" => told.reads = total,
+        "Write IO" => {
+            told.writes = total;
+            told.complete = true;
+        }
+        _ => {}
+    }
+}
+
+fn percentile(told: &mut Told, line: &str) {
+    let mut parts = line.split('|').map(str::trim);
+    let Some(name) = parts.next() else { return };
+    for (latencies, value) in told.latencies.iter_mut().zip(parts) {
+        let value = value.parse::<f64>().ok().filter(|ms| *ms > 0.0).map(|ms| ms * 1e6);
+        match name {
+            "50th" => latencies.p50 = value,
+            "90th" => latencies.p90 = value,
+            "99th" => latencies.p99 = value,
+            "3-nines" => latencies.p99_9 = value,
+            "max" => latencies.max = value,
+            _ => {}
+        }
+    }
+}
+
+fn figures(report: &mut Report, told: &Told) {
+    let reads = told.reads.bytes > 0.0;
+    let writes = told.writes.bytes > 0.0;
+    let (op, total, latencies) = match (reads, writes) {
+        (true, true) => (Op::Mixed, told.all, told.latencies[2]),
+        (true, false) => (Op::Read, told.reads, told.latencies[0]),
+        (false, true) => (Op::Write, told.writes, told.latencies[1]),
+        (false, false) => return,
+    };
+    report.medium.path = told.path.clone().unwrap_or_default();
+    if reads && writes {
+        // Halves of a mix are no loads of their own.
+        for (name, half) in [("reads of the mix", told.reads), ("writes of the mix", told.writes)] {
+            report.scores.push(Score {
+                name: format!("{NAME}: {name}"),
+                value: Estimate::bare(half.rate, 1, "as printed by diskspd, one run"),
+                unit: "B/s".to_owned(),
+                more_is_better: true,
+            });
+        }
+    }
+    // Of several targets the options are those of the last.
+    let one = !told.several;
+    let mut figure = Figure::new(Load {
+        read_percent: told.read_percent.filter(|_| op == Op::Mixed && one),
+        pattern: told.pattern.filter(|_| one),
+        block_bytes: told.block.filter(|_| one),
+        queue_depth: told.depth.filter(|_| one),
+        jobs: told.threads,
+        span_bytes: told.span.filter(|_| one),
+        direct: told.cached.map(|cached| !cached),
+        sync: match (op, told.through) {
+            (Op::Read, _) => Some(Sync::End),
+            // Each write is durable before it is done, as with a sync of its data behind it.
+            (_, true) => Some(Sync::Fdatasync),
+            (_, false) => Some(Sync::End),
+        },
+        duration_ns: told.duration_ns,
+        ..Load::new(NAME, op)
+    });
+    figure.bytes_per_second = Some(total.rate);
+    figure.iops = Some(total.iops);
+    figure.durable_bytes_per_second = (op != Op::Read && told.through).then_some(total.rate);
+    figure.latency_ns = Latencies { mean: total.mean_ms.map(|ms| ms * 1e6), ..latencies };
+    report.figures.push(figure);
+}

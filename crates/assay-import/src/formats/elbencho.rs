@@ -1,0 +1,166 @@
+//! elbencho 1 to 3: its CSV (`--csvfile`), in which each row is a phase.
+//!
+//! Columns are found by their names, which vary by version; MiB are 2^20 bytes. Figures are those up to the end of the last
+//! thread: those up to the end of the first leave out the tail of the work.
+
+use assay_core::estimate::Estimate;
+use assay_core::finding::Finding;
+use assay_core::record::Score;
+use assay_core::workload::{Op, Pattern};
+
+use crate::date;
+use crate::format::{Format, Problem, Section};
+use crate::report::{Figure, Load, Report};
+use crate::text::Text;
+
+/// elbencho.
+pub struct Elbencho;
+
+const NAME: &str = "elbencho";
+
+impl Format for Elbencho {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn words(&self) -> &'static [&'static str] {
+        &["elbencho", "iso date", "mib/s [last]", "iops [last]", "io lat us"]
+    }
+
+    fn begins(&self, text: &Text, at: usize) -> bool {
+        let line = text.line(at).trim_start();
+        line.starts_with("ISO date,") && line.contains(",operation,") && line.contains("MiB/s [last]")
+    }
+
+    fn read(&self, text: &Text, at: usize) -> Section {
+        let names: Vec<&str> = text.line(at).split(',').map(str::trim).collect();
+        let mut section = Section { end: at + 1, ..Section::default() };
+        let mut calls: Vec<(Call, Report)> = Vec::new();
+        for number in at + 1..text.len() {
+            let fields: Vec<String> = fields(text.line(number));
+            let get = |name: &str| {
+                let at = names.iter().position(|known| *known == name)?;
+                fields.get(at).map(|field| field.trim()).filter(|field| !field.is_empty())
+            };
+            if get("operation").is_none() {
+                break;
+            }
+            section.end = number + 1;
+            // A row that ends early may end within a number.
+            if fields.len() < names.len() {
+                if let Some((_, report)) = calls.last_mut() {
+                    report.findings.push(Finding::SourceIncomplete { what: "a row that ends early".to_owned() });
+                }
+                section
+                    .problems
+                    .push(Problem { line: text.number(number), what: "a row of elbencho that ends early".to_owned() });
+                continue;
+            }
+            let mut row = Report::new(NAME);
+            phase(&mut row, &get);
+            // Rows of one day and label are phases of one call, until a load comes again.
+            let call =
+                (get("ISO date").and_then(|date| date.get(..10)).map(str::to_owned), get("label").map(str::to_owned));
+            let again = |report: &Report| {
+                let load = |load: &Load| report.figures.iter().any(|figure| figure.load == *load);
+                row.figures.iter().any(|figure| load(&figure.load))
+            };
+            if calls.last().is_none_or(|(last, report)| *last != call || again(report)) {
+                let mut report = Report { lines: Some((number, number + 1)), ..Report::new(NAME) };
+                report.created = get("ISO date").and_then(date::of_iso);
+                report.version = get("version").map(str::to_owned);
+                if let Some(label) = get("label") {
+                    report.labels.insert("elbencho".to_owned(), label.to_owned());
+                }
+                calls.push((call, report));
+            }
+            if let Some((_, report)) = calls.last_mut() {
+                report.lines = report.lines.map(|(from, _)| (from, number + 1));
+                report.figures.append(&mut row.figures);
+                report.scores.append(&mut row.scores);
+            }
+        }
+        section.reports.extend(calls.into_iter().map(|(_, report)| report).filter(|report| !report.is_empty()));
+        if section.reports.is_empty() {
+            let nothing =
+                Section::nothing(section.end, text.number(at), "CSV of elbencho without a phase that moved data");
+            section.problems.extend(nothing.problems);
+        }
+        section
+    }
+}
+
+/// Day and label.
+type Call = (Option<String>, Option<String>);
+
+/// Fields of a line; one with a comma in it stands in quotes.
+fn fields(line: &str) -> Vec<String> {
+    let (mut all, mut field, mut quoted) = (Vec::new(), String::new(), false);
+    for c in line.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            ',' if !quoted => all.push(std::mem::take(&mut field)),
+            c => field.push(c),
+        }
+    }
+    all.push(field);
+    all
+}
+
+fn phase<'a>(report: &mut Report, get: &impl Fn(&str) -> Option<&'a str>) {
+    let number = |name: &str| get(name).and_then(|text| text.parse::<f64>().ok()).filter(|number| *number > 0.0);
+    let whole = |name: &str| get(name).and_then(|text| text.parse::<u64>().ok());
+    let narrow = |name: &str| whole(name).and_then(|number| u32::try_from(number).ok());
+    let Some(operation) = get("operation") else { return };
+    let op = match operation {
+        "READ" => Op::Read,
+        "WRITE" => Op::Write,
+        _ if operation.starts_with("RWMIX") => Op::Mixed,
+        // Entries made, looked at or removed; anything else, such as dropping caches, is no figure.
+        "MKDIRS" | "STAT" | "RMFILES" | "RMDIRS" | "STATDIRS" => {
+            report.scores.extend(number("entries/s [last]").map(|rate| Score {
+                name: format!("elbencho {operation}"),
+                value: Estimate::bare(rate, 1, "as printed by elbencho, one run"),
+                unit: "entries/s".to_owned(),
+                more_is_better: true,
+            }));
+            return;
+        }
+        _ => return,
+    };
+    let hosts = narrow("hosts").unwrap_or(1).max(1);
+    let random = get("random");
+    let mut load = Load {
+        // `RWMIX30` reads 30 %.
+        read_percent: operation.strip_prefix("RWMIX").and_then(|share| share.trim_end_matches('%').parse().ok()),
+        pattern: random.map(|random| if random == "1" { Pattern::Random } else { Pattern::Sequential }),
+        block_bytes: whole("block size").filter(|size| *size > 0),
+        queue_depth: narrow("IO depth").filter(|depth| *depth > 0),
+        jobs: narrow("threads").and_then(|threads| threads.checked_mul(hosts)),
+        direct: get("direct IO").map(|direct| direct == "1"),
+        ..Load::new(operation, op)
+    };
+    // The area is told as that of a file and how many there are of each thread and directory.
+    let area = || {
+        let size = whole("file size")?;
+        match get("path type")? {
+            "dir" => {
+                let each = whole("files")?.checked_mul(whole("dirs")?.max(1))?;
+                size.checked_mul(each)?.checked_mul(u64::from(load.jobs?))
+            }
+            _ => size.checked_mul(whole("paths")?),
+        }
+    };
+    load.span_bytes = area();
+    let mut figure = Figure::new(load);
+    figure.bytes_per_second = number("MiB/s [last]").map(|rate| rate * 1_048_576.0);
+    figure.iops = number("IOPS [last]");
+    let latency = |which: &str| {
+        let named = number(&format!("IO lat us [{which}]")).or_else(|| number(&format!("IO lat us {which}")));
+        named.map(|us| us * 1e3)
+    };
+    (figure.latency_ns.mean, figure.latency_ns.max) = (latency("avg"), latency("max"));
+    if figure.bytes_per_second.is_some() || figure.iops.is_some() {
+        report.figures.push(figure);
+    }
+}

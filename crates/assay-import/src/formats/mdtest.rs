@@ -1,0 +1,115 @@
+//! mdtest 1 to 4: its summary of rates.
+//!
+//! Rates are operations per second of all tasks: scores, as there is no load of bytes in them. Of the columns for each
+//! rank and for each iteration, which version 4 prints, those of the iterations count.
+
+use std::sync::LazyLock;
+
+use assay_core::estimate::Estimate;
+use assay_core::record::Score;
+use regex_lite::Regex;
+
+use crate::date;
+use crate::format::{Format, Section};
+use crate::report::{Report, Statistic};
+use crate::text::Text;
+
+/// mdtest.
+pub struct Mdtest;
+
+const NAME: &str = "mdtest";
+/// Most lines of a report.
+const LONGEST: usize = 200;
+
+static TITLE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"mdtest-(\S+) was launched with (\d+) total task\(s\) on (\d+) node\(s\)"));
+static SUMMARY: LazyLock<Regex> = LazyLock::new(|| regex(r"SUMMARY(?: rate)?[^:]*: \(of (\d+) iterations\)"));
+static RATE: LazyLock<Regex> = LazyLock::new(|| regex(r"^((?:Directory|File|Tree) [a-z]+)\s*:?\s+((?:[0-9.]+\s*)+)$"));
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is fixed")
+}
+
+impl Format for Mdtest {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn words(&self) -> &'static [&'static str] {
+        &["mdtest", "was launched with", "summary rate", "file creation", "directory stat"]
+    }
+
+    fn begins(&self, text: &Text, at: usize) -> bool {
+        text.line(at).contains("was launched with") && TITLE.is_match(text.line(at))
+    }
+
+    fn read(&self, text: &Text, at: usize) -> Section {
+        let mut report = Report::new(NAME);
+        if let Some(title) = TITLE.captures(text.line(at)) {
+            report.version = Some(title[1].to_owned());
+            report.labels.insert("tasks".to_owned(), title[2].to_owned());
+            report.labels.insert("nodes".to_owned(), title[3].to_owned());
+        }
+        let (mut statistic, mut end) = (None, at + 1);
+        for number in at..text.len().min(at + LONGEST) {
+            let line = text.line(number).trim();
+            if number > at && self.begins(text, number) {
+                break;
+            }
+            if let Some((_, date)) = line.split_once("started at ") {
+                report.created = date_of(date);
+            } else if let Some(path) =
+                line.strip_prefix("Path:").or_else(|| line.strip_prefix("Path                : "))
+            {
+                report.medium.path = path.trim().to_owned();
+            } else if let Some(summary) =
+                SUMMARY.captures(line).filter(|_| statistic.is_none() && !line.contains("time"))
+            {
+                let runs = summary[1].parse().unwrap_or(1);
+                statistic = Some(if runs > 1 { Statistic::MeanOf(runs) } else { Statistic::One });
+            } else if let Some((rate, statistic)) = RATE.captures(line).zip(statistic) {
+                report.scores.extend(score(&rate[1], &rate[2], statistic));
+            } else if line.starts_with("SUMMARY time") || line.contains("finished at") {
+                end = number + 1;
+                break;
+            }
+            if !line.is_empty() {
+                end = number + 1;
+            }
+        }
+        if report.scores.is_empty() {
+            return Section::nothing(end, text.number(at), "output of mdtest without a summary of rates");
+        }
+        Section::of(report, end)
+    }
+}
+
+/// `04/29/2022 12:16:07`.
+fn date_of(text: &str) -> Option<String> {
+    let (date, time) = text.trim().split_once(' ')?;
+    let mut parts = date.split('/');
+    let (month, day, year) = (parts.next()?, parts.next()?, parts.next()?);
+    let time = time.split(' ').next()?;
+    date::of_digits(&format!("{year}/{month}/{day} {time}"))
+}
+
+fn score(name: &str, values: &str, statistic: Statistic) -> Option<Score> {
+    let values: Vec<f64> = values.split_whitespace().filter_map(|value| value.parse().ok()).collect();
+    // Highest, least, mean and standard deviation; of ranks first, where there are eight.
+    let mean = match values.len() {
+        4 => values.get(2),
+        8 => values.get(6),
+        _ => None,
+    };
+    let mean = mean.copied().filter(|rate| *rate > 0.0)?;
+    let (runs, words) = match statistic {
+        Statistic::MeanOf(runs) => (runs, format!("as printed by mdtest, mean of {runs} runs")),
+        _ => (1, "as printed by mdtest, one run".to_owned()),
+    };
+    Some(Score {
+        name: format!("mdtest {}", name.to_lowercase()),
+        value: Estimate::bare(mean, runs, &words),
+        unit: "ops/s".to_owned(),
+        more_is_better: true,
+    })
+}
