@@ -114,7 +114,8 @@ fn record(group: Vec<Part>, text: &Text, file: &File, options: &Options) -> Reco
     }
     let record = draft.fill();
     record.measurements = measurements;
-    record.scores = whole.scores;
+    // A number beyond all others could not be read again.
+    record.scores = whole.scores.into_iter().filter(|score| score.value.point.is_finite()).collect();
     record.verification = whole.verification;
     draft.close(whole.outcome)
 }

@@ -17,6 +17,8 @@ use crate::text::Text;
 pub struct Elbencho;
 
 const NAME: &str = "elbencho";
+/// Most phases of a call.
+const MOST_PHASES: usize = 1_000;
 
 impl Format for Elbencho {
     fn name(&self) -> &'static str {
@@ -65,7 +67,10 @@ impl Format for Elbencho {
                 let load = |load: &Load| report.figures.iter().any(|figure| figure.load == *load);
                 row.figures.iter().any(|figure| load(&figure.load))
             };
-            if calls.last().is_none_or(|(last, report)| *last != call || again(report)) {
+            if calls
+                .last()
+                .is_none_or(|(last, report)| *last != call || report.figures.len() >= MOST_PHASES || again(report))
+            {
                 let mut report = Report { lines: Some((number, number + 1)), ..Report::new(NAME) };
                 report.created = get("ISO date").and_then(date::of_iso);
                 report.version = get("version").map(str::to_owned);
@@ -140,18 +145,7 @@ fn phase<'a>(report: &mut Report, get: &impl Fn(&str) -> Option<&'a str>) {
         direct: get("direct IO").map(|direct| direct == "1"),
         ..Load::new(operation, op)
     };
-    // The area is told as that of a file and how many there are of each thread and directory.
-    let area = || {
-        let size = whole("file size")?;
-        match get("path type")? {
-            "dir" => {
-                let each = whole("files")?.checked_mul(whole("dirs")?.max(1))?;
-                size.checked_mul(each)?.checked_mul(u64::from(load.jobs?))
-            }
-            _ => size.checked_mul(whole("paths")?),
-        }
-    };
-    load.span_bytes = area();
+    load.span_bytes = area(&whole, get("path type"), load.jobs);
     let mut figure = Figure::new(load);
     figure.bytes_per_second = number("MiB/s [last]").map(|rate| rate * 1_048_576.0);
     figure.iops = number("IOPS [last]");
@@ -162,5 +156,17 @@ fn phase<'a>(report: &mut Report, get: &impl Fn(&str) -> Option<&'a str>) {
     (figure.latency_ns.mean, figure.latency_ns.max) = (latency("avg"), latency("max"));
     if figure.bytes_per_second.is_some() || figure.iops.is_some() {
         report.figures.push(figure);
+    }
+}
+
+/// The area is told as the size of a file, and how many there are of each thread and directory.
+fn area(whole: &impl Fn(&str) -> Option<u64>, kind: Option<&str>, jobs: Option<u32>) -> Option<u64> {
+    let size = whole("file size")?;
+    match kind? {
+        "dir" => {
+            let each = whole("files")?.checked_mul(whole("dirs")?.max(1))?;
+            size.checked_mul(each)?.checked_mul(u64::from(jobs?))
+        }
+        _ => size.checked_mul(whole("paths")?),
     }
 }

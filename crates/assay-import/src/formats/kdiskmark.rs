@@ -85,8 +85,8 @@ impl Format for KDiskMark {
             } else if let Some(profile) = line.strip_prefix("Profile:") {
                 best = Some(!profile.trim().starts_with("Default"));
             } else if let Some(test) = TEST.captures(line) {
-                span =
-                    test[1].parse().ok().zip(unit(&test[2], Base::Binary)).map(|(n, unit): (u64, f64)| n * unit as u64);
+                let size = test[1].parse::<u64>().ok().zip(unit(&test[2], Base::Binary));
+                span = size.and_then(|(number, unit)| number.checked_mul(unit as u64));
                 runs = test[3].parse().ok();
                 duration =
                     test.get(4).and_then(|s| s.as_str().parse::<u64>().ok()).map(|s| s.saturating_mul(1_000_000_000));

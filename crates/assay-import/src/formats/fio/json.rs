@@ -22,7 +22,7 @@ use crate::text::Text;
 /// Longest job that is read, in bytes: one with all bins of three latencies and directions has half of it.
 const LONGEST_JOB: usize = 4 << 20;
 /// Most jobs of a document.
-const MOST_JOBS: usize = 10_000;
+const MOST_JOBS: usize = 2_000;
 
 /// A document.
 #[derive(Debug, Clone, Default)]

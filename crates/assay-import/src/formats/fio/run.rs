@@ -16,6 +16,8 @@ use crate::text::Text;
 
 /// Lines of other programs between the start of fio and its results.
 const MOST_BETWEEN: usize = 64;
+/// Most jobs of a call in one form of output.
+const MOST_JOBS: usize = 2_000;
 
 /// What is known of a call.
 #[derive(Debug, Clone, Default)]
@@ -36,12 +38,17 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
     let (mut line, mut end) = (at, at + 1);
     while line < text.len() {
         let here = text.line(line);
+        if [&call.json, &call.text, &call.terse].iter().any(|form| form.jobs.len() >= MOST_JOBS) {
+            break;
+        }
         let next = if text::is_definition(here) {
             // Definitions come before results.
             if !call.is_empty() {
                 break;
             }
-            call.definitions.extend(text::definition(here));
+            if call.definitions.len() < MOST_JOBS {
+                call.definitions.extend(text::definition(here));
+            }
             Some(line + 1)
         } else if json::begins(text, line) {
             let document = json::read(text, line);
@@ -284,8 +291,8 @@ fn repeat(side: &Side, workload: &Workload, durable: Option<f64>) -> Option<Repe
         elapsed_ns,
         operations: side.operations.unwrap_or(histogram.total()),
         bytes: side.bytes as u64,
-        iops: side.iops?,
-        bytes_per_second: side.bytes_per_second?,
+        iops: side.iops.filter(|rate| rate.is_finite())?,
+        bytes_per_second: side.bytes_per_second.filter(|rate| rate.is_finite())?,
         issued_bytes: side.bytes as u64,
         durable_bytes_per_second: durable,
         in_flight,
