@@ -213,3 +213,77 @@ fn a_store_moves_whole_and_stays_as_it_was() {
     let shared: Value = serde_json::from_str(&shared).unwrap();
     assert_eq!((shared["source"].get("text"), shared["source"]["file"].as_str()), (None, Some("b.txt")), "{shared:#}");
 }
+
+/// The log of a script that runs hdparm, dd, fio and iozone one after another, as several articles have them.
+fn log(hdparm: f64, dd: f64, iops: u32, iozone: u32) -> String {
+    // Fields of terse version 3 by their numbers: bandwidth in KiB/s 7, IOPS 8 of reads.
+    let mut terse = vec!["0".to_owned(); 130];
+    for (at, value) in [(0, "3"), (1, "fio-3.28"), (2, "randread"), (5, "81920"), (8, "1000")] {
+        terse[at] = value.to_owned();
+    }
+    (terse[6], terse[7]) = ((iops * 4).to_string(), iops.to_string());
+    format!(
+        "/dev/sda:\n Timing O_DIRECT disk reads: 406 MB in  3.01 seconds = {hdparm:.2} MB/sec\n\n\
+         $ dd if=/dev/zero of=test bs=4k count=80k conv=fsync\n81920+0 records in\n81920+0 records out\n\
+         335544320 bytes (336 MB, 320 MiB) copied, {:.5} s, {dd:.1} MB/s\n\n{}\n\n\
+         \tCommand line used: iozone -a -e -I -i 0 -i 1 -i 2 -s 80M -r 4k\n\
+         \tOutput is in kBytes/sec\n\
+         {:>72}\n\
+         {:>16}{:>8}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}\n\
+         {:>16}{:>8}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}\n\niozone test complete.\n",
+        335_544_320.0 / 1e6 / dd,
+        terse.join(";"),
+        "random    random",
+        "kB",
+        "reclen",
+        "write",
+        "rewrite",
+        "read",
+        "reread",
+        "read",
+        "write",
+        81920,
+        4,
+        iozone,
+        iozone + 1,
+        iozone + 2,
+        iozone + 3,
+        iozone + 4,
+        iozone + 5,
+    )
+}
+
+/// Four media, five runs each: twenty records, and the figures that such articles print.
+#[test]
+fn logs_of_a_script_are_one_record_each_and_their_means_are_those_of_the_hand() {
+    let place = Place::new();
+    let runs = [100.0, 130.0, 90.0, 110.0, 170.0];
+    for (at, medium) in ["SDCard", "FlashDisk", "SSD", "iSCSI"].into_iter().enumerate() {
+        let directory = place.path().join("logs").join(medium);
+        fs::create_dir_all(&directory).unwrap();
+        for (run, value) in runs.iter().enumerate() {
+            let value = value + 1000.0 * at as f64;
+            let text = log(value, value / 2.0, value as u32 * 3, value as u32 * 7);
+            fs::write(directory.join(format!("output_{}.txt", run + 1)), text).unwrap();
+        }
+    }
+    let (code, taken) = json(&place, &["import", "logs", "--path", "{model}/output_{run}.txt", "--json"]);
+    assert_eq!((code, &taken["added"]), (0, &20.into()), "{taken:#}");
+    assert!(taken["records"].as_array().unwrap().iter().all(|record| record["measurements"] == 9), "{taken:#}");
+    let (_, trimmed) = json(&place, &["list", "model=SSD", "--aggregate", "trimmed", "--json"]);
+    assert_eq!(trimmed["decides"], false);
+    let of = |load: &str, figure: &str| {
+        let figures = trimmed["figures"].as_array().unwrap();
+        let found = figures.iter().find(|row| row["load"] == load && row["figure"] == figure);
+        found.unwrap_or_else(|| panic!("{load}, {figure}: {trimmed:#}"))["value"].as_f64().unwrap()
+    };
+    // Of 90, 100, 110, 130 and 170 the mean of 100, 110 and 130.
+    let hand = 2000.0 + 340.0 / 3.0;
+    let near = |got: f64, want: f64| assert!((got / want - 1.0).abs() < 1e-4, "{got} for {want}");
+    near(of("sequential read, unknown block size", "rate"), hand * 1_048_576.0);
+    near(of("sequential write 4 KiB", "rate"), hand / 2.0 * 1e6);
+    // The terse line does not say whether reads are random.
+    near(of("read, unknown block size, unknown queue depth", "rate"), hand * 3.0 * 4096.0);
+    // Five more than the first cell, each of seven times the value: kB are KiB.
+    near(of("random write 4 KiB", "rate"), (hand * 7.0 + 5.0) * 1024.0);
+}

@@ -18,7 +18,7 @@ fn one(record: &Record) -> String {
     let mut out = format!(
         "{rule}\nassay {}, in the form of CrystalDiskMark 8; means of repeats, not the best\n{rule}\n\
          * MB/s = 1,000,000 bytes/s\n* KB = 1000 bytes, KiB = 1024 bytes\n",
-        clean(&record.tool.version)
+        env!("CARGO_PKG_VERSION")
     );
     for (op, heading) in [(Op::Read, "Read"), (Op::Write, "Write"), (Op::Mixed, "Mix")] {
         let rows: Vec<String> = record.measurements.iter().filter(|m| m.workload.op == op).filter_map(row).collect();
@@ -29,8 +29,9 @@ fn one(record: &Record) -> String {
     let repeats =
         record.measurements.iter().filter_map(|m| m.bytes_per_second.as_ref()).map(|e| e.n).max().unwrap_or(0);
     let span = record.measurements.iter().map(|m| m.workload.span_bytes).max().unwrap_or(0);
+    let size = if span > 0 { format!("{} ", Bytes(span)) } else { String::new() };
     let facts = [
-        ("Test", format!("{} (x{repeats}) [{}]", Bytes(span), record.title())),
+        ("Test", format!("{size}(x{repeats}) [{}]", record.title())),
         ("Date", facts::when(&record.created)),
         ("OS", record.host.os.as_deref().map(clean).unwrap_or_default()),
         ("Comment", record.labels.get("comment").map(|text| clean(text)).unwrap_or_default()),
