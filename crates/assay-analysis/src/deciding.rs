@@ -8,7 +8,7 @@ use assay_core::record::Record;
 use assay_core::text::quoted;
 use assay_core::workload::{Op, Pattern};
 
-use crate::identity::identity;
+use crate::identity::{Identity, identity};
 use crate::load::Load;
 use crate::load_words::LoadAsk;
 use crate::reading::numbered;
@@ -117,17 +117,19 @@ pub fn by_model<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<(usize
     records.into_iter().map(number).collect()
 }
 
-/// The units of each group that were measured under a load.
-struct Holders(BTreeMap<Load, BTreeMap<usize, BTreeSet<(String, String)>>>);
+/// The units of each group that were measured under a load, by number.
+struct Holders(BTreeMap<Load, BTreeMap<usize, BTreeSet<usize>>>);
 
 impl Holders {
     fn of<'a>(records: impl Iterator<Item = &'a (usize, &'a Record)>, wanted: impl Fn(&Load) -> bool) -> Self {
-        let mut all: BTreeMap<Load, BTreeMap<usize, BTreeSet<(String, String)>>> = BTreeMap::new();
+        let mut all: BTreeMap<Load, BTreeMap<usize, BTreeSet<usize>>> = BTreeMap::new();
+        let mut numbers: BTreeMap<(String, String), usize> = BTreeMap::new();
         for (group, record) in records {
-            let whose = identity(record);
+            let Identity { model, unit, .. } = identity(record);
+            let next = numbers.len();
+            let unit = *numbers.entry((model, unit)).or_insert(next);
             for (load, _) in numbered(record).into_iter().filter(|(load, _)| wanted(load)) {
-                let units = all.entry(load).or_default().entry(*group).or_default();
-                units.insert((whose.model.clone(), whose.unit.clone()));
+                all.entry(load).or_default().entry(*group).or_default().insert(unit);
             }
         }
         Self(all)
@@ -139,7 +141,7 @@ impl Holders {
     /// most. Then how many groups can be told apart, how many have it, and how much is in flight. The first of
     /// equals in the order people read them.
     fn most_telling(&self, all: &Self, groups: usize) -> Option<Load> {
-        let weight = |load: &Load, of: &BTreeMap<usize, BTreeSet<(String, String)>>| {
+        let weight = |load: &Load, of: &BTreeMap<usize, BTreeSet<usize>>| {
             let told = of.values().filter(|units| units.len() > 1).count();
             let random_read = load.pattern() == Pattern::Random && load.op() == Op::Read && !load.synced;
             let usual = random_read && load.block_bytes == USUAL_BLOCK;

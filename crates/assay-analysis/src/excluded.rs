@@ -1,9 +1,12 @@
 //! What decides nothing, and why: the one answer that comparison, ranking, plan and advice give.
 
+use std::collections::HashMap;
+
 use assay_core::finding;
 use assay_core::record::{Measurement, Record};
+use assay_core::verification::Verification;
 
-use crate::identity::identity;
+use crate::identity::{Identity, identity};
 use crate::load::{Load, Quantity};
 use crate::reading::{Mark, Reading, measurement, reading};
 use crate::reason::{Reason, excluded_whole, invalid};
@@ -85,18 +88,57 @@ fn depth(load: &Load) -> String {
 /// Whoever was found to be fake, damaged or failing in one record or check is so in all records of that unit, and
 /// what a check found genuine is shown with all of them. Units without a name are told by their own records alone.
 pub fn share_verdicts(records: &mut [Record], checks: &[Record]) {
-    let known: Vec<_> = checks
-        .iter()
-        .chain(records.iter())
-        .filter_map(|r| r.verification.clone().map(|v| (identity(r), r.created.clone(), v)))
-        .filter(|(whose, _, _)| !whose.unit.is_empty())
-        .collect();
+    // A loss that was proven once is not taken back by a later check that saw none; of two checks the later one counts.
+    let mut known: HashMap<(String, String), (bool, String, Verification)> = HashMap::new();
+    for record in checks.iter().chain(records.iter()) {
+        let Some(verification) = &record.verification else { continue };
+        let Identity { model, unit, .. } = identity(record);
+        let (bad, created) = (verification.verdict.is_bad(), &record.created);
+        let weighs_less =
+            |(other_bad, other_created, _): &(bool, String, _)| (*other_bad, other_created) <= (bad, created);
+        if !unit.is_empty() && known.get(&(model.clone(), unit.clone())).is_none_or(weighs_less) {
+            known.insert((model, unit), (bad, created.clone(), verification.clone()));
+        }
+    }
+    if known.is_empty() {
+        return;
+    }
     for record in records.iter_mut().filter(|record| record.verification.is_none()) {
-        let whose = identity(record);
-        let mut same: Vec<_> =
-            known.iter().filter(|(k, _, _)| (&k.model, &k.unit) == (&whose.model, &whose.unit)).collect();
-        // A loss that was proven once is not taken back by a later check that saw none.
-        same.sort_by_key(|(_, created, v)| (v.verdict.is_bad(), created));
-        record.verification = same.last().map(|(_, _, v)| v.clone());
+        let Identity { model, unit, .. } = identity(record);
+        record.verification = known.get(&(model, unit)).map(|(_, _, verification)| verification.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advise::samples::{fake, record};
+    use assay_core::verification::Verdict;
+
+    /// A check of a day of January.
+    fn checked(unit: &str, day: u32, verdict: Verdict) -> Record {
+        let mut record = fake(record("Card", unit));
+        record.created = format!("2026-01-{day:02}T00:00:00Z");
+        record.verification.as_mut().unwrap().verdict = verdict;
+        record
+    }
+
+    #[test]
+    fn a_unit_has_its_worst_verdict_and_of_equals_the_latest() {
+        let shared = |unit: &str, checks: &[Record]| {
+            let mut records = [record("Card", unit), record("Other", unit)];
+            share_verdicts(&mut records, checks);
+            assert!(records[1].verification.is_none());
+            records[0].verification.as_ref().map(|v| v.verdict)
+        };
+        let (fake, good) = (checked("1", 2, Verdict::Fake), checked("1", 3, Verdict::Genuine));
+        assert_eq!(shared("1", &[fake.clone(), good.clone()]), Some(Verdict::Fake));
+        assert_eq!(shared("1", &[good.clone(), fake.clone()]), Some(Verdict::Fake));
+        let damaged = checked("1", 1, Verdict::Damaged);
+        assert_eq!(shared("1", &[fake.clone(), damaged.clone()]), Some(Verdict::Fake));
+        assert_eq!(shared("1", &[damaged, good]), Some(Verdict::Damaged));
+        assert_eq!(shared("2", &[fake]), None);
+        // Of nobody knows which unit.
+        assert_eq!(shared("", &[checked("", 1, Verdict::Fake)]), None);
     }
 }

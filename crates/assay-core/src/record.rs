@@ -359,7 +359,7 @@ pub struct Repeat {
     pub last_done_ns: u64,
     /// How steady it was, where that decided its length.
     #[serde(default)]
-    pub steady: Option<Steady>,
+    pub steady: Option<Box<Steady>>,
     /// How it ended.
     pub outcome: Outcome,
 }

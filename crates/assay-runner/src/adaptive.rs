@@ -103,13 +103,9 @@ impl AdaptiveStop {
             repeat.bytes_per_second = seen.bytes_per_second;
         }
         let of = |value: fn(&Steadiness) -> f64| seen.as_ref().map(value).filter(|v| v.is_finite());
-        repeat.steady = Some(Steady {
-            status,
-            half_width: of(|s| s.half_width),
-            drift: of(|s| s.drift),
-            lag1: of(|s| s.lag1),
-            truncated_ns: seen.map_or(0, |s| (s.dropped * 1e9) as u64),
-        });
+        let truncated_ns = seen.map_or(0, |s| (s.dropped * 1e9) as u64);
+        let (half_width, drift, lag1) = (of(|s| s.half_width), of(|s| s.drift), of(|s| s.lag1));
+        repeat.steady = Some(Box::new(Steady { status, half_width, drift, lag1, truncated_ns }));
     }
 }
 
@@ -125,7 +121,7 @@ pub(crate) fn conclude(measurement: &mut Measurement, wish: f64) {
     let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed);
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     let of = count(completed.clone().count());
-    let unsteady = |r: &&Repeat| r.steady.is_some_and(|s| s.status == SteadyStatus::Unsteady);
+    let unsteady = |r: &&Repeat| r.steady.as_ref().is_some_and(|s| s.status == SteadyStatus::Unsteady);
     let repeats = count(completed.filter(unsteady).count());
     if of == 0 {
         return;
@@ -173,8 +169,8 @@ mod tests {
             let rates = [100.0, 140.0, 101.0, 99.0];
             let mut m = crate::evidence::measurement(&rates.each_ref().map(std::slice::from_ref)[..statuses.len()]);
             for (repeat, status) in m.repeats.iter_mut().zip(statuses) {
-                repeat.steady =
-                    Some(Steady { status: *status, half_width: None, drift: None, lag1: None, truncated_ns: 0 });
+                let steady = Steady { status: *status, half_width: None, drift: None, lag1: None, truncated_ns: 0 };
+                repeat.steady = Some(Box::new(steady));
             }
             m.repeats.last_mut().unwrap().outcome = last;
             crate::summary::estimate(&mut m);

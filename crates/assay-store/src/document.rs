@@ -4,8 +4,8 @@ use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Record, SCHEMA_MAJOR, schema_major};
 use assay_core::text::quoted;
 use jiff::Timestamp;
-use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::StoreError;
@@ -29,6 +29,12 @@ pub(crate) fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
+/// The field of a document that every version has.
+#[derive(Deserialize)]
+struct Versioned {
+    schema: String,
+}
+
 /// Reads a document of this or a newer minor version.
 ///
 /// # Errors
@@ -36,19 +42,20 @@ pub(crate) fn is_json(text: &str) -> bool {
 pub fn read(json: &str) -> Result<Record, StoreError> {
     let no = |reason: String| StoreError::NotARecord { reason };
     // The version first: what else a newer major version holds is not for this reader to judge.
-    let value: Value = serde_json::from_str(json).map_err(|error| no(format!("no JSON: {error}")))?;
-    let Some(version) = value.get("schema").and_then(Value::as_str) else {
-        return Err(no("there is no field `schema` with a version".to_owned()));
+    let version = match serde_json::from_str::<Versioned>(json) {
+        Ok(Versioned { schema }) => schema,
+        Err(error) if error.is_data() && is_json(json) => {
+            return Err(no("there is no field `schema` with a version".to_owned()));
+        }
+        Err(error) => return Err(no(format!("no JSON: {error}"))),
     };
-    match schema_major(version) {
+    match schema_major(&version) {
         Some(SCHEMA_MAJOR) => {}
         Some(newer) if newer > SCHEMA_MAJOR => {
-            return Err(StoreError::NewerRecord { found: version.to_owned(), known: SCHEMA_MAJOR });
+            return Err(StoreError::NewerRecord { found: version, known: SCHEMA_MAJOR });
         }
-        _ => return Err(no(format!("{} is no version of the record format", quoted(version)))),
+        _ => return Err(no(format!("{} is no version of the record format", quoted(&version)))),
     }
-    drop(value);
-    // From the text again, as these errors name line and column.
     serde_json::from_str(json).map_err(|error| no(error.to_string()))
 }
 

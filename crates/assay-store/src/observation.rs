@@ -44,35 +44,36 @@ impl Observation {
     pub(crate) fn of(record: &Record) -> Result<Self, String> {
         Ok(Self {
             head: to_json(&Head::of(record))?,
-            repeats: repeats_text(record)?,
-            latencies: latencies_text(record)?,
+            repeats: to_json(&of_each(record, repeats_of))?,
+            latencies: to_json(&of_each(record, latencies_of))?,
         })
+    }
+
+    /// The record of which it was drawn, without what that left out; `None` where its texts are spoilt.
+    pub(crate) fn record(&self, detail: Detail) -> Option<Record> {
+        let head: Head = serde_json::from_str(&self.head).ok()?;
+        let detail = if head.source.is_some() { detail.max(Detail::Repeats) } else { detail };
+        let mut record = head.record();
+        if detail >= Detail::Repeats {
+            let repeats: Vec<Vec<Rates>> = serde_json::from_str(&self.repeats).ok()?;
+            for (measurement, repeats) in record.measurements.iter_mut().zip(repeats) {
+                measurement.repeats = repeats.into_iter().map(repeat).collect();
+            }
+        }
+        if detail == Detail::Latencies {
+            let latencies: Vec<Vec<StoredHistogram>> = serde_json::from_str(&self.latencies).ok()?;
+            let all = record.measurements.iter_mut().zip(latencies);
+            let repeats = all.flat_map(|(m, all)| m.repeats.iter_mut().zip(all));
+            repeats.for_each(|(repeat, histogram)| repeat.histogram = histogram);
+        }
+        Some(record)
     }
 }
 
-/// The record of which an observation was drawn, without what that left out; `None` where its texts are spoilt.
-/// `text` reads the texts after the head, which are long and not always wanted.
-pub(crate) fn read<E>(
-    head: &str,
-    detail: Detail,
-    mut text: impl FnMut(Detail) -> Result<String, E>,
-) -> Result<Option<Record>, E> {
-    let Ok(head) = serde_json::from_str::<Head>(head) else { return Ok(None) };
-    let detail = if head.source.is_some() { detail.max(Detail::Repeats) } else { detail };
-    let mut record = head.record();
-    if detail >= Detail::Repeats {
-        let Ok(repeats) = serde_json::from_str::<Vec<Vec<Rates>>>(&text(Detail::Repeats)?) else { return Ok(None) };
-        for (measurement, repeats) in record.measurements.iter_mut().zip(repeats) {
-            measurement.repeats = repeats.into_iter().map(repeat).collect();
-        }
-    }
-    if detail == Detail::Latencies {
-        let text = text(Detail::Latencies)?;
-        let Ok(latencies) = serde_json::from_str::<Vec<Vec<StoredHistogram>>>(&text) else { return Ok(None) };
-        let repeats = record.measurements.iter_mut().zip(latencies).flat_map(|(m, all)| m.repeats.iter_mut().zip(all));
-        repeats.for_each(|(repeat, histogram)| repeat.histogram = histogram);
-    }
-    Ok(Some(record))
+/// What has to be read of an observation with this head, so that its record can be made. That a head has a source is
+/// seen without parsing it; where these letters stand for something else, a text is read in vain.
+pub(crate) fn wanted(head: &str, detail: Detail) -> Detail {
+    if head.contains("\"source\":") { detail.max(Detail::Repeats) } else { detail }
 }
 
 /// A record that is at hand whole, as [`crate::Store::observations`] would give it back.
@@ -80,16 +81,11 @@ pub(crate) fn read<E>(
 /// # Errors
 /// What of it is no JSON, such as a number that is not finite.
 pub fn observed(record: &Record, detail: Detail) -> Result<Record, String> {
-    let text = |wanted| if wanted == Detail::Repeats { repeats_text(record) } else { latencies_text(record) };
-    read(&to_json(&Head::of(record))?, detail, text)?.ok_or_else(|| "its observation cannot be read back".to_owned())
+    Observation::of(record)?.record(detail).ok_or_else(|| "its observation cannot be read back".to_owned())
 }
 
-fn repeats_text(record: &Record) -> Result<String, String> {
-    to_json(&record.measurements.iter().map(|m| repeats_of(&m.repeats)).collect::<Vec<_>>())
-}
-
-fn latencies_text(record: &Record) -> Result<String, String> {
-    to_json(&record.measurements.iter().map(|m| latencies_of(&m.repeats)).collect::<Vec<_>>())
+fn of_each<T>(record: &Record, of: impl Fn(&[Repeat]) -> T) -> Vec<T> {
+    record.measurements.iter().map(|measurement| of(&measurement.repeats)).collect()
 }
 
 /// All but repeats.

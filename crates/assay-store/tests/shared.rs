@@ -357,6 +357,23 @@ fn a_finished_outcome_is_not_overwritten_when_its_process_died(store: &mut dyn S
     assert_eq!(closed[0].record.outcome, Outcome::Completed);
 }
 
+/// Threads parse them; one of a run under way among them is read from its document.
+fn observations_of_many_records_come_in_their_order(store: &mut dyn Store) {
+    let ids: Vec<String> = (0..300).map(|number| format!("many{number:06}")).collect();
+    for (at, id) in ids.iter().enumerate() {
+        // Saved in another order than they were made in.
+        let minute = (at * 7 % 300) as u32;
+        let record = Record { id: ids[minute as usize].clone(), ..record_at(id, minute) };
+        let dead = dead_owner();
+        let running = RunState::Running { owner: &dead, scratch: None };
+        store.save(&record, if minute == 150 { running } else { RunState::Finished }).unwrap();
+    }
+    for detail in [Detail::Estimates, Detail::Repeats, Detail::Latencies] {
+        let found: Vec<String> = store.observations("all", detail).unwrap().into_iter().map(|r| r.id).collect();
+        assert_eq!(found, ids);
+    }
+}
+
 /// However a record came into the store, and whatever state of it came before.
 fn an_observation_is_drawn_from_the_document_of_now(store: &mut dyn Store) {
     let seen = |store: &dyn Store, id: &str| {
@@ -442,6 +459,7 @@ shared_suite! { sqlite, super::with_sqlite;
     a_document_never_takes_the_place_of_a_finished_record
     the_record_of_a_dead_process_is_closed_once
     a_finished_outcome_is_not_overwritten_when_its_process_died
+    observations_of_many_records_come_in_their_order
     an_observation_is_drawn_from_the_document_of_now
     the_identity_key_stays
 }

@@ -213,8 +213,10 @@ pub(crate) fn find_all(queries: &[impl AsRef<str>], detail: Detail) -> Result<Ve
     let mut records: Vec<Record> = Vec::new();
     let mut known = HashSet::new();
     for query in queries {
-        let named = observations(query.as_ref(), detail)?;
-        records.extend(named.into_iter().filter(|record| known.insert(record.id.clone())));
+        let mut named = observations(query.as_ref(), detail)?;
+        named.retain(|record| known.insert(record.id.clone()));
+        // Of thousands of records a copy would count.
+        if records.is_empty() { records = named } else { records.append(&mut named) }
     }
     mark_verified(&mut records)?;
     Ok(records)

@@ -329,7 +329,7 @@ fn rest_of_repeat(repeat: &Repeat) -> Repeat {
         histogram: histogram.clone(),
         first_done_ns: *first_done_ns,
         last_done_ns: *last_done_ns,
-        steady: *steady,
+        steady: steady.clone(),
         outcome: outcome.clone(),
     }
 }
