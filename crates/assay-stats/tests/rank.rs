@@ -25,7 +25,7 @@ const WRITE: [Row; 5] = [
 ];
 const UNITS: [(&str, &str); 6] = [("A2", "1"), ("EVO", "CA"), ("EVO", "EU"), ("A1", "1"), ("A1", "2"), ("A1", "3")];
 
-fn observations(row: &Row) -> Vec<Observation> {
+fn observations(row: &Row) -> Vec<Observation<'static>> {
     UNITS.iter().zip(row.1).map(|((model, unit), value)| Observation::new(*model, *unit, value)).collect()
 }
 
@@ -211,11 +211,20 @@ const WORKED: [[[f64; 2]; 3]; 3] = [
 /// that for each mean of two.
 #[test]
 fn shares_of_the_variance_are_those_of_models_and_units() {
-    let unit = |model: &str, unit: &str, ln: f64| Observation::new(model, unit, ln.exp());
+    let unit = |model: &'static str, unit: &'static str, ln: f64| Observation::new(model, unit, ln.exp());
     let all = [unit("a", "1", 0.0), unit("a", "2", 0.2), unit("b", "1", 1.0), unit("b", "2", 1.2)];
     let shares = fit(&all).unwrap().shares.unwrap();
     assert!((shares.model - 0.49 / 0.51).abs() < 1e-9 && (shares.unit - 0.02 / 0.51).abs() < 1e-9, "{shares:?}");
     assert_eq!((shares.slot, shares.run), (0.0, 0.0));
+}
+
+/// A session of one repeat beside one of three: the unit is the mean of the two, not of the four.
+#[test]
+fn sessions_count_alike_however_many_repeats_they_have() {
+    let seen = |value: f64, weight: f64| Observation { weight, ..Observation::new("a", "1", value.exp()) };
+    let third = 1.0 / 3.0;
+    let fitted = fit(&[seen(2.0, 1.0), seen(3.0, third), seen(3.1, third), seen(3.2, third)]).unwrap();
+    assert!((fitted.models[0].mean - 2.55).abs() < 1e-12, "{}", fitted.models[0].mean);
 }
 
 #[test]
@@ -313,7 +322,7 @@ fn equivalent_and_narrowly_better_are_told_apart() {
 }
 
 /// Nine units of three models in six slots, three waves of rotation; the last slot is 10 % slow.
-fn rotated(noise: f64) -> Vec<Observation> {
+fn rotated(noise: f64) -> Vec<Observation<'static>> {
     let mut state = 12345u64;
     let mut observations = Vec::new();
     for wave in 0..3 {
@@ -323,7 +332,7 @@ fn rotated(noise: f64) -> Vec<Observation> {
             let slot = (unit + wave * (wave + 1) / 2) % 6;
             let ln = [3.0, 3.1][unit / 3] + 0.02 * unit as f64 + if slot == 5 { -0.1 } else { 0.0 };
             let mut o = Observation::new(format!("m{}", unit / 3), format!("{unit}"), (ln + noise * u).exp());
-            o.slot = Some(format!("s{slot}"));
+            o.slot = Some(format!("s{slot}").into());
             o.wave = u32::try_from(wave).ok();
             observations.push(o);
         }
@@ -354,7 +363,7 @@ fn designs_that_do_not_tell_slots_say_so() {
     let mut parts = rotated(0.01);
     for (at, o) in parts.iter_mut().enumerate() {
         let (unit, wave) = (at % 6, at / 6);
-        o.slot = Some(format!("s{}", unit / 3 * 3 + (unit + wave) % 3));
+        o.slot = Some(format!("s{}", unit / 3 * 3 + (unit + wave) % 3).into());
     }
     assert_eq!(fit(&parts).unwrap().notices, [Notice::Parts(2)]);
     let once = &rotated(0.01)[..6];

@@ -5,14 +5,14 @@ use assay_stats::rank::{Observation, Options, Ranking, Sense, Verdict, fit, rank
 use proptest::prelude::*;
 
 /// Four models of three units; units rotate through six slots in two waves.
-fn campaign(values: &[f64]) -> Vec<Observation> {
+fn campaign(values: &[f64]) -> Vec<Observation<'static>> {
     values
         .iter()
         .enumerate()
         .map(|(at, value)| {
             let (unit, wave) = (at % 12, at / 12);
             let mut o = Observation::new(format!("m{}", unit / 3), format!("u{unit}"), *value);
-            o.slot = Some(format!("s{}", (unit + wave) % 6));
+            o.slot = Some(format!("s{}", (unit + wave) % 6).into());
             o.wave = u32::try_from(wave).ok();
             o
         })
@@ -25,7 +25,7 @@ fn values() -> impl Strategy<Value = Vec<f64>> {
         .prop_map(|(speed, noise)| (0..24).map(|at| (speed[at % 12 / 3] + noise[at]).exp()).collect())
 }
 
-fn ranked(observations: &[Observation], options: &Options) -> Ranking {
+fn ranked(observations: &[Observation<'_>], options: &Options) -> Ranking {
     rank(&fit(observations).unwrap().entrants(), options).unwrap()
 }
 

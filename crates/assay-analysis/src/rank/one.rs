@@ -39,7 +39,7 @@ impl Setting<'_> {
         let held = self.held(&sessions, load);
         let ranked = stats::rank_sharing(&self.entrants(&fit, &held), &fit.shared, &options);
         let without = |model: &str, unit: &str| {
-            let rest: Vec<Observation> =
+            let rest: Vec<Observation<'_>> =
                 observations.iter().filter(|o| o.model != model || o.unit != unit).cloned().collect();
             let fit = stats::fit(&rest).ok()?;
             stats::rank_sharing(&self.entrants(&fit, &held), &fit.shared, &options).ok()
@@ -102,28 +102,34 @@ impl Setting<'_> {
     }
 }
 
-fn observation(session: &Session<'_>, value: f64) -> Observation {
+fn observation<'a>(session: &'a Session<'_>, value: f64, weight: f64) -> Observation<'a> {
     Observation {
-        model: session.identity.model.clone(),
-        unit: session.identity.unit.clone(),
-        slot: session.identity.slot.clone(),
+        model: session.identity.model.as_str().into(),
+        unit: session.identity.unit.as_str().into(),
+        slot: session.identity.slot.as_deref().map(Into::into),
         wave: session.wave,
         order: None,
+        weight,
         value,
     }
 }
 
-fn observations(sessions: &[Session<'_>]) -> Vec<Observation> {
-    sessions.iter().flat_map(|s| s.values.iter().map(|value| observation(s, *value))).collect()
+/// Each session counts for as much, however many repeats it has: so do comparison, race and advice.
+fn observations<'a>(sessions: &'a [Session<'_>]) -> Vec<Observation<'a>> {
+    let of = |session: &'a Session<'_>| {
+        let weight = 1.0 / session.values.len() as f64;
+        session.values.iter().map(move |value| observation(session, *value, weight))
+    };
+    sessions.iter().flat_map(of).collect()
 }
 
 /// Slots are permuted among records, not among the repeats of a record, which share their slot.
 fn slots(sessions: &[Session<'_>], seed: u64) -> Vec<SlotWarning> {
-    let means: Vec<Observation> = sessions
+    let means: Vec<Observation<'_>> = sessions
         .iter()
         .map(|s| {
             let logs = s.values.iter().map(|v| v.ln()).sum::<f64>();
-            observation(s, (logs / s.values.len() as f64).exp())
+            observation(s, (logs / s.values.len() as f64).exp(), 1.0)
         })
         .collect();
     let Ok(Some(check)) = stats::slot_check(&means, seed) else { return Vec::new() };

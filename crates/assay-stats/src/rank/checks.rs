@@ -89,7 +89,7 @@ pub struct SlotCheck {
 ///
 /// # Errors
 /// As for [`super::fit`].
-pub fn slot_check(observations: &[Observation], seed: u64) -> Result<Option<SlotCheck>, FitError> {
+pub fn slot_check(observations: &[Observation<'_>], seed: u64) -> Result<Option<SlotCheck>, FitError> {
     let mut table = Table::new(observations)?;
     let degrees = table.degrees();
     if !table.slotted || degrees == 0 {

@@ -174,7 +174,7 @@ impl std::error::Error for FitError {}
 ///
 /// # Errors
 /// No observation, or one whose value is not positive and finite; the error names it.
-pub fn fit(observations: &[Observation]) -> Result<Fit, FitError> {
+pub fn fit(observations: &[Observation<'_>]) -> Result<Fit, FitError> {
     let mut table = Table::new(observations)?;
     let mut degrees = table.degrees();
     let mut order = None;

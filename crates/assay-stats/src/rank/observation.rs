@@ -1,28 +1,31 @@
 //! One repeat on one unit, as the ranking takes it.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// The value of one repeat, and the circumstances that it may depend on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Observation {
+pub struct Observation<'a> {
     /// The product.
-    pub model: String,
+    pub model: Cow<'a, str>,
     /// The piece of it; names need to differ within a model only.
-    pub unit: String,
+    pub unit: Cow<'a, str>,
     /// Where the unit sat.
-    pub slot: Option<String>,
+    pub slot: Option<Cow<'a, str>>,
     /// The wave: what was measured at the same time.
     pub wave: Option<u32>,
     /// Position within the session, in any unit.
     pub order: Option<f64>,
+    /// What it counts for: of the repeats of one session, one by their number, so that each session counts for as much.
+    pub weight: f64,
     /// A positive rate or latency, in any unit that is the same for all observations.
     pub value: f64,
 }
 
-impl Observation {
+impl<'a> Observation<'a> {
     /// A repeat of which nothing but the unit is known.
-    pub fn new(model: impl Into<String>, unit: impl Into<String>, value: f64) -> Self {
-        Self { model: model.into(), unit: unit.into(), slot: None, wave: None, order: None, value }
+    pub fn new(model: impl Into<Cow<'a, str>>, unit: impl Into<Cow<'a, str>>, value: f64) -> Self {
+        Self { model: model.into(), unit: unit.into(), slot: None, wave: None, order: None, weight: 1.0, value }
     }
 
     /// The natural logarithm of the value.

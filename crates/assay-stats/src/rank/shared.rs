@@ -213,11 +213,12 @@ mod tests {
     use super::super::observation::Observation;
     use super::*;
 
-    fn seen(model: &str, unit: &str, slot: &str) -> Observation {
-        Observation { slot: Some(slot.to_owned()), ..Observation::new(model, unit, 100.0) }
+    fn seen(model: &str, unit: &str, slot: &str) -> Observation<'static> {
+        let unit = Observation::new(model.to_owned(), unit.to_owned(), 100.0);
+        Observation { slot: Some(slot.to_owned().into()), ..unit }
     }
 
-    fn between(observations: &[Observation]) -> f64 {
+    fn between(observations: &[Observation<'_>]) -> f64 {
         fit(observations).unwrap().shared.between("a", "b")
     }
 

@@ -74,6 +74,8 @@ fn find(root: &mut [usize], mut at: usize) -> usize {
 pub(super) struct Design {
     /// Unit of each observation.
     pub(super) unit: Vec<usize>,
+    /// What each observation counts for.
+    pub(super) weight: Vec<f64>,
     /// Number of units; each has an observation.
     pub(super) units: usize,
     /// Factors that are swept out.
@@ -110,6 +112,9 @@ impl Design {
         let mut factors: Vec<Vec<f64>> = self.factors.iter().map(|f| vec![0.0; f.levels()]).collect();
         let mut settled = false;
         let mut round = 0;
+        let absorb = |residuals: &mut [f64], of: &[usize], effects: &mut [f64], factor| {
+            absorb((residuals, &self.weight), of, effects, factor)
+        };
         absorb(&mut residuals, &self.unit, &mut unit, None);
         while !settled && round < rounds {
             let mut change = 0.0f64;
@@ -160,11 +165,16 @@ impl Design {
 }
 
 /// Moves the mean residual of each level into its effect; the largest change.
-fn absorb(residuals: &mut [f64], of: &[usize], effects: &mut [f64], factor: Option<&Factor>) -> f64 {
+fn absorb(
+    (residuals, weight): (&mut [f64], &[f64]),
+    of: &[usize],
+    effects: &mut [f64],
+    factor: Option<&Factor>,
+) -> f64 {
     let mut sums = vec![(0.0, 0.0); effects.len()];
-    for (residual, level) in residuals.iter().zip(of) {
-        sums[*level].0 += residual;
-        sums[*level].1 += 1.0;
+    for ((residual, weight), level) in residuals.iter().zip(weight).zip(of) {
+        sums[*level].0 += residual * weight;
+        sums[*level].1 += weight;
     }
     let mut steps: Vec<f64> = sums.iter().map(|(sum, n)| if *n > 0.0 { sum / n } else { 0.0 }).collect();
     if let Some(factor) = factor {
@@ -216,7 +226,7 @@ mod tests {
             .map(|at| (unit[at] as f64).sin() + (slot[at] as f64 * 1.7).cos() + 0.3 * wave[at] as f64)
             .collect();
         let factors = vec![Factor::new(slot, units, &unit, units), Factor::new(wave, 2, &unit, units)];
-        (Design { unit, units, factors }, y)
+        (Design { weight: vec![1.0; unit.len()], unit, units, factors }, y)
     }
 
     #[test]
@@ -241,6 +251,6 @@ mod tests {
         let unit = vec![0, 0, 1, 1];
         let stay = Factor::new(unit.clone(), 2, &unit, 2);
         assert_eq!((stay.parts, stay.free()), (2, 0));
-        assert_eq!(Design { unit, units: 2, factors: vec![stay] }.rank(), 2);
+        assert_eq!(Design { weight: vec![1.0; 4], unit, units: 2, factors: vec![stay] }.rank(), 2);
     }
 }

@@ -1,7 +1,5 @@
 //! Observations with units, slots and waves numbered, and what their design allows to tell.
 
-use std::collections::BTreeMap;
-
 use super::fit::{FitError, Notice};
 use super::observation::Observation;
 use super::sweep::{Design, Factor};
@@ -27,7 +25,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn new(observations: &[Observation]) -> Result<Self, FitError> {
+    pub(super) fn new(observations: &[Observation<'_>]) -> Result<Self, FitError> {
         let mut rows = Vec::with_capacity(observations.len());
         for o in observations {
             rows.push((o, o.ln().map_err(FitError::Invalid)?));
@@ -39,15 +37,17 @@ impl Table {
         rows.sort_by(|(a, x), (b, y)| {
             (&a.model, &a.unit, &a.slot, a.wave)
                 .cmp(&(&b.model, &b.unit, &b.slot, b.wave))
-                .then_with(|| a.order.unwrap_or(0.0).total_cmp(&b.order.unwrap_or(0.0)).then(x.total_cmp(y)))
+                .then_with(|| a.order.unwrap_or(0.0).total_cmp(&b.order.unwrap_or(0.0)))
+                .then_with(|| x.total_cmp(y).then(a.weight.total_cmp(&b.weight)))
         });
-        let (unit, units) = number(rows.iter().map(|(o, _)| (o.model.clone(), o.unit.clone())));
+        let (unit, units) = number(rows.iter().map(|(o, _)| (&*o.model, &*o.unit)));
+        let units = units.into_iter().map(|(model, unit)| (model.to_owned(), unit.to_owned())).collect::<Vec<_>>();
         let missing = rows.iter().filter(|(o, _)| o.slot.is_none()).count();
         let mut notices = Vec::new();
         let mut factors = Vec::new();
         let mut slots = Vec::new();
         if missing == 0 {
-            let (of, names) = number(rows.iter().filter_map(|(o, _)| o.slot.clone()));
+            let (of, names) = number(rows.iter().filter_map(|(o, _)| o.slot.as_deref()));
             let factor = Factor::new(of, names.len(), &unit, units.len());
             if factor.free() == 0 {
                 notices.push(Notice::NoSwap);
@@ -56,7 +56,7 @@ impl Table {
                     notices.push(Notice::Parts(factor.parts));
                 }
                 factors.push(factor);
-                slots = names;
+                slots = names.into_iter().map(str::to_owned).collect();
             }
         } else {
             notices.push(Notice::SlotsUnknown(missing));
@@ -70,7 +70,7 @@ impl Table {
                 waves = names;
             }
         }
-        let mut design = Design { unit, units: units.len(), factors };
+        let mut design = Design { unit, weight: weights(&rows), units: units.len(), factors };
         let free: usize = design.factors.iter().map(Factor::free).sum();
         if !slots.is_empty() && !waves.is_empty() && design.rank() < design.units + free {
             design.factors.remove(0);
@@ -90,9 +90,16 @@ impl Table {
     }
 }
 
+/// What each row counts for. Where all count alike that is one, so that sums have the digits of plain ones.
+fn weights(rows: &[(&Observation<'_>, f64)]) -> Vec<f64> {
+    let first = rows.first().map_or(1.0, |(o, _)| o.weight);
+    let alike = rows.iter().all(|(o, _)| o.weight == first);
+    rows.iter().map(|(o, _)| if alike { 1.0 } else { o.weight }).collect()
+}
+
 /// Slot and wave of each, waves after slots; neither is known where one of all lacks it.
-fn levels(observations: &[&Observation]) -> Vec<[Option<usize>; 2]> {
-    let (slots, names) = number(observations.iter().map(|o| o.slot.as_ref()));
+fn levels(observations: &[&Observation<'_>]) -> Vec<[Option<usize>; 2]> {
+    let (slots, names) = number(observations.iter().map(|o| o.slot.as_deref()));
     let (waves, _) = number(observations.iter().map(|o| o.wave));
     let known = [observations.iter().all(|o| o.slot.is_some()), observations.iter().all(|o| o.wave.is_some())];
     let offset = if known[0] { names.len() } else { 0 };
@@ -101,7 +108,9 @@ fn levels(observations: &[&Observation]) -> Vec<[Option<usize>; 2]> {
 }
 
 fn number<T: Ord + Clone>(names: impl Iterator<Item = T> + Clone) -> (Vec<usize>, Vec<T>) {
-    let places: BTreeMap<T, usize> = names.clone().map(|name| (name, 0)).collect();
-    let sorted: Vec<T> = places.into_keys().collect();
+    let mut sorted: Vec<T> = names.clone().collect();
+    sorted.dedup();
+    sorted.sort();
+    sorted.dedup();
     (names.map(|name| sorted.partition_point(|other| *other < name)).collect(), sorted)
 }

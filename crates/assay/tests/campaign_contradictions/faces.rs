@@ -1,0 +1,346 @@
+//! What each command says of a store, read from its JSON and from the card.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::claims::{Claims, Figure, Order, Unit};
+use super::common::{Place, run};
+
+/// Reasons that are about the record, whatever the load.
+const WHOLE: [&str; 4] = ["not_genuine", "unfinished", "medium_failed", "invalid"];
+/// The marks of the same, as a comparison has them.
+const MARKS: [(&str, &str); 4] =
+    [("fake", "not_genuine"), ("unfinished", "unfinished"), ("failed", "medium_failed"), ("invalid", "invalid")];
+/// Cards that are read of a store.
+const CARDS: usize = 4;
+
+/// What all commands say of the records of a query; list, which names them all, first.
+pub fn ask(place: &Place, query: &str) -> Vec<Claims> {
+    let mut all = vec![list(place, query)];
+    let records = show(place, query, &mut all);
+    let rank = answer(place, &["rank", query, "--json"]);
+    let swapped = rank.as_ref().is_some_and(|rank| {
+        let basis = &rank["primary"]["basis"];
+        basis["slots"].as_u64().unwrap() + basis["rounds"].as_u64().unwrap() > 0
+    });
+    all.extend(rank.as_ref().map(|rank| ranking(rank, swapped)));
+    all.extend(
+        answer(place, &["compare", query, "--by", "model", "--json"]).map(|c| comparison(&c, "compare --by model")),
+    );
+    all.extend(
+        answer(place, &["compare", query, "--by", "unit", "--json"]).map(|c| comparison(&c, "compare --by unit")),
+    );
+    all.extend(answer(place, &["plan", "race", query, "--json"]).map(|race| a_race(&race)));
+    all.extend(answer(place, &["advise", "buy", query, "--nodes", "28", "--json"]).map(|buy| a_purchase(&buy)));
+    let nas = ["advise", "nas", query, "--nodes", "28", "--link", "1Gbit", "--json"];
+    all.extend(answer(place, &nas).map(|nas| a_volume(&nas)));
+    if let Some(class) = answer(place, &["advise", "class", query, "--json"]) {
+        all.push(classes(&class));
+        all.extend(cards(place, &records, &class));
+    }
+    all
+}
+
+/// What a command prints; `None` where it says that there is nothing to answer.
+fn answer(place: &Place, arguments: &[&str]) -> Option<Value> {
+    let done = run(place.assay(arguments));
+    match done.code {
+        Some(0 | 1) => Some(serde_json::from_str(&done.stdout).unwrap_or_else(|e| panic!("{arguments:?}: {e}"))),
+        Some(2) => None,
+        _ => panic!("{arguments:?}: {done:?}"),
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
+}
+
+fn each(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().unwrap_or_else(|| panic!("no list: {value}")).iter()
+}
+
+fn list(place: &Place, query: &str) -> Claims {
+    let mut said = Claims::of("list");
+    for row in each(&answer(place, &["list", query, "--json"]).unwrap()) {
+        let unit =
+            whose(&row["labels"], &row["medium"], &row["unit"], query.starts_with("published:") || is_published(row));
+        said.models.insert(unit.0.clone());
+        said.units.insert(unit);
+        said.verdicts.insert(text(&row["id"]), text(&row["verdict"]));
+    }
+    said
+}
+
+/// Published figures have ids of their own, or are kept under one by the test.
+fn is_published(row: &Value) -> bool {
+    text(&row["id"]).starts_with("published")
+}
+
+fn whose(labels: &Value, title: &Value, unit: &Value, published: bool) -> Unit {
+    let label = |key: &str| labels.get(key).and_then(Value::as_str).map(str::to_owned);
+    let unit = label("unit").or_else(|| unit.as_str().map(str::to_owned)).unwrap_or_default();
+    let unit = if published { format!("{unit} (published)").trim_start().to_owned() } else { unit };
+    (label("model").unwrap_or_else(|| text(title)), unit)
+}
+
+/// The records themselves. Their figures are those of a unit where it has no other record under the load.
+fn show(place: &Place, query: &str, all: &mut Vec<Claims>) -> Vec<(String, Unit)> {
+    let mut said = Claims::of("show");
+    let shown = answer(place, &["show", query, "--json"]).unwrap();
+    let records: Vec<&Value> = if shown.is_array() { each(&shown).collect() } else { vec![&shown] };
+    let titles: BTreeMap<String, Value> = each(&answer(place, &["list", query, "--json"]).unwrap())
+        .map(|row| (text(&row["id"]), row["medium"].clone()))
+        .collect();
+    let mut owners = Vec::new();
+    let mut figures: BTreeMap<(Unit, Figure), Vec<f64>> = BTreeMap::new();
+    for record in records {
+        let id = text(&record["id"]);
+        let unit = whose(&record["labels"], &titles[&id], &record["medium"]["unit"], !record["source"].is_null());
+        said.models.insert(unit.0.clone());
+        said.units.insert(unit.clone());
+        said.verdicts.insert(id.clone(), text(&record["validity"]["verdict"]));
+        for measured in each(&record["measurements"]) {
+            for quantity in ["iops", "bytes_per_second", "durable_bytes_per_second"] {
+                let key = (unit.clone(), (title(&measured["workload"]), quantity.to_owned()));
+                figures.entry(key).or_default().extend(measured[quantity]["point"].as_f64());
+            }
+        }
+        owners.push((id, unit));
+    }
+    let single = figures.into_iter().filter(|(_, values)| values.len() == 1);
+    said.of_units = single.map(|(key, values)| (key, values[0])).collect();
+    all.push(said);
+    owners
+}
+
+/// A workload as all answers title it.
+fn title(workload: &Value) -> String {
+    let workload = serde_json::from_value(workload.clone()).unwrap();
+    assay_analysis::Load::of(&workload).title()
+}
+
+fn figure(load: &Value, title: &Value, quantity: &Value) -> (Figure, Option<(Figure, f64)>) {
+    let bytes = (text(quantity) == "iops")
+        .then(|| ((text(title), "bytes_per_second".to_owned()), load["block_bytes"].as_f64().unwrap()));
+    ((text(title), text(quantity)), bytes)
+}
+
+fn model(said: &mut Claims, name: &str, of: &(Figure, Option<(Figure, f64)>), value: f64, units: Option<usize>) {
+    said.models.insert(name.to_owned());
+    said.of_models.insert((name.to_owned(), of.0.clone()), (value, units));
+    if let Some((figure, block)) = &of.1 {
+        // What was printed is rounded, each figure by itself.
+        if !said.published {
+            said.of_models.insert((name.to_owned(), figure.clone()), (value * block, units));
+        }
+    }
+}
+
+/// Whether an answer is about figures of articles.
+fn published(answer: &Value) -> bool {
+    answer.to_string().contains("(published)")
+}
+
+fn ranking(report: &Value, swapped: bool) -> Claims {
+    let mut said = Claims { published: published(&report["primary"]), ..Claims::of("rank") };
+    let primary = &report["primary"];
+    said.decides = Some((text(&primary["title"]), text(&primary["quantity"])));
+    said.left_out = Some(left_out(&primary["excluded"], &primary["title"]));
+    for load in std::iter::once(primary).chain(each(&report["exploratory"])) {
+        let of = figure(&load["load"], &load["title"], &load["quantity"]);
+        for row in each(&load["models"]) {
+            let name = text(&row["model"]);
+            for unit in each(&row["units"]) {
+                let whose = (name.clone(), text(&unit["unit"]));
+                // Without the effects of slots and rounds, which no other command takes out.
+                if !swapped {
+                    said.of_units.insert((whose.clone(), of.0.clone()), unit["value"].as_f64().unwrap());
+                }
+                said.units.insert(whose);
+            }
+            let units = each(&row["units"]).count();
+            match row["estimate"]["point"].as_f64() {
+                Some(value) if !swapped => model(&mut said, &name, &of, value, Some(units)),
+                _ => drop(said.models.insert(name)),
+            }
+        }
+        for pair in each(&load["pairs"]) {
+            let order = match pair["verdict"].as_str().unwrap() {
+                "first" | "first_perhaps_slightly" => Order::FirstIsBetter,
+                "equivalent" => Order::Equal,
+                _ => continue,
+            };
+            let (first, second) = (text(&pair["first"]), text(&pair["second"]));
+            said.order(&of.0, &first, &second, order);
+            if pair["verdict"] == "first" {
+                said.clearly.insert((of.0.clone(), first, second));
+            }
+        }
+    }
+    said
+}
+
+fn comparison(document: &Value, who: &'static str) -> Claims {
+    let found = &document["comparison"];
+    let mut said = Claims { published: published(found), ..Claims::of(who) };
+    let by_model = who.ends_with("model");
+    let groups: Vec<&Value> = each(&found["groups"]).collect();
+    let name = |at: &Value| text(each(&groups[at.as_u64().unwrap() as usize]["models"]).next().unwrap());
+    for load in each(&found["loads"]) {
+        let of = figure(&load["load"], &load["title"], &load["quantity"]);
+        for side in each(&load["sides"]) {
+            let sound: Vec<&Value> = each(&side["runs"]).filter(|run| mark(run).is_none()).collect();
+            let units: BTreeSet<Unit> = sound.iter().map(|run| pair_of(&run["unit"])).collect();
+            said.units.extend(units.iter().cloned());
+            // What decides nothing is shown alone where there is nothing else.
+            let Some(value) = side["estimate"]["point"].as_f64().filter(|_| !sound.is_empty()) else { continue };
+            if by_model {
+                model(&mut said, &name(&side["group"]), &of, value, Some(units.len()));
+            } else {
+                let unit = units.into_iter().next().unwrap();
+                said.of_units.insert((unit, of.0.clone()), value);
+            }
+        }
+        for pair in each(&load["pairs"]).filter(|_| by_model) {
+            let order = match pair["verdict"]["answer"].as_str().unwrap() {
+                "better" => Order::SecondIsBetter,
+                "worse" => Order::FirstIsBetter,
+                "same" => Order::Equal,
+                _ => continue,
+            };
+            let (first, second) = (name(&pair["first"]), name(&pair["second"]));
+            said.order(&of.0, &first, &second, order);
+            said.clearly.extend(match order {
+                Order::FirstIsBetter => Some((of.0.clone(), first, second)),
+                Order::SecondIsBetter => Some((of.0.clone(), second, first)),
+                Order::Equal => None,
+            });
+        }
+        if load["primary"] == true && by_model {
+            said.decides = Some(of.0);
+            let mut out = left_out(&found["excluded"], &load["title"]);
+            for run in each(&load["sides"]).flat_map(|side| each(&side["runs"])) {
+                out.extend(mark(run).map(|why| (text(&run["record"]), why.to_owned())));
+            }
+            said.left_out = Some(out);
+        }
+    }
+    said
+}
+
+/// Why a run decides nothing.
+fn mark(run: &Value) -> Option<&'static str> {
+    let has = |mark: &str| each(&run["marks"]).any(|m| m == mark);
+    MARKS.iter().find(|(mark, _)| has(mark)).map(|(_, why)| *why)
+}
+
+fn pair_of(unit: &Value) -> Unit {
+    (text(&unit[0]), text(&unit[1]))
+}
+
+/// Records that decide nothing under a load, with the kind of the reason.
+fn left_out(excluded: &Value, load: &Value) -> BTreeMap<String, String> {
+    let about = each(excluded).filter(|e| e["load"].is_null() || e["load"] == *load);
+    let reason = about.map(|e| (text(&e["record"]), text(&e["reason"]["kind"])));
+    reason.filter(|(_, kind)| WHOLE.contains(&kind.as_str())).collect()
+}
+
+fn a_race(race: &Value) -> Claims {
+    let mut said = Claims::of("plan race");
+    let of = figure(&race["load"], &race["load_title"], &race["quantity"]);
+    said.decides = Some(of.0.clone());
+    said.left_out = Some(left_out(&race["excluded"], &race["load_title"]));
+    for chance in each(&race["chances"]) {
+        let name = text(&chance["model"]);
+        match chance["mean"].as_f64() {
+            Some(value) => model(&mut said, &name, &of, value, chance["units"].as_u64().map(|n| n as usize)),
+            None => drop(said.models.insert(name)),
+        }
+    }
+    if ["buy", "only_one_left"].contains(&race["do"].as_str().unwrap()) {
+        let bought = text(&race["model"]);
+        said.models.insert(bought.clone());
+        said.bought = Some((of.0, bought, said.models.iter().cloned().collect()));
+    }
+    said
+}
+
+fn a_purchase(buy: &Value) -> Claims {
+    let mut said = Claims::of("advise buy");
+    let options: Vec<&Value> = each(&buy["options"]).collect();
+    if let Some(at) = buy["choice"]["index"].as_u64() {
+        let chosen = options[at as usize];
+        let performance = &chosen["performance"];
+        let no_dearer = options.iter().filter(|o| o["price"].as_f64() <= chosen["price"].as_f64());
+        let figure = (text(&performance["title"]), text(&performance["quantity"]));
+        said.bought = Some((figure, text(&chosen["model"]), no_dearer.map(|o| text(&o["model"])).collect()));
+    }
+    for option in &options {
+        let performance = &option["performance"];
+        let of = figure(&performance["load"], &performance["title"], &performance["quantity"]);
+        model(&mut said, &text(&option["model"]), &of, performance["value"].as_f64().unwrap(), units_of(performance));
+        said.decides = Some((text(&buy["title"]), text(&performance["quantity"])));
+    }
+    said
+}
+
+/// Units that a figure of an advice is of.
+fn units_of(figure: &Value) -> Option<usize> {
+    if figure["basis"] == "units" { figure["n"].as_u64().map(|n| n as usize) } else { Some(1) }
+}
+
+fn a_volume(nas: &Value) -> Claims {
+    let mut said = Claims::of("advise nas");
+    for of in each(&nas["models"]) {
+        for row in each(&of["rows"]) {
+            let local = &row["local"];
+            let key = figure(&local["load"], &local["title"], &local["quantity"]);
+            model(&mut said, &text(&of["model"]), &key, local["value"].as_f64().unwrap(), units_of(local));
+        }
+    }
+    said
+}
+
+fn classes(advice: &Value) -> Claims {
+    let mut said = Claims::of("advise class");
+    for unit in each(&advice["specimens"]) {
+        let whose = (text(&unit["model"]), text(&unit["unit"]));
+        said.units.insert(whose.clone());
+        for part in each(&unit["figures"]) {
+            let quantity = match part["kind"].as_str().unwrap() {
+                "sequential_write" => "durable_bytes_per_second",
+                _ => "iops",
+            };
+            let key = (text(&part["title"]), quantity.to_owned());
+            said.of_units.insert((whose.clone(), key), part["value"].as_f64().unwrap());
+        }
+        said.classes.insert((whose, "met".to_owned()), highest(unit));
+    }
+    said
+}
+
+/// The highest class of each family that a unit meets, as the card has them.
+fn highest(unit: &Value) -> String {
+    let met: Vec<String> =
+        each(&unit["classes"]).filter(|c| c["status"] == "pass").map(|c| text(&c["class"])).collect();
+    let of = |family: &str| met.iter().rfind(|class| class.starts_with(family)).cloned();
+    ["C", "U", "V", "A"].into_iter().filter_map(of).collect::<Vec<_>>().join(" ")
+}
+
+/// The cards of some units that have one record, which is all that classes are judged by.
+fn cards(place: &Place, records: &[(String, Unit)], advice: &Value) -> Option<Claims> {
+    let mut said = Claims::of("show as a card");
+    let judged: BTreeSet<Unit> =
+        each(&advice["specimens"]).map(|unit| (text(&unit["model"]), text(&unit["unit"]))).collect();
+    let single = records.iter().filter(|(_, unit)| records.iter().filter(|(_, other)| other == unit).count() == 1);
+    for (id, unit) in single.filter(|(_, unit)| judged.contains(unit)).take(CARDS) {
+        let done = run(place.assay(["show", id]));
+        let words = done.succeeds().stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        let Some((_, line)) = words.split_once(" classes ") else { continue };
+        let met = line.split_once(" met here").map_or("", |(met, _)| met);
+        let met = if met.contains("none") || met.contains(';') { "" } else { met };
+        said.classes.insert((unit.clone(), "met".to_owned()), met.to_owned());
+    }
+    (!said.classes.is_empty()).then_some(said)
+}

@@ -1,0 +1,94 @@
+//! No two commands contradict each other: list, show, compare, rank, advise and plan race are asked about the same
+//! stores, and what they say of a record, a unit or a model is laid side by side: verdicts, figures, units, number of
+//! units, names, classes, and which of two models is better. Who cannot tell contradicts nobody.
+//!
+//! `ASSAY_CAMPAIGN_SEEDS` says how many stores are drawn (`make campaign ONLY=contradictions SEEDS=200`).
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // a test fails by panicking, and a campaign prints its figures
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod claims;
+mod faces;
+mod stores;
+
+use std::collections::BTreeMap;
+
+use assay_core::record::Record;
+use assay_store::{Owner, RunState, SqliteStore, Store};
+
+use claims::{Claims, contradictions};
+use common::Place;
+
+/// In the tests of each day.
+const STORES: u64 = 10;
+
+#[test]
+fn no_two_commands_contradict_each_other_on_stores_that_were_drawn() {
+    let stores = std::env::var("ASSAY_CAMPAIGN_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(STORES);
+    let (mut found, mut claims) = (BTreeMap::new(), 0);
+    for seed in 0..stores {
+        let place = saved(&stores::drawn(seed));
+        claims += judge(&place, "all", &format!("store {seed}"), &mut found);
+    }
+    end(&found, claims);
+}
+
+#[test]
+fn no_two_commands_contradict_each_other_on_published_figures() {
+    let mut found = BTreeMap::new();
+    let mut records = assay_analysis::published("").unwrap();
+    for (at, record) in records.iter_mut().enumerate() {
+        record.id = format!("published{at}");
+        record.created = "2026-01-02T03:04:05Z".to_owned();
+        record.labels.insert("price".to_owned(), format!("{}USD", 5 + at % 7));
+    }
+    let mut claims = judge(&saved(&records), "all", "published figures in a store", &mut found);
+    claims += judge(&Place::new(), "published:", "published figures", &mut found);
+    end(&found, claims);
+}
+
+#[test]
+fn no_two_commands_contradict_each_other_on_what_was_measured() {
+    let place = Place::new();
+    for (model, unit) in [("Left", "1"), ("Left", "2"), ("Right", "1"), ("Right", "1")] {
+        let labels = [format!("model={model}"), format!("unit={unit}"), "price=9USD".to_owned()];
+        let labels: Vec<&str> = labels.iter().flat_map(|label| ["--label", label]).collect();
+        place.measured_with(&labels);
+    }
+    let mut found = BTreeMap::new();
+    let claims = judge(&place, "all", "measured", &mut found);
+    end(&found, claims);
+}
+
+fn saved(records: &[Record]) -> Place {
+    let place = Place::new();
+    std::fs::create_dir_all(place.data()).unwrap();
+    let mut store = SqliteStore::open(&place.data()).unwrap();
+    let owner = Owner::current();
+    for record in records {
+        let running = record.outcome == assay_core::outcome::Outcome::Running;
+        let state = if running { RunState::Running { owner: &owner, scratch: None } } else { RunState::Finished };
+        store.save(record, state).unwrap();
+    }
+    place
+}
+
+/// Asks all commands, and returns how many claims they make.
+fn judge(place: &Place, query: &str, name: &str, found: &mut BTreeMap<&'static str, Vec<String>>) -> usize {
+    let said: Vec<Claims> = faces::ask(place, query);
+    for (kind, what) in contradictions(&said) {
+        found.entry(kind).or_default().push(format!("{name}: {what}"));
+    }
+    said.iter().map(Claims::len).sum()
+}
+
+fn end(found: &BTreeMap<&'static str, Vec<String>>, claims: usize) {
+    println!("{claims} claims");
+    for (kind, all) in found {
+        println!("{kind}: {} contradictions", all.len());
+        all.iter().take(20).for_each(|what| println!("  {what}"));
+    }
+    assert!(claims > 100, "{claims} claims");
+    assert!(found.is_empty(), "{:?}", found.iter().map(|(kind, all)| (kind, all.len())).collect::<Vec<_>>());
+}
