@@ -15,22 +15,27 @@ use crate::style::Style;
 use crate::verdict::{capitalised, word};
 use crate::wrap::shorten;
 
+/// Longest text in the column of units.
+const UNIT_WIDTH: usize = 10;
 /// Shortest name of a medium that still tells something.
 const SHORTEST_NAME: usize = 12;
 
 /// One line a record, newest wherever the caller put it. A column of figures is of one load, which stands under
 /// its title; a figure of another load names it. Columns go as the width shrinks: first the random figures, then
-/// the suite, then the others but for id, medium and result.
+/// the suite, the time of day, and the others but for id, medium and result. Where no record says its unit there is no
+/// column for it.
 #[must_use]
 pub fn list(records: &[Record], style: &Style) -> String {
     let listed = Listed::of(records, style.bounded());
-    let mut columns: Vec<usize> = (0..COLUMNS.len()).collect();
+    let units = listed.rows.iter().any(|row| !row[UNIT].is_empty());
+    let mut columns: Vec<usize> = (0..COLUMNS.len()).filter(|at| *at != DATE && (units || *at != UNIT)).collect();
     loop {
         let name = listed.style.width.saturating_sub(listed.fixed_width(&columns));
         let rank = |at: &usize| COLUMNS[*at].rank;
         let droppable =
             columns.iter().copied().enumerate().max_by_key(|(_, at)| rank(at)).filter(|(_, at)| rank(at) > 0);
         match droppable {
+            Some((least, WHEN)) if name < SHORTEST_NAME => columns[least] = DATE,
             Some((least, _)) if name < SHORTEST_NAME => {
                 columns.remove(least);
             }
@@ -56,21 +61,37 @@ enum Kind {
     Figure(usize),
 }
 
-const COLUMNS: [Column; 9] = [
+/// Places in [`COLUMNS`]: the time of a run, the day of it where there is less room, and the unit.
+const WHEN: usize = 1;
+const DATE: usize = 2;
+const UNIT: usize = 4;
+
+const COLUMNS: [Column; 11] = [
     Column { title: "id", rank: 0, kind: Kind::Text(|r| shorten(&clean(&r.id), 10)) },
     Column {
         title: "when (UTC)",
-        rank: 3,
+        rank: 5,
         kind: Kind::Text(|r| shorten(facts::when(&r.created).trim_end_matches(" UTC"), 16)),
     },
+    Column { title: "date", rank: 4, kind: Kind::Text(|r| facts::when(&r.created).chars().take(10).collect()) },
     Column { title: "medium", rank: 0, kind: Kind::Medium },
-    Column { title: "suite", rank: 4, kind: Kind::Text(|r| shorten(&clean(&r.suite.name), 12)) },
+    Column { title: "unit", rank: 3, kind: Kind::Text(|r| end_of(&unit(r))) },
+    Column { title: "suite", rank: 6, kind: Kind::Text(|r| shorten(&clean(&r.suite.name), 12)) },
     Column { title: "read MB/s", rank: 1, kind: Kind::Figure(0) },
     Column { title: "write MB/s", rank: 2, kind: Kind::Figure(1) },
-    Column { title: "read IOPS", rank: 5, kind: Kind::Figure(2) },
-    Column { title: "write IOPS", rank: 6, kind: Kind::Figure(3) },
+    Column { title: "read IOPS", rank: 7, kind: Kind::Figure(2) },
+    Column { title: "write IOPS", rank: 8, kind: Kind::Figure(3) },
     Column { title: "result", rank: 0, kind: Kind::Text(|r| word_of(r).to_owned()) },
 ];
+
+/// Serial numbers of one model differ at their end.
+fn end_of(unit: &str) -> String {
+    let length = unit.chars().count();
+    if length <= UNIT_WIDTH {
+        return unit.to_owned();
+    }
+    unit.chars().skip(length + 1 - UNIT_WIDTH).fold("…".to_owned(), |end, char| end + char.encode_utf8(&mut [0; 4]))
+}
 
 fn word_of(record: &Record) -> &'static str {
     match word(record) {

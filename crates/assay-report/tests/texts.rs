@@ -97,3 +97,23 @@ fn json_reads_back_as_the_record_it_was() {
     assert_eq!(many, [record.clone(), record]);
     assert_eq!(json(&[]), "[]\n");
 }
+
+/// Four cards of one model are four lines that differ, also on a terminal of 80 columns.
+#[test]
+fn the_list_tells_two_units_of_a_model_apart() {
+    let of = |unit: &str| {
+        let mut record = all().remove(0);
+        record.medium.unit = Some(unit.to_owned());
+        record
+    };
+    let text = list(&["0x00001a2b3c", "0x00001a2b3d", "7"].map(of), &Style::default());
+    assert!(text.contains("…0001a2b3c  ") && text.contains("…0001a2b3d  ") && text.contains("  7  "), "{text}");
+    let labelled = ["1", "2"].map(|unit| {
+        let mut record = of("0x00001a2b3c");
+        record.labels.insert("unit".to_owned(), unit.to_owned());
+        record
+    });
+    let text = list(&labelled, &Style::default());
+    assert!(text.contains("2026-11-21") && text.contains("  1   ") && text.contains("  2   "), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
