@@ -86,8 +86,16 @@ fn planned(slow: Posterior, fast: Posterior, hits: f64, feed_share: f64) -> Cach
     }
 }
 
+/// What repeats of one unit say of it, and nothing of another one.
+fn of_runs(values: &[f64]) -> Posterior {
+    let n = values.len() as f64;
+    let mean = values.iter().map(|v| v.ln()).sum::<f64>() / n;
+    let variance = values.iter().map(|v| (v.ln() - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    Posterior::moderated(mean, variance / n, None, n - 1.0).unwrap()
+}
+
 fn around(value: f64) -> Posterior {
-    Posterior::of_runs(&[value * 0.98, value, value * 1.02]).unwrap()
+    of_runs(&[value * 0.98, value, value * 1.02])
 }
 
 #[test]
@@ -103,7 +111,7 @@ fn verdicts() {
     assert_eq!(word(&Cache { header_share: 0.2, ..good }), CacheWord::Marginal);
     assert_eq!(word(&Cache { feed_share: 1.25, ..good }), CacheWord::Harmful);
     // Half as fast again by the estimates, with repeats all over the place.
-    let wild = planned(around(DISK), Posterior::of_runs(&[STICK / 9.0, STICK / 3.0, STICK]).unwrap(), 0.5, 0.0);
+    let wild = planned(around(DISK), of_runs(&[STICK / 9.0, STICK / 3.0, STICK]), 0.5, 0.0);
     let unsure = judge(&wild, 1).unwrap();
     assert_eq!(unsure.word, CacheWord::Marginal);
     assert!(unsure.speed_up.unwrap() > 1.5 && unsure.interval.unwrap().0 < 1.2, "{unsure:?}");

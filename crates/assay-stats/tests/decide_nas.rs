@@ -111,7 +111,7 @@ fn the_probability_is_that_of_students_t() {
 #[test]
 fn unlike_workloads_and_bad_numbers_are_refused() {
     let nas = gigabit(Wire::Payload(125e6));
-    let card = local(Posterior::of_runs(&[5e6, 5.1e6]).unwrap());
+    let card = local(Posterior::moderated(5e6f64.ln(), 1e-4, None, 1.0).unwrap());
     let large = Local { block_bytes: 131_072, ..card };
     let refusal = decide(&large, &nas, About::Mean, 0.1, 1).unwrap_err();
     assert_eq!(refusal.to_string(), "both sides need the same block size: 131072 is compared with 4096");

@@ -40,31 +40,18 @@ impl Posterior {
         Ok(Self { log_mean: positive("the value", value)?.ln(), spread: None })
     }
 
-    /// From repeats on one unit: about that specimen, and nothing about another unit. One repeat
-    /// is a point.
-    ///
-    /// # Errors
-    /// No value, or one that is not positive and finite.
-    pub fn of_runs(values: &[f64]) -> Result<Self, Refusal> {
-        Self::of(all_positive("repeats", values)?, false)
-    }
-
     /// From the means of several units of one model. One unit is a point.
     ///
     /// # Errors
     /// No value, or one that is not positive and finite.
     pub fn of_units(means: &[f64]) -> Result<Self, Refusal> {
-        Self::of(all_positive("units", means)?, true)
-    }
-
-    fn of(values: &[f64], units: bool) -> Result<Self, Refusal> {
+        let values = all_positive("units", means)?;
         let n = values.len() as f64;
         let log_mean = values.iter().map(|v| v.ln()).sum::<f64>() / n;
         let squares = values.iter().map(|v| (v.ln() - log_mean).powi(2)).sum::<f64>();
         let spread = (values.len() > 1).then(|| {
             let variance = squares / (n - 1.0);
-            let unit_variance = units.then_some(variance);
-            Spread { mean_variance: variance / n, unit_variance, degrees: n - 1.0 }
+            Spread { mean_variance: variance / n, unit_variance: Some(variance), degrees: n - 1.0 }
         });
         Ok(Self { log_mean, spread })
     }
@@ -175,18 +162,18 @@ mod tests {
 
     #[test]
     fn a_point_refuses_and_runs_say_nothing_about_the_next_unit() {
-        for p in [Posterior::point(5.0), Posterior::of_units(&[5.0]), Posterior::of_runs(&[5.0])].map(Result::unwrap) {
+        for p in [Posterior::point(5.0), Posterior::of_units(&[5.0])].map(Result::unwrap) {
             assert!((p.value() - 5.0).abs() < 1e-12 && !p.knows(About::Mean));
             assert!(matches!(p.draws(About::Mean, 1, 0), Err(Refusal::NoInterval { .. })));
         }
-        let specimen = Posterior::of_runs(&[5.0, 6.0]).unwrap();
+        let specimen = Posterior::moderated(5f64.ln(), 0.01, None, 1.0).unwrap();
         assert!(specimen.knows(About::Mean) && !specimen.knows(About::NextUnit));
         assert_eq!(specimen.draws(About::NextUnit, 1, 0), Err(Refusal::OneUnit));
     }
 
     #[test]
     fn bad_input_is_refused() {
-        assert!(Posterior::point(f64::NAN).is_err() && Posterior::of_runs(&[]).is_err());
+        assert!(Posterior::point(f64::NAN).is_err() && Posterior::of_units(&[]).is_err());
         assert!(Posterior::of_units(&[1.0, 0.0]).is_err());
         assert!(Posterior::moderated(f64::NAN, 0.1, None, 2.0).is_err());
         assert!(Posterior::moderated(1.0, -0.1, None, 2.0).is_err());
