@@ -25,6 +25,7 @@ pub const FORMATS: &[&dyn Format] = &[
     &formats::Diskspd,
     &formats::Ior,
     &formats::Mdtest,
+    &formats::DiskspdXml,
     &formats::Hdparm,
     &formats::Dd,
 ];

@@ -35,32 +35,33 @@ fn regex(pattern: &str) -> Regex {
 
 /// What one section counts.
 #[derive(Debug, Clone, Copy, Default)]
-struct Total {
-    bytes: f64,
-    rate: f64,
-    iops: f64,
-    mean_ms: Option<f64>,
+pub(super) struct Total {
+    pub(super) bytes: f64,
+    pub(super) rate: f64,
+    pub(super) iops: f64,
+    pub(super) mean_ms: Option<f64>,
 }
 
+/// What a report tells, in either form.
 #[derive(Debug, Clone, Default)]
-struct Told {
-    pattern: Option<Pattern>,
-    block: Option<u64>,
-    depth: Option<u32>,
-    threads: Option<u32>,
-    read_percent: Option<u8>,
-    cached: Option<bool>,
-    through: bool,
-    span: Option<u64>,
-    duration_ns: Option<u64>,
-    seconds: Option<f64>,
-    path: Option<String>,
-    several: bool,
-    all: Total,
-    reads: Total,
-    writes: Total,
-    latencies: [Latencies; 3],
-    complete: bool,
+pub(super) struct Told {
+    pub(super) pattern: Option<Pattern>,
+    pub(super) block: Option<u64>,
+    pub(super) depth: Option<u32>,
+    pub(super) threads: Option<u32>,
+    pub(super) read_percent: Option<u8>,
+    pub(super) cached: Option<bool>,
+    pub(super) through: bool,
+    pub(super) span: Option<u64>,
+    pub(super) duration_ns: Option<u64>,
+    pub(super) seconds: Option<f64>,
+    pub(super) path: Option<String>,
+    pub(super) several: bool,
+    pub(super) all: Total,
+    pub(super) reads: Total,
+    pub(super) writes: Total,
+    pub(super) latencies: [Latencies; 3],
+    pub(super) complete: bool,
 }
 
 impl Format for Diskspd {
@@ -218,7 +219,7 @@ fn percentile(told: &mut Told, line: &str) {
     }
 }
 
-fn figures(report: &mut Report, told: &Told) {
+pub(super) fn figures(report: &mut Report, told: &Told) {
     let reads = told.reads.bytes > 0.0;
     let writes = told.writes.bytes > 0.0;
     let (op, total, latencies) = match (reads, writes) {
@@ -253,7 +254,7 @@ fn figures(report: &mut Report, told: &Told) {
             (Op::Read, _) => Some(Sync::End),
             // Each write is durable before it is done, as with a sync of its data behind it.
             (_, true) => Some(Sync::Fdatasync),
-            (_, false) => Some(Sync::End),
+            (_, false) => told.cached.map(|_| Sync::End),
         },
         duration_ns: told.duration_ns,
         ..Load::new(NAME, op)

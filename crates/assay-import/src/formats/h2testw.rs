@@ -153,7 +153,8 @@ fn report(text: &str) -> Option<Report> {
     let counts = check.counts;
     // Nothing good behind the first loss.
     let tail_is_lost = first.as_ref().is_some_and(|first| {
-        first.offset_bytes.abs_diff(counts.good.saturating_mul(SECTOR_BYTES)) <= counts.total() / 100 * SECTOR_BYTES
+        first.offset_bytes.abs_diff(counts.good.saturating_mul(SECTOR_BYTES))
+            <= (counts.total() / 100).saturating_mul(SECTOR_BYTES)
     });
     check.first_error = first.map(|first| FirstError { class: class(&check.counts, &first), ..first });
     check.announced_bytes = partly.map_or(0, |(_, all)| all);

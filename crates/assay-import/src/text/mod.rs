@@ -120,6 +120,7 @@ mod tests {
         assert_eq!(of(b"# a 1\n# b 2\n# c 3\n"), ["a 1", "b 2", "c 3"]);
         assert_eq!(of(b"  1  a\n  2  b\n  3  c\n"), [" a", " b", " c"].map(str::trim));
         assert_eq!(of(b"20480 4 100\n20480 16 200\n"), ["20480 4 100", "20480 16 200"], "figures are no line numbers");
+        assert_eq!(of(b"18446744073709551615 a\n"), ["18446744073709551615 a"], "a number that none follows");
         assert_eq!(of(b"a =3D 1\nlong =\nline\nb =3D 2\n"), ["a = 1", "long line", "b = 2"]);
         assert_eq!(of(b"rw=read, iodepth=32, 20=20.14%\n"), ["rw=read, iodepth=32, 20=20.14%"], "equals signs");
     }

@@ -20,7 +20,7 @@ pub(super) fn strip(lines: &mut [Line]) {
     let counted = lines.iter().filter(|line| !line.text.trim().is_empty()).all(|line| {
         let number = numbered(&line.text).map(|(number, _)| number);
         let follows = number.is_some() && expected.is_none_or(|expected| number == Some(expected));
-        expected = number.map(|number| number + 1);
+        expected = number.and_then(|number| number.checked_add(1));
         follows
     });
     if counted && expected.is_some_and(|next| next > 3) {
