@@ -164,3 +164,57 @@ fn f3read_of_a_good_file_and_of_a_bad_one() {
         assert!(verdicts.into_iter().all(|verdict| verdict != Verdict::Genuine), "cut off at {end}");
     }
 }
+
+/// The same result in its table and in its line of CSV: each to the figure, up to what the table rounds.
+#[test]
+fn bonnie_as_it_prints_here() {
+    let test = "bonnie_as_it_prints_here";
+    let work = Work::new("bonnie");
+    let mut arguments = vec!["-d", ".", "-s", "96m", "-r", "32", "-n", "0", "-m", "machine"];
+    // It refuses to run as root unasked.
+    if std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(&work.0).unwrap()) == 0 {
+        arguments.extend(["-u", "root"]);
+    }
+    let Some(text) = output(test, "bonnie++", &arguments, "C", &work.0) else { return };
+    let csv = text.lines().find(|line| line.matches(',').count() > 12).unwrap();
+    let fields: Vec<&str> = csv.split(',').collect();
+    let table: Vec<&str> = text.lines().filter(|line| !line.contains(",machine,")).collect();
+    let rates = |record: &Record| -> Vec<(String, f64)> {
+        let rate =
+            |m: &assay_core::record::Measurement| (m.workload.name.clone(), m.bytes_per_second.as_ref().unwrap().point);
+        let scores = record.scores.iter().map(|score| (score.name.clone(), score.value.point));
+        record.measurements.iter().map(rate).chain(scores).collect()
+    };
+    let (whole, rounded) = (one(&text), one(&table.join("\n")));
+    assert_eq!(rates(&whole), rates(&one(csv)), "the table and its line of CSV are one result");
+    for ((name, exact), (other, round)) in rates(&whole).into_iter().zip(rates(&rounded)) {
+        assert_eq!(name, other);
+        assert!((exact - round).abs() <= exact * 0.05, "{name}: {round} in the table for {exact}");
+    }
+    assert_eq!(whole.host.hostname.as_deref(), Some("machine"));
+    for (name, field) in [("Sequential Output, Block", 11), ("Sequential Input, Block", 17)] {
+        let printed = fields[field].parse::<f64>().ok().map(|kib| (name.to_owned(), kib * 1024.0));
+        let read = rates(&whole).into_iter().find(|(read, _)| read == name);
+        assert_eq!(read, printed, "{csv}");
+    }
+}
+
+#[test]
+fn ioping_as_it_prints_here() {
+    let test = "ioping_as_it_prints_here";
+    let work = Work::new("ioping");
+    for (arguments, block) in [(["-c", "4", "-i", "0.01", "."], 4096), (["-q", "-RL", "-w", "0.5", "."], 256 << 10)] {
+        let Some(text) = output(test, "ioping", &arguments, "C", &work.0) else { return };
+        let record = one(&text);
+        let measurement = &record.measurements[0];
+        let (iops, rate) =
+            (measurement.iops.as_ref().unwrap().point, measurement.bytes_per_second.as_ref().unwrap().point);
+        assert_eq!(measurement.workload.block_bytes, block, "{text}");
+        assert_eq!(record.medium.path, ".");
+        // Both are printed with three digits or four, few operations as a whole number.
+        let coarse = 0.03 + 1.0 / iops;
+        assert!((iops * block as f64 - rate).abs() <= rate * coarse, "{text}");
+        let mean = measurement.latency_ns.mean.as_ref().unwrap().point;
+        assert!((mean * iops / 1e9 - 1.0).abs() < coarse, "one request at a time: {text}");
+    }
+}

@@ -34,12 +34,16 @@ pub(super) fn read(line: &str) -> Option<(String, Job)> {
         ..Job::default()
     };
     for (op, from) in [(Op::Read, BEFORE), (Op::Write, BEFORE + width)] {
-        let side = fields.get(from..).unwrap_or_default();
-        let side = side.get(..width).unwrap_or(side);
-        // The first of them may itself be cut in the middle of a number.
-        if side.len() < width {
-            job.missing = Some(if op == Op::Read { "the fields of reads and writes" } else { "the fields of writes" });
-        }
+        let behind = fields.get(from..).unwrap_or_default();
+        let side = match behind.get(..width) {
+            Some(side) => side,
+            None => {
+                let what = if op == Op::Read { "the fields of reads and writes" } else { "the fields of writes" };
+                job.missing = job.missing.or(Some(what));
+                // The last of them may itself be cut in the middle of a number.
+                behind.split_last().map_or(behind, |(_, whole)| whole)
+            }
+        };
         job.sides.extend(side_of(op, side).filter(Side::moved));
     }
     // Behind reads, writes and trims: processor and memory, depths, latencies in µs and ms.
@@ -50,8 +54,6 @@ pub(super) fn read(line: &str) -> Option<(String, Job)> {
 
 fn side_of(op: Op, fields: &[&str]) -> Option<Side> {
     let number = |at: usize| -> Option<f64> { fields.get(at)?.parse().ok() };
-    // One more than is read: the last field of a line that is cut off may lack digits.
-    fields.get(4)?;
     let mut side = Side::new(op);
     side.bytes = number(0)? * 1024.0;
     side.bytes_per_second = number(1).map(|rate| rate * 1024.0);
