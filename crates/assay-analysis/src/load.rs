@@ -68,17 +68,27 @@ impl Load {
     /// In words: `random read 4 KiB, QD 32`.
     #[must_use]
     pub fn title(&self) -> String {
+        let block = match self.block_bytes {
+            0 => ", unknown block size".to_owned(),
+            bytes => format!(" {}", Bytes(bytes)),
+        };
+        self.words(&block)
+    }
+
+    /// The same without the block: what a row of block sizes is of.
+    #[must_use]
+    pub fn title_of_sizes(&self) -> String {
+        self.words("")
+    }
+
+    fn words(&self, block: &str) -> String {
         let pattern = ["sequential ", "random ", ""][usize::from(self.pattern_order).min(2)];
         let op = match self.op() {
             Op::Read => "read".to_owned(),
             Op::Write => "write".to_owned(),
             Op::Mixed => format!("mixed {} % read", self.read_percent.unwrap_or(0)),
         };
-        let mut title = format!("{pattern}{op}");
-        title += &match self.block_bytes {
-            0 => ", unknown block size".to_owned(),
-            bytes => format!(" {}", Bytes(bytes)),
-        };
+        let mut title = format!("{pattern}{op}{block}");
         match self.queue_depth {
             0 => title += ", unknown queue depth",
             1 => {}

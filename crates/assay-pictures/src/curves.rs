@@ -48,7 +48,7 @@ pub(crate) fn with_block(load: &Load, block_bytes: u64) -> Load {
 
 /// `random read, 4 jobs`.
 pub(crate) fn family_title(load: &Load) -> String {
-    family(load).title().replace(&format!(" {}", Bytes(0)), "")
+    family(load).title_of_sizes()
 }
 
 /// Share of the ceiling from which a figure counts as limited by it: the 5 % within which records
@@ -78,7 +78,8 @@ impl Curves {
     }
 
     fn of_family(records: &[Record], loads: &[Load], of: &Load) -> Option<Self> {
-        let mut steps: Vec<&Load> = loads.iter().filter(|load| family(load) == *of).collect();
+        // A load of unknown block size has no place on the axis.
+        let mut steps: Vec<&Load> = loads.iter().filter(|load| load.block_bytes > 0 && family(load) == *of).collect();
         steps.sort_by_key(|load| load.block_bytes);
         let mut shown: Vec<&Record> = Vec::new();
         let mut lines: Vec<Line> = Vec::new();

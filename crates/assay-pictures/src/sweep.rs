@@ -52,6 +52,7 @@ impl Sweep {
         let leading = loads.iter().find(|load| family_title(load) == bare(&first.load))?;
         let like = |load: &Load| {
             load.pattern() == leading.pattern()
+                && load.block_bytes > 0
                 && load.queue_depth == leading.queue_depth
                 && load.jobs == leading.jobs
                 && load.synced == leading.synced

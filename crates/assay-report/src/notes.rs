@@ -71,6 +71,13 @@ pub(crate) fn notes(record: &Record) -> Vec<Note> {
             }),
         }
     }
+    let all = record.measurements.len();
+    for note in &mut notes {
+        // Of all loads alike, as most of what is said of an imported figure.
+        if all > 2 && note.about.len() == all {
+            note.about = vec!["all loads".to_owned()];
+        }
+    }
     notes.sort_by_key(|n| std::cmp::Reverse(n.severity));
     notes
 }

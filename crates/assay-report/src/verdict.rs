@@ -107,6 +107,9 @@ pub fn verdict_sentence(record: &Record) -> String {
     if headline.is_empty() {
         return match other_figure(record) {
             Some(text) => format!("{thing} did {text}{}.", ending(record)),
+            None if !record.scores.is_empty() => {
+                "No load on a medium was measured; the scores are of the host or of a whole suite.".to_owned()
+            }
             None => format!("Nothing was measured{}.", ending(record)),
         };
     }

@@ -328,7 +328,13 @@ fn legend(record: &Record, rows: &[Row<'_>]) -> String {
         parts.push(format!("± {level}interval over {} repeats", e.n));
     }
     if estimates().any(|e| e.low.is_none() || e.high.is_none()) {
-        parts.push("n values, too few for an interval".to_owned());
+        // A figure that was printed has none, however many runs are behind it.
+        let why = if facts::printed(record) {
+            "n runs, printed without an interval"
+        } else {
+            "n values, too few for an interval"
+        };
+        parts.push(why.to_owned());
     }
     if let (Some(reachable), true) = (record.medium.reachable(), rows.iter().any(|r| r.share.is_some())) {
         parts.push(format!("bus lets through {}", assay_core::units::rate(reachable)));
