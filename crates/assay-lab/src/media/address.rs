@@ -130,6 +130,16 @@ impl Misaddress {
         }
     }
 
+    /// Whether every operation that is concerned lands outside of the announced addresses, where nothing is: the
+    /// part of the addresses is lost, and no data are found elsewhere.
+    pub(super) fn leads_nowhere(&self, announced_bytes: u64) -> bool {
+        let Self::Line { bit, fault: LineFault::Inverted, range, .. } = self else { return false };
+        let line = SECTOR_BYTES << bit;
+        let block = range.start / line;
+        let one = !range.is_empty() && (range.end - 1) / line == block;
+        one && block.is_multiple_of(2) && range.start + line >= announced_bytes
+    }
+
     /// Byte addresses at which reads show it.
     pub(super) fn concerned(&self, announced_bytes: u64) -> Vec<Range<u64>> {
         match self {
@@ -303,6 +313,20 @@ mod tests {
             assert_eq!(shown, (0..SECTORS).filter(inside).collect::<Vec<_>>(), "{wrong:?}");
             assert_eq!(stated.is_empty(), wrong.is_harmless(8 * MIB), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn what_lands_behind_the_end_leads_nowhere() {
+        let line = |start: u64, end: u64, bit| {
+            let range = start * MIB..end * MIB;
+            Misaddress::Line { bit, fault: LineFault::Inverted, range, on: Operations::Reads }
+        };
+        // 4 MiB are bit 13; the partner of 5 MiB is at 1 MiB.
+        assert!(!line(5, 6, 13).leads_nowhere(8 * MIB));
+        assert!(line(5, 6, 14).leads_nowhere(8 * MIB) && line(2, 3, 13).leads_nowhere(6 * MIB));
+        assert!(!line(1, 3, 13).leads_nowhere(6 * MIB) && !line(2, 5, 13).leads_nowhere(6 * MIB));
+        let map = map(line(5, 6, 14));
+        assert_eq!(cell(&map, 5 * MIB / SECTOR_BYTES, Direction::Read), None);
     }
 
     #[test]

@@ -313,6 +313,10 @@ fn misaddress_fault(spec: &MediumSpec, silent: impl Fn(f64) -> Reach) -> Option<
         | Misaddress::Shift { on: Operations::Both, .. } => {
             Fault { right: fake, kinds: vec![FakeKind::Wraparound, FakeKind::Unknown], ..fault }
         }
+        // A part that is lost, with good ones beside it.
+        wrong if wrong.leads_nowhere(announced) => {
+            Fault { right: fake, kinds: vec![FakeKind::Limbo, FakeKind::Unknown], ..fault }
+        }
         Misaddress::Line { .. } | Misaddress::Shift { .. } => fault,
     })
 }
@@ -547,5 +551,10 @@ mod tests {
         assert_eq!(line(LineFault::Inverted, Operations::Both).class, Class::Genuine);
         let reads = line(LineFault::Inverted, Operations::Reads);
         assert_eq!((reads.right, reads.restorable), (vec![Found::Damaged], false));
+        // What is read behind the end is a hole like any other.
+        let range = GIB / 2..GIB / 8 * 5;
+        let misaddress = Some(Misaddress::Line { bit: 21, fault: LineFault::Inverted, range, on: Operations::Reads });
+        let hole = Truth::of(&MediumSpec { misaddress, ..MediumSpec::genuine(GIB) });
+        assert_eq!((hole.right, hole.restorable), (vec![Found::Fake, Found::Damaged], false));
     }
 }
