@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::file::File;
 use crate::import::Options;
+use crate::privacy::without_identities;
 use crate::report::Report;
 use crate::text::Text;
 
@@ -44,7 +45,20 @@ pub(crate) fn records(parts: Vec<Part>, text: &Text, file: &File, options: &Opti
         }
     }
     groups.retain(|group| group.iter().any(|part| !part.report.is_empty()));
-    groups.into_iter().map(|group| record(group, text, file, options)).collect()
+    let mut before: BTreeMap<(usize, usize), u32> = BTreeMap::new();
+    let mut records = Vec::with_capacity(groups.len());
+    for group in groups {
+        // A page may have run several reports together in one line: the text alone does not tell them apart.
+        let nth = before.entry(lines(&group)).and_modify(|n| *n += 1).or_insert(0);
+        records.push(record(group, *nth, text, file, options));
+    }
+    records
+}
+
+/// The first line of a group, and the one behind its last.
+fn lines(group: &[Part]) -> (usize, usize) {
+    let from = group.iter().map(|part| part.from).min().unwrap_or(0);
+    (from, group.iter().map(|part| part.to).max().unwrap_or(0))
 }
 
 /// Whether a report belongs to the run of those before it.
@@ -62,13 +76,13 @@ fn joins(group: &[Part], next: &Part) -> bool {
         let other_device = ours.is_some() && theirs.is_some() && ours != theirs;
         let both_checked = part.report.verification.is_some() && next.report.verification.is_some();
         let again = part.report.tool == next.report.tool && loads(part).iter().any(|load| new.contains(load));
-        !part.report.whole && !next.report.whole && !other_device && !both_checked && !again
+        !part.report.whole && !next.report.whole && !next.report.begins && !other_device && !both_checked && !again
     })
 }
 
-fn record(group: Vec<Part>, text: &Text, file: &File, options: &Options) -> Record {
-    let from = group.iter().map(|part| part.from).min().unwrap_or(0);
-    let to = group.iter().map(|part| part.to).max().unwrap_or(0);
+/// A group as a record, the `nth` of its lines.
+fn record(group: Vec<Part>, nth: u32, text: &Text, file: &File, options: &Options) -> Record {
+    let (from, to) = lines(&group);
     let original = text.joined(from, to);
     let hash = Sha256::digest(original.as_bytes());
     let formats = once(group.iter().map(|part| part.format));
@@ -86,7 +100,7 @@ fn record(group: Vec<Part>, text: &Text, file: &File, options: &Options) -> Reco
         file: file.name.clone(),
         original_text_sha256: hex(&hash),
         lines: Some((text.number(from), text.number(to.saturating_sub(1)))),
-        text: options.keep_text.then(|| original.clone()),
+        text: options.keep_text.then(|| without_identities(&original)),
     };
     let mut all = group.into_iter().map(|part| part.report);
     let mut whole = all.next().unwrap_or_else(|| Report::new(""));
@@ -104,11 +118,12 @@ fn record(group: Vec<Part>, text: &Text, file: &File, options: &Options) -> Reco
     let settings = Settings { span_bytes, repeats: repeats.unwrap_or(0), ..Settings::default() };
     // A date that no calendar has was printed wrong, or read wrong.
     let created = whole.created.filter(|time| time.parse::<jiff::Timestamp>().is_ok()).unwrap_or_default();
-    let mut draft = Draft::begin(&id(&source.format, &hash), &created, tool, SuiteRef::new(&suite, 1), whole.medium)
-        .on_host(whole.host)
-        .labelled(labels)
-        .with_settings(settings)
-        .taken_from(source);
+    let mut draft =
+        Draft::begin(&id(&source.format, nth, &hash), &created, tool, SuiteRef::new(&suite, 1), whole.medium)
+            .on_host(whole.host)
+            .labelled(labels)
+            .with_settings(settings)
+            .taken_from(source);
     for finding in whole.findings {
         draft.warn(finding);
     }
@@ -183,8 +198,9 @@ fn once<'a>(all: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 
 /// The id of a report: the same whenever and wherever it is imported. It begins with `z`, which ids by time reach in
 /// 2087, and has 45 bits of the hash.
-fn id(format: &str, text: &[u8]) -> String {
-    let hash = Sha256::new().chain_update(format.as_bytes()).chain_update([0]).chain_update(text).finalize();
+fn id(format: &str, nth: u32, text: &[u8]) -> String {
+    let hash = Sha256::new().chain_update(format.as_bytes()).chain_update([0]).chain_update(text);
+    let hash = if nth > 0 { hash.chain_update(nth.to_le_bytes()) } else { hash }.finalize();
     let digits = hash.iter().take(9).map(|byte| char::from(ALPHABET[usize::from(*byte) & 31]));
     std::iter::once('z').chain(digits).collect()
 }

@@ -16,6 +16,8 @@ pub const FORMATS: &[&dyn Format] = &[
     &formats::Bonnie,
     &formats::Smartctl,
     &formats::Ioping,
+    &formats::PiBenchmarks,
+    &formats::PiDiagnostics,
     &formats::F3,
     &formats::H2testw,
     &formats::Iozone,

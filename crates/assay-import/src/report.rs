@@ -40,6 +40,8 @@ pub struct Report {
     pub whole: bool,
     /// Its own lines, from the first to before the last, where its section holds several reports.
     pub lines: Option<(usize, usize)>,
+    /// Whether it is the first of a run: nothing before it belongs to that.
+    pub begins: bool,
 }
 
 impl Report {
@@ -60,6 +62,7 @@ impl Report {
             outcome: Outcome::Completed,
             whole: false,
             lines: None,
+            begins: false,
         }
     }
 

@@ -18,6 +18,8 @@ mod iozone;
 mod kdiskmark;
 mod linpack;
 mod mdtest;
+mod pi_diagnostics;
+mod pibenchmarks;
 mod smartctl;
 mod sysbench;
 
@@ -39,5 +41,7 @@ pub use iozone::Iozone;
 pub use kdiskmark::KDiskMark;
 pub use linpack::Linpack;
 pub use mdtest::Mdtest;
+pub use pi_diagnostics::PiDiagnostics;
+pub use pibenchmarks::PiBenchmarks;
 pub use smartctl::Smartctl;
 pub use sysbench::Sysbench;
