@@ -240,10 +240,11 @@ pub(super) fn figures(report: &mut Report, told: &Told) {
             });
         }
     }
+    let share = told.reads.iops / told.all.iops * 100.0;
     // Of several targets the options are those of the last.
     let one = !told.several;
     let mut figure = Figure::new(Load {
-        read_percent: told.read_percent.filter(|_| op == Op::Mixed && one),
+        read_percent: (op == Op::Mixed).then(|| told.read_percent.filter(|_| one).unwrap_or(share.round() as u8)),
         pattern: told.pattern.filter(|_| one),
         block_bytes: told.block.filter(|_| one),
         queue_depth: told.depth.filter(|_| one),

@@ -326,7 +326,11 @@ fn mixed(job: &Job, read: &Side, write: &Side, definition: Option<&Definition>) 
         whole.merge(more);
         whole
     });
-    let load = load::load(job, &side, definition);
+    let mut load = load::load(job, &side, definition);
+    // Where the share is not among the options it is as it was done.
+    let share =
+        read.iops.zip(side.iops).map(|(reads, all)| (reads / all * 100.0).round()).filter(|share| share.is_finite());
+    load.read_percent = load.read_percent.or(share.map(|share| share as u8));
     figure(job, &side, load)
 }
 
