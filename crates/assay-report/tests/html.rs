@@ -145,13 +145,17 @@ fn every_page_is_one_template_with_the_same_policy_and_style() {
 #[test]
 fn dark_pages_have_dark_pictures() {
     let directory = tempfile::tempdir().unwrap();
-    let script = "const p = document.querySelector('.picture svg > rect');\
-                  say('paper', getComputedStyle(p).fill); say('page', getComputedStyle(document.body).backgroundColor);";
+    // The drawing's own paper is left out, so that the shadow at an edge shows behind what goes on beyond it.
+    let script = "const p = document.querySelector('.picture'), style = getComputedStyle(p);\
+                  say('paper', style.backgroundColor); say('edge', style.backgroundImage.includes('gradient'));\
+                  say('drawn', getComputedStyle(p.querySelector('svg > rect')).fill);\
+                  say('page', getComputedStyle(document.body).backgroundColor);";
     for (name, page) in pages().into_iter().filter(|(_, page)| page.contains("class=\"picture")) {
         let page = measured(&page, script).replace("<html", "<html data-theme=\"dark\"");
         let Some(dom) = dom(directory.path(), &page, "") else { return };
         assert!(root_says(&dom, "data-paper=\"rgb(22, 26, 30)\""), "{name}: {}", &dom[..200]);
         assert!(root_says(&dom, "data-page=\"rgb(16, 19, 22)\""), "{name}");
+        assert!(root_says(&dom, "data-drawn=\"none\"") && root_says(&dom, "data-edge=\"true\""), "{name}");
     }
 }
 

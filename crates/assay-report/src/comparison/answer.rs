@@ -149,20 +149,23 @@ pub(super) fn overall(c: &Comparison) -> (String, Paint) {
     let reference = load.pairs.first().map_or(0, |pair| pair.first);
     let names = names(c);
     let name = |at: usize| names.get(at).cloned().unwrap_or_default();
-    let each: Vec<String> = load
-        .pairs
-        .iter()
-        .filter(|pair| pair.first == reference)
-        .map(|pair| {
-            let second = name(pair.second);
-            match pair.verdict {
-                Verdict::Better | Verdict::Worse => {
-                    format!("{second} {}", change(pair, load.quantity, &letter(c, reference)))
-                }
-                other => format!("{second}: {}", word(other)),
+    let mut each: Vec<String> = Vec::new();
+    // Of many groups those of which the same is said are named together.
+    let mut together: Vec<(&str, Vec<String>)> = Vec::new();
+    for pair in load.pairs.iter().filter(|pair| pair.first == reference) {
+        let second = name(pair.second);
+        match pair.verdict {
+            Verdict::Better | Verdict::Worse => {
+                each.push(format!("{second} {}", change(pair, load.quantity, &letter(c, reference))));
             }
-        })
-        .collect();
+            other if c.groups.len() <= FEW => each.push(format!("{second}: {}", word(other))),
+            other => match together.iter_mut().find(|(said, _)| *said == word(other)) {
+                Some((_, names)) => names.push(second),
+                None => together.push((word(other), vec![second])),
+            },
+        }
+    }
+    each.extend(together.into_iter().map(|(said, names)| format!("{}: {said}", names.join(", "))));
     let tone = load.pairs.first().map_or(Paint::Care, |pair| paint(pair.verdict));
     (format!("{head}, against {}: {}.", name(reference), each.join("; ")), tone)
 }

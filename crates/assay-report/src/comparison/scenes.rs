@@ -172,3 +172,15 @@ fn markdown_says_the_same() {
         "{md}"
     );
 }
+
+/// Seven groups, of which one differs from the first and the rest tell nothing, with one unit each.
+#[test]
+fn many_groups_of_which_the_same_is_said_are_named_together() {
+    let a = ultra();
+    let one: Vec<Vec<Record>> = (0..5).map(|n| vec![scaled(&a[0], &format!("one{n}"), 1.0)]).collect();
+    let faster: Vec<Record> = a.iter().map(|r| scaled(r, &format!("{}x", r.id), 3.0)).collect();
+    let mut groups: Vec<&[Record]> = vec![&a, &faster];
+    groups.extend(one.iter().map(Vec::as_slice));
+    let said = plain(&against(&groups));
+    assert!(said.contains(", against A: B ") && said.contains("; C, D, E, F, G: cannot tell."), "{said}");
+}
