@@ -11,6 +11,7 @@ mod load;
 mod load_words;
 #[cfg(test)]
 mod one_answer;
+mod over_days;
 pub mod plan;
 mod published;
 pub mod rank;
@@ -24,6 +25,7 @@ pub use excluded::{admit, examine, excluded, share_verdicts};
 pub use identity::{Identity, identity, short_name};
 pub use load::{Load, Quantity};
 pub use load_words::LoadAsk;
+pub use over_days::{ASSUMED_DAYS, over_days};
 pub use published::{PREFIX, PublishedError, published};
 pub use reading::{Mark, Reading, estimate, loads, reading};
 pub use reason::{Excluded, Reason, excluded_whole};

@@ -23,6 +23,7 @@ mod line;
 mod list;
 mod markdown;
 mod notes;
+mod over_days;
 pub mod planning;
 pub mod ranking;
 mod redact;

@@ -14,6 +14,7 @@ use crate::figure::{MB, interval, latency_unit, percent, shown};
 use crate::headline::Columns;
 use crate::list::figure_title;
 use crate::notes::notes;
+use crate::over_days;
 use crate::scores;
 use crate::sensors;
 use crate::verdict::{capitalised, verdict_sentence, word};
@@ -80,6 +81,7 @@ fn one(out: &mut String, record: &Record) {
     fact("Run", format!("{}, record {}", facts::run(record), clean(&record.id)));
     fact("Effort", facts::effort(record));
     fact("Classes", judge(record).sentence().map(|s| clean(&s)).unwrap_or_default());
+    fact("Over many days", over_days::sentence(record).unwrap_or_default());
     for line in scores::lines(record) {
         fact("Score", line);
     }

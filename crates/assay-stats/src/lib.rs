@@ -5,6 +5,7 @@ pub mod decide;
 mod ess;
 pub mod experiment;
 mod interval;
+mod over_days;
 pub mod rank;
 mod shape;
 pub mod soak;
@@ -15,4 +16,5 @@ pub mod variation;
 
 pub use ess::{Correlation, correlation};
 pub use interval::{LEVEL, geometric, student_t};
+pub use over_days::OverDays;
 pub use shape::{TwoSpeeds, drift, two_speeds, uneven};

@@ -40,6 +40,30 @@ pub fn specimens(level: f64, specimens: usize, known: f64) -> Option<f64> {
     (0.0..1.0).contains(&level).then(|| t.inverse_cdf((1.0 + level) / 2.0) * variance.sqrt())
 }
 
+/// Variance between units of a model, and its degrees of freedom: what so many units show by themselves; of fewer than
+/// three with what is assumed. One unit says nothing of it, and two give a single degree of freedom, with which a loss has
+/// no expectation.
+#[must_use]
+pub fn between_units(units: usize, own: Option<f64>) -> (f64, f64) {
+    let (free, own) = (units.saturating_sub(1) as f64, own.unwrap_or(0.0));
+    if units > 2 {
+        return (own, free);
+    }
+    let degrees = PRIOR_UNIT_DEGREES + free;
+    ((PRIOR_UNIT_DEGREES * PRIOR_UNIT_DEVIATION.powi(2) + free * own) / degrees, degrees)
+}
+
+/// The interval, at `level`, of what a further unit of a model does, by the mean of the logarithms of those that were
+/// measured and by the variance between them: the prediction interval of Student's t. `None` without units, and for a
+/// level outside 0 to 1.
+#[must_use]
+pub fn further_unit(level: f64, units: usize, log_mean: f64, own: Option<f64>) -> Option<(f64, f64)> {
+    let (variance, degrees) = between_units(units, own);
+    let t = StudentsT::new(0.0, 1.0, degrees).ok().filter(|_| units > 0 && (0.0..1.0).contains(&level))?;
+    let half = t.inverse_cdf((1.0 + level) / 2.0) * (variance * (1.0 + 1.0 / units as f64)).sqrt();
+    Some(((log_mean - half).exp(), (log_mean + half).exp()))
+}
+
 /// A run: the values of its repeats, each positive and finite.
 pub type Run<'a> = &'a [f64];
 
@@ -186,6 +210,19 @@ mod tests {
         assert!((half.exp() - 1.964).abs() < 1e-3, "{half}");
         assert!(specimens(0.95, 1, 0.0).unwrap() < specimens(0.95, 1, 0.01).unwrap());
         assert_eq!(specimens(1.0, 2, 0.0), None);
+    }
+
+    #[test]
+    fn a_further_unit_differs_as_units_do_and_as_is_assumed_of_few() {
+        // Logarithms -0.1, 0, 0.1: variance 0.01; t(2) at 97.5 % is 4.3027, times sqrt(0.01 * 4/3).
+        let (low, high) = further_unit(0.95, 3, 0.0, Some(0.01)).unwrap();
+        assert!((high.ln() - 4.3027 * (0.01f64 * 4.0 / 3.0).sqrt()).abs() < 1e-4 && (low * high - 1.0).abs() < 1e-9);
+        // One unit: 15 % with three degrees of freedom, of two units together.
+        let (_, high) = further_unit(0.95, 1, 0.0, None).unwrap();
+        assert!((high.ln() - 3.1824 * 0.15 * 2f64.sqrt()).abs() < 1e-4);
+        assert_eq!(between_units(2, Some(0.04)).1, 4.0);
+        assert!((between_units(2, Some(0.04)).0 - (3.0 * 0.0225 + 0.04) / 4.0).abs() < 1e-12);
+        assert_eq!((further_unit(0.95, 0, 0.0, None), further_unit(1.0, 3, 0.0, Some(0.01))), (None, None));
     }
 
     /// Two units of which none is faster, one to five runs each, of days that differ by up to 5 %.

@@ -130,10 +130,11 @@ fn judged(kind: Kind, load: &Load, unit: &UnitValues) -> Result<Judged, AdviseEr
     let values = unit.repeats();
     let bounds = decide::bounds(&values)?;
     // A card that meets a threshold does so on any day.
-    let bound = |confidence| unit.days().bound(confidence, 1.0 / unit.runs.len() as f64);
-    let mean = unit.mean().unwrap_or(bounds.point);
-    let interval = bounds.interval.and(bound(decide::CONFIDENCE)).map(|half| (mean * (-half).exp(), mean * half.exp()));
-    let of_three = bounds.interval.and(bound(1.0 - (1.0 - decide::CONFIDENCE) / 3.0)).map(|half| mean * half.exp());
+    let over = unit.over_days();
+    let mean = over.map_or(bounds.point, |over| over.value());
+    let at = |confidence| bounds.interval.and(over?.bounds(confidence));
+    let interval = at(decide::CONFIDENCE);
+    let of_three = at(1.0 - (1.0 - decide::CONFIDENCE) / 3.0).map(|(_, high)| high);
     let mut marks = unit.marks.clone();
     marks.sort();
     marks.dedup();

@@ -3,8 +3,8 @@
 use assay_core::record::Record;
 use assay_core::workload::Op;
 use assay_stats::decide::{About, Posterior};
-use assay_stats::variation::{Days, PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION};
-use assay_stats::{LEVEL, geometric};
+use assay_stats::variation::between_units;
+use assay_stats::{LEVEL, OverDays, geometric};
 use serde::Serialize;
 
 use super::error::AdviseError;
@@ -58,19 +58,17 @@ impl Figure {
         if self.posterior.knows(About::NextUnit) { About::NextUnit } else { About::Mean }
     }
 
-    /// What is known of the model. With fewer than three units, how much units of a model differ is assumed: one says
-    /// nothing of it, and two give a single degree of freedom, with which a loss has no expectation. One value is a point.
+    /// What is known of the model. With fewer than three units, how much units of a model differ is assumed. One value is
+    /// a point.
     pub(super) fn model(&self) -> Result<Posterior, AdviseError> {
-        let assumed = PRIOR_UNIT_DEVIATION.powi(2);
         let (units, own) = match self.basis {
             _ if self.n == 1 => return Ok(self.posterior),
             Basis::Units if self.n > 2 => return Ok(self.posterior),
-            Basis::Units => (self.n as f64, self.posterior.unit_variance().unwrap_or(0.0)),
-            Basis::Runs | Basis::Repeats => (1.0, 0.0),
+            Basis::Units => (self.n, self.posterior.unit_variance()),
+            Basis::Runs | Basis::Repeats => (1, None),
         };
-        let degrees = PRIOR_UNIT_DEGREES + units - 1.0;
-        let variance = (PRIOR_UNIT_DEGREES * assumed + (units - 1.0) * own) / degrees;
-        Ok(Posterior::moderated(self.value.ln(), variance / units, Some(variance), degrees)?)
+        let (variance, degrees) = between_units(units, own);
+        Ok(Posterior::moderated(self.value.ln(), variance / units as f64, Some(variance), degrees)?)
     }
 }
 
@@ -94,26 +92,18 @@ impl UnitValues {
         self.runs.iter().filter_map(|run| geometric(run)).map(|e| e.point).collect()
     }
 
-    /// What is known of how its runs differ from day to day.
-    pub(super) fn days(&self) -> Days {
-        Days::of([self.runs.iter().map(Vec::as_slice).collect()])
+    /// What its runs say of it over many days.
+    pub(super) fn over_days(&self) -> Option<OverDays> {
+        OverDays::of(&self.runs.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 
     /// The geometric mean of its runs on any day; a point where there is one value.
     fn on_any_day(&self) -> Result<Posterior, AdviseError> {
-        let (days, runs) = (self.days(), self.runs.len() as f64);
-        let mean = self.mean().unwrap_or(f64::NAN);
-        Ok(match self.interval() {
-            None => Posterior::point(mean)?,
-            Some(_) => Posterior::moderated(mean.ln(), days.deviation().powi(2) / runs, None, days.degrees())?,
+        let over = self.over_days();
+        Ok(match over.and_then(|over| Some((over.log_mean(), over.error()?))) {
+            None => Posterior::point(over.map_or(f64::NAN, |over| over.value()))?,
+            Some((mean, (error, degrees))) => Posterior::moderated(mean, error, None, degrees)?,
         })
-    }
-
-    /// Interval of its mean on any day; `None` where there is one value, or equal ones alone.
-    fn interval(&self) -> Option<(f64, f64)> {
-        let (values, mean) = (self.repeats(), self.mean()?);
-        let half = self.days().half(LEVEL, 1.0 / self.runs.len() as f64).filter(|_| values.len() > 1)?;
-        Some((mean * (-half).exp(), mean * half.exp()))
     }
 
     /// The geometric mean over the runs, as the ranking and the comparison have it.
@@ -174,7 +164,7 @@ pub(super) fn figure(
     };
     let interval = match basis {
         Basis::Units => geometric(&values).and_then(|e| e.low.zip(e.high)),
-        Basis::Runs | Basis::Repeats => units[0].interval(),
+        Basis::Runs | Basis::Repeats => units[0].over_days().and_then(|over| over.interval(LEVEL)),
     };
     let method = match (values.len(), basis) {
         (1, _) => "one value, no interval",

@@ -148,6 +148,9 @@ pub struct ModelRow {
     pub failed: Vec<FailedRecord>,
     /// Variance of logarithms between units.
     pub unit_variance: Option<f64>,
+    /// What a further unit of the model comes to, measured as these were: an interval at the level of the ranking. Of fewer than three
+    /// units with an assumed variance; null at the ceiling.
+    pub further_unit: Option<(f64, f64)>,
     /// Its units.
     pub units: Vec<UnitRow>,
     /// What its figures have to be read with, and for how many records.

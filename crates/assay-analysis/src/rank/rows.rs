@@ -43,6 +43,7 @@ pub(super) fn rows(
             failures,
             failed,
             unit_variance: model.and_then(|m| m.variance),
+            further_unit: model.filter(|_| !held.model(name)).and_then(|m| further_unit(m, level)),
             units: model.map_or_else(Vec::new, |m| units(m, sessions, held)),
             marks: marks(sessions),
         }
@@ -87,6 +88,12 @@ fn estimate(ranked: &Ranked, level: f64) -> Estimate {
         n: ranked.units,
         method: method.to_owned(),
     }
+}
+
+/// Equal units are copies and say nothing of the next one.
+fn further_unit(model: &ModelFit, level: f64) -> Option<(f64, f64)> {
+    let copies = model.variance.is_some_and(|variance| variance <= 0.0);
+    assay_stats::variation::further_unit(level, model.units.len(), model.mean, model.variance).filter(|_| !copies)
 }
 
 /// A model without an order: its own units alone.

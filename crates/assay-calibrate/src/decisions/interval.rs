@@ -1,39 +1,62 @@
 //! The intervals of a figure, by what they claim to hold.
 
+use assay_analysis::advise::{self, Link, NasQuestion};
+use assay_analysis::rank::Ask;
+use assay_analysis::{Load, Quantity};
 use assay_core::record::Record;
 
-use super::compare::compare;
+use super::{compare::compare, rank::rank};
 use crate::row::Failure;
 
-/// What the unit of a record does there and then.
+/// What the unit of a record does there and then: the interval beside its figure.
 ///
 /// # Errors
 /// A record without a figure.
 pub fn today(record: &Record) -> Result<Option<(f64, f64)>, Failure> {
-    own(std::slice::from_ref(record))
+    // Any other group will do: the interval is the group's own.
+    let mut other = record.clone();
+    other.id.push('x');
+    let said = compare(std::slice::from_ref(record), &[other])?;
+    Ok(said.sides.first().and_then(|side| side.estimate.as_ref()).and_then(|e| e.low.zip(e.high)))
 }
 
-/// What the unit of these records does over many days.
+/// What the unit of these records does over many days: of one record what its card and its page show, of several what
+/// `assay advise` says of a unit.
 ///
 /// # Errors
 /// Records without a figure.
 pub fn another_day(records: &[Record]) -> Result<Option<(f64, f64)>, Failure> {
-    own(records)
+    let load = first_load(records)?;
+    if let [one] = records {
+        return Ok(assay_analysis::over_days(one, &load, Quantity::Iops).and_then(|e| e.low.zip(e.high)));
+    }
+    let question = NasQuestion {
+        nodes: 1,
+        link: Link::Line(1e12),
+        node_link: None,
+        active_share: 1.0,
+        volume_iops: None,
+        answer_seconds: None,
+        margin: 0.1,
+        load: None,
+    };
+    let found = advise::nas(records, &[], &question)?;
+    let figure = found.models.first().and_then(|model| model.rows.first()).map(|row| &row.local);
+    // Advice has rates, the truth has operations.
+    let block = load.block_bytes as f64;
+    Ok(figure.and_then(|figure| figure.interval).map(|(low, high)| (low / block, high / block)))
 }
 
-/// What another unit of the model of these records does over many days. No command says it yet.
+/// What another unit of the model of these records comes to: the "next unit" of `assay rank`.
 ///
 /// # Errors
-/// None so far.
-pub fn another_unit(_: &[Record]) -> Result<Option<(f64, f64)>, Failure> {
-    Ok(None)
+/// Records that cannot be ranked.
+pub fn another_unit(records: &[Record]) -> Result<Option<(f64, f64)>, Failure> {
+    let report = rank(records, &Ask::default())?;
+    Ok(report.primary.models.first().and_then(|model| model.further_unit))
 }
 
-/// The interval that a comparison shows of a group.
-fn own(records: &[Record]) -> Result<Option<(f64, f64)>, Failure> {
-    // Any other group will do: the interval is the group's own.
-    let mut other = records[0].clone();
-    other.id.push('x');
-    let said = compare(records, &[other])?;
-    Ok(said.sides.first().and_then(|side| side.estimate.as_ref()).and_then(|e| e.low.zip(e.high)))
+fn first_load(records: &[Record]) -> Result<Load, Failure> {
+    let measured = records.first().and_then(|record| record.measurements.first());
+    Ok(Load::of(&measured.ok_or("nothing was measured")?.workload))
 }

@@ -1,6 +1,6 @@
 //! Intervals: of a record today, of a unit over many days, of another unit.
 
-use assay_lab::fleet::{Design, Fleet, Repeats, Units};
+use assay_lab::fleet::{Design, Fleet, Repeats, Run, Units};
 
 use super::{counted, equal, percent};
 use crate::decisions::{another_day, another_unit, stored, today};
@@ -19,12 +19,16 @@ pub(super) fn rows() -> Vec<Row> {
         record(3, 0.8),
         record(10, 0.6),
         days(1, 0.01),
-        days(1, 0.03),
+        days(1, 0.03).short(),
         days(1, 0.05),
         days(3, 0.03).short(),
+        days(3, 0.05),
         days(6, 0.03),
-        unit(3),
-        unit(6),
+        unit(1, 0.1),
+        unit(2, 0.1),
+        unit(3, 0.1).short(),
+        unit(6, 0.1),
+        unit(6, 0.03),
     ]
 }
 
@@ -40,24 +44,26 @@ fn record(repeats: usize, autocorrelation: f64) -> Row {
     })
 }
 
-/// What runs say of their unit.
+/// What runs say of their unit. The prior counts for three days beside theirs.
 fn days(runs: u32, day: f64) -> Row {
     let by = counted(runs as usize, "run");
     let name = format!("interval of a unit over many days, by {by}, day sd {}", percent(day));
     let truth = equal(1, Units::Normal(0.1), day);
-    let bound = if runs == 1 { COVERAGE_ASSUMED } else { COVERAGE };
-    Row::new(name, bound, move |seed| {
+    Row::new(name, COVERAGE_ASSUMED, move |seed| {
         let fleet = Fleet { truth: truth.clone(), design: Design::units(&[1]).on_days(runs), seed };
         Ok(holds(another_day(&stored(&fleet)?)?, fleet.unit(0, 0, 0)))
     })
 }
 
-/// What units say of the next one.
-fn unit(units: usize) -> Row {
-    let name = format!("interval of another unit, by {units} units, unit sd 10 %");
-    let truth = equal(1, Units::Normal(0.1), 0.02);
-    Row::new(name, COVERAGE, move |seed| {
+/// What units say of the next one; of fewer than three, how they differ is assumed.
+fn unit(units: usize, deviation: f64) -> Row {
+    let by = counted(units, "unit");
+    let name = format!("interval of another unit, by {by}, unit sd {}", percent(deviation));
+    let truth = equal(1, Units::Normal(deviation), 0.02);
+    let bound = if units < 3 { COVERAGE_ASSUMED } else { COVERAGE };
+    Row::new(name, bound, move |seed| {
         let fleet = Fleet { truth: truth.clone(), design: Design::units(&[units]), seed };
-        Ok(holds(another_unit(&stored(&fleet)?)?, fleet.unit(0, units, 0)))
+        let next = Run { unit: units, ..fleet.design.0[0] };
+        Ok(holds(another_unit(&stored(&fleet)?)?, fleet.run(&next, 0)))
     })
 }

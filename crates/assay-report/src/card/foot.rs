@@ -9,6 +9,7 @@ use crate::classes::judge;
 use crate::facts;
 use crate::line::{Page, Paint, VALUES};
 use crate::notes::notes;
+use crate::over_days;
 use crate::scores;
 use crate::sensors;
 use crate::verdict::{Tone, capitalised, tone, verdict_sentence};
@@ -17,6 +18,9 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
     page.rule();
     if let Some(classes) = judge(record).sentence() {
         page.labelled("classes", Paint::Dim, &clean(&classes), Paint::Plain);
+    }
+    if let Some(days) = over_days::sentence(record) {
+        page.labelled("over days", Paint::Dim, &days, Paint::Plain);
     }
     if let Some(source) = &record.source {
         page.labelled("imported", Paint::Dim, &clean(&format!("{} from {}", source.format, source.file)), Paint::Plain);

@@ -325,7 +325,7 @@ fn legend(record: &Record, rows: &[Row<'_>]) -> String {
         || rows.iter().flat_map(|r| [r.measurement.iops.as_ref(), r.measurement.bytes_per_second.as_ref()]).flatten();
     if let Some(e) = estimates().find(|e| e.low.is_some() && e.high.is_some()) {
         let level = e.level.map_or_else(String::new, |l| format!("{} ", percent(l)));
-        parts.push(format!("± {level}interval over {} repeats", e.n));
+        parts.push(format!("± {level}over {} repeats of this run", e.n));
     }
     if estimates().any(|e| e.low.is_none() || e.high.is_none()) {
         // A figure that was printed has none, however many runs are behind it.

@@ -16,6 +16,7 @@ use crate::bus;
 use crate::classes::judge;
 use crate::facts::{self, nanoseconds};
 use crate::figure::{MB, shown};
+use crate::over_days;
 use crate::scores;
 use crate::sensors;
 use crate::verdict::{Tone, capitalised, tone, verdict_sentence, word};
@@ -79,6 +80,7 @@ fn head_facts(record: &Record) -> Vec<(String, String)> {
         ("Outcome", outcome),
         ("Bus", Some(medium.bus.as_ref().map_or_else(|| "unknown".to_owned(), |b| clean(&bus::sentence(b))))),
         ("Classes", judge(record).sentence().map(|s| clean(&s))),
+        ("Over many days", over_days::sentence(record)),
         ("Unit", medium.unit.as_deref().map(clean)),
         ("Path", Some(facts::place(medium))),
         ("Host", Some(facts::host(&record.host))),

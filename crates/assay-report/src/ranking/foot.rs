@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use assay_analysis::rank::{LoadRanking, RankReport, Remark};
+use assay_analysis::rank::{LoadRanking, ModelRow, RankReport, Remark};
 use assay_analysis::{Excluded, Mark};
 use assay_core::text::{clean, statement};
 use assay_core::units::{fixed, trimmed};
 
 use super::words;
+use crate::figure::interval;
 
 /// Excluded records named in a line.
 const NAMED: usize = 6;
@@ -18,6 +19,7 @@ pub(super) fn lines(report: &RankReport, ranking: &LoadRanking, all: bool) -> Ve
     if let Some(text) = resolution(ranking) {
         lines.push(("resolves", text));
     }
+    lines.extend(next_units(report, ranking, all).map(|text| ("next unit", text)));
     let basis = &ranking.basis;
     let known = |n: usize, what: &str| if n == 0 { format!("{what}s unknown") } else { words::count(n, what) };
     lines.push((
@@ -66,6 +68,25 @@ pub(super) fn resolution(ranking: &LoadRanking) -> Option<String> {
          hardly do",
         ranking.least_units
     ))
+}
+
+/// Models whose next unit is told.
+const TOLD: usize = 4;
+
+/// What a further unit of each model may do: what is bought is none of those that were measured.
+fn next_units(report: &RankReport, ranking: &LoadRanking, all: bool) -> Option<String> {
+    let (unit, divisor) = words::unit(ranking);
+    let of = |model: &ModelRow| {
+        let (low, high) = model.further_unit?;
+        Some(format!("{} {}", clean(&model.model), interval(low / divisor, high / divisor)))
+    };
+    let each: Vec<String> = ranking.models.iter().filter_map(of).collect();
+    let told = if all { each.len() } else { each.len().min(TOLD) };
+    let more = if told < each.len() { format!(", and {} more (--all)", each.len() - told) } else { String::new() };
+    let few = ranking.models.iter().any(|m| m.further_unit.is_some() && m.units.len() < 3);
+    let assumed = if few { "; of fewer than three units 15 % is assumed between units" } else { "" };
+    let level = words::level(report.alpha);
+    (!each.is_empty()).then(|| format!("{} {unit}{more} ({level}{assumed})", each[..told].join(", ")))
 }
 
 fn method(report: &RankReport, ranking: &LoadRanking) -> String {

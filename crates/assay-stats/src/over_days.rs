@@ -1,0 +1,109 @@
+//! What the runs of one unit say of it over many days.
+
+use crate::variation::{Days, Run};
+
+/// A unit over many days, by its runs: their mean, and how far it may be from the mean of many days.
+///
+/// The repeats of a run share what the day made of the unit, so their spread is no measure of it: that comes from runs
+/// on several days, and from the prior of [`Days`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OverDays {
+    log_mean: f64,
+    days: Days,
+    runs: usize,
+    values: usize,
+}
+
+impl OverDays {
+    /// From the repeats of each run. Runs without repeats say nothing; `None` where none is left, or where a value is not
+    /// positive and finite.
+    #[must_use]
+    pub fn of(runs: &[Run<'_>]) -> Option<Self> {
+        let runs: Vec<Run<'_>> = runs.iter().copied().filter(|run| !run.is_empty()).collect();
+        if runs.is_empty() || runs.iter().any(|run| run.iter().any(|v| !v.is_finite() || *v <= 0.0)) {
+            return None;
+        }
+        let mean = |run: &Run<'_>| run.iter().map(|v| v.ln()).sum::<f64>() / run.len() as f64;
+        let log_mean = runs.iter().map(mean).sum::<f64>() / runs.len() as f64;
+        let values = runs.iter().map(|run| run.len()).sum();
+        Some(Self { log_mean, runs: runs.len(), values, days: Days::of([runs]) })
+    }
+
+    /// Geometric mean of the runs.
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        self.log_mean.exp()
+    }
+
+    /// Its logarithm.
+    #[must_use]
+    pub fn log_mean(&self) -> f64 {
+        self.log_mean
+    }
+
+    /// Squared error of the logarithm, and its degrees of freedom; `None` of one value, as it is not known how repeats
+    /// differ.
+    #[must_use]
+    pub fn error(&self) -> Option<(f64, f64)> {
+        (self.values > 1).then(|| (self.days.deviation().powi(2) / self.runs as f64, self.days.degrees()))
+    }
+
+    /// The two-sided interval at `level`.
+    #[must_use]
+    pub fn interval(&self, level: f64) -> Option<(f64, f64)> {
+        self.bounds((1.0 + level) / 2.0)
+    }
+
+    /// The lower and the upper bound, each at `confidence`, between 0 and 1.
+    #[must_use]
+    pub fn bounds(&self, confidence: f64) -> Option<(f64, f64)> {
+        self.error()?;
+        let half = self.days.bound(confidence, 1.0 / self.runs as f64)?;
+        Some(((self.log_mean - half).exp(), (self.log_mean + half).exp()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::variation::PRIOR_DEVIATION;
+
+    #[test]
+    fn one_run_holds_what_days_are_assumed_to_do() {
+        // Logarithms -0.01, 0, 0.01: squared error of the mean 0.0001 / 3. t(3) at 97.5 % is 3.1824.
+        let run: Vec<f64> = [-0.01f64, 0.0, 0.01].iter().map(|y| 1000.0 * y.exp()).collect();
+        let over = OverDays::of(&[&run]).unwrap();
+        let half = 3.1824 * (PRIOR_DEVIATION.powi(2) + 0.0001 / 3.0).sqrt();
+        let (low, high) = over.interval(0.95).unwrap();
+        assert!((over.value() - 1000.0).abs() < 1e-9);
+        assert!(
+            ((1000.0 / low).ln() - half).abs() < 1e-5 && ((high / 1000.0).ln() - half).abs() < 1e-5,
+            "{low} {high}"
+        );
+        // t(3) at 95 % is 2.3534.
+        assert!(((1000.0 / over.bounds(0.95).unwrap().0).ln() / half - 2.3534 / 3.1824).abs() < 1e-4);
+    }
+
+    #[test]
+    fn runs_count_and_not_their_repeats() {
+        let (a, b) = ([90.0, 90.0], [110.0, 110.0, 110.0]);
+        let over = OverDays::of(&[&a, &[], &b]).unwrap();
+        assert!((over.value() - (90.0f64 * 110.0).sqrt()).abs() < 1e-9);
+        // Two runs: one degree of freedom beside the three of the prior.
+        let squares = (110.0f64 / 90.0).ln().powi(2) / 2.0;
+        let (error, degrees) = over.error().unwrap();
+        assert_eq!(degrees, 4.0);
+        assert!((error - (3.0 * PRIOR_DEVIATION.powi(2) + squares) / 4.0 / 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_value_has_no_interval_and_no_value_no_mean() {
+        let one = OverDays::of(&[&[5.0]]).unwrap();
+        assert_eq!((one.interval(0.95), one.error()), (None, None));
+        for bad in [&[][..], &[0.0, 1.0], &[f64::NAN], &[-1.0], &[f64::INFINITY]] {
+            assert_eq!(OverDays::of(&[bad]), None);
+        }
+        assert_eq!(OverDays::of(&[]), None);
+        assert_eq!(OverDays::of(&[&[1.0, 2.0]]).unwrap().interval(1.5), None);
+    }
+}
