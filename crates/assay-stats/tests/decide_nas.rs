@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use assay_stats::decide::{
-    About, BreakEven, ETHERNET, Limit, Local, Nas, NasVerdict, Need, Posterior, Refusal, Wire, break_even, decide,
-    share,
+    About, BreakEven, ETHERNET, Limit, Local, Measured, Nas, NasVerdict, Need, Posterior, Refusal, Wire, break_even,
+    decide, share,
 };
 
 /// 28 nodes on one gigabit, all active.
@@ -18,6 +18,7 @@ fn gigabit(wire: Wire) -> Nas {
         nodes: 28,
         random: false,
         active_share: 1.0,
+        measured: None,
     }
 }
 
@@ -142,4 +143,26 @@ proptest::proptest! {
             BreakEven::Nodes(even) => proptest::prop_assert!(!slower, "{even}"),
         }
     }
+}
+
+/// At the limit by what one day of the volume gave: that it may be off by what days do makes it undecided, and what is far
+/// off stays decided.
+#[test]
+fn a_volume_that_was_measured_may_be_another_on_another_day() {
+    let exact = Posterior::moderated(5.0e6f64.ln(), 1e-6, None, 20.0).unwrap();
+    let local = Local { bytes_per_second: exact, block_bytes: 4096, queue_depth: 1 };
+    let decided = |payload: f64, error: Option<f64>| {
+        let measured = error.map(|error| Measured { wire: true, volume: false, answer: false, error, degrees: 3.0 });
+        let nas = Nas { measured, ..gigabit(Wire::Payload(payload)) };
+        decide(&local, &nas, About::Mean, 0.1, 7).unwrap()
+    };
+    // 5 MB/s over 4.5 of 28 nodes is 1 % beyond the margin.
+    let near = 28.0 * 4.5e6;
+    assert_eq!(decided(near, None).verdict, NasVerdict::Local);
+    let found = decided(near, Some(0.037 * 0.037));
+    assert_eq!(found.verdict, NasVerdict::CannotTell(Need::VolumeDays));
+    // t(3) at 0.01005 / 0.037 = 0.272: 0.599.
+    assert!((found.probability.unwrap() - 0.599).abs() < 0.01, "{:?}", found.probability);
+    assert_eq!(decided(near / 2.0, Some(0.037 * 0.037)).verdict, NasVerdict::Local);
+    assert_eq!(decided(near * 2.0, Some(0.037 * 0.037)).verdict, NasVerdict::Nas);
 }

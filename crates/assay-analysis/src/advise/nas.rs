@@ -2,7 +2,7 @@
 
 use assay_core::record::Record;
 use assay_core::workload::Pattern;
-use assay_stats::decide::{self, Limit, Local, Nas, Wire};
+use assay_stats::decide::{self, Limit, Local, Measured, Nas, Wire};
 
 use super::error::AdviseError;
 use super::evidence::{Subject, name_missing, nothing_left, one_subject, some_subjects};
@@ -84,6 +84,7 @@ fn shape(question: &NasQuestion, load: &Load, wire: Wire) -> Nas {
         queue_depth: load.queue_depth.saturating_mul(load.jobs),
         nodes: question.nodes,
         active_share: question.active_share,
+        measured: None,
     }
 }
 
@@ -156,9 +157,12 @@ impl Limits {
         let mut limits = Self { nas, wire: Term::Wire, latency: Term::Answer };
         let Some(measured) = measured else { return limits };
         let nas = &mut limits.nas;
+        let (error, degrees) = measured.error();
+        let mut of_volume = Measured { wire: false, volume: nas.volume_iops.is_none(), answer: false, error, degrees };
         if measured.best.value < question.link.payload() {
             nas.wire = Wire::Payload(measured.best.value);
             limits.wire = Term::BestRate;
+            of_volume.wire = true;
         }
         // One client measured both: the volume gives at least the greater of them.
         let alone = measured.alone.value / load.block_bytes as f64;
@@ -168,7 +172,9 @@ impl Limits {
         if nas.answer_seconds.is_none_or(|given| seconds > given) {
             nas.answer_seconds = Some(seconds);
             limits.latency = Term::Alone;
+            of_volume.answer = true;
         }
+        nas.measured = Some(of_volume);
         limits
     }
 

@@ -2,6 +2,7 @@
 
 use assay_stats::decide::NasVerdict;
 use assay_stats::decide::{ETHERNET, Wire};
+use assay_stats::variation::{PRIOR_DEGREES, PRIOR_DEVIATION};
 use serde::Serialize;
 
 use super::figure::Figure;
@@ -168,4 +169,15 @@ pub struct VolumeFigures {
     pub deepest: Option<Figure>,
     /// The best rate of any load in that direction, in bytes per second.
     pub best: Figure,
+}
+
+impl VolumeFigures {
+    /// Squared error of the logarithm of its figures over many days, the largest of them, and its degrees of freedom. Of a
+    /// figure without repeats there is what days are assumed to do.
+    pub(super) fn error(&self) -> (f64, f64) {
+        let all = [Some(&self.alone), self.deepest.as_ref(), Some(&self.best)];
+        let errors =
+            all.into_iter().flatten().map(|f| f.posterior.error().unwrap_or((PRIOR_DEVIATION.powi(2), PRIOR_DEGREES)));
+        errors.fold((0.0, PRIOR_DEGREES), |most, error| if error.0 > most.0 { error } else { most })
+    }
 }

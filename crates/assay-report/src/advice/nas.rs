@@ -1,9 +1,9 @@
 //! Local flash or NAS.
 
-use assay_analysis::Quantity;
 use assay_analysis::advise::{Even, Link, NasAdvice, NasModel, NasRow, NasVerdict, Need, Term};
+use assay_analysis::{ASSUMED_DAYS, Quantity};
 use assay_core::text::clean;
-use assay_core::units::{Bytes, figures, rate};
+use assay_core::units::{Bytes, figures, rate, trimmed};
 
 use super::layout::Parts;
 use super::words::{FIGURE, ONE_VALUE, cells, exact, figure, left_out, marks, percent, probability};
@@ -77,6 +77,10 @@ fn sentence(advice: &NasAdvice) -> String {
         for (need, words) in [
             (Need::Repeats, "have one value without an interval (measure with 3 repeats)"),
             (Need::MoreMeasurements, "are not known well enough (measure more units or repeats)"),
+            (
+                Need::VolumeDays,
+                "differ from the share by no more than the NAS may change from day to day (measure it on other days)",
+            ),
             (Need::UnitsDiffer, "differ more from unit to unit than from the share"),
             (
                 Need::Volume,
@@ -196,7 +200,9 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
     if let Some(volume) = &advice.volume {
         let of = rows(advice).find_map(|r| r.volume.as_ref());
         let best = of.map(|v| format!("; best rate {}", figure(&v.best))).unwrap_or_default();
-        parts.item("NAS", &format!("{}{best}; taken as given, without its interval", clean(volume)));
+        let assumed = trimmed(ASSUMED_DAYS * 100.0, 1);
+        let days = format!("its days are assumed to differ by {assumed} % where it was not measured on several");
+        parts.item("NAS", &format!("{}{best}; {days}", clean(volume)));
     }
     parts.item("share", "the least of what is known, MB/s for each active node; \"ends at\" names it:");
     for (which, words) in [

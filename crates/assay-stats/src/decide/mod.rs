@@ -22,7 +22,8 @@ pub use cache_verdict::{Cache, CacheVerdict, CacheWord, Warning, judge};
 pub use composite::index;
 pub use hits::{HEADER_BYTES, Hits, Reuse, header_bytes, hits, reach};
 pub use nas::{
-    BreakEven, ETHERNET, Limit, Local, Nas, NasDecision, NasVerdict, Need, Share, Wire, break_even, decide, share,
+    BreakEven, ETHERNET, Limit, Local, Measured, Nas, NasDecision, NasVerdict, Need, Share, Wire, break_even, decide,
+    share,
 };
 pub use pibenchmarks::{PIBENCHMARKS_WEIGHTS, PiRun, pi_value};
 pub use posterior::{About, Posterior};

@@ -53,6 +53,34 @@ pub struct Nas {
     pub nodes: u32,
     /// Share of the nodes that is active at the same time; 1 is the worst case.
     pub active_share: f64,
+    /// What of this was measured on the volume; `None` where all is given.
+    pub measured: Option<Measured>,
+}
+
+/// Terms that were measured on the volume. What that day made of it they have in common.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// The wire is the best rate of a client.
+    pub wire: bool,
+    /// The operations per second.
+    pub volume: bool,
+    /// The time of an answer.
+    pub answer: bool,
+    /// Squared error of their logarithms.
+    pub error: f64,
+    /// Its degrees of freedom.
+    pub degrees: f64,
+}
+
+impl Measured {
+    fn holds(&self, limit: Limit) -> bool {
+        match limit {
+            Limit::Wire => self.wire,
+            Limit::Volume => self.volume,
+            Limit::Latency => self.answer,
+            Limit::NodeWire => false,
+        }
+    }
 }
 
 /// What a node's share ends at.
@@ -123,6 +151,8 @@ pub enum Need {
     UnitsDiffer,
     /// The volume's operations per second: without them the wire alone bounds its share from above.
     Volume,
+    /// Further days of the volume: it may change by more than the distance.
+    VolumeDays,
 }
 
 /// The decision and the numbers behind it.
@@ -206,8 +236,8 @@ pub fn break_even(nas: &Nas, local: f64) -> Result<BreakEven, Refusal> {
 }
 
 /// Whether a medium in each node beats its share of the volume by more than `margin` (0.10 is a
-/// usual one), for the model's mean or for the next unit. The volume is taken as given; where its wire is a bound and no
-/// more, a medium can beat the bound, and the volume cannot win by it.
+/// usual one), for the model's mean or for the next unit. What is given of the volume is taken as it is, what was measured of it
+/// with its error; where its wire is a bound and no more, a medium can beat the bound, and the volume cannot win by it.
 ///
 /// # Errors
 /// Different block sizes or queue depths, a next unit where one unit is all there is, and as
@@ -224,20 +254,50 @@ pub fn decide(local: &Local, nas: &Nas, about: About, margin: f64, seed: u64) ->
     let share = share(nas)?;
     let rate = local.bytes_per_second;
     let needed = (share.bytes_per_second * (1.0 + margin)).ln();
-    let probability = match rate.draws(about, DRAWS, seed) {
-        Ok(draws) => Some(draws.iter().filter(|d| **d > needed).count() as f64 / DRAWS as f64),
-        Err(Refusal::NoInterval { .. }) => None,
+    let (mut probability, mut on_that_day) = (None, None);
+    match rate.draws(about, DRAWS, seed) {
+        Ok(draws) => {
+            let faster = |needed: &dyn Fn(usize) -> f64| {
+                let faster = draws.iter().enumerate().filter(|(at, rate)| **rate > needed(*at)).count();
+                Some(faster as f64 / DRAWS as f64)
+            };
+            on_that_day = faster(&|_| needed);
+            let shifts = shifts(nas, seed)?;
+            probability = match shifts.is_empty() {
+                true => on_that_day,
+                false => faster(&|at| share.shifted(nas, shifts[at]).ln() + margin.ln_1p()),
+            };
+        }
+        Err(Refusal::NoInterval { .. }) => {}
         Err(other) => return Err(other),
-    };
+    }
+    let sure = |p: f64| p >= SURE || p <= 1.0 - SURE;
     let verdict = match probability {
         None => NasVerdict::CannotTell(Need::Repeats),
         Some(p) if p <= 1.0 - SURE && nas.random && nas.volume_iops.is_none() => NasVerdict::CannotTell(Need::Volume),
         Some(p) if p >= SURE => NasVerdict::Local,
         Some(p) if p <= 1.0 - SURE => NasVerdict::Nas,
+        Some(_) if on_that_day.is_some_and(sure) => NasVerdict::CannotTell(Need::VolumeDays),
         Some(_) => NasVerdict::CannotTell(need(&rate, about, needed)),
     };
     let break_even = break_even(nas, rate.value())?;
     Ok(NasDecision { verdict, probability, ratio: rate.value() / share.bytes_per_second, share, break_even })
+}
+
+/// What the logarithm of the terms that were measured may be off by; empty where all is given.
+fn shifts(nas: &Nas, seed: u64) -> Result<Vec<f64>, Refusal> {
+    let Some(measured) = nas.measured else { return Ok(Vec::new()) };
+    let shift = Posterior::moderated(0.0, measured.error, None, measured.degrees)?;
+    // Another stream of draws than the medium's.
+    shift.draws(About::Mean, DRAWS, seed.wrapping_add(1))
+}
+
+impl Share {
+    /// The share where what was measured on the volume is off by so much of its logarithm.
+    fn shifted(&self, nas: &Nas, shift: f64) -> f64 {
+        let factor = |limit| if nas.measured.is_some_and(|m| m.holds(limit)) { shift.exp() } else { 1.0 };
+        self.terms.iter().map(|(limit, rate)| rate * factor(*limit)).fold(f64::INFINITY, f64::min)
+    }
 }
 
 /// Whether knowing the mean perfectly would decide.

@@ -100,6 +100,12 @@ impl Posterior {
         self.spread.and_then(|s| s.unit_variance)
     }
 
+    /// Squared error of the logarithm of the mean, and its degrees of freedom; `None` for a point.
+    #[must_use]
+    pub fn error(&self) -> Option<(f64, f64)> {
+        self.spread.map(|s| (s.mean_variance, s.degrees))
+    }
+
     /// `count` logarithms of what the rate may be.
     ///
     /// # Errors
