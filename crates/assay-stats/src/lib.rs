@@ -17,4 +17,4 @@ pub mod variation;
 pub use ess::{Correlation, correlation};
 pub use interval::{LEVEL, geometric, student_t};
 pub use over_days::OverDays;
-pub use shape::{TwoSpeeds, drift, two_speeds, uneven};
+pub use shape::{TwoSpeeds, drift, drift_along, two_speeds, uneven};

@@ -6,6 +6,8 @@ use crate::interval::student_t;
 const CHANGE: f64 = 0.10;
 /// Level of the test of the slope: it is made for each repeat of each workload of a run.
 const SLOPE_LEVEL: f64 = 0.99;
+/// Level of the test whether values go the way of their repeats.
+const WITHIN_LEVEL: f64 = 0.9;
 /// Largest correlation of neighbours that is corrected for.
 const MOST_CORRELATION: f64 = 0.8;
 /// Fewer values have no groups; then the spread alone is looked at.
@@ -51,6 +53,34 @@ pub fn drift(values: &[f64]) -> Option<f64> {
     let widened = ((1.0 + correlation) / (1.0 - correlation)).sqrt();
     let error = (sum / f64::from(degrees) / squares).sqrt() * widened;
     (slope.abs() > student_t(SLOPE_LEVEL, degrees)? * error).then_some(change)
+}
+
+/// The same over repeats with values at equal distances each, in their order: three repeats are too few for a slope, and
+/// their seconds are not. The repeats have to go one way, and their values within each repeat that way, too, as a medium
+/// does that gets warm: repeats that differ by chance do the first in one of three cases and seldom the second.
+#[must_use]
+pub fn drift_along(repeats: &[Vec<f64>]) -> Option<f64> {
+    let centre = |repeat: &Vec<f64>| repeat.iter().sum::<f64>() / repeat.len() as f64;
+    if repeats.len() < 2 || repeats.iter().any(|repeat| repeat.len() < 2) {
+        return None;
+    }
+    let change = drift(&repeats.concat())?;
+    let one_way = repeats.windows(2).all(|pair| (centre(&pair[1]) - centre(&pair[0])) * change > 0.0);
+    // One slope for all, beside the mean of each.
+    let (mut products, mut along, mut squares, mut count) = (0.0, 0.0, 0.0, 0);
+    for repeat in repeats {
+        let (mean, middle) = (centre(repeat), (repeat.len() as f64 - 1.0) / 2.0);
+        for (at, value) in repeat.iter().enumerate() {
+            products += (at as f64 - middle) * (value - mean);
+            along += (at as f64 - middle).powi(2);
+            squares += (value - mean).powi(2);
+        }
+        count += repeat.len();
+    }
+    let slope = products / along;
+    let degrees = u32::try_from(count - repeats.len()).ok()?.checked_sub(1)?;
+    let error = ((squares - slope * products).max(0.0) / f64::from(degrees) / along).sqrt();
+    (one_way && slope * change > 0.0 && slope.abs() > student_t(WITHIN_LEVEL, degrees)? * error).then_some(change)
 }
 
 /// The two groups that at least six `values` fall into.
@@ -128,6 +158,27 @@ mod tests {
         assert_eq!(drift(&[100.0, 150.0]), None);
         assert_eq!(drift(&[0.0; 9]), None);
         assert_eq!(drift(&[1.0, f64::NAN, 3.0, 9.0]), None);
+    }
+
+    /// Three repeats of ten seconds: a medium that gets slower all the time, and repeats that differ by chance.
+    #[test]
+    fn drift_over_three_repeats_is_found_and_repeats_that_differ_are_none() {
+        let mut noise = Noise(23);
+        let mut cut = |fall: f64, apart: f64| {
+            let all = noise.series(30, 0.03, |x| 100.0 - fall * x);
+            let levels: Vec<f64> = noise.series(3, apart, |_| 1.0);
+            let repeats: Vec<Vec<f64>> = all
+                .chunks(10)
+                .zip(levels)
+                .map(|(seconds, level)| seconds.iter().map(|s| s * level).collect())
+                .collect();
+            drift_along(&repeats).is_some()
+        };
+        let alarms = [0.0, 0.03, 0.05].map(|apart| share(500, || cut(0.0, apart)));
+        let seen = [15.0, 20.0].map(|fall| share(500, || cut(fall, 0.01)));
+        eprintln!("{alarms:?} {seen:?}");
+        assert!(alarms.iter().all(|alarms| *alarms < 0.03) && seen[0] > 0.6 && seen[1] > 0.9, "{alarms:?} {seen:?}");
+        assert_eq!(drift_along(&[vec![1.0, 2.0, 3.0]]), None);
     }
 
     #[test]

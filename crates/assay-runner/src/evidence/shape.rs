@@ -3,7 +3,7 @@
 use assay_core::finding::Finding;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Repeat};
-use assay_stats::{drift, two_speeds, uneven};
+use assay_stats::{drift, drift_along, two_speeds, uneven};
 
 use crate::summary::replace_findings;
 
@@ -25,7 +25,8 @@ pub(crate) fn judge_shape(measurement: &mut Measurement) {
         completed.iter().map(|r| rates(r, ramp)).filter(|rates| rates.len() >= LEAST_SECONDS).collect();
 
     // The gravest of the repeats, unless the repeats themselves say it.
-    let going = drift(&repeats).map(|change| (change, REPEATS)).or_else(|| {
+    let over_all = || drift_along(&seconds).filter(|_| seconds.len() == repeats.len());
+    let going = drift(&repeats).or_else(over_all).map(|change| (change, REPEATS)).or_else(|| {
         let all = seconds.iter().filter_map(|rates| drift(rates));
         all.max_by(|a, b| a.abs().total_cmp(&b.abs())).map(|change| (change, SECONDS))
     });
@@ -128,6 +129,17 @@ pub(super) mod tests {
         assert_eq!(kinds(&[&falling]), ["drift of seconds"]);
         let two: Vec<f64> = (0..30).map(|i| if i / 3 % 2 == 0 { 1000.0 } else { 600.0 } + f64::from(i % 5)).collect();
         assert_eq!(kinds(&[&two]), ["two speeds"]);
+    }
+
+    /// Each repeat by itself changes by less than a tenth.
+    #[test]
+    fn three_repeats_that_get_slower_all_the_time_are_found() {
+        let falling: Vec<f64> = (0..30).map(|i| 1000.0 - f64::from(i) * 6.0 + f64::from(i % 5) * 3.0).collect();
+        let repeats: Vec<&[f64]> = falling.chunks(10).collect();
+        assert_eq!(kinds(&repeats), ["drift of repeats"]);
+        assert_eq!(kinds(&repeats[..1]), Vec::<&str>::new());
+        // In another order it is chance.
+        assert_eq!(kinds(&[repeats[1], repeats[2], repeats[0]]), Vec::<&str>::new());
     }
 
     #[test]
