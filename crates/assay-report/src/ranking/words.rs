@@ -107,10 +107,10 @@ pub(super) fn verdict(ranking: &LoadRanking) -> String {
             (_, Class::Failing) => format!("{} leads and units of it failed, so it gets no gold", clean(&one.model)),
             _ => format!("{} leads, by one unit only", clean(&one.model)),
         },
-        several if several.iter().all(|m| m.medal == Some(Medal::Gold)) => {
-            format!("Cannot separate {}; measure more units", set(several))
+        several if several.iter().any(|m| m.class != Class::Sound) => {
+            format!("Cannot separate {}, and units of some failed", set(several))
         }
-        several => format!("Cannot separate {}, and units of some failed", set(several)),
+        several => format!("Cannot separate {}; measure more units", set(several)),
     }
 }
 
