@@ -21,7 +21,6 @@ pub(super) fn rows() -> Vec<Row> {
         days(1, 0.01),
         days(1, 0.03).short(),
         days(1, 0.05),
-        alike(0.8),
         days(3, 0.03).short(),
         days(3, 0.05),
         days(6, 0.03),
@@ -52,17 +51,6 @@ fn days(runs: u32, day: f64) -> Row {
     let truth = equal(1, Units::Normal(0.1), day);
     Row::new(name, COVERAGE_ASSUMED, move |seed| {
         let fleet = Fleet { truth: truth.clone(), design: Design::units(&[1]).on_days(runs), seed };
-        Ok(holds(another_day(&stored(&fleet)?)?, fleet.unit(0, 0, 0)))
-    })
-}
-
-/// What decisions take holds where repeats are like the ones before them, too.
-fn alike(autocorrelation: f64) -> Row {
-    let name = format!("interval of a unit over many days, by 1 run, day sd 3 %, autocorrelation {autocorrelation}");
-    let mut truth = equal(1, Units::Normal(0.1), 0.03);
-    truth.spread.autocorrelation = autocorrelation;
-    Row::new(name, COVERAGE_ASSUMED, move |seed| {
-        let fleet = Fleet { truth: truth.clone(), design: Design::units(&[1]), seed };
         Ok(holds(another_day(&stored(&fleet)?)?, fleet.unit(0, 0, 0)))
     })
 }
