@@ -26,8 +26,9 @@ pub struct Claims {
     pub published: bool,
     pub models: BTreeSet<String>,
     pub units: BTreeSet<Unit>,
-    /// Which figure decides.
-    pub decides: Option<Figure>,
+    /// Title of the load that decides. Which figure of it is each command's own: a purchase takes the durable rate of
+    /// writes.
+    pub decides: Option<String>,
     pub of_models: BTreeMap<(String, Figure), Value>,
     pub of_units: BTreeMap<(Unit, Figure), f64>,
     /// By load and figure: the two models in the order of their names, and what is said.

@@ -145,7 +145,7 @@ fn published(answer: &Value) -> bool {
 fn ranking(report: &Value, swapped: bool) -> Claims {
     let mut said = Claims { published: published(&report["primary"]), ..Claims::of("rank") };
     let primary = &report["primary"];
-    said.decides = Some((text(&primary["title"]), text(&primary["quantity"])));
+    said.decides = Some(text(&primary["title"]));
     said.left_out = Some(left_out(&primary["excluded"], &primary["title"]));
     for load in std::iter::once(primary).chain(each(&report["exploratory"])) {
         let of = figure(&load["load"], &load["title"], &load["quantity"]);
@@ -218,7 +218,7 @@ fn comparison(document: &Value, who: &'static str) -> Claims {
             });
         }
         if load["primary"] == true && by_model {
-            said.decides = Some(of.0);
+            said.decides = Some(of.0.0);
             let mut out = left_out(&found["excluded"], &load["title"]);
             for run in each(&load["sides"]).flat_map(|side| each(&side["runs"])) {
                 out.extend(mark(run).map(|why| (text(&run["record"]), why.to_owned())));
@@ -249,7 +249,7 @@ fn left_out(excluded: &Value, load: &Value) -> BTreeMap<String, String> {
 fn a_race(race: &Value) -> Claims {
     let mut said = Claims::of("plan race");
     let of = figure(&race["load"], &race["load_title"], &race["quantity"]);
-    said.decides = Some(of.0.clone());
+    said.decides = Some(of.0.0.clone());
     said.left_out = Some(left_out(&race["excluded"], &race["load_title"]));
     for chance in each(&race["chances"]) {
         let name = text(&chance["model"]);
@@ -268,6 +268,7 @@ fn a_race(race: &Value) -> Claims {
 
 fn a_purchase(buy: &Value) -> Claims {
     let mut said = Claims::of("advise buy");
+    said.decides = Some(text(&buy["title"]));
     let options: Vec<&Value> = each(&buy["options"]).collect();
     if let Some(at) = buy["choice"]["index"].as_u64() {
         let chosen = options[at as usize];
@@ -280,7 +281,6 @@ fn a_purchase(buy: &Value) -> Claims {
         let performance = &option["performance"];
         let of = figure(&performance["load"], &performance["title"], &performance["quantity"]);
         model(&mut said, &text(&option["model"]), &of, performance["value"].as_f64().unwrap(), units_of(performance));
-        said.decides = Some((text(&buy["title"]), text(&performance["quantity"])));
     }
     said
 }

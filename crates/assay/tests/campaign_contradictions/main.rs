@@ -13,6 +13,8 @@ mod faces;
 mod stores;
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use assay_core::record::Record;
 use assay_store::{Owner, RunState, SqliteStore, Store};
@@ -20,23 +22,41 @@ use assay_store::{Owner, RunState, SqliteStore, Store};
 use claims::{Claims, contradictions};
 use common::Place;
 
+/// What was found, by its kind.
+type Found = BTreeMap<&'static str, Vec<String>>;
+
 /// In the tests of each day.
 const STORES: u64 = 10;
 
 #[test]
 fn no_two_commands_contradict_each_other_on_stores_that_were_drawn() {
     let stores = std::env::var("ASSAY_CAMPAIGN_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(STORES);
-    let (mut found, mut claims) = (BTreeMap::new(), 0);
-    for seed in 0..stores {
-        let place = saved(&stores::drawn(seed));
-        claims += judge(&place, "all", &format!("store {seed}"), &mut found);
-    }
+    let (next, all) = (AtomicU64::new(0), Mutex::new((Found::new(), 0)));
+    let work = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= stores {
+                break;
+            }
+            let mut found = Found::new();
+            let claims = judge(&saved(&stores::drawn(seed)), "all", &format!("store {seed}"), &mut found);
+            let mut all = all.lock().unwrap();
+            all.1 += claims;
+            found.into_iter().for_each(|(kind, what)| all.0.entry(kind).or_default().extend(what));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    let (found, claims) = all.into_inner().unwrap();
     end(&found, claims);
 }
 
 #[test]
 fn no_two_commands_contradict_each_other_on_published_figures() {
-    let mut found = BTreeMap::new();
+    let mut found = Found::new();
     let mut records = assay_analysis::published("").unwrap();
     for (at, record) in records.iter_mut().enumerate() {
         record.id = format!("published{at}");
@@ -56,7 +76,7 @@ fn no_two_commands_contradict_each_other_on_what_was_measured() {
         let labels: Vec<&str> = labels.iter().flat_map(|label| ["--label", label]).collect();
         place.measured_with(&labels);
     }
-    let mut found = BTreeMap::new();
+    let mut found = Found::new();
     let claims = judge(&place, "all", "measured", &mut found);
     end(&found, claims);
 }
@@ -75,7 +95,7 @@ fn saved(records: &[Record]) -> Place {
 }
 
 /// Asks all commands, and returns how many claims they make.
-fn judge(place: &Place, query: &str, name: &str, found: &mut BTreeMap<&'static str, Vec<String>>) -> usize {
+fn judge(place: &Place, query: &str, name: &str, found: &mut Found) -> usize {
     let said: Vec<Claims> = faces::ask(place, query);
     for (kind, what) in contradictions(&said) {
         found.entry(kind).or_default().push(format!("{name}: {what}"));
@@ -83,7 +103,7 @@ fn judge(place: &Place, query: &str, name: &str, found: &mut BTreeMap<&'static s
     said.iter().map(Claims::len).sum()
 }
 
-fn end(found: &BTreeMap<&'static str, Vec<String>>, claims: usize) {
+fn end(found: &Found, claims: usize) {
     println!("{claims} claims");
     for (kind, all) in found {
         println!("{kind}: {} contradictions", all.len());
