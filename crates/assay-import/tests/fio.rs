@@ -137,7 +137,17 @@ fn the_last_state_of_a_run_counts_and_another_run_is_another() {
     let test = "the_last_state_of_a_run_counts_and_another_run_is_another";
     for form in ["json", "terse", "normal"] {
         let format = format!("--output-format={form}");
-        let states = ["--name=s", "--rw=write", "--bs=64k", "--size=18m", "--rate=8m", "--status-interval=1", &format];
+        // Synced, so that each state tells other counters of the disk: by them terse states are told from clones of a job.
+        let states = [
+            "--name=s",
+            "--rw=write",
+            "--bs=64k",
+            "--fsync=8",
+            "--size=18m",
+            "--rate=8m",
+            "--status-interval=1",
+            &format,
+        ];
         let Some(text) = fio(test, &states) else { return };
         let record = one(&text);
         assert_eq!(record.measurements.len(), 1, "{form}: {text}");
@@ -148,7 +158,7 @@ fn the_last_state_of_a_run_counts_and_another_run_is_another() {
         };
         assert!(last > 0, "{form}: one state: {text}");
         near(form, &figures(&record), &figures(&one(&text[last..])), [1e-2; 3]);
-        let again = ["--name=s", "--rw=write", "--bs=64k", "--size=4m", "--rate=8m", &format];
+        let again = ["--name=s", "--rw=write", "--bs=64k", "--fsync=8", "--size=4m", "--rate=8m", &format];
         let Some(text) = fio(test, &again).zip(fio(test, &again)).map(|(one, other)| one + &other) else { return };
         assert_eq!(records(&text).len(), 2, "{form}: {text}");
     }

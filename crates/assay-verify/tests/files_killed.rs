@@ -92,8 +92,9 @@ fn killed_at_any_moment_it_goes_on_from_what_was_saved() {
         assert!(again == AREA && read > 0, "{again} {read}");
         let last = run(path, &resume());
         let found = &last.verification;
-        // What drives out caches, and nothing else.
-        assert_eq!((found.written_bytes, last.outcome, last.left), (TAIL, Outcome::Completed, None));
+        // What drives out caches, and nothing else; where something is lost, a second time behind what was tried again.
+        let out = if spoiled { 2 * TAIL } else { TAIL };
+        assert_eq!((found.written_bytes, last.outcome, last.left), (out, Outcome::Completed, None));
         assert_eq!(found.read.as_ref().map_or(0, |pass| pass.bytes), AREA - read, "nothing is read twice");
         assert_eq!(found.checked_bytes, AREA);
         assert_eq!(found.counts.lost(), if spoiled { 8 } else { 0 });

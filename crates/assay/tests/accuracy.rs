@@ -193,8 +193,8 @@ fn one_at_a_time_agrees_with_fio_on_a_card_with_latency() {
         suite(directory.path(), "24s", "64MiB", &workload("read", "read", "random", "4KiB", 1, "duration = \"3s\""))
             .clone();
     // In turn, so that the speed of the machine is the same for both. Where fio does not agree with
-    // itself, the machine is too busy to say anything of the two, and it is tried again.
-    let mut spread = 0.0;
+    // itself, the machine is too busy to say anything of the two. Both are tried again.
+    let (mut spread, mut apart) = (0.0, None);
     for _ in 0..4 {
         let (mut ratios, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..5 {
@@ -211,8 +211,13 @@ fn one_at_a_time_agrees_with_fio_on_a_card_with_latency() {
         if (ratio - 1.0).abs() <= 0.03 {
             return;
         }
-        assert!(spread > 0.03, "{ratio} while fio agrees with itself within {spread}");
+        // Where the processes that make the card run decides which of the two they wake sooner, for some runs on end, and
+        // fio's own are alike meanwhile: a difference that stays is one.
+        if spread <= 0.03 {
+            apart = Some((ratio, spread));
+        }
     }
+    assert!(apart.is_none(), "never as fast as fio, while fio agrees with itself: ratio and spread {apart:?}");
     skip(TEST, &Missing(format!("needs a quieter machine: fio's own runs differ by {:.0} %", spread * 100.0)));
 }
 
