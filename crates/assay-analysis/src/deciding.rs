@@ -143,7 +143,7 @@ impl Holders {
     fn most_telling(&self, all: &Self, groups: usize) -> Option<Load> {
         let weight = |load: &Load, of: &BTreeMap<usize, BTreeSet<usize>>| {
             let told = of.values().filter(|units| units.len() > 1).count();
-            let random_read = load.pattern() == Pattern::Random && load.op() == Op::Read && !load.synced;
+            let random_read = load.pattern() == Some(Pattern::Random) && load.op() == Op::Read && !load.synced;
             let usual = random_read && load.block_bytes == USUAL_BLOCK;
             let depth = u64::from(load.queue_depth) * u64::from(load.jobs);
             let shown = all.0.get(load).map_or(0, BTreeMap::len);

@@ -59,10 +59,10 @@ impl Load {
         OPS[usize::from(self.op_order).min(2)]
     }
 
-    /// Where they go; random only where that is known.
+    /// Where they go; `None` where that is not known.
     #[must_use]
-    pub fn pattern(&self) -> Pattern {
-        if self.pattern_order == 1 { Pattern::Random } else { Pattern::Sequential }
+    pub fn pattern(&self) -> Option<Pattern> {
+        PATTERNS.get(usize::from(self.pattern_order)).copied()
     }
 
     /// In words: `random read 4 KiB, QD 32`.
@@ -108,13 +108,14 @@ impl Load {
 }
 
 const OPS: [Op; 3] = [Op::Read, Op::Mixed, Op::Write];
+const PATTERNS: [Pattern; 2] = [Pattern::Sequential, Pattern::Random];
 
 fn op_name<S: Serializer>(order: &u8, serializer: S) -> Result<S::Ok, S::Error> {
     OPS[usize::from(*order).min(2)].serialize(serializer)
 }
 
 fn pattern_name<S: Serializer>(order: &u8, serializer: S) -> Result<S::Ok, S::Error> {
-    [Pattern::Sequential, Pattern::Random].get(usize::from(*order)).serialize(serializer)
+    PATTERNS.get(usize::from(*order)).serialize(serializer)
 }
 
 /// Which figure of a measurement.
@@ -197,13 +198,12 @@ impl Quantity {
         }
     }
 
-    /// What people read first of a load: the rate of sequential work, the operations of random
-    /// work.
+    /// What people read first of a load: the operations of random work, the rate of all other.
     #[must_use]
     pub fn usual(load: &Load) -> Self {
         match load.pattern() {
-            Pattern::Sequential => Self::BytesPerSecond,
-            Pattern::Random => Self::Iops,
+            Some(Pattern::Random) => Self::Iops,
+            Some(Pattern::Sequential) | None => Self::BytesPerSecond,
         }
     }
 

@@ -71,7 +71,7 @@ impl LoadAsk {
     #[must_use]
     pub fn matches(&self, load: &Load) -> bool {
         self.op.is_none_or(|op| op == load.op())
-            && self.pattern.is_none_or(|pattern| pattern == load.pattern())
+            && self.pattern.is_none_or(|pattern| load.pattern() == Some(pattern))
             && self.block_bytes.is_none_or(|bytes| bytes == load.block_bytes)
             && self.queue_depth.is_none_or(|depth| depth == load.queue_depth)
             && self.jobs.is_none_or(|jobs| jobs == load.jobs)

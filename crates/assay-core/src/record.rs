@@ -16,6 +16,7 @@ use crate::medium::Medium;
 use crate::outcome::Outcome;
 use crate::soak::Soak;
 use crate::steady::Steady;
+use crate::text::clean;
 use crate::verification::Verification;
 use crate::workload::Workload;
 
@@ -92,6 +93,25 @@ impl Record {
     #[must_use]
     pub fn measurement(&self, name: &str) -> Option<&Measurement> {
         self.measurements.iter().find(|m| m.workload.name == name)
+    }
+
+    /// The title of one of this record's loads; with the workload's name where another one has the same title, as the
+    /// write and the rewrite of one source.
+    #[must_use]
+    pub fn load_title(&self, measurement: &Measurement) -> String {
+        self.told_apart(measurement, Workload::title)
+    }
+
+    /// [`Record::load_title`] where the pattern is said elsewhere.
+    #[must_use]
+    pub fn load_title_without_pattern(&self, measurement: &Measurement) -> String {
+        self.told_apart(measurement, Workload::title_without_pattern)
+    }
+
+    fn told_apart(&self, measurement: &Measurement, words: fn(&Workload) -> String) -> String {
+        let own = &measurement.workload;
+        let same = self.measurements.iter().filter(|m| m.workload.title() == own.title()).count();
+        if same > 1 { format!("{} ({})", words(own), clean(&own.name)) } else { words(own) }
     }
 
     /// Label `model`, or what the medium says of itself.
@@ -466,7 +486,7 @@ pub fn json_schema() -> serde_json::Value {
 
 #[cfg(test)]
 mod tests {
-    use crate::workload::{Op, Pattern};
+    use crate::workload::{Op, Pattern, Unknown};
 
     use super::*;
 
@@ -477,6 +497,27 @@ mod tests {
         for bad in ["", "1", "x.y", "1.", "1.2.3"] {
             assert_eq!(schema_major(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn loads_of_one_title_are_told_apart_by_name() {
+        let record = |measurements| {
+            let (tool, suite) = (Tool::assay("1.0", "sync", "asked for"), SuiteRef::new("s", 1));
+            let draft = crate::draft::Draft::begin("id", "", tool, suite, Medium::unknown("/mnt"));
+            Record { measurements, ..draft.close(Outcome::Completed) }
+        };
+        let bare = |name: &str| Workload {
+            unknown: vec![Unknown::Pattern, Unknown::BlockBytes, Unknown::QueueDepth],
+            ..Workload::new(name, Op::Write, Pattern::Sequential, 0)
+        };
+        let measured = |w: Workload| Measurement::empty(w, "");
+        let alone = record(vec![measured(bare("write"))]);
+        assert_eq!(alone.load_title(&alone.measurements[0]), "write");
+        let known = Workload::new("w", Op::Read, Pattern::Random, 4096);
+        assert_eq!((known.title_without_pattern().as_str(), known.shape().as_str()), ("read 4 KiB QD1", "4 KiB QD1"));
+        assert_eq!((bare("write").shape().as_str(), bare("write").pattern_is(Pattern::Sequential)), ("", false));
+        let both = record(vec![measured(bare("write")), measured(bare("rewrite"))]);
+        assert_eq!(both.load_title(&both.measurements[1]), "write (rewrite)");
     }
 
     #[test]

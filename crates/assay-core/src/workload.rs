@@ -170,14 +170,26 @@ impl Workload {
         u64::from(self.queue_depth) * u64::from(self.jobs)
     }
 
+    /// Whether operations are known to go this way.
+    #[must_use]
+    pub fn pattern_is(&self, pattern: Pattern) -> bool {
+        !self.lacks(Unknown::Pattern) && self.pattern == pattern
+    }
+
     /// The workload as people say it: `random read 4 KiB QD32`. What is unknown is left out.
     #[must_use]
     pub fn title(&self) -> String {
         let pattern = match self.pattern {
-            _ if self.lacks(Unknown::Pattern) => "",
-            Pattern::Sequential => "sequential ",
-            Pattern::Random => "random ",
+            _ if self.lacks(Unknown::Pattern) => return self.title_without_pattern(),
+            Pattern::Sequential => "sequential",
+            Pattern::Random => "random",
         };
+        format!("{pattern} {}", self.title_without_pattern())
+    }
+
+    /// The title where the pattern is said elsewhere: `read 4 KiB QD32`.
+    #[must_use]
+    pub fn title_without_pattern(&self) -> String {
         let op = match (self.op, self.read_percent) {
             (Op::Read, _) => "read".to_owned(),
             (Op::Write, _) => "write".to_owned(),
@@ -185,21 +197,28 @@ impl Workload {
                 format!("mixed {0}/{1}", percent.unwrap_or(50), 100 - percent.unwrap_or(50).min(100))
             }
         };
-        let mut title = format!("{pattern}{op}");
+        let shape = self.shape();
+        if shape.is_empty() { op } else { format!("{op} {shape}") }
+    }
+
+    /// The title where pattern and operation are said elsewhere: `4 KiB QD32`. Empty where none of it is known.
+    #[must_use]
+    pub fn shape(&self) -> String {
+        let mut parts = Vec::new();
         if !self.lacks(Unknown::BlockBytes) {
-            title.push_str(&format!(" {}", Bytes(self.block_bytes)));
+            parts.push(Bytes(self.block_bytes).to_string());
         }
         if !self.lacks(Unknown::QueueDepth) {
-            title.push_str(&format!(" QD{}", self.queue_depth));
+            parts.push(format!("QD{}", self.queue_depth));
         }
         if self.jobs > 1 {
-            title.push_str(&format!(" × {} jobs", self.jobs));
+            parts.push(format!("× {} jobs", self.jobs));
         }
         match self.sync {
             Sync::End => {}
-            Sync::Fdatasync => title.push_str(" + fdatasync"),
-            Sync::Fsync => title.push_str(" + fsync"),
+            Sync::Fdatasync => parts.push("+ fdatasync".to_owned()),
+            Sync::Fsync => parts.push("+ fsync".to_owned()),
         }
-        title
+        parts.join(" ")
     }
 }

@@ -140,7 +140,7 @@ pub(crate) fn wanted_loads(records: &[Record], wanted: &Wanted) -> Vec<Load> {
 pub(crate) fn most_common(records: &[Record], loads: &[Load]) -> Option<Load> {
     let count = |load: &Load| records.iter().filter(|r| value(r, load, Quantity::usual(load)).is_some()).count();
     // Random reads of small blocks are what the media of a computer do most.
-    let random = |load: &Load| load.pattern() == Pattern::Random && load.op() == Op::Read;
+    let random = |load: &Load| load.pattern() == Some(Pattern::Random) && load.op() == Op::Read;
     let best = loads.iter().enumerate().max_by_key(|(i, load)| (count(load), random(load), std::cmp::Reverse(*i)));
     best.map(|(_, load)| load.clone()).filter(|load| count(load) > 0)
 }

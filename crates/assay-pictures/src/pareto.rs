@@ -65,7 +65,7 @@ impl Pareto {
         });
         let best = pairs.enumerate().max_by_key(|(i, (read, write))| {
             let same = read.block_bytes == write.block_bytes;
-            (both(&(read, write)), read.pattern() == Pattern::Random, same, std::cmp::Reverse(*i))
+            (both(&(read, write)), read.pattern() == Some(Pattern::Random), same, std::cmp::Reverse(*i))
         });
         let (read, write) = best.map(|(_, pair)| pair).filter(|pair| both(pair) > 1)?;
         let points: Vec<ParetoPoint> = all

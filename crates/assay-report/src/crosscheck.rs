@@ -21,7 +21,7 @@ pub(crate) fn rows(record: &Record) -> Vec<Row> {
         .iter()
         .map(|c| Row {
             workload: clean(
-                &record.measurement(&c.workload).map_or_else(|| c.workload.clone(), |m| m.workload.title()),
+                &record.measurement(&c.workload).map_or_else(|| c.workload.clone(), |m| record.load_title(m)),
             ),
             rate: ratio(c.ratio.as_ref()),
             p50: ratio(c.p50_ratio.as_ref()),

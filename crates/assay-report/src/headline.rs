@@ -105,9 +105,9 @@ fn candidates(record: &Record, column: usize) -> Vec<(String, &Estimate)> {
     all.into_iter()
         .filter_map(|m| {
             let estimate = if random { m.iops.as_ref() } else { durable_or_acknowledged(m) }?;
-            // `1 MiB QD8` of `sequential read 1 MiB QD8`; a rate that includes the final sync is another one.
-            let title = m.workload.title();
-            let load = title.splitn(3, ' ').nth(2).unwrap_or_default();
+            // A rate that includes the final sync is another one.
+            let load = Some(m.workload.shape()).filter(|shape| !shape.is_empty());
+            let load = load.unwrap_or_else(|| "unknown load".to_owned());
             let synced = if !random && m.durable_bytes_per_second.is_some() { " synced" } else { "" };
             Some((format!("{load}{synced}"), estimate))
         })
@@ -123,6 +123,6 @@ fn with_figures(record: &Record, op: Op, pattern: Pattern) -> impl Iterator<Item
     record
         .measurements
         .iter()
-        .filter(move |m| m.workload.op == op && m.workload.pattern == pattern)
+        .filter(move |m| m.workload.op == op && m.workload.pattern_is(pattern))
         .filter(|m| m.bytes_per_second.is_some() || m.iops.is_some())
 }

@@ -126,7 +126,7 @@ fn table(out: &mut String, record: &Record) {
         let n = m.bytes_per_second.as_ref().or(m.iops.as_ref()).map(|e| e.n.to_string()).unwrap_or_default();
         out.push_str(&format!(
             "| {} | {} | {} | {} | {} | {} | {} | {n} | {} |\n",
-            text::markdown(&m.workload.title()),
+            text::markdown(&record.load_title(m)),
             figure(m.bytes_per_second.as_ref(), MB),
             figure(m.durable_bytes_per_second.as_ref(), MB),
             figure(m.iops.as_ref(), 1.0),

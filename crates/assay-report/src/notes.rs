@@ -44,7 +44,7 @@ pub(crate) fn notes(record: &Record) -> Vec<Note> {
     let mut notes: Vec<Note> = Vec::new();
     let of_run = record.warnings.iter().map(|w| (w, None));
     let of_workloads =
-        record.measurements.iter().flat_map(|m| m.warnings.iter().map(|w| (w, Some(m.workload.title()))));
+        record.measurements.iter().flat_map(|m| m.warnings.iter().map(|w| (w, Some(record.load_title(m)))));
     for (warning, about) in of_run.chain(of_workloads) {
         // That a workload was skipped stands in its own row, with the reason.
         if matches!(warning.finding, Finding::FewerRepeats { ran: 0, .. }) {

@@ -47,12 +47,11 @@ pub(crate) fn per_watt(record: &Record) -> Option<String> {
 }
 
 fn one(m: &Measurement) -> Option<String> {
-    let title = m.workload.title();
-    let name = title.split(' ').take(2).collect::<Vec<_>>().join(" ");
+    let op = if m.workload.writes() { "write" } else { "read" };
     // Bytes for a joule are bytes a second for a watt.
     Some(match m.workload.pattern {
-        Pattern::Sequential => format!("{name} {}", rate(m.bytes_per_joule.as_ref()?.point)),
-        Pattern::Random => format!("{name} {} IOPS", figures(m.operations_per_joule.as_ref()?.point)),
+        Pattern::Sequential => format!("sequential {op} {}", rate(m.bytes_per_joule.as_ref()?.point)),
+        Pattern::Random => format!("random {op} {} IOPS", figures(m.operations_per_joule.as_ref()?.point)),
     })
 }
 

@@ -207,7 +207,7 @@ fn other_figure(record: &Record) -> Option<String> {
     record.measurements.iter().find_map(|m| {
         let rate = m.bytes_per_second.as_ref().map(|e| in_words(e, MB, "MB/s"));
         let iops = m.iops.as_ref().map(|e| in_words(e, 1.0, "operations a second"));
-        Some(format!("{} in {}", rate.or(iops)?, m.workload.title()))
+        Some(format!("{} in {}", rate.or(iops)?, record.load_title(m)))
     })
 }
 

@@ -42,6 +42,14 @@ fn hostile_names_are_shown_harmlessly() {
 }
 
 #[test]
+fn a_load_of_unknown_pattern_is_not_taken_as_sequential() {
+    let record = common::bare_source();
+    snapshot("card_bare_source", &record);
+    let line = list(&[record], &Style::default());
+    assert!(line.contains("unknown load"), "{line}");
+}
+
+#[test]
 fn endless_names_and_figures_are_broken_or_cut() {
     snapshot("card_endless", &common::endless());
 }

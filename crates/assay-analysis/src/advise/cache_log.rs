@@ -53,7 +53,7 @@ pub(super) fn log_advice(
     let mut writes: Vec<Load> = loads(medium.records.iter().copied());
     writes.retain(|l| {
         l.op() == Op::Write
-            && l.pattern() == Pattern::Random
+            && l.pattern() == Some(Pattern::Random)
             && (l.block_bytes, l.queue_depth, l.jobs) == (BLOCK_BYTES, 1, 1)
     });
     // Those with a sync after each write first: they are what a log does.

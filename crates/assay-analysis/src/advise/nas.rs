@@ -77,8 +77,8 @@ fn shape(question: &NasQuestion, load: &Load, wire: Wire) -> Nas {
         node_wire: question.node_link.map(Link::wire),
         // Neighbouring blocks of a stream come with one movement of the heads: the number of
         // random operations says nothing about them.
-        volume_iops: question.volume_iops.filter(|_| load.pattern() == Pattern::Random),
-        random: load.pattern() == Pattern::Random,
+        volume_iops: question.volume_iops.filter(|_| load.pattern() == Some(Pattern::Random)),
+        random: load.pattern() == Some(Pattern::Random),
         answer_seconds: question.answer_seconds,
         block_bytes: load.block_bytes,
         queue_depth: load.queue_depth.saturating_mul(load.jobs),

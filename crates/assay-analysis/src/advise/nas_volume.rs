@@ -27,8 +27,8 @@ pub(super) fn volume_figures(
             best = found;
         }
         let depth = u64::from(other.queue_depth) * u64::from(other.jobs);
-        let like = other.pattern() == Pattern::Random
-            && load.pattern() == Pattern::Random
+        let like = other.pattern() == Some(Pattern::Random)
+            && load.pattern() == Some(Pattern::Random)
             && other.block_bytes == load.block_bytes
             && other.synced == load.synced;
         if like && depth >= DEEP && deepest.as_ref().is_none_or(|(d, _)| depth > *d) {

@@ -57,15 +57,15 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
     let rows: Vec<Row<'_>> = record.measurements.iter().map(|m| row(record, m)).collect();
     let layout = layout(page.style, &rows, record.medium.reachable().is_some());
     let mut first = true;
-    for (pattern, name) in [(Pattern::Sequential, "sequential"), (Pattern::Random, "random")] {
-        let group: Vec<&Row<'_>> = rows.iter().filter(|r| r.measurement.workload.pattern == pattern).collect();
+    for (pattern, name) in SECTIONS {
+        let group: Vec<&Row<'_>> = rows.iter().filter(|r| known_pattern(r.measurement) == pattern).collect();
         if group.is_empty() {
             continue;
         }
         if !first {
             page.blank();
         }
-        heading(page, name, &layout, first, pattern == Pattern::Random);
+        heading(page, name, &layout, first, pattern == Some(Pattern::Random));
         first = false;
         for row in group {
             add_row(page, row, &layout);
@@ -75,13 +75,23 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
     page.text(Paint::Dim, 0, &legend(record, &rows));
 }
 
+/// Sections of the table; the last one is of imported figures whose source does not tell.
+const SECTIONS: [(Option<Pattern>, &str); 3] = [
+    (Some(Pattern::Sequential), "sequential"),
+    (Some(Pattern::Random), "random"),
+    (None, "sequential or random: not told"),
+];
+
+fn known_pattern(m: &Measurement) -> Option<Pattern> {
+    [Pattern::Sequential, Pattern::Random].into_iter().find(|pattern| m.workload.pattern_is(*pattern))
+}
+
 fn row<'a>(record: &Record, m: &'a Measurement) -> Row<'a> {
     // The section says whether it is sequential or random.
-    let full = m.workload.title();
-    let title = full.split_once(' ').map_or(full.as_str(), |(_, rest)| rest).to_owned();
+    let title = record.load_title_without_pattern(m);
     let figure = |e: &Option<Estimate>, unit: f64| e.as_ref().map(|e| shown(e, unit));
     let time = |e: &Option<Box<Estimate>>| e.as_ref().map_or_else(String::new, |e| latency(e.point));
-    let random = m.workload.pattern == Pattern::Random;
+    let random = m.workload.pattern_is(Pattern::Random);
     Row {
         measurement: m,
         title,

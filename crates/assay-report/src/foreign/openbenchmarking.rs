@@ -33,7 +33,7 @@ pub(crate) fn openbenchmarking(records: &[Record]) -> String {
     for record in records {
         for m in &record.measurements {
             for (scale, point, runs) in figures(m) {
-                loads.entry((m.workload.title(), scale)).or_default().push((record, point, runs));
+                loads.entry((record.load_title(m), scale)).or_default().push((record, point, runs));
             }
         }
     }

@@ -95,7 +95,7 @@ pub(crate) fn cell(cell: &Cell) -> Markup {
 /// Titles of all workloads, in their order.
 fn workloads(records: &[Record]) -> Vec<String> {
     let mut titles: Vec<String> = Vec::new();
-    for title in records.iter().flat_map(|r| &r.measurements).map(|m| m.workload.title()) {
+    for title in records.iter().flat_map(|r| r.measurements.iter().map(|m| r.load_title(m))) {
         if !titles.contains(&title) {
             titles.push(title);
         }
@@ -111,9 +111,9 @@ fn bars(records: &[Record], title: &str) -> Markup {
     let found: Vec<(usize, &Record, &Measurement)> = records
         .iter()
         .enumerate()
-        .filter_map(|(i, r)| r.measurements.iter().find(|m| m.workload.title() == title).map(|m| (i, r, m)))
+        .filter_map(|(i, r)| r.measurements.iter().find(|m| r.load_title(m) == title).map(|m| (i, r, m)))
         .collect();
-    let random = found.first().is_some_and(|(_, _, m)| m.workload.pattern == Pattern::Random);
+    let random = found.first().is_some_and(|(_, _, m)| m.workload.pattern_is(Pattern::Random));
     let (unit, divisor) = if random { ("IOPS", 1.0) } else { ("MB/s", MB) };
     let pick =
         |m: &'_ Measurement| -> Option<Estimate> { if random { m.iops.clone() } else { m.bytes_per_second.clone() } };

@@ -66,7 +66,7 @@ fn charts(record: &Record) -> Charts {
 
 fn workload(m: &Measurement) -> Workload {
     Workload {
-        random: m.workload.pattern == Pattern::Random,
+        random: m.workload.pattern_is(Pattern::Random),
         block_bytes: m.workload.block_bytes,
         repeats: m.repeats.iter().map(repeat).collect(),
         histogram: merged(m.repeats.iter().map(|r| &r.histogram)),

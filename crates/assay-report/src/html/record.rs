@@ -107,7 +107,7 @@ fn summary(record: &Record, index: usize) -> Markup {
         .filter_map(|m| m.bytes_per_second.as_ref().map(|e| e.high.unwrap_or(e.point).max(e.point)))
         .fold(0.0, f64::max);
     let limited: Vec<String> =
-        record.measurements.iter().filter(|m| m.bus_limited).map(|m| m.workload.title()).collect();
+        record.measurements.iter().filter(|m| m.bus_limited).map(|m| record.load_title(m)).collect();
     html! {
         h2 { "At a glance" }
         div.scroll {
@@ -124,7 +124,7 @@ fn summary(record: &Record, index: usize) -> Markup {
                 tbody {
                     @for (w, m) in record.measurements.iter().enumerate() {
                         tr {
-                            th scope="row" { a href={"#r" (index) "-w" (w)} { (capitalised(&m.workload.title())) } }
+                            th scope="row" { a href={"#r" (index) "-w" (w)} { (capitalised(&record.load_title(m))) } }
                             @if let Some(words) = facts::no_figure(record, m) {
                                 td.words colspan=(if durable { 6 } else { 5 }) { (words) }
                             } @else {
@@ -146,7 +146,7 @@ fn summary(record: &Record, index: usize) -> Markup {
 
 /// The cells of a workload's figures.
 fn figures_of(m: &Measurement, durable: bool) -> Markup {
-    let random = m.workload.pattern == Pattern::Random;
+    let random = m.workload.pattern_is(Pattern::Random);
     html! {
         (estimate(m.iops.as_ref().filter(|_| random), 1.0))
         (estimate(m.bytes_per_second.as_ref(), MB))

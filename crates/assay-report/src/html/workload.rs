@@ -18,7 +18,7 @@ use crate::verdict::capitalised;
 
 /// A workload's section; `place` is the number of its record and its own.
 pub(crate) fn section(record: &Record, m: &Measurement, place: (usize, usize)) -> Markup {
-    let random = m.workload.pattern == Pattern::Random;
+    let random = m.workload.pattern_is(Pattern::Random);
     let with_sensors = sensors::drawn(record).next().is_some();
     html! {
         section.workload id={"r" (place.0) "-w" (place.1)} {
@@ -48,12 +48,12 @@ pub(crate) fn section(record: &Record, m: &Measurement, place: (usize, usize)) -
 
 /// `Random read 4 KiB QD32: 1 499 ±12 IOPS, 6.14 MB/s`.
 pub(crate) fn finding(record: &Record, m: &Measurement) -> String {
-    let title = capitalised(&m.workload.title());
+    let title = capitalised(&record.load_title(m));
     if let Some(words) = facts::no_figure(record, m) {
         return format!("{title}: {words}");
     }
     let mut parts = Vec::new();
-    if m.workload.pattern == Pattern::Random
+    if m.workload.pattern_is(Pattern::Random)
         && let Some(e) = &m.iops
     {
         parts.push(in_words(e, 1.0, "IOPS"));

@@ -13,7 +13,7 @@ use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{
     Host, Latency, Layout, Measurement, Record, Repeat, Sample, Sensor, Settings, SuiteRef, Tool,
 };
-use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
+use assay_core::workload::{Op, Pattern, Stop, Sync, Unknown, Workload};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -406,6 +406,26 @@ pub fn judge(record: &mut Record) {
     record.validity = Validity::judge(record.all_warnings());
 }
 
+/// Of a source that tells little: what of the load is not known, and two loads of one title.
+pub fn bare_source() -> Record {
+    let mut record = bare_record();
+    let mut dice = Dice::new(9);
+    let mut start = SECOND;
+    let nature = Nature { iops: 20.0, spread: 0.01, slow_share: 0.0, slow_factor: 1.0, durable: None };
+    for (name, unknown) in [
+        ("write", vec![Unknown::Pattern]),
+        ("rewrite", vec![Unknown::Pattern]),
+        ("read", vec![Unknown::BlockBytes, Unknown::QueueDepth]),
+    ] {
+        let op = if name == "read" { Op::Read } else { Op::Write };
+        let known = workload(name, op, Pattern::Sequential, 1 << 20, 1, Sync::End);
+        let mut m = measured(known, &nature, &mut start, &mut dice);
+        m.workload.unknown = unknown;
+        record.measurements.push(m);
+    }
+    record
+}
+
 /// All of them with a name.
 pub fn all() -> Vec<(&'static str, Record)> {
     vec![
@@ -416,5 +436,6 @@ pub fn all() -> Vec<(&'static str, Record)> {
         ("scaled_down", scaled_down()),
         ("hostile", hostile()),
         ("endless", endless()),
+        ("bare_source", bare_source()),
     ]
 }
