@@ -176,13 +176,14 @@ impl Journal {
     }
 
     fn append(&mut self, head: Head, payload: &[u8]) -> Result<[u8; SUM], JournalError> {
-        let record = record(&self.binding, head, payload);
-        self.waiting.extend_from_slice(&record);
+        let head = head.to_bytes(self.binding.marker());
+        let sum = self.binding.record_sum(&head, payload);
+        for part in [&head[..], payload, &sum] {
+            self.waiting.extend_from_slice(part);
+        }
         if self.waiting.len() >= BUFFER {
             self.flush()?;
         }
-        let mut sum = [0; SUM];
-        sum.copy_from_slice(&record[record.len() - SUM..]);
         Ok(sum)
     }
 
@@ -202,13 +203,8 @@ impl Journal {
     }
 }
 
-/// A whole record.
-fn record(binding: &Binding, head: Head, payload: &[u8]) -> Vec<u8> {
-    let head = head.to_bytes(binding.marker());
-    [&head[..], payload, &binding.record_sum(&head, payload)].concat()
-}
-
 /// The record that says that everything was put back and read back.
 pub(super) fn restored_mark(binding: &Binding, count: u64) -> Vec<u8> {
-    record(binding, Head { kind: RESTORED, number: count, offset: 0, length: 0 }, &[])
+    let head = Head { kind: RESTORED, number: count, offset: 0, length: 0 }.to_bytes(binding.marker());
+    [&head[..], &binding.record_sum(&head, &[])].concat()
 }

@@ -1,10 +1,11 @@
 //! The device as the search sees it: each place is saved before it is first written, carries a
 //! stamp of the round, and is compared with the stamp written last.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use assay_core::verification::SECTOR_BYTES;
 use assay_engine::Control;
+use foldhash::fast::FixedState;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::super::contract::{Device, Fault};
@@ -132,9 +133,9 @@ pub(crate) struct Desk<'a, D> {
     pub(crate) moved: Moved,
     generation: u32,
     /// Digests of what stood in the sectors that were saved.
-    saved: BTreeMap<u64, u64>,
+    saved: HashMap<u64, u64, FixedState>,
     /// Round in which a sector was written last.
-    written: BTreeMap<u64, u32>,
+    written: HashMap<u64, u32, FixedState>,
     /// Sectors that could not be read or written.
     bad: BTreeSet<u64>,
     /// Last finding about each sector that was written.
@@ -167,8 +168,8 @@ impl<'a, D: Device> Desk<'a, D> {
             phase: Phase::Discovering,
             moved: Moved::default(),
             generation: 0,
-            saved: BTreeMap::new(),
-            written: BTreeMap::new(),
+            saved: HashMap::default(),
+            written: HashMap::default(),
             bad: BTreeSet::new(),
             findings: BTreeMap::new(),
             places: BTreeMap::new(),

@@ -115,6 +115,14 @@ impl<D: Device> Search<'_, '_, D> {
             .into_iter()
             .map(|origin| origin.and_then(|o| stands.get(&(o.sector, o.generation)).copied()))
             .collect();
+        let met = || (0u64..).zip(&seen).filter_map(|(at, sector)| sector.map(|sector| (at, sector)));
+        if met().count() < ENOUGH {
+            return Ok(None);
+        }
+        // Where all lies at one distance, a stripe may end anywhere.
+        let distance = |(at, sector): (u64, u64)| at.wrapping_sub(sector);
+        let first = met().next().map(distance);
+        let straight = first.filter(|first| met().all(|one| distance(one) == *first));
         let mut least = u64::MAX;
         let mut behind: Vec<u64> = seen
             .iter()
@@ -128,7 +136,8 @@ impl<D: Device> Search<'_, '_, D> {
         let (mut before, mut found) = (None, None);
         for (index, sector) in seen.iter().enumerate() {
             let ends = index > 0 && sector.is_some() && seen[index - 1].is_some();
-            if ends && before.is_some_and(|most: u64| most + 1 == behind[index]) && fits(&seen, index, behind[index]) {
+            let fits = |at: u64, end: u64| straight == Some(at.wrapping_sub(end)) || fits(met(), at, end);
+            if ends && before.is_some_and(|most: u64| most + 1 == behind[index]) && fits(index as u64, behind[index]) {
                 let shift = looked.at + index as u64 - behind[index];
                 if *found.get_or_insert(shift) != shift {
                     return Ok(None);
@@ -140,9 +149,8 @@ impl<D: Device> Search<'_, '_, D> {
     }
 }
 
-/// Whether with a stripe's end at `index`, where `end` stands, each sector is in the stripe in which it was met.
-fn fits(seen: &[Option<u64>], index: usize, end: u64) -> bool {
+/// Whether with a stripe's end at `index`, where `end` stands, each sector is in the stripe in which it was `met`.
+fn fits(mut met: impl Iterator<Item = (u64, u64)>, index: u64, end: u64) -> bool {
     let stripe = |at: u64, end: u64| (at + (1 << 50) - end) / STRIPE;
-    let met = (0u64..).zip(seen).filter_map(|(at, sector)| sector.map(|sector| (at, sector)));
-    met.clone().count() >= ENOUGH && met.into_iter().all(|(at, sector)| stripe(at, index as u64) == stripe(sector, end))
+    met.all(|(at, sector)| stripe(at, index) == stripe(sector, end))
 }
