@@ -92,6 +92,37 @@ fn killed_probe(medium: &mut ModelMedium, seed: u64) {
     quick_probe(&mut Dying::new(medium, 500 + seed % 1000), !seed);
 }
 
+/// Seeds of media that earlier versions judged wrongly, gave a size that is not theirs, or left changed.
+#[test]
+fn what_was_wrong_once_stays_right() {
+    for (media, seeds) in [
+        (population::genuine as fn(u64) -> MediumSpec, &[800_056, 810_125][..]),
+        (
+            population::fake,
+            &[
+                710_906, 710_978, 3_000_257, 3_000_263, 3_000_287, 3_000_319, 3_000_556, 3_000_636, 3_000_652,
+                3_000_812, 3_000_859, 4_000_130, 11_000_290,
+                // Errs when its cache is written out, and drops what else is in it.
+                21_000_159,
+            ],
+        ),
+        (
+            population::failing,
+            &[
+                200_122, 800_179, 810_003, 810_039, 3_100_365, 3_100_460,
+                // Reads that land elsewhere, in a part that keeps its data.
+                20_000_002,
+            ],
+        ),
+    ] {
+        for seed in seeds {
+            let report = Campaign::over(media, *seed..seed + 1).run(quick_probe);
+            let bad = [report.wrong().count(), report.missized().count(), report.harmed().count()];
+            assert_eq!(bad, [0; 3], "{report}");
+        }
+    }
+}
+
 #[test]
 fn the_catalogue_is_judged() {
     let rows = catalogue::devices().len() as u64;

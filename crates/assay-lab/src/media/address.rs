@@ -130,14 +130,17 @@ impl Misaddress {
         }
     }
 
-    /// Whether every operation that is concerned lands outside of the announced addresses, where nothing is: the
-    /// part of the addresses is lost, and no data are found elsewhere.
-    pub(super) fn leads_nowhere(&self, announced_bytes: u64) -> bool {
-        let Self::Line { bit, fault: LineFault::Inverted, range, .. } = self else { return false };
+    /// Whether a part of the addresses loses what is sent there, and no data are found where they were not sent:
+    /// every operation that is concerned lands outside of the announced addresses, or every reading at one and the
+    /// same distance in a part that keeps its own data. A fake whose addresses have no memory there does exactly
+    /// the same, so that nobody can tell it from this.
+    pub(super) fn is_a_hole(&self, announced_bytes: u64) -> bool {
+        let Self::Line { bit, fault: LineFault::Inverted, range, on } = self else { return false };
         let line = SECTOR_BYTES << bit;
         let block = range.start / line;
         let one = !range.is_empty() && (range.end - 1) / line == block;
-        one && block.is_multiple_of(2) && range.start + line >= announced_bytes
+        let behind_the_end = block.is_multiple_of(2) && range.start + line >= announced_bytes;
+        one && (behind_the_end || *on == Operations::Reads)
     }
 
     /// Byte addresses at which reads show it.
@@ -316,17 +319,21 @@ mod tests {
     }
 
     #[test]
-    fn what_lands_behind_the_end_leads_nowhere() {
-        let line = |start: u64, end: u64, bit| {
+    fn what_lands_behind_the_end_or_is_never_read_is_a_hole() {
+        let line = |start: u64, end: u64, bit, on| {
             let range = start * MIB..end * MIB;
-            Misaddress::Line { bit, fault: LineFault::Inverted, range, on: Operations::Reads }
+            Misaddress::Line { bit, fault: LineFault::Inverted, range, on }
         };
-        // 4 MiB are bit 13; the partner of 5 MiB is at 1 MiB.
-        assert!(!line(5, 6, 13).leads_nowhere(8 * MIB));
-        assert!(line(5, 6, 14).leads_nowhere(8 * MIB) && line(2, 3, 13).leads_nowhere(6 * MIB));
-        assert!(!line(1, 3, 13).leads_nowhere(6 * MIB) && !line(2, 5, 13).leads_nowhere(6 * MIB));
-        let map = map(line(5, 6, 14));
-        assert_eq!(cell(&map, 5 * MIB / SECTOR_BYTES, Direction::Read), None);
+        // 4 MiB are bit 13; the partner of 5 MiB is at 1 MiB, that of 2 MiB behind the end of 6 MiB.
+        let writes = |start, end, bit| line(start, end, bit, Operations::Writes);
+        assert!(!writes(5, 6, 13).is_a_hole(8 * MIB), "data are found at 1 MiB");
+        assert!(writes(5, 6, 14).is_a_hole(8 * MIB) && writes(2, 3, 13).is_a_hole(6 * MIB));
+        assert!(!writes(1, 3, 13).is_a_hole(6 * MIB) && !writes(2, 5, 13).is_a_hole(6 * MIB));
+        let map = map(writes(5, 6, 14));
+        assert_eq!(cell(&map, 5 * MIB / SECTOR_BYTES, Direction::Write), None);
+        let reads = |start, end, bit| line(start, end, bit, Operations::Reads);
+        assert!(reads(5, 6, 13).is_a_hole(8 * MIB), "its data are in no cell that is read");
+        assert!(!reads(3, 6, 13).is_a_hole(8 * MIB), "some read higher, others lower");
     }
 
     #[test]

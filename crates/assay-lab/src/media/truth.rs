@@ -134,7 +134,8 @@ const NARROW_WINDOW: u64 = 64 << 10;
 /// pieces; below, and in more pieces, damage is right to say too.
 const FAKE_SHARE: f64 = 0.25;
 const FAKE_PIECES: usize = 4;
-/// Of a pool that lacks less than this share, what is lost lies here and there: damage is right to say too.
+/// Of a pool that lacks less than this share, what is lost lies here and there: damage is right to say too. A worn
+/// device whose spare blocks are used up does the same, and announces no more than it had; fakes lack more.
 const LITTLE: f64 = 0.05;
 
 impl Truth {
@@ -314,7 +315,7 @@ fn misaddress_fault(spec: &MediumSpec, silent: impl Fn(f64) -> Reach) -> Option<
             Fault { right: fake, kinds: vec![FakeKind::Wraparound, FakeKind::Unknown], ..fault }
         }
         // A part that is lost, with good ones beside it.
-        wrong if wrong.leads_nowhere(announced) => {
+        wrong if wrong.is_a_hole(announced) => {
             Fault { right: fake, kinds: vec![FakeKind::Limbo, FakeKind::Unknown], ..fault }
         }
         Misaddress::Line { .. } | Misaddress::Shift { .. } => fault,
@@ -551,10 +552,15 @@ mod tests {
         assert_eq!(line(LineFault::Inverted, Operations::Both).class, Class::Genuine);
         let reads = line(LineFault::Inverted, Operations::Reads);
         assert_eq!((reads.right, reads.restorable), (vec![Found::Damaged], false));
-        // What is read behind the end is a hole like any other.
-        let range = GIB / 2..GIB / 8 * 5;
-        let misaddress = Some(Misaddress::Line { bit: 21, fault: LineFault::Inverted, range, on: Operations::Reads });
-        let hole = Truth::of(&MediumSpec { misaddress, ..MediumSpec::genuine(GIB) });
-        assert_eq!((hole.right, hole.restorable), (vec![Found::Fake, Found::Damaged], false));
+        // What is read behind the end, or where all have data of their own, is a hole like any other.
+        let inverted = |range, bit| {
+            let misaddress = Some(Misaddress::Line { bit, fault: LineFault::Inverted, range, on: Operations::Reads });
+            Truth::of(&MediumSpec { misaddress, ..MediumSpec::genuine(GIB) })
+        };
+        for bit in [21, 20] {
+            let hole = inverted(GIB / 2..GIB / 8 * 5, bit);
+            assert_eq!((hole.right, hole.restorable), (vec![Found::Fake, Found::Damaged], false), "{bit}");
+        }
+        assert_eq!(inverted(GIB / 8 * 3..GIB / 8 * 5, 20).right, [Found::Damaged]);
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn put_back<D: Device>(
             done.differing.push(place.offset);
         }
     }
-    settle(device)?;
+    let mut settled = settle(device)?;
     // Once more what was written first: a cache that still shows what was written last gives it up. No more than
     // half of all, so that this is not shown by the cache instead.
     let all: u64 = log.entries.iter().map(|entry| entry.place.length).sum();
@@ -58,7 +58,19 @@ pub(super) fn put_back<D: Device>(
         }
         left -= place.length;
     }
-    settle(device)?;
+    settled &= settle(device)?;
+    // A cache that errs while it is written out may have dropped any of what it held, and still show it: each place
+    // by itself, so that no other is dropped with one that errs.
+    for index in (0..log.entries.len()).rev().filter(|_| !settled) {
+        if step(RestoreStep::Writing, done.bytes, 0) {
+            return Err(Broken::Stopped);
+        }
+        let place = log.entries[index].place;
+        let took = write_place(device, place, &survey.classes[index], &log.original(index)?.0, heal, &mut done.bytes)?;
+        if !(settle(device)? && took) {
+            done.differing.push(place.offset);
+        }
+    }
     let mut back = 0;
     for index in (0..care.readings).flat_map(|_| 0..log.entries.len()) {
         if step(RestoreStep::ReadingBack, done.bytes, back) {
@@ -90,10 +102,11 @@ pub(super) fn put_back<D: Device>(
     Ok(())
 }
 
-fn settle<D: Device>(device: &mut D) -> Result<(), Broken> {
+/// Returns when the device has what was written; false where it errs instead.
+fn settle<D: Device>(device: &mut D) -> Result<bool, Broken> {
     match device.sync() {
-        Ok(()) => Ok(()),
-        Err(Fault::Medium) if device.present() => Ok(()),
+        Ok(()) => Ok(true),
+        Err(Fault::Medium) if device.present() => Ok(false),
         Err(Fault::Medium) => Err(Broken::Fault(Fault::Gone)),
         Err(fault) => Err(Broken::Fault(fault)),
     }

@@ -58,7 +58,7 @@ impl<D: Device> Search<'_, '_, D> {
 
     /// Writes places from the last to the first, so that none begins where another ended and a cache for
     /// writes in sequence takes it, and drives them out of caches.
-    fn write_apart(&mut self, places: &[Place]) -> Result<(), End> {
+    pub(super) fn write_apart(&mut self, places: &[Place]) -> Result<(), End> {
         let mut falling = places.to_vec();
         falling.sort_unstable();
         falling.dedup();
@@ -125,7 +125,7 @@ impl<D: Device> Search<'_, '_, D> {
 
     /// Whether whichever of two places is written last is what both show: a place that shows what stands
     /// elsewhere, but does not write there, is no part of it.
-    fn takes_turns(&mut self, low: u64, high: u64) -> Result<bool, End> {
+    pub(super) fn takes_turns(&mut self, low: u64, high: u64) -> Result<bool, End> {
         let mut wrote = [false; 2];
         for turn in 0..TURNS {
             self.desk.begin_round();

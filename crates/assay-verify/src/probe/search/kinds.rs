@@ -14,6 +14,8 @@ const FRESH: usize = 8;
 const BY_CHANCE: f64 = 0.01;
 /// Fresh places that are lost at least where memory is called used up: one or two may lie where the medium is bad.
 const LEAST_LOST: usize = 3;
+/// Lost places at the other state of an address line that are looked at.
+const EXCHANGED: usize = 4;
 /// So many sectors to either side of a lost one are written: operations that land beside it show.
 const BESIDE: u64 = (1 << 20) / 512;
 
@@ -153,7 +155,7 @@ impl<D: Device> Search<'_, '_, D> {
         let distance = origin.sector.cast_signed() - looked.at.cast_signed();
         let same = distances.iter().filter(|other| **other == distance).count();
         if self.are_one(looked.at, origin.sector)? {
-            return Ok(None);
+            return Ok(self.exchanges(looked.at, origin.sector)?.then_some(distance));
         }
         let beside = distance.unsigned_abs() <= BESIDE && same * 4 >= distances.len() && same > 4;
         let swapped = distance.unsigned_abs().is_power_of_two() && {
@@ -161,6 +163,29 @@ impl<D: Device> Search<'_, '_, D> {
             seen.first().is_some_and(|seen| !seen.keeps())
         };
         Ok((beside || swapped).then_some(distance))
+    }
+
+    /// Whether places at which one address line is 0 are read where it is 1, and others the other way round: so does
+    /// a line that fails in reading. Both show the same then, as where two addresses are one cell, but what is sent
+    /// to the `one` shows at neither. What has no memory may read as another place too, lower or higher alone.
+    fn exchanges(&mut self, one: u64, other: u64) -> Result<bool, End> {
+        let line = one ^ other;
+        if !line.is_power_of_two() || self.takes_turns(one.min(other), one.max(other))? {
+            return Ok(false);
+        }
+        let lost: Vec<u64> = self.first.iter().filter(|(_, seen)| seen.is_silent_loss()).map(|(at, _)| *at).collect();
+        let sectors = self.desk.sectors();
+        let opposite =
+            |at: &u64| (at ^ one) & line != 0 && at ^ line < sectors && lost.binary_search(&(at ^ line)).is_err();
+        let opposite: Vec<u64> = lost.iter().copied().filter(opposite).collect();
+        let step = opposite.len().div_ceil(EXCHANGED).max(1);
+        let pairs: Vec<(u64, u64)> = opposite.into_iter().step_by(step).map(|at| (at, at ^ line)).collect();
+        let (shown, sent): (Vec<u64>, Vec<u64>) = pairs.into_iter().unzip();
+        let places: Vec<Place> = shown.iter().chain(&sent).map(|at| self.desk.place(*at, 1)).collect();
+        self.desk.begin_round();
+        self.write_apart(&places)?;
+        let shows = self.bearers(&shown)?;
+        Ok(shows.iter().zip(sent).any(|(shows, sent)| shows.is_some_and(|origin| origin.sector == sent)))
     }
 
     /// Whether one of these places shows what was sent to `around`, where that does not stand: the distance.
