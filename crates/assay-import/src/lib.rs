@@ -17,6 +17,7 @@ mod json;
 mod labels;
 mod number;
 mod own;
+mod pattern;
 mod privacy;
 mod registry;
 mod report;

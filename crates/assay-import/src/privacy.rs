@@ -4,13 +4,15 @@ use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
+use crate::pattern::regex;
+
 /// Addresses of network interfaces, and serial numbers as tools print them.
 static IDENTITIES: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = concat!(
         r"(?i)\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b",
         r#"|\b(serial(?:[ _]?(?:number|no\.?))?"?\s*[:=]\s*)"?[0-9a-z_-]{4,}"?"#
     );
-    Regex::new(pattern).expect("the pattern is fixed")
+    regex(pattern)
 });
 
 /// A text with a mark in the place of each.

@@ -15,6 +15,7 @@ use regex_lite::Regex;
 use crate::date;
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
+use crate::pattern::regex;
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -27,10 +28,6 @@ const LONGEST: usize = 60;
 
 static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*AS SSD Benchmark (\d+\.[0-9.]+)\s*$"));
 static VALUE: LazyLock<Regex> = LazyLock::new(|| regex(r"^(Read|Write|Total): *([0-9][0-9.,]*) *(MB/s|iops|ms|s)?$"));
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is fixed")
-}
 
 impl Format for AsSsd {
     fn name(&self) -> &'static str {

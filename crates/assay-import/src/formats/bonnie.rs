@@ -12,6 +12,7 @@ use assay_core::workload::{Op, Pattern};
 use regex_lite::Regex;
 
 use crate::format::{Format, Section};
+use crate::pattern::regex;
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -36,10 +37,6 @@ static OLD: LazyLock<Regex> = LazyLock::new(|| {
 });
 const FILES: [&str; 6] =
     ["sequential create", "sequential stat", "sequential delete", "random create", "random stat", "random delete"];
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is fixed")
-}
 
 /// What a table or a line tells, by name.
 #[derive(Debug, Default)]

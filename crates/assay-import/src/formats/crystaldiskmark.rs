@@ -13,6 +13,7 @@ use regex_lite::{Captures, Regex};
 
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
+use crate::pattern::regex;
 use crate::report::{Figure, Load, Report, Statistic};
 use crate::text::Text;
 
@@ -46,10 +47,6 @@ static OS: LazyLock<Regex> = LazyLock::new(|| regex(r"OS *: *([^\n|]*?(?:\[[^\]]
 static COMMENT: LazyLock<Regex> = LazyLock::new(|| regex(r"(?m)^ *Comment *: *(\S.*)$"));
 static QUEUE: LazyLock<Regex> = LazyLock::new(|| regex(r"(Q|QD|T) *= *(\d+)"));
 static MEASURE: LazyLock<Regex> = LazyLock::new(|| regex(r"Measure (\d+) sec"));
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is fixed")
-}
 
 impl Format for CrystalDiskMark {
     fn name(&self) -> &'static str {

@@ -15,6 +15,7 @@ use regex_lite::Regex;
 use crate::command::{commands, is_device, size, value};
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
+use crate::pattern::regex;
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -29,24 +30,21 @@ const LONGEST: usize = 400;
 
 /// `8388608 bytes (8.4 MB, 8.0 MiB) copied, 0.0463944 s, 181 MB/s` in the words of any language.
 static COPIED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
+    regex(concat!(
         r"(?:^|[^0-9.,])(?P<bytes>[0-9]{1,19}) ?[^0-9(),（）]{0,24}[(（](?P<size>[^()（）]{2,40})[)）] ?[^0-9()（）]{2,40}?",
         r"(?P<seconds>[0-9]+(?:[.,][0-9]+)?(?:e[-+]?[0-9]+)?) ?[^0-9,，、 ]{1,12}[,，、] ?",
         r"(?P<rate>[0-9]+(?:[.,][0-9]+)?)(?P<space> ?)(?P<unit>[kKMGTP]?i?(?:B|b|o|Б|б|字节|字節|位元組|bytes?)?)/[a-zссе秒초]"
     ))
-    .expect("the pattern is fixed")
 });
 /// `104857600 bytes transferred in 1.234567 secs (84934656 bytes/sec)`.
 static TRANSFERRED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
+    regex(concat!(
         r"(?:^|[^0-9.,])(?P<bytes>[0-9]{1,19}) bytes transferred in (?P<seconds>[0-9.,]+(?:e[-+]?[0-9]+)?) sec(?:ond)?s? ",
         r"\((?P<rate>[0-9.,]+)(?P<space> ?)(?P<unit>[kKMGT]?i?(?:B|bytes?))/sec\)"
     ))
-    .expect("the pattern is fixed")
 });
 /// `2048+0 records out` in the words of any language.
-static RECORDS: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^[^0-9+]*([0-9]{1,15})\+([0-9]{1,15})[^0-9+]*$").expect("the pattern is fixed"));
+static RECORDS: LazyLock<Regex> = LazyLock::new(|| regex(r"^[^0-9+]*([0-9]{1,15})\+([0-9]{1,15})[^0-9+]*$"));
 
 /// What one line says.
 #[derive(Debug, Clone, Copy)]

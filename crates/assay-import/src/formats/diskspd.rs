@@ -15,6 +15,7 @@ use regex_lite::Regex;
 use crate::date;
 use crate::format::{Format, Section};
 use crate::number::{Base, unit};
+use crate::pattern::regex;
 use crate::report::{Figure, Latencies, Load, Report};
 use crate::text::Text;
 
@@ -28,10 +29,6 @@ const LONGEST: usize = 20_000;
 static SIZE: LazyLock<Regex> = LazyLock::new(|| regex(r"(\d+) *([KMGT]?i?B?)\b"));
 static FILE: LazyLock<Regex> = LazyLock::new(|| regex(r"\((\d+)([KMGT]iB)\)\s*$"));
 static SHARE: LazyLock<Regex> = LazyLock::new(|| regex(r"ratio: *(\d+)/(\d+)"));
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is fixed")
-}
 
 /// What one section counts.
 #[derive(Debug, Clone, Copy, Default)]

@@ -12,6 +12,7 @@ use regex_lite::Regex;
 use super::diskspd::{Told, Total, figures};
 use crate::date;
 use crate::format::{Format, Section};
+use crate::pattern::regex;
 use crate::report::Report;
 use crate::text::Text;
 
@@ -21,8 +22,7 @@ pub struct DiskspdXml;
 /// Most lines of a report: thousands of threads, or of readings in time.
 const LONGEST: usize = 100_000;
 
-static ELEMENT: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"<(/?[A-Za-z0-9]+)(?: [^<>]*)?>([^<]*)").expect("the pattern is fixed"));
+static ELEMENT: LazyLock<Regex> = LazyLock::new(|| regex(r"<(/?[A-Za-z0-9]+)(?: [^<>]*)?>([^<]*)"));
 
 impl Format for DiskspdXml {
     fn name(&self) -> &'static str {

@@ -14,6 +14,7 @@ use regex_lite::Regex;
 use crate::check::{decide, pass, undecided};
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
+use crate::pattern::regex;
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -41,10 +42,6 @@ static GEOMETRY: LazyLock<Regex> = LazyLock::new(|| {
         r"(\*Usable\* size|Announced size|Approximate cache size|Physical block size): .*\((?:(\d+) blocks?|2\^(\d+) Bytes?)\)",
     )
 });
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is fixed")
-}
 
 impl Format for F3 {
     fn name(&self) -> &'static str {

@@ -14,6 +14,7 @@ use regex_lite::Regex;
 use crate::check::{decide, pass, undecided};
 use crate::format::{Format, Section};
 use crate::number::decimal;
+use crate::pattern::regex;
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -50,10 +51,6 @@ static FIRST: LazyLock<Regex> = LazyLock::new(|| {
         r"(?:First error at offset|Erster Fehler bei Offset): *0x([0-9a-fA-F]{1,16})\s+(?:Expected|Soll): *0x([0-9a-fA-F]{1,16})\s+(?:Found|Gefunden|Ist): *0x([0-9a-fA-F]{1,16})",
     )
 });
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is fixed")
-}
 
 impl Format for H2testw {
     fn name(&self) -> &'static str {

@@ -14,6 +14,7 @@ use regex_lite::Regex;
 
 use crate::format::{Format, Section};
 use crate::number::decimal;
+use crate::pattern::regex;
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -28,10 +29,6 @@ static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*HD Tune( Pro)?: (.+
 static VALUE: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"^(Transfer Rate (?:Minimum|Maximum|Average)|Access Time|Burst Rate) *: *([0-9][0-9.,]*) *(MB/s(?:ec)?|ms)$")
 });
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is fixed")
-}
 
 impl Format for HdTune {
     fn name(&self) -> &'static str {

@@ -14,6 +14,7 @@ use regex_lite::{Captures, Regex};
 use crate::command::{commands, is_device};
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
+use crate::pattern::regex;
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -29,11 +30,10 @@ static TIMING: LazyLock<Regex> = LazyLock::new(|| {
     let figure = r"\s*([0-9.]+) *([kMG]?B) in +([0-9.]+) seconds *= *([0-9.]+) *([kMG]?B)/sec";
     let pattern =
         format!(r"Timing (O_DIRECT )?(buffered |buffer-)?(cached?|disk) reads *(\(offset [^)]*\))? *:(?:{figure})?");
-    Regex::new(&pattern).expect("the pattern is fixed")
+    regex(&pattern)
 });
 /// What a failed call prints, on a line of its own or between a name and its figure.
-static ERROR: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?:HDIO|BLK)[A-Z_]*[^:\n]*failed: [^\n]*\n?").expect("the pattern is fixed"));
+static ERROR: LazyLock<Regex> = LazyLock::new(|| regex(r"(?:HDIO|BLK)[A-Z_]*[^:\n]*failed: [^\n]*\n?"));
 
 impl Format for Hdparm {
     fn name(&self) -> &'static str {

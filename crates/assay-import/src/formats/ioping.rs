@@ -12,6 +12,7 @@ use regex_lite::Regex;
 
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
+use crate::pattern::regex;
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -33,10 +34,6 @@ static LATENCY: LazyLock<Regex> = LazyLock::new(|| {
 /// A request, which has its size in front.
 static REQUEST: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^([0-9.]+) ([KMG]?i?B|bytes) (<<<|>>>|from|to) .*request=\d+ "));
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is fixed")
-}
 
 impl Format for Ioping {
     fn name(&self) -> &'static str {

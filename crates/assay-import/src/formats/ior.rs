@@ -13,6 +13,7 @@ use regex_lite::Regex;
 use crate::date;
 use crate::format::{Format, Section};
 use crate::number::{Base, unit};
+use crate::pattern::regex;
 use crate::report::{Figure, Load, Report, Statistic};
 use crate::text::Text;
 
@@ -27,10 +28,6 @@ static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*IOR-(\S+): MPI Coor
 static ROW: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^(write|read)\s+([0-9.]+)\s+(?:[0-9.]+|NA|-)?\s*(?:[0-9.]+|NA|-)?\s*.*?\s(\d+)\s*$"));
 static SIZE: LazyLock<Regex> = LazyLock::new(|| regex(r"^([0-9.]+) *([KMGT]?i?B|bytes)$"));
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is fixed")
-}
 
 #[derive(Debug, Default)]
 struct Told {

@@ -15,6 +15,7 @@ use crate::command::{commands, is_device, size};
 use crate::date::of_ctime;
 use crate::format::{Format, Problem, Section};
 use crate::number::decimal;
+use crate::pattern::regex;
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -71,10 +72,6 @@ static EACH: LazyLock<Regex> = LazyLock::new(|| {
 });
 static VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r"Version \$Revision: ([0-9.]+)"));
 static SET: LazyLock<Regex> = LazyLock::new(|| regex(r"(File size set to|Record Size) (\d+) [kK]B"));
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is fixed")
-}
 
 impl Format for Iozone {
     fn name(&self) -> &'static str {

@@ -14,6 +14,7 @@ use regex_lite::{Captures, Regex};
 use crate::date;
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
+use crate::pattern::regex;
 use crate::report::{Figure, Load, Report, Statistic};
 use crate::text::Text;
 
@@ -36,10 +37,6 @@ static MIX: LazyLock<Regex> = LazyLock::new(|| regex(r"^\[Mix\](?:.*?Read *(\d+)
 static TEST: LazyLock<Regex> =
     LazyLock::new(|| regex(r"Test: *(\d+) *([KMG]iB) *\(x(\d+)\)(?: *\[(?:Measure: *(\d+) sec)?)?"));
 static FIO: LazyLock<Regex> = LazyLock::new(|| regex(r"\(fio-([0-9][^)]*)\)"));
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is fixed")
-}
 
 impl Format for KDiskMark {
     fn name(&self) -> &'static str {

@@ -10,6 +10,7 @@ use regex_lite::Regex;
 
 use crate::format::{Format, Problem, Section};
 use crate::number::decimal;
+use crate::pattern::regex;
 use crate::report::Report;
 use crate::text::Text;
 
@@ -31,10 +32,6 @@ static ROW: LazyLock<Regex> =
 static HPL: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"\bW[RC]\d{1,2}[A-Z]\d[A-Z]\d+\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+([0-9.]+)\s+([0-9.]+(?:e[+-]?\d+)?)")
 });
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is fixed")
-}
 
 impl Format for Linpack {
     fn name(&self) -> &'static str {

@@ -11,6 +11,7 @@ use regex_lite::Regex;
 
 use crate::date;
 use crate::format::{Format, Section};
+use crate::pattern::regex;
 use crate::report::{Report, Statistic};
 use crate::text::Text;
 
@@ -25,10 +26,6 @@ static TITLE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"mdtest-(\S+) was launched with (\d+) total task\(s\) on (\d+) node\(s\)"));
 static SUMMARY: LazyLock<Regex> = LazyLock::new(|| regex(r"SUMMARY(?: rate)?[^:]*: \(of (\d+) iterations\)"));
 static RATE: LazyLock<Regex> = LazyLock::new(|| regex(r"^((?:Directory|File|Tree) [a-z]+)\s*:?\s+((?:[0-9.]+\s*)+)$"));
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is fixed")
-}
 
 impl Format for Mdtest {
     fn name(&self) -> &'static str {

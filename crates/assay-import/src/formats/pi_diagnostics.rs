@@ -13,6 +13,7 @@ use regex_lite::Regex;
 use crate::date::of_ctime;
 use crate::format::{Format, Section};
 use crate::number::decimal;
+use crate::pattern::regex;
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -34,12 +35,9 @@ const JOBS: [(&str, Op, Pattern, u64, Option<u64>); 5] = [
 ];
 
 static JOB: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"^(prepare-file|seq-write|seq-read|rand-4k-write|rand-4k-read);([0-9.]+);([0-9.]+);([0-9.]+);([0-9.]+)\s*$",
-    )
-    .expect("the pattern is fixed")
+    regex(r"^(prepare-file|seq-write|seq-read|rand-4k-write|rand-4k-read);([0-9.]+);([0-9.]+);([0-9.]+);([0-9.]+)\s*$")
 });
-static RUN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^Run [1-9]\s*$").expect("the pattern is fixed"));
+static RUN: LazyLock<Regex> = LazyLock::new(|| regex(r"^Run [1-9]\s*$"));
 
 impl Format for PiDiagnostics {
     fn name(&self) -> &'static str {

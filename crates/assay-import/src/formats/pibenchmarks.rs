@@ -14,6 +14,7 @@ use regex_lite::Regex;
 
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
+use crate::pattern::regex;
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -48,10 +49,6 @@ static ROW: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 static SCORE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*Score: (\d+)\s*$"));
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is fixed")
-}
 
 impl Format for PiBenchmarks {
     fn name(&self) -> &'static str {

@@ -14,6 +14,7 @@ use regex_lite::Regex;
 
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
+use crate::pattern::regex;
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
@@ -35,10 +36,6 @@ static TRANSFERRED: LazyLock<Regex> =
 static MEMORY: LazyLock<Regex> = LazyLock::new(|| regex(r"([0-9.]+) Mi?B transferred \(([0-9.]+) Mi?B/sec\)"));
 /// `read:  IOPS=7605.97 118.84 MiB/s (124.61 MB/s)`, as 1.1 prints.
 static IOPS: LazyLock<Regex> = LazyLock::new(|| regex(r"^(read|write|fsync): +IOPS=([0-9.]+)(?: +([0-9.]+) MiB/s)?"));
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is fixed")
-}
 
 impl Format for Sysbench {
     fn name(&self) -> &'static str {

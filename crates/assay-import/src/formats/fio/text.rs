@@ -12,6 +12,7 @@ use regex_lite::Regex;
 use super::job::{Job, Side};
 use super::load::Definition;
 use super::terse::close;
+use crate::pattern::regex;
 use crate::text::Text;
 
 static RESULT: LazyLock<Regex> =
@@ -38,10 +39,6 @@ static LATENCY: LazyLock<Regex> = LazyLock::new(|| {
 static PERCENTILES: LazyLock<Regex> = LazyLock::new(|| regex(r"^(slat|clat|lat) percentiles \((nsec|usec|msec|sec)\)"));
 static PERCENTILE: LazyLock<Regex> = LazyLock::new(|| regex(r"([0-9.]+)th=\[\s*([0-9.]+)\s*\]"));
 static ISSUED: LazyLock<Regex> = LazyLock::new(|| regex(r"^issued\s*(?:rwts|rwt)?\s*: *total=(\S+)"));
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is fixed")
-}
 
 /// Words with which the lines of a result begin, behind its first.
 const WITHIN: [&str; 20] = [
