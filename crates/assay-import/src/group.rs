@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use assay_core::base32::digit;
 use assay_core::draft::Draft;
 use assay_core::finding::Finding;
 use assay_core::outcome::Outcome;
@@ -20,8 +21,6 @@ use crate::text::Text;
 
 /// Name of the suite of a record that several tools made.
 const SEVERAL: &str = "several tools";
-/// Crockford's base 32, as in all ids.
-const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// A report and where it stands.
 #[derive(Debug, Clone)]
@@ -201,7 +200,7 @@ fn once<'a>(all: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 fn id(format: &str, nth: u32, text: &[u8]) -> String {
     let hash = Sha256::new().chain_update(format.as_bytes()).chain_update([0]).chain_update(text);
     let hash = if nth > 0 { hash.chain_update(nth.to_le_bytes()) } else { hash }.finalize();
-    let digits = hash.iter().take(9).map(|byte| char::from(ALPHABET[usize::from(*byte) & 31]));
+    let digits = hash.iter().take(9).map(|byte| digit(u64::from(*byte)));
     std::iter::once('z').chain(digits).collect()
 }
 

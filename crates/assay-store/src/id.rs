@@ -5,11 +5,9 @@ use std::hash::BuildHasher;
 use std::io;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use assay_core::base32;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// Crockford's base 32 in lower case: no i, l, o or u, which people mistake for others.
-/// <https://www.crockford.com/base32.html>
-const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// 2025-01-01 00:00 UTC in seconds since 1970: 25 bits of minutes from there last until 2088.
 const EPOCH_SECONDS: u64 = 1_735_689_600;
 /// Digits of time, and as many of chance: 2 × 25 bits.
@@ -36,7 +34,7 @@ fn id_of(seconds: u64, chance: u64) -> String {
     let mut id = String::with_capacity(2 * HALF as usize);
     for part in [minutes, chance] {
         for digit in (0..HALF).rev() {
-            id.push(char::from(ALPHABET[(part >> (5 * digit)) as usize & 31]));
+            id.push(base32::digit(part >> (5 * digit)));
         }
     }
     id
@@ -86,7 +84,7 @@ mod tests {
         assert!(ids.len() >= 999, "{} of 1000 differ", ids.len());
         for id in &ids {
             assert_eq!(id.len(), 10);
-            assert!(id.bytes().all(|b| ALPHABET.contains(&b)) && is_id(id), "{id}");
+            assert!(id.bytes().all(base32::is_digit) && is_id(id), "{id}");
         }
     }
 
