@@ -22,8 +22,7 @@ use crate::document::to_json;
 /// How much of the records is wanted: each holds what those before it hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
-    /// Everything but repeats: what a list shows. Of a record with a source, such as an imported one, the repeats too,
-    /// as figures without any are said to be published.
+    /// Everything but repeats: what a list shows.
     Estimates,
     /// The rates of each repeat.
     Repeats,
@@ -52,7 +51,6 @@ impl Observation {
     /// The record of which it was drawn, without what that left out; `None` where its texts are spoilt.
     pub(crate) fn record(&self, detail: Detail) -> Option<Record> {
         let head: Head = serde_json::from_str(&self.head).ok()?;
-        let detail = if head.source.is_some() { detail.max(Detail::Repeats) } else { detail };
         let mut record = head.record();
         if detail >= Detail::Repeats {
             let repeats: Vec<Vec<Rates>> = serde_json::from_str(&self.repeats).ok()?;
@@ -68,12 +66,6 @@ impl Observation {
         }
         Some(record)
     }
-}
-
-/// What has to be read of an observation with this head, so that its record can be made. That a head has a source is
-/// seen without parsing it; where these letters stand for something else, a text is read in vain.
-pub(crate) fn wanted(head: &str, detail: Detail) -> Detail {
-    if head.contains("\"source\":") { detail.max(Detail::Repeats) } else { detail }
 }
 
 /// A record that is at hand whole, as [`crate::Store::observations`] would give it back.

@@ -126,10 +126,12 @@ impl SqliteStore {
         )?;
         // A column is read where it is wanted: the latencies are long.
         let read = |row: &Row<'_>| {
-            let head: String = row.get(0)?;
-            let wanted = observation::wanted(&head, detail);
-            let text = |of, column: usize| if wanted >= of { row.get(column) } else { Ok(String::new()) };
-            Ok(Observation { repeats: text(Detail::Repeats, 1)?, latencies: text(Detail::Latencies, 2)?, head })
+            let text = |of, column: usize| if detail >= of { row.get(column) } else { Ok(String::new()) };
+            Ok(Observation {
+                head: row.get(0)?,
+                repeats: text(Detail::Repeats, 1)?,
+                latencies: text(Detail::Latencies, 2)?,
+            })
         };
         select.query_row([id], read).optional()
     }
