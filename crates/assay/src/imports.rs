@@ -9,11 +9,10 @@ use assay_core::record::Record;
 use assay_import::{File, ImportError, Imported, Item, Options, import};
 use assay_store::{SqliteStore, Store, Stored, read_document};
 
+use crate::copies::{Copy, DATABASE};
 use crate::failure::Failure;
 use crate::{output, state};
 
-/// The file of a store in its directory.
-const DATABASE: &str = "assay.sqlite";
 /// Name of standard input on the command line.
 pub(crate) const STANDARD_INPUT: &str = "-";
 /// Most bytes that are read of a file: what is longer is no output of a tool.
@@ -109,23 +108,12 @@ pub(crate) fn imported(found: &Found, options: &Options) -> Result<Result<Import
 /// The records of another store, which stays as it is: a copy is read, and brought up to date where it is of an older
 /// version.
 fn of_store(directory: &Path) -> Result<Vec<Item>, Failure> {
-    let own = state::subdirectory(&format!("import-{}", assay_store::new_id()))?;
-    let read = || -> Result<Vec<Item>, Failure> {
-        // What is not in the database yet stands in its log.
-        for name in [DATABASE.to_owned(), format!("{DATABASE}-wal")] {
-            let (from, to) = (directory.join(&name), own.join(&name));
-            match std::fs::copy(&from, &to) {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound && name != DATABASE => {}
-                copied => drop(copied.map_err(|error| cannot_read(&from, &error))?),
-            }
-        }
-        let Some(store) = SqliteStore::open_existing(&own)? else { return Ok(Vec::new()) };
-        let ids = store.resolve("all")?;
-        ids.iter().map(|id| Ok(Item::Own(store.load(id)?.document))).collect()
-    };
-    let items = read();
-    let _ = std::fs::remove_dir_all(&own);
-    items
+    let data = state::directory()?;
+    assay_store::make_directory(&data)?;
+    let copy = Copy::of(directory, &data)?;
+    let Some(store) = SqliteStore::open_existing(copy.path())? else { return Ok(Vec::new()) };
+    let ids = store.resolve("all")?;
+    ids.iter().map(|id| Ok(Item::Own(store.load(id)?.document))).collect()
 }
 
 /// Whether a query names a file or a directory rather than records of the store: it has a slash or a point, which no id

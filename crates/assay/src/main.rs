@@ -7,6 +7,7 @@ mod baselines;
 mod child;
 mod cli;
 mod commands;
+mod copies;
 mod failure;
 mod imports;
 mod journals;
