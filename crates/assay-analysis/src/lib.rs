@@ -5,6 +5,7 @@ pub mod advise;
 pub mod aggregate;
 pub mod compare;
 mod deciding;
+mod doubtful;
 mod excluded;
 mod identity;
 mod load;
@@ -21,6 +22,7 @@ mod reason;
 mod samples;
 
 pub use deciding::{LoadError, by_model, deciding_load, loads_named};
+pub use doubtful::mark_doubtful;
 pub use excluded::{admit, examine, excluded, share_verdicts};
 pub use identity::{Identity, identity, short_name};
 pub use load::{Load, Quantity};

@@ -157,6 +157,10 @@ impl Finding {
                 format!("{tool} went through the page cache, which may be part of the number")
             }
             Self::NotTold { tool, what } => format!("{tool} does not tell: {what}"),
+            Self::MarkedDoubtful { why } => {
+                let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+                format!("marked as doubtful when it was imported{why}; it stays as printed, and decides nothing")
+            }
             Self::SourceContradicts { how } => format!("the imported text contradicts itself: {how}"),
             Self::SourceIncomplete { what } => format!("the imported text is not complete: {what}"),
             _ => return None,

@@ -287,6 +287,11 @@ pub enum Finding {
         /// What is missing.
         what: String,
     },
+    /// Whoever imported a figure marked it as doubtful, such as one with a typing fault. It stays as it was printed.
+    MarkedDoubtful {
+        /// Why; empty where it was not said.
+        why: String,
+    },
     /// A copy of the record without identities lacks what this version cannot judge.
     FieldsLeftOut {
         /// How many fields.
@@ -302,7 +307,7 @@ impl Finding {
     #[must_use]
     pub fn severity(&self) -> Severity {
         match self {
-            Self::ServedFromCache { .. } | Self::LittlesLaw { .. } => Severity::Invalid,
+            Self::ServedFromCache { .. } | Self::LittlesLaw { .. } | Self::MarkedDoubtful { .. } => Severity::Invalid,
             Self::CachedIo { .. }
             | Self::CachedByRequest
             | Self::OthersUsedDevice { .. }
@@ -371,6 +376,7 @@ impl Finding {
             Self::CachedIo { .. } | Self::CachedByRequest | Self::CachedByTool { .. } => "cached",
             Self::BestOf { .. } => "best of runs",
             Self::SourceContradicts { .. } => "contradictory",
+            Self::MarkedDoubtful { .. } => "doubtful",
             Self::SourceIncomplete { .. } => "cut off",
             Self::SoakPaused { .. } => "paused",
             Self::Throttled { .. } => "throttled",

@@ -57,7 +57,9 @@ impl Finding {
             }
             Self::BestOf { .. } => "compare it with other figures that are the best of as many runs",
             Self::CachedByTool { .. } => "run the tool with direct I/O, or assay in its place",
-            Self::SourceContradicts { .. } | Self::SourceIncomplete { .. } => "look at the original text",
+            Self::SourceContradicts { .. } | Self::SourceIncomplete { .. } | Self::MarkedDoubtful { .. } => {
+                "look at the original text"
+            }
             Self::LeftoversRemoved { .. }
             | Self::NotTold { .. }
             | Self::Resumed { .. }

@@ -370,6 +370,7 @@ const FINDING: Rule = Fields(&[
     ("used", Known),
     ("used_bytes", Keep),
     ("what", Text),
+    ("why", Text),
 ]);
 
 #[cfg(test)]
