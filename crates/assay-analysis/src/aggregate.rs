@@ -5,9 +5,10 @@
 use assay_core::record::Record;
 use serde::Serialize;
 
-use crate::identity::identity;
+use crate::identity::{identity, named, short_name};
 use crate::load::{Load, Quantity};
-use crate::reading::{loads, reading};
+use crate::reading::{Reading, loads, reading};
+use crate::reason::Excluded;
 
 /// How several runs become one figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -64,19 +65,20 @@ pub struct AggregateRow {
     pub value: Option<f64>,
 }
 
-/// The figures of all loads and scores by medium, in the order in which media and loads appear.
+/// The figures of all loads and scores by medium, in the order in which media and loads appear, and what is left out.
 #[must_use]
-pub fn aggregate(records: &[Record], how: Aggregate) -> Vec<AggregateRow> {
+pub fn aggregate(records: &[Record], how: Aggregate) -> (Vec<AggregateRow>, Vec<Excluded>) {
+    let (named, nameless) = named(records);
     let mut media: Vec<(String, Vec<&Record>)> = Vec::new();
-    for record in records {
+    for record in named {
         let whose = identity(record);
-        let name = crate::identity::short_name(&whose);
+        let name = short_name(&whose);
         match media.iter_mut().find(|(known, _)| *known == name) {
             Some((_, runs)) => runs.push(record),
             None => media.push((name, vec![record])),
         }
     }
-    media.into_iter().flat_map(|(medium, runs)| of_medium(&medium, &runs, how)).collect()
+    (media.into_iter().flat_map(|(medium, runs)| of_medium(&medium, &runs, how)).collect(), nameless)
 }
 
 fn of_medium(medium: &str, runs: &[&Record], how: Aggregate) -> Vec<AggregateRow> {
@@ -112,9 +114,9 @@ fn of_medium(medium: &str, runs: &[&Record], how: Aggregate) -> Vec<AggregateRow
     rows
 }
 
-/// The figure of one run: the mean of its repeats.
+/// The figure of one run: the mean of its repeats. One that may win no comparison is none here either.
 fn of_run(run: &Record, load: &Load, quantity: Quantity) -> Option<f64> {
-    let values = reading(run, load, quantity)?.values;
+    let values = reading(run, load, quantity).filter(Reading::counts)?.values;
     Some(values.iter().sum::<f64>() / values.len() as f64)
 }
 
@@ -139,7 +141,8 @@ mod tests {
     #[test]
     fn units_of_a_model_are_told_apart() {
         let records = crate::published("sandisk-ultra-a1").unwrap();
-        let rows = aggregate(&records, Aggregate::Mean);
+        let (rows, left_out) = aggregate(&records, Aggregate::Mean);
+        assert!(left_out.is_empty());
         let first: Vec<&AggregateRow> = rows.iter().filter(|row| row.load == rows[0].load).collect();
         assert_eq!(first.len(), 6, "three units, operations and bytes: {first:#?}");
         assert!(rows.iter().all(|row| row.values.len() == 1 && row.value == Some(row.values[0])));

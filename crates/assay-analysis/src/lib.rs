@@ -24,7 +24,7 @@ mod samples;
 pub use deciding::{LoadError, by_model, deciding_load, loads_named};
 pub use doubtful::mark_doubtful;
 pub use excluded::{admit, examine, excluded, share_verdicts};
-pub use identity::{Identity, identity, short_name};
+pub use identity::{Identity, identity, named, names_model, short_name};
 pub use load::{Load, Quantity};
 pub use load_words::LoadAsk;
 pub use over_days::{ASSUMED_DAYS, over_days};

@@ -125,6 +125,8 @@ pub enum Reason {
     NotOnVolume,
     /// It cannot be bought without a price.
     NoPrice,
+    /// Nobody knows of which model it is.
+    NoModel,
 }
 
 impl Reason {
@@ -170,6 +172,7 @@ impl fmt::Display for Reason {
             Self::NoPrice => {
                 f.write_str("no label price; give --price 'MODEL=12.90USD', or measure with --label price=12.90USD")
             }
+            Self::NoModel => f.write_str("names no model; assay rm it, and import it again with --label model=…"),
             Self::NotOnVolume => f.write_str("the NAS was not measured under this load"),
         }
     }

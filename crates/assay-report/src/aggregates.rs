@@ -1,14 +1,15 @@
 //! Figures over several runs as articles print them.
 
+use assay_analysis::Excluded;
 use assay_analysis::aggregate::{Aggregate, AggregateRow};
-use assay_core::text::clean;
+use assay_core::text::{clean, statement};
 use assay_core::units::figures;
 
 use crate::document::{self, Answered, Block, Cell, Data, Document, left, number, right};
 
 /// The figures as an answer.
 #[must_use]
-pub fn aggregates(rows: &[AggregateRow], how: Aggregate) -> Answered {
+pub fn aggregates(rows: &[AggregateRow], left_out: &[Excluded], how: Aggregate) -> Answered {
     let mut media: Vec<&str> = rows.iter().map(|row| row.medium.as_str()).collect();
     media.dedup();
     let counted = match media.len() {
@@ -28,16 +29,32 @@ pub fn aggregates(rows: &[AggregateRow], how: Aggregate) -> Answered {
         rows: lines,
     };
     let note = "Figures as articles print them, for comparison with those; nothing is decided by them.";
+    let mut blocks = vec![Block::Table(table), Block::Text(note.to_owned())];
+    blocks.extend((!left_out.is_empty()).then(|| Block::Items(reasons(left_out))));
     Answered {
         document: Document {
             kind: "Figures over runs",
             about: format!("{}, by medium", how.title()),
             finding: format!("{} of the runs of {counted}", crate::verdict::capitalised(how.title())),
-            blocks: vec![Block::Table(table), Block::Text(note.to_owned())],
+            blocks,
             data: data(rows),
         },
-        json: serde_json::json!({ "aggregate": how, "decides": false, "figures": rows }),
+        json: serde_json::json!({ "aggregate": how, "decides": false, "figures": rows, "excluded": left_out }),
     }
+}
+
+/// Each reason once, with the records.
+fn reasons(left_out: &[Excluded]) -> Vec<(String, String)> {
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for one in left_out {
+        let (reason, record) = (one.reason.to_string(), clean(&one.record));
+        match all.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, records)) => records.push(record),
+            None => all.push((reason, vec![record])),
+        }
+    }
+    let line = |(reason, records): (String, Vec<String>)| format!("{}: {}", records.join(", "), statement(&reason));
+    all.into_iter().map(|reason| ("left out".to_owned(), line(reason))).collect()
 }
 
 /// Rates in MB/s for people.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use assay_core::record::Record;
 
 use super::error::AdviseError;
+use crate::identity::named;
 use crate::reason::{Excluded, Reason, excluded_whole};
 use crate::{Load, identity};
 
@@ -20,7 +21,7 @@ pub(super) struct Subject<'a> {
 }
 
 /// Records by model, in the order they came; what decides nothing is left out.
-pub(super) fn subjects<'a>(records: &'a [Record], excluded: &mut Vec<Excluded>) -> Vec<Subject<'a>> {
+fn subjects<'a>(records: Vec<&'a Record>, excluded: &mut Vec<Excluded>) -> Vec<Subject<'a>> {
     let mut found: Vec<(Subject<'a>, BTreeSet<String>, BTreeSet<String>)> = Vec::new();
     for record in records {
         let whose = identity(record);
@@ -64,7 +65,9 @@ pub(super) fn some_subjects<'a>(
     what: &'static str,
     excluded: &mut Vec<Excluded>,
 ) -> Result<Vec<Subject<'a>>, AdviseError> {
-    let found = subjects(records, excluded);
+    let (named, nameless) = named(records);
+    excluded.extend(nameless);
+    let found = subjects(named, excluded);
     if found.is_empty() { Err(nothing_left(what, excluded)) } else { Ok(found) }
 }
 

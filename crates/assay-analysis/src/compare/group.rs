@@ -3,7 +3,8 @@
 use assay_core::record::Record;
 use serde::Serialize;
 
-use crate::identity::{Identity, identity, short_name};
+use super::note::Note;
+use crate::identity::{Identity, identity, names_model, short_name};
 use crate::load::Quantity;
 
 /// Groups are named by the letters of the alphabet; more of them are a matter for a ranking.
@@ -92,7 +93,7 @@ pub enum CompareError {
 }
 
 /// Groups from the records of several queries, in the order of their first records; a record that two queries
-/// name counts once.
+/// name counts once. One that names no model is in no group by model: see [`nameless`].
 #[must_use]
 pub fn split(named: &[Vec<Record>], by: By) -> Vec<Group<'_>> {
     let mut groups: Vec<(Identity, Group<'_>)> = Vec::new();
@@ -102,6 +103,9 @@ pub fn split(named: &[Vec<Record>], by: By) -> Vec<Group<'_>> {
             continue;
         }
         known.push(&record.id);
+        if by == By::Model && !names_model(record) {
+            continue;
+        }
         let of = identity(record);
         let same = |other: &Identity| match by {
             By::Record => false,
@@ -120,6 +124,16 @@ pub fn split(named: &[Vec<Record>], by: By) -> Vec<Group<'_>> {
         groups.push((of, Group { name, records: vec![record] }));
     }
     groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// What is said of the records that [`split`] puts in no group, if there are any.
+#[must_use]
+pub fn nameless(named: &[Vec<Record>], by: By) -> Option<Note> {
+    let mut records: Vec<String> =
+        named.iter().flatten().filter(|record| !names_model(record)).map(|record| record.id.clone()).collect();
+    records.sort();
+    records.dedup();
+    (by == By::Model && !records.is_empty()).then_some(Note::NoModel { records })
 }
 
 /// Refuses what cannot be compared whatever the figures.

@@ -20,7 +20,7 @@ mod scenes;
 
 pub use analyse::compare;
 pub use gate::{Answer, Case, Check, Doubt, Gate, gate};
-pub use group::{By, CompareError, Group, MOST_GROUPS, Request, split};
+pub use group::{By, CompareError, Group, MOST_GROUPS, Request, nameless, split};
 pub use limit::{Limit, LimitError, Way};
 pub use note::Note;
 pub use report::{

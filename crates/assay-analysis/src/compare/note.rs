@@ -49,6 +49,11 @@ pub enum Note {
         /// How many.
         models: usize,
     },
+    /// Records that name no model are in no group of one.
+    NoModel {
+        /// Their ids.
+        records: Vec<String>,
+    },
     /// Groups rest on one run each.
     OneRun {
         /// Their indices.
@@ -122,6 +127,12 @@ impl fmt::Display for Note {
             }
             Self::SeveralModels { group, models } => {
                 write!(f, "{} holds {models} models; --by model tells them apart", letter(*group))
+            }
+            Self::NoModel { records } => {
+                let one = records.len() == 1;
+                let (of, it) = if one { ("names no model and is", "it") } else { ("name no model and are", "them") };
+                let all = records.join(", ");
+                write!(f, "{all} {of} left out; assay rm {it}, and import {it} again with --label model=…")
             }
             Self::OneRun { groups } => {
                 write!(f, "{}: one run each; another run, or another unit, may differ by more", letters(groups))

@@ -9,6 +9,9 @@ pub enum RankError {
     /// No record has a figure under any load.
     #[error("none of the {0} records has a figure to rank; assay show ID tells why")]
     NoFigures(usize),
+    /// No record says of which model it is.
+    #[error("none of the {0} records names its model, by which media are ranked; import them with --label model=…")]
+    NoModels(usize),
     /// No load is the one asked for.
     #[error("{0}")]
     NoSuchLoad(#[from] crate::LoadError),

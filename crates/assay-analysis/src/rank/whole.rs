@@ -16,6 +16,7 @@ use super::odd::deviations;
 use super::refusal::RankError;
 use super::setting::{Records, Setting};
 use crate::deciding::{by_model, deciding_load};
+use crate::identity::named;
 use crate::load::{Load, Quantity};
 
 /// Ranks the models of records. The same records and the same question give the same answer to the
@@ -29,8 +30,12 @@ pub fn rank(records: &[&Record], ask: &Ask) -> Result<RankReport, RankError> {
     if records.is_empty() {
         return Err(RankError::NoRecords);
     }
-    let catalogue = Catalogue::new(records);
-    let primary = deciding_load(&by_model(records.iter().copied()), ask.primary.as_deref(), None)?;
+    let (named, nameless) = named(records.iter().copied());
+    if named.is_empty() {
+        return Err(RankError::NoModels(records.len()));
+    }
+    let catalogue = Catalogue::new(&named);
+    let primary = deciding_load(&by_model(named.iter().copied()), ask.primary.as_deref(), None)?;
     let setting = Setting {
         catalogue: &catalogue,
         ceilings: &Ceilings::new(ask.ceiling, &catalogue),
@@ -43,12 +48,13 @@ pub fn rank(records: &[&Record], ask: &Ask) -> Result<RankReport, RankError> {
         jobs.push((load.clone(), ask.quantity.unwrap_or_else(|| Quantity::usual(load)), true));
     }
     let mut rankings = all(&setting, &jobs).into_iter();
-    let Some(decides) = rankings.next().flatten() else {
+    let Some(mut decides) = rankings.next().flatten() else {
         return Err(match ask.quantity {
             Some(quantity) => RankError::NoSuchMetric { metric: quantity.name(), load: primary.title() },
-            None => RankError::NoFigures(records.len()),
+            None => RankError::NoFigures(named.len()),
         });
     };
+    decides.excluded.extend(nameless);
     let mut exploratory: Vec<LoadRanking> = rankings.flatten().collect();
     mark_compressed(&mut exploratory, &decides);
     let deviations = deviations(std::iter::once(&decides).chain(&exploratory));

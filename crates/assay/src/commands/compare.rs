@@ -1,7 +1,7 @@
 //! `assay compare`
 
 use assay_analysis::compare::{
-    CompareError, Comparison, Gate, Group, Request, Verdict, Why, compare as analyse, gate, split,
+    CompareError, Comparison, Gate, Group, Request, Verdict, Why, compare as analyse, gate, nameless, split,
 };
 use assay_core::exit::Exit;
 use assay_core::record::Record;
@@ -30,8 +30,14 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         level: args.level,
         runs: args.runs,
     };
-    let refused = |error: CompareError| Failure::usage(error.to_string());
-    let comparison = analyse(&groups, &request).map_err(refused)?;
+    let nameless = args.grouping().and_then(|by| nameless(&named, by));
+    let refused = |error: CompareError| {
+        // Of records that are in no group, none may be left.
+        let why = nameless.as_ref().map_or_else(String::new, |note| format!("; {note}"));
+        Failure::usage(format!("{error}{why}"))
+    };
+    let mut comparison = analyse(&groups, &request).map_err(refused)?;
+    comparison.notes.extend(nameless.clone());
     let gate = match &args.limits[..] {
         [] => None,
         limits => Some(gate(&groups, &request, &comparison, limits, args.fail_if_unknown).map_err(refused)?),

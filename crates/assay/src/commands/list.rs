@@ -62,8 +62,11 @@ fn aggregated(args: &ListArgs, how: AggregateArg, target: &Target) -> Result<Exi
     };
     // With scores, which observations have none of.
     let records: Vec<Record> = state::find(&args.query)?.into_iter().map(|stored| stored.record).collect();
-    let rows = aggregate(&target.redacted(records)?, how);
-    target.deliver(&assay_report::aggregates(&rows, how), args.json)?;
+    let (rows, left_out) = aggregate(&target.redacted(records)?, how);
+    if let (true, Some(first)) = (rows.is_empty(), left_out.first()) {
+        return Err(Failure::usage(format!("none of these {} records {}", left_out.len(), first.reason)));
+    }
+    target.deliver(&assay_report::aggregates(&rows, &left_out, how), args.json)?;
     Ok(Exit::Good)
 }
 
