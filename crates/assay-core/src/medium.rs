@@ -1,8 +1,11 @@
 //! The thing under test and how it is attached.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use schemars::JsonSchema;
+use serde::de::IntoDeserializer;
+use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Serialize};
 
 /// What kind of medium lies under a path.
@@ -46,6 +49,45 @@ pub enum MediumKind {
     /// Anything not recognised.
     #[serde(other)]
     Unknown,
+}
+
+/// It names no kind of medium.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{} is no kind of medium; there are {}", crate::text::quoted(.0), KINDS.join(", "))]
+pub struct KindError(String);
+
+/// Names of all kinds, as in records, but for the unknown one.
+pub const KINDS: &[&str] = &[
+    "sd",
+    "emmc",
+    "usb_stick",
+    "usb_disk",
+    "sata_ssd",
+    "sata_hdd",
+    "nvme",
+    "virtio",
+    "loop",
+    "zram",
+    "ramdisk",
+    "iscsi",
+    "nbd",
+    "nfs",
+    "fuse",
+    "tmpfs",
+    "overlay",
+];
+
+/// By its name in records.
+impl FromStr for MediumKind {
+    type Err = KindError;
+
+    fn from_str(text: &str) -> Result<Self, KindError> {
+        let named: StrDeserializer<'_, serde::de::value::Error> = text.into_deserializer();
+        match Self::deserialize(named) {
+            Ok(Self::Unknown) | Err(_) => Err(KindError(text.to_owned())),
+            Ok(kind) => Ok(kind),
+        }
+    }
 }
 
 impl MediumKind {
@@ -210,6 +252,22 @@ impl Medium {
         match self.capacity_bytes {
             Some(bytes) => format!("{name}, {}", crate::units::capacity(bytes)),
             None => name,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_name() {
+        for name in KINDS {
+            let kind: MediumKind = name.parse().unwrap();
+            assert_ne!(kind.title(), "medium", "{name}");
+        }
+        for bad in ["", "unknown", "SD", "floppy"] {
+            assert!(bad.parse::<MediumKind>().is_err(), "{bad}");
         }
     }
 }

@@ -86,6 +86,13 @@ pub const TARGETS: &[Target] = &[
         run: targets::fio_output::run,
     },
     Target {
+        name: "sheet",
+        what: "sheets of names for imported files",
+        seeds: targets::import::sheets,
+        mutations: 400,
+        run: targets::import::sheet,
+    },
+    Target {
         name: "import",
         what: "files with results of other tools",
         seeds: targets::import::files,

@@ -9,12 +9,13 @@ use std::collections::BTreeMap;
 use assay_core::base32::digit;
 use assay_core::draft::Draft;
 use assay_core::finding::Finding;
+use assay_core::medium::Medium;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Host, Measurement, Record, Settings, Source, SuiteRef, Tool};
 use sha2::{Digest, Sha256};
 
 use crate::file::File;
-use crate::import::Options;
+use crate::given::Options;
 use crate::privacy::without_identities;
 use crate::report::Report;
 use crate::text::Text;
@@ -109,20 +110,21 @@ fn record(group: Vec<Part>, nth: u32, text: &Text, file: &File, options: &Option
         merge(&mut whole, next);
     }
     let mut labels = whole.labels;
-    labels.extend(options.path.as_ref().and_then(|pattern| pattern.labels(&file.name)).unwrap_or_default());
-    labels.extend(options.labels.clone());
+    let given = options.given(&file.name);
+    labels.extend(given.labels);
+    let host = Host { hostname: given.host.or(whole.host.hostname), ..whole.host };
+    let medium = Medium { kind: given.kind.unwrap_or(whole.medium.kind), ..whole.medium };
     let span_bytes = measurements.iter().map(|m| m.workload.span_bytes).max().unwrap_or(0);
     let repeats =
         measurements.iter().filter_map(|m| m.iops.as_ref().or(m.bytes_per_second.as_ref())).map(|e| e.n).max();
     let settings = Settings { span_bytes, repeats: repeats.unwrap_or(0), ..Settings::default() };
     // A date that no calendar has was printed wrong, or read wrong.
     let created = whole.created.filter(|time| time.parse::<jiff::Timestamp>().is_ok()).unwrap_or_default();
-    let mut draft =
-        Draft::begin(&id(&source.format, nth, &hash), &created, tool, SuiteRef::new(&suite, 1), whole.medium)
-            .on_host(whole.host)
-            .labelled(labels)
-            .with_settings(settings)
-            .taken_from(source);
+    let mut draft = Draft::begin(&id(&source.format, nth, &hash), &created, tool, SuiteRef::new(&suite, 1), medium)
+        .on_host(host)
+        .labelled(labels)
+        .with_settings(settings)
+        .taken_from(source);
     for finding in whole.findings {
         draft.warn(finding);
     }

@@ -1,15 +1,13 @@
 //! From a file to records.
 
-use std::collections::BTreeMap;
-
 use assay_core::record::Record;
 use assay_core::text::quoted;
 use assay_core::units::Bytes;
 
 use crate::file::File;
 use crate::format::{Problem, Section};
+use crate::given::Options;
 use crate::group::{self, Part};
-use crate::labels::PathPattern;
 use crate::own;
 use crate::registry::{FORMATS, names, nearest};
 use crate::text::Text;
@@ -17,17 +15,6 @@ use crate::unpack::unpack;
 
 /// Most lines of a text: fio's JSON with bins of latencies has a few ten thousand.
 const MOST_LINES: usize = 500_000;
-
-/// What is said of files beside what they hold.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// Labels of all records, in place of what a report says.
-    pub labels: BTreeMap<String, String>,
-    /// Labels that come from the path.
-    pub path: Option<PathPattern>,
-    /// Whether a record keeps the text that it was read from.
-    pub keep_text: bool,
-}
 
 /// What a file held.
 #[derive(Debug, Clone, Default)]

@@ -22,11 +22,20 @@ pub struct PathError {
 }
 
 impl PathPattern {
-    /// Reads a pattern.
+    /// Reads a pattern that names labels.
     ///
     /// # Errors
     /// One line that says what is wrong.
     pub fn parse(pattern: &str) -> Result<Self, PathError> {
+        let parsed = Self::parse_any(pattern)?;
+        if parsed.labels.is_empty() {
+            return Err(PathError { pattern: pattern.to_owned(), reason: "it names no label".to_owned() });
+        }
+        Ok(parsed)
+    }
+
+    /// Reads a pattern, which may name no label.
+    pub(crate) fn parse_any(pattern: &str) -> Result<Self, PathError> {
         let bad = |reason: &str| PathError { pattern: pattern.to_owned(), reason: reason.to_owned() };
         let mut regex = "(?:^|/)".to_owned();
         let mut labels: Vec<String> = Vec::new();
@@ -56,8 +65,8 @@ impl PathPattern {
                 }
             }
         }
-        if labels.is_empty() {
-            return Err(bad("it names no label"));
+        if pattern.is_empty() {
+            return Err(bad("it is empty"));
         }
         regex.push('$');
         let regex = Regex::new(&regex).map_err(|_| bad("it is too long"))?;

@@ -1,6 +1,5 @@
 //! Files with results, read as records.
 
-use std::collections::BTreeMap;
 use std::fs::File as SystemFile;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -124,7 +123,7 @@ pub(crate) fn is_file(query: &str) -> bool {
 
 /// The records in a file or a directory that stands in the place of a query. Nothing of them is kept.
 pub(crate) fn of_query(query: &str) -> Result<Vec<Stored>, Failure> {
-    let options = Options { labels: BTreeMap::new(), path: None, keep_text: false };
+    let options = Options::default();
     let mut all = Vec::new();
     for found in files(&[PathBuf::from(query)])? {
         let held = match imported(&found, &options)? {

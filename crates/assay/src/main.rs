@@ -14,6 +14,7 @@ mod journals;
 mod leftovers;
 mod output;
 mod progress;
+mod questions;
 mod recorder;
 mod signals;
 mod state;

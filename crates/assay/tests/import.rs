@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use common::{Done, Place, run};
+use common::{Done, Place, Terminal, run};
 use serde_json::Value;
 
 /// A report of CrystalDiskMark as its program writes it, of a card that reads so many MB/s.
@@ -212,6 +212,168 @@ fn a_store_moves_whole_and_stays_as_it_was() {
     let shared = run(here.assay(["show", "./shared", "--json"])).stdout;
     let shared: Value = serde_json::from_str(&shared).unwrap();
     assert_eq!((shared["source"].get("text"), shared["source"]["file"].as_str()), (None, Some("b.txt")), "{shared:#}");
+}
+
+#[test]
+fn records_that_name_no_model_are_not_taken_for_one() {
+    let place = Place::new();
+    for (file, read) in [("a.txt", 20.0), ("b.txt", 90.0), ("c.txt", 40.0), ("d.txt", 80.0)] {
+        fs::write(place.path().join(file), report(read)).unwrap();
+    }
+    let (_, taken) = json(&place, &["import", "a.txt", "--json"]);
+    assert_eq!(taken["records"][0]["model"], Value::Null, "{taken:#}");
+    let first = taken["records"][0]["id"].as_str().unwrap().to_owned();
+    let told = run(place.assay(["import", "b.txt"]));
+    assert!(
+        said(&told).contains("1 record names no model") && said(&told).contains("--label model="),
+        "{}",
+        told.stderr
+    );
+    // Of two that name none, nobody knows whether they are of one model.
+    for arguments in [&["rank"][..], &["list", "all", "--aggregate", "mean"], &["compare", "all", "--by", "model"]] {
+        let done = run(place.assay(arguments));
+        done.refuses(2, &["--label model="]);
+    }
+    for (file, model) in [("c.txt", "model=EVO"), ("d.txt", "model=Ultra")] {
+        run(place.assay(["import", file, "--label", model])).succeeds();
+    }
+    for arguments in [
+        &["rank", "--load", "sequential read 1 MiB"][..],
+        &["list", "all", "--aggregate", "mean"],
+        &["compare", "all", "--by", "model"],
+        &["advise", "class", "all"],
+    ] {
+        let done = run(place.assay(arguments));
+        let text = format!("{}{}", done.stdout, said(&done)).replace("\n", " ");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let text = words.join(" ");
+        assert!(text.contains("EVO") && text.contains("Ultra") && text.contains("no model"), "{arguments:?}: {text}");
+        assert!(text.contains("--label model=") && !text.contains("20.0"), "{arguments:?}: {text}");
+    }
+    // Two of them are compared with each other where they are named, and as what they are: two of unknown models.
+    let (_, compared) = json(&place, &["compare", "a.txt", "b.txt", "--json"]);
+    let primary =
+        compared["comparison"]["loads"].as_array().unwrap().iter().find(|load| load["primary"] == true).unwrap();
+    assert_eq!(primary["pairs"][0]["question"], "specimens", "{compared:#}");
+    let alone = run(place.assay(["advise", "class", &first]));
+    assert!(alone.stdout.contains("medium"), "one alone is asked about: {}{}", alone.stdout, alone.stderr);
+}
+
+#[test]
+fn a_sheet_says_whose_figures_files_hold() {
+    let place = Place::new();
+    fs::create_dir_all(place.path().join("cards")).unwrap();
+    for (file, read) in [("cards/a.txt", 20.0), ("cards/b.txt", 30.0), ("c.txt", 90.0)] {
+        fs::write(place.path().join(file), report(read)).unwrap();
+    }
+    let sheet = "file,model,unit,host,slot,kind,price,doubtful\n\
+                 c.txt,EVO,7,node2,,sata_ssd,,random read 4 KiB=a point one place too far left\n\
+                 cards/{run}.txt,\"Ultra, A1\",,node1,4,sd,12.90USD,\n\
+                 gone.txt,Old\n";
+    fs::write(place.path().join("names.csv"), sheet).unwrap();
+    let done = run(place.assay(["import", "cards", "c.txt", "--sheet", "names.csv", "--label", "unit=3", "--json"]));
+    done.succeeds();
+    assert!(said(&done).contains("names.csv, line 4: no result is in a file like gone.txt"), "{}", done.stderr);
+    let record = |model: &str| -> Value {
+        let all: Value = serde_json::from_str(&run(place.assay(["show", "all", "--json"])).stdout).unwrap();
+        all.as_array().unwrap().iter().find(|record| record["labels"]["model"] == model).unwrap().clone()
+    };
+    let card = record("Ultra, A1");
+    assert_eq!(
+        (&card["host"]["hostname"], &card["host"]["slot"], &card["medium"]["kind"]),
+        (&"node1".into(), &"4".into(), &"sd".into())
+    );
+    assert_eq!(
+        (&card["labels"]["unit"], &card["labels"]["price"], &card["labels"]["run"]),
+        (&"3".into(), &"12.90USD".into(), &"a".into())
+    );
+    let other = record("EVO");
+    let doubtful = |of: &Value| {
+        of["warnings"].as_array().is_some_and(|all| all.iter().any(|w| w["finding"]["kind"] == "marked_doubtful"))
+    };
+    let marked: Vec<bool> = other["measurements"].as_array().unwrap().iter().map(doubtful).collect();
+    assert_eq!(marked, [false, false, true], "{other:#}");
+    assert_eq!(other["measurements"][2]["bytes_per_second"]["point"], 7_294_000.0);
+
+    // The command line weighs more, and is another claim about the same text.
+    let again = run(place.assay(["import", "c.txt", "--sheet", "names.csv", "--label", "unit=3", "--host", "node9"]));
+    assert!(
+        again.code == Some(2) && said(&again).contains("the same text is in the store of host node2"),
+        "{}",
+        again.stderr
+    );
+    run(place.assay(["import", "c.txt", "--sheet", "names.csv", "--label", "unit=3"])).succeeds();
+    for (content, words) in [
+        ("model\nEVO\n", "names.csv, line 1: no column is named `file`"),
+        ("file,kind\na,sd\nb,floppy\n", "names.csv, line 3: `floppy` is no kind of medium"),
+    ] {
+        fs::write(place.path().join("names.csv"), content).unwrap();
+        run(place.assay(["import", "c.txt", "--sheet", "names.csv"])).refuses(2, &[words]);
+    }
+}
+
+#[test]
+fn a_figure_that_is_marked_as_doubtful_is_shown_and_decides_nothing() {
+    let place = Place::new();
+    fs::write(place.path().join("a.txt"), report(20.0)).unwrap();
+    fs::write(place.path().join("b.txt"), report(900.0)).unwrap();
+    let import = |file: &str, model: &str, more: &[&str]| {
+        run(place.assay([&["import", file, "--label", model][..], more].concat()))
+    };
+    import("a.txt", "model=EVO", &[]).succeeds();
+    import("b.txt", "model=Ultra", &["--doubtful", "sequential read=two digits too many"]).succeeds();
+    let card = run(place.assay(["show", "model=Ultra"])).stdout;
+    assert!(card.contains("900") && card.contains("doubtful") && card.contains("two digits too many"), "{card}");
+    let load = ["--load", "sequential read 1 MiB"];
+    let compared = run(place.assay([&["compare", "model=EVO", "model=Ultra"][..], &load].concat()));
+    assert!(
+        compared.stdout.contains("two digits too many") && !compared.stdout.contains("is faster"),
+        "{}",
+        compared.stdout
+    );
+    let (_, ranking) = json(&place, &[&["rank", "--json"][..], &load].concat());
+    assert!(ranking["primary"]["excluded"].to_string().contains("two digits too many"), "{ranking:#}");
+    let other = import("b.txt", "model=Ultra", &[]);
+    assert!(other.code == Some(0), "without marks the record is known: {}", other.stderr);
+    let other = import("b.txt", "model=Ultra", &["--doubtful", "random read"]);
+    assert!(
+        other.code == Some(2) && said(&other).contains("with other figures marked as doubtful"),
+        "{}",
+        other.stderr
+    );
+    let none = import("a.txt", "model=EVO", &["--doubtful", "random write 4 KiB"]);
+    assert!(
+        none.code == Some(2) && said(&none).contains("no figure is of the load random write 4 KiB"),
+        "{}",
+        none.stderr
+    );
+}
+
+#[test]
+fn whoever_sits_at_a_terminal_is_asked_for_the_model() {
+    let place = Place::new();
+    let Some(_) = Terminal::new("whoever_sits_at_a_terminal_is_asked_for_the_model") else { return };
+    fs::write(place.path().join("a.txt"), report(20.0)).unwrap();
+    let typed = |answer: &str| {
+        let mut command =
+            place.shell("printf \"$ANSWER\" | script --quiet --return --command '\"$ASSAY\" import a.txt' /dev/null");
+        command.env("ANSWER", answer).env("TERM", "xterm").env("SHELL", "/bin/sh");
+        run(command).stdout
+    };
+    let model = || json(&place, &["show", "last", "--json"]).1["labels"]["model"].clone();
+    // In a pipe nobody is asked.
+    let piped = run(place.shell("printf 'EVO\\n' | \"$ASSAY\" import a.txt"));
+    assert!(piped.code == Some(0) && !piped.stderr.contains('?'), "{}", piped.stderr);
+    assert_eq!(model(), Value::Null);
+    run(place.assay(["rm", "last"])).succeeds();
+    let text = typed("Ultra A1\\n");
+    assert!(text.contains("a.txt names no model. Which is it?") && text.contains("Ultra A1"), "{text}");
+    assert_eq!(model(), "Ultra A1");
+    // What is in the store is not asked about again.
+    assert!(!typed("EVO\\n").contains("Which is it?"));
+    run(place.assay(["rm", "last"])).succeeds();
+    assert!(typed("\\n").contains("1 record names no model"));
+    assert_eq!(model(), Value::Null);
 }
 
 /// The log of a script that runs hdparm, dd, fio and iozone one after another, as several articles have them.

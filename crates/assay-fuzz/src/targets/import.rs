@@ -4,7 +4,7 @@ use std::path::Path;
 
 use assay_core::record::Record;
 use assay_core::text::harmless;
-use assay_import::{FORMATS, File, Item, Options, Text, import};
+use assay_import::{FORMATS, File, Item, Options, Sheet, Text, import};
 use assay_report::{Style, card};
 
 use crate::claims;
@@ -26,6 +26,27 @@ pub(crate) fn whole(data: &[u8]) {
             }
         }
     }
+}
+
+/// Any sheet of names is refused in a line, or says of each file what its first row says.
+pub(crate) fn sheet(data: &[u8]) {
+    match Sheet::parse(data) {
+        Err(error) => claims::one_line(&error),
+        Ok(sheet) => {
+            let options = Options { sheet: Some(sheet), ..Options::default() };
+            assert_eq!(options.given("a/1.txt"), options.given("a/1.txt"));
+        }
+    }
+}
+
+pub(crate) fn sheets() -> Vec<Vec<u8>> {
+    claims::texts(&[
+        "",
+        "file,model,unit,host,slot,kind,price,doubtful\na/1.txt,EVO,3,node7,1,sd,12.90USD,random write 4 KiB=why\n",
+        "\u{feff}file;model\r\n*/{unit}.txt;\"Ultra; A1\"\r\n",
+        "file\tmodel\n\ta\n",
+        "file,model\n\"a",
+    ])
 }
 
 /// One format, chosen by the first byte, reads any text from its first line on.

@@ -4,7 +4,7 @@ use super::Line;
 
 /// Bytes as text: by their byte order mark, as UTF-16 where every second byte of the beginning is zero, as UTF-8, else
 /// as Latin-1.
-pub(super) fn decode(bytes: &[u8]) -> String {
+pub(crate) fn decode(bytes: &[u8]) -> String {
     match bytes {
         [0xef, 0xbb, 0xbf, rest @ ..] => narrow(rest),
         [0xff, 0xfe, rest @ ..] => wide(rest, u16::from_le_bytes),

@@ -10,6 +10,8 @@ mod json_strings;
 mod prefix;
 mod terminal;
 
+pub(crate) use decode::decode as decoded;
+
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {

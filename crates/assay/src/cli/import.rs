@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use assay_import::PathPattern;
+use assay_core::medium::{KINDS, MediumKind};
+use assay_import::{PathPattern, doubt};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
 pub(crate) const EXAMPLES: &str = "\
@@ -10,11 +12,15 @@ Examples:
   assay import cdm.txt --label model='SanDisk Ultra A1' --label unit=3
   assay import results/ --path '{model}/{unit}/output_{run}.txt'
   fio --output-format=json job.fio | assay import -
+  assay import results/ --sheet names.csv
+                                         a row for each file: file,model,unit,…
+  assay import old.txt --doubtful 'random write 4 KiB=a typing fault'
   assay import runs.tar.gz run.json      archives, and records of assay
   assay import --dry-run old.log         what would be imported
   assay import --formats                 what is read
 
-What a format does not tell stays unknown. Importing twice adds nothing.
+What a format does not tell stays unknown. Importing twice adds nothing. On a
+terminal, the model is asked for where a file names none; scripts use --label.
 Exit code 2: a file that was named holds no result; the others are imported.";
 
 #[derive(Debug, Args)]
@@ -31,6 +37,22 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     pub(crate) path: Option<PathPattern>,
 
+    /// Labels, host and kind from a CSV sheet with a row for each file or pattern of files
+    #[arg(long, value_name = "FILE.csv", value_hint = ValueHint::FilePath)]
+    pub(crate) sheet: Option<PathBuf>,
+
+    /// Host that measured, in place of what a report says
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Option<String>,
+
+    /// Kind of the medium, in place of what a report says
+    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(KINDS).map(|name| kind(&name)))]
+    pub(crate) kind: Option<MediumKind>,
+
+    /// Mark the figures of a load as doubtful, with a reason: they are kept and decide nothing
+    #[arg(long, value_name = "LOAD[=WHY]", value_parser = doubtful)]
+    pub(crate) doubtful: Vec<(String, String)>,
+
     /// Do not keep the original text in the record
     #[arg(long)]
     pub(crate) no_text: bool,
@@ -40,12 +62,21 @@ pub(crate) struct ImportArgs {
     pub(crate) dry_run: bool,
 
     /// List the formats that are read
-    #[arg(long, conflicts_with_all = ["paths", "labels", "path", "no_text", "dry_run"])]
+    #[arg(long, conflicts_with_all = ["paths", "labels", "path", "sheet", "host", "kind", "doubtful", "no_text", "dry_run"])]
     pub(crate) formats: bool,
 
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+fn kind(name: &str) -> MediumKind {
+    name.parse().unwrap_or(MediumKind::Unknown)
+}
+
+fn doubtful(text: &str) -> Result<(String, String), String> {
+    let (load, why) = doubt(text);
+    if load.is_empty() { Err("name a load, like `random write 4 KiB`".to_owned()) } else { Ok((load, why)) }
 }
 
 fn pattern(text: &str) -> Result<PathPattern, String> {

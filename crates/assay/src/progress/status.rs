@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use super::painter::Painter;
-use crate::output::{can_repaint, tell};
+use crate::output::{can_repaint, tell, tell_wrapped};
 
 /// Between two lines where none can be painted over.
 const SELDOM: Duration = Duration::from_secs(30);
@@ -50,12 +50,19 @@ impl Status {
         }
     }
 
+    /// Takes the line away until it is shown again.
+    pub(crate) fn clear(&mut self) {
+        if let Some(How::Paint(painter)) = &mut self.how {
+            painter.clear();
+        }
+    }
+
     /// Says something that stays.
     pub(crate) fn say(&mut self, text: &str) {
         match &mut self.how {
             None => {}
             Some(How::Paint(painter)) => painter.say(text),
-            Some(How::Lines) => tell(text),
+            Some(How::Lines) => tell_wrapped(text),
         }
     }
 }

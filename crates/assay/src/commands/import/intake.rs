@@ -1,66 +1,37 @@
-//! `assay import`
+//! The records of files on their way into the store, and what is said of them.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
 
+use assay_analysis::{identity, mark_doubtful, names_model};
 use assay_core::exit::Exit;
 use assay_core::record::{Record, Source};
 use assay_core::text::harmless;
-use assay_import::{ImportError, Imported, Item, Options};
-use assay_store::{Change, SqliteStore, Store, StoreError, read_document};
+use assay_import::{Given, ImportError, Imported, Item, Options};
+use assay_store::{SqliteStore, Store, read_document};
 use serde_json::{Value, json};
 
+use super::kept::{Kept, Waiting, keep};
 use crate::cli::ImportArgs;
 use crate::failure::Failure;
-use crate::imports::{self, Found};
-use crate::{output, state};
-
-pub(super) fn import(args: &ImportArgs) -> Result<Exit, Failure> {
-    if args.formats {
-        return formats(args.json);
-    }
-    let options =
-        Options { labels: args.labels.iter().cloned().collect(), path: args.path.clone(), keep_text: !args.no_text };
-    let files = imports::files(&args.paths)?;
-    let mut store = if args.dry_run { None } else { Some(state::opened()?) };
-    let mut intake = Intake::default();
-    for found in &files {
-        match imports::imported(found, &options)? {
-            Ok(held) => intake.take(found, held)?,
-            Err(error) => intake.refuse(found, &error),
-        }
-        if intake.waiting.len() >= AT_ONCE {
-            intake.keep(store.as_mut())?;
-        }
-    }
-    intake.keep(store.as_mut())?;
-    intake.tell(args)
-}
-
-fn formats(json: bool) -> Result<Exit, Failure> {
-    let names = assay_import::names();
-    if json {
-        output::print_json(&json!({ "formats": names }))?;
-    } else {
-        output::print(&names.join("\n"))?;
-    }
-    Ok(Exit::Good)
-}
+use crate::imports::{self, Found, STANDARD_INPUT};
+use crate::output;
+use crate::progress::Status;
+use crate::questions::Questions;
 
 /// Records that are saved in one transaction.
-const AT_ONCE: usize = 500;
-
-/// A record that is to be saved.
-#[derive(Debug)]
-struct Waiting {
-    file: PathBuf,
-    record: Record,
-    document: String,
-}
+pub(super) const AT_ONCE: usize = 500;
 
 /// What became of the files.
-#[derive(Debug, Default)]
-struct Intake {
-    waiting: Vec<Waiting>,
+pub(super) struct Intake<'a> {
+    args: &'a ImportArgs,
+    options: &'a Options,
+    /// None where nothing is kept.
+    store: Option<SqliteStore>,
+    pub(super) status: Status,
+    questions: Questions,
+    pub(super) waiting: Vec<Waiting>,
+    /// The files as their records name them.
+    files: BTreeSet<String>,
     records: Vec<Value>,
     problems: Vec<Value>,
     refused: Vec<Value>,
@@ -68,41 +39,114 @@ struct Intake {
     added: usize,
     known: usize,
     conflicts: usize,
+    /// Records that are new and name no model.
+    nameless: Vec<String>,
+    /// Which figures were to be marked as doubtful, and how often each was.
+    doubtful: Vec<(String, usize)>,
     /// Whether a file that was named itself holds no result.
     failed: bool,
     lines: Vec<String>,
 }
 
-impl Intake {
-    fn take(&mut self, found: &Found, held: Imported) -> Result<(), Failure> {
-        let file = output::shown(&found.path);
+impl<'a> Intake<'a> {
+    pub(super) fn new(args: &'a ImportArgs, options: &'a Options, store: Option<SqliteStore>) -> Self {
+        let input = args.paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT);
+        Self {
+            args,
+            options,
+            store,
+            status: Status::new(false),
+            questions: Questions::new(args.json || args.dry_run || input),
+            waiting: Vec::new(),
+            files: BTreeSet::new(),
+            records: Vec::new(),
+            problems: Vec::new(),
+            refused: Vec::new(),
+            skipped: Vec::new(),
+            added: 0,
+            known: 0,
+            conflicts: 0,
+            nameless: Vec::new(),
+            doubtful: args.doubtful.iter().map(|(load, _)| (load.clone(), 0)).collect(),
+            failed: false,
+            lines: Vec::new(),
+        }
+    }
+
+    /// Takes what a file held.
+    pub(super) fn take(&mut self, found: &Found, held: Imported) -> Result<(), Failure> {
         for (of, problem) in &held.problems {
-            output::tell_wrapped(&format!("{of}, line {}: {}", problem.line, problem.what));
+            self.status.say(&format!("{of}, line {}: {}", problem.line, problem.what));
             self.problems.push(json!({ "file": of, "line": problem.line, "problem": problem.what }));
         }
+        let mut made = Vec::new();
         for item in held.items {
             match item {
                 Item::Own(document) => match read_document(&document) {
-                    Ok(record) => self.waiting.push(Waiting { file: found.path.clone(), record, document }),
+                    Ok(record) => {
+                        let (file, given) = (found.path.clone(), Given::default());
+                        self.waiting.push(Waiting { file, record, document, given });
+                    }
                     Err(error) => {
+                        let file = output::shown(&found.path);
                         self.failed = true;
-                        output::tell_wrapped(&format!("assay: {file}: {error}"));
+                        self.status.say(&format!("assay: {file}: {error}"));
                         self.refused.push(json!({ "file": found.path, "reason": error.to_string() }));
                     }
                 },
-                Item::Made(record) => {
-                    let document = imports::document(&record)?;
-                    self.waiting.push(Waiting { file: found.path.clone(), record: *record, document });
-                }
+                Item::Made(record) => made.push(*record),
             }
+        }
+        self.name(found, &mut made);
+        for mut record in made {
+            let file = record.source.as_ref().map(|source| source.file.clone()).unwrap_or_default();
+            let mut given = self.options.given(&file);
+            given.doubtful.extend(self.args.doubtful.iter().cloned());
+            self.mark(&mut record, &given);
+            self.files.insert(file);
+            let document = imports::document(&record)?;
+            self.waiting.push(Waiting { file: found.path.clone(), record, document, given });
         }
         Ok(())
     }
 
+    /// Asks for the model of new records that name none, where somebody can be asked. A directory is not asked about
+    /// file by file.
+    fn name(&mut self, found: &Found, made: &mut [Record]) {
+        if !found.named || !self.questions.asks() {
+            return;
+        }
+        let new = |record: &&mut Record| {
+            !names_model(record) && self.store.as_ref().is_none_or(|store| store.load(&record.id).is_err())
+        };
+        let mut nameless: Vec<&mut Record> = made.iter_mut().filter(new).collect();
+        if nameless.is_empty() {
+            return;
+        }
+        self.status.clear();
+        let question = format!("{} names no model. Which is it? (Enter: unknown)", output::shown(&found.path));
+        if let Some(model) = self.questions.ask(&question) {
+            for record in &mut nameless {
+                record.labels.insert("model".to_owned(), model.clone());
+            }
+        }
+    }
+
+    /// Marks the figures that are said to be doubtful.
+    fn mark(&mut self, record: &mut Record, given: &Given) {
+        for (load, why) in &given.doubtful {
+            let marked = mark_doubtful(record, load, why).unwrap_or(0);
+            match self.doubtful.iter_mut().find(|(known, _)| known == load) {
+                Some((_, count)) => *count += marked,
+                None => self.doubtful.push((load.clone(), marked)),
+            }
+        }
+    }
+
     /// Saves what waits, where there is a store, and says of each what became of it.
-    fn keep(&mut self, store: Option<&mut SqliteStore>) -> Result<(), Failure> {
+    pub(super) fn keep(&mut self) -> Result<(), Failure> {
         let waiting = std::mem::take(&mut self.waiting);
-        let kept = match store {
+        let kept = match &mut self.store {
             Some(store) => keep(store, &waiting)?,
             None => waiting.iter().map(|_| Kept::Added).collect(),
         };
@@ -116,34 +160,43 @@ impl Intake {
             match &reason {
                 Some(reason) => {
                     self.conflicts += 1;
-                    output::tell_wrapped(&format!("{shown}: {reason}"));
+                    self.status.say(&format!("{shown}: {reason}"));
                 }
                 None if word == "added" => self.added += 1,
                 None => self.known += 1,
             }
             self.lines.push(line(&record, word, &shown));
+            let named = names_model(&record);
+            if word == "added" && !named {
+                self.nameless.push(record.id.clone());
+            }
             // The text is in the record already.
             let source = record.source.clone().map(|source| Source { text: None, ..source });
             self.records.push(json!({
-                "id": record.id, "change": word, "file": file, "source": source, "model": record.model(),
-                "labels": record.labels, "measurements": record.measurements.len(), "scores": record.scores.len(),
+                "id": record.id, "change": word, "file": file, "source": source,
+                "model": named.then(|| record.model()), "labels": record.labels,
+                "measurements": record.measurements.len(), "scores": record.scores.len(),
                 "verification": record.verification.as_ref().map(|v| v.verdict), "reason": reason,
             }));
         }
         Ok(())
     }
 
-    fn refuse(&mut self, found: &Found, error: &ImportError) {
+    pub(super) fn refuse(&mut self, found: &Found, error: &ImportError) {
         if !found.named && matches!(error, ImportError::Unknown { .. }) {
             self.skipped.push(found.path.to_string_lossy().into_owned());
             return;
         }
         self.failed = true;
-        output::tell_wrapped(&format!("assay: {error}"));
+        self.status.say(&format!("assay: {error}"));
         self.refused.push(json!({ "file": found.path, "reason": error.to_string() }));
     }
 
-    fn tell(self, args: &ImportArgs) -> Result<Exit, Failure> {
+    /// Says what became of all.
+    pub(super) fn tell(mut self) -> Result<Exit, Failure> {
+        self.status.clear();
+        self.tell_names();
+        let args = self.args;
         if args.json {
             output::print_json(&json!({
                 "dry_run": args.dry_run, "added": self.added, "known": self.known, "conflicts": self.conflicts,
@@ -164,9 +217,39 @@ impl Intake {
             if self.added + self.known + self.conflicts + self.skipped.len() > 0 {
                 output::tell_wrapped(&parts.join(", "));
             }
+            self.tell_nameless();
         }
         let nothing = self.added + self.known == 0;
         Ok(if self.failed || self.conflicts > 0 || nothing { Exit::Usage } else { Exit::Good })
+    }
+
+    /// What was said of files or loads that are not there.
+    fn tell_names(&mut self) {
+        for (line, name) in self.options.sheet.iter().flat_map(|sheet| sheet.idle(&self.files)) {
+            let sheet = self.args.sheet.as_deref().map(output::shown).unwrap_or_default();
+            output::tell_wrapped(&format!("{sheet}, line {line}: no result is in a file like {name}"));
+        }
+        for (load, _) in self.doubtful.iter().filter(|(_, count)| *count == 0) {
+            self.failed = true;
+            output::tell_wrapped(&format!(
+                "assay: no figure is of the load {load}, and none is marked as doubtful; assay show ID names the loads"
+            ));
+        }
+    }
+
+    /// That records name no model, by which media are put together.
+    fn tell_nameless(&self) {
+        let (which, it, rm) = match &self.nameless[..] {
+            [] => return,
+            [one] => ("1 record names no model".to_owned(), "it", format!("assay rm {one}")),
+            [one, ..] => {
+                (format!("{} records name no model", self.nameless.len()), "them", format!("assay rm {one} …"))
+            }
+        };
+        let mend = if self.args.dry_run { "import".to_owned() } else { format!("{rm}, and import {it} again") };
+        output::tell_wrapped(&format!(
+            "{which}: rank, advise and compare --by model leave {it} out; {mend} with --label model=…, --path or --sheet"
+        ));
     }
 }
 
@@ -182,46 +265,9 @@ fn line(record: &Record, word: &str, file: &str) -> String {
         (None, 1) => "1 figure".to_owned(),
         (None, n) => format!("{n} figures"),
     };
-    let unit = assay_analysis::identity(record).unit;
+    let unit = identity(record).unit;
     let whose = if unit.is_empty() { record.title() } else { format!("{} {unit}", record.title()) };
     let lines = record.source.as_ref().and_then(|source| source.lines);
     let lines = lines.map_or_else(String::new, |(from, to)| format!(":{from}-{to}"));
     harmless(&format!("{word:<8} {}  {whose}, {}, {held}, {file}{lines}", record.id, record.tool.name))
-}
-
-enum Kept {
-    Added,
-    Known,
-    Conflict(String),
-}
-
-/// Saves records. One that was made of the same text before is known, though a later version of assay may read more of
-/// it; with other labels it is another claim about the same figures.
-fn keep(store: &mut SqliteStore, waiting: &[Waiting]) -> Result<Vec<Kept>, Failure> {
-    let documents: Vec<&str> = waiting.iter().map(|one| one.document.as_str()).collect();
-    let saved = store.save_documents(&documents)?;
-    let kept = saved.into_iter().zip(waiting).map(|(saved, Waiting { record, .. })| match saved {
-        Ok(saved) if saved.change == Change::Unchanged => Ok(Kept::Known),
-        Ok(_) => Ok(Kept::Added),
-        Err(StoreError::Conflict { id }) => Ok(conflict(record, &store.load(&id)?.record)),
-        Err(error) => Err(error.into()),
-    });
-    kept.collect()
-}
-
-/// What a record is beside one of the same id that is in the store.
-fn conflict(record: &Record, there: &Record) -> Kept {
-    let id = &there.id;
-    let text = |of: &Record| of.source.as_ref().map(|source| source.original_text_sha256.clone());
-    if record.source.is_none() || text(record) != text(there) {
-        return Kept::Conflict(format!("another record {id} is in the store; both stay as they are"));
-    }
-    if record.labels == there.labels {
-        return Kept::Known;
-    }
-    let labels: Vec<String> = there.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let labels = if labels.is_empty() { "without labels".to_owned() } else { format!("as {}", labels.join(", ")) };
-    Kept::Conflict(format!(
-        "the same text is in the store {labels}, record {id}; to change that: assay rm {id}, and import again"
-    ))
 }

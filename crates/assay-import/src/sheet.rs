@@ -1,0 +1,213 @@
+//! A sheet of names: a row for each file, or for all files of a pattern, that says whose figures it holds.
+
+use std::collections::BTreeSet;
+
+use assay_core::text::quoted;
+
+use crate::given::Given;
+use crate::labels::PathPattern;
+use crate::text::decoded;
+
+/// The column that names the files.
+const FILE: &str = "file";
+/// Columns that are no labels.
+const HOST: &str = "host";
+const KIND: &str = "kind";
+const DOUBTFUL: &str = "doubtful";
+/// Longest value of a label, as on the command line.
+const LONGEST: usize = 256;
+/// Most rows of a sheet.
+const MOST_ROWS: usize = 100_000;
+
+/// What is wrong with a sheet.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {what}")]
+pub struct SheetError {
+    /// Line of the sheet, from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+/// A sheet of names.
+#[derive(Debug, Clone, Default)]
+pub struct Sheet {
+    rows: Vec<Row>,
+}
+
+#[derive(Debug, Clone)]
+struct Row {
+    line: u64,
+    name: String,
+    file: PathPattern,
+    given: Given,
+}
+
+impl Sheet {
+    /// Reads a sheet: CSV with commas, semicolons or tabs, whose first line names the columns.
+    ///
+    /// # Errors
+    /// The first line that is wrong, and how.
+    pub fn parse(bytes: &[u8]) -> Result<Self, SheetError> {
+        let text = decoded(bytes);
+        let text = text.trim_start_matches('\u{feff}');
+        let mut reader = csv::ReaderBuilder::new()
+            .delimiter(separator(text))
+            .flexible(true)
+            .trim(csv::Trim::All)
+            .from_reader(text.as_bytes());
+        let bad = |line: u64, what: &str| SheetError { line, what: what.to_owned() };
+        let names: Vec<String> = match reader.headers() {
+            Ok(names) => names.iter().map(str::to_lowercase).collect(),
+            Err(error) => return Err(bad(1, &error.to_string())),
+        };
+        check(&names).map_err(|what| bad(1, &what))?;
+        let mut rows: Vec<Row> = Vec::new();
+        for record in reader.records() {
+            let record =
+                record.map_err(|error| bad(error.position().map_or(1, csv::Position::line), &error.to_string()))?;
+            let line = record.position().map_or(1, csv::Position::line);
+            if record.len() > names.len() {
+                let what = format!("{} cells under {} columns; put quotes around a comma", record.len(), names.len());
+                return Err(bad(line, &what));
+            }
+            if rows.len() == MOST_ROWS {
+                return Err(bad(line, &format!("more than {MOST_ROWS} rows")));
+            }
+            let cells = names.iter().map(String::as_str).zip(record.iter()).filter(|(_, value)| !value.is_empty());
+            rows.extend(row(line, cells).map_err(|what| bad(line, &what))?);
+        }
+        Ok(Self { rows })
+    }
+
+    /// What the first row says that a file is like; its pattern may name labels too.
+    pub(crate) fn row(&self, file: &str) -> Option<Given> {
+        self.rows.iter().find_map(|row| {
+            let mut given = row.given.clone();
+            let mut labels = row.file.labels(file)?;
+            labels.append(&mut given.labels);
+            Some(Given { labels, ..given })
+        })
+    }
+
+    /// The rows that none of these files is like, with their lines.
+    #[must_use]
+    pub fn idle<'a>(&'a self, files: &BTreeSet<String>) -> Vec<(u64, &'a str)> {
+        let idle = self.rows.iter().filter(|row| !files.iter().any(|file| row.file.labels(file).is_some()));
+        idle.map(|row| (row.line, row.name.as_str())).collect()
+    }
+}
+
+/// Spreadsheets write semicolons where the comma is the decimal mark.
+fn separator(text: &str) -> u8 {
+    let first = text.lines().next().unwrap_or_default();
+    let count = |separator: u8| first.bytes().filter(|byte| *byte == separator).count();
+    [b';', b'\t'].into_iter().find(|other| count(*other) > count(b',')).unwrap_or(b',')
+}
+
+fn check(names: &[String]) -> Result<(), String> {
+    if !names.iter().any(|name| name == FILE) {
+        return Err(format!("no column is named `{FILE}`; the first line names the columns, like file,model,unit"));
+    }
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if !is_key(name) {
+            return Err(format!("column {} may hold only letters, digits, `-`, `_` and `.`", quoted(name)));
+        }
+        if !seen.insert(name) {
+            return Err(format!("two columns are named {}", quoted(name)));
+        }
+    }
+    Ok(())
+}
+
+/// Whether it may be the key of a label.
+fn is_key(name: &str) -> bool {
+    !name.is_empty() && name.len() <= 64 && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+}
+
+/// A row of cells that are not empty; `None` of an empty one.
+fn row<'a>(line: u64, cells: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Option<Row>, String> {
+    let (mut file, mut given, mut any) = (None, Given::default(), false);
+    for (name, value) in cells {
+        any = true;
+        if value.len() > LONGEST {
+            return Err(format!("{} is longer than {LONGEST} bytes", quoted(name)));
+        }
+        match name {
+            FILE => file = Some(value),
+            HOST => given.host = Some(value.to_owned()),
+            KIND => given.kind = Some(value.parse().map_err(|error: assay_core::medium::KindError| error.to_string())?),
+            DOUBTFUL => given.doubtful.push(doubt(value)),
+            label => drop(given.labels.insert(label.to_owned(), value.to_owned())),
+        }
+    }
+    match file {
+        None if !any => Ok(None),
+        None => Err(format!("no file is named in column `{FILE}`")),
+        Some(name) => {
+            let file = PathPattern::parse_any(name).map_err(|error| error.to_string())?;
+            Ok(Some(Row { line, name: name.to_owned(), file, given }))
+        }
+    }
+}
+
+/// A load and why its figures are doubtful: `random write 4 KiB=printed with the point one place too far left`.
+#[must_use]
+pub fn doubt(text: &str) -> (String, String) {
+    let (load, why) = text.split_once('=').unwrap_or((text, ""));
+    (load.trim().to_owned(), why.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_core::medium::MediumKind;
+
+    use super::*;
+
+    #[test]
+    fn a_row_says_whose_figures_a_file_holds() {
+        let text = "\u{feff}File,model,unit,host,kind,price,doubtful\r\n\
+                    cards/1.txt,\"Ultra, A1\",3,node7,sd,12.90USD,\r\n\
+                    ,,,,,,\r\n\
+                    old_{run}.*,EVO,,,,,random write 4 KiB=a typing fault\r\n\
+                    old_1.txt,never reached\r\n";
+        let sheet = Sheet::parse(text.as_bytes()).unwrap();
+        let first = sheet.row("/home/x/cards/1.txt").unwrap();
+        assert_eq!((first.host.as_deref(), first.kind), (Some("node7"), Some(MediumKind::Sd)));
+        let labels: Vec<(&str, &str)> = first.labels.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        assert_eq!(labels, [("model", "Ultra, A1"), ("price", "12.90USD"), ("unit", "3")]);
+        let second = sheet.row("old_1.txt").unwrap();
+        assert_eq!((second.labels["run"].as_str(), second.labels["model"].as_str(), second.kind), ("1", "EVO", None));
+        assert_eq!(second.doubtful, [("random write 4 KiB".to_owned(), "a typing fault".to_owned())]);
+        assert_eq!(sheet.row("cards/2.txt"), None);
+        let files = BTreeSet::from(["old_1.txt".to_owned()]);
+        assert_eq!(sheet.idle(&files), [(2, "cards/1.txt")]);
+    }
+
+    #[test]
+    fn spreadsheets_write_other_separators_and_encodings() {
+        for text in ["file;model\na.txt;EVO\n", "file\tmodel\na.txt\tEVO\n"] {
+            assert_eq!(Sheet::parse(text.as_bytes()).unwrap().row("a.txt").unwrap().labels["model"], "EVO", "{text:?}");
+        }
+        let wide: Vec<u8> = "\u{feff}file,model\na.txt,Größe\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(Sheet::parse(&wide).unwrap().row("a.txt").unwrap().labels["model"], "Größe");
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        for (text, line, words) in [
+            ("", 1, "no column is named `file`"),
+            ("name,model\n", 1, "no column is named `file`"),
+            ("file,model,model\n", 1, "two columns are named `model`"),
+            ("file,my model\n", 1, "`my model` may hold only letters"),
+            ("file,model\na,b\nc,d,e\n", 3, "3 cells under 2 columns"),
+            ("file,model\n,EVO\n", 2, "no file is named"),
+            ("file,kind\n\na,floppy\n", 3, "`floppy` is no kind of medium"),
+            ("file,model\n{a,EVO\n", 2, "a brace is not closed"),
+        ] {
+            let error = Sheet::parse(text.as_bytes()).unwrap_err();
+            assert!(error.line == line && error.what.contains(words), "{text:?}: {error}");
+        }
+    }
+}

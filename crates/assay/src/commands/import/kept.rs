@@ -1,0 +1,81 @@
+//! What becomes of a record in the store.
+
+use std::path::PathBuf;
+
+use assay_core::finding::Finding;
+use assay_core::record::Record;
+use assay_import::Given;
+use assay_store::{Change, SqliteStore, Store, StoreError};
+
+use crate::failure::Failure;
+
+/// A record that is to be saved.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) file: PathBuf,
+    pub(super) record: Record,
+    pub(super) document: String,
+    /// What was said of it beside its text.
+    pub(super) given: Given,
+}
+
+pub(super) enum Kept {
+    Added,
+    Known,
+    Conflict(String),
+}
+
+/// Saves records. One that was made of the same text before is known, though a later version of assay may read more of
+/// it; with other labels it is another claim about the same figures.
+pub(super) fn keep(store: &mut SqliteStore, waiting: &[Waiting]) -> Result<Vec<Kept>, Failure> {
+    let documents: Vec<&str> = waiting.iter().map(|one| one.document.as_str()).collect();
+    let saved = store.save_documents(&documents)?;
+    let kept = saved.into_iter().zip(waiting).map(|(saved, one)| match saved {
+        Ok(saved) if saved.change == Change::Unchanged => Ok(Kept::Known),
+        Ok(_) => Ok(Kept::Added),
+        Err(StoreError::Conflict { id }) => Ok(conflict(one, &store.load(&id)?.record)),
+        Err(error) => Err(error.into()),
+    });
+    kept.collect()
+}
+
+/// What a record is beside one of the same id that is in the store.
+fn conflict(Waiting { record, given, .. }: &Waiting, there: &Record) -> Kept {
+    let id = &there.id;
+    let text = |of: &Record| of.source.as_ref().map(|source| source.original_text_sha256.clone());
+    if record.source.is_none() || text(record) != text(there) {
+        return Kept::Conflict(format!("another record {id} is in the store; both stay as they are"));
+    }
+    let host = given.host.is_none() || given.host == there.host.hostname;
+    let kind = given.kind.is_none_or(|kind| kind == there.medium.kind);
+    let marked = given.doubtful.is_empty() || doubts(record) == doubts(there);
+    if record.labels == there.labels && host && kind && marked {
+        return Kept::Known;
+    }
+    let labels: Vec<String> = there.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let what = if record.labels != there.labels {
+        if labels.is_empty() { "without labels".to_owned() } else { format!("as {}", labels.join(", ")) }
+    } else if !host {
+        there.host.hostname.as_ref().map_or_else(|| "without a host".to_owned(), |host| format!("of host {host}"))
+    } else if !kind {
+        format!("as {}", there.medium.kind.title())
+    } else {
+        "with other figures marked as doubtful".to_owned()
+    };
+    Kept::Conflict(format!(
+        "the same text is in the store {what}, record {id}; to change that: assay rm {id}, and import again"
+    ))
+}
+
+/// The figures that are marked, with the reasons.
+fn doubts(record: &Record) -> Vec<(usize, &str)> {
+    let mut all = Vec::new();
+    for (at, measurement) in record.measurements.iter().enumerate() {
+        for warning in &measurement.warnings {
+            if let Finding::MarkedDoubtful { why } = &warning.finding {
+                all.push((at, why.as_str()));
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,7 @@
+//! `assay import`
+
+mod command;
+mod intake;
+mod kept;
+
+pub(super) use command::import;
