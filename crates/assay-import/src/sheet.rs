@@ -63,10 +63,13 @@ impl Sheet {
         };
         check(&names).map_err(|what| bad(1, &what))?;
         let mut rows: Vec<Row> = Vec::new();
+        let mut lines = Lines { text, at: 0, line: 1 };
         for record in reader.records() {
-            let record =
-                record.map_err(|error| bad(error.position().map_or(1, csv::Position::line), &error.to_string()))?;
-            let line = record.position().map_or(1, csv::Position::line);
+            let record = match record {
+                Ok(record) => record,
+                Err(error) => return Err(bad(lines.of(error.position()), &error.to_string())),
+            };
+            let line = lines.of(record.position());
             if record.len() > names.len() {
                 let what = format!("{} cells under {} columns; put quotes around a comma", record.len(), names.len());
                 return Err(bad(line, &what));
@@ -95,6 +98,28 @@ impl Sheet {
     pub fn idle<'a>(&'a self, files: &BTreeSet<String>) -> Vec<(u64, &'a str)> {
         let idle = self.rows.iter().filter(|row| !files.iter().any(|file| row.file.labels(file).is_some()));
         idle.map(|row| (row.line, row.name.as_str())).collect()
+    }
+}
+
+/// Lines of a text, asked for from the first on.
+struct Lines<'a> {
+    text: &'a str,
+    at: usize,
+    line: u64,
+}
+
+impl Lines<'_> {
+    /// The line of a row: the place that the reader gives stands before empty lines and the end of the line before.
+    fn of(&mut self, position: Option<&csv::Position>) -> u64 {
+        let bytes = self.text.as_bytes();
+        let mut at = position.map_or(0, csv::Position::byte).try_into().unwrap_or(bytes.len()).min(bytes.len());
+        while bytes.get(at).is_some_and(|byte| matches!(byte, b'\r' | b'\n')) {
+            at += 1;
+        }
+        let ended = |end: &usize| bytes[*end] == b'\n' || bytes[*end] == b'\r' && bytes.get(*end + 1) != Some(&b'\n');
+        self.line += (self.at..at).filter(ended).count() as u64;
+        self.at = self.at.max(at);
+        self.line
     }
 }
 
