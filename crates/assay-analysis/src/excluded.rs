@@ -67,6 +67,9 @@ fn cause(measurement: &Measurement) -> String {
 /// What was measured in place of a load.
 fn nearest(record: &Record, load: &Load) -> Reason {
     let kind = |other: &Load| (other.op(), other.pattern(), other.synced, other.read_percent);
+    if load.pattern().is_none() || load.block_bytes == 0 || load.queue_depth == 0 || load.jobs == 0 {
+        return Reason::LoadNotTold;
+    }
     let mut alike: Vec<Load> = record.measurements.iter().map(|m| Load::of(&m.workload)).collect();
     alike.retain(|other| kind(other) == kind(load));
     alike.sort();
@@ -81,7 +84,10 @@ fn nearest(record: &Record, load: &Load) -> Reason {
 }
 
 fn depth(load: &Load) -> String {
-    let depth = format!("QD {}", load.queue_depth);
+    let depth = match load.queue_depth {
+        0 => "an unknown one".to_owned(),
+        depth => format!("QD {depth}"),
+    };
     if load.jobs > 1 { format!("{depth} × {} jobs", load.jobs) } else { depth }
 }
 

@@ -60,6 +60,12 @@ pub fn named<'a>(records: impl IntoIterator<Item = &'a Record>) -> (Vec<&'a Reco
     (named, nameless.into_iter().map(|record| Excluded::new(record, None, Reason::NoModel)).collect())
 }
 
+/// What a record was measured with: the suite and its version; of an imported one the tool, which has its own.
+pub(crate) fn suite(record: &Record) -> String {
+    let suite = &record.suite;
+    if record.source.is_some() { suite.name.clone() } else { format!("{} {}", suite.name, suite.version) }
+}
+
 /// A name for a column or a row: model, and unit where there is one.
 #[must_use]
 pub fn short_name(identity: &Identity) -> String {

@@ -5,6 +5,7 @@ use assay_core::finding::{Finding, Severity};
 use assay_core::histogram::Histogram;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record, Repeat};
+use assay_core::workload::Unknown;
 use serde::Serialize;
 
 use crate::load::{Load, Quantity};
@@ -95,6 +96,12 @@ pub(crate) fn measurement<'a>(record: &'a Record, load: &Load) -> Option<&'a Mea
         return record.measurements.iter().find(|measurement| Load::of(&measurement.workload) == *load);
     }
     numbered(record).into_iter().find(|(of, _)| of == load).map(|(_, measurement)| measurement)
+}
+
+/// What the source of a figure does not tell of its load, but for the length of a run, which is compared with nothing.
+pub(crate) fn lacking(record: &Record, load: &Load) -> Vec<&'static str> {
+    let unknown = measurement(record, load).into_iter().flat_map(|measurement| &measurement.workload.unknown);
+    unknown.filter(|what| **what != Unknown::Stop).map(|what| what.title()).collect()
 }
 
 /// Measurements with their loads; the second of a load is told apart by its name.

@@ -73,11 +73,13 @@ pub enum Reason {
     },
     /// This kind of load was measured with other blocks only.
     OtherBlocks {
-        /// Their sizes in bytes.
+        /// Their sizes in bytes; 0 where that is not known.
         block_bytes: Vec<u64>,
     },
     /// Nothing like it was measured.
     NotMeasured,
+    /// Of the load not everything is known, so that nobody else can be said to have it.
+    LoadNotTold,
     /// The workload has no completed repeat.
     NoFigure {
         /// Why, as far as the record says it.
@@ -137,6 +139,7 @@ impl Reason {
             Self::OtherDepths { .. }
                 | Self::OtherBlocks { .. }
                 | Self::NotMeasured
+                | Self::LoadNotTold
                 | Self::NoFigure { .. }
                 | Self::NoQuantity { .. }
         )
@@ -148,10 +151,15 @@ impl fmt::Display for Reason {
         match self {
             Self::OtherDepths { measured } => write!(f, "not measured at this depth, but at {}", measured.join(", ")),
             Self::OtherBlocks { block_bytes } => {
-                let sizes: Vec<String> = block_bytes.iter().map(|b| Bytes(*b).to_string()).collect();
+                let size = |bytes: &u64| match bytes {
+                    0 => "an unknown one".to_owned(),
+                    bytes => Bytes(*bytes).to_string(),
+                };
+                let sizes: Vec<String> = block_bytes.iter().map(size).collect();
                 write!(f, "not measured at this block size, but at {}", sizes.join(", "))
             }
             Self::NotMeasured => f.write_str("not measured"),
+            Self::LoadNotTold => f.write_str("cannot be compared: not everything is known of this load"),
             Self::NoFigure { cause } => write!(f, "no figure: {cause}"),
             Self::NoQuantity { quantity: Quantity::DurableBytesPerSecond } => {
                 f.write_str("no durable rate; only writes have one")

@@ -259,6 +259,45 @@ fn records_that_name_no_model_are_not_taken_for_one() {
     assert!(alone.stdout.contains("medium"), "one alone is asked about: {}{}", alone.stdout, alone.stderr);
 }
 
+/// A text, a log and a record of a tool that tells more: each answer says what is not known of them, in lines that fit.
+#[test]
+fn answers_about_mixed_records_say_what_they_lack() {
+    let place = Place::new();
+    let hdparm =
+        |rate: f64| format!("/dev/sda:\n Timing buffered disk reads:  66 MB in  3.00 seconds =  {rate:.2} MB/sec\n");
+    fs::write(place.path().join("cdm.txt"), report(40.0)).unwrap();
+    fs::write(place.path().join("one.log"), hdparm(22.0)).unwrap();
+    fs::write(place.path().join("two.log"), hdparm(88.0)).unwrap();
+    for (file, model) in [("one.log", "model=EVO"), ("two.log", "model=Ultra"), ("cdm.txt", "model=Extreme")] {
+        run(place.assay(["import", file, "--label", model])).succeeds();
+    }
+    let lines = |arguments: &[&str]| {
+        let done = run(place.assay(arguments));
+        let text = done.stdout;
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{arguments:?}: {text}");
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let lacks = "block size, size of the test area";
+    let compared = lines(&["compare", "model=EVO", "model=Ultra", "model=Extreme"]);
+    assert!(compared.contains(&format!("perhaps different: A, B {lacks}")), "{compared}");
+    assert!(
+        compared.contains("A hdparm; B hdparm") || compared.contains("A, B hdparm; C CrystalDiskMark 3.0.3"),
+        "{compared}"
+    );
+    assert!(compared.contains("cannot be compared: not everything is known of this load"), "{compared}");
+    assert!(!compared.contains("0 B") && !compared.contains("QD 0"), "{compared}");
+    let ranked = lines(&["rank", "--load", "sequential read, unknown block size"]);
+    assert!(
+        ranked.contains("perhaps different: block size (2 records), size of the test area (2 records)"),
+        "{ranked}"
+    );
+    assert!(ranked.contains("cannot be compared: not everything is known of this load"), "{ranked}");
+    let ranked = lines(&["rank", "--load", "sequential read 1 MiB"]);
+    assert!(ranked.contains("not measured at this block size, but at an unknown one"), "{ranked}");
+    let written = run(place.assay(["report", "all", "-o", "-", "--format", "md"])).stdout;
+    assert!(written.contains("hdparm does not tell: block size, size of the test area"), "{written}");
+}
+
 #[test]
 fn a_sheet_says_whose_figures_files_hold() {
     let place = Place::new();

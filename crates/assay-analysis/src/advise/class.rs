@@ -70,8 +70,12 @@ fn measured(subject: &Subject<'_>, kind: Kind, excluded: &mut Vec<Excluded>) -> 
             && l.variant.is_empty()
             && match kind {
                 Kind::SequentialWrite => (l.op(), l.pattern()) == (Op::Write, Some(Pattern::Sequential)),
-                Kind::RandomRead => (l.op(), l.pattern(), l.block_bytes) == (Op::Read, Some(Pattern::Random), CLASS_BLOCK),
-                Kind::RandomWrite => (l.op(), l.pattern(), l.block_bytes) == (Op::Write, Some(Pattern::Random), CLASS_BLOCK),
+                Kind::RandomRead => {
+                    (l.op(), l.pattern(), l.block_bytes) == (Op::Read, Some(Pattern::Random), CLASS_BLOCK)
+                }
+                Kind::RandomWrite => {
+                    (l.op(), l.pattern(), l.block_bytes) == (Op::Write, Some(Pattern::Random), CLASS_BLOCK)
+                }
             }
     });
     all.sort_by_key(|l| std::cmp::Reverse((l.block_bytes, u64::from(l.queue_depth) * u64::from(l.jobs))));

@@ -30,6 +30,11 @@ pub enum Note {
         /// Of each group, in order.
         of: Vec<String>,
     },
+    /// Sources do not tell everything of the loads that are compared.
+    NotTold {
+        /// Of each group, in order; empty where all is told.
+        of: Vec<String>,
+    },
     /// The same unit is in two groups.
     SameUnit {
         /// Which.
@@ -100,6 +105,7 @@ impl fmt::Display for Note {
             for (at, text) in of.iter().enumerate() {
                 match parts.iter_mut().find(|(_, known)| known == text) {
                     Some((groups, _)) => groups.push(at),
+                    None if text.is_empty() => {}
                     None => parts.push((vec![at], text)),
                 }
             }
@@ -118,6 +124,9 @@ impl fmt::Display for Note {
             }
             Self::Tools { of } => {
                 write!(f, "different programs or engines: {}", each(of))
+            }
+            Self::NotTold { of } => {
+                write!(f, "not told of the loads that are compared, and perhaps different: {}", each(of))
             }
             Self::SameUnit { unit } => {
                 write!(f, "{unit} is in two groups: its runs are compared there")

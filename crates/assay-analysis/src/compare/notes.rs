@@ -9,8 +9,8 @@ use assay_core::record::Record;
 use super::group::Group;
 use super::note::Note;
 use super::report::{Basis, LoadComparison, Pair};
-use crate::identity::{identity, short_name};
-use crate::reading::Mark;
+use crate::identity::{identity, short_name, suite};
+use crate::reading::{Mark, lacking};
 
 /// Everything that has to be known with these groups.
 pub(super) fn notes(groups: &[Group<'_>], loads: &[LoadComparison]) -> Vec<Note> {
@@ -19,11 +19,13 @@ pub(super) fn notes(groups: &[Group<'_>], loads: &[LoadComparison]) -> Vec<Note>
         differ(groups, |r| r.host.hostname.clone().or_else(|| r.host.board.clone())).map(|of| Note::Hosts { of }),
     );
     notes.extend(differ(groups, |r| identity(r).slot).map(|of| Note::Slots { of }));
-    notes.extend(
-        differ(groups, |r| Some(format!("{} {}", r.suite.name, r.suite.version))).map(|of| Note::Suites { of }),
-    );
-    let tool = |r: &Record| Some(format!("{} {} {}", r.tool.name, r.tool.version, r.tool.engine).replace("  ", " "));
-    notes.extend(differ(groups, tool).map(|of| Note::Tools { of }));
+    notes.extend(differ(groups, |r| Some(suite(r))).map(|of| Note::Suites { of }));
+    notes.extend(differ(groups, |r| Some(tool(r))).map(|of| Note::Tools { of }));
+    let of: Vec<Vec<&str>> = (0..groups.len()).map(|at| not_told(at, groups, loads)).collect();
+    if of.iter().any(|what| !what.is_empty()) {
+        let of = of.into_iter().map(|what| what.join(", ")).collect();
+        notes.push(Note::NotTold { of });
+    }
     same_units(groups, &mut notes);
     for (group, g) in groups.iter().enumerate() {
         let models: BTreeSet<String> = g.records.iter().map(|r| identity(r).model).collect();
@@ -69,6 +71,27 @@ fn differ(groups: &[Group<'_>], of: impl Fn(&Record) -> Option<String>) -> Optio
         if set.is_empty() { "unknown".to_owned() } else { set.iter().cloned().collect::<Vec<_>>().join(", ") }
     };
     (!all_equal).then(|| sets.iter().map(words).collect())
+}
+
+/// Program, version and engine; one that is its own engine is named once.
+fn tool(record: &Record) -> String {
+    let tool = &record.tool;
+    let engine = if tool.engine == tool.name { "" } else { &tool.engine };
+    let parts = [tool.name.as_str(), &tool.version, engine];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// What the sources of a group's figures do not tell of the loads that are compared.
+fn not_told(at: usize, groups: &[Group<'_>], loads: &[LoadComparison]) -> Vec<&'static str> {
+    let mut what = BTreeSet::new();
+    for load in loads {
+        let runs = load.sides.iter().filter(|side| side.group == at).flat_map(|side| &side.runs);
+        for run in runs {
+            let record = groups[at].records.iter().find(|record| record.id == run.record);
+            what.extend(record.into_iter().flat_map(|record| lacking(record, &load.load)));
+        }
+    }
+    what.into_iter().collect()
 }
 
 fn same_units(groups: &[Group<'_>], notes: &mut Vec<Note>) {

@@ -328,6 +328,11 @@ pub enum Remark {
         /// How many records.
         records: usize,
     },
+    /// Sources do not tell everything of the load.
+    NotTold {
+        /// What, in words, and of how many records.
+        what: Vec<(String, usize)>,
+    },
     /// Records come from several suites.
     Suites {
         /// Their names.

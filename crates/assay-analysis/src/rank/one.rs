@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use assay_core::workload::Unknown;
 use assay_stats::rank::{self as stats, Fit, Notice, Observation, Options, Plan, Ranking, Sense};
 
 use super::answer::{Basis, LoadRanking, Remark, Shares, SlotWarning};
@@ -9,6 +10,7 @@ use super::collect::Session;
 use super::odd::{alpha, odd};
 use super::rows::{pairs, rows};
 use super::setting::{Held, Setting};
+use crate::identity::suite;
 use crate::load::{Load, Quantity};
 
 /// Draws for the load that decides: the standard error of an error rate of 5 % is 0.15 %.
@@ -179,8 +181,15 @@ fn remarks(fit: &Fit, sessions: &[Session<'_>]) -> Vec<Remark> {
     }
     let several = nameless.into_iter().filter(|(_, records)| *records > 1);
     remarks.extend(several.map(|(model, records)| Remark::NamelessUnit { model: model.to_owned(), records }));
-    let suites: BTreeSet<String> =
-        sessions.iter().map(|s| format!("{} {}", s.record.suite.name, s.record.suite.version)).collect();
+    let mut lacks: BTreeMap<&str, usize> = BTreeMap::new();
+    for what in sessions.iter().flat_map(|s| &s.measurement.workload.unknown).filter(|what| **what != Unknown::Stop) {
+        *lacks.entry(what.title()).or_default() += 1;
+    }
+    if !lacks.is_empty() {
+        let what = lacks.into_iter().map(|(what, records)| (what.to_owned(), records)).collect();
+        remarks.push(Remark::NotTold { what });
+    }
+    let suites: BTreeSet<String> = sessions.iter().map(|s| suite(s.record)).collect();
     if suites.len() > 1 {
         remarks.push(Remark::Suites { suites: suites.into_iter().collect() });
     }

@@ -125,6 +125,11 @@ fn remark(remark: &Remark) -> String {
                 clean(model)
             )
         }
+        Remark::NotTold { what } => {
+            let each =
+                what.iter().map(|(what, records)| format!("{} ({})", clean(what), words::count(*records, "record")));
+            format!("not told, and perhaps different: {}", each.collect::<Vec<_>>().join(", "))
+        }
         Remark::Suites { suites } => {
             format!("from several suites: {}", suites.iter().map(|s| clean(s)).collect::<Vec<_>>().join(", "))
         }
@@ -136,11 +141,10 @@ fn excluded(all: &[Excluded], in_full: bool) -> Vec<String> {
     let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for e in all {
         let unit = if e.unit.is_empty() { String::new() } else { format!(" {}", clean(&e.unit)) };
-        reasons.entry(e.reason.to_string()).or_default().push(format!(
-            "{} ({}{unit})",
-            clean(&e.record),
-            clean(&e.model)
-        ));
+        let (record, model) = (clean(&e.record), clean(&e.model));
+        // A record that names no model has its id in the place of one.
+        let named = if model.ends_with(&record) { model } else { format!("{record} ({model}{unit})") };
+        reasons.entry(e.reason.to_string()).or_default().push(named);
     }
     let line = |(reason, records): (String, Vec<String>)| {
         let named = if in_full { records.len() } else { NAMED.min(records.len()) };
