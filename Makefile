@@ -1,5 +1,5 @@
 # One-line recipes. `make test` is what CI runs; on a bare machine it installs what it needs.
-.PHONY: mutants test peers check build bench calibrate campaign schema licences msrv miri fuzz clean
+.PHONY: mutants parquet test peers check build bench calibrate campaign schema licences msrv miri fuzz clean
 
 test: peers check
 	@mkdir -p target
@@ -36,6 +36,11 @@ calibrate:
 # `make campaign SEEDS=10000 ONLY=journal` runs the test programs `campaign*` whose name holds the word.
 campaign:
 	ASSAY_CAMPAIGN_SEEDS=$(or $(SEEDS),1000) cargo test --locked --workspace --quiet --test 'campaign*$(ONLY)*' -- --nocapture
+
+# Reports as Apache Parquet, which are no part of the usual build.
+parquet:
+	cargo test --locked --quiet -p assay-report --features parquet --lib parquet
+	cargo clippy --locked --quiet -p assay --features parquet -- -D warnings
 
 # After a change of the record's types: see CONTRIBUTING.md.
 schema:

@@ -33,6 +33,9 @@ pub enum Format {
     Prometheus,
     /// The result file of the Phoronix Test Suite.
     OpenBenchmarking,
+    /// The table in long form as Apache Parquet.
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 /// Which picture of the records a [`Format::Svg`] or [`Format::Png`] is.
@@ -53,6 +56,10 @@ pub enum RenderError {
     /// The picture is too large for an image.
     #[error(transparent)]
     Image(#[from] ImageError),
+    /// A library refuses to write it.
+    #[cfg(feature = "parquet")]
+    #[error("the table cannot be written: {0}")]
+    Refused(String),
     /// Asked for a still picture as an animation.
     #[error("a GIF shows the comparison over block sizes; for {asked} name a file in .svg or .png", asked = .0.name())]
     NotAnimated(Kind),
@@ -73,8 +80,18 @@ pub struct FormatError {
 
 impl Format {
     /// What a report on records can be written as.
-    pub const ALL: &[Self] =
-        &[Self::Html, Self::Markdown, Self::Csv, Self::Json, Self::Svg, Self::Png, Self::Gif, Self::Prometheus];
+    pub const ALL: &[Self] = &[
+        Self::Html,
+        Self::Markdown,
+        Self::Csv,
+        Self::Json,
+        Self::Svg,
+        Self::Png,
+        Self::Gif,
+        Self::Prometheus,
+        #[cfg(feature = "parquet")]
+        Self::Parquet,
+    ];
 
     /// Extensions of the format, the usual one first.
     fn extensions(self) -> &'static [&'static str] {
@@ -87,6 +104,8 @@ impl Format {
             Self::Png => &["png"],
             Self::Gif => &["gif"],
             Self::Prometheus => &["prom"],
+            #[cfg(feature = "parquet")]
+            Self::Parquet => &["parquet"],
             // Their files end as those of other formats do.
             Self::LongCsv | Self::CrystalDiskMark | Self::FioJson | Self::OpenBenchmarking => &[],
         }
@@ -133,6 +152,10 @@ pub fn render(format: Format, records: &[Record], view: &View) -> Result<Vec<u8>
         Format::FioJson => crate::foreign::fio_json(records),
         Format::Prometheus => crate::foreign::prometheus(records),
         Format::OpenBenchmarking => crate::foreign::openbenchmarking(records),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => {
+            return crate::foreign::parquet(records).map_err(|error| RenderError::Refused(error.to_string()));
+        }
         Format::Svg => still(records, view)?.svg(),
         Format::Png => return Ok(still(records, view)?.png(pictures::PNG_SCALE)?),
         Format::Gif => {

@@ -119,6 +119,8 @@ fn content(format: Format, answer: &impl Answer) -> Result<Vec<u8>, Failure> {
         Format::LongCsv | Format::CrystalDiskMark | Format::FioJson | Format::Prometheus | Format::OpenBenchmarking => {
             return Err(Failure::usage("this is a format of records: assay report --format"));
         }
+        #[cfg(feature = "parquet")]
+        Format::Parquet => return Err(Failure::usage("this is a format of records: assay report --format")),
         Format::Png | Format::Gif => drawing()?.png(PNG_SCALE).map_err(|e| Failure::usage(harmless(&e.to_string())))?,
     })
 }

@@ -6,7 +6,8 @@ use assay_core::text;
 use assay_core::units::exact;
 use assay_core::workload::Unknown;
 
-const COLUMNS: [&str; 23] = [
+/// Names of the columns.
+pub(crate) const COLUMNS: [&str; 23] = [
     "record",
     "created",
     "model",
@@ -46,9 +47,22 @@ const FIGURES: Figures = [
     ("max", "ns", |m| m.latency_ns.max.as_deref()),
 ];
 
+/// A row of the table; an empty cell is one that is not known.
+pub(crate) type Row = [String; COLUMNS.len()];
+
 /// All records in one table.
 pub(crate) fn long_csv(records: &[Record]) -> String {
     let mut out = COLUMNS.join(",") + "\n";
+    for row in rows(records) {
+        out.push_str(&row.map(|cell| text::csv(&cell)).join(","));
+        out.push('\n');
+    }
+    out
+}
+
+/// The rows of all records.
+pub(crate) fn rows(records: &[Record]) -> Vec<Row> {
+    let mut rows = Vec::new();
     for record in records {
         let head = of_record(record);
         for m in &record.measurements {
@@ -56,7 +70,7 @@ pub(crate) fn long_csv(records: &[Record]) -> String {
             for (at, repeat) in m.repeats.iter().enumerate() {
                 for (name, unit, value) in values(repeat) {
                     let value = [(at + 1).to_string(), name.to_owned(), unit.to_owned(), exact(value)];
-                    row(&mut out, head.iter().chain(&load).chain(&value).cloned(), 5);
+                    rows.push(row(head.iter().chain(&load).chain(&value)));
                 }
             }
             for (name, unit, pick) in FIGURES {
@@ -65,26 +79,26 @@ pub(crate) fn long_csv(records: &[Record]) -> String {
                 let told =
                     [String::new(), name.to_owned(), unit.to_owned(), exact(e.point), bound(e.low), bound(e.high)];
                 let how = [bound(e.level), e.n.to_string(), e.method.clone()];
-                row(&mut out, head.iter().chain(&load).chain(&told).chain(&how).cloned(), 0);
+                rows.push(row(head.iter().chain(&load).chain(&told).chain(&how)));
             }
         }
         for score in &record.scores {
-            let e = &score.value;
-            let none = std::iter::repeat_n(String::new(), 7);
-            let told = [String::new(), "score".to_owned(), score.unit.clone(), exact(e.point)];
-            let how = [String::new(), String::new(), String::new(), e.n.to_string(), e.method.clone()];
-            let named = head.iter().cloned().chain([score.name.clone()]).chain(none.take(6));
-            row(&mut out, named.chain(told).chain(how), 0);
+            let (e, none) = (&score.value, String::new());
+            let told = ["score".to_owned(), score.unit.clone(), exact(e.point)];
+            let how = [e.n.to_string(), e.method.clone()];
+            let load = std::iter::once(&score.name).chain(std::iter::repeat_n(&none, 7));
+            let bounds = std::iter::repeat_n(&none, 3);
+            rows.push(row(head.iter().chain(load).chain(&told).chain(bounds).chain(&how)));
         }
     }
-    out
+    rows
 }
 
-fn row(out: &mut String, cells: impl Iterator<Item = String>, empty: usize) {
-    let cells: Vec<String> = cells.map(|cell| text::csv(&cell)).collect();
-    out.push_str(&cells.join(","));
-    out.push_str(&",".repeat(empty));
-    out.push('\n');
+/// Cells from the first column on; those behind them are not known.
+fn row<'a>(cells: impl Iterator<Item = &'a String>) -> Row {
+    let mut row = Row::default();
+    row.iter_mut().zip(cells).for_each(|(place, cell)| place.clone_from(cell));
+    row
 }
 
 fn of_record(r: &Record) -> [String; 7] {

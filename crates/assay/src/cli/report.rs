@@ -76,6 +76,9 @@ pub(crate) enum FormatArg {
     /// The result file of the Phoronix Test Suite and OpenBenchmarking
     #[value(name = "openbenchmarking")]
     OpenBenchmarking,
+    /// The long table as Apache Parquet
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

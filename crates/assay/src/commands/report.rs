@@ -75,6 +75,8 @@ fn chosen(format: FormatArg) -> Format {
         FormatArg::FioJson => Format::FioJson,
         FormatArg::Prometheus => Format::Prometheus,
         FormatArg::OpenBenchmarking => Format::OpenBenchmarking,
+        #[cfg(feature = "parquet")]
+        FormatArg::Parquet => Format::Parquet,
     }
 }
 
