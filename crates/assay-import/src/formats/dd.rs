@@ -12,6 +12,7 @@ use assay_core::finding::Finding;
 use assay_core::workload::{Op, Pattern, Sync};
 use regex_lite::Regex;
 
+use super::pibenchmarks::ran_dd;
 use crate::command::{commands, is_device, size, value};
 use crate::format::{Format, Section};
 use crate::number::{Base, decimal, unit};
@@ -232,6 +233,10 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
         let how = format!("the command says blocks of {said} bytes, bytes by records are {block}");
         report.findings.push(Finding::SourceContradicts { how });
     }
+    // A script that is known shows no command, and has one.
+    let script = command.is_none() && op == Op::Write && ran_dd(text, at, found.bytes);
+    let arguments = if script { vec!["conv=fsync"] } else { arguments };
+    let told = command.is_some() || script;
     let flags = Flags::of(&arguments, op);
     let load = Load {
         pattern: Some(Pattern::Sequential),
@@ -239,8 +244,8 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
         queue_depth: Some(1),
         jobs: Some(1),
         span_bytes: Some(found.bytes),
-        direct: command.is_some().then_some(flags.direct),
-        sync: if command.is_some() || op == Op::Read { Some(flags.sync) } else { None },
+        direct: told.then_some(flags.direct),
+        sync: if told || op == Op::Read { Some(flags.sync) } else { None },
         duration_ns: (found.seconds > 0.0).then_some((found.seconds * 1e9) as u64),
         ..Load::new(if op == Op::Read { "dd read" } else { "dd write" }, op)
     };

@@ -146,17 +146,36 @@ fn phase<'a>(report: &mut Report, get: &impl Fn(&str) -> Option<&'a str>) {
         ..Load::new(operation, op)
     };
     load.span_bytes = area(&whole, get("path type"), load.jobs);
+    // Of a mix the columns of a phase are its writes, and the reads have columns of their own.
+    let both = |name: &str| match (number(name), number(&format!("rwmix read {name}"))) {
+        (None, None) => None,
+        (one, other) => Some(one.unwrap_or(0.0) + other.unwrap_or(0.0)),
+    };
     let mut figure = Figure::new(load);
-    figure.bytes_per_second = number("MiB/s [last]").map(|rate| rate * 1_048_576.0);
-    figure.iops = number("IOPS [last]");
+    figure.iops = both("IOPS [last]");
+    figure.bytes_per_second = rate(both("MiB/s [last]"), 1_048_576.0, figure.iops, figure.load.block_bytes);
     let latency = |which: &str| {
         let named = number(&format!("IO lat us [{which}]")).or_else(|| number(&format!("IO lat us {which}")));
         named.map(|us| us * 1e3)
     };
-    (figure.latency_ns.mean, figure.latency_ns.max) = (latency("avg"), latency("max"));
+    // Of a mix that is the latency of its writes.
+    if op != Op::Mixed {
+        (figure.latency_ns.mean, figure.latency_ns.max) = (latency("avg"), latency("max"));
+    }
     if figure.bytes_per_second.is_some() || figure.iops.is_some() {
         report.figures.push(figure);
     }
+}
+
+/// A printed rate in bytes, of which elbencho cuts off what is no whole MiB: of slow media that is a part that counts. Where
+/// the operations tell the same more exactly, and agree, it is left to them.
+pub(super) fn rate(printed: Option<f64>, unit: f64, iops: Option<f64>, block: Option<u64>) -> Option<f64> {
+    let printed = printed?;
+    let exact = iops.zip(block).is_some_and(|(iops, block)| {
+        let by_operations = iops * block as f64 / unit;
+        iops > printed && by_operations >= printed && by_operations < printed + 3.0
+    });
+    (!exact).then_some(printed * unit)
 }
 
 /// The area is told as the size of a file, and how many there are of each thread and directory.

@@ -84,6 +84,17 @@ impl Format for PiBenchmarks {
     }
 }
 
+/// Whether a result of dd, at line `at`, is that of the script. All its versions, from 2019 to 2024, call
+/// `dd if=/dev/zero of=test bs=4k conv=fsync`, with a `count` of 80k or, from 2023 on, 130k, between these two lines.
+pub(super) fn ran_dd(text: &Text, at: usize, bytes: u64) -> bool {
+    let filled = |line: &usize| !text.line(*line).trim().is_empty();
+    let above: Vec<&str> =
+        (at.saturating_sub(8)..at).rev().filter(filled).take(3).map(|line| text.line(line)).collect();
+    let below = (at + 1..at + 4).find(filled).map_or("", |line| text.line(line));
+    let count = [80 << 10, 130 << 10].iter().any(|count| bytes == count * 4096);
+    count && above.len() == 3 && above[2].contains("Running dd tests ...") && below.contains("DD Write Speed: ")
+}
+
 fn is_table(line: &str) -> bool {
     line.contains("Category") && line.contains("Test") && line.contains("Result")
 }
