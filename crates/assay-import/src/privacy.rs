@@ -10,7 +10,9 @@ use crate::pattern::regex;
 static IDENTITIES: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = concat!(
         r"(?i)\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b",
-        r#"|\b(serial(?:[ _]?(?:number|no\.?))?"?\s*[:=]\s*)"?[0-9a-z_-]{4,}"?"#
+        r#"|\b(serial(?:[ _]?(?:number|no\.?))?"?\s*[:=]\s*)"?[0-9a-z_-]{4,}"?"#,
+        // The head of a table of comma separated values.
+        r"|(?m:^(serial,)[0-9a-z_-]{4,}\s*$)"
     );
     regex(pattern)
 });
@@ -19,7 +21,7 @@ static IDENTITIES: LazyLock<Regex> = LazyLock::new(|| {
 pub(crate) fn without_identities(text: &str) -> String {
     IDENTITIES
         .replace_all(text, |found: &regex_lite::Captures<'_>| {
-            format!("{}\"left out\"", found.get(1).map_or("", |key| key.as_str()))
+            format!("{}\"left out\"", found.get(1).or(found.get(2)).map_or("", |key| key.as_str()))
         })
         .into_owned()
 }
@@ -36,5 +38,7 @@ mod tests {
         assert_eq!(without_identities(text), want);
         assert_eq!(without_identities("\"serial_number\": \"S4EWNX0\""), "\"serial_number\": \"left out\"");
         assert_eq!(without_identities("serial: N/A"), "serial: N/A");
+        assert_eq!(without_identities("Model,A 1\nSerial,S4EWNX0\nCPU,B"), "Model,A 1\nSerial,\"left out\"\nCPU,B");
+        assert_eq!(without_identities("parallel, serial, both"), "parallel, serial, both");
     }
 }

@@ -170,6 +170,8 @@ pub enum Statistic {
     One,
     /// The mean of so many runs.
     MeanOf(u32),
+    /// The median of so many runs.
+    MedianOf(u32),
     /// The best of so many runs, where it is known of how many: an upper figure.
     BestOf(Option<u32>),
 }
@@ -178,7 +180,7 @@ impl Statistic {
     fn runs(self) -> u32 {
         match self {
             Self::One => 1,
-            Self::MeanOf(runs) => runs,
+            Self::MeanOf(runs) | Self::MedianOf(runs) => runs,
             Self::BestOf(runs) => runs.unwrap_or(1),
         }
     }
@@ -187,6 +189,7 @@ impl Statistic {
         match self {
             Self::One => format!("as printed by {tool}, one run"),
             Self::MeanOf(runs) => format!("as printed by {tool}, mean of {runs} runs"),
+            Self::MedianOf(runs) => format!("as printed by {tool}, median of {runs} runs"),
             Self::BestOf(Some(runs)) => format!("as printed by {tool}, best of {runs} runs"),
             Self::BestOf(None) => format!("as printed by {tool}, best of several runs"),
         }

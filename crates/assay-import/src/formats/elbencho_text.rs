@@ -1,0 +1,307 @@
+//! elbencho 1 to 3: the table that it prints, and keeps with `--resfile`.
+//!
+//! Rows: `Statistics::printPhaseResultsToStream` of breuner/elbencho (GPL), as of 1.0 to 3.1. The table has no load but
+//! the name of the phase: that stands in the command above, where it is in the log or in the file of results; what it
+//! does not name is as the manual says (1 MiB, one thread, depth 1, in order, through the cache). Figures are those of
+//! the column LAST DONE, up to the end of the last thread. Rates are whole MiB, cut off; `MB/s` with `--base10`.
+
+use std::sync::LazyLock;
+
+use assay_core::finding::Finding;
+use assay_core::workload::{Op, Pattern};
+use regex_lite::Regex;
+
+use super::elbencho::rate;
+use crate::command::size;
+use crate::date;
+use crate::format::{Format, Section};
+use crate::number::{Base, decimal, unit};
+use crate::pattern::regex;
+use crate::report::{Figure, Load, Report};
+use crate::text::Text;
+
+/// elbencho's table.
+pub struct ElbenchoText;
+
+const NAME: &str = "elbencho";
+/// Most lines between a command and its table.
+const MOST_ABOVE: usize = 12;
+/// Most figures of a call.
+const MOST_FIGURES: usize = 1_000;
+
+static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*OPERATION\s+RESULT TYPE\s+FIRST DONE\s+LAST DONE\s*$"));
+static ROW: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^(\S+)?\s+([A-Z][A-Za-z0-9/% ]*?)\s*:\s+(?:(\S+)\s+(\S+)|\[ (.*) \])\s*$"));
+static LATENCY: LazyLock<Regex> = LazyLock::new(|| regex(r"(avg|max)=([0-9.]+)(us|ms|s)\b"));
+
+impl Format for ElbenchoText {
+    fn name(&self) -> &'static str {
+        "elbencho text"
+    }
+
+    fn words(&self) -> &'static [&'static str] {
+        &["first done", "last done", "result type", "throughput mib/s", "elapsed time"]
+    }
+
+    fn begins(&self, text: &Text, at: usize) -> bool {
+        let line = text.line(at);
+        line.contains("FIRST DONE") && TITLE.is_match(line)
+    }
+
+    fn read(&self, text: &Text, at: usize) -> Section {
+        let head = Head::above(text, at);
+        let mut reports: Vec<Report> = Vec::new();
+        let mut phase: Option<Phase> = None;
+        let (mut end, mut begun) = (at + 1, at + 1);
+        let mut finish = |phase: Option<Phase>, from: usize, to: usize| {
+            let Some(phase) = phase else { return };
+            let again = |report: &Report| {
+                let known = |figure: &Figure| report.figures.iter().any(|other| other.load == figure.load);
+                report.figures.len() >= MOST_FIGURES || phase.figure(&head).as_ref().is_some_and(known)
+            };
+            // A phase that comes again is one of another iteration: no repeats are made of them.
+            if reports.last().is_none_or(again) {
+                reports.push(Report { lines: Some((from, to)), ..head.report() });
+            }
+            if let Some(report) = reports.last_mut() {
+                report.lines = report.lines.map(|(from, _)| (from, to));
+                phase.add(report, &head);
+            }
+        };
+        for number in at + 1..text.len() {
+            let line = text.line(number);
+            let Some(row) = ROW.captures(line) else {
+                if self.begins(text, number) || !between(line) {
+                    break;
+                }
+                continue;
+            };
+            let cell = |at: usize| row.get(at).map_or("", |cell| cell.as_str());
+            if !cell(1).is_empty() {
+                finish(phase.take(), begun, end);
+                begun = number;
+                phase = Some(Phase::new(cell(1)));
+            }
+            end = number + 1;
+            if let Some(phase) = &mut phase {
+                phase.take(cell(2), cell(4), cell(5));
+            }
+        }
+        finish(phase.take(), begun, end);
+        reports.retain(|report| !report.is_empty());
+        if reports.is_empty() {
+            return Section::nothing(end, text.number(at), "a table of elbencho without a phase that moved data");
+        }
+        // The command belongs to the text that is kept.
+        if let Some(first) = reports.first_mut() {
+            first.lines = first.lines.map(|(_, to)| (head.from, to));
+        }
+        Section { end, reports, problems: Vec::new() }
+    }
+}
+
+/// Lines that may stand between rows: lines of `=` and `-`, notes, and figures of the live statistics.
+fn between(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty()
+        || line.chars().all(|c| matches!(c, '=' | '-' | ' '))
+        || ["NOTE:", "WARNING:", "ISO DATE end"].iter().any(|word| line.starts_with(word))
+        || line.matches(',').count() > 10
+}
+
+/// What stands above a table.
+#[derive(Debug, Clone, Default)]
+struct Head {
+    /// Its first line.
+    from: usize,
+    created: Option<String>,
+    label: Option<String>,
+    /// Words of the command.
+    command: Option<Vec<String>>,
+}
+
+impl Head {
+    fn above(text: &Text, at: usize) -> Self {
+        let mut head = Self { from: at, ..Self::default() };
+        for number in (at.saturating_sub(MOST_ABOVE)..at).rev() {
+            let line = text.line(number).trim();
+            // What is above another table is not of this one.
+            if ROW.is_match(text.line(number)) || TITLE.is_match(line) {
+                break;
+            }
+            if head.command.is_none() && line.contains(NAME) {
+                head.command = words(text, number, at);
+                head.from = if head.command.is_some() { number } else { head.from };
+            } else if let Some(date) = line.strip_prefix("ISO DATE:").or(line.strip_prefix("ISO DATE start:")) {
+                head.created = date::of_iso(date.trim());
+                head.from = number;
+                break;
+            } else if let Some(label) = line.strip_prefix("LABEL:") {
+                head.label = Some(label.trim().to_owned());
+                head.from = number;
+            }
+        }
+        head
+    }
+
+    fn report(&self) -> Report {
+        let mut report = Report::new(NAME);
+        report.created.clone_from(&self.created);
+        report.labels.extend(self.label.iter().map(|label| (NAME.to_owned(), label.clone())));
+        report
+    }
+
+    /// The value of an option, where the command is known.
+    fn value(&self, short: &str, long: &str) -> Option<&str> {
+        let words = self.command.as_ref()?;
+        words.iter().enumerate().find_map(|(at, word)| {
+            let joined = word.strip_prefix(long).and_then(|rest| rest.strip_prefix('='));
+            let next = || words.get(at + 1).filter(|_| word == long || word == short).map(String::as_str);
+            joined.or_else(next)
+        })
+    }
+
+    fn has(&self, long: &str) -> Option<bool> {
+        self.command.as_ref().map(|words| words.iter().any(|word| word == long))
+    }
+}
+
+/// The words of a command that begins in a line, which may go on in the next ones.
+fn words(text: &Text, at: usize, before: usize) -> Option<Vec<String>> {
+    let mut whole = text.line(at).trim().to_owned();
+    for next in at + 1..before {
+        let Some(part) = whole.strip_suffix('\\') else { break };
+        whole = format!("{part} {}", text.line(next).trim());
+    }
+    let mut words = whole.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
+    words.find(|word| word.rsplit('/').next() == Some(NAME))?;
+    let ends = |word: &&str| !word.starts_with([';', '|', '&', '>']) && !word.starts_with("2>");
+    let words: Vec<String> = words.take_while(ends).map(str::to_owned).collect();
+    // A sentence that begins with its name, or options that were left out, are no command.
+    (words.iter().any(|word| word.starts_with('-')) && !words.iter().any(|word| word == "...")).then_some(words)
+}
+
+/// What one phase tells, of reads and writes together where it mixes them.
+#[derive(Debug, Clone, Default)]
+struct Phase {
+    name: String,
+    /// Whole units of a rate, and bytes of one.
+    rate: Option<(f64, f64)>,
+    iops: Option<f64>,
+    entries: Option<f64>,
+    mean_ns: Option<f64>,
+    max_ns: Option<f64>,
+}
+
+impl Phase {
+    fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), ..Self::default() }
+    }
+
+    fn take(&mut self, name: &str, last: &str, list: &str) {
+        let number = || decimal(last).filter(|number| *number > 0.0);
+        match name {
+            "Throughput MiB/s" | "Throughput MB/s" | "MiB/s total" | "MB/s total" => {
+                let scale = name.split([' ', '/']).find_map(|word| unit(word, Base::Decimal));
+                self.rate = number().zip(scale);
+            }
+            "IOPS" | "IOPS total" => self.iops = number(),
+            "Files/s" | "Dirs/s" => self.entries = self.entries.or_else(number),
+            "IO latency" => {
+                for found in LATENCY.captures_iter(list) {
+                    let scale = match &found[3] {
+                        "us" => 1e3,
+                        "ms" => 1e6,
+                        _ => 1e9,
+                    };
+                    let value = decimal(&found[2]).map(|value| value * scale).filter(|value| *value > 0.0);
+                    *(if &found[1] == "avg" { &mut self.mean_ns } else { &mut self.max_ns }) = value;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn op(&self) -> Option<Op> {
+        // `WRITE+s` looks at each file too.
+        match self.name.split('+').next()? {
+            "READ" => Some(Op::Read),
+            "WRITE" => Some(Op::Write),
+            name if name.starts_with("RWMIX") || name.starts_with("MIX-T") => Some(Op::Mixed),
+            _ => None,
+        }
+    }
+
+    fn figure(&self, head: &Head) -> Option<Figure> {
+        let op = self.op()?;
+        let told = head.command.is_some();
+        let number = |short: &str, long: &str, usual: u32| match head.value(short, long) {
+            Some(value) => value.parse::<u32>().ok().filter(|number| *number > 0),
+            None => told.then_some(usual),
+        };
+        // Threads are those of each host.
+        let alone = head.value("--hosts", "--hosts").is_none() && head.value("--hostsfile", "--hostsfile").is_none();
+        let random = head.has("--rand").map(|random| if random { Pattern::Random } else { Pattern::Sequential });
+        let unusual = ["--strided", "--backward"].iter().any(|option| head.has(option) == Some(true));
+        let load = Load {
+            read_percent: self.name.strip_prefix("RWMIX").and_then(|share| share.trim_end_matches('%').parse().ok()),
+            pattern: random.filter(|_| !unusual),
+            block_bytes: match head.value("-b", "--block") {
+                Some(block) => size(block, 1).filter(|size| *size > 0),
+                None => told.then_some(1 << 20),
+            },
+            queue_depth: number("--iodepth", "--iodepth", 1),
+            jobs: number("-t", "--threads", 1).filter(|_| alone),
+            direct: head.has("--direct"),
+            ..Load::new(&self.name, op)
+        };
+        let mut figure = Figure::new(load);
+        figure.iops = self.iops;
+        let (printed, unit) = self.rate.map_or((None, 1.0), |(printed, unit)| (Some(printed), unit));
+        figure.bytes_per_second = rate(printed, unit, self.iops, figure.load.block_bytes);
+        (figure.latency_ns.mean, figure.latency_ns.max) = (self.mean_ns, self.max_ns);
+        (self.rate.is_some() || self.iops.is_some()).then_some(figure)
+    }
+
+    fn add(&self, report: &mut Report, head: &Head) {
+        if let Some(figure) = self.figure(head) {
+            report.figures.push(figure);
+        } else if let Some(rate) = self.entries.filter(|_| self.op().is_none()) {
+            report.score(&format!("elbencho {}", self.name), rate, "entries/s", true);
+        }
+        if self.op().is_some() && self.rate.is_none() && self.iops.is_none() && self.entries.is_none() {
+            report.findings.push(Finding::SourceIncomplete { what: format!("the figures of {}", self.name) });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(command: &str) -> Head {
+        let text =
+            Text::of(format!("{command}\n\nOPERATION   RESULT TYPE         FIRST DONE   LAST DONE\n").as_bytes());
+        let at = (0..text.len()).find(|line| ElbenchoText.begins(&text, *line)).unwrap_or(0);
+        Head::above(&text, at)
+    }
+
+    #[test]
+    fn commands_of_logs_and_of_files_of_results() {
+        let log =
+            head("dgx:~$ /opt/elbencho /mnt/v{1..128} --read --direct --block=512k --threads 128 --iodepth 8 | tee x");
+        let figure = Phase { iops: Some(1.0), ..Phase::new("READ") }.figure(&log);
+        let load = figure.map(|figure| figure.load);
+        assert_eq!(
+            load.map(|load| (load.block_bytes, load.jobs, load.queue_depth, load.direct, load.pattern)),
+            Some((Some(512 << 10), Some(128), Some(8), Some(true), Some(Pattern::Sequential)))
+        );
+        let kept = head(
+            "ISO DATE: 2026-08-12T16:27:22+0100\nLABEL: a b\nCOMMAND LINE: \"elbencho\" \"-w\" \"-t\" \"4\" \\\n\"--rand\" \"-b\" \"4k\" ",
+        );
+        assert_eq!((kept.label.as_deref(), kept.created.as_deref()), (Some("a b"), Some("2026-08-12T15:27:22Z")));
+        assert_eq!((kept.value("-b", "--block"), kept.has("--rand"), kept.from), (Some("4k"), Some(true), 0));
+        assert!(head("COMMAND LINE: \"elbencho\" \"--write\" ...").command.is_none(), "options were left out");
+        assert!(head("elbencho is a tool").command.is_none());
+    }
+}

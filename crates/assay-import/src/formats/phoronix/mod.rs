@@ -1,0 +1,218 @@
+//! The Phoronix Test Suite: its result files (`composite.xml`, of both generations) and the JSON that it makes of them
+//! (`result-file-to-json`).
+//!
+//! Elements: `pts-core/openbenchmarking.org/schemas/result-file.xsd`, `pts_result_file.php` and
+//! `pts_result_file_output.php` of phoronix-test-suite (GPL); the names up to version 2 are listed in
+//! `pts_results_nye_XmlReader.php` of version 5. A file holds the results of several systems side by side: each is a
+//! record, and each disk target of it another.
+
+mod document;
+mod json;
+mod load;
+mod xml;
+
+use std::collections::BTreeMap;
+
+use assay_core::estimate::Estimate;
+use assay_core::finding::Finding;
+use assay_core::record::Score;
+
+use self::document::{Document, Entry, System, Test};
+use self::load::Rate;
+use crate::date;
+use crate::format::{Format, Problem, Section};
+use crate::report::{Figure, Report, Statistic};
+use crate::text::Text;
+
+/// The Phoronix Test Suite.
+pub struct Phoronix;
+
+const NAME: &str = "Phoronix Test Suite";
+/// Most bytes of text that the records of a document keep: each keeps all of it.
+const MOST_KEPT: usize = 64 << 20;
+/// The target that stands for the directory of the suite itself.
+const DEFAULT_TARGET: &str = "Default Test Directory";
+
+impl Format for Phoronix {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn words(&self) -> &'static [&'static str] {
+        &["phoronix", "<testclient>", "<rawstring>", "\"raw_values\"", "\"display_format\""]
+    }
+
+    fn begins(&self, text: &Text, at: usize) -> bool {
+        xml::begins(text, at) || json::begins(text, at)
+    }
+
+    fn read(&self, text: &Text, at: usize) -> Section {
+        let (document, end) = if xml::begins(text, at) { xml::read(text, at) } else { json::read(text, at) };
+        let document = match document {
+            Ok(document) => document,
+            Err(what) => return Section::nothing(end, text.number(at), what),
+        };
+        let (reports, problems) = reports(&document, text.number(at));
+        let bytes: usize = text.lines().get(at..end).unwrap_or_default().iter().map(|line| line.text.len()).sum();
+        if bytes.saturating_mul(reports.len()) > MOST_KEPT {
+            let what = format!("a result file of {bytes} bytes with {} systems: split it by systems", reports.len());
+            return Section::nothing(end, text.number(at), what);
+        }
+        if reports.is_empty() {
+            let nothing = "a file of the Phoronix Test Suite without a result that has a value";
+            return Section::nothing(end, text.number(at), nothing);
+        }
+        Section { end, reports, problems }
+    }
+}
+
+/// A report for each system and target of its disk, and what has no value.
+fn reports(document: &Document, line: u32) -> (Vec<Report>, Vec<Problem>) {
+    let mut all: BTreeMap<(usize, String), Report> = BTreeMap::new();
+    // The rate and the operations of a run are two results with one description.
+    let mut twins: BTreeMap<(usize, String, String), usize> = BTreeMap::new();
+    let mut problems = Vec::new();
+    for test in &document.tests {
+        let load = load::of(test);
+        let target = test.option("Disk Target").filter(|target| *target != DEFAULT_TARGET).unwrap_or_default();
+        for entry in &test.entries {
+            let system = document.systems.iter().position(|system| system.identifiers.contains(&entry.system));
+            let Some(value) = entry.value.filter(|value| value.is_finite()) else {
+                if !entry.drawn {
+                    problems.push(Problem { line, what: format!("{} of {} has no value", test.title, entry.system) });
+                }
+                continue;
+            };
+            // A system that is not described is one of its own all the same; up to version 2 one has several names.
+            let key = (system.unwrap_or(usize::MAX), format!("{}\0{target}", entry.system));
+            let report = all
+                .entry(key.clone())
+                .or_insert_with(|| report(document, system.and_then(|at| document.systems.get(at)), entry, target));
+            let Some((load, rate)) = &load else {
+                report.scores.push(score(test, entry, value));
+                continue;
+            };
+            if load.device.is_some() {
+                report.medium.device.clone_from(&load.device);
+            }
+            let twin = (key.0, key.1, format!("{}\0{}", test.identifier, test.description));
+            let at = *twins.entry(twin).or_insert_with(|| {
+                let mut figure = Figure::new(load.load.clone());
+                figure.statistic = statistic(entry);
+                figure.findings = load.findings.clone();
+                if entry.runs == 0 {
+                    let what = "of how many runs a figure is the mean".to_owned();
+                    figure.findings.push(Finding::NotTold { tool: NAME.to_owned(), what });
+                }
+                report.figures.push(figure);
+                report.figures.len() - 1
+            });
+            let Some(figure) = report.figures.get_mut(at) else { continue };
+            match rate {
+                Rate::Bytes(unit) => {
+                    let rate = unit.bytes(value);
+                    figure.bytes_per_second = Some(rate);
+                    figure.durable_bytes_per_second = load.durable.then_some(rate);
+                }
+                Rate::Operations => figure.iops = Some(value),
+            }
+        }
+    }
+    let reports: Vec<Report> = all.into_values().filter(|report| !report.is_empty()).collect();
+    (reports, problems)
+}
+
+fn report(document: &Document, system: Option<&System>, entry: &Entry, target: &str) -> Report {
+    let mut report = Report::whole(NAME);
+    report.version.clone_from(&document.client);
+    report.labels.insert("system".to_owned(), entry.system.clone());
+    target.clone_into(&mut report.medium.path);
+    if document.cut_off {
+        report.findings.push(Finding::SourceIncomplete { what: "the end of the result file".to_owned() });
+    }
+    let Some(system) = system else { return report };
+    if let Some(version) = &system.client {
+        report.version = Some(version.clone());
+    }
+    report.created = time(&system.time);
+    let told = |parts: &BTreeMap<String, String>, name: &str| {
+        parts.get(name).map(|value| value.trim().to_owned()).filter(|value| !matches!(value.as_str(), "" | "Unknown"))
+    };
+    report.host.cpu = told(&system.hardware, "Processor");
+    report.host.board = told(&system.hardware, "Motherboard").or(told(&system.hardware, "System"));
+    report.host.os = told(&system.software, "OS");
+    report.host.kernel = told(&system.software, "Kernel");
+    if target.is_empty() {
+        report.medium.filesystem = told(&system.software, "File-System");
+        report.medium.model = told(&system.hardware, "Disk").and_then(|disks| model(&disks));
+    }
+    report
+}
+
+/// The only disk of a system: of several, no one knows which was measured. `512GB Example SSD` has its size in front.
+fn model(disks: &str) -> Option<String> {
+    let (first, rest) = disks.split_once(' ')?;
+    let sized = first.strip_suffix("GB").or_else(|| first.strip_suffix("TB"));
+    let digits = sized.is_some_and(|size| !size.is_empty() && size.bytes().all(|b| b.is_ascii_digit() || b == b'.'));
+    (digits && !disks.contains(" + ")).then(|| rest.trim().to_owned())
+}
+
+/// `2021-03-05 12:34:56`, or `January 24, 2009 09:34 PM` up to version 1.
+fn time(text: &str) -> Option<String> {
+    if text.starts_with(|c: char| c.is_ascii_digit()) {
+        return date::of_digits(text);
+    }
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let [month, day, year, clock, half] = words.as_slice() else { return None };
+    let (hour, minute) = clock.split_once(':')?;
+    let hour: u32 = hour.parse().ok().filter(|hour| (1..=12).contains(hour))?;
+    let hour = hour % 12 + if *half == "PM" { 12 } else { 0 };
+    let day = day.trim_end_matches(',');
+    date::of_ctime(&format!("- {month} {day} {hour}:{minute}:00 {year}"))
+}
+
+fn statistic(entry: &Entry) -> Statistic {
+    if entry.runs > 1 { Statistic::MeanOf(entry.runs) } else { Statistic::One }
+}
+
+/// A result that is none of a load.
+fn score(test: &Test, entry: &Entry, value: f64) -> Score {
+    let method = match entry.runs {
+        0 => format!("as printed by {NAME}, which does not tell the number of runs"),
+        1 => format!("as printed by {NAME}, one run"),
+        runs => format!("as printed by {NAME}, mean of {runs} runs"),
+    };
+    let name =
+        if test.description.is_empty() { test.title.clone() } else { format!("{}, {}", test.title, test.description) };
+    Score {
+        name,
+        value: Estimate::bare(value, entry.runs.max(1), &method),
+        unit: test.scale.clone(),
+        more_is_better: !test.less_is_better,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_only_disk_is_the_medium() {
+        assert_eq!(model("512GB Example SSD 860"), Some("Example SSD 860".to_owned()));
+        assert_eq!(model("0GB VirtualDisk"), Some("VirtualDisk".to_owned()));
+        for several in ["512GB A + 1000GB B", "2 x 480GB Example", "31GB", "GB x", ""] {
+            assert_eq!(model(several), None, "{several}");
+        }
+    }
+
+    #[test]
+    fn times_of_both_generations() {
+        assert_eq!(time("2021-03-05 12:34:56").as_deref(), Some("2021-03-05T12:34:56Z"));
+        assert_eq!(time("2010-03-05 12:34").as_deref(), Some("2010-03-05T12:34:00Z"));
+        assert_eq!(time("January 24, 2009 09:34 PM").as_deref(), Some("2009-01-24T21:34:00Z"));
+        assert_eq!(time("May 4, 2009 12:05 AM").as_deref(), Some("2009-05-04T00:05:00Z"));
+        for bad in ["", "soon", "May 4, 2009 13:05 AM", "May 4, 2009 12 AM"] {
+            assert_eq!(time(bad), None, "{bad}");
+        }
+    }
+}
