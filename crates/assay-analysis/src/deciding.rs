@@ -135,7 +135,7 @@ impl Holders {
         Self(all)
     }
 
-    /// First: two groups, without which nothing is compared, or at least two with records that decide nothing, which
+    /// First: a plain load, of what a medium can do. Then two groups, without which nothing is compared, or at least two with records that decide nothing, which
     /// a comparison shows; two groups of two units each, without which no model can be told from another; that most groups have
     /// it; random reads of 4 KiB, on which the published comparisons of cards decide and what a root file system does
     /// most. Then how many groups can be told apart, how many have it, and how much is in flight. The first of
@@ -148,6 +148,7 @@ impl Holders {
             let depth = u64::from(load.queue_depth) * u64::from(load.jobs);
             let shown = all.0.get(load).map_or(0, BTreeMap::len);
             (
+                load.is_plain(),
                 of.len().min(2),
                 shown.min(2),
                 told.min(2),

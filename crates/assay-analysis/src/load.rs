@@ -25,6 +25,12 @@ pub struct Load {
     pub read_percent: Option<u8>,
     /// Whether every write is followed by a sync of its own.
     pub synced: bool,
+    /// What is offered in an open loop, like `500 IOPS offered`; empty for a closed one.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub offered: String,
+    /// How random operations are spread over the blocks, like `zipf:1.1`; empty where each is as frequent as any other.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub spread: String,
     /// What tells several figures of one record under the same load apart; empty for the first.
     pub variant: String,
 }
@@ -49,8 +55,17 @@ impl Load {
             jobs: workload.jobs,
             read_percent: workload.read_percent,
             synced: workload.sync != Sync::End,
+            offered: workload.arrivals.map(|arrivals| arrivals.to_string()).unwrap_or_default(),
+            spread: spread(workload),
             variant: String::new(),
         }
+    }
+
+    /// Whether it tells by itself what a medium can do: a closed loop on blocks of which each is as frequent as any
+    /// other, the first of its kind in its record.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.offered.is_empty() && self.spread.is_empty() && self.variant.is_empty()
     }
 
     /// What the operations do.
@@ -100,11 +115,18 @@ impl Load {
         if self.synced {
             title += ", synced";
         }
+        for condition in [&self.offered, &self.spread].into_iter().filter(|words| !words.is_empty()) {
+            title += &format!(", {condition}");
+        }
         if !self.variant.is_empty() {
             title += &format!(" ({})", self.variant);
         }
         title
     }
+}
+
+fn spread(workload: &Workload) -> String {
+    if workload.distribution.is_uniform() { String::new() } else { workload.distribution.to_string() }
 }
 
 const OPS: [Op; 3] = [Op::Read, Op::Mixed, Op::Write];
@@ -198,10 +220,12 @@ impl Quantity {
         }
     }
 
-    /// What people read first of a load: the operations of random work, the rate of all other.
+    /// What people read first of a load: the operations of random work, the rate of all other; the latency where the
+    /// rate is given.
     #[must_use]
     pub fn usual(load: &Load) -> Self {
         match load.pattern() {
+            _ if !load.offered.is_empty() => Self::P99Ns,
             Some(Pattern::Random) => Self::Iops,
             Some(Pattern::Sequential) | None => Self::BytesPerSecond,
         }

@@ -1,5 +1,6 @@
 //! A load by the words that people write.
 
+use assay_core::distribution::Distribution;
 use assay_core::text::quoted;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern};
@@ -16,6 +17,8 @@ pub struct LoadAsk {
     queue_depth: Option<u32>,
     jobs: Option<u32>,
     synced: bool,
+    /// `500 iops`, `zipf:1.1`: what only loads of an open loop or of a distribution have.
+    conditions: Vec<String>,
 }
 
 impl LoadAsk {
@@ -41,6 +44,8 @@ impl LoadAsk {
                 "write" | "writes" => ask.op = Some(Op::Write),
                 "mixed" => ask.op = Some(Op::Mixed),
                 "synced" => ask.synced = true,
+                "offered" => ask.conditions.push(word.to_owned()),
+                _ if word.contains(':') && Distribution::parse(word).is_ok() => ask.conditions.push(word.to_owned()),
                 "qd" => ask.queue_depth = Some(words.next().and_then(number).ok_or_else(|| bad(word))?),
                 _ => match word.strip_prefix("qd").and_then(number) {
                     Some(depth) => ask.queue_depth = Some(depth),
@@ -48,6 +53,9 @@ impl LoadAsk {
                         let next = words.peek().copied().unwrap_or("");
                         if let (Some(jobs), "job" | "jobs") = (number(word), next) {
                             ask.jobs = Some(jobs);
+                            words.next();
+                        } else if next == "iops" {
+                            ask.conditions.push(format!("{word} iops"));
                             words.next();
                         } else if let Ok(bytes) = format!("{word}{next}").parse::<Bytes>()
                             && ["b", "kib", "mib", "gib", "kb", "mb", "gb"].contains(&next)
@@ -76,6 +84,15 @@ impl LoadAsk {
             && self.queue_depth.is_none_or(|depth| depth == load.queue_depth)
             && self.jobs.is_none_or(|jobs| jobs == load.jobs)
             && (!self.synced || load.synced)
+            && self.under(&format!("{} {}", load.offered, load.spread).to_lowercase())
+    }
+
+    /// Whether the conditions of a load are those that were named; a load without any where none was.
+    fn under(&self, conditions: &str) -> bool {
+        match self.conditions.is_empty() {
+            true => conditions.trim().is_empty(),
+            false => self.conditions.iter().all(|words| conditions.contains(words.as_str())),
+        }
     }
 }
 

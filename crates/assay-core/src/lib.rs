@@ -1,9 +1,11 @@
 //! The words assay speaks: units, workloads, suites, the record of a run and the events of
 //! running it. Pure data: nothing here touches a device, a file or a clock.
 
+pub mod arrivals;
 pub mod base32;
 pub mod classes;
 pub mod crosscheck;
+pub mod distribution;
 pub mod draft;
 pub mod estimate;
 pub mod event;

@@ -21,7 +21,7 @@ use crate::verification::Verification;
 use crate::workload::Workload;
 
 /// Version of the format: readers of `1.x` read every `1.y`.
-pub const SCHEMA: &str = "1.2";
+pub const SCHEMA: &str = "1.3";
 
 /// Major version that this code reads.
 pub const SCHEMA_MAJOR: u32 = 1;
@@ -272,6 +272,9 @@ pub struct Measurement {
     pub durable_bytes_per_second: Option<Estimate>,
     /// Latency of one operation.
     pub latency_ns: Latency,
+    /// Time from submission to completion, in an open loop, whose `latency_ns` counts from the planned time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_ns: Option<Box<Latency>>,
     /// Bytes that crossed the device over bytes issued, over all repeats; null without a device.
     pub proof_ratio: Option<f64>,
     /// Mean operations in flight.
@@ -307,6 +310,7 @@ impl Measurement {
             bytes_per_second: None,
             durable_bytes_per_second: None,
             latency_ns: Latency::default(),
+            service_ns: None,
             proof_ratio: None,
             in_flight: None,
             bus_limited: false,
@@ -377,6 +381,12 @@ pub struct Repeat {
     pub first_done_ns: u64,
     /// When the last job finished, from the start of the repeat, in nanoseconds.
     pub last_done_ns: u64,
+    /// Times from submission to completion, in an open loop, whose `histogram` counts from the planned time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_histogram: Option<Box<StoredHistogram>>,
+    /// Operations that were due in the window of an open loop and were not begun in time to be waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unserved: Option<u64>,
     /// How steady it was, where that decided its length.
     #[serde(default)]
     pub steady: Option<Box<Steady>>,
@@ -403,6 +413,8 @@ impl Repeat {
             histogram: StoredHistogram::from(&Histogram::default()),
             first_done_ns: 0,
             last_done_ns: 0,
+            service_histogram: None,
+            unserved: None,
             steady: None,
             outcome,
         }

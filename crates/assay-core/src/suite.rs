@@ -5,12 +5,14 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::arrivals::{Process, Rate};
+use crate::distribution::Distribution;
 use crate::text::{label, quoted};
 use crate::units::{Bytes, parse_duration};
 use crate::workload::{Op, Pattern, Sync};
 
 /// A suite, checked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Suite {
     /// Name, as on the command line.
     pub name: String,
@@ -31,7 +33,7 @@ pub struct Suite {
 }
 
 /// A workload as a suite asks for it; span, length and alignment are settled by the plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SuiteWorkload {
     /// Name within the suite.
     pub name: String,
@@ -51,6 +53,12 @@ pub struct SuiteWorkload {
     pub sync: Sync,
     /// Whether to bypass the page cache.
     pub direct: bool,
+    /// How many operations are begun per second, in an open loop.
+    pub rate: Option<Rate>,
+    /// How their times follow each other.
+    pub process: Process,
+    /// How random operations are spread over the blocks.
+    pub distribution: Distribution,
     /// Length of a repeat; by default the budget is shared out.
     pub duration: Option<Duration>,
     /// Part of the test area used; by default all.
@@ -122,6 +130,9 @@ struct WorkloadFile {
     sync: Sync,
     #[serde(default = "yes")]
     direct: bool,
+    rate: Option<Spanned<String>>,
+    arrivals: Option<Spanned<Process>>,
+    distribution: Option<Spanned<String>>,
     duration: Option<Spanned<String>>,
     span: Option<Spanned<Bytes>>,
     #[serde(default)]
@@ -186,6 +197,9 @@ impl Suite {
                 // A defaulted value has no place of its own: the workload's is the nearest.
                 fail(if at == 0 { start } else { at }, message)
             })?;
+            if let Some(message) = share_of_nothing(&workload, &workloads) {
+                return Err(fail(start, message));
+            }
             if workloads.iter().any(|w| w.name == workload.name) {
                 return Err(fail(start, format!("two workloads are named `{}`", workload.name)));
             }
@@ -244,6 +258,13 @@ impl Suite {
             if let Some(percent) = w.read_percent {
                 text += &format!("read_percent = {percent}\n");
             }
+            if let Some(rate) = &w.rate {
+                text +=
+                    &format!("rate = {}\narrivals = \"{}\"\n", crate::text::toml(&rate.to_string()), w.process.name());
+            }
+            if !w.distribution.is_uniform() {
+                text += &format!("distribution = \"{}\"\n", w.distribution);
+            }
             if let Some(duration) = w.duration {
                 text += &format!("duration = \"{}\"\n", ms(duration));
             }
@@ -270,6 +291,20 @@ impl Suite {
     }
 }
 
+/// What is wrong with a rate that is a share of another workload's; nothing for any other.
+fn share_of_nothing(workload: &SuiteWorkload, before: &[SuiteWorkload]) -> Option<String> {
+    let Some(Rate::Share { of, .. }) = &workload.rate else { return None };
+    let name = &workload.name;
+    let Some(other) = before.iter().find(|w| w.name == *of) else {
+        return Some(format!("workload `{name}`: the rate is a share of {}, which stands not above it", quoted(of)));
+    };
+    // Reading workloads run before writing ones.
+    if other.rate.is_some() || (other.op == Op::Read) != (workload.op == Op::Read) {
+        return Some(format!("workload `{name}`: its rate must be a share of a workload without rate and of its kind"));
+    }
+    None
+}
+
 /// Refuses a value at a place in the file, by why.
 type Refuse<'a> = dyn Fn(usize, String) -> SuiteError + 'a;
 
@@ -283,6 +318,8 @@ fn check_workload(raw: WorkloadFile, suite_span: &Bytes, refuse: &Refuse<'_>) ->
     raw.check_size(suite_span, &fail)?;
     raw.check_kind(&fail)?;
     let duration = raw.duration.as_ref().map(|text| repeat_length(text, &fail)).transpose()?;
+    let rate = raw.open_loop(&fail)?;
+    let distribution = raw.spread(&fail)?;
     Ok(SuiteWorkload {
         name,
         op: raw.op,
@@ -293,6 +330,9 @@ fn check_workload(raw: WorkloadFile, suite_span: &Bytes, refuse: &Refuse<'_>) ->
         jobs: raw.jobs.into_inner(),
         sync: raw.sync,
         direct: raw.direct,
+        rate,
+        process: raw.arrivals.map(Spanned::into_inner).unwrap_or_default(),
+        distribution,
         duration,
         span: raw.span.map(Spanned::into_inner),
         analysis: raw.analysis,
@@ -326,6 +366,35 @@ impl WorkloadFile {
             return Err(fail(self.block.span().start, what));
         }
         Ok(())
+    }
+
+    /// The rate of an open loop, if it is one.
+    fn open_loop(&self, fail: &Refuse<'_>) -> Result<Option<Rate>, SuiteError> {
+        let Some(rate) = &self.rate else {
+            return match &self.arrivals {
+                Some(arrivals) => {
+                    Err(fail(arrivals.span().start, "arrivals needs a rate, like \"500 iops\"".to_owned()))
+                }
+                None => Ok(None),
+            };
+        };
+        if self.analysis == Analysis::Soak {
+            return Err(fail(
+                rate.span().start,
+                "a soak is written as fast as the medium takes it, without rate".to_owned(),
+            ));
+        }
+        Rate::parse(rate.get_ref()).map(Some).map_err(|message| fail(rate.span().start, message))
+    }
+
+    /// How random operations are spread over the blocks.
+    fn spread(&self, fail: &Refuse<'_>) -> Result<Distribution, SuiteError> {
+        let Some(text) = &self.distribution else { return Ok(Distribution::Uniform) };
+        let at = text.span().start;
+        if self.pattern != Pattern::Random {
+            return Err(fail(at, "distribution is for pattern = \"random\"".to_owned()));
+        }
+        Distribution::parse(text.get_ref()).map_err(|message| fail(at, message))
     }
 
     /// Nothing that the kind of operation cannot have.
@@ -402,6 +471,11 @@ mod tests {
             ("block = [\n", 12, ""),
             ("block = \"4k\"\nanalysis = \"soak\"\n", 8, "is for op = \"write\""),
             ("block = \"4k\"\nanalysis = \"omens\"\n", 13, "omens"),
+            ("block = \"4k\"\nrate = \"fast\"\n", 13, "must be like \"500 iops\""),
+            ("block = \"4k\"\narrivals = \"poisson\"\n", 13, "needs a rate"),
+            ("block = \"4k\"\nrate = \"9 iops\"\narrivals = \"late\"\n", 14, "late"),
+            ("block = \"4k\"\nrate = \"50 % of other\"\n", 8, "stands not above it"),
+            ("block = \"4k\"\ndistribution = \"zipf\"\n", 13, "must be uniform"),
         ] {
             let error = with(workload).unwrap_err();
             assert!(error.message.contains(words), "{workload:?}: {error}");

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::arrivals::Arrivals;
+use crate::distribution::Distribution;
 use crate::units::Bytes;
 
 /// What an operation does.
@@ -103,7 +105,7 @@ impl Unknown {
 }
 
 /// One kind of load, complete: enough to run it again, unless a source does not tell some of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {
     /// Name within its suite, like `rand-read-4k-q32`.
     pub name: String,
@@ -125,6 +127,13 @@ pub struct Workload {
     pub direct: bool,
     /// When writes must be durable.
     pub sync: Sync,
+    /// When operations begin, in an open loop: its latency counts from the planned time, and `queue_depth` is the
+    /// most that is in flight. Null where each begins when another one is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Arrivals>,
+    /// How random operations are spread over the blocks.
+    #[serde(default, skip_serializing_if = "Distribution::is_uniform")]
+    pub distribution: Distribution,
     /// When a repeat stops.
     pub stop: Stop,
     /// What the source of an imported record does not tell. Those fields hold no value of the load: numbers are zero.
@@ -147,6 +156,8 @@ impl Workload {
             span_bytes: 0,
             direct: true,
             sync: Sync::End,
+            arrivals: None,
+            distribution: Distribution::Uniform,
             stop: Stop { ramp_ns: 0, duration_ns: 0, max_bytes: None },
             unknown: Vec::new(),
         }
@@ -201,6 +212,14 @@ impl Workload {
         if shape.is_empty() { op } else { format!("{op} {shape}") }
     }
 
+    /// What makes the load another one than that of its blocks and queue: `500 IOPS offered, zipf:1.1`. Empty for most.
+    #[must_use]
+    pub fn conditions(&self) -> String {
+        let spread = (!self.distribution.is_uniform()).then(|| self.distribution.to_string());
+        let parts: Vec<String> = self.arrivals.map(|a| a.to_string()).into_iter().chain(spread).collect();
+        parts.join(", ")
+    }
+
     /// The title where pattern and operation are said elsewhere: `4 KiB QD32`. Empty where none of it is known.
     #[must_use]
     pub fn shape(&self) -> String {
@@ -219,6 +238,12 @@ impl Workload {
             Sync::Fdatasync => parts.push("+ fdatasync".to_owned()),
             Sync::Fsync => parts.push("+ fsync".to_owned()),
         }
-        parts.join(" ")
+        let shape = parts.join(" ");
+        let conditions = self.conditions();
+        match (shape.is_empty(), conditions.is_empty()) {
+            (_, true) => shape,
+            (true, false) => conditions,
+            (false, false) => format!("{shape}, {conditions}"),
+        }
     }
 }

@@ -9,6 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use assay_core::workload::{Pattern, Workload};
 
 use crate::data::mix;
+use crate::spread::Spread;
 
 /// Offsets of one job, each a multiple of the block size within the job's part of the span.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(crate) enum Addresses {
     Sequential { first: u64, blocks: u64, next: u64, block: u64 },
     /// The same, shared by threads that make up one queue.
     Shared { first: u64, blocks: u64, start: u64, turn: Arc<AtomicU64>, block: u64 },
+    /// Random blocks of the whole span, some more frequent than others.
+    Spread { block: u64, generator: Xoshiro256PlusPlus, spread: Box<Spread> },
     /// Uniformly random blocks of the whole span.
     Random { blocks: u64, block: u64, generator: Xoshiro256PlusPlus },
 }
@@ -40,7 +43,12 @@ impl Addresses {
         let all = (workload.span_bytes / block).max(1);
         if workload.pattern == Pattern::Random {
             let seed = mix(place.seed ^ mix(u64::from(place.job) << 32 | u64::from(place.repeat)));
-            return Self::Random { blocks: all, block, generator: Xoshiro256PlusPlus::seed_from_u64(seed) };
+            let generator = Xoshiro256PlusPlus::seed_from_u64(seed);
+            // The same blocks are frequent in all jobs and repeats.
+            return match Spread::new(workload.distribution, all, place.seed) {
+                Some(spread) => Self::Spread { block, generator, spread: Box::new(spread) },
+                None => Self::Random { blocks: all, block, generator },
+            };
         }
         let jobs = u64::from(place.jobs.max(1));
         let each = (all / jobs).max(1);
@@ -69,6 +77,7 @@ impl Addresses {
             Self::Shared { first, blocks, start, turn, block } => {
                 (*first + (*start + turn.fetch_add(1, Ordering::Relaxed)) % *blocks) * *block
             }
+            Self::Spread { block, generator, spread } => spread.next(generator) * *block,
             // Multiply-shift (Lemire 2019) without rejection: the bias is below 2^-32 for any
             // span up to 2^32 blocks, far below what a run could show.
             Self::Random { blocks, block, generator } => {

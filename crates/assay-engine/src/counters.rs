@@ -119,6 +119,20 @@ impl Snapshot {
         Self { counts: vec![0; BUCKETS].into(), sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
     }
 
+    /// Counts one latency in a histogram of its own.
+    #[inline]
+    pub(crate) fn add(&mut self, nanoseconds: u64) {
+        self.counts[bucket_of(nanoseconds)] += 1;
+        self.sum_ns += nanoseconds;
+        self.min_ns = self.min_ns.min(nanoseconds);
+        self.max_ns = self.max_ns.max(nanoseconds);
+    }
+
+    /// All that was counted by [`Self::add`].
+    pub(crate) fn histogram(&self) -> Histogram {
+        Histogram::from_parts(self.counts.to_vec(), u128::from(self.sum_ns), self.min_ns, self.max_ns)
+    }
+
     /// What came between `start` and this later moment; the extremes were reset at `start`.
     pub(crate) fn since(&self, start: &Self) -> Histogram {
         let counts = self.counts.iter().zip(&start.counts).map(|(end, begin)| end - begin).collect();

@@ -62,6 +62,12 @@ pub(crate) struct JobReport {
     pub(crate) histogram: Histogram,
     /// Operations in flight, integrated over the window, in operation nanoseconds.
     pub(crate) in_flight_ns: u128,
+    /// Times from submission to completion, of an open loop.
+    pub(crate) service: Option<Histogram>,
+    /// Operations that were due in the window of an open loop and not begun.
+    pub(crate) unserved: u64,
+    /// Time by which operations of an open loop were begun late though nothing was in their way, over all of them.
+    pub(crate) late_ns: u64,
     /// No window came about (too few operations, or an early end): all operations are counted.
     pub(crate) whole: bool,
     pub(crate) failure: Option<IoFailure>,
@@ -83,13 +89,13 @@ enum Window {
 }
 
 /// Chooses reads and writes.
-enum Directions {
+pub(crate) enum Directions {
     Only(Direction),
     Mixed { read_below: u64, generator: Xoshiro256PlusPlus },
 }
 
 impl Directions {
-    fn new(workload: &Workload, seed: u64) -> Self {
+    pub(crate) fn new(workload: &Workload, seed: u64) -> Self {
         match (workload.op, workload.read_percent) {
             (Op::Read, _) => Self::Only(Direction::Read),
             (Op::Write, _) => Self::Only(Direction::Write),
@@ -101,7 +107,7 @@ impl Directions {
     }
 
     #[inline]
-    fn next(&mut self) -> Direction {
+    pub(crate) fn next(&mut self) -> Direction {
         match self {
             Self::Only(direction) => *direction,
             Self::Mixed { read_below, generator } => {
@@ -253,6 +259,9 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, mut addresses: Addresses, spec: &
             bytes: end_totals.bytes - base_totals.bytes,
             histogram: end.since(&base),
             in_flight_ns: end_in_flight - base_in_flight,
+            service: None,
+            unserved: 0,
+            late_ns: 0,
             whole: false,
             failure,
         }
@@ -263,6 +272,9 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, mut addresses: Addresses, spec: &
             bytes: totals.bytes,
             histogram: live.histogram(),
             in_flight_ns,
+            service: None,
+            unserved: 0,
+            late_ns: 0,
             whole: true,
             failure,
         }

@@ -16,10 +16,13 @@ mod data;
 mod gate;
 mod job;
 mod null;
+mod open;
 mod probe;
 mod repeat;
 mod sampler;
+mod schedule;
 mod spec;
+mod spread;
 mod sync;
 #[cfg(test)]
 mod sync_tests;

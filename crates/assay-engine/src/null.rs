@@ -30,6 +30,10 @@ impl Engine for Null {
         Submit::Queued
     }
 
+    fn reap_within(&mut self, _wait_ns: u64, done: &mut impl FnMut(Completion)) -> std::io::Result<()> {
+        self.reap(1, done)
+    }
+
     #[inline]
     fn reap(&mut self, _min: usize, done: &mut impl FnMut(Completion)) -> std::io::Result<()> {
         for &slot in &self.queued {

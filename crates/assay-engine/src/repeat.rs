@@ -20,7 +20,7 @@ use crate::timeout::Timeout;
 pub const SYNC: u32 = 4;
 
 /// What a repeat found.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct RepeatReport {
     /// Measured window in nanoseconds, mean over the threads.
     pub window_ns: u64,
@@ -38,6 +38,13 @@ pub struct RepeatReport {
     /// was watched for longer weighs more, as it does in `histogram`, so that Little's law holds between the two
     /// whatever the windows are: `histogram.sum_ns() / window_ns` is this number.
     pub in_flight: f64,
+    /// Times from submission to completion, of an open loop, whose latencies count from the planned time.
+    pub service: Option<Histogram>,
+    /// Operations that were due in the window of an open loop and not begun in time to be waited for.
+    pub unserved: u64,
+    /// By how much an operation of an open loop was begun late though nothing was in its way: the mean over all, in
+    /// nanoseconds.
+    pub late_ns: f64,
     /// Bytes read from start to drained.
     pub read_bytes: u64,
     /// Bytes written from start to drained.
@@ -135,6 +142,9 @@ fn from_counters(lives: &[Arc<Live>], elapsed_ns: u64) -> JobReport {
         bytes,
         in_flight_ns: histogram.sum_ns(),
         histogram,
+        service: None,
+        unserved: 0,
+        late_ns: 0,
         whole: true,
         failure: None,
     }
@@ -175,8 +185,15 @@ fn collect(
     let mut histogram = Histogram::default();
     let (mut operations, mut bytes, mut iops) = (0, 0, 0.0);
     let (mut windows, mut in_flight_ns) = (0u128, 0u128);
+    let mut service: Option<Histogram> = None;
+    let (mut unserved, mut late_ns) = (0, 0);
     for job in &done {
         histogram.merge(&job.histogram);
+        if let Some(times) = &job.service {
+            service.get_or_insert_default().merge(times);
+        }
+        unserved += job.unserved;
+        late_ns += job.late_ns;
         operations += job.operations;
         bytes += job.bytes;
         windows += u128::from(job.window_ns);
@@ -197,6 +214,9 @@ fn collect(
         bytes_per_second,
         histogram,
         in_flight: if windows > 0 { in_flight_ns as f64 / window_ns } else { 0.0 },
+        service,
+        unserved,
+        late_ns: late_ns as f64 / totals.operations.max(1) as f64,
         read_bytes: totals.read_bytes,
         written_bytes: totals.written_bytes,
         durable_bytes_per_second: sync_ns.and_then(|ns| window.durable(totals.written_bytes, all_bytes, ns)),
@@ -228,6 +248,9 @@ mod tests {
             bytes: operations * 4096,
             histogram: live.histogram(),
             in_flight_ns: u128::from(window_ns),
+            service: None,
+            unserved: 0,
+            late_ns: 0,
             whole: false,
             failure: None,
         }

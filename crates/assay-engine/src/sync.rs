@@ -51,6 +51,10 @@ impl Engine for SyncEngine<'_> {
         }
     }
 
+    fn reap_within(&mut self, _wait_ns: u64, _done: &mut impl FnMut(Completion)) -> std::io::Result<()> {
+        Ok(())
+    }
+
     fn reap(&mut self, _min: usize, _done: &mut impl FnMut(Completion)) -> std::io::Result<()> {
         Ok(())
     }

@@ -9,13 +9,15 @@ use assay_core::workload::Pattern;
 use crate::address::{Addresses, Place};
 use crate::buffer::Pool;
 use crate::clock::Clock;
-use crate::contract::EngineKind;
+use crate::contract::{Engine, EngineKind};
 use crate::control::Control;
 use crate::counters::Live;
 use crate::gate::Gate;
 use crate::job::{JobReport, JobSpec, drive};
 use crate::null::Null;
+use crate::open;
 use crate::sampler::{OnSample, Sampler};
+use crate::schedule::Schedule;
 use crate::spec::{RepeatSpec, Trouble};
 use crate::sync::SyncEngine;
 use crate::timeout::Timeout;
@@ -62,7 +64,8 @@ impl Threads {
         let (sender, reports) = mpsc::channel();
         // Threads that make up the queue of one job share its sequential stream.
         let per_job = (count / workload.jobs.max(1)).max(1);
-        let turns: Vec<Arc<AtomicU64>> = (0..workload.jobs.max(1)).map(|_| Arc::default()).collect();
+        let counters = || -> Vec<Arc<AtomicU64>> { (0..workload.jobs.max(1)).map(|_| Arc::default()).collect() };
+        let (turns, taken) = (counters(), counters());
         let threads = Self {
             count: count as usize,
             lives: (0..count).map(|_| Arc::new(Live::new())).collect(),
@@ -82,10 +85,16 @@ impl Threads {
                 repeats: spec.repeats,
                 seed: spec.seed,
             };
+            let schedule = workload.arrivals.map(|arrivals| {
+                let taken = Arc::clone(&taken[job as usize % taken.len()]);
+                let seed = spec.seed ^ (u64::from(job) << 32 | u64::from(spec.repeat));
+                Schedule::new(arrivals, workload.jobs, seed, taken)
+            });
             let work = ThreadWork {
                 engine,
                 spec: spec.clone(),
                 addresses: Addresses::new(workload, place, turn),
+                schedule,
                 thread,
                 depth,
                 quota,
@@ -175,11 +184,26 @@ impl Threads {
     }
 }
 
+/// One operation after another, or each when it is due.
+fn drive_as<E: Engine>(
+    engine: &mut E,
+    addresses: Addresses,
+    schedule: Option<Schedule>,
+    job: &JobSpec<'_>,
+) -> JobReport {
+    match schedule {
+        Some(schedule) => open::drive(engine, &job.clock, addresses, schedule, job),
+        None => drive(engine, addresses, job),
+    }
+}
+
 /// Everything one thread owns.
 struct ThreadWork {
     engine: EngineKind,
     spec: RepeatSpec,
     addresses: Addresses,
+    /// When operations are due, in an open loop.
+    schedule: Option<Schedule>,
     thread: u32,
     depth: u32,
     quota: u64,
@@ -191,7 +215,7 @@ struct ThreadWork {
 impl ThreadWork {
     /// Sets the engine up, waits for the others, drives it.
     fn run(self) -> Result<JobReport, String> {
-        let Self { engine: kind, spec, addresses, thread, depth, quota, live, stop, gate } = self;
+        let Self { engine: kind, spec, addresses, schedule, thread, depth, quota, live, stop, gate } = self;
         let block = spec.workload.block_bytes;
         let pool = usize::try_from(block).map_err(std::io::Error::other).and_then(|b| Pool::new(depth as usize, b));
         let mut pool = match pool {
@@ -204,7 +228,7 @@ impl ThreadWork {
         if spec.workload.writes() && kind != EngineKind::Null {
             pool.fill(spec.seed ^ (u64::from(thread) << 40) ^ u64::from(spec.repeat));
         }
-        let driven = |engine: &mut dyn FnMut(Addresses, &JobSpec<'_>) -> JobReport| {
+        let driven = |engine: &mut dyn FnMut(Addresses, Option<Schedule>, &JobSpec<'_>) -> JobReport| {
             gate.wait();
             let job = JobSpec {
                 workload: &spec.workload,
@@ -216,20 +240,22 @@ impl ThreadWork {
                 live: &live,
                 stop: &stop,
             };
-            engine(addresses, &job)
+            engine(addresses, schedule, &job)
         };
         match (kind, spec.target.as_deref()) {
             (EngineKind::Null, _) => {
                 let mut engine = Null::new(pool, depth, block);
-                Ok(driven(&mut |addresses, job| drive(&mut engine, addresses, job)))
+                Ok(driven(&mut |addresses, schedule, job| drive_as(&mut engine, addresses, schedule, job)))
             }
             (EngineKind::Sync, Some(target)) => {
                 let mut engine = SyncEngine::new(pool, target, spec.workload.sync);
-                Ok(driven(&mut |addresses, job| drive(&mut engine, addresses, job)))
+                Ok(driven(&mut |addresses, schedule, job| drive_as(&mut engine, addresses, schedule, job)))
             }
             #[cfg(target_pointer_width = "64")]
             (EngineKind::Uring, Some(target)) => match crate::uring::Uring::new(pool, target, depth, block) {
-                Ok(mut engine) => Ok(driven(&mut |addresses, job| drive(&mut engine, addresses, job))),
+                Ok(mut engine) => {
+                    Ok(driven(&mut |addresses, schedule, job| drive_as(&mut engine, addresses, schedule, job)))
+                }
                 Err(error) => {
                     gate.wait();
                     Err(format!("io_uring could not be set up: {error}"))

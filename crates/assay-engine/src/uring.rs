@@ -3,6 +3,7 @@
 
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::time::Duration;
 
 use io_uring::{IoUring, Probe, opcode, types};
 
@@ -63,6 +64,9 @@ fn open(entries: u32) -> std::io::Result<(IoUring, Capabilities)> {
     capabilities.fallbacks.push("no cooperative task work (before Linux 5.19)".to_owned());
     IoUring::builder().build(entries).map(|ring| (ring, capabilities))
 }
+
+/// How often it is looked for completions where the kernel cannot end a wait.
+const POLL_NS: u64 = 20_000;
 
 /// One ring with its buffers, for one thread.
 ///
@@ -135,6 +139,32 @@ impl<'a> Uring<'a> {
     }
 }
 
+impl Uring<'_> {
+    /// Submits what is queued and waits for one completion or the end of the time.
+    fn wait_within(&mut self, wait_ns: u64) -> std::io::Result<()> {
+        let result = if self.ring.params().is_feature_ext_arg() {
+            let time = types::Timespec::from(Duration::from_nanos(wait_ns));
+            let arguments = types::SubmitArgs::new().timespec(&time);
+            self.ring.submitter().submit_with_args(1, &arguments)
+        } else {
+            // Before Linux 5.11 there is no end of a wait: it is looked for completions again and again.
+            let submitted = self.ring.submit();
+            if self.ring.completion().is_empty() && wait_ns > 0 {
+                std::thread::sleep(Duration::from_nanos(wait_ns.min(POLL_NS)));
+            }
+            submitted
+        };
+        match result {
+            Err(error)
+                if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN)) =>
+            {
+                Err(error)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Engine for Uring<'_> {
     fn buffer(&mut self, slot: u32) -> &mut [u8] {
         self.pool.slot(slot as usize)
@@ -154,6 +184,18 @@ impl Engine for Uring<'_> {
             }
             Err(_) => Submit::Full,
         }
+    }
+
+    fn reap_within(&mut self, wait_ns: u64, done: &mut impl FnMut(Completion)) -> std::io::Result<()> {
+        if self.in_flight > 0 {
+            self.wait_within(wait_ns)?;
+        }
+        let queue = self.ring.completion();
+        for entry in queue {
+            self.in_flight -= 1;
+            done(Completion { slot: entry.user_data() as u32, result: entry.result() });
+        }
+        Ok(())
     }
 
     #[inline]

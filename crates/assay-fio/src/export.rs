@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use assay_core::suite::Suite;
+use assay_core::arrivals::{Process, Rate};
+use assay_core::suite::{Suite, SuiteWorkload};
 use assay_core::text::harmless;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync};
+
+use crate::values::distribution;
 
 /// The suite as a job file that fio runs in the current directory: the same blocks, depths, jobs,
 /// span and sync policy, one after the other, each as long as its share of the time budget.
@@ -19,6 +22,10 @@ pub fn job_file(suite: &Suite) -> String {
         suite.span.0
     ));
     for w in &suite.workloads {
+        if let Some(Rate::Share { .. }) = w.rate {
+            text.push_str(&format!("\n# {} is left out: fio has no rate that is a share of another job's\n", w.name));
+            continue;
+        }
         let rw = match (w.op, w.pattern) {
             (Op::Read, Pattern::Sequential) => "read",
             (Op::Read, Pattern::Random) => "randread",
@@ -43,6 +50,12 @@ pub fn job_file(suite: &Suite) -> String {
             if let Some(percent) = w.read_percent {
                 text.push_str(&format!("rwmixread={percent}\n"));
             }
+            if let Some((option, each)) = rate(w) {
+                text.push_str(&format!("{option}={each}\nrate_process={}\n", process(w.process)));
+            }
+            if !w.distribution.is_uniform() {
+                text.push_str(&format!("random_distribution={}\n", distribution(w.distribution)));
+            }
             match w.sync {
                 Sync::Fsync => text.push_str("fsync=1\n"),
                 Sync::Fdatasync => text.push_str("fdatasync=1\n"),
@@ -56,6 +69,24 @@ pub fn job_file(suite: &Suite) -> String {
         }
     }
     text
+}
+
+/// fio's option for the rate of a workload, and its value for each of its jobs; nothing for a closed loop, and for a
+/// share of what is not measured yet.
+fn rate(workload: &SuiteWorkload) -> Option<(&'static str, u64)> {
+    let each = |all: f64| (all / f64::from(workload.jobs)).round().max(1.0) as u64;
+    match workload.rate.as_ref()? {
+        Rate::Iops(iops) => Some(("rate_iops", each(*iops))),
+        Rate::BytesPerSecond(bytes) => Some(("rate", each(*bytes))),
+        Rate::Share { .. } => None,
+    }
+}
+
+fn process(process: Process) -> &'static str {
+    match process {
+        Process::Poisson => "poisson",
+        Process::Constant => "linear",
+    }
 }
 
 /// How long a repeat runs where the suite leaves that to the budget: whole milliseconds.

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
+use assay_core::arrivals::{Process, Rate};
 use assay_core::suite::{Analysis, Suite, SuiteError, SuiteWorkload};
 use assay_core::text::quoted;
 use assay_core::units::Bytes;
@@ -10,11 +11,11 @@ use assay_core::workload::{Op, Pattern, Sync};
 
 use crate::export::{Header, share_of};
 use crate::fold::fold;
-use crate::options::{At, Options};
+use crate::options::{At, Options, PerJob};
 use crate::place::{Place, place};
 
 /// A job file as a suite, and what is different from how fio would run it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct JobFile {
     /// The suite.
     pub suite: Suite,
@@ -238,10 +239,22 @@ fn workload(section: &Section<'_>, name: String, notes: &mut Vec<String>) -> Res
         // A sync after a write does nothing to a job that only reads, in fio too.
         sync: if op == Op::Read { Sync::End } else { options.sync() },
         direct: options.direct,
+        rate: options.rate.map(|rate| of_all_jobs(rate.value, jobs)),
+        // fio's default is another one than assay's.
+        process: options.process.unwrap_or(if options.rate.is_some() { Process::Constant } else { Process::default() }),
+        distribution: options.distribution.filter(|_| pattern == Pattern::Random).unwrap_or_default(),
         duration: options.runtime.map(|r| r.value),
         span: Some(Bytes(span)),
         analysis: Analysis::default(),
     })
+}
+
+/// fio's rates are those of each job.
+fn of_all_jobs(rate: PerJob, jobs: u32) -> Rate {
+    match rate {
+        PerJob::Iops(iops) => Rate::Iops(f64::from(iops) * f64::from(jobs)),
+        PerJob::BytesPerSecond(bytes) => Rate::BytesPerSecond(bytes as f64 * f64::from(jobs)),
+    }
 }
 
 /// Share of reads in percent; 50 where a mix does not say, as in fio.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use assay_core::arrivals::Process;
+use assay_core::distribution::Distribution;
 use assay_core::suite::{MAX_BLOCK, MAX_JOBS, MAX_QUEUE_DEPTH};
 use assay_core::text::{label, quoted};
 use assay_core::workload::{Op, Pattern, Sync};
@@ -31,6 +33,9 @@ pub(crate) struct Options<'t> {
     pub(crate) fsync: Option<At<bool>>,
     pub(crate) fdatasync: Option<At<bool>>,
     pub(crate) read_percent: Option<At<u8>>,
+    pub(crate) rate: Option<At<PerJob>>,
+    pub(crate) process: Option<Process>,
+    pub(crate) distribution: Option<Distribution>,
     pub(crate) file: Option<At<&'t str>>,
     pub(crate) directory: Option<At<&'t str>>,
     pub(crate) stonewall: bool,
@@ -42,8 +47,17 @@ pub(crate) struct Options<'t> {
     pub(crate) global_size: Option<u64>,
 }
 
+/// A rate as fio takes it: of each job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PerJob {
+    Iops(u32),
+    BytesPerSecond(u64),
+}
+
 /// Engines that keep one operation in flight, whatever `iodepth` says.
 const SYNCHRONOUS: [&str; 3] = ["psync", "sync", "pvsync"];
+/// More operations per second of a job are refused.
+const MOST_IOPS: u32 = 10_000_000;
 /// Engines that keep a queue.
 const ASYNCHRONOUS: [&str; 2] = ["io_uring", "libaio"];
 
@@ -106,6 +120,14 @@ impl<'t> Options<'t> {
                 }
                 self.size = Some(option.at(size));
             }
+            "rate" => {
+                let text = one_value(option.key, option.text()?)?;
+                let rate = size(text, base).map_err(|message| option.named(message))?;
+                if rate == 0 {
+                    return Err("rate must be larger than 0".to_owned());
+                }
+                self.rate = Some(option.at(PerJob::BytesPerSecond(rate)));
+            }
             "offset_increment" => self.offset_increment = Some(option.at(bytes()?)),
             "runtime" => {
                 let length = time()?;
@@ -149,6 +171,18 @@ impl<'t> Options<'t> {
             // Sections that name a file share it; without a name each job has a file of its own.
             "filename" => self.file = Some(option.at(path(key, option.text()?)?)),
             "directory" => self.directory = Some(option.at(path(key, option.text()?)?)),
+            "rate_iops" => {
+                let iops = count(key, one_value(key, option.text()?)?, MOST_IOPS)?;
+                self.rate = Some(option.at(PerJob::Iops(iops)));
+            }
+            "rate_process" => {
+                self.process = Some(match option.text()? {
+                    "linear" => Process::Constant,
+                    "poisson" => Process::Poisson,
+                    other => return Err(format!("rate_process {} must be linear or poisson", quoted(other))),
+                });
+            }
+            "random_distribution" => self.distribution = Some(distribution(option.text()?)?),
             "description" => self.description = Some(option.text()?.to_owned()),
             _ => return Ok(false),
         }
@@ -200,6 +234,32 @@ fn is_unused(option: Given<'_, '_>) -> Result<bool, String> {
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// One value for reads, writes and trims alike.
+fn one_value<'t>(key: &str, text: &'t str) -> Result<&'t str, String> {
+    match text.contains(',') {
+        true => Err(format!("{key}: {} differs between reads and writes, which does not map; give one", quoted(text))),
+        false => Ok(text),
+    }
+}
+
+fn distribution(text: &str) -> Result<Distribution, String> {
+    let wrong = || {
+        format!(
+            "random_distribution {} does not map; use random, zipf:THETA, pareto:H, normal:PERCENT or two zones",
+            quoted(text)
+        )
+    };
+    let zones = text.strip_prefix("zoned:").and_then(|zones| {
+        let (first, second) = zones.split_once(':')?;
+        let ((operations, area), (others, rest)) = (first.split_once('/')?, second.split_once('/')?);
+        let sum = |a: &str, b: &str| Some(a.parse::<f64>().ok()? + b.parse::<f64>().ok()?);
+        let whole = |sum: f64| (sum - 100.0).abs() < 0.01;
+        (whole(sum(operations, others)?) && whole(sum(area, rest)?)).then(|| format!("hot:{operations}/{area}"))
+    });
+    // A centre of its own (`zipf:1.1:0.3`) is none of assay's.
+    Distribution::parse(zones.as_deref().unwrap_or(text)).map_err(|_| wrong())
 }
 
 /// One path, which fio takes as it stands: `:` divides several, `$` begins a variable, `-` is standard input.

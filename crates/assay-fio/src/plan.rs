@@ -70,6 +70,9 @@ impl Plan<'_> {
         if let (Op::Mixed, Some(percent)) = (w.op, w.read_percent) {
             let _ = writeln!(text, "rwmixread={percent}");
         }
+        if !w.distribution.is_uniform() {
+            let _ = writeln!(text, "random_distribution={}", crate::values::distribution(w.distribution));
+        }
         if engine == "io_uring" {
             text.push_str("registerfiles\n");
             if self.may_lock {

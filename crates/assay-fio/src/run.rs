@@ -8,7 +8,6 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use assay_core::histogram::Histogram;
 use assay_core::units::nanoseconds;
 use assay_engine::{
     Control, LiveSample, RepeatReport, RepeatSpec, SYNC, Target, Timeout, Trouble, Window, end_with_this_process,
@@ -119,8 +118,8 @@ fn go(
         samples: watched.samples,
         first_done_ns: watched.elapsed_ns,
         last_done_ns: watched.elapsed_ns,
-        whole: false,
         trouble,
+        ..RepeatReport::default()
     })
 }
 
@@ -220,21 +219,5 @@ fn kill(child: &mut Child) {
 }
 
 fn empty(trouble: Option<Trouble>) -> RepeatReport {
-    RepeatReport {
-        window_ns: 0,
-        operations: 0,
-        bytes: 0,
-        iops: 0.0,
-        bytes_per_second: 0.0,
-        histogram: Histogram::default(),
-        in_flight: 0.0,
-        read_bytes: 0,
-        written_bytes: 0,
-        durable_bytes_per_second: None,
-        samples: Vec::new(),
-        first_done_ns: 0,
-        last_done_ns: 0,
-        whole: false,
-        trouble,
-    }
+    RepeatReport { trouble, ..RepeatReport::default() }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use assay_core::distribution::Distribution;
 use assay_core::text::quoted;
 
 /// A size in bytes, as fio reads it: `4k`, `1m`, `4096`, `0x1000`.
@@ -65,6 +66,19 @@ pub(crate) fn switch(value: Option<&str>) -> Result<bool, String> {
         None | Some("1") => Ok(true),
         Some("0") => Ok(false),
         Some(other) => Err(format!("{} must be 0 or 1", quoted(other))),
+    }
+}
+
+/// A distribution of random operations as fio's `random_distribution` takes it.
+pub(crate) fn distribution(distribution: Distribution) -> String {
+    match distribution {
+        Distribution::Uniform => "random".to_owned(),
+        // Its zones go through the area one after the other.
+        Distribution::Hot { operations_percent, area_percent } => {
+            let (operations, area) = (100.0 - operations_percent, 100.0 - area_percent);
+            format!("zoned:{operations_percent}/{area_percent}:{operations}/{area}")
+        }
+        other => other.to_string(),
     }
 }
 

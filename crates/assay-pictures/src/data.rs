@@ -141,7 +141,10 @@ pub(crate) fn most_common(records: &[Record], loads: &[Load]) -> Option<Load> {
     let count = |load: &Load| records.iter().filter(|r| value(r, load, Quantity::usual(load)).is_some()).count();
     // Random reads of small blocks are what the media of a computer do most.
     let random = |load: &Load| load.pattern() == Some(Pattern::Random) && load.op() == Op::Read;
-    let best = loads.iter().enumerate().max_by_key(|(i, load)| (count(load), random(load), std::cmp::Reverse(*i)));
+    let best = loads
+        .iter()
+        .enumerate()
+        .max_by_key(|(i, load)| (load.is_plain(), count(load), random(load), std::cmp::Reverse(*i)));
     best.map(|(_, load)| load.clone()).filter(|load| count(load) > 0)
 }
 

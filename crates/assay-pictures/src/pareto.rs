@@ -53,7 +53,8 @@ impl Pareto {
     /// work before other work.
     #[must_use]
     pub fn of(records: &[Record], wanted: &Wanted) -> Option<Self> {
-        let loads = wanted_loads(records, wanted);
+        let mut loads = wanted_loads(records, wanted);
+        loads.retain(Load::is_plain);
         let all = subjects(records);
         let usual = |record: &Record, load: &Load| value(record, load, Quantity::usual(load));
         let both = |(a, b): &(&Load, &Load)| {

@@ -106,6 +106,11 @@ pub enum RunError {
         /// Why not.
         reason: String,
     },
+    /// fio does not measure an open loop as assay does.
+    #[error(
+        "workload `{0}` has a rate: engine fio counts its latency from the submission and not from the planned time; use another engine"
+    )]
+    OpenLoopByFio(String),
     /// A run cannot be resumed.
     #[error("run {id} cannot be resumed: {reason}; start a new one without --resume")]
     NotResumable {
@@ -159,6 +164,7 @@ impl RunError {
             | Self::NotResumable { .. }
             | Self::WriteLimit { .. }
             | Self::Budget { .. }
+            | Self::OpenLoopByFio(_)
             | Self::Alignment { .. } => Exit::Usage,
             Self::EmptyDevice { .. }
             | Self::Memory { .. }

@@ -58,6 +58,12 @@ pub(crate) fn judge(measurement: &mut Measurement, bus: Option<&Bus>, null: Opti
         .then(|| Finding::InstrumentLimited { null_operations_per_second: ceiling.unwrap_or(0.0) });
     replace_findings(measurement, |f| matches!(f, Finding::InstrumentLimited { .. }), finding);
 
+    replace_findings(measurement, |f| matches!(f, Finding::RateNotReached { .. }), not_reached(measurement));
+    if measurement.workload.arrivals.is_some() {
+        // Neither does an open loop fill its queue, nor is its latency the time in flight.
+        return few(measurement, operations);
+    }
+
     // Little's law: the time that operations spent is the time for which they were in flight, over the same
     // windows. Those of several threads overlap; their mean times the mean in flight is the integral.
     let in_flight = measurement.in_flight.unwrap_or(0.0);
@@ -74,6 +80,29 @@ pub(crate) fn judge(measurement: &mut Measurement, bus: Option<&Bus>, null: Opti
     let finding = (steady && in_flight < asked * DEPTH_SHARE).then_some(Finding::ShallowQueue { in_flight, asked });
     replace_findings(measurement, |f| matches!(f, Finding::ShallowQueue { .. }), finding);
 
+    few(measurement, operations);
+}
+
+/// Says where there are so few operations that the figure is coarse.
+fn few(measurement: &mut Measurement, operations: u64) {
     let finding = (operations > 0 && operations < FEW_OPERATIONS).then_some(Finding::FewOperations { operations });
     replace_findings(measurement, |f| matches!(f, Finding::FewOperations { .. }), finding);
+}
+
+/// Says where the medium did not keep up with the rate of an open loop: where operations were never begun, or where
+/// fewer were done than chance explains. The number of Poisson arrivals has the standard deviation of its root; five
+/// of them, and a hundredth for the edges of the window, are allowed.
+fn not_reached(measurement: &Measurement) -> Option<Finding> {
+    let asked_iops = measurement.workload.arrivals?.iops;
+    let completed = || measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed);
+    let unserved = completed().filter_map(|r| r.unserved).sum::<u64>();
+    let (seconds, done) = completed().fold((0.0, 0u64), |(s, n), r| (s + r.elapsed_ns as f64 / 1e9, n + r.operations));
+    let expected = asked_iops * seconds;
+    let missing = expected - done as f64;
+    let chance = 5.0 * expected.sqrt() + 0.01 * expected;
+    (unserved > 0 || missing > chance).then(|| Finding::RateNotReached {
+        asked_iops,
+        reached_iops: if seconds > 0.0 { done as f64 / seconds } else { 0.0 },
+        unserved,
+    })
 }

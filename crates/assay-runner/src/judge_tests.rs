@@ -1,5 +1,6 @@
 //! Both sides of every threshold of [`super::judge::judge`].
 
+use assay_core::arrivals::{Arrivals, Process};
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::histogram::{Histogram, StoredHistogram, bucket_of};
@@ -117,4 +118,23 @@ fn fewer_than_50_operations_are_few() {
         let m = judged(of(operations, SECOND, 1000, 1.0), None, None);
         assert_eq!(has(&m, |f| matches!(f, Finding::FewOperations { .. })), few, "{operations}");
     }
+}
+
+/// 1,000 operations a second were offered for so many seconds; the standard deviation of their number is its root.
+#[test]
+fn a_rate_that_the_medium_does_not_hold_is_told_and_chance_is_not() {
+    let offered = |operations: u64, unserved: u64| {
+        let mut m = measurement(&[&[1000.0]]);
+        m.workload.arrivals = Some(Arrivals { iops: 1000.0, process: Process::Poisson });
+        m.in_flight = Some(0.1);
+        let repeat = &mut m.repeats[0];
+        (repeat.elapsed_ns, repeat.operations, repeat.unserved) = (4_000_000_000, operations, Some(unserved));
+        let judged = judged(m, None, None);
+        let shallow = has(&judged, |f| matches!(f, Finding::ShallowQueue { .. } | Finding::LittlesLaw { .. }));
+        (has(&judged, |f| matches!(f, Finding::RateNotReached { .. })), shallow)
+    };
+    assert_eq!(offered(4000, 0), (false, false));
+    assert_eq!(offered(4000 - 4 * 63, 0), (false, false), "four standard deviations");
+    assert_eq!(offered(3600, 0), (true, false));
+    assert_eq!(offered(4000, 1), (true, false));
 }

@@ -19,6 +19,7 @@ mod judge;
 mod judge_tests;
 mod layout;
 mod memory;
+mod offered;
 mod pace;
 mod prepare;
 mod proof;

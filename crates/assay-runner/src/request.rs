@@ -71,6 +71,10 @@ impl Request {
     /// Refuses what cannot be done on any medium: too little time, or buffers that memory does not hold.
     pub(crate) fn check(&self, sysroot: &Sysroot) -> Result<(), RunError> {
         self.refuse_too_short()?;
+        let open = self.suite.workloads.iter().find(|w| w.rate.is_some());
+        if let (EngineWish::Fio, Some(open)) = (&self.engine, open) {
+            return Err(RunError::OpenLoopByFio(open.name.clone()));
+        }
         refuse_too_large(&self.suite.workloads, available_memory(sysroot))
     }
 

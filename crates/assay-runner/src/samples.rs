@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use assay_core::arrivals::Process;
+use assay_core::distribution::Distribution;
 use assay_core::draft::Draft;
 use assay_core::event::Event;
 use assay_core::medium::Medium;
@@ -33,6 +35,9 @@ pub(crate) fn asked(op: Op, pattern: Pattern, block: u64, queue_depth: u32) -> S
         jobs: 1,
         sync: Sync::End,
         direct: true,
+        rate: None,
+        process: Process::default(),
+        distribution: Distribution::default(),
         duration: None,
         span: None,
         analysis: Analysis::Mean,

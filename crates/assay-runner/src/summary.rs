@@ -28,6 +28,8 @@ pub(crate) fn repeat(
         proof_ratio,
         samples: report.samples.iter().map(|s| sample(s, started_ns)).collect(),
         histogram: StoredHistogram::from(&report.histogram),
+        service_histogram: report.service.as_ref().map(|times| Box::new(StoredHistogram::from(times))),
+        unserved: report.service.as_ref().map(|_| report.unserved),
         first_done_ns: report.first_done_ns,
         last_done_ns: report.last_done_ns,
         ..Repeat::empty(started, outcome)
@@ -55,26 +57,16 @@ pub(crate) fn estimate(measurement: &mut Measurement) {
         (values.len() == counted.len()).then(|| geometric(&values)).flatten()
     };
     let histograms: Vec<Histogram> = counted.iter().map(|r| Histogram::from(&r.histogram)).collect();
-    let latency = |value: &dyn Fn(&Histogram) -> Option<f64>| -> Option<Box<Estimate>> {
-        let values: Vec<f64> = histograms.iter().filter_map(value).collect();
-        (values.len() == histograms.len()).then(|| geometric(&values)).flatten().map(Box::new)
-    };
-    let largest = histograms.iter().filter_map(Histogram::max).max();
-    let n = u32::try_from(counted.len()).unwrap_or(u32::MAX);
+    let services: Vec<Histogram> =
+        counted.iter().filter_map(|r| r.service_histogram.as_deref()).map(Histogram::from).collect();
 
     let estimates = (
         of(&|r| Some(r.iops)),
         of(&|r| Some(r.bytes_per_second)),
         of(&|r| r.durable_bytes_per_second),
-        Latency {
-            mean: latency(&Histogram::mean),
-            p50: latency(&|h| h.quantile(0.5)),
-            p90: latency(&|h| h.quantile(0.9)),
-            p99: latency(&|h| h.quantile(0.99)),
-            p99_9: latency(&|h| h.quantile(0.999)),
-            max: largest.map(|ns| Estimate::bare(ns as f64, n, "largest of all repeats").into()),
-        },
+        latency(&histograms),
     );
+    measurement.service_ns = (!services.is_empty()).then(|| Box::new(latency(&services)));
     let weight: f64 = counted.iter().map(|r| r.elapsed_ns as f64).sum();
     let in_flight =
         (weight > 0.0).then(|| counted.iter().map(|r| r.in_flight * r.elapsed_ns as f64).sum::<f64>() / weight);
@@ -82,6 +74,24 @@ pub(crate) fn estimate(measurement: &mut Measurement) {
     (measurement.iops, measurement.bytes_per_second, measurement.durable_bytes_per_second, measurement.latency_ns) =
         estimates;
     measurement.in_flight = in_flight;
+}
+
+/// Percentiles over the repeats, each of which has one of the histograms.
+fn latency(histograms: &[Histogram]) -> Latency {
+    let of = |value: &dyn Fn(&Histogram) -> Option<f64>| -> Option<Box<Estimate>> {
+        let values: Vec<f64> = histograms.iter().filter_map(value).collect();
+        (values.len() == histograms.len()).then(|| geometric(&values)).flatten().map(Box::new)
+    };
+    let largest = histograms.iter().filter_map(Histogram::max).max();
+    let n = u32::try_from(histograms.len()).unwrap_or(u32::MAX);
+    Latency {
+        mean: of(&Histogram::mean),
+        p50: of(&|h| h.quantile(0.5)),
+        p90: of(&|h| h.quantile(0.9)),
+        p99: of(&|h| h.quantile(0.99)),
+        p99_9: of(&|h| h.quantile(0.999)),
+        max: largest.map(|ns| Estimate::bare(ns as f64, n, "largest of all repeats").into()),
+    }
 }
 
 /// Replaces findings that depend on the figures: called after every repeat.

@@ -11,7 +11,10 @@ const LEAST_SWEEP: usize = 3;
 /// `measurements` stand in the order of the workloads.
 pub(crate) fn bus_reached(workloads: &[SuiteWorkload], index: usize, measurements: &[Measurement]) -> Option<u64> {
     let asked = &workloads[index];
-    let kind = |w: &SuiteWorkload| (w.op, w.pattern, w.read_percent, w.queue_depth, w.jobs, w.sync, w.direct);
+    let kind = |w: &SuiteWorkload| {
+        let how = (w.queue_depth, w.jobs, w.sync, w.direct, w.rate.clone(), w.distribution);
+        (w.op, w.pattern, w.read_percent, how)
+    };
     let sweep = || workloads.iter().zip(measurements).filter(|(w, _)| kind(w) == kind(asked));
     if sweep().count() < LEAST_SWEEP {
         return None;

@@ -234,6 +234,7 @@ impl Measured {
             bytes_per_second,
             durable_bytes_per_second,
             latency_ns: Latency { mean: _, p50, p90, p99, p99_9, max: _ },
+            service_ns: _,
             proof_ratio: _,
             in_flight: _,
             bus_limited,
@@ -321,6 +322,8 @@ fn repeat((iops, bytes_per_second, durable_bytes_per_second, operations, outcome
         histogram: StoredHistogram { scheme: String::new(), sum_ns: 0, min_ns: 0, max_ns: 0, counts: Vec::new() },
         first_done_ns: 0,
         last_done_ns: 0,
+        service_histogram: None,
+        unserved: None,
         steady: None,
         outcome: outcome.unwrap_or(Outcome::Completed),
     }

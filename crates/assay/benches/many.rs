@@ -234,6 +234,8 @@ fn repeat(workload: &Workload, iops: f64, dice: &mut Dice) -> Repeat {
         histogram: StoredHistogram::from(&histogram),
         first_done_ns: REPEAT_SECONDS * SECOND,
         last_done_ns: REPEAT_SECONDS * SECOND,
+        service_histogram: None,
+        unserved: None,
         steady: None,
         outcome: Outcome::Completed,
     }

@@ -26,6 +26,11 @@ impl Failure {
         Self { message: message.into(), exit: Exit::Environment }
     }
 
+    /// What is wrong, in one line.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// One line on standard error. A closed standard error changes nothing.
     pub(crate) fn tell(self) -> Exit {
         let _ = writeln!(std::io::stderr(), "assay: {}", harmless(&self.message));

@@ -404,6 +404,8 @@ fn repeat(iops: f64, block_bytes: u64, writes: bool, dice: &mut SplitMix) -> Rep
         histogram: StoredHistogram::from(&histogram),
         first_done_ns: 1,
         last_done_ns: 1,
+        service_histogram: None,
+        unserved: None,
         steady: None,
         outcome: if dice.one_in(10) { failed } else { Outcome::Completed },
     }

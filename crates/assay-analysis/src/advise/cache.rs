@@ -115,11 +115,7 @@ fn random_reads(
 ) -> Result<(Load, Figure, Figure), AdviseError> {
     // Service times are those of one read at a time: deeper queues overlap them.
     let single = |l: &Load| {
-        l.op() == Op::Read
-            && l.pattern() == Some(Pattern::Random)
-            && l.queue_depth == 1
-            && l.jobs == 1
-            && l.variant.is_empty()
+        l.op() == Op::Read && l.pattern() == Some(Pattern::Random) && l.queue_depth == 1 && l.jobs == 1 && l.is_plain()
     };
     let mut common: Vec<Load> = loads(stick.records.iter().copied());
     let others = loads(disk.records.iter().copied());
@@ -147,7 +143,7 @@ fn random_reads(
 /// The rate of the largest sequential blocks.
 fn sequential(subject: &Subject<'_>, op: Op, excluded: &mut Vec<Excluded>) -> Result<Option<Figure>, AdviseError> {
     let mut all = loads(subject.records.iter().copied());
-    all.retain(|l| l.op() == op && l.pattern() == Some(Pattern::Sequential) && l.variant.is_empty());
+    all.retain(|l| l.op() == op && l.pattern() == Some(Pattern::Sequential) && l.is_plain());
     all.sort_by_key(|l| std::cmp::Reverse((l.block_bytes, l.queue_depth)));
     for load in all {
         if let Some(found) = rate(subject, &load, excluded)? {
@@ -167,7 +163,13 @@ fn ratio(
     let least = if pattern == Pattern::Random { LARGE_BLOCK } else { 0 };
     let others = loads(disk.records.iter().copied());
     let mut all = loads(stick.records.iter().copied());
-    all.retain(|l| l.op() == Op::Read && l.pattern() == Some(pattern) && l.block_bytes >= least && others.contains(l));
+    all.retain(|l| {
+        l.op() == Op::Read
+            && l.pattern() == Some(pattern)
+            && l.is_plain()
+            && l.block_bytes >= least
+            && others.contains(l)
+    });
     let Some(load) = all.into_iter().max_by_key(|l| l.block_bytes) else { return Ok(None) };
     let mine = figure(stick, &load, Quantity::BytesPerSecond, excluded)?;
     let its = figure(disk, &load, Quantity::BytesPerSecond, excluded)?;

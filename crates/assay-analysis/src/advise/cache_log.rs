@@ -54,6 +54,7 @@ pub(super) fn log_advice(
     writes.retain(|l| {
         l.op() == Op::Write
             && l.pattern() == Some(Pattern::Random)
+            && l.is_plain()
             && (l.block_bytes, l.queue_depth, l.jobs) == (BLOCK_BYTES, 1, 1)
     });
     // Those with a sync after each write first: they are what a log does.

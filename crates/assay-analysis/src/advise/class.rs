@@ -67,7 +67,7 @@ fn measured(subject: &Subject<'_>, kind: Kind, excluded: &mut Vec<Excluded>) -> 
     let mut all = loads(subject.records.iter().copied());
     all.retain(|l| {
         !l.synced
-            && l.variant.is_empty()
+            && l.is_plain()
             && match kind {
                 Kind::SequentialWrite => (l.op(), l.pattern()) == (Op::Write, Some(Pattern::Sequential)),
                 Kind::RandomRead => {

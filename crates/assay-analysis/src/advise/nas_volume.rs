@@ -22,13 +22,14 @@ pub(super) fn volume_figures(
     let all = loads(volume.records.iter().copied());
     let mut best = alone.clone();
     let mut deepest: Option<(u64, Figure)> = None;
-    for other in all.iter().filter(|l| l.op() == load.op()) {
+    for other in all.iter().filter(|l| l.op() == load.op() && l.offered.is_empty()) {
         if let Some(found) = figure(volume, other, quantity, excluded)?.filter(|f| f.value > best.value) {
             best = found;
         }
         let depth = u64::from(other.queue_depth) * u64::from(other.jobs);
         let like = other.pattern() == Some(Pattern::Random)
             && load.pattern() == Some(Pattern::Random)
+            && other.spread == load.spread
             && other.block_bytes == load.block_bytes
             && other.synced == load.synced;
         if like && depth >= DEEP && deepest.as_ref().is_none_or(|(d, _)| depth > *d) {

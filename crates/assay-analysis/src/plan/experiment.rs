@@ -50,7 +50,7 @@ pub struct Request<'a> {
 }
 
 /// The suite of a plan, kept whole: a file or a newer version may have changed it since.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PlannedSuite {
     /// What it was called on the command line.
     pub source: String,

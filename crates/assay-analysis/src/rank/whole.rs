@@ -133,5 +133,5 @@ fn mark_compressed(rankings: &mut [LoadRanking], primary: &LoadRanking) {
 /// Whether two loads differ in nothing but the block size.
 fn like(a: &Load, b: &Load) -> bool {
     let rest = |load: &Load| (load.op(), load.pattern(), load.queue_depth, load.jobs, load.read_percent, load.synced);
-    rest(a) == rest(b) && a.variant.is_empty() && b.variant.is_empty()
+    rest(a) == rest(b) && a.is_plain() && b.is_plain()
 }

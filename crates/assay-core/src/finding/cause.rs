@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::kind::Finding;
-use crate::units::{Bytes, figures, span};
+use crate::units::{Bytes, figures, grouped, latency, span};
 
 impl Finding {
     /// What was found, in a sentence without a full stop.
@@ -46,6 +46,24 @@ impl Finding {
                 "{} operations were in flight on average, {} were asked for",
                 figures(*in_flight),
                 figures(*asked)
+            ),
+            Self::RateNotReached { asked_iops, reached_iops, unserved } => {
+                let unserved = match unserved {
+                    0 => String::new(),
+                    1 => ", one operation was never begun".to_owned(),
+                    n => format!(", {} operations were never begun", grouped(i64::try_from(*n).unwrap_or(i64::MAX))),
+                };
+                format!(
+                    "the medium did not keep up: {} IOPS were offered and {} done{unserved}; its queue grows as long as \
+                     it lasts, so the latency is at least what is shown",
+                    figures(*asked_iops),
+                    figures(*reached_iops)
+                )
+            }
+            Self::BegunLate { late_ns, share } => format!(
+                "operations were begun {} late on average though nothing was in their way, {} % of their latency",
+                latency(*late_ns),
+                percent(*share)
             ),
             Self::DepthByThreads { threads } => {
                 format!("no asynchronous engine here: the queue depth was made by {threads} threads")

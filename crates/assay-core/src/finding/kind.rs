@@ -60,6 +60,22 @@ pub enum Finding {
         /// Queue depth times jobs.
         asked: f64,
     },
+    /// The medium did not keep up with the rate of an open loop.
+    RateNotReached {
+        /// Operations per second that were offered.
+        asked_iops: f64,
+        /// Operations per second that were done.
+        reached_iops: f64,
+        /// Operations that were due and never begun, over all repeats.
+        unserved: u64,
+    },
+    /// The instrument began operations of an open loop late though nothing was in their way.
+    BegunLate {
+        /// Mean over all operations, in nanoseconds.
+        late_ns: f64,
+        /// Share of the mean latency.
+        share: f64,
+    },
     /// Queue depth was made by threads, because the engine cannot queue.
     DepthByThreads {
         /// How many threads.
@@ -314,6 +330,8 @@ impl Finding {
             | Self::MemoryNotMedium { .. }
             | Self::OverlayHidesMedium
             | Self::ShallowQueue { .. }
+            | Self::RateNotReached { .. }
+            | Self::BegunLate { .. }
             | Self::InstrumentLimited { .. }
             | Self::FewOperations { .. }
             | Self::Unsteady { .. }
@@ -372,6 +390,8 @@ impl Finding {
             Self::Unsteady { .. } => "erratic",
             Self::NotReached { .. } => "not reached",
             Self::ShallowQueue { .. } => "shallow queue",
+            Self::RateNotReached { .. } => "rate not reached",
+            Self::BegunLate { .. } => "begun late",
             Self::LittlesLaw { .. } => "contradictory",
             Self::CachedIo { .. } | Self::CachedByRequest | Self::CachedByTool { .. } => "cached",
             Self::BestOf { .. } => "best of runs",

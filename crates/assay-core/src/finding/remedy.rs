@@ -16,6 +16,8 @@ impl Finding {
                 "name a directory on the medium: assay run /mnt/card"
             }
             Self::LittlesLaw { .. } => "run again; if it stays, report it as a bug with the record",
+            Self::RateNotReached { .. } => "offer less, or read it as a rate that the medium cannot hold",
+            Self::BegunLate { .. } => "stop other programs, or offer less",
             Self::ShallowQueue { .. } => "use more jobs, or read the figure as one at the depth shown",
             Self::DepthByThreads { .. } => {
                 "allow io_uring (sysctl kernel.io_uring_disabled=0, container seccomp profile)"

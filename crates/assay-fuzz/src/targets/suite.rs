@@ -44,6 +44,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         include_str!("../../../../suites/quick.toml"),
         include_str!("../../../../suites/blocks.toml"),
         include_str!("../../../../suites/soak.toml"),
+        include_str!("../../../../suites/load-curve.toml"),
         SMALL,
         "name = \"\"\"a\n\u{1b}[2Jb\"\"\"\nversion = 1\n",
     ]);

@@ -103,7 +103,7 @@ fn chart((record, workload): (usize, usize), kind: &str, caption: &str) -> Marku
 
 fn estimates(m: &Measurement) -> Markup {
     let l = &m.latency_ns;
-    let latencies = [
+    let mut latencies = vec![
         ("latency, mean", &l.mean),
         ("p50", &l.p50),
         ("p90", &l.p90),
@@ -111,6 +111,9 @@ fn estimates(m: &Measurement) -> Markup {
         ("p99.9", &l.p99_9),
         ("largest", &l.max),
     ];
+    if let Some(service) = &m.service_ns {
+        latencies.extend([("service time, mean", &service.mean), ("its p50", &service.p50), ("its p99", &service.p99)]);
+    }
     html! {
         table.estimates {
             thead { tr { @for title in ["Estimate", "Value", "Interval", "n"] { th scope="col" { (title) } } } }

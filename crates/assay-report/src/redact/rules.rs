@@ -155,17 +155,8 @@ const MEASUREMENT: Rule = Fields(&[
     ("iops", ESTIMATE),
     ("bytes_per_second", ESTIMATE),
     ("durable_bytes_per_second", ESTIMATE),
-    (
-        "latency_ns",
-        Fields(&[
-            ("mean", ESTIMATE),
-            ("p50", ESTIMATE),
-            ("p90", ESTIMATE),
-            ("p99", ESTIMATE),
-            ("p99_9", ESTIMATE),
-            ("max", ESTIMATE),
-        ]),
-    ),
+    ("latency_ns", LATENCY),
+    ("service_ns", LATENCY),
     ("proof_ratio", Keep),
     ("in_flight", Keep),
     ("bus_limited", Keep),
@@ -174,6 +165,15 @@ const MEASUREMENT: Rule = Fields(&[
     ("bytes_per_joule", ESTIMATE),
     ("operations_per_joule", ESTIMATE),
     ("warnings", Each(&WARNING)),
+]);
+
+const LATENCY: Rule = Fields(&[
+    ("mean", ESTIMATE),
+    ("p50", ESTIMATE),
+    ("p90", ESTIMATE),
+    ("p99", ESTIMATE),
+    ("p99_9", ESTIMATE),
+    ("max", ESTIMATE),
 ]);
 
 const WORKLOAD: Rule = Fields(&[
@@ -187,6 +187,18 @@ const WORKLOAD: Rule = Fields(&[
     ("span_bytes", Keep),
     ("direct", Keep),
     ("sync", Keep),
+    ("arrivals", Fields(&[("iops", Keep), ("process", Keep)])),
+    (
+        "distribution",
+        Fields(&[
+            ("kind", Keep),
+            ("theta", Keep),
+            ("h", Keep),
+            ("deviation_percent", Keep),
+            ("operations_percent", Keep),
+            ("area_percent", Keep),
+        ]),
+    ),
     ("stop", Fields(&[("ramp_ns", Keep), ("duration_ns", Keep), ("max_bytes", Keep)])),
     ("unknown", Each(&Keep)),
 ]);
@@ -216,16 +228,9 @@ const REPEAT: Rule = Fields(&[
             ("p99_ns", Keep),
         ])),
     ),
-    (
-        "histogram",
-        Fields(&[
-            ("scheme", Known),
-            ("sum_ns", Keep),
-            ("min_ns", Keep),
-            ("max_ns", Keep),
-            ("counts", Each(&Each(&Keep))),
-        ]),
-    ),
+    ("histogram", HISTOGRAM),
+    ("service_histogram", HISTOGRAM),
+    ("unserved", Keep),
     ("first_done_ns", Keep),
     ("last_done_ns", Keep),
     (
@@ -234,6 +239,9 @@ const REPEAT: Rule = Fields(&[
     ),
     ("outcome", OUTCOME),
 ]);
+
+const HISTOGRAM: Rule =
+    Fields(&[("scheme", Known), ("sum_ns", Keep), ("min_ns", Keep), ("max_ns", Keep), ("counts", Each(&Each(&Keep)))]);
 
 const SOAK: Rule = Fields(&[
     ("burst_bytes_per_second", ESTIMATE),
@@ -329,6 +337,7 @@ const FINDING: Rule = Fields(&[
     ("after_ns", Keep),
     ("asked", Known),
     ("asked_bytes", Keep),
+    ("asked_iops", Keep),
     ("at_block_bytes", Keep),
     ("by", Text),
     ("bytes", Keep),
@@ -341,6 +350,9 @@ const FINDING: Rule = Fields(&[
     ("how", Text),
     ("in_flight", Keep),
     ("journal", Path),
+    ("late_ns", Keep),
+    ("reached_iops", Keep),
+    ("unserved", Keep),
     ("lines", Keep),
     ("low", Keep),
     ("medium", Text),

@@ -13,6 +13,7 @@ use super::begin::Session;
 use super::turn::{Entry, Next, Turn, complete, told_at_end};
 use crate::adaptive;
 use crate::budget::{PLANNED_SLOT, weight};
+use crate::offered::offered;
 use crate::proof::Proof;
 use crate::resume::as_before;
 use crate::sweep::bus_reached;
@@ -152,9 +153,10 @@ impl Session<'_> {
         let planned = confidence.map_or(repeats, |_| repeats.min(adaptive::LEAST_REPEATS));
         let record = self.draft.fill();
         for entry in entries {
+            let rate_known = offered(&entry.asked, &record.measurements, entry.index).is_ok();
             let measurement = &mut record.measurements[entry.index];
             if !entry.left_out {
-                note_missing(measurement, planned, &record.outcome);
+                note_missing(measurement, planned, rate_known, &record.outcome);
             }
             if let (Some(wish), Outcome::Running) = (confidence, &record.outcome) {
                 adaptive::conclude(measurement, wish);
@@ -173,7 +175,7 @@ fn completed(measurement: &Measurement) -> u32 {
 }
 
 /// Says why a workload has fewer repeats than planned.
-fn note_missing(measurement: &mut Measurement, planned: u32, outcome: &Outcome) {
+fn note_missing(measurement: &mut Measurement, planned: u32, rate_known: bool, outcome: &Outcome) {
     let ran = completed(measurement);
     // Where the run did not finish, its outcome says why.
     if ran >= planned || matches!(outcome, Outcome::Failed { .. }) {
@@ -181,6 +183,7 @@ fn note_missing(measurement: &mut Measurement, planned: u32, outcome: &Outcome) 
     }
     let suspended = |r: &Repeat| matches!(r.outcome, Outcome::Failed { failure: Failure::Suspended, .. });
     let reason = match measurement.repeats.last() {
+        None if !rate_known => "the workload that its rate is a share of has no figure",
         Some(last) if suspended(last) => "the process was stopped again and again",
         _ => "the time or write budget was used up",
     };

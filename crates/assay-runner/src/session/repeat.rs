@@ -23,13 +23,16 @@ use crate::crosscheck;
 use crate::evidence::{efficiency, judge_shape, keep};
 use crate::journal::Journal;
 use crate::judge::judge;
+use crate::offered::{between, offered};
 use crate::pace::Pace;
 use crate::proof::{self, Proof};
 use crate::resume::lasted_ns;
 use crate::soak;
-use crate::summary::{estimate, repeat};
+use crate::summary::{estimate, repeat, replace_findings};
 use crate::timeout::{NoAnswer, SLOW, SYNC, no_thread, within};
 
+/// Operations of an open loop that are begun later than this share of their latency falsify it.
+const LATE_SHARE: f64 = 0.05;
 /// What is left of a soak lasts at least this long.
 const SHORTEST_SOAK: Duration = Duration::from_secs(1);
 
@@ -75,7 +78,9 @@ impl Session<'_> {
             self.draft.end(outcome);
             return Next::End;
         }
-        let crosschecked = self.request.crosscheck && !planned.soak;
+        // fio counts the latency of an open loop from the submission.
+        let open = planned.spec.workload.arrivals.is_some();
+        let crosschecked = self.request.crosscheck && !planned.soak && !open;
         let peer_first = crosscheck::peer_first(turn.round);
         let mut theirs = None;
         if crosschecked && peer_first {
@@ -125,7 +130,8 @@ impl Session<'_> {
         }
         let target = self.target_for(fitted)?;
         let share = limit_cached(share, fitted, target.direct(), record);
-        let workload = complete(fitted, span, target.direct(), Some(share));
+        let Ok(arrivals) = offered(fitted, &record.measurements, entry.index) else { return Ok(None) };
+        let workload = Workload { arrivals, ..complete(fitted, span, target.direct(), Some(share)) };
         let instrument = self.engines.for_workload(&workload);
         let spec = RepeatSpec {
             workload,
@@ -133,7 +139,7 @@ impl Session<'_> {
             seed: self.request.seed ^ ((entry.index as u64 + 1) << 32),
             repeat: turn.round,
             repeats: self.request.suite.repeats,
-            hang_after: hang_after(&self.pace, fitted, self.request.hang_after),
+            hang_after: hang_after(&self.pace, fitted, self.request.hang_after) + between(arrivals),
             sample_every: Duration::from_secs(1),
         };
         Ok(Some(Planned { instrument, spec, target, soak, stop }))
@@ -223,10 +229,11 @@ impl Session<'_> {
         settings.written_bytes += report.written_bytes;
         settings.read_bytes += report.read_bytes;
         let mut outcome = self.outcome_of(report, workload, &planned.target);
-        if made.suspended.is_zero() {
+        let closed = workload.arrivals.is_none();
+        if made.suspended.is_zero() && closed {
             // One in flight is what a full queue is judged by; a deeper queue is at least as fast.
             self.pace.note(workload.op, workload.pattern, workload.block_bytes, workload.sync.each(), report.iops);
-        } else if outcome == Outcome::Completed {
+        } else if !made.suspended.is_zero() && outcome == Outcome::Completed {
             outcome = self.failed(Failure::Suspended, String::new(), Some(&workload.name));
         }
         if let (Outcome::Completed, Some(proof)) = (&outcome, made.proof) {
@@ -244,6 +251,8 @@ impl Session<'_> {
                 proof_ratio,
             });
         }
+        let mean = report.histogram.mean().filter(|mean| report.late_ns > LATE_SHARE * mean);
+        let late = mean.map(|mean| Finding::BegunLate { late_ns: report.late_ns, share: report.late_ns / mean });
         let mut finished = repeat(report, &made.started, made.started_ns, proof_ratio, outcome.clone());
         if let Some(stop) = planned.stop.take() {
             stop.note(&mut finished);
@@ -251,6 +260,9 @@ impl Session<'_> {
         let (disks, seed, record) = (&self.disks, self.request.seed, self.draft.fill());
         let measurement = &mut record.measurements[entry.index];
         measurement.repeats.push(finished);
+        if let Some(late) = late {
+            replace_findings(measurement, |f| matches!(f, Finding::BegunLate { .. }), Some(late));
+        }
         if planned.soak {
             measurement.soak = soak::judge(measurement, &record.sensors, disks, seed).map(Box::new);
         }

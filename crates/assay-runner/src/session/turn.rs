@@ -61,6 +61,7 @@ pub(super) fn complete(w: &SuiteWorkload, span: u64, direct: bool, share: Option
         span_bytes: span,
         direct: direct && w.direct,
         sync: w.sync,
+        distribution: w.distribution,
         stop: share.map_or(Stop { ramp_ns: 0, duration_ns: 0, max_bytes: None }, |s| Stop {
             ramp_ns: nanoseconds(s.ramp),
             duration_ns: nanoseconds(s.duration),

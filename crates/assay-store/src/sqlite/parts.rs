@@ -266,6 +266,7 @@ fn rest_of_measurement(measurement: &Measurement) -> Measurement {
         bytes_per_second,
         durable_bytes_per_second,
         latency_ns,
+        service_ns,
         proof_ratio,
         in_flight,
         bus_limited,
@@ -284,6 +285,7 @@ fn rest_of_measurement(measurement: &Measurement) -> Measurement {
         bytes_per_second: bytes_per_second.clone(),
         durable_bytes_per_second: durable_bytes_per_second.clone(),
         latency_ns: latency_ns.clone(),
+        service_ns: service_ns.clone(),
         proof_ratio: *proof_ratio,
         in_flight: *in_flight,
         bus_limited: *bus_limited,
@@ -311,6 +313,8 @@ fn rest_of_repeat(repeat: &Repeat) -> Repeat {
         histogram,
         first_done_ns,
         last_done_ns,
+        service_histogram,
+        unserved,
         steady,
         outcome,
     } = repeat;
@@ -329,6 +333,8 @@ fn rest_of_repeat(repeat: &Repeat) -> Repeat {
         histogram: histogram.clone(),
         first_done_ns: *first_done_ns,
         last_done_ns: *last_done_ns,
+        service_histogram: service_histogram.clone(),
+        unserved: *unserved,
         steady: steady.clone(),
         outcome: outcome.clone(),
     }

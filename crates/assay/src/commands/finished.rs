@@ -42,7 +42,9 @@ pub(super) fn conclude(
         // The page can be made again from the record; nothing fails for it.
         match state::subdirectory("reports").and_then(|_| super::report::write_one(&record, &redactor, &path)) {
             Ok(()) => written.push(path),
-            Err(_) => output::tell(&format!("the page {} could not be written", output::shown(&path))),
+            Err(error) => {
+                output::tell(&format!("the page {} could not be written: {}", output::shown(&path), error.message()));
+            }
         }
     }
     if let Some(path) = faces.output {

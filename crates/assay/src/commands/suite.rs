@@ -78,6 +78,9 @@ fn describe(suite: &Suite) -> Value {
                 "name": w.name, "op": w.op, "read_percent": w.read_percent, "pattern": w.pattern,
                 "block_bytes": w.block, "queue_depth": w.queue_depth, "jobs": w.jobs, "sync": w.sync,
                 "direct": w.direct, "span_bytes": w.span,
+                "rate": w.rate.as_ref().map(ToString::to_string),
+                "arrivals": w.rate.as_ref().map(|_| w.process.name()),
+                "distribution": w.distribution,
                 "duration_ns": w.duration.map(nanoseconds),
             })
         })
