@@ -9,6 +9,7 @@ mod doubtful;
 mod excluded;
 mod identity;
 mod load;
+pub mod load_curve;
 mod load_words;
 #[cfg(test)]
 mod one_answer;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use assay_core::arrivals::Process;
 use assay_core::suite::Suite;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync};
@@ -16,7 +17,20 @@ fn suite(name: &str) -> Suite {
 
 #[test]
 fn every_built_in_suite_comes_back_as_it_was_exported() {
-    for name in ["quick", "smoke", "read-only", "blocks"] {
+    for name in [
+        "quick",
+        "smoke",
+        "read-only",
+        "blocks",
+        "crystaldiskmark3",
+        "crystaldiskmark5",
+        "crystaldiskmark8",
+        "pibenchmarks",
+        "iozone",
+        "sweep",
+        "sd-class",
+        "fsync",
+    ] {
         let suite = suite(name);
         let back = read_job_file(&job_file(&suite), "x.fio").unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(back.suite, suite, "{name}");
@@ -123,11 +137,39 @@ fn jobs_without_a_file_name_have_one_each() {
     assert_eq!(read.suite.span, Bytes(256 << 20));
 }
 
+/// fio's rates are those of each job, and its intervals are equal unless told otherwise.
+#[test]
+fn rates_and_distributions_are_taken_over_and_come_back() {
+    let text = "[a]\nrw=randread\nsize=64m\nnumjobs=4\nrate_iops=100\nrandom_distribution=zipf:1.1\n\
+                [b]\nstonewall\nrw=randread\nsize=64m\nrate=1m\nrate_process=poisson\n\
+                random_distribution=zoned:80/20:20/80\n[c]\nstonewall\nrw=read\nsize=64m\n";
+    let suite = read_job_file(text, "a.fio").unwrap().suite;
+    let of = |at: usize| {
+        let w = &suite.workloads[at];
+        (w.rate.as_ref().map(ToString::to_string), w.process, w.distribution.to_string())
+    };
+    assert_eq!(of(0), (Some("400 iops".to_owned()), Process::Constant, "zipf:1.1".to_owned()));
+    assert_eq!(of(1), (Some("1048576B/s".to_owned()), Process::Poisson, "hot:80/20".to_owned()));
+    assert_eq!(of(2), (None, Process::default(), "uniform".to_owned()));
+    let back = read_job_file(&assay_fio::job_file(&suite), "a.fio").unwrap().suite;
+    let rates = |suite: &Suite| -> Vec<_> {
+        suite.workloads.iter().map(|w| (w.rate.clone(), w.rate.as_ref().map(|_| w.process), w.distribution)).collect()
+    };
+    assert_eq!(rates(&back), rates(&suite));
+    let curve = job_file(&self::suite("load-curve"));
+    assert_eq!(curve.matches("is left out: fio has no rate").count(), 10, "{curve}");
+}
+
 #[test]
 fn every_mistake_names_its_line_and_the_option() {
     let job = |rest: &str| format!("[a]\nrw=randread\nsize=64m\n{rest}");
     for (text, line, words) in [
-        (job("rate_iops=500\n"), 4, "option `rate_iops` does not map"),
+        (job("thinktime=500\n"), 4, "option `thinktime` does not map"),
+        (job("rate_iops=500,200\n"), 4, "differs between reads and writes"),
+        (job("rate=0\n"), 4, "rate must be larger than 0"),
+        (job("rate_process=late\n"), 4, "must be linear or poisson"),
+        (job("random_distribution=zipf:1.1:0.3\n"), 4, "`zipf:1.1:0.3` does not map"),
+        (job("random_distribution=zoned:50/5:30/15:20/80\n"), 4, "does not map"),
         (job("\n\n# x\nverify=crc32c\n"), 7, "`verify`"),
         (job("bs=1000\n"), 4, "multiple of 512"),
         (job("bs=4KiB\n"), 4, "fio reads KiB as 1000"),

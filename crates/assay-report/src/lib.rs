@@ -21,6 +21,7 @@ mod info;
 mod json;
 mod line;
 mod list;
+mod load_curve;
 mod markdown;
 mod notes;
 mod over_days;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use assay_core::suite::SuiteWorkload;
+use assay_core::suite::{Suite, SuiteWorkload};
 use assay_core::workload::{Op, Pattern};
 use assay_engine::{Control, Moment};
 
@@ -27,6 +27,15 @@ pub(crate) const PLANNED_SLOT: Duration = Duration::from_millis(150);
 pub(crate) fn least_budget(repeats: u32) -> Duration {
     let seconds = PLANNED_SLOT.as_secs_f64() * f64::from(repeats) / (1.0 - LAYOUT_SHARE - RESERVE_SHARE);
     Duration::from_secs(seconds.ceil() as u64)
+}
+
+/// The longest that a repeat of a workload takes, its warm-up included, where the repeats of the suite share its time
+/// alike and its test area is there at once.
+#[must_use]
+pub fn longest_repeat(suite: &Suite, workload: &SuiteWorkload) -> Duration {
+    let repeats = suite.repeats.saturating_mul(u32::try_from(suite.workloads.len()).unwrap_or(u32::MAX));
+    let share = suite.budget.mul_f64(1.0 - RESERVE_SHARE) / repeats.max(1);
+    workload.duration.map_or(share, |wanted| wanted.min(share))
 }
 
 /// Time and bytes of one run.

@@ -38,6 +38,7 @@ mod timeout;
 mod watch;
 
 pub use adaptive::{MOST_REPEATS, longest_time};
+pub use budget::longest_repeat;
 pub use choose::EngineWish;
 pub use emit::Observer;
 pub use error::RunError;

@@ -12,12 +12,21 @@ use assay_fio::Place;
 use crate::failure::Failure;
 
 /// Built-in suites, name and text.
-pub(crate) const BUILT_IN: [(&str, &str); 5] = [
+pub(crate) const BUILT_IN: [(&str, &str); 14] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("smoke", include_str!("../../../suites/smoke.toml")),
     ("read-only", include_str!("../../../suites/read-only.toml")),
     ("blocks", include_str!("../../../suites/blocks.toml")),
+    ("load-curve", include_str!("../../../suites/load-curve.toml")),
     ("soak", include_str!("../../../suites/soak.toml")),
+    ("crystaldiskmark3", include_str!("../../../suites/crystaldiskmark3.toml")),
+    ("crystaldiskmark5", include_str!("../../../suites/crystaldiskmark5.toml")),
+    ("crystaldiskmark8", include_str!("../../../suites/crystaldiskmark8.toml")),
+    ("pibenchmarks", include_str!("../../../suites/pibenchmarks.toml")),
+    ("iozone", include_str!("../../../suites/iozone.toml")),
+    ("sweep", include_str!("../../../suites/sweep.toml")),
+    ("sd-class", include_str!("../../../suites/sd-class.toml")),
+    ("fsync", include_str!("../../../suites/fsync.toml")),
 ];
 
 /// The suite where none is named.

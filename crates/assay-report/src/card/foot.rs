@@ -8,6 +8,7 @@ use assay_core::text::clean;
 use crate::classes::judge;
 use crate::facts;
 use crate::line::{Page, Paint, VALUES};
+use crate::load_curve;
 use crate::notes::notes;
 use crate::over_days;
 use crate::scores;
@@ -27,6 +28,9 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
     }
     for line in scores::lines(record) {
         page.labelled("score", Paint::Dim, &line, Paint::Plain);
+    }
+    for line in load_curve::lines(record) {
+        page.labelled("knee", Paint::Dim, &line, Paint::Plain);
     }
     if let Some(words) = sensors::per_watt(record) {
         page.labelled("per watt", Paint::Dim, &words, Paint::Plain);

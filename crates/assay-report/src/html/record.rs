@@ -16,6 +16,7 @@ use crate::bus;
 use crate::classes::judge;
 use crate::facts::{self, nanoseconds};
 use crate::figure::{MB, shown};
+use crate::load_curve;
 use crate::over_days;
 use crate::scores;
 use crate::sensors;
@@ -91,6 +92,7 @@ fn head_facts(record: &Record) -> Vec<(String, String)> {
         ("Noted", sensors::noted(record)),
     ];
     let scores = scores::lines(record).into_iter().map(|line| ("Score".to_owned(), line));
+    let scores = scores.chain(load_curve::lines(record).into_iter().map(|line| ("Knee".to_owned(), line)));
     let known = known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     known
         .chain(scores)

@@ -273,6 +273,10 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) events: bool,
 
+    /// Check everything, show what would be run, and write nothing
+    #[arg(long, conflicts_with_all = ["resume", "events", "output"])]
+    pub(crate) dry_run: bool,
+
     /// No progress
     #[arg(short, long)]
     pub(crate) quiet: bool,

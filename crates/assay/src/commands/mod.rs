@@ -5,6 +5,7 @@ mod baseline;
 mod compare;
 mod completions;
 mod confidence;
+mod dry_run;
 mod export;
 mod finished;
 mod import;

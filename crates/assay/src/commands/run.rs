@@ -44,7 +44,12 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     if !args.quiet {
         leftovers::lines(&args.target, Does::Runs).iter().for_each(|line| output::tell_wrapped(&harmless(line)));
     }
+    let suite = args.dry_run.then(|| request.suite.clone());
     let prepared = Run::prepare(request)?;
+    if let Some(suite) = suite {
+        super::dry_run::show(prepared.record(), &suite, args.json)?;
+        return Ok(Exit::Good);
+    }
     let control = Control::default();
     signals::stop_on_signals(&control)?;
     let mut keeper = match (args.no_save, locked) {

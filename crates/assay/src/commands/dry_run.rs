@@ -1,0 +1,60 @@
+//! `assay run --dry-run`: what would be run, how long and with how many bytes.
+
+use assay_core::record::Record;
+use assay_core::suite::{Suite, SuiteWorkload};
+use assay_core::units::{Bytes, nanoseconds, span};
+use assay_core::workload::{Sync, Workload};
+use assay_runner::longest_repeat;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::output;
+
+/// Shows the plan of a run that was checked against the medium.
+pub(super) fn show(record: &Record, suite: &Suite, as_json: bool) -> Result<(), Failure> {
+    let settings = &record.settings;
+    let each: Vec<_> = suite.workloads.iter().map(|w| longest_repeat(suite, w)).collect();
+    if as_json {
+        let workloads = suite.workloads.iter().zip(&each).map(|(w, longest)| {
+            json!({ "name": w.name, "title": title(w), "repeats": suite.repeats, "longest_ns": nanoseconds(*longest) })
+        });
+        return output::print_json(&json!({
+            "dry_run": true, "suite": { "name": suite.name, "version": suite.version }, "medium": record.medium.title(),
+            "budget_ns": settings.budget_ns, "planned_write_bytes": settings.planned_write_bytes,
+            "workloads": workloads.collect::<Vec<_>>(),
+        }));
+    }
+    let mut lines = vec![format!(
+        "suite {}, version {}, on {}: at most {}, at most {} written",
+        suite.name,
+        suite.version,
+        record.title(),
+        span(suite.budget),
+        Bytes(settings.planned_write_bytes)
+    )];
+    let widest = suite.workloads.iter().map(|w| title(w).chars().count()).max().unwrap_or(0);
+    for (w, longest) in suite.workloads.iter().zip(&each) {
+        let words = title(w);
+        let gap = " ".repeat(widest - words.chars().count());
+        lines.push(format!("{words}{gap}  {} × at most {}", suite.repeats, span(*longest)));
+    }
+    lines.push(
+        "Nothing was written. A slow medium gets fewer repeats and shallower queues; the record says so.".to_owned(),
+    );
+    output::print(&lines.join("\n"))
+}
+
+/// The load as people say it; a rate as the suite has it.
+fn title(w: &SuiteWorkload) -> String {
+    let workload = Workload {
+        read_percent: w.read_percent,
+        queue_depth: w.queue_depth,
+        jobs: w.jobs,
+        sync: w.sync,
+        distribution: w.distribution,
+        ..Workload::new(&w.name, w.op, w.pattern, w.block.0)
+    };
+    let rate = w.rate.as_ref().map_or_else(String::new, |rate| format!(", {rate} offered"));
+    let cached = if w.direct || w.sync != Sync::End { "" } else { ", cached" };
+    format!("{}{rate}{cached}", workload.title())
+}
