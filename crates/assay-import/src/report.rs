@@ -255,13 +255,14 @@ impl Figure {
     #[must_use]
     pub fn measurement(self, tool: &str) -> Measurement {
         let workload = self.load.workload();
+        // The best of one run is that run.
+        let statistic = if self.statistic == Statistic::BestOf(Some(1)) { Statistic::One } else { self.statistic };
         let sound = |value: Option<f64>| value.filter(|value| value.is_finite() && *value >= 0.0);
         let (rate, iops) = (sound(self.bytes_per_second), sound(self.iops));
         let block = self.load.block_bytes.filter(|bytes| *bytes > 0).map(|bytes| bytes as f64);
-        let words = self.statistic.words(tool);
-        let told = |point: f64| Estimate::bare(point, self.statistic.runs(), &words);
-        let computed =
-            |point: f64, of: &str| Estimate::bare(point, self.statistic.runs(), &format!("{words}, from {of}"));
+        let words = statistic.words(tool);
+        let told = |point: f64| Estimate::bare(point, statistic.runs(), &words);
+        let computed = |point: f64, of: &str| Estimate::bare(point, statistic.runs(), &format!("{words}, from {of}"));
         let latency = |value: Option<f64>| sound(value).map(|value| Box::new(told(value)));
         let derived_iops = || Some(computed(rate? / block?, "bytes per second and block size"));
         let derived_rate = || Some(computed(iops? * block?, "operations per second and block size"));
@@ -280,7 +281,7 @@ impl Figure {
             repeats: self.repeat.into_iter().collect(),
             ..Measurement::empty(workload, tool)
         };
-        if let Statistic::BestOf(runs) = self.statistic {
+        if let Statistic::BestOf(runs) = statistic {
             measurement.warn(Finding::BestOf { runs });
         }
         if self.load.direct == Some(false) {

@@ -72,6 +72,7 @@ impl Format for Bonnie {
         let (mut told, mut end) = (csv(first), at + 1);
         if let Some(head) = HEAD.captures(first) {
             let mut table = Told { version: Some(head[1].to_owned()), ..Told::default() };
+            let mut files = false;
             for number in at + 1..(at + LONGEST).min(text.len()) {
                 let line = text.line(number).trim();
                 if HEAD.is_match(line) {
@@ -82,7 +83,15 @@ impl Format for Bonnie {
                     end = number + 1;
                     break;
                 }
-                if row(&mut table, line) || line.starts_with("Latency") {
+                files |= line.contains("Sequential Create");
+                let known = match line.strip_prefix("Latency") {
+                    Some(longest) if !files => latencies(&mut table, longest),
+                    Some(_) => true,
+                    // A row of files looks like one of rates, its number of files like a machine.
+                    None if files => row_of_files(&mut table, line),
+                    None => row(&mut table, line),
+                };
+                if known {
                     end = number + 1;
                 }
             }
@@ -118,6 +127,28 @@ fn row(told: &mut Told, line: &str) -> bool {
         if let Some(slot) = told.rates.get_mut(*place) {
             *slot = number;
         }
+    }
+    true
+}
+
+/// The row below `Sequential Create`: number of files, and six figures with the load of the processor.
+fn row_of_files(told: &mut Told, line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let numbered = words.first().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+    if words.len() != 13 || !numbered {
+        return false;
+    }
+    for (slot, value) in told.files.iter_mut().zip(words.iter().skip(1).step_by(2)) {
+        *slot = count(value);
+    }
+    true
+}
+
+/// The row `Latency`: the longest operation of each test; with `-f` those of characters are not there.
+fn latencies(told: &mut Told, line: &str) -> bool {
+    let all: Vec<Option<f64>> = line.split_whitespace().map(nanoseconds).collect();
+    if all.len() == told.longest.len() {
+        told.longest.copy_from_slice(&all);
     }
     true
 }

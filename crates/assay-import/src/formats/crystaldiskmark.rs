@@ -21,6 +21,8 @@ use crate::text::Text;
 pub struct CrystalDiskMark;
 
 const NAME: &str = "CrystalDiskMark";
+/// Most lines of something else between two of a report, as pages put them in.
+const MOST_FOREIGN: usize = 3;
 /// What each line of a report holds one of.
 const WORDS: [&str; 10] = [NAME, "MB/s", "[Read]", "[Write]", "[Mix]", "Test", "Date", "OS", "Comment", "Time"];
 
@@ -29,6 +31,10 @@ static TITLE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"CrystalDiskMark (\d+)\.(\d+[0-9.a-zA-Z]*)( Shizuku Edition)?( x64| x86| ARM64| UWP)* ?(\([^)]*\) ?)*\(C\) 20\d\d",
     )
+});
+/// The same without the year, on a line of its own, as people shorten it; rows follow.
+static SHORT: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"^\s*CrystalDiskMark (\d+)\.(\d+[0-9.a-zA-Z]*)(?: Shizuku Edition)?(?: x64| x86| ARM64| UWP)*\s*$")
 });
 /// A row, or the heading of a section of rows.
 static ROW: LazyLock<Regex> = LazyLock::new(|| {
@@ -60,16 +66,20 @@ impl Format for CrystalDiskMark {
     fn begins(&self, text: &Text, at: usize) -> bool {
         // Most lines are of something else, which is seen at once.
         let line = text.line(at);
-        line.contains(NAME) && TITLE.is_match(line)
+        let followed = || (at + 1..at + 4).any(|next| ROW.is_match(text.line(next)));
+        line.contains(NAME) && (TITLE.is_match(line) || SHORT.is_match(line) && followed())
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
-        let end = (at + 1..text.len()).find(|line| self.begins(text, *line)).unwrap_or(text.len());
-        // What stands behind the report, of a log for instance, is not searched for rows.
+        let end = end(text, at, |line| self.begins(text, line));
+        // Lines between that are of something else are not searched for rows.
         let lines = text.lines().get(at..end).unwrap_or_default();
         let kept = lines.iter().filter(|line| WORDS.iter().any(|word| line.text.contains(word)));
         let joined: String = kept.flat_map(|line| [line.text.as_str(), "\n"]).collect();
-        let starts: Vec<usize> = TITLE.find_iter(&joined).map(|found| found.start()).collect();
+        let mut starts: Vec<usize> = TITLE.find_iter(&joined).map(|found| found.start()).collect();
+        if starts.is_empty() {
+            starts.push(0);
+        }
         let ends = starts.iter().skip(1).copied().chain([joined.len()]);
         let mut section = Section { end, ..Section::default() };
         for (from, to) in starts.iter().copied().zip(ends) {
@@ -87,10 +97,31 @@ impl Format for CrystalDiskMark {
     }
 }
 
+/// The line behind the last that is of the report which begins at line `at`: what stands behind it, of a log for instance,
+/// is another's.
+fn end(text: &Text, at: usize, begins: impl Fn(usize) -> bool) -> usize {
+    let (mut end, mut foreign) = (at + 1, 0);
+    for number in at + 1..text.len() {
+        let line = text.line(number).trim();
+        if begins(number) || foreign > MOST_FOREIGN {
+            break;
+        }
+        let known = [&ROW, &TEST, &DATE, &OS, &MEASURE].iter().any(|pattern| pattern.is_match(line))
+            || ["* ", "[", "Profile:", "Mode:", "Comment"].iter().any(|word| line.starts_with(word));
+        if known {
+            (end, foreign) = (number + 1, 0);
+        } else if !line.is_empty() && !line.starts_with('-') && !line.contains("Crystal Dew World") {
+            foreign += 1;
+        }
+    }
+    end
+}
+
 /// A report by its text, from its title on.
 fn report(text: &str) -> Report {
     let mut report = Report::whole(NAME);
-    let major = TITLE.captures(text).map(|title| {
+    let first = text.lines().next().unwrap_or_default();
+    let major = TITLE.captures(text).or_else(|| SHORT.captures(first)).map(|title| {
         report.version = Some(format!("{}.{}", &title[1], &title[2]));
         title[1].parse().unwrap_or(0)
     });

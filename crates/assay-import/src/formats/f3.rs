@@ -33,7 +33,7 @@ static FILE: LazyLock<Regex> =
 static SECTORS: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^(Data OK|Data LOST|Corrupted|Slightly changed|Overwritten): .*\((\d+) sectors?\)"));
 static SPEED: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"Average (writing|reading) speed: ([0-9.]+) ([KMGT]?B(?:yte)?)/s"));
+    LazyLock::new(|| regex(r"Average ([Ww]riting|[Rr]eading) speed: ([0-9.]+) ([KMGT]?B(?:yte)?)/s"));
 static NEWS: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?:Good|Bad) news: The device [`']([^']+)' is (?:the (real) thing|(damaged)|a counterfeit of type (\w+))")
 });
@@ -57,7 +57,8 @@ impl Format for F3 {
         TITLE.is_match(line.trim_start())
             || line.contains("ok/corrupted/changed/overwritten")
             || line.contains("Validating file ") && FILE.is_match(line)
-            || line.contains("Average writing speed: ") && SPEED.is_match(line)
+            // Up to version 6 with a capital.
+            || line.contains("riting speed: ") && SPEED.is_match(line)
             || line.contains("Data OK: ") && SECTORS.is_match(line.trim_start())
             || line.contains(" news: The device ") && NEWS.is_match(line)
     }
@@ -145,7 +146,7 @@ impl Run {
             self.summary[at] = sectors[2].parse().ok();
         } else if let Some(speed) = SPEED.captures(line) {
             let rate = decimal(&speed[2]).zip(unit(&speed[3], Base::Binary)).map(|(rate, unit)| rate * unit);
-            let place = if &speed[1] == "writing" { &mut self.write } else { &mut self.read };
+            let place = if speed[1].eq_ignore_ascii_case("writing") { &mut self.write } else { &mut self.read };
             if place.is_some() {
                 return Said::Another;
             }

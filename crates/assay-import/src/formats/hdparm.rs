@@ -27,7 +27,7 @@ const MOST_BETWEEN: usize = 6;
 
 /// The beginning of a figure, and the figure where it was not cut off.
 static TIMING: LazyLock<Regex> = LazyLock::new(|| {
-    let figure = r"\s*([0-9.]+) *([kMG]?B) in +([0-9.]+) seconds *= *([0-9.]+) *([kMG]?B)/sec";
+    let figure = r"\s*([0-9.]+) *([kMG]?B) in +([0-9.]+) seconds *= *([0-9.]+)\s*([kMG]?B)/sec";
     let pattern =
         format!(r"Timing (O_DIRECT )?(buffered |buffer-)?(cached?|disk) reads *(\(offset [^)]*\))? *:(?:{figure})?");
     regex(&pattern)
@@ -102,7 +102,9 @@ fn end(text: &Text, first: usize) -> usize {
             }
             seen.extend(new);
             end = at + 1;
-        } else if line.contains(" MB in ") || line.contains("failed:") {
+        // A mail is wrapped before the unit.
+        } else if line.contains(" MB in ") || line.contains("failed:") || matches!(line, "MB/sec" | "kB/sec" | "GB/sec")
+        {
             end = at + 1;
         } else if !line.is_empty() {
             break;

@@ -484,9 +484,12 @@ fn block(line: &str) -> Option<&'static str> {
 }
 
 fn throughput_line(line: &str) -> bool {
+    // With `-+u`; a mail wraps these lines.
+    let load = ["CPU Utilization", "CPU utilization", "utilization"];
     ["Parent sees throughput", "throughput per process", "throughput per thread", "Min xfer"]
         .iter()
         .any(|known| line.contains(known))
+        || load.iter().any(|known| line.trim().starts_with(known))
 }
 
 fn kibibytes(text: &str) -> Option<u64> {

@@ -55,12 +55,13 @@ impl Format for Sysbench {
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut run = Run::default();
-        let mut end = at + 1;
+        let (mut end, mut prepared) = (at + 1, false);
         for line in at..text.len().min(at + MOST_LINES) {
             let (said, number) = (text.line(line), line);
             if number > at && TITLE.is_match(said) {
                 break;
             }
+            prepared |= said.contains("Creating files for the test");
             if run.line(said.trim()) {
                 end = number + 1;
             }
@@ -70,6 +71,10 @@ impl Format for Sysbench {
         }
         let database = run.database;
         let report = run.report();
+        // Of making the files version 0.4 tells nothing.
+        if report.is_empty() && prepared && !database {
+            return Section { end, ..Section::default() };
+        }
         if report.is_empty() {
             let what = if database {
                 "sysbench counts queries of a database here, which are no operations of a medium"

@@ -28,22 +28,34 @@ pub(super) fn load(job: &Job, side: &Side, definition: Option<&Definition>) -> L
         "" => "fio",
         name => name,
     };
-    let mut load = Load::new(name, side.op);
+    let rw = definition.map(|definition| definition.rw.as_str());
+    let op = direction(side.op, rw.or_else(|| Some(job.options.get("rw").or(job.options.get("readwrite"))?.as_str())));
+    let mut load = Load::new(name, op);
     load.jobs = job.jobs;
     if let Some(definition) = definition {
         load.pattern = pattern(&definition.rw);
         load.queue_depth = depth(&definition.engine, definition.depth);
-        load.block_bytes = block(side.op, definition.blocks);
+        load.block_bytes = block(op, definition.blocks);
     }
     if !job.options.is_empty() {
-        by_options(&mut load, side, &job.options, job.jobs);
+        by_options(&mut load, side.runtime_ms, &job.options, job.jobs);
     }
     load
 }
 
+/// With `unified_rw_reporting` fio calls mixed what it counts together, though all of it may be reads, or writes.
+fn direction(op: Op, rw: Option<&str>) -> Op {
+    let kind = rw.map(|rw| rw.split(':').next().unwrap_or_default().trim());
+    match (op, kind) {
+        (Op::Mixed, Some("read" | "randread")) => Op::Read,
+        (Op::Mixed, Some("write" | "randwrite")) => Op::Write,
+        _ => op,
+    }
+}
+
 /// Options that are not given have the defaults of fio's manual.
-fn by_options(load: &mut Load, side: &Side, options: &BTreeMap<String, String>, counted: Option<u32>) {
-    let (op, runtime_ms) = (side.op, side.runtime_ms);
+fn by_options(load: &mut Load, runtime_ms: f64, options: &BTreeMap<String, String>, counted: Option<u32>) {
+    let op = load.op;
     let get = |names: &[&str]| names.iter().find_map(|name| options.get(*name)).map(|value| value.trim());
     let number = |name: &str| get(&[name]).and_then(|value| value.parse::<u32>().ok());
     let base = if get(&["kb_base"]) == Some("1000") { 1000 } else { 1024 };
@@ -216,6 +228,14 @@ mod tests {
         assert_eq!((load.pattern, load.block_bytes), (Some(Pattern::Sequential), Some(4096)));
         assert_eq!((load.queue_depth, load.direct, load.jobs), (Some(1), Some(false), Some(1)));
         assert_eq!((load.span_bytes, load.duration_ns), (None, None));
+    }
+
+    #[test]
+    fn what_is_counted_together_is_what_was_asked_for() {
+        let load = of(&[("rw", "randwrite"), ("unified_rw_reporting", "1")], Op::Mixed);
+        assert_eq!((load.op, load.read_percent, load.sync), (Op::Write, None, Some(Sync::End)));
+        assert_eq!(of(&[("readwrite", "read"), ("unified_rw_reporting", "1")], Op::Mixed).op, Op::Read);
+        assert_eq!(of(&[("rw", "randrw"), ("unified_rw_reporting", "1")], Op::Mixed).op, Op::Mixed);
     }
 
     #[test]

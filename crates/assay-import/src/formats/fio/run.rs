@@ -270,12 +270,12 @@ fn failed(job: &Job) -> Outcome {
 }
 
 fn figure(job: &Job, side: &Side, load: Load) -> Figure {
-    let workload = load.workload();
+    let (op, workload) = (load.op, load.workload());
     let mut figure = Figure::new(load);
     figure.bytes_per_second = side.bytes_per_second;
     figure.iops = side.iops;
     figure.latency_ns = side.latency;
-    if side.op != Op::Read && load::durable(&job.options) {
+    if op != Op::Read && load::durable(&job.options) {
         figure.durable_bytes_per_second = side.bytes_per_second;
     }
     figure.repeat = repeat(side, &workload, figure.durable_bytes_per_second);
