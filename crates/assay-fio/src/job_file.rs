@@ -13,6 +13,7 @@ use crate::export::{Header, share_of};
 use crate::fold::fold;
 use crate::options::{At, Options, PerJob};
 use crate::place::{Place, place};
+use crate::values::expanded;
 
 /// A job file as a suite, and what is different from how fio would run it.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +52,8 @@ impl Section<'_> {
 /// [`SuiteError`] with the line of the first thing that is wrong.
 pub fn read_job_file(text: &str, file: &str) -> Result<JobFile, SuiteError> {
     let fail = |line: usize, message: String| SuiteError { file: file.to_owned(), line, message };
+    let variable = |name: &str| std::env::var(name).ok();
+    let text = &expanded(text, variable).map_err(|(line, message)| fail(line, message))?;
     let (sections, header) = sections(text, &fail)?;
     let Some(first) = sections.first() else {
         return Err(fail(1, "the file has no job: write a [section] with rw=, bs= and size=".to_owned()));
@@ -222,6 +225,9 @@ fn workload(section: &Section<'_>, name: String, notes: &mut Vec<String>) -> Res
     }
     if options.ramp {
         notes.push("ramp_time is not used: assay warms up for 15 % of a repeat, at most 500 ms".to_owned());
+    }
+    if !options.unused.is_empty() {
+        notes.push(format!("[{name}]: not used, as assay does it in its own way: {}", options.unused.join(", ")));
     }
     match (options.runtime, options.time_based) {
         (Some(_), false) => notes.push(format!("[{name}]: runs for its runtime, as with time_based")),

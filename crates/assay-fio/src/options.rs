@@ -43,6 +43,8 @@ pub(crate) struct Options<'t> {
     pub(crate) offset_increment: Option<At<u64>>,
     pub(crate) description: Option<String>,
     pub(crate) kb_base: Option<u64>,
+    /// Options that are about fio's own clock, log and output, or about how it makes its files: taken note of.
+    pub(crate) unused: Vec<String>,
     /// The size that `[global]` gave, whatever the section says.
     pub(crate) global_size: Option<u64>,
 }
@@ -53,6 +55,59 @@ pub(crate) enum PerJob {
     Iops(u32),
     BytesPerSecond(u64),
 }
+
+/// What these say is about fio's own clock, logs and output, its generator of offsets, how it makes and removes its
+/// files, and when it begins and ends jobs beside each other: assay does each in its own way.
+const OF_FIO_ALONE: [&str; 48] = [
+    "allow_file_create",
+    "allrandrepeat",
+    "bwavgtime",
+    "clat_percentiles",
+    "clocksource",
+    "create_fsync",
+    "create_on_open",
+    "create_serialize",
+    "disable_bw",
+    "disable_bw_measurement",
+    "disable_clat",
+    "disable_lat",
+    "disable_slat",
+    "exit_what",
+    "exitall",
+    "exitall_on_error",
+    "fadvise_hint",
+    "fallocate",
+    "gtod_cpu",
+    "gtod_reduce",
+    "io_submit_mode",
+    "iopsavgtime",
+    "lat_percentiles",
+    "log_avg_msec",
+    "log_compression",
+    "log_compression_cpus",
+    "log_entries",
+    "log_hist_coarseness",
+    "log_hist_msec",
+    "log_issue_time",
+    "log_max_value",
+    "log_offset",
+    "log_store_compressed",
+    "log_unix_epoch",
+    "new_group",
+    "overwrite",
+    "per_job_logs",
+    "percentile_list",
+    "random_generator",
+    "randseed",
+    "significant_figures",
+    "slat_percentiles",
+    "startdelay",
+    "unified_rw_reporting",
+    "unlink",
+    "write_bw_log",
+    "write_iops_log",
+    "write_lat_log",
+];
 
 /// Engines that keep one operation in flight, whatever `iodepth` says.
 const SYNCHRONOUS: [&str; 3] = ["psync", "sync", "pvsync"];
@@ -84,6 +139,12 @@ impl<'t> Options<'t> {
         if self.set_switch(option)? || self.set_size(option)? || self.set_load(option)? || is_unused(option)? {
             return Ok(());
         }
+        if OF_FIO_ALONE.contains(&key) {
+            if !self.unused.iter().any(|known| known == key) {
+                self.unused.push(key.to_owned());
+            }
+            return Ok(());
+        }
         Err(format!("option {} does not map to a workload of assay; remove it, or run the file with fio", quoted(key)))
     }
 
@@ -113,7 +174,8 @@ impl<'t> Options<'t> {
         let time = || duration(option.text()?).map_err(|message| option.named(message));
         match option.key {
             "bs" | "blocksize" => self.block = Some(option.at(block(option.text()?, base)?)),
-            "size" => {
+            // Of each file, of which a job has one.
+            "size" | "filesize" => {
                 let size = bytes()?;
                 if size == 0 {
                     return Err("size must be larger than 0".to_owned());
@@ -218,6 +280,11 @@ fn is_unused(option: Given<'_, '_>) -> Result<bool, String> {
     match key {
         "name" => {
             option.text()?;
+        }
+        "nrfiles" => {
+            if option.text()? != "1" {
+                return Err("nrfiles: only 1 maps; assay measures in one file".to_owned());
+            }
         }
         "loops" => {
             if option.text()? != "1" {

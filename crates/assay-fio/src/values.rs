@@ -69,6 +69,28 @@ pub(crate) fn switch(value: Option<&str>) -> Result<bool, String> {
     }
 }
 
+/// The text of a job file with `${NAME}` replaced by what `variable` says of it, outside of comments; else the line and
+/// what is wrong with it.
+pub(crate) fn expanded(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<String, (usize, String)> {
+    let mut whole = String::with_capacity(text.len());
+    for (index, line) in text.lines().enumerate() {
+        let (mut rest, comment) = line.split_at(line.find([';', '#']).unwrap_or(line.len()));
+        while let Some((before, (name, after))) =
+            rest.split_once("${").and_then(|(before, from)| Some((before, from.split_once('}')?)))
+        {
+            let value = variable(name).filter(|value| !value.contains(['\n', '\r', ';', '#']));
+            let missing = || format!("the environment has no value for {} that can stand in a line", quoted(name));
+            whole.push_str(before);
+            whole.push_str(&value.ok_or_else(|| (index + 1, missing()))?);
+            rest = after;
+        }
+        whole.push_str(rest);
+        whole.push_str(comment);
+        whole.push('\n');
+    }
+    Ok(whole)
+}
+
 /// A distribution of random operations as fio's `random_distribution` takes it.
 pub(crate) fn distribution(distribution: Distribution) -> String {
     match distribution {
@@ -85,6 +107,21 @@ pub(crate) fn distribution(distribution: Distribution) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn variables_are_replaced_outside_of_comments() {
+        let variable = |name: &str| match name {
+            "SIZE" => Some("64m".to_owned()),
+            "EVIL" => Some("1\n[x]".to_owned()),
+            _ => None,
+        };
+        let text = "[a] ; ${NONE}\nsize=${SIZE}${SIZE}\n# ${EVIL}\nx=${open";
+        assert_eq!(expanded(text, variable).unwrap(), "[a] ; ${NONE}\nsize=64m64m\n# ${EVIL}\nx=${open\n");
+        for (text, line) in [("\nsize=${NONE}\n", 2), ("size=${EVIL}", 1)] {
+            let (at, message) = expanded(text, variable).unwrap_err();
+            assert!(at == line && message.contains("no value"), "{message}");
+        }
+    }
 
     #[test]
     fn sizes_are_what_fio_makes_of_them() {

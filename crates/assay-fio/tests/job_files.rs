@@ -122,7 +122,8 @@ fn a_job_file_says_where_it_is_run() {
     refused("directory=/a:/b", "", 4, "several places");
     refused("filename=/a/x:/b/x", "", 4, "several places");
     refused("filename=-", "", 4, "standard input");
-    refused("directory=${HOME}", "", 4, "write it out");
+    refused("directory=${ASSAY_IS_NOT_SET}", "", 4, "no value for `ASSAY_IS_NOT_SET`");
+    refused("directory=$HOME", "", 4, "write it out");
     refused("directory=/a", "filename=/b/x", 6, "is a whole path");
     let two = "[a]\nsize=1m\ndirectory=/a\n[b]\nstonewall\nsize=1m\ndirectory=/b\n";
     let error = read_job_file(two, "x.fio").unwrap_err();
@@ -135,6 +136,16 @@ fn a_job_file_says_where_it_is_run() {
 fn jobs_without_a_file_name_have_one_each() {
     let read = read_job_file("[a]\nrw=write\nbs=1m\nsize=64m\nnumjobs=4\nruntime=5\n", "a.fio").unwrap();
     assert_eq!(read.suite.span, Bytes(256 << 20));
+}
+
+#[test]
+fn options_of_logs_and_output_are_told_and_not_refused() {
+    let text = "[global]\nwrite_bw_log=x\ngtod_reduce=1\npercentile_list=99:99.9\n[a]\nrw=randread\nfilesize=64m\nnrfiles=1\n\
+                gtod_reduce=1\nstartdelay=5\n";
+    let read = read_job_file(text, "a.fio").unwrap();
+    let told = "[a]: not used, as assay does it in its own way: write_bw_log, gtod_reduce, percentile_list, startdelay";
+    assert!(read.notes.iter().any(|note| note == told), "{:?}", read.notes);
+    assert_eq!(read.suite.span, Bytes(64 << 20));
 }
 
 /// fio's rates are those of each job, and its intervals are equal unless told otherwise.
