@@ -41,6 +41,7 @@ pub(crate) use beneath::Beneath;
 pub use check::{Checked, check};
 pub use content::Format;
 pub use error::VerifyError;
+pub(crate) use extents::extents;
 pub use format::{FILE_BYTES, classify, fill, intact};
 pub use listing::DIRECTORY;
 pub(crate) use listing::spread_name;

@@ -67,7 +67,7 @@ pub fn check(
     rustix::rand::getrandom(&mut salt, rustix::rand::GetRandomFlags::empty()).map_err(|error| io(error.into()))?;
     let salt = u64::from_ne_bytes(salt);
 
-    let mut probed = Probed { classes: Vec::new(), proved: false, crowded: false };
+    let mut probed = Probed::none(0);
     let mut tally = Tally::new(plan.area_bytes);
     let (mut written, mut places, mut set_aside) = (0, 0, true);
     let beneath = Beneath::of(&plan.directory);
@@ -84,6 +84,7 @@ pub fn check(
         _ => pool.run(place.removal()).ok().and_then(Result::ok),
     };
     let complete = ended.is_ok();
+    probed.stopped |= outcome.medium_failed() && !probed.proved;
     let doubt = beneath.doubt();
     let sure = complete && set_aside && doubt.is_none();
     let (verdict, kind) = judge(&probed, sure);
@@ -143,7 +144,10 @@ fn judge(probed: &Probed, complete: bool) -> (Verdict, Option<FakeKind>) {
         (_, 0) => FakeKind::Wraparound,
         _ => FakeKind::Chain,
     };
-    match (probed.proved, lost, complete) {
+    if probed.stopped {
+        return (Verdict::Failed, None);
+    }
+    match (probed.proved, lost + usize::from(probed.crowd_lost), complete) {
         (true, ..) => (Verdict::Fake, Some(kind)),
         (false, 0, true) => (Verdict::Genuine, None),
         (false, 0, false) => (Verdict::Undecided, None),
@@ -163,6 +167,7 @@ fn sentence(
     let read = probed.classes.iter().flatten().count();
     let good = probed.classes.iter().flatten().filter(|(class, _)| *class == SectorClass::Good).count();
     let places = format!("{read} places all over {}", Bytes(plan.area_bytes));
+    let complete = matches!(outcome, Outcome::Completed);
     let mut text = match verdict {
         Verdict::Genuine => format!("genuine as far as a quick check can tell: {places} hold what was written"),
         Verdict::Fake => {
@@ -172,6 +177,13 @@ fn sentence(
                 _ => "overwritten by later data",
             };
             format!("fake: of {places} {} lost what was written, {how}", read - good)
+        }
+        Verdict::Failed if complete => {
+            format!("failed while it was tested: of {places} those that held take nothing any more")
+        }
+        Verdict::Failed => format!("failed while it was tested: {good} of {places} held what was written"),
+        Verdict::Damaged if read == good => {
+            format!("damaged: {places} hold what was written, but not all that was written beside them is there")
         }
         Verdict::Damaged => format!("damaged: of {places} {} lost what was written", read - good),
         _ => "cannot tell".to_owned(),

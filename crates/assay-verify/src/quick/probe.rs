@@ -10,19 +10,31 @@ use super::stamp::{STAMP, classify, stamp};
 const LEAST_LOST: usize = 2;
 /// And at least this share: a fake announces a twentieth too much or more.
 const LEAST_SHARE: f64 = 0.05;
+/// Of at least so many places, at least so many are lost, and these are all that lie behind the others: that places
+/// that are worn do so has a probability of less than 10^-4.
+const ENOUGH: usize = 32;
+const LAST_LOST: usize = 4;
+/// Places that held which are written once more where something was lost or erred: a medium that stopped working
+/// keeps nothing of that.
+const AGAIN: usize = 8;
 
 /// Places all over the medium, each of one stamp. Everything may end the check.
 pub(crate) trait Spread {
     /// Why the check ends.
     type Halt;
     fn places(&self) -> usize;
-    fn write(&mut self, place: usize, page: &[u8; STAMP]) -> Result<(), Self::Halt>;
+    /// Where a place lies on the device, as far as the file system tells.
+    fn address(&mut self, place: usize) -> Option<u64>;
+    /// `false` where the medium errs.
+    fn write(&mut self, place: usize, page: &[u8; STAMP]) -> Result<bool, Self::Halt>;
     /// `false` where the place cannot be read.
     fn read(&mut self, place: usize, page: &mut [u8; STAMP]) -> Result<bool, Self::Halt>;
-    /// Makes all durable and forgets what is cached.
-    fn settle(&mut self) -> Result<(), Self::Halt>;
-    /// Writes so much else that no cache of a controller still holds the stamps.
-    fn crowd_out(&mut self) -> Result<(), Self::Halt>;
+    /// Makes all durable and forgets what is cached; `false` where the medium errs.
+    fn settle(&mut self) -> Result<bool, Self::Halt>;
+    /// Writes so much else that no cache of a controller still holds the stamps; `false` where the medium errs.
+    fn crowd_out(&mut self) -> Result<bool, Self::Halt>;
+    /// Whether all of that is there.
+    fn crowd_stands(&mut self) -> Result<bool, Self::Halt>;
 }
 
 /// What was found; a place that was never read has none.
@@ -33,6 +45,17 @@ pub(crate) struct Probed {
     pub(crate) proved: bool,
     /// Much else was written before the last reading, which may stand where stamps were.
     pub(crate) crowded: bool,
+    /// Some of that is not there.
+    pub(crate) crowd_lost: bool,
+    /// Places that held take nothing any more.
+    pub(crate) stopped: bool,
+}
+
+impl Probed {
+    /// Of so many places.
+    pub(crate) fn none(places: usize) -> Self {
+        Self { classes: vec![None; places], proved: false, crowded: false, crowd_lost: false, stopped: false }
+    }
 }
 
 /// First, last, and then ever finer between: the bit-reversed sequence of van der Corput (1935).
@@ -60,41 +83,84 @@ pub(crate) fn probe<S: Spread>(
     // Each round reads all before it: two reads of each place, one more at the end.
     let (mut done, total) = (0, order.len() as u64 * 4);
     let mut page = [0; STAMP];
-    let (mut stamped, mut round) = (0, 2);
+    let (mut stamped, mut round, mut erred) = (0, 2, false);
+    let mut held = vec![false; order.len()];
+    let mut refused = vec![false; order.len()];
     loop {
         let end = round.min(order.len());
         for place in &order[stamped..end] {
             stamp(&mut page, salt, *place as u64);
-            spread.write(*place, &page)?;
+            refused[*place] = !spread.write(*place, &page)?;
             done += 1;
             told(done, total);
         }
         stamped = end;
-        spread.settle()?;
+        erred |= !spread.settle()?;
         let last = stamped == order.len();
         if last {
-            spread.crowd_out()?;
+            erred |= !spread.crowd_out()?;
             probed.crowded = true;
-            spread.settle()?;
+            erred |= !spread.settle()?;
         }
         let mut back = order[..stamped].to_vec();
         shuffle(&mut back, &mut random);
         for place in back {
-            let class = if spread.read(place, &mut page)? {
+            let class = if !refused[place] && spread.read(place, &mut page)? {
                 classify(&page, salt, place as u64)
             } else {
+                erred = true;
                 (SectorClass::Unreadable, None)
             };
+            held[place] |= class.0 == SectorClass::Good;
             probed.classes[place] = Some(class);
             done += 1;
             told(done.min(total), total);
         }
-        probed.proved = proof(&probed.classes, stamped);
-        if last || probed.proved {
+        let proved = proof(&probed.classes, stamped) || (last && lacks_the_end(spread, &probed.classes));
+        if last || proved {
+            probed.crowd_lost = last && !proved && !spread.crowd_stands()?;
+            // A fake whose file system is destroyed errs as well, and still takes what is written where it has memory.
+            if erred || probed.crowd_lost {
+                probed.stopped = !endures(spread, &held, !salt)?;
+            }
+            probed.proved = proved && !probed.stopped;
             return Ok(());
         }
         round *= 2;
     }
+}
+
+/// Whether the places that are lost are those with the highest addresses, however few: the medium ends there.
+fn lacks_the_end<S: Spread>(spread: &mut S, classes: &[Option<(SectorClass, Option<u64>)>]) -> bool {
+    let lost = |class: &Option<(SectorClass, Option<u64>)>| !matches!(class, Some((SectorClass::Good, _)));
+    let all = classes.iter().filter(|class| lost(class)).count();
+    if classes.len() < ENOUGH || !(LAST_LOST..classes.len()).contains(&all) {
+        return false;
+    }
+    let told: Option<Vec<(u64, bool)>> =
+        classes.iter().enumerate().map(|(place, class)| Some((spread.address(place)?, lost(class)))).collect();
+    let Some(mut told) = told else { return false };
+    told.sort_unstable();
+    told[told.len() - all..].iter().all(|(_, lost)| *lost)
+}
+
+/// Whether places that `held` still take what is written, be it under another's address. True where none held.
+fn endures<S: Spread>(spread: &mut S, held: &[bool], salt: u64) -> Result<bool, S::Halt> {
+    let held: Vec<usize> = (0..held.len()).filter(|place| held[*place]).collect();
+    let step = held.len().div_ceil(AGAIN).max(1);
+    let again: Vec<usize> = held.into_iter().step_by(step).collect();
+    let mut page = [0; STAMP];
+    for place in &again {
+        stamp(&mut page, salt, *place as u64);
+        spread.write(*place, &page)?;
+    }
+    spread.settle()?;
+    let mut took = 0;
+    for place in &again {
+        let here = spread.read(*place, &mut page)? && classify(&page, salt, *place as u64).0 != SectorClass::Corrupted;
+        took += usize::from(here);
+    }
+    Ok(took * 2 >= again.len())
 }
 
 /// A place that holds another's stamp, or too many that hold nothing of ours.
@@ -127,16 +193,30 @@ mod tests {
         cache: HashMap<usize, [u8; STAMP]>,
         cached: bool,
         writes: usize,
+        /// From so many writes on, the crowd counting as one, it drops them.
+        lasts: usize,
+        crowd: bool,
     }
 
     impl Fake {
         fn new(places: usize, real: usize, wraps: bool) -> Self {
             let (cells, cache) = (HashMap::new(), HashMap::new());
-            Self { places, real, wraps, worn: None, cells, cache, cached: false, writes: 0 }
+            Self {
+                places,
+                real,
+                wraps,
+                worn: None,
+                cells,
+                cache,
+                cached: false,
+                writes: 0,
+                lasts: usize::MAX,
+                crowd: false,
+            }
         }
 
         fn probed(&mut self) -> Probed {
-            let mut probed = Probed { classes: vec![None; self.places], proved: false, crowded: false };
+            let mut probed = Probed::none(self.places);
             let Ok(()) = probe(self, 77, &mut probed, &mut |_, _| {});
             probed
         }
@@ -149,8 +229,15 @@ mod tests {
             self.places
         }
 
-        fn write(&mut self, place: usize, page: &[u8; STAMP]) -> Result<(), Infallible> {
+        fn address(&mut self, place: usize) -> Option<u64> {
+            Some(place as u64)
+        }
+
+        fn write(&mut self, place: usize, page: &[u8; STAMP]) -> Result<bool, Infallible> {
             self.writes += 1;
+            if self.writes > self.lasts {
+                return Ok(true);
+            }
             if self.cached {
                 self.cache.insert(place, *page);
             }
@@ -158,7 +245,7 @@ mod tests {
             if cell < self.real && self.worn != Some(cell) {
                 self.cells.insert(cell, *page);
             }
-            Ok(())
+            Ok(true)
         }
 
         fn read(&mut self, place: usize, page: &mut [u8; STAMP]) -> Result<bool, Infallible> {
@@ -167,13 +254,19 @@ mod tests {
             Ok(true)
         }
 
-        fn settle(&mut self) -> Result<(), Infallible> {
-            Ok(())
+        fn settle(&mut self) -> Result<bool, Infallible> {
+            Ok(true)
         }
 
-        fn crowd_out(&mut self) -> Result<(), Infallible> {
+        fn crowd_out(&mut self) -> Result<bool, Infallible> {
             self.cache.clear();
-            Ok(())
+            self.writes += 1;
+            self.crowd = self.writes <= self.lasts;
+            Ok(true)
+        }
+
+        fn crowd_stands(&mut self) -> Result<bool, Infallible> {
+            Ok(self.crowd)
         }
     }
 
@@ -210,6 +303,30 @@ mod tests {
         assert_eq!(found.classes[999], Some((SectorClass::Corrupted, None)));
         let mut hidden = Fake { cached: true, ..Fake::new(1000, 500, false) };
         assert!(hidden.probed().proved);
-        assert_eq!(hidden.writes, 1000, "only the crowd showed it");
+        assert_eq!(hidden.writes, 1001, "only the crowd showed it");
+    }
+
+    /// Less than a twentieth is lost, all of it at the end: that is where the memory ends, and no wear.
+    #[test]
+    fn a_little_that_is_missing_at_the_end_is_a_fake() {
+        assert!(Fake::new(1000, 990, false).probed().proved);
+        assert!(!Fake::new(1000, 998, false).probed().proved, "two may be worn");
+        let classes: Vec<_> = (0..1000)
+            .map(|place| Some((if place % 100 == 99 { SectorClass::Corrupted } else { SectorClass::Good }, None)))
+            .collect();
+        assert!(!lacks_the_end(&mut Fake::new(1000, 1000, false), &classes), "here and there");
+    }
+
+    /// All stamps stand, and nothing that came after them: it was called genuine.
+    #[test]
+    fn a_medium_that_takes_no_more_writes_is_told_from_one_that_lacks_memory() {
+        let mut stops = Fake { lasts: 1000, ..Fake::new(1000, 1000, false) };
+        let found = stops.probed();
+        assert!(found.stopped && found.crowd_lost && !found.proved, "{found:?}");
+        let found = Fake::new(1000, 1000, false).probed();
+        assert!(!found.stopped && !found.crowd_lost);
+        // In the last round, of which the second half is lost.
+        let found = Fake { lasts: 700, ..Fake::new(1000, 1000, false) }.probed();
+        assert!(found.proved && !found.stopped, "without an error that is a fake's: {found:?}");
     }
 }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_device::owned::OwnDir;
@@ -13,7 +14,7 @@ use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, syncfs};
 
 use super::probe::Spread;
 use super::stamp::STAMP;
-use crate::files::{Beneath, Halt, Pool, failure_of, gone_error, is_vfat, spread_name};
+use crate::files::{Beneath, Halt, Pool, extents, failure_of, gone_error, is_vfat, spread_name};
 
 const MIB: u64 = 1 << 20;
 /// Places: a fake with 95 % of what it announces misses about fifty of them.
@@ -143,7 +144,14 @@ impl Spread for Files<'_> {
         self.files.len()
     }
 
-    fn write(&mut self, place: usize, page: &[u8; STAMP]) -> Result<(), Halt> {
+    fn address(&mut self, place: usize) -> Option<u64> {
+        let (file, at) = &self.files[place];
+        let extents = extents(file, self.part_bytes)?;
+        let extent = extents.iter().find(|extent| (extent.offset..extent.offset + extent.bytes).contains(at))?;
+        Some(extent.address + (at - extent.offset))
+    }
+
+    fn write(&mut self, place: usize, page: &[u8; STAMP]) -> Result<bool, Halt> {
         let (file, at) = (Arc::clone(&self.files[place].0), self.files[place].1);
         let page = *page;
         self.written += STAMP as u64;
@@ -152,8 +160,7 @@ impl Spread for Files<'_> {
             buffer.as_mut_slice().copy_from_slice(&page);
             file.write_all_at(buffer.as_slice(), at)
         });
-        // A place that cannot be written will not hold its stamp.
-        if local(&written) { Ok(()) } else { written }
+        taken(written)
     }
 
     fn read(&mut self, place: usize, page: &mut [u8; STAMP]) -> Result<bool, Halt> {
@@ -180,17 +187,18 @@ impl Spread for Files<'_> {
         Ok(true)
     }
 
-    fn settle(&mut self) -> Result<(), Halt> {
+    fn settle(&mut self) -> Result<bool, Halt> {
         let file = Arc::clone(&self.crowd.0);
         let below = self.beneath.settle().map_err(Halt::Failed)?;
         let done = self.run(move || {
             syncfs(&file)?;
             below.map_or(Ok(()), |settle| settle())
         });
-        if local(&done) { Ok(()) } else { done }
+        taken(done)
     }
 
-    fn crowd_out(&mut self) -> Result<(), Halt> {
+    fn crowd_out(&mut self) -> Result<bool, Halt> {
+        let mut taken = true;
         let (file, bytes) = (Arc::clone(&self.crowd.0), self.crowd.1 / MIB * MIB);
         for at in (0..bytes).step_by(MIB as usize) {
             let (file, salt) = (Arc::clone(&file), self.salt);
@@ -199,13 +207,42 @@ impl Spread for Files<'_> {
                 fill_unique(buffer.as_mut_slice(), salt, u64::MAX - at);
                 file.write_all_at(buffer.as_slice(), at)
             });
-            if !local(&written) {
-                written?;
-            }
+            taken &= self::taken(written)?;
             self.written += MIB;
         }
-        Ok(())
+        Ok(taken)
     }
+
+    fn crowd_stands(&mut self) -> Result<bool, Halt> {
+        let (file, bytes) = (Arc::clone(&self.crowd.0), self.crowd.1 / MIB * MIB);
+        for at in (0..bytes).step_by(MIB as usize) {
+            let (file, salt, direct) = (Arc::clone(&file), self.salt, self.direct);
+            let stands = Arc::new(AtomicBool::new(false));
+            let result = Arc::clone(&stands);
+            self.pool.note_read(MIB);
+            let read = self.run(move || {
+                if !direct {
+                    fadvise(&file, 0, None, Advice::DontNeed)?;
+                }
+                let mut now = AlignedBuffer::new(MIB as usize)?;
+                // Shorter, where it was never written.
+                let length = file.read_at(now.as_mut_slice(), at)?;
+                let mut wanted = vec![0; MIB as usize];
+                fill_unique(&mut wanted, salt, u64::MAX - at);
+                result.store(now.as_slice()[..length] == wanted, Ordering::Relaxed);
+                Ok(())
+            });
+            if !taken(read)? || !stands.load(Ordering::Relaxed) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Whether the medium did it; `false` where it errs in one place.
+fn taken(result: Result<(), Halt>) -> Result<bool, Halt> {
+    if local(&result) { Ok(false) } else { result.map(|()| true) }
 }
 
 /// Whether an error concerns one place, and not the whole medium.

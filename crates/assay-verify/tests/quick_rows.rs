@@ -1,0 +1,73 @@
+//! The quick check of the media that checks were seen to judge wrongly, as real devices with real file systems.
+//!
+//! Those that are made for file systems, and those of the bare devices on which one can be made and mounted.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+use assay_core::verification::Verdict;
+use assay_engine::Control;
+use assay_lab::media::{Found, MediumSpec, Reach, SharedMedium, Truth, catalogue};
+use assay_lab::{FakeCard, FileSystem, Lab, Missing, Mount, lab};
+use assay_verify::quick::{Quick, check};
+
+/// Larger ones take a file system minutes to make, and their kinds are among the smaller ones.
+const MOST_BYTES: u64 = 2 << 30;
+
+/// What the check says, what it says it would notice, and the truth as far as the medium had shown it. `None` where
+/// no file system can be made on it, or it cannot be written.
+fn judged(spec: &MediumSpec, file_system: FileSystem) -> Result<Option<(String, Found, Reach, Truth)>, Missing> {
+    let medium = SharedMedium::new(spec.clone().blank().build().unwrap());
+    let card = FakeCard::new(medium.clone())?;
+    let directory = tempfile::tempdir().unwrap();
+    let Ok(mount) = Mount::make(file_system, card.path(), &directory.path().join("mnt")) else { return Ok(None) };
+    let Ok(checked) = check(mount.path(), &Quick::default(), &Control::default(), &mut |_, _| {}) else {
+        return Ok(None);
+    };
+    let verification = checked.verification;
+    let found = match verification.verdict {
+        Verdict::Genuine => Found::Genuine,
+        Verdict::Fake => Found::Fake,
+        Verdict::Damaged => Found::Damaged,
+        Verdict::Failed => Found::Failed,
+        _ => Found::Undecided,
+    };
+    let stated = verification.reach;
+    let cache_bytes = stated.and_then(|reach| reach.caches_up_to_bytes).unwrap_or(0);
+    let share = stated.map_or(1.0, |reach| reach.loss_share);
+    let reach = Reach { cache_bytes, share, ..Reach::least() };
+    let shown = medium.with(|medium| Truth::as_shown(spec, medium.has_shown_failure(), medium.is_exhausted()));
+    Ok(Some((verification.sentence, found, reach, shown)))
+}
+
+/// Rows that a quick check cannot tell, as it says itself: what a larger cache shows.
+const BEYOND_REACH: [&str; 1] = ["limbo of 61 MiB, LRU cache of 96 MiB"];
+/// Rows that may be mounted or not, as a driver is lucky; fewer than this say that most were not.
+const LEAST: usize = 15;
+
+#[test]
+fn every_row_that_can_be_mounted_is_judged_by_the_quick_check() {
+    const TEST: &str = "every_row_that_can_be_mounted_is_judged_by_the_quick_check";
+    let bare = catalogue::devices().into_iter().map(|named| (named, FileSystem::Ext4));
+    let mut told = 0;
+    let mut wrong = Vec::new();
+    for (named, file_system) in catalogue::mounted().into_iter().chain(bare) {
+        if named.spec.announced_bytes > MOST_BYTES {
+            continue;
+        }
+        // Others may have their turn between two media.
+        let _lab = lab!(TEST, Lab::enter());
+        let Some((sentence, found, reach, shown)) = lab!(TEST, judged(&named.spec, file_system)) else {
+            println!("{:<52}cannot be mounted", named.name);
+            continue;
+        };
+        told += 1;
+        println!("{:<52}{sentence}", named.name);
+        let beyond = BEYOND_REACH.contains(&named.name)
+            && found == Found::Genuine
+            && !shown.needs.iter().any(|need| reach.covers(need));
+        if !shown.right.contains(&found) && !beyond {
+            wrong.push(format!("{}: {:?} is right: {sentence}", named.name, shown.right));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(told >= LEAST, "{told} could be mounted");
+}
