@@ -121,8 +121,14 @@ impl From<assay_verify::files::VerifyError> for Failure {
 }
 
 impl From<assay_verify::probe::JournalError> for Failure {
+    /// A file that is no journal is a mistake of whoever named it.
     fn from(error: assay_verify::probe::JournalError) -> Self {
-        Self::environment(error.to_string())
+        use assay_verify::probe::JournalError as E;
+        let message = error.to_string();
+        match error {
+            E::NotAJournal { .. } => Self::usage(message),
+            _ => Self::environment(message),
+        }
     }
 }
 
@@ -133,7 +139,8 @@ impl From<assay_verify::probe::RestoreError> for Failure {
         let message = error.to_string();
         match error {
             E::OtherSize { .. } | E::AnotherCard { .. } | E::Newer { .. } => Self::usage(message),
-            E::Journal(_) | E::Device { .. } => Self::environment(message),
+            E::Journal(error) => error.into(),
+            E::Device { .. } => Self::environment(message),
         }
     }
 }
