@@ -274,14 +274,13 @@ fn pool_fault(spec: &MediumSpec, silent: Reach) -> Option<Fault> {
     };
     let need = Reach { pool_bytes: pool.bytes.saturating_sub(used), ..need };
     let kinds = vec![FakeKind::Unknown, FakeKind::Limbo];
-    let real_bytes = match pool.accounting {
-        // In whole units, of which the end of the device may cut the last one.
-        Accounting::Units { unit_bytes, .. } => {
-            let (units, last) = (pool.bytes / unit_bytes * unit_bytes, spec.announced_bytes % unit_bytes);
-            with_and_without(&[units], if last == 0 { 0 } else { unit_bytes - last })
-        }
-        Accounting::Compressed => vec![pool.bytes],
+    // In whole units, of which the end of the device may cut the last one.
+    let (bytes, unit_bytes) = match pool.accounting {
+        Accounting::Units { unit_bytes, .. } => (pool.bytes / unit_bytes * unit_bytes, unit_bytes),
+        Accounting::Compressed => (pool.bytes, PAGE as u64),
     };
+    let last = spec.announced_bytes % unit_bytes;
+    let real_bytes = with_and_without(&[bytes], if last == 0 { 0 } else { unit_bytes - last });
     Some(Fault { kinds, real_bytes, ..Fault::new(class, right, need) })
 }
 
@@ -513,6 +512,9 @@ mod tests {
         };
         assert_eq!(real(GIB), [8 * MIB]);
         assert_eq!(real(GIB + MIB), [5 * MIB, 8 * MIB]);
+        let pool = Some(Pool { bytes: 8192, accounting: Accounting::Compressed, when_full: WhenFull::Drops });
+        let compressing = MediumSpec { pool, ..MediumSpec::genuine(GIB + 3072) };
+        assert_eq!(Truth::of(&compressing).real_bytes, [7168, 8192]);
     }
 
     #[test]
