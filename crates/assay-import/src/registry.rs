@@ -32,6 +32,7 @@ pub const FORMATS: &[&dyn Format] = &[
     &formats::Diskspd,
     &formats::Ior,
     &formats::Mdtest,
+    &formats::PostMark,
     &formats::DiskspdXml,
     &formats::Hdparm,
     &formats::Dd,

@@ -165,6 +165,26 @@ fn f3read_of_a_good_file_and_of_a_bad_one() {
     }
 }
 
+/// PostMark is told what to do on its standard input.
+#[test]
+fn postmark_as_it_prints_here() {
+    let test = "postmark_as_it_prints_here";
+    let work = Work::new("postmark");
+    let words = "set number 50\nset transactions 200\nset size 512 10000\nrun\nquit\n";
+    std::fs::write(work.0.join("words"), words).unwrap();
+    let Some(text) = output(test, "sh", &["-c", "command -v postmark > /dev/null && postmark < words"], "C", &work.0)
+    else {
+        return;
+    };
+    let record = one(&text);
+    let of = |name: &str| record.scores.iter().find(|s| s.name == name).map(|s| s.value.point);
+    let behind = |words: &str| number_before(text.split_once(words).unwrap().1, " per second");
+    assert_eq!(of("PostMark transactions"), Some(behind("of transactions (")), "{text}");
+    assert_eq!(of("PostMark files deleted"), Some(behind("deleted (")), "{text}");
+    assert_eq!(of("PostMark files created"), Some(behind("created (")), "{text}");
+    assert!(of("PostMark written").is_some() && record.measurements.is_empty(), "{text}");
+}
+
 /// The same result in its table and in its line of CSV: each to the figure, up to what the table rounds.
 #[test]
 fn bonnie_as_it_prints_here() {

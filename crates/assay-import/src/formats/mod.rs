@@ -25,6 +25,7 @@ mod mdtest;
 mod phoronix;
 mod pi_diagnostics;
 mod pibenchmarks;
+mod postmark;
 mod smartctl;
 mod sysbench;
 
@@ -53,5 +54,6 @@ pub use mdtest::Mdtest;
 pub use phoronix::Phoronix;
 pub use pi_diagnostics::PiDiagnostics;
 pub use pibenchmarks::PiBenchmarks;
+pub use postmark::PostMark;
 pub use smartctl::Smartctl;
 pub use sysbench::Sysbench;
