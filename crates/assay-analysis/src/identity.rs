@@ -30,7 +30,7 @@ pub fn identity(record: &Record) -> Identity {
     let unit = label("unit").or_else(|| record.medium.unit.clone()).unwrap_or_default();
     let own = unit.is_empty() && !names_model(record);
     Identity {
-        model: if own { format!("{} {}", record.title(), record.id) } else { record.model() },
+        model: if own { format!("{} {}", record.medium.kind.title(), record.id) } else { record.model() },
         unit: if is_published(record) { format!("{unit} (published)").trim_start().to_owned() } else { unit },
         slot: label("slot").or_else(|| record.host.slot.clone()),
         round: label("round"),

@@ -9,7 +9,7 @@ use assay_core::record::Record;
 use super::group::Group;
 use super::note::Note;
 use super::report::{Basis, LoadComparison, Pair};
-use crate::identity::{identity, short_name, suite};
+use crate::identity::{identity, names_model, short_name, suite};
 use crate::reading::{Mark, lacking};
 
 /// Everything that has to be known with these groups.
@@ -32,7 +32,8 @@ pub(super) fn notes(groups: &[Group<'_>], loads: &[LoadComparison]) -> Vec<Note>
         if models.len() > 1 {
             notes.push(Note::SeveralModels { group, models: models.len() });
         }
-        let records = g.records.iter().filter(|r| identity(r).unit.is_empty()).count();
+        // Those that name no model either count as one unit each.
+        let records = g.records.iter().filter(|r| identity(r).unit.is_empty() && names_model(r)).count();
         if records > 1 {
             notes.push(Note::UnknownUnits { group, records });
         }
