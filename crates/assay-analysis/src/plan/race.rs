@@ -1,8 +1,8 @@
 //! Which model to measure next, from what was measured so far.
 
 use assay_core::record::Record;
+use assay_stats::LEVEL;
 use assay_stats::experiment::{self, Action, Contender, Reason, Rules};
-use assay_stats::{LEVEL, student_t};
 
 use super::error::PlanError;
 use super::field::gather;
@@ -77,15 +77,15 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
         Action::Stop(Reason::NothingFit) => NextAction::NothingFit,
     };
     let found = step.chances.as_ref();
-    let degrees = degrees(&contenders, &rules);
+    let intervals = experiment::intervals(&contenders, &rules, LEVEL);
     let mut chances: Vec<Chance> = field.iter().zip(&contenders).map(|(model, c)| model.chance(c)).collect();
     for (index, chance) in chances.iter_mut().enumerate() {
         chance.best = found.map(|found| found.best[index]);
         chance.dropped |= step.dropped.contains(&index);
-        if let (Some(found), Some(mean), false) = (found, chance.mean, chance.at_ceiling) {
-            let half = student_t(LEVEL, degrees).map(|t| t * found.unit_deviation / f64::from(chance.units).sqrt());
-            chance.interval = half.map(|half| (mean * (-half).exp(), mean * half.exp()));
-        }
+        // What was better as less was turned round for the race.
+        let turned =
+            |(low, high): (f64, f64)| if quantity.more_is_better() { (low, high) } else { (1.0 / high, 1.0 / low) };
+        chance.interval = intervals[index].filter(|_| found.is_some() && !chance.at_ceiling).map(turned);
     }
     let sorted = |a: &Chance, b: &Chance| {
         b.best.unwrap_or(0.0).total_cmp(&a.best.unwrap_or(0.0)).then_with(|| a.model.cmp(&b.model))
@@ -112,10 +112,4 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
             .collect(),
         excluded,
     })
-}
-
-/// Degrees of freedom behind the deviation of units: what was assumed, and the units.
-fn degrees(contenders: &[Contender], rules: &Rules) -> u32 {
-    let units = contenders.iter().filter(|c| !c.censored).map(|c| c.unit_means.len().saturating_sub(1)).sum::<usize>();
-    u32::try_from(units + rules.prior_degrees as usize).unwrap_or(u32::MAX)
 }

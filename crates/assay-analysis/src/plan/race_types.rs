@@ -63,8 +63,8 @@ pub struct Chance {
     pub units: u32,
     /// Mean of the units' geometric means; null without a figure. In the unit of the quantity.
     pub mean: Option<f64>,
-    /// 95 % interval of the mean, by the deviation of units pooled over all models and with what
-    /// was assumed before (Student's t); null before the first comparison and at a ceiling.
+    /// 95 % interval of what the model does, less the luck of leading or trailing
+    /// ([`assay_stats::experiment::intervals`]); null before the first comparison and at a ceiling.
     pub interval: Option<(f64, f64)>,
     /// Probability that it is the best; null before all have their first units.
     pub best: Option<f64>,

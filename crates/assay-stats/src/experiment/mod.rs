@@ -2,6 +2,7 @@
 
 mod cost;
 mod fault;
+mod interval;
 mod latin;
 mod pbest;
 mod plan;
@@ -11,6 +12,7 @@ mod swap;
 
 pub use cost::{Cost, Load, cost};
 pub use fault::Fault;
+pub use interval::intervals;
 pub use latin::{Mode, plan};
 pub use pbest::Chances;
 pub use plan::{Meeting, Plan};

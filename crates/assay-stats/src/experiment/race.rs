@@ -235,14 +235,21 @@ fn within_budget(orders: Vec<Order>, rules: &Rules) -> Vec<Order> {
 
 /// Variance of units and its degrees of freedom, prior and data together. A ceiling presses units
 /// together, so that models at it say nothing about the variance.
-fn pooled(contenders: &[Contender], rules: &Rules) -> (f64, f64) {
-    let (mut squares, mut degrees) = (rules.prior_degrees * rules.prior_deviation.powi(2), rules.prior_degrees);
+pub(super) fn pooled(contenders: &[Contender], rules: &Rules) -> (f64, f64) {
+    let (squares, degrees) = squares(contenders);
+    let all = rules.prior_degrees + degrees;
+    ((rules.prior_degrees * rules.prior_deviation.powi(2) + squares) / all, all)
+}
+
+/// The sum of squares of units about their models, and its degrees of freedom.
+pub(super) fn squares(contenders: &[Contender]) -> (f64, f64) {
+    let (mut squares, mut degrees) = (0.0, 0.0);
     for values in contenders.iter().filter(|c| !c.censored && !c.unit_means.is_empty()).map(|c| &c.unit_means) {
         let mean = log_mean(values);
         squares += values.iter().map(|v| (v.ln() - mean).powi(2)).sum::<f64>();
         degrees += values.len() as f64 - 1.0;
     }
-    (squares / degrees, degrees)
+    (squares, degrees)
 }
 
 fn summaries(contenders: &[Contender], active: &[usize], class: Outcome) -> Vec<Summary> {
@@ -257,6 +264,6 @@ fn summaries(contenders: &[Contender], active: &[usize], class: Outcome) -> Vec<
         .collect()
 }
 
-fn log_mean(values: &[f64]) -> f64 {
+pub(super) fn log_mean(values: &[f64]) -> f64 {
     values.iter().map(|v| v.ln()).sum::<f64>() / values.len() as f64
 }
