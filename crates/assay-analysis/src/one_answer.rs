@@ -8,9 +8,9 @@ use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
 
 use crate::advise::samples::{broken, fake, invalid, labelled, record, with, work};
-use crate::advise::{self, BuyQuestion, ClassAnswer};
-use crate::compare::{By, Request, compare, split};
-use crate::plan::{RaceOptions, race};
+use crate::advise::{self, BuyQuestion, Choice, ClassAnswer};
+use crate::compare::{By, Orders, Request, compare, split};
+use crate::plan::{NextAction, RaceOptions, race};
 use crate::rank::{Ask, rank};
 use crate::samples::Dice;
 use crate::{Excluded, Load, Quantity, share_verdicts};
@@ -52,6 +52,7 @@ fn store(seed: u64) -> Vec<Record> {
                     1 => broken(new),
                     2 => invalid(new),
                     3 => Record { outcome: Outcome::Running, ..new },
+                    4 => one_value(new),
                     _ => new,
                 };
                 all.push(new);
@@ -60,6 +61,12 @@ fn store(seed: u64) -> Vec<Record> {
     }
     share_verdicts(&mut all, &[]);
     all
+}
+
+/// One repeat of each load.
+fn one_value(mut record: Record) -> Record {
+    record.measurements.iter_mut().for_each(|measurement| measurement.repeats.truncate(1));
+    record
 }
 
 /// Records that are left out under a load, with the reasons, unless it is that they lack the load.
@@ -160,6 +167,38 @@ fn commands_agree_on_load_exclusions_units_and_figures() {
         }
     }
     assert!(judged > stores() / 2, "{judged}");
+}
+
+/// What is bought, or named as good as the best, is no worse than what costs as much, by the comparison of models.
+#[test]
+fn nobody_takes_a_model_that_the_comparison_says_is_worse() {
+    let mut taken = 0;
+    for seed in 0..20 * stores() {
+        let records = store(seed);
+        let Ok(bought) = advise::buy(&records, &BuyQuestion::of(28)) else { continue };
+        let quantity = bought.options[0].performance.quantity;
+        let orders = Orders::of(&records, &bought.load, quantity);
+        if let Choice::Buy { index, .. } = bought.choice {
+            let chosen = &bought.options[index];
+            let no_dearer = bought.options.iter().filter(|o| o.cost <= chosen.cost).map(|o| o.model.as_str());
+            taken += 1;
+            assert!(!orders.beaten(&chosen.model, no_dearer), "{seed}: {} is bought", chosen.model);
+        }
+        let options = RaceOptions { threshold: 0.95, cap: 6, left: Some(0), slots: 1, dropped: Vec::new(), seed: 1 };
+        let Ok(step) = race(&records, &bought.load, quantity, &options) else { continue };
+        let models = match step.action {
+            NextAction::Buy { model } | NextAction::OnlyOneLeft { model } => vec![model],
+            NextAction::PracticallyTied { models, .. } | NextAction::Exhausted { models } => models,
+            NextAction::Measure { .. } | NextAction::CeilingTie { .. } | NextAction::NothingFit => continue,
+        };
+        let racing: Vec<&str> =
+            step.chances.iter().filter(|c| !c.failed && !c.wrong_data).map(|c| c.model.as_str()).collect();
+        for model in &models {
+            taken += 1;
+            assert!(!orders.beaten(model, racing.iter().copied()), "{seed}: {model} wins the race");
+        }
+    }
+    assert!(taken > stores(), "{taken}");
 }
 
 /// One record by itself is judged as it is among others of its own unit: the card says what `advise class` says.

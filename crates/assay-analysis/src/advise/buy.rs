@@ -8,6 +8,7 @@ use super::error::AdviseError;
 use super::evidence::{Subject, name_missing, nothing_left, some_subjects};
 use super::figure::{Basis, Figure, figure, rate};
 use super::price::{Price, price_of, watts_of};
+use crate::compare::Orders;
 use crate::{Excluded, Load, Quantity, Reason, by_model, deciding_load, loads};
 
 const SEED: u64 = 25;
@@ -210,7 +211,8 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
     options.sort_by(|a, b| a.0.cost.total_cmp(&b.0.cost));
     let (mut options, candidates): (Vec<BuyOffer>, Vec<Candidate>) = options.into_iter().unzip();
     let worth = worth(&options, question);
-    let choice = choose(&mut options, &candidates, &fleet, question)?;
+    let orders = orders(records, &load, &options);
+    let choice = choose(&mut options, &candidates, &fleet, question, &orders)?;
     Ok(BuyAdvice {
         nodes: question.nodes,
         title: load.title(),
@@ -237,11 +239,21 @@ fn worth(options: &[BuyOffer], question: &BuyQuestion) -> Option<(f64, bool)> {
     within.map(|o| o.cost / 100.0).min_by(f64::total_cmp).map(|percent| (percent, true))
 }
 
+/// What the comparison tells apart, where all figures are of one kind.
+fn orders(records: &[Record], load: &Load, options: &[BuyOffer]) -> Orders {
+    let mut kinds = options.iter().map(|option| option.performance.quantity);
+    match kinds.next() {
+        Some(first) if kinds.all(|kind| kind == first) => Orders::of(records, load, first),
+        _ => Orders::default(),
+    }
+}
+
 fn choose(
     options: &mut [BuyOffer],
     candidates: &[Candidate],
     fleet: &Fleet,
     question: &BuyQuestion,
+    orders: &Orders,
 ) -> Result<Choice, AdviseError> {
     let within: Vec<usize> = (0..options.len()).filter(|i| options[*i].standing != Standing::OverBudget).collect();
     if within.is_empty() {
@@ -266,7 +278,13 @@ fn choose(
     // The one that loses least money, with what performance is worth.
     let known = within.iter().copied().filter(|i| options[*i].regret.is_some());
     let loss = |i: usize| Some((i, options[i].regret_money?));
-    let chosen = known.clone().filter_map(loss).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i);
+    // A model of one value takes no part in the draws, and may be better all the same.
+    let beaten = |i: usize| {
+        let no_dearer = within.iter().filter(|other| options[**other].cost <= options[i].cost);
+        orders.beaten(&options[i].model, no_dearer.map(|other| options[*other].model.as_str()))
+    };
+    let chosen =
+        known.clone().filter(|i| !beaten(*i)).filter_map(loss).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i);
     // One of several says nothing of the others: there is no comparison.
     let compared = known.clone().count();
     Ok(match chosen.filter(|_| compared > 1 || within.len() == 1) {

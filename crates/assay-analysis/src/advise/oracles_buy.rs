@@ -57,8 +57,13 @@ fn budget_power_spares_and_missing_repeats() {
     let found = buy(&[cheap.clone(), vec![once.clone()]].concat(), &fleet()).unwrap();
     assert_eq!(found.options[0].standing, Standing::CannotTell);
     assert_eq!(found.choice, Choice::CannotTell { by_estimate: 0 }, "one model is no comparison");
-    let found = buy(&[cheap.clone(), dear, vec![once.clone()]].concat(), &fleet()).unwrap();
-    assert!(matches!(found.choice, Choice::Buy { index: 2, tested_enough: false, .. }), "{:?}", found.choice);
+    let beside =
+        |once: &Record| buy(&[cheap.clone(), dear.clone(), vec![once.clone()]].concat(), &fleet()).unwrap().choice;
+    let slower = labelled(card("Once", "1", &[1000.0]), "price", "1USD");
+    let said = beside(&slower);
+    assert!(matches!(said, Choice::Buy { index: 2, tested_enough: false, .. }), "{said:?}");
+    // It costs less and is better, as a comparison says: no other one is bought.
+    assert_eq!(beside(&once), Choice::CannotTell { by_estimate: 0 });
     assert!(matches!(buy(&[once], &fleet()).unwrap().choice, Choice::CannotTell { .. }));
 }
 

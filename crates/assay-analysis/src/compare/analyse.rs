@@ -25,7 +25,7 @@ pub fn compare<'a>(groups: &[Group<'a>], request: &Request) -> Result<Comparison
     let mut compared = Vec::new();
     let mut excluded = Vec::new();
     for load in loads(groups.iter().flat_map(|g| g.records.iter().copied())) {
-        compared.extend(one(groups, load, request, &mut excluded)?);
+        compared.extend(under(groups, load, request, &mut excluded)?);
     }
     let there: Vec<Load> = compared.iter().map(|l| l.load.clone()).collect();
     if request.primary.is_some() || !there.is_empty() {
@@ -40,7 +40,7 @@ pub fn compare<'a>(groups: &[Group<'a>], request: &Request) -> Result<Comparison
 }
 
 /// One load; `None` where fewer than two groups have it.
-fn one(
+pub(super) fn under(
     groups: &[Group<'_>],
     load: Load,
     request: &Request,

@@ -10,6 +10,7 @@ mod limit;
 mod note;
 mod notes;
 mod numbers;
+mod orders;
 mod pair;
 mod question;
 mod report;
@@ -23,6 +24,7 @@ pub use gate::{Answer, Case, Check, Doubt, Gate, gate};
 pub use group::{By, CompareError, Group, MOST_GROUPS, Request, nameless, split};
 pub use limit::{Limit, LimitError, Way};
 pub use note::Note;
+pub(crate) use orders::Orders;
 pub use report::{
     Basis, Comparison, Days, GroupInfo, LoadComparison, Method, Pair, Question, Run, Runs, Side, Verdict, Why,
 };

@@ -2,11 +2,12 @@
 
 use assay_core::record::Record;
 use assay_stats::LEVEL;
-use assay_stats::experiment::{self, Action, Contender, Reason, Rules};
+use assay_stats::experiment::{self, Action, Chances, Contender, Reason, Rules};
 
 use super::error::PlanError;
 use super::field::gather;
 use super::race_types::{Chance, NextAction, Order, Race};
+use crate::compare::Orders;
 use crate::load::{Load, Quantity};
 
 /// How the race is run.
@@ -62,6 +63,12 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
         .map_err(|fault| PlanError::new("race", format!("{fault}; measure units of two models or more")))?;
     let name = |index: &usize| field[*index].name.clone();
     let names = |indexes: &[usize]| indexes.iter().map(name).collect::<Vec<_>>();
+    let orders = Orders::of(records, load, quantity);
+    // Chances take all units to vary alike; who is worse by its own units is not as good as another.
+    let unbeaten = |indexes: &[usize]| -> Vec<usize> {
+        let of = |index: &usize| field[*index].name.as_str();
+        indexes.iter().copied().filter(|index| !orders.beaten(of(index), indexes.iter().map(of))).collect()
+    };
     let action = match &step.action {
         Action::Measure(orders) => NextAction::Measure {
             orders: orders.iter().map(|order| Order { model: name(&order.model), units: order.units }).collect(),
@@ -69,10 +76,12 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
         Action::Stop(Reason::Buy(model)) => NextAction::Buy { model: name(model) },
         Action::Stop(Reason::OnlyOneLeft(model)) => NextAction::OnlyOneLeft { model: name(model) },
         Action::Stop(Reason::PracticallyTied(models)) => {
-            let loss = step.chances.as_ref().map_or(0.0, |chances| chances.tie(rules.close.ln()).1);
-            NextAction::PracticallyTied { models: names(models), loss: 1.0 - (-loss).exp() }
+            let models = unbeaten(models);
+            let loss = |chances: &Chances| models.iter().map(|model| chances.loss[*model]).fold(0.0, f64::max);
+            let loss = step.chances.as_ref().map_or(0.0, loss);
+            NextAction::PracticallyTied { models: names(&models), loss: 1.0 - (-loss).exp() }
         }
-        Action::Stop(Reason::Exhausted(models)) => NextAction::Exhausted { models: names(models) },
+        Action::Stop(Reason::Exhausted(models)) => NextAction::Exhausted { models: names(&unbeaten(models)) },
         Action::Stop(Reason::CeilingTie(models)) => NextAction::CeilingTie { models: names(models) },
         Action::Stop(Reason::NothingFit) => NextAction::NothingFit,
     };

@@ -43,8 +43,8 @@ pub(super) fn rows() -> Vec<Row> {
         }),
         Row::new("one voice: no race and no purchase takes a model that another beats", Bound::Wrong(0.0), |seed| {
             let records = stored(&fleet(seed))?;
-            let (ranked, _) = both(&records)?;
-            let beaten = |model: &str| ranked.iter().any(|(_, worse)| worse == model);
+            let (ranked, compared) = both(&records)?;
+            let beaten = |model: &str| ranked.iter().chain(&compared).any(|(_, worse)| worse == model);
             let bought = buy(&records)?.model.is_some_and(|model| beaten(&model));
             let raced = match race(&records, &[], seed)?.ended {
                 Some(Ended::Buy(model)) => beaten(&model),

@@ -273,7 +273,7 @@ fn a_purchase(buy: &Value) -> Claims {
     if let Some(at) = buy["choice"]["index"].as_u64() {
         let chosen = options[at as usize];
         let performance = &chosen["performance"];
-        let no_dearer = options.iter().filter(|o| o["price"].as_f64() <= chosen["price"].as_f64());
+        let no_dearer = options.iter().filter(|o| o["cost"].as_f64() <= chosen["cost"].as_f64());
         let figure = (text(&performance["title"]), text(&performance["quantity"]));
         said.bought = Some((figure, text(&chosen["model"]), no_dearer.map(|o| text(&o["model"])).collect()));
     }

@@ -41,8 +41,13 @@ fn a_race_measures_first_then_drops_then_buys() {
     // Two models with two units, 4 degrees assumed: 6 degrees, t = 2.447.
     let (mean, interval) = (last.chances[0].mean.unwrap(), last.chances[0].interval.unwrap());
     assert!((mean - (1000.0f64 * 1020.0).sqrt()).abs() < 1e-6);
-    let half = 2.4469 * last.unit_deviation.unwrap() / 2f64.sqrt();
-    assert!((interval.1 / mean - half.exp()).abs() < 1e-4 && (mean / interval.0 - half.exp()).abs() < 1e-4);
+    let error = last.unit_deviation.unwrap().powi(2) / 2.0;
+    // Two means lie half of their difference from the middle; chance explains so much of the spread between them.
+    let difference = (mean / last.chances[1].mean.unwrap()).ln();
+    let luck = error / (difference.powi(2) / 2.0);
+    let (middle, half) = (-luck * difference / 2.0, 2.4469 * error.sqrt());
+    let ends = ((interval.0 / mean).ln(), (interval.1 / mean).ln());
+    assert!((ends.0 - (middle - half)).abs() < 1e-4 && (ends.1 - (middle + half)).abs() < 1e-4, "{ends:?}");
 }
 
 #[test]
