@@ -58,6 +58,18 @@ pub fn above(first: &[f64], second: &[f64]) -> Result<bool, Failure> {
     Ok(mean(first) - mean(second) > t * error)
 }
 
+/// Whether Student's test of one sample finds the values above 0, both sides watched: the uniformly most powerful unbiased
+/// test for normal values, as differences of pairs are.
+///
+/// # Errors
+/// Fewer than two values.
+pub fn above_zero(values: &[f64]) -> Result<bool, Failure> {
+    let degrees = values.len().saturating_sub(1);
+    let t = student_t(LEVEL, u32::try_from(degrees)?).ok_or("no degree of freedom")?;
+    let error = (squares(values) / degrees as f64 / values.len() as f64).sqrt();
+    Ok(mean(values) > t * error)
+}
+
 /// Whether Tukey's test finds the first above any of the others, all of as many values: exact for all pairs of normal
 /// values of equal variance.
 ///
@@ -96,6 +108,10 @@ mod tests {
         assert_eq!(above(&first.map(|v| v + 0.3), &second).ok(), Some(true));
         assert_eq!(above(&second, &first.map(|v| v + 0.3)).ok(), Some(false));
         assert!(above(&[1.0], &[2.0]).is_err());
+        // Mean 2, variance 1, three values: t = 2 * sqrt(3) = 3.46, and t(2) is 4.303.
+        assert_eq!(above_zero(&[1.0, 2.0, 3.0]).ok(), Some(false));
+        assert_eq!(above_zero(&[1.6, 2.6, 3.6]).ok(), Some(true));
+        assert!(above_zero(&[1.0]).is_err());
     }
 
     #[test]

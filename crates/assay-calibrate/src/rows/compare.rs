@@ -5,7 +5,7 @@ use assay_lab::fleet::{Design, Fleet, Part, Repeats, Run, Truth, Units};
 
 use super::{counted, equal, percent};
 use crate::decisions::{Compared, Word, compare, compare_models, compare_runs, stored};
-use crate::exact::{above, unit_means};
+use crate::exact::{above, above_zero, run_mean, unit_means};
 use crate::found::Found;
 use crate::row::{Bound, COVERAGE, COVERAGE_ASSUMED, ERROR, Failure, Row};
 
@@ -146,18 +146,21 @@ fn models() -> Vec<Row> {
             0.02,
             Design::units(&[3, 3]),
         ),
-        unequal(),
+        unequal([5, 2]),
+        unequal([3, 3]),
     ]
 }
 
 /// Half of the units are 30 % slower.
 pub(super) const KINDS: Units = Units::Kinds { share: 0.5, ratio: 0.7, deviation: 0.03 };
 
-/// The erratic model has the fewest units.
-fn unequal() -> Row {
+/// The second model is erratic.
+fn unequal(of_each: [usize; 2]) -> Row {
+    let [first, second] = of_each;
     let truth = equal(2, Units::Normal(0.03), 0.02).with_units(1, Units::Normal(0.12));
-    let design = Design::units(&[5, 2]);
-    Row::new("compare equal models, 5 units and 2 of an erratic one", ERROR, move |seed| {
+    let design = Design::units(&of_each);
+    let name = format!("compare equal models, {first} units and {second} of an erratic one");
+    Row::new(name, ERROR, move |seed| {
         let fleet = Fleet { truth: truth.clone(), design: design.clone(), seed };
         Ok(equals(&compare_models(&stored(&fleet)?)?))
     })
@@ -165,21 +168,37 @@ fn unequal() -> Row {
 
 /// The same five cards at two hosts.
 fn hosts() -> Vec<Row> {
-    let five = || {
-        let design = Design::units(&[5]);
+    let both = |cards: usize| {
+        let design = Design::units(&[cards]);
         design.clone().and(design.changed(|_, run| run.host = 1))
     };
     let truth = || equal(1, Units::Normal(0.1), 0.02);
-    let slower = truth().with_off(Part::Host(1), 0.95);
-    vec![
-        null("compare two equal hosts, the same 5 cards".to_owned(), truth(), five(), |run| run.host == 1),
-        Row::new("compare two hosts 5 % apart, the same 5 cards, run sd 2 %", Bound::Right(0.9), move |seed| {
-            let said = groups(&slower, &five(), |run| run.host == 1, seed)?;
+    let slower = || truth().with_off(Part::Host(1), 0.95);
+    let apart = |cards: usize| {
+        let name = format!("compare two hosts 5 % apart, the same {cards} cards, run sd 2 %");
+        let (slower, both) = (slower(), both(cards));
+        Row::new(name, Bound::Right(0.9), move |seed| {
+            let said = groups(&slower, &both, |run| run.host == 1, seed)?;
             Ok(match said.word {
                 Word::Worse => Found::Right,
                 Word::Better => Found::Wrong,
                 Word::Same | Word::CannotTell => Found::Undecided,
             })
+        })
+    };
+    let name = "compare power, two hosts 5 % apart, the same 5 cards, run sd 2 %";
+    let (slower, five) = (slower(), both(5));
+    vec![
+        null("compare two equal hosts, the same 5 cards".to_owned(), truth(), both(5), |run| run.host == 1),
+        apart(5),
+        apart(6),
+        Row::new(name, Bound::Power(0.9), move |seed| {
+            let fleet = Fleet { truth: slower.clone(), design: five.clone(), seed };
+            let records = stored(&fleet)?;
+            let (here, there) = records.split_at(5);
+            let differences: Vec<f64> = here.iter().zip(there).map(|(a, b)| run_mean(a) - run_mean(b)).collect();
+            let found = compare(here, there)?.word == Word::Worse;
+            Ok(Found::Power { found, exact: above_zero(&differences)? })
         }),
     ]
 }

@@ -127,7 +127,7 @@ fn welch(a: Moments, b: Moments, options: &Options) -> Comparison {
     }
     let (x, y) = (a.variance / a.n as f64, b.variance / b.n as f64);
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    match StudentsT::new(0.0, 1.0, cautious_degrees((x, count(a.n)), (y, count(b.n)))) {
+    match StudentsT::new(0.0, 1.0, pair_degrees((x, count(a.n)), (y, count(b.n)))) {
         Ok(t) if x + y > 0.0 => {
             let half = t.inverse_cdf(1.0 - options.alpha / 2.0) * (x + y).sqrt();
             Comparison::of(difference, half, n, options.delta)
@@ -144,6 +144,18 @@ pub(super) fn cautious_degrees((x, n): (f64, u32), (y, m): (f64, u32)) -> f64 {
     // Without any spread there is no quotient, and no test either.
     let degrees = if lopsided { f64::from(small) - 1.0 } else { welch };
     degrees.clamp(1.0, MOST_DEGREES)
+}
+
+/// Three values against three are the fewest that most people measure, and Welch's approximation keeps their error at 3.5
+/// of 100 where both vary alike, at the price of a seventh of the power of Student's test. Raised to this power, what it
+/// takes of the degrees of freedom beyond two leaves 4.0 of 100, and 6.3 at most whatever their spreads (simulated), with
+/// nine tenths of that power.
+const OF_THREE: f64 = 0.6;
+
+/// Degrees of freedom of two groups alone: [`cautious_degrees`], and more of them for three values against three.
+pub(super) fn pair_degrees(a: (f64, u32), b: (f64, u32)) -> f64 {
+    let cautious = cautious_degrees(a, b);
+    if (a.1, b.1) == (3, 3) { 2.0 + 2.0 * ((cautious - 2.0) / 2.0).max(0.0).powf(OF_THREE) } else { cautious }
 }
 
 /// Compares all pairs of groups, as `(first, second, comparison)`. More than two groups share
@@ -249,13 +261,14 @@ mod tests {
         assert!((all[1].2.ratio - (100.0f64 * 101.0 / 50.0 / 50.5).sqrt()).abs() < 1e-12);
     }
 
-    /// Share of pairs of equal groups that are called different.
-    fn false_alarms(n: (usize, usize), sets: usize) -> f64 {
+    /// Share of pairs of equal groups that are called different, the second of which varies so many times as much.
+    fn false_alarms(n: (usize, usize), times: f64, sets: usize) -> f64 {
         let mut random = Draws::new(7);
-        let mut group = |n: usize| (0..n).map(|_| (0.2 * random.normal()).exp()).collect::<Vec<_>>();
+        let mut group =
+            |n: usize, times: f64| (0..n).map(|_| (0.02 * times * random.normal()).exp()).collect::<Vec<_>>();
         let different = (0..sets).filter(|_| {
-            let (a, b) = (group(n.0), group(n.1));
-            compare(&a, &b, &Options::default()).unwrap().answer == Answer::Different
+            let (a, b) = (group(n.0, 1.0), group(n.1, times));
+            compare(&a, &b, &Options { delta: 0.0, ..Options::default() }).unwrap().answer == Answer::Different
         });
         different.count() as f64 / sets as f64
     }
@@ -264,8 +277,26 @@ mod tests {
     fn equal_groups_are_not_called_different() {
         // 4000 sets: one standard error is 0.0034 at 5 %, and 2 of them tell 5 from 6 of 100.
         for n in [(2, 2), (3, 3), (5, 5), (2, 3), (2, 5), (3, 5), (3, 12), (2, 12), (5, 8), (10, 10)] {
-            let share = false_alarms(n, 4000);
+            let share = false_alarms(n, 1.0, 4000);
             assert!(share <= 0.05 + 2.0 * 0.0034, "{n:?}: {share}");
         }
+    }
+
+    #[test]
+    fn three_against_three_keep_the_error_where_one_is_erratic_and_find_nine_tenths() {
+        // 20 000 sets: one standard error is 0.0017 at 6 %.
+        for times in [1.0, 2.0, 4.0, 8.0, 20.0] {
+            let share = false_alarms((3, 3), times, 20_000);
+            assert!(share <= 0.065, "{times}: {share}");
+        }
+        // Student's test finds this in 76.6 of 100.
+        let (mut random, mut found) = (Draws::new(9), 0);
+        for _ in 0..20_000 {
+            let mut group = |shift: f64| (0..3).map(|_| (shift + 0.102 * random.normal()).exp()).collect::<Vec<_>>();
+            let (a, b) = (group(0.3), group(0.0));
+            found += usize::from(compare(&a, &b, &Options::default()).unwrap().answer == Answer::Different);
+        }
+        let share = f64::from(u32::try_from(found).unwrap()) / 20_000.0;
+        assert!(share >= 0.9 * 0.766, "{share}");
     }
 }

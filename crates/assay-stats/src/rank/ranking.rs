@@ -11,7 +11,7 @@ use super::dnf::Class;
 use super::entry::{Entrant, Options, Refusal, Sense, check};
 use super::layers::{Medal, Order};
 use super::moderate::{Spread, cautious, pooled};
-use super::pairwise::cautious_degrees;
+use super::pairwise::{cautious_degrees, pair_degrees};
 use super::shared::Shared;
 use super::verdict::{Pair, Verdict};
 use crate::variation::specimens;
@@ -204,7 +204,8 @@ fn test(
     for (&at, rejected) in tested.iter().zip(rejected) {
         let pair = &mut pairs[at];
         let (difference, error, common) = measure(pair);
-        let alone = alone(models[pair.first], models[pair.second], common, options.alpha / several);
+        let alone =
+            alone(models[pair.first], models[pair.second], common, (options.alpha / several, models.len() == 2));
         let half = (critical * error).max(alone);
         let (low, high) = (difference - half, difference + half);
         let rejected = rejected && difference.abs() > alone;
@@ -232,8 +233,8 @@ fn test(
 /// Half the width of the interval of two models by their own units alone, by Welch's test as [`super::compare`] makes it:
 /// what the other models say of these holds only if they vary alike, and one may be the erratic one. Of two units each,
 /// which know next to nothing of how they vary, the others have to speak: 0. Of one unit, what units may differ by is
-/// assumed beside what it borrows.
-fn alone(a: &Entrant, b: &Entrant, common: f64, alpha: f64) -> f64 {
+/// assumed beside what it borrows. Where there are no others, it is the comparison's own test.
+fn alone(a: &Entrant, b: &Entrant, common: f64, (alpha, two): (f64, bool)) -> f64 {
     if (a.units, b.units) == (2, 2) {
         return 0.0;
     }
@@ -243,7 +244,8 @@ fn alone(a: &Entrant, b: &Entrant, common: f64, alpha: f64) -> f64 {
     if single > 0 {
         return specimens(1.0 - alpha, single, x + y + common).unwrap_or(f64::INFINITY);
     }
-    let Ok(t) = StudentsT::new(0.0, 1.0, cautious_degrees((x, a.units), (y, b.units))) else { return 0.0 };
+    let degrees = if two { pair_degrees } else { cautious_degrees }((x, a.units), (y, b.units));
+    let Ok(t) = StudentsT::new(0.0, 1.0, degrees) else { return 0.0 };
     t.inverse_cdf(1.0 - alpha / 2.0) * (x + y + common).sqrt()
 }
 
