@@ -66,6 +66,20 @@ fn the_long_table_has_as_many_cells_in_each_row() {
 }
 
 #[test]
+fn records_that_name_no_model_are_not_one_in_tables_and_series() {
+    let mut one = common::good_card();
+    one.source = Some(assay_core::record::Source { format: "dd".to_owned(), ..Default::default() });
+    one.labels.clear();
+    (one.medium.model, one.medium.vendor, one.medium.unit) = (None, None, None);
+    let other = Record { id: "z000000001".to_owned(), ..one.clone() };
+    let series = text(Format::Prometheus, &[one.clone(), other.clone()]);
+    assert_eq!(series.lines().filter(|line| line.starts_with("assay_valid{")).count(), 2, "{series}");
+    let table = text(Format::LongCsv, &[one.clone(), other]);
+    let row = table.lines().nth(1).unwrap();
+    assert!(row.starts_with(&format!("{},{},,", one.id, one.created)), "{row}");
+}
+
+#[test]
 fn prometheus_reads_every_line() {
     let record = hostile(common::good_card());
     let older = Record { created: "2020-01-01T00:00:00Z".to_owned(), id: "older".to_owned(), ..record.clone() };

@@ -1,5 +1,6 @@
 //! A table in long form, one figure a row, for R, pandas and DuckDB: a value for each repeat, and the estimate over them.
 
+use assay_analysis::names_model;
 use assay_core::estimate::Estimate;
 use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::text;
@@ -106,7 +107,7 @@ fn of_record(r: &Record) -> [String; 7] {
     [
         r.id.clone(),
         r.created.clone(),
-        r.model(),
+        if names_model(r) { r.model() } else { String::new() },
         label("unit").or_else(|| r.medium.unit.clone()).unwrap_or_default(),
         label("slot").or_else(|| r.host.slot.clone()).unwrap_or_default(),
         r.host.hostname.clone().unwrap_or_default(),
