@@ -14,6 +14,7 @@ mod load_words;
 #[cfg(test)]
 mod one_answer;
 mod over_days;
+pub mod percentiles;
 pub mod plan;
 mod published;
 pub mod rank;

@@ -117,3 +117,11 @@ fn the_list_tells_two_units_of_a_model_apart() {
     assert!(text.contains("2026-11-21") && text.contains("  1   ") && text.contains("  2   "), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
+
+/// Any percentile that the repeats can tell, with its interval; the others say what they lack.
+#[test]
+fn percentiles_that_were_asked_for() {
+    let text = assay_report::percentile_lines(&common::good_card(), &[0.5, 0.99, 0.9999, 0.999_999]);
+    insta::assert_snapshot!("percentiles", text);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}

@@ -175,7 +175,8 @@ const SHOW_EXAMPLES: &str = "\
 Examples:
   assay show last
   assay show last~1
-  assay show 5f3 --json     any unique beginning of an id";
+  assay show 5f3 --json     any unique beginning of an id
+  assay show --percentiles 50,99,99.99    of the latency, with intervals";
 const RM_EXAMPLES: &str = "\
 Examples:
   assay rm 5f3k2abcde
@@ -399,6 +400,10 @@ pub(crate) struct ShowArgs {
     /// Which record: last, last~1, the beginning of an id, or published:NAME
     #[arg(default_value = "last", value_hint = ValueHint::Other)]
     pub(crate) query: String,
+
+    /// Percentiles of the latency instead, like 50,99,99.99
+    #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = values::percentile)]
+    pub(crate) percentiles: Vec<f64>,
 
     /// Print the record as one JSON document, as it is stored
     #[arg(long)]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use assay_analysis::Quantity;
 use assay_analysis::advise::{Link, Price, PriceError};
+use assay_core::text::quoted;
 use assay_core::units::{Bytes, UnitError, parse_duration, parse_rate, parse_share, trimmed};
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
@@ -134,6 +135,15 @@ pub(super) fn class(text: &str) -> Result<&'static str, String> {
         let known: Vec<&str> = assay_core::classes::CLASSES.iter().map(|c| c.name).collect();
         format!("there are {}", known.join(", "))
     })
+}
+
+/// A percentile as people write it, `99.9`, as a share.
+pub(crate) fn percentile(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_start_matches('p').parse::<f64>().ok();
+    let inside = number.filter(|percent| *percent > 0.0 && *percent < 100.0);
+    inside
+        .map(|percent| percent / 100.0)
+        .ok_or_else(|| format!("{} is no percentile; write a number between 0 and 100, like 99.9", quoted(text)))
 }
 
 #[cfg(test)]

@@ -1,14 +1,41 @@
 //! `assay show`
 
+use assay_analysis::percentiles::percentile;
 use assay_core::exit::Exit;
+use assay_core::record::Measurement;
 use assay_core::text;
+use assay_store::Stored;
+use serde_json::json;
 
 use crate::cli::ShowArgs;
 use crate::failure::Failure;
 use crate::{output, state};
 
+/// Percentiles of the latency in place of the cards.
+fn percentiles(found: &[Stored], args: &ShowArgs) -> Result<Exit, Failure> {
+    let shares = &args.percentiles;
+    if !args.json {
+        for stored in found {
+            output::print(&assay_report::percentile_lines(&stored.record, shares))?;
+        }
+        return Ok(Exit::Good);
+    }
+    let of = |m: &Measurement| {
+        let all = shares.iter().map(|share| json!({ "share": share, "latency_ns": percentile(m, *share) }));
+        json!({ "workload": m.workload.name, "percentiles": all.collect::<Vec<_>>() })
+    };
+    let records = found.iter().map(|stored| {
+        json!({ "record": stored.record.id, "workloads": stored.record.measurements.iter().map(of).collect::<Vec<_>>() })
+    });
+    output::print_json(&json!(records.collect::<Vec<_>>()))?;
+    Ok(Exit::Good)
+}
+
 pub(super) fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     let found = state::find(&args.query)?;
+    if !args.percentiles.is_empty() {
+        return percentiles(&found, args);
+    }
     if args.json {
         let documents: Vec<&str> = found.iter().map(|s| s.document.trim_end()).collect();
         match documents.as_slice() {

@@ -1,0 +1,39 @@
+//! Percentiles of the latency that were asked for, as lines.
+
+use assay_analysis::percentiles::{operations_for, percentile};
+use assay_core::record::Record;
+use assay_core::text::clean;
+use assay_core::units::{grouped, latency, trimmed};
+
+/// An interval whose ends are further apart says nothing.
+const WIDEST: f64 = 100.0;
+
+/// Each workload of a record with its percentiles, given as shares between 0 and 1.
+#[must_use]
+pub fn percentile_lines(record: &Record, shares: &[f64]) -> String {
+    let mut lines = vec!["latency".to_owned()];
+    let names: Vec<String> = shares.iter().map(|share| format!("p{}", trimmed(share * 100.0, 6))).collect();
+    let widest = names.iter().map(String::len).max().unwrap_or(0);
+    for m in record.measurements.iter().filter(|m| !m.repeats.is_empty()) {
+        lines.push(clean(&record.load_title(m)));
+        for (share, name) in shares.iter().zip(&names) {
+            let words = match percentile(m, *share) {
+                None => {
+                    let needed = grouped(i64::try_from(operations_for(*share)).unwrap_or(i64::MAX));
+                    format!("not told by fewer than {needed} operations in each repeat")
+                }
+                Some(e) => match (e.low, e.high) {
+                    (Some(low), Some(high)) if high > low * WIDEST => {
+                        format!("{:<8}  {} repeats are too few for an interval", latency(e.point), e.n)
+                    }
+                    (Some(low), Some(high)) => {
+                        format!("{:<8}  {} to {}", latency(e.point), latency(low), latency(high))
+                    }
+                    _ => latency(e.point),
+                },
+            };
+            lines.push(format!("  {name:<widest$}  {words}"));
+        }
+    }
+    lines.join("\n")
+}
