@@ -266,7 +266,7 @@ impl Phase {
     fn add(&self, report: &mut Report, head: &Head) {
         if let Some(figure) = self.figure(head) {
             report.figures.push(figure);
-        } else if let Some(rate) = self.entries.filter(|_| self.op().is_none()) {
+        } else if let Some(rate) = self.entries {
             report.score(&format!("elbencho {}", self.name), rate, "entries/s", true);
         }
         if self.op().is_some() && self.rate.is_none() && self.iops.is_none() && self.entries.is_none() {
