@@ -92,6 +92,7 @@ fn kind(text: &str) -> Option<(Op, Pattern)> {
 fn fio(test: &Test, version: Option<(u32, u32)>) -> Option<Known> {
     let (op, pattern) = kind(test.option("Type")?)?;
     let on = |name: &str| test.option(name).map(|value| value == "Yes");
+    let (direct, buffered) = (on("Direct"), on("Buffered"));
     let engine = test.option("Engine");
     let fixed = version.filter(|version| *version >= (1, 7));
     let jobs = match test.option("Job Count") {
@@ -105,23 +106,17 @@ fn fio(test: &Test, version: Option<(u32, u32)>) -> Option<Known> {
         queue_depth: if engine == Some("Sync") { Some(1) } else { fixed.map(|_| 64) },
         jobs,
         span_bytes: fixed.map(|_| 1 << 30),
-        direct: on("Buffered").map(|buffered| !buffered).or_else(|| on("Direct")),
+        direct: buffered.map(|buffered| !buffered).or(direct),
         sync: Some(Sync::End),
         duration_ns: fixed.map(|(major, _)| if major < 2 { 20 } else { 60 } * 1_000_000_000),
         ..Load::new(&name(&format!("fio {}", test.option("Type")?), test), op)
     });
-    if on("Buffered").zip(on("Direct")).is_some_and(|(buffered, direct)| buffered == direct) {
-        let how = format!(
-            "direct and buffered I/O are both {}: fio took the latter",
-            if direct_said(test) { "on" } else { "off" }
-        );
+    if direct.is_some() && direct == buffered {
+        let both = if direct == Some(true) { "on" } else { "off" };
+        let how = format!("direct and buffered I/O are both {both}: fio took the latter");
         known.findings.push(Finding::SourceContradicts { how });
     }
     Some(known)
-}
-
-fn direct_said(test: &Test) -> bool {
-    test.option("Direct") == Some("Yes")
 }
 
 /// A name with the size of the blocks, as it stands in the description.
