@@ -23,6 +23,10 @@ pub struct CrystalDiskMark;
 const NAME: &str = "CrystalDiskMark";
 /// Most lines of something else between two of a report, as pages put them in.
 const MOST_FOREIGN: usize = 3;
+/// What the rows are called.
+const ROWS: [&str; 4] = ["Sequential", "Random", "SEQ", "RND"];
+/// What the lines below the rows begin with.
+const HEADS: [&str; 7] = ["Profile", "Test", "Mode", "Time", "Date", "OS", "Comment"];
 /// What each line of a report holds one of.
 const WORDS: [&str; 10] = [NAME, "MB/s", "[Read]", "[Write]", "[Mix]", "Test", "Date", "OS", "Comment", "Time"];
 
@@ -106,8 +110,11 @@ fn end(text: &Text, at: usize, begins: impl Fn(usize) -> bool) -> usize {
         if begins(number) || foreign > MOST_FOREIGN {
             break;
         }
-        let known = [&ROW, &TEST, &DATE, &OS, &MEASURE].iter().any(|pattern| pattern.is_match(line))
-            || ["* ", "[", "Profile:", "Mode:", "Comment"].iter().any(|word| line.starts_with(word));
+        // Without patterns: of thousands of reports each line passes here.
+        let headed =
+            HEADS.iter().any(|head| line.strip_prefix(head).is_some_and(|rest| rest.trim_start().starts_with(':')));
+        let row = line.contains("MB/s") && ROWS.iter().any(|name| line.contains(name));
+        let known = headed || row || line.starts_with(['*', '[']);
         if known {
             (end, foreign) = (number + 1, 0);
         } else if !line.is_empty() && !line.starts_with('-') && !line.contains("Crystal Dew World") {
