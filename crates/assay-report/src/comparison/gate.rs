@@ -38,6 +38,10 @@ fn said(c: &Comparison, case: &Case) -> Said {
 fn reason(doubt: &Doubt) -> String {
     match doubt {
         Doubt::Straddles => "the interval holds the limit; more repeats or runs would tell".to_owned(),
+        Doubt::Several => {
+            "the interval lies beyond the limit, as one of so many may by chance; more repeats or runs would tell"
+                .to_owned()
+        }
         Doubt::BestOf => {
             "one of the two is the best of several runs; figures made in the same way would tell".to_owned()
         }
