@@ -11,6 +11,7 @@ mod identity;
 mod load;
 pub mod load_curve;
 mod load_words;
+mod needed;
 #[cfg(test)]
 mod one_answer;
 mod over_days;
@@ -29,6 +30,7 @@ pub use excluded::{admit, examine, excluded, share_verdicts};
 pub use identity::{Identity, identity, named, names_model, short_name};
 pub use load::{Load, Quantity};
 pub use load_words::LoadAsk;
+pub use needed::{Needed, Values};
 pub use over_days::{ASSUMED_DAYS, over_days};
 pub use published::{PREFIX, PublishedError, published};
 pub use reading::{Mark, Reading, estimate, loads, reading};

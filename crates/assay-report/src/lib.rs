@@ -23,6 +23,7 @@ mod line;
 mod list;
 mod load_curve;
 mod markdown;
+mod needed;
 mod notes;
 mod over_days;
 mod percentiles;

@@ -6,6 +6,7 @@ mod ess;
 pub mod experiment;
 mod interval;
 mod over_days;
+pub mod power;
 pub mod rank;
 mod shape;
 pub mod soak;

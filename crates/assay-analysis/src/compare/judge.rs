@@ -82,5 +82,6 @@ pub(super) fn judge(first: &Side, second: &Side, numbers: Numbers, more_is_bette
             Verdict::Worse => bus.0,
             _ => false,
         },
+        needed: numbers.needed.filter(|_| matches!(verdict, Verdict::CannotTell(Why::Wide | Why::Days | Why::OneUnit))),
     }
 }

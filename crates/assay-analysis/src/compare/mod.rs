@@ -18,6 +18,7 @@ mod report;
 mod samples;
 #[cfg(test)]
 mod scenes;
+mod telling;
 
 pub use analyse::compare;
 pub use gate::{Answer, Case, Check, Doubt, Gate, gate};

@@ -1,13 +1,14 @@
 //! The ratios of all pairs of groups with their intervals.
 
 use assay_core::estimate::Estimate;
-use assay_stats::rank::{self, Options, Refusal, Sense};
+use assay_stats::rank::{self, Comparison, Options, Refusal, Sense};
 use assay_stats::{LEVEL, geometric, student_t};
 
 use super::group::{CompareError, Request};
 use super::pair::{Numbers, inverted, numbers, pair};
 use super::question::question;
 use super::report::{Method, Question, Side};
+use super::telling::of_models;
 
 /// Numbers with the indices of the sides they are about.
 pub(super) type Indexed = (usize, usize, Numbers);
@@ -45,14 +46,32 @@ pub(super) fn pairs(sides: &[Side], as_runs: bool, options: &Options) -> Result<
     if (models || single) && sides.len() > 2 {
         let values: Vec<&[f64]> = sides.iter().map(|side| side.values.as_slice()).collect();
         let all = rank::compare_all(&values, options).map_err(refused)?;
-        let all = all.into_iter().map(|(a, b, c)| (a, b, numbers(question(&sides[a], &sides[b]), &inverted(&c))));
-        return Ok((Method::Simultaneous, all.collect()));
+        let of_all: Vec<&Side> = sides.iter().collect();
+        let told = |(a, b, c): (usize, usize, Comparison)| {
+            let found = numbers(question(&sides[a], &sides[b]), &inverted(&c));
+            let wanted = models && is_told(sides.len(), a);
+            let needed = if wanted { of_models(&of_all, (c.ratio.ln(), options.delta), options.alpha) } else { None };
+            (a, b, Numbers { needed, ..found })
+        };
+        return Ok((Method::Simultaneous, all.into_iter().map(told).collect()));
     }
     // Repeats, runs and units differ by different variances, which are not to be shared.
     let options = Options { alpha: options.alpha / places.len() as f64, ..*options };
     let method = if places.len() == 1 { Method::Welch } else { Method::WelchBonferroni };
-    let all = places.into_iter().map(|(a, b)| Ok((a, b, pair(&sides[a], &sides[b], as_runs, &options)?)));
+    let all = places.into_iter().map(|(a, b)| {
+        let found = pair(&sides[a], &sides[b], as_runs, &options)?;
+        let needed = found.needed.filter(|_| is_told(sides.len(), a));
+        Ok((a, b, Numbers { needed, ..found }))
+    });
     Ok((method, all.collect::<Result<_, Refusal>>().map_err(refused)?))
+}
+
+/// So many groups are all told of against each other; of more, each against the first.
+const FEW: usize = 5;
+
+/// Whether it is told what would tell the pairs of a side: each number takes some milliseconds.
+fn is_told(sides: usize, first: usize) -> bool {
+    sides <= FEW || first == 0
 }
 
 /// Geometric mean of values with its interval at `level`.

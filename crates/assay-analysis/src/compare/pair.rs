@@ -6,6 +6,8 @@ use assay_stats::variation::{Days as Spread, ENOUGH_PAIRS, PRIOR_DEGREES, PRIOR_
 
 use super::question::{log_mean, question, runs, units};
 use super::report::{Days, Question, Runs, Side};
+use super::telling;
+use crate::needed::Needed;
 
 /// The ratio of the second group over the first.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +21,8 @@ pub(super) struct Numbers {
     pub(super) significant: bool,
     pub(super) days: Option<Days>,
     pub(super) runs: Option<Runs>,
+    /// What would tell, whatever was answered.
+    pub(super) needed: Option<Needed>,
 }
 
 /// The library compares the first with the second; people read what comes second against their reference.
@@ -37,6 +41,7 @@ pub(super) fn numbers(question: Question, c: &Comparison) -> Numbers {
         significant: c.significant,
         days: None,
         runs: None,
+        needed: None,
     }
 }
 
@@ -47,8 +52,8 @@ pub(super) fn pair(first: &Side, second: &Side, as_runs: bool, options: &Options
     // Copies of a value are no repeats, whatever days do; one value without repeats has no interval of its own.
     let bare = matches!(welch.answer, Answer::CannotTell(Doubt::NoSpread | Doubt::SingleValue));
     let one_each = first.runs.len() == 1 && second.runs.len() == 1;
-    Ok(match question {
-        _ if as_runs && one_each => numbers(question, &welch),
+    let found = match question {
+        _ if as_runs && one_each => return Ok(numbers(question, &welch)),
         Question::Models => numbers(question, &welch),
         Question::UnitAgainstOthers if units(first).len() == 1 => {
             let c = against_others(second, first, options);
@@ -80,7 +85,9 @@ pub(super) fn pair(first: &Side, second: &Side, as_runs: bool, options: &Options
             let wide = Comparison::of(welch.ratio.ln(), half, welch.n, options.delta);
             Numbers { days: Some(told), runs, ..numbers(question, &wide) }
         }
-    })
+    };
+    let needed = if bare { None } else { telling::needed(question, (first, second), found.ratio, options) };
+    Ok(Numbers { needed, ..found })
 }
 
 fn differ(answer: Answer) -> Option<bool> {
@@ -91,14 +98,18 @@ fn differ(answer: Answer) -> Option<bool> {
     }
 }
 
-fn days(first: &Side, second: &Side) -> Spread {
+pub(super) fn days(first: &Side, second: &Side) -> Spread {
     Spread::of(runs(first).chain(runs(second)))
+}
+
+/// How the same units differ between the sides.
+pub(super) fn differences(first: &Side, second: &Side) -> Vec<f64> {
+    units(first).into_iter().map(|unit| log_mean(second, unit) - log_mean(first, unit)).collect()
 }
 
 /// The same units on both sides.
 fn each_with_itself(first: &Side, second: &Side, n: (usize, usize), options: &Options) -> Comparison {
-    let differences: Vec<f64> =
-        units(first).into_iter().map(|unit| log_mean(second, unit) - log_mean(first, unit)).collect();
+    let differences = differences(first, second);
     let count = differences.len() as f64;
     let mean = differences.iter().sum::<f64>() / count;
     // Means of several runs vary by less than a run. Enough pairs show that themselves.
@@ -125,7 +136,7 @@ fn against_others(others: &Side, one: &Side, options: &Options) -> Comparison {
 }
 
 /// Squared error of the mean of logarithms.
-fn squared_error(values: &[f64]) -> f64 {
+pub(super) fn squared_error(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().map(|v| v.ln()).sum::<f64>() / n;
     values.iter().map(|v| (v.ln() - mean).powi(2)).sum::<f64>() / (n - 1.0) / n

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::note::Note;
 use crate::Excluded;
 use crate::load::{Load, Quantity};
+use crate::needed::Needed;
 use crate::reading::Mark;
 
 /// The whole answer.
@@ -190,6 +191,8 @@ pub struct Pair {
     pub significant: bool,
     /// Whether the better one is held by its bus: without it, it is better by even more.
     pub at_least: bool,
+    /// What would tell, where it cannot be told and more values would.
+    pub needed: Option<Needed>,
 }
 
 /// How much runs of a unit differ from day to day.

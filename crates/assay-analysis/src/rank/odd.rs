@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_core::workload::Op;
-use assay_stats::rank::{Fit, ModelFit, ODD_ALPHA, Ranking, odd_units};
+use assay_stats::rank::{Fit, ModelFit, ODD_ALPHA, Ranking, odd_units, units_to_name};
 
 use super::answer::{Deviation, LoadRanking, Unresolved};
 
@@ -37,6 +37,7 @@ pub(super) fn odd(fit: &Fit, ranking: Option<&Ranking>, alpha: f64, without: Opt
     let new = |model: &str, unit: Option<String>, ratio: f64, tested: bool| Unresolved {
         model: model.to_owned(),
         ranking_depends: unit.as_ref().is_some_and(|unit| depends(model, unit)),
+        needed: unit.is_none().then(|| units_to_name(&fit.models, model, ratio, alpha)).flatten(),
         unit,
         ratio,
         of: count(model),

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::workload::Unknown;
-use assay_stats::rank::{self as stats, Fit, Notice, Observation, Options, Plan, Ranking, Sense};
+use assay_stats::power::Deviation;
+use assay_stats::rank::{self as stats, Fit, Notice, Observation, Options, Plan, Ranking, Sense, Verdict};
 
 use super::answer::{Basis, LoadRanking, Remark, Shares, SlotWarning};
 use super::collect::Session;
@@ -12,6 +13,7 @@ use super::rows::{pairs, rows};
 use super::setting::{Held, Setting};
 use crate::identity::suite;
 use crate::load::{Load, Quantity};
+use crate::needed::{Needed, Values};
 
 /// Draws for the load that decides: the standard error of an error rate of 5 % is 0.15 %.
 const DRAWS: usize = 19_999;
@@ -71,6 +73,7 @@ impl Setting<'_> {
             weak: ranking.as_ref().is_some_and(|r| r.weak && r.critical.is_some()),
             smallest_ratio,
             least_units,
+            needed: ranking.as_ref().and_then(|ranking| needed(ranking, &options)),
             shares: shares(&fit),
             run_deviation: fit.components.run,
             ceiling: self.ceilings.used(&sessions, load.op()),
@@ -160,6 +163,23 @@ fn resolution(ranking: Option<&Ranking>, alpha: f64) -> (Option<f64>, u32) {
         stats::smallest_ratio(&Plan { models, units: least, deviation, alpha })
     });
     (ratio, least)
+}
+
+/// What would tell the models of the first place apart.
+fn needed(ranking: &Ranking, options: &Options) -> Option<Needed> {
+    let open = |pair: &&stats::Pair| {
+        let first = |at: usize| ranking.models[at].layer == 0 && !ranking.models[at].provisional;
+        pair.verdict == Verdict::Unresolved
+            && pair.low.is_some()
+            && pair.high.is_some()
+            && first(pair.first)
+            && first(pair.second)
+    };
+    let largest = ranking.pairs.iter().filter(open).map(|pair| pair.ratio.ln().abs()).max_by(f64::total_cmp)?;
+    let tested = ranking.models.iter().filter(|m| m.units > 1).count();
+    let seen = Deviation { value: ranking.deviation?, degrees: f64::from(ranking.degrees) };
+    let models = u32::try_from(tested).ok()?;
+    Needed::of(Values::Units, (largest, options.delta), seen, |n| stats::tests(models, n, options.alpha))
 }
 
 fn remarks(fit: &Fit, sessions: &[Session<'_>]) -> Vec<Remark> {

@@ -1,5 +1,6 @@
 //! `assay compare`.
 
+use assay_analysis::Needed;
 use assay_analysis::compare::{self, By, Comparison, Group, Request, Side, Verdict};
 use assay_core::record::Record;
 
@@ -14,6 +15,8 @@ pub struct Compared {
     pub interval: Option<(f64, f64)>,
     /// Both groups with their own intervals.
     pub sides: Vec<Side>,
+    /// What would tell, where it cannot be told.
+    pub needed: Option<Needed>,
 }
 
 /// The answer of a comparison.
@@ -42,9 +45,17 @@ impl Word {
 /// # Errors
 /// Groups that cannot be compared.
 pub fn compare(first: &[Record], second: &[Record]) -> Result<Compared, Failure> {
+    compare_within(first, second, Request::default().margin)
+}
+
+/// The same with `--margin`.
+///
+/// # Errors
+/// Groups that cannot be compared.
+pub fn compare_within(first: &[Record], second: &[Record], margin: f64) -> Result<Compared, Failure> {
     let groups = [("A", first), ("B", second)];
     let groups = groups.map(|(name, records)| Group { name: name.to_owned(), records: records.iter().collect() });
-    said(&groups, &Request::default())
+    said(&groups, &Request { margin, ..Request::default() })
 }
 
 /// `assay compare --runs`: two runs as they were.
@@ -76,7 +87,7 @@ fn said(groups: &[Group<'_>], request: &Request) -> Result<Compared, Failure> {
         Verdict::Same => Word::Same,
         Verdict::BusTie | Verdict::CannotTell(_) => Word::CannotTell,
     };
-    Ok(Compared { word, interval: pair.low.zip(pair.high), sides: load.sides.clone() })
+    Ok(Compared { word, interval: pair.low.zip(pair.high), sides: load.sides.clone(), needed: pair.needed })
 }
 
 /// Pairs of models of which `assay compare --by model` says that the first is better.

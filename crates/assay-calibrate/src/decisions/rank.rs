@@ -40,3 +40,9 @@ pub fn odd_under_any_load(report: &RankReport) -> Vec<Named> {
     let each = report.exploratory.iter().flat_map(|load| &load.odd).filter(|odd| odd.unit.is_some() || odd.tested);
     each.map(|odd| (odd.model.clone(), odd.unit.clone())).chain(odd(report)).collect()
 }
+
+/// By how much units of a model disagree of which none is named, and with how many units one would be.
+#[must_use]
+pub fn needed_to_name(report: &RankReport) -> Option<(f64, u32)> {
+    report.primary.odd.iter().find_map(|odd| Some((odd.ratio, odd.needed?)))
+}

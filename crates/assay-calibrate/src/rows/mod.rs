@@ -9,6 +9,7 @@ mod confounded;
 mod interval;
 mod missed;
 mod nas;
+mod needed;
 mod odd;
 mod plan;
 mod rank;
@@ -37,6 +38,7 @@ pub fn all() -> Vec<Row> {
         buy::rows(),
         cache::rows(),
         voice::rows(),
+        needed::rows(),
     ];
     each.into_iter().flatten().collect()
 }

@@ -7,6 +7,7 @@ use assay_core::units::trimmed;
 use super::change::{change, interval};
 use super::names::{group, of};
 use crate::line::Paint;
+use crate::needed::needed;
 use crate::verdict::capitalised;
 
 /// The verdict in a word.
@@ -60,6 +61,9 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
                 format!("{is}, without an interval: {} {has}", single.join(" and "))
             }
             Why::NoSpread => format!("{is}, without an interval: equal values are copies, not repeats"),
+            Why::Wide if pair.needed.is_some() => {
+                format!("{is}; {}", pair.needed.as_ref().map(needed).unwrap_or_default())
+            }
             // More of what the interval does not rest on would tell nothing.
             Why::Wide if pair.days.is_some() => format!("{is}; runs on other days would tell"),
             Why::Wide if pair.question == Question::UnitAgainstOthers => {
@@ -79,16 +83,15 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
                     }
                     _ => format!("these runs are the same within ±{} %, but a unit", trimmed(c.margin * 100.0, 2)),
                 };
-                format!("{is}; {runs} may change as much from day to day: runs on other days would tell")
+                let tell = pair.needed.as_ref().map_or_else(|| "runs on other days would tell".to_owned(), needed);
+                format!("{is}; {runs} may change as much from day to day: {tell}")
             }
             Why::OneUnit => {
                 let single: Vec<&str> =
                     sides.iter().filter(|(side, _)| is_one_unit(side)).map(|(_, name)| *name).collect();
                 let of = if single.len() > 1 { "are one unit each" } else { "is one unit" };
-                format!(
-                    "{is}; {} {of}, and units of a model may differ as much: further units would tell",
-                    single.join(" and ")
-                )
+                let tell = pair.needed.as_ref().map_or_else(|| "further units would tell".to_owned(), needed);
+                format!("{is}; {} {of}, and units of a model may differ as much: {tell}", single.join(" and "))
             }
             Why::BusHides => {
                 format!("{is}, but {} held by the bus, and the medium may be faster", marked(Mark::BusLimited))

@@ -78,6 +78,7 @@ mod tests {
             verdict: Verdict::Better,
             significant: true,
             at_least: false,
+            needed: None,
         }
     }
 

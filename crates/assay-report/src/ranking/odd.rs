@@ -32,12 +32,20 @@ fn unit(odd: &Unresolved, direction: &str) -> String {
             times(odd.ratio)
         ),
         (None, true) => {
-            format!("{model}: its units disagree by {}; none can be named{swap}", times(odd.ratio))
+            format!("{model}: its units disagree by {}; none can be named{}{swap}", times(odd.ratio), more(odd))
         }
-        (None, false) => {
-            format!("{model}: its units differ by {}; too few units of other models to test it", times(odd.ratio))
-        }
+        (None, false) => format!(
+            "{model}: its units differ by {}; too few units of other models to test it{}",
+            times(odd.ratio),
+            more(odd)
+        ),
     }
+}
+
+/// How many units would name the odd one.
+fn more(odd: &Unresolved) -> String {
+    let of = |n: u32| format!("; {n} units of the model would name one that is off by as much in 80 of 100 cases");
+    odd.needed.map(of).unwrap_or_default()
 }
 
 fn slot(slot: &SlotWarning) -> String {

@@ -10,6 +10,7 @@ use assay_core::units::{figures, fixed, rate, span, trimmed};
 use assay_core::workload::Op;
 
 use crate::figure::{MB, latency_unit};
+use crate::needed::needed;
 
 /// Unit of a ranking's figures, and what they are divided by.
 pub(super) fn unit(ranking: &LoadRanking) -> (&'static str, f64) {
@@ -143,6 +144,9 @@ pub(super) fn answer(ranking: &LoadRanking, alpha: f64) -> String {
             }
         }
         _ => text += &format!(" They are not separable at {}.", level(alpha)),
+    }
+    if let Some(tell) = &ranking.needed {
+        text += &format!(" {}.", needed(tell));
     }
     if ranking.weak {
         text += &format!(" {}.", weak(ranking));

@@ -34,9 +34,9 @@ pub use fit::{Components, Fit, FitError, ModelFit, Notice, Shares, UnitFit, fit}
 pub use layers::Medal;
 pub use moderate::{PRIOR_DEGREES, Spread, moderated, pooled};
 pub use observation::{Invalid, Observation};
-pub use outlier::{Disagreement, ODD_ALPHA, OddUnit, Oddities, odd_units};
+pub use outlier::{Disagreement, ODD_ALPHA, OddUnit, Oddities, odd_units, units_to_name};
 pub use pairwise::{Answer, Comparison, Doubt, compare, compare_all};
-pub use ranking::{Ranked, Ranking, rank, rank_sharing};
+pub use ranking::{Ranked, Ranking, rank, rank_sharing, tests};
 pub use resolution::{Plan, smallest_ratio, studentized_range, studentized_range_cdf};
 pub use shared::Shared;
 pub use verdict::{Pair, Verdict};

@@ -11,6 +11,8 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::fit::ModelFit;
 use super::moderate::{Spread, pooled};
+use crate::power::{self, Deviation, Test};
+use crate::variation::{PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION};
 
 /// Smaller deviations are left alone, significant or not: units of one model do differ.
 const LEAST_RATIO: f64 = 1.15;
@@ -65,9 +67,7 @@ pub fn odd_units(models: &[ModelFit], alpha: f64) -> Oddities {
     let mut found = Oddities::default();
     let all: usize = models.iter().map(|m| m.units.len()).filter(|n| *n > 1).sum();
     for (at, model) in models.iter().enumerate() {
-        let others: Vec<Spread> =
-            models.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, m)| m.spread()).collect();
-        let others = pooled(&others).filter(|(pool, f)| *f >= LEAST_DEGREES && *pool > 0.0);
+        let others = reference(models.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, m)| m));
         let n = model.units.len();
         // What each unit may take of the chance.
         let each = alpha / all.max(1) as f64;
@@ -85,6 +85,37 @@ pub fn odd_units(models: &[ModelFit], alpha: f64) -> Oddities {
         }
     }
     found
+}
+
+/// How many units of a model name one of them that is off by a ratio, with the chance of [`power::POWER`], where
+/// `alpha` is that of any false alarm among all units; `None` where no number does.
+///
+/// How units of the model vary is taken from the other models, and assumed where those are too few: its own units say
+/// little of it as long as one of them is odd.
+#[must_use]
+pub fn units_to_name(models: &[ModelFit], name: &str, ratio: f64, alpha: f64) -> Option<u32> {
+    let others = reference(models.iter().filter(|m| m.name != name));
+    let rest: usize = models.iter().filter(|m| m.name != name).map(|m| m.units.len()).filter(|n| *n > 1).sum();
+    let seen =
+        others.map_or(Deviation { value: PRIOR_UNIT_DEVIATION, degrees: PRIOR_UNIT_DEGREES }, |(pool, degrees)| {
+            Deviation { value: pool.sqrt(), degrees: f64::from(degrees) }
+        });
+    let least = if others.is_some() { 3 } else { OWN_REFERENCE.1 as u32 };
+    let test = |n: u32| {
+        let units = f64::from(n);
+        let own = n as usize >= OWN_REFERENCE.0 || others.is_none();
+        // By its own units the deviation is measured anew; by the others it is what it is.
+        let degrees = if own { units - 2.0 } else { 0.0 };
+        let prior = if own { None } else { Some(seen) };
+        vec![Test { error: 1.0 + 1.0 / (units - 1.0), degrees, alpha: alpha / (rest as f64 + units), prior }]
+    };
+    power::needed(least, ratio.ln(), seen, test).filter(|_| ratio.ln().abs() > LEAST_RATIO.ln())
+}
+
+/// The variance of units of these models with its degrees of freedom, where it makes a test.
+fn reference<'a>(models: impl Iterator<Item = &'a ModelFit>) -> Option<(f64, u32)> {
+    let spreads: Vec<Spread> = models.map(ModelFit::spread).collect();
+    pooled(&spreads).filter(|(pool, f)| *f >= LEAST_DEGREES && *pool > 0.0)
 }
 
 /// Units that differ by more than is left alone.

@@ -14,6 +14,7 @@ use super::moderate::{Spread, cautious, pooled};
 use super::pairwise::{cautious_degrees, pair_degrees};
 use super::shared::Shared;
 use super::verdict::{Pair, Verdict};
+use crate::power::Test;
 use crate::variation::specimens;
 
 /// Fewer degrees of freedom over all models make no ranking.
@@ -25,6 +26,18 @@ const WEAK_DEGREES: u32 = 4;
 /// at 6.5 % (simulated).
 fn several(models: usize) -> f64 {
     (1.0 + (models as f64 - 2.0) / 6.0).clamp(1.0, 2.0)
+}
+
+/// The tests that a ranking of so many models makes of a pair of them, each with so many units: by the deviation of all,
+/// and by their own. That by all is the largest of all pairs; Bonferroni's share of the chance is a little less than its.
+#[must_use]
+pub fn tests(models: u32, units: u32, alpha: f64) -> Vec<Test> {
+    let pairs = f64::from(models * (models - 1) / 2).max(1.0);
+    let mut tests = vec![Test::groups(units, models, alpha / pairs)];
+    if models > 2 && units > 2 {
+        tests.push(Test::groups(units, 2, alpha / several(models as usize)));
+    }
+    tests
 }
 
 /// A model in the ranking.

@@ -4,13 +4,10 @@
 //! integrated directly; both integrands are analytic and fall off at both ends, where the
 //! trapezoidal rule converges geometrically (Trefethen and Weideman 2014).
 
-use statrs::function::erf::erfc;
-use statrs::function::gamma::ln_gamma;
+use crate::power::{deviations, phi};
 
 /// Step and reach of the integral over the largest normal value, in deviations.
 const NORMAL: (f64, f64) = (0.2, 8.0);
-/// Step of the integral over the logarithm of the deviation, in deviations of it.
-const CHI_STEP: f64 = 0.25;
 /// Largest number of means; more need a finer step.
 const MOST_MEANS: u32 = 1000;
 /// Largest quantile looked for: one degree of freedom at 95 % and 40 means is at 60.
@@ -26,23 +23,9 @@ pub fn studentized_range_cdf(q: f64, means: u32, degrees: u32) -> Option<f64> {
     if q <= 0.0 {
         return Some(0.0);
     }
-    let f = f64::from(degrees);
     let nodes = normal_nodes();
-    let spread = 1.0 / (2.0 * f).sqrt();
-    let step = CHI_STEP * spread;
-    // The left tail falls as exp(f u), the right one as exp(-f exp(2 u) / 2).
-    let (from, to) = (-10.0 * spread - 12.0 / f, (10.0 * spread).min(3.0));
-    let constant = 2f64.ln() + f / 2.0 * (f / 2.0).ln() - ln_gamma(f / 2.0);
-    let mut sum = 0.0;
-    let mut u = from;
-    while u <= to {
-        let density = (constant + f * u - f * (2.0 * u).exp() / 2.0).exp();
-        if density > 1e-18 {
-            sum += density * range_cdf(q * u.exp(), means, &nodes);
-        }
-        u += step;
-    }
-    Some((sum * step).clamp(0.0, 1.0))
+    let each = deviations(f64::from(degrees)).map(|(seen, share)| share * range_cdf(q * seen, means, &nodes));
+    Some(each.sum::<f64>().clamp(0.0, 1.0))
 }
 
 /// Quantile of the studentized range: `probability` of at most this. `None` as for
@@ -69,10 +52,6 @@ pub fn studentized_range(probability: f64, means: u32, degrees: u32) -> Option<f
         }
     }
     Some(low.midpoint(high))
-}
-
-fn phi(x: f64) -> f64 {
-    0.5 * erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
 }
 
 /// Places of the largest value with their weight and the share of values below.

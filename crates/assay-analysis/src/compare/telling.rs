@@ -1,0 +1,66 @@
+//! How many units or runs would tell what a pair of groups cannot.
+
+use assay_stats::power::{Deviation, Test};
+use assay_stats::rank::{self, Options};
+use assay_stats::variation::{PRIOR_DEGREES, PRIOR_DEVIATION, PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION};
+
+use super::pair::{days, differences, squared_error};
+use super::question::units;
+use super::report::{Question, Side};
+use crate::needed::{Needed, Values};
+
+/// What would tell, by what was seen of the two sides.
+pub(super) fn needed(
+    question: Question,
+    (first, second): (&Side, &Side),
+    ratio: f64,
+    options: &Options,
+) -> Option<Needed> {
+    let alpha = options.alpha;
+    let difference = (ratio.ln(), options.delta);
+    match question {
+        Question::Models => of_models(&[first, second], difference, alpha),
+        Question::Specimens => {
+            let assumed = Deviation { value: PRIOR_UNIT_DEVIATION, degrees: PRIOR_UNIT_DEGREES };
+            Needed::of(Values::Units, difference, assumed, |n| rank::tests(2, n, alpha))
+        }
+        Question::SameUnits => {
+            let paired = days(first, second).paired(&differences(first, second));
+            let seen = Deviation { value: paired.deviation(), degrees: paired.degrees() };
+            let test = |n: u32| Test { error: 1.0 / f64::from(n), degrees: f64::from(n) - 1.0, alpha, prior: None };
+            Needed::of(Values::Pairs, difference, seen, |n| vec![test(n)])
+        }
+        Question::UnitAgainstOthers => {
+            let others = if units(first).len() > 1 { first } else { second };
+            let n = others.values.len() as f64;
+            let seen = Deviation { value: (squared_error(&others.values) * n).sqrt(), degrees: n - 1.0 };
+            let test =
+                |n: u32| Test { error: 1.0 + 1.0 / f64::from(n), degrees: f64::from(n) - 1.0, alpha, prior: None };
+            Needed::of(Values::Others, difference, seen, |n| vec![test(n)])
+        }
+        Question::Runs | Question::Units => {
+            let days = days(first, second);
+            let seen = Deviation { value: days.deviation(), degrees: days.degrees() };
+            let prior = Some(Deviation { value: PRIOR_DEVIATION, degrees: PRIOR_DEGREES });
+            let test = |n: u32| Test { error: 2.0 / f64::from(n), degrees: 2.0 * f64::from(n - 1), alpha, prior };
+            Needed::of(Values::Runs, difference, seen, |n| vec![test(n)])
+        }
+    }
+}
+
+/// Of two models among some that are compared together: the mean of their variances, with the degrees of freedom of a sum.
+pub(super) fn of_models(sides: &[&Side], difference: (f64, f64), alpha: f64) -> Option<Needed> {
+    let variances = sides.iter().filter(|side| side.values.len() > 1).map(|side| {
+        let n = side.values.len() as f64;
+        (squared_error(&side.values) * n, n - 1.0)
+    });
+    let (mut sum, mut squares, mut count) = (0.0, 0.0, 0.0);
+    for (variance, degrees) in variances {
+        sum += variance;
+        squares += variance * variance / degrees;
+        count += 1.0;
+    }
+    let seen = Deviation { value: (sum / count).sqrt(), degrees: sum * sum / squares };
+    let models = u32::try_from(sides.len()).unwrap_or(u32::MAX);
+    Needed::of(Values::Units, difference, seen, |n| rank::tests(models, n, alpha))
+}

@@ -1,0 +1,45 @@
+//! What would change an answer that cannot be told, in words.
+
+use assay_analysis::{Needed, Values};
+use assay_core::units::{figures, fixed};
+
+/// `12 units of each would find a difference of 24 % in 80 of 100 cases`.
+pub(crate) fn needed(needed: &Needed) -> String {
+    let of = match needed.of {
+        Values::Units => "units of each",
+        Values::Pairs => "units in both",
+        Values::Runs if needed.number == 1 => "run of each on another day",
+        Values::Runs => "runs of each on as many days",
+        Values::Others => "other units",
+    };
+    format!(
+        "{} {of} would find a difference of {} in {:.0} of 100 cases",
+        needed.number,
+        difference(needed.ratio),
+        needed.power * 100.0
+    )
+}
+
+fn difference(ratio: f64) -> String {
+    match (ratio - 1.0) * 100.0 {
+        percent if percent < 10.0 => format!("{} %", fixed(percent, 1)),
+        percent if percent < 100.0 => format!("{} %", fixed(percent, 0)),
+        _ => format!("{} times", figures(ratio)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_said_how_many_find_which_difference() {
+        let say = |number, of, ratio| needed(&Needed { number, of, ratio, power: 0.8 });
+        assert_eq!(say(12, Values::Units, 1.24), "12 units of each would find a difference of 24 % in 80 of 100 cases");
+        assert_eq!(
+            say(4, Values::Runs, 1.055),
+            "4 runs of each on as many days would find a difference of 5.5 % in 80 of 100 cases"
+        );
+        assert!(say(3, Values::Pairs, 2.5).contains("3 units in both would find a difference of 2.50 times"));
+    }
+}
