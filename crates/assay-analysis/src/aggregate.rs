@@ -6,7 +6,8 @@ use assay_core::record::Record;
 use serde::Serialize;
 
 use crate::identity::{identity, named, short_name};
-use crate::load::{Load, Quantity};
+use crate::load::Load;
+use crate::quantity::Quantity;
 use crate::reading::{Reading, loads, reading};
 use crate::reason::Excluded;
 

@@ -7,7 +7,8 @@ use assay_core::record::{Measurement, Record};
 use assay_core::verification::Verification;
 
 use crate::identity::{Identity, identity};
-use crate::load::{Load, Quantity};
+use crate::load::Load;
+use crate::quantity::Quantity;
 use crate::reading::{Mark, Reading, measurement, reading};
 use crate::reason::{Reason, excluded_whole, invalid};
 

@@ -5,7 +5,8 @@ use assay_core::record::Record;
 use assay_stats::variation::PRIOR_DEVIATION;
 use assay_stats::{LEVEL, OverDays};
 
-use crate::load::{Load, Quantity};
+use crate::load::Load;
+use crate::quantity::Quantity;
 use crate::reading::reading;
 
 /// Deviation that is assumed between the days of a unit, where one was measured: 0.037 is 3.7 %.

@@ -1,15 +1,14 @@
 //! One figure of one record: its repeats, whose it is, and what stands against using it.
 
-use assay_core::estimate::Estimate;
 use assay_core::finding::{Finding, Severity};
-use assay_core::histogram::Histogram;
 use assay_core::outcome::Outcome;
-use assay_core::record::{Measurement, Record, Repeat};
+use assay_core::record::{Measurement, Record};
 use assay_core::workload::Unknown;
 use serde::Serialize;
 
-use crate::load::{Load, Quantity};
+use crate::load::Load;
 use crate::published::is_published;
+use crate::quantity::{Quantity, estimate, value};
 use crate::reason::{Reason, excluded_whole};
 
 /// What a figure has to be read with.
@@ -117,36 +116,8 @@ pub(crate) fn numbered(record: &Record) -> Vec<(Load, &Measurement)> {
     seen
 }
 
-fn value(repeat: &Repeat, quantity: Quantity) -> Option<f64> {
-    match (quantity, quantity.percentile()) {
-        (_, Some(share)) => {
-            let histogram = Histogram::from(&repeat.histogram);
-            histogram.quantile(share).filter(|_| histogram.total() >= quantity.least_operations())
-        }
-        (Quantity::Iops, None) => Some(repeat.iops),
-        (Quantity::DurableBytesPerSecond, None) => repeat.durable_bytes_per_second,
-        (_, None) => Some(repeat.bytes_per_second),
-    }
-}
-
 fn figure(measurement: &Measurement, quantity: Quantity) -> Option<f64> {
     estimate(measurement, quantity).map(|e| e.point)
-}
-
-/// The estimate of a quantity that a record holds; it holds some percentiles only.
-#[must_use]
-pub fn estimate(measurement: &Measurement, quantity: Quantity) -> Option<&Estimate> {
-    let latency = &measurement.latency_ns;
-    match quantity {
-        Quantity::Iops => measurement.iops.as_ref(),
-        Quantity::BytesPerSecond => measurement.bytes_per_second.as_ref(),
-        Quantity::DurableBytesPerSecond => measurement.durable_bytes_per_second.as_ref(),
-        Quantity::P50Ns => latency.p50.as_deref(),
-        Quantity::P90Ns => latency.p90.as_deref(),
-        Quantity::P99Ns => latency.p99.as_deref(),
-        Quantity::P999Ns => latency.p99_9.as_deref(),
-        Quantity::P95Ns | Quantity::P9999Ns => None,
-    }
 }
 
 fn marks(record: &Record, measurement: &Measurement) -> Vec<Mark> {

@@ -11,7 +11,8 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use crate::identity::{identity, unit_name};
-use crate::load::{Load, Quantity};
+use crate::load::Load;
+use crate::quantity::Quantity;
 
 /// A record, a figure of it or a part of one that takes no part. Text is as medium and user gave it.
 #[derive(Debug, Clone, PartialEq)]

@@ -148,21 +148,13 @@ pub(crate) fn most_common(records: &[Record], loads: &[Load]) -> Option<Load> {
     best.map(|(_, load)| load.clone()).filter(|load| count(load) > 0)
 }
 
-/// Name of a quantity's unit.
+/// Name of the unit that a quantity is drawn in.
 pub(crate) fn unit(quantity: Quantity) -> &'static str {
-    match quantity {
-        Quantity::Iops => "IOPS",
-        Quantity::BytesPerSecond => "MB/s",
-        Quantity::DurableBytesPerSecond => "MB/s durable",
-        _ => "ms",
-    }
+    quantity.unit().map_or("ms", |(name, _)| name)
 }
 
 fn factor(quantity: Quantity) -> f64 {
-    match quantity {
-        Quantity::Iops => 1.0,
-        _ => 1e-6,
-    }
+    quantity.unit().map_or(1e-6, |(_, divisor)| 1.0 / divisor)
 }
 
 /// The figure of a record under a load, if it can be drawn.

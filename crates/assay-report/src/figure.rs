@@ -1,6 +1,7 @@
 //! Estimates as people read them: a figure with its interval, or with the number of values it
 //! rests on.
 
+use assay_analysis::Quantity;
 use assay_core::estimate::Estimate;
 use assay_core::units::{figures, fixed, grouped};
 
@@ -79,6 +80,11 @@ pub(crate) fn percent(share: f64) -> String {
     } else {
         format!("{percent:.0} %")
     }
+}
+
+/// Unit of a quantity and what its figures are divided by; of a time, by the size of what is shown.
+pub(crate) fn unit(quantity: Quantity, like: f64) -> (&'static str, f64) {
+    quantity.unit().unwrap_or_else(|| latency_unit(like))
 }
 
 /// Unit and divisor for a latency, so that a value and its interval are shown in one unit.

@@ -12,7 +12,8 @@ use super::report::{Comparison, GroupInfo, LoadComparison, Side};
 use crate::Excluded;
 use crate::deciding::deciding_load;
 use crate::identity::identity;
-use crate::load::{Load, Quantity};
+use crate::load::Load;
+use crate::quantity::Quantity;
 use crate::reading::loads;
 
 /// Compares groups of records under every load that at least two of them have. The first group is the reference.

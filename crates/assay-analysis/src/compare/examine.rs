@@ -4,7 +4,8 @@ use assay_core::record::Record;
 
 use super::report::Run;
 use crate::identity::identity;
-use crate::load::{Load, Quantity};
+use crate::load::Load;
+use crate::quantity::Quantity;
 use crate::{Reason, excluded, excluded_whole};
 
 /// What a record has under a load, why that may win nothing, and what of it is left out.

@@ -8,7 +8,8 @@ use super::limit::Limit;
 use super::report::{Comparison, LoadComparison, Pair};
 use super::report::{Verdict, Why};
 use crate::deciding::{LoadError, loads_named};
-use crate::load::{Load, Quantity};
+use crate::load::Load;
+use crate::quantity::Quantity;
 use crate::reading::Mark;
 use crate::reason::Reason;
 

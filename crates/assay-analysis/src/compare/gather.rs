@@ -5,7 +5,8 @@ use super::group::Group;
 use super::numbers::estimate;
 use super::report::{Basis, Run, Side};
 use crate::Excluded;
-use crate::load::{Load, Quantity};
+use crate::load::Load;
+use crate::quantity::Quantity;
 use crate::reading::Mark;
 
 /// The group's figures, `None` where it has none, and what was left out.

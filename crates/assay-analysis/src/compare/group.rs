@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::note::Note;
 use crate::identity::{Identity, identity, names_model, short_name};
-use crate::load::Quantity;
+use crate::quantity::Quantity;
 
 /// Groups are named by the letters of the alphabet; more of them are a matter for a ranking.
 pub const MOST_GROUPS: usize = 26;

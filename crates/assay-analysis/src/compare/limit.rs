@@ -4,7 +4,7 @@ use assay_core::text::quoted;
 use assay_core::units::parse_share;
 use serde::Serialize;
 
-use crate::load::Quantity;
+use crate::quantity::Quantity;
 
 /// How far a group may be from the reference.
 #[derive(Debug, Clone, PartialEq, Serialize)]

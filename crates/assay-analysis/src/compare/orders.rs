@@ -7,7 +7,8 @@ use assay_core::record::Record;
 use super::analyse::under;
 use super::group::{By, Request, split};
 use super::report::Verdict;
-use crate::load::{Load, Quantity};
+use crate::load::Load;
+use crate::quantity::Quantity;
 
 /// Pairs of models of which `assay compare --by model` says that one is better.
 #[derive(Debug, Clone, Default)]

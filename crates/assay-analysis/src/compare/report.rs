@@ -5,8 +5,9 @@ use serde::Serialize;
 
 use super::note::Note;
 use crate::Excluded;
-use crate::load::{Load, Quantity};
+use crate::load::Load;
 use crate::needed::Needed;
+use crate::quantity::Quantity;
 use crate::reading::Mark;
 
 /// The whole answer.

@@ -7,7 +7,7 @@ use assay_core::workload::{Op, Pattern};
 use super::samples::{best_of, bus_limited, card, fake, invalid, measured, random_read, record, workload};
 use super::*;
 use crate::Reason;
-use crate::load::Quantity;
+use crate::quantity::Quantity;
 use crate::reading::Mark;
 use crate::samples::Dice;
 

@@ -7,7 +7,8 @@ use assay_stats::experiment::{Contender, Outcome};
 use super::race_types::Chance;
 use crate::excluded::admit;
 use crate::identity::{Identity, identity};
-use crate::load::{Load, Quantity};
+use crate::load::Load;
+use crate::quantity::Quantity;
 use crate::reading::{Mark, Reading};
 use crate::reason::Excluded;
 

@@ -8,7 +8,8 @@ use super::error::PlanError;
 use super::field::gather;
 use super::race_types::{Chance, NextAction, Order, Race};
 use crate::compare::Orders;
-use crate::load::{Load, Quantity};
+use crate::load::Load;
+use crate::quantity::Quantity;
 
 /// How the race is run.
 #[derive(Debug, Clone, PartialEq)]

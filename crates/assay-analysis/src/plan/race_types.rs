@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::Excluded;
-use crate::load::{Load, Quantity};
+use crate::load::Load;
+use crate::quantity::Quantity;
 
 /// So many new units of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

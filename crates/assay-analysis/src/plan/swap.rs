@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::error::PlanError;
 use crate::identity::identity;
-use crate::load::{Load, Quantity};
+use crate::load::Load;
+use crate::quantity::Quantity;
 use crate::reading::reading;
 
 /// A unit and the slot it usually sits in.

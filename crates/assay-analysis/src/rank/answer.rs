@@ -8,8 +8,9 @@ use super::ceiling::UsedCeiling;
 use super::composite::CompositeRanking;
 use super::endings::{FailedRecord, FailureShare};
 use crate::Excluded;
-use crate::load::{Load, Quantity};
+use crate::load::Load;
 use crate::needed::Needed;
+use crate::quantity::Quantity;
 use crate::reading::Mark;
 
 /// Everything that the records say.

@@ -1,7 +1,7 @@
 //! What is asked of a ranking.
 
 use super::composite::CompositeKind;
-use crate::load::Quantity;
+use crate::quantity::Quantity;
 
 /// How to rank.
 #[derive(Debug, Clone, PartialEq)]

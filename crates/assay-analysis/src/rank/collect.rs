@@ -8,7 +8,8 @@ use assay_core::record::{Measurement, Record};
 
 use crate::excluded::admit;
 use crate::identity::{Identity, identity};
-use crate::load::{Load, Quantity};
+use crate::load::Load;
+use crate::quantity::Quantity;
 use crate::reading::{Mark, loads, reading};
 use crate::reason::Excluded;
 

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use assay_core::record::Record;
 use assay_stats::decide::PiRun;
 
-use crate::load::{Load, Quantity};
+use crate::load::Load;
+use crate::quantity::Quantity;
 use crate::reading::reading;
 
 use super::collect::Catalogue;

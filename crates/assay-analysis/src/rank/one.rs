@@ -12,8 +12,9 @@ use super::odd::{alpha, odd};
 use super::rows::{pairs, rows};
 use super::setting::{Held, Setting};
 use crate::identity::suite;
-use crate::load::{Load, Quantity};
+use crate::load::Load;
 use crate::needed::{Needed, Values};
+use crate::quantity::Quantity;
 
 /// Draws for the load that decides: the standard error of an error rate of 5 % is 0.15 %.
 const DRAWS: usize = 19_999;

@@ -17,7 +17,8 @@ use super::refusal::RankError;
 use super::setting::{Records, Setting};
 use crate::deciding::{by_model, deciding_load};
 use crate::identity::named;
-use crate::load::{Load, Quantity};
+use crate::load::Load;
+use crate::quantity::Quantity;
 
 /// Ranks the models of records. The same records and the same question give the same answer to the
 /// last digit, in whatever order they come.

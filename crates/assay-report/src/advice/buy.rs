@@ -5,8 +5,9 @@ use assay_core::text::clean;
 use assay_core::units::{figures, fixed, grouped};
 
 use super::layout::Parts;
-use super::words::{FIGURE, cells, exact, left_out, marks, percent, probability, unit};
+use super::words::{FIGURE, cells, exact, left_out, marks, percent, probability};
 use crate::document::{Answered, Data, left, number, right};
+use crate::figure::unit;
 
 /// Price, performance and power.
 #[must_use]
@@ -81,7 +82,7 @@ fn unjudged(a: &BuyAdvice) -> String {
 }
 
 fn table(parts: &mut Parts, a: &BuyAdvice) {
-    let unit = a.options.first().map_or("", |o| unit(o.performance.quantity));
+    let unit = a.options.first().map_or("", |o| unit(o.performance.quantity, o.performance.value).0);
     let worth = a.options.iter().any(|o| o.regret_money.is_some());
     let groups = a.options.iter().map(|o| {
         let [value, range, n] = cells(&o.performance);
@@ -188,7 +189,7 @@ fn behind(parts: &mut Parts, a: &BuyAdvice) {
     }
     let per_money: Vec<String> =
         a.options.iter().map(|o| format!("{} {}", clean(&o.model), figures(o.per_money))).collect();
-    let unit = a.options.first().map_or("", |o| unit(o.performance.quantity));
+    let unit = a.options.first().map_or("", |o| unit(o.performance.quantity, o.performance.value).0);
     // Bytes per second are shown in millions elsewhere; a ratio is.
     let scale = if unit == "IOPS" { "IOPS" } else { "B/s" };
     parts.item("per money", &format!("{scale} for 1 {currency}, decides nothing: {}", per_money.join("; ")));

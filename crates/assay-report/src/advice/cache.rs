@@ -7,9 +7,9 @@ use assay_core::text::clean;
 use assay_core::units::{Bytes, capacity, figures, latency, rate, span};
 
 use super::layout::Parts;
-use super::words::{FIGURE, ONE_VALUE, cells, exact, figure, left_out, marks, percent, probability, unit};
+use super::words::{FIGURE, ONE_VALUE, cells, exact, figure, left_out, marks, percent, probability};
 use crate::document::{Answered, Data, left, right};
-use crate::figure::interval;
+use crate::figure::{interval, unit};
 
 /// A stick before a disk.
 #[must_use]
@@ -101,7 +101,7 @@ fn terms(parts: &mut Parts, a: &CacheAdvice) {
     let row = |name: &str, f: &Figure, time: bool| {
         let [value, range, n] = cells(f);
         let each = if time { latency(1e9 / f.value) } else { "–".to_owned() };
-        vec![format!("{name}, {}", clean(&f.title)), value, unit(f.quantity).to_owned(), range, n, each]
+        vec![format!("{name}, {}", clean(&f.title)), value, unit(f.quantity, f.value).0.to_owned(), range, n, each]
     };
     let mut rows = vec![row("disk", &a.slow, true), row("stick", &a.fast, true)];
     rows.push(row("stick", &a.sequential_write, false));

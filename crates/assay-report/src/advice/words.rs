@@ -1,14 +1,14 @@
 //! Words that all advice uses.
 
 use assay_analysis::Excluded;
+use assay_analysis::Mark;
 use assay_analysis::advise::{Basis, Figure};
-use assay_analysis::{Mark, Quantity};
 use assay_core::text::{clean, statement};
 use assay_core::units::{figures, fixed};
 
 use super::layout::Parts;
 use crate::document::number;
-use crate::figure::{MB, interval};
+use crate::figure::{interval, unit};
 
 /// What one value without interval calls for.
 pub(super) const ONE_VALUE: &str = "one value without an interval; measure with 3 repeats";
@@ -45,7 +45,7 @@ pub(super) fn exact(figure: &Figure) -> [String; 6] {
 
 /// Value, and `a–b` or a dash, in MB/s or IOPS.
 pub(super) fn cells(figure: &Figure) -> [String; 3] {
-    let unit = divisor(figure.quantity);
+    let (_, unit) = unit(figure.quantity, figure.value);
     let range = figure.interval.map_or_else(|| "–".to_owned(), |(low, high)| interval(low / unit, high / unit));
     [figures(figure.value / unit), range, count(figure.n, figure.basis)]
 }
@@ -53,26 +53,10 @@ pub(super) fn cells(figure: &Figure) -> [String; 3] {
 /// `7.05 MB/s (6.13–8.11, 3 units)`, `130 IOPS (1 repeat, no interval)`.
 pub(super) fn figure(figure: &Figure) -> String {
     let [value, range, n] = cells(figure);
-    let unit = unit(figure.quantity);
+    let (unit, _) = unit(figure.quantity, figure.value);
     match figure.interval {
         Some(_) => format!("{value} {unit} ({range}, {n})"),
         None => format!("{value} {unit} ({n}, no interval)"),
-    }
-}
-
-pub(super) fn unit(quantity: Quantity) -> &'static str {
-    match quantity {
-        Quantity::Iops => "IOPS",
-        Quantity::BytesPerSecond => "MB/s",
-        Quantity::DurableBytesPerSecond => "MB/s durable",
-        _ => "ns",
-    }
-}
-
-pub(super) fn divisor(quantity: Quantity) -> f64 {
-    match quantity {
-        Quantity::BytesPerSecond | Quantity::DurableBytesPerSecond => MB,
-        _ => 1.0,
     }
 }
 

@@ -9,7 +9,7 @@ use super::gate;
 use super::left_out::{about, left_out};
 use super::names::{self, method};
 use crate::document::{Block, Cell, Data, Document, Row, Table, left, number, right};
-use crate::figure::shown;
+use crate::figure::{shown, unit};
 use assay_pictures::{Drawing, RankRow, Ranking, Value, ranking};
 
 /// Everything that the comparison says, and whether it keeps the limits that were set.
@@ -66,7 +66,7 @@ fn loads(c: &Comparison) -> Table {
 
 fn row(c: &Comparison, load: &LoadComparison) -> Row {
     let reference = load.sides.first().and_then(|side| side.values.first()).copied().unwrap_or(1.0);
-    let (unit, divisor) = names::unit(load.quantity, reference);
+    let (unit, divisor) = unit(load.quantity, reference);
     let mut cells: Vec<Cell> = vec![clean(&load.title).into(), names::measured(load.quantity, unit).into()];
     cells.extend((0..c.groups.len()).map(|group| side(load, group).map_or_else(|| "–".into(), |s| figure(s, divisor))));
     let answers: Vec<String> = said(c, load).map(|pair| answer(c, load, pair)).collect();
@@ -97,7 +97,7 @@ pub fn picture(c: &Comparison) -> Option<Drawing> {
 fn titled(c: &Comparison, title: String) -> Option<Drawing> {
     let load = c.primary()?;
     let reference = load.sides.first().and_then(|side| side.values.first()).copied().unwrap_or(1.0);
-    let (unit, divisor) = names::unit(load.quantity, reference);
+    let (unit, divisor) = unit(load.quantity, reference);
     let row = |side: &Side| {
         let e = side.estimate.as_ref()?;
         let info = c.groups.get(side.group)?;

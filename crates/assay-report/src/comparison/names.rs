@@ -5,7 +5,6 @@ use assay_analysis::{Mark, Quantity};
 use assay_core::text::clean;
 use assay_core::units::{figures, trimmed};
 
-use crate::figure::{MB, latency_unit};
 use crate::wrap::shorten;
 
 /// Longest name of a group.
@@ -89,18 +88,9 @@ fn word(mark: Mark) -> &'static str {
     }
 }
 
-/// Unit of a quantity and its divisor, by the size of what is shown.
-pub(super) fn unit(quantity: Quantity, like: f64) -> (&'static str, f64) {
-    match quantity {
-        Quantity::Iops => ("IOPS", 1.0),
-        Quantity::BytesPerSecond | Quantity::DurableBytesPerSecond => ("MB/s", MB),
-        _ => latency_unit(like),
-    }
-}
-
-/// A quantity with its unit: `IOPS`, `rate, MB/s`.
+/// What figures are, with their unit: `IOPS`, `MB/s`, `p99 latency, ms`.
 pub(super) fn measured(quantity: Quantity, unit: &str) -> String {
-    if quantity.title() == unit { unit.to_owned() } else { format!("{}, {unit}", quantity.title()) }
+    if quantity.unit().is_some() { unit.to_owned() } else { format!("{}, {unit}", quantity.title()) }
 }
 
 /// Whether a pair was compared by the values of its groups alone: not by what days may change, by its units each with

@@ -7,7 +7,7 @@ use super::answer::{letter, overall, paint, said, sentence, word};
 use super::left_out::{about, left_out};
 use super::names::{self, method};
 use super::strip::Axis;
-use crate::figure::shown;
+use crate::figure::{shown, unit};
 use crate::line::{Page, Paint};
 use crate::style::Style;
 use crate::verdict::capitalised;
@@ -54,7 +54,7 @@ pub fn text(c: &Comparison, style: &Style) -> String {
 
 fn block(page: &mut Page, c: &Comparison, load: &LoadComparison) {
     let reference = load.sides.first().and_then(|side| side.values.first()).copied().unwrap_or(1.0);
-    let (unit, divisor) = names::unit(load.quantity, reference);
+    let (unit, divisor) = unit(load.quantity, reference);
     let mut line = page.line();
     line.push(Paint::Bold, &capitalised(&clean(&load.title)));
     line.push(Paint::Dim, &format!(" · {}", names::measured(load.quantity, unit)));

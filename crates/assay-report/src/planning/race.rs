@@ -7,7 +7,7 @@ use assay_core::units::{figures, latency};
 
 use super::layout::{counted, percent_above};
 use crate::document::{Block, Data, Document, Row, Table, left, number, right};
-use crate::figure::{MB, interval, percent};
+use crate::figure::{interval, percent};
 
 /// What to do, the chance of each model, and what it rests on.
 #[must_use]
@@ -16,13 +16,11 @@ pub fn race(race: &Race) -> Document {
     let finding = lines.next().unwrap_or_default();
     let mut blocks: Vec<Block> = lines.map(Block::Text).collect();
     let rows: Vec<Row> = race.chances.iter().map(|chance| row(race, chance).into()).collect();
-    let title = match race.quantity {
-        Quantity::Iops => "mean IOPS",
-        Quantity::BytesPerSecond => "mean MB/s",
-        Quantity::DurableBytesPerSecond => "durable MB/s",
-        latency => latency.title(),
+    let title = match race.quantity.unit() {
+        Some((unit, _)) => format!("mean {unit}"),
+        None => race.quantity.title().to_owned(),
     };
-    let columns = vec![left("model"), right("units"), right(title), right("95 %"), right("best"), left("")];
+    let columns = vec![left("model"), right("units"), right(&title), right("95 %"), right("best"), left("")];
     blocks.push(Block::Table(Table { caption: String::new(), columns, rows }));
     blocks.extend(foot(race).into_iter().map(Block::Text));
     let about = format!("Race for the best model by {}", clean(&race.load_title));
@@ -140,14 +138,11 @@ fn percent_one(share: f64) -> String {
 }
 
 fn row(race: &Race, chance: &Chance) -> Vec<String> {
-    let latencies = race.quantity.percentile().is_some();
-    let unit = match race.quantity {
-        Quantity::BytesPerSecond | Quantity::DurableBytesPerSecond => MB,
-        _ => 1.0,
-    };
-    let value = |value: f64| if latencies { latency(value) } else { figures(value / unit) };
-    let ends = |(low, high): (f64, f64)| {
-        if latencies { format!("{}–{}", latency(low), latency(high)) } else { interval(low / unit, high / unit) }
+    let unit = race.quantity.unit();
+    let value = |value: f64| unit.map_or_else(|| latency(value), |(_, divisor)| figures(value / divisor));
+    let ends = |(low, high): (f64, f64)| match unit {
+        Some((_, divisor)) => interval(low / divisor, high / divisor),
+        None => format!("{}–{}", latency(low), latency(high)),
     };
     let notes = [
         (chance.at_ceiling, "bus limit"),

@@ -1,28 +1,21 @@
 //! What is said of models, in the words that every output uses.
 
+use assay_analysis::Mark;
 use assay_analysis::rank::{
     Better, CeilingSource, Class, LoadRanking, Medal, ModelRow, PairRow, RankReport, Standing, UnitRow, UsedCeiling,
 };
-use assay_analysis::{Mark, Quantity};
 use assay_core::estimate::Estimate;
 use assay_core::text::clean;
 use assay_core::units::{figures, fixed, rate, span, trimmed};
 use assay_core::workload::Op;
 
-use crate::figure::{MB, latency_unit};
+use crate::figure::MB;
 use crate::needed::needed;
 
 /// Unit of a ranking's figures, and what they are divided by.
 pub(super) fn unit(ranking: &LoadRanking) -> (&'static str, f64) {
-    match ranking.quantity {
-        Quantity::Iops => ("IOPS", 1.0),
-        Quantity::BytesPerSecond => ("MB/s", MB),
-        Quantity::DurableBytesPerSecond => ("MB/s durable", MB),
-        _ => {
-            let first = ranking.models.iter().find_map(|m| m.estimate.as_ref()).map_or(1e6, |e| e.point);
-            latency_unit(first)
-        }
-    }
+    let first = ranking.models.iter().find_map(|m| m.estimate.as_ref()).map_or(1e6, |e| e.point);
+    crate::figure::unit(ranking.quantity, first)
 }
 
 /// What the figures are, for a heading: `IOPS`, `p99 latency`.

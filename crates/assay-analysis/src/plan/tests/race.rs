@@ -4,7 +4,8 @@ use assay_core::outcome::{Failure, Outcome};
 use assay_core::verification::Verdict;
 
 use super::*;
-use crate::load::{Load, Quantity};
+use crate::load::Load;
+use crate::quantity::Quantity;
 
 fn options() -> RaceOptions {
     RaceOptions { threshold: 0.95, cap: 12, left: None, slots: 1, dropped: Vec::new(), seed: 1 }

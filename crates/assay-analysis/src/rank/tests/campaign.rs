@@ -3,7 +3,7 @@
 use assay_core::record::Record;
 
 use super::records::{nine, ranked, read, row};
-use crate::load::Quantity;
+use crate::quantity::Quantity;
 use crate::rank::{Ask, Better, Medal, RankReport, Remark};
 
 /// Four models of three units in twelve slots and three rounds; unit 2 of model B is at half speed, slot
