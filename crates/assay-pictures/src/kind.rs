@@ -1,63 +1,126 @@
-//! Which picture, and what it needs.
+//! Which pictures there are: a file of `kind/` each, and a line in [`Kind::about`]. Command line and page read this list.
+
+mod curves;
+mod dots;
+mod heat;
+mod pareto;
+mod ranking;
+mod sweep;
 
 use assay_core::record::Record;
 
-use crate::curves::{Curves, curves};
 use crate::data::Wanted;
-use crate::dots::{Dots, dots};
 use crate::film::Film;
-use crate::heat::{Heat, heat};
-use crate::pareto::{Pareto, pareto};
-use crate::ranking::{Ranking, ranking};
 use crate::scene::Drawing;
-use crate::sweep::{Sweep, sweep};
+
+use curves::{Curves, curves};
+use dots::{Dots, dots};
+use heat::{Heat, heat};
+use pareto::{Pareto, pareto};
+use sweep::{Sweep, sweep};
+
+pub use ranking::{RankRow, Ranking, ranking};
 
 /// The pictures there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
+    /// Units by workloads.
+    Heat,
     /// Rates over block sizes with the ceiling of the bus.
     Curves,
     /// Each unit a row, each repeat a dot.
     Dots,
-    /// Units by workloads.
-    Heat,
     /// Who is where, with intervals.
     Ranking,
-    /// Read against write, with the front.
+    /// Read against write, with the best trade-offs.
     Pareto,
     /// One frame for each block size.
     Sweep,
 }
 
+/// What is known of a kind.
+struct About {
+    name: &'static str,
+    help: &'static str,
+    needs: &'static str,
+    /// Whether the page of several records shows it; a film and a ranking have places of their own there.
+    on_page: bool,
+    /// All that the records give, the one that most of them share first.
+    draw: fn(&[Record], &Wanted) -> Vec<Drawing>,
+}
+
 /// The records do not hold what a picture needs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is nothing to draw as {name}: it needs {needs}", name = kind.name(), needs = kind.needs())]
+#[error("there is nothing to draw as {name}: it needs {needs}", name = kind.name(), needs = kind.about().needs)]
 pub struct NothingToDraw {
     /// What was asked for.
     pub kind: Kind,
 }
 
+const SIZES: &str = "figures of one kind of load at two block sizes or more";
+const FIGURE: &str = "a figure of some load";
+
 impl Kind {
-    /// Name, as on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
+    /// All of them, in the order in which a page shows them.
+    pub const ALL: [Self; 6] = [Self::Heat, Self::Curves, Self::Dots, Self::Ranking, Self::Pareto, Self::Sweep];
+
+    fn about(self) -> About {
         match self {
-            Self::Curves => "curves",
-            Self::Dots => "dots",
-            Self::Heat => "heat",
-            Self::Ranking => "ranking",
-            Self::Pareto => "pareto",
-            Self::Sweep => "sweep",
+            Self::Heat => About {
+                name: "heat",
+                help: "Units by workloads",
+                needs: "valid figures of two records or more under the same load",
+                on_page: true,
+                draw: |records, wanted| Heat::of(records, wanted).iter().map(heat).collect(),
+            },
+            Self::Curves => About {
+                name: "curves",
+                help: "Rates over block sizes, with the ceiling of the bus",
+                needs: SIZES,
+                on_page: true,
+                draw: |records, wanted| Curves::all_of(records, wanted).iter().map(curves).collect(),
+            },
+            Self::Dots => About {
+                name: "dots",
+                help: "Each unit a row, each repeat a dot",
+                needs: FIGURE,
+                on_page: true,
+                draw: |records, wanted| Dots::of(records, wanted).iter().map(dots).collect(),
+            },
+            Self::Ranking => About {
+                name: "ranking",
+                help: "In the order of one load, with intervals",
+                needs: FIGURE,
+                on_page: false,
+                draw: |records, wanted| Ranking::of(records, wanted).iter().map(ranking).collect(),
+            },
+            Self::Pareto => About {
+                name: "pareto",
+                help: "Reads against writes, with the best trade-offs",
+                needs: "figures of a read and a write, the same two of two records or more",
+                on_page: true,
+                draw: |records, wanted| Pareto::of(records, wanted).iter().map(pareto).collect(),
+            },
+            Self::Sweep => About {
+                name: "sweep",
+                help: "A frame for each block size; a GIF is always this",
+                needs: SIZES,
+                on_page: false,
+                draw: |records, wanted| film(records, wanted).iter().map(Film::sheet).collect(),
+            },
         }
     }
 
-    fn needs(self) -> &'static str {
-        match self {
-            Self::Curves | Self::Sweep => "figures of one kind of load at two block sizes or more",
-            Self::Dots | Self::Ranking => "a figure of some load",
-            Self::Heat => "valid figures of two records or more under the same load",
-            Self::Pareto => "figures of a read and a write, the same two of two records or more",
-        }
+    /// Name, as on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.about().name
+    }
+
+    /// What it shows, for a list of the names.
+    #[must_use]
+    pub fn help(self) -> &'static str {
+        self.about().help
     }
 
     /// What these records show best: their curves where block sizes vary, a map where several
@@ -79,15 +142,13 @@ impl Kind {
 /// # Errors
 /// [`NothingToDraw`] with what the picture needs.
 pub fn still(kind: Kind, records: &[Record], wanted: &Wanted) -> Result<Drawing, NothingToDraw> {
-    let drawn = match kind {
-        Kind::Curves => Curves::all_of(records, wanted).first().map(curves),
-        Kind::Dots => Dots::of(records, wanted).as_ref().map(dots),
-        Kind::Heat => Heat::of(records, wanted).as_ref().map(heat),
-        Kind::Ranking => Ranking::of(records, wanted).as_ref().map(ranking),
-        Kind::Pareto => Pareto::of(records, wanted).as_ref().map(pareto),
-        Kind::Sweep => return film(records, wanted).map(|film| film.sheet()),
-    };
-    drawn.ok_or(NothingToDraw { kind })
+    (kind.about().draw)(records, wanted).into_iter().next().ok_or(NothingToDraw { kind })
+}
+
+/// The still pictures of a page of several records, by kind.
+pub fn on_page(records: &[Record]) -> impl Iterator<Item = (Kind, Vec<Drawing>)> {
+    let kinds = Kind::ALL.into_iter().filter(|kind| kind.about().on_page);
+    kinds.map(|kind| (kind, (kind.about().draw)(records, &Wanted::default())))
 }
 
 /// The comparison over block sizes.

@@ -9,21 +9,12 @@ use crate::claims;
 use crate::draw::Draw;
 use crate::records::{SECRETS, TAG, record};
 
-const KINDS: [Option<Kind>; 7] = [
-    None,
-    Some(Kind::Curves),
-    Some(Kind::Dots),
-    Some(Kind::Heat),
-    Some(Kind::Ranking),
-    Some(Kind::Pareto),
-    Some(Kind::Sweep),
-];
-
 /// Nothing of a record acts where it is shown, and nothing that names somebody is in a shared report.
 pub(crate) fn run(data: &[u8]) {
     let mut draw = Draw::new(data);
     let count = 1 + usize::from(draw.byte() % 3);
-    let view = View { kind: draw.pick(&KINDS).flatten(), wanted: Wanted::default() };
+    let kinds: Vec<Option<Kind>> = [None].into_iter().chain(Kind::ALL.map(Some)).collect();
+    let view = View { kind: draw.pick(&kinds).flatten(), wanted: Wanted::default() };
     let pixels = draw.byte() == 255;
     let records: Vec<Record> = (0..count).map(|at| record(&mut draw, &format!("aaaa{at}"))).collect();
     terminal(&records);

@@ -2,30 +2,28 @@
 
 use assay_core::record::Record;
 use assay_core::text::harmless;
-use assay_pictures::{Curves, Dots, Drawing, Film, Heat, Pareto, Sweep, Wanted, curves, dots, heat, pareto, sweep};
+use assay_pictures::{Drawing, Film, Kind, Wanted, film, on_page};
 use maud::{Markup, PreEscaped, html};
 
-/// Kinds of load with curves of their own; more are in `assay report --picture curves --load …`.
-const MOST_CURVES: usize = 6;
+/// Pictures of one kind; more are in `assay report --picture`.
+const MOST: usize = 6;
 
 pub(super) fn section(records: &[Record]) -> Markup {
-    let all = Wanted::default();
-    let mut stills: Vec<Drawing> = Vec::new();
-    stills.extend(Heat::of(records, &all).as_ref().map(heat));
-    let families = Curves::all_of(records, &all);
-    stills.extend(families.iter().take(MOST_CURVES).map(curves));
-    stills.extend(Dots::of(records, &all).as_ref().map(dots));
-    stills.extend(Pareto::of(records, &all).as_ref().map(pareto));
-    let film = Sweep::of(records, &all).as_ref().map(sweep);
+    let kinds: Vec<(Kind, Vec<Drawing>)> = on_page(records).filter(|(_, drawings)| !drawings.is_empty()).collect();
+    let film = film(records, &Wanted::default()).ok();
     html! {
-        @if !stills.is_empty() {
+        @if !kinds.is_empty() {
             h2 id="pictures" { "Pictures" }
             @if let Some(film) = film { (slider(&film)) }
-            @for drawing in stills {
-                figure.picture.wide[drawing.size().0 > 900.0] { (PreEscaped(drawing.inline())) }
-            }
-            @if families.len() > MOST_CURVES {
-                p.hint { (families.len() - MOST_CURVES) " more kinds of load were measured at several block sizes." }
+            @for (kind, drawings) in &kinds {
+                @for drawing in drawings.iter().take(MOST) {
+                    figure.picture.wide[drawing.size().0 > 900.0] { (PreEscaped(drawing.inline())) }
+                }
+                @if drawings.len() > MOST {
+                    p.hint {
+                        (drawings.len() - MOST) " more by " code { "assay report --picture " (kind.name()) " --load …" }
+                    }
+                }
             }
         }
     }

@@ -57,7 +57,7 @@ pub(crate) use file::FileArgs;
 pub(crate) use import::ImportArgs;
 pub(crate) use plan::{NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 pub(crate) use rank::RankArgs;
-pub(crate) use report::{FormatArg, PictureArg, ReportArgs};
+pub(crate) use report::{FormatArg, ReportArgs};
 pub(crate) use verify::{ContentArg, VerifyArgs};
 
 /// Measure and verify storage media, compare them, and decide which to use
@@ -330,7 +330,7 @@ pub(crate) enum SuiteCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Show a suite as its file
+    /// Print a suite as TOML
     #[command(after_help = SUITE_SHOW_EXAMPLES)]
     Show {
         /// Suite by name, or a suite file

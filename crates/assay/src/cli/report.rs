@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
+use assay_pictures::Kind;
 use clap::{Args, ValueEnum, ValueHint};
+
+use super::values::picture;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -28,10 +31,10 @@ pub(crate) struct ReportArgs {
     pub(crate) output: PathBuf,
 
     /// Picture for .svg and .png; by default the one that suits the records
-    #[arg(long, value_enum, value_name = "PICTURE")]
-    pub(crate) picture: Option<PictureArg>,
+    #[arg(long, value_name = "PICTURE", value_parser = picture())]
+    pub(crate) picture: Option<Kind>,
 
-    /// Only loads with these words in the picture, like 'random read 4 KiB'
+    /// Draw only loads with these words, like 'random read 4 KiB'
     #[arg(long, value_name = "WORDS")]
     pub(crate) load: Option<String>,
 
@@ -50,7 +53,7 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FormatArg {
-    /// A page that needs nothing else
+    /// A page in one file
     Html,
     /// Markdown
     Md,
@@ -79,20 +82,4 @@ pub(crate) enum FormatArg {
     /// The long table as Apache Parquet
     #[cfg(feature = "parquet")]
     Parquet,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PictureArg {
-    /// Rates over block sizes, with the ceiling of the bus
-    Curves,
-    /// Each unit a row, each repeat a dot
-    Dots,
-    /// Units by workloads
-    Heat,
-    /// In the order of one load, with intervals
-    Ranking,
-    /// Reads against writes, with the best trade-offs
-    Pareto,
-    /// A frame for each block size; a GIF is always this
-    Sweep,
 }

@@ -8,6 +8,7 @@ use assay_analysis::Quantity;
 use assay_analysis::advise::{Link, Price, PriceError};
 use assay_core::text::quoted;
 use assay_core::units::{Bytes, UnitError, parse_duration, parse_rate, parse_share, trimmed};
+use assay_pictures::Kind;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
 
@@ -27,20 +28,17 @@ impl TypedValueParser for SuiteName {
     }
 }
 
+/// A picture by its name.
+pub(super) fn picture() -> impl TypedValueParser<Value = Kind> {
+    let names = Kind::ALL.map(|kind| PossibleValue::new(kind.name()).help(kind.help()));
+    PossibleValuesParser::new(names).try_map(|name| {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| format!("no picture is named {name}"))
+    })
+}
+
 /// A figure by its name.
 pub(super) fn figure() -> impl TypedValueParser<Value = Quantity> {
-    let names = Quantity::ALL.map(|quantity| {
-        let meaning = match (quantity, quantity.percentile()) {
-            (Quantity::P50Ns, _) => "Median latency".to_owned(),
-            (_, Some(share)) => {
-                format!("Latency that {} % of the operations do not exceed", trimmed(share * 100.0, 2))
-            }
-            (Quantity::Iops, None) => "Operations per second".to_owned(),
-            (Quantity::DurableBytesPerSecond, None) => "Bytes per second, with the final sync in the clock".to_owned(),
-            (_, None) => "Bytes per second".to_owned(),
-        };
-        PossibleValue::new(quantity.name()).help(meaning)
-    });
+    let names = Quantity::ALL.map(|quantity| PossibleValue::new(quantity.name()).help(quantity.meaning()));
     PossibleValuesParser::new(names).try_map(|name| Quantity::parse(&name))
 }
 

@@ -5,12 +5,12 @@ use std::path::Path;
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::{self, harmless};
-use assay_pictures::{Kind, Wanted};
+use assay_pictures::Wanted;
 use assay_report::{Format, Redactor, View, render};
 use assay_store::Stored;
 use serde_json::{Value, json};
 
-use crate::cli::{FormatArg, PictureArg, ReportArgs};
+use crate::cli::{FormatArg, ReportArgs};
 use crate::failure::Failure;
 use crate::{output, state};
 
@@ -31,7 +31,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     if !format.is_picture() && (args.picture.is_some() || args.load.is_some()) {
         return Err(Failure::usage("--picture and --load are for pictures; name a file in .svg, .png or .gif"));
     }
-    let view = View { kind: args.picture.map(picture), wanted: Wanted::new(args.load.as_deref().unwrap_or_default()) };
+    let view = View { kind: args.picture, wanted: Wanted::new(args.load.as_deref().unwrap_or_default()) };
     let found = gathered(&args.queries)?;
     let redactor = state::redactor(args.identities)?;
     if !to_stdout {
@@ -77,17 +77,6 @@ fn chosen(format: FormatArg) -> Format {
         FormatArg::OpenBenchmarking => Format::OpenBenchmarking,
         #[cfg(feature = "parquet")]
         FormatArg::Parquet => Format::Parquet,
-    }
-}
-
-fn picture(picture: PictureArg) -> Kind {
-    match picture {
-        PictureArg::Curves => Kind::Curves,
-        PictureArg::Dots => Kind::Dots,
-        PictureArg::Heat => Kind::Heat,
-        PictureArg::Ranking => Kind::Ranking,
-        PictureArg::Pareto => Kind::Pareto,
-        PictureArg::Sweep => Kind::Sweep,
     }
 }
 

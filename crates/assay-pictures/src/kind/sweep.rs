@@ -5,7 +5,7 @@ use assay_core::record::Record;
 use assay_core::units::{Bytes, figures};
 use assay_core::workload::Op;
 
-use crate::curves::{Curves, family, family_title, with_block};
+use super::curves::{Curves, family, family_title, with_block};
 use crate::data::{Ceiling, Value, Wanted, ceilings, notes, rests_on, said, subjects, value, wanted_loads};
 use crate::film::Film;
 use crate::font;

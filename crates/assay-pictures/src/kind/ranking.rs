@@ -85,7 +85,7 @@ impl Ranking {
             return format!(
                 "{} does {} at {}",
                 first.label,
-                super::data::said(first.value.point, &self.unit),
+                crate::data::said(first.value.point, &self.unit),
                 self.load
             );
         };
