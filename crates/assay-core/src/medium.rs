@@ -9,7 +9,7 @@ use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Serialize};
 
 /// What kind of medium lies under a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MediumKind {
     /// microSD or SD card in a native slot.
@@ -47,6 +47,7 @@ pub enum MediumKind {
     /// overlayfs: what lies below is not visible.
     Overlay,
     /// Anything not recognised.
+    #[default]
     #[serde(other)]
     Unknown,
 }
@@ -171,7 +172,7 @@ pub struct BlockNode {
 }
 
 /// The medium under a path, as far as the host can see it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Medium {
     /// What kind it is.
     pub kind: MediumKind,
@@ -214,24 +215,7 @@ impl Medium {
     /// A medium of which nothing but the path is known.
     #[must_use]
     pub fn unknown(path: &str) -> Self {
-        Self {
-            kind: MediumKind::Unknown,
-            vendor: None,
-            model: None,
-            unit: None,
-            attached: None,
-            capacity_bytes: None,
-            filesystem: None,
-            mount_options: Vec::new(),
-            mount_point: None,
-            path: path.to_owned(),
-            device: None,
-            stack: Vec::new(),
-            bus: None,
-            claimed_classes: Vec::new(),
-            health: BTreeMap::new(),
-            queue: BTreeMap::new(),
-        }
+        Self { path: path.to_owned(), ..Self::default() }
     }
 
     /// [`Bus::reachable`] of its bus.

@@ -4,13 +4,13 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-use assay_core::medium::{Medium, MediumKind};
+use assay_core::medium::{Bus, Medium, MediumKind};
 use assay_core::text::{harmless, label};
 
 use crate::block::{Node, Stack};
 use crate::error::{DeviceError, shown};
 use crate::files;
-use crate::medium::{Facts, bus_towards, describe};
+use crate::medium::{bus_towards, describe};
 use crate::mounts::{self, Mount};
 use crate::queue;
 use crate::sysroot::Sysroot;
@@ -194,7 +194,7 @@ fn fill(sysroot: &Sysroot, target: &mut Target, nodes: &[Node]) {
     for node in &mut medium.stack {
         node.name = harmless(&node.name);
     }
-    let facts: Vec<Facts> = stack.leaves.iter().map(|leaf| describe(sysroot, leaf)).collect();
+    let facts: Vec<Medium> = stack.leaves.iter().map(|leaf| describe(sysroot, leaf)).collect();
     let one = is_multipath(stack.array.as_ref());
     let facts = if one { facts.into_iter().take(1).collect() } else { facts };
     target.leaves = stack.leaves.iter().map(|leaf| leaf.name.clone()).collect();
@@ -235,39 +235,50 @@ fn is_multipath(array: Option<&Node>) -> bool {
     array.and_then(|node| files::text(&node.dir.join("dm/uuid"))).is_some_and(|uuid| uuid.starts_with("mpath-"))
 }
 
-/// One disk speaks for itself; of several the names are put together, and the ceiling of the
-/// whole is not known from those of the parts.
-fn apply(medium: &mut Medium, mut facts: Vec<Facts>) {
-    if facts.is_empty() {
+/// One disk speaks for itself, wherever the path lies on it; of several the names are put together, nothing else is
+/// known of all, and the ceiling of the whole is not known from those of the parts.
+fn apply(medium: &mut Medium, mut disks: Vec<Medium>) {
+    if disks.is_empty() {
         return;
     }
-    let first = facts.remove(0);
-    let rest = facts;
+    let first = disks.remove(0);
+    let said = if disks.is_empty() { first } else { together(first, &disks) };
+    let place = std::mem::take(medium);
+    *medium = Medium {
+        attached: place.attached,
+        capacity_bytes: place.capacity_bytes,
+        filesystem: place.filesystem,
+        mount_options: place.mount_options,
+        mount_point: place.mount_point,
+        path: place.path,
+        device: place.device,
+        stack: place.stack,
+        ..said
+    };
+}
+
+fn together(first: Medium, rest: &[Medium]) -> Medium {
     let count = rest.len() + 1;
-    let same = rest.iter().all(|other| other.kind == first.kind);
-    medium.kind = if same { first.kind } else { MediumKind::Unknown };
-    medium.claimed_classes = first.claimed_classes;
-    medium.health = first.health;
-    medium.queue = first.queue;
-    if rest.is_empty() {
-        (medium.vendor, medium.model, medium.unit, medium.bus) = (first.vendor, first.model, first.unit, first.bus);
-        return;
-    }
-    medium.health.clear();
-    medium.claimed_classes.clear();
-    medium.vendor = first.vendor.filter(|vendor| rest.iter().all(|other| other.vendor.as_ref() == Some(vendor)));
-    medium.model = if rest.iter().all(|other| other.model == first.model) {
+    let model = if rest.iter().all(|other| other.model == first.model) {
         first.model.map(|model| format!("{count} x {model}"))
     } else {
         joined(std::iter::once(&first.model).chain(rest.iter().map(|other| &other.model)))
     };
-    medium.unit = joined(std::iter::once(&first.unit).chain(rest.iter().map(|other| &other.unit)));
-    medium.bus = first.bus.map(|mut bus| {
-        bus.source = format!("{count} disks, the first by {}; the ceiling of all together is not known", bus.source);
-        bus.ceiling_bytes_per_second = None;
-        bus.reachable_bytes_per_second = None;
-        bus
-    });
+    let same = rest.iter().all(|other| other.kind == first.kind);
+    Medium {
+        kind: if same { first.kind } else { MediumKind::Unknown },
+        vendor: first.vendor.filter(|vendor| rest.iter().all(|other| other.vendor.as_ref() == Some(vendor))),
+        model,
+        unit: joined(std::iter::once(&first.unit).chain(rest.iter().map(|other| &other.unit))),
+        bus: first.bus.map(|bus| Bus {
+            source: format!("{count} disks, the first by {}; the ceiling of all together is not known", bus.source),
+            ceiling_bytes_per_second: None,
+            reachable_bytes_per_second: None,
+            ..bus
+        }),
+        queue: first.queue,
+        ..Medium::default()
+    }
 }
 
 fn joined<'a>(parts: impl Iterator<Item = &'a Option<String>>) -> Option<String> {

@@ -1,22 +1,17 @@
 //! Records as Markdown, for issues, wikis and forums.
 
 use assay_core::estimate::Estimate;
-use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::text;
 use assay_core::text::{clean, statement};
 use assay_core::units::{figures, rate};
 
 use crate::bus;
-use crate::classes::judge;
-use crate::facts;
+use crate::facts::{self, Fact, Rank};
 use crate::figure::{MB, interval, latency_unit, percent, shown};
 use crate::headline::Columns;
 use crate::list::figure_title;
 use crate::notes::notes;
-use crate::over_days;
-use crate::scores;
-use crate::sensors;
 use crate::verdict::{capitalised, verdict_sentence, word};
 
 /// All records one after the other; several begin with a table that compares them.
@@ -59,39 +54,11 @@ fn comparison(out: &mut String, records: &[Record]) {
 fn one(out: &mut String, record: &Record) {
     out.push_str(&format!("# {}\n\n", text::markdown(&record.title())));
     out.push_str(&format!("**{}**\n\n", text::markdown(&capitalised(&verdict_sentence(record)))));
-    let medium = &record.medium;
-    let mut fact = |name: &str, value: String| {
-        if !value.is_empty() {
-            out.push_str(&format!("- {name}: {}\n", text::markdown(&value)));
-        }
-    };
-    fact(
-        "Medium",
-        [Some(medium.kind.title().to_owned()), medium.unit.clone()]
-            .into_iter()
-            .flatten()
-            .map(|t| clean(&t))
-            .collect::<Vec<_>>()
-            .join(", "),
-    );
-    fact("Path", facts::place(medium));
-    fact("Bus", medium.bus.as_ref().map(|b| clean(&bus::sentence(b))).unwrap_or_default());
-    fact("Host", facts::host(&record.host));
-    fact("Machine", facts::machine(&record.host));
-    fact("Run", format!("{}, record {}", facts::run(record), clean(&record.id)));
-    fact("Effort", facts::effort(record));
-    fact("Classes", judge(record).sentence().map(|s| clean(&s)).unwrap_or_default());
-    fact("Over many days", over_days::sentence(record).unwrap_or_default());
-    for line in scores::lines(record) {
-        fact("Score", line);
-    }
-    fact("Per watt", sensors::per_watt(record).unwrap_or_default());
-    fact("Noted", sensors::noted(record).unwrap_or_default());
-    for (name, value) in crate::verification::facts(record) {
-        fact(name, value);
-    }
-    if record.outcome != Outcome::Completed {
-        fact("Outcome", statement(&record.outcome.sentence()));
+    let known = facts::about(record).into_iter().chain(facts::results(record));
+    let known = known.filter(|fact| fact.rank <= Rank::Page).map(Fact::titled);
+    let checked = crate::verification::facts(record).into_iter().map(|(name, value)| (name.to_owned(), value));
+    for (name, value) in known.chain(checked) {
+        out.push_str(&format!("- {}: {}\n", text::markdown(&name), text::markdown(&value)));
     }
     out.push('\n');
     if !record.measurements.is_empty() {

@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use assay_core::medium::{Bus, MediumKind};
+use assay_core::medium::{Bus, Medium, MediumKind};
 
 use super::ceilings::{self, Lane};
-use super::facts::{Facts, clean};
+use super::facts::clean;
 use super::{scsi, vendors};
 use crate::block::{Node, is_numbered};
 use crate::files;
 use crate::sysroot::Sysroot;
 
-pub(crate) fn describe(sysroot: &Sysroot, disk: &Node) -> Facts {
+pub(crate) fn describe(sysroot: &Sysroot, disk: &Node) -> Medium {
     let kind = if scsi::spins(disk) { MediumKind::SataHdd } else { MediumKind::SataSsd };
     let mut facts = scsi::named(disk, kind);
     // INQUIRY cuts the model at 16 characters; the drive's own answer has 40.

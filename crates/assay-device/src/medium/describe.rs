@@ -1,14 +1,14 @@
 //! Which kind of disk, and who knows more about it.
 
-use assay_core::medium::MediumKind;
+use assay_core::medium::{Medium, MediumKind};
 
-use super::facts::{Facts, clean};
+use super::facts::{clean, of_kind};
 use super::{mmc, nvme, scsi, virt};
 use crate::block::{Node, is_numbered};
 use crate::files;
 use crate::sysroot::Sysroot;
 
-pub(crate) fn describe(sysroot: &Sysroot, disk: &Node) -> Facts {
+pub(crate) fn describe(sysroot: &Sysroot, disk: &Node) -> Medium {
     let name = disk.name.as_str();
     if let Some(card) = mmc::card_of(sysroot, disk) {
         return mmc::describe(sysroot, &card);
@@ -22,7 +22,7 @@ pub(crate) fn describe(sysroot: &Sysroot, disk: &Node) -> Facts {
     if disk.dir.join("device/vendor").exists() && disk.dir.join("device/model").exists() {
         return scsi::describe(sysroot, disk);
     }
-    let mut facts = Facts::new(MediumKind::Unknown);
+    let mut facts = of_kind(MediumKind::Unknown);
     if is_numbered(name, "mtdblock") {
         // Flash without a controller, as in routers; its name is the partition's.
         let mtd = name.replace("mtdblock", "mtd");

@@ -1,45 +1,20 @@
-//! What was found out about one disk.
+//! What one disk says of itself and the kernel of it, as a [`Medium`] that lies nowhere yet.
 
-use std::collections::BTreeMap;
-
-use assay_core::medium::{Bus, MediumKind};
+use assay_core::medium::{Medium, MediumKind};
 use assay_core::text::label;
 
 /// Longest name kept; the longest that a standard allows is an iSCSI name with 223 (RFC 7143, 4.2.7).
 const LONGEST: usize = 223;
 
-/// What one disk says of itself and the kernel of it.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Facts {
-    pub(crate) kind: MediumKind,
-    pub(crate) vendor: Option<String>,
-    pub(crate) model: Option<String>,
-    pub(crate) unit: Option<String>,
-    pub(crate) bus: Option<Bus>,
-    pub(crate) claimed_classes: Vec<String>,
-    pub(crate) health: BTreeMap<String, String>,
-    pub(crate) queue: BTreeMap<String, String>,
+/// A disk of which its kind alone is known.
+pub(crate) fn of_kind(kind: MediumKind) -> Medium {
+    Medium { kind, ..Medium::default() }
 }
 
-impl Facts {
-    pub(crate) fn new(kind: MediumKind) -> Self {
-        Self {
-            kind,
-            vendor: None,
-            model: None,
-            unit: None,
-            bus: None,
-            claimed_classes: Vec::new(),
-            health: BTreeMap::new(),
-            queue: BTreeMap::new(),
-        }
-    }
-
-    /// Keeps a health figure if there is one.
-    pub(crate) fn note(&mut self, name: &str, value: Option<String>) {
-        if let Some(value) = value.and_then(|value| clean(&value)) {
-            self.health.insert(name.to_owned(), value);
-        }
+/// Keeps a health figure if there is one.
+pub(crate) fn note(medium: &mut Medium, name: &str, value: Option<String>) {
+    if let Some(value) = value.and_then(|value| clean(&value)) {
+        medium.health.insert(name.to_owned(), value);
     }
 }
 

@@ -3,15 +3,15 @@
 
 use std::net::IpAddr;
 
-use assay_core::medium::MediumKind;
+use assay_core::medium::{Medium, MediumKind};
 
-use super::facts::{Facts, clean};
+use super::facts::clean;
 use super::{network, scsi};
 use crate::block::Node;
 use crate::files;
 use crate::sysroot::Sysroot;
 
-pub(crate) fn describe(sysroot: &Sysroot, disk: &Node, session: &str) -> Facts {
+pub(crate) fn describe(sysroot: &Sysroot, disk: &Node, session: &str) -> Medium {
     let class = sysroot.path("/sys/class/iscsi_session").join(session);
     let mut facts = scsi::named(disk, MediumKind::Iscsi);
     // Behind every target is the same product; the target's name and the logical unit are the piece.

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use assay_core::medium::MediumKind;
+use assay_core::medium::{Medium, MediumKind};
 
-use super::facts::{Facts, clean};
+use super::facts::{clean, note, of_kind};
 use super::{mmc_bus, mmc_vendors, ssr};
 use crate::block::{Node, is_numbered};
 use crate::files;
@@ -39,10 +39,10 @@ fn split_name(dir: &Path) -> Option<(String, String)> {
     (is_numbered(host, "mmc") && hex).then(|| (host.to_owned(), address.to_owned()))
 }
 
-pub(crate) fn describe(sysroot: &Sysroot, card: &Card) -> Facts {
+pub(crate) fn describe(sysroot: &Sysroot, card: &Card) -> Medium {
     let read = |name: &str| files::text(&card.dir.join(name));
     let hex = |name: &str| u32::from_str_radix(read(name)?.trim_start_matches("0x"), 16).ok();
-    let mut facts = Facts::new(card.kind);
+    let mut facts = of_kind(card.kind);
     facts.model = read("name").and_then(|text| clean(&text));
     let (maker, oem) = (hex("manfid"), hex("oemid"));
     facts.vendor = match card.kind {
@@ -56,13 +56,13 @@ pub(crate) fn describe(sysroot: &Sysroot, card: &Card) -> Facts {
     if card.kind == MediumKind::Sd {
         facts.claimed_classes = read("ssr").map(|text| ssr::classes(&text)).unwrap_or_default();
     }
-    facts.note("manufactured", read("date"));
-    facts.note("firmware", read("fwrev"));
-    facts.note("manfid", read("manfid"));
-    facts.note("oemid", read("oemid"));
+    note(&mut facts, "manufactured", read("date"));
+    note(&mut facts, "firmware", read("fwrev"));
+    note(&mut facts, "manfid", read("manfid"));
+    note(&mut facts, "oemid", read("oemid"));
     // JESD84-B51 7.4: life time A (SLC) and B (MLC) in tenths used, and the reserve of blocks.
-    facts.note("life_time", read("life_time"));
-    facts.note("pre_eol_info", read("pre_eol_info"));
+    note(&mut facts, "life_time", read("life_time"));
+    note(&mut facts, "pre_eol_info", read("pre_eol_info"));
     if let Some(value) = read("cmdq_en").and_then(|text| clean(&text)) {
         facts.queue.insert("cmdq_en".to_owned(), value);
     }

@@ -17,5 +17,4 @@ mod vendors;
 mod virt;
 
 pub(crate) use describe::describe;
-pub(crate) use facts::Facts;
 pub(crate) use network::bus_towards;

@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use assay_core::medium::{Bus, MediumKind};
+use assay_core::medium::{Bus, Medium, MediumKind};
 
 use super::ceilings::{self, Lane};
-use super::facts::{Facts, clean};
+use super::facts::{clean, note, of_kind};
 use super::{network, vendors};
 use crate::block::{Node, is_numbered};
 use crate::files;
 use crate::sysroot::Sysroot;
 
-pub(crate) fn describe(sysroot: &Sysroot, disk: &Node) -> Facts {
+pub(crate) fn describe(sysroot: &Sysroot, disk: &Node) -> Medium {
     // `device` is the controller, or the subsystem where the kernel joins several paths to one head.
     let device = disk.dir.join("device");
     let controller = controller_of(sysroot, &device, &disk.name);
@@ -19,11 +19,11 @@ pub(crate) fn describe(sysroot: &Sysroot, disk: &Node) -> Facts {
         let inside = |dir: &Path| files::text(&dir.join(name)).and_then(|text| clean(&text));
         inside(&device).or_else(|| inside(controller.as_ref()?))
     };
-    let mut facts = Facts::new(MediumKind::Nvme);
+    let mut facts = of_kind(MediumKind::Nvme);
     facts.model = read("model");
     facts.vendor = facts.model.as_deref().and_then(vendors::of_model).map(str::to_owned);
     facts.unit = read("serial");
-    facts.note("firmware", read("firmware_rev"));
+    note(&mut facts, "firmware", read("firmware_rev"));
     facts.bus = controller.and_then(|controller| bus(sysroot, &controller));
     facts
 }

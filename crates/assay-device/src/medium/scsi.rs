@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use assay_core::medium::MediumKind;
+use assay_core::medium::{Medium, MediumKind};
 
 use super::ceilings::Lane;
-use super::facts::{Facts, clean};
+use super::facts::{clean, note, of_kind};
 use super::{ata, iscsi, usb, virt};
 use crate::block::{Node, is_numbered};
 use crate::files;
 use crate::sysroot::Sysroot;
 
-pub(crate) fn describe(sysroot: &Sysroot, disk: &Node) -> Facts {
+pub(crate) fn describe(sysroot: &Sysroot, disk: &Node) -> Medium {
     if let Some(session) = disk.component(|part| is_numbered(part, "session")) {
         return iscsi::describe(sysroot, disk, &session);
     }
@@ -41,13 +41,13 @@ pub(crate) fn spins(disk: &Node) -> bool {
 }
 
 /// Vendor, model and serial number as INQUIRY gives them.
-pub(crate) fn named(disk: &Node, kind: MediumKind) -> Facts {
+pub(crate) fn named(disk: &Node, kind: MediumKind) -> Medium {
     let device = disk.dir.join("device");
-    let mut facts = Facts::new(kind);
+    let mut facts = of_kind(kind);
     facts.vendor = files::text(&device.join("vendor")).and_then(|text| clean(&text)).filter(|v| v != "ATA");
     facts.model = files::text(&device.join("model")).and_then(|text| clean(&text));
     facts.unit = serial(&device);
-    facts.note("firmware", files::text(&device.join("rev")));
+    note(&mut facts, "firmware", files::text(&device.join("rev")));
     facts
 }
 

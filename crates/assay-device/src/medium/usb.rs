@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use assay_core::medium::{Bus, MediumKind};
+use assay_core::medium::{Bus, Medium, MediumKind};
 
 use super::ceilings;
-use super::facts::{Facts, clean};
+use super::facts::clean;
 use super::scsi;
 use crate::block::Node;
 use crate::files;
@@ -26,7 +26,7 @@ pub(crate) fn device_of(sysroot: &Sysroot, disk: &Node) -> Option<UsbDevice> {
     Some(UsbDevice { driver, dir })
 }
 
-pub(crate) fn describe(disk: &Node, device: &UsbDevice) -> Facts {
+pub(crate) fn describe(disk: &Node, device: &UsbDevice) -> Medium {
     // A bridge says that its disk is fixed, a stick that its medium is removable; only disks are
     // worth a bridge that queues commands.
     let uas = device.driver.as_deref() == Some("uas");

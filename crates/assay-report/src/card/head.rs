@@ -5,8 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use assay_core::record::Record;
 use assay_core::text::clean;
 
-use crate::bus;
-use crate::facts;
+use crate::facts::{self, Rank};
 use crate::line::{Page, Paint};
 use crate::wrap::shorten;
 
@@ -31,10 +30,6 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
         page.text(Paint::Dim, 0, &corner);
     }
     page.rule();
-    let mut fact = |label: &str, value: String| page.labelled(label, Paint::Dim, &value, Paint::Plain);
-    fact("path", facts::place(&record.medium));
-    fact("host", facts::host(&record.host));
-    fact("bus", record.medium.bus.as_ref().map_or_else(|| "unknown".to_owned(), |b| clean(&bus::sentence(b))));
-    fact("run", facts::run(record));
+    facts::about(record).iter().filter(|fact| fact.rank == Rank::Card).for_each(|fact| fact.line(page));
     page.blank();
 }

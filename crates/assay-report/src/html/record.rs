@@ -1,10 +1,6 @@
 //! One record: who it is, the verdict, the summary, then each workload.
 
-use std::collections::BTreeMap;
-
 use assay_core::estimate::Estimate;
-use assay_core::medium::Medium;
-use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record};
 use assay_core::text::{clean, harmless, statement};
 use assay_core::units::Bytes;
@@ -12,13 +8,8 @@ use assay_core::workload::Pattern;
 use maud::{Markup, html};
 
 use super::{compare, said, svg, workload};
-use crate::bus;
-use crate::classes::judge;
-use crate::facts::{self, nanoseconds};
+use crate::facts::{self, Fact, Rank, nanoseconds};
 use crate::figure::{MB, shown};
-use crate::load_curve;
-use crate::over_days;
-use crate::scores;
 use crate::sensors;
 use crate::verdict::{Tone, capitalised, tone, verdict_sentence, word};
 
@@ -72,32 +63,12 @@ fn head(record: &Record) -> Markup {
     }
 }
 
+/// What is told of the run, and how a check by another command ended.
 fn head_facts(record: &Record) -> Vec<(String, String)> {
-    let medium = &record.medium;
-    let outcome = (record.outcome != Outcome::Completed).then(|| statement(&record.outcome.sentence()));
     let checked = record.verification.as_ref().filter(|_| !record.measurements.is_empty());
-    let source = record.source.as_ref().map(|s| clean(&format!("{} from {}", s.format, s.file)));
-    let known = [
-        ("Outcome", outcome),
-        ("Bus", Some(medium.bus.as_ref().map_or_else(|| "unknown".to_owned(), |b| clean(&bus::sentence(b))))),
-        ("Classes", judge(record).sentence().map(|s| clean(&s))),
-        ("Over many days", over_days::sentence(record)),
-        ("Unit", medium.unit.as_deref().map(clean)),
-        ("Path", Some(facts::place(medium))),
-        ("Host", Some(facts::host(&record.host))),
-        ("Effort", Some(facts::effort(record))),
-        ("Genuine", checked.map(|v| statement(&v.sentence))),
-        ("Imported", source),
-        ("Per watt", sensors::per_watt(record)),
-        ("Noted", sensors::noted(record)),
-    ];
-    let scores = scores::lines(record).into_iter().map(|line| ("Score".to_owned(), line));
-    let scores = scores.chain(load_curve::lines(record).into_iter().map(|line| ("Knee".to_owned(), line)));
-    let known = known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    known
-        .chain(scores)
-        .chain(record.labels.iter().map(|(name, value)| (format!("Label {}", clean(name)), clean(value))))
-        .collect()
+    let genuine = checked.and_then(|v| Fact::new(Rank::Page, "genuine", statement(&v.sentence)));
+    let all = facts::results(record).into_iter().chain(genuine).chain(facts::about(record));
+    all.filter(|fact| fact.rank <= Rank::Page).map(Fact::titled).collect()
 }
 
 fn summary(record: &Record, index: usize) -> Markup {
@@ -202,7 +173,7 @@ fn provenance(record: &Record) -> Markup {
     }
 }
 
-fn settings(record: &Record) -> Vec<(&'static str, String)> {
+fn settings(record: &Record) -> Vec<(String, String)> {
     let (t, s) = (&record.tool, &record.settings);
     let alignment =
         s.direct_alignment_bytes.map_or_else(|| "not possible".to_owned(), |b| format!("aligned to {b} bytes"));
@@ -214,34 +185,18 @@ fn settings(record: &Record) -> Vec<(&'static str, String)> {
         .as_ref()
         .map(|l| format!("{} written in {} before anything was timed", Bytes(l.bytes), nanoseconds(l.elapsed_ns)));
     let cost = s.null_ns_per_operation.map(assay_core::units::latency);
-    let mut all = vec![
-        ("Record", clean(&record.id)),
+    let own = [
         ("Tool", format!("{} {}", clean(&t.name), clean(&t.version))),
         ("Engine", format!("{}: {}", clean(&t.engine), statement(&t.engine_reason))),
         ("Suite", format!("{}, version {}", clean(&record.suite.name), record.suite.version)),
-        ("Machine", facts::machine(&record.host)),
-    ];
-    all.extend(medium(&record.medium));
-    all.extend([
         ("Test area", format!("{}, seed {}{raw}", Bytes(s.span_bytes), s.seed)),
         ("Layout", layout.unwrap_or_default()),
         ("Direct I/O", direct.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")),
         ("Planned", format!("{} repeats, {planned} to be written, at most {most}", s.repeats)),
         ("Instrument", cost.map(|ns| format!("{ns} for one operation to no device at all")).unwrap_or_default()),
         ("Format", format!("record {}", clean(&record.schema))),
-    ]);
-    all
-}
-
-fn medium(medium: &Medium) -> Vec<(&'static str, String)> {
-    let stack: Vec<String> = medium.stack.iter().map(|n| format!("{} ({})", clean(&n.name), clean(&n.role))).collect();
-    let pairs = |map: &BTreeMap<String, String>| {
-        map.iter().map(|(k, v)| format!("{} {}", clean(k), clean(v))).collect::<Vec<_>>().join(" · ")
-    };
-    vec![
-        ("Mount options", clean(&medium.mount_options.join(", "))),
-        ("Block devices", stack.join(" → ")),
-        ("Queue", pairs(&medium.queue)),
-        ("Health", pairs(&medium.health)),
-    ]
+    ];
+    let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
+    let details = facts::about(record).into_iter().filter(|fact| fact.rank == Rank::Detail).map(Fact::titled);
+    own.chain(details).collect()
 }

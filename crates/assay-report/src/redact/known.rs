@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::name::{Key, Kind};
 use super::path;
-use super::rules::Rule;
+use super::rule::Rule;
 
 /// Shorter ones are not searched for within other text, where they would match by chance; and of this length
 /// only those with a digit.

@@ -8,7 +8,10 @@ mod name;
 mod options;
 mod path;
 mod redactor;
+mod rule;
 mod rules;
 mod scrub;
 
+pub(crate) use name::Kind;
 pub use redactor::{RedactError, Redactor};
+pub(crate) use rule::Rule;

@@ -3,7 +3,7 @@
 /// What an identity is of; part of the short name, and of what is hashed, so that a host named like a
 /// serial number gets a name of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// One piece: a serial number, a CID, the name of an iSCSI target.
     Unit,
     /// A machine: its name or address.

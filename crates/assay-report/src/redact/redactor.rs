@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 use super::known::Known;
 use super::name::Key;
-use super::rules::{RECORD, Rule};
+use super::rule::Rule;
+use super::rules::RECORD;
 use super::{options, path, scrub};
 
 /// Takes identities out of records, or leaves them as they are where the user asked for that.

@@ -1,25 +1,12 @@
-//! Facts of a record in words, shared by all texts.
+//! Words for facts of a record that several texts share.
 
 use std::time::Duration;
 
 use assay_core::finding::Finding;
-use assay_core::medium::Medium;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Host, Measurement, Record};
 use assay_core::text::clean;
 use assay_core::units::{Bytes, grouped, span};
-
-/// `/mnt/card, ext4 on /dev/mmcblk0p2`.
-pub(crate) fn place(medium: &Medium) -> String {
-    let mut text = clean(&medium.path);
-    match (&medium.filesystem, &medium.device) {
-        (Some(fs), Some(device)) => text.push_str(&format!(", {} on {}", clean(fs), clean(device))),
-        (Some(fs), None) => text.push_str(&format!(", {}", clean(fs))),
-        (None, Some(device)) if *device != medium.path => text.push_str(&format!(", raw device {}", clean(device))),
-        (None, _) => {}
-    }
-    text
-}
 
 /// `node7, Pine64 SOPINE, slot 3`.
 pub(crate) fn host(host: &Host) -> String {
@@ -74,13 +61,13 @@ pub(crate) fn published(record: &Record) -> bool {
 }
 
 /// When and by what it was measured: `2026-11-21 06:31 UTC, assay 0.1.0, suite quick 1, uring engine`.
-pub(crate) fn run(record: &Record) -> String {
+pub(super) fn run(record: &Record) -> String {
     let parts = [when(&record.created), tool(record)];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// `took 84.2 s of 90 s, wrote 812 MiB of at most 1 GiB, read 1.90 GiB`; nothing where none of it is known.
-pub(crate) fn effort(record: &Record) -> String {
+pub(super) fn effort(record: &Record) -> String {
     let s = &record.settings;
     if (s.elapsed_ns, s.written_bytes, s.read_bytes) == (0, 0, 0) {
         return String::new();

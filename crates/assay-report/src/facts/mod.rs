@@ -1,0 +1,11 @@
+//! What is known of a record: one list, of which card, page, Markdown and `info` lay out the part they have room for.
+
+mod fact;
+mod medium;
+mod record;
+mod words;
+
+pub(crate) use fact::{Fact, Rank};
+pub(crate) use medium::{RULE as MEDIUM_RULE, of_medium};
+pub(crate) use record::{about, results};
+pub(crate) use words::{host, instead, machine, nanoseconds, no_figure, printed, published, when};
