@@ -159,7 +159,7 @@ pub(crate) struct CacheArgs {
     #[arg(long, value_name = "RATE", default_value = "8MiB/s", value_parser = rate)]
     pub(crate) feed: f64,
 
-    /// Block size of the reads; 4 KiB where both have it
+    /// Block size of the reads; by default 4 KiB where both have it
     #[arg(long, value_name = "SIZE")]
     pub(crate) block: Option<Bytes>,
 
@@ -197,7 +197,7 @@ pub(crate) struct BuyArgs {
     #[arg(long, value_name = "PRICE", value_parser = price)]
     pub(crate) budget: Option<Price>,
 
-    /// Price of a model, before its label; repeat for more
+    /// Price of a model, instead of its label price; repeat for more
     #[arg(long = "price", value_name = "MODEL=PRICE", value_parser = model_price)]
     pub(crate) prices: Vec<(String, Price)>,
 

@@ -55,7 +55,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) by: Option<ByArg>,
 
-    /// Compare single runs as they were, whatever their media do on other days
+    /// Compare single runs as they were, without allowing for changes between days
     #[arg(long)]
     pub(crate) runs: bool,
 

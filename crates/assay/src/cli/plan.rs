@@ -12,7 +12,7 @@ use super::FileArgs;
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   assay plan new --units 'Ultra A1=1,2,3;EVO=1,2,3' --slots 7 -o plan.toml
-  assay plan show plan.toml --round 1    who goes where, and what to type
+  assay plan show plan.toml --round 1    which unit in which slot, and what to type
   assay plan suites plan.toml            the suites in the orders of the plan
   assay plan status plan.toml            what is measured, what is missing
   assay plan race all                    what to measure next, or to buy";
@@ -59,7 +59,7 @@ pub(crate) enum PlanCommand {
     /// Make a plan, and say what it costs and what it can resolve
     #[command(after_help = NEW_EXAMPLES)]
     New(NewArgs),
-    /// Show who goes where, wave by wave, with the commands to type
+    /// Show which unit goes into which slot, wave by wave, with the commands to type
     #[command(after_help = SHOW_EXAMPLES)]
     Show {
         /// Plan file
@@ -168,7 +168,7 @@ pub(crate) struct RaceArgs {
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share(0.001..=0.9999), allow_hyphen_values = true)]
     pub(crate) threshold: f64,
 
-    /// Units of one model at most
+    /// Most units of one model to measure
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub(crate) cap: u32,
 

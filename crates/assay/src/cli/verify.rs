@@ -68,7 +68,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_enum, value_name = "FORMAT", conflicts_with_all = ["quick", "restore", "resume", "only"])]
     pub(crate) format: Option<ContentArg>,
 
-    /// Largest cache of the medium that may not hide a loss; 64MiB by default
+    /// Largest cache of the medium that the check reads past; 64MiB by default
     #[arg(long, value_name = "SIZE")]
     pub(crate) cache: Option<Bytes>,
 
