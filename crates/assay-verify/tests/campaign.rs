@@ -104,7 +104,8 @@ fn what_was_wrong_once_stays_right() {
                 3_000_812, 3_000_859, 4_000_130, 11_000_290,
                 // Errs when its cache is written out, and drops what else is in it.
                 21_000_159, // Holds two pages, of which the end of the device cuts one.
-                21_001_465,
+                21_001_465, // Holds a small part in the middle, most of which errs.
+                21_001_770,
             ],
         ),
         (

@@ -50,7 +50,14 @@ pub(crate) fn of(kind: FakeKind, tally: &Tally, map: Option<&Map>, regions: &[Re
         // A medium that gives what it has to what comes first, and was filled in the order of addresses, loses the
         // same. Then any of what was not tested may be held, or none of it.
         FakeKind::Limbo if map.is_some() && in_order_of_writing(tally) => sure(good),
-        FakeKind::Limbo => limbo(regions, map, good).unwrap_or(sure(good)),
+        // So may one that lacks less than the file system keeps, in whatever order that filled it: what was written
+        // last then lies anywhere.
+        FakeKind::Limbo => match limbo(regions, map, good).unwrap_or(sure(good)) {
+            Size::Exact(most) | Size::Within(_, most) if tally.counts.lost() * SECTOR_BYTES < untested => {
+                Size::Within(good.min(most), most)
+            }
+            size => size,
+        },
         FakeKind::Wraparound | FakeKind::Chain => {
             let period = period(tally, map);
             let candidates = match kind {

@@ -164,9 +164,10 @@ fn parts<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent: b
     }
     let [least, most] = [least, most].map(|sectors| sectors * SECTOR_BYTES);
     let less = account.announced - SECTOR_BYTES;
-    account.real = Some(if most == 0 && !vague {
-        // Next to nothing holds, and that lies between samples.
-        (0, (2 * account.announced / super::scatter::PARTS).min(less))
+    let errs = parts.iter().filter(|part| part.2 == State::Errs).map(|part| (part.1 - part.0) * SECTOR_BYTES);
+    account.real = Some(if search.map.count(State::Keeps) == 0 && !vague {
+        // Next to nothing holds, and that lies between samples, or where the medium errs.
+        (0, (2 * account.announced / super::scatter::PARTS + errs.sum::<u64>()).min(less))
     } else if search.map.exact && changes <= SURE_CHANGES && !vague {
         (least, most)
     } else if vague || search.map.unsteady {
