@@ -42,7 +42,12 @@ impl Wanted {
     }
 
     fn holds(&self, load: &Load) -> bool {
-        let title = load.title().to_lowercase();
+        self.names(&load.title())
+    }
+
+    /// Whether a title holds all the words.
+    pub(crate) fn names(&self, title: &str) -> bool {
+        let title = title.to_lowercase();
         let words: Vec<&str> = title.split([' ', ',', '(', ')']).collect();
         self.0.iter().all(|wanted| words.contains(&wanted.as_str()))
     }

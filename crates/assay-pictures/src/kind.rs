@@ -3,6 +3,7 @@
 mod curves;
 mod dots;
 mod heat;
+mod load_curve;
 mod pareto;
 mod ranking;
 mod sweep;
@@ -16,6 +17,7 @@ use crate::scene::Drawing;
 use curves::{Curves, curves};
 use dots::{Dots, dots};
 use heat::{Heat, heat};
+use load_curve::{Latencies, latencies};
 use pareto::{Pareto, pareto};
 use sweep::{Sweep, sweep};
 
@@ -34,6 +36,8 @@ pub enum Kind {
     Ranking,
     /// Read against write, with the best trade-offs.
     Pareto,
+    /// Latency over the load that is offered.
+    LoadCurve,
     /// One frame for each block size.
     Sweep,
 }
@@ -62,7 +66,8 @@ const FIGURE: &str = "a figure of some load";
 
 impl Kind {
     /// All of them, in the order in which a page shows them.
-    pub const ALL: [Self; 6] = [Self::Heat, Self::Curves, Self::Dots, Self::Ranking, Self::Pareto, Self::Sweep];
+    pub const ALL: [Self; 7] =
+        [Self::Heat, Self::Curves, Self::Dots, Self::Ranking, Self::Pareto, Self::LoadCurve, Self::Sweep];
 
     fn about(self) -> About {
         match self {
@@ -100,6 +105,13 @@ impl Kind {
                 needs: "figures of a read and a write, the same two of two records or more",
                 on_page: true,
                 draw: |records, wanted| Pareto::of(records, wanted).iter().map(pareto).collect(),
+            },
+            Self::LoadCurve => About {
+                name: "load-curve",
+                help: "Latency over the load that is offered, with the knee",
+                needs: "latencies of three loads or more of one kind in an open loop (suite load-curve)",
+                on_page: true,
+                draw: |records, wanted| Latencies::all_of(records, wanted).iter().map(latencies).collect(),
             },
             Self::Sweep => About {
                 name: "sweep",
