@@ -12,7 +12,7 @@ use super::FileArgs;
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   assay plan new --units 'Ultra A1=1,2,3;EVO=1,2,3' --slots 7 -o plan.toml
-  assay plan show plan.toml --round 1    which unit in which slot, and what to type
+  assay plan show plan.toml --round 1    which unit where, and what to type
   assay plan suites plan.toml            the suites in the orders of the plan
   assay plan status plan.toml            what is measured, what is missing
   assay plan race all                    what to measure next, or to buy";
