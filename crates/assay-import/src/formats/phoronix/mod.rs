@@ -29,7 +29,7 @@ pub struct Phoronix;
 
 const NAME: &str = "Phoronix Test Suite";
 /// Most bytes of text that the records of a document keep: each keeps all of it.
-const MOST_KEPT: usize = 64 << 20;
+const MOST_KEPT: usize = 32 << 20;
 /// The target that stands for the directory of the suite itself.
 const DEFAULT_TARGET: &str = "Default Test Directory";
 
