@@ -1,5 +1,6 @@
 //! How the latency of a medium grows with the load that is offered, and where it begins to.
 
+use assay_core::arrivals::{Arrivals, Process};
 use assay_core::finding::Finding;
 use assay_core::record::{Measurement, Record};
 use assay_core::workload::Workload;
@@ -46,17 +47,20 @@ impl LoadCurve {
     }
 }
 
+/// What the loads of a curve share.
+type Kind = (Workload, Process);
+
 /// The curves of a record, in its order.
 #[must_use]
 pub fn load_curves(record: &Record) -> Vec<LoadCurve> {
-    let mut kinds: Vec<(Workload, Vec<LoadPoint>)> = Vec::new();
+    let mut kinds: Vec<(Kind, Vec<LoadPoint>)> = Vec::new();
     for (kind, point) in record.measurements.iter().filter_map(point) {
         match kinds.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, points)) => points.push(point),
             None => kinds.push((kind, vec![point])),
         }
     }
-    let curve = |(kind, mut points): (Workload, Vec<LoadPoint>)| {
+    let curve = |((kind, _), mut points): (Kind, Vec<LoadPoint>)| {
         points.sort_by(|a, b| a.iops.total_cmp(&b.iops));
         points.dedup_by(|a, b| a.iops == b.iops);
         (points.len() >= LEAST_LOADS).then(|| LoadCurve { title: kind.title(), points })
@@ -65,20 +69,28 @@ pub fn load_curves(record: &Record) -> Vec<LoadCurve> {
 }
 
 /// The kind of load, with what differs from load to load left out, and the point.
-fn point(measurement: &Measurement) -> Option<(Workload, LoadPoint)> {
+fn point(measurement: &Measurement) -> Option<(Kind, LoadPoint)> {
     let Workload { op, pattern, block_bytes, queue_depth, jobs, .. } = measurement.workload;
-    let Workload { sync, read_percent, distribution, .. } = measurement.workload;
-    let iops = measurement.workload.arrivals?.iops;
+    let Workload { sync, read_percent, distribution, direct, span_bytes, .. } = measurement.workload;
+    let Arrivals { iops, process } = measurement.workload.arrivals?;
     let p99_ns = measurement.latency_ns.p99.as_ref()?.point;
     let held = !measurement.warnings.iter().any(|w| matches!(w.finding, Finding::RateNotReached { .. }));
-    let kind =
-        Workload { queue_depth, jobs, sync, read_percent, distribution, ..Workload::new("", op, pattern, block_bytes) };
-    (iops.is_finite() && p99_ns.is_finite()).then_some((kind, LoadPoint { iops, p99_ns, held }))
+    let kind = Workload {
+        queue_depth,
+        jobs,
+        sync,
+        read_percent,
+        distribution,
+        direct,
+        span_bytes,
+        ..Workload::new("", op, pattern, block_bytes)
+    };
+    let drawn = |value: f64| value.is_finite() && value > 0.0;
+    (drawn(iops) && drawn(p99_ns)).then_some(((kind, process), LoadPoint { iops, p99_ns, held }))
 }
 
 #[cfg(test)]
 mod tests {
-    use assay_core::arrivals::{Arrivals, Process};
     use assay_core::estimate::Estimate;
     use assay_core::workload::{Op, Pattern};
 
@@ -107,6 +119,12 @@ mod tests {
         let flat = &curves(&[(100.0, 1e6), (200.0, 1e6), (300.0, 1e6)])[0];
         assert_eq!((flat.knee().map(|k| k.iops), flat.beyond()), (Some(300.0), None));
         assert_eq!(curves(&[(100.0, 1e6), (200.0, 1e6)]), [], "two are no curve");
+        assert_eq!(curves(&[(-5.0, 1e6), (200.0, 1e6), (300.0, 1e6), (400.0, f64::NAN)]), [], "nor what is no load");
+        let mut all = record("Card", "1");
+        all.measurements = [100.0, 200.0, 300.0, 400.0].map(|iops| offered(iops, 1e6)).into();
+        let even = Some(Arrivals { iops: 250.0, process: Process::Constant });
+        all.measurements[3].workload.arrivals = even;
+        assert_eq!(load_curves(&all)[0].points.len(), 3, "another process is another curve");
     }
 
     #[test]

@@ -13,15 +13,16 @@ use assay_stats::geometric;
 pub fn percentile(measurement: &Measurement, share: f64) -> Option<Estimate> {
     let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed && r.operations > 0);
     let all: Vec<Histogram> = completed.map(|r| Histogram::from(&r.histogram)).collect();
-    let enough = |h: &Histogram| (1.0 - share) * h.total() as f64 >= 1.0 - 1e-9;
+    let enough = |h: &Histogram| h.total() >= operations_for(share);
     let values: Vec<f64> = all.iter().filter(|h| enough(h)).filter_map(|h| h.quantile(share)).collect();
     (!all.is_empty() && values.len() == all.len()).then(|| geometric(&values)).flatten()
 }
 
-/// Operations that each repeat needs for a percentile.
+/// Operations that each repeat needs for a percentile: above the 99th, so many that at least one is slower, else it
+/// would be the slowest operation by another name.
 #[must_use]
 pub fn operations_for(share: f64) -> u64 {
-    (1.0 / (1.0 - share) - 1e-6).ceil() as u64
+    if share <= 0.99 { 1 } else { (1.0 / (1.0 - share) - 1e-6).ceil() as u64 }
 }
 
 #[cfg(test)]
@@ -46,7 +47,7 @@ mod tests {
         assert!((p99 / 990_000.0 - 1.0).abs() < 0.005 && n == 2, "{p99}");
         assert!(of(0.999).is_some());
         assert_eq!(of(0.9991), None);
-        assert_eq!((operations_for(0.999), operations_for(0.9999), operations_for(0.5)), (1000, 10_000, 2));
+        assert_eq!((operations_for(0.999), operations_for(0.9999), operations_for(0.5)), (1000, 10_000, 1));
         m.repeats[1].outcome = Outcome::Running;
         assert_eq!(percentile(&m, 0.5).map(|e| e.n), Some(1), "what is not over does not count");
     }

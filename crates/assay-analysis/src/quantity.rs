@@ -1,5 +1,6 @@
 //! Which figure of a measurement: what is known of each stands here once.
 
+use crate::percentiles::operations_for;
 use assay_core::estimate::Estimate;
 use assay_core::histogram::Histogram;
 use assay_core::record::{Measurement, Repeat};
@@ -191,10 +192,7 @@ impl Quantity {
     /// operation by another name.
     #[must_use]
     pub fn least_operations(self) -> u64 {
-        match self.percentile() {
-            Some(share) if share > 0.99 => (1.0 / (1.0 - share)).round() as u64,
-            _ => 1,
-        }
+        self.percentile().map_or(1, operations_for)
     }
 
     /// What people read first of a load: the operations of random work, the rate of all other; the latency where the

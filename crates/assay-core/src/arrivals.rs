@@ -67,9 +67,19 @@ pub enum Rate {
 }
 
 /// Rates above this are refused: the instrument itself would be late.
-const MOST_IOPS: f64 = 10_000_000.0;
+pub const MOST_IOPS: f64 = 10_000_000.0;
 
 impl Rate {
+    /// Operations per second with blocks of so many bytes; `None` of a share.
+    #[must_use]
+    pub fn iops(&self, block_bytes: u64) -> Option<f64> {
+        match self {
+            Self::Iops(iops) => Some(*iops),
+            Self::BytesPerSecond(bytes) => Some(bytes / block_bytes.max(1) as f64),
+            Self::Share { .. } => None,
+        }
+    }
+
     /// Reads `500 iops`, `20 MB/s` or `50 % of NAME`.
     ///
     /// # Errors

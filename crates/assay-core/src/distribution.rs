@@ -40,6 +40,9 @@ pub enum Distribution {
     },
 }
 
+/// Smaller parameters are refused: they would be written with hundreds of digits, and mean nothing.
+const LEAST: f64 = 0.001;
+
 impl Distribution {
     /// Whether each block is as frequent as any other.
     #[must_use]
@@ -54,7 +57,7 @@ impl Distribution {
     pub fn parse(text: &str) -> Result<Self, String> {
         let (kind, given) = text.trim().split_once(':').unwrap_or((text.trim(), ""));
         let number = |text: &str, most: f64| {
-            text.trim().parse::<f64>().ok().filter(|n: &f64| n.is_finite() && *n > 0.0 && *n <= most)
+            text.trim().parse::<f64>().ok().filter(|n: &f64| n.is_finite() && *n >= LEAST && *n <= most)
         };
         let found = match kind {
             "uniform" | "random" if given.is_empty() => Some(Self::Uniform),
@@ -99,9 +102,19 @@ mod tests {
         for text in ["uniform", "zipf:1.1", "pareto:0.2", "normal:10", "hot:80/20", "hot:100/0.5"] {
             assert_eq!(Distribution::parse(text).unwrap().to_string(), text);
         }
-        for text in
-            ["", "zipf", "zipf:0", "zipf:6", "pareto:1", "normal:-1", "hot:80", "hot:80/100", "hot:0/5", "levy:1"]
-        {
+        for text in [
+            "",
+            "zipf",
+            "zipf:0",
+            "zipf:1e-300",
+            "zipf:6",
+            "pareto:1",
+            "normal:-1",
+            "hot:80",
+            "hot:80/100",
+            "hot:0/5",
+            "levy:1",
+        ] {
             assert!(Distribution::parse(text).unwrap_err().contains("must be uniform"), "{text}");
         }
     }

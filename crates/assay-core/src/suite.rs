@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::arrivals::{Process, Rate};
+use crate::arrivals::{MOST_IOPS, Process, Rate};
 use crate::distribution::Distribution;
 use crate::text::{label, quoted};
 use crate::units::{Bytes, parse_duration};
@@ -384,7 +384,12 @@ impl WorkloadFile {
                 "a soak is written as fast as the medium takes it, without rate".to_owned(),
             ));
         }
-        Rate::parse(rate.get_ref()).map(Some).map_err(|message| fail(rate.span().start, message))
+        let read = Rate::parse(rate.get_ref()).map_err(|message| fail(rate.span().start, message))?;
+        if read.iops(self.block.get_ref().0).is_some_and(|iops| iops > MOST_IOPS) {
+            let what = format!("rate {} is more than 10 million operations per second", quoted(rate.get_ref()));
+            return Err(fail(rate.span().start, what));
+        }
+        Ok(Some(read))
     }
 
     /// How random operations are spread over the blocks.
@@ -472,6 +477,7 @@ mod tests {
             ("block = \"4k\"\nanalysis = \"soak\"\n", 8, "is for op = \"write\""),
             ("block = \"4k\"\nanalysis = \"omens\"\n", 13, "omens"),
             ("block = \"4k\"\nrate = \"fast\"\n", 13, "must be like \"500 iops\""),
+            ("block = \"512B\"\nrate = \"100TB/s\"\n", 13, "more than 10 million operations"),
             ("block = \"4k\"\narrivals = \"poisson\"\n", 13, "needs a rate"),
             ("block = \"4k\"\nrate = \"9 iops\"\narrivals = \"late\"\n", 14, "late"),
             ("block = \"4k\"\nrate = \"50 % of other\"\n", 8, "stands not above it"),

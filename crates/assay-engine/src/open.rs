@@ -25,9 +25,12 @@ const AWAKE_NS: u64 = 60_000;
 /// No single sleep is longer, so that a stop is noticed.
 const LONGEST_SLEEP_NS: u64 = 50_000_000;
 
+/// No more operations that were never begun are counted, so that counting them takes no time.
+const MOST_UNSERVED: u64 = 1_000_000;
+
 /// How long after the end of the measured part its operations are still begun.
 fn grace_ns(duration_ns: u64) -> u64 {
-    (duration_ns / 4).max(1_000_000_000)
+    duration_ns / 4
 }
 
 /// Bookkeeping of a slot in flight.
@@ -183,7 +186,7 @@ pub(crate) fn drive<E: Engine>(
 
     // What was due and not begun; other threads of the job count the times that they take.
     let ended = failure.is_some() || issued >= quota || spec.stop.load(Ordering::Relaxed);
-    while !ended && due < closes {
+    while !ended && due < closes && unserved < MOST_UNSERVED && !spec.stop.load(Ordering::Relaxed) {
         unserved += u64::from(due >= opens);
         due = schedule.next();
     }

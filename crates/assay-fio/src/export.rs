@@ -22,8 +22,13 @@ pub fn job_file(suite: &Suite) -> String {
         suite.span.0
     ));
     for w in &suite.workloads {
-        if let Some(Rate::Share { .. }) = w.rate {
-            text.push_str(&format!("\n# {} is left out: fio has no rate that is a share of another job's\n", w.name));
+        let without = match (&w.rate, w.op) {
+            (Some(Rate::Share { .. }), _) => Some("fio has no rate that is a share of another job's"),
+            (Some(_), Op::Mixed) => Some("fio has no rate of reads and writes together"),
+            _ => None,
+        };
+        if let Some(why) = without {
+            text.push_str(&format!("\n# {} is left out: {why}\n", w.name));
             continue;
         }
         let rw = match (w.op, w.pattern) {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use assay_core::arrivals::{Process, Rate};
+use assay_core::arrivals::{MOST_IOPS, Process, Rate};
 use assay_core::suite::{Analysis, Suite, SuiteError, SuiteWorkload};
 use assay_core::text::quoted;
 use assay_core::units::Bytes;
@@ -220,6 +220,7 @@ fn workload(section: &Section<'_>, name: String, notes: &mut Vec<String>) -> Res
     }
     let read_percent = read_percent(op, options)?;
     let span = span(section, pattern, block, jobs)?;
+    let rate = checked_rate(options, op, block, jobs)?;
     if pattern == Pattern::Random && !options.norandommap {
         notes.push("blocks are drawn independently, as with norandommap".to_owned());
     }
@@ -245,7 +246,7 @@ fn workload(section: &Section<'_>, name: String, notes: &mut Vec<String>) -> Res
         // A sync after a write does nothing to a job that only reads, in fio too.
         sync: if op == Op::Read { Sync::End } else { options.sync() },
         direct: options.direct,
-        rate: options.rate.map(|rate| of_all_jobs(rate.value, jobs)),
+        rate,
         // fio's default is another one than assay's.
         process: options.process.unwrap_or(if options.rate.is_some() { Process::Constant } else { Process::default() }),
         distribution: options.distribution.filter(|_| pattern == Pattern::Random).unwrap_or_default(),
@@ -255,12 +256,23 @@ fn workload(section: &Section<'_>, name: String, notes: &mut Vec<String>) -> Res
     })
 }
 
-/// fio's rates are those of each job.
-fn of_all_jobs(rate: PerJob, jobs: u32) -> Rate {
-    match rate {
+/// The rate of all jobs: fio's is that of each job, and of a mix that of each direction.
+fn checked_rate(options: &Options<'_>, op: Op, block: u64, jobs: u32) -> Result<Option<Rate>, At<String>> {
+    let Some(At { value, line }) = options.rate else { return Ok(None) };
+    let rate = match value {
         PerJob::Iops(iops) => Rate::Iops(f64::from(iops) * f64::from(jobs)),
         PerJob::BytesPerSecond(bytes) => Rate::BytesPerSecond(bytes as f64 * f64::from(jobs)),
-    }
+    };
+    let wrong = match op {
+        Op::Mixed => {
+            "a rate of a mix is that of reads and that of writes in fio, and of both together here; give it in a suite"
+        }
+        _ if rate.iops(block).is_some_and(|iops| iops > MOST_IOPS) => {
+            "the rate is more than 10 million operations per second"
+        }
+        _ => return Ok(Some(rate)),
+    };
+    Err(At { value: wrong.to_owned(), line })
 }
 
 /// Share of reads in percent; 50 where a mix does not say, as in fio.

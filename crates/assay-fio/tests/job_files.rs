@@ -177,6 +177,8 @@ fn every_mistake_names_its_line_and_the_option() {
     for (text, line, words) in [
         (job("thinktime=500\n"), 4, "option `thinktime` does not map"),
         (job("rate_iops=500,200\n"), 4, "differs between reads and writes"),
+        (job("rw=randrw\nrate_iops=5\n"), 5, "a rate of a mix"),
+        (job("rate=1000t\n"), 4, "more than 10 million"),
         (job("rate=0\n"), 4, "rate must be larger than 0"),
         (job("rate_process=late\n"), 4, "must be linear or poisson"),
         (job("random_distribution=zipf:1.1:0.3\n"), 4, "`zipf:1.1:0.3` does not map"),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use assay_core::arrivals::Arrivals;
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::medium::Medium;
@@ -90,7 +91,7 @@ impl Report {
 }
 
 /// A load, as far as a report tells it or the documentation of the tool fixes it. `None` is unknown.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Load {
     /// What it is called in its report.
     pub name: String,
@@ -112,6 +113,8 @@ pub struct Load {
     pub direct: Option<bool>,
     /// When writes must be durable; of reads it is known always.
     pub sync: Option<Sync>,
+    /// When operations were to begin, where the tool held a rate.
+    pub arrivals: Option<Arrivals>,
     /// Length of a run in nanoseconds.
     pub duration_ns: Option<u64>,
 }
@@ -131,6 +134,7 @@ impl Load {
             span_bytes: None,
             direct: None,
             sync: (op == Op::Read).then_some(Sync::End),
+            arrivals: None,
             duration_ns: None,
         }
     }
@@ -156,6 +160,7 @@ impl Load {
             span_bytes: self.span_bytes.unwrap_or(0),
             direct: self.direct.unwrap_or(false),
             sync: self.sync.unwrap_or_default(),
+            arrivals: self.arrivals,
             stop: Stop { ramp_ns: 0, duration_ns: self.duration_ns.unwrap_or(0), max_bytes: None },
             unknown: known.into_iter().filter(|(_, told)| !told).map(|(what, _)| what).collect(),
             ..Workload::new(&self.name, self.op, pattern, self.block_bytes.unwrap_or(0))

@@ -21,7 +21,11 @@ impl Note {
     pub(crate) fn sentence(&self) -> String {
         match self.about.as_slice() {
             [] => self.cause.clone(),
-            about => format!("{}: {}", about.join(", "), self.cause),
+            about => {
+                // Titles of an open loop have commas themselves.
+                let between = if about.iter().any(|title| title.contains(", ")) { "; " } else { ", " };
+                format!("{}: {}", about.join(between), self.cause)
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! Percentiles of the latency that were asked for, as lines.
 
 use assay_analysis::percentiles::{operations_for, percentile};
+use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::text::clean;
 use assay_core::units::{grouped, latency, trimmed};
@@ -12,10 +13,14 @@ const WIDEST: f64 = 100.0;
 #[must_use]
 pub fn percentile_lines(record: &Record, shares: &[f64]) -> String {
     let mut lines = vec!["latency".to_owned()];
-    let names: Vec<String> = shares.iter().map(|share| format!("p{}", trimmed(share * 100.0, 6))).collect();
+    let names: Vec<String> = shares.iter().map(|share| format!("p{}", trimmed(share * 100.0, 10))).collect();
     let widest = names.iter().map(String::len).max().unwrap_or(0);
-    for m in record.measurements.iter().filter(|m| !m.repeats.is_empty()) {
+    for m in &record.measurements {
         lines.push(clean(&record.load_title(m)));
+        if m.repeats.iter().all(|r| r.outcome != Outcome::Completed || r.operations == 0) {
+            lines.push("  no completed repeat of which the latencies were kept".to_owned());
+            continue;
+        }
         for (share, name) in shares.iter().zip(&names) {
             let words = match percentile(m, *share) {
                 None => {

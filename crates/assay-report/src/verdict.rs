@@ -204,7 +204,9 @@ fn of_bus(record: &Record, measurement: &Measurement) -> String {
 
 /// A figure of a record that has none of the headline workloads.
 fn other_figure(record: &Record) -> Option<String> {
-    record.measurements.iter().find_map(|m| {
+    let plain = |m: &&Measurement| m.workload.conditions().is_empty();
+    let first = record.measurements.iter().filter(plain);
+    first.chain(&record.measurements).find_map(|m| {
         let rate = m.bytes_per_second.as_ref().map(|e| in_words(e, MB, "MB/s"));
         let iops = m.iops.as_ref().map(|e| in_words(e, 1.0, "operations a second"));
         Some(format!("{} in {}", rate.or(iops)?, record.load_title(m)))

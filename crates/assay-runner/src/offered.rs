@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use assay_core::arrivals::{Arrivals, Rate};
+use assay_core::arrivals::{Arrivals, MOST_IOPS, Rate};
 use assay_core::outcome::Outcome;
 use assay_core::record::Measurement;
 use assay_core::suite::SuiteWorkload;
@@ -23,15 +23,16 @@ pub(crate) fn offered(
     if let Some(before) = own.and_then(|m| m.workload.arrivals) {
         return Ok(Some(before));
     }
-    let iops = match rate {
-        Rate::Iops(iops) => *iops,
-        Rate::BytesPerSecond(bytes) => bytes / workload.block.0 as f64,
-        Rate::Share { percent, of } => {
+    let iops = match (rate.iops(workload.block.0), rate) {
+        (Some(iops), _) => iops,
+        (None, Rate::Share { percent, of }) => {
             let other = measurements.iter().find(|m| m.workload.name == *of);
             let first = other.and_then(|m| m.repeats.iter().find(|r| r.outcome == Outcome::Completed && r.iops > 0.0));
             percent / 100.0 * first.ok_or(Unknown)?.iops
         }
+        (None, _) => return Err(Unknown),
     };
+    let iops = iops.min(MOST_IOPS);
     Ok(Some(Arrivals { iops, process: workload.process }))
 }
 

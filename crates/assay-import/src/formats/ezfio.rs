@@ -64,7 +64,7 @@ impl Format for EzFio {
                     .push(Finding::SourceIncomplete { what: "the test that failed, and those behind it".to_owned() });
             } else if matches!(cells.first(), Some(&("Seq" | "Rand"))) {
                 problems.push(Problem { line: text.number(number), what: "a row of ezFIO that ends early".to_owned() });
-            } else if cells.len() == 1 && !line.is_empty() {
+            } else if cells.len() == 1 && !line.is_empty() && titles(text, number) {
                 line.clone_into(&mut title);
             } else if !line.is_empty() {
                 end = number;
@@ -78,6 +78,15 @@ impl Format for EzFio {
         }
         Section { end, reports: vec![report], problems }
     }
+}
+
+/// Whether a line is the title of the tests behind it, and not of something else.
+fn titles(text: &Text, number: usize) -> bool {
+    let next =
+        (number + 1..text.len().min(number + 3)).map(|next| text.line(next).trim()).find(|line| !line.is_empty());
+    next.is_some_and(|line| {
+        line.starts_with(TITLE) || line.starts_with("Seq,") || line.starts_with("Rand,") || line == "ERROR"
+    })
 }
 
 fn head(report: &mut Report, span: &mut Option<u64>, line: &str) {

@@ -129,8 +129,12 @@ impl Session<'_> {
             stop = Some(AdaptiveStop::new(limits));
         }
         let target = self.target_for(fitted)?;
-        let share = limit_cached(share, fitted, target.direct(), record);
+        let mut share = limit_cached(share, fitted, target.direct(), record);
         let Ok(arrivals) = offered(fitted, &record.measurements, entry.index) else { return Ok(None) };
+        if arrivals.is_some() {
+            // What is due at the end of the measured part is waited for, up to a quarter of its length.
+            share.duration = share.duration.mul_f64(0.8);
+        }
         let workload = Workload { arrivals, ..complete(fitted, span, target.direct(), Some(share)) };
         let instrument = self.engines.for_workload(&workload);
         let spec = RepeatSpec {
@@ -139,7 +143,8 @@ impl Session<'_> {
             seed: self.request.seed ^ ((entry.index as u64 + 1) << 32),
             repeat: turn.round,
             repeats: self.request.suite.repeats,
-            hang_after: hang_after(&self.pace, fitted, self.request.hang_after) + between(arrivals),
+            hang_after: hang_after(&self.pace, fitted, self.request.hang_after)
+                + between(arrivals).min(share.ramp + share.duration),
             sample_every: Duration::from_secs(1),
         };
         Ok(Some(Planned { instrument, spec, target, soak, stop }))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use assay_core::arrivals::{Arrivals, Process};
 use assay_core::workload::{Op, Pattern, Sync};
 
 use super::job::{Job, Side};
@@ -92,6 +93,13 @@ fn by_options(load: &mut Load, runtime_ms: f64, options: &BTreeMap<String, Strin
     if op != Op::Read {
         load.sync = sync(&get);
     }
+    if let Some(rate) = rate(&get, op, load.block_bytes, base) {
+        let process = if get(&["rate_process"]) == Some("poisson") { Process::Poisson } else { Process::Constant };
+        load.arrivals = Some(Arrivals { iops: rate * f64::from(clones.max(1)), process });
+    } else if HELD_BACK.iter().any(|name| options.contains_key(*name)) {
+        // Then the queue is not as full as `iodepth` says.
+        load.queue_depth = None;
+    }
     // `time_based` is not printed either: what ran as long was meant to.
     let reached = |told: &u64| runtime_ms * 1e6 >= *told as f64 * 0.99;
     load.duration_ns = get(&["runtime", "timeout"]).and_then(duration).filter(reached);
@@ -99,6 +107,31 @@ fn by_options(load: &mut Load, runtime_ms: f64, options: &BTreeMap<String, Strin
         let percent = |name: &str| number(name).and_then(|percent| u8::try_from(percent.min(100)).ok());
         percent("rwmixread").or(percent("rwmixwrite").map(|writes| 100 - writes)).unwrap_or(50)
     });
+}
+
+/// Options by which a job does less than the device lets it.
+const HELD_BACK: [&str; 8] =
+    ["rate", "rate_iops", "rate_cycle", "thinktime", "thinkcycles", "flow", "latency_target", "max_latency"];
+
+/// Operations per second that a job was held to: that of reads or writes, of a mix their sum.
+fn rate<'a>(get: &impl Fn(&[&str]) -> Option<&'a str>, op: Op, block: Option<u64>, base: u64) -> Option<f64> {
+    let of = |text: &str, one: &dyn Fn(&str) -> Option<f64>| -> Option<f64> {
+        let mut parts = text.split(',').map(|part| one(part.trim()));
+        let reads = parts.next().flatten();
+        // A rate for one direction goes for the other too.
+        let writes = parts.next().unwrap_or(reads);
+        match op {
+            Op::Read => reads,
+            Op::Write => writes,
+            Op::Mixed => Some(reads? + writes?),
+        }
+    };
+    let all = match (get(&["rate_iops"]), get(&["rate"])) {
+        (Some(text), None) => of(text, &|part| part.parse::<u32>().ok().map(f64::from)),
+        (None, Some(text)) => of(text, &|part| Some(size(part, base)? as f64 / block? as f64)),
+        _ => None,
+    };
+    all.filter(|iops| *iops > 0.0 && iops.is_finite())
 }
 
 fn sync<'a>(get: &impl Fn(&[&str]) -> Option<&'a str>) -> Option<Sync> {
@@ -220,6 +253,20 @@ mod tests {
             (duration("30"), duration("2m"), duration("x")),
             (Some(30_000_000_000), Some(120_000_000_000), None)
         );
+    }
+
+    /// What was held to a rate tells nothing of what the device can do.
+    #[test]
+    fn a_job_that_was_held_back_is_no_plain_load() {
+        let load = of(&[("rate_iops", "100,50"), ("numjobs", "2"), ("rw", "randread")], Op::Read);
+        assert_eq!(load.arrivals, Some(Arrivals { iops: 200.0, process: Process::Constant }));
+        let bytes = of(&[("rate", "1m"), ("rate_process", "poisson"), ("bs", "4k")], Op::Write);
+        assert_eq!(bytes.arrivals, Some(Arrivals { iops: 256.0, process: Process::Poisson }));
+        let mix = of(&[("rate_iops", "70,30"), ("rw", "randrw")], Op::Mixed);
+        assert_eq!(mix.arrivals.map(|a| a.iops), Some(100.0));
+        let thinking = of(&[("thinktime", "1000")], Op::Read);
+        assert_eq!((thinking.arrivals, thinking.queue_depth), (None, None));
+        assert_eq!(of(&[("rate", "fast")], Op::Read).queue_depth, None);
     }
 
     #[test]
