@@ -238,3 +238,34 @@ fn ioping_as_it_prints_here() {
         assert!((mean * iops / 1e9 - 1.0).abs() < coarse, "one request at a time: {text}");
     }
 }
+
+/// iozone is in no package of Debian's main part: where somebody built it and put it on the path, it is read.
+#[test]
+fn iozone_as_it_prints_here() {
+    let test = "iozone_as_it_prints_here";
+    let work = Work::new("iozone");
+    let arguments = ["-e", "-i", "0", "-i", "1", "-i", "2", "-s", "2m", "-r", "4k", "-f", "file"];
+    let Some(text) = output(test, "iozone", &arguments, "C", &work.0) else { return };
+    let row = text.lines().find(|line| line.split_whitespace().next() == Some("2048")).unwrap();
+    let printed: Vec<f64> = row.split_whitespace().skip(2).map(|kib| kib.parse::<f64>().unwrap() * 1024.0).collect();
+    let record = one(&text);
+    let read: Vec<f64> = (0..record.measurements.len()).map(|at| rate(&record, at)).collect();
+    assert_eq!(read, printed, "{text}");
+    assert!(record.measurements.iter().all(|m| m.workload.block_bytes == 4096 && m.workload.span_bytes == 2 << 20));
+}
+
+/// What a drive of this machine says of itself, where there is one that smartctl can ask.
+#[test]
+fn smartctl_of_a_drive_that_is_here() {
+    let test = "smartctl_of_a_drive_that_is_here";
+    let drives = ["/dev/sda", "/dev/nvme0"].map(Path::new);
+    let Some(drive) = drives.into_iter().find(|drive| drive.exists()) else {
+        println!("SKIP: {test}: there is no drive that smartctl can ask");
+        return;
+    };
+    let work = Work::new("smartctl");
+    let arguments = ["--json", "-a", &drive.to_string_lossy()];
+    let Some(text) = output(test, "smartctl", &arguments, "C", &work.0) else { return };
+    let model = text.split_once("\"model_name\": \"").and_then(|(_, rest)| Some(rest.split_once('"')?.0));
+    assert_eq!(one(&text).medium.model.as_deref(), model, "{text}");
+}

@@ -98,6 +98,8 @@ fn samples() -> Vec<(String, Vec<u8>)> {
     let mut all = Vec::new();
     let mut formats: Vec<_> =
         folder.read_dir().expect("samples").map(|entry| entry.expect("a folder").path()).collect();
+    // A file beside the folders says how samples are made.
+    formats.retain(|path| path.is_dir());
     formats.sort();
     for format in formats {
         let mut files: Vec<_> =
