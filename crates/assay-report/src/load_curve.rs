@@ -14,7 +14,7 @@ pub(crate) fn lines(record: &Record) -> Vec<String> {
 fn line(curve: &LoadCurve) -> String {
     let Some(lightest) = curve.points.first() else { return String::new() };
     let title = &curve.title;
-    let (light, times) = (latency(lightest.p99_ns), figures(KNEE_FACTOR));
+    let light = latency(lightest.p99_ns);
     let Some(knee) = curve.knee() else {
         return format!("{title}: the medium does not keep up with the lightest load, {} IOPS", figures(lightest.iops));
     };
@@ -24,7 +24,7 @@ fn line(curve: &LoadCurve) -> String {
         Some(next) => format!("; it does not keep up with {}", figures(next.iops)),
     };
     format!(
-        "{title}: up to {} IOPS offered p99 is at most {times} times the {light} of the lightest load{beyond}",
+        "{title}: up to {} IOPS offered p99 is at most {KNEE_FACTOR} times the {light} of the lightest load{beyond}",
         figures(knee.iops)
     )
 }

@@ -7,7 +7,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use assay_core::verification::Verdict;
 use assay_engine::Control;
 use assay_lab::campaign::{Campaign, CheckResult, Judgement, Report, Size};
 use assay_lab::media::{Found, MediumSpec, ModelMedium, Reach, catalogue, population};
@@ -32,13 +31,7 @@ fn probe(medium: &mut impl Device, seed: u64, settings: &Settings) -> CheckResul
         Err(error) => panic!("{error}"),
     };
     let verification = probed.verification;
-    let found = match verification.verdict {
-        Verdict::Genuine => Found::Genuine,
-        Verdict::Fake => Found::Fake,
-        Verdict::Damaged => Found::Damaged,
-        Verdict::Failed => Found::Failed,
-        _ => Found::Undecided,
-    };
+    let found = Found::from(verification.verdict);
     if std::env::var_os("ASSAY_CAMPAIGN_WORDS").is_some() {
         println!("{seed}: {} {:?} {:?}", verification.sentence, probed.ended, verification.cache_bytes);
     }

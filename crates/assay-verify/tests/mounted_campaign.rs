@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use assay_core::verification::{Verdict, Verification};
+use assay_core::verification::Verification;
 use assay_engine::Control;
 use assay_lab::media::{
     Accounting, Cache, Class, Failure, Flips, Found, Layout, MediumSpec, Pool, SharedMedium, Trigger, Truth, WhenFull,
@@ -58,16 +58,6 @@ fn drawn(seed: u64) -> (MediumSpec, FileSystem) {
     }
 }
 
-fn found(found: &Verification) -> Found {
-    match found.verdict {
-        Verdict::Genuine => Found::Genuine,
-        Verdict::Fake => Found::Fake,
-        Verdict::Damaged => Found::Damaged,
-        Verdict::Failed => Found::Failed,
-        Verdict::Undecided | Verdict::Other => Found::Undecided,
-    }
-}
-
 /// What was said of a medium, and what there was to see.
 struct Said {
     found: Found,
@@ -97,7 +87,7 @@ fn judged(spec: &MediumSpec, file_system: FileSystem) -> Result<Option<Said>, Mi
     let Ok(plan) = Plan::new(mount.path(), &settings) else { return Ok(None) };
     let Ok(checked) = check(&plan, &settings, &Control::default(), &mut |_| {}) else { return Ok(None) };
     let verification = checked.verification;
-    let found = found(&verification);
+    let found = Found::from(verification.verdict);
     let (failed, exhausted) = medium.with(|medium| (medium.has_failed(), medium.is_exhausted()));
     let mut shown = Truth::as_shown(spec, failed, exhausted);
     if lacks(spec).is_some_and(|share| verification.reach.is_some_and(|reach| reach.loss_share >= share)) {

@@ -3,7 +3,6 @@
 //! Those that are made for file systems, and those of the bare devices on which one can be made and mounted.
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
-use assay_core::verification::Verdict;
 use assay_engine::Control;
 use assay_lab::media::{Found, MediumSpec, Reach, SharedMedium, Truth, catalogue};
 use assay_lab::{FakeCard, FileSystem, Lab, Missing, Mount, lab};
@@ -23,13 +22,7 @@ fn judged(spec: &MediumSpec, file_system: FileSystem) -> Result<Option<(String, 
         return Ok(None);
     };
     let verification = checked.verification;
-    let found = match verification.verdict {
-        Verdict::Genuine => Found::Genuine,
-        Verdict::Fake => Found::Fake,
-        Verdict::Damaged => Found::Damaged,
-        Verdict::Failed => Found::Failed,
-        _ => Found::Undecided,
-    };
+    let found = Found::from(verification.verdict);
     let stated = verification.reach;
     let cache_bytes = stated.and_then(|reach| reach.caches_up_to_bytes).unwrap_or(0);
     let share = stated.map_or(1.0, |reach| reach.loss_share);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use assay_core::verification::{FakeKind, SECTOR_BYTES};
+use assay_core::verification::{FakeKind, SECTOR_BYTES, Verdict};
 
 use super::address::{LineFault, Misaddress, Operations};
 use super::cache::{Cache, Eviction};
@@ -27,6 +27,18 @@ pub enum Found {
     Failed,
     /// The check cannot tell.
     Undecided,
+}
+
+impl From<Verdict> for Found {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Genuine => Self::Genuine,
+            Verdict::Fake => Self::Fake,
+            Verdict::Damaged => Self::Damaged,
+            Verdict::Failed => Self::Failed,
+            _ => Self::Undecided,
+        }
+    }
 }
 
 /// What is wrong with a medium in the first place: a row of the confusion matrix.
