@@ -44,11 +44,11 @@ parquet:
 
 # After a change of the record's types: see CONTRIBUTING.md.
 schema:
-	ASSAY_BLESS=1 cargo test --locked --quiet -p assay --test schema
+	ASSAY_BLESS=1 cargo test --locked --quiet -p assay --test it schema::
 
 # After a change of Cargo.lock: the licences of all that the program contains.
 licences:
-	ASSAY_BLESS=1 cargo test --locked --quiet -p assay --test licences
+	ASSAY_BLESS=1 cargo test --locked --quiet -p assay --test it licences::
 
 # The oldest compiler that Cargo.toml promises (rustup toolchain install brings it).
 msrv:

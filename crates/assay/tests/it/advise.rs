@@ -1,0 +1,209 @@
+//! `assay advise` as people and scripts use it: sentence first, numbers, JSON, exit codes.
+
+use crate::common::{Done, Place, assert_harmless, run};
+use assay_core::outcome::Outcome;
+use assay_core::record::{Record, Repeat};
+use assay_store::{SqliteStore, Store};
+
+const SIX: [&str; 3] =
+    ["published:sandisk-extreme-a2", "published:samsung-evo-plus-64gb", "published:sandisk-ultra-a1"];
+const STICK: [&str; 4] = ["cache", "published:imation-swivel-usb-16gb", "--before", "published:sata-hdd-500gb"];
+
+fn advise(place: &Place, arguments: &[&str]) -> Done {
+    run(place.assay([&["advise"], arguments].concat()))
+}
+
+/// The text: its lines fit and nothing in it can be obeyed by a terminal.
+#[track_caller]
+fn text(place: &Place, arguments: &[&str], code: i32) -> String {
+    let done = advise(place, arguments);
+    assert_eq!(done.code, Some(code), "{}\n{}", done.stdout, done.stderr);
+    assert_harmless(&done.stdout);
+    for line in done.stdout.lines() {
+        assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+    }
+    assert!(done.stderr.is_empty(), "{}", done.stderr);
+    done.stdout
+}
+
+/// All white space made one space, so that line breaks do not matter.
+fn joined(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[track_caller]
+fn says(text: &str, words: &[&str]) {
+    let text = joined(text);
+    for word in words {
+        assert!(text.contains(word), "`{word}` is missing: {text}");
+    }
+}
+
+/// A published record as if it had been measured here: three repeats a figure, one percent apart.
+fn measured(query: &str, id: &str, labels: &[(&str, &str)]) -> Record {
+    let mut record = assay_analysis::published(query).unwrap().remove(0);
+    record.id = id.to_owned();
+    record.created = "2026-01-02T03:04:05Z".to_owned();
+    record.source = None;
+    record.labels.extend(labels.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())));
+    for m in &mut record.measurements {
+        let iops = m.iops.as_ref().unwrap().point;
+        m.repeats = [0.99, 1.0, 1.01]
+            .iter()
+            .map(|factor| Repeat {
+                elapsed_ns: 1_000_000_000,
+                operations: 1,
+                bytes: m.workload.block_bytes,
+                iops: iops * factor,
+                bytes_per_second: iops * factor * m.workload.block_bytes as f64,
+                issued_bytes: m.workload.block_bytes,
+                in_flight: 1.0,
+                first_done_ns: 1,
+                last_done_ns: 1,
+                ..Repeat::empty("2026-01-02T03:04:05Z", Outcome::Completed)
+            })
+            .collect();
+    }
+    record
+}
+
+fn keep(place: &Place, records: &[Record]) {
+    std::fs::create_dir_all(place.data()).unwrap();
+    let mut store = SqliteStore::open(&place.data()).unwrap();
+    for record in records {
+        store.save_document(&serde_json::to_string(record).unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn nas_shares_of_a_gigabit_and_a_row_for_each_block_size() {
+    let place = Place::new();
+    let load = ["--nodes", "28", "--link", "1Gbit", "--load", "random read"];
+    let six = text(&place, &[&["nas"], &SIX[..], &load[..]].concat(), 0);
+    says(&six, &["each node 4.46 MB/s of the line, 4.20 MB/s of its payload", "even", "SanDisk Ultra A1, 3 units"]);
+    for size in ["4 KiB", "16 KiB", "32 KiB", "64 KiB", "128 KiB", "256 KiB"] {
+        let rows = six.lines().filter(|l| l.trim_start().starts_with(&format!("{size} "))).count();
+        assert_eq!(rows, 3, "a row of {size} for each model: {six}");
+    }
+    let one = text(&place, &[&["nas", SIX[0]], &load[..]].concat(), 0);
+    assert!(joined(&one).starts_with("Cannot tell: one value without an interval; measure with 3 repeats;"), "{one}");
+    let volume = ["nas", "published:sdcard-sandisk-ultra-32gb", "--nas", "published:iscsi-pi-target-with-ssd"];
+    let iscsi = text(&place, &[&volume[..], &["--nodes", "28", "--link", "1Gbit"]].concat(), 0);
+    says(&iscsi, &["best rate 74.9 MB/s (1 repeat, no interval)", "2.68 best rate", "0.747 volume"]);
+    let document = place.json([&["advise", "nas", SIX[2]], &load[..], &["--json"]].concat());
+    assert_eq!(document["advice"], "nas");
+    assert_eq!(document["models"][0]["rows"].as_array().unwrap().len(), 6);
+    assert!(document["models"][0]["rows"][0]["probability"].as_f64().unwrap() > 0.95);
+    assert!(document["sentence"].as_str().unwrap().starts_with("Local flash: SanDisk Ultra A1"));
+}
+
+#[test]
+fn cache_answers_and_refuses_to_be_a_log() {
+    let place = Place::new();
+    let size = ["--hit", "50%", "--size", "15GB", "--ram", "8GiB"];
+    let full = text(&place, &[&STICK[..], &size[..]].concat(), 1);
+    says(
+        &full,
+        &[
+            "Harmful as read cache at this feed: 8.39 MB/s is more than the 6.69 MB/s",
+            "10 % 1.103",
+            "50 % 1.872",
+            "100 % 14.57",
+            "469 MB of RAM for 15.0 GB in blocks of 4 KiB",
+            "2 times 53.7 % hits",
+        ],
+    );
+    let log = text(&place, &[&STICK[..], &["--as", "slog"]].concat(), 1);
+    assert!(log.starts_with("Refused as log (SLOG): Imation Swivel USB 16GB"), "{log}");
+    let quiet = text(&place, &[&STICK[..], &size[..], &["--feed", "1.6MB/s"]].concat(), 0);
+    assert!(quiet.starts_with("Cannot tell: one value"), "{quiet}");
+    keep(
+        &place,
+        &[measured("imation-swivel-usb-16gb", "st1ck00001", &[]), measured("sata-hdd-500gb", "d1sk000001", &[])],
+    );
+    let stored = ["cache", "st1ck00001", "--before", "d1sk000001", "--feed", "1.6MB/s"];
+    let good = text(&place, &[&stored[..], &size[..]].concat(), 0);
+    says(
+        &good,
+        &["Good as read cache: Imation Swivel USB 16GB", "probability of more than 1.2 times: >0.99", "3 repeats"],
+    );
+    let document = place.json([&["advise"], &stored[..], &size[..], &["--json"]].concat());
+    assert_eq!((&document["word"]["answer"], &document["log"]["word"]), (&"good".into(), &"refused".into()));
+}
+
+#[test]
+fn buy_counts_the_money() {
+    let place = Place::new();
+    let price = [("price", "25USD"), ("power", "1W")];
+    keep(
+        &place,
+        &[
+            measured("sandisk-ultra-a1/1", "card000001", &price),
+            measured("samsung-evo-plus-64gb/eu", "card000002", &[("price", "31USD"), ("power", "1W")]),
+        ],
+    );
+    let found = text(&place, &["buy", "all", "--nodes", "28"], 0);
+    says(&found, &["Buy 28 SanDisk Ultra A1 for 700 USD", "probability >0.99", "one unit that was measured"]);
+    says(&found, &["868", "random read 4 KiB, 4 jobs"]);
+    let power = ["advise", "buy", "all", "--nodes", "28", "--power-price", "0.30", "--hours", "1000", "--json"];
+    assert!((place.json(power)["options"][0]["cost"].as_f64().unwrap() - 708.4).abs() < 1e-9);
+    let over = text(&place, &["buy", "all", "--nodes", "28", "--budget", "699USD"], 0);
+    assert!(over.starts_with("None is within 699 USD: the least is 28 SanDisk Ultra A1 for 700 USD."), "{over}");
+    advise(&place, &["buy", "all", "--nodes", "28", "--budget", "600EUR"]).refuses(2, &["EUR and USD"]).at_once();
+    advise(&place, &["buy", SIX[2], "--nodes", "28"]).refuses(2, &["no label price", "--price"]);
+    // A model without a price does not keep the others from an answer.
+    let one = ["buy", SIX[0], SIX[2], "--nodes", "28", "--price", "SanDisk Extreme A2=25USD"];
+    says(&text(&place, &one, 0), &["28 SanDisk Extreme A2 for 700 USD", "no label price"]);
+    let once = text(&place, &["buy", SIX[0], "--nodes", "28", "--price", "SanDisk Extreme A2=25USD"], 0);
+    assert!(once.starts_with("Cannot tell: 0 of 1 models have more than one value"), "{once}");
+    says(&once, &["28 SanDisk Extreme A2 for 700 USD"]);
+}
+
+#[test]
+fn class_says_no_only_where_it_is_certain() {
+    let place = Place::new();
+    let six = text(&place, &[&["class"], &SIX[..], &["--class", "A1"]].concat(), 0);
+    assert!(
+        joined(&six).starts_with("A1 not all measured for 6 of 6 units (6 below threshold by the one repeat there is)")
+    );
+    assert_eq!(joined(&six).matches("random write is below threshold by the one repeat there is").count(), 6, "{six}");
+    says(&six, &["one unit says nothing about the model"]);
+    keep(&place, &[measured("sandisk-ultra-a1/3", "card000003", &[])]);
+    let failed = text(&place, &["class", "last", "--class", "A1"], 1);
+    says(&failed, &["A1 not met for 1 of 1 units", "random write misses it (147 of 500 IOPS)", "random read meets it"]);
+    text(&place, &["class", "last"], 0);
+    let document = place.json(["advise", "class", "last", "--json"]);
+    assert_eq!(document["specimens"][0]["classes"].as_array().unwrap().len(), 13);
+}
+
+#[test]
+fn bad_input_is_one_line() {
+    let place = Place::new();
+    let nas = |more: &[&str]| advise(&place, &[&["nas", SIX[0]], more].concat());
+    nas(&["--nodes", "0", "--link", "1Gbit"]).refuses(2, &["--nodes"]).at_once();
+    nas(&["--nodes", "28", "--link", "NaNbit"]).refuses(2, &["1Gbit"]);
+    nas(&["--nodes", "28", "--link", "1Gbit", "--active", "NaN"]).refuses(2, &["--active"]);
+    nas(&["--nodes", "28", "--link", "1Gbit", "--active", "0%"]).refuses(2, &["from 0.01%"]);
+    nas(&["--nodes", "28", "--link", "1Gbit", "--load", "mixed"])
+        .refuses(2, &["no load is named `mixed`", "there are"]);
+    nas(&["--nodes", "28", "--link", "1Gbit", "--nas", "published:sata-hdd-500gb"])
+        .refuses(2, &["the NAS was not measured under this load"]);
+    nas(&["--nodes", "28"]).refuses(2, &["--link"]);
+    advise(&place, &["nas", "published:nothing", "--nodes", "1", "--link", "1Gbit"])
+        .refuses(2, &["no published medium"]);
+    advise(&place, &["nas", "all", "--nodes", "1", "--link", "1Gbit"]).refuses(2, &["the store is empty"]);
+    advise(&place, &[&STICK[..], &["--hit", "150%"]].concat()).refuses(2, &["0% to 100%"]);
+    advise(&place, &[&STICK[..], &["--working-set", "1GiB"]].concat()).refuses(2, &["--ram"]);
+    advise(&place, &[&STICK[..], &["--block", "3KiB"]].concat()).refuses(2, &["random read of 3 KiB"]);
+    advise(&place, &["class", SIX[0], "--class", "A3"]).refuses(2, &["A1"]);
+    let mut evil = measured("sandisk-ultra-a1/1", "card000004", &[("model", "Evil\u{1b}[2J\u{202e}card")]);
+    evil.labels.insert("price".to_owned(), "\u{1b}[31mfree".to_owned());
+    keep(&place, &[evil]);
+    advise(&place, &["buy", "last", "--nodes", "28"]).refuses(2, &["is no price"]);
+    text(&place, &["nas", "last", "--nodes", "28", "--link", "1Gbit"], 0);
+    text(&place, &["class", "last"], 0);
+    for command in ["nas", "cache", "buy", "class"] {
+        let help = advise(&place, &[command, "--help"]);
+        assert!(help.succeeds().stdout.contains("Examples:"), "{}", help.stdout);
+    }
+}

@@ -1,0 +1,38 @@
+//! The program as a whole, one file a subject. They are one test program, because each program is linked with all that
+//! assay consists of, and cargo runs one after the other. What must be a process of its own stands beside this directory.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod accuracy;
+mod advise;
+mod answers;
+mod articles;
+mod bad_input;
+mod command_line;
+mod compare;
+mod discard;
+mod docs;
+mod faults;
+mod fio;
+mod handles;
+mod hostile;
+mod import;
+mod licences;
+mod memory;
+mod observations;
+mod pictures;
+mod plan;
+mod rank;
+mod raw;
+mod restore;
+mod resume;
+mod schema;
+mod sensors;
+mod sharing;
+mod signals;
+mod spool;
+mod steady;
+mod stops;
+mod verify;
