@@ -1,7 +1,5 @@
 //! Sensors of the user and what the host goes through, in the record of a real run.
 
-// Helpers of tests are not themselves marked as tests, and may fail as these do.
-
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

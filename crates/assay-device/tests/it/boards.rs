@@ -1,13 +1,8 @@
 //! Trees laid out as the kernel lays them out on other machines.
 
-// Helpers of tests are not themselves marked as tests, and may fail as these do.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
+use crate::common::{Board, ceiling, mode, source, stack};
 use assay_core::medium::MediumKind;
 use assay_device::{ProofMeter, Sensors, guard, host, swaps_on};
-use common::{Board, ceiling, mode, source, stack};
 
 fn near(got: Option<f64>, wanted: f64) {
     let got = got.expect("a ceiling");

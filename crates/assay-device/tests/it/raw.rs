@@ -1,17 +1,14 @@
 //! The permit on a real kernel: what is refused, and that the device that was checked is the one
 //! that is written. Needs root and loop devices; what cannot be done is skipped with the reason.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
-
-mod loops;
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::loops::{Loop, MIB, alone};
 use assay_device::guard::{RawPermit, check_raw};
 use assay_device::{DeviceError, Sysroot};
-use loops::{Loop, MIB, alone};
 use rustix::fs::{FlockOperation, flock};
 
 fn check(path: &Path) -> Result<RawPermit, DeviceError> {

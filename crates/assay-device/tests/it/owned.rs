@@ -1,5 +1,4 @@
 //! Directories of assay's own among what somebody else put on a medium.
-#![allow(clippy::unwrap_used, clippy::print_stdout)] // a test fails by panicking, and says what it skips
 
 use std::ffi::CString;
 use std::fs::Permissions;
@@ -10,6 +9,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
 
+use crate::loops::alone;
 use assay_device::owned::{Access, Cause, Directory, OwnDir, OwnedError};
 use rustix::fs::{CWD, FileType, Mode, OFlags, makedev, mknodat};
 
@@ -223,6 +223,7 @@ fn new_content_is_synced_before_it_takes_the_name_and_the_directory_afterwards()
         command.args(["-f", "-y", "-e", calls, "-o"]).arg(trace).arg(program);
         command
     };
+    let _alone = alone();
     let (dir, ..) = place();
     let trace = dir.path().join("trace");
     if !strace(&trace, Path::new("true")).output().is_ok_and(|done| done.status.success()) {
@@ -230,7 +231,11 @@ fn new_content_is_synced_before_it_takes_the_name_and_the_directory_afterwards()
         return;
     }
     let mut command = strace(&trace, &std::env::current_exe().unwrap());
-    let done = command.args(["--exact", TEST, "--test-threads=1"]).env(PLACE, dir.path()).output().unwrap();
+    let done = command
+        .args(["--exact", &format!("owned::{TEST}"), "--test-threads=1"])
+        .env(PLACE, dir.path())
+        .output()
+        .unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
     assert_eq!(std::fs::read(dir.path().join(OWN).join(NAME)).unwrap(), b"content");
     let trace = std::fs::read_to_string(trace).unwrap();

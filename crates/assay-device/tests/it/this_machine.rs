@@ -1,18 +1,12 @@
 //! The machine that runs the tests; what it cannot do is skipped with the reason.
 
-// Helpers of tests are not themselves marked as tests, and may fail as these do.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-mod loops;
-
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::process::Command;
 
+use crate::loops::{Loop, MIB, alone};
 use assay_core::medium::MediumKind;
-use loops::{Loop, MIB, alone};
 
 use assay_device::{DeviceError, ProofMeter, Sensors, Sysroot, What, guard, host, look, swaps_on};
 
@@ -134,7 +128,7 @@ fn a_loop_device_is_described_and_its_counters_see_direct_writes() {
     assert_eq!(target.medium.model.as_deref(), device.file.to_str());
     assert_eq!(target.medium.capacity_bytes, Some(16 * MIB as u64));
     assert_eq!(target.devices, [device.name()]);
-    assert_eq!(common::stack(&target), format!("{}:loop", device.name()));
+    assert_eq!(crate::common::stack(&target), format!("{}:loop", device.name()));
 
     let permit = guard::check_raw(&sysroot, &device.device, None).unwrap();
     assert_eq!(permit.name(), device.name());

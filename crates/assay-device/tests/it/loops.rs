@@ -1,5 +1,4 @@
 //! Loop devices for the tests of a real machine.
-#![allow(dead_code, missing_docs, clippy::unwrap_used, reason = "each test program uses its part")]
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -5,9 +5,6 @@
 //! directory. As the kernel does, every directory with `dev` and `size` is also linked from
 //! `sys/dev/block`, `sys/class/block` and, unless it is a partition, from `sys/block`.
 
-// Each test binary uses its own part of this file.
-#![allow(dead_code)]
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
