@@ -1,5 +1,4 @@
 //! fio itself, on a file in a temporary directory.
-#![allow(clippy::unwrap_used)]
 
 use std::ops::ControlFlow;
 use std::path::Path;
