@@ -1,5 +1,4 @@
 //! Outputs of the fio that is installed: its forms say the same of one run, and each is counted once.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,5 +1,4 @@
 //! What the tools themselves print here and now is read as they print it.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test, which tells what it skips")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,7 +1,6 @@
 //! Raw reports as two published articles print them, run together to lines by a page and with what it wrapped them in, and
 //! their figures as a checked sheet has them: of USB sticks beside disks (CrystalDiskMark), and of a USB stick in a router
 //! (iozone). The outputs are the tools'; the articles' own words are not here.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::path::Path;
 

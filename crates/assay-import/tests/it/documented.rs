@@ -1,5 +1,4 @@
 //! The page about formats is that of this version.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::path::Path;
 

@@ -1,8 +1,7 @@
 //! Every format reads its samples: `samples/FORMAT/NAME` and what has to come out of it, `samples/FORMAT/NAME.want`.
 //!
-//! `ASSAY_WRITE_SAMPLES=1 cargo test -p assay-import --test samples` writes what comes out; review each figure against
+//! `ASSAY_WRITE_SAMPLES=1 cargo test -p assay-import --test it samples::` writes what comes out; review each figure against
 //! the sample before it is kept.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
