@@ -1,7 +1,5 @@
 //! Records as assay makes them: a microSD card in an SDR25 slot and its misfortunes.
 
-#![allow(dead_code)] // each test binary uses its own part
-
 use std::collections::BTreeMap;
 
 use assay_core::draft::Draft;

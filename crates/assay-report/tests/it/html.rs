@@ -1,7 +1,4 @@
 //! The page in a real browser: charts are drawn, hostile names do nothing, nothing is fetched.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
-
-mod common;
 
 use std::path::Path;
 use std::process::Command;
@@ -51,7 +48,7 @@ fn nonce(page: &str) -> &str {
 #[test]
 fn every_chart_is_drawn() {
     let directory = tempfile::tempdir().unwrap();
-    let record = common::good_card();
+    let record = crate::common::good_card();
     let Some(dom) = dom(directory.path(), &html(std::slice::from_ref(&record)), "") else { return };
     assert!(root_says(&dom, "data-ready=\"1\""), "scripts did not finish");
     assert!(!root_says(&dom, "data-error") && !dom.contains("class=\"script-error\""));
@@ -63,7 +60,7 @@ fn every_chart_is_drawn() {
 /// The line of the bus stands at what payload reaches of it, in megabytes of 10^6 bytes.
 #[test]
 fn the_line_of_the_bus_is_where_the_bus_is() {
-    let record = common::good_card();
+    let record = crate::common::good_card();
     let reachable = record.medium.bus.as_ref().and_then(|bus| bus.reachable_bytes_per_second);
     assert_eq!(reachable, Some(23.3e6));
     let page = html(std::slice::from_ref(&record));
@@ -74,7 +71,7 @@ fn the_line_of_the_bus_is_where_the_bus_is() {
 #[test]
 fn every_kind_of_record_and_their_comparison_opens_without_an_error() {
     let directory = tempfile::tempdir().unwrap();
-    let records: Vec<_> = common::all().into_iter().map(|(_, r)| r).collect();
+    let records: Vec<_> = crate::common::all().into_iter().map(|(_, r)| r).collect();
     let Some(dom) = dom(directory.path(), &html(&records), "#dark") else { return };
     assert!(root_says(&dom, "data-ready=\"1\"") && root_says(&dom, "data-theme=\"dark\""));
     assert!(!root_says(&dom, "data-error"), "{dom}");
@@ -88,10 +85,10 @@ fn pages() -> Vec<(&'static str, String)> {
     let two = [cards("sandisk-ultra-a1"), cards("samsung-evo-plus-64gb")];
     let compared = compare(&split(&two, By::Model), &Request::default()).unwrap();
     let classes = assay_report::advice::class(&advise::class(&two[0], &[]).unwrap());
-    let records: Vec<_> = common::all().into_iter().map(|(_, r)| r).collect();
+    let records: Vec<_> = crate::common::all().into_iter().map(|(_, r)| r).collect();
     vec![
-        ("record", html(&[common::good_card()])),
-        ("hostile record", html(&[common::hostile(), common::endless()])),
+        ("record", html(&[crate::common::good_card()])),
+        ("hostile record", html(&[crate::common::hostile(), crate::common::endless()])),
         ("records", html(&records)),
         ("published", html(&all)),
         ("ranking", ranking::document(&report).html()),
@@ -162,7 +159,7 @@ fn dark_pages_have_dark_pictures() {
 #[test]
 fn names_from_a_device_do_not_run_and_do_not_leave_their_place() {
     let directory = tempfile::tempdir().unwrap();
-    let page = html(&[common::hostile()]);
+    let page = html(&[crate::common::hostile()]);
     assert_eq!(page.matches("<script").count(), 3, "data, uPlot, ours");
     assert!(!page.contains('\u{1b}') && !page.contains('\u{202e}'));
     let Some(dom) = dom(directory.path(), &page, "") else { return };
@@ -173,7 +170,7 @@ fn names_from_a_device_do_not_run_and_do_not_leave_their_place() {
 
 #[test]
 fn the_page_refers_to_nothing_outside_of_itself() {
-    let page = html(&[common::good_card(), common::hostile()]);
+    let page = html(&[crate::common::good_card(), crate::common::hostile()]);
     let data_at = page.find("<script type=\"application/json\"").unwrap();
     let markup = &page[..data_at];
     for reference in ["src=", "href=\"h", "url(h", "url(\"", "@import", "<link", "<iframe", "<object", "<base"] {
@@ -185,7 +182,7 @@ fn the_page_refers_to_nothing_outside_of_itself() {
         assert!(page[at..].starts_with("https://github.com/leeoniya/uPlot"), "{}", &page[at..at + 60]);
     }
     for call in ["fetch(", "XMLHttpRequest", "WebSocket", "sendBeacon", "importScripts", "eval(", "innerHTML"] {
-        let ours = include_str!("../assets/report.js");
+        let ours = include_str!("../../assets/report.js");
         assert!(!ours.contains(call), "{call}");
     }
     assert!(page.contains("default-src 'none'") && !page.contains("unsafe-inline"));
@@ -194,7 +191,7 @@ fn the_page_refers_to_nothing_outside_of_itself() {
 #[test]
 fn the_policy_stops_scripts_that_do_not_carry_its_nonce() {
     let directory = tempfile::tempdir().unwrap();
-    let page = html(&[common::good_card()])
+    let page = html(&[crate::common::good_card()])
         .replace("</main>", "<script>document.documentElement.dataset.intruder='1'</script></main>");
     let file = directory.path().join("page.html");
     std::fs::write(&file, &page).unwrap();
@@ -215,7 +212,7 @@ fn the_policy_stops_scripts_that_do_not_carry_its_nonce() {
 #[test]
 fn keys_move_the_cursor_and_zoom_and_buttons_switch_views() {
     let directory = tempfile::tempdir().unwrap();
-    let page = html(&[common::good_card()]);
+    let page = html(&[crate::common::good_card()]);
     let script = r#"
       const say = (k, v) => { document.documentElement.dataset[k] = v; };
       const plot = document.querySelector('[data-chart="rate"] .plot');
@@ -250,8 +247,8 @@ fn keys_move_the_cursor_and_zoom_and_buttons_switch_views() {
 
 #[test]
 fn a_page_stays_small_even_with_the_widest_latencies() {
-    let mut record = common::good_card();
-    let mut dice = common::Dice::new(3);
+    let mut record = crate::common::good_card();
+    let mut dice = crate::common::Dice::new(3);
     for repeat in record.measurements.iter_mut().flat_map(|m| &mut m.repeats) {
         let mut histogram = Histogram::default();
         (0..50_000).for_each(|_| histogram.add(10f64.powf(3.0 + 7.0 * dice.throw()) as u64));
@@ -263,7 +260,7 @@ fn a_page_stays_small_even_with_the_widest_latencies() {
 
 #[test]
 fn equal_records_make_equal_pages_and_titles_state_the_finding() {
-    let record = common::good_card();
+    let record = crate::common::good_card();
     let page = html(std::slice::from_ref(&record));
     assert_eq!(page, html(std::slice::from_ref(&record)));
     assert!(page.contains("<h3>Random read 4\u{a0}KiB QD32: 1\u{a0}697 ±9\u{a0}IOPS, 6.95\u{a0}MB/s</h3>"));

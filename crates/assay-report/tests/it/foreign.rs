@@ -1,7 +1,4 @@
 //! Records in the forms of other tools.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
-
-mod common;
 
 use assay_core::record::Record;
 use assay_report::{Format, View, render};
@@ -18,7 +15,7 @@ fn hostile(mut record: Record) -> Record {
 
 #[test]
 fn the_form_of_crystaldiskmark_has_a_row_for_each_load_and_says_who_wrote_it() {
-    let record = common::good_card();
+    let record = crate::common::good_card();
     let written = text(Format::CrystalDiskMark, std::slice::from_ref(&record));
     assert!(written.lines().nth(1).unwrap().starts_with("assay "), "{written}");
     let rows: Vec<&str> = written.lines().filter(|line| line.contains(" MB/s [")).collect();
@@ -32,7 +29,7 @@ fn the_form_of_crystaldiskmark_has_a_row_for_each_load_and_says_who_wrote_it() {
 
 #[test]
 fn fios_json_has_its_fields_and_all_latencies() {
-    let record = hostile(common::good_card());
+    let record = hostile(crate::common::good_card());
     let document: Value = serde_json::from_str(&text(Format::FioJson, std::slice::from_ref(&record))).unwrap();
     let jobs = document["jobs"].as_array().unwrap();
     let repeats: Vec<_> = record.measurements.iter().flat_map(|m| m.repeats.iter().map(move |r| (m, r))).collect();
@@ -56,7 +53,7 @@ fn fios_json_has_its_fields_and_all_latencies() {
 
 #[test]
 fn the_long_table_has_as_many_cells_in_each_row() {
-    let records = [hostile(common::good_card()), common::good_card()];
+    let records = [hostile(crate::common::good_card()), crate::common::good_card()];
     let table = text(Format::LongCsv, &records[1..]);
     let columns = table.lines().next().unwrap().split(',').count();
     assert!(table.lines().all(|line| line.split(',').count() == columns || line.contains('"')), "{table}");
@@ -67,7 +64,7 @@ fn the_long_table_has_as_many_cells_in_each_row() {
 
 #[test]
 fn records_that_name_no_model_are_not_one_in_tables_and_series() {
-    let mut one = common::good_card();
+    let mut one = crate::common::good_card();
     one.source = Some(assay_core::record::Source { format: "dd".to_owned(), ..Default::default() });
     one.labels.clear();
     (one.medium.model, one.medium.vendor, one.medium.unit) = (None, None, None);
@@ -81,7 +78,7 @@ fn records_that_name_no_model_are_not_one_in_tables_and_series() {
 
 #[test]
 fn prometheus_reads_every_line() {
-    let record = hostile(common::good_card());
+    let record = hostile(crate::common::good_card());
     let older = Record { created: "2020-01-01T00:00:00Z".to_owned(), id: "older".to_owned(), ..record.clone() };
     let written = text(Format::Prometheus, &[older, record]);
     let mut series = Vec::new();
@@ -104,7 +101,7 @@ fn prometheus_reads_every_line() {
 
 #[test]
 fn the_phoronix_file_is_well_formed() {
-    let records = [hostile(common::good_card()), common::good_card()];
+    let records = [hostile(crate::common::good_card()), crate::common::good_card()];
     let written = text(Format::OpenBenchmarking, &records);
     assert!(written.starts_with("<?xml") && !written.contains("<b>") && !written.contains('\u{1b}'));
     for element in ["PhoronixTestSuite", "System", "Result", "Entry", "Data", "Value"] {

@@ -1,7 +1,5 @@
 //! The terminal card, as people see it.
 
-mod common;
-
 use assay_core::medium::MediumKind;
 use assay_core::record::Record;
 use assay_report::{Style, card, info, list, verdict_sentence};
@@ -13,37 +11,37 @@ fn snapshot(name: &str, record: &Record) {
 
 #[test]
 fn a_good_card_shows_figures_share_of_the_bus_classes_and_verdict() {
-    snapshot("card_good", &common::good_card());
+    snapshot("card_good", &crate::common::good_card());
 }
 
 #[test]
 fn a_card_that_turned_read_only_says_so_and_keeps_its_figures() {
-    snapshot("card_read_only", &common::read_only_card());
+    snapshot("card_read_only", &crate::common::read_only_card());
 }
 
 #[test]
 fn an_interrupted_run_without_measurements_is_still_a_card() {
-    snapshot("card_interrupted", &common::interrupted());
+    snapshot("card_interrupted", &crate::common::interrupted());
 }
 
 #[test]
 fn figures_from_a_cache_are_not_sold_as_those_of_the_medium() {
-    snapshot("card_cached", &common::cached());
+    snapshot("card_cached", &crate::common::cached());
 }
 
 #[test]
 fn workloads_that_were_scaled_down_or_skipped_say_so_in_words() {
-    snapshot("card_scaled_down", &common::scaled_down());
+    snapshot("card_scaled_down", &crate::common::scaled_down());
 }
 
 #[test]
 fn hostile_names_are_shown_harmlessly() {
-    snapshot("card_hostile", &common::hostile());
+    snapshot("card_hostile", &crate::common::hostile());
 }
 
 #[test]
 fn a_load_of_unknown_pattern_is_not_taken_as_sequential() {
-    let record = common::bare_source();
+    let record = crate::common::bare_source();
     snapshot("card_bare_source", &record);
     let line = list(&[record], &Style::default());
     assert!(line.contains("unknown load"), "{line}");
@@ -51,25 +49,25 @@ fn a_load_of_unknown_pattern_is_not_taken_as_sequential() {
 
 #[test]
 fn endless_names_and_figures_are_broken_or_cut() {
-    snapshot("card_endless", &common::endless());
+    snapshot("card_endless", &crate::common::endless());
 }
 
 #[test]
 fn a_narrow_terminal_without_unicode_still_gets_a_card() {
     insta::assert_snapshot!(
         "card_narrow_ascii",
-        card(&common::good_card(), &Style { width: 60, color: false, unicode: false })
+        card(&crate::common::good_card(), &Style { width: 60, color: false, unicode: false })
     );
 }
 
 #[test]
 fn a_card_of_half_a_terminal_has_its_figures_whole() {
     for width in [40, 50] {
-        let text = card(&common::good_card(), &Style { width, color: false, unicode: true });
+        let text = card(&crate::common::good_card(), &Style { width, color: false, unicode: true });
         insta::assert_snapshot!(format!("card_{width}"), text);
     }
     let style = Style { width: 40, color: false, unicode: true };
-    let words = card(&common::endless(), &style).split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = card(&crate::common::endless(), &style).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("123 456 789 ±24 691 358 IOPS"), "{words}");
 }
 
@@ -86,7 +84,7 @@ fn uncoloured(text: &str) -> String {
 
 #[test]
 fn no_line_is_wider_than_the_terminal() {
-    let records: Vec<Record> = common::all().into_iter().map(|(_, r)| r).collect();
+    let records: Vec<Record> = crate::common::all().into_iter().map(|(_, r)| r).collect();
     for width in 40..=120 {
         for style in [Style { width, color: false, unicode: true }, Style { width, color: true, unicode: false }] {
             let texts = records.iter().flat_map(|r| [card(r, &style), info(&r.medium, &r.host, &style)]);
@@ -101,7 +99,7 @@ fn no_line_is_wider_than_the_terminal() {
 
 #[test]
 fn only_own_colours_reach_the_terminal() {
-    for (name, record) in common::all() {
+    for (name, record) in crate::common::all() {
         let plain = card(&record, &Style::default());
         assert!(!plain.chars().any(|c| c.is_control() && c != '\n'), "{name}");
         let coloured = card(&record, &Style { color: true, ..Style::default() });
@@ -118,19 +116,19 @@ fn only_own_colours_reach_the_terminal() {
 
 #[test]
 fn the_verdict_says_what_the_medium_does_or_what_is_wrong() {
-    let good = verdict_sentence(&common::good_card());
+    let good = verdict_sentence(&crate::common::good_card());
     assert!(
         good.starts_with("This SD card reads 23.1 ±0.1 MB/s (99 % of what its SDR25 bus lets through), writes "),
         "{good}"
     );
     assert!(good.ends_with("it meets A1 here."), "{good}");
-    let failed = verdict_sentence(&common::read_only_card());
+    let failed = verdict_sentence(&crate::common::read_only_card());
     assert!(failed.contains("turned read-only") && failed.contains("until then"), "{failed}");
     assert!(!failed.contains("meets"), "{failed}");
-    let cached = verdict_sentence(&common::cached());
+    let cached = verdict_sentence(&crate::common::cached());
     assert!(cached.starts_with("These figures do not describe the medium. Served from a cache"), "{cached}");
-    assert_eq!(verdict_sentence(&common::interrupted()), "Nothing was measured; the run was interrupted.");
-    let mut bare = common::good_card();
+    assert_eq!(verdict_sentence(&crate::common::interrupted()), "Nothing was measured; the run was interrupted.");
+    let mut bare = crate::common::good_card();
     bare.medium.kind = MediumKind::Nvme;
     bare.medium.bus = None;
     bare.measurements.retain(|m| m.workload.name == "seq-read-1m-q8");
@@ -139,7 +137,7 @@ fn the_verdict_says_what_the_medium_does_or_what_is_wrong() {
 
 #[test]
 fn classes_are_judged_by_the_low_end_of_the_interval() {
-    let mut record = common::good_card();
+    let mut record = crate::common::good_card();
     let reads = &mut record.measurements[3];
     for (repeat, iops) in reads.repeats.iter_mut().zip([1490.0, 1501.0, 1520.0]) {
         repeat.iops = iops;
@@ -165,7 +163,7 @@ fn classes_are_judged_by_the_low_end_of_the_interval() {
 
 #[test]
 fn numbers_from_elsewhere_never_panic() {
-    let mut record = common::good_card();
+    let mut record = crate::common::good_card();
     let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, 1e300, 1e-300];
     for value in odd {
         for other in odd {

@@ -1,7 +1,5 @@
 //! What is taken out of a record before it is shared.
 
-mod common;
-
 use std::collections::BTreeMap;
 
 use assay_core::crosscheck::Crosscheck;
@@ -70,7 +68,7 @@ impl Secrets {
 
     fn plant(&self) -> Record {
         let said = self.said();
-        let mut record = common::good_card();
+        let mut record = crate::common::good_card();
         record.host.hostname = Some(self.host.clone());
         record.host.board = Some(format!("Board {}", self.uuid));
         record.medium.unit = Some(self.serial.clone());
@@ -164,7 +162,7 @@ impl Secrets {
             written_bytes: 5,
         };
         record.measurements[0].repeats[0].outcome = record.outcome.clone();
-        common::judge(&mut record);
+        crate::common::judge(&mut record);
         record
     }
 }
@@ -268,7 +266,7 @@ fn the_same_search_finds_them_where_identities_are_kept() {
 
 #[test]
 fn what_people_need_stays() {
-    let mut record = common::good_card();
+    let mut record = crate::common::good_card();
     record.medium.path = "/mnt/card3/.assay-abcdefghij".into();
     record.medium.mount_point = Some("/mnt/card3".into());
     record.medium.mount_options = vec!["rw".into(), "noatime".into(), "errors=remount-ro".into(), "commit=60".into()];
@@ -318,7 +316,7 @@ fn paths_keep_their_shape() {
         ("/var/tmp", "/var/tmp"),
         ("/mnt/card/.assay-abcdefghij/data", "/mnt/card/.assay-abcdefghij/data"),
     ] {
-        let mut record = common::good_card();
+        let mut record = crate::common::good_card();
         record.medium.path = path.into();
         let mut out = redacted(&record).medium.path;
         for kind in ["path-", "host-"] {
@@ -332,10 +330,10 @@ fn paths_keep_their_shape() {
 
 #[test]
 fn a_name_is_the_same_for_the_same_piece_and_key_only() {
-    let record = common::good_card();
+    let record = crate::common::good_card();
     let name = redacted(&record).medium.unit.unwrap();
     assert!(name.len() == 13 && name.starts_with("unit-"), "{name}");
-    assert_eq!(redacted(&common::read_only_card()).medium.unit, Some(name.clone()));
+    assert_eq!(redacted(&crate::common::read_only_card()).medium.unit, Some(name.clone()));
     let other = Redactor::with_key([8; 32]).record(&record).unwrap();
     assert_ne!(other.medium.unit, Some(name));
     assert!(!format!("{:?}", redactor()).contains('7'), "the key is not for logs");
@@ -343,7 +341,7 @@ fn a_name_is_the_same_for_the_same_piece_and_key_only() {
 
 #[test]
 fn a_short_name_is_replaced_where_it_stands_alone() {
-    let mut record = common::good_card();
+    let mut record = crate::common::good_card();
     record.host.hostname = Some("vm".into());
     record.labels.insert("host".into(), "vm".into());
     record.labels.insert("note".into(), "vm swappiness 10".into());
@@ -357,7 +355,7 @@ fn whose_directory_it_is_is_not_told_elsewhere() {
     for (path, name) in
         [("/mnt/nas/alicezq", "alicezq"), ("/srv/bobqz/cards", "bobqz"), ("/media/carolqz/CARDQZ", "CARDQZ")]
     {
-        let mut record = common::good_card();
+        let mut record = crate::common::good_card();
         record.medium.path = path.into();
         record.labels.insert("note".into(), format!("borrowed from {name}"));
         let out = text(Format::Json, &redacted(&record));
@@ -367,14 +365,14 @@ fn whose_directory_it_is_is_not_told_elsewhere() {
 
 #[test]
 fn a_host_named_like_a_short_name_is_replaced_too() {
-    let mut record = common::good_card();
+    let mut record = crate::common::good_card();
     record.host.hostname = Some("host-0a1b2c3d".into());
     assert_ne!(redacted(&record).host.hostname, record.host.hostname);
 }
 
 #[test]
 fn an_sd_card_is_not_known_by_the_serial_number_within_its_cid() {
-    let mut record = common::good_card();
+    let mut record = crate::common::good_card();
     record.warnings.push(
         Finding::NotSaved { reason: "mmc0: card with serial a1b2c3d4, by-id mmc-SC32G_0xa1b2c3d4".into() }.into(),
     );
@@ -384,7 +382,7 @@ fn an_sd_card_is_not_known_by_the_serial_number_within_its_cid() {
 
 #[test]
 fn fields_of_a_newer_version_stay_behind_and_a_note_says_so() {
-    let mut value = serde_json::to_value(common::good_card()).unwrap();
+    let mut value = serde_json::to_value(crate::common::good_card()).unwrap();
     value["medium"]["owner"] = "Alice Example, Main Street 5".into();
     value["medium"]["health"]["owner_key"] = "Alice".into();
     value["novelty"] = json!({ "x": ["Alice", 2] });
@@ -407,7 +405,7 @@ fn fields_of_a_newer_version_stay_behind_and_a_note_says_so() {
 /// Found by fuzzing: the field was left out, and the shared document could not be read.
 #[test]
 fn a_variant_that_is_no_word_becomes_another_and_the_document_stays_a_record() {
-    let mut value = serde_json::to_value(common::good_card()).unwrap();
+    let mut value = serde_json::to_value(crate::common::good_card()).unwrap();
     value["outcome"] =
         json!({ "state": "failed", "failure": "Alice Example", "detail": "x", "elapsed_ns": 1, "written_bytes": 1 });
     redactor().value(&mut value);
@@ -419,7 +417,7 @@ fn a_variant_that_is_no_word_becomes_another_and_the_document_stays_a_record() {
 
 #[test]
 fn a_figure_that_is_no_number_is_an_error_and_not_a_leak() {
-    let mut record = common::good_card();
+    let mut record = crate::common::good_card();
     record.measurements[0].repeats[0].iops = f64::NAN;
     let error = redactor().record(&record).unwrap_err().to_string();
     assert!(error.starts_with("record k7f3m9q2xa: cannot be written without identities"), "{error}");

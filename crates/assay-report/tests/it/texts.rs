@@ -1,17 +1,15 @@
 //! `info`, `list`, Markdown, CSV and JSON.
 
-mod common;
-
 use assay_core::record::Record;
 use assay_report::{Style, csv, info, json, list, markdown};
 
 fn all() -> Vec<Record> {
-    common::all().into_iter().map(|(_, r)| r).collect()
+    crate::common::all().into_iter().map(|(_, r)| r).collect()
 }
 
 #[test]
 fn info_shows_identity_bus_queue_and_health() {
-    insta::assert_snapshot!(info(&common::card_medium(), &common::sopine(), &Style::default()));
+    insta::assert_snapshot!(info(&crate::common::card_medium(), &crate::common::sopine(), &Style::default()));
 }
 
 #[test]
@@ -31,8 +29,8 @@ fn the_list_keeps_what_matters_as_the_width_shrinks() {
 
 #[test]
 fn markdown_is_a_table_with_verdict_and_warnings() {
-    insta::assert_snapshot!("markdown_one", markdown(&[common::scaled_down()]));
-    insta::assert_snapshot!("markdown_several", markdown(&[common::good_card(), common::hostile()]));
+    insta::assert_snapshot!("markdown_one", markdown(&[crate::common::scaled_down()]));
+    insta::assert_snapshot!("markdown_several", markdown(&[crate::common::good_card(), crate::common::hostile()]));
 }
 
 /// Rows of cells, by RFC 4180.
@@ -85,12 +83,12 @@ fn csv_has_one_row_for_each_measurement_and_no_formula() {
 
 #[test]
 fn csv_is_the_table_that_scripts_rely_on() {
-    insta::assert_snapshot!(csv(&[common::interrupted(), common::read_only_card()]));
+    insta::assert_snapshot!(csv(&[crate::common::interrupted(), crate::common::read_only_card()]));
 }
 
 #[test]
 fn json_reads_back_as_the_record_it_was() {
-    let record = common::good_card();
+    let record = crate::common::good_card();
     let one: Record = serde_json::from_str(&json(std::slice::from_ref(&record))).unwrap();
     assert_eq!(one, record);
     let many: Vec<Record> = serde_json::from_str(&json(&[record.clone(), record.clone()])).unwrap();
@@ -121,7 +119,7 @@ fn the_list_tells_two_units_of_a_model_apart() {
 /// Any percentile that the repeats can tell, with its interval; the others say what they lack.
 #[test]
 fn percentiles_that_were_asked_for() {
-    let text = assay_report::percentile_lines(&common::good_card(), &[0.5, 0.99, 0.9999, 0.999_999]);
+    let text = assay_report::percentile_lines(&crate::common::good_card(), &[0.5, 0.99, 0.9999, 0.999_999]);
     insta::assert_snapshot!("percentiles", text);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }

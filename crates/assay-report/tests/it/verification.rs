@@ -1,7 +1,4 @@
 //! A check for genuineness as people read it.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
-
-mod common;
 
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
@@ -24,7 +21,7 @@ fn fake() -> Record {
     map.iter().for_each(|cell| counts.merge(&cell.counts));
     let speed = (0..64).map(|i| PassSpeed { offset_bytes: i * MIB, bytes: MIB, elapsed_ns: 50_000_000 }).collect();
     let pass = Pass { bytes: 64 * MIB, elapsed_ns: 64 * 50_000_000, speed };
-    let mut record = common::bare_record();
+    let mut record = crate::common::bare_record();
     record.outcome = Outcome::Completed;
     record.verification = Some(Verification {
         method: Method::Full,
