@@ -1,5 +1,4 @@
 //! A USB stick as read cache of a hard disk: the figures of a published CrystalDiskMark run.
-#![allow(clippy::unwrap_used)]
 
 use assay_stats::decide::{
     Cache, CacheWord, LOW_FEED, LogDevice, Posterior, Ram, Service, Warning, feed, fill_seconds, judge, log_device,

@@ -1,5 +1,4 @@
 //! A medium in each node or a share of a volume: the arithmetic of published clusters.
-#![allow(clippy::unwrap_used)]
 
 use assay_stats::decide::{
     About, BreakEven, ETHERNET, Limit, Local, Measured, Nas, NasVerdict, Need, Posterior, Refusal, Wire, break_even,

@@ -1,5 +1,4 @@
 //! What to buy for a cluster.
-#![allow(clippy::unwrap_used)]
 
 use assay_stats::decide::{About, Candidate, Fleet, Posterior, Standing, purchase};
 

@@ -1,5 +1,4 @@
 //! Plans of campaigns: who is measured when, where and how often.
-#![allow(clippy::unwrap_used)]
 
 use std::collections::HashSet;
 

@@ -1,5 +1,4 @@
 //! How often the ranking errs when nothing is to be found, and what it costs in time.
-#![allow(clippy::unwrap_used)]
 
 use assay_stats::rank::{Class, Entrant, ModelFit, ODD_ALPHA, Options, UnitFit, odd_units, rank};
 use rand_core::{Rng, SeedableRng};

@@ -1,5 +1,4 @@
 //! Scores and composites of four media that were measured on one Raspberry Pi 4.
-#![allow(clippy::unwrap_used)]
 
 use assay_stats::decide::{
     Combination, PIBENCHMARKS_WEIGHTS, PiRun, Posterior, Weights, acceptability, index, pi_value,

@@ -1,5 +1,4 @@
 //! The ranking against published measurements and worked examples.
-#![allow(clippy::unwrap_used)]
 
 use assay_stats::rank::{
     Ceiling, Class, Entrant, Medal, Notice, ODD_ALPHA, Observation, Options, Ranking, Refusal, Sense, Spread, Verdict,

@@ -1,5 +1,4 @@
 //! Laws of the ranking: what must not change it.
-#![allow(clippy::unwrap_used)]
 
 use assay_stats::rank::{Observation, Options, Ranking, Sense, Verdict, fit, rank};
 use proptest::prelude::*;

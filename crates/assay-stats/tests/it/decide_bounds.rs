@@ -1,5 +1,4 @@
 //! Bounds of a mean and claims about a model, on published measurements.
-#![allow(clippy::unwrap_used)]
 
 use assay_stats::decide::{Claim, bounds, model_claim, tolerance_factor};
 

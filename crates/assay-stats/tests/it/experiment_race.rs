@@ -1,5 +1,4 @@
 //! The race: single steps by hand, and how often it ends with a good model.
-#![allow(clippy::unwrap_used)]
 
 use assay_stats::experiment::{Action, Contender, Order, Outcome, Reason, Rules, next};
 use rand_core::{Rng, SeedableRng};
