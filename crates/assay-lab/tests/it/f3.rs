@@ -2,8 +2,7 @@
 //!
 //! It shows that the models are what they are named for: the figures were first seen on media that
 //! were made apart from these. The rows that take seconds each are judged where `ASSAY_F3_ALL` is
-//! set: `ASSAY_F3_ALL=1 cargo test -p assay-lab --test f3 -- --nocapture` shows the whole table.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
+//! set: `ASSAY_F3_ALL=1 cargo test -p assay-lab --test it f3:: -- --nocapture` shows the whole table.
 
 mod files;
 mod probe;

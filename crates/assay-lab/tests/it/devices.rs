@@ -1,5 +1,4 @@
 //! Model media as real block devices, with every file system, that hang, err and are pulled in use.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};

@@ -1,5 +1,4 @@
 //! The model medium does what each of its parameters is named for, seen by plain reads and writes.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 mod addresses;
 mod caches;

@@ -1,0 +1,6 @@
+//! The model medium as its parameters say, as a real device, and as f3 sees it.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+mod devices;
+mod f3;
+mod model;
