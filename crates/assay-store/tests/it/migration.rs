@@ -1,15 +1,12 @@
 //! Stores of older versions open, and their records go on.
-#![allow(missing_docs, clippy::unwrap_used)]
-
-mod common;
 
 use std::fs;
 use std::path::Path;
 
+use crate::common::{Mount, record, running, with_label, with_samples, without_what_grows};
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_store::{Detail, Owner, RunState, SqliteStore, Store, StoreError};
-use common::{Mount, record, running, with_label, with_samples, without_what_grows};
 use rusqlite::{Connection, params};
 
 /// What version 1 made.

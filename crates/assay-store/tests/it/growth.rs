@@ -1,17 +1,14 @@
 //! A record that grows is appended to, not written again; what is read is always all of it.
-#![allow(missing_docs, clippy::unwrap_used)]
-
-mod common;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::common::running;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Record, Repeat, Sample, Sensor};
 use assay_core::workload::{Op, Pattern, Workload};
 use assay_store::{Keeper, Kept, Owner, RunState, Spool, SqliteStore, Store};
-use common::running;
 
 fn measurement(name: &str) -> Measurement {
     let workload = Workload { span_bytes: 1 << 30, ..Workload::new(name, Op::Write, Pattern::Random, 4096) };
@@ -232,8 +229,8 @@ fn child_that_soaks() {
 fn soaked(seconds: u64, whole: bool) -> (u64, u64) {
     let dir = tempfile::tempdir().unwrap();
     let seconds = seconds.to_string();
-    let mut soak = common::child(
-        "child_that_soaks",
+    let mut soak = crate::common::child(
+        "growth::child_that_soaks",
         &[("ASSAY_TEST_SOAK", dir.path().to_str().unwrap()), ("ASSAY_TEST_SECONDS", &seconds)],
     );
     if whole {

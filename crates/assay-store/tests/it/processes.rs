@@ -1,15 +1,12 @@
 //! Several processes at one store, and processes that die.
-#![allow(missing_docs, clippy::unwrap_used)]
-
-mod common;
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use crate::common::{Reaped, child, record, running, with_samples};
 use assay_core::outcome::{Failure, Outcome};
 use assay_store::{Owner, RunState, SqliteStore, Store, StoreError, new_id};
-use common::{Reaped, child, record, running, with_samples};
 
 fn told(variable: &str) -> Option<String> {
     std::env::var(variable).ok()
@@ -36,7 +33,7 @@ fn a_killed_run_leaves_a_whole_record_that_is_found_and_closed() {
     // Ten deaths at different moments of a save.
     for death in 0..10u64 {
         let mut run = Reaped(
-            child("child_that_saves_until_it_is_killed", &[("ASSAY_TEST_KILL", path)])
+            child("processes::child_that_saves_until_it_is_killed", &[("ASSAY_TEST_KILL", path)])
                 .stdout(Stdio::null())
                 .spawn()
                 .unwrap(),
@@ -94,7 +91,9 @@ fn two_processes_at_once_lose_nothing() {
     let path = data.to_str().unwrap();
     let spawn = |name| {
         let variables = [("ASSAY_TEST_MANY", path), ("ASSAY_TEST_NAME", name)];
-        Reaped(child("child_that_saves_two_hundred_records", &variables).stdout(Stdio::null()).spawn().unwrap())
+        Reaped(
+            child("processes::child_that_saves_two_hundred_records", &variables).stdout(Stdio::null()).spawn().unwrap(),
+        )
     };
     let mut both = [spawn("left"), spawn("right")];
     // A reader among them never fails either.
@@ -138,7 +137,7 @@ fn an_abandoned_record_goes_to_one_of_two_that_look() {
     let path = dir.path().to_str().unwrap();
     let spawn = || {
         Reaped(
-            child("child_that_closes_the_abandoned", &[("ASSAY_TEST_CLOSE", path)])
+            child("processes::child_that_closes_the_abandoned", &[("ASSAY_TEST_CLOSE", path)])
                 .stdout(Stdio::null())
                 .spawn()
                 .unwrap(),

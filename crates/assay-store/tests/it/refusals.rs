@@ -1,7 +1,4 @@
 //! What a store cannot do, each with its own error, and what it leaves alone.
-#![allow(missing_docs, clippy::unwrap_used)]
-
-mod common;
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -9,9 +6,9 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
+use crate::common::{Mount, child, is_root, record, skip, with_samples};
 use assay_core::exit::Exit;
 use assay_store::{RunState, Spool, SqliteStore, Store, StoreError};
-use common::{Mount, child, is_root, record, skip, with_samples};
 
 fn filled(dir: &Path) {
     let mut store = SqliteStore::open(dir).unwrap();
@@ -110,7 +107,7 @@ fn child_that_opens() {
 
 /// What a user without rights sees; `None`, with the reason printed, where none can be had.
 fn seen_by_another(dir: &Path) -> Option<String> {
-    let mut command = child("child_that_opens", &[("ASSAY_TEST_OPEN", dir.to_str().unwrap())]);
+    let mut command = child("refusals::child_that_opens", &[("ASSAY_TEST_OPEN", dir.to_str().unwrap())]);
     if is_root() {
         command.uid(65534).gid(65534); // nobody
     }

@@ -1,15 +1,12 @@
 //! A damaged store is reported and never changed.
-#![allow(missing_docs, clippy::unwrap_used)]
-
-mod common;
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::common::{record, skip, with_label, with_samples, without_what_grows};
 use assay_core::exit::Exit;
 use assay_store::{Detail, RunState, SqliteStore, Store, StoreError};
-use common::{record, skip, with_label, with_samples, without_what_grows};
 
 const PAGE: usize = 4096;
 
@@ -107,7 +104,7 @@ fn what_is_whole_in_a_damaged_store_is_copied_by_the_script_of_the_manual() {
     if Command::new("sqlite3").arg("-version").output().is_err() {
         return skip("the script needs sqlite3");
     }
-    let manual = include_str!("../../../docs/store.md");
+    let manual = include_str!("../../../../docs/store.md");
     let script = manual.split("```").find(|block| block.contains("CREATE TEMP TABLE moved")).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let old = dir.path().join("damaged");

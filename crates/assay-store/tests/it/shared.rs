@@ -1,15 +1,12 @@
 //! What every store does, whatever lies behind it. A new back end adds one line at the end.
-#![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
+use crate::common::{record, record_at, running, with_label, with_samples, without_what_grows};
 use assay_core::exit::Exit;
 use assay_core::finding::{Finding, Verdict};
 use assay_core::medium::MediumKind;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::Record;
 use assay_store::{Change, Detail, Owner, RunState, SqliteStore, Store, StoreError, Summary};
-use common::{record, record_at, running, with_label, with_samples, without_what_grows};
 use std::path::Path;
 
 fn finish(store: &mut dyn Store, record: &Record) {

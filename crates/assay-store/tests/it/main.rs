@@ -1,0 +1,12 @@
+//! Every store, whatever lies behind it: what is kept, refused, migrated, damaged, and shared between processes.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod damage;
+mod growth;
+mod migration;
+mod processes;
+mod refusals;
+mod shared;
