@@ -1,5 +1,4 @@
 //! The quick probe on single media whose truth is known.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use std::path::Path;
 use std::time::Duration;

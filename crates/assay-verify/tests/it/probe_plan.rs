@@ -1,5 +1,4 @@
 //! What the quick probe says beforehand, against what a model counts.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use std::cell::Cell;
 use std::path::Path;

@@ -1,7 +1,6 @@
 //! The quick check of the media that checks were seen to judge wrongly, as real devices with real file systems.
 //!
 //! Those that are made for file systems, and those of the bare devices on which one can be made and mounted.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use assay_engine::Control;
 use assay_lab::media::{Found, MediumSpec, Reach, SharedMedium, Truth, catalogue};

@@ -1,5 +1,4 @@
 //! The full check on directories and real devices, and against f3.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -263,7 +262,7 @@ fn no_permission_is_said_before_anything_is_written() {
     std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     let mut command = Command::new("setpriv");
     command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);
-    command.args(["--exact", TEST]).env("ASSAY_TEST_UNPRIVILEGED", target.path());
+    command.args(["--exact", &format!("files::{TEST}")]).env("ASSAY_TEST_UNPRIVILEGED", target.path());
     let output = command.current_dir("/").output();
     let output = lab!(TEST, output.map_err(|_| Missing("needs setpriv".to_owned())));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));

@@ -1,5 +1,4 @@
 //! Journals that were damaged, and devices that are not the one that was probed.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use std::path::{Path, PathBuf};
 

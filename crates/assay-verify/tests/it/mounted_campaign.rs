@@ -1,9 +1,8 @@
 //! The full check of media drawn by seed, as real devices with real file systems, whose truth is known from
 //! their parameters alone.
 //!
-//! `ASSAY_CAMPAIGN_SEEDS=500 cargo test -p assay-verify --test mounted_campaign -- --nocapture` judges more of
+//! `ASSAY_CAMPAIGN_SEEDS=500 cargo test -p assay-verify --test it mounted_campaign:: -- --nocapture` judges more of
 //! them and shows the confusion matrix; each takes seconds.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,5 +1,4 @@
 //! The quick check of mounted media.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use std::process::Command;
 

@@ -1,5 +1,4 @@
 //! The quick probe of real block devices that lie, killed and not. Needs root and the lab.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use std::path::Path;
 use std::process::Command;
@@ -93,7 +92,7 @@ fn killed_while_it_probes_a_real_device_everything_is_restored() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("journal");
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", TEST, "--nocapture"])
+            .args(["--exact", &format!("probe_device::{TEST}"), "--nocapture"])
             .env("PROBED_DEVICE", card.path())
             .env("PROBE_JOURNAL", &path)
             .stdout(std::process::Stdio::null())

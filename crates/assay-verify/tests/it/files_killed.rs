@@ -1,5 +1,4 @@
 //! A full check that is killed and resumed.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -30,7 +29,7 @@ fn resume() -> Settings {
 /// This test again in a process of its own, which does a check until it is killed.
 fn child(test: &str, target: &Path, resumed: bool) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture"])
+        .args(["--exact", &format!("files_killed::{test}"), "--nocapture"])
         .env("CHECKED_TARGET", target)
         .env("CHECK_RESUMED", if resumed { "1" } else { "0" })
         .stdout(Stdio::null())

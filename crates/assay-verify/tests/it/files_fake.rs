@@ -1,6 +1,5 @@
 //! Full and quick check of mounted fakes: vfat and ext4 on devices that announce four times what
 //! they have.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use std::path::Path;
 use std::process::Command;

@@ -1,0 +1,14 @@
+//! Checks of media whose truth is known, in memory and as real devices.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+mod files;
+mod files_fake;
+mod files_killed;
+mod mounted;
+mod mounted_campaign;
+mod probe;
+mod probe_device;
+mod probe_plan;
+mod quick;
+mod quick_rows;
+mod restore;
