@@ -30,6 +30,12 @@ pub struct Load {
     /// How random operations are spread over the blocks, like `zipf:1.1`; empty where each is as frequent as any other.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub spread: String,
+    /// The sizes of operations where there are several, like `4KiB/60:64KiB/40`; empty where all are alike.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub blocks: String,
+    /// Pauses between operations and what runs at the same time; empty where there is neither.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub beside: String,
     /// What tells several figures of one record under the same load apart; empty for the first.
     pub variant: String,
 }
@@ -56,6 +62,8 @@ impl Load {
             synced: workload.sync != Sync::End,
             offered: workload.arrivals.map(|arrivals| arrivals.to_string()).unwrap_or_default(),
             spread: spread(workload),
+            blocks: workload.blocks.to_string(),
+            beside: beside(workload),
             variant: String::new(),
         }
     }
@@ -64,7 +72,12 @@ impl Load {
     /// other, the first of its kind in its record.
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        self.offered.is_empty() && self.spread.is_empty() && self.variant.is_empty()
+        self.conditions().all(str::is_empty) && self.blocks.is_empty() && self.variant.is_empty()
+    }
+
+    /// What makes it another load than that of its blocks and queue, each in words or empty.
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = &str> {
+        [&self.offered, &self.spread, &self.beside].into_iter().map(String::as_str)
     }
 
     /// What the operations do.
@@ -83,6 +96,7 @@ impl Load {
     #[must_use]
     pub fn title(&self) -> String {
         let block = match self.block_bytes {
+            _ if !self.blocks.is_empty() => format!(" {}", self.blocks),
             0 => ", unknown block size".to_owned(),
             bytes => format!(" {}", Bytes(bytes)),
         };
@@ -114,7 +128,7 @@ impl Load {
         if self.synced {
             title += ", synced";
         }
-        for condition in [&self.offered, &self.spread].into_iter().filter(|words| !words.is_empty()) {
+        for condition in self.conditions().filter(|words| !words.is_empty()) {
             title += &format!(", {condition}");
         }
         if !self.variant.is_empty() {
@@ -122,6 +136,12 @@ impl Load {
         }
         title
     }
+}
+
+fn beside(workload: &Workload) -> String {
+    let think = workload.think.map(|think| think.to_string());
+    let together = workload.together.as_ref().map(ToString::to_string);
+    [think, together].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn spread(workload: &Workload) -> String {

@@ -3,7 +3,7 @@
 use assay_core::arrivals::{Arrivals, Process};
 use assay_core::finding::Finding;
 use assay_core::record::{Measurement, Record};
-use assay_core::workload::Workload;
+use assay_core::workload::{Stop, Workload};
 
 /// Fewer loads are no curve.
 const LEAST_LOADS: usize = 3;
@@ -70,21 +70,11 @@ pub fn load_curves(record: &Record) -> Vec<LoadCurve> {
 
 /// The kind of load, with what differs from load to load left out, and the point.
 fn point(measurement: &Measurement) -> Option<(Kind, LoadPoint)> {
-    let Workload { op, pattern, block_bytes, queue_depth, jobs, .. } = measurement.workload;
-    let Workload { sync, read_percent, distribution, direct, span_bytes, .. } = measurement.workload;
-    let Arrivals { iops, process } = measurement.workload.arrivals?;
+    let workload = &measurement.workload;
+    let Arrivals { iops, process } = workload.arrivals?;
     let p99_ns = measurement.latency_ns.p99.as_ref()?.point;
     let held = !measurement.warnings.iter().any(|w| matches!(w.finding, Finding::RateNotReached { .. }));
-    let kind = Workload {
-        queue_depth,
-        jobs,
-        sync,
-        read_percent,
-        distribution,
-        direct,
-        span_bytes,
-        ..Workload::new("", op, pattern, block_bytes)
-    };
+    let kind = Workload { name: String::new(), arrivals: None, stop: Stop::OPEN, ..workload.clone() };
     let drawn = |value: f64| value.is_finite() && value > 0.0;
     (drawn(iops) && drawn(p99_ns)).then_some(((kind, process), LoadPoint { iops, p99_ns, held }))
 }

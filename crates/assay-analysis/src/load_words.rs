@@ -1,5 +1,6 @@
 //! A load by the words that people write.
 
+use assay_core::blocks::Blocks;
 use assay_core::distribution::Distribution;
 use assay_core::text::quoted;
 use assay_core::units::Bytes;
@@ -44,7 +45,11 @@ impl LoadAsk {
                 "write" | "writes" => ask.op = Some(Op::Write),
                 "mixed" => ask.op = Some(Op::Mixed),
                 "synced" => ask.synced = true,
-                "offered" => ask.conditions.push(word.to_owned()),
+                "offered" | "think" | "time" => ask.conditions.push(word.to_owned()),
+                // The load beside it is told to the end.
+                "beside" => ask.conditions.push(format!("beside {}", words.by_ref().collect::<Vec<_>>().join(" "))),
+                "every" => ask.conditions.push(format!("every {}", words.next().ok_or_else(|| bad(word))?)),
+                _ if word.contains('/') && Blocks::parse(word).is_ok() => ask.conditions.push(word.to_owned()),
                 _ if word.contains(':') && Distribution::parse(word).is_ok() => ask.conditions.push(word.to_owned()),
                 "qd" => ask.queue_depth = Some(words.next().and_then(number).ok_or_else(|| bad(word))?),
                 _ => match word.strip_prefix("qd").and_then(number) {
@@ -54,8 +59,8 @@ impl LoadAsk {
                         if let (Some(jobs), "job" | "jobs") = (number(word), next) {
                             ask.jobs = Some(jobs);
                             words.next();
-                        } else if next == "iops" {
-                            ask.conditions.push(format!("{word} iops"));
+                        } else if ["iops", "ns", "µs", "ms", "s"].contains(&next) {
+                            ask.conditions.push(format!("{word} {next}"));
                             words.next();
                         } else if let Ok(bytes) = format!("{word}{next}").parse::<Bytes>()
                             && ["b", "kib", "mib", "gib", "kb", "mb", "gb"].contains(&next)
@@ -84,7 +89,7 @@ impl LoadAsk {
             && self.queue_depth.is_none_or(|depth| depth == load.queue_depth)
             && self.jobs.is_none_or(|jobs| jobs == load.jobs)
             && (!self.synced || load.synced)
-            && self.under(&format!("{} {}", load.offered, load.spread).to_lowercase())
+            && self.under(&conditions(load))
     }
 
     /// Whether the conditions of a load are those that were named; a load without any where none was.
@@ -96,12 +101,22 @@ impl LoadAsk {
     }
 }
 
+/// What makes a load another one than that of its block and queue, in the words that are read.
+fn conditions(load: &Load) -> String {
+    let all: Vec<&str> = std::iter::once(load.blocks.as_str()).chain(load.conditions()).collect();
+    let spaced = all.join(" ").to_lowercase().replace([',', ';'], " ");
+    spaced.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn number(word: &str) -> Option<u32> {
     word.parse().ok().filter(|n| *n > 0)
 }
 
 #[cfg(test)]
 mod tests {
+    use assay_core::together::{Think, Together};
+    use assay_core::workload::Workload;
+
     use super::*;
 
     #[test]
@@ -119,6 +134,21 @@ mod tests {
         assert_eq!((full.block_bytes, full.queue_depth, full.jobs), (Some(1 << 20), Some(8), Some(4)));
         assert!(full.synced && full.op == Some(Op::Write));
         assert_eq!(LoadAsk::parse("qd32").unwrap().queue_depth, Some(32));
+        let plain = Workload::new("w", Op::Read, Pattern::Random, 4096);
+        let blocks = Blocks::parse("4KiB/60:64KiB/40").unwrap();
+        let think = Some(Think { pause_ns: 1_000_000, after_operations: 8 });
+        let beside = vec!["sequential write 1 MiB QD4, zipf:1.1".to_owned()];
+        let together = Some(Together { group: "g".to_owned(), beside });
+        for special in [
+            Workload { blocks, ..plain.clone() },
+            Workload { think, ..plain.clone() },
+            Workload { think, together, ..plain.clone() },
+        ] {
+            let (load, plain) = (Load::of(&special), Load::of(&plain));
+            let ask = LoadAsk::parse(&load.title()).unwrap();
+            assert!(ask.matches(&load) && !ask.matches(&plain), "{}", load.title());
+            assert!(!LoadAsk::parse("random read").unwrap().matches(&load), "{}", load.title());
+        }
         for bad in ["", "fast", "qd", "qd 0", "read 4 KiB quickly"] {
             assert!(LoadAsk::parse(bad).is_err(), "{bad}");
         }

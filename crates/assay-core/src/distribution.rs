@@ -9,7 +9,7 @@ use crate::text::quoted;
 
 /// How random operations are spread over the blocks of the test area. Names and parameters are those of fio's
 /// `random_distribution`, but for `hot`.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Distribution {
     /// Each block alike.
@@ -38,6 +38,54 @@ pub enum Distribution {
         /// The beginning, in percent of the area; above 0, below 100.
         area_percent: f64,
     },
+    /// The area in zones one after the other, each with a share of the operations, uniform within.
+    Zones {
+        /// From the beginning of the area on; their shares make the whole.
+        zones: Vec<Zone>,
+    },
+}
+
+/// A part of the area, and how often operations go there.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Zone {
+    /// Percent of the operations; 0 to 100.
+    pub operations_percent: f64,
+    /// Percent of the area; above 0, at most 100.
+    pub area_percent: f64,
+}
+
+/// Most zones of an area.
+const MOST_ZONES: usize = 256;
+
+/// Zones written `50/5:30/15:20/80`. A share that is left out has an equal part of what is missing.
+fn zones(text: &str) -> Option<Vec<Zone>> {
+    let share = |text: &str| match text.trim() {
+        "" => Some(None),
+        number => number.parse::<f64>().ok().filter(|n| (0.0..=100.0).contains(n)).map(Some),
+    };
+    let given: Option<Vec<_>> = text
+        .split(':')
+        .take(MOST_ZONES + 1)
+        .map(|zone| {
+            let (operations, area) = zone.split_once('/').unwrap_or((zone, ""));
+            Some((share(operations)?, share(area)?))
+        })
+        .collect();
+    let given = given.filter(|given| given.len() <= MOST_ZONES)?;
+    let missing = |values: Vec<Option<f64>>| {
+        let sum: f64 = values.iter().flatten().sum();
+        let open = values.iter().filter(|value| value.is_none()).count();
+        (100.0 - sum).max(0.0) / open.max(1) as f64
+    };
+    let operations = missing(given.iter().map(|(operations, _)| *operations).collect());
+    let area = missing(given.iter().map(|(_, area)| *area).collect());
+    let zones: Vec<Zone> = given
+        .into_iter()
+        .map(|(o, a)| Zone { operations_percent: o.unwrap_or(operations), area_percent: a.unwrap_or(area) })
+        .collect();
+    let whole = |sum: f64| (sum - 100.0).abs() < 0.1;
+    let sums = zones.iter().fold((0.0, 0.0), |(o, a), z| (o + z.operations_percent, a + z.area_percent));
+    (whole(sums.0) && whole(sums.1) && zones.iter().all(|zone| zone.area_percent >= LEAST)).then_some(zones)
 }
 
 /// Smaller parameters are refused: they would be written with hundreds of digits, and mean nothing.
@@ -50,7 +98,7 @@ impl Distribution {
         *self == Self::Uniform
     }
 
-    /// Reads `uniform`, `zipf:1.1`, `pareto:0.2`, `normal:10` or `hot:80/20`.
+    /// Reads `uniform`, `zipf:1.1`, `pareto:0.2`, `normal:10`, `hot:80/20` or `zones:50/5:30/15:20/80`.
     ///
     /// # Errors
     /// One line with what can be written.
@@ -68,12 +116,13 @@ impl Distribution {
                 let area_percent = number(area, 100.0).filter(|area| *area < 100.0)?;
                 Some(Self::Hot { operations_percent: number(operations, 100.0)?, area_percent })
             }),
+            "zones" if !given.is_empty() => zones(given).map(|zones| Self::Zones { zones }),
             _ => None,
         };
         found.ok_or_else(|| {
             format!(
-                "distribution {} must be uniform, zipf:THETA (to 5), pareto:H (below 1), normal:PERCENT or \
-                 hot:OPERATIONS/AREA in percent",
+                "distribution {} must be uniform, zipf:THETA (to 5), pareto:H (below 1), normal:PERCENT, \
+                 hot:OPERATIONS/AREA or zones:OPERATIONS/AREA:… in percent",
                 quoted(text)
             )
         })
@@ -89,6 +138,10 @@ impl fmt::Display for Distribution {
             Self::Pareto { h } => write!(f, "pareto:{h}"),
             Self::Normal { deviation_percent } => write!(f, "normal:{deviation_percent}"),
             Self::Hot { operations_percent, area_percent } => write!(f, "hot:{operations_percent}/{area_percent}"),
+            Self::Zones { zones } => {
+                f.write_str("zones")?;
+                zones.iter().try_for_each(|zone| write!(f, ":{}/{}", zone.operations_percent, zone.area_percent))
+            }
         }
     }
 }
@@ -99,11 +152,18 @@ mod tests {
 
     #[test]
     fn distributions_are_read_and_written_back() {
-        for text in ["uniform", "zipf:1.1", "pareto:0.2", "normal:10", "hot:80/20", "hot:100/0.5"] {
+        for text in
+            ["uniform", "zipf:1.1", "pareto:0.2", "normal:10", "hot:80/20", "hot:100/0.5", "zones:50/5:30/15:20/80"]
+        {
             assert_eq!(Distribution::parse(text).unwrap().to_string(), text);
         }
+        assert_eq!(Distribution::parse("zones:50/5:30/:20/80").unwrap().to_string(), "zones:50/5:30/15:20/80");
         for text in [
             "",
+            "zones",
+            "zones:50/50:60/50",
+            "zones:50/0:50/100",
+            "zones:-1/50:101/50",
             "zipf",
             "zipf:0",
             "zipf:1e-300",

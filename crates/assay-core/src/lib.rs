@@ -3,6 +3,7 @@
 
 pub mod arrivals;
 pub mod base32;
+pub mod blocks;
 pub mod classes;
 pub mod crosscheck;
 pub mod distribution;
@@ -20,6 +21,7 @@ pub mod soak;
 pub mod steady;
 pub mod suite;
 pub mod text;
+pub mod together;
 pub mod units;
 pub mod verification;
 pub mod workload;

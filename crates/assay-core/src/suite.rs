@@ -6,10 +6,16 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::arrivals::{MOST_IOPS, Process, Rate};
+use crate::blocks::Blocks;
 use crate::distribution::Distribution;
 use crate::text::{label, quoted};
+use crate::together::Think;
 use crate::units::{Bytes, parse_duration};
-use crate::workload::{Op, Pattern, Sync};
+use crate::workload::{Op, Pattern, Sync, Workload};
+
+mod groups;
+
+pub use groups::{MAX_TOGETHER, leaders, members, part, together};
 
 /// A suite, checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,8 +49,10 @@ pub struct SuiteWorkload {
     pub read_percent: Option<u8>,
     /// Where they go.
     pub pattern: Pattern,
-    /// Size of one operation.
+    /// Size of one operation; of several sizes the largest.
     pub block: Bytes,
+    /// The sizes where there are several.
+    pub blocks: Blocks,
     /// Operations in flight for each job.
     pub queue_depth: u32,
     /// Threads.
@@ -59,6 +67,10 @@ pub struct SuiteWorkload {
     pub process: Process,
     /// How random operations are spread over the blocks.
     pub distribution: Distribution,
+    /// Pauses between operations.
+    pub think: Option<Think>,
+    /// Workloads of the same group run at the same time.
+    pub group: Option<String>,
     /// Length of a repeat; by default the budget is shared out.
     pub duration: Option<Duration>,
     /// Part of the test area used; by default all.
@@ -95,6 +107,10 @@ pub struct SuiteError {
 pub const MAX_QUEUE_DEPTH: u32 = 1024;
 /// More jobs than this are refused.
 pub const MAX_JOBS: u32 = 256;
+/// Shorter and longer think times are refused.
+pub const MIN_THINK: Duration = Duration::from_micros(1);
+/// See [`MIN_THINK`].
+pub const MAX_THINK: Duration = Duration::from_secs(60);
 /// Larger blocks are refused.
 pub const MAX_BLOCK: Bytes = Bytes(64 << 20);
 
@@ -121,7 +137,8 @@ struct WorkloadFile {
     op: Op,
     read_percent: Option<Spanned<u8>>,
     pattern: Pattern,
-    block: Spanned<Bytes>,
+    block: Option<Spanned<Bytes>>,
+    blocks: Option<Spanned<String>>,
     #[serde(default = "one")]
     queue_depth: Spanned<u32>,
     #[serde(default = "one")]
@@ -133,6 +150,9 @@ struct WorkloadFile {
     rate: Option<Spanned<String>>,
     arrivals: Option<Spanned<Process>>,
     distribution: Option<Spanned<String>>,
+    think: Option<Spanned<String>>,
+    think_after: Option<Spanned<u32>>,
+    group: Option<Spanned<String>>,
     duration: Option<Spanned<String>>,
     span: Option<Spanned<Bytes>>,
     #[serde(default)]
@@ -145,6 +165,37 @@ fn one() -> Spanned<u32> {
 
 fn yes() -> bool {
     true
+}
+
+impl SuiteWorkload {
+    /// The mean size of an operation in bytes.
+    #[must_use]
+    pub fn mean_block(&self) -> u64 {
+        self.blocks.mean().unwrap_or(self.block.0)
+    }
+
+    /// The load, without what a run settles: span, length, what is offered and what runs beside it.
+    #[must_use]
+    pub fn load(&self) -> Workload {
+        Workload {
+            read_percent: self.read_percent,
+            blocks: self.blocks.clone(),
+            queue_depth: self.queue_depth,
+            jobs: self.jobs,
+            direct: self.direct,
+            sync: self.sync,
+            distribution: self.distribution.clone(),
+            think: self.think,
+            ..Workload::new(&self.name, self.op, self.pattern, self.mean_block())
+        }
+    }
+
+    /// The load in words, with the rate as the suite has it.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let rate = self.rate.as_ref().map_or_else(String::new, |rate| format!(", {rate} offered"));
+        format!("{}{rate}", self.load().title())
+    }
 }
 
 impl Suite {
@@ -191,6 +242,7 @@ impl Suite {
         }
 
         let mut workloads: Vec<SuiteWorkload> = Vec::with_capacity(raw.workload.len());
+        let mut starts = Vec::with_capacity(raw.workload.len());
         for entry in raw.workload {
             let start = entry.span().start;
             let workload = check_workload(entry.into_inner(), raw.span.get_ref(), &|at, message| {
@@ -204,6 +256,10 @@ impl Suite {
                 return Err(fail(start, format!("two workloads are named `{}`", workload.name)));
             }
             workloads.push(workload);
+            starts.push(start);
+        }
+        if let Some((index, message)) = groups::wrong(&workloads, *raw.span.get_ref()) {
+            return Err(fail(starts[index], message));
         }
         Ok(Self {
             name: raw.name.into_inner(),
@@ -248,9 +304,13 @@ impl Suite {
                 Sync::Fsync => "fsync",
             };
             text += &format!(
-                "\n[[workload]]\nname = {}\nop = \"{op}\"\npattern = \"{pattern}\"\nblock = \"{}B\"\nqueue_depth = {}\njobs = {}\nsync = \"{sync}\"\ndirect = {}\n",
+                "\n[[workload]]\nname = {}\nop = \"{op}\"\npattern = \"{pattern}\"\n{}queue_depth = {}\njobs = {}\nsync = \"{sync}\"\ndirect = {}\n",
                 crate::text::toml(&w.name),
-                w.block.0,
+                if w.blocks.is_empty() {
+                    format!("block = \"{}B\"\n", w.block.0)
+                } else {
+                    format!("blocks = \"{}\"\n", w.blocks)
+                },
                 w.queue_depth,
                 w.jobs,
                 w.direct,
@@ -264,6 +324,12 @@ impl Suite {
             }
             if !w.distribution.is_uniform() {
                 text += &format!("distribution = \"{}\"\n", w.distribution);
+            }
+            if let Some(think) = w.think {
+                text += &format!("think = \"{}us\"\nthink_after = {}\n", think.pause_ns / 1000, think.after_operations);
+            }
+            if let Some(group) = &w.group {
+                text += &format!("group = \"{group}\"\n");
             }
             if let Some(duration) = w.duration {
                 text += &format!("duration = \"{}\"\n", ms(duration));
@@ -315,17 +381,20 @@ fn check_workload(raw: WorkloadFile, suite_span: &Bytes, refuse: &Refuse<'_>) ->
         return Err(refuse(raw.name.span().start, message));
     }
     let fail = |at: usize, what: String| refuse(at, format!("workload `{name}`: {what}"));
-    raw.check_size(suite_span, &fail)?;
+    let (block, blocks) = raw.sizes(&fail)?;
+    raw.check_size(block, suite_span, &fail)?;
     raw.check_kind(&fail)?;
+    let (think, group) = (raw.pauses(&fail)?, raw.together(&fail)?);
     let duration = raw.duration.as_ref().map(|text| repeat_length(text, &fail)).transpose()?;
-    let rate = raw.open_loop(&fail)?;
+    let rate = raw.open_loop(blocks.mean().unwrap_or(block.0), &fail)?;
     let distribution = raw.spread(&fail)?;
     Ok(SuiteWorkload {
         name,
         op: raw.op,
         read_percent: raw.read_percent.map(Spanned::into_inner),
         pattern: raw.pattern,
-        block: raw.block.into_inner(),
+        block,
+        blocks,
         queue_depth: raw.queue_depth.into_inner(),
         jobs: raw.jobs.into_inner(),
         sync: raw.sync,
@@ -333,6 +402,8 @@ fn check_workload(raw: WorkloadFile, suite_span: &Bytes, refuse: &Refuse<'_>) ->
         rate,
         process: raw.arrivals.map(Spanned::into_inner).unwrap_or_default(),
         distribution,
+        think,
+        group,
         duration,
         span: raw.span.map(Spanned::into_inner),
         analysis: raw.analysis,
@@ -341,11 +412,10 @@ fn check_workload(raw: WorkloadFile, suite_span: &Bytes, refuse: &Refuse<'_>) ->
 
 impl WorkloadFile {
     /// Block, queue and span each within its limits, and blocks of all jobs within the span.
-    fn check_size(&self, suite_span: &Bytes, fail: &Refuse<'_>) -> Result<(), SuiteError> {
-        let block = *self.block.get_ref();
+    fn check_size(&self, block: Bytes, suite_span: &Bytes, fail: &Refuse<'_>) -> Result<(), SuiteError> {
         if block.0 == 0 || block > MAX_BLOCK || !block.0.is_multiple_of(512) {
             let what = format!("block = {} B must be a multiple of 512 B, at most {MAX_BLOCK}", block.0);
-            return Err(fail(self.block.span().start, what));
+            return Err(fail(self.block_at(), what));
         }
         let counts = [("queue_depth", &self.queue_depth, MAX_QUEUE_DEPTH), ("jobs", &self.jobs, MAX_JOBS)];
         for (key, value, limit) in counts {
@@ -363,13 +433,65 @@ impl WorkloadFile {
             let what = format!(
                 "block {block} × {jobs} jobs is larger than span {reach}; use a smaller block or a larger span"
             );
-            return Err(fail(self.block.span().start, what));
+            return Err(fail(self.block_at(), what));
         }
         Ok(())
     }
 
+    /// Where the size of a block stands in the file.
+    fn block_at(&self) -> usize {
+        let one = self.block.as_ref().map(|block| block.span().start);
+        one.or(self.blocks.as_ref().map(|blocks| blocks.span().start)).unwrap_or(0)
+    }
+
+    /// The largest block, and the sizes where there are several.
+    fn sizes(&self, fail: &Refuse<'_>) -> Result<(Bytes, Blocks), SuiteError> {
+        match (&self.block, &self.blocks) {
+            (Some(block), None) => Ok((*block.get_ref(), Blocks::default())),
+            (None, Some(text)) => {
+                let wrong = |why: String| fail(text.span().start, format!("blocks {}: {why}", quoted(text.get_ref())));
+                let blocks = Blocks::parse(text.get_ref()).map_err(wrong)?;
+                let largest = blocks.largest().ok_or_else(|| wrong("one size is written block".to_owned()))?;
+                Ok((Bytes(largest), blocks))
+            }
+            (Some(_), Some(text)) => Err(fail(text.span().start, "block and blocks exclude each other".to_owned())),
+            (None, None) => Err(fail(0, "block is missing: write block = \"4KiB\"".to_owned())),
+        }
+    }
+
+    /// Pauses between operations.
+    fn pauses(&self, fail: &Refuse<'_>) -> Result<Option<Think>, SuiteError> {
+        let Some(text) = &self.think else {
+            return match &self.think_after {
+                Some(after) => Err(fail(after.span().start, "think_after needs a think time, like \"1ms\"".to_owned())),
+                None => Ok(None),
+            };
+        };
+        let at = text.span().start;
+        if self.rate.is_some() {
+            return Err(fail(at, "think is for a closed loop: an open one has a rate".to_owned()));
+        }
+        let after_operations = self.think_after.as_ref().map_or(1, |after| *after.get_ref());
+        if after_operations == 0 {
+            return Err(fail(at, "think_after must be 1 or more".to_owned()));
+        }
+        let pause = parse_duration(text.get_ref()).ok().filter(|p| (MIN_THINK..=MAX_THINK).contains(p));
+        let pause = pause.ok_or_else(|| fail(at, format!("think {} must be 1us to 60s", quoted(text.get_ref()))))?;
+        Ok(Some(Think { pause_ns: pause.as_nanos() as u64, after_operations }))
+    }
+
+    /// The group of workloads that run at the same time.
+    fn together(&self, fail: &Refuse<'_>) -> Result<Option<String>, SuiteError> {
+        let Some(group) = &self.group else { return Ok(None) };
+        if !is_name(group.get_ref()) {
+            let what = format!("group {} may hold only letters, digits, `-` and `_`", quoted(group.get_ref()));
+            return Err(fail(group.span().start, what));
+        }
+        Ok(Some(group.get_ref().clone()))
+    }
+
     /// The rate of an open loop, if it is one.
-    fn open_loop(&self, fail: &Refuse<'_>) -> Result<Option<Rate>, SuiteError> {
+    fn open_loop(&self, block_bytes: u64, fail: &Refuse<'_>) -> Result<Option<Rate>, SuiteError> {
         let Some(rate) = &self.rate else {
             return match &self.arrivals {
                 Some(arrivals) => {
@@ -385,7 +507,7 @@ impl WorkloadFile {
             ));
         }
         let read = Rate::parse(rate.get_ref()).map_err(|message| fail(rate.span().start, message))?;
-        if read.iops(self.block.get_ref().0).is_some_and(|iops| iops > MOST_IOPS) {
+        if read.iops(block_bytes).is_some_and(|iops| iops > MOST_IOPS) {
             let what = format!("rate {} is more than 10 million operations per second", quoted(rate.get_ref()));
             return Err(fail(rate.span().start, what));
         }

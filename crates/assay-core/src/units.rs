@@ -154,6 +154,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
         let letters = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
         total += value
             * match rest[..letters].trim() {
+                "us" => 1e-6,
                 "ms" => 1e-3,
                 "" | "s" | "sec" => 1.0,
                 "m" | "min" => 60.0,

@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
+use crate::blocks::Blocks;
 use crate::distribution::Distribution;
+use crate::together::{Think, Together};
 use crate::units::Bytes;
 
 /// What an operation does.
@@ -50,6 +52,12 @@ impl Sync {
     }
 }
 
+/// Whether a field is left out.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
 /// When a repeat stops: at whichever comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stop {
@@ -59,6 +67,11 @@ pub struct Stop {
     pub duration_ns: u64,
     /// Most bytes moved, warm-up included; null is no limit.
     pub max_bytes: Option<u64>,
+}
+
+impl Stop {
+    /// That of a load whose length is not settled.
+    pub const OPEN: Self = Self { ramp_ns: 0, duration_ns: 0, max_bytes: None };
 }
 
 /// What of a load a source does not tell.
@@ -115,14 +128,20 @@ pub struct Workload {
     pub read_percent: Option<u8>,
     /// Where they go.
     pub pattern: Pattern,
-    /// Size of one operation in bytes.
+    /// Size of one operation in bytes; of several sizes the mean, rounded.
     pub block_bytes: u64,
+    /// The sizes of operations where there are several.
+    #[serde(default, skip_serializing_if = "Blocks::is_empty")]
+    pub blocks: Blocks,
     /// Operations kept in flight by each job.
     pub queue_depth: u32,
     /// Threads that do this at once.
     pub jobs: u32,
     /// Part of the test file or device that is used, in bytes.
     pub span_bytes: u64,
+    /// Where that part begins, in bytes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub offset_bytes: u64,
     /// Whether the page cache is bypassed.
     pub direct: bool,
     /// When writes must be durable.
@@ -134,6 +153,12 @@ pub struct Workload {
     /// How random operations are spread over the blocks.
     #[serde(default, skip_serializing_if = "Distribution::is_uniform")]
     pub distribution: Distribution,
+    /// Pauses between operations of a closed loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<Think>,
+    /// What runs on the medium at the same time, where that is a part of the load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<Together>,
     /// When a repeat stops.
     pub stop: Stop,
     /// What the source of an imported record does not tell. Those fields hold no value of the load: numbers are zero.
@@ -151,16 +176,33 @@ impl Workload {
             read_percent: None,
             pattern,
             block_bytes,
+            blocks: Blocks::default(),
             queue_depth: 1,
             jobs: 1,
             span_bytes: 0,
+            offset_bytes: 0,
             direct: true,
             sync: Sync::End,
             arrivals: None,
             distribution: Distribution::Uniform,
-            stop: Stop { ramp_ns: 0, duration_ns: 0, max_bytes: None },
+            think: None,
+            together: None,
+            stop: Stop::OPEN,
             unknown: Vec::new(),
         }
+    }
+
+    /// Whether it tells by itself what a medium can do: a closed loop on blocks of one size, of which each is as
+    /// frequent as any other, and nothing beside it.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.blocks.is_empty() && self.conditions().is_empty()
+    }
+
+    /// The largest block in bytes.
+    #[must_use]
+    pub fn largest_block(&self) -> u64 {
+        self.blocks.largest().unwrap_or(self.block_bytes)
     }
 
     /// Whether the source does not tell this of the load.
@@ -216,7 +258,10 @@ impl Workload {
     #[must_use]
     pub fn conditions(&self) -> String {
         let spread = (!self.distribution.is_uniform()).then(|| self.distribution.to_string());
-        let parts: Vec<String> = self.arrivals.map(|a| a.to_string()).into_iter().chain(spread).collect();
+        let arrivals = self.arrivals.map(|a| a.to_string());
+        let think = self.think.map(|think| think.to_string());
+        let together = self.together.as_ref().map(Together::to_string);
+        let parts: Vec<String> = [arrivals, spread, think, together].into_iter().flatten().collect();
         parts.join(", ")
     }
 
@@ -224,7 +269,9 @@ impl Workload {
     #[must_use]
     pub fn shape(&self) -> String {
         let mut parts = Vec::new();
-        if !self.lacks(Unknown::BlockBytes) {
+        if !self.blocks.is_empty() {
+            parts.push(self.blocks.to_string());
+        } else if !self.lacks(Unknown::BlockBytes) {
             parts.push(Bytes(self.block_bytes).to_string());
         }
         if !self.lacks(Unknown::QueueDepth) {

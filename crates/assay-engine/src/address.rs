@@ -9,6 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use assay_core::workload::{Pattern, Workload};
 
 use crate::data::mix;
+use crate::pieces::Pieces;
 use crate::spread::Spread;
 
 /// Offsets of one job, each a multiple of the block size within the job's part of the span.
@@ -20,6 +21,8 @@ pub(crate) enum Addresses {
     Shared { first: u64, blocks: u64, start: u64, turn: Arc<AtomicU64>, block: u64 },
     /// Random blocks of the whole span, some more frequent than others.
     Spread { block: u64, generator: Xoshiro256PlusPlus, spread: Box<Spread> },
+    /// Operations of several sizes.
+    Pieces(Box<Pieces>),
     /// Uniformly random blocks of the whole span.
     Random { blocks: u64, block: u64, generator: Xoshiro256PlusPlus },
 }
@@ -36,36 +39,59 @@ pub(crate) struct Place {
     pub(crate) seed: u64,
 }
 
+impl Place {
+    /// A generator of its own for each job of each repeat.
+    pub(crate) fn generator(self) -> Xoshiro256PlusPlus {
+        Xoshiro256PlusPlus::seed_from_u64(mix(self.seed ^ mix(u64::from(self.job) << 32 | u64::from(self.repeat))))
+    }
+
+    /// The region of a sequential job among `all` units of the span, and where in it the repeat starts.
+    pub(crate) fn region(self, all: u64) -> Region {
+        let jobs = u64::from(self.jobs.max(1));
+        let each = (all / jobs).max(1);
+        let first = (u64::from(self.job) * each).min(all - 1);
+        // The last job takes what the division left over.
+        let units = if u64::from(self.job) + 1 == jobs { all - first } else { each };
+        let start = (u128::from(units) * u128::from(self.repeat) / u128::from(self.repeats.max(1))) as u64 % units;
+        Region { first, units, start }
+    }
+}
+
+/// A job's part of a sequential stream, in blocks or other units.
+pub(crate) struct Region {
+    pub(crate) first: u64,
+    pub(crate) units: u64,
+    pub(crate) start: u64,
+}
+
 impl Addresses {
     /// The addresses of one job. `turn` is given where several threads make up its queue.
     pub(crate) fn new(workload: &Workload, place: Place, turn: Option<Arc<AtomicU64>>) -> Self {
+        if !workload.blocks.is_empty() {
+            return Self::Pieces(Box::new(Pieces::new(workload, place, turn)));
+        }
         let block = workload.block_bytes.max(1);
         let all = (workload.span_bytes / block).max(1);
         if workload.pattern == Pattern::Random {
-            let seed = mix(place.seed ^ mix(u64::from(place.job) << 32 | u64::from(place.repeat)));
-            let generator = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let generator = place.generator();
             // The same blocks are frequent in all jobs and repeats.
-            return match Spread::new(workload.distribution, all, place.seed) {
+            return match Spread::new(&workload.distribution, all, place.seed) {
                 Some(spread) => Self::Spread { block, generator, spread: Box::new(spread) },
                 None => Self::Random { blocks: all, block, generator },
             };
         }
-        let jobs = u64::from(place.jobs.max(1));
-        let each = (all / jobs).max(1);
-        let first = (u64::from(place.job) * each).min(all - 1);
-        // The last job takes what the division left over.
-        let blocks = if u64::from(place.job) + 1 == jobs { all - first } else { each };
-        let start = (u128::from(blocks) * u128::from(place.repeat) / u128::from(place.repeats.max(1))) as u64 % blocks;
+        let Region { first, units: blocks, start } = place.region(all);
         match turn {
             Some(turn) => Self::Shared { first, blocks, start, turn, block },
             None => Self::Sequential { first, blocks, next: start, block },
         }
     }
 
-    /// Offset of the next operation in bytes.
+    /// Offset of the next operation in bytes, from the beginning of the span.
     #[inline]
-    pub(crate) fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self, bytes: u32) -> u64 {
         match self {
+            Self::Pieces(pieces) => pieces.next(bytes),
             Self::Sequential { first, blocks, next, block } => {
                 let at = *first + *next;
                 *next += 1;
@@ -111,10 +137,10 @@ mod tests {
                 let mut a = Addresses::new(&w, Place { repeat, repeats: 3, ..place(job, jobs) }, None);
                 let Addresses::Sequential { blocks: mine, .. } = a else { panic!() };
                 for _ in 0..mine {
-                    prop_assert!(seen.insert(a.next()));
+                    prop_assert!(seen.insert(a.next(0)));
                 }
                 // Around again: the same blocks, still no other job's.
-                prop_assert!(seen.contains(&a.next()));
+                prop_assert!(seen.contains(&a.next(0)));
             }
             prop_assert_eq!(seen.len() as u64, blocks);
         }
@@ -125,7 +151,7 @@ mod tests {
             let w = workload(Pattern::Random, block, blocks * block, 1);
             let mut a = Addresses::new(&w, place(0, 1), None);
             for _ in 0..200 {
-                let offset = a.next();
+                let offset = a.next(0);
                 prop_assert!(offset.is_multiple_of(block) && offset + block <= blocks * block);
             }
         }
@@ -138,10 +164,10 @@ mod tests {
         let second = Place { repeat: 1, repeats: 2, ..place(0, 1) };
         let wanted: Vec<u64> = [4, 5, 6, 7, 0, 1, 2, 3, 4].map(|block| block * 512).to_vec();
         let mut alone = Addresses::new(&w, second, None);
-        assert_eq!((0..9).map(|_| alone.next()).collect::<Vec<_>>(), wanted);
+        assert_eq!((0..9).map(|_| alone.next(0)).collect::<Vec<_>>(), wanted);
         let turn = Arc::new(AtomicU64::new(0));
         let mut threads = [0, 1, 2].map(|_| Addresses::new(&w, second, Some(Arc::clone(&turn))));
-        assert_eq!((0..9).map(|at| threads[at % 3].next()).collect::<Vec<_>>(), wanted);
+        assert_eq!((0..9).map(|at| threads[at % 3].next(0)).collect::<Vec<_>>(), wanted);
     }
 
     #[test]
@@ -151,9 +177,9 @@ mod tests {
         let mut counts = [0f64; 64];
         let mut same = 0;
         for _ in 0..64_000 {
-            let at = a.next();
+            let at = a.next(0);
             counts[at as usize] += 1.0;
-            same += u32::from(at == b.next());
+            same += u32::from(at == b.next(0));
         }
         let chi: f64 = counts.iter().map(|c| (c - 1000.0f64).powi(2) / 1000.0).sum();
         assert!(chi < 110.0, "chi-square {chi} with 63 degrees");
@@ -165,7 +191,7 @@ mod tests {
         let w = workload(Pattern::Sequential, 4096, 40 * 4096, 1);
         let turn = Arc::new(AtomicU64::new(0));
         let mut all: Vec<Addresses> = (0..4).map(|_| Addresses::new(&w, place(0, 1), Some(turn.clone()))).collect();
-        let mut seen: Vec<u64> = (0..40).map(|i| all[i % 4].next()).collect();
+        let mut seen: Vec<u64> = (0..40).map(|i| all[i % 4].next(0)).collect();
         seen.sort_unstable();
         assert_eq!(seen, (0..40).map(|i| i * 4096).collect::<Vec<_>>());
     }

@@ -70,6 +70,8 @@ pub(crate) struct Io {
     pub(crate) slot: u32,
     pub(crate) direction: Direction,
     pub(crate) offset: u64,
+    /// At most the size of a buffer.
+    pub(crate) bytes: u32,
 }
 
 /// Answer to a submission.

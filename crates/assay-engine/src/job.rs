@@ -15,15 +15,15 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_core::histogram::Histogram;
-use assay_core::workload::{Op, Workload};
-use rand_core::{Rng, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use assay_core::workload::Workload;
 
 use crate::address::Addresses;
 use crate::clock::Clock;
 use crate::contract::{Completion, Direction, Engine, Io, Submit};
 use crate::counters::{Live, Snapshot, Totals};
 use crate::data::{mix, stamp};
+use crate::operations::{Operation, Operations};
+use crate::pauses::Pauses;
 
 /// How long an edge of the window may wait for the end of a pause, in nanoseconds.
 const LONGEST_WAIT_NS: u64 = 250_000_000;
@@ -78,6 +78,7 @@ pub(crate) struct JobReport {
 struct Flight {
     started_ns: u64,
     offset: u64,
+    bytes: u32,
     write: bool,
 }
 
@@ -88,51 +89,17 @@ enum Window {
     Closed,
 }
 
-/// Chooses reads and writes.
-pub(crate) enum Directions {
-    Only(Direction),
-    Mixed { read_below: u64, generator: Xoshiro256PlusPlus },
-}
-
-impl Directions {
-    pub(crate) fn new(workload: &Workload, seed: u64) -> Self {
-        match (workload.op, workload.read_percent) {
-            (Op::Read, _) => Self::Only(Direction::Read),
-            (Op::Write, _) => Self::Only(Direction::Write),
-            (Op::Mixed, percent) => Self::Mixed {
-                read_below: (u64::MAX / 100).saturating_mul(u64::from(percent.unwrap_or(50).min(100))),
-                generator: Xoshiro256PlusPlus::seed_from_u64(mix(seed)),
-            },
-        }
-    }
-
-    #[inline]
-    pub(crate) fn next(&mut self) -> Direction {
-        match self {
-            Self::Only(direction) => *direction,
-            Self::Mixed { read_below, generator } => {
-                if generator.next_u64() < *read_below {
-                    Direction::Read
-                } else {
-                    Direction::Write
-                }
-            }
-        }
-    }
-}
-
 /// Runs a job on its engine until duration, quota, a failure or `stop` ends it. Everything is
 /// allocated before the first operation.
-pub(crate) fn drive<E: Engine>(engine: &mut E, mut addresses: Addresses, spec: &JobSpec<'_>) -> JobReport {
+pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobSpec<'_>) -> JobReport {
     let JobSpec { workload, depth, quota, clock, live, .. } = *spec;
-    let block = workload.block_bytes;
-    let expected = i32::try_from(block).unwrap_or(i32::MAX);
     let ramp_ns = workload.stop.ramp_ns;
     let duration_ns = workload.stop.duration_ns;
     let seed = mix(spec.seed ^ mix(u64::from(spec.job) + 1));
-    let mut directions = Directions::new(workload, seed);
+    let mut operations = Operations::new(workload, addresses, seed);
+    let mut pauses = Pauses::new(workload.think);
     let mut free: Vec<u32> = (0..depth).rev().collect();
-    let mut flights = vec![Flight { started_ns: 0, offset: 0, write: false }; depth as usize];
+    let mut flights = vec![Flight { started_ns: 0, offset: 0, bytes: 0, write: false }; depth as usize];
     let mut base = Snapshot::new();
     let mut end = Snapshot::new();
 
@@ -155,23 +122,23 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, mut addresses: Addresses, spec: &
         let before = now;
         let issuing = window != Window::Closed && failure.is_none();
         let mut finished_in_submit: Option<Completion> = None;
-        while issuing && issued < quota {
+        let most = quota.min(pauses.next_at);
+        while issuing && issued < most {
             let Some(slot) = free.pop() else { break };
-            let direction = directions.next();
-            let offset = addresses.next();
+            let Operation { direction, offset, bytes } = operations.next();
             if direction == Direction::Write {
-                stamp(engine.buffer(slot), seed, offset, issued);
+                stamp(&mut engine.buffer(slot)[..bytes as usize], seed, offset, issued);
             }
-            flights[slot as usize] = Flight { started_ns: now, offset, write: direction == Direction::Write };
-            let answer = engine.submit(Io { slot, direction, offset });
+            flights[slot as usize] = Flight { started_ns: now, offset, bytes, write: direction == Direction::Write };
+            let answer = engine.submit(Io { slot, direction, offset, bytes });
             if answer == Submit::Full {
                 free.push(slot);
                 break;
             }
             issued += 1;
             match direction {
-                Direction::Read => totals.read_bytes += block,
-                Direction::Write => totals.written_bytes += block,
+                Direction::Read => totals.read_bytes += u64::from(bytes),
+                Direction::Write => totals.written_bytes += u64::from(bytes),
             }
             if let Submit::Done(result) = answer {
                 finished_in_submit = Some(Completion { slot, result });
@@ -180,6 +147,10 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, mut addresses: Addresses, spec: &
         }
         let in_flight = depth as usize - free.len();
         if in_flight == 0 {
+            if issuing && issued < quota && pauses.take(issued, spec.stop) {
+                now = clock.now();
+                continue;
+            }
             break;
         }
 
@@ -191,12 +162,12 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, mut addresses: Addresses, spec: &
             }
             let flight = flights[completion.slot as usize];
             free.push(completion.slot);
-            if completion.result == expected {
+            if completion.result == flight.bytes as i32 {
                 let latency = seen - flight.started_ns;
                 live.latency(latency);
                 sum_ns += latency;
                 totals.operations += 1;
-                totals.bytes += block;
+                totals.bytes += u64::from(flight.bytes);
             } else if failure.is_none() {
                 failure =
                     Some(IoFailure { write: flight.write, offset: flight.offset, errno: (-completion.result).max(0) });
@@ -278,30 +249,5 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, mut addresses: Addresses, spec: &
             whole: true,
             failure,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use assay_core::workload::Pattern;
-
-    fn read_share(op: Op, read_percent: Option<u8>) -> f64 {
-        let workload = Workload { read_percent, ..Workload::new("w", op, Pattern::Random, 4096) };
-        let mut directions = Directions::new(&workload, 7);
-        let draws = 100_000;
-        let reads = (0..draws).filter(|_| directions.next() == Direction::Read).count();
-        reads as f64 / f64::from(draws)
-    }
-
-    /// Five standard errors of the share of 100,000 draws are 0.008.
-    #[test]
-    fn the_mix_is_the_one_that_was_asked_for() {
-        for (percent, share) in [(Some(0), 0.0), (Some(1), 0.01), (Some(70), 0.7), (Some(99), 0.99), (None, 0.5)] {
-            let got = read_share(Op::Mixed, percent);
-            assert!((got - share).abs() < 0.008, "{percent:?}: {got}");
-        }
-        assert_eq!((read_share(Op::Mixed, Some(100)), read_share(Op::Mixed, Some(0))), (1.0, 0.0));
-        assert_eq!((read_share(Op::Read, None), read_share(Op::Write, None)), (1.0, 0.0));
     }
 }

@@ -14,13 +14,18 @@ mod control;
 mod counters;
 mod data;
 mod gate;
+mod gather;
 mod job;
 mod null;
 mod open;
+mod operations;
+mod pauses;
+mod pieces;
 mod probe;
 mod repeat;
 mod sampler;
 mod schedule;
+mod sizes;
 mod spec;
 mod spread;
 mod sync;
@@ -29,6 +34,8 @@ mod sync_tests;
 mod target;
 mod threads;
 mod timeout;
+#[cfg(test)]
+mod together_tests;
 #[cfg(target_pointer_width = "64")]
 mod uring;
 
@@ -39,8 +46,9 @@ pub use clock::{Clock, wall_clock};
 pub use contract::{Availability, Capabilities, EngineKind};
 pub use control::{Control, Moment};
 pub use data::{fill_unique, mix, stamp};
+pub use gather::OnSampleOf;
 pub use probe::probe;
-pub use repeat::{RepeatReport, SYNC, Window, run_repeat, sync_within};
+pub use repeat::{RepeatReport, SYNC, Window, run_repeat, run_together, sync_within};
 pub use sampler::LiveSample;
 pub use spec::{RepeatSpec, Trouble};
 pub use target::{DirectSupport, Target, TargetError, direct_support, direct_support_of};

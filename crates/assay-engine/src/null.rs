@@ -6,13 +6,13 @@ use crate::contract::{Completion, Engine, Io, Submit};
 /// Queues operations and calls them done at the next reap.
 pub(crate) struct Null {
     pool: Pool,
-    block: i32,
-    queued: Vec<u32>,
+    /// Slots with the bytes of their operations.
+    queued: Vec<(u32, u32)>,
 }
 
 impl Null {
-    pub(crate) fn new(pool: Pool, depth: u32, block: u64) -> Self {
-        Self { pool, block: i32::try_from(block).unwrap_or(i32::MAX), queued: Vec::with_capacity(depth as usize) }
+    pub(crate) fn new(pool: Pool, depth: u32) -> Self {
+        Self { pool, queued: Vec::with_capacity(depth as usize) }
     }
 }
 
@@ -26,7 +26,7 @@ impl Engine for Null {
         if self.queued.len() == self.queued.capacity() {
             return Submit::Full;
         }
-        self.queued.push(io.slot);
+        self.queued.push((io.slot, io.bytes));
         Submit::Queued
     }
 
@@ -36,8 +36,8 @@ impl Engine for Null {
 
     #[inline]
     fn reap(&mut self, _min: usize, done: &mut impl FnMut(Completion)) -> std::io::Result<()> {
-        for &slot in &self.queued {
-            done(Completion { slot, result: self.block });
+        for &(slot, bytes) in &self.queued {
+            done(Completion { slot, result: bytes as i32 });
         }
         self.queued.clear();
         Ok(())

@@ -17,7 +17,8 @@ use crate::clock::Clock;
 use crate::contract::{Completion, Direction, Engine, Io, Submit};
 use crate::counters::{Snapshot, Totals};
 use crate::data::{mix, stamp};
-use crate::job::{Directions, IoFailure, JobReport, JobSpec};
+use crate::job::{IoFailure, JobReport, JobSpec};
+use crate::operations::{Operation, Operations};
 use crate::schedule::Schedule;
 
 /// Sleeping threads wake up late by some tens of microseconds: the last part of a wait is spent awake.
@@ -39,6 +40,7 @@ struct Flight {
     planned_ns: u64,
     submitted_ns: u64,
     offset: u64,
+    bytes: u32,
     write: bool,
 }
 
@@ -69,19 +71,17 @@ impl Time for Clock {
 pub(crate) fn drive<E: Engine>(
     engine: &mut E,
     clock: &impl Time,
-    mut addresses: Addresses,
+    addresses: Addresses,
     mut schedule: Schedule,
     spec: &JobSpec<'_>,
 ) -> JobReport {
     let JobSpec { workload, depth, quota, live, .. } = *spec;
-    let block = workload.block_bytes;
-    let expected = i32::try_from(block).unwrap_or(i32::MAX);
     let start = clock.now();
     let opens = workload.stop.ramp_ns;
     let closes = opens + workload.stop.duration_ns;
     let last_begin = closes + grace_ns(workload.stop.duration_ns);
     let seed = mix(spec.seed ^ mix(u64::from(spec.job) + 1));
-    let mut directions = Directions::new(workload, seed);
+    let mut operations = Operations::new(workload, addresses, seed);
     let mut free: Vec<u32> = (0..depth).rev().collect();
     let mut flights = vec![Flight::default(); depth as usize];
     let (mut latencies, mut services) = (Snapshot::new(), Snapshot::new());
@@ -89,6 +89,7 @@ pub(crate) fn drive<E: Engine>(
     let mut totals = Totals::default();
     let mut sum_ns = 0u64;
     let (mut issued, mut counted, mut unserved) = (0u64, 0u64, 0u64);
+    let mut counted_bytes = 0u64;
     let (mut late_ns, mut last_done) = (0u64, opens);
     let mut failure: Option<IoFailure> = None;
     let mut now = 0;
@@ -102,15 +103,14 @@ pub(crate) fn drive<E: Engine>(
         let mut done_at_once: Option<Completion> = None;
         while issuing && due <= now && done_at_once.is_none() {
             let Some(slot) = free.pop() else { break };
-            let direction = directions.next();
-            let offset = addresses.next();
+            let Operation { direction, offset, bytes } = operations.next();
             if direction == Direction::Write {
-                stamp(engine.buffer(slot), seed, offset, issued);
+                stamp(&mut engine.buffer(slot)[..bytes as usize], seed, offset, issued);
             }
             let submitted_ns = clock.now() - start;
             flights[slot as usize] =
-                Flight { planned_ns: due, submitted_ns, offset, write: direction == Direction::Write };
-            let answer = engine.submit(Io { slot, direction, offset });
+                Flight { planned_ns: due, submitted_ns, offset, bytes, write: direction == Direction::Write };
+            let answer = engine.submit(Io { slot, direction, offset, bytes });
             if answer == Submit::Full {
                 free.push(slot);
                 break;
@@ -120,8 +120,8 @@ pub(crate) fn drive<E: Engine>(
             }
             issued += 1;
             match direction {
-                Direction::Read => totals.read_bytes += block,
-                Direction::Write => totals.written_bytes += block,
+                Direction::Read => totals.read_bytes += u64::from(bytes),
+                Direction::Write => totals.written_bytes += u64::from(bytes),
             }
             due = schedule.next();
             if let Submit::Done(result) = answer {
@@ -143,15 +143,16 @@ pub(crate) fn drive<E: Engine>(
             }
             let flight = flights[completion.slot as usize];
             free.push(completion.slot);
-            if completion.result == expected {
+            if completion.result == flight.bytes as i32 {
                 let latency = seen.saturating_sub(flight.planned_ns);
                 live.latency(latency);
                 sum_ns += latency;
                 totals.operations += 1;
-                totals.bytes += block;
+                totals.bytes += u64::from(flight.bytes);
                 last_done = seen;
                 if flight.planned_ns >= opens {
                     counted += 1;
+                    counted_bytes += u64::from(flight.bytes);
                     latencies.add(latency);
                     services.add(seen.saturating_sub(flight.submitted_ns));
                 }
@@ -194,7 +195,7 @@ pub(crate) fn drive<E: Engine>(
     JobReport {
         window_ns: window(opens, closes, if ended { now } else { closes }, last_done, unserved),
         operations: counted,
-        bytes: counted * block,
+        bytes: counted_bytes,
         in_flight_ns: services.sum_ns(),
         histogram: latencies,
         service: Some(services),

@@ -9,11 +9,12 @@ use crate::clock::Clock;
 use crate::contract::EngineKind;
 use crate::control::Control;
 use crate::counters::{Live, Totals};
+use crate::gather::{Gathered, Member, OnSampleOf, gather};
 use crate::job::JobReport;
-use crate::sampler::{LiveSample, OnSample, Sampler};
+use crate::sampler::{LiveSample, OnSample};
 use crate::spec::{RepeatSpec, Trouble};
 use crate::target::Target;
-use crate::threads::{Gathered, TICK, Threads};
+use crate::threads::{TICK, Threads};
 use crate::timeout::Timeout;
 
 /// The final sync may have a whole cache to write: this many times the time of a hang.
@@ -71,33 +72,61 @@ pub fn run_repeat(
     control: &Control,
     on_sample: &mut OnSample<'_>,
 ) -> RepeatReport {
-    let threads = match Threads::begin(engine, spec, control) {
-        Ok(threads) => threads,
-        Err(trouble) => {
-            let all = Gathered { trouble: Some(trouble), ..Gathered::default() };
-            return collect(spec, all, Totals::default(), Vec::new(), None);
-        }
-    };
-    threads.go();
-    let clock = Clock::start();
-    let mut sampler = Sampler::new(&threads.lives, clock, spec.sample_every, control);
-    let mut all = threads.gather(spec, clock, &mut sampler, control, on_sample);
-    let drained_ns = clock.now();
-    sampler.finish(on_sample);
+    run_together(&[(engine, spec)], control, &mut |_, sample| on_sample(sample)).pop().unwrap_or_default()
+}
 
+/// Runs a repeat of several workloads that begin at the same moment, each by its engine; a report of each. The first
+/// that ends, ends all: the others would go on without its load beside them. What goes wrong with one of them is
+/// reported of all.
+pub fn run_together(
+    workloads: &[(EngineKind, &RepeatSpec)],
+    control: &Control,
+    on_sample: &mut OnSampleOf<'_>,
+) -> Vec<RepeatReport> {
+    let (sender, answers) = mpsc::channel();
+    let mut threads = Vec::with_capacity(workloads.len());
+    for (number, (engine, spec)) in workloads.iter().enumerate() {
+        match Threads::begin(*engine, spec, control, (number, &sender)) {
+            Ok(begun) => threads.push(begun),
+            Err(trouble) => {
+                // Those that wait are let go, and find that they are to stop.
+                threads.iter().for_each(|others: &Threads| (others.end(), others.go()).1);
+                let failed = || Gathered { trouble: Some(trouble.clone()), ..Gathered::default() };
+                return workloads.iter().map(|_| collect(failed(), Totals::default(), Vec::new(), None)).collect();
+            }
+        }
+    }
+    // A thread that ends without an answer is noticed by its end of the channel.
+    drop(sender);
+    threads.iter().for_each(Threads::go);
+    let clock = Clock::start();
+    let mut members: Vec<Member<'_>> =
+        threads.iter().zip(workloads).map(|(threads, (_, spec))| Member::new(threads, spec, clock, control)).collect();
+    gather(&mut members, &answers, clock, control, on_sample);
+    let drained_ns = clock.now();
+    for (number, member) in members.iter_mut().enumerate() {
+        member.sampler.finish(&mut |sample| on_sample(number, sample));
+    }
+
+    let mut trouble = members.iter().find_map(|member| member.all.trouble.clone());
     let mut sync_ns = None;
-    let all_back = all.done.len() == threads.count;
-    if spec.workload.writes() && all_back && all.trouble.is_none() && !control.stopped() {
+    let writer = workloads.iter().find(|(_, spec)| spec.workload.writes());
+    let all_back = members.iter().all(Member::is_back);
+    if let (Some((_, spec)), true, None, false) = (writer, all_back, &trouble, control.stopped()) {
         match sync_within(spec.target.as_ref(), spec.hang_after * SYNC, control) {
             Ok(took_ns) => sync_ns = took_ns,
-            Err(trouble) => all.trouble = Some(trouble),
+            Err(failed) => trouble = Some(failed),
         }
     }
-    if !all_back {
-        // A thread did not come back: what the counters saw of all is what there is.
-        all.done = vec![from_counters(&threads.lives, drained_ns)];
-    }
-    collect(spec, all, sampler.totals(), sampler.samples, sync_ns)
+    let reports = members.into_iter().zip(&threads).map(|(mut member, threads)| {
+        if !member.is_back() {
+            // A thread did not come back: what the counters saw of all is what there is.
+            member.all.done = vec![from_counters(&threads.lives, drained_ns)];
+        }
+        member.all.trouble.clone_from(&trouble);
+        collect(member.all, member.sampler.totals(), member.sampler.samples, sync_ns)
+    });
+    reports.collect()
 }
 
 /// Syncs in a thread of its own, so that a medium that never answers does not take this one; for how long that took
@@ -174,16 +203,11 @@ impl Window {
     }
 }
 
-fn collect(
-    spec: &RepeatSpec,
-    all: Gathered,
-    totals: Totals,
-    samples: Vec<LiveSample>,
-    sync_ns: Option<u64>,
-) -> RepeatReport {
+fn collect(all: Gathered, totals: Totals, samples: Vec<LiveSample>, sync_ns: Option<u64>) -> RepeatReport {
     let Gathered { done, done_at, trouble } = all;
     let mut histogram = Histogram::default();
-    let (mut operations, mut bytes, mut iops) = (0, 0, 0.0);
+    let (mut operations, mut bytes) = (0, 0);
+    let (mut iops, mut bytes_per_second) = (0.0, 0.0);
     let (mut windows, mut in_flight_ns) = (0u128, 0u128);
     let mut service: Option<Histogram> = None;
     let (mut unserved, mut late_ns) = (0, 0);
@@ -199,11 +223,11 @@ fn collect(
         windows += u128::from(job.window_ns);
         if job.window_ns > 0 {
             iops += job.operations as f64 / (job.window_ns as f64 / 1e9);
+            bytes_per_second += job.bytes as f64 / (job.window_ns as f64 / 1e9);
             in_flight_ns += job.in_flight_ns;
         }
     }
     let window_ns = windows as f64 / done.len().max(1) as f64;
-    let bytes_per_second = iops * spec.workload.block_bytes as f64;
     let all_bytes = totals.read_bytes + totals.written_bytes;
     let window = Window { bytes_per_second, bytes, window_ns };
     RepeatReport {
@@ -230,8 +254,6 @@ fn collect(
 
 #[cfg(test)]
 mod tests {
-    use assay_core::workload::{Op, Pattern, Stop, Workload};
-
     use crate::counters::Live;
 
     use super::*;
@@ -260,20 +282,9 @@ mod tests {
     /// one whose window is longer are more, and so is its part of what was in flight.
     #[test]
     fn littles_law_holds_where_windows_differ() {
-        let stop = Stop { ramp_ns: 0, duration_ns: 100_000_000, max_bytes: None };
-        let workload = Workload { queue_depth: 2, stop, ..Workload::new("w", Op::Read, Pattern::Random, 4096) };
-        let spec = RepeatSpec {
-            workload,
-            target: None,
-            seed: 0,
-            repeat: 0,
-            repeats: 1,
-            hang_after: Duration::from_secs(1),
-            sample_every: Duration::from_secs(1),
-        };
         let jobs = [job(100_000_000, 1_000_000), job(300_000_000, 20_000_000)];
         let all = Gathered { done: jobs.into(), done_at: vec![1, 2], trouble: None };
-        let report = collect(&spec, all, Totals::default(), Vec::new(), None);
+        let report = collect(all, Totals::default(), Vec::new(), None);
         assert_eq!((report.window_ns, report.operations), (200_000_000, 115));
         assert!((report.in_flight - 2.0).abs() < 1e-9, "{}", report.in_flight);
         assert!((report.iops - 1050.0).abs() < 1e-9, "each thread by its own window: {}", report.iops);

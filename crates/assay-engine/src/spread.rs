@@ -15,17 +15,17 @@ pub(crate) enum Spread {
     Pareto { power: f64, blocks: u64, places: Permutation },
     /// Around the middle.
     Normal { middle: f64, deviation: f64, blocks: u64 },
-    /// The first `hot` blocks with the given probability, else the others.
-    Hot { probability: f64, hot: u64, blocks: u64 },
+    /// Each zone with the probability up to which it is drawn, its first block and how many it has.
+    Zones(Vec<(f64, u64, u64)>),
 }
 
 impl Spread {
     /// Over so many blocks, at least one; `None` where each block is as frequent as any other. The same `seed` makes
     /// the same blocks frequent, whoever draws.
-    pub(crate) fn new(distribution: Distribution, blocks: u64, seed: u64) -> Option<Self> {
+    pub(crate) fn new(distribution: &Distribution, blocks: u64, seed: u64) -> Option<Self> {
         let blocks = blocks.max(1);
         let places = || Permutation::new(blocks, seed);
-        match distribution {
+        match *distribution {
             Distribution::Uniform => None,
             Distribution::Zipf { theta } => {
                 Some(Self::Zipf { ranks: Zipf::new(blocks as f64, theta).ok()?, places: places() })
@@ -40,10 +40,32 @@ impl Spread {
                 blocks,
             }),
             Distribution::Hot { operations_percent, area_percent } => {
-                let hot = ((blocks as f64 * area_percent / 100.0).round() as u64).clamp(1, blocks);
-                Some(Self::Hot { probability: operations_percent / 100.0, hot, blocks })
+                Some(Self::zones(&[(operations_percent, area_percent)], blocks))
+            }
+            Distribution::Zones { ref zones } => {
+                let zones: Vec<_> = zones.iter().map(|zone| (zone.operations_percent, zone.area_percent)).collect();
+                Some(Self::zones(&zones, blocks))
             }
         }
+    }
+
+    /// Zones with their percent of the operations and of the blocks; what they leave is one more.
+    fn zones(given: &[(f64, f64)], blocks: u64) -> Self {
+        let mut zones = Vec::with_capacity(given.len() + 1);
+        let (mut probability, mut area, mut first) = (0.0, 0.0, 0);
+        for (operations_percent, area_percent) in given {
+            probability += operations_percent / 100.0;
+            area += area_percent / 100.0;
+            let end = ((blocks as f64 * area).round() as u64).clamp((first + 1).min(blocks), blocks);
+            if end > first {
+                zones.push((probability, first, end - first));
+                first = end;
+            }
+        }
+        if first < blocks {
+            zones.push((1.0, first, blocks - first));
+        }
+        Self::Zones(zones)
     }
 
     /// The next block, below the number of blocks.
@@ -62,11 +84,10 @@ impl Spread {
                     return at as u64;
                 }
             },
-            Self::Hot { probability, hot, blocks } => {
-                let (first, count) = match uniform(generator) < *probability || hot == blocks {
-                    true => (0, *hot),
-                    false => (*hot, blocks - hot),
-                };
+            Self::Zones(zones) => {
+                let draw = uniform(generator);
+                let zone = zones.iter().find(|(probability, ..)| draw < *probability).or(zones.last());
+                let (first, count) = zone.map_or((0, 1), |(_, first, count)| (*first, *count));
                 first + ((uniform(generator) * count as f64) as u64).min(count - 1)
             }
         }
@@ -128,7 +149,7 @@ mod tests {
     const DRAWS: usize = 1_000_000;
 
     fn counts(text: &str, blocks: u64) -> Vec<u64> {
-        let spread = Spread::new(Distribution::parse(text).unwrap(), blocks, 5).unwrap();
+        let spread = Spread::new(&Distribution::parse(text).unwrap(), blocks, 5).unwrap();
         let mut generator = Xoshiro256PlusPlus::seed_from_u64(11);
         let mut counts = vec![0u64; blocks as usize];
         (0..DRAWS).for_each(|_| counts[spread.next(&mut generator) as usize] += 1);
@@ -186,7 +207,7 @@ mod tests {
     /// Share of the draws that fell on the most frequent hundredth of the blocks that were drawn at all, in percent, of
     /// as many draws as there are blocks: what fio-genzipf prints in its first row.
     fn top(text: &str, blocks: u64) -> f64 {
-        let spread = Spread::new(Distribution::parse(text).unwrap(), blocks, 5).unwrap();
+        let spread = Spread::new(&Distribution::parse(text).unwrap(), blocks, 5).unwrap();
         let mut generator = Xoshiro256PlusPlus::seed_from_u64(13);
         let mut counts = vec![0u64; blocks as usize];
         (0..blocks).for_each(|_| counts[spread.next(&mut generator) as usize] += 1);
@@ -245,7 +266,7 @@ mod tests {
         fn blocks_stay_inside(blocks in 1u64..50, seed: u64) {
             let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
             for text in ["zipf:1.1", "pareto:0.2", "normal:30", "hot:80/20", "hot:1/99"] {
-                let spread = Spread::new(Distribution::parse(text).unwrap(), blocks, seed).unwrap();
+                let spread = Spread::new(&Distribution::parse(text).unwrap(), blocks, seed).unwrap();
                 for _ in 0..50 {
                     prop_assert!(spread.next(&mut generator) < blocks, "{}", text);
                 }

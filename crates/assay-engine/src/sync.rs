@@ -23,7 +23,7 @@ impl<'a> SyncEngine<'a> {
 
     fn run(&mut self, io: Io) -> Result<usize, Errno> {
         let file = self.target.file().as_fd();
-        let buffer = self.pool.slot(io.slot as usize);
+        let buffer = &mut self.pool.slot(io.slot as usize)[..io.bytes as usize];
         match io.direction {
             Direction::Read => rustix::io::pread(file, buffer, io.offset),
             Direction::Write => {

@@ -16,42 +16,35 @@ use crate::gate::Gate;
 use crate::job::{JobReport, JobSpec, drive};
 use crate::null::Null;
 use crate::open;
-use crate::sampler::{OnSample, Sampler};
 use crate::schedule::Schedule;
 use crate::spec::{RepeatSpec, Trouble};
 use crate::sync::SyncEngine;
-use crate::timeout::Timeout;
 
 /// How often it is looked for hangs and stops.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
-/// A stopped repeat waits no longer than this for a medium that answers nothing.
-const AFTER_STOP: Duration = Duration::from_secs(10);
-
 /// The threads of one repeat.
 pub(crate) struct Threads {
     pub(crate) count: usize,
     /// Their counters.
     pub(crate) lives: Vec<Arc<Live>>,
-    reports: mpsc::Receiver<Result<JobReport, String>>,
     gate: Arc<Gate>,
     stop: Arc<AtomicBool>,
 }
 
-/// What they came to.
-#[derive(Default)]
-pub(crate) struct Gathered {
-    pub(crate) done: Vec<JobReport>,
-    /// When each was done, in nanoseconds from the start.
-    pub(crate) done_at: Vec<u64>,
-    pub(crate) trouble: Option<Trouble>,
-}
+/// What a thread of a workload found, or why it could not begin; with the number of the workload.
+pub(crate) type Answer = (usize, Result<JobReport, String>);
 
 impl Threads {
-    /// Begins them; they wait for [`Self::go`].
+    /// Begins those of workload `number`; they wait for [`Self::go`], and answer to `sender`.
     ///
     /// # Errors
     /// Where the system makes no thread; those that were made end.
-    pub(crate) fn begin(engine: EngineKind, spec: &RepeatSpec, control: &Control) -> Result<Self, Trouble> {
+    pub(crate) fn begin(
+        engine: EngineKind,
+        spec: &RepeatSpec,
+        control: &Control,
+        (number, sender): (usize, &mpsc::Sender<Answer>),
+    ) -> Result<Self, Trouble> {
         let workload = &spec.workload;
         // One a job, or one an operation in flight where the engine cannot queue.
         let count = match engine {
@@ -61,7 +54,6 @@ impl Threads {
         let depth = workload.depth().div_ceil(u64::from(count)) as u32;
         let share = |bytes: u64| (bytes / workload.block_bytes.max(1) / u64::from(count)).max(1);
         let quota = workload.stop.max_bytes.map_or(u64::MAX, share);
-        let (sender, reports) = mpsc::channel();
         // Threads that make up the queue of one job share its sequential stream.
         let per_job = (count / workload.jobs.max(1)).max(1);
         let counters = || -> Vec<Arc<AtomicU64>> { (0..workload.jobs.max(1)).map(|_| Arc::default()).collect() };
@@ -69,7 +61,6 @@ impl Threads {
         let threads = Self {
             count: count as usize,
             lives: (0..count).map(|_| Arc::new(Live::new())).collect(),
-            reports,
             gate: Arc::new(Gate::default()),
             // A failure of one thread ends the others too, but not the run.
             stop: Arc::new(AtomicBool::new(control.stopped())),
@@ -105,7 +96,7 @@ impl Threads {
             let sender = sender.clone();
             // Not joined: a thread inside a hung system call never returns; it owns all it uses.
             let begun = std::thread::Builder::new().spawn(move || {
-                let _ = sender.send(work.run());
+                let _ = sender.send((number, work.run()));
             });
             if let Err(error) = begun {
                 // Those that wait are let go, and find that they are to stop.
@@ -123,64 +114,9 @@ impl Threads {
         self.gate.open(self.count);
     }
 
-    /// Waits for all of them, with a sample now and then; for no longer where nothing completes.
-    pub(crate) fn gather(
-        &self,
-        spec: &RepeatSpec,
-        clock: Clock,
-        sampler: &mut Sampler<'_>,
-        control: &Control,
-        on_sample: &mut OnSample<'_>,
-    ) -> Gathered {
-        let mut all = Gathered::default();
-        let end = || self.stop.store(true, Ordering::Relaxed);
-        let mut completed = 0;
-        let mut silence = Timeout::new(spec.hang_after);
-        while all.done.len() < self.count {
-            match self.reports.recv_timeout(TICK) {
-                Ok(Ok(report)) => {
-                    all.done_at.push(clock.now());
-                    if let (Some(failure), None) = (report.failure, &all.trouble) {
-                        let (write, offset, errno) = (failure.write, failure.offset, failure.errno);
-                        all.trouble = Some(Trouble::Io { write, offset, errno });
-                        end();
-                    }
-                    all.done.push(report);
-                }
-                Ok(Err(message)) => {
-                    end();
-                    all.trouble = Some(Trouble::Setup(message));
-                    break;
-                }
-                Err(mpsc::RecvTimeoutError::Timeout) => {}
-                Err(mpsc::RecvTimeoutError::Disconnected) => {
-                    all.trouble.get_or_insert(Trouble::Setup("a worker thread ended early".to_owned()));
-                    break;
-                }
-            }
-            if control.stopped() {
-                end();
-            }
-            if sampler.tick(on_sample).is_break() {
-                end();
-            }
-            let operations = sampler.operations();
-            if operations != completed {
-                completed = operations;
-                silence.restart();
-                continue;
-            }
-            if silence.expired() {
-                // An error that came before says more.
-                all.trouble.get_or_insert(Trouble::Hung { after: spec.hang_after });
-                end();
-                break;
-            }
-            if control.stopped() && silence.waited() > AFTER_STOP {
-                break;
-            }
-        }
-        all
+    /// Asks them to end.
+    pub(crate) fn end(&self) {
+        self.stop.store(true, Ordering::Relaxed);
     }
 }
 
@@ -216,7 +152,7 @@ impl ThreadWork {
     /// Sets the engine up, waits for the others, drives it.
     fn run(self) -> Result<JobReport, String> {
         let Self { engine: kind, spec, addresses, schedule, thread, depth, quota, live, stop, gate } = self;
-        let block = spec.workload.block_bytes;
+        let block = spec.workload.largest_block();
         let pool = usize::try_from(block).map_err(std::io::Error::other).and_then(|b| Pool::new(depth as usize, b));
         let mut pool = match pool {
             Ok(pool) => pool,
@@ -244,7 +180,7 @@ impl ThreadWork {
         };
         match (kind, spec.target.as_deref()) {
             (EngineKind::Null, _) => {
-                let mut engine = Null::new(pool, depth, block);
+                let mut engine = Null::new(pool, depth);
                 Ok(driven(&mut |addresses, schedule, job| drive_as(&mut engine, addresses, schedule, job)))
             }
             (EngineKind::Sync, Some(target)) => {

@@ -74,7 +74,6 @@ const POLL_NS: u64 = 20_000;
 pub(crate) struct Uring<'a> {
     ring: ManuallyDrop<IoUring>,
     pool: ManuallyDrop<Pool>,
-    block: u32,
     /// Of the target, which therefore stays open for as long as the ring may name it.
     fd: BorrowedFd<'a>,
     fixed_buffers: bool,
@@ -85,12 +84,12 @@ pub(crate) struct Uring<'a> {
 
 impl<'a> Uring<'a> {
     pub(crate) fn new(pool: Pool, target: &'a Target, depth: u32, block: u64) -> std::io::Result<Self> {
-        let block = u32::try_from(block).map_err(|_| std::io::ErrorKind::InvalidInput)?;
+        let block = usize::try_from(block).map_err(|_| std::io::ErrorKind::InvalidInput)?;
         let (ring, _) = open(depth.next_power_of_two().max(8))?;
         let fd = target.file().as_fd();
         let registered_file = ring.submitter().register_files(&[fd.as_raw_fd()]).is_ok();
         let vectors: Vec<libc::iovec> = (0..depth as usize)
-            .map(|slot| libc::iovec { iov_base: pool.slot_ptr(slot).cast(), iov_len: block as usize })
+            .map(|slot| libc::iovec { iov_base: pool.slot_ptr(slot).cast(), iov_len: block })
             .collect();
         // SAFETY: the buffers lie within `pool`, which this value keeps mapped until the ring is closed and
         // nothing is in flight (see `drop`). Registering pins the pages and writes nothing.
@@ -98,7 +97,6 @@ impl<'a> Uring<'a> {
         Ok(Self {
             ring: ManuallyDrop::new(ring),
             pool: ManuallyDrop::new(pool),
-            block,
             fd,
             fixed_buffers,
             registered_file,
@@ -118,7 +116,7 @@ impl<'a> Uring<'a> {
                 }
             };
         }
-        let length = self.block;
+        let length = io.bytes;
         let fd = types::Fd(self.fd.as_raw_fd());
         let entry = match (self.registered_file, self.fixed_buffers) {
             (true, true) => build!(

@@ -59,7 +59,7 @@ pub fn job_file(suite: &Suite) -> String {
                 text.push_str(&format!("{option}={each}\nrate_process={}\n", process(w.process)));
             }
             if !w.distribution.is_uniform() {
-                text.push_str(&format!("random_distribution={}\n", distribution(w.distribution)));
+                text.push_str(&format!("random_distribution={}\n", distribution(&w.distribution)));
             }
             match w.sync {
                 Sync::Fsync => text.push_str("fsync=1\n"),

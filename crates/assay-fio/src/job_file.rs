@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use assay_core::arrivals::{MOST_IOPS, Process, Rate};
+use assay_core::blocks::Blocks;
 use assay_core::suite::{Analysis, Suite, SuiteError, SuiteWorkload};
 use assay_core::text::quoted;
 use assay_core::units::Bytes;
@@ -241,6 +242,7 @@ fn workload(section: &Section<'_>, name: String, notes: &mut Vec<String>) -> Res
         read_percent,
         pattern,
         block: Bytes(block),
+        blocks: Blocks::default(),
         queue_depth,
         jobs,
         // A sync after a write does nothing to a job that only reads, in fio too.
@@ -249,7 +251,9 @@ fn workload(section: &Section<'_>, name: String, notes: &mut Vec<String>) -> Res
         rate,
         // fio's default is another one than assay's.
         process: options.process.unwrap_or(if options.rate.is_some() { Process::Constant } else { Process::default() }),
-        distribution: options.distribution.filter(|_| pattern == Pattern::Random).unwrap_or_default(),
+        distribution: options.distribution.clone().filter(|_| pattern == Pattern::Random).unwrap_or_default(),
+        think: None,
+        group: None,
         duration: options.runtime.map(|r| r.value),
         span: Some(Bytes(span)),
         analysis: Analysis::default(),

@@ -38,6 +38,17 @@ impl Plan<'_> {
         if w.queue_depth <= 1 || w.sync.each() { ("psync", 1) } else { (self.fio.asynchronous, w.queue_depth) }
     }
 
+    /// The sizes of operations.
+    fn sizes(&self) -> String {
+        let w = self.workload;
+        let shares = w.blocks.shares();
+        if shares.is_empty() {
+            return format!("bs={}\n", w.block_bytes);
+        }
+        let shares: Vec<String> = shares.iter().map(|s| format!("{}/{}", s.block_bytes, s.percent)).collect();
+        format!("bssplit={}\n", shares.join(":"))
+    }
+
     /// The job file.
     pub(crate) fn text(&self) -> String {
         let w = self.workload;
@@ -52,10 +63,10 @@ impl Plan<'_> {
         };
         let mut text = format!(
             "[global]\nfilename={}\nunlink=0\nallow_file_create=0\nfallocate=none\nthread\nexitall_on_error\n\
-             rw={rw}\nbs={}\nioengine={engine}\niodepth={depth}\nnumjobs={}\ndirect={}\n\
+             rw={rw}\n{}ioengine={engine}\niodepth={depth}\nnumjobs={}\ndirect={}\n\
              randrepeat=0\nnorandommap\nlat_percentiles=1\nclat_percentiles=0\n",
             self.path,
-            w.block_bytes,
+            self.sizes(),
             self.jobs(),
             u8::from(w.direct),
         );
@@ -71,7 +82,7 @@ impl Plan<'_> {
             let _ = writeln!(text, "rwmixread={percent}");
         }
         if !w.distribution.is_uniform() {
-            let _ = writeln!(text, "random_distribution={}", crate::values::distribution(w.distribution));
+            let _ = writeln!(text, "random_distribution={}", crate::values::distribution(&w.distribution));
         }
         if engine == "io_uring" {
             text.push_str("registerfiles\n");
@@ -97,7 +108,7 @@ impl Plan<'_> {
     /// Which part of the target: all of it for random blocks, a part for each job's stream.
     fn region(&self, text: &mut String, second_half: bool) {
         let w = self.workload;
-        let block = w.block_bytes.max(1);
+        let block = w.largest_block().max(1);
         if w.pattern == Pattern::Random {
             let _ = writeln!(text, "size={}", w.span_bytes);
             return;
@@ -115,7 +126,7 @@ impl Plan<'_> {
         match quota {
             // With time_based fio would write on.
             Some(bytes) => {
-                let block = self.workload.block_bytes.max(1);
+                let block = self.workload.largest_block().max(1);
                 let _ = writeln!(text, "io_size={}", (bytes / block / self.jobs()).max(1) * block);
             }
             None => text.push_str("time_based\n"),

@@ -92,7 +92,7 @@ pub(crate) fn expanded(text: &str, variable: impl Fn(&str) -> Option<String>) ->
 }
 
 /// A distribution of random operations as fio's `random_distribution` takes it.
-pub(crate) fn distribution(distribution: Distribution) -> String {
+pub(crate) fn distribution(distribution: &Distribution) -> String {
     match distribution {
         Distribution::Uniform => "random".to_owned(),
         // Its zones go through the area one after the other.
@@ -100,6 +100,7 @@ pub(crate) fn distribution(distribution: Distribution) -> String {
             let (operations, area) = (100.0 - operations_percent, 100.0 - area_percent);
             format!("zoned:{operations_percent}/{area_percent}:{operations}/{area}")
         }
+        Distribution::Zones { .. } => distribution.to_string().replacen("zones", "zoned", 1),
         other => other.to_string(),
     }
 }

@@ -123,6 +123,6 @@ fn with_figures(record: &Record, op: Op, pattern: Pattern) -> impl Iterator<Item
     record
         .measurements
         .iter()
-        .filter(move |m| m.workload.op == op && m.workload.pattern_is(pattern) && m.workload.conditions().is_empty())
+        .filter(move |m| m.workload.op == op && m.workload.pattern_is(pattern) && m.workload.is_plain())
         .filter(|m| m.bytes_per_second.is_some() || m.iops.is_some())
 }

@@ -204,7 +204,7 @@ fn of_bus(record: &Record, measurement: &Measurement) -> String {
 
 /// A figure of a record that has none of the headline workloads.
 fn other_figure(record: &Record) -> Option<String> {
-    let plain = |m: &&Measurement| m.workload.conditions().is_empty();
+    let plain = |m: &&Measurement| m.workload.is_plain();
     let first = record.measurements.iter().filter(plain);
     first.chain(&record.measurements).find_map(|m| {
         let rate = m.bytes_per_second.as_ref().map(|e| in_words(e, MB, "MB/s"));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use assay_core::suite::{Suite, SuiteWorkload};
+use assay_core::suite::{Suite, SuiteWorkload, leaders};
 use assay_core::workload::{Op, Pattern};
 use assay_engine::{Control, Moment};
 
@@ -33,7 +33,8 @@ pub(crate) fn least_budget(repeats: u32) -> Duration {
 /// alike and its test area is there at once.
 #[must_use]
 pub fn longest_repeat(suite: &Suite, workload: &SuiteWorkload) -> Duration {
-    let repeats = suite.repeats.saturating_mul(u32::try_from(suite.workloads.len()).unwrap_or(u32::MAX));
+    let turns = leaders(&suite.workloads).len();
+    let repeats = suite.repeats.saturating_mul(u32::try_from(turns).unwrap_or(u32::MAX));
     let share = suite.budget.mul_f64(1.0 - RESERVE_SHARE) / repeats.max(1);
     workload.duration.map_or(share, |wanted| wanted.min(share))
 }

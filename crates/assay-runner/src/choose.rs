@@ -3,7 +3,9 @@
 use std::ops::ControlFlow;
 
 use assay_core::workload::Workload;
-use assay_engine::{Availability, Control, EngineKind, LiveSample, RepeatReport, RepeatSpec, probe, run_repeat};
+use assay_engine::{
+    Availability, Control, EngineKind, LiveSample, OnSampleOf, RepeatReport, RepeatSpec, probe, run_together,
+};
 use assay_fio::Fio;
 
 use crate::error::RunError;
@@ -69,18 +71,33 @@ impl Engines {
         Ok(Self { wish, uring, fio })
     }
 
-    /// Runs one repeat by `instrument`.
+    /// Runs one repeat of workloads at the same time, each by its instrument; a report of each.
     pub(crate) fn run(
         &self,
-        instrument: Instrument,
+        work: &[(Instrument, &RepeatSpec)],
+        control: &Control,
+        on_sample: &mut OnSampleOf<'_>,
+    ) -> Vec<RepeatReport> {
+        if let [(Instrument::Fio, spec)] = work {
+            return vec![self.run_fio(spec, control, &mut |sample| on_sample(0, sample))];
+        }
+        // No suite that fio runs has several at once: such requests are refused.
+        let engine = |instrument: &Instrument| match instrument {
+            Instrument::Engine(kind) => *kind,
+            Instrument::Fio => EngineKind::Sync,
+        };
+        let workloads: Vec<_> = work.iter().map(|(instrument, spec)| (engine(instrument), *spec)).collect();
+        run_together(&workloads, control, on_sample)
+    }
+
+    /// Runs one repeat by fio.
+    pub(crate) fn run_fio(
+        &self,
         spec: &RepeatSpec,
         control: &Control,
         on_sample: &mut dyn FnMut(&LiveSample) -> ControlFlow<()>,
     ) -> RepeatReport {
-        match (instrument, &self.fio) {
-            (Instrument::Engine(kind), _) => run_repeat(kind, spec, control, on_sample),
-            (Instrument::Fio, fio) => assay_fio::run_repeat(fio.as_ref(), spec, control, on_sample),
-        }
+        assay_fio::run_repeat(self.fio.as_ref(), spec, control, on_sample)
     }
 
     /// Version of fio, where it takes part.

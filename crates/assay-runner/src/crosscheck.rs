@@ -9,7 +9,6 @@ use assay_core::record::{Measurement, Record};
 use assay_engine::{RepeatReport, RepeatSpec, Trouble};
 use assay_stats::geometric;
 
-use crate::choose::Instrument;
 use crate::session::Session;
 use crate::summary::replace_findings;
 
@@ -34,7 +33,7 @@ pub(crate) fn run_peer(session: &mut Session<'_>, spec: &RepeatSpec) -> Option<R
     };
     forget();
     let record = draft.fill();
-    let report = engines.run(Instrument::Fio, spec, control, &mut |sample| {
+    let report = engines.run_fio(spec, control, &mut |sample| {
         watch.sample(sample, &spec.workload.name, &mut record.sensors, budget, emitter);
         ControlFlow::Continue(())
     });

@@ -111,6 +111,11 @@ pub enum RunError {
         "workload `{0}` has a rate: engine fio counts its latency from the submission and not from the planned time; use another engine"
     )]
     OpenLoopByFio(String),
+    /// fio pauses in its own way, and is not run beside other workloads.
+    #[error(
+        "workload `{0}` has think time or runs at the same time as others, which is not run by engine fio; use another engine"
+    )]
+    TogetherByFio(String),
     /// A run cannot be resumed.
     #[error("run {id} cannot be resumed: {reason}; start a new one without --resume")]
     NotResumable {
@@ -165,6 +170,7 @@ impl RunError {
             | Self::WriteLimit { .. }
             | Self::Budget { .. }
             | Self::OpenLoopByFio(_)
+            | Self::TogetherByFio(_)
             | Self::Alignment { .. } => Exit::Usage,
             Self::EmptyDevice { .. }
             | Self::Memory { .. }

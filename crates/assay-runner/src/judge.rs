@@ -77,7 +77,10 @@ pub(crate) fn judge(measurement: &mut Measurement, bus: Option<&Bus>, null: Opti
     replace_findings(measurement, |f| matches!(f, Finding::LittlesLaw { .. }), finding);
 
     let asked = depth as f64;
-    let finding = (steady && in_flight < asked * DEPTH_SHARE).then_some(Finding::ShallowQueue { in_flight, asked });
+    // Pauses between operations empty the queue.
+    let full = measurement.workload.think.is_none();
+    let finding =
+        (steady && full && in_flight < asked * DEPTH_SHARE).then_some(Finding::ShallowQueue { in_flight, asked });
     replace_findings(measurement, |f| matches!(f, Finding::ShallowQueue { .. }), finding);
 
     few(measurement, operations);

@@ -23,7 +23,7 @@ pub(crate) fn offered(
     if let Some(before) = own.and_then(|m| m.workload.arrivals) {
         return Ok(Some(before));
     }
-    let iops = match (rate.iops(workload.block.0), rate) {
+    let iops = match (rate.iops(workload.mean_block()), rate) {
         (Some(iops), _) => iops,
         (None, Rate::Share { percent, of }) => {
             let other = measurements.iter().find(|m| m.workload.name == *of);

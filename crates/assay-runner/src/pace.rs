@@ -102,7 +102,9 @@ impl Pace {
     pub(crate) fn fit(&self, asked: &SuiteWorkload, slot: Duration, span: u64, alignment: u64) -> SuiteWorkload {
         let mut w = asked.clone();
         let floor = LEAST_BLOCK.max(alignment);
-        while w.block.0 * u64::from(w.jobs) > span && (w.jobs > 1 || w.block.0 > floor) {
+        // Of several sizes each stays what it is.
+        let shrinks = |w: &SuiteWorkload| w.blocks.is_empty() && w.block.0 > floor;
+        while w.block.0 * u64::from(w.jobs) > span && (w.jobs > 1 || shrinks(&w)) {
             if w.jobs > 1 {
                 w.jobs /= 2;
             } else {
@@ -120,7 +122,7 @@ impl Pace {
                 w.queue_depth = w.queue_depth.div_ceil(2);
             } else if w.jobs > 1 {
                 w.jobs /= 2;
-            } else if w.block.0 > floor {
+            } else if shrinks(&w) {
                 w.block = Bytes((w.block.0 / 2).max(floor));
             } else {
                 break;

@@ -22,14 +22,16 @@ pub(crate) struct Proof {
 }
 
 impl Proof {
-    /// Bytes between two readings against those of the report.
-    pub(crate) fn between(before: &Counters, after: &Counters, report: &RepeatReport) -> Self {
+    /// Bytes between two readings against those of the workloads that ran meanwhile.
+    pub(crate) fn between(before: &Counters, after: &Counters, reports: &[RepeatReport]) -> Self {
         let read = after.read_bytes.saturating_sub(before.read_bytes);
         let written = after.written_bytes.saturating_sub(before.written_bytes);
+        let issued_reads = reports.iter().map(|report| report.read_bytes).sum::<u64>();
+        let issued_writes = reports.iter().map(|report| report.written_bytes).sum::<u64>();
         Self {
-            issued: report.read_bytes + report.written_bytes,
+            issued: issued_reads + issued_writes,
             // Only directions that were issued count: a background write does not prove a read.
-            crossed: if report.read_bytes > 0 { read } else { 0 } + if report.written_bytes > 0 { written } else { 0 },
+            crossed: if issued_reads > 0 { read } else { 0 } + if issued_writes > 0 { written } else { 0 },
         }
     }
 
@@ -120,7 +122,7 @@ mod tests {
         let after = Counters { read_bytes: 7 + 10 * MIB, written_bytes: 9 + 50 * MIB, ..Counters::default() };
         for (read, written, crossed) in [(20, 0, 10), (0, 20, 50), (20, 20, 60)] {
             (report.read_bytes, report.written_bytes) = (read * MIB, written * MIB);
-            let of = Proof::between(&before, &after, &report);
+            let of = Proof::between(&before, &after, std::slice::from_ref(&report));
             assert_eq!(of, proof((read + written) * MIB, crossed * MIB));
         }
     }

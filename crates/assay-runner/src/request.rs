@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use assay_core::sensor::{SensorCommand, SensorNote};
-use assay_core::suite::Suite;
+use assay_core::suite::{Suite, leaders};
 use assay_core::text::harmless;
 use assay_device::Sysroot;
 use assay_device::available_memory;
@@ -75,6 +75,10 @@ impl Request {
         if let (EngineWish::Fio, Some(open)) = (&self.engine, open) {
             return Err(RunError::OpenLoopByFio(open.name.clone()));
         }
+        let special = self.suite.workloads.iter().find(|w| w.group.is_some() || w.think.is_some());
+        if let (EngineWish::Fio, Some(special)) = (&self.engine, special) {
+            return Err(RunError::TogetherByFio(special.name.clone()));
+        }
         refuse_too_large(&self.suite.workloads, available_memory(sysroot))
     }
 
@@ -82,7 +86,7 @@ impl Request {
     /// refused.
     fn refuse_too_short(&self) -> Result<(), RunError> {
         let sides = if self.crosscheck { 2 } else { 1 };
-        let repeats = sides * u32::try_from(self.suite.workloads.len()).unwrap_or(u32::MAX / 2);
+        let repeats = sides * u32::try_from(leaders(&self.suite.workloads).len()).unwrap_or(u32::MAX / 2);
         let least = least_budget(repeats);
         if self.resume.is_some() || self.suite.budget >= least {
             return Ok(());

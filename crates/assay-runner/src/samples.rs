@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use assay_core::arrivals::Process;
+use assay_core::blocks::Blocks;
 use assay_core::distribution::Distribution;
 use assay_core::draft::Draft;
 use assay_core::event::Event;
@@ -37,7 +38,10 @@ pub(crate) fn asked(op: Op, pattern: Pattern, block: u64, queue_depth: u32) -> S
         direct: true,
         rate: None,
         process: Process::default(),
+        blocks: Blocks::default(),
         distribution: Distribution::default(),
+        think: None,
+        group: None,
         duration: None,
         span: None,
         analysis: Analysis::Mean,

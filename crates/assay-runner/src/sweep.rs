@@ -12,8 +12,9 @@ const LEAST_SWEEP: usize = 3;
 pub(crate) fn bus_reached(workloads: &[SuiteWorkload], index: usize, measurements: &[Measurement]) -> Option<u64> {
     let asked = &workloads[index];
     let kind = |w: &SuiteWorkload| {
-        let how = (w.queue_depth, w.jobs, w.sync, w.direct, w.rate.clone(), w.distribution);
-        (w.op, w.pattern, w.read_percent, how)
+        let how = (w.queue_depth, w.jobs, w.sync, w.direct, w.rate.clone(), w.distribution.clone());
+        let beside = (w.blocks.clone(), w.think, w.group.clone());
+        (w.op, w.pattern, w.read_percent, how, beside)
     };
     let sweep = || workloads.iter().zip(measurements).filter(|(w, _)| kind(w) == kind(asked));
     if sweep().count() < LEAST_SWEEP {

@@ -164,7 +164,11 @@ fn rates_and_distributions_are_taken_over_and_come_back() {
     assert_eq!(of(2), (None, Process::default(), "uniform".to_owned()));
     let back = read_job_file(&assay_fio::job_file(&suite), "a.fio").unwrap().suite;
     let rates = |suite: &Suite| -> Vec<_> {
-        suite.workloads.iter().map(|w| (w.rate.clone(), w.rate.as_ref().map(|_| w.process), w.distribution)).collect()
+        suite
+            .workloads
+            .iter()
+            .map(|w| (w.rate.clone(), w.rate.as_ref().map(|_| w.process), w.distribution.clone()))
+            .collect()
     };
     assert_eq!(rates(&back), rates(&suite));
     let curve = job_file(&self::suite("load-curve"));

@@ -120,8 +120,13 @@ const WORKLOAD: Rule = Fields(&[
             ("deviation_percent", Keep),
             ("operations_percent", Keep),
             ("area_percent", Keep),
+            ("zones", Each(&Fields(&[("operations_percent", Keep), ("area_percent", Keep)]))),
         ]),
     ),
+    ("blocks", Each(&Fields(&[("block_bytes", Keep), ("percent", Keep)]))),
+    ("offset_bytes", Keep),
+    ("think", Fields(&[("pause_ns", Keep), ("after_operations", Keep)])),
+    ("together", Fields(&[("group", Known), ("beside", Each(&Known))])),
     ("stop", Fields(&[("ramp_ns", Keep), ("duration_ns", Keep), ("max_bytes", Keep)])),
     ("unknown", Each(&Keep)),
 ]);

@@ -6,11 +6,11 @@ use assay_core::event::EventKind;
 use assay_core::finding::Finding;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Repeat};
-use assay_core::suite::SuiteWorkload;
+use assay_core::suite::{SuiteWorkload, leaders, members};
 use assay_core::workload::Op;
 
 use super::begin::Session;
-use super::turn::{Entry, Next, Turn, complete, told_at_end};
+use super::turn::{Entry, Next, Place, Turn, complete, told_at_end};
 use crate::adaptive;
 use crate::budget::{PLANNED_SLOT, weight};
 use crate::offered::offered;
@@ -33,11 +33,12 @@ struct Order {
 }
 
 /// Rounds of the reading workloads, then rounds of the writing ones, so that no read follows a write that the medium
-/// is still busy with. What was `done` is not made again.
+/// is still busy with. What was `done` is not made again. Workloads that run at the same time stand under the first of
+/// them.
 pub(super) fn in_order(workloads: &[SuiteWorkload], rounds: u32, done: &[u32]) -> Vec<(usize, u32)> {
     let group = |writes: bool| {
-        let indices = workloads.iter().enumerate().filter(move |(_, w)| (w.op != Op::Read) == writes).map(|(i, _)| i);
-        let indices: Vec<usize> = indices.collect();
+        let write = |index: &usize| workloads[members(workloads, *index)].iter().any(|w| w.op != Op::Read);
+        let indices: Vec<usize> = leaders(workloads).into_iter().filter(|index| write(index) == writes).collect();
         (0..rounds).flat_map(move |round| indices.clone().into_iter().map(move |index| (index, round)))
     };
     group(false).chain(group(true)).filter(|&(index, round)| round >= done[index]).collect()
@@ -54,7 +55,7 @@ impl Session<'_> {
                 next += 1;
                 continue;
             };
-            match self.repeat(&mut entries[index], turn) {
+            match self.repeat(&mut entries, index, turn) {
                 Next::Again if again < MOST_AGAIN => again += 1,
                 Next::Go | Next::Again => (next, again) = (next + 1, 0),
                 Next::End => break,
@@ -70,9 +71,10 @@ impl Session<'_> {
         let (workloads, direct) = (&self.request.suite.workloads, self.area.target.direct());
         let record = self.draft.fill();
         if record.measurements.is_empty() {
-            let span = record.settings.span_bytes;
-            let empty = |w| Measurement::empty(complete(w, span, direct, None), "none");
-            record.measurements = workloads.iter().map(empty).collect();
+            let area = record.settings.span_bytes;
+            let empty =
+                |(index, w)| Measurement::empty(complete(w, Place::of(workloads, index, area), direct, None), "none");
+            record.measurements = workloads.iter().enumerate().map(empty).collect();
         }
         let entry = |(index, (asked, before)): (usize, (&SuiteWorkload, &Measurement))| Entry {
             asked: asked.clone(),
@@ -85,19 +87,22 @@ impl Session<'_> {
     }
 
     fn order(&self) -> Order {
-        let done: Vec<u32> = self.record().measurements.iter().map(completed).collect();
+        let (workloads, measurements) = (&self.request.suite.workloads, &self.record().measurements);
+        // Workloads that run at the same time have made as many repeats as the one of them that has the fewest.
+        let fewest = |index| measurements[members(workloads, index)].iter().map(completed).min();
+        let done: Vec<u32> = (0..workloads.len()).map(|index| fewest(index).unwrap_or(0)).collect();
+        let turns: Vec<u32> = leaders(workloads).into_iter().map(|index| done[index]).collect();
         let most = self.request.suite.repeats;
         // As many rounds as were asked for, or fewer where a repeat of each workload would be too short. Where a
         // confidence is asked for, each workload has as many as it takes.
         let rounds = match self.request.confidence {
-            None => self.budget.rounds(&done, most, PLANNED_SLOT * self.sides()),
+            None => self.budget.rounds(&turns, most, PLANNED_SLOT * self.sides()),
             Some(_) => most,
         };
-        let workloads = &self.request.suite.workloads;
         Order {
             repeats: in_order(workloads, rounds, &done),
-            before: done.iter().map(|done| (*done).min(rounds)).sum(),
-            usual: self.budget.slot(adaptive::LEAST_REPEATS * u32::try_from(workloads.len()).unwrap_or(u32::MAX)),
+            before: turns.iter().map(|done| (*done).min(rounds)).sum(),
+            usual: self.budget.slot(adaptive::LEAST_REPEATS * u32::try_from(turns.len()).unwrap_or(u32::MAX)),
         }
     }
 
@@ -132,10 +137,15 @@ impl Session<'_> {
         let extra = confidence.is_some() && !least(round);
         let planned = || to_come.iter().filter(|(_, round)| confidence.is_none() || extra || least(*round));
         let left = u32::try_from(planned().count()).unwrap_or(u32::MAX);
-        let weights: u64 = planned().map(|(index, _)| weight(workload(*index))).sum();
+        let group = |index: usize| members(&self.request.suite.workloads, index);
+        let weights: u64 = planned().flat_map(|(index, _)| group(*index)).map(|index| weight(workload(index))).sum();
         let slot = match confidence {
             None => self.budget.slot(left),
-            Some(wish) if extra && adaptive::reached(&self.record().measurements[index], wish) => return None,
+            Some(wish)
+                if extra && self.record().measurements[group(index)].iter().all(|m| adaptive::reached(m, wish)) =>
+            {
+                return None;
+            }
             Some(_) if extra => {
                 let first = to_come.iter().filter(|(_, round)| least(*round));
                 let reserved = first.map(|(index, _)| usual.min(adaptive::longest(workload(*index)))).sum();

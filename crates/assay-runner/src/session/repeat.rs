@@ -9,13 +9,13 @@ use assay_core::event::EventKind;
 use assay_core::finding::{Finding, Warning};
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Record};
-use assay_core::suite::{Analysis, SuiteWorkload};
+use assay_core::suite::{Analysis, SuiteWorkload, members};
 use assay_core::units::nanoseconds;
 use assay_core::workload::Workload;
 use assay_engine::{EngineKind, RepeatReport, RepeatSpec, Target, wall_clock};
 
 use super::begin::Session;
-use super::turn::{Entry, Next, Turn, complete, told_at_end};
+use super::turn::{Entry, Next, Place, Turn, complete, told_at_end};
 use crate::adaptive::{self, AdaptiveStop};
 use crate::budget::Share;
 use crate::choose::Instrument;
@@ -38,6 +38,8 @@ const SHORTEST_SOAK: Duration = Duration::from_secs(1);
 
 /// A repeat as it will run.
 pub(super) struct Planned {
+    /// Of the workload in the suite.
+    index: usize,
     pub(super) instrument: Instrument,
     pub(super) spec: RepeatSpec,
     target: Arc<Target>,
@@ -59,43 +61,63 @@ struct Made {
     findings: Vec<Finding>,
 }
 
+impl Planned {
+    /// Whether fio runs the same: it counts the latency of an open loop from the submission, and pauses and what runs
+    /// beside a workload in its own way.
+    fn has_peer(&self) -> bool {
+        let workload = &self.spec.workload;
+        !self.soak && workload.arrivals.is_none() && workload.think.is_none() && workload.together.is_none()
+    }
+}
+
 impl Session<'_> {
-    /// Makes one repeat, by both instruments in turns where that was asked for.
-    pub(super) fn repeat(&mut self, entry: &mut Entry, turn: Turn) -> Next {
-        let mut planned = match self.plan(entry, turn) {
-            Ok(Some(planned)) => planned,
-            Ok(None) => return Next::Go,
-            Err(outcome) => {
+    /// Makes one repeat of the workload at `index` and of those that run at the same time; by both instruments in
+    /// turns where that was asked for.
+    pub(super) fn repeat(&mut self, entries: &mut [Entry], index: usize, turn: Turn) -> Next {
+        let group = members(&self.request.suite.workloads, index);
+        let mut planned = Vec::with_capacity(group.len());
+        for member in group.clone() {
+            match self.plan(&mut entries[member], turn) {
+                Ok(Some(one)) => planned.push(one),
+                Ok(None) => return Next::Go,
+                Err(outcome) => {
+                    self.draft.end(outcome);
+                    return Next::End;
+                }
+            }
+        }
+        for (member, planned) in group.clone().zip(&planned) {
+            self.announce(&entries[member], turn, planned);
+            if !planned.spec.workload.direct
+                && let Err(error) = forget_cached(&planned.target, self.request.hang_after)
+            {
+                let outcome = self.failed(Failure::Host, no_thread(&error), Some(&planned.spec.workload.name));
                 self.draft.end(outcome);
                 return Next::End;
             }
-        };
-        self.announce(entry, turn, &planned);
-        if !planned.spec.workload.direct
-            && let Err(error) = forget_cached(&planned.target, self.request.hang_after)
-        {
-            let outcome = self.failed(Failure::Host, no_thread(&error), Some(&planned.spec.workload.name));
-            self.draft.end(outcome);
-            return Next::End;
         }
-        // fio counts the latency of an open loop from the submission.
-        let open = planned.spec.workload.arrivals.is_some();
-        let crosschecked = self.request.crosscheck && !planned.soak && !open;
+        let crosschecked = self.request.crosscheck && planned.iter().all(Planned::has_peer);
         let peer_first = crosscheck::peer_first(turn.round);
         let mut theirs = None;
         if crosschecked && peer_first {
-            theirs = crosscheck::run_peer(self, &planned.spec);
+            theirs = crosscheck::run_peer(self, &planned[0].spec);
         }
-        let made = self.make(entry.index, &mut planned);
-        let outcome = self.take_over(entry, turn, &mut planned, &made);
+        let made = self.make(&mut planned);
+        let mut outcome = Outcome::Completed;
+        for ((member, planned), made) in group.clone().zip(&mut planned).zip(&made) {
+            let ended = self.take_over(&mut entries[member], turn, planned, made);
+            outcome = if outcome == Outcome::Completed { ended } else { outcome };
+        }
         if crosschecked && !peer_first && outcome == Outcome::Completed {
-            theirs = crosscheck::run_peer(self, &planned.spec);
+            theirs = crosscheck::run_peer(self, &planned[0].spec);
         }
-        if let Some(theirs) = theirs.filter(|_| !self.control.stopped() && made.suspended.is_zero()) {
+        if let Some(theirs) = theirs.filter(|_| !self.control.stopped() && made[0].suspended.is_zero()) {
             let version = self.engines.fio_version();
-            crosscheck::add(self.draft.fill(), entry.index, version, peer_first, &made.report, &theirs);
+            crosscheck::add(self.draft.fill(), index, version, peer_first, &made[0].report, &theirs);
         }
-        self.judge(entry, made.findings);
+        for (member, made) in group.zip(made) {
+            self.judge(&entries[member], made.findings);
+        }
         self.draft.fill().settings.elapsed_ns = self.emitter.elapsed_ns();
         match outcome {
             Outcome::Completed => Next::Go,
@@ -112,8 +134,8 @@ impl Session<'_> {
     pub(super) fn plan(&self, entry: &mut Entry, turn: Turn) -> Result<Option<Planned>, Outcome> {
         let record = self.record();
         let alignment = u64::from(self.area.alignment().unwrap_or(512));
-        let whole = record.settings.span_bytes;
-        let span = entry.asked.span.map_or(whole, |s| s.0.min(whole));
+        let place = Place::of(&self.request.suite.workloads, entry.index, record.settings.span_bytes);
+        let span = place.span_bytes;
         let fitted = entry.fitted.get_or_insert_with(|| self.pace.fit(&entry.asked, turn.slot, span, alignment));
         let Some(mut share) = self.budget.share(fitted, turn.slot, turn.weights) else { return Ok(None) };
         let soak = fitted.analysis == Analysis::Soak;
@@ -135,7 +157,7 @@ impl Session<'_> {
             // What is due at the end of the measured part is waited for, up to a quarter of its length.
             share.duration = share.duration.mul_f64(0.8);
         }
-        let workload = Workload { arrivals, ..complete(fitted, span, target.direct(), Some(share)) };
+        let workload = Workload { arrivals, ..complete(fitted, place, target.direct(), Some(share)) };
         let instrument = self.engines.for_workload(&workload);
         let spec = RepeatSpec {
             workload,
@@ -144,10 +166,11 @@ impl Session<'_> {
             repeat: turn.round,
             repeats: self.request.suite.repeats,
             hang_after: hang_after(&self.pace, fitted, self.request.hang_after)
-                + between(arrivals).min(share.ramp + share.duration),
+                + between(arrivals).min(share.ramp + share.duration)
+                + fitted.think.map_or(Duration::ZERO, |think| Duration::from_nanos(think.pause_ns)),
             sample_every: Duration::from_secs(1),
         };
-        Ok(Some(Planned { instrument, spec, target, soak, stop }))
+        Ok(Some(Planned { index: entry.index, instrument, spec, target, soak, stop }))
     }
 
     /// The area as the workload asks for it: direct, or through the page cache.
@@ -181,25 +204,38 @@ impl Session<'_> {
         });
     }
 
-    /// Runs the repeat, with sensors and the device's counters read meanwhile.
-    fn make(&mut self, index: usize, planned: &mut Planned) -> Made {
+    /// Runs the repeat of workloads at the same time, with sensors and the device's counters read meanwhile.
+    fn make(&mut self, planned: &mut [Planned]) -> Vec<Made> {
         let (started, started_ns) = (wall_clock(), self.emitter.elapsed_ns());
         let suspended = self.control.suspended();
         let mark = self.witness.before();
         let before = proof::read(self.meter.as_ref());
-        let mut journal = planned.soak.then(|| Journal::new(&started, started_ns));
-        let (spec, stop) = (&planned.spec, &mut planned.stop);
-        let report = self.engines.run(planned.instrument, spec, &self.control, &mut |sample| {
+        // A soak runs alone.
+        let soak = planned.iter().find(|planned| planned.soak).map(|planned| planned.index);
+        let mut journal = soak.map(|_| Journal::new(&started, started_ns));
+        let mut stops: Vec<Option<&mut AdaptiveStop>> = Vec::with_capacity(planned.len());
+        let mut work = Vec::with_capacity(planned.len());
+        for planned in planned.iter_mut() {
+            work.push((planned.instrument, &planned.spec));
+            stops.push(planned.stop.as_mut());
+        }
+        let mut known = vec![false; work.len()];
+        let reports = self.engines.run(&work, &self.control, &mut |number, sample| {
             let record = self.draft.fill();
-            self.watch.sample(sample, &spec.workload.name, &mut record.sensors, &self.budget, &mut self.emitter);
-            if let Some(journal) = &mut journal {
+            let name = &work[number].1.workload.name;
+            self.watch.sample(sample, name, &mut record.sensors, &self.budget, &mut self.emitter);
+            if let (Some(journal), Some(index)) = (&mut journal, soak) {
                 journal.sample(sample, index, record, self.area.scratch_path(), &mut self.emitter);
             }
             // It does not count any more.
             if self.control.suspended() > suspended {
                 return ControlFlow::Break(());
             }
-            stop.as_mut().map_or(ControlFlow::Continue(()), |stop| stop.sample(sample))
+            if let Some(stop) = &mut stops[number] {
+                known[number] |= stop.sample(sample).is_break();
+            }
+            // It ends where all of them are known well enough.
+            if known.iter().all(|known| *known) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         let after = proof::read(self.meter.as_ref());
         let mut findings = self.witness.after(&mark);
@@ -208,20 +244,23 @@ impl Session<'_> {
             // Others had the processors to themselves meanwhile.
             findings.retain(|finding| !matches!(finding, Finding::LoadOfOthers { .. }));
             findings.push(Finding::Suspended { suspended_ns: nanoseconds(suspended) });
-            if planned.soak {
+            if let (Some(index), Some(report)) = (soak, reports.first()) {
                 // It goes on for what it lacks, as one does that was resumed.
                 let lasted = report.samples.iter().map(|s| s.interval_ns).sum::<u64>();
                 let after_ns = lasted_ns(&self.record().measurements[index]) + lasted;
                 findings.push(Finding::SoakPaused { after_ns, rested_ns: nanoseconds(suspended) });
             }
         }
+        let null = work.iter().any(|(instrument, _)| instrument.is_null());
         let proof = match (before, after) {
-            (Some(before), Some(after)) if !planned.instrument.is_null() => {
-                Some(Proof::between(&before, &after, &report))
-            }
+            (Some(before), Some(after)) if !null => Some(Proof::between(&before, &after, &reports)),
             _ => None,
         };
-        Made { report, started, started_ns, proof, suspended, findings }
+        let made = |report| {
+            let (started, findings) = (started.clone(), findings.clone());
+            Made { report, started, started_ns, proof, suspended, findings }
+        };
+        reports.into_iter().map(made).collect()
     }
 
     /// Counts what was moved, and adds the repeat to its measurement.
@@ -299,8 +338,12 @@ impl Session<'_> {
 
 /// Says by what a measurement is made, and how that differs from what was asked for.
 fn set_up(measurement: &mut Measurement, asked: &SuiteWorkload, workload: &Workload, instrument: Instrument) {
-    let as_asked =
-        Workload { block_bytes: asked.block.0, queue_depth: asked.queue_depth, jobs: asked.jobs, ..workload.clone() };
+    let as_asked = Workload {
+        block_bytes: asked.mean_block(),
+        queue_depth: asked.queue_depth,
+        jobs: asked.jobs,
+        ..workload.clone()
+    };
     measurement.workload = workload.clone();
     measurement.engine = instrument.name().to_owned();
     if as_asked != *workload {

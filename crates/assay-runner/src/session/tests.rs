@@ -179,8 +179,10 @@ fn the_trouble_of_a_repeat_ends_it_by_its_kind() {
     let mut entries = session.entries();
     let turn = Turn { round: 0, done: 0, total: 4, slot: Duration::from_millis(150), weights: 0 };
     let planned = session.plan(&mut entries[1], turn).unwrap().unwrap();
-    let mut report =
-        session.engines.run(planned.instrument, &planned.spec, &control, &mut |_| std::ops::ControlFlow::Continue(()));
+    let mut report = session
+        .engines
+        .run(&[(planned.instrument, &planned.spec)], &control, &mut |_, _| std::ops::ControlFlow::Continue(()))
+        .remove(0);
     let target = session.area.target.clone();
     let of = |session: &Session<'_>, report: &RepeatReport| session.outcome_of(report, &planned.spec.workload, &target);
     assert_eq!(of(&session, &report), Outcome::Completed);

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use assay_core::finding::Finding;
-use assay_core::suite::SuiteWorkload;
+use assay_core::suite::{SuiteWorkload, part, together};
+use assay_core::together::Together;
 use assay_core::units::nanoseconds;
 use assay_core::workload::{Stop, Workload};
 
@@ -52,21 +53,34 @@ pub(super) fn told_at_end(finding: &Finding) -> bool {
     matches!(finding, Finding::FewOperations { .. } | Finding::CrosscheckDiffers { .. })
 }
 
-/// The workload complete with span and stop rule.
-pub(super) fn complete(w: &SuiteWorkload, span: u64, direct: bool, share: Option<Share>) -> Workload {
+/// The part of the test area that a workload uses, and what runs beside it.
+pub(super) struct Place {
+    pub(super) offset_bytes: u64,
+    pub(super) span_bytes: u64,
+    pub(super) together: Option<Together>,
+}
+
+impl Place {
+    /// That of the workload at `index` of a suite, in an area of `area_bytes`.
+    pub(super) fn of(workloads: &[SuiteWorkload], index: usize, area_bytes: u64) -> Self {
+        let (offset_bytes, most) = part(workloads, index, area_bytes);
+        let span_bytes = workloads[index].span.map_or(most, |span| span.0.min(most));
+        Self { offset_bytes, span_bytes, together: together(workloads, index) }
+    }
+}
+
+/// The workload complete with its place and stop rule.
+pub(super) fn complete(w: &SuiteWorkload, place: Place, direct: bool, share: Option<Share>) -> Workload {
     Workload {
-        read_percent: w.read_percent,
-        queue_depth: w.queue_depth,
-        jobs: w.jobs,
-        span_bytes: span,
+        span_bytes: place.span_bytes,
+        offset_bytes: place.offset_bytes,
+        together: place.together,
         direct: direct && w.direct,
-        sync: w.sync,
-        distribution: w.distribution,
-        stop: share.map_or(Stop { ramp_ns: 0, duration_ns: 0, max_bytes: None }, |s| Stop {
+        stop: share.map_or(Stop::OPEN, |s| Stop {
             ramp_ns: nanoseconds(s.ramp),
             duration_ns: nanoseconds(s.duration),
             max_bytes: s.max_bytes,
         }),
-        ..Workload::new(&w.name, w.op, w.pattern, w.block.0)
+        ..w.load()
     }
 }

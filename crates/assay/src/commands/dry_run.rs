@@ -3,7 +3,7 @@
 use assay_core::record::Record;
 use assay_core::suite::{Suite, SuiteWorkload};
 use assay_core::units::{Bytes, nanoseconds, span};
-use assay_core::workload::{Sync, Workload};
+use assay_core::workload::Sync;
 use assay_runner::longest_repeat;
 use serde_json::json;
 
@@ -46,15 +46,7 @@ pub(super) fn show(record: &Record, suite: &Suite, as_json: bool) -> Result<(), 
 
 /// The load as people say it; a rate as the suite has it.
 fn title(w: &SuiteWorkload) -> String {
-    let workload = Workload {
-        read_percent: w.read_percent,
-        queue_depth: w.queue_depth,
-        jobs: w.jobs,
-        sync: w.sync,
-        distribution: w.distribution,
-        ..Workload::new(&w.name, w.op, w.pattern, w.block.0)
-    };
-    let rate = w.rate.as_ref().map_or_else(String::new, |rate| format!(", {rate} offered"));
     let cached = if w.direct || w.sync != Sync::End { "" } else { ", cached" };
-    format!("{}{rate}{cached}", workload.title())
+    let group = w.group.as_ref().map_or_else(String::new, |group| format!(", at once in group {group}"));
+    format!("{}{group}{cached}", w.title())
 }

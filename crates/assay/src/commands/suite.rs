@@ -76,11 +76,12 @@ fn describe(suite: &Suite) -> Value {
         .map(|w| {
             json!({
                 "name": w.name, "op": w.op, "read_percent": w.read_percent, "pattern": w.pattern,
-                "block_bytes": w.block, "queue_depth": w.queue_depth, "jobs": w.jobs, "sync": w.sync,
+                "block_bytes": w.mean_block(), "blocks": w.blocks, "queue_depth": w.queue_depth, "jobs": w.jobs, "sync": w.sync,
                 "direct": w.direct, "span_bytes": w.span,
                 "rate": w.rate.as_ref().map(ToString::to_string),
                 "arrivals": w.rate.as_ref().map(|_| w.process.name()),
                 "distribution": w.distribution,
+                "think": w.think, "group": w.group,
                 "duration_ns": w.duration.map(nanoseconds),
             })
         })

@@ -1,0 +1,139 @@
+//! Workloads of a suite that run at the same time.
+
+use std::ops::Range;
+
+use super::{Analysis, SuiteWorkload};
+use crate::arrivals::Rate;
+use crate::together::Together;
+use crate::units::Bytes;
+
+/// Parts of the area begin at multiples of this many bytes.
+const PART_ALIGNMENT: u64 = 1 << 20;
+/// Most workloads at the same time.
+pub const MAX_TOGETHER: usize = 64;
+
+/// Indices of the workloads that run at the same time as the one at `index`, itself included; itself alone where it is
+/// in no group. The members of a group stand one after the other.
+#[must_use]
+pub fn members(workloads: &[SuiteWorkload], index: usize) -> Range<usize> {
+    let Some(group) = workloads.get(index).and_then(|w| w.group.as_ref()) else { return index..index + 1 };
+    let same = |w: &&SuiteWorkload| w.group.as_ref() == Some(group);
+    let before = workloads[..index].iter().rev().take_while(same).count();
+    let after = workloads[index..].iter().take_while(same).count();
+    index - before..index + after
+}
+
+/// Indices of the workloads that begin a turn of their own: those of no group, and the first of each group.
+#[must_use]
+pub fn leaders(workloads: &[SuiteWorkload]) -> Vec<usize> {
+    let follows = |index: usize| {
+        index > 0 && workloads[index].group.is_some() && workloads[index].group == workloads[index - 1].group
+    };
+    (0..workloads.len()).filter(|index| !follows(*index)).collect()
+}
+
+/// What runs beside the workload at `index`; `None` where nothing does.
+#[must_use]
+pub fn together(workloads: &[SuiteWorkload], index: usize) -> Option<Together> {
+    let group = workloads.get(index)?.group.clone()?;
+    let others = members(workloads, index).filter(|other| *other != index);
+    Some(Together { group, beside: others.map(|other| workloads[other].title()).collect() })
+}
+
+/// The part of an area of `area_bytes` that the workload at `index` uses: its first byte, and most bytes. The members
+/// of a group have a part each, all alike.
+#[must_use]
+pub fn part(workloads: &[SuiteWorkload], index: usize, area_bytes: u64) -> (u64, u64) {
+    let group = members(workloads, index);
+    let each = area_bytes / group.len().max(1) as u64;
+    let each = if each > PART_ALIGNMENT { each / PART_ALIGNMENT * PART_ALIGNMENT } else { each / 4096 * 4096 };
+    match group.len() {
+        1 => (0, area_bytes),
+        _ => ((index - group.start) as u64 * each, each),
+    }
+}
+
+/// What is wrong with the groups of a suite, with the index of the workload; nothing where all is well.
+pub(super) fn wrong(workloads: &[SuiteWorkload], span: Bytes) -> Option<(usize, String)> {
+    workloads.iter().enumerate().find_map(|(index, workload)| {
+        let group = workload.group.as_ref()?;
+        let members = members(workloads, index);
+        let other = &workloads[members.start];
+        let again = workloads[members.end..].iter().any(|w| w.group.as_ref() == Some(group));
+        let (_, most) = part(workloads, index, span.0);
+        let needs = workload.span.map_or(0, |s| s.0).max(workload.block.0.saturating_mul(u64::from(workload.jobs)));
+        let share =
+            matches!(&workload.rate, Some(Rate::Share { of, .. }) if workloads[members.clone()].iter().any(|w| w.name == *of));
+        let why = if again {
+            "has other workloads between its own: they must stand one after the other".to_owned()
+        } else if members.len() < 2 {
+            "has one workload only".to_owned()
+        } else if members.len() > MAX_TOGETHER {
+            format!("has more than {MAX_TOGETHER} workloads")
+        } else if workload.analysis == Analysis::Soak {
+            "holds a soak, which runs alone".to_owned()
+        } else if workload.duration != other.duration {
+            "has workloads of different durations, which must be alike".to_owned()
+        } else if share {
+            "has a rate that is a share of a workload in the same group".to_owned()
+        } else if needs > most {
+            format!("leaves each workload {} of the span, and this one uses {}", Bytes(most), Bytes(needs))
+        } else {
+            return None;
+        };
+        Some((index, format!("group `{group}` {why}")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Suite;
+    use super::*;
+
+    fn suite(first: &str, second: &str) -> Result<Suite, String> {
+        let head = "name = \"x\"\nversion = 1\npurpose = \"p\"\nbudget = \"10s\"\nmax_write = \"1GiB\"\nrepeats = 3\nspan = \"64MiB\"\n";
+        let workload = |name: &str, more: &str| {
+            format!("[[workload]]\nname = \"{name}\"\nop = \"read\"\npattern = \"random\"\nblock = \"4k\"\n{more}\n")
+        };
+        let text = [head, &workload("a", first), &workload("b", second), &workload("c", "")].concat();
+        Suite::parse(&text, "x.toml").map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn members_have_a_part_each() {
+        let both = suite("group = \"g\"", "group = \"g\"").unwrap();
+        let (all, area) = (&both.workloads, (9 << 20) + 5);
+        assert_eq!((members(all, 1), members(all, 2)), (0..2, 2..3));
+        assert_eq!(leaders(all), [0, 2]);
+        let beside = together(all, 1).unwrap();
+        assert_eq!((beside.group.as_str(), beside.to_string().as_str()), ("g", "beside random read 4 KiB QD1"));
+        assert_eq!(together(all, 2), None);
+        assert_eq!(part(all, 0, area), (0, 4 << 20));
+        assert_eq!(part(all, 1, area), (4 << 20, 4 << 20));
+        assert_eq!(part(all, 2, area), (0, area));
+        assert_eq!(part(all, 1, 100_000), (49_152, 49_152));
+        assert_eq!(Suite::parse(&both.to_text(), "y.toml").unwrap(), both);
+    }
+
+    #[test]
+    fn members_stand_one_after_the_other() {
+        let text = suite("group = \"g\"", "group = \"g\"").unwrap().to_text();
+        let moved = text.replacen("group = \"g\"", "group = \"h\"", 1) + "group = \"h\"\n";
+        let message = Suite::parse(&moved, "x.toml").unwrap_err().message;
+        assert!(message.contains("group `h` has other workloads between"), "{message}");
+    }
+
+    #[test]
+    fn groups_that_cannot_run_are_refused_with_their_line() {
+        for (first, second, line, words) in [
+            ("group = \"g\"", "", 8, "has one workload only"),
+            ("group = \"g\"\nduration = \"1s\"", "group = \"g\"", 15, "different durations"),
+            ("group = \"g\"", "group = \"g\"\nspan = \"40MiB\"", 14, "leaves each workload 32 MiB"),
+            ("group = \"g\"", "group = \"g\"\nrate = \"50 % of a\"", 14, "a share of a workload in the same group"),
+            ("group = \"a b\"", "group = \"a b\"", 13, "only letters"),
+        ] {
+            let message = suite(first, second).unwrap_err();
+            assert!(message.contains(words) && message.starts_with(&format!("x.toml:{line}:")), "{message}");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! What goes on between and beside the operations of a load.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::latency;
+
+/// Pauses of a job between its operations, as fio's `thinktime`: after so many of them it waits for those in flight,
+/// and then for some time. Each thread counts its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Think {
+    /// Length of a pause in nanoseconds.
+    pub pause_ns: u64,
+    /// Operations between two pauses, 1 or more.
+    pub after_operations: u32,
+}
+
+impl fmt::Display for Think {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pause = latency(self.pause_ns as f64);
+        match self.after_operations {
+            1 => write!(f, "{pause} think time"),
+            n => write!(f, "{pause} think time every {n}"),
+        }
+    }
+}
+
+/// Workloads that run at the same time on one medium, each in a part of the test area of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Together {
+    /// Name of the group within the suite.
+    pub group: String,
+    /// Titles of the other workloads in it, in the order of the suite.
+    pub beside: Vec<String>,
+}
+
+impl fmt::Display for Together {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "beside {}", self.beside.join(" and "))
+    }
+}

@@ -1,0 +1,122 @@
+//! Several workloads at once, several sizes, and pauses.
+
+use std::ops::ControlFlow;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use assay_core::blocks::Blocks;
+use assay_core::together::Think;
+use assay_core::workload::{Op, Pattern, Stop, Workload};
+
+use crate::contract::EngineKind;
+use crate::control::Control;
+use crate::repeat::{RepeatReport, run_together};
+use crate::spec::{RepeatSpec, Trouble};
+use crate::target::Target;
+
+const PART: u64 = 1 << 20;
+
+fn target() -> (tempfile::TempDir, Arc<Target>) {
+    let directory = tempfile::tempdir().unwrap();
+    let target = Target::create(&directory.path().join("data"), false).unwrap();
+    target.file().set_len(2 * PART).unwrap();
+    (directory, Arc::new(target))
+}
+
+fn spec(target: &Arc<Target>, workload: Workload) -> RepeatSpec {
+    RepeatSpec {
+        workload: Workload { span_bytes: PART, direct: false, ..workload },
+        target: Some(Arc::clone(target)),
+        seed: 1,
+        repeat: 0,
+        repeats: 1,
+        hang_after: Duration::from_secs(10),
+        sample_every: Duration::from_millis(100),
+    }
+}
+
+fn lasting(duration: Duration, max_bytes: Option<u64>) -> Stop {
+    Stop { ramp_ns: 0, duration_ns: duration.as_nanos() as u64, max_bytes }
+}
+
+fn run(specs: &[&RepeatSpec]) -> Vec<RepeatReport> {
+    let workloads: Vec<_> = specs.iter().map(|spec| (EngineKind::Sync, *spec)).collect();
+    run_together(&workloads, &Control::default(), &mut |_, _| ControlFlow::Continue(()))
+}
+
+#[test]
+fn a_reader_and_a_writer_run_at_once_each_in_its_part() {
+    let (_directory, target) = target();
+    let stop = lasting(Duration::from_millis(300), None);
+    let reader = spec(&target, Workload { stop, ..Workload::new("r", Op::Read, Pattern::Random, 4096) });
+    let writes = Workload { stop, offset_bytes: PART, ..Workload::new("w", Op::Write, Pattern::Random, 4096) };
+    let writer = spec(&target, writes);
+    let begun = Instant::now();
+    let reports = run(&[&reader, &writer]);
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    assert!(reports.iter().all(|report| report.trouble.is_none() && report.operations > 0 && report.samples.len() > 1));
+    assert_eq!((reports[0].written_bytes, reports[1].read_bytes), (0, 0));
+    assert!(reports[0].durable_bytes_per_second.is_none() && reports[1].durable_bytes_per_second.is_some());
+    let mut read = vec![0; PART as usize];
+    target.file().read_exact_at(&mut read, 0).unwrap();
+    assert!(read.iter().all(|byte| *byte == 0), "the reader's part was written");
+    target.file().read_exact_at(&mut read, PART).unwrap();
+    assert!(read.iter().any(|byte| *byte != 0));
+}
+
+#[test]
+fn the_first_to_end_ends_all() {
+    let (_directory, target) = target();
+    let endless = lasting(Duration::from_secs(60), None);
+    let reader = spec(&target, Workload { stop: endless, ..Workload::new("r", Op::Read, Pattern::Random, 4096) });
+    let stop = lasting(Duration::from_secs(60), Some(40 * 4096));
+    let writer = spec(&target, Workload { stop, ..Workload::new("w", Op::Write, Pattern::Sequential, 4096) });
+    let begun = Instant::now();
+    let reports = run(&[&reader, &writer]);
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    assert_eq!(reports[1].written_bytes, 40 * 4096);
+    assert!(reports.iter().all(|report| report.trouble.is_none()));
+}
+
+#[test]
+fn what_goes_wrong_with_one_is_reported_of_all() {
+    let (_directory, target) = target();
+    let stop = lasting(Duration::from_secs(60), None);
+    let reader = spec(&target, Workload { stop, ..Workload::new("r", Op::Read, Pattern::Random, 4096) });
+    let beyond = Workload { stop, offset_bytes: 4 * PART, ..Workload::new("b", Op::Read, Pattern::Random, 4096) };
+    let beyond = spec(&target, beyond);
+    let reports = run(&[&reader, &beyond]);
+    let failed =
+        |report: &RepeatReport| matches!(report.trouble, Some(Trouble::Io { offset, .. }) if offset >= 4 * PART);
+    assert!(reports.iter().all(failed), "{:?}", reports[0].trouble);
+}
+
+#[test]
+fn bytes_of_several_sizes_are_counted_as_they_are() {
+    let (_directory, target) = target();
+    let blocks = Blocks::parse("4KiB/50:64KiB/50").unwrap();
+    let stop = lasting(Duration::from_secs(60), Some(1000 * 34_816));
+    let mixed = Workload { stop, blocks, ..Workload::new("m", Op::Write, Pattern::Random, 34_816) };
+    let report = run(&[&spec(&target, mixed)]).remove(0);
+    assert!(report.trouble.is_none(), "{:?}", report.trouble);
+    // 1000 operations: the standard deviation of their mean size is 971 B.
+    let mean = report.written_bytes as f64 / 1000.0;
+    assert!((mean - 34_816.0).abs() < 5.0 * 971.0, "{mean}");
+    let by_rate = report.bytes_per_second / report.iops;
+    assert!((by_rate - report.bytes as f64 / report.operations as f64).abs() < 1.0, "{by_rate}");
+}
+
+#[test]
+fn think_time_is_waited_for_and_is_no_latency() {
+    let (_directory, target) = target();
+    let think = Some(Think { pause_ns: 20_000_000, after_operations: 5 });
+    let stop = lasting(Duration::from_secs(60), Some(50 * 4096));
+    let thinking = Workload { stop, think, ..Workload::new("t", Op::Read, Pattern::Random, 4096) };
+    let begun = Instant::now();
+    let report = run(&[&spec(&target, thinking)]).remove(0);
+    assert!(begun.elapsed() >= Duration::from_millis(9 * 20), "{:?}", begun.elapsed());
+    assert_eq!(report.read_bytes, 50 * 4096);
+    let slowest = report.histogram.quantile(0.5).unwrap();
+    assert!(slowest < 10e6, "a pause counts as latency: {slowest} ns");
+}
