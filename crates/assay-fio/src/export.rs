@@ -1,9 +1,10 @@
 //! A suite as a job file that fio runs unchanged.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use assay_core::arrivals::{Process, Rate};
-use assay_core::suite::{Suite, SuiteWorkload};
+use assay_core::suite::{Suite, SuiteWorkload, leaders, members, part};
 use assay_core::text::harmless;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync};
@@ -14,66 +15,96 @@ use crate::values::distribution;
 /// span and sync policy, one after the other, each as long as its share of the time budget.
 #[must_use]
 pub fn job_file(suite: &Suite) -> String {
-    let share = share_of(suite.budget, suite.repeats, suite.workloads.len());
+    let share = share_of(suite.budget, suite.repeats, leaders(&suite.workloads).len());
     let mut text = Header::write(suite);
     text.push_str(&format!(
         "[global]\nfilename=assay-fio.data\nsize={}\ndirect=1\ntime_based\nramp_time=500ms\n\
          refill_buffers\nrandrepeat=0\nnorandommap\nloops=1\n",
         suite.span.0
     ));
-    for w in &suite.workloads {
-        let without = match (&w.rate, w.op) {
-            (Some(Rate::Share { .. }), _) => Some("fio has no rate that is a share of another job's"),
-            (Some(_), Op::Mixed) => Some("fio has no rate of reads and writes together"),
-            _ => None,
-        };
-        if let Some(why) = without {
-            text.push_str(&format!("\n# {} is left out: {why}\n", w.name));
-            continue;
-        }
-        let rw = match (w.op, w.pattern) {
-            (Op::Read, Pattern::Sequential) => "read",
-            (Op::Read, Pattern::Random) => "randread",
-            (Op::Write, Pattern::Sequential) => "write",
-            (Op::Write, Pattern::Random) => "randwrite",
-            (Op::Mixed, Pattern::Sequential) => "rw",
-            (Op::Mixed, Pattern::Random) => "randrw",
-        };
+    for leader in leaders(&suite.workloads) {
+        let group = members(&suite.workloads, leader);
+        let able: Vec<usize> = group.filter(|index| able(&suite.workloads[*index], &mut text)).collect();
         for repeat in 1..=suite.repeats {
-            text.push_str(&format!("\n[{}-{repeat}]\nstonewall\nrw={rw}\nbs={}\n", w.name, w.block.0));
-            let engine = if w.queue_depth > 1 { "io_uring" } else { "psync" };
-            text.push_str(&format!("ioengine={engine}\niodepth={}\nnumjobs={}\n", w.queue_depth, w.jobs));
-            if w.jobs > 1 {
-                text.push_str("group_reporting\n");
+            for (number, index) in able.iter().enumerate() {
+                // Those at the same time begin with the first of them.
+                let waits = if number == 0 { "stonewall\n" } else { "" };
+                let _ = write!(text, "\n[{}-{repeat}]\n{waits}", suite.workloads[*index].name);
+                section(suite, *index, share, &mut text);
             }
-            if w.jobs > 1 && w.pattern == Pattern::Sequential {
-                let region = w.span.unwrap_or(suite.span).0 / u64::from(w.jobs) / w.block.0.max(1) * w.block.0;
-                text.push_str(&format!("offset_increment={region}\nsize={region}\n"));
-            } else if let Some(span) = w.span {
-                text.push_str(&format!("size={}\n", span.0));
-            }
-            if let Some(percent) = w.read_percent {
-                text.push_str(&format!("rwmixread={percent}\n"));
-            }
-            if let Some((option, each)) = rate(w) {
-                text.push_str(&format!("{option}={each}\nrate_process={}\n", process(w.process)));
-            }
-            if !w.distribution.is_uniform() {
-                text.push_str(&format!("random_distribution={}\n", distribution(&w.distribution)));
-            }
-            match w.sync {
-                Sync::Fsync => text.push_str("fsync=1\n"),
-                Sync::Fdatasync => text.push_str("fdatasync=1\n"),
-                Sync::End if w.op != Op::Read => text.push_str("end_fsync=1\n"),
-                Sync::End => {}
-            }
-            if !w.direct {
-                text.push_str("direct=0\n");
-            }
-            text.push_str(&format!("runtime={}ms\n", w.duration.unwrap_or(share).as_millis()));
         }
     }
     text
+}
+
+/// Whether fio has a job for a workload; says so in the file where it has none.
+fn able(w: &SuiteWorkload, text: &mut String) -> bool {
+    let why = match (&w.rate, w.op) {
+        (Some(Rate::Share { .. }), _) => "fio has no rate that is a share of another job's",
+        (Some(_), Op::Mixed) => "fio has no rate of reads and writes together",
+        _ => return true,
+    };
+    let _ = write!(text, "\n# {} is left out: {why}\n", w.name);
+    false
+}
+
+/// The options of one workload.
+fn section(suite: &Suite, index: usize, share: Duration, text: &mut String) {
+    let w = &suite.workloads[index];
+    let rw = match (w.op, w.pattern) {
+        (Op::Read, Pattern::Sequential) => "read",
+        (Op::Read, Pattern::Random) => "randread",
+        (Op::Write, Pattern::Sequential) => "write",
+        (Op::Write, Pattern::Random) => "randwrite",
+        (Op::Mixed, Pattern::Sequential) => "rw",
+        (Op::Mixed, Pattern::Random) => "randrw",
+    };
+    let _ = writeln!(text, "rw={rw}");
+    if w.blocks.is_empty() {
+        let _ = writeln!(text, "bs={}", w.block.0);
+    } else {
+        let shares: Vec<String> =
+            w.blocks.shares().iter().map(|s| format!("{}/{}", s.block_bytes, s.percent)).collect();
+        let _ = writeln!(text, "bssplit={}", shares.join(":"));
+    }
+    let engine = if w.queue_depth > 1 { "io_uring" } else { "psync" };
+    let _ = writeln!(text, "ioengine={engine}\niodepth={}\nnumjobs={}", w.queue_depth, w.jobs);
+    if w.jobs > 1 {
+        text.push_str("group_reporting\n");
+    }
+    let (offset, most) = part(&suite.workloads, index, suite.span.0);
+    if w.group.is_some() {
+        let _ = writeln!(text, "offset={offset}");
+    }
+    let region = w.span.map_or(most, |span| span.0);
+    if w.jobs > 1 && w.pattern == Pattern::Sequential {
+        let each = region / u64::from(w.jobs) / w.block.0.max(1) * w.block.0;
+        let _ = writeln!(text, "offset_increment={each}\nsize={each}");
+    } else if w.span.is_some() || w.group.is_some() {
+        let _ = writeln!(text, "size={region}");
+    }
+    if let Some(percent) = w.read_percent {
+        let _ = writeln!(text, "rwmixread={percent}");
+    }
+    if let Some((option, each)) = rate(w) {
+        let _ = writeln!(text, "{option}={each}\nrate_process={}", process(w.process));
+    }
+    if !w.distribution.is_uniform() {
+        let _ = writeln!(text, "random_distribution={}", distribution(&w.distribution));
+    }
+    if let Some(think) = w.think {
+        let _ = writeln!(text, "thinktime={}\nthinktime_blocks={}", think.pause_ns / 1000, think.after_operations);
+    }
+    match w.sync {
+        Sync::Fsync => text.push_str("fsync=1\n"),
+        Sync::Fdatasync => text.push_str("fdatasync=1\n"),
+        Sync::End if w.op != Op::Read => text.push_str("end_fsync=1\n"),
+        Sync::End => {}
+    }
+    if !w.direct {
+        text.push_str("direct=0\n");
+    }
+    let _ = writeln!(text, "runtime={}ms", w.duration.unwrap_or(share).as_millis());
 }
 
 /// fio's option for the rate of a workload, and its value for each of its jobs; nothing for a closed loop, and for a

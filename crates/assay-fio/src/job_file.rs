@@ -4,17 +4,18 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use assay_core::arrivals::{MOST_IOPS, Process, Rate};
-use assay_core::blocks::Blocks;
-use assay_core::suite::{Analysis, Suite, SuiteError, SuiteWorkload};
+use assay_core::suite::{Analysis, Suite, SuiteError, SuiteWorkload, leaders, part};
 use assay_core::text::quoted;
+use assay_core::together::Think;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync};
 
+use crate::beside::{area, group, name};
 use crate::export::{Header, share_of};
 use crate::fold::fold;
+use crate::include::{Included, Source};
 use crate::options::{At, Options, PerJob};
 use crate::place::{Place, place};
-use crate::values::expanded;
 
 /// A job file as a suite, and what is different from how fio would run it.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +30,10 @@ pub struct JobFile {
 
 /// fio's default block size.
 const BLOCK: u64 = 4096;
+/// How much of a device is used where a job names no size: fio uses all of it.
+const OF_A_DEVICE: u64 = 1 << 30;
+/// A small file may be written over more often.
+const LEAST_WRITTEN: u64 = 64 << 20;
 /// Budget where the file gives no time.
 const UNTIMED: Duration = Duration::from_secs(90);
 /// Repeats share three quarters of the budget; the rest is for writing the test area.
@@ -46,34 +51,41 @@ impl Section<'_> {
     }
 }
 
-/// Reads a job file; `file` is its name in messages. Every option either maps to a workload or is
-/// refused; none is passed over.
+/// Reads a job file; `file` is its name in messages, and `included` gives the text of a file that it includes. Every
+/// option either maps to a workload, is told in the notes or is refused; none is passed over.
 ///
 /// # Errors
 /// [`SuiteError`] with the line of the first thing that is wrong.
-pub fn read_job_file(text: &str, file: &str) -> Result<JobFile, SuiteError> {
-    let fail = |line: usize, message: String| SuiteError { file: file.to_owned(), line, message };
-    let variable = |name: &str| std::env::var(name).ok();
-    let text = &expanded(text, variable).map_err(|(line, message)| fail(line, message))?;
-    let (sections, header) = sections(text, &fail)?;
+pub fn read_job_file(text: &str, file: &str, included: &Included<'_>) -> Result<JobFile, SuiteError> {
+    let source = Source::read(text, file, included)?;
+    let fail = |line: usize, message: String| {
+        let (file, line) = source.place(line);
+        SuiteError { file, line, message }
+    };
+    let (sections, header) = sections(&source.text, &fail)?;
     let Some(first) = sections.first() else {
-        return Err(fail(1, "the file has no job: write a [section] with rw=, bs= and size=".to_owned()));
+        return Err(SuiteError {
+            file: file.to_owned(),
+            line: 1,
+            message: "the file has no job: write a [section] with rw=, bs= and size=".to_owned(),
+        });
     };
     let mut notes = Vec::new();
     let mut names = Names::default();
     let mut workloads: Vec<SuiteWorkload> = Vec::with_capacity(sections.len());
-    for (index, section) in sections.iter().enumerate() {
-        if index > 0 && !section.options.stonewall {
-            let message = format!(
-                "{} would run at the same time as the job before it, which assay does not; add stonewall",
-                section.shown()
-            );
-            return Err(fail(section.line, message));
-        }
+    for section in &sections {
         let name = names.unused(&section.name);
         workloads.push(workload(section, name, &mut notes).map_err(|e| fail(e.line, e.value))?);
     }
-    let mut span = workloads.iter().filter_map(|w| w.span).max().unwrap_or(Bytes(BLOCK));
+    let waits = waits(&sections).map_err(|e| fail(e.line, e.value))?;
+    group(&mut workloads, &waits, &mut notes).map_err(|(index, why)| fail(sections[index].line, why))?;
+    if header.is_none()
+        && let Some(at) =
+            sections.iter().zip(&workloads).find_map(|(s, w)| s.options.offset.filter(|_| w.group.is_none()))
+    {
+        return Err(fail(at.line, "offset does not map: assay measures from the beginning of its area".to_owned()));
+    }
+    let mut span = area(&workloads).unwrap_or(Bytes(BLOCK));
     if let (Some(_), Some(size)) = (&header, first.options.global_size) {
         // assay wrote the file: regions of jobs are the span divided and rounded to blocks.
         for w in &mut workloads {
@@ -82,22 +94,25 @@ pub fn read_job_file(text: &str, file: &str) -> Result<JobFile, SuiteError> {
         }
         span = span.max(Bytes(size));
     }
-    for w in &mut workloads {
-        w.span = w.span.filter(|s| *s != span);
+    let parts: Vec<u64> = (0..workloads.len()).map(|index| part(&workloads, index, span.0).1).collect();
+    for (w, most) in workloads.iter_mut().zip(parts) {
+        w.span = w.span.filter(|s| s.0 != most);
     }
     let place = one_place(&sections).map_err(|e| fail(e.line, e.value))?;
     if sections.iter().any(|s| s.options.file.is_some()) && !matches!(place, Some(Place::Device(_))) {
         notes.push("the file of filename= is not touched: assay measures in a file of its own beside it".to_owned());
     }
     let (mut workloads, repeats) = fold(workloads, header.is_some());
-    let timed: Duration = workloads.iter().filter_map(|w| w.duration).sum();
+    name(&mut workloads);
+    let turns = leaders(&workloads);
+    let timed: Duration = turns.iter().filter_map(|index| workloads[*index].duration).sum();
     let seconds = timed.as_secs_f64() * f64::from(repeats) / BUDGET_SHARE;
     let budget = if timed.is_zero() { UNTIMED } else { Duration::from_secs_f64(seconds + 1.0) };
     let writers = workloads.iter().filter(|w| w.op != Op::Read).count() as u64;
     let stem = std::path::Path::new(file).file_stem().map_or("fio".into(), |s| s.to_string_lossy());
     let suite = match header {
         Some(header) => {
-            let share = share_of(header.budget, repeats, workloads.len());
+            let share = share_of(header.budget, repeats, leaders(&workloads).len());
             for w in workloads.iter_mut().filter(|w| w.duration == Some(share)) {
                 w.duration = None;
             }
@@ -113,8 +128,8 @@ pub fn read_job_file(text: &str, file: &str) -> Result<JobFile, SuiteError> {
             }
         }
         None => {
+            let limit = Bytes(span.0.saturating_mul(4 + writers).max(LEAST_WRITTEN));
             if writers > 0 {
-                let limit = Bytes(span.0.saturating_mul(4 + writers));
                 notes.push(format!("at most {limit} are written in all; --max-write changes that"));
             }
             Suite {
@@ -122,15 +137,29 @@ pub fn read_job_file(text: &str, file: &str) -> Result<JobFile, SuiteError> {
                 version: 1,
                 purpose: first.options.description.clone().unwrap_or_else(|| format!("fio job file {stem}")),
                 budget: budget.max(Duration::from_secs(1)),
-                max_write: Bytes(span.0.saturating_mul(4 + writers)),
+                max_write: limit,
                 repeats,
                 span,
                 workloads,
             }
         }
     };
-    notes.dedup();
+    let mut known = HashSet::new();
+    notes.retain(|note| known.insert(note.clone()));
     Ok(JobFile { suite, place, notes })
+}
+
+/// Which sections wait for those before them: fio begins the others at the same time as the one before.
+fn waits(sections: &[Section<'_>]) -> Result<Vec<bool>, At<String>> {
+    let waits = |(index, section): (usize, &Section<'_>)| match section.options.wait_for {
+        Some(name) if !sections[..index].iter().any(|before| before.name == name) => Err(At {
+            value: format!("{} waits for {}, which stands not above it", section.shown(), quoted(name)),
+            line: section.line,
+        }),
+        Some(_) => Ok(true),
+        None => Ok(section.options.stonewall),
+    };
+    sections.iter().enumerate().map(waits).collect()
 }
 
 /// The place of all sections; they have to agree, because a run is about one medium.
@@ -186,10 +215,6 @@ fn sections<'t>(text: &'t str, fail: &Fail<'_>) -> Result<(Vec<Section<'t>>, Opt
             }
             continue;
         }
-        let first = line.split_whitespace().next().unwrap_or_default();
-        if first.eq_ignore_ascii_case("include") {
-            return Err(fail(number, "`include` is refused: put the options into this file".to_owned()));
-        }
         let (key, value) = match line.split_once('=') {
             Some((key, value)) => (key.trim(), Some(value.trim())),
             None => (line, None),
@@ -208,7 +233,8 @@ fn workload(section: &Section<'_>, name: String, notes: &mut Vec<String>) -> Res
     let options = &section.options;
     // fio's default is a sequential read.
     let (op, pattern) = options.load.map_or((Op::Read, Pattern::Sequential), |l| l.value);
-    let block = options.block.map_or(BLOCK, |b| b.value);
+    let blocks = options.blocks.as_ref().map(|b| b.value.clone()).unwrap_or_default();
+    let block = blocks.largest().unwrap_or(options.block.map_or(BLOCK, |b| b.value));
     let jobs = options.jobs.map_or(1, |j| j.value);
     let asked = options.depth.map_or(1, |d| d.value);
     let queue_depth = if options.queues() { asked } else { 1 };
@@ -221,12 +247,21 @@ fn workload(section: &Section<'_>, name: String, notes: &mut Vec<String>) -> Res
     }
     let read_percent = read_percent(op, options)?;
     let span = span(section, pattern, block, jobs)?;
-    let rate = checked_rate(options, op, block, jobs)?;
+    let rate = checked_rate(options, op, blocks.mean().unwrap_or(block), jobs)?;
     if pattern == Pattern::Random && !options.norandommap {
         notes.push("blocks are drawn independently, as with norandommap".to_owned());
     }
     if options.ramp {
         notes.push("ramp_time is not used: assay warms up for 15 % of a repeat, at most 500 ms".to_owned());
+    }
+    notes.extend(options.told.iter().map(|words| format!("[{name}]: {words}")));
+    if options.size.is_none() {
+        notes.push(format!("[{name}]: names no size: {} of the device are used", Bytes(OF_A_DEVICE)));
+    }
+    if jobs > 1 && pattern == Pattern::Sequential && options.file.is_some() && options.offset_increment.is_none() {
+        notes.push(format!(
+            "[{name}]: each of the {jobs} jobs goes through a part of the area, and not through all of it"
+        ));
     }
     if !options.unused.is_empty() {
         notes.push(format!("[{name}]: not used, as assay does it in its own way: {}", options.unused.join(", ")));
@@ -242,7 +277,7 @@ fn workload(section: &Section<'_>, name: String, notes: &mut Vec<String>) -> Res
         read_percent,
         pattern,
         block: Bytes(block),
-        blocks: Blocks::default(),
+        blocks,
         queue_depth,
         jobs,
         // A sync after a write does nothing to a job that only reads, in fio too.
@@ -252,12 +287,22 @@ fn workload(section: &Section<'_>, name: String, notes: &mut Vec<String>) -> Res
         // fio's default is another one than assay's.
         process: options.process.unwrap_or(if options.rate.is_some() { Process::Constant } else { Process::default() }),
         distribution: options.distribution.clone().filter(|_| pattern == Pattern::Random).unwrap_or_default(),
-        think: None,
+        think: think(options)?,
         group: None,
         duration: options.runtime.map(|r| r.value),
         span: Some(Bytes(span)),
         analysis: Analysis::default(),
     })
+}
+
+/// Pauses between operations.
+fn think(options: &Options<'_>) -> Result<Option<Think>, At<String>> {
+    let Some(At { value, line }) = options.think else { return Ok(None) };
+    if options.rate.is_some() {
+        return Err(At { value: "thinktime and a rate exclude each other".to_owned(), line });
+    }
+    let pause_ns = u64::try_from(value.as_nanos()).unwrap_or(u64::MAX);
+    Ok(Some(Think { pause_ns, after_operations: options.think_after.unwrap_or(1) }))
 }
 
 /// The rate of all jobs: fio's is that of each job, and of a mix that of each direction.
@@ -268,6 +313,14 @@ fn checked_rate(options: &Options<'_>, op: Op, block: u64, jobs: u32) -> Result<
         PerJob::BytesPerSecond(bytes) => Rate::BytesPerSecond(bytes as f64 * f64::from(jobs)),
     };
     let wrong = match op {
+        // Of reads and of writes alike: both are twice as many.
+        Op::Mixed if options.read_percent.is_none_or(|percent| percent.value == 50) => {
+            return Ok(Some(match rate {
+                Rate::BytesPerSecond(bytes) => Rate::BytesPerSecond(2.0 * bytes),
+                Rate::Iops(iops) => Rate::Iops(2.0 * iops),
+                share @ Rate::Share { .. } => share,
+            }));
+        }
         Op::Mixed => {
             "a rate of a mix is that of reads and that of writes in fio, and of both together here; give it in a suite"
         }
@@ -296,7 +349,8 @@ fn read_percent(op: Op, options: &Options<'_>) -> Result<Option<u8>, At<String>>
 fn span(section: &Section<'_>, pattern: Pattern, block: u64, jobs: u32) -> Result<u64, At<String>> {
     let options = &section.options;
     let wrong = |line, value: String| Err(At { value, line });
-    let Some(size) = options.size else {
+    let whole = options.file.filter(|file| file.value.starts_with("/dev/"));
+    let Some(size) = options.size.or(whole.map(|file| At { value: OF_A_DEVICE, line: file.line })) else {
         return wrong(section.line, format!("{} has no size; write size=256m", section.shown()));
     };
     let each = size.value / block * block;
@@ -313,14 +367,8 @@ fn span(section: &Section<'_>, pattern: Pattern, block: u64, jobs: u32) -> Resul
         }
         // Each job has a file of its own, as it has a region of its own in assay.
         (_, _, _, false) => all,
-        (_, Pattern::Random, ..) => size.value,
-        (_, Pattern::Sequential, ..) => {
-            let line = options.jobs.map_or(section.line, |j| j.line);
-            let message = format!(
-                "{jobs} sequential jobs on one file read or write the same blocks, which assay does not: add offset_increment={each} and size={each}"
-            );
-            return wrong(line, message);
-        }
+        // One file for all; those that are sequential have a part of it each.
+        _ => size.value,
     };
     if block.saturating_mul(u64::from(jobs)) > span {
         let message = format!("size = {} is less than a block of {} for each job", Bytes(size.value), Bytes(block));

@@ -4,10 +4,13 @@
 //! fio is a program beside this one: it is started, given options and asked for its JSON. Facts
 //! about options and output come from fio's manual and from what version 3.33 was seen to do.
 
+mod beside;
 mod export;
 mod fio;
 mod fold;
+mod include;
 mod job_file;
+mod noted;
 mod options;
 pub mod output;
 mod place;
@@ -18,6 +21,7 @@ mod values;
 
 pub use export::job_file;
 pub use fio::Fio;
+pub use include::Included;
 pub use job_file::{JobFile, read_job_file};
 pub use place::Place;
 pub use run::run_repeat;

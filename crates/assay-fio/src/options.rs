@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use assay_core::arrivals::Process;
+use assay_core::blocks::{BlockShare, Blocks};
 use assay_core::distribution::Distribution;
-use assay_core::suite::{MAX_BLOCK, MAX_JOBS, MAX_QUEUE_DEPTH};
+use assay_core::suite::{MAX_BLOCK, MAX_JOBS, MAX_QUEUE_DEPTH, MAX_THINK};
 use assay_core::text::{label, quoted};
 use assay_core::workload::{Op, Pattern, Sync};
 
+use crate::noted::{Noted, noted};
 use crate::values::{duration, size, switch};
 
 /// A value with the line that set it.
@@ -41,10 +43,18 @@ pub(crate) struct Options<'t> {
     pub(crate) stonewall: bool,
     pub(crate) norandommap: bool,
     pub(crate) offset_increment: Option<At<u64>>,
+    /// Where the job begins in its file, if not at the beginning.
+    pub(crate) offset: Option<At<u64>>,
     pub(crate) description: Option<String>,
     pub(crate) kb_base: Option<u64>,
     /// Options that are about fio's own clock, log and output, or about how it makes its files: taken note of.
     pub(crate) unused: Vec<String>,
+    /// What is to be said of options that are done in another way.
+    pub(crate) told: Vec<&'static str>,
+    pub(crate) blocks: Option<At<Blocks>>,
+    pub(crate) think: Option<At<Duration>>,
+    pub(crate) think_after: Option<u32>,
+    pub(crate) wait_for: Option<&'t str>,
     /// The size that `[global]` gave, whatever the section says.
     pub(crate) global_size: Option<u64>,
 }
@@ -55,59 +65,6 @@ pub(crate) enum PerJob {
     Iops(u32),
     BytesPerSecond(u64),
 }
-
-/// What these say is about fio's own clock, logs and output, its generator of offsets, how it makes and removes its
-/// files, and when it begins and ends jobs beside each other: assay does each in its own way.
-const OF_FIO_ALONE: [&str; 48] = [
-    "allow_file_create",
-    "allrandrepeat",
-    "bwavgtime",
-    "clat_percentiles",
-    "clocksource",
-    "create_fsync",
-    "create_on_open",
-    "create_serialize",
-    "disable_bw",
-    "disable_bw_measurement",
-    "disable_clat",
-    "disable_lat",
-    "disable_slat",
-    "exit_what",
-    "exitall",
-    "exitall_on_error",
-    "fadvise_hint",
-    "fallocate",
-    "gtod_cpu",
-    "gtod_reduce",
-    "io_submit_mode",
-    "iopsavgtime",
-    "lat_percentiles",
-    "log_avg_msec",
-    "log_compression",
-    "log_compression_cpus",
-    "log_entries",
-    "log_hist_coarseness",
-    "log_hist_msec",
-    "log_issue_time",
-    "log_max_value",
-    "log_offset",
-    "log_store_compressed",
-    "log_unix_epoch",
-    "new_group",
-    "overwrite",
-    "per_job_logs",
-    "percentile_list",
-    "random_generator",
-    "randseed",
-    "significant_figures",
-    "slat_percentiles",
-    "startdelay",
-    "unified_rw_reporting",
-    "unlink",
-    "write_bw_log",
-    "write_iops_log",
-    "write_lat_log",
-];
 
 /// Engines that keep one operation in flight, whatever `iodepth` says.
 const SYNCHRONOUS: [&str; 3] = ["psync", "sync", "pvsync"];
@@ -132,20 +89,21 @@ impl<'t> Options<'t> {
 
     /// Takes one option over, or says what is wrong with it.
     pub(crate) fn set(&mut self, key: &str, value: Option<&'t str>, line: usize) -> Result<(), String> {
-        if key == "include" {
-            return Err("`include` is refused: put the options into this file".to_owned());
-        }
         let option = Given { key, value, line };
         if self.set_switch(option)? || self.set_size(option)? || self.set_load(option)? || is_unused(option)? {
             return Ok(());
         }
-        if OF_FIO_ALONE.contains(&key) {
-            if !self.unused.iter().any(|known| known == key) {
-                self.unused.push(key.to_owned());
-            }
-            return Ok(());
+        match noted(key) {
+            Some(Noted::Told(words)) if !self.told.contains(&words) => self.told.push(words),
+            Some(Noted::Named) if !self.unused.iter().any(|known| known == key) => self.unused.push(key.to_owned()),
+            Some(_) => {}
+            None => return Err(self.unknown(key)),
         }
-        Err(format!("option {} does not map to a workload of assay; remove it, or run the file with fio", quoted(key)))
+        Ok(())
+    }
+
+    fn unknown(&self, key: &str) -> String {
+        format!("option {} does not map to a workload of assay; remove it, or run the file with fio", quoted(key))
     }
 
     /// Takes over what is on or off; false where it is another option.
@@ -159,7 +117,7 @@ impl<'t> Options<'t> {
             "norandommap" => self.norandommap = on()?,
             // assay does these always, or they change nothing that is measured.
             "end_fsync" | "group_reporting" | "randrepeat" | "refill_buffers" | "registerfiles" | "fixedbufs"
-            | "thread" | "invalidate" => {
+            | "thread" | "threads" | "invalidate" => {
                 on()?;
             }
             _ => return Ok(false),
@@ -174,6 +132,11 @@ impl<'t> Options<'t> {
         let time = || duration(option.text()?).map_err(|message| option.named(message));
         match option.key {
             "bs" | "blocksize" => self.block = Some(option.at(block(option.text()?, base)?)),
+            "bssplit" => self.blocks = Some(option.at(split(option.text()?, base)?)),
+            "bsrange" | "blocksize_range" => match range(option.text()?, base)? {
+                (bytes, blocks) if blocks.is_empty() => self.block = Some(option.at(bytes)),
+                (_, blocks) => self.blocks = Some(option.at(blocks)),
+            },
             // Of each file, of which a job has one.
             "size" | "filesize" => {
                 let size = bytes()?;
@@ -190,13 +153,25 @@ impl<'t> Options<'t> {
                 }
                 self.rate = Some(option.at(PerJob::BytesPerSecond(rate)));
             }
+            "offset" => self.offset = Some(option.at(bytes()?)).filter(|offset| offset.value > 0),
             "offset_increment" => self.offset_increment = Some(option.at(bytes()?)),
-            "runtime" => {
+            "runtime" | "timeout" => {
                 let length = time()?;
                 if length < Duration::from_millis(100) || length > Duration::from_secs(86_400) {
                     return Err("runtime must be 100ms to 24h".to_owned());
                 }
                 self.runtime = Some(option.at(length));
+            }
+            "thinktime" => {
+                let text = option.text()?;
+                // A number without unit is of microseconds.
+                let bare = text.chars().all(|c| c.is_ascii_digit());
+                let pause = duration(&format!("{text}{}", if bare { "us" } else { "" }));
+                let pause = pause.map_err(|message| option.named(message))?;
+                if pause > MAX_THINK {
+                    return Err("thinktime must be at most 60s".to_owned());
+                }
+                self.think = Some(option.at(pause)).filter(|think| !think.value.is_zero());
             }
             "ramp_time" => self.ramp = !time()?.is_zero(),
             "kb_base" => {
@@ -245,6 +220,8 @@ impl<'t> Options<'t> {
                 });
             }
             "random_distribution" => self.distribution = Some(distribution(option.text()?)?),
+            "wait_for" => self.wait_for = Some(option.text()?),
+            "thinktime_blocks" => self.think_after = Some(count(key, option.text()?, u32::MAX)?),
             "description" => self.description = Some(option.text()?.to_owned()),
             _ => return Ok(false),
         }
@@ -281,16 +258,7 @@ fn is_unused(option: Given<'_, '_>) -> Result<bool, String> {
         "name" => {
             option.text()?;
         }
-        "nrfiles" => {
-            if option.text()? != "1" {
-                return Err("nrfiles: only 1 maps; assay measures in one file".to_owned());
-            }
-        }
-        "loops" => {
-            if option.text()? != "1" {
-                return Err("loops: only 1 maps; assay repeats with --repeats".to_owned());
-            }
-        }
+        "nrfiles" | "loops" => return Ok(option.text()? == "1"),
         "iodepth_batch"
         | "iodepth_batch_submit"
         | "iodepth_batch_complete"
@@ -303,18 +271,46 @@ fn is_unused(option: Given<'_, '_>) -> Result<bool, String> {
     Ok(true)
 }
 
+/// Sizes with their shares, reads and writes alike.
+fn split(text: &str, base: u64) -> Result<Blocks, String> {
+    let text = one_value("bssplit", text)?;
+    Blocks::read(text, |bytes| block(bytes, base)).map_err(|message| match message.strip_prefix("bs") {
+        Some(rest) => format!("bssplit{rest}"),
+        None => format!("bssplit: {message}"),
+    })
+}
+
+/// Sizes between two, each as frequent as any other; with the smaller one.
+fn range(text: &str, base: u64) -> Result<(u64, Blocks), String> {
+    let text = one_value("bsrange", text)?;
+    let wrong = || format!("bsrange {} must be two sizes, like 4k-64k", quoted(text));
+    let (least, most) = text.split_once('-').ok_or_else(wrong)?;
+    let (least, most) = (block(least, base)?, block(most, base)?);
+    if least > most || !most.is_multiple_of(least) || most / least > 64 {
+        return Err(format!(
+            "bsrange {} must end at a multiple of where it begins, at most 64 times; use bssplit",
+            quoted(text)
+        ));
+    }
+    let sizes = most / least;
+    let shares = (1..=sizes).map(|n| BlockShare { block_bytes: n * least, percent: 100.0 / sizes as f64 });
+    Ok((least, Blocks::new(shares).map_err(|message| format!("bsrange: {message}"))?))
+}
+
 /// One value for reads, writes and trims alike.
 fn one_value<'t>(key: &str, text: &'t str) -> Result<&'t str, String> {
-    match text.contains(',') {
+    let mut values = text.split(',');
+    let first = values.next().unwrap_or(text);
+    match values.any(|value| value != first) {
         true => Err(format!("{key}: {} differs between reads and writes, which does not map; give one", quoted(text))),
-        false => Ok(text),
+        false => Ok(first),
     }
 }
 
 fn distribution(text: &str) -> Result<Distribution, String> {
     let wrong = || {
         format!(
-            "random_distribution {} does not map; use random, zipf:THETA, pareto:H, normal:PERCENT or two zones",
+            "random_distribution {} does not map; use random, zipf:THETA, pareto:H, normal:PERCENT or zoned:OPERATIONS/AREA:…",
             quoted(text)
         )
     };
@@ -325,7 +321,8 @@ fn distribution(text: &str) -> Result<Distribution, String> {
         let whole = |sum: f64| (sum - 100.0).abs() < 0.01;
         (whole(sum(operations, others)?) && whole(sum(area, rest)?)).then(|| format!("hot:{operations}/{area}"))
     });
-    // A centre of its own (`zipf:1.1:0.3`) is none of assay's.
+    // Several areas for reads and writes (`zoned:…,…`) and a centre (`zipf:1.1:0.3`) are none of assay's.
+    let zones = zones.or_else(|| text.strip_prefix("zoned:").map(|zones| format!("zones:{zones}")));
     Distribution::parse(zones.as_deref().unwrap_or(text)).map_err(|_| wrong())
 }
 

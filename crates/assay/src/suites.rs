@@ -5,9 +5,9 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::time::Duration;
 
-use assay_core::suite::Suite;
+use assay_core::suite::{Suite, SuiteError};
 use assay_core::text::harmless;
-use assay_fio::Place;
+use assay_fio::{JobFile, Place};
 
 use crate::failure::Failure;
 
@@ -90,7 +90,26 @@ pub(crate) fn noted(name: &str) -> Result<(Suite, Vec<String>), Failure> {
 /// Where a fio job file is to be run, if it says so.
 pub(crate) fn place(file: &str) -> Result<Option<Place>, Failure> {
     let (text, shown) = text(file)?;
-    Ok(assay_fio::read_job_file(&text, &shown)?.place)
+    Ok(read_job_file(&text, &shown)?.place)
+}
+
+/// A job file with the files that it includes, which lie in its folder or below it.
+fn read_job_file(text: &str, file: &str) -> Result<JobFile, SuiteError> {
+    let folder = Path::new(file).parent().unwrap_or(Path::new("")).to_owned();
+    let included = |name: &str| {
+        let path = folder.join(name);
+        if !path.is_file() {
+            return Err("no such file".to_owned());
+        }
+        let mut text = String::new();
+        match File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text)) {
+            Ok(length) if length as u64 > LONGEST => Err("is larger than 1 MiB".to_owned()),
+            Ok(_) => Ok(text),
+            Err(error) if error.kind() == ErrorKind::InvalidData => Err("is not a text file".to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    };
+    assay_fio::read_job_file(text, file, &included)
 }
 
 /// Whether the name says that a file is a fio job file.
@@ -100,7 +119,7 @@ pub(crate) fn is_job_file(path: &Path) -> bool {
 
 fn parse(text: &str, file: &str) -> Result<(Suite, Vec<String>), Failure> {
     if is_job_file(Path::new(file)) {
-        let read = assay_fio::read_job_file(text, file)?;
+        let read = read_job_file(text, file)?;
         return Ok((read.suite, read.notes));
     }
     Ok((Suite::parse(text, file)?, Vec::new()))

@@ -3,11 +3,16 @@
 use std::time::Duration;
 
 use assay_core::arrivals::Process;
-use assay_core::suite::Suite;
+use assay_core::suite::{Suite, SuiteError};
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync};
-use assay_fio::{Place, job_file, read_job_file};
+use assay_fio::{JobFile, Place, job_file};
 use proptest::prelude::*;
+
+/// Reads a job file that includes none.
+fn read_job_file(text: &str, file: &str) -> Result<JobFile, SuiteError> {
+    assay_fio::read_job_file(text, file, &|_| Err("no such file".to_owned()))
+}
 
 fn suite(name: &str) -> Suite {
     let path = format!("{}/../../suites/{name}.toml", env!("CARGO_MANIFEST_DIR"));
@@ -141,11 +146,39 @@ fn jobs_without_a_file_name_have_one_each() {
 #[test]
 fn options_of_logs_and_output_are_told_and_not_refused() {
     let text = "[global]\nwrite_bw_log=x\ngtod_reduce=1\npercentile_list=99:99.9\n[a]\nrw=randread\nfilesize=64m\nnrfiles=1\n\
-                gtod_reduce=1\nstartdelay=5\n";
+                gtod_reduce=1\nstartdelay=5\nverify=crc32c\nloops=3\n";
     let read = read_job_file(text, "a.fio").unwrap();
-    let told = "[a]: not used, as assay does it in its own way: write_bw_log, gtod_reduce, percentile_list, startdelay";
+    let told = "[a]: not used, as assay does it in its own way: write_bw_log, gtod_reduce, percentile_list";
     assert!(read.notes.iter().any(|note| note == told), "{:?}", read.notes);
+    for words in ["begin together", "`assay verify` does that", "--repeats"] {
+        assert!(read.notes.iter().any(|note| note.contains(words)), "{words}: {:?}", read.notes);
+    }
     assert_eq!(read.suite.span, Bytes(64 << 20));
+}
+
+#[test]
+fn jobs_at_the_same_time_are_a_group_that_comes_back() {
+    let text = "[global]\nsize=3m\n[r]\nrw=randread\nruntime=4\n[w]\nrw=write\nbssplit=4k/60:64k/40\nruntime=9\n\
+                [s]\nwait_for=w\nrw=read\nthinktime=2ms\nthinktime_blocks=8\n[t]\nrw=randwrite\nsize=1m\n\
+                random_distribution=zoned:50/5:30/15:20/\n";
+    let read = read_job_file(text, "a.fio").unwrap();
+    let groups: Vec<_> = read.suite.workloads.iter().map(|w| (w.group.as_deref(), w.duration)).collect();
+    let nine = Some(Duration::from_secs(9));
+    assert_eq!(
+        groups,
+        [(Some("group-1"), nine), (Some("group-1"), nine), (Some("group-2"), None), (Some("group-2"), None)]
+    );
+    assert_eq!(read.suite.span, Bytes(6 << 20), "each has a part");
+    assert!(read.notes.iter().any(|note| note.contains("9.0 s, as the longest")), "{:?}", read.notes);
+    let [_, w, s, t] = &read.suite.workloads[..] else { panic!() };
+    assert_eq!((w.block, w.blocks.to_string().as_str()), (Bytes(64 << 10), "4KiB/60:64KiB/40"));
+    assert_eq!(s.think.unwrap().to_string(), "2.00 ms think time every 8");
+    assert_eq!(t.distribution.to_string(), "zones:50/5:30/15:20/80");
+    let mut suite = read.suite;
+    suite.repeats = 3;
+    suite.workloads.iter_mut().for_each(|w| w.duration = None);
+    assert_eq!(read_job_file(&job_file(&suite), "a.fio").unwrap().suite, suite, "{}", job_file(&suite));
+    assert_eq!(Suite::parse(&suite.to_text(), "a.toml").unwrap(), suite);
 }
 
 /// fio's rates are those of each job, and its intervals are equal unless told otherwise.
@@ -179,15 +212,22 @@ fn rates_and_distributions_are_taken_over_and_come_back() {
 fn every_mistake_names_its_line_and_the_option() {
     let job = |rest: &str| format!("[a]\nrw=randread\nsize=64m\n{rest}");
     for (text, line, words) in [
-        (job("thinktime=500\n"), 4, "option `thinktime` does not map"),
+        (job("thinktime=2m\n"), 4, "at most 60s"),
+        (job("thinktime=500\nrate=1m\n"), 4, "exclude each other"),
+        (job("bssplit=4k/50:8k/60\n"), 4, "110 %"),
+        (job("bssplit=4k/50:1000/50\n"), 4, "multiple of 512"),
+        (job("bsrange=4k-5k\n"), 4, "use bssplit"),
+        (job("wait_for=z\n"), 1, "stands not above it"),
+        (job("offset=1m\n"), 4, "offset does not map"),
+        (job("verify_only\n"), 4, "`verify_only`"),
         (job("rate_iops=500,200\n"), 4, "differs between reads and writes"),
-        (job("rw=randrw\nrate_iops=5\n"), 5, "a rate of a mix"),
+        (job("rw=randrw\nrate_iops=5\nrwmixread=70\n"), 5, "a rate of a mix"),
         (job("rate=1000t\n"), 4, "more than 10 million"),
         (job("rate=0\n"), 4, "rate must be larger than 0"),
         (job("rate_process=late\n"), 4, "must be linear or poisson"),
         (job("random_distribution=zipf:1.1:0.3\n"), 4, "`zipf:1.1:0.3` does not map"),
-        (job("random_distribution=zoned:50/5:30/15:20/80\n"), 4, "does not map"),
-        (job("\n\n# x\nverify=crc32c\n"), 7, "`verify`"),
+        (job("random_distribution=zoned:50/5:30/15:30/80\n"), 4, "does not map"),
+        (job("\n\n# x\nzonemode=zbd\n"), 7, "`zonemode`"),
         (job("bs=1000\n"), 4, "multiple of 512"),
         (job("bs=4KiB\n"), 4, "fio reads KiB as 1000"),
         (job("bs=128m\n"), 4, "at most 64 MiB"),
@@ -201,14 +241,13 @@ fn every_mistake_names_its_line_and_the_option() {
         (job("ioengine=mmap\n"), 4, "ioengine `mmap`"),
         (job("fsync=32\n"), 4, "fsync = 32 must be 1"),
         (job("direct=2\n"), 4, "must be 0 or 1"),
-        (job("loops=3\n"), 4, "loops"),
         (job("rwmixread=101\n"), 4, "0 to 100"),
         (job("rw=randrw\nrwmixwrite=100\n"), 5, "0 % reads"),
         (job("rw=trim\n"), 4, "rw `trim`"),
         (job("bs\n"), 4, "bs needs a value"),
         (job("include other.fio\n"), 4, "include"),
         (job("fsync=1\nfdatasync=1\n"), 4, "exclude each other"),
-        (job("[b]\nrw=read\nsize=1m\n"), 4, "add stonewall"),
+        (job("[b]\nsize=1m\n".repeat(64).as_str()), 130, "no more than 64"),
         (job("offset_increment=1m\n"), 4, "numjobs"),
         (job("size=2k\n"), 4, "less than a block"),
         ("rw=read\n".to_owned(), 1, "before any [section]"),
@@ -216,7 +255,6 @@ fn every_mistake_names_its_line_and_the_option() {
         ("[a]\nrw=read\n".to_owned(), 1, "no size"),
         ("[global]\nsize=1m\n".to_owned(), 1, "no job"),
         (String::new(), 1, "no job"),
-        ("[a]\nfilename=x\nrw=read\nbs=1m\nsize=8m\nnumjobs=2\n".to_owned(), 6, "offset_increment="),
         ("[global]\nioscheduler=none\n[a]\nsize=1m\n".to_owned(), 2, "`ioscheduler`"),
     ] {
         let error = read_job_file(&text, "bad.fio").unwrap_err();

@@ -163,6 +163,10 @@ const SUITE_EXPORT_EXAMPLES: &str = "\
 Examples:
   assay suite export quick --to fio -o quick.fio
   cd /mnt/card && fio ~/quick.fio        the same load with fio";
+const SUITE_IMPORT_EXAMPLES: &str = "\
+Examples:
+  assay suite import job.fio -o mine.toml
+  assay run --suite mine.toml /mnt/card";
 const LIST_EXAMPLES: &str = "\
 Examples:
   assay list
@@ -337,6 +341,21 @@ pub(crate) enum SuiteCommand {
         #[arg(value_parser = values::SuiteName, hide_possible_values = true)]
         suite: String,
         /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a fio job file as a suite
+    ///
+    /// What is different from how fio runs it is told on standard error.
+    #[command(after_help = SUITE_IMPORT_EXAMPLES)]
+    Import {
+        /// Job file of fio, which ends in .fio
+        #[arg(value_name = "FILE")]
+        file: String,
+        /// File to write; standard output by default
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+        /// Print one JSON document that holds the text and the notes
         #[arg(long)]
         json: bool,
     },

@@ -1,7 +1,10 @@
 //! `assay suite`
 
+use std::path::Path;
+
 use assay_core::exit::Exit;
 use assay_core::suite::Suite;
+use assay_core::text::harmless;
 use assay_core::units::{nanoseconds, span};
 use serde_json::{Value, json};
 
@@ -13,29 +16,42 @@ pub(super) fn suite(args: SuiteArgs) -> Result<Exit, Failure> {
     match args.command {
         SuiteCommand::List { json } => list(json)?,
         SuiteCommand::Show { suite, json } => show(&suite, json)?,
+        SuiteCommand::Import { file, output, json } => import(&file, output.as_deref(), json)?,
         SuiteCommand::Export { suite, to, output, json } => {
             let text = match to {
                 ExportFormat::Toml if suites::is_job_file(suite.as_ref()) => {
-                    return Err(Failure::usage(
-                        "a fio job file cannot be exported as TOML; use --to fio, or run it as it is".to_owned(),
-                    ));
+                    return Err(Failure::usage("`assay suite import` writes a fio job file as a suite".to_owned()));
                 }
                 ExportFormat::Toml => suites::checked(&suite)?.0,
                 ExportFormat::Fio => assay_fio::job_file(&suites::load(&suite)?),
             };
-            match output {
-                Some(path) => {
-                    state::write_whole(&path, &text)?;
-                    if json {
-                        output::print_json(&json!({ "file": path.to_string_lossy(), "bytes": text.len() }))?;
-                    }
-                }
-                None if json => output::print_json(&json!({ "text": text }))?,
-                None => output::print_file(&text)?,
-            }
+            write(&text, output.as_deref(), json.then(|| json!({ "text": text })))?;
         }
     }
     Ok(Exit::Good)
+}
+
+/// Writes a job file as a suite.
+fn import(file: &str, output: Option<&Path>, as_json: bool) -> Result<(), Failure> {
+    if !suites::is_job_file(file.as_ref()) {
+        return Err(Failure::usage(format!("{}: is no job file of fio, which ends in .fio", harmless(file))));
+    }
+    let (suite, notes) = suites::noted(file)?;
+    notes.iter().for_each(|note| output::tell_wrapped(note));
+    let text = suite.to_text();
+    write(&text, output, as_json.then(|| json!({ "text": text, "notes": notes })))
+}
+
+/// Writes a text to a file or prints it; says with `json` what was written where JSON was asked for.
+fn write(text: &str, file: Option<&Path>, json: Option<Value>) -> Result<(), Failure> {
+    let Some(path) = file else {
+        return json.map_or_else(|| output::print_file(text), |json| output::print_json(&json));
+    };
+    state::write_whole(path, text)?;
+    match json {
+        Some(_) => output::print_json(&json!({ "file": path.to_string_lossy(), "bytes": text.len() })),
+        None => Ok(()),
+    }
 }
 
 fn list(as_json: bool) -> Result<(), Failure> {
