@@ -3,6 +3,7 @@
 
 pub mod advise;
 pub mod aggregate;
+pub mod at_once;
 pub mod compare;
 mod deciding;
 mod doubtful;

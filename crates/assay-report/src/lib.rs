@@ -4,6 +4,7 @@
 
 pub mod advice;
 mod aggregates;
+mod at_once;
 mod bus;
 mod card;
 mod classes;

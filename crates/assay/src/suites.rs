@@ -12,12 +12,13 @@ use assay_fio::{JobFile, Place};
 use crate::failure::Failure;
 
 /// Built-in suites, name and text.
-pub(crate) const BUILT_IN: [(&str, &str); 14] = [
+pub(crate) const BUILT_IN: [(&str, &str); 15] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("smoke", include_str!("../../../suites/smoke.toml")),
     ("read-only", include_str!("../../../suites/read-only.toml")),
     ("blocks", include_str!("../../../suites/blocks.toml")),
     ("load-curve", include_str!("../../../suites/load-curve.toml")),
+    ("contention", include_str!("../../../suites/contention.toml")),
     ("soak", include_str!("../../../suites/soak.toml")),
     ("crystaldiskmark3", include_str!("../../../suites/crystaldiskmark3.toml")),
     ("crystaldiskmark5", include_str!("../../../suites/crystaldiskmark5.toml")),

@@ -10,10 +10,10 @@ use super::of_medium;
 use super::words::{effort, host, machine, run};
 use crate::classes::judge;
 use crate::line::Paint;
-use crate::load_curve;
 use crate::over_days;
 use crate::scores;
 use crate::sensors;
+use crate::{at_once, load_curve};
 
 /// What was measured, where and by what.
 pub(crate) fn about(record: &Record) -> Vec<Fact> {
@@ -46,7 +46,8 @@ pub(crate) fn results(record: &Record) -> Vec<Fact> {
     ];
     let scores = scores::lines(record).into_iter().map(|line| Fact::new(Card, "score", line));
     let knees = load_curve::lines(record).into_iter().map(|line| Fact::new(Card, "knee", line));
-    first.into_iter().chain(scores).chain(knees).chain(last).flatten().collect()
+    let beside = at_once::lines(record).into_iter().map(|line| Fact::new(Card, "at once", line));
+    first.into_iter().chain(scores).chain(knees).chain(beside).chain(last).flatten().collect()
 }
 
 fn outcome(record: &Record) -> Option<Fact> {

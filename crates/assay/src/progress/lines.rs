@@ -1,5 +1,6 @@
 //! Plain lines, where there is no terminal: cron, Ansible, a log.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use assay_core::event::{Event, EventKind};
@@ -12,7 +13,8 @@ use crate::output::tell;
 /// A line for each repeat that is done and each warning.
 #[derive(Default)]
 pub(crate) struct Lines {
-    title: String,
+    /// Titles of the workloads under way by their names: several may run at once.
+    titles: HashMap<String, String>,
     done: u32,
     total: u32,
 }
@@ -24,15 +26,16 @@ impl Progress for Lines {
                 tell(&announcement(&medium.title(), suite, *budget_ns, *planned_write_bytes));
             }
             EventKind::Phase { phase } if phase == "layout" => tell("writing the test file"),
-            EventKind::RepeatStarted { title, done, total, .. } => {
-                (self.title, self.done, self.total) = (title.clone(), *done, *total);
+            EventKind::RepeatStarted { workload, title, done, total, .. } => {
+                (self.done, self.total) = (*done, *total);
+                self.titles.insert(workload.clone(), title.clone());
             }
-            EventKind::RepeatFinished { iops, bytes_per_second, p99_ns, .. } => {
+            EventKind::RepeatFinished { workload, iops, bytes_per_second, p99_ns, .. } => {
                 tell(&format!(
                     "[{}/{}] {}: {}, {} IOPS, p99 {}",
                     self.done + 1,
                     self.total,
-                    self.title,
+                    self.titles.get(workload).map_or("", String::as_str),
                     rate(*bytes_per_second),
                     figures(*iops),
                     p99_ns.map_or_else(|| "–".to_owned(), latency)

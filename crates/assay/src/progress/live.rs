@@ -26,6 +26,8 @@ pub(crate) struct Live {
     share: f64,
     /// What is done now, with its number among all.
     head: String,
+    /// Name of the workload that is shown.
+    workload: String,
     title: String,
     curve: VecDeque<f64>,
     /// What the last repeat came to; stands in until the next one has figures of its own.
@@ -39,6 +41,7 @@ impl Live {
             unicode,
             share: 0.0,
             head: String::new(),
+            workload: String::new(),
             title: String::new(),
             curve: VecDeque::with_capacity(CURVE),
             before: String::new(),
@@ -101,7 +104,9 @@ impl Progress for Live {
                 let (done, total) = (Bytes(*done_bytes), Bytes(*total_bytes));
                 self.paint(&format!("{done} of {total} at {}", rate(*bytes_per_second)));
             }
-            EventKind::RepeatStarted { title, repeat, repeats, done, total, left_ns, .. } => {
+            EventKind::RepeatStarted { workload, title, repeat, repeats, done, total, left_ns, .. } => {
+                // Of several at once the last that began is shown.
+                self.workload.clone_from(workload);
                 self.title.clone_from(title);
                 self.curve.clear();
                 self.share = f64::from(*done) / f64::from((*total).max(1));
@@ -112,17 +117,19 @@ impl Progress for Live {
                 let figures = format!("{}{}", left(*left_ns), self.before);
                 self.paint(&figures);
             }
-            EventKind::Sample { bytes_per_second, iops, p99_ns, temperature_celsius, left_ns, .. } => {
+            EventKind::Sample { workload, bytes_per_second, iops, p99_ns, temperature_celsius, left_ns, .. }
+                if *workload == self.workload =>
+            {
                 self.sample(*bytes_per_second, *iops, *p99_ns, *temperature_celsius, *left_ns);
             }
-            EventKind::RepeatFinished { bytes_per_second, .. } => {
+            EventKind::RepeatFinished { workload, bytes_per_second, .. } if *workload == self.workload => {
                 self.before = format!(" · last: {} {}", self.title, rate(*bytes_per_second));
             }
             EventKind::Warning { workload, warning: found } if found.severity >= Severity::Suspect => {
                 self.say(&warning(workload.as_deref(), found));
             }
             EventKind::Finished { .. } => self.painter.clear(),
-            EventKind::Warning { .. } => {}
+            EventKind::Warning { .. } | EventKind::Sample { .. } | EventKind::RepeatFinished { .. } => {}
         }
     }
 }

@@ -108,11 +108,11 @@ fn a_job_file_is_run_or_refused_with_its_line() {
         assert_eq!((record.suite.name.as_str(), record.measurements.len()), ("job", 1));
         assert_eq!(record.measurements[0].workload.block_bytes, 4096);
     }
-    std::fs::write(dir.path().join("job.fio"), format!("{job}thinktime=1ms\n")).unwrap();
+    std::fs::write(dir.path().join("job.fio"), format!("{job}zonemode=zbd\n")).unwrap();
     let output = assay(dir.path(), &["../job.fio"]).output().unwrap();
     let words = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{words}");
-    assert!(words.contains("job.fio:9: option `thinktime` does not map") && words.lines().count() == 1, "{words}");
+    assert!(words.contains("job.fio:9: option `zonemode` does not map") && words.lines().count() == 1, "{words}");
     nothing_left(dir.path());
 }
 

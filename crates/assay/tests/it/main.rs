@@ -9,6 +9,7 @@ mod accuracy;
 mod advise;
 mod answers;
 mod articles;
+mod at_once;
 mod bad_input;
 mod command_line;
 mod compare;
