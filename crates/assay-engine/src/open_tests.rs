@@ -119,17 +119,39 @@ fn latency_counts_from_when_an_operation_was_due() {
     }
 }
 
-/// A long run agrees with the mean of a queue of Poisson arrivals and one server of constant time (Pollaczek and
-/// Khinchine): service × (1 + load / (2 × (1 - load))).
+/// A long run agrees with a queue of Poisson arrivals and one server of constant time: in the mean (Pollaczek and
+/// Khinchine), service × (1 + load / (2 × (1 - load))), and in the 99th percentile.
 #[test]
-fn a_long_run_agrees_with_the_formula() {
+fn a_long_run_agrees_with_the_formulas() {
     for (load, tolerance) in [(0.5, 0.02), (0.8, 0.03), (0.9, 0.05)] {
         let (service_ns, length) = (400_000, 600_000 * MS);
         let report = run_for(length, service_ns, load * 1e9 / service_ns as f64, 0);
         let expected = service_ns as f64 * (1.0 + load / (2.0 * (1.0 - load)));
         let mean = report.histogram.mean().unwrap_or(0.0);
         assert!((mean / expected - 1.0).abs() < tolerance, "{load}: {mean} instead of {expected}");
+        let expected = service_ns as f64 * (1.0 + waited(load, 0.99));
+        let p99 = report.histogram.quantile(0.99).unwrap_or(0.0);
+        assert!((p99 / expected - 1.0).abs() < tolerance, "{load}: p99 {p99} instead of {expected}");
     }
+}
+
+/// A quantile of the time waited in such a queue, in service times (Erlang 1909): the probability to wait at most t is
+/// (1 - load) × the sum over k from 0 to t of (load × (k - t))^k / k! × e^(load × (t - k)).
+fn waited(load: f64, quantile: f64) -> f64 {
+    let at_most = |t: f64| -> f64 {
+        let term = |k: u32| {
+            let x = load * (f64::from(k) - t);
+            let power = (1..=k).fold(1.0, |product, i| product * x / f64::from(i));
+            power * (-x).exp()
+        };
+        (1.0 - load) * (0..=t.floor() as u32).map(term).sum::<f64>()
+    };
+    let (mut low, mut high) = (0.0, 40.0);
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if at_most(middle) < quantile { low = middle } else { high = middle }
+    }
+    high
 }
 
 /// 10,000 a second are offered to a server of 2,500: what it does is told, and that the rest was never begun.
