@@ -196,7 +196,7 @@ impl Workload {
     /// frequent as any other, and nothing beside it.
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        self.blocks.is_empty() && self.conditions().is_empty()
+        self.conditions_and_sizes().is_empty()
     }
 
     /// The largest block in bytes.
@@ -263,6 +263,14 @@ impl Workload {
         let together = self.together.as_ref().map(Together::to_string);
         let parts: Vec<String> = [arrivals, spread, think, together].into_iter().flatten().collect();
         parts.join(", ")
+    }
+
+    /// Its conditions, with the sizes of operations where there are several: what a table needs beside the fields of
+    /// the block and the queue. Empty for most.
+    #[must_use]
+    pub fn conditions_and_sizes(&self) -> String {
+        let parts = [self.blocks.to_string(), self.conditions()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
     }
 
     /// The title where pattern and operation are said elsewhere: `4 KiB QD32`. Empty where none of it is known.

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 
 use assay_core::arrivals::Arrivals;
+use assay_core::blocks::Blocks;
+use assay_core::distribution::Distribution;
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::medium::Medium;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Host, Latency, Measurement, Repeat, Score};
+use assay_core::together::Think;
 use assay_core::verification::Verification;
 use assay_core::workload::{Op, Pattern, Stop, Sync, Unknown, Workload};
 
@@ -103,6 +106,12 @@ pub struct Load {
     pub pattern: Option<Pattern>,
     /// Size of one operation in bytes.
     pub block_bytes: Option<u64>,
+    /// The sizes where there are several; `block_bytes` is their mean.
+    pub blocks: Blocks,
+    /// How random operations are spread.
+    pub distribution: Distribution,
+    /// Pauses between operations.
+    pub think: Option<Think>,
     /// Operations kept in flight by each job.
     pub queue_depth: Option<u32>,
     /// Threads or processes at once.
@@ -129,6 +138,9 @@ impl Load {
             read_percent: None,
             pattern: None,
             block_bytes: None,
+            blocks: Blocks::default(),
+            distribution: Distribution::default(),
+            think: None,
             queue_depth: None,
             jobs: None,
             span_bytes: None,
@@ -161,6 +173,9 @@ impl Load {
             direct: self.direct.unwrap_or(false),
             sync: self.sync.unwrap_or_default(),
             arrivals: self.arrivals,
+            blocks: self.blocks.clone(),
+            distribution: self.distribution.clone(),
+            think: self.think,
             stop: Stop { ramp_ns: 0, duration_ns: self.duration_ns.unwrap_or(0), max_bytes: None },
             unknown: known.into_iter().filter(|(_, told)| !told).map(|(what, _)| what).collect(),
             ..Workload::new(&self.name, self.op, pattern, self.block_bytes.unwrap_or(0))

@@ -40,7 +40,7 @@ const OF_RECORD: [&str; 14] = [
     "result",
     "outcome",
 ];
-const OF_WORKLOAD: [&str; 12] = [
+const OF_WORKLOAD: [&str; 13] = [
     "workload",
     "op",
     "read_percent",
@@ -51,6 +51,7 @@ const OF_WORKLOAD: [&str; 12] = [
     "span_bytes",
     "direct",
     "sync",
+    "conditions",
     "engine",
     "repeats",
 ];
@@ -115,6 +116,7 @@ fn of_workload(m: &Measurement) -> [String; OF_WORKLOAD.len()] {
         told(Unknown::SpanBytes, w.span_bytes.to_string()),
         told(Unknown::Direct, w.direct.to_string()),
         told(Unknown::Sync, snake(&w.sync)),
+        w.conditions_and_sizes(),
         m.engine.clone(),
         m.repeats.len().to_string(),
     ]

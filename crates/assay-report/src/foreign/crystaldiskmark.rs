@@ -48,7 +48,8 @@ fn row(m: &Measurement) -> Option<String> {
     let w = &m.workload;
     let rate = m.bytes_per_second.as_ref()?.point / 1e6;
     let iops = m.iops.as_ref()?.point;
-    if !w.unknown.iter().all(|what| matches!(what, assay_core::workload::Unknown::Stop)) || w.sync != Sync::End {
+    let told = w.unknown.iter().all(|what| matches!(what, assay_core::workload::Unknown::Stop));
+    if !told || w.sync != Sync::End || !w.is_plain() {
         return None;
     }
     let pattern = match w.pattern {

@@ -1,6 +1,7 @@
 //! fio's JSON, as `fio --output-format=json+` prints it, for programs that read that: one job for each repeat of a load.
 //! Names and units: fio(1), "JSON output" and "JSON+ output", and the outputs of fio 3.33.
 
+use assay_core::arrivals::Process;
 use assay_core::histogram::Histogram;
 use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::text::clean;
@@ -95,6 +96,21 @@ fn options(w: &Workload, engine: &str, record: &Record) -> Value {
     }
     if let Some(percent) = w.read_percent {
         options["rwmixread"] = json!(percent.to_string());
+    }
+    if let Some(arrivals) = w.arrivals {
+        options["rate_iops"] = json!((arrivals.iops / f64::from(w.jobs.max(1))).to_string());
+        options["rate_process"] = json!(if arrivals.process == Process::Poisson { "poisson" } else { "linear" });
+    }
+    if !w.distribution.is_uniform() {
+        options["random_distribution"] = json!(w.distribution.to_string().replacen("zones", "zoned", 1));
+    }
+    if !w.blocks.is_empty() {
+        let shares = w.blocks.shares().iter().map(|share| format!("{}/{}", share.block_bytes, share.percent));
+        options["bssplit"] = json!(shares.collect::<Vec<_>>().join(":"));
+    }
+    if let Some(think) = w.think {
+        options["thinktime"] = json!((think.pause_ns / 1000).to_string());
+        options["thinktime_blocks"] = json!(think.after_operations.to_string());
     }
     if let Some(device) = &record.medium.device {
         options["filename"] = json!(clean(device));

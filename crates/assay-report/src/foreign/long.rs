@@ -8,7 +8,7 @@ use assay_core::units::exact;
 use assay_core::workload::Unknown;
 
 /// Names of the columns.
-pub(crate) const COLUMNS: [&str; 23] = [
+pub(crate) const COLUMNS: [&str; 24] = [
     "record",
     "created",
     "model",
@@ -23,6 +23,7 @@ pub(crate) const COLUMNS: [&str; 23] = [
     "queue_depth",
     "jobs",
     "sync",
+    "conditions",
     "repeat",
     "figure",
     "unit_of_value",
@@ -115,7 +116,7 @@ fn of_record(r: &Record) -> [String; 7] {
     ]
 }
 
-fn of_workload(m: &Measurement) -> [String; 7] {
+fn of_workload(m: &Measurement) -> [String; 8] {
     let w = &m.workload;
     let told = |what, value: String| if w.lacks(what) { String::new() } else { value };
     [
@@ -126,6 +127,7 @@ fn of_workload(m: &Measurement) -> [String; 7] {
         told(Unknown::QueueDepth, w.queue_depth.to_string()),
         told(Unknown::Jobs, w.jobs.to_string()),
         told(Unknown::Sync, crate::csv::snake(&w.sync)),
+        w.conditions_and_sizes(),
     ]
 }
 

@@ -107,6 +107,7 @@ fn labels(r: &Record, m: &Measurement) -> Labels {
         ("block_bytes", told(Unknown::BlockBytes, w.block_bytes)),
         ("queue_depth", told(Unknown::QueueDepth, w.queue_depth.into())),
         ("jobs", told(Unknown::Jobs, w.jobs.into())),
+        ("conditions", w.conditions_and_sizes()),
     ]);
     labels.retain(|(_, value)| !value.is_empty());
     labels

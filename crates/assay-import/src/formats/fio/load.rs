@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 
 use assay_core::arrivals::{Arrivals, Process};
+use assay_core::blocks::Blocks;
+use assay_core::distribution::Distribution;
+use assay_core::together::Think;
 use assay_core::workload::{Op, Pattern, Sync};
 
 use super::job::{Job, Side};
@@ -62,16 +65,22 @@ fn by_options(load: &mut Load, runtime_ms: f64, options: &BTreeMap<String, Strin
     let base = if get(&["kb_base"]) == Some("1000") { 1000 } else { 1024 };
     let bytes = |text: &str| size(text, base);
     let rw = get(&["rw", "readwrite"]).unwrap_or("read");
-    let uniform = get(&["random_distribution"]).is_none_or(|name| name == "random")
-        && get(&["percentage_random", "zonemode", "zonesize"]).is_none();
-    load.pattern = pattern(rw).filter(|_| uniform);
+    let spread = match get(&["random_distribution"]) {
+        None | Some("random") => Some(Distribution::Uniform),
+        Some(text) => Distribution::parse(&text.replacen("zoned:", "zones:", 1)).ok(),
+    };
+    let everywhere = get(&["percentage_random", "zonemode", "zonesize"]).is_none();
+    load.pattern = pattern(rw).filter(|_| spread.is_some() && everywhere);
+    load.distribution = spread.filter(|_| load.pattern == Some(Pattern::Random)).unwrap_or_default();
     let engine = get(&["ioengine"]);
     load.queue_depth = match engine {
         Some(engine) => depth(engine, Some(number("iodepth").unwrap_or(1))),
         // The default depends on the system, and is synchronous on all of them but Windows.
         None => Some(number("iodepth").unwrap_or(1)).filter(|depth| *depth == 1),
     };
+    load.blocks = get(&["bssplit"]).and_then(|text| blocks(text, base)).unwrap_or_default();
     load.block_bytes = match get(&["bs", "blocksize"]) {
+        _ if !load.blocks.is_empty() => load.blocks.mean(),
         _ if get(&["bsrange", "blocksize_range", "bssplit", "bs_is_seq_rand"]).is_some() => None,
         None => Some(4096),
         Some(text) => {
@@ -96,6 +105,8 @@ fn by_options(load: &mut Load, runtime_ms: f64, options: &BTreeMap<String, Strin
     if let Some(rate) = rate(&get, op, load.block_bytes, base) {
         let process = if get(&["rate_process"]) == Some("poisson") { Process::Poisson } else { Process::Constant };
         load.arrivals = Some(Arrivals { iops: rate * f64::from(clones.max(1)), process });
+    } else if let Some(think) = think(&get, base) {
+        load.think = Some(think);
     } else if HELD_BACK.iter().any(|name| options.contains_key(*name)) {
         // Then the queue is not as full as `iodepth` says.
         load.queue_depth = None;
@@ -107,6 +118,26 @@ fn by_options(load: &mut Load, runtime_ms: f64, options: &BTreeMap<String, Strin
         let percent = |name: &str| number(name).and_then(|percent| u8::try_from(percent.min(100)).ok());
         percent("rwmixread").or(percent("rwmixwrite").map(|writes| 100 - writes)).unwrap_or(50)
     });
+}
+
+/// Sizes with their shares, the same for reads and writes.
+fn blocks(text: &str, base: u64) -> Option<Blocks> {
+    let mut directions = text.split(',');
+    let first = directions.next()?;
+    let same = directions.all(|other| other == first);
+    let bytes = |text: &str| size(text, base).ok_or_else(|| "no size".to_owned());
+    Blocks::read(first, bytes).ok().filter(|_| same)
+}
+
+/// Pauses of a job that nothing else holds back, in microseconds where no unit is given.
+fn think<'a>(get: &impl Fn(&[&str]) -> Option<&'a str>, base: u64) -> Option<Think> {
+    let others = HELD_BACK.iter().filter(|name| **name != "thinktime");
+    if others.into_iter().any(|name| get(&[name]).is_some()) || get(&["thinktime_spin", "thinktime_iotime"]).is_some() {
+        return None;
+    }
+    let micros: u64 = get(&["thinktime"])?.trim_end_matches("us").parse().ok().filter(|micros| *micros > 0)?;
+    let after = get(&["thinktime_blocks"]).map_or(Some(1), |text| size(text, base))?;
+    Some(Think { pause_ns: micros.checked_mul(1000)?, after_operations: u32::try_from(after).ok().filter(|n| *n > 0)? })
 }
 
 /// Options by which a job does less than the device lets it.
@@ -264,9 +295,24 @@ mod tests {
         assert_eq!(bytes.arrivals, Some(Arrivals { iops: 256.0, process: Process::Poisson }));
         let mix = of(&[("rate_iops", "70,30"), ("rw", "randrw")], Op::Mixed);
         assert_eq!(mix.arrivals.map(|a| a.iops), Some(100.0));
-        let thinking = of(&[("thinktime", "1000")], Op::Read);
-        assert_eq!((thinking.arrivals, thinking.queue_depth), (None, None));
+        let thinking = of(&[("thinktime", "1000"), ("thinktime_blocks", "8")], Op::Read);
+        assert_eq!(thinking.think, Some(Think { pause_ns: 1_000_000, after_operations: 8 }));
+        let unclear = of(&[("thinktime", "1000"), ("thinktime_spin", "9")], Op::Read);
+        assert_eq!((unclear.think, unclear.queue_depth), (None, None));
         assert_eq!(of(&[("rate", "fast")], Op::Read).queue_depth, None);
+    }
+
+    #[test]
+    fn sizes_and_distributions_are_a_part_of_the_load() {
+        let random = |more: &[(&'static str, &'static str)]| of(&[&[("rw", "randread")], more].concat(), Op::Read);
+        let split = random(&[("bssplit", "4k/60:64k/40,4k/60:64k/40")]);
+        assert_eq!((split.blocks.to_string().as_str(), split.block_bytes), ("4KiB/60:64KiB/40", Some(28_672)));
+        assert_eq!(random(&[("bssplit", "4k/60:64k/40,8k/100")]).block_bytes, None);
+        let zones = random(&[("random_distribution", "zoned:50/5:30/15:20/")]);
+        assert_eq!(zones.distribution.to_string(), "zones:50/5:30/15:20/80");
+        let (known, unknown) = ("zipf:1.1", "zipf:1.1:0.3");
+        assert_eq!(random(&[("random_distribution", known)]).distribution.to_string(), known);
+        assert_eq!(random(&[("random_distribution", unknown)]).pattern, None);
     }
 
     #[test]
