@@ -1,7 +1,7 @@
 //! Whether the buffers of a suite fit into memory, which is asked before anything is written: they
 //! are touched before the timed part begins, and a host without memory ends programs at will.
 
-use assay_core::suite::SuiteWorkload;
+use assay_core::suite::{SuiteWorkload, leaders, members};
 use assay_core::units::Bytes;
 use assay_engine::buffer_bytes;
 
@@ -10,12 +10,14 @@ use crate::error::RunError;
 /// Refuses workloads whose buffers need more than `available` bytes; `None` where that is unknown.
 pub(crate) fn refuse_too_large(workloads: &[SuiteWorkload], available: Option<u64>) -> Result<(), RunError> {
     let Some(available) = available else { return Ok(()) };
-    for workload in workloads {
-        let slots = u64::from(workload.jobs.max(1)).saturating_mul(u64::from(workload.queue_depth.max(1)));
-        let needed = buffer_bytes(slots, workload.block.0);
+    for leader in leaders(workloads) {
+        let group = &workloads[members(workloads, leader)];
+        let slots = |w: &SuiteWorkload| u64::from(w.jobs.max(1)).saturating_mul(u64::from(w.queue_depth.max(1)));
+        let buffers = |w: &SuiteWorkload| buffer_bytes(slots(w), w.block.0);
+        let needed = group.iter().map(buffers).fold(0, u64::saturating_add);
         if needed > available {
             return Err(RunError::Memory {
-                workload: workload.name.clone(),
+                workload: workloads[leader].name.clone(),
                 needed: Bytes(needed).to_string(),
                 available: Bytes(available).to_string(),
             });
@@ -41,5 +43,9 @@ mod tests {
         assert!(refuse_too_large(&workloads, None).is_ok());
         let error = refuse_too_large(&workloads, Some(needed - 1)).unwrap_err().to_string();
         assert!(error.contains("`w` needs 16 GiB") && error.contains("queue_depth"), "{error}");
+        let mut both = [workloads[0].clone(), workloads[0].clone()];
+        both.iter_mut().for_each(|w| w.group = Some("g".to_owned()));
+        let error = refuse_too_large(&both, Some(2 * needed - 1)).unwrap_err().to_string();
+        assert!(error.contains("needs 32 GiB"), "at the same time: {error}");
     }
 }
