@@ -181,11 +181,16 @@ fn behind(parts: &mut Parts, a: &BuyAdvice) {
         }
         None => parts.item("loss", "expected loss of performance against the best choice"),
     }
+    let mut notes: Vec<(String, Vec<String>)> = Vec::new();
     for offer in &a.options {
-        let said = marks(&offer.performance.marks);
-        if !said.is_empty() {
-            parts.item("note", &format!("{}: {said}", clean(&offer.model)));
+        let (said, model) = (marks(&offer.performance.marks), clean(&offer.model));
+        match notes.iter_mut().find(|(same, _)| *same == said) {
+            Some((_, models)) => models.push(model),
+            None => notes.push((said, vec![model])),
         }
+    }
+    for (said, models) in notes.into_iter().filter(|(said, _)| !said.is_empty()) {
+        parts.item("note", &format!("{}: {said}", models.join(", ")));
     }
     let per_money: Vec<String> =
         a.options.iter().map(|o| format!("{} {}", clean(&o.model), figures(o.per_money))).collect();

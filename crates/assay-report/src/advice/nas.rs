@@ -57,18 +57,23 @@ fn sentence(advice: &NasAdvice) -> String {
         );
     }
     let unknown = total - local - nas;
-    let faster = rows(advice).filter(|r| r.ratio > 1.0).count();
-    let by_estimate = format!("by the estimates local is faster in {faster} of {total} loads");
     let needs = |need| with(NasVerdict::CannotTell(need));
     if unknown < total {
         let volume = match needs(Need::Volume) {
             0 => String::new(),
             n => format!(" ({n} for want of what the volume gives at random places: --nas-iops, or measure it)"),
         };
-        return format!(
-            "It depends on the load: local flash in {local}, the NAS in {nas}, and {unknown} of {total} cannot be \
-             told{volume}; {by_estimate}."
-        );
+        let decided = match (local, nas) {
+            (_, 0) => format!("Local flash in {local} of {total} loads"),
+            (0, _) => format!("The NAS in {nas} of {total} loads"),
+            _ => format!("It depends on the load: local flash in {local} of {total} loads, the NAS in {nas}"),
+        };
+        let unknown = match unknown {
+            0 => String::new(),
+            1 => format!("; the other one cannot be told{volume}; {}", by_estimate(advice)),
+            n => format!("; the other {n} cannot be told{volume}; {}", by_estimate(advice)),
+        };
+        return format!("{decided}{unknown}.");
     }
     let why = if needs(Need::Repeats) == total {
         ONE_VALUE.to_owned()
@@ -93,7 +98,22 @@ fn sentence(advice: &NasAdvice) -> String {
         }
         parts.join(", ")
     };
-    format!("Cannot tell: {why}; {by_estimate}.")
+    format!("Cannot tell: {why}; {}.", by_estimate(advice))
+}
+
+/// What the estimates say where the intervals do not decide: `by the estimates local flash is faster in 4 of them`.
+fn by_estimate(advice: &NasAdvice) -> String {
+    let open: Vec<&NasRow> = rows(advice).filter(|r| matches!(r.verdict, NasVerdict::CannotTell(_))).collect();
+    let faster = open.iter().filter(|r| r.ratio > 1.0).count();
+    let all = open.len();
+    let of = match (faster, all) {
+        (0, 1) => "the share of the NAS is faster".to_owned(),
+        (1, 1) => "local flash is faster".to_owned(),
+        (0, _) => format!("the share of the NAS is faster in all {all} of them"),
+        _ if faster == all => format!("local flash is faster in all {all} of them"),
+        _ => format!("local flash is faster in {faster} of them"),
+    };
+    format!("by the estimates {of}")
 }
 
 fn table(parts: &mut Parts, model: &NasModel) {
@@ -214,12 +234,12 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
         (Term::NodeWire, "the wire at the node"),
     ] {
         if rows(advice).any(|r| r.limit == which) {
-            parts.item(&format!("  {}", term(which)), words);
+            parts.item(&format!("ends at {}", term(which)), words);
         }
     }
     parts.item("even", "nodes at which local and share are equal, by the estimates; with more, local is faster");
     if rows(advice).any(|r| r.break_even == Even::Always) {
-        parts.item("  <1", "already one node alone gets less than local gives");
+        parts.item("even <1", "already one node alone gets less than local gives");
     }
     let about = match (rows(advice).any(|r| r.next_unit), rows(advice).any(|r| !r.next_unit)) {
         (true, false) => "for the next unit of the model",
@@ -250,10 +270,10 @@ mod tests {
     use assay_analysis::advise::NasQuestion;
 
     use super::*;
+    use crate::document::Document;
 
-    #[test]
-    fn a_load_heads_its_rows_and_rates_are_in_megabytes() {
-        let records = assay_analysis::published("samsung-evo-plus-64gb/ca").unwrap();
+    fn asked(published: &str, load: Option<&str>) -> Document {
+        let records = assay_analysis::published(published).unwrap();
         let question = NasQuestion {
             nodes: 28,
             link: Link::Line(125e6),
@@ -262,10 +282,22 @@ mod tests {
             volume_iops: None,
             answer_seconds: None,
             margin: 0.1,
-            load: Some("random read 4 KiB, 4 jobs".to_owned()),
+            load: load.map(str::to_owned),
         };
-        let advice = assay_analysis::advise::nas(&records, &[], &question).unwrap();
-        let text = nas(&advice).document.text(&crate::Style::default());
+        nas(&assay_analysis::advise::nas(&records, &[], &question).unwrap()).document
+    }
+
+    #[test]
+    fn the_headline_says_what_is_decided_and_what_the_estimates_say_of_the_rest() {
+        assert_eq!(
+            asked("sandisk-ultra-a1", None).finding,
+            "Local flash in 6 of 12 loads; the other 6 cannot be told; by the estimates local flash is faster in 4 of them."
+        );
+    }
+
+    #[test]
+    fn a_load_heads_its_rows_and_rates_are_in_megabytes() {
+        let text = asked("samsung-evo-plus-64gb/ca", Some("random read 4 KiB, 4 jobs")).text(&crate::Style::default());
         let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
         let head =
             lines.iter().position(|line| line.join(" ") == "random read, 4 jobs").unwrap_or_else(|| panic!("{text}"));

@@ -103,6 +103,8 @@ pub(super) fn left_out(parts: &mut Parts, excluded: &[Excluded]) {
             None => lines.push((name, reason, 1)),
         }
     }
+    // Equal reasons are told once, with all that they hold for.
+    let mut told: Vec<(Vec<String>, String, String)> = Vec::new();
     for (name, reason, loads) in lines {
         let same = |e: &&Excluded| clean(&e.name()) == name && statement(&e.reason.to_string()) == reason;
         let of = excluded.iter().find(same).and_then(|e| e.load.clone());
@@ -111,7 +113,13 @@ pub(super) fn left_out(parts: &mut Parts, excluded: &[Excluded]) {
             (Some(load), 1) => format!(", {}", clean(&load)),
             (Some(load), n) => format!(", {} and {} more loads", clean(&load), n - 1),
         };
-        parts.item("left out", &format!("{name}{load}: {reason}"));
+        match told.iter_mut().find(|(_, of, why)| *of == load && *why == reason) {
+            Some((names, ..)) => names.push(name),
+            None => told.push((vec![name], load, reason)),
+        }
+    }
+    for (names, load, reason) in told {
+        parts.item("left out", &format!("{}{load}: {reason}", names.join(", ")));
     }
 }
 

@@ -76,9 +76,19 @@ fn action(race: &Race) -> Vec<String> {
     });
     let mut lines = vec![match &race.action {
         NextAction::Measure { orders } => {
-            let orders: Vec<String> = orders
-                .iter()
-                .map(|order| format!("{} of {}", counted(order.units as usize, "new unit"), clean(&order.model)))
+            let mut of: Vec<(u32, Vec<String>)> = Vec::new();
+            for order in orders {
+                match of.iter_mut().find(|(units, _)| *units == order.units) {
+                    Some((_, models)) => models.push(clean(&order.model)),
+                    None => of.push((order.units, vec![clean(&order.model)])),
+                }
+            }
+            let orders: Vec<String> = of
+                .into_iter()
+                .map(|(units, models)| {
+                    let each = if models.len() > 1 { " each" } else { "" };
+                    format!("{}{each} of {}", counted(units as usize, "new unit"), models.join(", "))
+                })
                 .collect();
             format!("MEASURE {}", orders.join("; "))
         }

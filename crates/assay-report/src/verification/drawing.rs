@@ -1,7 +1,7 @@
 //! The check on the page: facts, a map as a drawing, speed over the address.
 
 use assay_core::record::Record;
-use assay_core::verification::{Pass, Verification};
+use assay_core::verification::{Method, Pass, Verification};
 use maud::{Markup, html};
 
 use super::map::{ALL, Shade, shades};
@@ -45,7 +45,7 @@ fn map(v: &Verification) -> Markup {
     let (width, height) = (COLUMNS * SIDE, all.len().div_ceil(COLUMNS) * SIDE);
     html! {
         figure.map {
-            figcaption { "Map of the medium, from its beginning row by row" }
+            figcaption { "Map of " (mapped(v)) ", row by row" }
             svg viewBox={"0 0 " (width) " " (height)} role="img" aria-label=(words::counts(v)) {
                 @for (at, length, shade) in stretches(&all) { (stretch(at, length, shade)) }
             }
@@ -55,6 +55,15 @@ fn map(v: &Verification) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// What the map shows: a check in files sees the space that was free, and of that what it was told to check.
+fn mapped(v: &Verification) -> &'static str {
+    match v.method {
+        Method::Full if v.checked_bytes < v.announced_bytes => "the part of the free space that was checked",
+        Method::Full | Method::QuickMounted => "the free space",
+        Method::QuickProbe | Method::Other => "the medium, from its beginning",
     }
 }
 

@@ -94,6 +94,24 @@ fn the_page_draws_the_map_with_letters_and_escapes_what_it_shows() {
     assert!(page.contains(">fake</span>"));
 }
 
+/// A check has no repeats that an interval could be of, and sees no more than it was told to fill.
+#[test]
+fn the_page_of_a_check_speaks_of_what_a_check_has() {
+    let mut record = fake();
+    let caption = |record: &Record| {
+        let page = html(std::slice::from_ref(record));
+        assert!(!page.contains("over repeats") && !page.contains("Charts: hover"), "the foot is that of a measurement");
+        let (_, rest) = page.split_once("<figcaption>Map of ").unwrap();
+        rest.split_once('<').unwrap().0.replace('\u{a0}', " ")
+    };
+    assert_eq!(caption(&record), "the free space, row by row");
+    record.verification.as_mut().unwrap().checked_bytes /= 2;
+    assert_eq!(caption(&record), "the part of the free space that was checked, row by row");
+    record.verification.as_mut().unwrap().method = Method::QuickProbe;
+    assert_eq!(caption(&record), "the medium, from its beginning, row by row");
+    assert!(html(&[crate::common::good_card()]).contains("over repeats"));
+}
+
 #[test]
 fn markdown_lists_what_was_found() {
     let text = markdown(&[fake()]);

@@ -222,7 +222,11 @@ fn so_far(tally: &Tally, scope: &Scope) -> String {
 /// What a genuine medium is said not to be. What shares as much memory as was written among all addresses holds
 /// that, and may still lack what the file system keeps for itself.
 fn excluded(reach: &Reach, checked: u64) -> String {
-    let mut words = format!("{:.0} % of the device tested", (reach.tested_share * 100.0).floor());
+    let mut words = match (reach.tested_share * 100.0).floor() {
+        // Nothing was tested only where nothing was: a small part is no zero.
+        0.0 if reach.tested_share > 0.0 => "less than 1 % of the device tested".to_owned(),
+        percent => format!("{percent:.0} % of the device tested"),
+    };
     match reach.caches_up_to_bytes {
         None | Some(0) => words.push_str(", caches not driven out"),
         Some(bytes) => words.push_str(&format!(", caches up to {} driven out", Bytes(bytes))),
