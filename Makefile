@@ -1,9 +1,10 @@
 # One-line recipes. `make test` is what CI runs; on a bare machine it installs what it needs.
 .PHONY: mutants parquet test peers check build bench calibrate campaign schema licences msrv miri fuzz clean
 
+# Most tests wait for a slow medium: three times as many at a time as there are processors.
 test: peers check
 	@mkdir -p target
-	cargo test --locked --workspace --quiet --no-fail-fast -- --show-output > target/test.log 2>&1 || { cat target/test.log; exit 1; }
+	RUST_TEST_THREADS=$$(($$(nproc) * 3)) cargo test --locked --workspace --quiet --no-fail-fast -- --show-output > target/test.log 2>&1 || { cat target/test.log; exit 1; }
 	@grep -E '^(test result|running)' target/test.log | grep -v 'running 0' || true
 	@grep -E '^SKIP:' target/test.log | sort -u || true
 	@awk '/^test result/ {p+=$$4; f+=$$6; i+=$$8} /^SKIP:/ {s++} END {printf "%d passed, %d failed, %d skipped\n", p-s, f, i+s}' target/test.log

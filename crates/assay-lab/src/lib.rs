@@ -15,8 +15,8 @@
 //!   compare instruments.
 //!
 //! Cards and devices need root. Where something is missing, making one gives a [`Missing`] with the reason, and
-//! the test says so through [`skip`]. Only one process at a time has a lab ([`Lab::enter`]):
-//! media that share two processors would measure each other.
+//! the test says so through [`skip`]. Who measures has the lab alone ([`Lab::enter`]): media that share two processors would
+//! measure each other. All others are there beside each other ([`Lab::share`]).
 
 pub mod campaign;
 mod cgroup;

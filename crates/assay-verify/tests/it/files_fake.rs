@@ -32,7 +32,7 @@ fn mounted(directory: &Path) -> Result<(Mount, FakeCard), Missing> {
 #[test]
 fn a_full_check_finds_the_real_capacity_of_a_mounted_fake() {
     const TEST: &str = "a_full_check_finds_the_real_capacity_of_a_mounted_fake";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let directory = tempfile::tempdir().unwrap();
     let (mount, _card) = lab!(TEST, mounted(directory.path()));
     let plan = Plan::new(mount.path(), &Settings::default()).unwrap();
@@ -51,7 +51,7 @@ fn a_full_check_finds_the_real_capacity_of_a_mounted_fake() {
 #[test]
 fn a_quick_check_finds_a_mounted_fake_with_little_writing() {
     const TEST: &str = "a_quick_check_finds_a_mounted_fake_with_little_writing";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let directory = tempfile::tempdir().unwrap();
     let (mount, _card) = lab!(TEST, mounted(directory.path()));
     let checked = quick::check(mount.path(), &Quick::default(), &Control::default(), &mut |_, _| {}).unwrap();
@@ -73,7 +73,7 @@ const SYSTEMS: [&[&str]; 3] = [
 /// it ends in time and is never genuine; where the tables last until they are no longer read, `judge`
 /// looks at the answer too.
 fn on_destroyed(test: &str, work: fn(&Path) -> Result<Checked, VerifyError>, judge: fn(&str, FakeKind, &Checked)) {
-    let _lab = lab!(test, Lab::enter());
+    let _lab = lab!(test, Lab::share());
     for (layout, kind) in [
         (Layout::wraparound(REAL), FakeKind::Wraparound),
         (Layout::chain(REAL, REAL / 2), FakeKind::Chain),

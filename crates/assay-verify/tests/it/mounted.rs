@@ -58,7 +58,7 @@ fn assert_size(found: &Verification, real: u64) {
 #[test]
 fn a_limbo_is_told_by_its_addresses_behind_any_file_system() {
     const TEST: &str = "a_limbo_is_told_by_its_addresses_behind_any_file_system";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     for (file_system, announced, kept, cache) in [
         (FileSystem::Ext4, 300, 100, 1),
         (FileSystem::Ext4, 300, 100, 32),
@@ -92,7 +92,7 @@ fn a_limbo_is_told_by_its_addresses_behind_any_file_system() {
 #[test]
 fn a_fake_that_destroys_its_file_system_is_told_by_what_stands_on_the_device() {
     const TEST: &str = "a_fake_that_destroys_its_file_system_is_told_by_what_stands_on_the_device";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     for (file_system, announced, layout, real, cache) in [
         (FileSystem::Exfat, 76, Layout::wraparound(65 * MIB + 55_808), 65 * MIB + 55_808, 4),
         (FileSystem::Exfat, 92, Layout::wraparound(73 * MIB + 512), 73 * MIB + 512, 1),
@@ -117,7 +117,7 @@ fn a_fake_that_destroys_its_file_system_is_told_by_what_stands_on_the_device() {
 #[test]
 fn a_fake_that_lacks_no_more_than_its_cache_shows_is_found() {
     const TEST: &str = "a_fake_that_lacks_no_more_than_its_cache_shows_is_found";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let spec = MediumSpec::limbo(192 * MIB, 180 * MIB).with_cache(Cache::of(32 * MIB));
     let medium = lab!(TEST, real(spec, FileSystem::Ext2));
     let found = checked(&medium, &caches(32)).verification;
@@ -130,7 +130,7 @@ fn a_fake_that_lacks_no_more_than_its_cache_shows_is_found() {
 #[test]
 fn through_the_page_cache_a_fake_is_found_too() {
     const TEST: &str = "through_the_page_cache_a_fake_is_found_too";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let medium = lab!(TEST, real(MediumSpec::limbo(128 * MIB, 100 * MIB), FileSystem::Ext4));
     let found = checked(&medium, &Settings { direct: false, ..caches(8) }).verification;
     assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Limbo)), "{}", found.sentence);
@@ -141,7 +141,7 @@ fn through_the_page_cache_a_fake_is_found_too() {
 #[test]
 fn thin_and_compressing_media_are_used_up() {
     const TEST: &str = "thin_and_compressing_media_are_used_up";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     for accounting in [Accounting::Units { unit_bytes: MIB, zeros_are_free: false }, Accounting::Compressed] {
         let pool = Some(Pool { bytes: 50 * MIB, accounting, when_full: WhenFull::Drops });
         let medium = lab!(TEST, real(MediumSpec { pool, ..MediumSpec::genuine(200 * MIB) }, FileSystem::Ext4));
@@ -157,7 +157,7 @@ fn thin_and_compressing_media_are_used_up() {
 #[test]
 fn writes_that_are_dropped_since_an_earlier_check_are_missed() {
     const TEST: &str = "writes_that_are_dropped_since_an_earlier_check_are_missed";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     for format in [Format::Salted, Format::F3] {
         let medium = lab!(TEST, real(MediumSpec::genuine(96 * MIB), FileSystem::Ext2));
         let settings = Settings { format, ..caches(8) };
@@ -174,7 +174,7 @@ fn writes_that_are_dropped_since_an_earlier_check_are_missed() {
 #[test]
 fn genuine_media_are_genuine_on_every_file_system() {
     const TEST: &str = "genuine_media_are_genuine_on_every_file_system";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     for (file_system, mib) in
         [(FileSystem::Ext2, 96), (FileSystem::Ext4, 96), (FileSystem::Xfs, 320), (FileSystem::Exfat, 96)]
     {
@@ -197,7 +197,7 @@ fn genuine_media_are_genuine_on_every_file_system() {
 #[test]
 fn a_driver_that_keeps_data_in_memory_answers_for_no_fake() {
     const TEST: &str = "a_driver_that_keeps_data_in_memory_answers_for_no_fake";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let medium = lab!(TEST, real(MediumSpec::limbo(128 * MIB, 64 * MIB), FileSystem::Exfat));
     let found = checked(&medium, &caches(8)).verification;
     assert_eq!(found.verdict, Verdict::Fake, "{}", found.sentence);
@@ -209,7 +209,7 @@ fn a_driver_that_keeps_data_in_memory_answers_for_no_fake() {
 #[test]
 fn a_driver_that_keeps_data_in_memory_answers_for_no_fake_in_a_quick_check_either() {
     const TEST: &str = "a_driver_that_keeps_data_in_memory_answers_for_no_fake_in_a_quick_check_either";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     for (spec, expected) in
         [(MediumSpec::limbo(128 * MIB, 64 * MIB), Verdict::Fake), (MediumSpec::genuine(128 * MIB), Verdict::Genuine)]
     {
@@ -227,7 +227,7 @@ fn the_rows_of_the_catalogue_are_judged() {
     if std::env::var_os("ASSAY_MOUNTED_ALL").is_none() {
         return;
     }
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     for (named, file_system) in catalogue::mounted() {
         let medium = lab!(TEST, real(named.spec, file_system));
         let found = checked(&medium, &Settings::default()).verification;

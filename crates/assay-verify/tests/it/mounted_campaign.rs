@@ -128,7 +128,7 @@ fn media_with_file_systems_are_judged() {
     let mut wrong = Vec::new();
     for seed in seeds() {
         // Others may have their turn between two media.
-        let _lab = match Lab::enter() {
+        let _lab = match Lab::share() {
             Ok(lab) => lab,
             Err(missing) => return skip(TEST, &missing),
         };

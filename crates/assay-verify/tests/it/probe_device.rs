@@ -46,7 +46,7 @@ fn is_as_before(medium: &SharedMedium) -> bool {
 
 #[test]
 fn a_fake_block_device_is_told_and_left_as_it_was() {
-    let made = Lab::enter().and_then(|lab| {
+    let made = Lab::share().and_then(|lab| {
         let medium = chain();
         Ok((lab, medium.clone(), FakeCard::new(medium)?))
     });
@@ -78,7 +78,7 @@ fn killed_while_it_probes_a_real_device_everything_is_restored() {
         run(&mut device, journal, &QUICK, &Control::default(), &mut |_| {}).unwrap();
         return;
     }
-    let _lab = match Lab::enter() {
+    let _lab = match Lab::share() {
         Ok(lab) => lab,
         Err(missing) => return skip(TEST, &missing),
     };
@@ -120,7 +120,7 @@ fn killed_while_it_probes_a_real_device_everything_is_restored() {
 
 #[test]
 fn a_mounted_device_and_a_journal_on_it_are_refused() {
-    let made = Lab::enter().and_then(|lab| {
+    let made = Lab::share().and_then(|lab| {
         let directory = tempfile::tempdir().map_err(|error| Missing(error.to_string()))?;
         let image = directory.path().join("image");
         std::fs::File::create(&image).and_then(|file| file.set_len(64 * MIB)).map_err(|e| Missing(e.to_string()))?;

@@ -29,7 +29,7 @@ fn genuine(path: &std::path::Path) {
 #[test]
 fn a_genuine_medium_with_ext4_is_not_accused() {
     const TEST: &str = "a_genuine_medium_with_ext4_is_not_accused";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let device = lab!(TEST, FastDevice::new(256 * MIB));
     genuine(device.path());
 }
@@ -37,7 +37,7 @@ fn a_genuine_medium_with_ext4_is_not_accused() {
 #[test]
 fn a_genuine_medium_with_vfat_is_not_accused() {
     const TEST: &str = "a_genuine_medium_with_vfat_is_not_accused";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let directory = tempfile::tempdir().unwrap();
     let image = directory.path().join("card.img");
     std::fs::File::create(&image).unwrap().set_len(128 * MIB).unwrap();
@@ -51,7 +51,7 @@ fn a_genuine_medium_with_vfat_is_not_accused() {
 #[test]
 fn a_card_that_is_taken_out_and_a_stop_end_it() {
     const TEST: &str = "a_card_that_is_taken_out_and_a_stop_end_it";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let card = lab!(TEST, RemovableCard::formatted(128 * MIB));
     let failure = |outcome: &Outcome| match outcome {
         Outcome::Failed { failure, .. } => Some(*failure),

@@ -46,7 +46,7 @@ fn every_row_that_can_be_mounted_is_judged_by_the_quick_check() {
             continue;
         }
         // Others may have their turn between two media.
-        let _lab = lab!(TEST, Lab::enter());
+        let _lab = lab!(TEST, Lab::share());
         let Some((sentence, found, reach, shown)) = lab!(TEST, judged(&named.spec, file_system)) else {
             println!("{:<52}cannot be mounted", named.name);
             continue;

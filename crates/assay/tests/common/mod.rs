@@ -8,6 +8,7 @@
 )]
 
 pub mod family;
+pub mod known;
 
 use std::ffi::OsStr;
 use std::fs::Permissions;

@@ -16,7 +16,7 @@ fn contention() -> String {
 
 #[test]
 fn a_group_is_measured_at_once_and_told_apart_and_together() {
-    let _lab = Lab::enter();
+    let _lab = Lab::share();
     let place = Place::new();
     place.file("tiny.toml", contention());
     let record = place.measured();
@@ -59,7 +59,7 @@ fn groups_and_pauses_are_not_for_fio() {
 
 #[test]
 fn a_job_file_with_jobs_at_once_becomes_a_suite_that_runs() {
-    let _lab = Lab::enter();
+    let _lab = Lab::share();
     let place = Place::new();
     place.file("disk.inc", "size=2m\n");
     place.file(

@@ -830,7 +830,7 @@ fn lab_with(image: &Path) -> Result<(Lab, LoopDevice), Missing> {
     if !is_root() {
         return Err(Missing("needs root".to_owned()));
     }
-    let lab = Lab::enter()?;
+    let lab = Lab::share()?;
     let device = LoopDevice::attach(image, false)?;
     Ok((lab, device))
 }
@@ -846,7 +846,7 @@ fn fast_device(test: &str, bytes: u64) -> Option<(Lab, FastDevice)> {
         skip(test, &Missing("needs root".to_owned()));
         return None;
     }
-    let lab = some(test, Lab::enter())?;
+    let lab = some(test, Lab::share())?;
     let device = some(test, FastDevice::new(bytes))?;
     Some((lab, device))
 }

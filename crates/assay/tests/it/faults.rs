@@ -124,7 +124,7 @@ fn file_left(record: &Record) -> bool {
 #[test]
 fn an_error_on_read_ends_the_run_and_keeps_what_there_was() {
     const TEST: &str = "an_error_on_read_ends_the_run_and_keeps_what_there_was";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     for round in 0..rounds() {
         let card = lab!(TEST, FaultyCard::new(64 * MIB, WriteFault::Io));
         let depth = [1, 4][round as usize % 2];
@@ -141,7 +141,7 @@ fn an_error_on_read_ends_the_run_and_keeps_what_there_was() {
 #[test]
 fn an_error_on_write_ends_the_run_and_keeps_what_there_was() {
     const TEST: &str = "an_error_on_write_ends_the_run_and_keeps_what_there_was";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     for round in 0..rounds() {
         let card = lab!(TEST, FaultyCard::new(64 * MIB, WriteFault::Io));
         let depth = [1, 4][round as usize % 2];
@@ -161,7 +161,7 @@ fn an_error_on_write_ends_the_run_and_keeps_what_there_was() {
 #[test]
 fn a_hang_for_ever_ends_the_command_though_nothing_can_end_the_operation() {
     const TEST: &str = "a_hang_for_ever_ends_the_command_though_nothing_can_end_the_operation";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     for round in 0..rounds() {
         let card = lab!(TEST, FaultyCard::new(64 * MIB, WriteFault::Io));
         // pread in an uninterruptible sleep, io_uring, and writes.
@@ -197,7 +197,7 @@ fn gone_after_the_next_run(medium: &Path) {
 #[test]
 fn a_hang_of_twenty_seconds_is_measured_and_seen() {
     const TEST: &str = "a_hang_of_twenty_seconds_is_measured_and_seen";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     for round in 0..rounds() {
         let card = lab!(TEST, FaultyCard::new(64 * MIB, WriteFault::Io));
         let (op, depth) = [("read", 1), ("write", 4)][round as usize % 2];
@@ -225,7 +225,7 @@ fn a_hang_of_twenty_seconds_is_measured_and_seen() {
 #[test]
 fn a_file_system_that_turns_read_only_is_called_that() {
     const TEST: &str = "a_file_system_that_turns_read_only_is_called_that";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     for round in 0..rounds() {
         let card = lab!(TEST, RemovableCard::formatted(64 * MIB));
         let depth = [1, 4][round as usize % 2];
@@ -240,7 +240,7 @@ fn a_file_system_that_turns_read_only_is_called_that() {
 #[test]
 fn a_card_that_is_taken_out_has_disappeared() {
     const TEST: &str = "a_card_that_is_taken_out_has_disappeared";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     for round in 0..rounds() {
         let card = lab!(TEST, RemovableCard::formatted(64 * MIB));
         let (op, depth) = [("read", 1), ("read", 4), ("write", 1), ("write", 4)][round as usize % 4];
@@ -254,7 +254,7 @@ fn a_card_that_is_taken_out_has_disappeared() {
 #[test]
 fn a_card_that_no_longer_answers_at_all_gives_errors_and_not_a_hang() {
     const TEST: &str = "a_card_that_no_longer_answers_at_all_gives_errors_and_not_a_hang";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     for round in 0..rounds() {
         let mut card = lab!(TEST, FaultyCard::new(64 * MIB, WriteFault::Io));
         let depth = [1, 4][round as usize % 2];
@@ -267,7 +267,7 @@ fn a_card_that_no_longer_answers_at_all_gives_errors_and_not_a_hang() {
 #[test]
 fn a_device_that_got_shorter_says_how_much_is_left() {
     const TEST: &str = "a_device_that_got_shorter_says_how_much_is_left";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     for round in 0..rounds() {
         let card = lab!(TEST, RemovableCard::raw(64 * MIB));
         let depth = [1, 4][round as usize % 2];
@@ -281,7 +281,7 @@ fn a_device_that_got_shorter_says_how_much_is_left() {
 #[test]
 fn a_disk_that_is_full_while_it_is_written_is_no_fault_of_the_medium() {
     const TEST: &str = "a_disk_that_is_full_while_it_is_written_is_no_fault_of_the_medium";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     for round in 0..rounds() {
         let card = lab!(TEST, FaultyCard::new(64 * MIB, WriteFault::NoSpace));
         let depth = [1, 4][round as usize % 2];
@@ -299,7 +299,7 @@ fn a_disk_that_is_full_while_it_is_written_is_no_fault_of_the_medium() {
 #[test]
 fn a_signal_ends_the_run_in_good_order() {
     const TEST: &str = "a_signal_ends_the_run_in_good_order";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     for round in 0..rounds() {
         let card = lab!(TEST, FastDevice::new(64 * MIB));
         let (op, depth) = [("read", 1), ("write", 4)][round as usize % 2];
@@ -313,7 +313,7 @@ fn a_signal_ends_the_run_in_good_order() {
 #[test]
 fn a_signal_ends_the_run_while_the_medium_hangs() {
     const TEST: &str = "a_signal_ends_the_run_while_the_medium_hangs";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     for round in 0..rounds() {
         let card = lab!(TEST, FaultyCard::new(64 * MIB, WriteFault::Io));
         let depth = [1, 4][round as usize % 2];
@@ -330,7 +330,7 @@ fn a_signal_ends_the_run_while_the_medium_hangs() {
 #[test]
 fn a_terminal_that_is_closed_ends_the_run_in_good_order() {
     const TEST: &str = "a_terminal_that_is_closed_ends_the_run_in_good_order";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     if Command::new("script").arg("--version").stdout(Stdio::null()).status().is_err() {
         return skip(TEST, &assay_lab::Missing("needs script (package bsdutils)".to_owned()));
     }
@@ -371,7 +371,7 @@ fn a_terminal_that_is_closed_ends_the_run_in_good_order() {
 #[test]
 fn what_kill_9_leaves_is_removed_and_told_by_the_next_run() {
     const TEST: &str = "what_kill_9_leaves_is_removed_and_told_by_the_next_run";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     for round in 0..rounds() {
         let card = lab!(TEST, FastDevice::new(64 * MIB));
         let (op, depth) = [("read", 1), ("write", 4)][round as usize % 2];

@@ -52,7 +52,7 @@ fn fio_as_the_engine_makes_a_record_like_any_other() {
     if !has_fio("fio_as_the_engine_makes_a_record_like_any_other") {
         return;
     }
-    let _lab = Lab::enter();
+    let _lab = Lab::share();
     let dir = place();
     let output = assay(dir.path(), &["--json", "--engine", "fio", "--suite", "../pair.toml"]).output().unwrap();
     let record = record(&output);
@@ -75,7 +75,7 @@ fn a_cross_check_gives_a_ratio_for_each_workload() {
     if !has_fio("a_cross_check_gives_a_ratio_for_each_workload") {
         return;
     }
-    let _lab = Lab::enter();
+    let _lab = Lab::share();
     let dir = place();
     let output = assay(dir.path(), &["--json", "--crosscheck", "fio", "--suite", "../pair.toml"]).output().unwrap();
     let record = record(&output);
@@ -99,7 +99,7 @@ fn a_cross_check_gives_a_ratio_for_each_workload() {
 
 #[test]
 fn a_job_file_is_run_or_refused_with_its_line() {
-    let _lab = Lab::enter();
+    let _lab = Lab::share();
     let dir = place();
     let job = "[global]\nsize=4m\ndirect=1\nruntime=200ms\ntime_based\n[r]\nrw=randread\nbs=4k\n";
     std::fs::write(dir.path().join("job.fio"), job).unwrap();
@@ -118,7 +118,7 @@ fn a_job_file_is_run_or_refused_with_its_line() {
 
 #[test]
 fn a_job_file_is_run_where_it_says() {
-    let _lab = Lab::enter();
+    let _lab = Lab::share();
     let dir = place();
     let other = dir.path().join("other");
     std::fs::create_dir(&other).unwrap();
@@ -212,7 +212,7 @@ fn an_interrupt_ends_fio_too_and_nothing_is_left() {
     if !has_fio("an_interrupt_ends_fio_too_and_nothing_is_left") {
         return;
     }
-    let _lab = Lab::enter();
+    let _lab = Lab::share();
     let dir = place();
     assert_eq!(while_fio_runs(dir.path(), Signal::INT), Some(130));
     nothing_left(dir.path());
@@ -223,7 +223,7 @@ fn fio_does_not_outlive_a_killed_assay() {
     if !has_fio("fio_does_not_outlive_a_killed_assay") {
         return;
     }
-    let _lab = Lab::enter();
+    let _lab = Lab::share();
     let dir = place();
     assert_eq!(while_fio_runs(dir.path(), Signal::KILL), None);
 }

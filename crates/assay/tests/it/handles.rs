@@ -71,7 +71,7 @@ fn a_link_in_place_of_the_state_leads_to_no_file_of_the_host() {
 #[test]
 fn a_device_node_in_place_of_a_file_leads_to_no_device() {
     const TEST: &str = "a_device_node_in_place_of_a_file_leads_to_no_device";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let card = lab!(TEST, FastDevice::new(64 * MIB));
     let place = Place::new();
     let image = place.file("other.img", vec![0xa5; 4 * MIB as usize]);
@@ -246,7 +246,7 @@ fn what_is_mounted_on_the_directory_of_a_check_is_left_alone() {
 #[test]
 fn a_card_without_owners_is_checked_left_and_cleaned() {
     const TEST: &str = "a_card_without_owners_is_checked_left_and_cleaned";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let place = Place::new();
     let image = place.file("card.img", b"");
     std::fs::File::options().write(true).open(&image).unwrap().set_len(64 * MIB).unwrap();

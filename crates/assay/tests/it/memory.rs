@@ -105,7 +105,7 @@ fn a_command_that_lacks_a_thread_anywhere_blames_the_host() {
 #[test]
 fn a_quick_check_or_probe_that_lacks_a_thread_anywhere_blames_the_host() {
     const TEST: &str = "a_quick_check_or_probe_that_lacks_a_thread_anywhere_blames_the_host";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let card = lab!(TEST, FastDevice::new(64 * MIB));
     blames_the_host("verify --quiet --quick", card.path());
     let place = Place::new();

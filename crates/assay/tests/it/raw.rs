@@ -81,7 +81,7 @@ fn node(device: &LoopDevice, path: &Path) -> Result<PathBuf, Missing> {
 #[test]
 fn a_node_that_is_replaced_between_two_workloads_leads_to_no_other_device() {
     const TEST: &str = "a_node_that_is_replaced_between_two_workloads_leads_to_no_other_device";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let place = Place::new();
     place.file("two.toml", DIRECT_THEN_CACHED);
     let card = lab!(TEST, Card::new(&place, "card.img"));
@@ -106,7 +106,7 @@ fn a_node_that_is_replaced_between_two_workloads_leads_to_no_other_device() {
 #[test]
 fn an_archive_on_a_bare_device_is_data() {
     const TEST: &str = "an_archive_on_a_bare_device_is_data";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let place = Place::new();
     let card = lab!(TEST, Card::new(&place, "card.img"));
     place.file("letter.txt", "Dear reader");
@@ -134,7 +134,7 @@ fn an_archive_on_a_bare_device_is_data() {
 #[test]
 fn what_an_earlier_run_wrote_is_data() {
     const TEST: &str = "what_an_earlier_run_wrote_is_data";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let place = Place::new();
     let card = lab!(TEST, Card::new(&place, "card.img"));
     let path = card.device.path().to_str().unwrap();
@@ -168,7 +168,7 @@ impl Drop for Stranger {
 #[test]
 fn a_device_that_another_process_has_open_is_refused_and_the_process_named() {
     const TEST: &str = "a_device_that_another_process_has_open_is_refused_and_the_process_named";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let place = Place::new();
     let card = lab!(TEST, Card::new(&place, "card.img"));
     let path = card.device.path().to_str().unwrap();
@@ -184,7 +184,7 @@ fn a_device_that_another_process_has_open_is_refused_and_the_process_named() {
 #[test]
 fn a_device_that_a_link_names_is_measured_with_direct_io() {
     const TEST: &str = "a_device_that_a_link_names_is_measured_with_direct_io";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let place = Place::new();
     let card = lab!(TEST, Card::new(&place, "card.img"));
     let link = place.path().join("by-id");
@@ -232,7 +232,7 @@ impl Backing for Failing {
 #[test]
 fn a_first_or_last_block_that_cannot_be_read_stops_a_run_and_not_the_probe() {
     const TEST: &str = "a_first_or_last_block_that_cannot_be_read_stops_a_run_and_not_the_probe";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     // The least that the probe takes.
     const BYTES: u64 = 64 * MIB;
     for bad in [0..4096, BYTES - 4096..BYTES] {
@@ -254,7 +254,7 @@ fn a_first_or_last_block_that_cannot_be_read_stops_a_run_and_not_the_probe() {
 #[test]
 fn suites_that_only_read_leave_a_raw_device_as_it_was() {
     const TEST: &str = "suites_that_only_read_leave_a_raw_device_as_it_was";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let place = Place::new();
     let card = lab!(TEST, Card::new(&place, "card.img"));
     card.write(5 * MIB, b"somebody's");

@@ -90,7 +90,7 @@ impl Cut {
 #[test]
 fn another_card_of_equal_size_is_refused_and_the_right_one_restored() {
     const TEST: &str = "another_card_of_equal_size_is_refused_and_the_right_one_restored";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let cut = lab!(TEST, cut());
     let wrong = image(&cut.place, "wrong.img", 2);
     let content = std::fs::read(&wrong).unwrap();
@@ -108,7 +108,7 @@ fn another_card_of_equal_size_is_refused_and_the_right_one_restored() {
 #[test]
 fn a_flipped_bit_in_the_journal_is_told_and_the_rest_put_back() {
     const TEST: &str = "a_flipped_bit_in_the_journal_is_told_and_the_rest_put_back";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let cut = lab!(TEST, cut());
     let file = File::options().read(true).write(true).open(&cut.journal).unwrap();
     let at = 100_000;
@@ -140,7 +140,7 @@ fn a_flipped_bit_in_the_journal_is_told_and_the_rest_put_back() {
 #[test]
 fn a_file_system_made_since_is_refused_and_left() {
     const TEST: &str = "a_file_system_made_since_is_refused_and_left";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let cut = lab!(TEST, cut());
     let made = Command::new("mkfs.ext4").args(["-q", "-F", "-E", "nodiscard"]).arg(cut.device.path()).status();
     assert!(made.unwrap().success());
@@ -164,7 +164,7 @@ fn a_file_system_made_since_is_refused_and_left() {
 #[test]
 fn a_card_under_another_name_is_recognised_by_run_verify_and_info() {
     const TEST: &str = "a_card_under_another_name_is_recognised_by_run_verify_and_info";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let mut cut = lab!(TEST, cut());
     // Another takes its number.
     let spare = cut.place.file("spare.img", vec![0; MIB as usize]);
@@ -205,7 +205,7 @@ fn a_card_under_another_name_is_recognised_by_run_verify_and_info() {
 #[test]
 fn a_journal_elsewhere_is_found_again() {
     const TEST: &str = "a_journal_elsewhere_is_found_again";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let mut cut = lab!(TEST, cut());
     let elsewhere = cut.place.path().join("undo");
     std::fs::rename(&cut.journal, &elsewhere).unwrap();
@@ -231,7 +231,7 @@ fn a_journal_elsewhere_is_found_again() {
 #[test]
 fn a_disk_too_small_for_the_journal_is_refused_beforehand() {
     const TEST: &str = "a_disk_too_small_for_the_journal_is_refused_beforehand";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     if !can_be_apart(TEST) {
         return;
     }
@@ -321,7 +321,7 @@ fn fill_up(ballast: &Path) {
 #[test]
 fn a_disk_of_the_journal_that_fills_up_ends_the_probe_and_everything_is_put_back() {
     const TEST: &str = "a_disk_of_the_journal_that_fills_up_ends_the_probe_and_everything_is_put_back";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let place = Place::new();
     let small = place.path().join("small.img");
     File::create(&small).and_then(|file| file.set_len(2 * SIZE)).unwrap();
@@ -351,7 +351,7 @@ fn a_disk_of_the_journal_that_fills_up_ends_the_probe_and_everything_is_put_back
 #[test]
 fn a_probe_that_was_stopped_goes_on() {
     const TEST: &str = "a_probe_that_was_stopped_goes_on";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let ((arrive, arrived), (release, released)) = (channel(), channel::<()>());
     let gate = Mutex::new((arrive, released));
     let wait = move || {
@@ -386,7 +386,7 @@ fn a_probe_that_was_stopped_goes_on() {
 #[test]
 fn the_second_ctrl_c_says_what_stays_and_how_to_mend_it() {
     const TEST: &str = "the_second_ctrl_c_says_what_stays_and_how_to_mend_it";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let served = Served::new();
     let card = lab!(TEST, FakeCard::new(served.clone()));
     let place = Place::new();

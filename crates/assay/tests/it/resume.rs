@@ -1,34 +1,14 @@
 //! Runs that are interrupted and resumed.
 
-use std::path::Path;
-
 use assay_core::event::EventKind;
 use assay_core::finding::Finding;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::units::MIB;
-use assay_lab::{FastDevice, Lab, LimitedCard, Limits, LoopDevice, Missing, Mount, lab};
+use assay_lab::{FastDevice, Lab, LoopDevice, Missing, Mount, lab};
 use rustix::process::Signal;
 
-use crate::common::{ASSAY, Place, Running, assert_empty, random, run, suite};
-
-const SOAK: &str = r#"
-name = "short-soak"
-version = 1
-purpose = "A test"
-budget = "40s"
-max_write = "1GiB"
-repeats = 1
-span = "64MiB"
-[[workload]]
-name = "soak"
-op = "write"
-pattern = "sequential"
-block = "128KiB"
-queue_depth = 4
-duration = "24s"
-analysis = "soak"
-"#;
+use crate::common::{Place, Running, assert_empty, random, run, suite};
 
 /// A suite of two workloads.
 fn long() -> String {
@@ -119,7 +99,7 @@ fn the_test_area_keeps_its_size_and_the_count_goes_on() {
 #[test]
 fn a_run_whose_test_area_does_not_fit_any_more_is_not_resumed() {
     const TEST: &str = "a_run_whose_test_area_does_not_fit_any_more_is_not_resumed";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let card = lab!(TEST, FastDevice::new(64 * MIB));
     let place = Place::new();
     place.file("long.toml", long().replace("span = \"4MiB\"", "span = \"32MiB\""));
@@ -142,46 +122,9 @@ fn a_run_whose_test_area_does_not_fit_any_more_is_not_resumed() {
 }
 
 #[test]
-fn a_soak_that_was_killed_keeps_its_samples_and_goes_on() {
-    const TEST: &str = "a_soak_that_was_killed_keeps_its_samples_and_goes_on";
-    let _lab = lab!(TEST, Lab::enter());
-    let limits = Limits { write_bytes: Some(8 * MIB), ..Limits::default() };
-    let card = lab!(TEST, LimitedCard::new(256 * MIB, limits));
-    let place = Place::new();
-    place.file("soak.toml", SOAK);
-    let medium = card.path().to_str().unwrap();
-    let mut command = card.command(Path::new(ASSAY), &["run", "--events", "--suite", "soak.toml", medium]);
-    place.at_home(&mut command);
-    let mut running = Running::start(command);
-    for _ in 0..13 {
-        running.wait_for(|event| matches!(event, EventKind::Sample { .. }));
-    }
-    running.kill();
-
-    let mut command = card.command(Path::new(ASSAY), &["run", "--resume", "--quiet"]);
-    place.at_home(&mut command);
-    let done = run(command);
-    done.measures();
-    let record = place.only_record();
-    assert_eq!(record.outcome, Outcome::Completed);
-    let soak = &record.measurements[0];
-    assert_eq!(soak.repeats.len(), 2);
-    assert!((10..=13).contains(&soak.repeats[0].samples.len()), "{}", soak.repeats[0].samples.len());
-    let lasted: u64 = soak.repeats.iter().flat_map(|r| &r.samples).map(|s| s.interval_ns).sum();
-    assert!((23.0..26.0).contains(&(lasted as f64 / 1e9)), "{lasted}");
-    assert!(soak.warnings.iter().any(|w| matches!(w.finding, Finding::SoakPaused { .. })), "{:?}", soak.warnings);
-    let shown = soak.soak.as_ref().unwrap();
-    let truth = 8.0 * MIB as f64;
-    for rate in [&shown.burst_bytes_per_second, &shown.sustained_bytes_per_second] {
-        assert!((rate.point / truth - 1.0).abs() < 0.1, "{rate:?}");
-    }
-    assert_empty(card.path());
-}
-
-#[test]
 fn another_medium_is_refused() {
     const TEST: &str = "another_medium_is_refused";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let card = lab!(TEST, FastDevice::new(64 * MIB));
     let place = Place::new();
     let mut running = begin(&place);
@@ -250,7 +193,7 @@ impl Drop for Slot<'_> {
 #[test]
 fn another_card_without_a_serial_number_is_not_taken_for_the_one_that_was_measured() {
     const TEST: &str = "another_card_without_a_serial_number_is_not_taken_for_the_one_that_was_measured";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     for killed in [false, true] {
         let place = Place::new();
         let mut slot = lab!(TEST, Slot::new(&place));
@@ -276,7 +219,7 @@ fn another_card_without_a_serial_number_is_not_taken_for_the_one_that_was_measur
 #[test]
 fn a_card_that_bears_the_trace_of_the_killed_run_is_resumed() {
     const TEST: &str = "a_card_that_bears_the_trace_of_the_killed_run_is_resumed";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let place = Place::new();
     let mut slot = lab!(TEST, Slot::new(&place));
     let mut running = begin(&place);

@@ -109,7 +109,7 @@ fn whatever_ends_assay_leaves_no_sensor_command_and_no_fio() {
 #[test]
 fn a_second_ctrl_c_ends_it_at_once_and_leaves_no_process() {
     const TEST: &str = "a_second_ctrl_c_ends_it_at_once_and_leaves_no_process";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let card = lab!(TEST, FaultyCard::new(64 * MIB, WriteFault::Io));
     let place = place();
     let mut command = place.assay(["run", "--suite", "long.toml", "--events", "--sensor", SENSOR]);

@@ -295,7 +295,7 @@ fn the_data_directory_is_closed_to_others_whichever_command_makes_it() {
     let place = Place::new();
     let image = place.path().join("disk.img");
     fs::File::create(&image).unwrap().set_len(64 << 20).unwrap();
-    let _lab = lab!(test, Lab::enter());
+    let _lab = lab!(test, Lab::share());
     let device = lab!(test, LoopDevice::attach(&image, false));
     assert_closed(&place, &["verify", "--quick", "--quiet", device.path().to_str().unwrap()]);
 }

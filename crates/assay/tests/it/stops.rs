@@ -173,7 +173,7 @@ fn a_shell_with_job_control_stops_it_and_puts_it_into_the_background() {
 fn a_long_stop_is_no_hang_of_the_medium() {
     const TEST: &str = "a_long_stop_is_no_hang_of_the_medium";
     let limits = Limits { read_iops: Some(5), ..Limits::default() };
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let card = lab!(TEST, LimitedCard::new(64 * MIB, limits));
     let place = Place::new();
     let text = suite("stops", "20s", 2, &[random("r", "read", "2s")]);
@@ -198,7 +198,7 @@ fn a_check_that_was_stopped_is_no_slower_and_no_medium_hung() {
     const TEST: &str = "a_check_that_was_stopped_is_no_slower_and_no_medium_hung";
     const STOPPED: f64 = 10.0;
     let limits = Limits { read_bytes: Some(8 * MIB), write_bytes: Some(8 * MIB), ..Limits::default() };
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let card = lab!(TEST, LimitedCard::new(96 * MIB, limits));
     let place = Place::new();
     let medium = card.path().to_str().unwrap();

@@ -28,7 +28,7 @@ fn found(record: &Record) -> &Verification {
 #[test]
 fn a_genuine_medium_is_filled_read_and_left_empty() {
     const TEST: &str = "a_genuine_medium_is_filled_read_and_left_empty";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let card = lab!(TEST, FastDevice::new(128 * MIB));
     let place = Place::new();
     let mut command = place.assay(["verify", "--json"]);
@@ -52,7 +52,7 @@ fn a_genuine_medium_is_filled_read_and_left_empty() {
 #[test]
 fn files_that_were_kept_are_read_again_and_damage_is_found() {
     const TEST: &str = "files_that_were_kept_are_read_again_and_damage_is_found";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let card = lab!(TEST, FastDevice::new(128 * MIB));
     let place = Place::new();
     let mut command = place.assay(["verify", "--keep", "--limit", "32MiB", "--quiet"]);
@@ -83,7 +83,7 @@ fn files_that_were_kept_are_read_again_and_damage_is_found() {
 #[test]
 fn a_fake_device_is_probed_and_every_byte_put_back() {
     const TEST: &str = "a_fake_device_is_probed_and_every_byte_put_back";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let cache = |bytes, takes| Cache { takes, ..Cache::of(bytes) };
     let wrapping = MediumSpec::laid_out(512 * MIB, Layout::wraparound(128 * MIB))
         .with_cache(cache(8 << 10, CachedWrites::Random))
@@ -114,7 +114,7 @@ fn a_fake_device_is_probed_and_every_byte_put_back() {
 #[test]
 fn a_device_with_a_file_system_may_be_probed_and_a_mounted_one_not() {
     const TEST: &str = "a_device_with_a_file_system_may_be_probed_and_a_mounted_one_not";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let card = lab!(TEST, FastDevice::new(128 * MIB));
     let place = Place::new();
     let mut command = place.assay(["verify", "--quick"]);
@@ -139,7 +139,7 @@ fn a_device_with_a_file_system_may_be_probed_and_a_mounted_one_not() {
 #[test]
 fn a_check_that_is_interrupted_is_resumed() {
     const TEST: &str = "a_check_that_is_interrupted_is_resumed";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let limits = assay_lab::Limits { write_bytes: Some(40 << 20), ..assay_lab::Limits::default() };
     let card = lab!(TEST, assay_lab::LimitedCard::new(256 * MIB, limits));
     let place = Place::new();
@@ -173,7 +173,7 @@ fn a_check_that_is_interrupted_is_resumed() {
 #[test]
 fn a_medium_that_vanishes_keeps_what_was_checked() {
     const TEST: &str = "a_medium_that_vanishes_keeps_what_was_checked";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let card = lab!(TEST, RemovableCard::formatted(512 * MIB));
     let place = Place::new();
     let mut command = place.assay(["verify", "--json"]);
@@ -194,7 +194,7 @@ fn a_medium_that_vanishes_keeps_what_was_checked() {
 #[test]
 fn a_device_too_small_for_any_check_is_told_the_same_by_both() {
     const TEST: &str = "a_device_too_small_for_any_check_is_told_the_same_by_both";
-    let _lab = lab!(TEST, Lab::enter());
+    let _lab = lab!(TEST, Lab::share());
     let place = Place::new();
     for (bytes, advice) in [(1536, "name the whole device"), (MIB, "add --quick")] {
         let image = place.file("small.img", vec![0; bytes as usize]);

@@ -1,0 +1,94 @@
+//! Rates that only a machine without other work gives so exactly. These media are slow, so that several are measured
+//! beside each other.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use assay_core::event::EventKind;
+use assay_core::finding::Finding;
+use assay_core::outcome::Outcome;
+use assay_core::steady::SteadyStatus;
+use assay_core::units::MIB;
+use assay_lab::{Lab, LimitedCard, Limits, lab};
+
+use crate::common::known::{arguments, measured, suite, workload};
+use crate::common::{ASSAY, Place, Running, assert_empty, run};
+
+const SOAK: &str = r#"
+name = "short-soak"
+version = 1
+purpose = "A test"
+budget = "40s"
+max_write = "1GiB"
+repeats = 1
+span = "64MiB"
+[[workload]]
+name = "soak"
+op = "write"
+pattern = "sequential"
+block = "128KiB"
+queue_depth = 4
+duration = "24s"
+analysis = "soak"
+"#;
+
+#[test]
+fn a_steady_card_is_measured_no_longer_than_it_takes() {
+    const TEST: &str = "a_steady_card_is_measured_no_longer_than_it_takes";
+    let _lab = lab!(TEST, Lab::share());
+    let card = lab!(TEST, LimitedCard::new(256 * MIB, Limits { read_iops: Some(1500), ..Limits::default() }));
+    let directory = tempfile::tempdir().unwrap();
+    let suite = suite(directory.path(), "10s", "64MiB", &workload("w", "read", "random", "4KiB", 8, ""));
+    let start = Instant::now();
+    let mut command = card.command(Path::new(ASSAY), &arguments(&suite, card.path()));
+    command.args(["--quiet", "--confidence", "5%", "--budget", "90s"]);
+    let (record, _) = measured(command);
+    assert!(start.elapsed() < Duration::from_secs(70), "{:?}", start.elapsed());
+    assert_eq!((record.settings.confidence, record.outcome.clone()), (Some(0.05), Outcome::Completed));
+    let m = &record.measurements[0];
+    let iops = m.iops.as_ref().unwrap();
+    assert!((1455.0..=1545.0).contains(&iops.point), "{iops:?}");
+    assert!(iops.relative_half_width().unwrap() <= 0.05, "{iops:?}");
+    assert!(!m.warnings.iter().any(|w| matches!(w.finding, Finding::NotReached { .. })), "{:?}", m.warnings);
+    assert!(m.repeats.len() >= 3);
+    let steady =
+        m.repeats.iter().filter(|r| r.steady.as_ref().is_some_and(|s| s.status == SteadyStatus::Steady)).count();
+    assert!(steady >= 2, "{:?}", m.repeats.iter().map(|r| &r.steady).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_soak_that_was_killed_keeps_its_samples_and_goes_on() {
+    const TEST: &str = "a_soak_that_was_killed_keeps_its_samples_and_goes_on";
+    let _lab = lab!(TEST, Lab::share());
+    let limits = Limits { write_bytes: Some(8 * MIB), ..Limits::default() };
+    let card = lab!(TEST, LimitedCard::new(256 * MIB, limits));
+    let place = Place::new();
+    place.file("soak.toml", SOAK);
+    let medium = card.path().to_str().unwrap();
+    let mut command = card.command(Path::new(ASSAY), &["run", "--events", "--suite", "soak.toml", medium]);
+    place.at_home(&mut command);
+    let mut running = Running::start(command);
+    for _ in 0..13 {
+        running.wait_for(|event| matches!(event, EventKind::Sample { .. }));
+    }
+    running.kill();
+
+    let mut command = card.command(Path::new(ASSAY), &["run", "--resume", "--quiet"]);
+    place.at_home(&mut command);
+    let done = run(command);
+    done.measures();
+    let record = place.only_record();
+    assert_eq!(record.outcome, Outcome::Completed);
+    let soak = &record.measurements[0];
+    assert_eq!(soak.repeats.len(), 2);
+    assert!((10..=13).contains(&soak.repeats[0].samples.len()), "{}", soak.repeats[0].samples.len());
+    let lasted: u64 = soak.repeats.iter().flat_map(|r| &r.samples).map(|s| s.interval_ns).sum();
+    assert!((23.0..26.0).contains(&(lasted as f64 / 1e9)), "{lasted}");
+    assert!(soak.warnings.iter().any(|w| matches!(w.finding, Finding::SoakPaused { .. })), "{:?}", soak.warnings);
+    let shown = soak.soak.as_ref().unwrap();
+    let truth = 8.0 * MIB as f64;
+    for rate in [&shown.burst_bytes_per_second, &shown.sustained_bytes_per_second] {
+        assert!((rate.point / truth - 1.0).abs() < 0.1, "{rate:?}");
+    }
+    assert_empty(card.path());
+}
