@@ -131,16 +131,24 @@ impl Misaddress {
     }
 
     /// Whether a part of the addresses loses what is sent there, and no data are found where they were not sent:
-    /// every operation that is concerned lands outside of the announced addresses, or every reading at one and the
-    /// same distance in a part that keeps its own data. A fake whose addresses have no memory there does exactly
-    /// the same, so that nobody can tell it from this.
+    /// every operation that is concerned lands outside of the announced addresses, or every reading there or at one
+    /// and the same distance in a part that keeps its own data. A fake whose addresses have no memory there does
+    /// exactly the same, so that nobody can tell it from this.
     pub(super) fn is_a_hole(&self, announced_bytes: u64) -> bool {
         let Self::Line { bit, fault: LineFault::Inverted, range, on } = self else { return false };
         let line = SECTOR_BYTES << bit;
         let block = range.start / line;
-        let one = !range.is_empty() && (range.end - 1) / line == block;
-        let behind_the_end = block.is_multiple_of(2) && range.start + line >= announced_bytes;
-        one && (behind_the_end || *on == Operations::Reads)
+        if range.is_empty() {
+            return false;
+        }
+        let last = (range.end - 1) / line;
+        if *on != Operations::Reads {
+            return last == block && block.is_multiple_of(2) && range.start + line >= announced_bytes;
+        }
+        let higher = (block..=last).filter(|block| block.is_multiple_of(2));
+        let mut higher = higher.map(|block| range.start.max(block * line) + line);
+        let lower = (block..=last).take(2).any(|block| !block.is_multiple_of(2));
+        !(lower && higher.any(|there| there < announced_bytes))
     }
 
     /// Byte addresses at which reads show it.
@@ -334,6 +342,8 @@ mod tests {
         let reads = |start, end, bit| line(start, end, bit, Operations::Reads);
         assert!(reads(5, 6, 13).is_a_hole(8 * MIB), "its data are in no cell that is read");
         assert!(!reads(3, 6, 13).is_a_hole(8 * MIB), "some read higher, others lower");
+        assert!(reads(5, 9, 13).is_a_hole(10 * MIB), "some read lower, others behind the end");
+        assert!(!reads(5, 9, 13).is_a_hole(14 * MIB));
     }
 
     #[test]

@@ -76,13 +76,15 @@ pub(super) struct Health {
     state: Option<Failure>,
     /// Whether it ever failed; a hang may be over.
     failed: bool,
+    /// Whether an operation was not done because of it.
+    refused: bool,
     operations: u64,
     written_bytes: u64,
 }
 
 impl Health {
     pub(super) fn new(plan: Option<FailurePlan>) -> Self {
-        Self { plan, state: None, failed: false, operations: 0, written_bytes: 0 }
+        Self { plan, state: None, failed: false, refused: false, operations: 0, written_bytes: 0 }
     }
 
     /// Fails now.
@@ -104,6 +106,11 @@ impl Health {
 
     pub(super) fn has_failed(&self) -> bool {
         self.failed
+    }
+
+    /// Whether an operation was refused.
+    pub(super) fn has_refused(&self) -> bool {
+        self.refused
     }
 
     /// Decides on an operation; what is admitted is counted.
@@ -132,6 +139,7 @@ impl Health {
             return Admission::Partly(left as usize);
         }
         let decided = self.decide(direction, end);
+        self.refused |= matches!(decided, Admission::Refused(_));
         if decided == Admission::Admitted {
             self.operations += 1;
             self.written_bytes += if direction == Direction::Write { length as u64 } else { 0 };

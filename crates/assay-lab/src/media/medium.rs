@@ -89,12 +89,13 @@ impl ModelMedium {
         self.health.has_failed()
     }
 
-    /// Whether it has failed, and an operation was the worse for it: a device that drops what stands there anyway
-    /// shows nothing.
+    /// Whether it has failed, and an operation was the worse for it: a device that drops what stands there anyway, or
+    /// would refuse writes where none is sent any more, shows nothing.
     #[must_use]
     pub fn has_shown_failure(&self) -> bool {
         match self.health.state() {
             Some(Failure::DropsWrites) => self.flash.has_lost_writes(),
+            Some(Failure::ReadOnly | Failure::WriteErrors) => self.health.has_refused(),
             _ => self.has_failed(),
         }
     }
