@@ -55,6 +55,8 @@ const PAGE: u64 = 8;
 const SHOWN: usize = 12;
 /// Places that held which are looked at again, for one to clear the bus with.
 const LASTING: usize = 16;
+/// So many lost places, and none that holds, are a device that keeps nothing.
+pub(super) const LEAST_LOSERS: usize = 16;
 /// Losing places that are remembered, as canaries.
 const LOSERS: usize = 256;
 
@@ -115,7 +117,8 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         if !self.eviction.hidden && self.pairs.is_empty() && self.is_scattered() {
             self.nature = Nature::Scattered;
         }
-        if self.eviction.losers.len() > 8 && !self.eviction.hidden && self.keeps_nothing() {
+        // What is lost is lost, whatever a cache shows of the places that were written later.
+        if self.eviction.losers.len() > 8 && self.keeps_nothing() {
             // What lands elsewhere is lost nowhere.
             if let Some(distance) = self.kin()? {
                 self.nature = Nature::Misaddressed(distance);
@@ -170,7 +173,12 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             self.nature = Nature::Repeats(repeat);
             return Ok(());
         }
-        self.narrow()
+        self.narrow()?;
+        if self.drops_all()? || self.stopped_since()? {
+            self.nature = Nature::Stopped;
+            return Err(End::Fault(Fault::DropsWrites));
+        }
+        Ok(())
     }
 
     /// Whether places that bear the stamps of others show what was written just before, whatever that was: then
@@ -310,7 +318,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             seen.is_some_and(|seen| matches!(seen, Seen::Before | Seen::Older | Seen::Unreadable))
         };
         let last = self.samples.iter().rposition(lost);
-        last.is_some_and(|last| last >= 16 && self.samples[..=last].iter().all(lost))
+        last.is_some_and(|last| last >= LEAST_LOSERS && self.samples[..=last].iter().all(lost))
     }
 
     /// Whether sectors are wrong here and there, with good ones between.

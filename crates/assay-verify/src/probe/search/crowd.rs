@@ -200,11 +200,13 @@ impl Eviction {
             }
             let mut alive = Vec::new();
             for canary in canaries {
-                let seen = desk.check(desk.place(canary.at, 1))?;
+                let place = desk.place(canary.at, 1);
+                let seen = desk.check(place)?;
                 // A cache changes no bits: this is kept by bad cells, of which some writes leave less.
                 if seen.iter().any(|seen| matches!(seen, Seen::Changed | Seen::Worn)) {
                     self.losers.retain(|loser| loser != canary);
-                } else if seen.contains(&Seen::Holds) {
+                } else if seen.get((canary.at - place.at) as usize) == Some(&Seen::Holds) {
+                    // Of a block with one bad sector the others hold for ever.
                     alive.push(*canary);
                 }
             }

@@ -119,7 +119,15 @@ fn conclude<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent
             account.kind = Some(if chain { FakeKind::Chain } else { FakeKind::Wraparound });
             let real = ((repeat.protected + repeat.real) * SECTOR_BYTES).min(announced);
             account.holds = vec![Extent { offset_bytes: 0, bytes: real }];
-            account.real = Some(if repeat.exact { (real, real) } else { (SECTOR_BYTES, announced - SECTOR_BYTES) });
+            let less = announced - SECTOR_BYTES;
+            account.real = Some(match repeat.exact {
+                // What was driven out too late, or not at all, says little of which part of a period holds.
+                true if chain && account.hidden => {
+                    (SECTOR_BYTES, ((repeat.protected + repeat.period) * SECTOR_BYTES).min(less))
+                }
+                true => (real, real),
+                false => (SECTOR_BYTES, less),
+            });
         }
         Nature::Thin => {
             account.verdict = Verdict::Fake;

@@ -2,8 +2,9 @@
 
 use super::super::contract::Device;
 use super::super::stamp::Seen;
-use super::course::{Nature, Search};
+use super::course::{LEAST_LOSERS, Nature, Search};
 use super::desk::{End, Place};
+use super::map::State;
 use super::scatter::tidy;
 
 /// Places that are written once more.
@@ -14,6 +15,8 @@ const FRESH: usize = 8;
 const BY_CHANCE: f64 = 0.01;
 /// Fresh places that are lost at least where memory is called used up: one or two may lie where the medium is bad.
 const LEAST_LOST: usize = 3;
+/// Of more places than one in so many it is no cache that shows them, once that was driven out.
+const FEW: usize = 4;
 /// Lost places at the other state of an address line that are looked at.
 const EXCHANGED: usize = 4;
 /// So many sectors to either side of a lost one are written: operations that land beside it show.
@@ -59,10 +62,11 @@ impl<D: Device> Search<'_, '_, D> {
         let evicted = self.eviction.evict(self.desk, &tests);
         self.eviction.blind = blind;
         evicted?;
-        let again = self.stored(&again)?;
+        let again: Vec<bool> = self.stored(&again)?.iter().map(|place| place.iter().all(|stored| *stored)).collect();
         let answers = |place: &Place| !self.desk.is_bad(place.at);
         let fresh: Vec<Place> = fresh.into_iter().filter(answers).collect();
-        let fresh = self.stored(&fresh)?;
+        // Memory is given to whole blocks: one of which a part is stored has got some, and the rest of it is bad.
+        let fresh: Vec<bool> = self.stored(&fresh)?.iter().map(|place| place.contains(&true)).collect();
         let count = |places: &[bool], stored: bool| places.iter().filter(|place| **place == stored).count();
         if count(&again, true) * 2 < again.len() && again.len() >= 3 {
             return Ok(Some(Nature::Stopped));
@@ -76,11 +80,55 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(used_up.then_some(Nature::Thin))
     }
 
-    /// Which of these places stored what was written last; what another place overwrote was stored.
-    fn stored(&mut self, places: &[Place]) -> Result<Vec<bool>, End> {
+    /// Whether the few places that seemed to hold were shown by a cache that gives up its pages at random: tested again
+    /// with more writing against it none does, and all others show what stood there before.
+    pub(crate) fn drops_all(&mut self) -> Result<bool, End> {
+        let [keeps, loses, errs] = [State::Keeps, State::Loses, State::Errs].map(|state| self.map.count(state));
+        let dropped = |seen: &Seen| matches!(seen, Seen::Before | Seen::Older) || !seen.is_silent_loss();
+        if self.eviction.hidden
+            || !self.pairs.is_empty()
+            || errs > 0
+            || loses < LEAST_LOSERS.max(keeps * FEW)
+            || !self.first.iter().all(|(_, seen)| dropped(seen))
+        {
+            return Ok(false);
+        }
+        self.eviction.doubt();
+        Ok(!self.any_keeps()?)
+    }
+
+    /// Whether places that held no longer take what is written, now that what was found does not stand: all of them
+    /// still show what was written there first, which no memory does that loses it.
+    pub(crate) fn stopped_since(&mut self) -> Result<bool, End> {
+        if self.eviction.hidden || !self.map.unsteady {
+            return Ok(false);
+        }
+        let held = |sector: u64| {
+            let known = self.first.binary_search_by_key(&sector, |(at, _)| *at);
+            known.is_ok_and(|index| self.first[index].1 == Seen::Holds)
+        };
+        let held: Vec<Place> = self.samples.iter().copied().filter(|place| place.numbers().all(held)).collect();
+        let step = held.len().div_ceil(AGAIN).max(1);
+        let unit = self.desk.unit();
+        let again: Vec<Place> = held.into_iter().step_by(step).map(|place| Place { sectors: unit, ..place }).collect();
+        if again.len() < LEAST_LOST {
+            return Ok(false);
+        }
+        self.desk.begin_round();
+        self.write_apart(&again)?;
+        for place in again {
+            if self.desk.check(place)?.iter().any(|seen| *seen != Seen::Older) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Which sectors of these places stored what was written last; what another place overwrote was stored.
+    fn stored(&mut self, places: &[Place]) -> Result<Vec<Vec<bool>>, End> {
         let stored = |place: &Place| {
             let seen = self.desk.check(*place)?;
-            Ok(seen.iter().all(|seen| seen.keeps() || matches!(seen, Seen::Foreign(_))))
+            Ok(seen.iter().map(|seen| seen.keeps() || matches!(seen, Seen::Foreign(_))).collect())
         };
         places.iter().map(stored).collect()
     }

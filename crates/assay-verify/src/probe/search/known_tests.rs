@@ -146,6 +146,13 @@ fn what_is_known_of_small_media_is_found_to_the_sector() {
         ),
         ("a period that is a power of two", SECTORS, 512, |s| Some(s % 16_384), Found::Repeats(0, 16_384, 16_384)),
         ("a period that is a prime", SECTORS, 512, |s| Some(s % 10_007), Found::Repeats(0, 10_007, 10_007)),
+        (
+            "single bad sectors, blocks of 4 KiB",
+            SECTORS,
+            4096,
+            |s| (s % 97 != 5).then_some(s),
+            Found::Other(Nature::Scattered),
+        ),
         // What is written to clear the bus overwrites nearly all of it.
         ("a period of next to nothing", SECTORS, 512, |s| Some(s % 11), Found::Repeats(0, 11, 11)),
         ("a period of more than half", SECTORS, 512, |s| Some(s % 40_009), Found::Repeats(0, 40_009, 40_009)),

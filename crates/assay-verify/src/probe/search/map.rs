@@ -195,6 +195,9 @@ impl<D: Device> Search<'_, '_, D> {
             }
         }
         self.map.exact = false;
+        if !self.eviction.hidden && !self.map.unsteady {
+            self.map.unsteady = !self.parts_stand()?;
+        }
         Ok(())
     }
 
@@ -244,6 +247,16 @@ impl<D: Device> Search<'_, '_, D> {
         let lost = inside.iter().filter(|at| self.map.known.get(at) == Some(&State::Loses)).count();
         self.map.used_up |= inside.len() as u64 >= INSIDE && lost * 4 >= inside.len() * 3;
         Ok(lost == 0)
+    }
+
+    /// Tests all places that are known to hold once more: whether any does.
+    pub(crate) fn any_keeps(&mut self) -> Result<bool, End> {
+        let keeps = |(at, state): (&u64, &State)| (*state == State::Keeps).then_some(*at);
+        let held: Vec<u64> = self.map.known.iter().filter_map(keeps).collect();
+        if !self.test(&held)? {
+            (self.map.exact, self.map.unsteady) = (false, true);
+        }
+        Ok(held.iter().any(|at| self.map.known.get(at) == Some(&State::Keeps)))
     }
 
     /// Writes these sectors and says whether all of them are as they were known.

@@ -12,6 +12,8 @@ const BESIDE: u64 = (1 << 20) / 512;
 /// Pairs at one distance, over a stretch so many times as long, are no laps: of these the last one that was
 /// written shows, whichever that is.
 const ALIKE: usize = 4;
+/// Samples at which more pairs are looked for.
+const MORE: usize = 64;
 const STRETCH: u64 = 16;
 
 impl<D: Device> Search<'_, '_, D> {
@@ -30,7 +32,30 @@ impl<D: Device> Search<'_, '_, D> {
             let stray = self.stray(&pairs, shown_first)?;
             pairs = pairs.into_iter().zip(stray).filter_map(|(pair, stray)| stray.then_some(pair)).collect();
         }
+        if pairs.is_empty() {
+            self.more_pairs()?;
+        }
         Ok(pairs.first().map(distance).or_else(|| self.distance_of_all()))
+    }
+
+    /// Looks all over for pairs at the one distance of those that were met, where a cache shows most of what was
+    /// written: then only places that were never written tell, and these are met in the run alone, or by chance.
+    fn more_pairs(&mut self) -> Result<(), End> {
+        let Some(apart) = self.pairs.first().map(distance) else { return Ok(()) };
+        if apart.unsigned_abs() >= BESIDE || self.pairs.iter().any(|pair| distance(pair) != apart) {
+            return Ok(());
+        }
+        let step = self.samples.len().div_ceil(MORE).max(1);
+        for sent in self.samples.iter().map(|place| place.at).step_by(step).collect::<Vec<u64>>() {
+            let shown = sent.checked_add_signed(-apart).filter(|shown| *shown < self.desk.sectors());
+            let Some(shown) = shown.filter(|shown| !self.desk.was_written(*shown)) else { continue };
+            if let Some(origin) = self.desk.bears(shown)?
+                && origin.sector != shown
+            {
+                self.pairs.push((shown, origin.sector));
+            }
+        }
+        Ok(())
     }
 
     /// Which of these places show what was sent to their partners, where that does not stand.
