@@ -91,6 +91,7 @@ pub(super) fn put_back<D: Device>(
             done.differing.push(place.offset);
         }
     }
+    still_writes(log, survey, device, done)?;
     if !device.present() {
         return Err(Broken::Fault(Fault::Gone));
     }
@@ -98,6 +99,24 @@ pub(super) fn put_back<D: Device>(
     for list in [&mut done.differing, &mut done.newer] {
         list.sort_unstable();
         list.dedup();
+    }
+    Ok(())
+}
+
+/// Writes one place once more when all was read back: a device that refuses it stopped working meanwhile, though
+/// everything stands.
+fn still_writes<D: Device>(log: &Log, survey: &Survey, device: &mut D, done: &mut Restored) -> Result<(), Broken> {
+    let ours = |index: &usize| survey.classes[*index].iter().all(|class| *class == Class::Stamped);
+    let shortest = (0..log.entries.len()).filter(ours).min_by_key(|index| log.entries[*index].place.length);
+    let Some(index) = shortest.filter(|_| done.differing.is_empty()) else { return Ok(()) };
+    let (place, original) = (log.entries[index].place, log.original(index)?.0);
+    let took = write_place(device, place, &survey.classes[index], &original, false, &mut done.bytes)?;
+    if !(settle(device)? && took) {
+        return Err(Broken::Fault(Fault::WriteErrors));
+    }
+    let now = read_place(device, place).map_err(Broken::Fault)?;
+    if now.iter().zip(original.chunks_exact(SECTOR_LEN)).any(|(now, original)| now.as_deref() != Some(original)) {
+        done.differing.push(place.offset);
     }
     Ok(())
 }

@@ -44,6 +44,8 @@ pub struct Restored {
     pub already: bool,
     /// It was told to stop.
     pub stopped: bool,
+    /// Why what reads as before may not be so, where the probe found a reason.
+    pub doubt: Option<&'static str>,
     /// The journal is still there.
     pub journal_kept: bool,
 }
@@ -53,7 +55,7 @@ impl Restored {
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let all = self.differing.is_empty() && self.newer.is_empty() && self.missing.is_empty();
-        self.already || (all && self.unreadable.is_none() && !self.stopped)
+        self.already || (all && self.unreadable.is_none() && !self.stopped && self.doubt.is_none())
     }
 }
 
@@ -171,6 +173,7 @@ pub struct Restoration<'a> {
     keep_newer: bool,
     own: bool,
     care: Care,
+    doubt: Option<&'static str>,
     stop: &'a dyn Fn() -> bool,
     progress: Option<&'a mut dyn FnMut(RestoreProgress)>,
 }
@@ -187,6 +190,7 @@ impl<'a> Restoration<'a> {
             keep_newer: false,
             own: false,
             care: Care { readings: 1, crowd_bytes: 0 },
+            doubt: None,
             stop: &|| false,
             progress: None,
         }
@@ -217,6 +221,12 @@ impl<'a> Restoration<'a> {
         Self { care, ..self }
     }
 
+    /// The journal is kept for this reason, though every place reads as before.
+    #[must_use]
+    pub(super) fn doubting(self, doubt: Option<&'static str>) -> Self {
+        Self { doubt, ..self }
+    }
+
     /// `stop` is asked before each place.
     #[must_use]
     pub fn until(self, stop: &'a dyn Fn() -> bool) -> Self {
@@ -244,7 +254,8 @@ impl<'a> Restoration<'a> {
                 its: log.header.device.bytes,
             });
         }
-        let mut done = Restored { places: log.entries.len(), journal_kept: true, ..Restored::default() };
+        let mut done =
+            Restored { places: log.entries.len(), journal_kept: true, doubt: self.doubt, ..Restored::default() };
         let survey = match self.look(&log, device) {
             Ok(survey) => survey,
             Err(Broken::Stopped) => return Ok(Restored { stopped: true, ..done }),
@@ -343,6 +354,7 @@ impl std::fmt::Display for Restored {
     /// What could not be put back, in words; nothing where everything was.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut parts = Vec::new();
+        parts.extend(self.doubt.map(str::to_owned));
         if self.stopped {
             parts.push("it was interrupted".to_owned());
         }

@@ -150,6 +150,7 @@ fn put_back<D: Device>(
         .on(journal.disk())
         .of_own_session()
         .with_care(Care { readings, crowd_bytes })
+        .doubting(account.doubt())
         .telling(&mut tell)
         .run(&mut counted);
     account.moved.written_bytes += counted.written_bytes;

@@ -353,6 +353,42 @@ fn a_device_that_refuses_writes_at_the_very_end_is_not_genuine() {
     assert!(failed > 2, "{failed}");
 }
 
+/// While everything was read back nothing was written any more, and a device that had begun to refuse writes then was
+/// called genuine.
+#[test]
+fn a_device_that_refuses_writes_while_it_is_read_back_is_not_genuine() {
+    let spec = MediumSpec::genuine(64 * MIB);
+    let mut medium = build(&spec).0;
+    probe(&mut medium, &QUICK, 1);
+    let operations = medium.traffic().reads + medium.traffic().writes;
+    for (before, failure) in [(2, Failure::ReadOnly), (2, Failure::WriteErrors), (150, Failure::ReadOnly)] {
+        let failing = spec.clone().that_fails(Trigger::AfterOperations(operations - before), failure);
+        let (mut medium, held) = build(&failing);
+        let probed = probe(&mut medium, &QUICK, 1);
+        let found = probed.verification;
+        assert!(medium.has_failed() && found.verdict == Verdict::Failed, "{before} {failure:?}: {}", found.sentence);
+        assert!(probed.journal_kept && medium.changed_since(&held).is_empty(), "{before} {failure:?}");
+    }
+}
+
+/// Everything read as before, since a cache showed it or writes went elsewhere, and the journal was removed though
+/// the owner's data had changed.
+#[test]
+fn where_reading_back_proves_nothing_the_journal_is_kept() {
+    let shift = Misaddress::Shift { from_bytes: 500 * MIB, by_sectors: 1014, on: Operations::Writes };
+    let shifted = MediumSpec { misaddress: Some(shift), ..MediumSpec::genuine(GIB) }.with_cache(Cache::of(60 * MIB));
+    let worn = Decay { retention: Retention::Reads(3), range: 300 * MIB..GIB };
+    let worn = MediumSpec { decay: Some(worn), ..MediumSpec::genuine(GIB) }.with_cache(Cache::of(64 << 10));
+    for (spec, why) in [(shifted, "land elsewhere"), (worn, "a cache that is not driven out")] {
+        let (mut medium, before) = build(&spec);
+        let probed = probe(&mut medium, &QUICK, 1);
+        let said = probed.restored.unwrap().to_string();
+        let changed = medium.changed_since(&before).len();
+        assert!(changed > 0 && probed.journal_kept, "{changed}: {}, {said}", probed.verification.sentence);
+        assert!(said.contains(why), "{}: {said}", probed.verification.sentence);
+    }
+}
+
 /// A probe of a second that was stopped for an hour did not end after an hour.
 #[test]
 fn time_in_which_the_process_was_stopped_is_not_counted() {

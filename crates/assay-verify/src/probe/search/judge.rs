@@ -195,6 +195,21 @@ fn extents<D: Device>(search: &Search<'_, '_, D>) -> Vec<Extent> {
 }
 
 impl Account {
+    /// Why what was put back may not stand, though every place reads as before.
+    pub(crate) fn doubt(&self) -> Option<&'static str> {
+        // Where it is not known what holds, reading back proves as little as reading did before.
+        let vague = self.nature == Nature::Parts && self.kind == Some(FakeKind::Unknown) && self.cut_short.is_none();
+        match self.nature {
+            _ if self.verdict == Verdict::Failed => {
+                Some("the device failed while it was tested, and may show what it does not hold")
+            }
+            Nature::Misaddressed(_) => Some("operations land elsewhere, so that places changed which were never saved"),
+            Nature::Decays => Some("what was put back may not last"),
+            _ if self.hidden || vague => Some("a cache that is not driven out may show what the device does not hold"),
+            _ => None,
+        }
+    }
+
     /// What was put back and does not read as before: a medium that lost it is not genuine.
     pub(crate) fn was_restored<D: Device>(&mut self, device: &mut D, differing: &[u64]) {
         let Some(first) = differing.first() else { return };
