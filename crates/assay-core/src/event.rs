@@ -100,6 +100,17 @@ pub enum EventKind {
         /// Bytes that crossed the device over bytes issued.
         proof_ratio: Option<f64>,
     },
+    /// A repeat of a program is done. It began with `repeat_started`.
+    ProgramFinished {
+        /// Name of the program.
+        program: String,
+        /// Repeat, from 1.
+        repeat: u32,
+        /// Its figure.
+        value: f64,
+        /// Unit of the figure.
+        unit: String,
+    },
     /// Something that may falsify a number.
     Warning {
         /// Workload it is about; null for the run.

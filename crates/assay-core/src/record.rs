@@ -14,6 +14,7 @@ use crate::finding::{Finding, Validity, Warning};
 use crate::histogram::{Histogram, StoredHistogram};
 use crate::medium::Medium;
 use crate::outcome::Outcome;
+use crate::program::ProgramRun;
 use crate::soak::Soak;
 use crate::steady::Steady;
 use crate::text::clean;
@@ -467,6 +468,9 @@ pub struct Score {
     pub unit: String,
     /// Whether more of it is better.
     pub more_is_better: bool,
+    /// The runs that it was taken from, where a program of the suite made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Box<ProgramRun>>,
 }
 
 /// Where a record was imported from.

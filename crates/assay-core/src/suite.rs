@@ -8,6 +8,7 @@ use toml::Spanned;
 use crate::arrivals::{MOST_IOPS, Process, Rate};
 use crate::blocks::Blocks;
 use crate::distribution::Distribution;
+use crate::program::{ProgramFile, SuiteProgram};
 use crate::text::{label, quoted};
 use crate::together::Think;
 use crate::units::{Bytes, parse_duration};
@@ -36,6 +37,8 @@ pub struct Suite {
     pub span: Bytes,
     /// Its workloads in order.
     pub workloads: Vec<SuiteWorkload>,
+    /// Its programs in order, which run after the workloads.
+    pub programs: Vec<SuiteProgram>,
 }
 
 /// A workload as a suite asks for it; span, length and alignment are settled by the plan.
@@ -128,6 +131,8 @@ struct SuiteFile {
     repeats: Spanned<u32>,
     span: Spanned<Bytes>,
     workload: Vec<Spanned<WorkloadFile>>,
+    #[serde(default)]
+    program: Vec<Spanned<ProgramFile>>,
 }
 
 #[derive(Deserialize)]
@@ -261,6 +266,16 @@ impl Suite {
         if let Some((index, message)) = groups::wrong(&workloads, *raw.span.get_ref()) {
             return Err(fail(starts[index], message));
         }
+        let mut programs: Vec<SuiteProgram> = Vec::with_capacity(raw.program.len());
+        for entry in raw.program {
+            let start = entry.span().start;
+            let program = entry.into_inner().check(is_name).map_err(|(at, message)| fail(at, message))?;
+            let taken = workloads.iter().map(|w| &w.name).chain(programs.iter().map(|p| &p.name));
+            if taken.into_iter().any(|name| *name == program.name) {
+                return Err(fail(start, format!("two workloads are named `{}`", program.name)));
+            }
+            programs.push(program);
+        }
         Ok(Self {
             name: raw.name.into_inner(),
             version: raw.version,
@@ -270,6 +285,7 @@ impl Suite {
             repeats: raw.repeats.into_inner(),
             span: raw.span.into_inner(),
             workloads,
+            programs,
         })
     }
 
@@ -341,6 +357,7 @@ impl Suite {
                 text += "analysis = \"soak\"\n";
             }
         }
+        text.extend(self.programs.iter().map(SuiteProgram::to_text));
         text
     }
 
@@ -348,6 +365,12 @@ impl Suite {
     #[must_use]
     pub fn writes(&self) -> bool {
         self.workloads.iter().any(|w| w.op != Op::Read)
+    }
+
+    /// Whether any program writes.
+    #[must_use]
+    pub fn programs_write(&self) -> bool {
+        self.programs.iter().any(|p| p.does.writes())
     }
 
     /// Whether every workload is a soak, for which no test area is written beforehand.

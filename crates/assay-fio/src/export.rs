@@ -34,6 +34,9 @@ pub fn job_file(suite: &Suite) -> String {
             }
         }
     }
+    for program in &suite.programs {
+        text.push_str(&format!("\n# {} is left out: fio has no such work\n", program.name));
+    }
     text
 }
 

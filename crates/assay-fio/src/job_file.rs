@@ -125,6 +125,7 @@ pub fn read_job_file(text: &str, file: &str, included: &Included<'_>) -> Result<
                 repeats,
                 span,
                 workloads,
+                programs: Vec::new(),
             }
         }
         None => {
@@ -141,6 +142,7 @@ pub fn read_job_file(text: &str, file: &str, included: &Included<'_>) -> Result<
                 repeats,
                 span,
                 workloads,
+                programs: Vec::new(),
             }
         }
     };

@@ -80,7 +80,7 @@ impl Report {
     pub(crate) fn score(&mut self, name: &str, point: f64, unit: &str, more_is_better: bool) {
         let method = Statistic::One.words(&self.tool);
         let value = Estimate::bare(point, 1, &method);
-        self.scores.push(Score { name: name.to_owned(), value, unit: unit.to_owned(), more_is_better });
+        self.scores.push(Score { name: name.to_owned(), value, unit: unit.to_owned(), more_is_better, program: None });
     }
 
     /// Whether it tells anything.

@@ -12,7 +12,7 @@ use assay_device::owned::Directory;
 use assay_device::{DeviceError, Sysroot, Target as Seen, look_by_dev, swaps_on};
 
 use crate::area::{Area, LEAST_AREA, room, rounded};
-use crate::budget::Budget;
+use crate::budget::{Budget, workloads_bytes};
 use crate::error::RunError;
 use crate::request::{RawMode, Request};
 use crate::scratch;
@@ -98,11 +98,12 @@ impl Access {
 /// Most bytes of the test area, where `available` can be used; says why where that is less than the suite asks for.
 pub(crate) fn area_bytes(request: &Request, available: u64, findings: &mut Vec<Finding>) -> Result<u64, RunError> {
     let (suite, writes) = (&request.suite, request.suite.writes());
-    let allowed = Budget::new(suite.budget, suite.max_write.0).area_bytes(writes);
+    let allowed = Budget::new(suite.budget, workloads_bytes(suite)).area_bytes(writes);
     if allowed < LEAST_AREA && request.resume.is_none() {
         return Err(RunError::WriteLimit {
             limit: suite.max_write.to_string(),
-            needed: Bytes(LEAST_AREA * if writes { 4 } else { 1 }).to_string(),
+            needed: Bytes(LEAST_AREA * if writes { 4 } else { 1 } * if suite.programs_write() { 2 } else { 1 })
+                .to_string(),
         });
     }
     if let Some(resumption) = &request.resume {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, MIB};
 use assay_device::guard::{HeldDevice, RawPermit};
-use assay_device::owned::Directory;
+use assay_device::owned::{Directory, OwnDir};
 use assay_device::{DeviceError, Sysroot};
 use assay_engine::{DirectSupport, Target, direct_support_of};
 use rustix::fs::OFlags;
@@ -120,6 +120,14 @@ impl Area {
             Place::Read(held) => held.reopen(0)?,
         };
         Ok(Arc::new(Target::from_file(file, false)))
+    }
+
+    /// A directory for the files of a program, empty; none on a raw device.
+    pub(crate) fn files(&self) -> Result<Option<OwnDir>, RunError> {
+        match &self.place {
+            Place::Directory { scratch, .. } => Ok(Some(scratch.files()?)),
+            Place::Written(_) | Place::Read(_) => Ok(None),
+        }
     }
 
     /// Removes the test file; says why, where it could not within `limit`. The device, if it was

@@ -29,13 +29,29 @@ pub(crate) fn least_budget(repeats: u32) -> Duration {
     Duration::from_secs(seconds.ceil() as u64)
 }
 
+/// What is planned for a repeat of a workload whose length the suite does not say, where programs share its time.
+const USUAL_REPEAT: Duration = Duration::from_secs(5);
+
+/// The time of a suite that its workloads have; programs have the rest. It is shared by how long they would take.
+pub(crate) fn workloads_time(suite: &Suite) -> Duration {
+    let programs: Duration = suite.programs.iter().map(|p| p.duration).sum();
+    let workloads: Duration = leaders(&suite.workloads).iter().map(|at| suite.workloads[*at].duration.unwrap_or(USUAL_REPEAT)).sum();
+    let all = (programs + workloads).as_secs_f64();
+    suite.budget.mul_f64(if all > 0.0 { workloads.as_secs_f64() / all } else { 1.0 })
+}
+
+/// The bytes of a suite that its workloads may write: half, where programs write too.
+pub(crate) fn workloads_bytes(suite: &Suite) -> u64 {
+    if suite.programs_write() { suite.max_write.0 / 2 } else { suite.max_write.0 }
+}
+
 /// The longest that a repeat of a workload takes, its warm-up included, where the repeats of the suite share its time
 /// alike and its test area is there at once.
 #[must_use]
 pub fn longest_repeat(suite: &Suite, workload: &SuiteWorkload) -> Duration {
     let turns = leaders(&suite.workloads).len();
     let repeats = suite.repeats.saturating_mul(u32::try_from(turns).unwrap_or(u32::MAX));
-    let share = suite.budget.mul_f64(1.0 - RESERVE_SHARE) / repeats.max(1);
+    let share = workloads_time(suite).mul_f64(1.0 - RESERVE_SHARE) / repeats.max(1);
     workload.duration.map_or(share, |wanted| wanted.min(share))
 }
 
@@ -92,6 +108,11 @@ impl Budget {
     /// Bytes written by the run, parts before an interruption included.
     pub(crate) fn written(&self) -> u64 {
         self.before + self.written
+    }
+
+    /// Bytes written by this part of the run.
+    pub(crate) fn written_now(&self) -> u64 {
+        self.written
     }
 
     /// Time left for repeats.

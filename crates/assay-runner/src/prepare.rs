@@ -84,7 +84,7 @@ fn settings(request: &Request, is_device: bool, area_bytes: u64) -> Settings {
     Settings {
         budget_ns: nanoseconds(suite.budget),
         max_write_bytes: suite.max_write.0,
-        planned_write_bytes: match (suite.writes(), is_device) {
+        planned_write_bytes: match (suite.writes() || (suite.programs_write() && !is_device), is_device) {
             (true, _) => suite.max_write.0,
             (false, true) => 0,
             (false, false) => area_bytes,

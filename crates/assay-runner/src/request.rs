@@ -10,7 +10,7 @@ use assay_core::text::harmless;
 use assay_device::Sysroot;
 use assay_device::available_memory;
 
-use crate::budget::least_budget;
+use crate::budget::{least_budget, workloads_time};
 use crate::choose::EngineWish;
 use crate::error::RunError;
 use crate::memory::refuse_too_large;
@@ -88,10 +88,12 @@ impl Request {
         let sides = if self.crosscheck { 2 } else { 1 };
         let repeats = sides * u32::try_from(leaders(&self.suite.workloads).len()).unwrap_or(u32::MAX / 2);
         let least = least_budget(repeats);
-        if self.resume.is_some() || self.suite.budget >= least {
+        if self.resume.is_some() || workloads_time(&self.suite) >= least {
             return Ok(());
         }
         let budget = assay_core::units::span(self.suite.budget);
-        Err(RunError::Budget { budget, repeats, least: format!("{}s", least.as_secs()) })
+        let share = self.suite.budget.as_secs_f64() / workloads_time(&self.suite).as_secs_f64().max(1e-3);
+        let least = (least.as_secs_f64() * share).ceil();
+        Err(RunError::Budget { budget, repeats, least: format!("{least}s") })
     }
 }

@@ -18,6 +18,7 @@ impl Run {
         let mut session = Session::begin(self, control, observer)?;
         if session.lay_out() && session.first_reads() {
             session.measure();
+            session.run_programs();
         }
         Ok(session.finish())
     }

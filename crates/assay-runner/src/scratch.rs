@@ -1,6 +1,6 @@
 //! A directory of assay's own, which is gone afterwards.
 //!
-//! It is called `.assay-ID` and holds `data` and `lock`. The running process holds a lock on
+//! It is called `.assay-ID` and holds `data`, `lock` and, while programs run, a directory `files`. The running process holds a lock on
 //! `lock`; a directory whose lock can be taken belongs to a run that was killed, and the next run
 //! removes it. Nothing else is ever removed: a directory with anything else in it is left alone.
 //!
@@ -22,6 +22,8 @@ const PREFIX: &str = ".assay-";
 const ID: usize = 10;
 const DATA: &str = "data";
 const LOCK: &str = "lock";
+/// The directory of programs.
+const FILES: &str = "files";
 /// Directories that other runs may take for abandoned, one after another, before it is an error.
 const ATTEMPTS: u32 = 100;
 /// Directories of killed runs that are looked at in one place.
@@ -72,6 +74,12 @@ impl Scratch {
     /// Opens the test file once more, which must be the one that is open as `first`.
     pub(crate) fn open_data(&self, first: &File, flags: OFlags) -> Result<File, OwnedError> {
         self.directory.reopen(DATA, first, Access::ReadWrite, flags)
+    }
+
+    /// Makes the directory for the files of a program, in which nothing of an earlier one is left.
+    pub(crate) fn files(&self) -> Result<OwnDir, OwnedError> {
+        remove_files(&self.directory)?;
+        self.directory.directory().make(FILES)
     }
 
     /// Removes the directory, which dropping does in silence.
@@ -178,10 +186,23 @@ fn is_named(name: &str) -> bool {
 /// A directory that holds what a run made and nothing else, with its bytes.
 fn ours(parent: &Directory, name: &str) -> Option<(OwnDir, u64)> {
     let directory = parent.own(name).ok().flatten()?;
-    let mut bytes: u64 = 0;
-    let known = |name: &str| [DATA, LOCK].contains(&name);
-    directory.entries(2, &known, &mut |entry| bytes = bytes.saturating_add(entry.bytes)).ok()?;
+    let bytes = directory.tree(&is_known).ok()?.bytes;
     Some((directory, bytes))
+}
+
+/// Whether a run gives such a name, so many directories below its own.
+fn is_known(depth: u32, name: &str) -> bool {
+    match depth {
+        0 => [DATA, LOCK, FILES].contains(&name),
+        below => assay_programs::is_known(below - 1, name),
+    }
+}
+
+/// Removes what programs left; fails where anything else is inside.
+fn remove_files(directory: &OwnDir) -> Result<(), OwnedError> {
+    let Some(files) = directory.directory().own(FILES)? else { return Ok(()) };
+    files.remove_tree(&assay_programs::is_known)?;
+    files.remove_self()
 }
 
 fn remove_counted(parent: &Directory, name: &str, found: &mut Leftovers) {
@@ -198,9 +219,10 @@ fn remove_counted(parent: &Directory, name: &str, found: &mut Leftovers) {
     }
 }
 
-/// Removes the two files and the directory; fails where anything else is inside.
+/// Removes what is in it and the directory; fails where anything else is inside.
 fn remove(directory: &OwnDir, lock: Option<Lock>) -> Result<(), OwnedError> {
     directory.remove(DATA)?;
+    remove_files(directory)?;
     directory.remove_with(LOCK, lock)
 }
 

@@ -28,6 +28,7 @@ pub(crate) const BUILT_IN: [(&str, &str); 15] = [
     ("sweep", include_str!("../../../suites/sweep.toml")),
     ("sd-class", include_str!("../../../suites/sd-class.toml")),
     ("fsync", include_str!("../../../suites/fsync.toml")),
+    ("hpi", include_str!("../../../suites/hpi.toml")),
 ];
 
 /// The suite where none is named.

@@ -110,6 +110,12 @@ impl Finding {
                 format!("the fastest repeat was {} times as fast as the slowest", figures(*ratio))
             }
             Self::FewerRepeats { planned, ran, reason } => format!("{ran} of {planned} repeats: {reason}"),
+            Self::ProgramLeftOut { program, planned, ran: 0, reason } => {
+                format!("{program} was left out, {planned} repeats were planned: {reason}")
+            }
+            Self::ProgramLeftOut { program, planned, ran, reason } => {
+                format!("{program}: {ran} of {planned} repeats: {reason}")
+            }
             Self::ScaledDown { asked, used } => {
                 format!("ran {used} instead of {asked}, which this medium could not do within the budget")
             }

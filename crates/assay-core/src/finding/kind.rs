@@ -116,6 +116,17 @@ pub enum Finding {
         /// Why: time budget, write budget.
         reason: String,
     },
+    /// A program of the suite was left out, or ran less often than planned.
+    ProgramLeftOut {
+        /// Its name in the suite.
+        program: String,
+        /// Planned repeats.
+        planned: u32,
+        /// Repeats that ran.
+        ran: u32,
+        /// Why.
+        reason: String,
+    },
     /// So few operations that the figure is coarse.
     FewOperations {
         /// Operations over all repeats.
@@ -356,6 +367,7 @@ impl Finding {
             | Self::SmallerSpan { .. }
             | Self::ScaledDown { .. }
             | Self::FewerRepeats { .. }
+            | Self::ProgramLeftOut { .. }
             | Self::LeftoversRemoved { .. }
             | Self::FileLeft { .. }
             | Self::Resumed { .. }
@@ -385,7 +397,7 @@ impl Finding {
             Self::ServedFromCache { .. } => "from cache",
             Self::OthersUsedDevice { .. } => "device shared",
             Self::ScaledDown { .. } => "scaled down",
-            Self::FewerRepeats { .. } => "fewer repeats",
+            Self::FewerRepeats { .. } | Self::ProgramLeftOut { .. } => "fewer repeats",
             Self::FewOperations { .. } => "few operations",
             Self::Unsteady { .. } => "erratic",
             Self::NotReached { .. } => "not reached",

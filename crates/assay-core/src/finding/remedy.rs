@@ -28,7 +28,9 @@ impl Finding {
             Self::SmallerSpan { reason, .. } if reason.contains("time") => "raise --budget",
             Self::SmallerSpan { .. } => "free some space",
             Self::ScaledDown { .. } => "raise --budget",
-            Self::FewOperations { .. } | Self::FewerRepeats { .. } => "raise --budget or --max-write",
+            Self::FewOperations { .. } | Self::FewerRepeats { .. } | Self::ProgramLeftOut { .. } => {
+                "raise --budget or --max-write"
+            }
             Self::Unsteady { .. } => "run the suite soak to see what happens over time",
             Self::NotReached { .. } => "raise --budget and --max-write, or ask for less",
             Self::AnotherRun => "run one after the other",

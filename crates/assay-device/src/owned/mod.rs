@@ -18,9 +18,11 @@ mod names;
 mod own;
 mod owner;
 mod stat;
+mod tree;
 
 pub use directory::Directory;
 pub use error::{Cause, OwnedError};
 pub use lock::{Lock, Locked};
 pub use names::is_temporary;
 pub use own::{Access, Entry, OwnDir};
+pub use tree::Tree;

@@ -28,7 +28,7 @@ const MOST_HIDDEN: u64 = 100;
 
 /// Whether a file was removed while somebody had it open: libfuse and NFS give it such a name until it is closed
 /// (`hard_remove` of fuse(8), "silly rename" of nfs(5)). It is neither ours nor anybody's.
-fn is_hidden(name: &OsStr) -> bool {
+pub(super) fn is_hidden(name: &OsStr) -> bool {
     let name = name.as_bytes();
     name.starts_with(b".fuse_hidden") || name.starts_with(b".nfs")
 }
@@ -212,7 +212,7 @@ impl OwnDir {
         wrong
     }
 
-    fn entry(&self, name: &OsStr, known: &dyn Fn(&str) -> bool) -> Result<Option<Entry>, OwnedError> {
+    pub(super) fn entry(&self, name: &OsStr, known: &dyn Fn(&str) -> bool) -> Result<Option<Entry>, OwnedError> {
         let foreign = OwnedError::at(self.path(), name);
         let Some(text) = name.to_str().filter(|name| known(name)) else { return Err(foreign(Cause::Name)) };
         match Stat::at(self, name) {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use assay_core::program::SuiteProgram;
 use assay_core::suite::{Suite, SuiteWorkload};
 
 use crate::claims;
@@ -32,7 +33,8 @@ pub(crate) fn run(data: &[u8]) {
 fn in_milliseconds(suite: Suite) -> Suite {
     let ms = |d: Duration| Duration::from_millis(u64::try_from(d.as_millis()).expect("bounded by 64 bits"));
     let workloads = suite.workloads.into_iter().map(|w| SuiteWorkload { duration: w.duration.map(ms), ..w }).collect();
-    Suite { budget: ms(suite.budget), workloads, ..suite }
+    let programs = suite.programs.into_iter().map(|p| SuiteProgram { duration: ms(p.duration), ..p }).collect();
+    Suite { budget: ms(suite.budget), workloads, programs, ..suite }
 }
 
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
@@ -45,6 +47,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         include_str!("../../../../suites/blocks.toml"),
         include_str!("../../../../suites/soak.toml"),
         include_str!("../../../../suites/load-curve.toml"),
+        include_str!("../../../../suites/hpi.toml"),
         SMALL,
         "name = \"\"\"a\n\u{1b}[2Jb\"\"\"\nversion = 1\n",
     ]);

@@ -113,6 +113,7 @@ fn value(report: &mut Report, section: &str, name: &str, value: Option<f64>, uni
                 value: Estimate::bare(value, 1, "as printed by AS SSD, one run"),
                 unit: String::new(),
                 more_is_better: true,
+                program: None,
             });
             return;
         }

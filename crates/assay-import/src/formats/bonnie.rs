@@ -247,6 +247,7 @@ fn report(told: Told) -> Report {
             value: Estimate::bare(value, 1, "as printed by bonnie++, one run"),
             unit: unit.to_owned(),
             more_is_better: true,
+            program: None,
         }));
     };
     score("per character, write", characters_written, "B/s");

@@ -234,6 +234,7 @@ pub(super) fn figures(report: &mut Report, told: &Told) {
                 value: Estimate::bare(half.rate, 1, "as printed by diskspd, one run"),
                 unit: "B/s".to_owned(),
                 more_is_better: true,
+                program: None,
             });
         }
     }

@@ -128,6 +128,7 @@ fn phase<'a>(report: &mut Report, get: &impl Fn(&str) -> Option<&'a str>) {
                 value: Estimate::bare(rate, 1, "as printed by elbencho, one run"),
                 unit: "entries/s".to_owned(),
                 more_is_better: true,
+                program: None,
             }));
             return;
         }

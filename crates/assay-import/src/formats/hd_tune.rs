@@ -109,6 +109,7 @@ fn value(report: &mut Report, op: Op, name: &str, value: Option<f64>) {
             value: Estimate::bare(value * 1_048_576.0, 1, &format!("as printed by {}, one run", report.tool)),
             unit: "B/s".to_owned(),
             more_is_better: true,
+            program: None,
         }),
     }
 }

@@ -108,5 +108,6 @@ fn score(name: &str, values: &str, statistic: Statistic) -> Option<Score> {
         value: Estimate::bare(mean, runs, &words),
         unit: "ops/s".to_owned(),
         more_is_better: true,
+        program: None,
     })
 }

@@ -97,5 +97,6 @@ fn score(line: &str) -> Option<Score> {
         value: Estimate::bare(value, 1, "as printed by PostMark, one run"),
         unit: unit.to_owned(),
         more_is_better,
+        program: None,
     })
 }

@@ -280,7 +280,7 @@ impl Run {
         if let Some(rate) = rate {
             let method = "as printed by sysbench, one run, from events and total time";
             let value = Estimate::bare(rate, 1, method);
-            report.scores.push(Score { name, value, unit: "events/s".to_owned(), more_is_better: true });
+            report.scores.push(Score { name, value, unit: "events/s".to_owned(), more_is_better: true, program: None });
         }
     }
 

@@ -16,7 +16,16 @@ pub(super) const RECORD: Rule = Fields(&[
     ("suite", Fields(&[("name", Known), ("version", Keep)])),
     ("settings", SETTINGS),
     ("measurements", Each(&MEASUREMENT)),
-    ("scores", Each(&Fields(&[("name", Text), ("value", ESTIMATE), ("unit", Known), ("more_is_better", Keep)]))),
+    (
+        "scores",
+        Each(&Fields(&[
+            ("name", Text),
+            ("value", ESTIMATE),
+            ("unit", Known),
+            ("more_is_better", Keep),
+            ("program", PROGRAM),
+        ])),
+    ),
     ("sensors", Each(&SENSOR)),
     ("crosscheck", Each(&CROSSCHECK)),
     ("verification", VERIFICATION),
@@ -33,6 +42,16 @@ pub(super) const RECORD: Rule = Fields(&[
     ("outcome", OUTCOME),
     ("validity", Fields(&[("verdict", Keep), ("reasons", Each(&Text))])),
     ("warnings", Each(&WARNING)),
+]);
+
+const PROGRAM: Rule = Fields(&[
+    ("program", Known),
+    ("tree", Text),
+    ("values", Each(&Keep)),
+    ("elapsed_ns", Each(&Keep)),
+    ("medium_busy_share", Keep),
+    ("waiting_share", Keep),
+    ("medium_bytes", Keep),
 ]);
 
 const TOOL: Rule = Fields(&[("name", Known), ("version", Known), ("engine", Known), ("engine_reason", Text)]);

@@ -1,5 +1,6 @@
 //! The beginning of a run, and what it carries from step to step.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use assay_core::draft::Draft;
@@ -10,7 +11,7 @@ use assay_device::{ProofMeter, Target as Seen};
 use assay_engine::{Control, DirectSupport, NullCost, null_cost};
 
 use crate::area::Area;
-use crate::budget::Budget;
+use crate::budget::{Budget, workloads_bytes, workloads_time};
 use crate::choose::Engines;
 use crate::emit::{Emitter, Observer};
 use crate::error::RunError;
@@ -34,7 +35,7 @@ pub(crate) struct Session<'o> {
     /// Kernel names of the disks under the area.
     pub(super) disks: Vec<String>,
     /// The device's own counters, where there is a device.
-    pub(super) meter: Option<ProofMeter>,
+    pub(super) meter: Option<Arc<ProofMeter>>,
     pub(crate) watch: Watch,
     pub(super) witness: Witness,
     /// What the devices were like at the start.
@@ -44,6 +45,8 @@ pub(crate) struct Session<'o> {
     pub(crate) control: Control,
     pub(crate) draft: Draft,
     pub(crate) budget: Budget,
+    /// The whole run's, of which programs have what the workloads leave.
+    pub(super) whole: Budget,
     pub(super) pace: Pace,
     pub(crate) emitter: Emitter<'o>,
 }
@@ -59,8 +62,10 @@ impl<'o> Session<'o> {
         let area = access.area(&request, seen.logical_block_bytes)?;
         let area_bytes = aligned(&request, area_bytes, area.alignment().map_or(1, u64::from))?;
         let done = &draft.record().settings;
-        let budget =
-            Budget::new(request.suite.budget, request.suite.max_write.0).after(done.written_bytes).under(control);
+        let budget = Budget::new(workloads_time(&request.suite), workloads_bytes(&request.suite))
+            .after(done.written_bytes)
+            .under(control);
+        let whole = Budget::new(request.suite.budget, request.suite.max_write.0).under(control);
         let mut emitter = Emitter::new(observer, Duration::from_nanos(done.elapsed_ns));
         announce(&mut draft, &area, findings, &mut emitter);
 
@@ -69,7 +74,7 @@ impl<'o> Session<'o> {
         draft.fill().settings.null_ns_per_operation = Some(null.ns_per_operation);
         note_down(&request.notes, &mut draft.fill().sensors);
         let mut session = Self {
-            meter: ProofMeter::open(&sysroot, &seen.devices).ok().filter(|meter| !meter.is_empty()),
+            meter: ProofMeter::open(&sysroot, &seen.devices).ok().filter(|meter| !meter.is_empty()).map(Arc::new),
             watch: Watch::start(&sysroot, &seen.leaves, &request.sensors),
             witness: Witness::new(&sysroot, &seen),
             health: health(&seen),
@@ -83,6 +88,7 @@ impl<'o> Session<'o> {
             null,
             draft,
             budget,
+            whole,
             emitter,
         };
         let at_start = session.witness.at_start();

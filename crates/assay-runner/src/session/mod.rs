@@ -5,6 +5,7 @@ mod end;
 mod layout;
 mod order;
 mod outcome;
+mod programs;
 mod repeat;
 #[cfg(test)]
 mod tests;

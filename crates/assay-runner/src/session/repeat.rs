@@ -11,7 +11,7 @@ use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Record};
 use assay_core::suite::{Analysis, SuiteWorkload, members};
 use assay_core::units::nanoseconds;
-use assay_core::workload::Workload;
+use assay_core::workload::{Op, Pattern, Workload};
 use assay_engine::{EngineKind, RepeatReport, RepeatSpec, Target, wall_clock};
 
 use super::begin::Session;
@@ -152,6 +152,10 @@ impl Session<'_> {
         }
         let target = self.target_for(fitted)?;
         let mut share = limit_cached(share, fitted, target.direct(), record);
+        if !fitted.direct && fitted.op == Op::Read && fitted.pattern == Pattern::Sequential {
+            // A second pass would come out of the page cache.
+            share = Share { ramp: Duration::ZERO, max_bytes: Some(span), ..share };
+        }
         let Ok(arrivals) = offered(fitted, &record.measurements, entry.index) else { return Ok(None) };
         if arrivals.is_some() {
             // What is due at the end of the measured part is waited for, up to a quarter of its length.
@@ -209,7 +213,7 @@ impl Session<'_> {
         let (started, started_ns) = (wall_clock(), self.emitter.elapsed_ns());
         let suspended = self.control.suspended();
         let mark = self.witness.before();
-        let before = proof::read(self.meter.as_ref());
+        let before = proof::read(self.meter.as_deref());
         // A soak runs alone.
         let soak = planned.iter().find(|planned| planned.soak).map(|planned| planned.index);
         let mut journal = soak.map(|_| Journal::new(&started, started_ns));
@@ -237,7 +241,7 @@ impl Session<'_> {
             // It ends where all of them are known well enough.
             if known.iter().all(|known| *known) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        let after = proof::read(self.meter.as_ref());
+        let after = proof::read(self.meter.as_deref());
         let mut findings = self.witness.after(&mark);
         let suspended = self.control.suspended() - suspended;
         if !suspended.is_zero() {

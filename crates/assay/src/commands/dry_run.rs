@@ -22,6 +22,10 @@ pub(super) fn show(record: &Record, suite: &Suite, as_json: bool) -> Result<(), 
             "dry_run": true, "suite": { "name": suite.name, "version": suite.version }, "medium": record.medium.title(),
             "budget_ns": settings.budget_ns, "planned_write_bytes": settings.planned_write_bytes,
             "workloads": workloads.collect::<Vec<_>>(),
+            "programs": suite.programs.iter().map(|p| {
+                json!({ "name": p.name, "title": p.does.to_string(), "repeats": suite.repeats,
+                        "longest_ns": nanoseconds(p.duration) })
+            }).collect::<Vec<_>>(),
         }));
     }
     let mut lines = vec![format!(
@@ -32,11 +36,13 @@ pub(super) fn show(record: &Record, suite: &Suite, as_json: bool) -> Result<(), 
         span(suite.budget),
         Bytes(settings.planned_write_bytes)
     )];
-    let widest = suite.workloads.iter().map(|w| title(w).chars().count()).max().unwrap_or(0);
-    for (w, longest) in suite.workloads.iter().zip(&each) {
-        let words = title(w);
+    let workloads = suite.workloads.iter().zip(each).map(|(w, longest)| (title(w), longest));
+    let programs = suite.programs.iter().map(|p| (p.does.to_string(), p.duration));
+    let all: Vec<_> = workloads.chain(programs).collect();
+    let widest = all.iter().map(|(words, _)| words.chars().count()).max().unwrap_or(0);
+    for (words, longest) in all {
         let gap = " ".repeat(widest - words.chars().count());
-        lines.push(format!("{words}{gap}  {} × at most {}", suite.repeats, span(*longest)));
+        lines.push(format!("{words}{gap}  {} × at most {}", suite.repeats, span(longest)));
     }
     lines.push(
         "Nothing was written. A slow medium gets fewer repeats and shallower queues; the record says so.".to_owned(),

@@ -70,7 +70,7 @@ fn list(as_json: bool) -> Result<(), Failure> {
             suite.name.clone(),
             span(suite.budget),
             suite.max_write.to_string(),
-            format!("{} × {}", suite.workloads.len(), suite.repeats),
+            format!("{} × {}", suite.workloads.len() + suite.programs.len(), suite.repeats),
             suite.purpose.clone(),
         ]);
     }
@@ -107,5 +107,8 @@ fn describe(suite: &Suite) -> Value {
         "budget_ns": nanoseconds(suite.budget),
         "max_write_bytes": suite.max_write, "repeats": suite.repeats, "span_bytes": suite.span,
         "workloads": workloads,
+        "programs": suite.programs.iter().map(|p| {
+            json!({ "name": p.name, "does": p.does.to_string(), "duration_ns": nanoseconds(p.duration) })
+        }).collect::<Vec<_>>(),
     })
 }

@@ -125,6 +125,9 @@ impl Progress for Live {
             EventKind::RepeatFinished { workload, bytes_per_second, .. } if *workload == self.workload => {
                 self.before = format!(" · last: {} {}", self.title, rate(*bytes_per_second));
             }
+            EventKind::ProgramFinished { value, unit, .. } => {
+                self.before = format!(" · last: {} {} {unit}", self.title, figures(*value));
+            }
             EventKind::Warning { workload, warning: found } if found.severity >= Severity::Suspect => {
                 self.say(&warning(workload.as_deref(), found));
             }

@@ -342,6 +342,7 @@ fn parts(job: &Job, side: &Side, of: &str) -> Vec<Score> {
             value: Estimate::bare(value, 1, "as printed by fio, one run"),
             unit: unit.to_owned(),
             more_is_better: true,
+            program: None,
         })
     };
     [score(side.bytes_per_second, "B/s"), score(side.iops, "IOPS")].into_iter().flatten().collect()

@@ -189,6 +189,7 @@ fn score(test: &Test, entry: &Entry, value: f64) -> Score {
         value: Estimate::bare(value, entry.runs.max(1), &method),
         unit: test.scale.clone(),
         more_is_better: !test.less_is_better,
+        program: None,
     }
 }
 

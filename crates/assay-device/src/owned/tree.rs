@@ -1,0 +1,141 @@
+//! Directories of assay's own with directories in them.
+
+use std::ffi::OsString;
+
+use rustix::fs::FileType;
+
+use super::error::{Cause, OwnedError};
+use super::own::{OwnDir, is_hidden};
+use super::stat::Stat;
+
+/// No program makes directories that lie deeper in each other.
+const DEEPEST: u32 = 32;
+/// Nor one with more names in it.
+const MOST_NAMES: u64 = 1_000_000;
+
+/// What is in a directory of assay's own, and in all below it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tree {
+    /// Files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Whether assay gives such a name, so many directories below the first one.
+type Known<'a> = dyn Fn(u32, &str) -> bool + 'a;
+
+impl OwnDir {
+    /// Counts what is in it and below.
+    ///
+    /// # Errors
+    /// Where anything is not known or not assay's, or the system's.
+    pub fn tree(&self, known: &Known<'_>) -> Result<Tree, OwnedError> {
+        let mut found = Tree::default();
+        self.walk(known, 0, false, &mut found)?;
+        Ok(found)
+    }
+
+    /// Removes what is in it and below, where all of it is known and assay's; else nothing of it.
+    ///
+    /// # Errors
+    /// As [`OwnDir::tree`].
+    pub fn remove_tree(&self, known: &Known<'_>) -> Result<Tree, OwnedError> {
+        self.tree(known)?;
+        let mut found = Tree::default();
+        self.walk(known, 0, true, &mut found)?;
+        Ok(found)
+    }
+
+    fn walk(&self, known: &Known<'_>, depth: u32, remove: bool, found: &mut Tree) -> Result<(), OwnedError> {
+        let mut names: Vec<OsString> = Vec::new();
+        self.directory().names(MOST_NAMES, &mut |name| {
+            if !is_hidden(name) {
+                names.push(name.to_owned());
+            }
+        })?;
+        for name in names {
+            let foreign = |cause| OwnedError::foreign(&self.path().join(&name), cause);
+            let text = name.to_str().filter(|name| depth < DEEPEST && known(depth, name));
+            let Some(text) = text else { return Err(foreign(Cause::Name)) };
+            let is_directory = match Stat::at(self, &name) {
+                Ok(stat) => stat.kind == FileType::Directory,
+                // Removed meanwhile.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(OwnedError::io(&self.path().join(&name), error)),
+            };
+            if is_directory {
+                let Some(inside) = self.directory().own(text)? else { continue };
+                inside.walk(known, depth + 1, remove, found)?;
+                if remove {
+                    inside.remove_self()?;
+                }
+                continue;
+            }
+            if let Some(entry) = self.entry(&name, &|_| true)? {
+                found.files += 1;
+                found.bytes = found.bytes.saturating_add(entry.bytes);
+            }
+            if remove {
+                self.remove(text)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use rustix::fs::OFlags;
+
+    use super::*;
+    use crate::owned::Directory;
+
+    fn known(depth: u32, name: &str) -> bool {
+        match depth {
+            0 => name == "d",
+            _ => ["d", "f"].contains(&name),
+        }
+    }
+
+    fn made(at: &std::path::Path) -> OwnDir {
+        let top = Directory::open(at).unwrap().make("own").unwrap();
+        let inner = top.directory().make("d").unwrap().directory().make("d").unwrap();
+        std::io::Write::write_all(&mut inner.create_file("f", OFlags::empty()).unwrap(), b"12345").unwrap();
+        top
+    }
+
+    #[test]
+    fn a_tree_is_counted_and_removed() {
+        let at = tempfile::tempdir().unwrap();
+        let top = made(at.path());
+        assert_eq!(top.tree(&known).unwrap(), Tree { files: 1, bytes: 5 });
+        assert_eq!(top.remove_tree(&known).unwrap().files, 1);
+        top.remove_self().unwrap();
+        assert_eq!(std::fs::read_dir(at.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_tree_with_anything_else_in_it_is_left_as_it_is() {
+        let at = tempfile::tempdir().unwrap();
+        let theirs = at.path().join("theirs");
+        std::fs::write(&theirs, b"dear").unwrap();
+        let top = made(at.path());
+        let inner = at.path().join("own/d/d");
+        type Put<'a> = &'a dyn Fn();
+        let foreign: [(&str, Put<'_>); 3] = [
+            ("thesis.tex", &|| std::fs::write(inner.join("thesis.tex"), b"dear").unwrap()),
+            ("d", &|| symlink(at.path(), inner.join("d")).unwrap()),
+            ("d", &|| std::fs::hard_link(&theirs, inner.join("d")).unwrap()),
+        ];
+        for (name, put) in foreign {
+            put();
+            assert!(top.tree(&known).is_err() && top.remove_tree(&known).is_err());
+            assert!(inner.join("f").exists() && theirs.exists(), "nothing was removed");
+            std::fs::remove_file(inner.join(name)).unwrap();
+        }
+        assert!(top.remove_tree(&known).is_ok());
+    }
+}

@@ -1,0 +1,151 @@
+//! What a program is given, and what comes of it.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use assay_device::Counters;
+use assay_device::owned::{OwnDir, OwnedError};
+use assay_engine::Control;
+use rustix::time::{ClockId, clock_gettime};
+
+/// What a program works with.
+pub struct Work {
+    /// Directory of its own for files; none on a raw device.
+    pub place: Option<Arc<OwnDir>>,
+    /// Tells it to end.
+    pub control: Control,
+    /// Counts its steps: where it stands still the medium hangs.
+    pub beat: Arc<AtomicU64>,
+    /// When it ends, finished or not.
+    pub deadline: Instant,
+    /// Seed of what is drawn.
+    pub seed: u64,
+    /// The counters of the block devices under its directory; none where there are no such devices.
+    pub counters: Box<dyn Fn() -> Option<Counters> + Send + Sync>,
+}
+
+impl Work {
+    /// Tells that it goes on; true where time is up.
+    ///
+    /// # Errors
+    /// Where the end was asked for.
+    pub(crate) fn step(&self) -> Result<bool, Trouble> {
+        self.beat.fetch_add(1, Ordering::Relaxed);
+        if self.control.stopped() {
+            return Err(Trouble::Stopped);
+        }
+        Ok(Instant::now() >= self.deadline)
+    }
+
+    /// The directory for files.
+    pub(crate) fn place(&self) -> Result<&OwnDir, Trouble> {
+        self.place.as_deref().ok_or_else(|| Trouble::LeftOut("a raw device holds no files".to_owned()))
+    }
+
+    /// Now, by all clocks.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { counters: (self.counters)(), processor: processor_time(), at: Instant::now() }
+    }
+
+    /// What passed since `mark`.
+    pub(crate) fn since(&self, mark: &Mark) -> Timed {
+        let (elapsed, processor) = (mark.at.elapsed(), processor_time().saturating_sub(mark.processor));
+        let crossed = mark.counters.zip((self.counters)()).map(|(before, after)| after - before);
+        Timed { elapsed, processor, crossed }
+    }
+}
+
+/// A moment.
+pub(crate) struct Mark {
+    counters: Option<Counters>,
+    processor: Duration,
+    at: Instant,
+}
+
+/// What the measured part of a program took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Timed {
+    /// Time.
+    pub elapsed: Duration,
+    /// Processor time of this process, over all threads.
+    pub processor: Duration,
+    /// What the block devices counted; none where there are none.
+    pub crossed: Option<Counters>,
+}
+
+/// Processor time of this process so far.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+/// One repeat of a program.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Done {
+    /// Its figures, the first of which is the usual one.
+    pub figures: Vec<Figure>,
+    /// What the measured part took.
+    pub timed: Timed,
+    /// Threads that worked.
+    pub threads: u32,
+    /// Bytes written to files, measured or not.
+    pub written_bytes: u64,
+    /// The source tree that it worked on, in words.
+    pub tree: Option<String>,
+}
+
+/// A figure of a repeat; more of it is better.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Figure {
+    /// How it differs from the usual figure; empty for that.
+    pub of: &'static str,
+    /// Its value.
+    pub value: f64,
+    /// Unit of the value.
+    pub unit: &'static str,
+}
+
+impl Figure {
+    /// The usual figure of a program: so much in that time.
+    pub(crate) fn rate(amount: f64, elapsed: Duration, unit: &'static str) -> Self {
+        Self { of: "", value: amount / elapsed.as_secs_f64().max(1e-9), unit }
+    }
+}
+
+/// Why there is no figure.
+#[derive(Debug, thiserror::Error)]
+pub enum Trouble {
+    /// The end was asked for.
+    #[error("interrupted")]
+    Stopped,
+    /// It cannot be run here, or not in the time there is.
+    #[error("{0}")]
+    LeftOut(String),
+    /// The medium or its file system failed.
+    #[error("{what}: {error}")]
+    Io {
+        /// What was done.
+        what: &'static str,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The file system failed on a file of assay's own.
+    #[error(transparent)]
+    Owned(#[from] OwnedError),
+    /// It computed something wrong: the machine errs.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+impl Trouble {
+    pub(crate) fn io(what: &'static str) -> impl Fn(io::Error) -> Self {
+        move |error| Self::Io { what, error }
+    }
+
+    /// Too slow for a figure.
+    pub(crate) fn slow() -> Self {
+        Self::LeftOut("nothing was done within its time".to_owned())
+    }
+}

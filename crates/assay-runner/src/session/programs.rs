@@ -1,0 +1,384 @@
+//! The programs of a suite, which run after its workloads.
+
+use std::mem::discriminant;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use assay_core::event::EventKind;
+use assay_core::finding::Finding;
+use assay_core::outcome::{Failure, Outcome};
+use assay_core::program::{Program, ProgramRun, SuiteProgram};
+use assay_core::record::{Record, Score};
+use assay_core::units::nanoseconds;
+use assay_device::owned::{OwnDir, OwnedError};
+use assay_engine::EngineKind;
+use assay_programs::{Done, Limits, Timed, Trouble, Work, fit, run};
+use assay_stats::geometric;
+
+use super::begin::Session;
+use crate::adaptive;
+use crate::area::room;
+use crate::choose::EngineWish;
+use crate::proof;
+use crate::timeout::{AFTER_STOP, SYNC};
+
+/// Between two looks at a program.
+const LOOK: Duration = Duration::from_millis(50);
+/// Less time than this is no repeat.
+const LEAST: Duration = Duration::from_millis(100);
+/// A repeat in which the process was stopped is made again this often.
+const MOST_AGAIN: u32 = 3;
+
+/// A program with its state over the repeats.
+struct Entry {
+    asked: SuiteProgram,
+    /// As it runs here; settled before the first repeat.
+    fitted: Option<Program>,
+    /// Repeats made.
+    done: u32,
+    /// Why there are no more repeats of it.
+    left_out: Option<String>,
+}
+
+/// What follows a repeat.
+enum Next {
+    Go,
+    Again,
+    End,
+}
+
+impl Session<'_> {
+    /// Runs all programs of the suite, in rounds.
+    pub(crate) fn run_programs(&mut self) {
+        if self.request.suite.programs.is_empty() || self.draft.ended() || self.control.stopped() {
+            return;
+        }
+        let repeats = self.program_repeats();
+        let mut entries: Vec<Entry> = self.request.suite.programs.iter().map(|p| entry(p, self.record())).collect();
+        if let Some(reason) = self.no_programs() {
+            entries.iter_mut().for_each(|entry| entry.left_out = Some(reason.to_owned()));
+        }
+        // Programs have files of their own, and a small medium needs the room.
+        self.area.trim(0, self.request.hang_after * SYNC);
+        'rounds: for round in 0..repeats {
+            for at in 0..entries.len() {
+                if entries[at].done > round || entries[at].left_out.is_some() {
+                    continue;
+                }
+                let mut again = 0;
+                loop {
+                    match self.program(&mut entries, at, round, repeats) {
+                        Next::Again if again < MOST_AGAIN => again += 1,
+                        Next::Go | Next::Again => break,
+                        Next::End => break 'rounds,
+                    }
+                }
+                self.draft.fill().settings.elapsed_ns = self.emitter.elapsed_ns();
+                self.checkpoint();
+            }
+        }
+        self.conclude_programs(entries, repeats);
+    }
+
+    /// Repeats of each program.
+    fn program_repeats(&self) -> u32 {
+        let asked = self.request.suite.repeats;
+        if self.request.confidence.is_some() { asked.min(adaptive::LEAST_REPEATS) } else { asked }
+    }
+
+    /// Why no program can run, where that is so.
+    fn no_programs(&self) -> Option<&'static str> {
+        match self.request.engine {
+            EngineWish::Fio => Some("fio has no such work"),
+            EngineWish::Only(EngineKind::Null) => Some("the null engine does nothing"),
+            _ => None,
+        }
+    }
+
+    /// Makes one repeat of a program.
+    fn program(&mut self, entries: &mut [Entry], at: usize, round: u32, repeats: u32) -> Next {
+        let left =
+            || entries.iter().filter(|entry| entry.left_out.is_none()).map(|e| (e, repeats.saturating_sub(e.done)));
+        let time = self.program_time(&entries[at].asked, left().map(|(e, times)| e.asked.duration * times).sum());
+        if time < LEAST {
+            entries[at].left_out = Some("the time budget was used up".to_owned());
+            return Next::Go;
+        }
+        let writing: u64 = left().filter(|(e, _)| e.asked.does.writes()).map(|(_, times)| u64::from(times)).sum();
+        let total = repeats * u32::try_from(entries.len()).unwrap_or(u32::MAX);
+        let done = entries.iter().map(|entry| entry.done).sum();
+        let entry = &mut entries[at];
+        let files = match self.files(&entry.asked.does) {
+            Ok(files) => files,
+            Err(reason) => {
+                entry.left_out = Some(reason);
+                return Next::Go;
+            }
+        };
+        if entry.fitted.is_none() {
+            match fit(&entry.asked.does, &self.limits(time, writing, files.as_deref())) {
+                Ok(fitted) => self.note_fit(entry, fitted),
+                Err(reason) => {
+                    entry.left_out = Some(reason);
+                    return Next::Go;
+                }
+            }
+        }
+        let program = entry.fitted.clone().unwrap_or_else(|| entry.asked.does.clone());
+        self.emitter.emit(EventKind::RepeatStarted {
+            workload: entry.asked.name.clone(),
+            title: program.to_string(),
+            repeat: round + 1,
+            repeats,
+            planned_ns: nanoseconds(time),
+            done,
+            total,
+            left_ns: nanoseconds(self.whole.left()),
+        });
+        let (suspended, mark) = (self.control.suspended(), self.witness.before());
+        let made = self.made(&program, files, time, u64::from(round));
+        self.watch.collect(&mut self.draft.fill().sensors, &self.emitter);
+        for finding in self.witness.after(&mark) {
+            // Said once of all programs.
+            let said = self.record().warnings.iter().any(|w| discriminant(&w.finding) == discriminant(&finding));
+            if !said {
+                self.warn(finding);
+            }
+        }
+        let stopped_meanwhile = self.control.suspended() > suspended;
+        match made {
+            Ok(done) => {
+                self.count(&done);
+                if stopped_meanwhile {
+                    return Next::Again;
+                }
+                entry.done += 1;
+                self.take_program(&entry.asked.name, &program, &done, round);
+                Next::Go
+            }
+            Err(Trouble::Stopped) => Next::End,
+            Err(Trouble::LeftOut(reason)) => {
+                entry.left_out = Some(reason);
+                Next::Go
+            }
+            Err(trouble) => self.program_failed(entry, &trouble),
+        }
+    }
+
+    /// The time that a repeat may take, where all that are left would take `all`.
+    fn program_time(&self, asked: &SuiteProgram, all: Duration) -> Duration {
+        let share = asked.duration.as_secs_f64() / all.as_secs_f64().max(1e-9);
+        self.whole.left().mul_f64(share.min(1.0)).min(asked.duration)
+    }
+
+    /// The directory for its files, if it needs one.
+    fn files(&self, program: &Program) -> Result<Option<Arc<OwnDir>>, String> {
+        if !program.writes() {
+            return Ok(None);
+        }
+        match self.area.files() {
+            Ok(Some(files)) => Ok(Some(Arc::new(files))),
+            Ok(None) => Err("a raw device holds no files".to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// What a repeat may take, of which `writing` more write.
+    fn limits(&self, time: Duration, writing: u64, files: Option<&OwnDir>) -> Limits {
+        let settings = &self.record().settings;
+        let written = self.budget.written_now() + self.whole.written_now();
+        let layout = settings.layout.as_ref().filter(|layout| layout.bytes > 0 && layout.elapsed_ns > 0);
+        Limits {
+            time,
+            write_bytes: self.request.suite.max_write.0.saturating_sub(written) / writing.max(1),
+            space_bytes: files.and_then(|files| room(files.directory()).ok()).unwrap_or(0),
+            bytes_per_second: layout.map(|layout| layout.bytes as f64 / (layout.elapsed_ns as f64 / 1e9)),
+        }
+    }
+
+    /// Keeps how a program runs here, and says where that is less than the suite asks for.
+    fn note_fit(&mut self, entry: &mut Entry, fitted: Program) {
+        if fitted != entry.asked.does {
+            let asked = format!("{}: {}", entry.asked.name, entry.asked.does);
+            self.warn(Finding::ScaledDown { asked, used: fitted.to_string() });
+        }
+        entry.fitted = Some(fitted);
+    }
+
+    /// Runs it in a thread of its own, which is left behind where the medium hangs.
+    fn made(&self, program: &Program, files: Option<Arc<OwnDir>>, time: Duration, round: u64) -> Result<Done, Trouble> {
+        let beat = Arc::new(AtomicU64::new(0));
+        let meter = self.meter.clone();
+        let work = Work {
+            place: files,
+            control: self.control.clone(),
+            beat: Arc::clone(&beat),
+            deadline: Instant::now() + time,
+            seed: self.request.seed ^ round,
+            counters: Box::new(move || proof::read(meter.as_deref())),
+        };
+        let (program, (sender, answer)) = (program.clone(), channel());
+        let begun = std::thread::Builder::new().spawn(move || {
+            let result = run(&program, &work);
+            // Closed before anybody removes what it was used for.
+            drop(work);
+            let _ = sender.send(result);
+        });
+        begun.map_err(|error| Trouble::Io { what: "starting a thread", error })?;
+        let (mut last, mut moved, mut stopped) = (0, Instant::now(), None);
+        loop {
+            match answer.recv_timeout(LOOK) {
+                Ok(result) => return result,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Trouble::Wrong("a program ended without a result".to_owned()));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let now = beat.load(Ordering::Relaxed);
+            if now != last {
+                (last, moved) = (now, Instant::now());
+            }
+            if self.control.stopped() && stopped.get_or_insert_with(Instant::now).elapsed() > AFTER_STOP {
+                return Err(Trouble::Stopped);
+            }
+            if moved.elapsed() > self.request.hang_after * SYNC {
+                let error = std::io::Error::from(rustix::io::Errno::TIMEDOUT);
+                return Err(Trouble::Io { what: "waiting for the medium", error });
+            }
+        }
+    }
+
+    /// Counts what was written and read.
+    fn count(&mut self, done: &Done) {
+        self.whole.wrote(done.written_bytes);
+        let settings = &mut self.draft.fill().settings;
+        settings.written_bytes += done.written_bytes;
+        settings.read_bytes += done.timed.crossed.map_or(0, |crossed| crossed.read_bytes);
+    }
+
+    /// Adds a repeat to the scores.
+    fn take_program(&mut self, name: &str, program: &Program, done: &Done, round: u32) {
+        for figure in &done.figures {
+            let title = if figure.of.is_empty() { program.to_string() } else { format!("{program}, {}", figure.of) };
+            let scores = &mut self.draft.fill().scores;
+            let known =
+                scores.iter().position(|s| s.name == title && s.program.as_ref().is_some_and(|p| p.program == name));
+            let at = known.unwrap_or_else(|| {
+                let program = ProgramRun { program: name.to_owned(), tree: done.tree.clone(), ..ProgramRun::default() };
+                let value = assay_core::estimate::Estimate::bare(figure.value, 1, "single repeat");
+                scores.push(Score {
+                    name: title,
+                    value,
+                    unit: figure.unit.to_owned(),
+                    more_is_better: true,
+                    program: Some(Box::new(program)),
+                });
+                scores.len() - 1
+            });
+            add(&mut scores[at], figure.value, done);
+        }
+        if let Some(figure) = done.figures.first() {
+            let (program, unit) = (name.to_owned(), figure.unit.to_owned());
+            self.emitter.emit(EventKind::ProgramFinished { program, repeat: round + 1, value: figure.value, unit });
+        }
+    }
+
+    /// What a failed program says of the medium: the run ends with it, unless the file system was only full.
+    fn program_failed(&mut self, entry: &mut Entry, trouble: &Trouble) -> Next {
+        let errno = match trouble {
+            Trouble::Io { error, .. } => error.raw_os_error(),
+            Trouble::Owned(OwnedError::Io { source, .. }) => source.raw_os_error(),
+            _ => None,
+        };
+        let failure = match trouble {
+            Trouble::Wrong(_) => Failure::Host,
+            _ => errno.map_or(Failure::Other, Failure::from_errno),
+        };
+        if failure == Failure::OutOfSpace {
+            entry.left_out = Some("the file system was full".to_owned());
+            return Next::Go;
+        }
+        let outcome = self.failed(failure, trouble.to_string(), Some(&entry.asked.name));
+        self.draft.end(outcome);
+        Next::End
+    }
+
+    /// Says which programs have fewer repeats than planned.
+    fn conclude_programs(&mut self, entries: Vec<Entry>, planned: u32) {
+        if self.control.stopped() || matches!(self.record().outcome, Outcome::Failed { .. }) {
+            return;
+        }
+        for entry in entries.into_iter().filter(|entry| entry.done < planned) {
+            let reason = entry.left_out.unwrap_or_else(|| "the process was stopped again and again".to_owned());
+            self.warn(Finding::ProgramLeftOut { program: entry.asked.name, planned, ran: entry.done, reason });
+        }
+    }
+}
+
+/// A program with what an earlier part of the run came to.
+fn entry(asked: &SuiteProgram, record: &Record) -> Entry {
+    let runs = record.scores.iter().filter_map(|score| score.program.as_ref()).filter(|p| p.program == asked.name);
+    let done = runs.map(|run| u32::try_from(run.values.len()).unwrap_or(u32::MAX)).max().unwrap_or(0);
+    Entry { asked: asked.clone(), fitted: None, done, left_out: None }
+}
+
+/// Adds the figure of a repeat and what it took.
+fn add(score: &mut Score, value: f64, done: &Done) {
+    let Some(run) = score.program.as_mut() else { return };
+    let before: u64 = run.elapsed_ns.iter().sum();
+    let Timed { elapsed, processor, crossed } = done.timed;
+    let mean = |old: Option<f64>, new: Option<f64>| match (old, new) {
+        _ if before == 0 => new,
+        (Some(old), Some(new)) => {
+            let (before, now) = (before as f64, elapsed.as_nanos() as f64);
+            Some((old * before + new * now) / (before + now).max(1.0))
+        }
+        _ => None,
+    };
+    let seconds = elapsed.as_secs_f64().max(1e-9);
+    let busy = crossed.map(|crossed| (crossed.busy_ms as f64 / 1e3 / seconds).min(1.0));
+    let ran = processor.as_secs_f64() / seconds / f64::from(done.threads.max(1));
+    let bytes = crossed.map(|crossed| crossed.read_bytes + crossed.written_bytes);
+    run.medium_busy_share = mean(run.medium_busy_share, busy);
+    run.waiting_share = mean(run.waiting_share, Some((1.0 - ran).clamp(0.0, 1.0)));
+    run.medium_bytes = if before == 0 { bytes } else { run.medium_bytes.zip(bytes).map(|(old, new)| old + new) };
+    run.values.push(value);
+    run.elapsed_ns.push(nanoseconds(elapsed));
+    if let Some(value) = geometric(&run.values) {
+        score.value = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_means_over_the_time_of_all_repeats() {
+        let done = |seconds: u64, busy_ms: u64, processor_ms: u64| Done {
+            timed: Timed {
+                elapsed: Duration::from_secs(seconds),
+                processor: Duration::from_millis(processor_ms),
+                crossed: Some(assay_device::Counters { busy_ms, written_bytes: 5, ..Default::default() }),
+            },
+            threads: 2,
+            ..Done::default()
+        };
+        let mut score = Score {
+            name: "p".to_owned(),
+            value: assay_core::estimate::Estimate::bare(1.0, 1, ""),
+            unit: "MB/s".to_owned(),
+            more_is_better: true,
+            program: Some(Box::default()),
+        };
+        add(&mut score, 10.0, &done(1, 1000, 2000));
+        add(&mut score, 40.0, &done(3, 600, 0));
+        let run = score.program.unwrap();
+        assert_eq!(run.medium_busy_share, Some(0.4));
+        assert_eq!(run.waiting_share, Some(0.75));
+        assert_eq!((run.medium_bytes, run.values.len()), (Some(10), 2));
+        assert!((score.value.point - 20.0).abs() < 1e-9 && score.value.low.is_some());
+    }
+}
