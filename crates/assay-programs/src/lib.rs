@@ -1,22 +1,29 @@
 //! Programs of a suite, each made anew from what its original is documented to do: sysbench cpu and memory, LINPACK,
-//! `dd conv=fsync`.
+//! `dd conv=fsync`,
+//! PostMark, gzip and tar of a source tree, inserts into SQLite.
 //!
 //! A program is fitted to what time, bytes and space allow ([`fit`]), and run in a directory of assay's own ([`run`]),
 //! in a thread that may wait for a hung medium for ever: it owns all that it uses. What it makes has names that
 //! [`is_known`] knows, so that a later run can remove what a killed one left.
 
+mod compress;
 mod fit;
+mod inserts;
 mod linpack;
 mod memory;
 mod names;
+mod postmark;
 mod primes;
 mod run;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod tree;
+mod unpack;
 mod work;
 
-pub use fit::{Limits, fit};
+pub use fit::{Fitted, Limits, fit};
 pub use names::is_known;
 pub use run::run;
+pub use tree::Tree;
 pub use work::{Done, Figure, Timed, Trouble, Work};

@@ -143,8 +143,8 @@ pub(crate) fn run(size: usize, work: &Work) -> Result<Done, Trouble> {
     }
     let timed = work.since(&start);
     let slower = rates.into_iter().reduce(f64::min).ok_or_else(Trouble::slow)?;
-    let figure = Figure { of: "", value: slower, unit: "Mflop/s" };
-    Ok(Done { figures: vec![figure], timed, threads: 1, ..Done::default() })
+    let figure = Figure { of: "", value: slower, unit: "Mflop/s", timed };
+    Ok(Done { figures: vec![figure], threads: 1, ..Done::default() })
 }
 
 /// Refuses the result of a machine that errs.

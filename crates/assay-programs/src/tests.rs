@@ -10,7 +10,7 @@ use assay_device::owned::Directory;
 use assay_engine::Control;
 
 use crate::work::{Trouble, Work};
-use crate::{is_known, run};
+use crate::{Fitted, Tree, is_known, run};
 
 /// A directory for files and what a program is given.
 fn work(at: &tempfile::TempDir, time: Duration) -> Work {
@@ -21,8 +21,14 @@ fn work(at: &tempfile::TempDir, time: Duration) -> Work {
         beat: Arc::new(AtomicU64::new(0)),
         deadline: Instant::now() + time,
         seed: 7,
+        tree: Arc::new(Tree::generated()),
         counters: Box::new(|| None),
     }
+}
+
+/// With a small source tree.
+fn fitted(program: &Program) -> Fitted {
+    Fitted { program: program.clone(), tree_bytes: 600_000 }
 }
 
 fn small() -> Vec<(Program, &'static str)> {
@@ -32,6 +38,13 @@ fn small() -> Vec<(Program, &'static str)> {
         (Program::Memory { op: Touch::Write, block: Bytes(4096), total: Bytes(1 << 20) }, "MiB/s"),
         (Program::Linpack { size: 20 }, "Mflop/s"),
         (Program::Stream { block: Bytes(8192), count: 50 }, "MB/s"),
+        (
+            Program::Postmark { transactions: 200, files: 20, smallest: Bytes(500), largest: Bytes(9000) },
+            "transactions/s",
+        ),
+        (Program::Compress { copies: 2 }, "MB/s"),
+        (Program::Unpack {}, "MB/s"),
+        (Program::Inserts { rows: 20 }, "inserts/s"),
     ]
 }
 
@@ -39,12 +52,12 @@ fn small() -> Vec<(Program, &'static str)> {
 fn each_program_has_a_figure_and_leaves_nothing() {
     for (program, unit) in small() {
         let at = tempfile::tempdir().unwrap();
-        let work = work(&at, Duration::from_millis(500));
-        let done = run(&program, &work).unwrap();
+        let work = work(&at, Duration::from_secs(2));
+        let done = run(&fitted(&program), &work).unwrap();
         let figure = done.figures[0];
         assert!(figure.value > 0.0 && figure.value.is_finite() && figure.of.is_empty(), "{program}: {figure:?}");
         assert_eq!(figure.unit, unit, "{program}");
-        assert!(done.timed.elapsed > Duration::ZERO && done.threads > 0 && work.beat.load(Ordering::Relaxed) > 0);
+        assert!(figure.timed.elapsed > Duration::ZERO && done.threads > 0 && work.beat.load(Ordering::Relaxed) > 0);
         assert_eq!(done.written_bytes > 0, program.writes(), "{program}");
         assert_eq!(std::fs::read_dir(at.path().join("files")).unwrap().count(), 0, "{program}");
     }
@@ -56,7 +69,7 @@ fn each_program_ends_when_it_is_told_to_and_what_it_leaves_is_known() {
         let at = tempfile::tempdir().unwrap();
         let work = work(&at, Duration::from_secs(60));
         work.control.stop();
-        assert!(matches!(run(&program, &work), Err(Trouble::Stopped)), "{program}");
+        assert!(matches!(run(&fitted(&program), &work), Err(Trouble::Stopped)), "{program}");
         work.place.as_ref().unwrap().remove_tree(&is_known).unwrap();
         assert_eq!(std::fs::read_dir(at.path().join("files")).unwrap().count(), 0, "{program}");
     }
@@ -67,6 +80,41 @@ fn without_a_directory_only_what_needs_no_files_runs() {
     for (program, _) in small() {
         let at = tempfile::tempdir().unwrap();
         let work = Work { place: None, ..work(&at, Duration::from_millis(100)) };
-        assert_eq!(run(&program, &work).is_ok(), !program.writes(), "{program}");
+        assert_eq!(run(&fitted(&program), &work).is_ok(), !program.writes(), "{program}");
     }
+}
+
+#[test]
+fn a_tree_is_that_of_the_archive() {
+    let at = tempfile::tempdir().unwrap();
+    let mut archive = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
+    for (path, bytes) in [("linux/Makefile", 3), ("linux/kernel/fork.c", 70_000), ("linux/kernel/exit.c", 0)] {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(bytes);
+        header.set_cksum();
+        archive.append_data(&mut header, path, vec![b'x'; bytes as usize].as_slice()).unwrap();
+    }
+    let path = at.path().join("linux.tar.gz");
+    std::fs::write(&path, archive.into_inner().unwrap().finish().unwrap()).unwrap();
+    let tree = Arc::new(Tree::open(&path).unwrap());
+    let work = Work { tree, ..work(&at, Duration::from_secs(20)) };
+    let done = run(&fitted(&Program::Unpack {}), &work).unwrap();
+    assert_eq!(done.tree.as_deref(), Some("the tree in linux.tar.gz, 3 files, 68.4 KiB"));
+    assert_eq!(done.figures.iter().map(|figure| figure.of).collect::<Vec<_>>(), ["", "with a sync"]);
+    assert!(done.figures[0].value >= done.figures[1].value);
+    let part = Fitted { program: Program::Compress { copies: 1 }, tree_bytes: 100 };
+    let done = run(&part, &work).unwrap();
+    assert_eq!(done.tree.as_deref(), Some("the first part of the tree in linux.tar.gz, 1 file, 3 B"));
+    assert_eq!(std::fs::read_dir(at.path().join("files")).unwrap().count(), 0);
+}
+
+#[test]
+fn what_is_no_source_tree_is_refused() {
+    let at = tempfile::tempdir().unwrap();
+    let path = at.path().join("x.tar.xz");
+    for content in [&b""[..], b"\xfd7zXZ\0broken", &[7; 2000]] {
+        std::fs::write(&path, content).unwrap();
+        assert!(Tree::open(&path).is_err(), "{content:?}");
+    }
+    assert!(Tree::open(at.path()).is_err(), "a directory");
 }

@@ -10,6 +10,8 @@ use assay_device::owned::{OwnDir, OwnedError};
 use assay_engine::Control;
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::tree::Tree;
+
 /// What a program works with.
 pub struct Work {
     /// Directory of its own for files; none on a raw device.
@@ -22,6 +24,8 @@ pub struct Work {
     pub deadline: Instant,
     /// Seed of what is drawn.
     pub seed: u64,
+    /// The source tree.
+    pub tree: Arc<Tree>,
     /// The counters of the block devices under its directory; none where there are no such devices.
     pub counters: Box<dyn Fn() -> Option<Counters> + Send + Sync>,
 }
@@ -86,8 +90,6 @@ fn processor_time() -> Duration {
 pub struct Done {
     /// Its figures, the first of which is the usual one.
     pub figures: Vec<Figure>,
-    /// What the measured part took.
-    pub timed: Timed,
     /// Threads that worked.
     pub threads: u32,
     /// Bytes written to files, measured or not.
@@ -105,12 +107,14 @@ pub struct Figure {
     pub value: f64,
     /// Unit of the value.
     pub unit: &'static str,
+    /// What the measured part took.
+    pub timed: Timed,
 }
 
 impl Figure {
     /// The usual figure of a program: so much in that time.
-    pub(crate) fn rate(amount: f64, elapsed: Duration, unit: &'static str) -> Self {
-        Self { of: "", value: amount / elapsed.as_secs_f64().max(1e-9), unit }
+    pub(crate) fn rate(amount: f64, timed: Timed, unit: &'static str) -> Self {
+        Self { of: "", value: amount / timed.elapsed.as_secs_f64().max(1e-9), unit, timed }
     }
 }
 

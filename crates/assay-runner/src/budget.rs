@@ -32,12 +32,18 @@ pub(crate) fn least_budget(repeats: u32) -> Duration {
 /// What is planned for a repeat of a workload whose length the suite does not say, where programs share its time.
 const USUAL_REPEAT: Duration = Duration::from_secs(5);
 
-/// The time of a suite that its workloads have; programs have the rest. It is shared by how long they would take.
+/// The time of a suite that its workloads have; programs have the rest. It is shared by how long they would take, but a
+/// repeat of each workload has its time.
 pub(crate) fn workloads_time(suite: &Suite) -> Duration {
+    if suite.programs.is_empty() {
+        return suite.budget;
+    }
+    let leaders = leaders(&suite.workloads);
     let programs: Duration = suite.programs.iter().map(|p| p.duration).sum();
-    let workloads: Duration = leaders(&suite.workloads).iter().map(|at| suite.workloads[*at].duration.unwrap_or(USUAL_REPEAT)).sum();
-    let all = (programs + workloads).as_secs_f64();
-    suite.budget.mul_f64(if all > 0.0 { workloads.as_secs_f64() / all } else { 1.0 })
+    let workloads: Duration = leaders.iter().map(|at| suite.workloads[*at].duration.unwrap_or(USUAL_REPEAT)).sum();
+    let share = workloads.as_secs_f64() / (programs + workloads).as_secs_f64().max(1e-9);
+    let least = least_budget(u32::try_from(leaders.len()).unwrap_or(u32::MAX / 2));
+    suite.budget.mul_f64(share.min(1.0)).max(least).min(suite.budget)
 }
 
 /// The bytes of a suite that its workloads may write: half, where programs write too.

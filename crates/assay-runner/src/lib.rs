@@ -37,6 +37,8 @@ mod sweep;
 mod timeout;
 mod watch;
 
+pub use assay_programs::Tree;
+
 pub use adaptive::{MOST_REPEATS, longest_time};
 pub use budget::longest_repeat;
 pub use choose::EngineWish;

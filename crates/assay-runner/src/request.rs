@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use assay_core::sensor::{SensorCommand, SensorNote};
@@ -9,8 +10,9 @@ use assay_core::suite::{Suite, leaders};
 use assay_core::text::harmless;
 use assay_device::Sysroot;
 use assay_device::available_memory;
+use assay_programs::Tree;
 
-use crate::budget::{least_budget, workloads_time};
+use crate::budget::least_budget;
 use crate::choose::EngineWish;
 use crate::error::RunError;
 use crate::memory::refuse_too_large;
@@ -58,6 +60,8 @@ pub struct Request {
     pub sensors: Vec<SensorCommand>,
     /// What was read by eye.
     pub notes: Vec<SensorNote>,
+    /// The source tree of programs that need one.
+    pub source_tree: Arc<Tree>,
     /// The interrupted run to resume; `suite`, `id` and `seed` are then those of its record.
     pub resume: Option<Box<Resumption>>,
 }
@@ -88,12 +92,10 @@ impl Request {
         let sides = if self.crosscheck { 2 } else { 1 };
         let repeats = sides * u32::try_from(leaders(&self.suite.workloads).len()).unwrap_or(u32::MAX / 2);
         let least = least_budget(repeats);
-        if self.resume.is_some() || workloads_time(&self.suite) >= least {
+        if self.resume.is_some() || self.suite.budget >= least {
             return Ok(());
         }
         let budget = assay_core::units::span(self.suite.budget);
-        let share = self.suite.budget.as_secs_f64() / workloads_time(&self.suite).as_secs_f64().max(1e-3);
-        let least = (least.as_secs_f64() * share).ceil();
-        Err(RunError::Budget { budget, repeats, least: format!("{least}s") })
+        Err(RunError::Budget { budget, repeats, least: format!("{}s", least.as_secs()) })
     }
 }

@@ -12,7 +12,7 @@ use assay_fio::{JobFile, Place};
 use crate::failure::Failure;
 
 /// Built-in suites, name and text.
-pub(crate) const BUILT_IN: [(&str, &str); 15] = [
+pub(crate) const BUILT_IN: [(&str, &str); 17] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("smoke", include_str!("../../../suites/smoke.toml")),
     ("read-only", include_str!("../../../suites/read-only.toml")),
@@ -29,6 +29,8 @@ pub(crate) const BUILT_IN: [(&str, &str); 15] = [
     ("sd-class", include_str!("../../../suites/sd-class.toml")),
     ("fsync", include_str!("../../../suites/fsync.toml")),
     ("hpi", include_str!("../../../suites/hpi.toml")),
+    ("phoronix-disk", include_str!("../../../suites/phoronix-disk.toml")),
+    ("boot", include_str!("../../../suites/boot.toml")),
 ];
 
 /// The suite where none is named.

@@ -48,6 +48,8 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         include_str!("../../../../suites/soak.toml"),
         include_str!("../../../../suites/load-curve.toml"),
         include_str!("../../../../suites/hpi.toml"),
+        include_str!("../../../../suites/phoronix-disk.toml"),
+        include_str!("../../../../suites/boot.toml"),
         SMALL,
         "name = \"\"\"a\n\u{1b}[2Jb\"\"\"\nversion = 1\n",
     ]);

@@ -312,6 +312,7 @@ const FINDING: Rule = Fields(&[
     ("path", Path),
     ("peer", Known),
     ("planned", Keep),
+    ("program", Known),
     ("proof_ratio", Keep),
     ("ran", Keep),
     ("ratio", Keep),

@@ -14,7 +14,7 @@ use assay_core::record::{Record, Score};
 use assay_core::units::nanoseconds;
 use assay_device::owned::{OwnDir, OwnedError};
 use assay_engine::EngineKind;
-use assay_programs::{Done, Limits, Timed, Trouble, Work, fit, run};
+use assay_programs::{Done, Figure, Fitted, Limits, Timed, Trouble, Work, fit, run};
 use assay_stats::geometric;
 
 use super::begin::Session;
@@ -35,7 +35,7 @@ const MOST_AGAIN: u32 = 3;
 struct Entry {
     asked: SuiteProgram,
     /// As it runs here; settled before the first repeat.
-    fitted: Option<Program>,
+    fitted: Option<Fitted>,
     /// Repeats made.
     done: u32,
     /// Why there are no more repeats of it.
@@ -118,7 +118,8 @@ impl Session<'_> {
             }
         };
         if entry.fitted.is_none() {
-            match fit(&entry.asked.does, &self.limits(time, writing, files.as_deref())) {
+            let limits = self.limits(time, writing, files.as_deref());
+            match fit(&entry.asked.does, self.request.source_tree.is_given(), &limits) {
                 Ok(fitted) => self.note_fit(entry, fitted),
                 Err(reason) => {
                     entry.left_out = Some(reason);
@@ -126,10 +127,10 @@ impl Session<'_> {
                 }
             }
         }
-        let program = entry.fitted.clone().unwrap_or_else(|| entry.asked.does.clone());
+        let Some(fitted) = entry.fitted.clone() else { return Next::Go };
         self.emitter.emit(EventKind::RepeatStarted {
             workload: entry.asked.name.clone(),
-            title: program.to_string(),
+            title: fitted.program.to_string(),
             repeat: round + 1,
             repeats,
             planned_ns: nanoseconds(time),
@@ -138,7 +139,7 @@ impl Session<'_> {
             left_ns: nanoseconds(self.whole.left()),
         });
         let (suspended, mark) = (self.control.suspended(), self.witness.before());
-        let made = self.made(&program, files, time, u64::from(round));
+        let made = self.made(&fitted, files, time, u64::from(round));
         self.watch.collect(&mut self.draft.fill().sensors, &self.emitter);
         for finding in self.witness.after(&mark) {
             // Said once of all programs.
@@ -155,7 +156,7 @@ impl Session<'_> {
                     return Next::Again;
                 }
                 entry.done += 1;
-                self.take_program(&entry.asked.name, &program, &done, round);
+                self.take_program(&entry.asked.name, &fitted.program, &done, round);
                 Next::Go
             }
             Err(Trouble::Stopped) => Next::End,
@@ -199,16 +200,16 @@ impl Session<'_> {
     }
 
     /// Keeps how a program runs here, and says where that is less than the suite asks for.
-    fn note_fit(&mut self, entry: &mut Entry, fitted: Program) {
-        if fitted != entry.asked.does {
+    fn note_fit(&mut self, entry: &mut Entry, fitted: Fitted) {
+        if fitted.program != entry.asked.does {
             let asked = format!("{}: {}", entry.asked.name, entry.asked.does);
-            self.warn(Finding::ScaledDown { asked, used: fitted.to_string() });
+            self.warn(Finding::ScaledDown { asked, used: fitted.program.to_string() });
         }
         entry.fitted = Some(fitted);
     }
 
     /// Runs it in a thread of its own, which is left behind where the medium hangs.
-    fn made(&self, program: &Program, files: Option<Arc<OwnDir>>, time: Duration, round: u64) -> Result<Done, Trouble> {
+    fn made(&self, fitted: &Fitted, files: Option<Arc<OwnDir>>, time: Duration, round: u64) -> Result<Done, Trouble> {
         let beat = Arc::new(AtomicU64::new(0));
         let meter = self.meter.clone();
         let work = Work {
@@ -217,11 +218,12 @@ impl Session<'_> {
             beat: Arc::clone(&beat),
             deadline: Instant::now() + time,
             seed: self.request.seed ^ round,
+            tree: Arc::clone(&self.request.source_tree),
             counters: Box::new(move || proof::read(meter.as_deref())),
         };
-        let (program, (sender, answer)) = (program.clone(), channel());
+        let (fitted, (sender, answer)) = (fitted.clone(), channel());
         let begun = std::thread::Builder::new().spawn(move || {
-            let result = run(&program, &work);
+            let result = run(&fitted, &work);
             // Closed before anybody removes what it was used for.
             drop(work);
             let _ = sender.send(result);
@@ -255,16 +257,20 @@ impl Session<'_> {
         self.whole.wrote(done.written_bytes);
         let settings = &mut self.draft.fill().settings;
         settings.written_bytes += done.written_bytes;
-        settings.read_bytes += done.timed.crossed.map_or(0, |crossed| crossed.read_bytes);
+        let timed = done.figures.last().map(|figure| figure.timed);
+        settings.read_bytes += timed.and_then(|timed| timed.crossed).map_or(0, |crossed| crossed.read_bytes);
     }
 
     /// Adds a repeat to the scores.
     fn take_program(&mut self, name: &str, program: &Program, done: &Done, round: u32) {
+        let origin = self.request.source_tree.origin();
         for figure in &done.figures {
             let title = if figure.of.is_empty() { program.to_string() } else { format!("{program}, {}", figure.of) };
             let scores = &mut self.draft.fill().scores;
-            let known =
-                scores.iter().position(|s| s.name == title && s.program.as_ref().is_some_and(|p| p.program == name));
+            // A resumed run may be told of another tree.
+            let same = |tree: &String| tree.contains(&origin);
+            let ours = |run: &ProgramRun| run.program == name && run.tree.as_ref().is_none_or(same);
+            let known = scores.iter().position(|s| s.name == title && s.program.as_deref().is_some_and(ours));
             let at = known.unwrap_or_else(|| {
                 let program = ProgramRun { program: name.to_owned(), tree: done.tree.clone(), ..ProgramRun::default() };
                 let value = assay_core::estimate::Estimate::bare(figure.value, 1, "single repeat");
@@ -277,7 +283,7 @@ impl Session<'_> {
                 });
                 scores.len() - 1
             });
-            add(&mut scores[at], figure.value, done);
+            add(&mut scores[at], figure, done.threads);
         }
         if let Some(figure) = done.figures.first() {
             let (program, unit) = (name.to_owned(), figure.unit.to_owned());
@@ -325,10 +331,10 @@ fn entry(asked: &SuiteProgram, record: &Record) -> Entry {
 }
 
 /// Adds the figure of a repeat and what it took.
-fn add(score: &mut Score, value: f64, done: &Done) {
+fn add(score: &mut Score, figure: &Figure, threads: u32) {
     let Some(run) = score.program.as_mut() else { return };
     let before: u64 = run.elapsed_ns.iter().sum();
-    let Timed { elapsed, processor, crossed } = done.timed;
+    let Timed { elapsed, processor, crossed } = figure.timed;
     let mean = |old: Option<f64>, new: Option<f64>| match (old, new) {
         _ if before == 0 => new,
         (Some(old), Some(new)) => {
@@ -339,12 +345,12 @@ fn add(score: &mut Score, value: f64, done: &Done) {
     };
     let seconds = elapsed.as_secs_f64().max(1e-9);
     let busy = crossed.map(|crossed| (crossed.busy_ms as f64 / 1e3 / seconds).min(1.0));
-    let ran = processor.as_secs_f64() / seconds / f64::from(done.threads.max(1));
+    let ran = processor.as_secs_f64() / seconds / f64::from(threads.max(1));
     let bytes = crossed.map(|crossed| crossed.read_bytes + crossed.written_bytes);
     run.medium_busy_share = mean(run.medium_busy_share, busy);
     run.waiting_share = mean(run.waiting_share, Some((1.0 - ran).clamp(0.0, 1.0)));
     run.medium_bytes = if before == 0 { bytes } else { run.medium_bytes.zip(bytes).map(|(old, new)| old + new) };
-    run.values.push(value);
+    run.values.push(figure.value);
     run.elapsed_ns.push(nanoseconds(elapsed));
     if let Some(value) = geometric(&run.values) {
         score.value = value;
@@ -357,14 +363,15 @@ mod tests {
 
     #[test]
     fn shares_are_means_over_the_time_of_all_repeats() {
-        let done = |seconds: u64, busy_ms: u64, processor_ms: u64| Done {
+        let figure = |value, seconds: u64, busy_ms: u64, processor_ms: u64| Figure {
+            of: "",
+            value,
+            unit: "MB/s",
             timed: Timed {
                 elapsed: Duration::from_secs(seconds),
                 processor: Duration::from_millis(processor_ms),
                 crossed: Some(assay_device::Counters { busy_ms, written_bytes: 5, ..Default::default() }),
             },
-            threads: 2,
-            ..Done::default()
         };
         let mut score = Score {
             name: "p".to_owned(),
@@ -373,8 +380,8 @@ mod tests {
             more_is_better: true,
             program: Some(Box::default()),
         };
-        add(&mut score, 10.0, &done(1, 1000, 2000));
-        add(&mut score, 40.0, &done(3, 600, 0));
+        add(&mut score, &figure(10.0, 1, 1000, 2000), 2);
+        add(&mut score, &figure(40.0, 3, 600, 0), 2);
         let run = score.program.unwrap();
         assert_eq!(run.medium_busy_share, Some(0.4));
         assert_eq!(run.waiting_share, Some(0.75));

@@ -41,6 +41,7 @@ fn request(directory: &Path) -> Request {
         hang_after: Duration::from_secs(30),
         sensors: Vec::new(),
         notes: Vec::new(),
+        source_tree: std::sync::Arc::new(assay_programs::Tree::generated()),
         resume: None,
     }
 }
@@ -224,4 +225,85 @@ fn the_file_is_gone_and_the_record_judged_when_a_run_ends() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+/// The suite with programs beside its workloads, by an engine that reaches the medium.
+fn with_programs(directory: &Path, programs: &str) -> Request {
+    let mut request = request(directory);
+    let text = format!("{}{programs}", request.suite.to_text().replace("\"8388608B\"", "\"24MiB\""));
+    request.suite = Suite::parse(&text, "test").unwrap();
+    request.engine = EngineWish::Only(EngineKind::Sync);
+    request
+}
+
+const STREAM_AND_ROWS: &str = "[[program]]\nname = \"dd\"\nduration = \"5s\"\n\
+    does.stream = { block = \"4KiB\", count = 100 }\n[[program]]\nname = \"rows\"\nduration = \"5s\"\n\
+    does.inserts = { rows = 20 }\n[[program]]\nname = \"tree\"\nduration = \"5s\"\ndoes.unpack = {}\n";
+
+#[test]
+fn programs_run_after_the_workloads_and_each_has_its_scores() {
+    let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
+    let run = Run::prepare(with_programs(dir.path(), STREAM_AND_ROWS)).unwrap();
+    let record = run.execute(&Control::default(), &mut listener).unwrap();
+    assert_eq!(record.outcome, Outcome::Completed, "{:?}", record.all_warnings().collect::<Vec<_>>());
+    let scores: Vec<_> = record.scores.iter().map(|s| (s.program.as_deref().unwrap(), s.unit.as_str())).collect();
+    let names: Vec<_> = scores.iter().map(|(run, unit)| (run.program.as_str(), *unit)).collect();
+    assert_eq!(names, [("dd", "MB/s"), ("rows", "inserts/s"), ("tree", "MB/s"), ("tree", "MB/s")]);
+    assert!(record.scores[3].name.ends_with("with a sync"), "{}", record.scores[3].name);
+    for (run, _) in &scores {
+        assert_eq!((run.values.len(), run.elapsed_ns.len()), (2, 2), "{run:?}");
+        assert!(run.waiting_share.is_some_and(|share| (0.0..=1.0).contains(&share)), "{run:?}");
+    }
+    assert!(scores[2].0.tree.as_ref().is_some_and(|tree| tree.starts_with("a generated tree, ")));
+    assert!(record.scores.iter().all(|score| score.value.low.is_some() && score.value.n == 2));
+    let programs = places(&listener.events, |e| matches!(e, EventKind::ProgramFinished { .. }));
+    let workloads = places(&listener.events, |e| matches!(e, EventKind::RepeatFinished { .. }));
+    assert!(programs.len() == 6 && workloads.iter().max() < programs.iter().min());
+    assert_eq!(files(dir.path()), 0);
+}
+
+/// Asks for the end as soon as a program begins.
+struct Stopping(Control, Listener);
+
+impl crate::emit::Observer for Stopping {
+    fn event(&mut self, event: &Event) {
+        if matches!(&event.event, EventKind::RepeatStarted { workload, .. } if workload == "tree") {
+            self.0.stop();
+        }
+        self.1.event(event);
+    }
+
+    fn checkpoint(&mut self, record: &assay_core::record::Record, scratch: Option<&Path>) {
+        self.1.checkpoint(record, scratch);
+    }
+}
+
+#[test]
+fn a_program_that_is_stopped_leaves_nothing_and_what_was_measured_stays() {
+    let (dir, control) = (tempfile::tempdir().unwrap(), Control::default());
+    let mut observer = Stopping(control.clone(), Listener::default());
+    let run = Run::prepare(with_programs(dir.path(), STREAM_AND_ROWS)).unwrap();
+    let record = run.execute(&control, &mut observer).unwrap();
+    assert!(matches!(record.outcome, Outcome::Failed { failure: Failure::Interrupted, .. }), "{:?}", record.outcome);
+    assert_eq!(record.scores.len(), 2, "of the first round");
+    assert_eq!(files(dir.path()), 0);
+}
+
+#[test]
+fn what_cannot_run_or_is_made_smaller_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |request| Run::prepare(request).unwrap().execute(&Control::default(), &mut Listener::default()).unwrap();
+    let mut null = with_programs(dir.path(), STREAM_AND_ROWS);
+    null.engine = EngineWish::Only(EngineKind::Null);
+    let record = run(null);
+    let left_out = |w: &&assay_core::finding::Warning| matches!(w.finding, Finding::ProgramLeftOut { ran: 0, .. });
+    assert!(record.scores.is_empty() && record.warnings.iter().filter(left_out).count() == 3);
+
+    let large = "[[program]]\nname = \"dd\"\nduration = \"1s\"\ndoes.stream = { block = \"1MiB\", count = 100000 }\n\
+                 [[program]]\nname = \"rows\"\ndoes.inserts = { rows = 9000000 }\nduration = \"1s\"\n";
+    let record = run(with_programs(dir.path(), large));
+    let scaled = |w: &&assay_core::finding::Warning| matches!(&w.finding, Finding::ScaledDown { asked, .. } if asked.starts_with("dd: stream") || asked.starts_with("rows: SQLite"));
+    assert_eq!(record.warnings.iter().filter(scaled).count(), 2, "{:?}", record.warnings);
+    assert!(record.settings.written_bytes <= 24 * MIB, "{}", record.settings.written_bytes);
+    assert_eq!(files(dir.path()), 0);
 }

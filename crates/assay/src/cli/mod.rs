@@ -254,6 +254,11 @@ pub(crate) struct RunArgs {
     #[arg(long = "note", value_name = "NAME=VALUE", value_parser = SensorNote::parse)]
     pub(crate) notes: Vec<SensorNote>,
 
+    /// Archive (.tar.xz, .tar.gz, .tar) of the source tree that programs of the suite pack and unpack, in place of a
+    /// generated one
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) source_tree: Option<PathBuf>,
+
     /// Measure a raw device; suites that write overwrite its content
     #[arg(long)]
     pub(crate) raw: bool,

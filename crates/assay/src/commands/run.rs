@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use assay_core::exit::Exit;
 use assay_core::finding::Verdict;
@@ -12,7 +13,7 @@ use assay_core::suite::Suite;
 use assay_core::text::harmless;
 use assay_engine::{Control, EngineKind};
 use assay_report::Format;
-use assay_runner::{EngineWish, RawMode, Request, Resumption, Run, remove_abandoned};
+use assay_runner::{EngineWish, RawMode, Request, Resumption, Run, Tree, remove_abandoned};
 use assay_store::{SqliteStore, Store, new_id};
 
 use super::finished::{Faces, conclude};
@@ -92,6 +93,7 @@ fn request(args: &mut RunArgs, resume: Option<Box<Resumption>>) -> Result<Reques
         None => suite(args)?,
     };
     let before = resume.as_ref().map(|resumption| resumption.record());
+    let source_tree = source_tree(args, &suite)?;
     Ok(Request {
         path: args.target.clone(),
         suite,
@@ -112,6 +114,7 @@ fn request(args: &mut RunArgs, resume: Option<Box<Resumption>>) -> Result<Reques
         hang_after: args.hang_after,
         sensors: args.sensors.clone(),
         notes: args.notes.clone(),
+        source_tree,
         resume,
     })
 }
@@ -131,6 +134,17 @@ fn suite(args: &RunArgs) -> Result<Suite, Failure> {
     }
     super::confidence::apply(args, &mut suite)?;
     Ok(suite)
+}
+
+/// The source tree of programs: an archive of the user, or a generated one.
+fn source_tree(args: &RunArgs, suite: &Suite) -> Result<Arc<Tree>, Failure> {
+    let Some(path) = &args.source_tree else { return Ok(Arc::new(Tree::generated())) };
+    if !suite.programs.iter().any(|program| program.does.needs_tree()) {
+        let words = format!("suite {} has no program that works on a source tree; leave --source-tree out", suite.name);
+        return Err(Failure::usage(words));
+    }
+    let tree = Tree::open(path);
+    tree.map(Arc::new).map_err(|error| Failure::usage(format!("{}: {error}", harmless(&path.to_string_lossy()))))
 }
 
 fn raw_mode(args: &RunArgs) -> Result<RawMode, Failure> {
