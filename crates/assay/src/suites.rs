@@ -12,7 +12,7 @@ use assay_fio::{JobFile, Place};
 use crate::failure::Failure;
 
 /// Built-in suites, name and text.
-pub(crate) const BUILT_IN: [(&str, &str); 17] = [
+pub(crate) const BUILT_IN: [(&str, &str); 18] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("smoke", include_str!("../../../suites/smoke.toml")),
     ("read-only", include_str!("../../../suites/read-only.toml")),

@@ -230,7 +230,10 @@ fn the_file_is_gone_and_the_record_judged_when_a_run_ends() {
 /// The suite with programs beside its workloads, by an engine that reaches the medium.
 fn with_programs(directory: &Path, programs: &str) -> Request {
     let mut request = request(directory);
-    let text = format!("{}{programs}", request.suite.to_text().replace("\"8388608B\"", "\"24MiB\""));
+    let text = format!(
+        "{}{programs}",
+        request.suite.to_text().replace("\"8388608B\"", "\"24MiB\"").replace("\"30000ms\"", "\"90s\"")
+    );
     request.suite = Suite::parse(&text, "test").unwrap();
     request.engine = EngineWish::Only(EngineKind::Sync);
     request
@@ -238,7 +241,7 @@ fn with_programs(directory: &Path, programs: &str) -> Request {
 
 const STREAM_AND_ROWS: &str = "[[program]]\nname = \"dd\"\nduration = \"5s\"\n\
     does.stream = { block = \"4KiB\", count = 100 }\n[[program]]\nname = \"rows\"\nduration = \"5s\"\n\
-    does.inserts = { rows = 20 }\n[[program]]\nname = \"tree\"\nduration = \"5s\"\ndoes.unpack = {}\n";
+    does.inserts = { rows = 20 }\n[[program]]\nname = \"tree\"\nduration = \"20s\"\ndoes.unpack = {}\n";
 
 #[test]
 fn programs_run_after_the_workloads_and_each_has_its_scores() {
@@ -248,7 +251,12 @@ fn programs_run_after_the_workloads_and_each_has_its_scores() {
     assert_eq!(record.outcome, Outcome::Completed, "{:?}", record.all_warnings().collect::<Vec<_>>());
     let scores: Vec<_> = record.scores.iter().map(|s| (s.program.as_deref().unwrap(), s.unit.as_str())).collect();
     let names: Vec<_> = scores.iter().map(|(run, unit)| (run.program.as_str(), *unit)).collect();
-    assert_eq!(names, [("dd", "MB/s"), ("rows", "inserts/s"), ("tree", "MB/s"), ("tree", "MB/s")]);
+    assert_eq!(
+        names,
+        [("dd", "MB/s"), ("rows", "inserts/s"), ("tree", "MB/s"), ("tree", "MB/s")],
+        "{:?}",
+        record.warnings
+    );
     assert!(record.scores[3].name.ends_with("with a sync"), "{}", record.scores[3].name);
     for (run, _) in &scores {
         assert_eq!((run.values.len(), run.elapsed_ns.len()), (2, 2), "{run:?}");
@@ -299,7 +307,7 @@ fn what_cannot_run_or_is_made_smaller_is_said() {
     let left_out = |w: &&assay_core::finding::Warning| matches!(w.finding, Finding::ProgramLeftOut { ran: 0, .. });
     assert!(record.scores.is_empty() && record.warnings.iter().filter(left_out).count() == 3);
 
-    let large = "[[program]]\nname = \"dd\"\nduration = \"1s\"\ndoes.stream = { block = \"1MiB\", count = 100000 }\n\
+    let large = "[[program]]\nname = \"dd\"\nduration = \"1s\"\ndoes.stream = { block = \"64KiB\", count = 1000000 }\n\
                  [[program]]\nname = \"rows\"\ndoes.inserts = { rows = 9000000 }\nduration = \"1s\"\n";
     let record = run(with_programs(dir.path(), large));
     let scaled = |w: &&assay_core::finding::Warning| matches!(&w.finding, Finding::ScaledDown { asked, .. } if asked.starts_with("dd: stream") || asked.starts_with("rows: SQLite"));

@@ -41,8 +41,9 @@ impl Progress for Lines {
                     p99_ns.map_or_else(|| "–".to_owned(), latency)
                 ));
             }
-            EventKind::ProgramFinished { value, unit, .. } => {
-                tell(&format!("[{}/{}] {}: {} {unit}", self.done + 1, self.total, self.title, figures(*value)));
+            EventKind::ProgramFinished { program, value, unit, .. } => {
+                let title = self.titles.get(program).map_or("", String::as_str);
+                tell(&format!("[{}/{}] {title}: {} {unit}", self.done + 1, self.total, figures(*value)));
             }
             EventKind::Warning { workload, warning } if warning.severity >= Severity::Suspect => {
                 tell(&self::warning(workload.as_deref(), warning));
