@@ -1,6 +1,7 @@
 //! Workloads of a record that ran at the same time: what they moved together, and what each lost by the others.
 
 use assay_core::estimate::Estimate;
+use assay_core::finding::Finding;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::workload::{Stop, Workload};
@@ -33,6 +34,8 @@ pub struct Member {
 pub struct Alone {
     /// 99th percentile of the latency alone, in nanoseconds.
     pub p99_ns: Estimate,
+    /// Bytes of the area, beside the others and alone, where they differ: a smaller area may be faster.
+    pub areas: Option<(u64, u64)>,
     /// 99th percentile beside the others by that alone.
     pub p99_factor: Estimate,
     /// Operations per second beside the others by those alone.
@@ -46,7 +49,11 @@ pub fn at_once(record: &Record) -> Vec<AtOnce> {
     let measured = |members: &&[Measurement]| {
         members.iter().all(|m| m.workload.together.is_some() && m.iops.is_some()) && members.len() > 1
     };
-    let groups = record.measurements.chunk_by(|a, b| group(a) == group(b)).filter(measured);
+    // Of repeats that were ended early it is not known what they would have come to.
+    let whole = |members: &&[Measurement]| {
+        !members.iter().any(|m| m.warnings.iter().any(|w| matches!(w.finding, Finding::EndedByNeighbour { .. })))
+    };
+    let groups = record.measurements.chunk_by(|a, b| group(a) == group(b)).filter(measured).filter(whole);
     groups.map(|members| of(members, &record.measurements)).collect()
 }
 
@@ -79,7 +86,9 @@ fn kind(workload: &Workload) -> Workload {
 
 fn against(beside: &Measurement, alone: &Measurement) -> Option<Alone> {
     let p99_ns = alone.latency_ns.p99.as_deref()?.clone();
+    let areas = (beside.workload.span_bytes, alone.workload.span_bytes);
     Some(Alone {
+        areas: (areas.0 != areas.1).then_some(areas),
         p99_factor: factor(beside.latency_ns.p99.as_deref()?, &p99_ns)?,
         iops_factor: factor(beside.iops.as_ref()?, alone.iops.as_ref()?)?,
         p99_ns,
@@ -147,6 +156,8 @@ mod tests {
         assert!((alone.p99_factor.point - 8.0).abs() < 1e-9 && (alone.iops_factor.point - 0.353_55).abs() < 1e-4);
         assert!(alone.iops_factor.low.unwrap() < 0.1 && alone.iops_factor.high.unwrap() > 1.0, "two repeats differ");
         assert!(writer.alone.is_none(), "it did not run alone");
+        all.measurements[1].warn(Finding::EndedByNeighbour { lasted_ns: 1, planned_ns: 9 });
+        assert!(at_once(&all).is_empty());
     }
 
     /// Of equal relative widths the ratio's is larger by the root of two.

@@ -67,7 +67,10 @@ fn cause(measurement: &Measurement) -> String {
 
 /// What was measured in place of a load.
 fn nearest(record: &Record, load: &Load) -> Reason {
-    let kind = |other: &Load| (other.op(), other.pattern(), other.synced, other.read_percent);
+    let kind = |other: &Load| {
+        let conditions: Vec<String> = other.conditions().map(str::to_owned).collect();
+        (other.op(), other.pattern(), other.synced, other.read_percent, conditions, other.blocks.clone())
+    };
     if load.pattern().is_none() || load.block_bytes == 0 || load.queue_depth == 0 || load.jobs == 0 {
         return Reason::LoadNotTold;
     }

@@ -94,9 +94,10 @@ impl LoadAsk {
 
     /// Whether the conditions of a load are those that were named; a load without any where none was.
     fn under(&self, conditions: &str) -> bool {
+        let spaced = format!(" {conditions} ");
         match self.conditions.is_empty() {
             true => conditions.trim().is_empty(),
-            false => self.conditions.iter().all(|words| conditions.contains(words.as_str())),
+            false => self.conditions.iter().all(|words| spaced.contains(&format!(" {words} "))),
         }
     }
 }
@@ -148,6 +149,9 @@ mod tests {
             let ask = LoadAsk::parse(&load.title()).unwrap();
             assert!(ask.matches(&load) && !ask.matches(&plain), "{}", load.title());
             assert!(!LoadAsk::parse("random read").unwrap().matches(&load), "{}", load.title());
+            let other =
+                load.title().replace("QD4", "QD40").replace("every 8", "every 80").replace("/60:", "/6:4KiB/54:");
+            assert!(other == load.title() || !LoadAsk::parse(&other).unwrap().matches(&load), "{other}");
         }
         for bad in ["", "fast", "qd", "qd 0", "read 4 KiB quickly"] {
             assert!(LoadAsk::parse(bad).is_err(), "{bad}");

@@ -123,12 +123,21 @@ impl Blocks {
     }
 }
 
+/// A size in the largest unit of which it is a whole number.
+fn exact(bytes: u64) -> String {
+    match bytes {
+        _ if bytes.is_multiple_of(1 << 20) => format!("{}MiB", bytes >> 20),
+        _ if bytes.is_multiple_of(1 << 10) => format!("{}KiB", bytes >> 10),
+        _ => format!("{bytes}B"),
+    }
+}
+
 /// As [`Blocks::parse`] reads it.
 impl fmt::Display for Blocks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, share) in self.0.iter().enumerate() {
-            let size = Bytes(share.block_bytes).to_string().replace(' ', "");
-            let percent = (share.percent * 1000.0).round() / 1000.0;
+            let size = exact(share.block_bytes);
+            let percent = (share.percent * 1e6).round() / 1e6;
             write!(f, "{}{size}/{percent}", if index > 0 { ":" } else { "" })?;
         }
         Ok(())
@@ -147,6 +156,9 @@ mod tests {
         assert_eq!((blocks.largest(), blocks.mean()), (Some(65_536), Some(28_672)));
         assert_eq!(Blocks::parse("4KiB:8KiB:16KiB/50").unwrap().to_string(), "4KiB/25:8KiB/25:16KiB/50");
         assert_eq!(Blocks::parse("4KiB/30:4KiB/30:8KiB/40").unwrap().to_string(), "4KiB/60:8KiB/40");
+        for text in ["512B/50:1028KiB/50", "4KiB/99.9999:1MiB/0.0001"] {
+            assert_eq!(Blocks::parse(text).unwrap().to_string(), text);
+        }
         let thirds = Blocks::parse("4KiB:8KiB:16KiB").unwrap();
         assert_eq!(Blocks::parse(&thirds.to_string()).unwrap().to_string(), thirds.to_string());
     }

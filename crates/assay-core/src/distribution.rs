@@ -129,6 +129,37 @@ impl Distribution {
     }
 }
 
+impl Distribution {
+    /// Reads fio's `random_distribution`: two zones are a hot share, more are zones.
+    ///
+    /// # Errors
+    /// One line with what is wrong.
+    pub fn from_fio(text: &str) -> Result<Self, String> {
+        let Some(zones) = text.strip_prefix("zoned:") else { return Self::parse(text) };
+        Ok(match Self::parse(&format!("zones:{zones}"))? {
+            Self::Zones { zones } if zones.len() == 2 => {
+                Self::Hot { operations_percent: zones[0].operations_percent, area_percent: zones[0].area_percent }
+            }
+            other => other,
+        })
+    }
+
+    /// As fio's `random_distribution` takes it.
+    #[must_use]
+    pub fn to_fio(&self) -> String {
+        match self {
+            Self::Uniform => "random".to_owned(),
+            // Its zones go through the area one after the other.
+            Self::Hot { operations_percent, area_percent } => {
+                let (operations, area) = (100.0 - operations_percent, 100.0 - area_percent);
+                format!("zoned:{operations_percent}/{area_percent}:{operations}/{area}")
+            }
+            Self::Zones { .. } => self.to_string().replacen("zones", "zoned", 1),
+            other => other.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for Distribution {
     /// As [`Distribution::parse`] reads it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -149,6 +180,15 @@ impl fmt::Display for Distribution {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fio_and_assay_mean_the_same() {
+        for text in ["random", "zipf:1.1", "zoned:50/5:30/15:20/80", "zoned:80/20:20/80"] {
+            assert_eq!(Distribution::from_fio(text).unwrap().to_fio(), text);
+        }
+        assert_eq!(Distribution::from_fio("zoned:80/20:20/80").unwrap().to_string(), "hot:80/20");
+        assert!(Distribution::from_fio("zipf:1.1:0.3").is_err() && Distribution::from_fio("zoned:1/2,3/4").is_err());
+    }
 
     #[test]
     fn distributions_are_read_and_written_back() {

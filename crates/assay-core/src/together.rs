@@ -5,8 +5,6 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units::latency;
-
 /// Pauses of a job between its operations, as fio's `thinktime`: after so many of them it waits for those in flight,
 /// and then for some time. Each thread counts its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -19,7 +17,11 @@ pub struct Think {
 
 impl fmt::Display for Think {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pause = latency(self.pause_ns as f64);
+        let pause = match self.pause_ns {
+            ns if ns.is_multiple_of(1_000_000) => format!("{} ms", ns / 1_000_000),
+            ns if ns.is_multiple_of(1000) => format!("{} µs", ns / 1000),
+            ns => format!("{ns} ns"),
+        };
         match self.after_operations {
             1 => write!(f, "{pause} think time"),
             n => write!(f, "{pause} think time every {n}"),

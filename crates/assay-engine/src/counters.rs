@@ -32,6 +32,14 @@ pub(crate) struct Totals {
     pub(crate) written_bytes: u64,
 }
 
+impl Totals {
+    /// Bytes issued, done or not.
+    #[inline]
+    pub(crate) fn issued(&self) -> u64 {
+        self.read_bytes + self.written_bytes
+    }
+}
+
 impl Live {
     pub(crate) fn new() -> Self {
         Self {

@@ -27,12 +27,18 @@ impl Gate {
         }
     }
 
-    /// Waits until so many threads are ready, and lets them go.
-    pub(crate) fn open(&self, threads: usize) {
+    /// Waits until so many threads are ready.
+    pub(crate) fn wait_for(&self, threads: usize) {
         let mut state = self.lock();
         while state.ready < threads {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Waits until so many threads are ready, and lets them go.
+    pub(crate) fn open(&self, threads: usize) {
+        self.wait_for(threads);
+        let mut state = self.lock();
         state.open = true;
         self.changed.notify_all();
     }

@@ -35,6 +35,8 @@ pub(crate) struct JobSpec<'a> {
     pub(crate) depth: u32,
     /// Most operations this job issues.
     pub(crate) quota: u64,
+    /// When it has issued more bytes than this, it issues no more.
+    pub(crate) byte_quota: u64,
     /// Number of the job, for seeds.
     pub(crate) job: u32,
     pub(crate) seed: u64,
@@ -92,7 +94,7 @@ enum Window {
 /// Runs a job on its engine until duration, quota, a failure or `stop` ends it. Everything is
 /// allocated before the first operation.
 pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobSpec<'_>) -> JobReport {
-    let JobSpec { workload, depth, quota, clock, live, .. } = *spec;
+    let JobSpec { workload, depth, quota, byte_quota, clock, live, .. } = *spec;
     let ramp_ns = workload.stop.ramp_ns;
     let duration_ns = workload.stop.duration_ns;
     let seed = mix(spec.seed ^ mix(u64::from(spec.job) + 1));
@@ -116,6 +118,9 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobS
     let mut now = start;
     let (mut opened, mut closed) = (start, start);
     let mut longest_pause = 0u64;
+    // Where operations come in bursts, the window holds whole bursts with the pause before each.
+    let (bursts, longest_wait) = (pauses.some(), LONGEST_WAIT_NS + 2 * pauses.pause_ns());
+    let mut after_pause = false;
 
     loop {
         // Refill.
@@ -123,7 +128,7 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobS
         let issuing = window != Window::Closed && failure.is_none();
         let mut finished_in_submit: Option<Completion> = None;
         let most = quota.min(pauses.next_at);
-        while issuing && issued < most {
+        while issuing && issued < most && totals.issued() <= byte_quota {
             let Some(slot) = free.pop() else { break };
             let Operation { direction, offset, bytes } = operations.next();
             if direction == Direction::Write {
@@ -147,7 +152,8 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobS
         }
         let in_flight = depth as usize - free.len();
         if in_flight == 0 {
-            if issuing && issued < quota && pauses.take(issued, spec.stop) {
+            if issuing && issued < quota && totals.issued() <= byte_quota && pauses.take(issued, spec.stop) {
+                after_pause = true;
                 now = clock.now();
                 continue;
             }
@@ -192,12 +198,14 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobS
 
         // Open and close the window.
         let pause = now - before;
-        let pause_ended = pause * 2 >= longest_pause;
-        let over = issued >= quota || failure.is_some() || spec.stop.load(Ordering::Relaxed);
+        let pause_ended = if bursts { after_pause } else { pause * 2 >= longest_pause };
+        after_pause = false;
+        let over =
+            issued >= quota || totals.issued() > byte_quota || failure.is_some() || spec.stop.load(Ordering::Relaxed);
         match window {
             Window::Warming if over => window = Window::Closed,
             Window::Warming if now - start < ramp_ns => longest_pause = longest_pause.max(pause),
-            Window::Warming if pause_ended || now - start >= ramp_ns + LONGEST_WAIT_NS => {
+            Window::Warming if pause_ended || now - start >= ramp_ns + longest_wait => {
                 window = Window::Open;
                 opened = now;
                 base_totals = totals;
@@ -208,8 +216,7 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobS
             }
             Window::Open
                 if over
-                    || (now - opened >= duration_ns
-                        && (pause_ended || now - opened >= duration_ns + LONGEST_WAIT_NS)) =>
+                    || (now - opened >= duration_ns && (pause_ended || now - opened >= duration_ns + longest_wait)) =>
             {
                 window = Window::Closed;
                 closed = now;

@@ -75,7 +75,7 @@ pub(crate) fn drive<E: Engine>(
     mut schedule: Schedule,
     spec: &JobSpec<'_>,
 ) -> JobReport {
-    let JobSpec { workload, depth, quota, live, .. } = *spec;
+    let JobSpec { workload, depth, quota, byte_quota, live, .. } = *spec;
     let start = clock.now();
     let opens = workload.stop.ramp_ns;
     let closes = opens + workload.stop.duration_ns;
@@ -96,7 +96,8 @@ pub(crate) fn drive<E: Engine>(
     let mut due = schedule.next();
 
     loop {
-        let over = issued >= quota || failure.is_some() || spec.stop.load(Ordering::Relaxed);
+        let over =
+            issued >= quota || totals.issued() > byte_quota || failure.is_some() || spec.stop.load(Ordering::Relaxed);
         let issuing = !over && due < closes && now < last_begin;
         // Begin what is due. An operation is late where a slot was free for it in time: the instrument's fault.
         let idle = !free.is_empty();
@@ -127,7 +128,7 @@ pub(crate) fn drive<E: Engine>(
             if let Submit::Done(result) = answer {
                 done_at_once = Some(Completion { slot, result });
             }
-            if due >= closes || issued >= quota {
+            if due >= closes || issued >= quota || totals.issued() > byte_quota {
                 break;
             }
         }
@@ -186,7 +187,8 @@ pub(crate) fn drive<E: Engine>(
     live.publish(totals, sum_ns);
 
     // What was due and not begun; other threads of the job count the times that they take.
-    let ended = failure.is_some() || issued >= quota || spec.stop.load(Ordering::Relaxed);
+    let ended =
+        failure.is_some() || issued >= quota || totals.issued() > byte_quota || spec.stop.load(Ordering::Relaxed);
     while !ended && due < closes && unserved < MOST_UNSERVED && !spec.stop.load(Ordering::Relaxed) {
         unserved += u64::from(due >= opens);
         due = schedule.next();

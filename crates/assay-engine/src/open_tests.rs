@@ -79,8 +79,17 @@ fn run_for(duration_ns: u64, service_ns: u64, iops: f64, error_at: u64) -> JobRe
     let (live, stop, time) = (Live::new(), AtomicBool::new(false), Model(Cell::new(0)));
     let addresses = Addresses::new(&workload, place, None);
     let clock = Clock::start();
-    let spec =
-        JobSpec { workload: &workload, depth: 1, quota: u64::MAX, job: 0, seed: 1, clock, live: &live, stop: &stop };
+    let spec = JobSpec {
+        workload: &workload,
+        depth: 1,
+        quota: u64::MAX,
+        byte_quota: u64::MAX,
+        job: 0,
+        seed: 1,
+        clock,
+        live: &live,
+        stop: &stop,
+    };
     let mut server = Server { service_ns, time: &time, served: 0, error_at };
     drive(&mut server, &time, addresses, schedule(iops), &spec)
 }

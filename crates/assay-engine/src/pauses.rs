@@ -28,6 +28,16 @@ impl Pauses {
         }
     }
 
+    /// Whether there is any.
+    pub(crate) fn some(&self) -> bool {
+        self.every > 0
+    }
+
+    /// Length of a pause.
+    pub(crate) fn pause_ns(&self) -> u64 {
+        u64::try_from(self.pause.as_nanos()).unwrap_or(u64::MAX / 4)
+    }
+
     /// Waits, if it is time for that; for no longer where `stop` says so. False where it was not.
     pub(crate) fn take(&mut self, begun: u64, stop: &AtomicBool) -> bool {
         if begun < self.next_at {

@@ -98,6 +98,8 @@ pub fn run_together(
     }
     // A thread that ends without an answer is noticed by its end of the channel.
     drop(sender);
+    // All are ready before the first begins.
+    threads.iter().for_each(Threads::wait_until_ready);
     threads.iter().for_each(Threads::go);
     let clock = Clock::start();
     let mut members: Vec<Member<'_>> =

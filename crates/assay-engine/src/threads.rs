@@ -54,6 +54,9 @@ impl Threads {
         let depth = workload.depth().div_ceil(u64::from(count)) as u32;
         let share = |bytes: u64| (bytes / workload.block_bytes.max(1) / u64::from(count)).max(1);
         let quota = workload.stop.max_bytes.map_or(u64::MAX, share);
+        // Of several sizes the bytes of so many operations are not known beforehand.
+        let of_thread = |bytes: u64| (bytes / u64::from(count)).saturating_sub(workload.largest_block());
+        let byte_quota = workload.stop.max_bytes.filter(|_| !workload.blocks.is_empty()).map_or(u64::MAX, of_thread);
         // Threads that make up the queue of one job share its sequential stream.
         let per_job = (count / workload.jobs.max(1)).max(1);
         let counters = || -> Vec<Arc<AtomicU64>> { (0..workload.jobs.max(1)).map(|_| Arc::default()).collect() };
@@ -89,6 +92,7 @@ impl Threads {
                 thread,
                 depth,
                 quota,
+                byte_quota,
                 live: Arc::clone(&threads.lives[thread as usize]),
                 stop: Arc::clone(&threads.stop),
                 gate: Arc::clone(&threads.gate),
@@ -107,6 +111,11 @@ impl Threads {
             }
         }
         Ok(threads)
+    }
+
+    /// Waits until all of them are ready to begin.
+    pub(crate) fn wait_until_ready(&self) {
+        self.gate.wait_for(self.count);
     }
 
     /// Lets them begin when all of them are ready.
@@ -143,6 +152,7 @@ struct ThreadWork {
     thread: u32,
     depth: u32,
     quota: u64,
+    byte_quota: u64,
     live: Arc<Live>,
     stop: Arc<AtomicBool>,
     gate: Arc<Gate>,
@@ -151,7 +161,7 @@ struct ThreadWork {
 impl ThreadWork {
     /// Sets the engine up, waits for the others, drives it.
     fn run(self) -> Result<JobReport, String> {
-        let Self { engine: kind, spec, addresses, schedule, thread, depth, quota, live, stop, gate } = self;
+        let Self { engine: kind, spec, addresses, schedule, thread, depth, quota, byte_quota, live, stop, gate } = self;
         let block = spec.workload.largest_block();
         let pool = usize::try_from(block).map_err(std::io::Error::other).and_then(|b| Pool::new(depth as usize, b));
         let mut pool = match pool {
@@ -170,6 +180,7 @@ impl ThreadWork {
                 workload: &spec.workload,
                 depth,
                 quota,
+                byte_quota,
                 job: thread,
                 seed: spec.seed ^ (u64::from(spec.repeat) << 48),
                 clock: Clock::start(),

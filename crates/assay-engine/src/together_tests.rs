@@ -100,11 +100,45 @@ fn bytes_of_several_sizes_are_counted_as_they_are() {
     let mixed = Workload { stop, blocks, ..Workload::new("m", Op::Write, Pattern::Random, 34_816) };
     let report = run(&[&spec(&target, mixed)]).remove(0);
     assert!(report.trouble.is_none(), "{:?}", report.trouble);
-    // 1000 operations: the standard deviation of their mean size is 971 B.
-    let mean = report.written_bytes as f64 / 1000.0;
+    // Of about 1000 operations the standard deviation of the mean size is 971 B.
+    let mean = report.bytes as f64 / report.operations as f64;
     assert!((mean - 34_816.0).abs() < 5.0 * 971.0, "{mean}");
     let by_rate = report.bytes_per_second / report.iops;
     assert!((by_rate - report.bytes as f64 / report.operations as f64).abs() < 1.0, "{by_rate}");
+}
+
+/// The edges of the window stand behind pauses: it holds whole bursts with the pause before each.
+#[test]
+fn bursts_are_counted_whole() {
+    let (_directory, target) = target();
+    let think = Some(Think { pause_ns: 90_000_000, after_operations: 20 });
+    let thinking = Workload {
+        stop: lasting(Duration::from_millis(400), None),
+        think,
+        ..Workload::new("t", Op::Read, Pattern::Random, 4096)
+    };
+    let report = run(&[&spec(&target, thinking)]).remove(0);
+    assert!(report.operations.is_multiple_of(20), "{}", report.operations);
+    assert!(
+        report.window_ns / (report.operations / 20) >= 90_000_000,
+        "{} in {} ns",
+        report.operations,
+        report.window_ns
+    );
+}
+
+#[test]
+fn several_sizes_stay_below_the_bytes_that_may_be_written() {
+    let (_directory, target) = target();
+    let blocks = Blocks::parse("4KiB/90:512KiB/10").unwrap();
+    let limit = 20 << 20;
+    for jobs in [1, 3] {
+        let stop = lasting(Duration::from_secs(60), Some(limit));
+        let mixed =
+            Workload { stop, jobs, blocks: blocks.clone(), ..Workload::new("m", Op::Write, Pattern::Random, 56_115) };
+        let report = run(&[&spec(&target, mixed)]).remove(0);
+        assert!(report.written_bytes <= limit && report.written_bytes > limit / 2, "{}", report.written_bytes);
+    }
 }
 
 #[test]

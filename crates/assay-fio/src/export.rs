@@ -9,8 +9,6 @@ use assay_core::text::harmless;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync};
 
-use crate::values::distribution;
-
 /// The suite as a job file that fio runs in the current directory: the same blocks, depths, jobs,
 /// span and sync policy, one after the other, each as long as its share of the time budget.
 #[must_use]
@@ -23,8 +21,14 @@ pub fn job_file(suite: &Suite) -> String {
         suite.span.0
     ));
     for leader in leaders(&suite.workloads) {
-        let group = members(&suite.workloads, leader);
-        let able: Vec<usize> = group.filter(|index| able(&suite.workloads[*index], &mut text)).collect();
+        let able: Vec<usize> = members(&suite.workloads, leader).collect();
+        let left_out = able.iter().filter(|index| !able_to(&suite.workloads[**index], &mut text)).count();
+        if left_out > 0 {
+            if able.len() > 1 {
+                text.push_str("# and so are those that run at the same time\n");
+            }
+            continue;
+        }
         for repeat in 1..=suite.repeats {
             for (number, index) in able.iter().enumerate() {
                 // Those at the same time begin with the first of them.
@@ -41,7 +45,7 @@ pub fn job_file(suite: &Suite) -> String {
 }
 
 /// Whether fio has a job for a workload; says so in the file where it has none.
-fn able(w: &SuiteWorkload, text: &mut String) -> bool {
+fn able_to(w: &SuiteWorkload, text: &mut String) -> bool {
     let why = match (&w.rate, w.op) {
         (Some(Rate::Share { .. }), _) => "fio has no rate that is a share of another job's",
         (Some(_), Op::Mixed) => "fio has no rate of reads and writes together",
@@ -93,7 +97,7 @@ fn section(suite: &Suite, index: usize, share: Duration, text: &mut String) {
         let _ = writeln!(text, "{option}={each}\nrate_process={}", process(w.process));
     }
     if !w.distribution.is_uniform() {
-        let _ = writeln!(text, "random_distribution={}", distribution(&w.distribution));
+        let _ = writeln!(text, "random_distribution={}", w.distribution.to_fio());
     }
     if let Some(think) = w.think {
         let _ = writeln!(text, "thinktime={}\nthinktime_blocks={}", think.pause_ns / 1000, think.after_operations);

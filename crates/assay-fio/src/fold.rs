@@ -1,5 +1,7 @@
 //! Repeats that stand in a job file as sections of their own.
 
+use std::collections::HashSet;
+
 use assay_core::suite::SuiteWorkload;
 
 /// Folds `x-1`, `x-2`, … that are otherwise alike into one workload `x` with repeats, where all of
@@ -23,7 +25,7 @@ pub(crate) fn fold(workloads: Vec<SuiteWorkload>, ours: bool) -> (Vec<SuiteWorkl
 fn count(turns: &[&[SuiteWorkload]]) -> Option<usize> {
     let (stems, _) = numbered(turns.first()?)?;
     let repeats = turns.iter().take_while(|turn| numbered(turn).is_some_and(|(others, _)| others == stems)).count();
-    let mut known: Vec<&str> = Vec::new();
+    let mut known: HashSet<&str> = HashSet::new();
     for same in turns.chunks(repeats) {
         let first = same.first()?;
         let (stems, _) = numbered(first)?;

@@ -1,5 +1,7 @@
 //! The text of a job file with the files that it includes.
 
+use std::path::{Component, Path};
+
 use assay_core::suite::SuiteError;
 use assay_core::text::quoted;
 
@@ -7,16 +9,20 @@ use crate::values::expanded;
 
 /// Deeper inclusion is refused: a file may include itself.
 const DEEPEST: usize = 8;
+/// More files are not read.
+const MOST_FILES: usize = 64;
 /// Longer texts are not read: a file may include others again and again.
 const LONGEST: usize = 4 << 20;
 
-/// Gives the text of an included file, or why there is none.
-pub type Included<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
+/// Gives the text of an included file by its path from the folder of the job file on, or why there is none.
+pub type Included<'a> = dyn Fn(&Path) -> Result<String, String> + 'a;
 
 /// A text with the place that each of its lines has.
 pub(crate) struct Source {
     pub(crate) text: String,
-    places: Vec<(String, usize)>,
+    files: Vec<String>,
+    /// Of each line its file and its number there.
+    places: Vec<(u32, u32)>,
 }
 
 impl Source {
@@ -25,12 +31,22 @@ impl Source {
     /// # Errors
     /// [`SuiteError`] with the line, where a file or a variable is missing.
     pub(crate) fn read(text: &str, file: &str, included: &Included<'_>) -> Result<Self, SuiteError> {
-        let mut source = Self { text: String::new(), places: Vec::new() };
-        source.add(text, file, included, 0)?;
+        let mut source = Self { text: String::new(), files: Vec::new(), places: Vec::new() };
+        source.add(text, file, Path::new(""), included, 0)?;
         Ok(source)
     }
 
-    fn add(&mut self, text: &str, file: &str, included: &Included<'_>, depth: usize) -> Result<(), SuiteError> {
+    /// `folder` is where the file lies, from that of the job file on.
+    fn add(
+        &mut self,
+        text: &str,
+        file: &str,
+        folder: &Path,
+        included: &Included<'_>,
+        depth: usize,
+    ) -> Result<(), SuiteError> {
+        let this = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
+        self.files.push(file.to_owned());
         let fail = |line: usize, message: String| SuiteError { file: file.to_owned(), line, message };
         let variable = |name: &str| std::env::var(name).ok();
         let text = expanded(text, variable).map_err(|(line, message)| fail(line, message))?;
@@ -42,6 +58,9 @@ impl Source {
                 .filter(|(key, _)| key.eq_ignore_ascii_case("include"))
                 .map(|(_, name)| name.trim());
             let Some(name) = wanted else {
+                if depth > 0 && option.starts_with('[') {
+                    return Err(fail(number, "an included file has no section of its own, as in fio".to_owned()));
+                }
                 if self.text.len() + line.len() > LONGEST {
                     return Err(fail(
                         number,
@@ -50,23 +69,27 @@ impl Source {
                 }
                 self.text.push_str(line);
                 self.text.push('\n');
-                self.places.push((file.to_owned(), number));
+                self.places.push((this, u32::try_from(number).unwrap_or(u32::MAX)));
                 continue;
             };
+            if self.files.len() >= MOST_FILES {
+                return Err(fail(number, format!("no more than {MOST_FILES} files are included")));
+            }
             if depth >= DEEPEST {
                 return Err(fail(
                     number,
                     format!("include {}: files include each other more than {DEEPEST} deep", quoted(name)),
                 ));
             }
-            let plain = std::path::Path::new(name).components().all(|c| matches!(c, std::path::Component::Normal(_)));
+            let plain = Path::new(name).components().all(|c| matches!(c, Component::Normal(_)));
             if !plain {
                 let message =
                     format!("include {}: name a file in the folder of the job file, or below it", quoted(name));
                 return Err(fail(number, message));
             }
-            let inner = included(name).map_err(|why| fail(number, format!("include {}: {why}", quoted(name))))?;
-            self.add(&inner, name, included, depth + 1)?;
+            let path = folder.join(name);
+            let inner = included(&path).map_err(|why| fail(number, format!("include {}: {why}", quoted(name))))?;
+            self.add(&inner, name, path.parent().unwrap_or(folder), included, depth + 1)?;
         }
         Ok(())
     }
@@ -74,7 +97,8 @@ impl Source {
     /// File and line of a line of the text, both from 1.
     pub(crate) fn place(&self, line: usize) -> (String, usize) {
         let place = self.places.get(line.saturating_sub(1)).or(self.places.last());
-        place.cloned().unwrap_or_else(|| (String::new(), line))
+        let file = self.files.get(place.map_or(0, |(file, _)| *file as usize)).cloned().unwrap_or_default();
+        (file, place.map_or(line, |(_, number)| *number as usize))
     }
 }
 
@@ -83,9 +107,13 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Source, SuiteError> {
-        let included = |name: &str| match name {
-            "disk.fio" => Ok("[disk]\nsize=1g\n".to_owned()),
+        let included = |path: &Path| match path.to_str().unwrap_or_default() {
+            "disk.fio" => Ok("# a disk\nsize=1g\n".to_owned()),
+            "sub/a.fio" => Ok("include b.fio\n".to_owned()),
+            "sub/b.fio" => Ok("bs=4k\n".to_owned()),
+            "section.fio" => Ok("[b]\n".to_owned()),
             "self.fio" => Ok("include self.fio\n".to_owned()),
+            "many.fio" => Ok("include disk.fio\n".repeat(40)),
             _ => Err("no such file".to_owned()),
         };
         Source::read(text, "job.fio", &included)
@@ -94,9 +122,10 @@ mod tests {
     #[test]
     fn lines_keep_their_places() {
         let source = read("[global]\ninclude disk.fio ; as told\nrw=read\n").unwrap();
-        assert_eq!(source.text, "[global]\n[disk]\nsize=1g\nrw=read\n");
+        assert_eq!(source.text, "[global]\n# a disk\nsize=1g\nrw=read\n");
         assert_eq!(source.place(3), ("disk.fio".to_owned(), 2));
         assert_eq!(source.place(4), ("job.fio".to_owned(), 3));
+        assert_eq!(read("include sub/a.fio\n").unwrap().text, "bs=4k\n", "from the folder of the file that includes");
     }
 
     #[test]
@@ -106,6 +135,8 @@ mod tests {
             ("/etc/passwd", "in the folder"),
             ("none.fio", "no such file"),
             ("self.fio", "more than 8 deep"),
+            ("section.fio", "no section of its own"),
+            ("many.fio\ninclude many.fio", "no more than 64 files"),
         ] {
             let error = read(&format!("\ninclude {name}\n")).err().unwrap();
             assert!(error.message.contains(words), "{error}");

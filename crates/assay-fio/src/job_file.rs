@@ -88,9 +88,11 @@ pub fn read_job_file(text: &str, file: &str, included: &Included<'_>) -> Result<
     let mut span = area(&workloads).unwrap_or(Bytes(BLOCK));
     if let (Some(_), Some(size)) = (&header, first.options.global_size) {
         // assay wrote the file: regions of jobs are the span divided and rounded to blocks.
-        for w in &mut workloads {
+        let parts: Vec<u64> = (0..workloads.len()).map(|index| part(&workloads, index, size).1).collect();
+        for (w, most) in workloads.iter_mut().zip(parts) {
             let lost = w.block.0.saturating_mul(u64::from(w.jobs));
-            w.span = w.span.map(|s| if w.jobs > 1 && s.0 <= size && size - s.0 < lost { Bytes(size) } else { s });
+            let whole = if w.group.is_some() { most } else { size };
+            w.span = w.span.map(|s| if w.jobs > 1 && s.0 <= whole && whole - s.0 < lost { Bytes(whole) } else { s });
         }
         span = span.max(Bytes(size));
     }
@@ -152,16 +154,37 @@ pub fn read_job_file(text: &str, file: &str, included: &Included<'_>) -> Result<
 }
 
 /// Which sections wait for those before them: fio begins the others at the same time as the one before.
+///
+/// `wait_for` waits for one job, and what stands below begins without waiting: it is the same as `stonewall` only where
+/// that job is all that runs, and where the next sections wait too.
 fn waits(sections: &[Section<'_>]) -> Result<Vec<bool>, At<String>> {
-    let waits = |(index, section): (usize, &Section<'_>)| match section.options.wait_for {
-        Some(name) if !sections[..index].iter().any(|before| before.name == name) => Err(At {
-            value: format!("{} waits for {}, which stands not above it", section.shown(), quoted(name)),
-            line: section.line,
-        }),
-        Some(_) => Ok(true),
-        None => Ok(section.options.stonewall),
-    };
-    sections.iter().enumerate().map(waits).collect()
+    let mut waits = Vec::with_capacity(sections.len());
+    let (mut running, mut single) = (0..0, false);
+    for (index, section) in sections.iter().enumerate() {
+        let wrong = |value: String| Err(At { value, line: section.line });
+        let named = section.options.wait_for;
+        let alone = running.len() == 1 && named == Some(sections[running.start].name.as_str());
+        match named {
+            Some(_) if !alone => {
+                return wrong(format!(
+                    "{}: wait_for maps only where it names the one job that runs before it; use stonewall",
+                    section.shown()
+                ));
+            }
+            None if single && !section.options.stonewall => {
+                return wrong(format!(
+                    "{} begins in fio beside the job that the section above waits for; add stonewall",
+                    section.shown()
+                ));
+            }
+            _ => {}
+        }
+        let waiting = index > 0 && (alone || section.options.stonewall);
+        running = if waiting || index == 0 { index..index + 1 } else { running.start..index + 1 };
+        single = if section.options.stonewall { false } else { single || named.is_some() };
+        waits.push(waiting);
+    }
+    Ok(waits)
 }
 
 /// The place of all sections; they have to agree, because a run is about one medium.
@@ -257,7 +280,7 @@ fn workload(section: &Section<'_>, name: String, notes: &mut Vec<String>) -> Res
         notes.push("ramp_time is not used: assay warms up for 15 % of a repeat, at most 500 ms".to_owned());
     }
     notes.extend(options.told.iter().map(|words| format!("[{name}]: {words}")));
-    if options.size.is_none() {
+    if options.bytes().is_none() {
         notes.push(format!("[{name}]: names no size: {} of the device are used", Bytes(OF_A_DEVICE)));
     }
     if jobs > 1 && pattern == Pattern::Sequential && options.file.is_some() && options.offset_increment.is_none() {
@@ -352,7 +375,7 @@ fn span(section: &Section<'_>, pattern: Pattern, block: u64, jobs: u32) -> Resul
     let options = &section.options;
     let wrong = |line, value: String| Err(At { value, line });
     let whole = options.file.filter(|file| file.value.starts_with("/dev/"));
-    let Some(size) = options.size.or(whole.map(|file| At { value: OF_A_DEVICE, line: file.line })) else {
+    let Some(size) = options.bytes().or(whole.map(|file| At { value: OF_A_DEVICE, line: file.line })) else {
         return wrong(section.line, format!("{} has no size; write size=256m", section.shown()));
     };
     let each = size.value / block * block;

@@ -26,7 +26,11 @@ pub(crate) struct Options<'t> {
     pub(crate) block: Option<At<u64>>,
     pub(crate) depth: Option<At<u32>>,
     pub(crate) jobs: Option<At<u32>>,
+    /// Of all files of a job.
     pub(crate) size: Option<At<u64>>,
+    /// Of each of its files.
+    pub(crate) file_size: Option<At<u64>>,
+    pub(crate) files: Option<u32>,
     pub(crate) runtime: Option<At<Duration>>,
     pub(crate) ramp: bool,
     pub(crate) time_based: bool,
@@ -93,13 +97,24 @@ impl<'t> Options<'t> {
         if self.set_switch(option)? || self.set_size(option)? || self.set_load(option)? || is_unused(option)? {
             return Ok(());
         }
+        if self.note(key) { Ok(()) } else { Err(self.unknown(key)) }
+    }
+
+    /// Takes note of an option that is done in another way; false where it is none of them.
+    fn note(&mut self, key: &str) -> bool {
         match noted(key) {
             Some(Noted::Told(words)) if !self.told.contains(&words) => self.told.push(words),
             Some(Noted::Named) if !self.unused.iter().any(|known| known == key) => self.unused.push(key.to_owned()),
             Some(_) => {}
-            None => return Err(self.unknown(key)),
+            None => return false,
         }
-        Ok(())
+        true
+    }
+
+    /// The bytes of all files of a job.
+    pub(crate) fn bytes(&self) -> Option<At<u64>> {
+        let files = u64::from(self.files.unwrap_or(1));
+        self.size.or(self.file_size.map(|size| At { value: size.value.saturating_mul(files), line: size.line }))
     }
 
     fn unknown(&self, key: &str) -> String {
@@ -137,13 +152,13 @@ impl<'t> Options<'t> {
                 (bytes, blocks) if blocks.is_empty() => self.block = Some(option.at(bytes)),
                 (_, blocks) => self.blocks = Some(option.at(blocks)),
             },
-            // Of each file, of which a job has one.
             "size" | "filesize" => {
                 let size = bytes()?;
                 if size == 0 {
                     return Err("size must be larger than 0".to_owned());
                 }
-                self.size = Some(option.at(size));
+                let place = if option.key == "size" { &mut self.size } else { &mut self.file_size };
+                *place = Some(option.at(size));
             }
             "rate" => {
                 let text = one_value(option.key, option.text()?)?;
@@ -221,6 +236,10 @@ impl<'t> Options<'t> {
             }
             "random_distribution" => self.distribution = Some(distribution(option.text()?)?),
             "wait_for" => self.wait_for = Some(option.text()?),
+            "nrfiles" => {
+                self.files = Some(count(key, option.text()?, u32::MAX)?);
+                self.note("nrfiles");
+            }
             "thinktime_blocks" => self.think_after = Some(count(key, option.text()?, u32::MAX)?),
             "description" => self.description = Some(option.text()?.to_owned()),
             _ => return Ok(false),
@@ -258,7 +277,7 @@ fn is_unused(option: Given<'_, '_>) -> Result<bool, String> {
         "name" => {
             option.text()?;
         }
-        "nrfiles" | "loops" => return Ok(option.text()? == "1"),
+        "loops" => return Ok(option.text()? == "1"),
         "iodepth_batch"
         | "iodepth_batch_submit"
         | "iodepth_batch_complete"
@@ -314,16 +333,8 @@ fn distribution(text: &str) -> Result<Distribution, String> {
             quoted(text)
         )
     };
-    let zones = text.strip_prefix("zoned:").and_then(|zones| {
-        let (first, second) = zones.split_once(':')?;
-        let ((operations, area), (others, rest)) = (first.split_once('/')?, second.split_once('/')?);
-        let sum = |a: &str, b: &str| Some(a.parse::<f64>().ok()? + b.parse::<f64>().ok()?);
-        let whole = |sum: f64| (sum - 100.0).abs() < 0.01;
-        (whole(sum(operations, others)?) && whole(sum(area, rest)?)).then(|| format!("hot:{operations}/{area}"))
-    });
-    // Several areas for reads and writes (`zoned:…,…`) and a centre (`zipf:1.1:0.3`) are none of assay's.
-    let zones = zones.or_else(|| text.strip_prefix("zoned:").map(|zones| format!("zones:{zones}")));
-    Distribution::parse(zones.as_deref().unwrap_or(text)).map_err(|_| wrong())
+    // Other zones for writes (`zoned:…,…`) and a centre (`zipf:1.1:0.3`) are none of assay's.
+    Distribution::from_fio(text).map_err(|_| wrong())
 }
 
 /// One path, which fio takes as it stands: `:` divides several, `$` begins a variable, `-` is standard input.

@@ -82,7 +82,7 @@ impl Plan<'_> {
             let _ = writeln!(text, "rwmixread={percent}");
         }
         if !w.distribution.is_uniform() {
-            let _ = writeln!(text, "random_distribution={}", crate::values::distribution(&w.distribution));
+            let _ = writeln!(text, "random_distribution={}", w.distribution.to_fio());
         }
         if engine == "io_uring" {
             text.push_str("registerfiles\n");

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use assay_core::distribution::Distribution;
 use assay_core::text::quoted;
 
 /// A size in bytes, as fio reads it: `4k`, `1m`, `4096`, `0x1000`.
@@ -89,20 +88,6 @@ pub(crate) fn expanded(text: &str, variable: impl Fn(&str) -> Option<String>) ->
         whole.push('\n');
     }
     Ok(whole)
-}
-
-/// A distribution of random operations as fio's `random_distribution` takes it.
-pub(crate) fn distribution(distribution: &Distribution) -> String {
-    match distribution {
-        Distribution::Uniform => "random".to_owned(),
-        // Its zones go through the area one after the other.
-        Distribution::Hot { operations_percent, area_percent } => {
-            let (operations, area) = (100.0 - operations_percent, 100.0 - area_percent);
-            format!("zoned:{operations_percent}/{area_percent}:{operations}/{area}")
-        }
-        Distribution::Zones { .. } => distribution.to_string().replacen("zones", "zoned", 1),
-        other => other.to_string(),
-    }
 }
 
 #[cfg(test)]

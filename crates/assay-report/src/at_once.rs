@@ -3,7 +3,7 @@
 use assay_analysis::at_once::{AtOnce, Member, at_once};
 use assay_core::estimate::Estimate;
 use assay_core::record::Record;
-use assay_core::units::{figures, latency};
+use assay_core::units::{Bytes, figures, latency};
 
 use crate::figure::{MB, in_words};
 
@@ -28,8 +28,11 @@ fn together(group: &AtOnce) -> Option<String> {
 /// (0.280–0.350) the IOPS alone`.
 fn member(member: &Member) -> Option<String> {
     let (alone, p99) = (member.alone.as_ref()?, member.p99_ns.as_ref()?);
+    let areas = alone.areas.map_or_else(String::new, |(beside, alone)| {
+        format!(" (on {} of the medium, alone on {})", Bytes(beside), Bytes(alone))
+    });
     Some(format!(
-        "{}: p99 {} beside the others and {} alone, {}; {} the IOPS alone",
+        "{}: p99 {} beside the others and {} alone, {}; {} the IOPS alone{areas}",
         member.title,
         latency(p99.point),
         latency(alone.p99_ns.point),

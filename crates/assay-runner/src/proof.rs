@@ -22,12 +22,15 @@ pub(crate) struct Proof {
 }
 
 impl Proof {
-    /// Bytes between two readings against those of the workloads that ran meanwhile.
-    pub(crate) fn between(before: &Counters, after: &Counters, reports: &[RepeatReport]) -> Self {
+    /// Bytes between two readings against those of all workloads that ran meanwhile, in the directions of one of them.
+    pub(crate) fn between(before: &Counters, after: &Counters, reports: &[RepeatReport], of: &RepeatReport) -> Self {
         let read = after.read_bytes.saturating_sub(before.read_bytes);
         let written = after.written_bytes.saturating_sub(before.written_bytes);
-        let issued_reads = reports.iter().map(|report| report.read_bytes).sum::<u64>();
-        let issued_writes = reports.iter().map(|report| report.written_bytes).sum::<u64>();
+        let issued = |bytes: fn(&RepeatReport) -> u64| match bytes(of) {
+            0 => 0,
+            _ => reports.iter().map(bytes).sum::<u64>(),
+        };
+        let (issued_reads, issued_writes) = (issued(|r| r.read_bytes), issued(|r| r.written_bytes));
         Self {
             issued: issued_reads + issued_writes,
             // Only directions that were issued count: a background write does not prove a read.
@@ -122,7 +125,7 @@ mod tests {
         let after = Counters { read_bytes: 7 + 10 * MIB, written_bytes: 9 + 50 * MIB, ..Counters::default() };
         for (read, written, crossed) in [(20, 0, 10), (0, 20, 50), (20, 20, 60)] {
             (report.read_bytes, report.written_bytes) = (read * MIB, written * MIB);
-            let of = Proof::between(&before, &after, std::slice::from_ref(&report));
+            let of = Proof::between(&before, &after, std::slice::from_ref(&report), &report);
             assert_eq!(of, proof((read + written) * MIB, crossed * MIB));
         }
     }

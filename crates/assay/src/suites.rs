@@ -100,8 +100,8 @@ pub(crate) fn place(file: &str) -> Result<Option<Place>, Failure> {
 /// A job file with the files that it includes, which lie in its folder or below it.
 fn read_job_file(text: &str, file: &str) -> Result<JobFile, SuiteError> {
     let folder = Path::new(file).parent().unwrap_or(Path::new("")).to_owned();
-    let included = |name: &str| {
-        let path = folder.join(name);
+    let included = |path: &Path| {
+        let path = folder.join(path);
         if !path.is_file() {
             return Err("no such file".to_owned());
         }

@@ -22,14 +22,13 @@ pub(super) fn volume_figures(
     let all = loads(volume.records.iter().copied());
     let mut best = alone.clone();
     let mut deepest: Option<(u64, Figure)> = None;
-    for other in all.iter().filter(|l| l.op() == load.op() && l.offered.is_empty()) {
+    for other in all.iter().filter(|l| l.op() == load.op() && l.offered.is_empty() && same_kind(l, load)) {
         if let Some(found) = figure(volume, other, quantity, excluded)?.filter(|f| f.value > best.value) {
             best = found;
         }
         let depth = u64::from(other.queue_depth) * u64::from(other.jobs);
         let like = other.pattern() == Some(Pattern::Random)
             && load.pattern() == Some(Pattern::Random)
-            && other.spread == load.spread
             && other.block_bytes == load.block_bytes
             && other.synced == load.synced;
         if like && depth >= DEEP && deepest.as_ref().is_none_or(|(d, _)| depth > *d) {
@@ -37,6 +36,11 @@ pub(super) fn volume_figures(
         }
     }
     Ok(Some(VolumeFigures { alone, deepest: deepest.map(|(_, f)| f), best }))
+}
+
+/// Whether blocks of the same sizes are spread alike, and the same goes on beside them.
+fn same_kind(a: &Load, b: &Load) -> bool {
+    (&a.spread, &a.blocks, &a.beside) == (&b.spread, &b.blocks, &b.beside)
 }
 
 /// Reads and writes of a mixed load do not share a direction of the wire.

@@ -25,6 +25,13 @@ impl ExperimentPlan {
     pub fn new(request: &Request<'_>) -> Result<Self, PlanError> {
         check_handling(request.handling_minutes, "--handling")?;
         check_shown(request.suite_source, "--suite")?;
+        if let Some(workload) = request.suite.workloads.iter().find(|w| w.group.is_some()) {
+            let message = format!(
+                "workload `{}` runs at the same time as others, and a plan draws the order of single ones; name another suite",
+                workload.name
+            );
+            return Err(PlanError::new("--suite", message));
+        }
         if !(1..=MOST_ROUNDS).contains(&request.rounds) {
             let message = format!("{} rounds; give 1 to {MOST_ROUNDS}", request.rounds);
             return Err(PlanError::new("--rounds", message));

@@ -47,6 +47,11 @@ impl Finding {
                 figures(*in_flight),
                 figures(*asked)
             ),
+            Self::EndedByNeighbour { lasted_ns, planned_ns } => format!(
+                "a repeat was ended by another workload at the same time after {} of {}",
+                latency(*lasted_ns as f64),
+                latency(*planned_ns as f64)
+            ),
             Self::RateNotReached { asked_iops, reached_iops, unserved } => {
                 let unserved = match unserved {
                     0 => String::new(),

@@ -69,6 +69,13 @@ pub enum Finding {
         /// Operations that were due and never begun, over all repeats.
         unserved: u64,
     },
+    /// A workload among others at the same time was ended by one of them long before its time.
+    EndedByNeighbour {
+        /// How long the last such repeat was measured, in nanoseconds.
+        lasted_ns: u64,
+        /// How long it was planned, in nanoseconds.
+        planned_ns: u64,
+    },
     /// The instrument began operations of an open loop late though nothing was in their way.
     BegunLate {
         /// Mean over all operations, in nanoseconds.
@@ -343,6 +350,7 @@ impl Finding {
             | Self::ShallowQueue { .. }
             | Self::RateNotReached { .. }
             | Self::BegunLate { .. }
+            | Self::EndedByNeighbour { .. }
             | Self::InstrumentLimited { .. }
             | Self::FewOperations { .. }
             | Self::Unsteady { .. }
@@ -404,6 +412,7 @@ impl Finding {
             Self::ShallowQueue { .. } => "shallow queue",
             Self::RateNotReached { .. } => "rate not reached",
             Self::BegunLate { .. } => "begun late",
+            Self::EndedByNeighbour { .. } => "ended early",
             Self::LittlesLaw { .. } => "contradictory",
             Self::CachedIo { .. } | Self::CachedByRequest | Self::CachedByTool { .. } => "cached",
             Self::BestOf { .. } => "best of runs",

@@ -17,6 +17,7 @@ impl Finding {
             }
             Self::LittlesLaw { .. } => "run again; if it stays, report it as a bug with the record",
             Self::RateNotReached { .. } => "offer less, or read it as a rate that the medium cannot hold",
+            Self::EndedByNeighbour { .. } => "let it write more (--max-write), or take fewer repeats",
             Self::BegunLate { .. } => "stop other programs, or offer less",
             Self::ShallowQueue { .. } => "use more jobs, or read the figure as one at the depth shown",
             Self::DepthByThreads { .. } => {

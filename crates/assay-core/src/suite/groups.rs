@@ -1,5 +1,6 @@
 //! Workloads of a suite that run at the same time.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::{Analysis, SuiteWorkload};
@@ -55,11 +56,12 @@ pub fn part(workloads: &[SuiteWorkload], index: usize, area_bytes: u64) -> (u64,
 
 /// What is wrong with the groups of a suite, with the index of the workload; nothing where all is well.
 pub(super) fn wrong(workloads: &[SuiteWorkload], span: Bytes) -> Option<(usize, String)> {
+    let mut ended: HashSet<&String> = HashSet::new();
     workloads.iter().enumerate().find_map(|(index, workload)| {
         let group = workload.group.as_ref()?;
         let members = members(workloads, index);
         let other = &workloads[members.start];
-        let again = workloads[members.end..].iter().any(|w| w.group.as_ref() == Some(group));
+        let again = members.start == index && !ended.insert(group);
         let (_, most) = part(workloads, index, span.0);
         let needs = workload.span.map_or(0, |s| s.0).max(workload.block.0.saturating_mul(u64::from(workload.jobs)));
         let share =
@@ -118,9 +120,13 @@ mod tests {
     #[test]
     fn members_stand_one_after_the_other() {
         let text = suite("group = \"g\"", "group = \"g\"").unwrap().to_text();
-        let moved = text.replacen("group = \"g\"", "group = \"h\"", 1) + "group = \"h\"\n";
-        let message = Suite::parse(&moved, "x.toml").unwrap_err().message;
-        assert!(message.contains("group `h` has other workloads between"), "{message}");
+        let more = |name: &str| {
+            format!(
+                "[[workload]]\nname = \"{name}\"\nop = \"read\"\npattern = \"random\"\nblock = \"4k\"\ngroup = \"g\"\n"
+            )
+        };
+        let message = Suite::parse(&(text + &more("d") + &more("e")), "x.toml").unwrap_err().message;
+        assert!(message.contains("group `g` has other workloads between"), "{message}");
     }
 
     #[test]

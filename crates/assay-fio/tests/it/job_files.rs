@@ -159,7 +159,7 @@ fn options_of_logs_and_output_are_told_and_not_refused() {
 #[test]
 fn jobs_at_the_same_time_are_a_group_that_comes_back() {
     let text = "[global]\nsize=3m\n[r]\nrw=randread\nruntime=4\n[w]\nrw=write\nbssplit=4k/60:64k/40\nruntime=9\n\
-                [s]\nwait_for=w\nrw=read\nthinktime=2ms\nthinktime_blocks=8\n[t]\nrw=randwrite\nsize=1m\n\
+                [s]\nstonewall\nrw=read\nthinktime=2ms\nthinktime_blocks=8\n[t]\nrw=randwrite\nsize=1m\n\
                 random_distribution=zoned:50/5:30/15:20/\n";
     let read = read_job_file(text, "a.fio").unwrap();
     let groups: Vec<_> = read.suite.workloads.iter().map(|w| (w.group.as_deref(), w.duration)).collect();
@@ -172,7 +172,7 @@ fn jobs_at_the_same_time_are_a_group_that_comes_back() {
     assert!(read.notes.iter().any(|note| note.contains("9.0 s, as the longest")), "{:?}", read.notes);
     let [_, w, s, t] = &read.suite.workloads[..] else { panic!() };
     assert_eq!((w.block, w.blocks.to_string().as_str()), (Bytes(64 << 10), "4KiB/60:64KiB/40"));
-    assert_eq!(s.think.unwrap().to_string(), "2.00 ms think time every 8");
+    assert_eq!(s.think.unwrap().to_string(), "2 ms think time every 8");
     assert_eq!(t.distribution.to_string(), "zones:50/5:30/15:20/80");
     let mut suite = read.suite;
     suite.repeats = 3;
@@ -217,7 +217,9 @@ fn every_mistake_names_its_line_and_the_option() {
         (job("bssplit=4k/50:8k/60\n"), 4, "110 %"),
         (job("bssplit=4k/50:1000/50\n"), 4, "multiple of 512"),
         (job("bsrange=4k-5k\n"), 4, "use bssplit"),
-        (job("wait_for=z\n"), 1, "stands not above it"),
+        (job("wait_for=z\n"), 1, "wait_for maps only where"),
+        (job("[b]\nsize=1m\n[c]\nwait_for=a\nsize=1m\n"), 6, "wait_for maps only where"),
+        (job("[b]\nwait_for=a\nsize=1m\n[c]\nsize=1m\n"), 7, "add stonewall"),
         (job("offset=1m\n"), 4, "offset does not map"),
         (job("verify_only\n"), 4, "`verify_only`"),
         (job("rate_iops=500,200\n"), 4, "differs between reads and writes"),

@@ -21,7 +21,9 @@ pub(crate) fn fio_json(records: &[Record]) -> String {
 
 fn document(record: &Record) -> Value {
     let created = record.created.parse::<jiff::Timestamp>().ok();
-    let jobs: Vec<Value> = record.measurements.iter().flat_map(|m| jobs(record, m)).collect();
+    // Read again, those of several at the same time would be loads that ran alone.
+    let alone = record.measurements.iter().filter(|m| m.workload.together.is_none());
+    let jobs: Vec<Value> = alone.flat_map(|m| jobs(record, m)).collect();
     json!({
         // Readers look at the name of this field, and some at its beginning; it is not fio that measured.
         "fio version": concat!("assay-", env!("CARGO_PKG_VERSION")),
@@ -98,11 +100,17 @@ fn options(w: &Workload, engine: &str, record: &Record) -> Value {
         options["rwmixread"] = json!(percent.to_string());
     }
     if let Some(arrivals) = w.arrivals {
-        options["rate_iops"] = json!((arrivals.iops / f64::from(w.jobs.max(1))).to_string());
+        // Of each job and direction, in whole operations.
+        let each = |share: f64| (arrivals.iops * share / f64::from(w.jobs.max(1))).round().max(1.0);
+        let reads = f64::from(w.read_percent.unwrap_or(50)) / 100.0;
+        options["rate_iops"] = json!(match w.op {
+            Op::Mixed => format!("{},{}", each(reads), each(1.0 - reads)),
+            Op::Read | Op::Write => each(1.0).to_string(),
+        });
         options["rate_process"] = json!(if arrivals.process == Process::Poisson { "poisson" } else { "linear" });
     }
     if !w.distribution.is_uniform() {
-        options["random_distribution"] = json!(w.distribution.to_string().replacen("zones", "zoned", 1));
+        options["random_distribution"] = json!(w.distribution.to_fio());
     }
     if !w.blocks.is_empty() {
         let shares = w.blocks.shares().iter().map(|share| format!("{}/{}", share.block_bytes, share.percent));

@@ -285,6 +285,8 @@ const FINDING: Rule = Fields(&[
     ("asked", Known),
     ("asked_bytes", Keep),
     ("asked_iops", Keep),
+    ("lasted_ns", Keep),
+    ("planned_ns", Keep),
     ("at_block_bytes", Keep),
     ("by", Text),
     ("bytes", Keep),

@@ -14,7 +14,8 @@ pub(crate) fn efficiency(measurement: &mut Measurement, sensors: &[Sensor]) {
     let power = ORDER.iter().find_map(|source| {
         sensors.iter().find(|s| s.source == *source && s.kind == SensorKind::Power.name() && !s.samples.is_empty())
     });
-    let Some(power) = power else { return };
+    // The power of a workload among others at the same time is not known.
+    let Some(power) = power.filter(|_| measurement.workload.together.is_none()) else { return };
     let work = |rate: &dyn Fn(&Repeat) -> f64| -> Option<Box<Estimate>> {
         let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed);
         let values: Vec<f64> = completed.filter_map(|r| Some(rate(r) / watts(power, r)?)).collect();

@@ -7,6 +7,7 @@ use assay_core::draft::Draft;
 use assay_core::event::EventKind;
 use assay_core::finding::Finding;
 use assay_core::record::Record;
+use assay_core::suite::SuiteWorkload;
 use assay_device::{ProofMeter, Target as Seen};
 use assay_engine::{Control, DirectSupport, NullCost, null_cost};
 
@@ -147,14 +148,12 @@ fn health(seen: &Seen) -> DeviceHealth {
 
 /// The bytes of the area as a multiple of the alignment of direct I/O; refuses blocks that are none.
 pub(super) fn aligned(request: &Request, area_bytes: u64, alignment: u64) -> Result<u64, RunError> {
-    let mut workloads = request.suite.workloads.iter();
-    if let Some(w) = workloads.find(|w| w.direct && !w.block.0.is_multiple_of(alignment)) {
-        return Err(RunError::Alignment {
-            workload: w.name.clone(),
-            block: w.block.0,
-            alignment,
-            path: request.shown(),
-        });
+    let odd = |w: &SuiteWorkload| {
+        let sizes = w.blocks.shares().iter().map(|share| share.block_bytes).chain([w.block.0]);
+        sizes.into_iter().find(|bytes| w.direct && !bytes.is_multiple_of(alignment))
+    };
+    if let Some((w, block)) = request.suite.workloads.iter().find_map(|w| Some((w, odd(w)?))) {
+        return Err(RunError::Alignment { workload: w.name.clone(), block, alignment, path: request.shown() });
     }
     Ok(area_bytes / alignment * alignment)
 }

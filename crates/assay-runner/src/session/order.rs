@@ -5,11 +5,12 @@ use std::time::Duration;
 use assay_core::event::EventKind;
 use assay_core::finding::Finding;
 use assay_core::outcome::{Failure, Outcome};
-use assay_core::record::{Measurement, Repeat};
+use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::suite::{SuiteWorkload, leaders, members};
 use assay_core::workload::Op;
 
 use super::begin::Session;
+use super::repeat::no_room;
 use super::turn::{Entry, Next, Place, Turn, complete, told_at_end};
 use crate::adaptive;
 use crate::budget::{PLANNED_SLOT, weight};
@@ -21,6 +22,9 @@ use crate::sweep::bus_reached;
 /// A repeat in which the process was stopped is made again this often: where it is stopped over and over
 /// (cpulimit(1) does that, ten times a second) there is no figure.
 const MOST_AGAIN: u32 = 3;
+
+/// Longer pauses may not fit into a repeat.
+const SHORT_PAUSE_NS: u64 = 10_000_000;
 
 /// The repeats to be made.
 struct Order {
@@ -163,10 +167,10 @@ impl Session<'_> {
         let planned = confidence.map_or(repeats, |_| repeats.min(adaptive::LEAST_REPEATS));
         let record = self.draft.fill();
         for entry in entries {
-            let rate_known = offered(&entry.asked, &record.measurements, entry.index).is_ok();
+            let why = why_none(&self.request.suite.workloads, entry, record);
             let measurement = &mut record.measurements[entry.index];
             if !entry.left_out {
-                note_missing(measurement, planned, rate_known, &record.outcome);
+                note_missing(measurement, planned, why, &record.outcome);
             }
             if let (Some(wish), Outcome::Running) = (confidence, &record.outcome) {
                 adaptive::conclude(measurement, wish);
@@ -184,8 +188,25 @@ fn completed(measurement: &Measurement) -> u32 {
     u32::try_from(completed).unwrap_or(u32::MAX)
 }
 
+/// Why a workload can have no repeat at all, where that is not for time or bytes.
+fn why_none(workloads: &[SuiteWorkload], entry: &Entry, record: &Record) -> Option<&'static str> {
+    let group = members(workloads, entry.index);
+    let asked = entry.fitted.as_ref().unwrap_or(&entry.asked);
+    let room = |index: usize| Place::of(workloads, index, record.settings.span_bytes).span_bytes;
+    if offered(&entry.asked, &record.measurements, entry.index).is_err() {
+        return Some("the workload that its rate is a share of has no figure");
+    }
+    if no_room(asked, room(entry.index))
+        || group.clone().any(|i| !workloads[i].blocks.is_empty() && no_room(&workloads[i], room(i)))
+    {
+        return Some("the test area is smaller than its blocks");
+    }
+    let thinks = group.clone().any(|index| workloads[index].think.is_some_and(|think| think.pause_ns > SHORT_PAUSE_NS));
+    thinks.then_some("a repeat has no room for ten of its pauses, or the budget was used up")
+}
+
 /// Says why a workload has fewer repeats than planned.
-fn note_missing(measurement: &mut Measurement, planned: u32, rate_known: bool, outcome: &Outcome) {
+fn note_missing(measurement: &mut Measurement, planned: u32, why: Option<&str>, outcome: &Outcome) {
     let ran = completed(measurement);
     // Where the run did not finish, its outcome says why.
     if ran >= planned || matches!(outcome, Outcome::Failed { .. }) {
@@ -193,7 +214,7 @@ fn note_missing(measurement: &mut Measurement, planned: u32, rate_known: bool, o
     }
     let suspended = |r: &Repeat| matches!(r.outcome, Outcome::Failed { failure: Failure::Suspended, .. });
     let reason = match measurement.repeats.last() {
-        None if !rate_known => "the workload that its rate is a share of has no figure",
+        None if why.is_some() => why.unwrap_or_default(),
         Some(last) if suspended(last) => "the process was stopped again and again",
         _ => "the time or write budget was used up",
     };

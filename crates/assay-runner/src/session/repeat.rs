@@ -1,7 +1,7 @@
 //! One repeat: it is planned, made, taken over and judged.
 
 use std::mem::discriminant;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use assay_core::finding::{Finding, Warning};
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Record};
 use assay_core::suite::{Analysis, SuiteWorkload, members};
+use assay_core::together::Together;
 use assay_core::units::nanoseconds;
 use assay_core::workload::{Op, Pattern, Workload};
 use assay_engine::{EngineKind, RepeatReport, RepeatSpec, Target, wall_clock};
@@ -33,6 +34,8 @@ use crate::timeout::{NoAnswer, SLOW, SYNC, no_thread, within};
 
 /// Operations of an open loop that are begun later than this share of their latency falsify it.
 const LATE_SHARE: f64 = 0.05;
+/// A repeat holds at least so many pauses of a workload with think time.
+const LEAST_PAUSES: u32 = 10;
 /// What is left of a soak lasts at least this long.
 const SHORTEST_SOAK: Duration = Duration::from_secs(1);
 
@@ -76,8 +79,10 @@ impl Session<'_> {
     pub(super) fn repeat(&mut self, entries: &mut [Entry], index: usize, turn: Turn) -> Next {
         let group = members(&self.request.suite.workloads, index);
         let mut planned = Vec::with_capacity(group.len());
+        self.fit(entries, group.clone(), turn);
         for member in group.clone() {
-            match self.plan(&mut entries[member], turn) {
+            let beside = self.beside(entries, member);
+            match self.plan(&mut entries[member], beside, turn) {
                 Ok(Some(one)) => planned.push(one),
                 Ok(None) => return Next::Go,
                 Err(outcome) => {
@@ -131,12 +136,21 @@ impl Session<'_> {
 
     /// The repeat of `turn` as the medium can do it in its share of time and bytes; `None` where nothing worth
     /// measuring is left of them.
-    pub(super) fn plan(&self, entry: &mut Entry, turn: Turn) -> Result<Option<Planned>, Outcome> {
+    pub(super) fn plan(
+        &self,
+        entry: &mut Entry,
+        beside: Option<Together>,
+        turn: Turn,
+    ) -> Result<Option<Planned>, Outcome> {
         let record = self.record();
-        let alignment = u64::from(self.area.alignment().unwrap_or(512));
+        let alignment = self.alignment();
         let place = Place::of(&self.request.suite.workloads, entry.index, record.settings.span_bytes);
         let span = place.span_bytes;
+        let place = Place { together: beside, ..place };
         let fitted = entry.fitted.get_or_insert_with(|| self.pace.fit(&entry.asked, turn.slot, span, alignment));
+        if no_room(fitted, span) {
+            return Ok(None);
+        }
         let Some(mut share) = self.budget.share(fitted, turn.slot, turn.weights) else { return Ok(None) };
         let soak = fitted.analysis == Analysis::Soak;
         let mut stop = None;
@@ -161,6 +175,9 @@ impl Session<'_> {
             // What is due at the end of the measured part is waited for, up to a quarter of its length.
             share.duration = share.duration.mul_f64(0.8);
         }
+        if too_thoughtful(fitted, share.duration) {
+            return Ok(None);
+        }
         let workload = Workload { arrivals, ..complete(fitted, place, target.direct(), Some(share)) };
         let instrument = self.engines.for_workload(&workload);
         let spec = RepeatSpec {
@@ -175,6 +192,31 @@ impl Session<'_> {
             sample_every: Duration::from_secs(1),
         };
         Ok(Some(Planned { index: entry.index, instrument, spec, target, soak, stop }))
+    }
+
+    fn alignment(&self) -> u64 {
+        u64::from(self.area.alignment().unwrap_or(512))
+    }
+
+    /// Settles how the workloads of a group run here, before each says what runs beside it.
+    fn fit(&self, entries: &mut [Entry], group: Range<usize>, turn: Turn) {
+        let area = self.record().settings.span_bytes;
+        for entry in &mut entries[group] {
+            let span = Place::of(&self.request.suite.workloads, entry.index, area).span_bytes;
+            entry.fitted.get_or_insert_with(|| self.pace.fit(&entry.asked, turn.slot, span, self.alignment()));
+        }
+    }
+
+    /// What runs beside a workload, as it runs here.
+    fn beside(&self, entries: &[Entry], index: usize) -> Option<Together> {
+        let group = entries[index].asked.group.clone()?;
+        let title = |entry: &Entry| {
+            let fitted = entry.fitted.as_ref().unwrap_or(&entry.asked);
+            let arrivals = offered(fitted, &self.record().measurements, entry.index).ok().flatten();
+            Workload { arrivals, ..fitted.load() }.title()
+        };
+        let others = members(&self.request.suite.workloads, index).filter(|other| *other != index);
+        Some(Together { group, beside: others.map(|other| title(&entries[other])).collect() })
     }
 
     /// The area as the workload asks for it: direct, or through the page cache.
@@ -223,7 +265,6 @@ impl Session<'_> {
             work.push((planned.instrument, &planned.spec));
             stops.push(planned.stop.as_mut());
         }
-        let mut known = vec![false; work.len()];
         let reports = self.engines.run(&work, &self.control, &mut |number, sample| {
             let record = self.draft.fill();
             let name = &work[number].1.workload.name;
@@ -235,11 +276,7 @@ impl Session<'_> {
             if self.control.suspended() > suspended {
                 return ControlFlow::Break(());
             }
-            if let Some(stop) = &mut stops[number] {
-                known[number] |= stop.sample(sample).is_break();
-            }
-            // It ends where all of them are known well enough.
-            if known.iter().all(|known| *known) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            stops[number].as_mut().map_or(ControlFlow::Continue(()), |stop| stop.sample(sample))
         });
         let after = proof::read(self.meter.as_deref());
         let mut findings = self.witness.after(&mark);
@@ -256,15 +293,17 @@ impl Session<'_> {
             }
         }
         let null = work.iter().any(|(instrument, _)| instrument.is_null());
-        let proof = match (before, after) {
-            (Some(before), Some(after)) if !null => Some(Proof::between(&before, &after, &reports)),
-            _ => None,
+        let proofs: Vec<Option<Proof>> = match (before, after) {
+            (Some(before), Some(after)) if !null => {
+                reports.iter().map(|report| Some(Proof::between(&before, &after, &reports, report))).collect()
+            }
+            _ => vec![None; reports.len()],
         };
-        let made = |report| {
+        let made = |(report, proof)| {
             let (started, findings) = (started.clone(), findings.clone());
             Made { report, started, started_ns, proof, suspended, findings }
         };
-        reports.into_iter().map(made).collect()
+        reports.into_iter().zip(proofs).map(made).collect()
     }
 
     /// Counts what was moved, and adds the repeat to its measurement.
@@ -299,6 +338,9 @@ impl Session<'_> {
                 proof_ratio,
             });
         }
+        let planned_ns = workload.stop.duration_ns;
+        let cut = workload.together.is_some() && (report.whole || report.window_ns < planned_ns / 2);
+        let cut = cut.then_some(Finding::EndedByNeighbour { lasted_ns: report.window_ns, planned_ns });
         let mean = report.histogram.mean().filter(|mean| report.late_ns > LATE_SHARE * mean);
         let late = mean.map(|mean| Finding::BegunLate { late_ns: report.late_ns, share: report.late_ns / mean });
         let mut finished = repeat(report, &made.started, made.started_ns, proof_ratio, outcome.clone());
@@ -308,6 +350,9 @@ impl Session<'_> {
         let (disks, seed, record) = (&self.disks, self.request.seed, self.draft.fill());
         let measurement = &mut record.measurements[entry.index];
         measurement.repeats.push(finished);
+        if let (Some(cut), Outcome::Completed) = (cut, &outcome) {
+            replace_findings(measurement, |f| matches!(f, Finding::EndedByNeighbour { .. }), Some(cut));
+        }
         if let Some(late) = late {
             replace_findings(measurement, |f| matches!(f, Finding::BegunLate { .. }), Some(late));
         }
@@ -338,6 +383,18 @@ impl Session<'_> {
             self.emitter.emit(EventKind::Warning { workload, warning: warning.clone() });
         }
     }
+}
+
+/// Whether a part of the area has no room for the blocks of all jobs: of several sizes none is made smaller, and
+/// those of others lie behind the part of a group's member.
+pub(super) fn no_room(workload: &SuiteWorkload, span: u64) -> bool {
+    let bounded = !workload.blocks.is_empty() || workload.group.is_some();
+    bounded && workload.block.0.saturating_mul(u64::from(workload.jobs.max(1))) > span
+}
+
+/// Whether fewer than [`LEAST_PAUSES`] pauses fit into a repeat: its rate would be that of where it began.
+pub(super) fn too_thoughtful(workload: &SuiteWorkload, duration: Duration) -> bool {
+    workload.think.is_some_and(|think| Duration::from_nanos(think.pause_ns).saturating_mul(LEAST_PAUSES) > duration)
 }
 
 /// Says by what a measurement is made, and how that differs from what was asked for.

@@ -131,17 +131,17 @@ fn a_repeat_is_planned_within_its_share_and_as_the_one_before() {
     assert!(session.lay_out());
     let mut entries = session.entries();
     let turn = Turn { round: 1, done: 0, total: 4, slot: Duration::from_millis(200), weights: 4 };
-    let planned = session.plan(&mut entries[0], turn).unwrap().unwrap();
+    let planned = session.plan(&mut entries[0], None, turn).unwrap().unwrap();
     let stop = &planned.spec.workload.stop;
     assert_eq!(stop.ramp_ns + stop.duration_ns, 150_000_000, "as long as the suite says");
     assert_eq!(stop.max_bytes, Some(7 * MIB / 2), "half of the weights, and so of the bytes left");
     assert_eq!((planned.instrument.name(), planned.spec.repeat, planned.spec.target.is_none()), ("null", 1, true));
     // Even if the medium turns out to be slow.
     session.pace.note(Op::Write, Pattern::Random, 4096, false, 0.1);
-    let again = session.plan(&mut entries[0], turn).unwrap().unwrap();
+    let again = session.plan(&mut entries[0], None, turn).unwrap().unwrap();
     assert_eq!(again.spec.workload, planned.spec.workload);
     let short = Turn { slot: Duration::from_millis(50), ..turn };
-    assert!(session.plan(&mut entries[1], short).unwrap().is_none(), "too short to say anything");
+    assert!(session.plan(&mut entries[1], None, short).unwrap().is_none(), "too short to say anything");
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn the_trouble_of_a_repeat_ends_it_by_its_kind() {
     let mut session = begun(dir.path(), &control, &mut listener);
     let mut entries = session.entries();
     let turn = Turn { round: 0, done: 0, total: 4, slot: Duration::from_millis(150), weights: 0 };
-    let planned = session.plan(&mut entries[1], turn).unwrap().unwrap();
+    let planned = session.plan(&mut entries[1], None, turn).unwrap().unwrap();
     let mut report = session
         .engines
         .run(&[(planned.instrument, &planned.spec)], &control, &mut |_, _| std::ops::ControlFlow::Continue(()))

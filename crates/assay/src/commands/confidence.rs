@@ -18,6 +18,12 @@ pub(super) fn apply(args: &RunArgs, suite: &mut Suite) -> Result<(), Failure> {
             soak.name
         )));
     }
+    if let Some(workload) = suite.workloads.iter().find(|w| w.group.is_some()) {
+        return Err(Failure::usage(format!(
+            "--confidence is not for workloads that run at the same time, like `{}`, whose rules differ; set --repeats",
+            workload.name
+        )));
+    }
     suite.repeats = MOST_REPEATS;
     let within = if args.budget.is_none() {
         suite.budget = longest_time(suite).min(LONGEST_BUDGET);

@@ -72,7 +72,7 @@ fn a_job_file_with_jobs_at_once_becomes_a_suite_that_runs() {
     let record = place.measured();
     let [reader, writer] = &record.measurements[..] else { panic!() };
     assert_eq!(reader.workload.blocks.to_string(), "4KiB/50:16KiB/50");
-    assert_eq!(writer.workload.think.unwrap().to_string(), "1.00 ms think time every 4");
+    assert_eq!(writer.workload.think.unwrap().to_string(), "1 ms think time every 4");
     let repeat = &reader.repeats[0];
     let mean = repeat.bytes as f64 / repeat.operations as f64;
     assert!((6_000.0..15_000.0).contains(&mean), "{mean}");

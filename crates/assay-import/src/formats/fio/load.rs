@@ -66,8 +66,8 @@ fn by_options(load: &mut Load, runtime_ms: f64, options: &BTreeMap<String, Strin
     let bytes = |text: &str| size(text, base);
     let rw = get(&["rw", "readwrite"]).unwrap_or("read");
     let spread = match get(&["random_distribution"]) {
-        None | Some("random") => Some(Distribution::Uniform),
-        Some(text) => Distribution::parse(&text.replacen("zoned:", "zones:", 1)).ok(),
+        None => Some(Distribution::Uniform),
+        Some(text) => Distribution::from_fio(text).ok(),
     };
     let everywhere = get(&["percentage_random", "zonemode", "zonesize"]).is_none();
     load.pattern = pattern(rw).filter(|_| spread.is_some() && everywhere);
