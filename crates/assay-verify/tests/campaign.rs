@@ -112,7 +112,7 @@ fn what_was_wrong_once_stays_right() {
                 44_000_882, // Single bad sectors in blocks of 4 KiB.
                 41_000_076, 44_000_120, 44_000_217, 44_000_555, 44_001_376,
                 // Operations that land beside where they were sent, behind a large cache.
-                44_000_779, 44_001_103, // Drops every write, which a large cache shows.
+                44_000_779, 44_001_103, 56_000_106, // Drops every write, which a large cache shows.
                 44_001_556, // Refuse writes from some moment of the last reading on.
                 44_000_605, 44_001_580, // Drops every write, which a cache shows that is replaced at random.
                 54_000_464, // Drops every write from some moment of the search on, and writes land elsewhere.

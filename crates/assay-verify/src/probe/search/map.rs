@@ -256,7 +256,9 @@ impl<D: Device> Search<'_, '_, D> {
         if !self.test(&held)? {
             (self.map.exact, self.map.unsteady) = (false, true);
         }
-        Ok(held.iter().any(|at| self.map.known.get(at) == Some(&State::Keeps)))
+        // What another place overwrote was stored, too.
+        let stored = |at: &u64| matches!(self.desk.findings.get(at), Some(Seen::Foreign(_)));
+        Ok(held.iter().any(|at| self.map.known.get(at) == Some(&State::Keeps) || stored(at)))
     }
 
     /// Writes these sectors and says whether all of them are as they were known.

@@ -41,14 +41,15 @@ impl<D: Device> Search<'_, '_, D> {
     /// Looks all over for pairs at the one distance of those that were met, where a cache shows most of what was
     /// written: then only places that were never written tell, and these are met in the run alone, or by chance.
     fn more_pairs(&mut self) -> Result<(), End> {
-        let Some(apart) = self.pairs.first().map(distance) else { return Ok(()) };
-        if apart.unsigned_abs() >= BESIDE || self.pairs.iter().any(|pair| distance(pair) != apart) {
-            return Ok(());
-        }
+        let Some(apart) = self.apart().filter(|apart| *apart < BESIDE) else { return Ok(()) };
         let step = self.samples.len().div_ceil(MORE).max(1);
-        for sent in self.samples.iter().map(|place| place.at).step_by(step).collect::<Vec<u64>>() {
-            let shown = sent.checked_add_signed(-apart).filter(|shown| *shown < self.desk.sectors());
-            let Some(shown) = shown.filter(|shown| !self.desk.was_written(*shown)) else { continue };
+        let below = |place: &Place| place.at.checked_sub(apart);
+        let above = |place: &Place| Some(place.end() - 1 + apart);
+        let beside = self.samples.iter().step_by(step).flat_map(|place| [below(place), above(place)]);
+        for shown in beside.flatten().collect::<Vec<u64>>() {
+            if shown >= self.desk.sectors() || self.desk.was_written(shown) {
+                continue;
+            }
             if let Some(origin) = self.desk.bears(shown)?
                 && origin.sector != shown
             {
@@ -56,6 +57,12 @@ impl<D: Device> Search<'_, '_, D> {
             }
         }
         Ok(())
+    }
+
+    /// How far the two of each pair are apart, higher or lower, where that is the same for all.
+    fn apart(&self) -> Option<u64> {
+        let apart = distance(self.pairs.first()?).unsigned_abs();
+        self.pairs.iter().all(|pair| distance(pair).unsigned_abs() == apart).then_some(apart)
     }
 
     /// Which of these places show what was sent to their partners, where that does not stand.
@@ -85,14 +92,13 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(both.map(|(sent, (shown, stands))| own(*sent, shown) && !own(*sent, stands) && !bad(sent)).collect())
     }
 
-    /// The distance of all pairs, where it is the same and they lie far apart: a cache that is larger than what
-    /// was written against it hides where else something stands.
+    /// The distance of all pairs, where it is the same, if in both directions, and they lie far apart: a cache that is
+    /// larger than what was written against it hides where else something stands.
     fn distance_of_all(&self) -> Option<i64> {
         let first = distance(self.pairs.first()?);
         let (low, high) = (self.pairs.iter().map(|pair| pair.0).min()?, self.pairs.iter().map(|pair| pair.0).max()?);
-        let far = high - low > first.unsigned_abs() * STRETCH;
-        let alike = self.pairs.len() >= ALIKE && self.pairs.iter().all(|pair| distance(pair) == first);
-        (alike && far && (1..BESIDE).contains(&first.unsigned_abs())).then_some(first)
+        let apart = self.apart().filter(|apart| (1..BESIDE).contains(apart))?;
+        (self.pairs.len() >= ALIKE && high - low > apart * STRETCH).then_some(first)
     }
 }
 
