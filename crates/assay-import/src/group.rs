@@ -15,7 +15,7 @@ use assay_core::record::{Host, Measurement, Record, Settings, Source, SuiteRef, 
 use sha2::{Digest, Sha256};
 
 use crate::file::File;
-use crate::given::Options;
+use crate::options::Options;
 use crate::privacy::without_identities;
 use crate::report::Report;
 use crate::text::Text;

@@ -2,8 +2,8 @@
 
 use std::io::{self, Read};
 
+use crate::error::ImportError;
 use crate::file::File;
-use crate::import::ImportError;
 
 /// Most bytes of a file, packed or not. The longest outputs of tools, fio's JSON with bins of latencies, have a few MB.
 pub(crate) const LARGEST: u64 = 16 << 20;

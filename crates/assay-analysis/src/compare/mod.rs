@@ -16,6 +16,7 @@ mod question;
 mod report;
 #[cfg(test)]
 mod samples;
+mod scatter;
 #[cfg(test)]
 mod scenes;
 mod telling;

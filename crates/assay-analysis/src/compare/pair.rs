@@ -2,10 +2,11 @@
 
 use assay_stats::rank::{self, Answer, Comparison, Doubt, Options, Refusal};
 use assay_stats::student_t;
-use assay_stats::variation::{Days as Spread, ENOUGH_PAIRS, PRIOR_DEGREES, PRIOR_DEVIATION, specimens};
+use assay_stats::variation::{ENOUGH_PAIRS, PRIOR_DEGREES, PRIOR_DEVIATION, specimens};
 
-use super::question::{log_mean, question, runs, units};
+use super::question::{question, units};
 use super::report::{Days, Question, Runs, Side};
+use super::scatter::{days, differences, squared_error};
 use super::telling;
 use crate::needed::Needed;
 
@@ -98,15 +99,6 @@ fn differ(answer: Answer) -> Option<bool> {
     }
 }
 
-pub(super) fn days(first: &Side, second: &Side) -> Spread {
-    Spread::of(runs(first).chain(runs(second)))
-}
-
-/// How the same units differ between the sides.
-pub(super) fn differences(first: &Side, second: &Side) -> Vec<f64> {
-    units(first).into_iter().map(|unit| log_mean(second, unit) - log_mean(first, unit)).collect()
-}
-
 /// The same units on both sides.
 fn each_with_itself(first: &Side, second: &Side, n: (usize, usize), options: &Options) -> Comparison {
     let differences = differences(first, second);
@@ -133,11 +125,4 @@ fn against_others(others: &Side, one: &Side, options: &Options) -> Comparison {
     }
     let answer = Answer::CannotTell(Doubt::NoSpread);
     Comparison { ratio: difference.exp(), low: None, high: None, n: (n, 1), answer, significant: false }
-}
-
-/// Squared error of the mean of logarithms.
-pub(super) fn squared_error(values: &[f64]) -> f64 {
-    let n = values.len() as f64;
-    let mean = values.iter().map(|v| v.ln()).sum::<f64>() / n;
-    values.iter().map(|v| (v.ln() - mean).powi(2)).sum::<f64>() / (n - 1.0) / n
 }

@@ -4,9 +4,9 @@ use assay_stats::power::{Deviation, Test};
 use assay_stats::rank::{self, Options};
 use assay_stats::variation::{PRIOR_DEGREES, PRIOR_DEVIATION, PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION};
 
-use super::pair::{days, differences, squared_error};
 use super::question::units;
 use super::report::{Question, Side};
+use super::scatter::{days, differences, squared_error};
 use crate::needed::{Needed, Values};
 
 /// What would tell, by what was seen of the two sides.

@@ -5,7 +5,7 @@ use assay_analysis::compare::{Comparison, LoadComparison, Note, Pair, Question, 
 use assay_core::units::trimmed;
 
 use super::change::{change, interval};
-use super::names::{group, of};
+use super::names::{group, letter, of};
 use crate::line::Paint;
 use crate::needed::needed;
 use crate::verdict::capitalised;
@@ -76,16 +76,7 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
                 let fewest = sides.iter().min_by_key(|(side, _)| side.values.len());
                 format!("{is}; more {} would tell", fewest.map_or("values", |(side, _)| of(side.basis)))
             }
-            Why::Days => {
-                let runs = match pair.runs {
-                    Some(runs) if runs.differ == Some(true) => {
-                        format!("these runs differ ({}), but a unit", interval(runs.low, runs.high, load.quantity))
-                    }
-                    _ => format!("these runs are the same within ±{} %, but a unit", trimmed(c.margin * 100.0, 2)),
-                };
-                let tell = pair.needed.as_ref().map_or_else(|| "runs on other days would tell".to_owned(), needed);
-                format!("{is}; {runs} may change as much from day to day: {tell}")
-            }
+            Why::Days => format!("{is}; {}", days(c, load, pair)),
             Why::OneUnit => {
                 let single: Vec<&str> =
                     sides.iter().filter(|(side, _)| is_one_unit(side)).map(|(_, name)| *name).collect();
@@ -110,17 +101,24 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
     }
 }
 
+/// What a day may change, beside what the runs say.
+fn days(c: &Comparison, load: &LoadComparison, pair: &Pair) -> String {
+    let runs = match pair.runs {
+        Some(runs) if runs.differ == Some(true) => {
+            format!("these runs differ ({}), but a unit", interval(runs.low, runs.high, load.quantity))
+        }
+        _ => format!("these runs are the same within ±{} %, but a unit", trimmed(c.margin * 100.0, 2)),
+    };
+    let tell = pair.needed.as_ref().map_or_else(|| "runs on other days would tell".to_owned(), needed);
+    format!("{runs} may change as much from day to day: {tell}")
+}
+
 fn is_one_unit(side: &Side) -> bool {
     side.runs.windows(2).all(|two| two[0].unit == two[1].unit)
 }
 
 pub(super) fn side(load: &LoadComparison, group: usize) -> Option<&Side> {
     load.sides.iter().find(|side| side.group == group)
-}
-
-/// The letter of a group.
-pub(super) fn letter(c: &Comparison, group: usize) -> String {
-    c.groups.get(group).map_or_else(|| "?".to_owned(), |info| info.letter.to_string())
 }
 
 /// The whole answer in words.

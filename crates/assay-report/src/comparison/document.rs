@@ -4,10 +4,10 @@ use assay_analysis::Mark;
 use assay_analysis::compare::{Comparison, Gate, GroupInfo, LoadComparison, Pair, Side};
 use assay_core::text::{clean, statement};
 
-use super::answer::{letter, overall, said, sentence, side, word};
+use super::answer::{overall, said, sentence, side, word};
 use super::gate;
 use super::left_out::{about, left_out};
-use super::names::{self, method};
+use super::names::{self, letter, method};
 use crate::document::{Block, Cell, Data, Document, Row, Table, left, number, right};
 use crate::figure::{shown, unit};
 use assay_pictures::{Drawing, RankRow, Ranking, Value, ranking};

@@ -6,8 +6,8 @@ use assay_core::text;
 use assay_core::text::{clean, statement};
 use assay_core::units::grouped;
 
-use super::answer::letter;
 use super::change::change;
+use super::names::letter;
 use crate::document::{Block, Row, Table, left};
 use crate::line::{Page, Paint};
 use crate::style::Style;

@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use assay_analysis::Excluded;
 use assay_analysis::compare::{Comparison, Side};
 
-use super::answer::letter;
-use super::names;
+use super::names::{self, letter};
 
 /// One line for each group and reason: `B: not measured at this depth, but at QD 1: random read 4 KiB, QD 32`.
 pub(super) fn left_out(c: &Comparison) -> Vec<String> {

@@ -21,6 +21,11 @@ pub(super) fn group(info: &GroupInfo) -> String {
     shorten(&name, LONGEST)
 }
 
+/// The letter of a group.
+pub(super) fn letter(c: &Comparison, group: usize) -> String {
+    c.groups.get(group).map_or_else(|| "?".to_owned(), |info| info.letter.to_string())
+}
+
 /// Which records a group holds.
 pub(super) fn records(info: &GroupInfo) -> String {
     match &info.records[..] {
@@ -65,7 +70,7 @@ pub(super) fn marks(side: &Side) -> String {
 pub(super) fn marked(c: &Comparison, load: &LoadComparison) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
     for side in load.sides.iter().filter(|side| !side.marks.is_empty()) {
-        let (marks, letter) = (marks(side), super::answer::letter(c, side.group));
+        let (marks, letter) = (marks(side), letter(c, side.group));
         match all.iter_mut().find(|(known, _)| *known == marks) {
             Some((_, letters)) => letters.push_str(&format!(", {letter}")),
             None => all.push((marks, letter)),

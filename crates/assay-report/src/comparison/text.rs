@@ -3,9 +3,9 @@
 use assay_analysis::compare::{Comparison, LoadComparison};
 use assay_core::text::clean;
 
-use super::answer::{letter, overall, paint, said, sentence, word};
+use super::answer::{overall, paint, said, sentence, word};
 use super::left_out::{about, left_out};
-use super::names::{self, method};
+use super::names::{self, letter, method};
 use super::strip::Axis;
 use crate::figure::{shown, unit};
 use crate::line::{Page, Paint};
