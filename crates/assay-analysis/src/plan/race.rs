@@ -5,7 +5,7 @@ use assay_stats::LEVEL;
 use assay_stats::experiment::{self, Action, Chances, Contender, Reason, Rules};
 
 use super::error::PlanError;
-use super::field::gather;
+use super::field::{Model, gather};
 use super::race_types::{Chance, NextAction, Order, Race};
 use crate::compare::Orders;
 use crate::load::Load;
@@ -33,23 +33,9 @@ pub struct RaceOptions {
 /// # Errors
 /// [`PlanError`]: no model, options out of range, a dropped model that there is none of.
 pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceOptions) -> Result<Race, PlanError> {
-    if !(options.threshold > 0.5 && options.threshold < 1.0) {
-        let message = format!("{} %; give more than 50% and less than 100%", options.threshold * 100.0);
-        return Err(PlanError::new("--threshold", message));
-    }
-    if options.cap < 2 {
-        return Err(PlanError::new("--cap", "nothing can be said of a model by one unit; give 2 or more"));
-    }
+    in_range(options)?;
     let (mut field, excluded) = gather(records, load, quantity);
-    for name in &options.dropped {
-        let Some(model) = field.iter_mut().find(|model| model.name.eq_ignore_ascii_case(name)) else {
-            return Err(PlanError::new(
-                "--dropped",
-                format!("there are no records of model `{name}`; see `assay list`"),
-            ));
-        };
-        model.dropped = true;
-    }
+    drop_models(&mut field, &options.dropped)?;
     let better = |value: f64| if quantity.more_is_better() { value } else { 1.0 / value };
     let contenders: Vec<Contender> = field.iter().map(|model| model.contender(&better)).collect();
     let usual = Rules::default();
@@ -122,4 +108,29 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
             .collect(),
         excluded,
     })
+}
+
+fn in_range(options: &RaceOptions) -> Result<(), PlanError> {
+    if !(options.threshold > 0.5 && options.threshold < 1.0) {
+        let message = format!("{} %; give more than 50% and less than 100%", options.threshold * 100.0);
+        return Err(PlanError::new("--threshold", message));
+    }
+    if options.cap < 2 {
+        return Err(PlanError::new("--cap", "nothing can be said of a model by one unit; give 2 or more"));
+    }
+    Ok(())
+}
+
+/// What earlier steps dropped takes no part.
+fn drop_models(field: &mut [Model], dropped: &[String]) -> Result<(), PlanError> {
+    for name in dropped {
+        let Some(model) = field.iter_mut().find(|model| model.name.eq_ignore_ascii_case(name)) else {
+            return Err(PlanError::new(
+                "--dropped",
+                format!("there are no records of model `{name}`; see `assay list`"),
+            ));
+        };
+        model.dropped = true;
+    }
+    Ok(())
 }

@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
-use assay_core::verification::{FirstError, Method, SECTOR_BYTES, SectorClass, Verdict};
+use assay_core::verification::{FirstError, Method, SECTOR_BYTES, SectorClass, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
 use regex_lite::Regex;
 
@@ -174,6 +174,14 @@ fn report(text: &str) -> Option<Report> {
     if !complete {
         report.findings.push(Finding::SourceIncomplete { what: "the end, which is the version of H2testw".to_owned() });
     }
+    report.figures = speeds(text, &mut check);
+    report.verification = Some(check);
+    Some(report)
+}
+
+/// Speeds as loads, and as the passes of the check.
+fn speeds(text: &str, check: &mut Verification) -> Vec<Figure> {
+    let mut figures = Vec::new();
     for speed in SPEED.captures_iter(text) {
         let scale = match &speed[3] {
             "K" => 1024.0,
@@ -194,10 +202,9 @@ fn report(text: &str) -> Option<Report> {
         let load = Load { pattern: Some(Pattern::Sequential), jobs: Some(1), span_bytes, ..Load::new(name, op) };
         let mut figure = Figure::new(load);
         figure.bytes_per_second = Some(rate);
-        report.figures.push(figure);
+        figures.push(figure);
     }
-    report.verification = Some(check);
-    Some(report)
+    figures
 }
 
 /// The first place that is lost, and what stands there; an offset of zero is one like others.

@@ -109,8 +109,12 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
         line = next.unwrap_or(line + 1);
         end = line;
     }
-    let number = text.number(at);
-    let mut section = Section { end: end.max(at + 1), ..Section::default() };
+    closed(call, end.max(at + 1), text.number(at))
+}
+
+/// The report of a call that ends before this line, or that there is none.
+fn closed(call: Call, end: usize, number: u32) -> Section {
+    let mut section = Section { end, ..Section::default() };
     match call.report() {
         Some(report) => section.reports.push(report),
         None => section
