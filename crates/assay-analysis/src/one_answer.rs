@@ -9,9 +9,9 @@ use assay_core::workload::{Op, Pattern};
 
 use crate::advise::samples::{broken, fake, invalid, labelled, record, with, work};
 use crate::advise::{self, BuyQuestion, Choice, ClassAnswer};
-use crate::compare::{By, Orders, Request, compare, split};
+use crate::compare::{By, Orders, Question, Request, Verdict, compare, split};
 use crate::plan::{NextAction, RaceOptions, race};
-use crate::rank::{Ask, rank};
+use crate::rank::{self, Ask, PairRow, rank};
 use crate::samples::Dice;
 use crate::{Excluded, Load, Quantity, share_verdicts};
 
@@ -32,15 +32,22 @@ fn store(seed: u64) -> Vec<Record> {
         work(Op::Read, Pattern::Sequential, (1 << 20, 8, 1)),
         work(Op::Write, Pattern::Sequential, (1 << 20, 8, 1)),
     ];
+    // Units that change their slots, so that these are told from them.
+    let swapped = draw.below(3) == 0;
     let mut all = Vec::new();
     for model in 0..2 + draw.below(3) {
         let speed = 1000.0 * (1.0 + draw.share());
         for unit in 0..1 + draw.below(4) {
             let own = speed * (1.0 + 0.1 * draw.share());
-            for run in 0..1 + draw.below(2) {
+            for run in 0..if swapped { 2 } else { 1 + draw.below(2) } {
                 let mut new = record(&format!("Model {model}"), &unit.to_string());
                 new.id = format!("m{model}u{unit}r{run}");
                 new = labelled(new, "price", "10USD");
+                let slot = (all.len() + run as usize) % 3;
+                let own = if swapped { own * (1.0 + 0.1 * slot as f64) } else { own };
+                if swapped {
+                    new = labelled(labelled(new, "slot", &slot.to_string()), "round", &run.to_string());
+                }
                 for load in &loads {
                     if draw.below(6) > 0 {
                         let repeats: Vec<f64> = (0..3).map(|_| own * (1.0 + 0.02 * draw.share())).collect();
@@ -81,15 +88,20 @@ type Figures = BTreeMap<String, (f64, usize)>;
 /// Records that are left out, each with the reason.
 type LeftOut = BTreeSet<(String, String)>;
 
-fn by_ranking(records: &[Record]) -> Option<(Load, Figures, LeftOut)> {
+/// Pairs of models of several units of which the first is better, by little or by much.
+type Better = BTreeSet<(String, String)>;
+
+fn by_ranking(records: &[Record]) -> Option<(Load, Figures, LeftOut, Better)> {
     let report = rank(&records.iter().collect::<Vec<_>>(), &Ask::default()).ok()?.primary;
+    let better = |pair: &&PairRow| matches!(pair.verdict, rank::Better::First | rank::Better::FirstPerhapsSlightly);
+    let better = report.pairs.iter().filter(better).map(|pair| (pair.first.clone(), pair.second.clone())).collect();
     let row = |m: &crate::rank::ModelRow| Some((m.model.clone(), (m.estimate.as_ref()?.point, m.units.len())));
     let figures = report.models.iter().filter_map(row).collect();
     let out = left_out(&report.excluded, &report.load);
-    Some((report.load, figures, out))
+    Some((report.load, figures, out, better))
 }
 
-fn by_comparison(records: &[Record]) -> Option<(Load, Figures, LeftOut)> {
+fn by_comparison(records: &[Record]) -> Option<(Load, Figures, LeftOut, Better)> {
     let named = [records.to_vec()];
     let groups = split(&named, By::Model);
     let found = compare(&groups, &Request::default()).ok()?;
@@ -108,7 +120,13 @@ fn by_comparison(records: &[Record]) -> Option<(Load, Figures, LeftOut)> {
         let reading = crate::reading(of, &load.load, load.quantity)?;
         out.insert((run.record.clone(), crate::excluded(&reading)?.to_string()));
     }
-    Some((load.load.clone(), figures, out))
+    let pairs = load.pairs.iter().filter(|pair| pair.question == Question::Models && pair.significant);
+    let pairs = pairs.filter(|pair| matches!(pair.verdict, Verdict::Better | Verdict::Worse | Verdict::Same));
+    let name = |at: usize| groups[at].name.clone();
+    let better = pairs.map(|pair| {
+        if pair.ratio > 1.0 { (name(pair.second), name(pair.first)) } else { (name(pair.first), name(pair.second)) }
+    });
+    Some((load.load.clone(), figures, out, better.collect()))
 }
 
 fn by_race(records: &[Record], load: &Load) -> Option<(Figures, LeftOut)> {
@@ -145,15 +163,20 @@ fn assert_same(seed: u64, who: &str, one: &Figures, other: &Figures) {
 
 #[test]
 fn commands_agree_on_load_exclusions_units_and_figures() {
-    let mut judged = 0;
+    let (mut judged, mut ordered) = (0, 0);
     for seed in 0..stores() {
         let records = store(seed);
-        let Some((load, figures, out)) = by_ranking(&records) else { continue };
+        let Some((load, figures, out, better)) = by_ranking(&records) else { continue };
         judged += 1;
-        if let Some((of, compared, left)) = by_comparison(&records) {
+        if let Some((of, compared, left, decided)) = by_comparison(&records) {
             assert_eq!(of, load, "{seed}: the load of the comparison");
             assert_eq!(left, out, "{seed}: left out of the comparison");
             assert_same(seed, "comparison", &figures, &compared);
+            // Of models of which units failed the ranking orders no speeds.
+            if !records.iter().any(|r| r.outcome.medium_failed() || r.verification.is_some()) {
+                assert_eq!(better, decided, "{seed}: which is better");
+                ordered += better.len();
+            }
         }
         if let Some((raced, left)) = by_race(&records, &load) {
             assert_eq!(left, out, "{seed}: left out of the race");
@@ -166,7 +189,7 @@ fn commands_agree_on_load_exclusions_units_and_figures() {
             assert_same(seed, "purchase", &figures, &offered);
         }
     }
-    assert!(judged > stores() / 2, "{judged}");
+    assert!(judged > stores() / 2 && ordered > 0, "{judged} {ordered}");
 }
 
 /// What is bought, or named as good as the best, is no worse than what costs as much, by the comparison of models.
@@ -191,8 +214,7 @@ fn nobody_takes_a_model_that_the_comparison_says_is_worse() {
             NextAction::PracticallyTied { models, .. } | NextAction::Exhausted { models } => models,
             NextAction::Measure { .. } | NextAction::CeilingTie { .. } | NextAction::NothingFit => continue,
         };
-        let racing: Vec<&str> =
-            step.chances.iter().filter(|c| !c.failed && !c.wrong_data).map(|c| c.model.as_str()).collect();
+        let racing: Vec<&str> = step.chances.iter().filter(|c| !c.out).map(|c| c.model.as_str()).collect();
         for model in &models {
             taken += 1;
             assert!(!orders.beaten(model, racing.iter().copied()), "{seed}: {model} wins the race");

@@ -1,13 +1,17 @@
 //! Which records may speak, and for which model.
 
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
+use std::fmt;
+use std::rc::Rc;
 
 use assay_core::record::Record;
 
 use super::error::AdviseError;
 use crate::identity::named;
+use crate::rank::{Ask, Levels, Setting};
 use crate::reason::{Excluded, Reason, excluded_whole};
-use crate::{Load, identity};
+use crate::{Load, Quantity, identity};
 
 /// The records of one model that may speak.
 #[derive(Debug, Clone)]
@@ -18,15 +22,57 @@ pub(super) struct Subject<'a> {
     pub(super) units: usize,
     /// Units that failed while they were measured.
     pub(super) failed: usize,
+    among: Rc<Among<'a>>,
+}
+
+impl Subject<'_> {
+    /// What a figure of a unit is multiplied by to be free of its slots and rounds, as the ranking takes them out.
+    pub(super) fn factors(&self, load: &Load, quantity: Quantity) -> impl Fn(&str) -> f64 {
+        let levels = self.among.levels(load, quantity);
+        move |unit| levels.factor(&self.model, unit)
+    }
+}
+
+/// All records that a subject was measured with.
+struct Among<'a> {
+    records: Vec<&'a Record>,
+    setting: OnceCell<Setting<'a>>,
+    /// What was asked for before.
+    known: RefCell<Vec<(Load, Quantity, Rc<Levels>)>>,
+}
+
+impl<'a> Among<'a> {
+    fn new(records: &[&'a Record]) -> Self {
+        Self { records: records.to_vec(), setting: OnceCell::new(), known: RefCell::default() }
+    }
+
+    fn levels(&self, load: &Load, quantity: Quantity) -> Rc<Levels> {
+        let mut known = self.known.borrow_mut();
+        if let Some((_, _, levels)) = known.iter().find(|(l, q, _)| l == load && *q == quantity) {
+            return Rc::clone(levels);
+        }
+        let setting = self.setting.get_or_init(|| Setting::new(&self.records, &Ask::default()));
+        let levels = Rc::new(setting.levels(load, quantity));
+        known.push((load.clone(), quantity, Rc::clone(&levels)));
+        levels
+    }
+}
+
+impl fmt::Debug for Among<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Among").finish_non_exhaustive()
+    }
 }
 
 /// Records by model, in the order they came; what decides nothing is left out.
 fn subjects<'a>(records: Vec<&'a Record>, excluded: &mut Vec<Excluded>) -> Vec<Subject<'a>> {
     let mut found: Vec<(Subject<'a>, BTreeSet<String>, BTreeSet<String>)> = Vec::new();
+    let among = Rc::new(Among::new(&records));
     for record in records {
         let whose = identity(record);
         let at = found.iter().position(|(s, _, _)| s.model == whose.model).unwrap_or_else(|| {
-            let subject = Subject { model: whose.model.clone(), records: Vec::new(), units: 0, failed: 0 };
+            let (model, among) = (whose.model.clone(), Rc::clone(&among));
+            let subject = Subject { model, records: Vec::new(), units: 0, failed: 0, among };
             found.push((subject, BTreeSet::new(), BTreeSet::new()));
             found.len() - 1
         });

@@ -148,7 +148,12 @@ pub(super) fn figure(
     quantity: Quantity,
     excluded: &mut Vec<Excluded>,
 ) -> Result<Option<Figure>, AdviseError> {
-    let units = units(&subject.records, load, quantity, excluded);
+    let mut units = units(&subject.records, load, quantity, excluded);
+    let factor = subject.factors(load, quantity);
+    for unit in &mut units {
+        let factor = factor(&unit.unit);
+        unit.runs.iter_mut().flatten().for_each(|value| *value *= factor);
+    }
     let mut marks: Vec<Mark> = units.iter().flat_map(|u| u.marks.clone()).collect();
     marks.sort();
     marks.dedup();

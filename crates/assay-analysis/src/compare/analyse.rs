@@ -5,16 +5,18 @@ use std::collections::BTreeSet;
 use super::gather::gather;
 use super::group::{CompareError, Group, Request, check};
 use super::judge::judge;
+use super::models::Models;
 use super::note::letter;
 use super::notes::notes;
-use super::numbers::{options, pairs, widen};
+use super::numbers::{options, pairs};
+use super::pair::Numbers;
 use super::report::{Comparison, GroupInfo, LoadComparison, Side};
 use crate::Excluded;
 use crate::deciding::deciding_load;
 use crate::identity::identity;
 use crate::load::Load;
 use crate::quantity::Quantity;
-use crate::reading::loads;
+use crate::reading::{Mark, loads};
 
 /// Compares groups of records under every load that at least two of them have. The first group is the reference.
 ///
@@ -23,48 +25,89 @@ use crate::reading::loads;
 /// load that is not there, a margin or level out of range.
 pub fn compare<'a>(groups: &[Group<'a>], request: &Request) -> Result<Comparison, CompareError> {
     check(groups)?;
-    let mut compared = Vec::new();
+    options(request, true)?;
     let mut excluded = Vec::new();
+    let mut found = Vec::new();
     for load in loads(groups.iter().flat_map(|g| g.records.iter().copied())) {
-        compared.extend(under(groups, load, request, &mut excluded)?);
+        found.extend(gathered(groups, load, request, &mut excluded));
     }
-    let there: Vec<Load> = compared.iter().map(|l| l.load.clone()).collect();
+    let there: Vec<Load> = found.iter().map(|l| l.load.clone()).collect();
+    let mut decides = None;
     if request.primary.is_some() || !there.is_empty() {
         let of = |(at, group): (usize, &Group<'a>)| group.records.iter().map(move |r| (at, *r)).collect::<Vec<_>>();
         let records: Vec<_> = groups.iter().enumerate().flat_map(of).collect();
-        let decides = deciding_load(&records, request.primary.as_deref(), Some(&there))?;
-        compared.iter_mut().for_each(|l| l.primary = l.load == decides);
+        decides = Some(deciding_load(&records, request.primary.as_deref(), Some(&there))?);
     }
+    let models = Models::of(groups, request);
+    let judged = |load: Gathered| {
+        let primary = decides.as_ref() == Some(&load.load);
+        load.judged(models.as_ref(), request, primary)
+    };
+    let compared = found.into_iter().map(judged).collect::<Result<Vec<LoadComparison>, CompareError>>()?;
     let notes = notes(groups, &compared);
     let infos = groups.iter().enumerate().map(|(at, group)| info(at, group)).collect();
     Ok(Comparison { level: request.level, margin: request.margin, groups: infos, loads: compared, excluded, notes })
 }
 
-/// One load; `None` where fewer than two groups have it.
-pub(super) fn under(
-    groups: &[Group<'_>],
+/// One load, as the one that decides; `None` where fewer than two groups have it.
+pub(super) fn under(groups: &[Group<'_>], load: Load, request: &Request) -> Option<LoadComparison> {
+    let found = gathered(groups, load, request, &mut Vec::new())?;
+    found.judged(Models::of(groups, request).as_ref(), request, true).ok()
+}
+
+/// What groups did under a load.
+struct Gathered {
     load: Load,
-    request: &Request,
-    excluded: &mut Vec<Excluded>,
-) -> Result<Option<LoadComparison>, CompareError> {
+    quantity: Quantity,
+    sides: Vec<Side>,
+}
+
+fn gathered(groups: &[Group<'_>], load: Load, request: &Request, excluded: &mut Vec<Excluded>) -> Option<Gathered> {
     let quantity = request.quantity.unwrap_or_else(|| Quantity::usual(&load));
-    let more_is_better = quantity.more_is_better();
-    let options = options(request, more_is_better)?;
     let mut sides = Vec::with_capacity(groups.len());
     for (at, group) in groups.iter().enumerate() {
         let (side, left_out) = gather(at, group, &load, quantity, request.level);
         sides.extend(side);
         excluded.extend(left_out);
     }
-    if sides.len() < 2 {
-        return Ok(None);
+    (sides.len() > 1).then_some(Gathered { load, quantity, sides })
+}
+
+impl Gathered {
+    fn judged(
+        mut self,
+        models: Option<&Models<'_>>,
+        request: &Request,
+        primary: bool,
+    ) -> Result<LoadComparison, CompareError> {
+        let more_is_better = self.quantity.more_is_better();
+        let options = options(request, more_is_better)?;
+        let told = models.and_then(|models| models.told(&self.load, self.quantity, primary));
+        if let Some(told) = &told {
+            self.sides.iter_mut().for_each(|side| told.adjust(side, request.level));
+        }
+        let (method, numbers, widened) = pairs(&self.sides, told.as_ref(), request.runs, &options)?;
+        let Self { load, quantity, sides } = self;
+        let judge = |(a, b, numbers): (usize, usize, Numbers)| {
+            let bus = told.as_ref().map_or([a, b].map(|at| sides[at].has(Mark::BusLimited)), |told| {
+                [a, b].map(|at| told.at_ceiling(&sides[at]))
+            });
+            judge(&sides[a], &sides[b], numbers, bus, more_is_better)
+        };
+        let pairs = numbers.into_iter().map(judge).collect();
+        Ok(LoadComparison {
+            title: load.title(),
+            load,
+            quantity,
+            more_is_better,
+            primary,
+            method,
+            widened,
+            adjusted: told.is_some_and(|told| told.adjusted()),
+            sides,
+            pairs,
+        })
     }
-    let widened = sides.iter().any(Side::until_narrow);
-    let options = if widened { widen(options) } else { options };
-    let (method, numbers) = pairs(&sides, request.runs, &options)?;
-    let pairs = numbers.into_iter().map(|(a, b, n)| judge(&sides[a], &sides[b], n, more_is_better)).collect();
-    let title = load.title();
-    Ok(Some(LoadComparison { title, load, quantity, more_is_better, primary: false, method, widened, sides, pairs }))
 }
 
 fn info(at: usize, group: &Group<'_>) -> GroupInfo {

@@ -9,9 +9,9 @@ use crate::reading::Mark;
 /// The rules of honest comparison. A figure at the ceiling of its bus bounds the medium from below: that it is
 /// better can be said, that it is worse or equal cannot. What is invalid is compared with nothing, and what is not
 /// genuine wins nothing.
-pub(super) fn judge(first: &Side, second: &Side, numbers: Numbers, more_is_better: bool) -> Pair {
+pub(super) fn judge(first: &Side, second: &Side, numbers: Numbers, bus: [bool; 2], more_is_better: bool) -> Pair {
     let second_leads = (numbers.ratio > 1.0) == more_is_better;
-    let bus = (first.has(Mark::BusLimited), second.has(Mark::BusLimited));
+    let bus = (bus[0], bus[1]);
     let measured = match numbers.answer {
         Answer::Same => Verdict::Same,
         Answer::Different if second_leads => Verdict::Better,

@@ -7,6 +7,7 @@ mod gather;
 mod group;
 mod judge;
 mod limit;
+mod models;
 mod note;
 mod notes;
 mod numbers;

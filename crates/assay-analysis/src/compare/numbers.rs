@@ -5,9 +5,10 @@ use assay_stats::rank::{self, Comparison, Options, Refusal, Sense};
 use assay_stats::{LEVEL, geometric, student_t};
 
 use super::group::{CompareError, Request};
+use super::models::ToldOf;
 use super::pair::{Numbers, inverted, numbers, pair};
 use super::question::question;
-use super::report::{Method, Question, Side};
+use super::report::{Basis, Method, Question, Side};
 use super::telling::of_models;
 
 /// Numbers with the indices of the sides they are about.
@@ -31,39 +32,73 @@ pub(super) fn options(request: &Request, more_is_better: bool) -> Result<Options
 const UNTIL_NARROW: f64 = 1.5;
 
 /// Options for values that ended when their interval was narrow.
-pub(super) fn widen(options: Options) -> Options {
+fn widen(options: Options) -> Options {
     Options { alpha: options.alpha / UNTIL_NARROW, ..options }
 }
 
-/// All pairs of sides, by their indices, and how their intervals were made.
-/// With `as_runs` two single runs are compared as they were.
-pub(super) fn pairs(sides: &[Side], as_runs: bool, options: &Options) -> Result<(Method, Vec<Indexed>), CompareError> {
+/// What is said of all pairs of sides, by their indices, how their intervals were made, and whether some were made
+/// wider. Of models the ranking tells; with `as_runs` two single runs are compared as they were.
+pub(super) fn pairs(
+    sides: &[Side],
+    told: Option<&ToldOf<'_>>,
+    as_runs: bool,
+    options: &Options,
+) -> Result<(Method, Vec<Indexed>, bool), CompareError> {
     let refused = |refusal: Refusal| CompareError::Options(refusal.to_string());
     let places: Vec<(usize, usize)> =
         (0..sides.len()).flat_map(|a| (a + 1..sides.len()).map(move |b| (a, b))).collect();
     let models = places.iter().all(|(a, b)| question(&sides[*a], &sides[*b]) == Question::Models);
     let single = as_runs && sides.iter().all(|side| side.runs.len() == 1);
-    if (models || single) && sides.len() > 2 {
+    let several: Vec<&Side> = sides.iter().filter(|side| side.basis == Basis::Units).collect();
+    let together = |(a, b): (usize, usize), c: &Comparison, alpha: f64| {
+        let found = numbers(question(&sides[a], &sides[b]), c);
+        let wanted = found.question == Question::Models && is_told(sides.len(), a);
+        let needed = if wanted { of_models(&several, (c.ratio.ln(), options.delta), alpha) } else { None };
+        (a, b, Numbers { needed, ..found })
+    };
+    let narrow = |at: usize| sides[at].until_narrow();
+    if told.is_none() && (models || single) && sides.len() > 2 {
+        let widened = (0..sides.len()).any(narrow);
+        let options = if widened { widen(*options) } else { *options };
         let values: Vec<&[f64]> = sides.iter().map(|side| side.values.as_slice()).collect();
-        let all = rank::compare_all(&values, options).map_err(refused)?;
-        let of_all: Vec<&Side> = sides.iter().collect();
-        let told = |(a, b, c): (usize, usize, Comparison)| {
-            let found = numbers(question(&sides[a], &sides[b]), &inverted(&c));
-            let wanted = models && is_told(sides.len(), a);
-            let needed = if wanted { of_models(&of_all, (c.ratio.ln(), options.delta), options.alpha) } else { None };
-            (a, b, Numbers { needed, ..found })
-        };
-        return Ok((Method::Simultaneous, all.into_iter().map(told).collect()));
+        let all = rank::compare_all(&values, &options).map_err(refused)?.into_iter();
+        let all = all.map(|(a, b, c)| together((a, b), &inverted(&c), options.alpha));
+        return Ok((Method::Simultaneous, all.collect(), widened));
     }
+    let between = |(a, b): (usize, usize)| {
+        let (difference, ends, differ) = told?.between(&sides[a], &sides[b])?;
+        let n = (sides[a].values.len(), sides[b].values.len());
+        let found = Comparison::between(difference, ends, differ, n, options.delta);
+        Some(together((a, b), &found, options.alpha))
+    };
+    let known: Vec<Option<Indexed>> = places.iter().map(|place| between(*place)).collect();
+    let all_known = known.iter().all(Option::is_some);
+    let method = match told.map(ToldOf::models) {
+        Some(models) if all_known && models > 2 => Method::Simultaneous,
+        _ if places.len() == 1 => Method::Welch,
+        _ => Method::WelchBonferroni,
+    };
+    let mut widened = false;
     // Repeats, runs and units differ by different variances, which are not to be shared.
-    let options = Options { alpha: options.alpha / places.len() as f64, ..*options };
-    let method = if places.len() == 1 { Method::Welch } else { Method::WelchBonferroni };
-    let all = places.into_iter().map(|(a, b)| {
+    let alone = Options { alpha: options.alpha / places.len() as f64, ..*options };
+    let all = places.into_iter().zip(known).map(|((a, b), known)| {
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let narrow = narrow(a) || narrow(b);
+        widened |= narrow;
+        let options = if narrow { widen(alone) } else { alone };
         let found = pair(&sides[a], &sides[b], as_runs, &options)?;
         let needed = found.needed.filter(|_| is_told(sides.len(), a));
         Ok((a, b, Numbers { needed, ..found }))
     });
-    Ok((method, all.collect::<Result<_, Refusal>>().map_err(refused)?))
+    let all = all.collect::<Result<_, Refusal>>().map_err(refused)?;
+    Ok((method, all, widened))
+}
+
+/// Mean of the logarithms of positive values.
+pub(super) fn mean_log(values: &[f64]) -> f64 {
+    values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64
 }
 
 /// So many groups are all told of against each other; of more, each against the first.

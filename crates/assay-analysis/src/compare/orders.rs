@@ -20,7 +20,7 @@ impl Orders {
         let named = [records.to_vec()];
         let groups = split(&named, By::Model);
         let request = Request { quantity: Some(quantity), ..Request::default() };
-        let Ok(Some(found)) = under(&groups, load.clone(), &request, &mut Vec::new()) else { return Self::default() };
+        let Some(found) = under(&groups, load.clone(), &request) else { return Self::default() };
         let name = |at: usize| groups[at].name.clone();
         let order = |pair: &super::report::Pair| match pair.verdict {
             Verdict::Better => Some((name(pair.second), name(pair.first))),

@@ -74,6 +74,8 @@ pub struct LoadComparison {
     /// Whether a group's repeats ended when their interval was narrow, and the intervals of ratios are made wider
     /// for that.
     pub widened: bool,
+    /// Whether the effects of slots and rounds were taken out of the figures of the groups, as the ranking does.
+    pub adjusted: bool,
     /// Groups that have a figure.
     pub sides: Vec<Side>,
     /// All pairs of them, the reference first.
@@ -143,6 +145,11 @@ impl Side {
     /// Whether the values ended when their interval was narrow.
     pub(super) fn until_narrow(&self) -> bool {
         self.basis == Basis::Repeats && self.runs.iter().any(|run| run.until_narrow)
+    }
+
+    /// Whether it wins nothing: nothing sound stands in it.
+    pub(super) fn excluded(&self) -> bool {
+        self.marks.iter().any(|mark| mark.excludes())
     }
 
     pub(super) fn has(&self, mark: Mark) -> bool {

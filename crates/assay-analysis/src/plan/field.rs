@@ -9,7 +9,8 @@ use crate::excluded::admit;
 use crate::identity::{Identity, identity};
 use crate::load::Load;
 use crate::quantity::Quantity;
-use crate::reading::{Mark, Reading};
+use crate::rank::Levels;
+use crate::reading::Reading;
 use crate::reason::Excluded;
 
 /// Records of a model, by unit.
@@ -21,13 +22,13 @@ pub(super) struct Model {
     failed: bool,
     wrong_data: bool,
     pub(super) dropped: bool,
+    at_ceiling: bool,
 }
 
 pub(super) struct Unit {
     pub(super) name: String,
     /// Logarithms of the records' geometric means.
     logs: Vec<f64>,
-    limited: bool,
 }
 
 impl Model {
@@ -36,7 +37,6 @@ impl Model {
     }
 
     pub(super) fn contender(&self, better: &dyn Fn(f64) -> f64) -> Contender {
-        let limited = self.units.iter().filter(|unit| unit.limited).count();
         Contender {
             unit_means: self.means().into_iter().map(better).collect(),
             outcome: match (self.wrong_data, self.failed) {
@@ -44,8 +44,7 @@ impl Model {
                 (false, true) => Outcome::Failed,
                 (false, false) => Outcome::Finished,
             },
-            // Most of its units: one that is limited by chance does not make a model fast.
-            censored: limited * 2 > self.units.len(),
+            censored: self.at_ceiling,
             dropped: self.dropped,
         }
     }
@@ -62,6 +61,7 @@ impl Model {
             at_ceiling: contender.censored,
             failed: self.failed,
             wrong_data: self.wrong_data,
+            out: false,
             dropped: self.dropped,
         }
     }
@@ -70,11 +70,14 @@ impl Model {
 /// The models of these records with what can be used of them, and what cannot.
 pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Vec<Model>, Vec<Excluded>) {
     let (mut field, mut excluded): (Vec<Model>, Vec<Excluded>) = (Vec::new(), Vec::new());
+    let levels = Levels::of(records, load, quantity);
     for record in records {
         let Identity { model, unit, .. } = identity(record);
         let index = field.iter().position(|known| known.name == model).unwrap_or_else(|| {
             let (units, name) = (Vec::new(), model);
-            field.push(Model { name, units, measured: false, failed: false, wrong_data: false, dropped: false });
+            let (measured, failed, wrong_data, dropped) = (false, false, false, false);
+            let at_ceiling = levels.at_ceiling(&name);
+            field.push(Model { name, units, measured, failed, wrong_data, dropped, at_ceiling });
             field.len() - 1
         });
         let model = &mut field[index];
@@ -84,7 +87,8 @@ pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Ve
         model.measured |= verdict.is_none() || !record.measurements.is_empty();
         let (reading, reasons) = admit(record, load, quantity);
         excluded.extend(reasons.into_iter().map(|reason| Excluded::new(record, Some(load), reason)));
-        reading.iter().for_each(|reading| model.add(&unit, reading));
+        let added = levels.factor(&model.name, &unit).ln();
+        reading.iter().for_each(|reading| model.add(&unit, reading, added));
     }
     // A check that found nothing says nothing of speed; one that found a fake or saw it fail does of the model.
     field.retain(|model| model.measured || model.failed || model.wrong_data);
@@ -92,15 +96,11 @@ pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Ve
 }
 
 impl Model {
-    fn add(&mut self, unit: &str, reading: &Reading<'_>) {
-        let log = reading.values.iter().map(|value| value.ln()).sum::<f64>() / reading.values.len() as f64;
-        let limited = reading.marks.contains(&Mark::BusLimited);
+    fn add(&mut self, unit: &str, reading: &Reading<'_>, added: f64) {
+        let log = reading.values.iter().map(|value| value.ln()).sum::<f64>() / reading.values.len() as f64 + added;
         match self.units.iter_mut().find(|known| known.name == unit) {
-            Some(known) => {
-                known.logs.push(log);
-                known.limited |= limited;
-            }
-            None => self.units.push(Unit { name: unit.to_owned(), logs: vec![log], limited }),
+            Some(known) => known.logs.push(log),
+            None => self.units.push(Unit { name: unit.to_owned(), logs: vec![log] }),
         }
     }
 }

@@ -50,9 +50,9 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
         .map_err(|fault| PlanError::new("race", format!("{fault}; measure units of two models or more")))?;
     let name = |index: &usize| field[*index].name.clone();
     let names = |indexes: &[usize]| indexes.iter().map(name).collect::<Vec<_>>();
-    let orders = Orders::of(records, load, quantity);
     // Chances take all units to vary alike; who is worse by its own units is not as good as another.
     let unbeaten = |indexes: &[usize]| -> Vec<usize> {
+        let orders = Orders::of(records, load, quantity);
         let of = |index: &usize| field[*index].name.as_str();
         indexes.iter().copied().filter(|index| !orders.beaten(of(index), indexes.iter().map(of))).collect()
     };
@@ -78,6 +78,7 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
     for (index, chance) in chances.iter_mut().enumerate() {
         chance.best = found.map(|found| found.best[index]);
         chance.dropped |= step.dropped.contains(&index);
+        chance.out = !experiment::in_race(&contenders, index);
         // What was better as less was turned round for the race.
         let turned =
             |(low, high): (f64, f64)| if quantity.more_is_better() { (low, high) } else { (1.0 / high, 1.0 / low) };

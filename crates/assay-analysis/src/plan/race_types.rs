@@ -24,12 +24,12 @@ pub enum NextAction {
         /// Of which, likeliest first.
         orders: Vec<Order>,
     },
-    /// Buy: the model is within 3 % of the best with the probability asked for.
+    /// Buy: the model is within 3 % of the best of those in the race with the probability asked for.
     Buy {
         /// The model.
         model: String,
     },
-    /// Buy: all others were dropped.
+    /// Buy: all others were dropped, or are out of the race.
     OnlyOneLeft {
         /// The model.
         model: String,
@@ -75,6 +75,9 @@ pub struct Chance {
     pub failed: bool,
     /// Some of its units returned wrong data.
     pub wrong_data: bool,
+    /// It is out of the race, however fast it is: units of it failed or returned wrong data, and those of others did
+    /// not.
+    pub out: bool,
     /// This step or an earlier one dropped it.
     pub dropped: bool,
 }

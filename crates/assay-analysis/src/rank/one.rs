@@ -4,48 +4,28 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::workload::Unknown;
 use assay_stats::power::Deviation;
-use assay_stats::rank::{self as stats, Fit, Notice, Observation, Options, Plan, Ranking, Sense, Verdict};
+use assay_stats::rank::{self as stats, Fit, Notice, Observation, Options, Plan, Ranking, Verdict};
 
 use super::answer::{Basis, LoadRanking, Remark, Shares, SlotWarning};
 use super::collect::Session;
+use super::level::{Level, observation, observations};
 use super::odd::{alpha, odd};
 use super::rows::{pairs, rows};
-use super::setting::{Held, Setting};
+use super::setting::Setting;
 use crate::identity::suite;
 use crate::load::Load;
 use crate::needed::{Needed, Values};
 use crate::quantity::Quantity;
 
-/// Draws for the load that decides: the standard error of an error rate of 5 % is 0.15 %.
-const DRAWS: usize = 19_999;
-/// Draws for the others: 0.3 %, at a quarter of the time.
-const FEWER_DRAWS: usize = 4_999;
-
 impl Setting<'_> {
-    fn options(&self, quantity: Quantity, exploratory: bool) -> Options {
-        Options {
-            alpha: self.ask.alpha,
-            delta: self.ask.delta.ln_1p(),
-            draws: if exploratory { FEWER_DRAWS } else { DRAWS },
-            seed: self.ask.seed,
-            borrow: self.ask.borrow,
-            sense: if quantity.more_is_better() { Sense::HigherIsBetter } else { Sense::LowerIsBetter },
-            ..Options::default()
-        }
-    }
-
     /// Ranks the models under a load; `None` where nobody has a figure.
     pub(super) fn rank(&self, load: &Load, quantity: Quantity, exploratory: bool) -> Option<LoadRanking> {
-        let (sessions, excluded) = self.catalogue.gather(load, quantity);
-        let observations = observations(&sessions);
-        // Values have been looked at: the only error left is that there are none.
-        let fit = stats::fit(&observations).ok()?;
+        let Level { sessions, excluded, fit, held } = self.level(load, quantity)?;
         let options = self.options(quantity, exploratory);
-        let held = self.held(&sessions, load);
-        let ranked = stats::rank_sharing(&self.entrants(&fit, &held), &fit.shared, &options);
+        let ranked = self.order(&fit, &held, quantity, exploratory);
         let without = |model: &str, unit: &str| {
             let rest: Vec<Observation<'_>> =
-                observations.iter().filter(|o| o.model != model || o.unit != unit).cloned().collect();
+                observations(&sessions).into_iter().filter(|o| o.model != model || o.unit != unit).collect();
             let fit = stats::fit(&rest).ok()?;
             stats::rank_sharing(&self.entrants(&fit, &held), &fit.shared, &options).ok()
         };
@@ -85,48 +65,6 @@ impl Setting<'_> {
             basis: basis(&sessions),
         })
     }
-
-    /// Units at the ceiling by model and unit: half of their records are, or more.
-    fn held(&self, sessions: &[Session<'_>], load: &Load) -> Held {
-        let mut records: BTreeMap<(String, String), (usize, usize)> = BTreeMap::new();
-        for session in sessions {
-            let key = (session.identity.model.clone(), session.identity.unit.clone());
-            let (held, of) = records.entry(key).or_default();
-            *held += usize::from(self.ceilings.holds(session, load.op()));
-            *of += 1;
-        }
-        Held(records.into_iter().map(|(key, (held, of))| (key, 2 * held >= of)).collect())
-    }
-
-    fn entrants(&self, fit: &Fit, held: &Held) -> Vec<stats::Entrant> {
-        let mut entrants = fit.entrants();
-        for entrant in &mut entrants {
-            entrant.class = self.records.class(&entrant.name);
-            entrant.censored = held.model(&entrant.name);
-        }
-        entrants
-    }
-}
-
-fn observation<'a>(session: &'a Session<'_>, value: f64, weight: f64) -> Observation<'a> {
-    Observation {
-        model: session.identity.model.as_str().into(),
-        unit: session.identity.unit.as_str().into(),
-        slot: session.identity.slot.as_deref().map(Into::into),
-        wave: session.wave,
-        order: None,
-        weight,
-        value,
-    }
-}
-
-/// Each session counts for as much, however many repeats it has: so do comparison, race and advice.
-fn observations<'a>(sessions: &'a [Session<'_>]) -> Vec<Observation<'a>> {
-    let of = |session: &'a Session<'_>| {
-        let weight = 1.0 / session.values.len() as f64;
-        session.values.iter().map(move |value| observation(session, *value, weight))
-    };
-    sessions.iter().flat_map(of).collect()
 }
 
 /// Slots are permuted among records, not among the repeats of a record, which share their slot.

@@ -73,7 +73,7 @@ pub(super) fn rows(
     rows
 }
 
-fn estimate(ranked: &Ranked, level: f64) -> Estimate {
+pub(super) fn estimate(ranked: &Ranked, level: f64) -> Estimate {
     let interval = ranked.low.is_some() || ranked.high.is_some();
     let method = match (ranked.censored, interval) {
         (true, _) => "geometric mean over units, a lower bound of the medium: held by the bus",
@@ -97,7 +97,7 @@ fn further_unit(model: &ModelFit, level: f64) -> Option<(f64, f64)> {
 }
 
 /// A model without an order: its own units alone.
-fn unordered(model: &ModelFit, alpha: f64, at_ceiling: bool) -> Estimate {
+pub(super) fn unordered(model: &ModelFit, alpha: f64, at_ceiling: bool) -> Estimate {
     let n = model.degrees() + 1;
     let half = model.variance.filter(|v| *v > 0.0 && !at_ceiling).and_then(|variance| {
         Some(assay_stats::student_t(1.0 - alpha, model.degrees())? * (variance / f64::from(n)).sqrt())

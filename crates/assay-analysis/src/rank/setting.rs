@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use assay_core::record::Record;
 use assay_stats::rank::{self as stats, Ending};
 
 use super::ask::Ask;
@@ -11,15 +12,25 @@ use super::endings::{FailedRecord, FailureShare, ending, failure};
 
 /// What all loads share.
 #[derive(Debug)]
-pub(super) struct Setting<'a> {
-    pub(super) catalogue: &'a Catalogue<'a>,
-    pub(super) ceilings: &'a Ceilings,
-    pub(super) records: &'a Records,
-    pub(super) ask: &'a Ask,
+pub(crate) struct Setting<'a> {
+    pub(super) catalogue: Catalogue<'a>,
+    pub(super) ceilings: Ceilings,
+    pub(super) records: Records,
+    pub(super) ask: Ask,
+}
+
+impl<'a> Setting<'a> {
+    /// Of records that name their models.
+    pub(crate) fn new(named: &[&'a Record], ask: &Ask) -> Self {
+        let catalogue = Catalogue::new(named);
+        let ceilings = Ceilings::new(ask.ceiling, &catalogue);
+        let records = Records::new(&catalogue);
+        Self { catalogue, ceilings, records, ask: ask.clone() }
+    }
 }
 
 /// Which units are at the ceiling.
-#[derive(Debug)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Held(pub(super) BTreeMap<(String, String), bool>);
 
 impl Held {

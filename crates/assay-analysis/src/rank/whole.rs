@@ -9,12 +9,10 @@ use assay_stats::rank::compressed;
 
 use super::answer::{LoadRanking, RankReport};
 use super::ask::Ask;
-use super::ceiling::Ceilings;
-use super::collect::Catalogue;
 use super::composite::composite;
 use super::odd::deviations;
 use super::refusal::RankError;
-use super::setting::{Records, Setting};
+use super::setting::Setting;
 use crate::deciding::{by_model, deciding_load};
 use crate::identity::named;
 use crate::load::Load;
@@ -35,14 +33,9 @@ pub fn rank(records: &[&Record], ask: &Ask) -> Result<RankReport, RankError> {
     if named.is_empty() {
         return Err(RankError::NoModels(records.len()));
     }
-    let catalogue = Catalogue::new(&named);
     let primary = deciding_load(&by_model(named.iter().copied()), ask.primary.as_deref(), None)?;
-    let setting = Setting {
-        catalogue: &catalogue,
-        ceilings: &Ceilings::new(ask.ceiling, &catalogue),
-        records: &Records::new(&catalogue),
-        ask,
-    };
+    let setting = Setting::new(&named, ask);
+    let catalogue = &setting.catalogue;
     let quantity = ask.quantity.unwrap_or_else(|| Quantity::usual(&primary));
     let mut jobs = vec![(primary.clone(), quantity, false)];
     for load in catalogue.loads.keys().filter(|load| **load != primary) {
@@ -62,7 +55,7 @@ pub fn rank(records: &[&Record], ask: &Ask) -> Result<RankReport, RankError> {
     Ok(RankReport {
         primary: decides,
         exploratory,
-        composite: ask.composite.map(|kind| composite(kind, &catalogue, ask.seed)),
+        composite: ask.composite.map(|kind| composite(kind, catalogue, ask.seed)),
         deviations,
         records: records.len(),
         primary_by_default: ask.primary.is_none(),

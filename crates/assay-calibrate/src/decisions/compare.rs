@@ -90,7 +90,7 @@ fn said(groups: &[Group<'_>], request: &Request) -> Result<Compared, Failure> {
     Ok(Compared { word, interval: pair.low.zip(pair.high), sides: load.sides.clone(), needed: pair.needed })
 }
 
-/// Pairs of models of which `assay compare --by model` says that the first is better.
+/// Pairs of models of which `assay compare --by model` says that the first is better, by little or by much.
 ///
 /// # Errors
 /// Models that cannot be compared.
@@ -99,12 +99,18 @@ pub fn compare_orders(records: &[Record]) -> Result<Vec<(String, String)>, Failu
     let groups = compare::split(&named, By::Model);
     let found = compare::compare(&groups, &Request::default())?;
     let name = |at: usize| groups[at].name.clone();
-    let order = |pair: &compare::Pair| match pair.verdict {
-        Verdict::Better => Some((name(pair.second), name(pair.first))),
-        Verdict::Worse => Some((name(pair.first), name(pair.second))),
-        Verdict::Same | Verdict::BusTie | Verdict::CannotTell(_) => None,
+    let load = deciding(&found)?;
+    let order = |pair: &compare::Pair| {
+        let second = match pair.verdict {
+            Verdict::Better => true,
+            Verdict::Worse => false,
+            Verdict::Same if pair.significant => (pair.ratio > 1.0) == load.more_is_better,
+            Verdict::Same | Verdict::BusTie | Verdict::CannotTell(_) => return None,
+        };
+        let (better, worse) = if second { (pair.second, pair.first) } else { (pair.first, pair.second) };
+        Some((name(better), name(worse)))
     };
-    Ok(deciding(&found)?.pairs.iter().filter_map(order).collect())
+    Ok(load.pairs.iter().filter_map(order).collect())
 }
 
 fn deciding(found: &Comparison) -> Result<&compare::LoadComparison, Failure> {

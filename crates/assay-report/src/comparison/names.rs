@@ -143,6 +143,9 @@ pub(super) fn method(comparison: &Comparison) -> String {
             ),
         });
     }
+    if comparison.loads.iter().any(|load| load.adjusted) {
+        text.push_str("; the effects of slots and rounds are taken out, as assay rank does");
+    }
     if comparison.loads.iter().any(|load| load.widened) {
         text.push_str("; widened for repeats whose number --confidence decided");
     }

@@ -41,6 +41,7 @@ fn data(race: &Race) -> Data {
         "at_ceiling",
         "units_failed",
         "wrong_data",
+        "out_of_race",
         "dropped",
     ];
     let row = |chance: &Chance| {
@@ -56,6 +57,7 @@ fn data(race: &Race) -> Data {
             chance.at_ceiling.to_string(),
             chance.failed.to_string(),
             chance.wrong_data.to_string(),
+            chance.out.to_string(),
             chance.dropped.to_string(),
         ]
     };
@@ -67,9 +69,11 @@ fn names(models: &[String]) -> String {
 }
 
 fn action(race: &Race) -> Vec<String> {
+    let out: Vec<&Chance> = race.chances.iter().filter(|chance| chance.out).collect();
+    let best = if out.is_empty() { "the best" } else { "the best that is left" };
     let good = race.good.map_or_else(String::new, |good| {
         format!(
-            " It is within 3 % of the best with probability {}; {} are asked for.",
+            " It is within 3 % of {best} with probability {}; {} are asked for.",
             percent(good),
             percent_one(race.sure)
         )
@@ -94,19 +98,19 @@ fn action(race: &Race) -> Vec<String> {
         }
         NextAction::Buy { model } => format!("BUY {}.{good}", clean(model)),
         NextAction::OnlyOneLeft { model } => {
-            format!("BUY {}: all other models were dropped.{good}", clean(model))
+            format!("BUY {}: no other model is left in the race.{good}", clean(model))
         }
         NextAction::PracticallyTied { models, loss } => {
             let gain = race.regret.map_or_else(|| "nothing".to_owned(), percent);
             let loss = percent_one(*loss);
             match &models[..] {
                 [one] => format!(
-                    "STOP, take {}: it loses at most {loss} against the best (95 %), and more measuring would gain {gain} \
+                    "STOP, take {}: it loses at most {loss} against {best} (95 %), and more measuring would gain {gain} \
                      on average.",
                     clean(one)
                 ),
                 _ => format!(
-                    "STOP, practically tied: {}. Take the cheapest: each loses at most {loss} against the best (95 %), and \
+                    "STOP, practically tied: {}. Take the cheapest: each loses at most {loss} against {best} (95 %), and \
                      more measuring would gain {gain} on average.",
                     names(models)
                 ),
@@ -132,6 +136,14 @@ fn action(race: &Race) -> Vec<String> {
             lines.push("Nothing is concluded before each model has two units.".to_owned());
         }
         _ => {}
+    }
+    if !out.is_empty() && !race.nothing_fit() {
+        let why = |chance: &&Chance| {
+            let why = if chance.wrong_data { "units returned wrong data" } else { "units failed" };
+            format!("{} ({why})", clean(&chance.model))
+        };
+        let out: Vec<String> = out.iter().map(why).collect();
+        lines.push(format!("Out of the race, however fast: {}.", out.join(", ")));
     }
     if !race.newly_dropped.is_empty() {
         lines.push(format!(
@@ -218,6 +230,37 @@ mod tests {
     use assay_analysis::{Excluded, Reason};
 
     use super::*;
+
+    #[test]
+    fn a_model_that_is_out_of_the_race_is_told_with_the_reason_beside_what_to_buy() {
+        let records = assay_analysis::published("sandisk-ultra-a1").unwrap();
+        let load = assay_analysis::loads(&records).remove(0);
+        let mut records: Vec<_> = ["A", "A", "B", "B"].iter().map(|_| records[0].clone()).collect();
+        for (at, record) in records.iter_mut().enumerate() {
+            record.id = at.to_string();
+            record.labels.insert("model".to_owned(), ["A", "A", "B", "B"][at].to_owned());
+            record.labels.insert("unit".to_owned(), at.to_string());
+        }
+        records[0].outcome = assay_core::outcome::Outcome::Failed {
+            failure: assay_core::outcome::Failure::ReadOnly,
+            detail: String::new(),
+            workload: None,
+            elapsed_ns: 1,
+            written_bytes: 0,
+        };
+        let options = assay_analysis::plan::RaceOptions {
+            threshold: 0.95,
+            cap: 12,
+            left: None,
+            slots: 1,
+            dropped: Vec::new(),
+            seed: 1,
+        };
+        let found = assay_analysis::plan::race(&records, &load, Quantity::Iops, &options).unwrap();
+        let text = race(&found).text(&crate::Style::default());
+        assert!(text.contains("BUY B. It is within 3 % of the best that is left"), "{text}");
+        assert!(text.contains("Out of the race, however fast: A (units failed)."), "{text}");
+    }
 
     #[test]
     fn records_that_are_not_used_are_named_with_their_reason() {

@@ -16,6 +16,6 @@ pub use interval::intervals;
 pub use latin::{Mode, plan};
 pub use pbest::Chances;
 pub use plan::{Meeting, Plan};
-pub use race::{Action, Contender, Order, Outcome, Reason, Rules, Step, next};
+pub use race::{Action, Contender, Order, Outcome, Reason, Rules, Step, in_race, next};
 pub use session::{Workload, session};
 pub use swap::{Culprit, Effect, Swap, swap};

@@ -142,7 +142,7 @@ const LARGEST_BATCH: u32 = 2;
 /// No model, unit means that are not positive and finite, rules that are not.
 pub fn next(contenders: &[Contender], rules: &Rules, seed: u64) -> Result<Step, Fault> {
     check(contenders, rules)?;
-    let Some(class) = contenders.iter().map(|c| c.outcome).min().filter(|class| *class < Outcome::Corrupt) else {
+    let Some(class) = class(contenders) else {
         return Ok(Step::stop(Reason::NothingFit, None));
     };
     let eligible = |c: &Contender| c.outcome == class;
@@ -185,6 +185,17 @@ pub fn next(contenders: &[Contender], rules: &Rules, seed: u64) -> Result<Step, 
         }
     };
     Ok(Step { action, dropped, chances: Some(chances), close_models })
+}
+
+/// The class of models that race: sound ones, or those of which units failed where there are no others.
+fn class(contenders: &[Contender]) -> Option<Outcome> {
+    contenders.iter().map(|c| c.outcome).min().filter(|class| *class < Outcome::Corrupt)
+}
+
+/// Whether nothing that happened to the units of a model keeps it out of the race.
+#[must_use]
+pub fn in_race(contenders: &[Contender], model: usize) -> bool {
+    contenders.get(model).is_some_and(|c| class(contenders) == Some(c.outcome))
 }
 
 impl Step {

@@ -66,7 +66,12 @@ impl Comparison {
     #[must_use]
     pub fn of(difference: f64, half: f64, n: (usize, usize), delta: f64) -> Self {
         let (low, high) = (difference - half, difference + half);
-        let significant = low > 0.0 || high < 0.0;
+        Self::between(difference, (low, high), low > 0.0 || high < 0.0, n, delta)
+    }
+
+    /// From a difference of logarithms, the ends of its interval, and whether it is told apart from equality.
+    #[must_use]
+    pub fn between(difference: f64, (low, high): (f64, f64), significant: bool, n: (usize, usize), delta: f64) -> Self {
         let answer = if low >= -delta && high <= delta {
             Answer::Same
         } else if significant {
@@ -196,13 +201,11 @@ pub fn compare_all(groups: &[&[f64]], options: &Options) -> Result<Vec<(usize, u
         for second in first + 1..groups.len() {
             let (a, b) = (moments[first], moments[second]);
             let difference = a.mean - b.mean;
-            let interval = ranking.as_ref().and_then(|r| r.pair(&name(first), &name(second)));
-            let comparison = match interval.map(|p| (p.low, p.high)) {
-                Some((Some(low), Some(high))) => {
-                    Comparison::of(difference, (high / low).ln() / 2.0, (a.n, b.n), options.delta)
-                }
+            let of_pair = ranking.as_ref().and_then(|r| r.between(&name(first), &name(second)));
+            let comparison = match of_pair {
+                Some((ends, differ)) => Comparison::between(difference, ends, differ, (a.n, b.n), options.delta),
                 // Too few degrees of freedom to share: the two stand alone.
-                _ => welch(a, b, &options),
+                None => welch(a, b, &options),
             };
             comparisons.push((first, second, comparison));
         }

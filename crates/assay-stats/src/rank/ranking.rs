@@ -100,6 +100,16 @@ impl Ranking {
         let name = |at: usize| self.models[at].name.as_str();
         self.pairs.iter().find(|p| [(a, b), (b, a)].contains(&(name(p.first), name(p.second))))
     }
+
+    /// The ends of the interval of the logarithm of the one over the other, and whether they are told apart; `None`
+    /// where that was not tested.
+    #[must_use]
+    pub fn between(&self, a: &str, b: &str) -> Option<((f64, f64), bool)> {
+        let pair = self.pair(a, b)?;
+        let (low, high) = pair.ends?;
+        let ends = if self.models[pair.first].name == a { (low, high) } else { (-high, -low) };
+        Some((ends, pair.differ))
+    }
 }
 
 /// Ranks models by their unit means. The result depends on the seed but not on the order of entry.
@@ -140,7 +150,9 @@ pub fn rank_sharing(entrants: &[Entrant], shared: &Shared, options: &Options) ->
     let degrees = pool.map_or(0, |(_, degrees)| degrees);
 
     let mut pairs = all_pairs(&models);
-    let tested: Vec<usize> = (0..pairs.len()).filter(|&at| pairs[at].verdict == Verdict::Unresolved).collect();
+    // Of models of different failure classes speed orders nothing, and is told all the same.
+    let untold = |pair: &Pair| models[pair.first].censored && models[pair.second].censored;
+    let tested: Vec<usize> = (0..pairs.len()).filter(|&at| !untold(&pairs[at])).collect();
     let mut errors = vec![None; models.len()];
     let mut critical = None;
     if !tested.is_empty() {
@@ -183,7 +195,9 @@ fn all_pairs(models: &[&Entrant]) -> Vec<Pair> {
             } else {
                 Verdict::Unresolved
             };
-            pairs.push(Pair { first, second, ratio: (a.mean - b.mean).exp(), low: None, high: None, t: None, verdict });
+            let ratio = (a.mean - b.mean).exp();
+            let (low, high, t, ends, differ) = (None, None, None, None, false);
+            pairs.push(Pair { first, second, ratio, low, high, t, ends, differ, verdict });
         }
     }
     pairs
@@ -214,14 +228,22 @@ fn test(
     let Decision { critical, rejected } =
         decide(arms, &contests, options.prior_degrees, (options.alpha, options.draws, options.seed));
     let several = several(models.len());
+    // Two models that are there alone are told apart by their own test, with what slots and rounds add to it: no others
+    // say how such units vary.
+    let two = models.len() == 2;
     for (&at, rejected) in tested.iter().zip(rejected) {
         let pair = &mut pairs[at];
         let (difference, error, common) = measure(pair);
-        let alone =
-            alone(models[pair.first], models[pair.second], common, (options.alpha / several, models.len() == 2));
-        let half = (critical * error).max(alone);
-        let (low, high) = (difference - half, difference + half);
-        let rejected = rejected && difference.abs() > alone;
+        let alone = alone(models[pair.first], models[pair.second], common, (options.alpha / several, two));
+        let half = if two { alone } else { (critical * error).max(alone) };
+        let differ = (two || rejected) && difference.abs() > alone;
+        let (mut low, mut high) = (difference - half, difference + half);
+        let crosses = low <= 0.0 && high >= 0.0;
+        if differ && crosses {
+            // Told apart by stepping down, after others of the pairs were: the sign is known, and no end beyond it.
+            if difference > 0.0 { low = 0.0 } else { high = 0.0 }
+        }
+        (pair.ends, pair.differ) = (Some((low, high)), differ);
         let (first, second) = (models[pair.first].censored, models[pair.second].censored);
         // At the ceiling the truth is better than what was seen, so one end of the ratio is open,
         // and a medium that leads one at the ceiling has not been shown to be better.
@@ -230,9 +252,11 @@ fn test(
         pair.t = Some(sign * difference / error);
         pair.low = (!open_below).then(|| low.exp());
         pair.high = (!open_above).then(|| high.exp());
-        pair.verdict = if rejected && !second {
+        if pair.verdict == Verdict::FailsLess {
+            continue;
+        }
+        pair.verdict = if differ && !second {
             let nearest = low.abs().min(high.abs());
-            let crosses = low <= 0.0 && high >= 0.0;
             Verdict::Better { margin_may_be_small: crosses || nearest < options.delta }
         } else if !first && !second && low >= -options.delta && high <= options.delta {
             Verdict::Equivalent
@@ -245,10 +269,10 @@ fn test(
 
 /// Half the width of the interval of two models by their own units alone, by Welch's test as [`super::compare`] makes it:
 /// what the other models say of these holds only if they vary alike, and one may be the erratic one. Of two units each,
-/// which know next to nothing of how they vary, the others have to speak: 0. Of one unit, what units may differ by is
+/// which know next to nothing of how they vary, the others have to speak where there are some: 0. Of one unit, what units may differ by is
 /// assumed beside what it borrows. Where there are no others, it is the comparison's own test.
 fn alone(a: &Entrant, b: &Entrant, common: f64, (alpha, two): (f64, bool)) -> f64 {
-    if (a.units, b.units) == (2, 2) {
+    if !two && (a.units, b.units) == (2, 2) {
         return 0.0;
     }
     let known = |e: &Entrant| if e.units > 1 { e.variance / f64::from(e.units) } else { 0.0 };

@@ -35,13 +35,19 @@ pub struct Pair {
     pub second: usize,
     /// The first over the second, in the values' own unit: below 1 where lower is better.
     pub ratio: f64,
-    /// Simultaneous lower end of the ratio; `None` where the bus hides it or the pair was not tested.
+    /// Simultaneous lower end of the ratio; `None` where the bus hides it or the pair was not tested. Of models that
+    /// are told apart it does not reach beyond equality.
     pub low: Option<f64>,
     /// Simultaneous upper end of the ratio; `None` as for the lower end.
     pub high: Option<f64>,
     /// Difference of the means of logarithms over its standard error, positive where the first is better.
     /// `None` where the pair was not tested.
     pub t: Option<f64>,
+    /// Ends of the interval of the difference of the logarithms, whatever the bus hides; `None` where the pair was not
+    /// tested.
+    pub ends: Option<(f64, f64)>,
+    /// Whether equality of what was seen is rejected, whatever the bus hides and whoever failed.
+    pub differ: bool,
     /// What is said.
     pub verdict: Verdict,
 }

@@ -2,7 +2,7 @@
 
 use assay_stats::rank::{
     Ceiling, Class, Entrant, Medal, Notice, ODD_ALPHA, Observation, Options, Ranking, Refusal, Sense, Spread, Verdict,
-    fit, odd_units, pooled, rank, slot_check, studentized_range,
+    compare, fit, odd_units, pooled, rank, slot_check, studentized_range,
 };
 
 /// Six microSD cards by block size in KiB, four jobs, KB/s: A2, EVO (two units), A1 (three units).
@@ -145,6 +145,47 @@ fn one_at_the_ceiling_can_win_but_not_lose() {
     assert_eq!(ranking.degrees, 4, "the held one tells nothing about the others' variance");
 }
 
+/// No others say how their units vary: the ranking decides as the comparison of two groups does.
+#[test]
+fn two_models_alone_are_told_apart_by_their_own_test() {
+    let options = Options { draws: 999, ..Options::default() };
+    let groups: [(&[f64], &[f64]); 4] = [
+        (&[100.0, 103.0], &[160.0, 180.0]),
+        (&[100.0, 103.0, 98.0], &[118.0, 121.0, 115.0]),
+        (&[100.0, 110.0, 90.0], &[103.0, 108.0, 91.0]),
+        (&[100.0, 103.0, 98.0, 101.0, 99.0, 102.0], &[90.0, 120.0]),
+    ];
+    for (a, b) in groups {
+        let alone = compare(a, b, &options).unwrap();
+        let of = |model: &'static str, values: &[f64]| {
+            let unit = |(at, value): (usize, &f64)| Observation::new(model, at.to_string(), *value);
+            values.iter().enumerate().map(unit).collect::<Vec<_>>()
+        };
+        let all = [of("a", a), of("b", b)].concat();
+        let ((low, high), differ) = rank(&fit(&all).unwrap().entrants(), &options).unwrap().between("a", "b").unwrap();
+        assert_eq!(differ, alone.significant);
+        assert!((low.exp() / alone.low.unwrap() - 1.0).abs() < 1e-9, "{a:?} {b:?}: {low} {alone:?}");
+        assert!((high.exp() / alone.high.unwrap() - 1.0).abs() < 1e-9, "{a:?} {b:?}: {high} {alone:?}");
+    }
+}
+
+/// Stepping down tells more pairs apart than the simultaneous intervals do: theirs end at equality.
+#[test]
+fn no_interval_of_models_that_are_told_apart_reaches_beyond_equality() {
+    let mut at_equality = 0;
+    for step in 0..60 {
+        let gap = 0.15 + 0.005 * f64::from(step);
+        let models = [entrant("a", 0.0, 0.01, 4), entrant("b", gap, 0.01, 4), entrant("c", 9.0, 0.01, 4)];
+        let ranking = rank(&models, &Options { draws: 999, ..Options::default() }).unwrap();
+        for pair in &ranking.pairs {
+            let (low, high) = pair.ends.unwrap();
+            assert_eq!(pair.differ, low >= 0.0 || high <= 0.0, "{gap}: {pair:?}");
+            at_equality += u32::from(low == 0.0 || high == 0.0);
+        }
+    }
+    assert!(at_equality > 0);
+}
+
 #[test]
 fn failures_come_before_speed() {
     let mut models = [
@@ -161,7 +202,12 @@ fn failures_come_before_speed() {
     assert_eq!(ranking.models.iter().map(|m| m.layer).collect::<Vec<_>>(), [0, 1, 2, 3]);
     let medals: Vec<Option<Medal>> = ranking.models.iter().map(|m| m.medal).collect();
     assert_eq!(medals, [Some(Medal::Gold), Some(Medal::Silver), Some(Medal::Bronze), None]);
-    assert_eq!(ranking.pair("burnt", "slow").unwrap().verdict, Verdict::FailsLess);
+    let pair = ranking.pair("burnt", "slow").unwrap();
+    assert_eq!(pair.verdict, Verdict::FailsLess);
+    // The order is not by speed, which is told all the same.
+    let (ends, differ) = ranking.between("burnt", "slow").unwrap();
+    assert!(differ && ends.0 > 0.0 && ends.1 > ends.0, "{ends:?}");
+    assert_eq!(ranking.between("slow", "burnt").unwrap().0, (-ends.1, -ends.0));
     for model in &mut models {
         model.class = Class::Failing;
     }

@@ -2,12 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 /// A model and a unit of it.
 pub type Unit = (String, String);
 /// Title of a load, and which figure of it.
 pub type Figure = (String, String);
 /// The figure of a model, and of how many units it is, where that is said.
-pub type Value = (f64, Option<usize>);
+pub type Mean = (f64, Option<usize>);
+/// The ends of an interval, where there are any.
+pub type Ends = (Option<f64>, Option<f64>);
 
 /// What is said of the order of two models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +20,10 @@ pub enum Order {
     SecondIsBetter,
     /// They differ by no more than does not matter.
     Equal,
+    /// Both run at the ceiling of their bus.
+    BusTie,
+    /// Their units do not tell which is better.
+    Untold,
 }
 
 /// All that one command says of a store. What it does not say stays empty.
@@ -29,14 +37,24 @@ pub struct Claims {
     /// Title of the load that decides. Which figure of it is each command's own: a purchase takes the durable rate of
     /// writes.
     pub decides: Option<String>,
-    pub of_models: BTreeMap<(String, Figure), Value>,
+    pub of_models: BTreeMap<(String, Figure), Mean>,
+    /// The ends of the interval of a model's figure, of several units.
+    pub intervals: BTreeMap<(String, Figure), Ends>,
     pub of_units: BTreeMap<(Unit, Figure), f64>,
     /// By load and figure: the two models in the order of their names, and what is said.
     pub orders: BTreeMap<(Figure, String, String), Order>,
     /// Of two models under a figure, the one that is better by more than does not matter, then the other.
     pub clearly: BTreeSet<(Figure, String, String)>,
-    /// The model to buy by a figure, and all others that cost no more.
-    pub bought: Option<(Figure, String, Vec<String>)>,
+    /// Models to buy by a figure, each with all others that cost no more.
+    pub bought: Vec<(Figure, String, Vec<String>)>,
+    /// Whether a model runs at the ceiling of its bus.
+    pub at_ceiling: BTreeMap<(String, Figure), bool>,
+    /// Whether units of a model failed, or lost data.
+    pub fates: BTreeMap<String, String>,
+    /// Records that a figure of all models is of.
+    pub records: BTreeMap<Figure, usize>,
+    /// What contradicts itself.
+    pub slips: Vec<String>,
     /// By unit: each class with the answer.
     pub classes: BTreeMap<(Unit, String), String>,
     /// Records that decide nothing, with the kind of the reason.
@@ -50,9 +68,15 @@ impl Claims {
         Self { who, ..Self::default() }
     }
 
+    pub fn interval(&mut self, model: &str, figure: &Figure, estimate: &Value) {
+        let ends = (estimate["low"].as_f64(), estimate["high"].as_f64());
+        self.intervals.insert((model.to_owned(), figure.clone()), ends);
+    }
+
     pub fn len(&self) -> usize {
         let figures = self.of_models.len() + self.of_units.len() + self.orders.len() + self.classes.len();
-        figures + self.models.len() + self.units.len() + self.verdicts.len()
+        let fates = self.at_ceiling.len() + self.fates.len() + self.records.len();
+        figures + fates + self.models.len() + self.units.len() + self.verdicts.len()
     }
 
     pub fn order(&mut self, figure: &Figure, first: &str, second: &str, said: Order) {
@@ -60,7 +84,7 @@ impl Claims {
             _ if first <= second => (first, second, said),
             Order::FirstIsBetter => (second, first, Order::SecondIsBetter),
             Order::SecondIsBetter => (second, first, Order::FirstIsBetter),
-            Order::Equal => (second, first, Order::Equal),
+            both => (second, first, both),
         };
         self.orders.insert((figure.clone(), first.to_owned(), second.to_owned()), said);
     }
@@ -76,6 +100,7 @@ pub fn contradictions(all: &[Claims]) -> Vec<(&'static str, String)> {
         found.extend(models.chain(units));
     }
     for (at, one) in all.iter().enumerate() {
+        found.extend(one.slips.iter().map(|slip| ("words", format!("{}: {slip}", one.who))));
         for other in &all[at + 1..] {
             pair(one, other, &mut found);
         }
@@ -96,6 +121,11 @@ fn pair(one: &Claims, other: &Claims, found: &mut Vec<(&'static str, String)>) {
             say("number of units", format!("{what:?}: {:?}, {:?}", a.1, b.1));
         }
     }
+    let ends = |a: Option<f64>, b: Option<f64>| a.is_some() == b.is_some() && a.zip(b).is_none_or(|(a, b)| same(a, b));
+    let differ = |(_, a, b): &(_, &Ends, &Ends)| !ends(a.0, b.0) || !ends(a.1, b.1);
+    for (what, a, b) in both(&one.intervals, &other.intervals).filter(differ) {
+        say("interval of a model", format!("{what:?}: {a:?}, {b:?}"));
+    }
     for (what, a, b) in both(&one.of_units, &other.of_units).filter(|(_, a, b)| !same(**a, **b)) {
         say("figure of a unit", format!("{what:?}: {a}, {b}"));
     }
@@ -103,12 +133,22 @@ fn pair(one: &Claims, other: &Claims, found: &mut Vec<(&'static str, String)>) {
         say("order of two models", format!("{what:?}: {a:?}, {b:?}"));
     }
     for (buyer, judge) in [(one, other), (other, one)] {
-        let Some((figure, bought, others)) = &buyer.bought else { continue };
-        for better in others {
-            if judge.clearly.contains(&(figure.clone(), better.clone(), bought.clone())) {
+        for (figure, bought, others) in &buyer.bought {
+            let is_better =
+                |other: &&String| judge.clearly.contains(&(figure.clone(), (*other).clone(), bought.clone()));
+            for better in others.iter().filter(is_better) {
                 say("purchase", format!("{} buys {bought}, and {} says that {better} is better", buyer.who, judge.who));
             }
         }
+    }
+    for (what, a, b) in both(&one.at_ceiling, &other.at_ceiling).filter(|(_, a, b)| a != b) {
+        say("ceiling", format!("{what:?}: {a}, {b}"));
+    }
+    for (what, a, b) in both(&one.fates, &other.fates).filter(|(_, a, b)| a != b) {
+        say("failures", format!("{what:?}: {a}, {b}"));
+    }
+    for (what, a, b) in both(&one.records, &other.records).filter(|(_, a, b)| a != b) {
+        say("number of records", format!("{what:?}: {a}, {b}"));
     }
     for (what, a, b) in both(&one.classes, &other.classes).filter(|(_, a, b)| a != b) {
         say("class", format!("{what:?}: {a}, {b}"));

@@ -31,7 +31,10 @@ pub fn ask(place: &Place, query: &str) -> Vec<Claims> {
     all.extend(
         answer(place, &["compare", query, "--by", "unit", "--json"]).map(|c| comparison(&c, "compare --by unit")),
     );
-    all.extend(answer(place, &["plan", "race", query, "--json"]).map(|race| a_race(&race)));
+    if let Some(race) = answer(place, &["plan", "race", query, "--json"]) {
+        let words = run(place.assay(["plan", "race", query]));
+        all.push(a_race(&race, &words.stdout));
+    }
     all.extend(answer(place, &["advise", "buy", query, "--nodes", "28", "--json"]).map(|buy| a_purchase(&buy)));
     let nas = ["advise", "nas", query, "--nodes", "28", "--link", "1Gbit", "--json"];
     all.extend(answer(place, &nas).map(|nas| a_volume(&nas)));
@@ -160,15 +163,28 @@ fn ranking(report: &Value, swapped: bool) -> Claims {
                 said.units.insert(whose);
             }
             let units = each(&row["units"]).count();
+            said.at_ceiling.insert((name.clone(), of.0.clone()), row["at_ceiling"] == true);
+            if load["exploratory"] == false {
+                said.fates.insert(name.clone(), text(&row["class"]));
+            }
             match row["estimate"]["point"].as_f64() {
-                Some(value) if !swapped => model(&mut said, &name, &of, value, Some(units)),
-                _ => drop(said.models.insert(name)),
+                Some(value) => {
+                    model(&mut said, &name, &of, value, Some(units));
+                    if units > 1 {
+                        said.interval(&name, &of.0, &row["estimate"]);
+                    }
+                }
+                None => drop(said.models.insert(name.clone())),
             }
         }
+        said.records.insert(of.0.clone(), load["basis"]["records"].as_u64().unwrap() as usize);
         for pair in each(&load["pairs"]) {
             let order = match pair["verdict"].as_str().unwrap() {
                 "first" | "first_perhaps_slightly" => Order::FirstIsBetter,
                 "equivalent" => Order::Equal,
+                "unresolved" => Order::Untold,
+                "ceiling" => Order::BusTie,
+                // Of speed nothing is said.
                 _ => continue,
             };
             let (first, second) = (text(&pair["first"]), text(&pair["second"]));
@@ -196,26 +212,39 @@ fn comparison(document: &Value, who: &'static str) -> Claims {
             // What decides nothing is shown alone where there is nothing else.
             let Some(value) = side["estimate"]["point"].as_f64().filter(|_| !sound.is_empty()) else { continue };
             if by_model {
-                model(&mut said, &name(&side["group"]), &of, value, Some(units.len()));
+                let name = name(&side["group"]);
+                model(&mut said, &name, &of, value, Some(units.len()));
+                if units.len() > 1 {
+                    said.interval(&name, &of.0, &side["estimate"]);
+                }
+                *said.records.entry(of.0.clone()).or_default() += sound.len();
             } else {
                 let unit = units.into_iter().next().unwrap();
                 said.of_units.insert((unit, of.0.clone()), value);
             }
         }
         for pair in each(&load["pairs"]).filter(|_| by_model) {
-            let order = match pair["verdict"]["answer"].as_str().unwrap() {
-                "better" => Order::SecondIsBetter,
-                "worse" => Order::FirstIsBetter,
-                "same" => Order::Equal,
+            let faster_second = (pair["ratio"].as_f64() > Some(1.0)) == (load["more_is_better"] == true);
+            let (first, second) = (name(&pair["first"]), name(&pair["second"]));
+            let order = match (pair["verdict"]["answer"].as_str().unwrap(), pair["verdict"]["why"].as_str()) {
+                ("better", _) => Order::SecondIsBetter,
+                ("worse", _) => Order::FirstIsBetter,
+                // A real difference, within the margin.
+                ("same", _) if pair["significant"] == true && faster_second => Order::SecondIsBetter,
+                ("same", _) if pair["significant"] == true => Order::FirstIsBetter,
+                ("same", _) => Order::Equal,
+                ("bus_tie", _) => Order::BusTie,
+                ("cannot_tell", Some("wide" | "no_spread" | "bus_hides")) => Order::Untold,
                 _ => continue,
             };
-            let (first, second) = (name(&pair["first"]), name(&pair["second"]));
+            if pair["verdict"]["answer"] != "same" {
+                said.clearly.extend(match order {
+                    Order::FirstIsBetter => Some((of.0.clone(), first.clone(), second.clone())),
+                    Order::SecondIsBetter => Some((of.0.clone(), second.clone(), first.clone())),
+                    _ => None,
+                });
+            }
             said.order(&of.0, &first, &second, order);
-            said.clearly.extend(match order {
-                Order::FirstIsBetter => Some((of.0.clone(), first, second)),
-                Order::SecondIsBetter => Some((of.0.clone(), second, first)),
-                Order::Equal => None,
-            });
         }
         if load["primary"] == true && by_model {
             said.decides = Some(of.0.0);
@@ -246,23 +275,38 @@ fn left_out(excluded: &Value, load: &Value) -> BTreeMap<String, String> {
     reason.filter(|(_, kind)| WHOLE.contains(&kind.as_str())).collect()
 }
 
-fn a_race(race: &Value) -> Claims {
-    let mut said = Claims::of("plan race");
+fn a_race(race: &Value, words: &str) -> Claims {
+    let mut said = Claims { published: published(race), ..Claims::of("plan race") };
     let of = figure(&race["load"], &race["load_title"], &race["quantity"]);
     said.decides = Some(of.0.0.clone());
     said.left_out = Some(left_out(&race["excluded"], &race["load_title"]));
     for chance in each(&race["chances"]) {
         let name = text(&chance["model"]);
+        said.at_ceiling.insert((name.clone(), of.0.clone()), chance["at_ceiling"] == true);
+        let fate = match (chance["wrong_data"] == true, chance["failed"] == true) {
+            (true, _) => "corrupt",
+            (false, true) => "failing",
+            (false, false) => "sound",
+        };
+        said.fates.insert(name.clone(), fate.to_owned());
+        if chance["out"] == true && !words.contains(&format!("{name} (units ")) {
+            said.slips.push(format!("{name} is out of the race, and nobody is told why"));
+        }
         match chance["mean"].as_f64() {
             Some(value) => model(&mut said, &name, &of, value, chance["units"].as_u64().map(|n| n as usize)),
             None => drop(said.models.insert(name)),
         }
     }
-    if ["buy", "only_one_left"].contains(&race["do"].as_str().unwrap()) {
-        let bought = text(&race["model"]);
-        said.models.insert(bought.clone());
-        said.bought = Some((of.0, bought, said.models.iter().cloned().collect()));
-    }
+    let taken: Vec<String> = match race["do"].as_str().unwrap() {
+        "buy" | "only_one_left" => vec![text(&race["model"])],
+        "practically_tied" | "exhausted" => each(&race["models"]).map(text).collect(),
+        _ => Vec::new(),
+    };
+    // Who is out is told of beside the model that is taken.
+    let racing = each(&race["chances"]).filter(|chance| chance["out"] == false);
+    let racing: Vec<String> = racing.map(|chance| text(&chance["model"])).collect();
+    said.models.extend(taken.iter().cloned());
+    said.bought = taken.into_iter().map(|model| (of.0.clone(), model, racing.clone())).collect();
     said
 }
 
@@ -275,7 +319,7 @@ fn a_purchase(buy: &Value) -> Claims {
         let performance = &chosen["performance"];
         let no_dearer = options.iter().filter(|o| o["cost"].as_f64() <= chosen["cost"].as_f64());
         let figure = (text(&performance["title"]), text(&performance["quantity"]));
-        said.bought = Some((figure, text(&chosen["model"]), no_dearer.map(|o| text(&o["model"])).collect()));
+        said.bought.push((figure, text(&chosen["model"]), no_dearer.map(|o| text(&o["model"])).collect()));
     }
     for option in &options {
         let performance = &option["performance"];

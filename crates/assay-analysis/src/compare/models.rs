@@ -1,0 +1,92 @@
+//! Groups that are models: what they do, and which of two is better, is what the ranking says.
+
+use std::collections::BTreeSet;
+
+use super::group::{Group, Request};
+use super::numbers::mean_log;
+use super::report::Side;
+use crate::identity::{identity, names_model};
+use crate::load::Load;
+use crate::quantity::Quantity;
+use crate::rank::{Ask, Setting, Told};
+
+/// Groups each of which is a model of its own.
+pub(super) struct Models<'a> {
+    setting: Setting<'a>,
+    /// By group.
+    names: Vec<String>,
+}
+
+impl<'a> Models<'a> {
+    /// `None` where a group holds no model or several, or two hold the same one, or runs are asked about.
+    pub(super) fn of(groups: &[Group<'a>], request: &Request) -> Option<Self> {
+        let name = |group: &Group<'a>| {
+            let mut models = group.records.iter().filter(|r| names_model(r)).map(|r| identity(r).model);
+            let first = models.next()?;
+            let all_named = group.records.iter().all(|r| names_model(r));
+            (all_named && models.all(|model| model == first)).then_some(first)
+        };
+        let names: Vec<String> = groups.iter().map(name).collect::<Option<_>>()?;
+        let distinct: BTreeSet<&String> = names.iter().collect();
+        if distinct.len() < names.len() || request.runs {
+            return None;
+        }
+        let records: Vec<_> = groups.iter().flat_map(|group| group.records.iter().copied()).collect();
+        let ask = Ask { alpha: 1.0 - request.level, delta: request.margin, ..Ask::default() };
+        Some(Self { setting: Setting::new(&records, &ask), names })
+    }
+
+    /// What is said of them under a load; `None` where no figure of theirs counts.
+    pub(super) fn told(&self, load: &Load, quantity: Quantity, primary: bool) -> Option<ToldOf<'_>> {
+        Told::of(&self.setting, load, quantity, !primary).map(|told| ToldOf { told, names: &self.names })
+    }
+}
+
+/// What is said of groups under a load.
+pub(super) struct ToldOf<'a> {
+    told: Told,
+    names: &'a [String],
+}
+
+impl ToldOf<'_> {
+    fn name(&self, side: &Side) -> &str {
+        &self.names[side.group]
+    }
+
+    /// Gives a side the figures of the ranking: without the effects of slots and rounds.
+    pub(super) fn adjust(&self, side: &mut Side, level: f64) {
+        if side.excluded() {
+            return;
+        }
+        let name = self.name(side).to_owned();
+        if self.adjusted() {
+            side.adjust(|unit| self.told.levels.factor(&name, unit), level);
+        }
+        if let Some(estimate) = self.told.estimate(&name, level) {
+            side.estimate = Some(estimate);
+        }
+    }
+
+    pub(super) fn adjusted(&self) -> bool {
+        self.told.levels.adjusted()
+    }
+
+    pub(super) fn at_ceiling(&self, side: &Side) -> bool {
+        self.told.levels.at_ceiling(self.name(side))
+    }
+
+    /// Models that were tested together.
+    pub(super) fn models(&self) -> usize {
+        self.told.models()
+    }
+
+    /// The logarithm of the second side over the first, the ends of its interval, and whether they are told apart;
+    /// `None` where the ranking tells nothing of the two.
+    pub(super) fn between(&self, first: &Side, second: &Side) -> Option<(f64, (f64, f64), bool)> {
+        if first.excluded() || second.excluded() {
+            return None;
+        }
+        let (ends, differ) = self.told.between(self.name(second), self.name(first))?;
+        Some((mean_log(&second.values) - mean_log(&first.values), ends, differ))
+    }
+}

@@ -1,0 +1,200 @@
+//! What models do under a load, and which of two is better. Every command that speaks of models takes it from here.
+
+use std::collections::BTreeMap;
+
+use assay_core::estimate::Estimate;
+use assay_core::record::Record;
+use assay_stats::rank::{self as stats, Fit, Observation, Options, Ranking, Refusal, Sense};
+
+use super::ask::Ask;
+use super::collect::Session;
+use super::rows::{estimate, unordered};
+use super::setting::{Held, Setting};
+use crate::identity::named;
+use crate::load::Load;
+use crate::quantity::Quantity;
+use crate::reason::Excluded;
+
+/// Draws for the load that decides: the standard error of an error rate of 5 % is 0.15 %.
+const DRAWS: usize = 19_999;
+/// Draws for the others: 0.3 %, at a quarter of the time.
+const FEWER_DRAWS: usize = 4_999;
+
+/// What was measured under a load, with the effects of slots and rounds taken out.
+#[derive(Debug)]
+pub(super) struct Level<'a> {
+    pub(super) sessions: Vec<Session<'a>>,
+    pub(super) excluded: Vec<Excluded>,
+    pub(super) fit: Fit,
+    pub(super) held: Held,
+}
+
+impl<'a> Setting<'a> {
+    /// `None` where nobody has a figure.
+    pub(super) fn level(&self, load: &Load, quantity: Quantity) -> Option<Level<'a>> {
+        let (sessions, excluded) = self.catalogue.gather(load, quantity);
+        // Values have been looked at: the only error left is that there are none.
+        let fit = stats::fit(&observations(&sessions)).ok()?;
+        let held = self.held(&sessions, load);
+        Some(Level { sessions, excluded, fit, held })
+    }
+
+    /// What slots and rounds added to each unit, and who is at the ceiling.
+    pub(crate) fn levels(&self, load: &Load, quantity: Quantity) -> Levels {
+        self.level(load, quantity).map_or_else(Levels::default, |level| Levels::from(&level))
+    }
+
+    /// The models in order, as far as their units allow.
+    pub(super) fn order(
+        &self,
+        fit: &Fit,
+        held: &Held,
+        quantity: Quantity,
+        exploratory: bool,
+    ) -> Result<Ranking, Refusal> {
+        stats::rank_sharing(&self.entrants(fit, held), &fit.shared, &self.options(quantity, exploratory))
+    }
+
+    pub(super) fn options(&self, quantity: Quantity, exploratory: bool) -> Options {
+        Options {
+            alpha: self.ask.alpha,
+            delta: self.ask.delta.ln_1p(),
+            draws: if exploratory { FEWER_DRAWS } else { DRAWS },
+            seed: self.ask.seed,
+            borrow: self.ask.borrow,
+            sense: if quantity.more_is_better() { Sense::HigherIsBetter } else { Sense::LowerIsBetter },
+            ..Options::default()
+        }
+    }
+
+    /// Units at the ceiling by model and unit: half of their records are, or more.
+    fn held(&self, sessions: &[Session<'_>], load: &Load) -> Held {
+        let mut records: BTreeMap<(String, String), (usize, usize)> = BTreeMap::new();
+        for session in sessions {
+            let key = (session.identity.model.clone(), session.identity.unit.clone());
+            let (held, of) = records.entry(key).or_default();
+            *held += usize::from(self.ceilings.holds(session, load.op()));
+            *of += 1;
+        }
+        Held(records.into_iter().map(|(key, (held, of))| (key, 2 * held >= of)).collect())
+    }
+
+    pub(super) fn entrants(&self, fit: &Fit, held: &Held) -> Vec<stats::Entrant> {
+        let mut entrants = fit.entrants();
+        for entrant in &mut entrants {
+            entrant.class = self.records.class(&entrant.name);
+            entrant.censored = held.model(&entrant.name);
+        }
+        entrants
+    }
+}
+
+pub(super) fn observation<'a>(session: &'a Session<'_>, value: f64, weight: f64) -> Observation<'a> {
+    Observation {
+        model: session.identity.model.as_str().into(),
+        unit: session.identity.unit.as_str().into(),
+        slot: session.identity.slot.as_deref().map(Into::into),
+        wave: session.wave,
+        order: None,
+        weight,
+        value,
+    }
+}
+
+/// Each session counts for as much, however many repeats it has: so do comparison, race and advice.
+pub(super) fn observations<'a>(sessions: &'a [Session<'_>]) -> Vec<Observation<'a>> {
+    let of = |session: &'a Session<'_>| {
+        let weight = 1.0 / session.values.len() as f64;
+        session.values.iter().map(move |value| observation(session, *value, weight))
+    };
+    sessions.iter().flat_map(of).collect()
+}
+
+/// What is known of each model under a load, for commands that do not show a whole ranking.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Levels {
+    /// By model and unit: what slots and rounds added to its logarithm, on average over its runs.
+    added: BTreeMap<(String, String), f64>,
+    held: Held,
+}
+
+impl Levels {
+    /// Of records under a load.
+    pub(crate) fn of<'a>(records: impl IntoIterator<Item = &'a Record>, load: &Load, quantity: Quantity) -> Self {
+        let (named, _) = named(records);
+        Setting::new(&named, &Ask::default()).levels(load, quantity)
+    }
+
+    fn from(level: &Level<'_>) -> Self {
+        let held = level.held.clone();
+        // Nothing was taken out.
+        if level.fit.slots.is_empty() && level.fit.waves.is_empty() {
+            return Self { added: BTreeMap::new(), held };
+        }
+        let mut runs: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
+        for session in &level.sessions {
+            let mean = session.values.iter().map(|value| value.ln()).sum::<f64>() / session.values.len() as f64;
+            runs.entry((&session.identity.model, &session.identity.unit)).or_default().push(mean);
+        }
+        let units =
+            level.fit.models.iter().flat_map(|model| model.units.iter().map(|unit| (model.name.as_str(), unit)));
+        let added = units.filter_map(|(model, unit)| {
+            let runs = runs.get(&(model, unit.name.as_str()))?;
+            Some(((model.to_owned(), unit.name.clone()), runs.iter().sum::<f64>() / runs.len() as f64 - unit.ln))
+        });
+        Self { added: added.collect(), held }
+    }
+
+    /// What a figure of a unit is multiplied by, so that it is what the unit does in the mean slot and round.
+    pub(crate) fn factor(&self, model: &str, unit: &str) -> f64 {
+        self.added.get(&(model.to_owned(), unit.to_owned())).map_or(1.0, |added| (-added).exp())
+    }
+
+    /// Whether anything was taken out.
+    pub(crate) fn adjusted(&self) -> bool {
+        self.added.values().any(|added| added.abs() > 1e-9)
+    }
+
+    /// Whether a model runs at the ceiling of its bus.
+    pub(crate) fn at_ceiling(&self, model: &str) -> bool {
+        self.held.model(model)
+    }
+}
+
+/// Models under a load with what is decided about each two of them.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) levels: Levels,
+    ranking: Option<Ranking>,
+    fit: Fit,
+}
+
+impl Told {
+    /// `None` where nobody has a figure.
+    pub(crate) fn of(setting: &Setting<'_>, load: &Load, quantity: Quantity, exploratory: bool) -> Option<Self> {
+        let level = setting.level(load, quantity)?;
+        let ranking = setting.order(&level.fit, &level.held, quantity, exploratory).ok();
+        Some(Self { levels: Levels::from(&level), ranking, fit: level.fit })
+    }
+
+    /// The ends of the interval of the logarithm of one model over another, and whether they are told apart; `None`
+    /// where that was not tested: a model of one unit, or both at the ceiling.
+    pub(crate) fn between(&self, a: &str, b: &str) -> Option<((f64, f64), bool)> {
+        self.ranking.as_ref()?.between(a, b)
+    }
+
+    /// What a model of several units does, as the ranking shows it.
+    pub(crate) fn estimate(&self, model: &str, level: f64) -> Option<Estimate> {
+        let ranked = self.ranking.iter().flat_map(|ranking| &ranking.models).find(|ranked| ranked.name == model);
+        if let Some(ranked) = ranked {
+            return Some(estimate(ranked, level));
+        }
+        let fit = self.fit.models.iter().find(|fit| fit.name == model && fit.units.len() > 1)?;
+        Some(unordered(fit, 1.0 - level, self.levels.at_ceiling(model)))
+    }
+
+    /// Models that were tested.
+    pub(crate) fn models(&self) -> usize {
+        self.ranking.as_ref().map_or(0, |ranking| ranking.models.len())
+    }
+}
