@@ -17,7 +17,6 @@ pub const MISSED: &[(&str, f64)] = &[
     ("rank covers the figure of a model, 3 models of 6 units", 98.2),
     ("race of 8 models, interval of the leader, unit sd 25 %", 92.3),
     ("buy among 4 models of 3 units each, what is lost where more testing cannot pay", 1.0),
-    ("one voice: rank and compare order the same models", 9.9),
 ];
 
 /// The figure of a row that is missed.

@@ -8,7 +8,8 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// How units vary is taken from the units alone where they are enough: the prior that makes a race short promises too much
 /// where units vary by more. Who leads, leads by luck in part, and who trails, trails by it: the interval is laid around the
 /// mean drawn to that of all models by the share of the spread between them that chance explains (Efron and Morris 1975),
-/// and reaches to the mean itself at least.
+/// and reaches to the mean itself at least. That share is an estimate, too, of few models: its error is that of Morris (1983),
+/// "Parametric empirical Bayes inference", JASA 78.
 #[must_use]
 pub fn intervals(contenders: &[Contender], rules: &Rules, level: f64) -> Vec<Option<(f64, f64)>> {
     let (sum, measured) = squares(contenders);
@@ -30,7 +31,9 @@ pub fn intervals(contenders: &[Contender], rules: &Rules, level: f64) -> Vec<Opt
         }
         let (mean, error) = (log_mean(&c.unit_means), error(c));
         let luck = if free.len() > 1 && error + between > 0.0 { error / (error + between) } else { 0.0 };
-        let (middle, half) = (mean - luck * (mean - centre), t? * error.sqrt());
+        let drawn = luck * (mean - centre);
+        let of_luck = 2.0 / (count - 3.0).max(1.0) * drawn * drawn;
+        let (middle, half) = (mean - drawn, t? * (error + of_luck).sqrt());
         Some(((middle - half).min(mean).exp(), (middle + half).max(mean).exp()))
     };
     contenders.iter().map(of).collect()
@@ -52,10 +55,12 @@ mod tests {
         let pair = |mean: f64| model(&[mean - 0.1, mean + 0.1]);
         let rules = Rules { prior_degrees: 3.0, ..Rules::default() };
         let all = intervals(&[pair(0.0), pair(1.0), pair(2.0)], &rules, 0.95);
-        // t(3) at 97.5 % is 3.1824; the error 0.02 / 2; chance explains 0.01 of 1 between the models.
+        // t(3) at 97.5 % is 3.1824; the error 0.02 / 2; chance explains 0.01 of 1 between the models, which is known with
+        // the squared error 2 · (0.01 · 1)².
         let (half, luck) = (3.1824 * 0.1, 0.01);
         let (low, high) = all[2].unwrap();
-        assert!((low.ln() - (2.0 - luck - half)).abs() < 1e-4 && (high.ln() - (2.0 - luck + half)).abs() < 1e-4);
+        let wider = 3.1824 * (0.01f64 + 2.0 * 1e-4).sqrt();
+        assert!((low.ln() - (2.0 - luck - wider)).abs() < 1e-4 && (high.ln() - (2.0 - luck + wider)).abs() < 1e-4);
         let (low, high) = all[1].unwrap();
         assert!((low.ln() - (1.0 - half)).abs() < 1e-4 && (high.ln() - (1.0 + half)).abs() < 1e-4);
     }

@@ -46,7 +46,8 @@ fn a_race_measures_first_then_drops_then_buys() {
     // Two means lie half of their difference from the middle; chance explains so much of the spread between them.
     let difference = (mean / last.chances[1].mean.unwrap()).ln();
     let luck = error / (difference.powi(2) / 2.0);
-    let (middle, half) = (-luck * difference / 2.0, 2.4469 * error.sqrt());
+    let drawn = luck * difference / 2.0;
+    let (middle, half) = (-drawn, 2.4469 * (error + 2.0 * drawn.powi(2)).sqrt());
     let ends = ((interval.0 / mean).ln(), (interval.1 / mean).ln());
     assert!((ends.0 - (middle - half)).abs() < 1e-4 && (ends.1 - (middle + half)).abs() < 1e-4, "{ends:?}");
 }
