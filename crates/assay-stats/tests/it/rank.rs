@@ -174,8 +174,8 @@ fn two_models_alone_are_told_apart_by_their_own_test() {
 fn no_interval_of_models_that_are_told_apart_reaches_beyond_equality() {
     let mut at_equality = 0;
     for step in 0..60 {
-        let gap = 0.15 + 0.005 * f64::from(step);
-        let models = [entrant("a", 0.0, 0.01, 4), entrant("b", gap, 0.01, 4), entrant("c", 9.0, 0.01, 4)];
+        let gap = 0.05 + 0.002 * f64::from(step);
+        let models = [entrant("a", 0.0, 0.01, 10), entrant("b", gap, 0.01, 10), entrant("c", 9.0, 0.01, 10)];
         let ranking = rank(&models, &Options { draws: 999, ..Options::default() }).unwrap();
         for pair in &ranking.pairs {
             let (low, high) = pair.ends.unwrap();

@@ -32,8 +32,9 @@ pub fn ask(place: &Place, query: &str) -> Vec<Claims> {
         answer(place, &["compare", query, "--by", "unit", "--json"]).map(|c| comparison(&c, "compare --by unit")),
     );
     if let Some(race) = answer(place, &["plan", "race", query, "--json"]) {
-        let words = run(place.assay(["plan", "race", query]));
-        all.push(a_race(&race, &words.stdout));
+        // Lines are wrapped anywhere.
+        let words = run(place.assay(["plan", "race", query])).stdout;
+        all.push(a_race(&race, &words.split_whitespace().collect::<Vec<_>>().join(" ")));
     }
     all.extend(answer(place, &["advise", "buy", query, "--nodes", "28", "--json"]).map(|buy| a_purchase(&buy)));
     let nas = ["advise", "nas", query, "--nodes", "28", "--link", "1Gbit", "--json"];
