@@ -240,6 +240,10 @@ pub struct Settings {
     pub layout: Option<Layout>,
     /// Cost of one operation of the null engine here, in nanoseconds: the instrument's own.
     pub null_ns_per_operation: Option<f64>,
+    /// By what each repeat was made a second time, in turns: `fio`, or `reference`, which is the tool that the workload
+    /// was taken from. Null where by nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crosscheck: Option<String>,
 }
 
 /// How the test area was written.
@@ -391,8 +395,29 @@ pub struct Repeat {
     /// How steady it was, where that decided its length.
     #[serde(default)]
     pub steady: Option<Box<Steady>>,
+    /// How another tool was called that made it, and what that printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original: Option<Box<OriginalRun>>,
     /// How it ended.
     pub outcome: Outcome,
+}
+
+/// A run of the tool that a workload was taken from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OriginalRun {
+    /// The tool, by the name of its program.
+    pub tool: String,
+    /// Its version, as it says it; empty where it says none.
+    pub version: String,
+    /// Its command line, each argument after a space.
+    pub command: String,
+    /// What it was given on standard input; null where nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// SHA-256 of what it printed.
+    pub text_sha256: String,
+    /// What it printed, without addresses and serial numbers; null where that is long.
+    pub text: Option<String>,
 }
 
 impl Repeat {
@@ -417,6 +442,7 @@ impl Repeat {
             service_histogram: None,
             unserved: None,
             steady: None,
+            original: None,
             outcome,
         }
     }

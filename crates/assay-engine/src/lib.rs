@@ -20,6 +20,7 @@ mod null;
 mod open;
 mod operations;
 mod pauses;
+mod peer;
 mod pieces;
 mod probe;
 mod repeat;
@@ -36,6 +37,7 @@ mod threads;
 mod timeout;
 #[cfg(test)]
 mod together_tests;
+mod traffic;
 #[cfg(target_pointer_width = "64")]
 mod uring;
 
@@ -47,9 +49,10 @@ pub use contract::{Availability, Capabilities, EngineKind};
 pub use control::{Control, Moment};
 pub use data::{fill_unique, mix, stamp};
 pub use gather::OnSampleOf;
+pub use peer::{Watched, memory, read_back, watch};
 pub use probe::probe;
 pub use repeat::{RepeatReport, SYNC, Window, run_repeat, run_together, sync_within};
-pub use sampler::LiveSample;
+pub use sampler::{LiveSample, OnSample};
 pub use spec::{RepeatSpec, Trouble};
 pub use target::{DirectSupport, Target, TargetError, direct_support, direct_support_of};
 pub use timeout::{Timeout, answer_within};

@@ -4,6 +4,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use assay_core::histogram::Histogram;
+use assay_core::record::OriginalRun;
 
 use crate::clock::Clock;
 use crate::contract::EngineKind;
@@ -61,6 +62,8 @@ pub struct RepeatReport {
     pub last_done_ns: u64,
     /// The repeat was too short for a window: everything was counted.
     pub whole: bool,
+    /// How the tool was called that ran it in place of an engine, and what it printed.
+    pub original: Option<OriginalRun>,
     /// What went wrong.
     pub trouble: Option<Trouble>,
 }
@@ -250,6 +253,7 @@ fn collect(all: Gathered, totals: Totals, samples: Vec<LiveSample>, sync_ns: Opt
         first_done_ns: done_at.first().copied().unwrap_or(0),
         last_done_ns: done_at.last().copied().unwrap_or(0),
         whole: done.iter().any(|job| job.whole),
+        original: None,
         trouble,
     }
 }

@@ -29,7 +29,7 @@ pub struct LiveSample {
 }
 
 /// Called with every sample; may end the repeat, which then drains what is in flight and counts.
-pub(crate) type OnSample<'a> = dyn FnMut(&LiveSample) -> ControlFlow<()> + 'a;
+pub type OnSample<'a> = dyn FnMut(&LiveSample) -> ControlFlow<()> + 'a;
 
 /// Reads the counters at intervals.
 pub(crate) struct Sampler<'a> {

@@ -16,7 +16,6 @@ pub mod output;
 mod place;
 mod plan;
 mod run;
-mod traffic;
 mod values;
 
 pub use export::job_file;

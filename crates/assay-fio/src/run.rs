@@ -1,35 +1,31 @@
 //! One repeat by fio.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use assay_core::units::nanoseconds;
+use assay_core::record::OriginalRun;
 use assay_engine::{
-    Control, LiveSample, RepeatReport, RepeatSpec, SYNC, Target, Timeout, Trouble, Window, end_with_this_process,
-    sync_within,
+    Control, OnSample, RepeatReport, RepeatSpec, SYNC, Target, Trouble, Window, end_with_this_process, memory,
+    read_back, sync_within, watch,
 };
-use rustix::fs::MemfdFlags;
-use rustix::process::{Pid, Signal};
+use rustix::process::Signal;
+use sha2::{Digest, Sha256};
 
 use crate::fio::Fio;
 use crate::output::{Totals, complaint, document, io_error, totals};
 use crate::plan::{MEASURE, Plan, RAMP};
-use crate::traffic::{OnSample, Traffic};
 
-/// How often the process is looked at.
-const TICK: Duration = Duration::from_millis(20);
+/// Beside where to print.
+const OPTIONS: [&str; 2] = ["--output-format=json+", "--eta=never"];
+/// A longer result is not kept as text.
+const LONGEST_KEPT: usize = 16 << 10;
 /// For starting threads, allocating buffers and writing the JSON.
 const OVERHEAD: Duration = Duration::from_secs(15);
-/// After an interrupt fio drains and prints; then it is killed.
-const GRACE: Duration = Duration::from_secs(10);
-/// A killed process that the kernel does not let go is left behind.
-const LETTING_GO: Duration = Duration::from_secs(2);
-
 /// Runs one repeat by fio on the open target of `spec`. The report is like that of assay's own
 /// loop with these differences: samples hold the bytes that fio handed to the block layer and no
 /// latencies, and a hang is noticed once fio is late by `hang_after`.
@@ -63,15 +59,17 @@ fn go(
     let jobs = plan.jobs();
     let mut answer = memory("fio-json")?;
     let mut words = memory("fio-words")?;
-    let mut child = start(&plan.text(), &format!("/proc/{own}/fd/{}", answer.as_raw_fd()), &words)?;
+    let input = plan.text();
+    let mut child = start(&input, &format!("/proc/{own}/fd/{}", answer.as_raw_fd()), &words)?;
 
     let stop = &spec.workload.stop;
     let planned = Duration::from_nanos(stop.ramp_ns.saturating_add(stop.duration_ns));
-    let watched = watch(&mut child, spec, planned, control, on_sample);
+    let watched = watch(&mut child, spec, planned + OVERHEAD + spec.hang_after, control, on_sample);
     let mut trouble = watched.trouble;
 
     let text = read_back(&mut words)?;
-    let read = document(&read_back(&mut answer)?);
+    let printed = read_back(&mut answer)?;
+    let read = document(&printed);
     let synced = spec.workload.sync.each();
     let of = |job| read.as_ref().map(|d| totals(d, job, synced)).unwrap_or_default();
     let (ramp, measured) = (of(RAMP), of(MEASURE));
@@ -118,27 +116,31 @@ fn go(
         samples: watched.samples,
         first_done_ns: watched.elapsed_ns,
         last_done_ns: watched.elapsed_ns,
+        original: Some(provenance(fio, input, printed)),
         trouble,
         ..RepeatReport::default()
     })
 }
 
-/// A file that is nowhere: whatever kills this process, nothing is left.
-fn memory(name: &str) -> io::Result<File> {
-    Ok(File::from(rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)?))
-}
-
-fn read_back(file: &mut File) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(0))?;
-    file.read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+/// How fio was called and what it printed.
+fn provenance(fio: &Fio, input: String, printed: String) -> OriginalRun {
+    let hash = Sha256::digest(printed.as_bytes());
+    OriginalRun {
+        tool: "fio".to_owned(),
+        version: fio.version.trim_start_matches("fio-").to_owned(),
+        command: format!("fio {} -", OPTIONS.join(" ")),
+        input: Some(input),
+        text_sha256: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+        // The histogram has all of it, and bins make it long.
+        text: (printed.len() <= LONGEST_KEPT).then_some(printed),
+    }
 }
 
 fn start(jobs: &str, output: &str, words: &File) -> io::Result<Child> {
     let mut command = Command::new("fio");
     command
-        .args(["--output-format=json+", "--eta=never", &format!("--output={output}"), "-"])
+        .args(OPTIONS)
+        .args([&format!("--output={output}"), "-"])
         .env("LC_ALL", "C")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -153,69 +155,6 @@ fn start(jobs: &str, output: &str, words: &File) -> io::Result<Child> {
         let _ = stdin.write_all(jobs.as_bytes());
     }
     Ok(child)
-}
-
-struct Watched {
-    samples: Vec<LiveSample>,
-    elapsed_ns: u64,
-    success: bool,
-    trouble: Option<Trouble>,
-}
-
-/// Waits for fio, interrupts it where the end is asked for, kills it where it does not come.
-fn watch(
-    child: &mut Child,
-    spec: &RepeatSpec,
-    planned: Duration,
-    control: &Control,
-    on_sample: &mut OnSample<'_>,
-) -> Watched {
-    let start = Instant::now();
-    let mut timeout = Timeout::new(planned + OVERHEAD + spec.hang_after);
-    let (mut interrupted, mut enough) = (false, false);
-    let mut traffic = Traffic::new(child.id(), spec.workload.block_bytes, spec.sample_every);
-    let mut trouble = None;
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break Some(status),
-            Ok(None) => {}
-            Err(error) => {
-                trouble = Some(Trouble::Setup(format!("fio: {error}")));
-                break None;
-            }
-        }
-        if (control.stopped() || enough) && !interrupted {
-            interrupted = true;
-            timeout = Timeout::new(GRACE);
-            if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-                let _ = rustix::process::kill_process(pid, Signal::INT);
-            }
-        }
-        if timeout.expired() {
-            if !interrupted {
-                trouble = Some(Trouble::Hung { after: spec.hang_after });
-            }
-            kill(child);
-            break None;
-        }
-        enough |= traffic.tick(on_sample).is_break();
-        std::thread::sleep(TICK);
-    };
-    Watched {
-        samples: traffic.finish(),
-        elapsed_ns: nanoseconds(start.elapsed()),
-        // An interrupted fio ends with 128.
-        success: status.is_some_and(|s| interrupted || s.success()),
-        trouble,
-    }
-}
-
-fn kill(child: &mut Child) {
-    let _ = child.kill();
-    let limit = Instant::now() + LETTING_GO;
-    while Instant::now() < limit && matches!(child.try_wait(), Ok(None)) {
-        std::thread::sleep(TICK);
-    }
 }
 
 fn empty(trouble: Option<Trouble>) -> RepeatReport {

@@ -325,6 +325,7 @@ fn repeat((iops, bytes_per_second, durable_bytes_per_second, operations, outcome
         service_histogram: None,
         unserved: None,
         steady: None,
+        original: None,
         outcome: outcome.unwrap_or(Outcome::Completed),
     }
 }

@@ -237,6 +237,7 @@ fn repeat(workload: &Workload, iops: f64, dice: &mut Dice) -> Repeat {
         service_histogram: None,
         unserved: None,
         steady: None,
+        original: None,
         outcome: Outcome::Completed,
     }
 }

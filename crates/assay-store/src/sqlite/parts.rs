@@ -316,6 +316,7 @@ fn rest_of_repeat(repeat: &Repeat) -> Repeat {
         service_histogram,
         unserved,
         steady,
+        original,
         outcome,
     } = repeat;
     Repeat {
@@ -336,6 +337,7 @@ fn rest_of_repeat(repeat: &Repeat) -> Repeat {
         service_histogram: service_histogram.clone(),
         unserved: *unserved,
         steady: steady.clone(),
+        original: original.clone(),
         outcome: outcome.clone(),
     }
 }

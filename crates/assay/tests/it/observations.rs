@@ -406,6 +406,7 @@ fn repeat(iops: f64, block_bytes: u64, writes: bool, dice: &mut SplitMix) -> Rep
         service_histogram: None,
         unserved: None,
         steady: None,
+        original: None,
         outcome: if dice.one_in(10) { failed } else { Outcome::Completed },
     }
 }

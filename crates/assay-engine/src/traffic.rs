@@ -1,6 +1,6 @@
-//! What fio moves while it runs, as the kernel accounts it.
+//! What another program moves while it runs, as the kernel accounts it.
 //!
-//! fio tells nothing before its end that could be read without disturbing it; the kernel counts
+//! fio and its like tell nothing before their end that could be read without disturbing them; the kernel counts
 //! what each process hands to the block layer (`read_bytes` and `write_bytes` of
 //! `/proc/PID/io`, Documentation/filesystems/proc.rst).
 
@@ -8,10 +8,8 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use assay_core::units::nanoseconds;
-use assay_engine::LiveSample;
 
-/// Called with every sample; may end the repeat.
-pub(crate) type OnSample<'a> = dyn FnMut(&LiveSample) -> ControlFlow<()> + 'a;
+use crate::sampler::{LiveSample, OnSample};
 
 /// Reads the counts of one process at intervals.
 pub(crate) struct Traffic {
@@ -21,7 +19,7 @@ pub(crate) struct Traffic {
     start: Instant,
     last: Instant,
     bytes: u64,
-    /// fio reads its own program and libraries before the first operation.
+    /// A program reads its own code and libraries before the first operation.
     begun: bool,
     samples: Vec<LiveSample>,
 }
