@@ -4,13 +4,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::Estimate;
+use crate::record::OriginalRun;
 
 /// How far another instrument agrees on one workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Crosscheck {
     /// Name of the workload.
     pub workload: String,
-    /// The other instrument: `fio`.
+    /// The other instrument: `fio`, or the tool that the workload was taken from.
     pub peer: String,
     /// Its version, as it says it.
     pub peer_version: String,
@@ -33,7 +34,7 @@ pub struct Crosscheck {
 }
 
 /// One repeat by each instrument.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pair {
     /// Whether the other ran first.
     pub peer_first: bool,
@@ -41,6 +42,12 @@ pub struct Pair {
     pub ours: Side,
     /// What the other measured.
     pub theirs: Side,
+    /// Whether both rates have the final sync in the clock, as the other tool prints no other.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub durable: bool,
+    /// How the other was called and what it printed, where it is the tool that the workload was taken from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original: Option<Box<OriginalRun>>,
 }
 
 /// What one instrument measured in one repeat.

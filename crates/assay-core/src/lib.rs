@@ -14,6 +14,7 @@ pub mod exit;
 pub mod finding;
 pub mod histogram;
 pub mod medium;
+pub mod original;
 pub mod outcome;
 pub mod program;
 pub mod record;

@@ -8,6 +8,7 @@ use toml::Spanned;
 use crate::arrivals::{MOST_IOPS, Process, Rate};
 use crate::blocks::Blocks;
 use crate::distribution::Distribution;
+use crate::original::Original;
 use crate::program::{ProgramFile, SuiteProgram};
 use crate::text::{label, quoted};
 use crate::together::Think;
@@ -80,6 +81,8 @@ pub struct SuiteWorkload {
     pub span: Option<Bytes>,
     /// What is made of its samples beside the mean.
     pub analysis: Analysis,
+    /// The tool whose measurement it repeats.
+    pub original: Option<Original>,
 }
 
 /// What is made of the samples of a workload.
@@ -162,6 +165,7 @@ struct WorkloadFile {
     span: Option<Spanned<Bytes>>,
     #[serde(default)]
     analysis: Analysis,
+    original: Option<Spanned<Original>>,
 }
 
 fn one() -> Spanned<u32> {
@@ -356,6 +360,9 @@ impl Suite {
             if w.analysis == Analysis::Soak {
                 text += "analysis = \"soak\"\n";
             }
+            if let Some(original) = w.original {
+                text += &format!("original = \"{}\"\n", original.name());
+            }
         }
         text.extend(self.programs.iter().map(SuiteProgram::to_text));
         text
@@ -411,8 +418,9 @@ fn check_workload(raw: WorkloadFile, suite_span: &Bytes, refuse: &Refuse<'_>) ->
     let duration = raw.duration.as_ref().map(|text| repeat_length(text, &fail)).transpose()?;
     let rate = raw.open_loop(blocks.mean().unwrap_or(block.0), &fail)?;
     let distribution = raw.spread(&fail)?;
-    Ok(SuiteWorkload {
-        name,
+    let original_at = raw.original.as_ref().map_or(0, |original| original.span().start);
+    let workload = SuiteWorkload {
+        name: name.clone(),
         op: raw.op,
         read_percent: raw.read_percent.map(Spanned::into_inner),
         pattern: raw.pattern,
@@ -430,7 +438,12 @@ fn check_workload(raw: WorkloadFile, suite_span: &Bytes, refuse: &Refuse<'_>) ->
         duration,
         span: raw.span.map(Spanned::into_inner),
         analysis: raw.analysis,
-    })
+        original: raw.original.map(Spanned::into_inner),
+    };
+    match workload.original.and_then(|original| original.refuses(&workload)) {
+        Some(why) => Err(fail(original_at, why)),
+        None => Ok(workload),
+    }
 }
 
 impl WorkloadFile {
@@ -657,7 +670,7 @@ mod tests {
     fn a_suite_written_out_is_read_as_the_same() {
         let more = "purpose = \"p\"";
         let text = HEAD.replace(more, "purpose = 'says \"hi\" \\ there'")
-            + "[[workload]]\nname = \"a\"\nop = \"mixed\"\nread_percent = 70\npattern = \"random\"\nblock = \"4k\"\nqueue_depth = 8\njobs = 2\nsync = \"fdatasync\"\nduration = \"1500ms\"\nspan = \"1MiB\"\ndirect = false\n\
+            + "[[workload]]\nname = \"a\"\nop = \"mixed\"\nread_percent = 70\npattern = \"random\"\nblock = \"4k\"\nqueue_depth = 8\njobs = 2\nsync = \"fdatasync\"\nduration = \"1500ms\"\nspan = \"1MiB\"\ndirect = false\noriginal = \"fio\"\n\
                [[workload]]\nname = \"b\"\nop = \"write\"\npattern = \"sequential\"\nblock = \"1MiB\"\nanalysis = \"soak\"\n";
         let suite = Suite::parse(&text, "f").unwrap();
         assert_eq!(Suite::parse(&suite.to_text(), "g").unwrap(), suite, "{}", suite.to_text());

@@ -317,6 +317,7 @@ fn workload(section: &Section<'_>, name: String, notes: &mut Vec<String>) -> Res
         duration: options.runtime.map(|r| r.value),
         span: Some(Bytes(span)),
         analysis: Analysis::default(),
+        original: None,
     })
 }
 

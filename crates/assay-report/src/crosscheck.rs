@@ -15,14 +15,31 @@ pub(crate) struct Row {
     pub(crate) trouble: Option<String>,
 }
 
+/// The other instrument, where it is one for all workloads.
+pub(crate) fn other(record: &Record) -> String {
+    let mut peers: Vec<&str> = record.crosscheck.iter().map(|c| c.peer.as_str()).collect();
+    peers.dedup();
+    match peers.as_slice() {
+        [one] => clean(one),
+        _ => "the original".to_owned(),
+    }
+}
+
+/// Whether tools differ from row to row.
+fn several(record: &Record) -> bool {
+    record.crosscheck.windows(2).any(|pair| pair[0].peer != pair[1].peer)
+}
+
 pub(crate) fn rows(record: &Record) -> Vec<Row> {
+    let several = several(record);
     record
         .crosscheck
         .iter()
         .map(|c| Row {
-            workload: clean(
-                &record.measurement(&c.workload).map_or_else(|| c.workload.clone(), |m| record.load_title(m)),
-            ),
+            workload: {
+                let load = record.measurement(&c.workload).map_or_else(|| c.workload.clone(), |m| record.load_title(m));
+                clean(&if several { format!("{load}, {}", c.peer) } else { load })
+            },
             rate: ratio(c.ratio.as_ref()),
             p50: ratio(c.p50_ratio.as_ref()),
             p99: ratio(c.p99_ratio.as_ref()),

@@ -113,7 +113,8 @@ fn crosscheck(out: &mut String, record: &Record) {
     if record.crosscheck.is_empty() {
         return;
     }
-    out.push_str("| assay over fio | IOPS | p50 | p99 |\n|---|--:|--:|--:|\n");
+    let other = text::markdown(&crate::crosscheck::other(record));
+    out.push_str(&format!("| assay over {other} | IOPS | p50 | p99 |\n|---|--:|--:|--:|\n"));
     for row in crate::crosscheck::rows(record) {
         let workload = match &row.trouble {
             Some(trouble) => format!("{}: {trouble}", row.workload),

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +13,11 @@ use assay_device::guard::{HeldDevice, RawPermit};
 use assay_device::owned::{Directory, OwnDir};
 use assay_device::{DeviceError, Sysroot};
 use assay_engine::{DirectSupport, Target, direct_support_of};
+use assay_original::Subject;
 use rustix::fs::OFlags;
 
 use crate::error::RunError;
-use crate::scratch::Scratch;
+use crate::scratch::{self, Scratch};
 use crate::timeout::{NoAnswer, no_thread, within};
 
 /// Less than this is no test.
@@ -109,6 +111,29 @@ impl Area {
             let _ = within(limit, move || {
                 let _ = rustix::fs::ftruncate(target.file(), bytes);
             });
+        }
+    }
+
+    /// What a tool works on that is no engine: a file of its own beside the test file, or the device, which it reads.
+    pub(crate) fn subject(&self, target: &Target, limits: Subject) -> Subject {
+        let open = |fd: BorrowedFd<'_>| format!("/proc/{}/fd/{}", std::process::id(), fd.as_raw_fd());
+        match &self.place {
+            Place::Directory { scratch, .. } => Subject {
+                directory: Some(open(scratch.directory().as_fd()).into()),
+                data: scratch::DATA.to_owned(),
+                room_bytes: room(scratch.directory()).unwrap_or(0),
+                ..limits
+            },
+            Place::Written(_) | Place::Read(_) => {
+                Subject { directory: None, data: open(target.file().as_fd()), room_bytes: 0, ..limits }
+            }
+        }
+    }
+
+    /// Removes the file that a tool made, where there is one. Where that fails, removing the directory says so.
+    pub(crate) fn remove_original(&self) {
+        if let Place::Directory { scratch, .. } = &self.place {
+            let _ = scratch.remove_original();
         }
     }
 

@@ -121,6 +121,11 @@ impl Budget {
         self.written
     }
 
+    /// Bytes that may yet be written.
+    pub(crate) fn write_left(&self) -> u64 {
+        self.max_write.saturating_sub(self.written)
+    }
+
     /// Time left for repeats.
     pub(crate) fn left(&self) -> Duration {
         self.time.mul_f64(1.0 - RESERVE_SHARE).saturating_sub(self.control.elapsed(&self.start))
@@ -153,8 +158,8 @@ impl Budget {
         let max_bytes = match workload.op {
             Op::Read => None,
             Op::Write | Op::Mixed => {
-                let left = self.max_write.saturating_sub(self.written);
-                let share = u128::from(left) * u128::from(weight(workload)) / u128::from(weights_left.max(1));
+                let share =
+                    u128::from(self.write_left()) * u128::from(weight(workload)) / u128::from(weights_left.max(1));
                 let bytes = share as u64;
                 if bytes < workload.block.0 * u64::from(workload.queue_depth) * u64::from(workload.jobs) {
                     return None;

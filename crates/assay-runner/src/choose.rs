@@ -2,11 +2,14 @@
 
 use std::ops::ControlFlow;
 
+use assay_core::original::Original;
+use assay_core::suite::Suite;
 use assay_core::workload::Workload;
 use assay_engine::{
-    Availability, Control, EngineKind, LiveSample, OnSampleOf, RepeatReport, RepeatSpec, probe, run_together,
+    Availability, Control, EngineKind, LiveSample, OnSampleOf, RepeatReport, RepeatSpec, Trouble, probe, run_together,
 };
 use assay_fio::Fio;
+use assay_original::{Found, Subject};
 
 use crate::error::RunError;
 
@@ -20,6 +23,42 @@ pub enum EngineWish {
     Only(EngineKind),
     /// The program fio, which runs a loop of its own.
     Fio,
+    /// The tool that each workload was taken from.
+    Reference,
+}
+
+/// By what repeats are made a second time, in turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peer {
+    /// The program fio.
+    Fio,
+    /// The tool that each workload was taken from.
+    Reference,
+}
+
+impl Peer {
+    /// Its name on the command line and in the record.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fio => "fio",
+            Self::Reference => "reference",
+        }
+    }
+
+    /// The one of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Fio, Self::Reference].into_iter().find(|peer| peer.name() == name)
+    }
+
+    /// What runs a workload of which this is the original.
+    pub(crate) fn instrument(self, original: Option<Original>) -> Option<Instrument> {
+        match self {
+            Self::Fio => Some(Instrument::Fio),
+            Self::Reference => original.map(Instrument::from),
+        }
+    }
 }
 
 /// What runs a workload.
@@ -29,6 +68,14 @@ pub(crate) enum Instrument {
     Engine(EngineKind),
     /// The program fio.
     Fio,
+    /// The tool that the workload was taken from, other than fio.
+    Original(Original),
+}
+
+impl From<Original> for Instrument {
+    fn from(original: Original) -> Self {
+        if original == Original::Fio { Self::Fio } else { Self::Original(original) }
+    }
 }
 
 impl Instrument {
@@ -37,6 +84,7 @@ impl Instrument {
         match self {
             Self::Engine(kind) => kind.name(),
             Self::Fio => "fio",
+            Self::Original(tool) => tool.name(),
         }
     }
 
@@ -52,63 +100,112 @@ pub(crate) struct Engines {
     wish: EngineWish,
     uring: Availability,
     fio: Option<Fio>,
+    originals: Vec<Found>,
 }
 
 impl Engines {
-    /// Probes the kernel, and looks for fio where that is needed.
-    pub(crate) fn new(wish: EngineWish, crosscheck: bool) -> Result<Self, RunError> {
+    /// Probes the kernel, and looks for the programs that are needed.
+    pub(crate) fn new(wish: EngineWish, peer: Option<Peer>, suite: &Suite) -> Result<Self, RunError> {
         let uring = probe(EngineKind::Uring);
         if let (EngineWish::Only(EngineKind::Uring), Availability::No(reason)) = (wish, &uring) {
             return Err(RunError::Engine { engine: "uring".to_owned(), reason: reason.clone() });
         }
-        let fio = match wish {
-            EngineWish::Fio => {
-                Some(Fio::find().map_err(|reason| RunError::Engine { engine: "fio".to_owned(), reason })?)
+        let reference = wish == EngineWish::Reference || peer == Some(Peer::Reference);
+        let mut originals: Vec<Original> = Vec::new();
+        for original in suite.workloads.iter().filter_map(|w| w.original).filter(|_| reference) {
+            if !originals.contains(&original) {
+                originals.push(original);
             }
-            _ if crosscheck => Some(Fio::find().map_err(RunError::Crosscheck)?),
-            _ => None,
+        }
+        if reference && originals.is_empty() {
+            return Err(RunError::NoOriginal(suite.name.clone()));
+        }
+        let missing = |reason| match wish {
+            EngineWish::Fio => RunError::Engine { engine: "fio".to_owned(), reason },
+            EngineWish::Reference => RunError::Engine { engine: "reference".to_owned(), reason },
+            _ => RunError::Crosscheck(reason),
         };
-        Ok(Self { wish, uring, fio })
+        let needs_fio = wish == EngineWish::Fio || peer == Some(Peer::Fio) || originals.contains(&Original::Fio);
+        let fio = needs_fio.then(Fio::find).transpose().map_err(missing)?;
+        let found = originals.into_iter().filter(|original| *original != Original::Fio).map(Found::find);
+        let originals = found.collect::<Result<_, _>>().map_err(missing)?;
+        Ok(Self { wish, uring, fio, originals })
     }
 
-    /// Runs one repeat of workloads at the same time, each by its instrument; a report of each.
+    /// Runs one repeat of workloads at the same time, each by its instrument; a report of each. `subject` is what a
+    /// tool works on that is no engine, and which runs alone.
     pub(crate) fn run(
         &self,
         work: &[(Instrument, &RepeatSpec)],
+        subject: &Subject,
         control: &Control,
         on_sample: &mut OnSampleOf<'_>,
     ) -> Vec<RepeatReport> {
-        if let [(Instrument::Fio, spec)] = work {
-            return vec![self.run_fio(spec, control, &mut |sample| on_sample(0, sample))];
+        if let [(instrument, spec)] = work {
+            return vec![self.run_one(*instrument, spec, subject, control, &mut |sample| on_sample(0, sample))];
         }
-        // No suite that fio runs has several at once: such requests are refused.
+        // No suite that a tool runs has several at once: such requests are refused.
         let engine = |instrument: &Instrument| match instrument {
             Instrument::Engine(kind) => *kind,
-            Instrument::Fio => EngineKind::Sync,
+            Instrument::Fio | Instrument::Original(_) => EngineKind::Sync,
         };
         let workloads: Vec<_> = work.iter().map(|(instrument, spec)| (engine(instrument), *spec)).collect();
         run_together(&workloads, control, on_sample)
     }
 
-    /// Runs one repeat by fio.
-    pub(crate) fn run_fio(
+    /// Runs one repeat of one workload.
+    pub(crate) fn run_one(
         &self,
+        instrument: Instrument,
         spec: &RepeatSpec,
+        subject: &Subject,
         control: &Control,
         on_sample: &mut dyn FnMut(&LiveSample) -> ControlFlow<()>,
     ) -> RepeatReport {
-        assay_fio::run_repeat(self.fio.as_ref(), spec, control, on_sample)
+        match instrument {
+            Instrument::Engine(kind) => {
+                let reports = run_together(&[(kind, spec)], control, &mut |_, sample| on_sample(sample));
+                reports.into_iter().next().unwrap_or_default()
+            }
+            Instrument::Fio => assay_fio::run_repeat(self.fio.as_ref(), spec, control, on_sample),
+            Instrument::Original(tool) => match self.original(tool) {
+                Some(found) => assay_original::run_repeat(found, spec, subject, control, on_sample),
+                None => RepeatReport {
+                    trouble: Some(Trouble::Setup(format!("{} is missing", tool.name()))),
+                    ..RepeatReport::default()
+                },
+            },
+        }
     }
 
-    /// Version of fio, where it takes part.
-    pub(crate) fn fio_version(&self) -> &str {
-        self.fio.as_ref().map_or("", |fio| &fio.version)
+    fn original(&self, tool: Original) -> Option<&Found> {
+        self.originals.iter().find(|found| found.tool == tool)
     }
 
-    /// What runs one workload.
-    pub(crate) fn for_workload(&self, workload: &Workload) -> Instrument {
-        Instrument::Engine(match self.wish {
-            EngineWish::Fio => return Instrument::Fio,
+    /// Version of a program, where it takes part.
+    pub(crate) fn version(&self, instrument: Instrument) -> &str {
+        match instrument {
+            Instrument::Engine(_) => "",
+            Instrument::Fio => self.fio.as_ref().map_or("", |fio| &fio.version),
+            Instrument::Original(tool) => self.original(tool).map_or("", |found| &found.version),
+        }
+    }
+
+    /// Whether tools other than fio take part.
+    pub(crate) fn has_originals(&self) -> bool {
+        !self.originals.is_empty()
+    }
+
+    /// Whether each workload is run by the tool it was taken from.
+    pub(crate) fn are_originals(&self) -> bool {
+        self.wish == EngineWish::Reference
+    }
+
+    /// What runs one workload; `None` where it shall be its original and it has none.
+    pub(crate) fn for_workload(&self, workload: &Workload, original: Option<Original>) -> Option<Instrument> {
+        Some(Instrument::Engine(match self.wish {
+            EngineWish::Fio => return Some(Instrument::Fio),
+            EngineWish::Reference => return original.map(Instrument::from),
             EngineWish::Only(EngineKind::Null) => EngineKind::Null,
             EngineWish::Only(EngineKind::Sync) => EngineKind::Sync,
             // A sync after every write is one operation in flight by its nature.
@@ -119,13 +216,14 @@ impl Engines {
                 Availability::Yes(_) => EngineKind::Uring,
                 Availability::No(_) => EngineKind::Sync,
             },
-        })
+        }))
     }
 
     /// Name for the record.
     pub(crate) fn name(&self) -> &'static str {
         match (self.wish, &self.uring) {
             (EngineWish::Fio, _) => Instrument::Fio.name(),
+            (EngineWish::Reference, _) => Peer::Reference.name(),
             (EngineWish::Only(kind), _) => kind.name(),
             (EngineWish::Auto, Availability::Yes(_)) => "uring",
             (EngineWish::Auto, Availability::No(_)) => "sync",
@@ -136,7 +234,12 @@ impl Engines {
     pub(crate) fn reason(&self) -> String {
         let rule = "one in flight and synced writes through pread/pwrite";
         match (self.wish, &self.uring) {
-            (EngineWish::Fio, _) => format!("asked for: {}", self.fio_version()),
+            (EngineWish::Fio, _) => format!("asked for: {}", self.version(Instrument::Fio)),
+            (EngineWish::Reference, _) => {
+                let fio = self.fio.iter().map(|fio| fio.version.clone());
+                let others = self.originals.iter().map(|found| format!("{} {}", found.tool.name(), found.version));
+                format!("asked for: {}", fio.chain(others).collect::<Vec<_>>().join(", "))
+            }
             (EngineWish::Only(_), _) => "asked for".to_owned(),
             (EngineWish::Auto, Availability::Yes(has)) => {
                 let mut with = Vec::new();
@@ -173,20 +276,39 @@ mod tests {
 
     #[test]
     fn several_operations_in_flight_need_io_uring_and_one_does_not() {
-        let engines = |wish, uring: &Availability| Engines { wish, uring: uring.clone(), fio: None };
+        let engines =
+            |wish, uring: &Availability| Engines { wish, uring: uring.clone(), fio: None, originals: Vec::new() };
         let workload = |queue_depth, sync| {
             let some = crate::evidence::measurement(&[]).workload;
             Workload { queue_depth, sync, ..some }
         };
         let (works, fails) = (Availability::Yes(Capabilities::default()), Availability::No("old kernel".to_owned()));
-        let auto =
-            |uring, queue_depth, sync| engines(EngineWish::Auto, uring).for_workload(&workload(queue_depth, sync));
+        let auto = |uring, queue_depth, sync| {
+            engines(EngineWish::Auto, uring).for_workload(&workload(queue_depth, sync), None).unwrap()
+        };
         assert_eq!(auto(&works, 1, Sync::End), Instrument::Engine(EngineKind::Sync));
         assert_eq!(auto(&works, 2, Sync::End), Instrument::Engine(EngineKind::Uring));
         assert_eq!(auto(&fails, 32, Sync::End), Instrument::Engine(EngineKind::Sync));
         assert_eq!(auto(&works, 32, Sync::Fdatasync), Instrument::Engine(EngineKind::Sync), "a sync after every write");
         let only = engines(EngineWish::Only(EngineKind::Uring), &works);
-        assert_eq!(only.for_workload(&workload(1, Sync::End)), Instrument::Engine(EngineKind::Uring));
-        assert_eq!(only.for_workload(&workload(1, Sync::Fsync)), Instrument::Engine(EngineKind::Sync));
+        assert_eq!(only.for_workload(&workload(1, Sync::End), None).unwrap(), Instrument::Engine(EngineKind::Uring));
+        assert_eq!(only.for_workload(&workload(1, Sync::Fsync), None).unwrap(), Instrument::Engine(EngineKind::Sync));
+    }
+    #[test]
+    fn a_workload_without_original_has_nothing_to_run_it_as_reference() {
+        let engines = Engines {
+            wish: EngineWish::Reference,
+            uring: Availability::No(String::new()),
+            fio: None,
+            originals: Vec::new(),
+        };
+        let workload = crate::evidence::measurement(&[]).workload;
+        assert_eq!(engines.for_workload(&workload, None), None);
+        assert_eq!(engines.for_workload(&workload, Some(Original::Fio)), Some(Instrument::Fio));
+        let hdparm = Some(Instrument::Original(Original::Hdparm));
+        assert_eq!(engines.for_workload(&workload, Some(Original::Hdparm)), hdparm);
+        assert_eq!(Peer::Fio.instrument(None), Some(Instrument::Fio));
+        assert_eq!(Peer::Reference.instrument(None), None);
+        assert_eq!(Peer::Reference.instrument(Some(Original::Hdparm)), hdparm);
     }
 }

@@ -7,8 +7,10 @@ use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::record::{Measurement, Record};
 use assay_engine::{RepeatReport, RepeatSpec, Trouble};
+use assay_original::Subject;
 use assay_stats::geometric;
 
+use crate::choose::Instrument;
 use crate::session::Session;
 use crate::summary::replace_findings;
 
@@ -20,10 +22,22 @@ pub(crate) fn peer_first(round: u32) -> bool {
     round % 2 == 1
 }
 
-/// Runs the repeat of `spec` by fio. Its bytes count for the budget, not for the measurement. `None` where the
+/// Which of the two ran first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    PeerFirst,
+    PeerLast,
+}
+
+/// Runs the repeat of `spec` by `peer`. Its bytes count for the budget, not for the measurement. `None` where the
 /// process was stopped meanwhile.
-pub(crate) fn run_peer(session: &mut Session<'_>, spec: &RepeatSpec) -> Option<RepeatReport> {
-    let Session { engines, control, watch, draft, budget, emitter, .. } = session;
+pub(crate) fn run_peer(
+    session: &mut Session<'_>,
+    peer: Instrument,
+    spec: &RepeatSpec,
+    subject: &Subject,
+) -> Option<RepeatReport> {
+    let Session { engines, control, watch, draft, budget, emitter, area, .. } = session;
     let suspended = control.suspended();
     let forget = || {
         if let (Some(target), false) = (&spec.target, spec.workload.direct) {
@@ -33,10 +47,11 @@ pub(crate) fn run_peer(session: &mut Session<'_>, spec: &RepeatSpec) -> Option<R
     };
     forget();
     let record = draft.fill();
-    let report = engines.run_fio(spec, control, &mut |sample| {
+    let report = engines.run_one(peer, spec, subject, control, &mut |sample| {
         watch.sample(sample, &spec.workload.name, &mut record.sensors, budget, emitter);
         ControlFlow::Continue(())
     });
+    area.remove_original();
     forget();
     budget.wrote(report.written_bytes);
     record.settings.written_bytes += report.written_bytes;
@@ -48,20 +63,37 @@ pub(crate) fn run_peer(session: &mut Session<'_>, spec: &RepeatSpec) -> Option<R
 pub(crate) fn add(
     record: &mut Record,
     index: usize,
-    version: &str,
-    peer_first: bool,
+    peer: (Instrument, &str),
+    order: Order,
     ours: &RepeatReport,
     theirs: &RepeatReport,
 ) {
     let Some(measurement) = record.measurements.get_mut(index) else { return };
-    let pair = side(ours).zip(side(theirs)).map(|(ours, theirs)| Pair { peer_first, ours, theirs });
-    add_pair(&mut record.crosscheck, measurement, version, pair, trouble(theirs));
+    let block = measurement.workload.block_bytes.max(1) as f64;
+    // Tools with the final sync in their clock print no other rate.
+    let durable = matches!(peer.0, Instrument::Original(_)) && theirs.durable_bytes_per_second.is_some();
+    let side = |report: &RepeatReport| side(report, durable.then_some(block));
+    let original = theirs.original.clone().map(Box::new);
+    let pair = side(ours).zip(side(theirs)).map(|(ours, theirs)| Pair {
+        peer_first: order == Order::PeerFirst,
+        ours,
+        theirs,
+        durable,
+        original,
+    });
+    let (instrument, version) = peer;
+    add_pair(&mut record.crosscheck, measurement, (instrument.name(), version), pair, trouble(theirs));
 }
 
-/// What one instrument measured; `None` where it measured nothing.
-fn side(report: &RepeatReport) -> Option<Side> {
-    (report.trouble.is_none() && report.operations > 0 && report.iops > 0.0).then(|| Side {
-        iops: report.iops,
+/// What one instrument measured, with the final sync in the clock where that is asked for with the size of a block;
+/// `None` where it measured nothing.
+fn side(report: &RepeatReport, durable_block: Option<f64>) -> Option<Side> {
+    let iops = match durable_block {
+        None => report.iops,
+        Some(block) => report.durable_bytes_per_second? / block,
+    };
+    (report.trouble.is_none() && report.operations > 0 && iops > 0.0).then(|| Side {
+        iops,
         p50_ns: report.histogram.quantile(0.5),
         p99_ns: report.histogram.quantile(0.99),
     })
@@ -83,7 +115,7 @@ fn trouble(report: &RepeatReport) -> Option<String> {
 fn add_pair(
     all: &mut Vec<Crosscheck>,
     measurement: &mut Measurement,
-    version: &str,
+    (peer, version): (&str, &str),
     pair: Option<Pair>,
     trouble: Option<String>,
 ) {
@@ -91,7 +123,7 @@ fn add_pair(
     let at = all.iter().position(|c| c.workload == *workload).unwrap_or_else(|| {
         all.push(Crosscheck {
             workload: workload.clone(),
-            peer: "fio".to_owned(),
+            peer: peer.to_owned(),
             peer_version: version.to_owned(),
             pairs: Vec::new(),
             ours_iops: None,
@@ -138,6 +170,7 @@ fn differs(peer: &str, ratio: &Estimate) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_core::original::Original;
     use assay_core::workload::{Op, Pattern, Workload};
 
     fn measurement() -> Measurement {
@@ -148,8 +181,9 @@ mod tests {
         let (mut all, mut measurement) = (Vec::new(), measurement());
         for (i, (ours, theirs)) in pairs.iter().enumerate() {
             let side = |iops: f64| Side { iops, p50_ns: Some(1e9 / iops), p99_ns: None };
-            let pair = Pair { peer_first: peer_first(i as u32), ours: side(*ours), theirs: side(*theirs) };
-            add_pair(&mut all, &mut measurement, "fio-3.33", Some(pair), None);
+            let (peer_first, ours, theirs) = (peer_first(i as u32), side(*ours), side(*theirs));
+            let pair = Pair { peer_first, ours, theirs, durable: false, original: None };
+            add_pair(&mut all, &mut measurement, ("fio", "fio-3.33"), Some(pair), None);
         }
         (all, measurement)
     }
@@ -178,7 +212,26 @@ mod tests {
     #[test]
     fn trouble_of_the_other_is_kept_and_gives_no_ratio() {
         let (mut all, mut measurement) = (Vec::new(), measurement());
-        add_pair(&mut all, &mut measurement, "fio-3.33", None, Some("fio-3.33: no".to_owned()));
+        add_pair(&mut all, &mut measurement, ("fio", "fio-3.33"), None, Some("fio-3.33: no".to_owned()));
         assert_eq!((all[0].trouble.as_deref(), all[0].ratio.as_ref()), (Some("fio-3.33: no"), None));
+    }
+    #[test]
+    fn a_tool_with_the_sync_in_its_clock_is_compared_with_that() {
+        let report = |rate: f64, durable: f64| RepeatReport {
+            operations: 100,
+            iops: rate / 4096.0,
+            bytes_per_second: rate,
+            durable_bytes_per_second: Some(durable),
+            ..RepeatReport::default()
+        };
+        let (ours, theirs) = (report(9e9, 2e7), report(2e7, 2e7));
+        let ratio = |peer| {
+            let mut record = crate::samples::record(vec![measurement()]);
+            add(&mut record, 0, (peer, "1"), Order::PeerLast, &ours, &theirs);
+            let check = record.crosscheck.remove(0);
+            (check.ratio.unwrap().point, check.pairs[0].durable)
+        };
+        assert_eq!(ratio(Instrument::Original(Original::Dd)), (1.0, true));
+        assert_eq!(ratio(Instrument::Fio), (450.0, false), "fio's rate is that before the sync, as ours is");
     }
 }

@@ -116,6 +116,11 @@ pub enum RunError {
         "workload `{0}` has think time or runs at the same time as others, which is not run by engine fio; use another engine"
     )]
     TogetherByFio(String),
+    /// No workload of the suite says what it was taken from.
+    #[error(
+        "suite `{0}` names no original of a workload (original = \"…\"); use one that does, such as pibenchmarks, iozone or crystaldiskmark8"
+    )]
+    NoOriginal(String),
     /// A run cannot be resumed.
     #[error("run {id} cannot be resumed: {reason}; start a new one without --resume")]
     NotResumable {
@@ -171,6 +176,7 @@ impl RunError {
             | Self::Budget { .. }
             | Self::OpenLoopByFio(_)
             | Self::TogetherByFio(_)
+            | Self::NoOriginal(_)
             | Self::Alignment { .. } => Exit::Usage,
             Self::EmptyDevice { .. }
             | Self::Memory { .. }

@@ -68,7 +68,8 @@ pub(crate) fn judge(measurement: &mut Measurement, bus: Option<&Bus>, null: Opti
     // windows. Those of several threads overlap; their mean times the mean in flight is the integral.
     let in_flight = measurement.in_flight.unwrap_or(0.0);
     let integral = window_ns as f64 * in_flight;
-    let law = (integral > 0.0).then(|| latency_ns as f64 / integral);
+    // Tools that only print a rate tell no latency.
+    let law = (integral > 0.0 && latency_ns > 0).then(|| latency_ns as f64 / integral);
     // An operation in flight at an edge of a window may have spent all of its time outside of it.
     let blur = if integral > 0.0 { slowest_ns as f64 * depth as f64 / integral } else { 0.0 };
     let finding = law

@@ -41,7 +41,7 @@ pub use assay_programs::Tree;
 
 pub use adaptive::{MOST_REPEATS, longest_time};
 pub use budget::longest_repeat;
-pub use choose::EngineWish;
+pub use choose::{EngineWish, Peer};
 pub use emit::Observer;
 pub use error::RunError;
 pub use prepare::Run;

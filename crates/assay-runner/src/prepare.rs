@@ -43,7 +43,7 @@ impl Run {
         }
         let is_device = is_device(&request)?;
         let mut seen = assay_device::look(&sysroot, &request.path)?;
-        let engines = Engines::new(request.engine, request.crosscheck)?;
+        let engines = Engines::new(request.engine, request.crosscheck, &request.suite)?;
         request.check(&sysroot)?;
         let mut findings = Vec::new();
         let (access, available) = if is_device {
@@ -95,6 +95,7 @@ fn settings(request: &Request, is_device: bool, area_bytes: u64) -> Settings {
         hang_after_ns: Some(nanoseconds(request.hang_after)),
         suite_text: suite.to_text(),
         raw_device: is_device,
+        crosscheck: request.crosscheck.map(|peer| peer.name().to_owned()),
         ..Settings::default()
     }
 }

@@ -13,7 +13,7 @@ use assay_device::available_memory;
 use assay_programs::Tree;
 
 use crate::budget::least_budget;
-use crate::choose::EngineWish;
+use crate::choose::{EngineWish, Peer};
 use crate::error::RunError;
 use crate::memory::refuse_too_large;
 use crate::resume::Resumption;
@@ -51,8 +51,8 @@ pub struct Request {
     pub seed: u64,
     /// Relative half width over the repeats to measure for; the suite's repeats are then the most.
     pub confidence: Option<f64>,
-    /// Whether fio runs every workload too, in turns.
-    pub crosscheck: bool,
+    /// By what every workload is run too, in turns.
+    pub crosscheck: Option<Peer>,
     /// Without a completion for this long, the medium hangs ([`crate::HANG_AFTER`] by
     /// default).
     pub hang_after: Duration,
@@ -89,7 +89,7 @@ impl Request {
     /// Refuses a budget in which some workloads would have no repeat. What is left of an interrupted run's is not
     /// refused.
     fn refuse_too_short(&self) -> Result<(), RunError> {
-        let sides = if self.crosscheck { 2 } else { 1 };
+        let sides = if self.crosscheck.is_some() { 2 } else { 1 };
         let repeats = sides * u32::try_from(leaders(&self.suite.workloads).len()).unwrap_or(u32::MAX / 2);
         let least = least_budget(repeats);
         if self.resume.is_some() || self.suite.budget >= least {

@@ -45,6 +45,7 @@ pub(crate) fn asked(op: Op, pattern: Pattern, block: u64, queue_depth: u32) -> S
         duration: None,
         span: None,
         analysis: Analysis::Mean,
+        original: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! A directory of assay's own, which is gone afterwards.
 //!
-//! It is called `.assay-ID` and holds `data`, `lock` and, while programs run, a directory `files`. The running process holds a lock on
+//! It is called `.assay-ID` and holds `data`, `lock` and, while programs run, a directory `files`, or, while another tool
+//! works there, `original`. The running process holds a lock on
 //! `lock`; a directory whose lock can be taken belongs to a run that was killed, and the next run
 //! removes it. Nothing else is ever removed: a directory with anything else in it is left alone.
 //!
@@ -20,7 +21,8 @@ use crate::error::RunError;
 const PREFIX: &str = ".assay-";
 /// Letters of an identity, of `a` to `z` and `0` to `9`.
 const ID: usize = 10;
-const DATA: &str = "data";
+/// The test file.
+pub(crate) const DATA: &str = "data";
 const LOCK: &str = "lock";
 /// The directory of programs.
 const FILES: &str = "files";
@@ -64,6 +66,16 @@ impl Scratch {
 
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
+    }
+
+    /// The directory, for a tool that makes a file in it.
+    pub(crate) fn directory(&self) -> &Directory {
+        self.directory.directory()
+    }
+
+    /// Removes the file that a tool made; tells whether there was one.
+    pub(crate) fn remove_original(&self) -> Result<bool, OwnedError> {
+        self.directory.remove(assay_original::FILE)
     }
 
     /// Makes the test file.
@@ -193,7 +205,7 @@ fn ours(parent: &Directory, name: &str) -> Option<(OwnDir, u64)> {
 /// Whether a run gives such a name, so many directories below its own.
 fn is_known(depth: u32, name: &str) -> bool {
     match depth {
-        0 => [DATA, LOCK, FILES].contains(&name),
+        0 => [DATA, LOCK, FILES, assay_original::FILE].contains(&name),
         below => assay_programs::is_known(below - 1, name),
     }
 }
@@ -222,6 +234,7 @@ fn remove_counted(parent: &Directory, name: &str, found: &mut Leftovers) {
 /// Removes what is in it and the directory; fails where anything else is inside.
 fn remove(directory: &OwnDir, lock: Option<Lock>) -> Result<(), OwnedError> {
     directory.remove(DATA)?;
+    directory.remove(assay_original::FILE)?;
     remove_files(directory)?;
     directory.remove_with(LOCK, lock)
 }
@@ -266,6 +279,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let gone = dead(&dir, "aaaaaaaaaa");
         std::fs::write(gone.join("data"), vec![0; 1000]).unwrap();
+        std::fs::write(gone.join("original"), vec![0; 500]).unwrap();
         let foreign = dead(&dir, "bbbbbbbbbb");
         std::fs::write(foreign.join("thesis.tex"), b"dear").unwrap();
         let similar = dir.path().join(".assay-notes");
@@ -274,9 +288,9 @@ mod tests {
         // Killed before there was a lock.
         let empty = dead(&dir, "dddddddddd");
         std::fs::remove_file(empty.join("lock")).unwrap();
-        assert_eq!(left_behind(dir.path()), Leftovers { directories: 2, bytes: 1000, alive: 0 });
+        assert_eq!(left_behind(dir.path()), Leftovers { directories: 2, bytes: 1500, alive: 0 });
         let found = clean(&parent(&dir));
-        assert_eq!((found.directories, found.bytes), (2, 1000));
+        assert_eq!((found.directories, found.bytes), (2, 1500));
         assert!(!gone.exists() && !empty.exists() && similar.exists());
         assert!(foreign.join("thesis.tex").exists() && foreign.join("lock").exists(), "left as it was");
         assert!(Path::new("/etc/passwd").exists());

@@ -32,6 +32,7 @@ pub(crate) fn repeat(
         unserved: report.service.as_ref().map(|_| report.unserved),
         first_done_ns: report.first_done_ns,
         last_done_ns: report.last_done_ns,
+        original: report.original.clone().map(Box::new),
         ..Repeat::empty(started, outcome)
     }
 }

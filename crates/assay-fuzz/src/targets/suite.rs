@@ -55,6 +55,8 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     ]);
     let other = |from: &str, to: &str| SMALL.replace(from, to).into_bytes();
     seeds.extend([
+        other("direct = false", "direct = false\noriginal = \"fio\""),
+        other("direct = false", "original = \"hdparm\""),
         other("1MiB", "17179869184GiB"),
         other("10s", "1e30h"),
         other("1500ms", "0.1s"),

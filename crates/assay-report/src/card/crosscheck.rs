@@ -2,7 +2,7 @@
 
 use assay_core::record::Record;
 
-use crate::crosscheck::rows;
+use crate::crosscheck::{other, rows};
 use crate::line::{Page, Paint};
 
 /// Right edges of the columns after the workload's name.
@@ -18,7 +18,7 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
     let columns = EDGES.iter().filter(|edge| **edge <= width).count().max(1);
     let edges = if EDGES[0] <= width { &EDGES[..columns] } else { &EDGES[..0] };
     let mut line = page.line();
-    line.push(Paint::Bold, "assay over fio");
+    line.push(Paint::Bold, &format!("assay over {}", other(record)));
     for (head, edge) in ["IOPS", "p50", "p99"].iter().zip(edges) {
         line.right(Paint::Dim, head, *edge);
     }

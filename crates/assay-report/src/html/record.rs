@@ -143,11 +143,13 @@ fn bar(m: &Measurement, ceiling: Option<f64>, fastest: f64) -> Option<Markup> {
 
 /// How far another instrument agrees.
 fn crosscheck(record: &Record) -> Markup {
+    let other = crate::crosscheck::other(record);
     html! {
         @if !record.crosscheck.is_empty() {
-            h2 { "Next to fio" }
+            h2 { "Next to " (harmless(&other)) }
             div.scroll { table.summary {
-                thead { tr { @for title in ["assay over fio", "IOPS", "p50", "p99"] { th scope="col" { (title) } } } }
+                thead { tr { th scope="col" { "assay over " (harmless(&other)) }
+                    @for title in ["IOPS", "p50", "p99"] { th scope="col" { (title) } } } }
                 tbody {
                     @for row in crate::crosscheck::rows(record) {
                         tr {

@@ -87,6 +87,7 @@ const SETTINGS: Rule = Fields(&[
     ("direct_source", Text),
     ("layout", Fields(&[("bytes", Keep), ("elapsed_ns", Keep)])),
     ("null_ns_per_operation", Keep),
+    ("crosscheck", Known),
 ]);
 
 const MEASUREMENT: Rule = Fields(&[
@@ -180,6 +181,7 @@ const REPEAT: Rule = Fields(&[
     ("unserved", Keep),
     ("first_done_ns", Keep),
     ("last_done_ns", Keep),
+    ("original", ORIGINAL),
     (
         "steady",
         Fields(&[("status", Keep), ("half_width", Keep), ("drift", Keep), ("lag1", Keep), ("truncated_ns", Keep)]),
@@ -217,13 +219,25 @@ const CROSSCHECK: Rule = Fields(&[
     ("workload", Known),
     ("peer", Known),
     ("peer_version", Known),
-    ("pairs", Each(&Fields(&[("peer_first", Keep), ("ours", SIDE), ("theirs", SIDE)]))),
+    ("pairs", Each(&PAIR)),
     ("ours_iops", ESTIMATE),
     ("theirs_iops", ESTIMATE),
     ("ratio", ESTIMATE),
     ("p50_ratio", ESTIMATE),
     ("p99_ratio", ESTIMATE),
     ("trouble", Text),
+]);
+
+const PAIR: Rule =
+    Fields(&[("peer_first", Keep), ("ours", SIDE), ("theirs", SIDE), ("durable", Keep), ("original", ORIGINAL)]);
+
+const ORIGINAL: Rule = Fields(&[
+    ("tool", Known),
+    ("version", Known),
+    ("command", Text),
+    ("input", Never),
+    ("text_sha256", Name(Kind::Id)),
+    ("text", Never),
 ]);
 
 const SIDE: Rule = Fields(&[("iops", Keep), ("p50_ns", Keep), ("p99_ns", Keep)]);

@@ -112,7 +112,7 @@ impl Session<'_> {
 
     /// Instruments that run each repeat.
     fn sides(&self) -> u32 {
-        if self.request.crosscheck { 2 } else { 1 }
+        if self.request.crosscheck.is_some() { 2 } else { 1 }
     }
 
     /// The repeat at `next` with its workload; `None` where it is not made.
@@ -167,7 +167,9 @@ impl Session<'_> {
         let planned = confidence.map_or(repeats, |_| repeats.min(adaptive::LEAST_REPEATS));
         let record = self.draft.fill();
         for entry in entries {
-            let why = why_none(&self.request.suite.workloads, entry, record);
+            let without = self.engines.are_originals() && entry.asked.original.is_none();
+            let none = || why_none(&self.request.suite.workloads, entry, record);
+            let why = if without { Some("the suite names no original for it") } else { none() };
             let measurement = &mut record.measurements[entry.index];
             if !entry.left_out {
                 note_missing(measurement, planned, why, &record.outcome);

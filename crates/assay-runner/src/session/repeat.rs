@@ -14,13 +14,14 @@ use assay_core::together::Together;
 use assay_core::units::nanoseconds;
 use assay_core::workload::{Op, Pattern, Workload};
 use assay_engine::{EngineKind, RepeatReport, RepeatSpec, Target, wall_clock};
+use assay_original::Subject;
 
 use super::begin::Session;
 use super::turn::{Entry, Next, Place, Turn, complete, told_at_end};
 use crate::adaptive::{self, AdaptiveStop};
 use crate::budget::Share;
 use crate::choose::Instrument;
-use crate::crosscheck;
+use crate::crosscheck::{self, Order};
 use crate::evidence::{efficiency, judge_shape, keep};
 use crate::journal::Journal;
 use crate::judge::judge;
@@ -46,6 +47,8 @@ pub(super) struct Planned {
     pub(super) instrument: Instrument,
     pub(super) spec: RepeatSpec,
     target: Arc<Target>,
+    /// What a tool works on that is no engine.
+    subject: Subject,
     soak: bool,
     /// Ends it when it is known well enough, where that was asked for.
     stop: Option<AdaptiveStop>,
@@ -101,11 +104,12 @@ impl Session<'_> {
                 return Next::End;
             }
         }
-        let crosschecked = self.request.crosscheck && planned.iter().all(Planned::has_peer);
+        let peer = self.request.crosscheck.and_then(|peer| peer.instrument(entries[index].asked.original));
+        let peer = peer.filter(|_| planned.iter().all(Planned::has_peer));
         let peer_first = crosscheck::peer_first(turn.round);
         let mut theirs = None;
-        if crosschecked && peer_first {
-            theirs = crosscheck::run_peer(self, &planned[0].spec);
+        if let (Some(peer), true) = (peer, peer_first) {
+            theirs = crosscheck::run_peer(self, peer, &planned[0].spec, &planned[0].subject);
         }
         let made = self.make(&mut planned);
         let mut outcome = Outcome::Completed;
@@ -113,12 +117,14 @@ impl Session<'_> {
             let ended = self.take_over(&mut entries[member], turn, planned, made);
             outcome = if outcome == Outcome::Completed { ended } else { outcome };
         }
-        if crosschecked && !peer_first && outcome == Outcome::Completed {
-            theirs = crosscheck::run_peer(self, &planned[0].spec);
+        if let (Some(peer), false, Outcome::Completed) = (peer, peer_first, &outcome) {
+            theirs = crosscheck::run_peer(self, peer, &planned[0].spec, &planned[0].subject);
         }
-        if let Some(theirs) = theirs.filter(|_| !self.control.stopped() && made[0].suspended.is_zero()) {
-            let version = self.engines.fio_version();
-            crosscheck::add(self.draft.fill(), index, version, peer_first, &made[0].report, &theirs);
+        let counts = !self.control.stopped() && made[0].suspended.is_zero();
+        if let (Some(peer), Some(theirs), true) = (peer, theirs, counts) {
+            let version = self.engines.version(peer);
+            let order = if peer_first { Order::PeerFirst } else { Order::PeerLast };
+            crosscheck::add(self.draft.fill(), index, (peer, version), order, &made[0].report, &theirs);
         }
         for (member, made) in group.zip(made) {
             self.judge(&entries[member], made.findings);
@@ -159,7 +165,7 @@ impl Session<'_> {
             let lasted = Duration::from_nanos(lasted_ns(&record.measurements[entry.index]));
             let duration = (share.duration + share.ramp).saturating_sub(lasted).max(SHORTEST_SOAK);
             share = Share { ramp: Duration::ZERO, duration, ..share };
-        } else if let Some(wish) = self.request.confidence {
+        } else if let (Some(wish), false) = (self.request.confidence, self.engines.are_originals()) {
             let (stretched, limits) = adaptive::stretch(share, fitted.op, wish);
             share = stretched;
             stop = Some(AdaptiveStop::new(limits));
@@ -179,7 +185,8 @@ impl Session<'_> {
             return Ok(None);
         }
         let workload = Workload { arrivals, ..complete(fitted, place, target.direct(), Some(share)) };
-        let instrument = self.engines.for_workload(&workload);
+        let Some(instrument) = self.engines.for_workload(&workload, fitted.original) else { return Ok(None) };
+        let subject = self.subject(fitted, turn, share.max_bytes, &target);
         let spec = RepeatSpec {
             workload,
             target: (!instrument.is_null()).then(|| Arc::clone(&target)),
@@ -191,7 +198,27 @@ impl Session<'_> {
                 + fitted.think.map_or(Duration::ZERO, |think| Duration::from_nanos(think.pause_ns)),
             sample_every: Duration::from_secs(1),
         };
-        Ok(Some(Planned { index: entry.index, instrument, spec, target, soak, stop }))
+        Ok(Some(Planned { index: entry.index, instrument, spec, target, subject, soak, stop }))
+    }
+
+    /// What a tool works on that runs this workload in place of an engine.
+    fn subject(&self, workload: &SuiteWorkload, turn: Turn, may_write: Option<u64>, target: &Target) -> Subject {
+        if !self.engines.has_originals() {
+            return Subject::default();
+        }
+        // A tool that checks what it reads writes that first, and reads have no share of the bytes to write.
+        let to_come = u64::from(turn.total.saturating_sub(turn.done).max(1));
+        let write_bytes = may_write.unwrap_or_else(|| self.budget.write_left() / (2 * to_come));
+        self.area.subject(
+            target,
+            Subject {
+                device: self.record().medium.device.clone(),
+                time: turn.slot,
+                operation: self.pace.expected(workload).and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+                write_bytes,
+                ..Subject::default()
+            },
+        )
     }
 
     fn alignment(&self) -> u64 {
@@ -261,11 +288,12 @@ impl Session<'_> {
         let mut journal = soak.map(|_| Journal::new(&started, started_ns));
         let mut stops: Vec<Option<&mut AdaptiveStop>> = Vec::with_capacity(planned.len());
         let mut work = Vec::with_capacity(planned.len());
+        let subject = planned.first().map(|planned| planned.subject.clone()).unwrap_or_default();
         for planned in planned.iter_mut() {
             work.push((planned.instrument, &planned.spec));
             stops.push(planned.stop.as_mut());
         }
-        let reports = self.engines.run(&work, &self.control, &mut |number, sample| {
+        let reports = self.engines.run(&work, &subject, &self.control, &mut |number, sample| {
             let record = self.draft.fill();
             let name = &work[number].1.workload.name;
             self.watch.sample(sample, name, &mut record.sensors, &self.budget, &mut self.emitter);
@@ -279,6 +307,7 @@ impl Session<'_> {
             stops[number].as_mut().map_or(ControlFlow::Continue(()), |stop| stop.sample(sample))
         });
         let after = proof::read(self.meter.as_deref());
+        self.area.remove_original();
         let mut findings = self.witness.after(&mark);
         let suspended = self.control.suspended() - suspended;
         if !suspended.is_zero() {

@@ -9,6 +9,7 @@ use assay_core::outcome::{Failure, Outcome};
 use assay_core::suite::Suite;
 use assay_core::workload::{Op, Pattern};
 use assay_engine::{Control, EngineKind, RepeatReport, Trouble};
+use assay_original::Subject;
 
 use super::begin::{Session, aligned};
 use super::order::in_order;
@@ -37,7 +38,7 @@ fn request(directory: &Path) -> Request {
         labels: [("slot".to_owned(), "3".to_owned())].into(),
         seed: 7,
         confidence: None,
-        crosscheck: false,
+        crosscheck: None,
         hang_after: Duration::from_secs(30),
         sensors: Vec::new(),
         notes: Vec::new(),
@@ -182,7 +183,9 @@ fn the_trouble_of_a_repeat_ends_it_by_its_kind() {
     let planned = session.plan(&mut entries[1], None, turn).unwrap().unwrap();
     let mut report = session
         .engines
-        .run(&[(planned.instrument, &planned.spec)], &control, &mut |_, _| std::ops::ControlFlow::Continue(()))
+        .run(&[(planned.instrument, &planned.spec)], &Subject::default(), &control, &mut |_, _| {
+            std::ops::ControlFlow::Continue(())
+        })
         .remove(0);
     let target = session.area.target.clone();
     let of = |session: &Session<'_>, report: &RepeatReport| session.outcome_of(report, &planned.spec.workload, &target);

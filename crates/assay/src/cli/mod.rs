@@ -135,6 +135,8 @@ Examples:
   assay run --suite smoke /mnt/card       a first look in five seconds
   assay run --json /mnt/card > run.json   the record for a script
   assay run --crosscheck fio /mnt/card    compared with fio
+  assay run --suite iozone --crosscheck reference .
+                                          compared with iozone itself
   assay run --resume                      continue after a crash or Ctrl-C
   assay run job.fio                       a fio job file, where it says
   assay run --raw /dev/sdX                a bare device; it is overwritten
@@ -302,6 +304,8 @@ pub(crate) enum EngineArg {
     Sync,
     /// The program fio, which has to be installed
     Fio,
+    /// The tool that each workload was taken from, as the suite names it
+    Reference,
     /// No I/O at all: measures the overhead of assay itself
     Null,
 }
@@ -310,6 +314,8 @@ pub(crate) enum EngineArg {
 pub(crate) enum PeerArg {
     /// The program fio, which has to be installed
     Fio,
+    /// The tool that each workload was taken from, as the suite names it
+    Reference,
 }
 
 #[derive(Debug, Args)]

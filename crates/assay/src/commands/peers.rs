@@ -26,9 +26,9 @@ pub(super) fn settle(mut args: RunArgs) -> Result<RunArgs, Failure> {
     if suites::is_job_file(Path::new(&args.suite)) && args.resume.is_none() {
         settle_place(&mut args)?;
     }
-    if args.crosscheck.is_some() && matches!(args.engine, EngineArg::Fio | EngineArg::Null) {
+    if args.crosscheck.is_some() && matches!(args.engine, EngineArg::Fio | EngineArg::Reference | EngineArg::Null) {
         return Err(Failure::usage(
-            "--crosscheck fio compares assay's own engines with fio; use --engine auto, uring or sync",
+            "--crosscheck compares assay's own engines with another tool; use --engine auto, uring or sync",
         ));
     }
     Ok(args)

@@ -13,11 +13,11 @@ use assay_core::suite::Suite;
 use assay_core::text::harmless;
 use assay_engine::{Control, EngineKind};
 use assay_report::Format;
-use assay_runner::{EngineWish, RawMode, Request, Resumption, Run, Tree, remove_abandoned};
+use assay_runner::{EngineWish, Peer, RawMode, Request, Resumption, Run, Tree, remove_abandoned};
 use assay_store::{SqliteStore, Store, new_id};
 
 use super::finished::{Faces, conclude};
-use crate::cli::{EngineArg, RunArgs};
+use crate::cli::{EngineArg, PeerArg, RunArgs};
 use crate::failure::Failure;
 use crate::leftovers::{self, Does};
 use crate::progress::{Lines, Live, Machine, Progress, Silent};
@@ -104,19 +104,33 @@ fn request(args: &mut RunArgs, resume: Option<Box<Resumption>>) -> Result<Reques
             EngineArg::Uring => EngineWish::Only(EngineKind::Uring),
             EngineArg::Sync => EngineWish::Only(EngineKind::Sync),
             EngineArg::Fio => EngineWish::Fio,
+            EngineArg::Reference => EngineWish::Reference,
             EngineArg::Null => EngineWish::Only(EngineKind::Null),
         },
         raw: raw_mode(args)?,
         labels: args.labels.iter().cloned().collect(),
         seed: before.map_or_else(seed, |record| record.settings.seed),
         confidence: before.map_or(args.confidence, |record| record.settings.confidence),
-        crosscheck: args.crosscheck.is_some() || before.is_some_and(|record| !record.crosscheck.is_empty()),
+        crosscheck: match (args.crosscheck, before) {
+            (Some(PeerArg::Fio), _) => Some(Peer::Fio),
+            (Some(PeerArg::Reference), _) => Some(Peer::Reference),
+            (None, Some(before)) => peer_of(before),
+            (None, None) => None,
+        },
         hang_after: args.hang_after,
         sensors: args.sensors.clone(),
         notes: args.notes.clone(),
         source_tree,
         resume,
     })
+}
+
+/// By what an interrupted run was cross-checked. Records of older versions say that by the pairs alone.
+fn peer_of(record: &Record) -> Option<Peer> {
+    match &record.settings.crosscheck {
+        Some(name) => Peer::named(name),
+        None => (!record.crosscheck.is_empty()).then_some(Peer::Fio),
+    }
 }
 
 /// The suite with what the command line changes in it.

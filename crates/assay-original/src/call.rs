@@ -1,0 +1,174 @@
+//! How each tool is called for a workload.
+//!
+//! Options are those of the articles: hdparm(8), dd(1), ioping(1), and `iozone -h`.
+
+use assay_core::original::Original;
+use assay_core::units::KIB;
+use assay_core::workload::{Op, Pattern, Workload};
+
+use crate::run::FILE;
+use crate::subject::Subject;
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Call {
+    pub(crate) arguments: Vec<String>,
+    /// Bytes of what is measured; `None` where it runs for a time.
+    pub(crate) bytes: Option<u64>,
+    /// Bytes it writes, those that are not measured included.
+    pub(crate) written_bytes: u64,
+    /// Name of the figure, where it prints several.
+    pub(crate) figure: Option<&'static str>,
+    /// Whether all that it moves is what is measured, and reaches the medium at once.
+    pub(crate) alone: bool,
+}
+
+/// How `tool` is called.
+///
+/// # Errors
+/// Why it cannot be run here.
+pub(crate) fn call(tool: Original, w: &Workload, subject: &Subject) -> Result<Call, String> {
+    let makes_file = tool == Original::Iozone || w.writes();
+    if makes_file && subject.directory.is_none() {
+        return Err("it is run on files; name a directory on the medium".to_owned());
+    }
+    match tool {
+        Original::Fio => Err("it is run as an engine".to_owned()),
+        Original::Hdparm => hdparm(w, subject),
+        Original::Dd => dd(w, subject),
+        Original::Iozone => iozone(w, subject),
+        Original::Ioping => Ok(ioping(w, subject)),
+    }
+}
+
+/// It reads for three seconds from the start of the device.
+fn hdparm(w: &Workload, subject: &Subject) -> Result<Call, String> {
+    let Some(device) = &subject.device else { return Err("no block device is under the test file".to_owned()) };
+    let mut arguments = vec!["-t".to_owned()];
+    arguments.extend(w.direct.then(|| "--direct".to_owned()));
+    arguments.push(device.clone());
+    Ok(Call { arguments, bytes: None, written_bytes: 0, figure: None, alone: true })
+}
+
+/// A write has the final sync in its clock.
+fn dd(w: &Workload, subject: &Subject) -> Result<Call, String> {
+    let writes = w.writes();
+    let bytes = subject.bytes(w, 1, u64::from(writes))?;
+    let (from, to) = if writes { ("/dev/zero", FILE) } else { (subject.data.as_str(), "/dev/null") };
+    let block = w.block_bytes.max(1);
+    let mut arguments =
+        vec![format!("if={from}"), format!("of={to}"), format!("bs={block}"), format!("count={}", bytes / block)];
+    arguments.extend(writes.then(|| "conv=fsync".to_owned()));
+    arguments.extend(w.direct.then(|| if writes { "oflag=direct" } else { "iflag=direct" }.to_owned()));
+    let written_bytes = if writes { bytes } else { 0 };
+    Ok(Call { arguments, bytes: Some(bytes), written_bytes, figure: None, alone: w.direct })
+}
+
+/// It checks what it reads, and so reads nothing that it did not write before. `-+n` leaves out its second passes but
+/// for a stream of writes: that over the file as it is already is the load of assay.
+fn iozone(w: &Workload, subject: &Subject) -> Result<Call, String> {
+    let (test, figure, passes, writes) = match (w.op == Op::Read, w.pattern) {
+        (true, Pattern::Sequential) => (Some("1"), "read", 2, 1),
+        (false, Pattern::Sequential) => (None, "rewrite", 2, 2),
+        (true, Pattern::Random) => (Some("2"), "random read", 3, 2),
+        (false, Pattern::Random) => (Some("2"), "random write", 3, 2),
+    };
+    let bytes = subject.bytes(w, passes, writes)?;
+    let mut arguments = vec!["-e".to_owned()];
+    arguments.extend(w.direct.then(|| "-I".to_owned()));
+    let sizes = ["-s".to_owned(), format!("{}k", bytes / KIB), "-r".to_owned(), format!("{}k", w.block_bytes / KIB)];
+    arguments.extend(sizes);
+    arguments.extend(["-i", "0"].map(str::to_owned));
+    if let Some(test) = test {
+        arguments.extend(["-i", test, "-+n"].map(str::to_owned));
+    }
+    arguments.extend(["-f", FILE].map(str::to_owned));
+    Ok(Call { arguments, bytes: Some(bytes), written_bytes: bytes * writes, figure: Some(figure), alone: false })
+}
+
+/// For as long as assay's own repeat, without pauses.
+fn ioping(w: &Workload, subject: &Subject) -> Call {
+    let seconds = (w.stop.ramp_ns.saturating_add(w.stop.duration_ns)) as f64 / 1e9;
+    let mut arguments = vec!["-q".to_owned(), "-R".to_owned()];
+    arguments.extend(w.direct.then(|| "-D".to_owned()));
+    arguments.extend((w.pattern == Pattern::Sequential).then(|| "-L".to_owned()));
+    let numbers = [
+        "-s".to_owned(),
+        w.block_bytes.to_string(),
+        "-S".to_owned(),
+        w.span_bytes.to_string(),
+        "-w".to_owned(),
+        format!("{seconds:.3}"),
+    ];
+    arguments.extend(numbers);
+    arguments.push(subject.data.clone());
+    Call { arguments, bytes: None, written_bytes: 0, figure: None, alone: true }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_core::units::MIB;
+    use assay_core::workload::Stop;
+
+    use super::*;
+    use crate::subject::tests::subject;
+
+    fn line(tool: Original, op: Op, pattern: Pattern, direct: bool) -> String {
+        let block = if tool == Original::Hdparm { 2 * MIB } else { 4 * KIB };
+        let stop = Stop { ramp_ns: 500_000_000, duration_ns: 2_500_000_000, max_bytes: None };
+        let w = Workload { direct, span_bytes: 80 * MIB, stop, ..Workload::new("w", op, pattern, block) };
+        call(tool, &w, &subject()).unwrap().arguments.join(" ")
+    }
+
+    #[test]
+    fn tools_are_called_as_in_the_articles() {
+        use Op::{Read, Write};
+        use Original::{Dd, Hdparm, Ioping, Iozone};
+        use Pattern::{Random, Sequential};
+        for (tool, op, pattern, direct, want) in [
+            (Hdparm, Read, Sequential, true, "-t --direct /dev/sdb1"),
+            (Hdparm, Read, Sequential, false, "-t /dev/sdb1"),
+            (Dd, Write, Sequential, false, "if=/dev/zero of=original bs=4096 count=20480 conv=fsync"),
+            (Dd, Write, Sequential, true, "if=/dev/zero of=original bs=4096 count=20480 conv=fsync oflag=direct"),
+            (Dd, Read, Sequential, true, "if=data of=/dev/null bs=4096 count=20480 iflag=direct"),
+            (Iozone, Read, Sequential, true, "-e -I -s 81920k -r 4k -i 0 -i 1 -+n -f original"),
+            (Iozone, Write, Sequential, true, "-e -I -s 81920k -r 4k -i 0 -f original"),
+            (Iozone, Read, Random, true, "-e -I -s 81920k -r 4k -i 0 -i 2 -+n -f original"),
+            (Iozone, Write, Random, false, "-e -s 81920k -r 4k -i 0 -i 2 -+n -f original"),
+            (Ioping, Read, Random, true, "-q -R -D -s 4096 -S 83886080 -w 3.000 data"),
+        ] {
+            assert_eq!(line(tool, op, pattern, direct), want);
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_told_beforehand() {
+        let written = |tool, op, pattern| {
+            let w = Workload { span_bytes: 80 * MIB, ..Workload::new("w", op, pattern, 4 * KIB) };
+            call(tool, &w, &subject()).unwrap().written_bytes / MIB
+        };
+        use Pattern::{Random, Sequential};
+        assert_eq!(written(Original::Dd, Op::Write, Sequential), 80);
+        assert_eq!(written(Original::Dd, Op::Read, Sequential), 0);
+        assert_eq!(written(Original::Iozone, Op::Read, Sequential), 80, "it reads what it wrote");
+        assert_eq!(written(Original::Iozone, Op::Write, Sequential), 160);
+        assert_eq!(written(Original::Iozone, Op::Read, Random), 160, "its random test reads and writes");
+    }
+
+    #[test]
+    fn a_raw_device_is_only_read() {
+        let raw = Subject { directory: None, data: "/proc/1/fd/9".to_owned(), ..subject() };
+        for (tool, op, can) in [
+            (Original::Dd, Op::Read, true),
+            (Original::Dd, Op::Write, false),
+            (Original::Iozone, Op::Read, false),
+            (Original::Ioping, Op::Read, true),
+        ] {
+            let w = Workload { span_bytes: 80 * MIB, ..Workload::new("w", op, Pattern::Sequential, 4 * KIB) };
+            assert_eq!(call(tool, &w, &raw).is_ok(), can, "{tool:?} {op:?}");
+        }
+        let w = Workload { span_bytes: 80 * MIB, ..Workload::new("w", Op::Read, Pattern::Sequential, 2 * MIB) };
+        let share = Subject { device: None, ..subject() };
+        assert!(call(Original::Hdparm, &w, &share).unwrap_err().contains("no block device"));
+    }
+}

@@ -1,0 +1,14 @@
+//! The tools that workloads were taken from, run in place of assay's own engines.
+//!
+//! Each is a program beside this one: it is called with the options of its source, works on a file in assay's own
+//! directory, and what it prints is read by the importer. fio has a crate of its own (`assay-fio`).
+
+mod call;
+mod found;
+mod reading;
+mod run;
+mod subject;
+
+pub use found::Found;
+pub use run::{FILE, run_repeat};
+pub use subject::Subject;
