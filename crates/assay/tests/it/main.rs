@@ -23,6 +23,7 @@ mod import;
 mod licences;
 mod memory;
 mod observations;
+mod originals;
 mod pictures;
 mod plan;
 mod rank;
