@@ -9,6 +9,7 @@
 
 pub mod family;
 pub mod known;
+pub mod originals;
 
 use std::ffi::OsStr;
 use std::fs::Permissions;

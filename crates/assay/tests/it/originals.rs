@@ -5,24 +5,13 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use assay_core::crosscheck::{Crosscheck, Side};
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
-use assay_lab::{Lab, LimitedCard, Limits, Missing, lab, skip};
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::common::originals::{suite, workload};
+
 const MIB: u64 = 1 << 20;
-
-fn suite(budget: &str, span: &str, workloads: &[String]) -> String {
-    let head = "name = \"pair\"\nversion = 1\npurpose = \"A test\"\nmax_write = \"2GiB\"\nrepeats = 4\n";
-    format!("{head}budget = \"{budget}\"\nspan = \"{span}\"\n{}", workloads.concat())
-}
-
-fn workload(tool: &str, op: &str, pattern: &str, block: &str, more: &str) -> String {
-    format!(
-        "[[workload]]\nname = \"{tool}-{op}\"\noriginal = \"{tool}\"\nop = \"{op}\"\npattern = \"{pattern}\"\nblock = \"{block}\"\n{more}\n"
-    )
-}
 
 /// A directory on a real file system: the build's.
 fn place(suite: &str) -> tempfile::TempDir {
@@ -52,7 +41,6 @@ fn nothing_left(dir: &Path) {
 
 #[test]
 fn an_original_as_the_engine_makes_a_record_with_what_it_printed() {
-    let _lab = Lab::enter();
     let more = "direct = false";
     let own = "[[workload]]\nname = \"own\"\nop = \"read\"\npattern = \"random\"\nblock = \"4KiB\"\n".to_owned();
     let writes = workload("dd", "write", "sequential", "64KiB", more);
@@ -146,66 +134,4 @@ fn an_interrupt_ends_an_original_with_all_that_it_started() {
         std::fs::read_to_string(&stat).map_or(true, |stat| !stat.contains("(sleep)") || stat.contains(") Z "))
     });
     nothing_left(dir.path());
-}
-
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
-}
-
-/// The ratio of the medians, ours over theirs.
-fn ratio(check: &Crosscheck) -> f64 {
-    let of = |side: &dyn Fn(&assay_core::crosscheck::Pair) -> Side| median(check.pairs.iter().map(|p| side(p).iops));
-    of(&|p| p.ours) / of(&|p| p.theirs)
-}
-
-fn is_installed(tool: &str) -> bool {
-    let path = std::env::var("PATH").unwrap_or_default();
-    path.split(':').chain(["/usr/sbin", "/sbin"]).any(|dir| Path::new(dir).join(tool).is_file())
-}
-
-/// Each tool in turns with assay on a card that lets through 8 MiB/s both ways.
-#[test]
-fn each_original_agrees_on_a_card_held_to_a_rate() {
-    const TEST: &str = "each_original_agrees_on_a_card_held_to_a_rate";
-    let _lab = lab!(TEST, Lab::enter());
-    let rate = Some(8 * MIB);
-    let limits = Limits { read_bytes: rate, write_bytes: rate, ..Limits::default() };
-    let card = lab!(TEST, LimitedCard::new(256 * MIB, limits));
-    let more = "duration = \"3s\"";
-    for (tool, tolerance, workloads) in [
-        ("hdparm", 0.03, vec![("read", "sequential", "2MiB", "")]),
-        ("dd", 0.03, vec![("read", "sequential", "1MiB", ""), ("write", "sequential", "1MiB", "")]),
-        ("fio", 0.02, vec![("read", "random", "16KiB", "queue_depth = 16")]),
-        ("iozone", 0.05, vec![("read", "random", "64KiB", ""), ("write", "sequential", "64KiB", "")]),
-    ] {
-        if !is_installed(tool) {
-            skip(TEST, &Missing(format!("needs {tool}")));
-            continue;
-        }
-        let workloads: Vec<_> = workloads
-            .into_iter()
-            .map(|(op, pattern, block, queue)| workload(tool, op, pattern, block, &format!("{queue}\n{more}")))
-            .collect();
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("pair.toml");
-        std::fs::write(&file, suite("5min", "32MiB", &workloads)).unwrap();
-        let arguments = ["run", "--json", "--no-save", "--crosscheck", "reference", "--suite"].map(AsRef::as_ref);
-        let arguments = [&arguments[..], &[file.as_os_str(), card.path().as_os_str()]].concat();
-        let output = card.command(Path::new(env!("CARGO_BIN_EXE_assay")), &arguments).output().unwrap();
-        let record = record(&output);
-        assert_eq!(record.crosscheck.len(), workloads.len(), "{tool}: {:?}", record.crosscheck);
-        for check in &record.crosscheck {
-            assert_eq!((check.peer.as_str(), check.pairs.len(), &check.trouble), (tool, 4, &None), "{check:?}");
-            assert_eq!(check.pairs.iter().map(|p| p.peer_first).collect::<Vec<_>>(), [false, true, false, true]);
-            assert!(check.pairs.iter().all(|p| p.original.as_ref().is_some_and(|run| run.tool == tool)));
-            let seen = ratio(check);
-            eprintln!("{}: ratio of medians {seen:.4}", check.workload);
-            assert!((seen - 1.0).abs() <= tolerance, "{}: {seen}: {:?}", check.workload, check.pairs);
-        }
-        let left = std::fs::read_dir(card.path()).unwrap().flatten().filter(|e| e.file_name() != "lost+found");
-        assert_eq!(left.count(), 0);
-    }
 }

@@ -8,4 +8,5 @@ mod common;
 mod accuracy;
 mod compare;
 mod host;
+mod originals;
 mod steady;
