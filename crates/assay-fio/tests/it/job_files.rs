@@ -36,8 +36,10 @@ fn every_built_in_suite_comes_back_as_it_was_exported() {
         "sd-class",
         "fsync",
     ] {
-        let suite = suite(name);
+        let mut suite = suite(name);
         let back = read_job_file(&job_file(&suite), "x.fio").unwrap_or_else(|e| panic!("{name}: {e}"));
+        // A job file does not say which tool a load was taken from.
+        suite.workloads.iter_mut().for_each(|w| w.original = None);
         assert_eq!(back.suite, suite, "{name}");
     }
 }

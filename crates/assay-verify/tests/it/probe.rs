@@ -133,7 +133,7 @@ fn a_cache_within_the_limit_hides_nothing() {
         let real = (found.kind, found.real_bytes);
         assert_eq!(real, (Some(FakeKind::Limbo), Some(300 * MIB)), "{cache}: {}", found.sentence);
         let driven = found.cache_bytes.unwrap();
-        assert!((cache..4 * cache).contains(&driven), "{driven} of {cache}");
+        assert!((cache..=4 * cache).contains(&driven), "{driven} of {cache}");
     }
 }
 
