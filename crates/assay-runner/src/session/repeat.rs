@@ -368,7 +368,7 @@ impl Session<'_> {
             });
         }
         let planned_ns = workload.stop.duration_ns;
-        let cut = workload.together.is_some() && (report.whole || report.window_ns < planned_ns / 2);
+        let cut = workload.together.is_some() && report.window_ns < planned_ns / 2;
         let cut = cut.then_some(Finding::EndedByNeighbour { lasted_ns: report.window_ns, planned_ns });
         let mean = report.histogram.mean().filter(|mean| report.late_ns > LATE_SHARE * mean);
         let late = mean.map(|mean| Finding::BegunLate { late_ns: report.late_ns, share: report.late_ns / mean });
