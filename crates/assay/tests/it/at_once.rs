@@ -1,6 +1,8 @@
 //! Workloads at the same time, blocks of several sizes and pauses, from the suite to what is told.
 
+use assay_core::finding::Finding;
 use assay_core::outcome::Outcome;
+use assay_core::record::Measurement;
 use assay_lab::{Lab, Missing, skip};
 
 use crate::common::{Place, random, run, suite};
@@ -19,7 +21,10 @@ fn a_group_is_measured_at_once_and_told_apart_and_together() {
     let _lab = Lab::share();
     let place = Place::new();
     place.file("tiny.toml", contention());
-    let record = place.measured();
+    // On a busy machine one of them may come to its end before the other has begun to count.
+    let cut = |m: &Measurement| m.warnings.iter().any(|w| matches!(w.finding, Finding::EndedByNeighbour { .. }));
+    let mut runs = (0..4).map(|_| place.measured());
+    let record = runs.find(|record| !record.measurements.iter().any(cut)).unwrap();
     assert_eq!(record.outcome, Outcome::Completed);
     let [alone, reader, writer] = &record.measurements[..] else { panic!("{:?}", record.measurements.len()) };
     assert!([alone, reader, writer].iter().all(|m| m.repeats.len() == 2 && m.iops.is_some()));
