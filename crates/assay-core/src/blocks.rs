@@ -109,6 +109,13 @@ impl Blocks {
         &self.0
     }
 
+    /// As fio's `bssplit` takes them.
+    #[must_use]
+    pub fn to_fio(&self) -> String {
+        let shares = self.0.iter().map(|share| format!("{}/{}", share.block_bytes, share.percent));
+        shares.collect::<Vec<_>>().join(":")
+    }
+
     /// The largest of them in bytes.
     #[must_use]
     pub fn largest(&self) -> Option<u64> {

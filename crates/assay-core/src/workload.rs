@@ -69,6 +69,19 @@ pub struct Stop {
     pub max_bytes: Option<u64>,
 }
 
+/// fio's name of what operations do and where they go: its option `rw`.
+#[must_use]
+pub fn fio_rw(op: Op, pattern: Pattern) -> &'static str {
+    match (op, pattern) {
+        (Op::Read, Pattern::Sequential) => "read",
+        (Op::Read, Pattern::Random) => "randread",
+        (Op::Write, Pattern::Sequential) => "write",
+        (Op::Write, Pattern::Random) => "randwrite",
+        (Op::Mixed, Pattern::Sequential) => "rw",
+        (Op::Mixed, Pattern::Random) => "randrw",
+    }
+}
+
 impl Stop {
     /// That of a load whose length is not settled.
     pub const OPEN: Self = Self { ramp_ns: 0, duration_ns: 0, max_bytes: None };

@@ -7,7 +7,7 @@ use assay_core::arrivals::{Process, Rate};
 use assay_core::suite::{Suite, SuiteWorkload, leaders, members, part};
 use assay_core::text::harmless;
 use assay_core::units::Bytes;
-use assay_core::workload::{Op, Pattern, Sync};
+use assay_core::workload::{Op, Pattern, Sync, fio_rw};
 
 /// The suite as a job file that fio runs in the current directory: the same blocks, depths, jobs,
 /// span and sync policy, one after the other, each as long as its share of the time budget.
@@ -58,21 +58,12 @@ fn able_to(w: &SuiteWorkload, text: &mut String) -> bool {
 /// The options of one workload.
 fn section(suite: &Suite, index: usize, share: Duration, text: &mut String) {
     let w = &suite.workloads[index];
-    let rw = match (w.op, w.pattern) {
-        (Op::Read, Pattern::Sequential) => "read",
-        (Op::Read, Pattern::Random) => "randread",
-        (Op::Write, Pattern::Sequential) => "write",
-        (Op::Write, Pattern::Random) => "randwrite",
-        (Op::Mixed, Pattern::Sequential) => "rw",
-        (Op::Mixed, Pattern::Random) => "randrw",
-    };
+    let rw = fio_rw(w.op, w.pattern);
     let _ = writeln!(text, "rw={rw}");
     if w.blocks.is_empty() {
         let _ = writeln!(text, "bs={}", w.block.0);
     } else {
-        let shares: Vec<String> =
-            w.blocks.shares().iter().map(|s| format!("{}/{}", s.block_bytes, s.percent)).collect();
-        let _ = writeln!(text, "bssplit={}", shares.join(":"));
+        let _ = writeln!(text, "bssplit={}", w.blocks.to_fio());
     }
     let engine = if w.queue_depth > 1 { "io_uring" } else { "psync" };
     let _ = writeln!(text, "ioengine={engine}\niodepth={}\nnumjobs={}", w.queue_depth, w.jobs);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use assay_core::workload::{Op, Pattern, Workload};
+use assay_core::workload::{Op, Pattern, Workload, fio_rw};
 
 use crate::fio::Fio;
 
@@ -41,26 +41,17 @@ impl Plan<'_> {
     /// The sizes of operations.
     fn sizes(&self) -> String {
         let w = self.workload;
-        let shares = w.blocks.shares();
-        if shares.is_empty() {
-            return format!("bs={}\n", w.block_bytes);
+        match w.blocks.is_empty() {
+            true => format!("bs={}\n", w.block_bytes),
+            false => format!("bssplit={}\n", w.blocks.to_fio()),
         }
-        let shares: Vec<String> = shares.iter().map(|s| format!("{}/{}", s.block_bytes, s.percent)).collect();
-        format!("bssplit={}\n", shares.join(":"))
     }
 
     /// The job file.
     pub(crate) fn text(&self) -> String {
         let w = self.workload;
         let (engine, depth) = self.engine();
-        let rw = match (w.op, w.pattern) {
-            (Op::Read, Pattern::Sequential) => "read",
-            (Op::Read, Pattern::Random) => "randread",
-            (Op::Write, Pattern::Sequential) => "write",
-            (Op::Write, Pattern::Random) => "randwrite",
-            (Op::Mixed, Pattern::Sequential) => "rw",
-            (Op::Mixed, Pattern::Random) => "randrw",
-        };
+        let rw = fio_rw(w.op, w.pattern);
         let mut text = format!(
             "[global]\nfilename={}\nunlink=0\nallow_file_create=0\nfallocate=none\nthread\nexitall_on_error\n\
              rw={rw}\n{}ioengine={engine}\niodepth={depth}\nnumjobs={}\ndirect={}\n\

@@ -5,7 +5,7 @@ use assay_core::arrivals::Process;
 use assay_core::histogram::Histogram;
 use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::text::clean;
-use assay_core::workload::{Op, Pattern, Sync, Workload};
+use assay_core::workload::{Op, Sync, Workload, fio_rw};
 use serde_json::{Map, Value, json};
 
 /// Percentiles that fio prints by default.
@@ -78,14 +78,7 @@ fn direction_of(w: &Workload) -> &'static str {
 }
 
 fn options(w: &Workload, engine: &str, record: &Record) -> Value {
-    let rw = match (w.op, w.pattern) {
-        (Op::Read, Pattern::Sequential) => "read",
-        (Op::Write, Pattern::Sequential) => "write",
-        (Op::Mixed, Pattern::Sequential) => "rw",
-        (Op::Read, Pattern::Random) => "randread",
-        (Op::Write, Pattern::Random) => "randwrite",
-        (Op::Mixed, Pattern::Random) => "randrw",
-    };
+    let rw = fio_rw(w.op, w.pattern);
     let mut options = json!({
         "name": clean(&w.name), "rw": rw, "bs": w.block_bytes.to_string(), "iodepth": w.queue_depth.to_string(),
         "numjobs": w.jobs.to_string(), "size": w.span_bytes.to_string(), "direct": u8::from(w.direct).to_string(),
@@ -113,8 +106,7 @@ fn options(w: &Workload, engine: &str, record: &Record) -> Value {
         options["random_distribution"] = json!(w.distribution.to_fio());
     }
     if !w.blocks.is_empty() {
-        let shares = w.blocks.shares().iter().map(|share| format!("{}/{}", share.block_bytes, share.percent));
-        options["bssplit"] = json!(shares.collect::<Vec<_>>().join(":"));
+        options["bssplit"] = json!(w.blocks.to_fio());
     }
     if let Some(think) = w.think {
         options["thinktime"] = json!((think.pause_ns / 1000).to_string());

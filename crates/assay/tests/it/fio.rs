@@ -9,6 +9,8 @@ use assay_core::record::Record;
 use assay_lab::{Lab, Missing, skip};
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::common::assert_empty;
+
 const SUITE: &str = "name = \"pair\"\nversion = 1\npurpose = \"A test\"\nbudget = \"12s\"\nmax_write = \"64MiB\"\nrepeats = 2\nspan = \"4MiB\"\n\
     [[workload]]\nname = \"rr\"\nop = \"read\"\npattern = \"random\"\nblock = \"4KiB\"\nqueue_depth = 4\nduration = \"500ms\"\n\
     [[workload]]\nname = \"ws\"\nop = \"write\"\npattern = \"random\"\nblock = \"4KiB\"\nsync = \"fdatasync\"\nduration = \"500ms\"\n";
@@ -42,11 +44,6 @@ fn record(output: &Output) -> Record {
         .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
-fn nothing_left(dir: &Path) {
-    let left: Vec<_> = std::fs::read_dir(dir.join("medium")).unwrap().flatten().map(|e| e.file_name()).collect();
-    assert!(left.is_empty(), "{left:?}");
-}
-
 #[test]
 fn fio_as_the_engine_makes_a_record_like_any_other() {
     if !has_fio("fio_as_the_engine_makes_a_record_like_any_other") {
@@ -67,7 +64,7 @@ fn fio_as_the_engine_makes_a_record_like_any_other() {
         let law = mean * iops / 1e9 / m.in_flight.unwrap();
         assert!((0.8..1.25).contains(&law), "{name}: {law}");
     }
-    nothing_left(dir.path());
+    assert_empty(&dir.path().join("medium"));
 }
 
 #[test]
@@ -94,7 +91,7 @@ fn a_cross_check_gives_a_ratio_for_each_workload() {
     assert!(record.settings.written_bytes <= record.settings.max_write_bytes, "both share one limit");
     let card = String::from_utf8_lossy(&output.stderr);
     assert!(card.contains("assay over fio"), "{card}");
-    nothing_left(dir.path());
+    assert_empty(&dir.path().join("medium"));
 }
 
 #[test]
@@ -113,7 +110,7 @@ fn a_job_file_is_run_or_refused_with_its_line() {
     let words = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{words}");
     assert!(words.contains("job.fio:9: option `zonemode` does not map") && words.lines().count() == 1, "{words}");
-    nothing_left(dir.path());
+    assert_empty(&dir.path().join("medium"));
 }
 
 #[test]
@@ -153,7 +150,7 @@ fn a_job_file_is_run_where_it_says() {
         assert_eq!(output.status.code(), Some(code), "{said}");
         assert!(said.contains(words) && said.lines().count() == 1, "{said}");
     }
-    nothing_left(dir.path());
+    assert_empty(&dir.path().join("medium"));
 }
 
 #[test]
@@ -215,7 +212,7 @@ fn an_interrupt_ends_fio_too_and_nothing_is_left() {
     let _lab = Lab::share();
     let dir = place();
     assert_eq!(while_fio_runs(dir.path(), Signal::INT), Some(130));
-    nothing_left(dir.path());
+    assert_empty(&dir.path().join("medium"));
 }
 
 #[test]

@@ -11,6 +11,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::common::originals::{suite, workload};
 
+use crate::common::assert_empty;
+
 const MIB: u64 = 1 << 20;
 
 /// A directory on a real file system: the build's.
@@ -32,11 +34,6 @@ fn assay(dir: &Path, arguments: &[&str]) -> Command {
 fn record(output: &Output) -> Record {
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)))
-}
-
-fn nothing_left(dir: &Path) {
-    let left: Vec<_> = std::fs::read_dir(dir.join("medium")).unwrap().flatten().map(|e| e.file_name()).collect();
-    assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]
@@ -71,7 +68,7 @@ fn an_original_as_the_engine_makes_a_record_with_what_it_printed() {
     let own = &record.measurements[2];
     assert!(own.repeats.is_empty(), "it has no original");
     assert!(own.warnings.iter().any(|w| w.cause.contains("names no original")), "{:?}", own.warnings);
-    nothing_left(dir.path());
+    assert_empty(&dir.path().join("medium"));
 }
 
 #[test]
@@ -93,7 +90,7 @@ fn a_missing_original_is_named_with_its_package() {
     let own = "[[workload]]\nname = \"own\"\nop = \"read\"\npattern = \"random\"\nblock = \"4KiB\"\n";
     std::fs::write(dir.path().join("pair.toml"), suite("30s", "4MiB", &[own.to_owned()])).unwrap();
     refused(&["--engine", "reference"], "names no original of a workload");
-    nothing_left(dir.path());
+    assert_empty(&dir.path().join("medium"));
 }
 
 /// A program in the place of ioping, which makes a file, starts another and waits.
@@ -133,5 +130,5 @@ fn an_interrupt_ends_an_original_with_all_that_it_started() {
     wait("what the tool started lives on", &|| {
         std::fs::read_to_string(&stat).map_or(true, |stat| !stat.contains("(sleep)") || stat.contains(") Z "))
     });
-    nothing_left(dir.path());
+    assert_empty(&dir.path().join("medium"));
 }
