@@ -6,8 +6,8 @@ use assay_core::event::EventKind;
 use assay_core::finding::Finding;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Record, Repeat};
-use assay_core::suite::{SuiteWorkload, leaders, members};
-use assay_core::workload::Op;
+use assay_core::suite::{SuiteWorkload, leaders, members, together};
+use assay_core::workload::{Op, Workload};
 
 use super::begin::Session;
 use super::repeat::no_room;
@@ -76,8 +76,15 @@ impl Session<'_> {
         let record = self.draft.fill();
         if record.measurements.is_empty() {
             let area = record.settings.span_bytes;
-            let empty =
-                |(index, w)| Measurement::empty(complete(w, Place::of(workloads, index, area), direct, None), "none");
+            let empty = |(index, w)| {
+                Measurement::empty(
+                    Workload {
+                        together: together(workloads, index),
+                        ..complete(w, Place::of(workloads, index, area), direct, None)
+                    },
+                    "none",
+                )
+            };
             record.measurements = workloads.iter().enumerate().map(empty).collect();
         }
         let entry = |(index, (asked, before)): (usize, (&SuiteWorkload, &Measurement))| Entry {

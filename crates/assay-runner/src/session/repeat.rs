@@ -152,7 +152,6 @@ impl Session<'_> {
         let alignment = self.alignment();
         let place = Place::of(&self.request.suite.workloads, entry.index, record.settings.span_bytes);
         let span = place.span_bytes;
-        let place = Place { together: beside, ..place };
         let fitted = entry.fitted.get_or_insert_with(|| self.pace.fit(&entry.asked, turn.slot, span, alignment));
         if no_room(fitted, span) {
             return Ok(None);
@@ -184,7 +183,7 @@ impl Session<'_> {
         if too_thoughtful(fitted, share.duration) {
             return Ok(None);
         }
-        let workload = Workload { arrivals, ..complete(fitted, place, target.direct(), Some(share)) };
+        let workload = Workload { arrivals, together: beside, ..complete(fitted, place, target.direct(), Some(share)) };
         let Some(instrument) = self.engines.for_workload(&workload, fitted.original) else { return Ok(None) };
         let subject = self.subject(fitted, turn, share.max_bytes, &target);
         let spec = RepeatSpec {

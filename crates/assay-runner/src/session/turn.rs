@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use assay_core::finding::Finding;
-use assay_core::suite::{SuiteWorkload, part, together};
-use assay_core::together::Together;
+use assay_core::suite::{SuiteWorkload, part};
 use assay_core::units::nanoseconds;
 use assay_core::workload::{Stop, Workload};
 
@@ -53,11 +52,10 @@ pub(super) fn told_at_end(finding: &Finding) -> bool {
     matches!(finding, Finding::FewOperations { .. } | Finding::CrosscheckDiffers { .. })
 }
 
-/// The part of the test area that a workload uses, and what runs beside it.
+/// The part of the test area that a workload uses.
 pub(super) struct Place {
     pub(super) offset_bytes: u64,
     pub(super) span_bytes: u64,
-    pub(super) together: Option<Together>,
 }
 
 impl Place {
@@ -65,7 +63,7 @@ impl Place {
     pub(super) fn of(workloads: &[SuiteWorkload], index: usize, area_bytes: u64) -> Self {
         let (offset_bytes, most) = part(workloads, index, area_bytes);
         let span_bytes = workloads[index].span.map_or(most, |span| span.0.min(most));
-        Self { offset_bytes, span_bytes, together: together(workloads, index) }
+        Self { offset_bytes, span_bytes }
     }
 }
 
@@ -74,7 +72,6 @@ pub(super) fn complete(w: &SuiteWorkload, place: Place, direct: bool, share: Opt
     Workload {
         span_bytes: place.span_bytes,
         offset_bytes: place.offset_bytes,
-        together: place.together,
         direct: direct && w.direct,
         stop: share.map_or(Stop::OPEN, |s| Stop {
             ramp_ns: nanoseconds(s.ramp),
