@@ -22,7 +22,7 @@ use crate::verification::Verification;
 use crate::workload::Workload;
 
 /// Version of the format: readers of `1.x` read every `1.y`.
-pub const SCHEMA: &str = "1.4";
+pub const SCHEMA: &str = "1.5";
 
 /// Major version that this code reads.
 pub const SCHEMA_MAJOR: u32 = 1;
@@ -284,6 +284,9 @@ pub struct Measurement {
     pub proof_ratio: Option<f64>,
     /// Mean operations in flight.
     pub in_flight: Option<f64>,
+    /// For how many completions at once was waited, where the host and not the medium might have been the limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batching: Option<Box<Batching>>,
     /// Within 5 % of what the bus reaches, or above.
     pub bus_limited: bool,
     /// Within a factor of three of what the null engine does here.
@@ -318,6 +321,7 @@ impl Measurement {
             service_ns: None,
             proof_ratio: None,
             in_flight: None,
+            batching: None,
             bus_limited: false,
             instrument_limited: false,
             soak: None,
@@ -351,6 +355,22 @@ pub struct Latency {
     pub p99_9: Option<Box<Estimate>>,
     /// Largest of all.
     pub max: Option<Box<Estimate>>,
+}
+
+/// For how many completions at once a job waited, by what the warm-up of the first repeat showed. Each ratio is that of
+/// waiting for several by waiting for one, in turns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Batching {
+    /// Completions that were waited for at once in all repeats; fewer than this can be done and not yet seen.
+    pub wait_for: u32,
+    /// Completions that were waited for in turns with one, before that was chosen.
+    pub tried: u32,
+    /// Ratio of operations per second.
+    pub iops_ratio: f64,
+    /// Ratio of median latencies, which hold the time up to the end of the wait.
+    pub p50_ratio: Option<f64>,
+    /// Ratio of the 99th percentiles.
+    pub p99_ratio: Option<f64>,
 }
 
 /// One execution of a workload.

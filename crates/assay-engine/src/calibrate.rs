@@ -36,6 +36,7 @@ pub fn null_cost(length: Duration) -> NullCost {
             repeats: 1,
             hang_after: Duration::from_secs(30),
             sample_every: Duration::from_secs(1),
+            wait_for: None,
         },
         &Control::default(),
         &mut |_| std::ops::ControlFlow::Continue(()),

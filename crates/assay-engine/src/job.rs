@@ -18,6 +18,7 @@ use assay_core::histogram::Histogram;
 use assay_core::workload::Workload;
 
 use crate::address::Addresses;
+use crate::batching::{Batching, Chooser};
 use crate::clock::Clock;
 use crate::contract::{Completion, Direction, Engine, Io, Submit};
 use crate::counters::{Live, Snapshot, Totals};
@@ -43,6 +44,8 @@ pub(crate) struct JobSpec<'a> {
     pub(crate) clock: Clock,
     pub(crate) live: &'a Live,
     pub(crate) stop: &'a AtomicBool,
+    /// For how many completions to wait at once, where that was chosen before.
+    pub(crate) wait_for: Option<u32>,
 }
 
 /// An operation that failed.
@@ -70,6 +73,8 @@ pub(crate) struct JobReport {
     pub(crate) unserved: u64,
     /// Time by which operations of an open loop were begun late though nothing was in their way, over all of them.
     pub(crate) late_ns: u64,
+    /// For how many completions at once it waited, of a closed loop.
+    pub(crate) batching: Option<Batching>,
     /// No window came about (too few operations, or an early end): all operations are counted.
     pub(crate) whole: bool,
     pub(crate) failure: Option<IoFailure>,
@@ -91,8 +96,8 @@ enum Window {
     Closed,
 }
 
-/// Runs a job on its engine until duration, quota, a failure or `stop` ends it. Everything is
-/// allocated before the first operation.
+/// Runs a job on its engine until duration, quota, a failure or `stop` ends it. Everything that the window needs is
+/// allocated before it.
 pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobSpec<'_>) -> JobReport {
     let JobSpec { workload, depth, quota, byte_quota, clock, live, .. } = *spec;
     let ramp_ns = workload.stop.ramp_ns;
@@ -100,6 +105,7 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobS
     let seed = mix(spec.seed ^ mix(u64::from(spec.job) + 1));
     let mut operations = Operations::new(workload, addresses, seed);
     let mut pauses = Pauses::new(workload.think);
+    let mut batches = Chooser::new(depth, ramp_ns, spec.wait_for);
     let mut free: Vec<u32> = (0..depth).rev().collect();
     let mut flights = vec![Flight { started_ns: 0, offset: 0, bytes: 0, write: false }; depth as usize];
     let mut base = Snapshot::new();
@@ -182,7 +188,7 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobS
         match finished_in_submit {
             Some(completion) => finish(completion),
             None => {
-                if let Err(error) = engine.reap(1, &mut finish) {
+                if let Err(error) = engine.reap(batches.wait_for, &mut finish) {
                     let errno = error.raw_os_error().unwrap_or(5);
                     failure = failure.or(Some(IoFailure { write: workload.writes(), offset: 0, errno }));
                     break;
@@ -204,7 +210,10 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobS
             issued >= quota || totals.issued() > byte_quota || failure.is_some() || spec.stop.load(Ordering::Relaxed);
         match window {
             Window::Warming if over => window = Window::Closed,
-            Window::Warming if now - start < ramp_ns => longest_pause = longest_pause.max(pause),
+            Window::Warming if now - start < ramp_ns => {
+                longest_pause = longest_pause.max(pause);
+                batches.waited(now - start, &totals, live);
+            }
             Window::Warming if pause_ended || now - start >= ramp_ns + longest_wait => {
                 window = Window::Open;
                 opened = now;
@@ -230,6 +239,7 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobS
     live.publish(totals, sum_ns);
 
     let operations = end_totals.operations.saturating_sub(base_totals.operations);
+    let batching = Some(batches.chosen());
     if window == Window::Closed && operations > 0 && closed > opened {
         JobReport {
             window_ns: closed - opened,
@@ -240,6 +250,7 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobS
             service: None,
             unserved: 0,
             late_ns: 0,
+            batching,
             whole: false,
             failure,
         }
@@ -253,6 +264,7 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobS
             service: None,
             unserved: 0,
             late_ns: 0,
+            batching,
             whole: true,
             failure,
         }

@@ -5,6 +5,7 @@
 //! per batch of completions and talks to the sampler through plain counters.
 
 mod address;
+mod batching;
 mod buffer;
 mod calibrate;
 mod child;
@@ -41,6 +42,7 @@ mod traffic;
 #[cfg(target_pointer_width = "64")]
 mod uring;
 
+pub use batching::{Batching, Stretch, Trial};
 pub use buffer::{AlignedBuffer, buffer_bytes};
 pub use calibrate::{NullCost, null_cost};
 pub use child::end_with_this_process;

@@ -203,6 +203,7 @@ pub(crate) fn drive<E: Engine>(
         service: Some(services),
         unserved,
         late_ns,
+        batching: None,
         whole: counted == 0,
         failure,
     }

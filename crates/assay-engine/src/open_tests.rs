@@ -80,6 +80,7 @@ fn run_for(duration_ns: u64, service_ns: u64, iops: f64, error_at: u64) -> JobRe
     let addresses = Addresses::new(&workload, place, None);
     let clock = Clock::start();
     let spec = JobSpec {
+        wait_for: None,
         workload: &workload,
         depth: 1,
         quota: u64::MAX,

@@ -152,6 +152,7 @@ mod tests {
             repeats: 1,
             hang_after: Duration::from_secs(30),
             sample_every: Duration::from_millis(20),
+            wait_for: None,
         }
     }
 

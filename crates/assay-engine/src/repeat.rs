@@ -6,6 +6,7 @@ use std::time::Duration;
 use assay_core::histogram::Histogram;
 use assay_core::record::OriginalRun;
 
+use crate::batching::Batching;
 use crate::clock::Clock;
 use crate::contract::EngineKind;
 use crate::control::Control;
@@ -60,6 +61,8 @@ pub struct RepeatReport {
     pub first_done_ns: u64,
     /// When the last thread was done, from the start, in nanoseconds.
     pub last_done_ns: u64,
+    /// For how many completions at once it waited, of a closed loop.
+    pub batching: Option<Batching>,
     /// The repeat was too short for a window: everything was counted.
     pub whole: bool,
     /// How the tool was called that ran it in place of an engine, and what it printed.
@@ -179,6 +182,7 @@ fn from_counters(lives: &[Arc<Live>], elapsed_ns: u64) -> JobReport {
         service: None,
         unserved: 0,
         late_ns: 0,
+        batching: None,
         whole: true,
         failure: None,
     }
@@ -253,6 +257,7 @@ fn collect(all: Gathered, totals: Totals, samples: Vec<LiveSample>, sync_ns: Opt
         first_done_ns: done_at.first().copied().unwrap_or(0),
         last_done_ns: done_at.last().copied().unwrap_or(0),
         whole: done.iter().any(|job| job.whole),
+        batching: Batching::of_all(done.into_iter().filter_map(|job| job.batching)),
         original: None,
         trouble,
     }
@@ -279,6 +284,7 @@ mod tests {
             service: None,
             unserved: 0,
             late_ns: 0,
+            batching: None,
             whole: false,
             failure: None,
         }

@@ -24,6 +24,8 @@ pub struct RepeatSpec {
     pub hang_after: Duration,
     /// Length of a sample.
     pub sample_every: Duration,
+    /// For how many completions at once io_uring is to wait, where an earlier repeat chose that.
+    pub wait_for: Option<u32>,
 }
 
 /// Why a repeat did not run to its end.

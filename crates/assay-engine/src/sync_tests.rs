@@ -56,6 +56,7 @@ fn write(target: &Arc<Target>, writes: u64, sync: Sync) -> RepeatReport {
         repeats: 1,
         hang_after: Duration::from_secs(10),
         sample_every: Duration::from_secs(1),
+        wait_for: None,
     };
     run_repeat(EngineKind::Sync, &spec, &Control::default(), &mut |_| ControlFlow::Continue(()))
 }

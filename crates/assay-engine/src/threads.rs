@@ -186,6 +186,7 @@ impl ThreadWork {
                 clock: Clock::start(),
                 live: &live,
                 stop: &stop,
+                wait_for: spec.wait_for,
             };
             engine(addresses, schedule, &job)
         };

@@ -33,6 +33,7 @@ fn spec(target: &Arc<Target>, workload: Workload) -> RepeatSpec {
         repeats: 1,
         hang_after: Duration::from_secs(10),
         sample_every: Duration::from_millis(100),
+        wait_for: None,
     }
 }
 

@@ -39,6 +39,7 @@ fn spec(workload: Workload, target: Option<Arc<Target>>) -> RepeatSpec {
         repeats: 3,
         hang_after: Duration::from_secs(10),
         sample_every: Duration::from_millis(50),
+        wait_for: None,
     }
 }
 

@@ -141,6 +141,7 @@ mod tests {
             repeats: 1,
             hang_after: std::time::Duration::from_secs(1),
             sample_every: std::time::Duration::from_secs(1),
+            wait_for: None,
         };
         run_repeat(EngineKind::Sync, &spec, &Control::default(), &mut |_| ControlFlow::Continue(()))
     }

@@ -4,8 +4,8 @@ use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::outcome::Outcome;
-use assay_core::record::{Latency, Measurement, Repeat, Sample};
-use assay_engine::{LiveSample, RepeatReport};
+use assay_core::record::{Batching, Latency, Measurement, Repeat, Sample};
+use assay_engine::{LiveSample, RepeatReport, Stretch};
 use assay_stats::geometric;
 
 /// A repeat for the record. `started_ns` is when it began within the run.
@@ -35,6 +35,22 @@ pub(crate) fn repeat(
         original: report.original.clone().map(Box::new),
         ..Repeat::empty(started, outcome)
     }
+}
+
+/// What trying several completions at once showed, for the record; `None` where it was not tried.
+pub(crate) fn batching(engine: &assay_engine::Batching) -> Option<Batching> {
+    let trial = engine.trial.as_ref()?;
+    let (one, several) = (&trial.by_one, &trial.by_several);
+    let ratio = |of: &dyn Fn(&Stretch) -> Option<f64>| Some(of(several)? / of(one)?);
+    Some(Batching {
+        wait_for: engine.wait_for,
+        tried: trial.several,
+        iops_ratio: ratio(&|s| {
+            (s.operations > 0 && s.elapsed_ns > 0).then(|| s.operations as f64 / s.elapsed_ns as f64)
+        })?,
+        p50_ratio: ratio(&|s| s.histogram.quantile(0.5)),
+        p99_ratio: ratio(&|s| s.histogram.quantile(0.99)),
+    })
 }
 
 /// A sample for the record, on the clock of the run.
@@ -100,5 +116,26 @@ pub(crate) fn replace_findings(measurement: &mut Measurement, kind: impl Fn(&Fin
     measurement.warnings.retain(|w| !kind(&w.finding));
     if let Some(finding) = fresh {
         measurement.warn(finding);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_engine::Trial;
+
+    use super::*;
+
+    #[test]
+    fn a_trial_of_waits_is_kept_as_ratios_and_none_as_nothing() {
+        let stretch = |operations, latency_ns| {
+            let mut histogram = Histogram::default();
+            (0..operations).for_each(|_| histogram.add(latency_ns));
+            Stretch { operations, elapsed_ns: 1_000_000, histogram }
+        };
+        let trial = Trial { several: 8, by_one: stretch(100, 200), by_several: stretch(110, 150) };
+        let kept = batching(&assay_engine::Batching { wait_for: 8, trial: Some(trial) }).unwrap();
+        assert_eq!((kept.wait_for, kept.tried), (8, 8));
+        assert!((kept.iops_ratio - 1.1).abs() < 1e-9 && kept.p50_ratio == Some(0.75), "{kept:?}");
+        assert_eq!(batching(&assay_engine::Batching { wait_for: 1, trial: None }), None);
     }
 }

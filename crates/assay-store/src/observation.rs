@@ -237,6 +237,7 @@ impl Measured {
             service_ns: _,
             proof_ratio: _,
             in_flight: _,
+            batching: _,
             bus_limited,
             instrument_limited,
             soak: _,

@@ -44,6 +44,7 @@ fn spec(workload: Workload, target: &Arc<Target>) -> RepeatSpec {
         repeats: 1,
         hang_after: Duration::from_secs(30),
         sample_every: Duration::from_millis(100),
+        wait_for: None,
     }
 }
 

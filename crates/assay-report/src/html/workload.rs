@@ -2,7 +2,7 @@
 
 use assay_core::estimate::Estimate;
 use assay_core::finding::Warning;
-use assay_core::record::{Measurement, Record};
+use assay_core::record::{Batching, Measurement, Record};
 use assay_core::text::{clean, harmless, statement};
 use assay_core::units::{figures, latency, rate};
 use assay_core::workload::Pattern;
@@ -84,6 +84,7 @@ fn circumstances(m: &Measurement) -> String {
     if let Some(depth) = m.in_flight {
         parts.push(format!("{} in flight of {} asked for", figures(depth), m.workload.depth()));
     }
+    parts.extend(m.batching.as_deref().map(waited));
     match m.proof_ratio {
         Some(ratio) => parts.push(format!("{} of the bytes crossed the device", percent(ratio))),
         None => parts.push("no device counters to prove it".to_owned()),
@@ -92,6 +93,19 @@ fn circumstances(m: &Measurement) -> String {
         parts.push("limited by the instrument".to_owned());
     }
     parts.join(" · ")
+}
+
+/// For how many completions at once was waited, and what that changed.
+fn waited(batching: &Batching) -> String {
+    let Batching { wait_for, tried, iops_ratio, p50_ratio, p99_ratio } = *batching;
+    let ratio = |name: &str, ratio: Option<f64>| ratio.map(|r| format!("{name} {}", figures(r)));
+    let ratios = [ratio("IOPS", Some(iops_ratio)), ratio("p50", p50_ratio), ratio("p99", p99_ratio)];
+    let ratios: Vec<String> = ratios.into_iter().flatten().collect();
+    let completions = if wait_for == 1 { "completion" } else { "completions" };
+    format!(
+        "waited for {wait_for} {completions} at once (in the warm-up, {tried} at once gave {} times those of one)",
+        ratios.join(", ")
+    )
 }
 
 /// Where a script draws a chart of the data at the end of the page.

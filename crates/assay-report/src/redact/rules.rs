@@ -102,6 +102,7 @@ const MEASUREMENT: Rule = Fields(&[
     ("service_ns", LATENCY),
     ("proof_ratio", Keep),
     ("in_flight", Keep),
+    ("batching", BATCHING),
     ("bus_limited", Keep),
     ("instrument_limited", Keep),
     ("soak", SOAK),
@@ -109,6 +110,9 @@ const MEASUREMENT: Rule = Fields(&[
     ("operations_per_joule", ESTIMATE),
     ("warnings", Each(&WARNING)),
 ]);
+
+const BATCHING: Rule =
+    Fields(&[("wait_for", Keep), ("tried", Keep), ("iops_ratio", Keep), ("p50_ratio", Keep), ("p99_ratio", Keep)]);
 
 const LATENCY: Rule = Fields(&[
     ("mean", ESTIMATE),

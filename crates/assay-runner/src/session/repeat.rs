@@ -30,7 +30,7 @@ use crate::pace::Pace;
 use crate::proof::{self, Proof};
 use crate::resume::lasted_ns;
 use crate::soak;
-use crate::summary::{estimate, repeat, replace_findings};
+use crate::summary::{batching, estimate, repeat, replace_findings};
 use crate::timeout::{NoAnswer, SLOW, SYNC, no_thread, within};
 
 /// Operations of an open loop that are begun later than this share of their latency falsify it.
@@ -196,6 +196,7 @@ impl Session<'_> {
                 + between(arrivals).min(share.ramp + share.duration)
                 + fitted.think.map_or(Duration::ZERO, |think| Duration::from_nanos(think.pause_ns)),
             sample_every: Duration::from_secs(1),
+            wait_for: known_wait(&record.measurements[entry.index]),
         };
         Ok(Some(Planned { index: entry.index, instrument, spec, target, subject, soak, stop }))
     }
@@ -377,6 +378,9 @@ impl Session<'_> {
         }
         let (disks, seed, record) = (&self.disks, self.request.seed, self.draft.fill());
         let measurement = &mut record.measurements[entry.index];
+        if measurement.repeats.is_empty() {
+            measurement.batching = report.batching.as_ref().and_then(batching).map(Box::new);
+        }
         measurement.repeats.push(finished);
         if let (Some(cut), Outcome::Completed) = (cut, &outcome) {
             replace_findings(measurement, |f| matches!(f, Finding::EndedByNeighbour { .. }), Some(cut));
@@ -411,6 +415,12 @@ impl Session<'_> {
             self.emitter.emit(EventKind::Warning { workload, warning: warning.clone() });
         }
     }
+}
+
+/// For how many completions at once the next repeat waits: as the first one chose, so that all are alike.
+fn known_wait(measurement: &Measurement) -> Option<u32> {
+    let chosen = measurement.batching.as_ref().map_or(1, |batching| batching.wait_for);
+    (!measurement.repeats.is_empty()).then_some(chosen)
 }
 
 /// Whether a part of the area has no room for the blocks of all jobs: of several sizes none is made smaller, and

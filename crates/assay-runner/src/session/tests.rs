@@ -6,6 +6,7 @@ use std::time::Duration;
 use assay_core::event::{Event, EventKind};
 use assay_core::finding::{Finding, Verdict};
 use assay_core::outcome::{Failure, Outcome};
+use assay_core::record::{Batching, Repeat};
 use assay_core::suite::Suite;
 use assay_core::workload::{Op, Pattern};
 use assay_engine::{Control, EngineKind, RepeatReport, Trouble};
@@ -13,7 +14,7 @@ use assay_original::Subject;
 
 use super::begin::{Session, aligned};
 use super::order::in_order;
-use super::turn::Turn;
+use super::turn::{Entry, Turn};
 use crate::choose::EngineWish;
 use crate::error::RunError;
 use crate::prepare::Run;
@@ -141,6 +142,16 @@ fn a_repeat_is_planned_within_its_share_and_as_the_one_before() {
     session.pace.note(Op::Write, Pattern::Random, 4096, false, 0.1);
     let again = session.plan(&mut entries[0], None, turn).unwrap().unwrap();
     assert_eq!(again.spec.workload, planned.spec.workload);
+    assert_eq!(again.spec.wait_for, None, "nothing is known of how to wait");
+    let first = Repeat::empty("2026-01-01T00:00:00Z", Outcome::Completed);
+    session.draft.fill().measurements[0].repeats.push(first);
+    let waits_for = |session: &Session<'_>, entries: &mut [Entry]| {
+        session.plan(&mut entries[0], None, turn).unwrap().unwrap().spec.wait_for
+    };
+    assert_eq!(waits_for(&session, &mut entries), Some(1), "the first repeat saw nothing to try");
+    let tried = Batching { wait_for: 8, tried: 8, iops_ratio: 1.1, p50_ratio: None, p99_ratio: None };
+    session.draft.fill().measurements[0].batching = Some(tried.into());
+    assert_eq!(waits_for(&session, &mut entries), Some(8));
     let short = Turn { slot: Duration::from_millis(50), ..turn };
     assert!(session.plan(&mut entries[1], None, short).unwrap().is_none(), "too short to say anything");
 }

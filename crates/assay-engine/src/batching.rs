@@ -1,0 +1,237 @@
+//! For how many completions the loop of a job waits at once.
+//!
+//! To wait for the next completion costs a system call, and often a wake-up. Where operations complete faster than
+//! that, the host is the limit and not the medium, and to wait for several at once leaves more of the host to the
+//! operations. Whether it does is tried in the second half of the warm-up, in turns with waiting for one, and kept for
+//! the window. Those that completed first then wait to be seen: latencies hold that, and the trial says how much.
+//!
+//! An operation is in flight until it is seen, as ever: by that count the queue stays full. The kernel has fewer to
+//! work on, by up to one fewer than are waited for, which is why those are a part of the queue only ([`most`]).
+
+use assay_core::histogram::Histogram;
+
+use crate::counters::{Live, Snapshot, Totals};
+
+/// No more than the queue depth by this is waited for.
+const PART: u32 = 4;
+/// An upper bound of what a wait with a wake-up costs, small processors included. Where an operation takes longer than
+/// this, the medium is the limit and nothing is tried.
+const WAIT_NS: u64 = 20_000;
+/// Shorter stretches than this tell nothing.
+const SHORTEST_NS: u64 = 5_000_000;
+/// Whether a stretch of the trial waits for several: each pair of neighbours has both, in alternating order.
+const SEVERAL: [bool; 8] = [false, true, true, false, false, true, true, false];
+/// Stretches in the second half of the warm-up; in the last of them the choice is used already.
+const STRETCHES: u64 = SEVERAL.len() as u64 + 1;
+/// Waiting for several is chosen where it is faster by this much over all stretches, ...
+const LEAST_GAIN: f64 = 1.01;
+/// ... and in so many of the four pairs.
+const LEAST_WINS: usize = 3;
+
+/// How many completions a job of this queue depth may wait for.
+pub(crate) fn most(depth: u32) -> u32 {
+    (depth / PART).max(1)
+}
+
+/// What was waited for, and what trying it out showed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Batching {
+    /// Completions that were waited for at once.
+    pub wait_for: u32,
+    /// None where it was plain, or chosen before.
+    pub trial: Option<Trial>,
+}
+
+/// Waiting for one completion and for several, in turns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// What was waited for in turns with one.
+    pub several: u32,
+    /// What waiting for one gave.
+    pub by_one: Stretch,
+    /// What waiting for several gave.
+    pub by_several: Stretch,
+}
+
+/// What completed in some time.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Stretch {
+    /// Operations.
+    pub operations: u64,
+    /// Time in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Their latencies.
+    pub histogram: Histogram,
+}
+
+impl Stretch {
+    fn rate(&self) -> f64 {
+        self.operations as f64 / self.elapsed_ns.max(1) as f64
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.operations += other.operations;
+        self.elapsed_ns += other.elapsed_ns;
+        self.histogram.merge(&other.histogram);
+    }
+}
+
+impl Batching {
+    /// That of all jobs of a workload: what most of them waited for, and their trials together.
+    pub(crate) fn of_all(jobs: impl Iterator<Item = Self>) -> Option<Self> {
+        let mut waits = Vec::new();
+        let mut trial: Option<Trial> = None;
+        for job in jobs {
+            waits.push(job.wait_for);
+            match (&mut trial, job.trial) {
+                (Some(all), Some(one)) => {
+                    all.by_one.add(&one.by_one);
+                    all.by_several.add(&one.by_several);
+                }
+                (all, one) => *all = all.take().or(one),
+            }
+        }
+        waits.sort_unstable();
+        let wait_for = *waits.get(waits.len() / 2)?;
+        Some(Self { wait_for, trial })
+    }
+}
+
+/// Chooses during the warm-up.
+pub(crate) struct Chooser {
+    /// For how many completions the loop is to wait now.
+    pub(crate) wait_for: usize,
+    depth: u32,
+    several: u32,
+    half_ns: u64,
+    phase: Phase,
+}
+
+enum Phase {
+    Settled(Option<Trial>),
+    /// Counts the waits of the first half.
+    Watching {
+        waits: u64,
+    },
+    Trying(Box<Trying>),
+}
+
+struct Trying {
+    begun: Begun,
+    latencies: Snapshot,
+    rates: [f64; SEVERAL.len()],
+    by_one: Stretch,
+    by_several: Stretch,
+}
+
+/// Where a stretch began.
+#[derive(Clone, Copy, Default)]
+struct Begun {
+    number: u64,
+    at_ns: u64,
+    operations: u64,
+}
+
+impl Chooser {
+    /// Waits for `known` completions, where that was chosen before; otherwise chooses in a warm-up of `ramp_ns`.
+    pub(crate) fn new(depth: u32, ramp_ns: u64, known: Option<u32>) -> Self {
+        let several = most(depth);
+        let half_ns = ramp_ns / 2;
+        let wait_for = known.map_or(1, |known| known.clamp(1, several));
+        let tries = known.is_none() && several > 1 && half_ns / STRETCHES >= SHORTEST_NS;
+        let phase = if tries { Phase::Watching { waits: 0 } } else { Phase::Settled(None) };
+        Self { wait_for: wait_for as usize, depth, several, half_ns, phase }
+    }
+
+    /// Takes note of a wait that ended `elapsed_ns` after the start, with all operations so far.
+    #[inline]
+    pub(crate) fn waited(&mut self, elapsed_ns: u64, totals: &Totals, live: &Live) {
+        match &mut self.phase {
+            Phase::Settled(_) => {}
+            Phase::Watching { waits } => {
+                *waits += 1;
+                if elapsed_ns >= self.half_ns {
+                    let host_is_limit = elapsed_ns / totals.operations.max(1) < WAIT_NS;
+                    // The whole queue comes at once where the kernel completes operations while they are submitted.
+                    let all_at_once = totals.operations / *waits >= u64::from(self.depth) * 3 / 4;
+                    self.phase = if host_is_limit && !all_at_once { self.trying() } else { Phase::Settled(None) };
+                }
+            }
+            Phase::Trying(trying) => {
+                let number = (elapsed_ns - self.half_ns) / (self.half_ns / STRETCHES);
+                if number == trying.begun.number {
+                    return;
+                }
+                trying.end_stretch(elapsed_ns, totals, live);
+                let wait_for = match SEVERAL.get(number as usize) {
+                    Some(several) => {
+                        trying.begin_stretch(Begun { number, at_ns: elapsed_ns, operations: totals.operations }, live);
+                        if *several { self.several } else { 1 }
+                    }
+                    None => {
+                        let chosen = if trying.several_is_faster() { self.several } else { 1 };
+                        let trial = trying.trial(self.several);
+                        self.phase = Phase::Settled(Some(trial));
+                        chosen
+                    }
+                };
+                self.wait_for = wait_for as usize;
+            }
+        }
+    }
+
+    fn trying(&self) -> Phase {
+        Phase::Trying(Box::new(Trying {
+            // The time up to the first stretch belongs to none.
+            begun: Begun { number: u64::MAX, ..Begun::default() },
+            latencies: Snapshot::new(),
+            rates: [0.0; SEVERAL.len()],
+            by_one: Stretch::default(),
+            by_several: Stretch::default(),
+        }))
+    }
+
+    /// What was chosen.
+    pub(crate) fn chosen(self) -> Batching {
+        let trial = match self.phase {
+            Phase::Settled(trial) => trial,
+            _ => None,
+        };
+        // A job that ended within the trial has no choice to tell.
+        Batching { wait_for: self.wait_for as u32, trial }
+    }
+}
+
+impl Trying {
+    fn begin_stretch(&mut self, begun: Begun, live: &Live) {
+        self.begun = begun;
+        live.snapshot(&mut self.latencies);
+    }
+
+    fn end_stretch(&mut self, elapsed_ns: u64, totals: &Totals, live: &Live) {
+        let Some(several) = SEVERAL.get(self.begun.number as usize) else { return };
+        let mut now = Snapshot::new();
+        live.snapshot(&mut now);
+        let stretch = Stretch {
+            operations: totals.operations - self.begun.operations,
+            elapsed_ns: elapsed_ns - self.begun.at_ns,
+            histogram: now.since(&self.latencies),
+        };
+        self.rates[self.begun.number as usize] = stretch.rate();
+        if *several { self.by_several.add(&stretch) } else { self.by_one.add(&stretch) }
+    }
+
+    fn several_is_faster(&self) -> bool {
+        let pairs = self.rates.chunks(2).zip(SEVERAL.chunks(2));
+        let wins = pairs.filter(|(rates, several)| (rates[1] > rates[0]) == several[1]).count();
+        wins >= LEAST_WINS && self.by_several.rate() > self.by_one.rate() * LEAST_GAIN
+    }
+
+    fn trial(&mut self, several: u32) -> Trial {
+        Trial { several, by_one: std::mem::take(&mut self.by_one), by_several: std::mem::take(&mut self.by_several) }
+    }
+}
+
+#[cfg(test)]
+#[path = "batching_tests.rs"]
+mod tests;
