@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::cli::FileArgs;
 use crate::failure::Failure;
-use crate::{output, state};
+use crate::{files, output, state};
 
 /// What a command found, in the forms in which it may be asked for.
 pub(crate) trait Answer {
@@ -72,7 +72,7 @@ impl Target {
     }
 
     fn named(args: &FileArgs, path: &Path, format: Option<Format>) -> Result<Self, Failure> {
-        state::check_writable(path)?;
+        files::check_writable(path)?;
         // A file may be shared.
         Ok(Self { file: Some((path.to_owned(), format)), redactor: Some(state::redactor(args.identities)?) })
     }
@@ -126,7 +126,7 @@ fn content(format: Format, answer: &impl Answer) -> Result<Vec<u8>, Failure> {
 }
 
 fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    state::write_whole(path, content)?;
+    files::write_whole(path, content)?;
     output::tell(&format!("wrote {}", output::shown(path)));
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use assay_core::text::quoted;
 
 use crate::failure::Failure;
-use crate::{output, state};
+use crate::{files, output, state};
 
 /// How a query names a baseline.
 pub(crate) const PREFIX: &str = "baseline:";
@@ -57,7 +57,7 @@ pub(crate) fn read(name: &str) -> Result<Vec<String>, Failure> {
 pub(crate) fn set(name: &str, ids: &[String]) -> Result<(), Failure> {
     let path = file(name)?;
     state::subdirectory(DIRECTORY)?;
-    state::write_whole(&path, ids.join("\n") + "\n")
+    files::write_whole(&path, ids.join("\n") + "\n")
 }
 
 /// Removes the name; the records stay.

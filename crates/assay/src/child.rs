@@ -141,7 +141,7 @@ fn stop_with(child: Pid) {
 /// # Errors
 /// Where the system makes no thread for it.
 fn watch(child: Pid) -> std::io::Result<()> {
-    if let Ok(mut signals) = Signals::new(crate::signals::wishes().into_iter().chain([SIGCONT])) {
+    if let Ok(mut signals) = Signals::new(crate::wishes::wishes().into_iter().chain([SIGCONT])) {
         Builder::new().spawn(move || {
             for signal in signals.forever() {
                 let signal = match signal {

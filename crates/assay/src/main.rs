@@ -9,16 +9,19 @@ mod cli;
 mod commands;
 mod copies;
 mod failure;
+mod files;
 mod imports;
 mod journals;
 mod leftovers;
 mod output;
 mod progress;
+mod queries;
 mod questions;
 mod recorder;
 mod signals;
 mod state;
 mod suites;
+mod wishes;
 
 use std::process::ExitCode;
 

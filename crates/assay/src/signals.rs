@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use assay_core::exit::Exit;
 use assay_engine::Control;
 use assay_runner::RunError;
-use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::SIGCONT;
 use signal_hook::iterator::Signals;
 
 use crate::failure::Failure;
@@ -27,20 +27,6 @@ pub(crate) fn last_words(words: Option<String>) {
     *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = words;
 }
 
-/// The signals that ask for the end, without those that whoever started the program had ignored. To be asked
-/// before any of them is handled.
-pub(crate) fn wishes() -> Vec<i32> {
-    [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !ignored(*signal)).collect()
-}
-
-fn ignored(signal: i32) -> bool {
-    // SAFETY: `sigaction` is a C structure of numbers, for which zeros are a value.
-    let mut now: libc::sigaction = unsafe { std::mem::zeroed() };
-    // SAFETY: without a new action sigaction(2) only writes the present one to `now`, which is ours alone.
-    let read = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut now) };
-    read == 0 && now.sa_sigaction == libc::SIG_IGN
-}
-
 /// A stop shorter than this is not told from a busy host.
 const NOTICEABLE: Duration = Duration::from_millis(50);
 /// Whoever was continued knows it by then.
@@ -49,7 +35,7 @@ const KNOWN: Duration = Duration::from_millis(20);
 /// Makes the signals stop `control`, and tells it of time in which the process was stopped.
 pub(crate) fn stop_on_signals(control: &Control) -> Result<(), Failure> {
     let fail = |e: std::io::Error| Failure::environment(format!("signals cannot be handled: {e}"));
-    let mut signals = Signals::new(wishes()).map_err(fail)?;
+    let mut signals = Signals::new(crate::wishes::wishes()).map_err(fail)?;
     let (control, watched) = (control.clone(), control.clone());
     let wait = move || {
         let mut first: Option<Instant> = None;

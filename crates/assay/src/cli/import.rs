@@ -30,7 +30,7 @@ pub(crate) struct ImportArgs {
     pub(crate) paths: Vec<PathBuf>,
 
     /// Label of all records, like model=…, unit=…, slot=… or price=12.90USD; repeat for more
-    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = super::label)]
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = super::values::label)]
     pub(crate) labels: Vec<(String, String)>,
 
     /// Labels from the path of each file, like '{model}/{unit}/output_{run}.txt'

@@ -237,7 +237,7 @@ pub(crate) struct RunArgs {
     pub(crate) budget: Option<Duration>,
 
     /// Time without a completed operation after which the medium counts as hung
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = hang_after)]
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = values::hang_after)]
     pub(crate) hang_after: Duration,
 
     /// Most bytes to write, like 2GiB
@@ -245,7 +245,7 @@ pub(crate) struct RunArgs {
     pub(crate) max_write: Option<assay_core::units::Bytes>,
 
     /// Free label, like model=…, unit=…, slot=… or price=12.90USD; repeat for more
-    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = values::label)]
     pub(crate) labels: Vec<(String, String)>,
 
     /// Read a sensor with a command once a second, unit C, W or Hz; repeat for more
@@ -472,25 +472,8 @@ pub(crate) struct ManArgs {
 }
 
 /// Less than 5 s would take the pauses of a healthy card for a hang; more than 10 min would keep a hung run waiting.
-fn hang_after(text: &str) -> Result<Duration, String> {
-    values::time(Duration::from_secs(5)..=Duration::from_secs(600), "5s to 10m")(text)
-}
-
 fn budget(text: &str) -> Result<Duration, String> {
     values::time(Duration::from_secs(1)..=crate::suites::LONGEST_BUDGET, "1s to 30d")(text)
-}
-
-fn label(text: &str) -> Result<(String, String), String> {
-    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE, like slot=7")?;
-    let key_ok =
-        !key.is_empty() && key.len() <= 64 && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
-    if !key_ok {
-        return Err(format!("key `{key}` may hold only letters, digits, `-`, `_` and `.`"));
-    }
-    if value.is_empty() || value.len() > 256 {
-        return Err("a value has 1 to 256 bytes".to_owned());
-    }
-    Ok((key.to_owned(), value.to_owned()))
 }
 
 #[cfg(test)]

@@ -144,6 +144,25 @@ pub(crate) fn percentile(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("{} is no percentile; write a number between 0 and 100, like 99.9", quoted(text)))
 }
 
+/// After how long without an answer a medium is taken for hung.
+pub(super) fn hang_after(text: &str) -> Result<Duration, String> {
+    time(Duration::from_secs(5)..=Duration::from_secs(600), "5s to 10m")(text)
+}
+
+/// A name and a value that the user gives a record.
+pub(super) fn label(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE, like slot=7")?;
+    let key_ok =
+        !key.is_empty() && key.len() <= 64 && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    if !key_ok {
+        return Err(format!("key `{key}` may hold only letters, digits, `-`, `_` and `.`"));
+    }
+    if value.is_empty() || value.len() > 256 {
+        return Err("a value has 1 to 256 bytes".to_owned());
+    }
+    Ok((key.to_owned(), value.to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -81,11 +81,11 @@ pub(crate) struct VerifyArgs {
     pub(crate) until: Option<UntilArg>,
 
     /// Time without a completed operation after which the medium counts as hung
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = super::hang_after)]
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = super::values::hang_after)]
     pub(crate) hang_after: std::time::Duration,
 
     /// Free label, like model=…, unit=… or price=12.90USD; repeat for more
-    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = super::label)]
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = super::values::label)]
     pub(crate) labels: Vec<(String, String)>,
 
     /// Write a report too; the extension chooses .html, .md, .csv or .json

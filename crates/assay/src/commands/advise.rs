@@ -8,7 +8,7 @@ use assay_store::Detail;
 use crate::answer::{Target, WITHOUT_PICTURE};
 use crate::cli::AdviseArgs;
 use crate::failure::Failure;
-use crate::state;
+use crate::queries;
 
 impl From<AdviseError> for Failure {
     fn from(error: AdviseError) -> Self {
@@ -18,8 +18,8 @@ impl From<AdviseError> for Failure {
 
 pub(super) fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     let target = Target::new(args.file(), WITHOUT_PICTURE)?;
-    let records = target.redacted(state::find_all(args.queries(), Detail::Latencies)?)?;
-    let others = target.redacted(state::find_all(args.other_queries(), Detail::Latencies)?)?;
+    let records = target.redacted(queries::find_all(args.queries(), Detail::Latencies)?)?;
+    let others = target.redacted(queries::find_all(args.other_queries(), Detail::Latencies)?)?;
     let (told, no) = match args.question() {
         Question::Nas(question) => (advice::nas(&advise::nas(&records, &others, &question)?), false),
         Question::Cache(question) => {

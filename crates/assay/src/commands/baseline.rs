@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::cli::{BaselineArgs, BaselineCommand};
 use crate::failure::Failure;
-use crate::{baselines, output, state};
+use crate::{baselines, output, queries, state};
 
 pub(super) fn baseline(args: &BaselineArgs) -> Result<Exit, Failure> {
     match &args.command {
@@ -16,7 +16,7 @@ pub(super) fn baseline(args: &BaselineArgs) -> Result<Exit, Failure> {
             let store = state::existing()?.ok_or_else(|| Failure::usage(state::EMPTY))?;
             let mut ids: Vec<String> = Vec::new();
             for query in queries {
-                let named = state::resolve(&store, query)?;
+                let named = queries::resolve(&store, query)?;
                 ids.extend(named.into_iter().filter(|id| !ids.contains(id)).collect::<Vec<_>>());
             }
             baselines::set(name, &ids)?;

@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 use crate::answer::{Answer, Target, WITH_PICTURE};
 use crate::cli::{CompareArgs, GateFormatArg};
 use crate::failure::Failure;
-use crate::{answer, output, state};
+use crate::{answer, output, queries};
 
 pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let target = match args.format {
         Some(_) => Target::of_text(&args.file)?,
         None => Target::new(&args.file, WITH_PICTURE)?,
     };
-    let of = |group: &String| target.redacted(state::find_all(&divided(group), Detail::Latencies)?);
+    let of = |group: &String| target.redacted(queries::find_all(&divided(group), Detail::Latencies)?);
     let named: Vec<Vec<Record>> = args.queries.iter().map(of).collect::<Result<_, _>>()?;
     let groups = groups(args, &named);
     let request = Request {

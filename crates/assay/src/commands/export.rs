@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::cli::ExportArgs;
 use crate::failure::Failure;
-use crate::{output, state};
+use crate::{output, queries, state};
 
 /// Records that are written in one transaction: of long soaks, some hundred megabytes.
 const AT_ONCE: usize = 50;
@@ -21,7 +21,7 @@ pub(super) fn export(args: &ExportArgs) -> Result<Exit, Failure> {
     let store = state::existing()?.ok_or_else(|| Failure::usage(state::EMPTY))?;
     let mut ids: Vec<String> = Vec::new();
     for query in &args.queries {
-        let named = state::resolve(&store, query)?;
+        let named = queries::resolve(&store, query)?;
         ids.extend(named.into_iter().filter(|id| !ids.contains(id)).collect::<Vec<_>>());
     }
     let redactor = state::redactor(args.identities)?;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::cli::InfoArgs;
 use crate::failure::Failure;
 use crate::leftovers::{Does, Left};
-use crate::{journals, leftovers, output, state};
+use crate::{journals, leftovers, output, queries, state};
 
 pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
     let sysroot = Sysroot::real();
@@ -43,7 +43,7 @@ pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
         let id = harmless(&last.id);
         let runs = if known.len() == 1 { "1 run".to_owned() } else { format!("{} runs, the last", known.len()) };
         output::print(&format!("measured  {runs}: assay show {id}"))?;
-        let checks = state::verified(&store).unwrap_or_default();
+        let checks = queries::verified(&store).unwrap_or_default();
         let last = checks.iter().rev().find(|check| known.iter().any(|one| one.id == check.id));
         if let Some((check, found)) = last.and_then(|check| Some((check, check.verification.as_ref()?))) {
             let words = harmless(&found.sentence);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::answer::{Answer, Target, WITHOUT_PICTURE};
 use crate::cli::{AggregateArg, ListArgs};
 use crate::failure::Failure;
-use crate::{baselines, imports, output, state};
+use crate::{baselines, imports, output, queries, state};
 
 pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let target = Target::new(&args.file, WITHOUT_PICTURE)?;
@@ -18,12 +18,12 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
         return aggregated(args, how, &target);
     }
     if imports::is_file(&args.query) {
-        let listed = Listed(target.redacted(state::find_all(&[&args.query], Detail::Estimates)?)?);
+        let listed = Listed(target.redacted(queries::find_all(&[&args.query], Detail::Estimates)?)?);
         target.deliver(&listed, args.json)?;
         return Ok(Exit::Good);
     }
     if let Some(query) = args.query.strip_prefix(assay_analysis::PREFIX) {
-        let listed = Listed(state::published(query)?);
+        let listed = Listed(queries::published(query)?);
         if args.json {
             return output::print_json(&listed.json()?).map(|()| Exit::Good);
         }
@@ -61,7 +61,7 @@ fn aggregated(args: &ListArgs, how: AggregateArg, target: &Target) -> Result<Exi
         AggregateArg::Best => Aggregate::Best,
     };
     // With scores, which observations have none of.
-    let records: Vec<Record> = state::find(&args.query)?.into_iter().map(|stored| stored.record).collect();
+    let records: Vec<Record> = queries::find(&args.query)?.into_iter().map(|stored| stored.record).collect();
     let (rows, left_out) = aggregate(&target.redacted(records)?, how);
     if let (true, Some(first)) = (rows.is_empty(), left_out.first()) {
         return Err(Failure::usage(format!("none of these {} records {}", left_out.len(), first.reason)));

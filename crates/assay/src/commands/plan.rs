@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::answer::{Target, WITHOUT_PICTURE};
 use crate::cli::{FileArgs, NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 use crate::failure::Failure;
-use crate::{output, state, suites};
+use crate::{files, output, queries, state, suites};
 
 /// A longer file is no plan and no list of units; without a limit, `/dev/zero` would fill the
 /// memory. The largest plan takes less than 64 MiB.
@@ -132,7 +132,7 @@ fn progress(file: &Path, to: &FileArgs, as_json: bool) -> Result<Exit, Failure> 
 
 fn next(args: &RaceArgs) -> Result<Exit, Failure> {
     let target = Target::new(&args.file, WITHOUT_PICTURE)?;
-    let records = target.redacted(state::find_all(&args.queries, Detail::Latencies)?)?;
+    let records = target.redacted(queries::find_all(&args.queries, Detail::Latencies)?)?;
     let (load, quantity) = deciding(&records, args.load.as_deref(), args.metric)?;
     let options = RaceOptions {
         threshold: args.threshold,
@@ -161,7 +161,7 @@ fn swap(args: &SwapArgs) -> Result<Exit, Failure> {
     let records = if empty && args.queries == ["all"] {
         Vec::new()
     } else {
-        target.redacted(state::find_all(&args.queries, Detail::Latencies)?)?
+        target.redacted(queries::find_all(&args.queries, Detail::Latencies)?)?
     };
     let decided = if records.is_empty() { None } else { Some(deciding(&records, args.load.as_deref(), args.metric)?) };
     let test = swap_test(&records, decided.as_ref().map(|(load, quantity)| (load, *quantity)), &options)?;
@@ -212,7 +212,7 @@ fn write_new(path: &Path, text: &str, why: &str) -> Result<(), Failure> {
         let shown = output::shown(path);
         return Err(Failure::usage(format!("{shown}: is there already and {why}; name another file or remove it")));
     }
-    state::write_whole(path, text)
+    files::write_whole(path, text)
 }
 
 /// Records of the store that name the plan, and those without a plan that may have forgotten to.

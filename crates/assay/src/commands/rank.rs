@@ -12,14 +12,14 @@ use serde_json::Value;
 use crate::answer::{Answer, Target, WITH_PICTURE};
 use crate::cli::RankArgs;
 use crate::failure::Failure;
-use crate::{answer, state};
+use crate::{answer, queries};
 
 pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     let target = Target::new(&args.file, WITH_PICTURE)?;
     // Of many records the histograms alone would fill the memory.
     let latencies = args.metric.is_some_and(|metric| metric.percentile().is_some());
     let detail = if latencies { Detail::Latencies } else { Detail::Repeats };
-    let records = target.redacted(state::find_all(&args.queries, detail)?)?;
+    let records = target.redacted(queries::find_all(&args.queries, detail)?)?;
     let ask = Ask {
         primary: args.load.clone(),
         quantity: args.metric,

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::cli::{FormatArg, ReportArgs};
 use crate::failure::Failure;
-use crate::{output, state};
+use crate::{files, output, queries, state};
 
 pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let to_stdout = args.output.as_os_str() == "-";
@@ -35,7 +35,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let found = gathered(&args.queries)?;
     let redactor = state::redactor(args.identities)?;
     if !to_stdout {
-        state::check_writable(&args.output)?;
+        files::check_writable(&args.output)?;
     }
     let text = match format {
         // From the documents themselves, so that with --identities fields of a newer version are kept.
@@ -48,7 +48,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     if to_stdout {
         output::print_bytes(&text)?;
     } else {
-        state::write_whole(&args.output, &text)?;
+        files::write_whole(&args.output, &text)?;
         if args.json {
             let ids: Vec<&str> = found.iter().map(|f| f.record.id.as_str()).collect();
             // As text: a name need not be UTF-8, and JSON is.
@@ -84,7 +84,7 @@ fn chosen(format: FormatArg) -> Format {
 fn gathered(queries: &[String]) -> Result<Vec<Stored>, Failure> {
     let mut all: Vec<Stored> = Vec::new();
     for query in queries {
-        for one in state::find(query)? {
+        for one in queries::find(query)? {
             if !all.iter().any(|known| known.record.id == one.record.id) {
                 all.push(one);
             }
@@ -109,5 +109,5 @@ fn documents<'a>(texts: impl Iterator<Item = &'a str>, redactor: &Redactor) -> R
 pub(super) fn write_one(record: &Record, redactor: &Redactor, path: &Path) -> Result<(), Failure> {
     let format = Format::from_path(path, Format::ALL).map_err(|e| Failure::usage(e.to_string()))?;
     let content = render(format, &[redactor.record(record)?], &View::default());
-    state::write_whole(path, content.map_err(|e| Failure::usage(harmless(&e.to_string())))?)
+    files::write_whole(path, content.map_err(|e| Failure::usage(harmless(&e.to_string())))?)
 }

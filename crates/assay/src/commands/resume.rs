@@ -1,5 +1,6 @@
 //! `assay run --resume`: which run, and as what.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,10 +10,12 @@ use assay_core::units::span;
 use assay_runner::Resumption;
 use assay_store::{SqliteStore, Store};
 
-use super::run::Traces;
 use crate::cli::RunArgs;
 use crate::failure::Failure;
 use crate::output;
+
+/// Directories that killed runs left on their media and that were found there, by the run.
+pub(super) type Traces = BTreeMap<String, PathBuf>;
 
 /// The run to resume, if that is asked for: the one named, else the newest that was interrupted.
 pub(super) fn find(

@@ -1,8 +1,6 @@
 //! `assay run`
 
-use std::collections::BTreeMap;
 use std::io::IsTerminal;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use assay_core::exit::Exit;
@@ -17,12 +15,13 @@ use assay_runner::{EngineWish, Peer, RawMode, Request, Resumption, Run, Tree, re
 use assay_store::{SqliteStore, Store, new_id};
 
 use super::finished::{Faces, conclude};
+use super::resume::Traces;
 use crate::cli::{EngineArg, PeerArg, RunArgs};
 use crate::failure::Failure;
 use crate::leftovers::{self, Does};
 use crate::progress::{Lines, Live, Machine, Progress, Silent};
 use crate::recorder::Recorder;
-use crate::{journals, output, signals, state, suites};
+use crate::{files, journals, output, signals, state, suites};
 
 pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
     crate::child::in_child(|| work(args))
@@ -33,7 +32,7 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     let mut args = super::peers::settle(args)?;
     if let Some(path) = &args.output {
         Format::from_path(path, Format::ALL).map_err(|e| Failure::usage(e.to_string()))?;
-        state::check_writable(path)?;
+        files::check_writable(path)?;
     }
     if !args.no_save {
         state::refuse_homeless()?;
@@ -173,9 +172,6 @@ fn raw_mode(args: &RunArgs) -> Result<RawMode, Failure> {
         (None, false) => Ok(RawMode::Refused),
     }
 }
-
-/// Directories that killed runs left on their media and that were found there, by the run.
-pub(super) type Traces = BTreeMap<String, PathBuf>;
 
 /// Closes the records of killed runs, removes their test files, and says so.
 fn show_abandoned(store: &mut SqliteStore) -> Result<Traces, Failure> {

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::cli::ShowArgs;
 use crate::failure::Failure;
-use crate::{output, state};
+use crate::{output, queries};
 
 /// Percentiles of the latency in place of the cards.
 fn percentiles(found: &[Stored], args: &ShowArgs) -> Result<Exit, Failure> {
@@ -32,7 +32,7 @@ fn percentiles(found: &[Stored], args: &ShowArgs) -> Result<Exit, Failure> {
 }
 
 pub(super) fn show(args: &ShowArgs) -> Result<Exit, Failure> {
-    let found = state::find(&args.query)?;
+    let found = queries::find(&args.query)?;
     if !args.percentiles.is_empty() {
         return percentiles(&found, args);
     }

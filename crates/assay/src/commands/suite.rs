@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::cli::{ExportFormat, SuiteArgs, SuiteCommand};
 use crate::failure::Failure;
-use crate::{output, state, suites};
+use crate::{files, output, suites};
 
 pub(super) fn suite(args: SuiteArgs) -> Result<Exit, Failure> {
     match args.command {
@@ -47,7 +47,7 @@ fn write(text: &str, file: Option<&Path>, json: Option<Value>) -> Result<(), Fai
     let Some(path) = file else {
         return json.map_or_else(|| output::print_file(text), |json| output::print_json(&json));
     };
-    state::write_whole(path, text)?;
+    files::write_whole(path, text)?;
     match json {
         Some(_) => output::print_json(&json!({ "file": path.to_string_lossy(), "bytes": text.len() })),
         None => Ok(()),

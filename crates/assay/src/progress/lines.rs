@@ -7,7 +7,7 @@ use assay_core::event::{Event, EventKind};
 use assay_core::finding::{Severity, Warning};
 use assay_core::units::{Bytes, figures, latency, rate, span};
 
-use super::Progress;
+use super::watcher::Progress;
 use crate::output::tell;
 
 /// A line for each repeat that is done and each warning.

@@ -7,9 +7,9 @@ use assay_core::event::{Event, EventKind};
 use assay_core::finding::Severity;
 use assay_core::units::{Bytes, figures, latency, rate, span};
 
-use super::Progress;
 use super::lines::{announcement, warning};
 use super::painter::Painter;
+use super::watcher::Progress;
 use crate::output::stderr_style;
 
 /// Intervals shown as a small curve.

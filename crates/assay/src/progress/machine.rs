@@ -5,7 +5,7 @@ use std::io::Write;
 use assay_core::event::Event;
 use assay_core::text;
 
-use super::Progress;
+use super::watcher::Progress;
 
 /// Writes each event as a line on standard output.
 pub(crate) struct Machine;

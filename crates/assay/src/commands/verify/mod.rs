@@ -50,7 +50,7 @@ fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
                 shown(path)
             )));
         }
-        crate::state::check_writable(path)?;
+        crate::files::check_writable(path)?;
     }
     if args.restore.is_none() && !args.no_save {
         crate::state::refuse_homeless()?;

@@ -1,0 +1,146 @@
+//! Files that are written whole or not at all.
+
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use assay_device::owned::Directory;
+use rustix::fs::Access;
+
+use crate::failure::Failure;
+
+/// Checks that a file can be written, before the work that it is for; leaves everything as it was.
+pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
+    let attempt = place(path).and_then(|place| match place {
+        Place::InPlace(file) => OpenOptions::new().append(true).open(file).map(drop),
+        Place::Swapped { directory, .. } => Ok(directory.can_make()?),
+    });
+    attempt.map_err(|error| cannot_write(path, &error))
+}
+
+/// Writes a file whole or not at all where that is possible: into a neighbour first, which then
+/// takes its place, with its mode and owner.
+pub(crate) fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
+    let attempt = place(path).and_then(|place| match place {
+        Place::InPlace(file) => std::fs::write(file, content),
+        Place::Swapped { directory, name } => Ok(directory.replace(&name, content.as_ref())?),
+    });
+    attempt.map_err(|error| cannot_write(path, &error))
+}
+
+/// S_ISVTX and S_IWOTH, inode(7).
+const STICKY: u32 = 0o1000;
+const FOR_ALL: u32 = 0o002;
+
+/// How a file is written.
+enum Place {
+    /// A pipe or a device, or a file in a directory where nothing else can be made.
+    InPlace(PathBuf),
+    /// Under another name first.
+    Swapped { directory: Directory, name: OsString },
+}
+
+fn place(path: &Path) -> std::io::Result<Place> {
+    refuse_planted(path)?;
+    // Links are followed: the file takes the new content, not the link's place.
+    let file = std::fs::canonicalize(path)
+        // A link to what is not there yet, or no link at all.
+        .or_else(|_| std::fs::read_link(path).map(|to| path.parent().unwrap_or(Path::new("")).join(to)))
+        .unwrap_or_else(|_| path.to_owned());
+    let exists = file.symlink_metadata();
+    let directory = above(&file);
+    let mut swappable = rustix::fs::access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok();
+    if let (Ok(meta), Ok(above)) = (&exists, directory.metadata()) {
+        // In a sticky directory like /tmp only the owner takes a file's name away (rename(2)).
+        let me = rustix::process::geteuid();
+        let owner = me.is_root() || [meta.uid(), above.uid()].contains(&me.as_raw());
+        swappable &= owner || above.mode() & STICKY == 0;
+    }
+    if exists.as_ref().is_ok_and(|meta| !meta.is_file() || !swappable) {
+        return Ok(Place::InPlace(file));
+    }
+    let name = file.file_name().ok_or(std::io::ErrorKind::IsADirectory)?.to_owned();
+    Ok(Place::Swapped { directory: Directory::open(directory)?, name })
+}
+
+/// In a directory that all may write in, a link of another user is not followed, as the kernel does not where
+/// `fs.protected_symlinks` is set (proc_sys_fs(5)).
+fn refuse_planted(path: &Path) -> std::io::Result<()> {
+    let (Ok(link), Ok(above)) = (path.symlink_metadata(), above(path).metadata()) else { return Ok(()) };
+    let open = above.mode() & STICKY != 0 && above.mode() & FOR_ALL != 0;
+    let trusted = [rustix::process::geteuid().as_raw(), above.uid()].contains(&link.uid());
+    if link.is_symlink() && open && !trusted {
+        return Err(std::io::Error::other("it is a link that another user made where all may write"));
+    }
+    Ok(())
+}
+
+fn above(file: &Path) -> &Path {
+    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::environment(format!("{} cannot be written: {error}; name another file", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_a_link_stays_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("a.md"), dir.path().join("link.md"));
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        for text in ["one", "two"] {
+            check_writable(&link).unwrap();
+            write_whole(&link, text).unwrap();
+            assert_eq!(std::fs::read_to_string(&link).unwrap(), text);
+        }
+        assert!(link.is_symlink() && file.is_file());
+        assert!(std::fs::read_dir(dir.path()).unwrap().all(|e| !e.unwrap().path().to_string_lossy().contains("part")));
+    }
+
+    /// Threat 20.
+    #[test]
+    fn a_file_that_is_replaced_keeps_its_mode_and_a_planted_link_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.md");
+        std::fs::write(&file, "secret").unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
+        write_whole(&file, "two").unwrap();
+        assert_eq!((std::fs::read(&file).unwrap(), file.metadata().unwrap().mode() & 0o7777), (b"two".to_vec(), 0o640));
+
+        let open = dir.path().join("open");
+        std::fs::create_dir(&open).unwrap();
+        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o1777)).unwrap();
+        let link = open.join("b.md");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write_whole(&link, "three").unwrap();
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        std::os::unix::fs::lchown(&link, Some(65534), None).unwrap();
+        assert!(write_whole(&link, "four").is_err() && check_writable(&link).is_err());
+        assert_eq!(std::fs::read(&file).unwrap(), b"three");
+    }
+
+    #[test]
+    fn what_is_no_file_is_written_to_and_not_replaced() {
+        let null = Path::new("/dev/null");
+        check_writable(null).unwrap();
+        write_whole(null, "text").unwrap();
+        assert!(!null.symlink_metadata().unwrap().is_file());
+    }
+
+    #[test]
+    fn a_check_leaves_nothing_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        check_writable(&dir.path().join("new.html")).unwrap();
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        assert!(check_writable(&dir.path().join("no/such/new.html")).is_err());
+        assert!(check_writable(dir.path()).is_err(), "a directory");
+    }
+}
