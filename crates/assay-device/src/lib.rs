@@ -26,8 +26,8 @@ pub use conditions::{Firmware, HostState, KernelLog, Load, LoadState, ThrottleSt
 pub use counters::{Counters, ProofMeter};
 pub use error::DeviceError;
 pub use host::{available_memory, host};
-pub use look::{Seen, What, look, look_by_dev};
+pub use look::{Seen, look, look_by_dev};
 pub use sensors::{Reading, Sensors};
 pub use swaps::swaps_on;
 pub use sysroot::Sysroot;
-pub use target::Target;
+pub use target::{Target, What};

@@ -14,18 +14,7 @@ use crate::medium::{bus_towards, describe};
 use crate::mounts::{self, Mount};
 use crate::queue;
 use crate::sysroot::Sysroot;
-use crate::target::Target;
-
-/// What a path is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
-    /// A directory.
-    Directory,
-    /// A regular file.
-    File,
-    /// A block device.
-    BlockDevice,
-}
+use crate::target::{Target, What};
 
 /// What `stat` says of a path; tests against a tree make it up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

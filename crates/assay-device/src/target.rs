@@ -2,7 +2,16 @@
 
 use assay_core::medium::Medium;
 
-use crate::look::What;
+/// What a path is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A block device.
+    BlockDevice,
+}
 
 /// What lies under a path, and what a runner has to know about it.
 #[derive(Debug, Clone, PartialEq)]

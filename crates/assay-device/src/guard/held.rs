@@ -10,8 +10,9 @@ use rustix::fs::OFlags;
 
 use crate::block::Node;
 use crate::error::{DeviceError, shown};
-use crate::look::{Seen, What};
+use crate::look::Seen;
 use crate::sysroot::Sysroot;
+use crate::target::What;
 
 /// A medium that is put in while its device is opened makes the kernel number it anew.
 const ATTEMPTS: u32 = 3;

@@ -14,8 +14,9 @@ use super::openers::openers;
 use super::usage::{mounted_on, numbers_of};
 use crate::block::Node;
 use crate::error::{DeviceError, shown};
-use crate::look::{Seen, What};
+use crate::look::Seen;
 use crate::sysroot::Sysroot;
+use crate::target::What;
 
 /// udev and others look at a new device for a moment: they are waited for so long.
 const PATIENCE: Duration = Duration::from_secs(1);

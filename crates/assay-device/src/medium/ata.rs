@@ -6,14 +6,14 @@ use assay_core::medium::{Bus, Medium, MediumKind};
 
 use super::ceilings::{self, Lane};
 use super::facts::clean;
-use super::{scsi, vendors};
+use super::{inquiry, vendors};
 use crate::block::{Node, is_numbered};
 use crate::files;
 use crate::sysroot::Sysroot;
 
 pub(crate) fn describe(sysroot: &Sysroot, disk: &Node) -> Medium {
-    let kind = if scsi::spins(disk) { MediumKind::SataHdd } else { MediumKind::SataSsd };
-    let mut facts = scsi::named(disk, kind);
+    let kind = if inquiry::spins(disk) { MediumKind::SataHdd } else { MediumKind::SataSsd };
+    let mut facts = inquiry::named(disk, kind);
     // INQUIRY cuts the model at 16 characters; the drive's own answer has 40.
     if let Some(model) = identify_model(&disk.dir.join("device")) {
         facts.model = Some(model);

@@ -3,14 +3,14 @@
 use assay_core::medium::{Medium, MediumKind};
 
 use super::facts::{clean, of_kind};
-use super::{mmc, nvme, scsi, virt};
+use super::{mmc, mmc_card, nvme, scsi, virt};
 use crate::block::{Node, is_numbered};
 use crate::files;
 use crate::sysroot::Sysroot;
 
 pub(crate) fn describe(sysroot: &Sysroot, disk: &Node) -> Medium {
     let name = disk.name.as_str();
-    if let Some(card) = mmc::card_of(sysroot, disk) {
+    if let Some(card) = mmc_card::card_of(sysroot, disk) {
         return mmc::describe(sysroot, &card);
     }
     if name.starts_with("nvme") {

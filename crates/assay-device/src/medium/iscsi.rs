@@ -6,14 +6,14 @@ use std::net::IpAddr;
 use assay_core::medium::{Medium, MediumKind};
 
 use super::facts::clean;
-use super::{network, scsi};
+use super::{inquiry, network};
 use crate::block::Node;
 use crate::files;
 use crate::sysroot::Sysroot;
 
 pub(crate) fn describe(sysroot: &Sysroot, disk: &Node, session: &str) -> Medium {
     let class = sysroot.path("/sys/class/iscsi_session").join(session);
-    let mut facts = scsi::named(disk, MediumKind::Iscsi);
+    let mut facts = inquiry::named(disk, MediumKind::Iscsi);
     // Behind every target is the same product; the target's name and the logical unit are the piece.
     let lun =
         disk.component(|part| part.split(':').count() == 4).and_then(|part| Some(part.rsplit_once(':')?.1.to_owned()));

@@ -7,7 +7,7 @@ use assay_core::medium::{Bus, MediumKind};
 use assay_core::text::label;
 
 use super::ceilings::{self, Lane};
-use super::mmc::Card;
+use super::mmc_card::Card;
 use crate::files;
 use crate::klog;
 use crate::sysroot::Sysroot;

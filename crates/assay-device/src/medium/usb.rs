@@ -6,7 +6,7 @@ use assay_core::medium::{Bus, Medium, MediumKind};
 
 use super::ceilings;
 use super::facts::clean;
-use super::scsi;
+use super::inquiry;
 use crate::block::Node;
 use crate::files;
 use crate::sysroot::Sysroot;
@@ -32,7 +32,7 @@ pub(crate) fn describe(disk: &Node, device: &UsbDevice) -> Medium {
     let uas = device.driver.as_deref() == Some("uas");
     let removable = files::flag(&disk.dir.join("removable"));
     let kind = if removable && !uas { MediumKind::UsbStick } else { MediumKind::UsbDisk };
-    let mut facts = scsi::named(disk, kind);
+    let mut facts = inquiry::named(disk, kind);
     let read = |name: &str| files::text(&device.dir.join(name)).and_then(|text| clean(&text));
     if facts.model.as_deref().is_none_or(says_nothing) {
         facts.model = read("product").or(facts.model);

@@ -15,8 +15,10 @@ use rustix::io::Errno;
 
 use super::error::{Cause, OwnedError};
 use super::names::temporary;
-use super::own::{OwnDir, PRIVATE_FILE};
 use super::stat::Stat;
+
+/// A file that only the user who runs assay can read and write.
+pub(super) const PRIVATE_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// A directory, opened once.
 #[derive(Debug)]
@@ -71,22 +73,6 @@ impl Directory {
     /// The system's.
     pub fn space(&self) -> Result<StatVfs, OwnedError> {
         fstatvfs(&self.fd).map_err(|error| OwnedError::io(&self.path, error))
-    }
-
-    /// Makes a directory of assay's own in it, which must not be there.
-    ///
-    /// # Errors
-    /// The system's, such as that it is there.
-    pub fn make(&self, name: &str) -> Result<OwnDir, OwnedError> {
-        OwnDir::make(self, name)
-    }
-
-    /// Opens a directory of assay's own in it; `None` where nothing has that name.
-    ///
-    /// # Errors
-    /// Where something else has that name, or the system's.
-    pub fn own(&self, name: &str) -> Result<Option<OwnDir>, OwnedError> {
-        OwnDir::open(self, name)
     }
 
     /// Opens a directory in it to be looked at, whoever made it; `None` where there is none of that name. Links are

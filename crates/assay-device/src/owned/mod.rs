@@ -17,6 +17,7 @@ mod lock;
 mod names;
 mod own;
 mod owner;
+mod removal;
 mod stat;
 mod tree;
 

@@ -6,25 +6,17 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::time::Duration;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
-use super::directory::Directory;
+use super::directory::{Directory, PRIVATE_FILE};
 use super::error::{Cause, OwnedError};
-use super::lock::Lock;
 use super::owner::owner;
 use super::stat::Stat;
 
 /// Only the user who runs assay.
 const PRIVATE: Mode = Mode::RWXU;
-pub(super) const PRIVATE_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
-
-/// How often it is tried again to remove a directory in which something is hidden, and what is waited between.
-const ATTEMPTS: u32 = 100;
-const PAUSE: Duration = Duration::from_millis(10);
-const MOST_HIDDEN: u64 = 100;
 
 /// Whether a file was removed while somebody had it open: libfuse and NFS give it such a name until it is closed
 /// (`hard_remove` of fuse(8), "silly rename" of nfs(5)). It is neither ours nor anybody's.
@@ -63,14 +55,32 @@ pub struct OwnDir {
     owner: u32,
 }
 
+impl Directory {
+    /// Makes a directory of assay's own in it, which must not be there.
+    ///
+    /// # Errors
+    /// The system's, such as that it is there.
+    pub fn make(&self, name: &str) -> Result<OwnDir, OwnedError> {
+        OwnDir::make(self, name)
+    }
+
+    /// Opens a directory of assay's own in it; `None` where nothing has that name.
+    ///
+    /// # Errors
+    /// Where something else has that name, or the system's.
+    pub fn own(&self, name: &str) -> Result<Option<OwnDir>, OwnedError> {
+        OwnDir::open(self, name)
+    }
+}
+
 impl OwnDir {
-    pub(super) fn make(parent: &Directory, name: &str) -> Result<Self, OwnedError> {
+    fn make(parent: &Directory, name: &str) -> Result<Self, OwnedError> {
         let fail = |error: Errno| OwnedError::io(&parent.path, error);
         mkdirat(parent, name, PRIVATE).map_err(fail)?;
         Self::opened(parent, name, true)
     }
 
-    pub(super) fn open(parent: &Directory, name: &str) -> Result<Option<Self>, OwnedError> {
+    fn open(parent: &Directory, name: &str) -> Result<Option<Self>, OwnedError> {
         match Self::opened(parent, name, false) {
             Err(error) if error.kind() == Some(io::ErrorKind::NotFound) => Ok(None),
             opened => opened.map(Some),
@@ -237,57 +247,6 @@ impl OwnDir {
             return Err(OwnedError::foreign(self.path(), Cause::Replaced));
         }
         unlinkat(&self.parent, &self.name, AtFlags::REMOVEDIR).map_err(|error| io(error.into()))
-    }
-
-    /// Removes the file `name` of the lock that is held, and the directory, in which nothing else may be. Whoever took
-    /// it for abandoned between the two steps removed it, or is about to.
-    ///
-    /// # Errors
-    /// Where anything else is in it, or the system's.
-    pub fn remove_with(&self, name: &str, lock: Option<Lock>) -> Result<(), OwnedError> {
-        self.remove(name)?;
-        let mut removed = self.remove_self();
-        drop(lock);
-        for _ in 0..ATTEMPTS {
-            let full = removed.as_ref().is_err_and(|error| error.kind() == Some(io::ErrorKind::DirectoryNotEmpty));
-            if !full {
-                break;
-            }
-            let hides = self.hides()?;
-            removed = self.remove_self();
-            if !hides {
-                break;
-            }
-            // The server hears later that a file is closed.
-            std::thread::sleep(PAUSE);
-        }
-        match removed {
-            Err(error) if error.kind() == Some(io::ErrorKind::NotFound) => Ok(()),
-            Err(error) if error.kind() == Some(io::ErrorKind::DirectoryNotEmpty) => {
-                let mut theirs = false;
-                match self.entries(1, &|known| known == name, &mut |_| theirs = true) {
-                    Err(gone) if gone.kind() == Some(io::ErrorKind::NotFound) => return Ok(()),
-                    looked => looked?,
-                }
-                if theirs {
-                    return Ok(());
-                }
-                // What was in it is gone by now, and so is the directory, or soon.
-                match self.remove_self() {
-                    Err(error) if error.kind() == Some(io::ErrorKind::NotFound) => Ok(()),
-                    Err(again) if again.kind() == Some(io::ErrorKind::DirectoryNotEmpty) => Err(error),
-                    removed => removed,
-                }
-            }
-            removed => removed,
-        }
-    }
-
-    /// Whether something is in it that was removed while it was open.
-    fn hides(&self) -> Result<bool, OwnedError> {
-        let mut hides = false;
-        self.directory.names(MOST_HIDDEN, &mut |name| hides |= is_hidden(name))?;
-        Ok(hides)
     }
 
     /// Whether something has that name, which must be assay's.
