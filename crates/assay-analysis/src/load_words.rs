@@ -115,7 +115,8 @@ fn number(word: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use assay_core::together::{Think, Together};
+    use assay_core::think::Think;
+    use assay_core::together::Together;
     use assay_core::workload::Workload;
 
     use super::*;

@@ -23,6 +23,7 @@ pub mod soak;
 pub mod steady;
 pub mod suite;
 pub mod text;
+pub mod think;
 pub mod together;
 pub mod units;
 pub mod verification;

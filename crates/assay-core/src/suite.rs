@@ -11,7 +11,7 @@ use crate::distribution::Distribution;
 use crate::original::Original;
 use crate::program::{ProgramFile, SuiteProgram};
 use crate::text::{label, quoted};
-use crate::together::Think;
+use crate::think::Think;
 use crate::units::{Bytes, parse_duration};
 use crate::workload::{Op, Pattern, Sync, Workload};
 

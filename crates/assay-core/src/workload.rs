@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::arrivals::Arrivals;
 use crate::blocks::Blocks;
 use crate::distribution::Distribution;
-use crate::together::{Think, Together};
+use crate::think::Think;
+use crate::together::Together;
 use crate::units::Bytes;
 
 /// What an operation does.

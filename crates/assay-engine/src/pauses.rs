@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use assay_core::together::Think;
+use assay_core::think::Think;
 
 /// No single sleep is longer, so that a stop is noticed.
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);

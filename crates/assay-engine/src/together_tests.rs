@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use assay_core::blocks::Blocks;
-use assay_core::together::Think;
+use assay_core::think::Think;
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 
 use crate::contract::EngineKind;

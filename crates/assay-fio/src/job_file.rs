@@ -6,7 +6,7 @@ use std::time::Duration;
 use assay_core::arrivals::{MOST_IOPS, Process, Rate};
 use assay_core::suite::{Analysis, Suite, SuiteError, SuiteWorkload, leaders, part};
 use assay_core::text::quoted;
-use assay_core::together::Think;
+use assay_core::think::Think;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync};
 

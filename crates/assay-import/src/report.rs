@@ -10,7 +10,7 @@ use assay_core::finding::Finding;
 use assay_core::medium::Medium;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Host, Latency, Measurement, Repeat, Score};
-use assay_core::together::Think;
+use assay_core::think::Think;
 use assay_core::verification::Verification;
 use assay_core::workload::{Op, Pattern, Stop, Sync, Unknown, Workload};
 

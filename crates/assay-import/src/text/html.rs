@@ -1,6 +1,6 @@
 //! Texts out of web pages.
 
-use super::Line;
+use super::line::Line;
 
 /// Elements of pages that people write; those of data formats are left alone.
 const ELEMENTS: [&str; 38] = [

@@ -1,6 +1,6 @@
 //! What Ansible and other programs print as strings of JSON: the output of a task under `stdout`, `stdout_lines` or `msg`.
 
-use super::Line;
+use super::line::Line;
 
 /// Keys whose strings are the output of a program.
 const KEYS: [&str; 5] = ["stdout", "stdout_lines", "msg", "stderr", "stderr_lines"];

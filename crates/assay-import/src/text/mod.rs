@@ -7,19 +7,12 @@
 mod decode;
 mod html;
 mod json_strings;
+mod line;
 mod prefix;
 mod terminal;
 
 pub(crate) use decode::decode as decoded;
-
-/// One line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
-    /// Its number in the file, from 1.
-    pub number: u32,
-    /// Its text, without the end of the line.
-    pub text: String,
-}
+pub use line::Line;
 
 /// A text as lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! What stands before each line: marks of a quotation, of a comment, numbers of lines.
 
-use super::Line;
+use super::line::Line;
 
 /// Share of the lines that have to begin so, of ten: a comment within a text is no wrapping.
 const MOST: usize = 8;

@@ -1,6 +1,6 @@
 //! Lines as a terminal would show them: without colours and other escape sequences.
 
-use super::Line;
+use super::line::Line;
 
 /// The lines of a text. A carriage return ends a line too: progress is written over itself so.
 pub(super) fn lines(text: &str) -> Vec<Line> {

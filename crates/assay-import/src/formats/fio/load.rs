@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use assay_core::arrivals::{Arrivals, Process};
 use assay_core::blocks::Blocks;
 use assay_core::distribution::Distribution;
-use assay_core::together::Think;
+use assay_core::think::Think;
 use assay_core::workload::{Op, Pattern, Sync};
 
 use super::job::{Job, Side};

@@ -19,11 +19,9 @@ use crate::text::Text;
 /// fio.
 pub struct Fio;
 
-const NAME: &str = "fio";
-
 impl Format for Fio {
     fn name(&self) -> &'static str {
-        NAME
+        run::NAME
     }
 
     fn words(&self) -> &'static [&'static str] {

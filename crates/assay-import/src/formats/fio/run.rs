@@ -8,12 +8,14 @@ use assay_core::workload::{Op, Workload};
 
 use super::job::{Job, Side, States, together};
 use super::load::{self, Definition};
-use super::{NAME, json, terse, text};
+use super::{json, terse, text};
 use crate::date;
 use crate::format::Section;
 use crate::report::{Figure, Latencies, Load, Report};
 use crate::text::Text;
 
+/// The name of the format and of the tool.
+pub(super) const NAME: &str = "fio";
 /// Lines of other programs between the start of fio and its results.
 const MOST_BETWEEN: usize = 64;
 /// Most jobs of a call in one form of output.
