@@ -10,7 +10,7 @@ use super::cache::Caches;
 use super::failure::{Admission, Failure, Hang, Health};
 use super::flash::Flash;
 use super::gate::Gate;
-use super::spec::MediumSpec;
+use super::spec::{MediumSpec, SpecError};
 use super::timing::Clock;
 
 /// A medium in memory, made from a [`MediumSpec`]; it takes memory only for what was written.
@@ -46,8 +46,19 @@ pub struct Traffic {
 #[derive(Debug, Clone)]
 pub struct Snapshot(Flash);
 
+impl MediumSpec {
+    /// Makes the medium.
+    ///
+    /// # Errors
+    /// Where the parameters contradict each other.
+    pub fn build(&self) -> Result<ModelMedium, SpecError> {
+        self.check().map_err(SpecError)?;
+        Ok(ModelMedium::new(self))
+    }
+}
+
 impl ModelMedium {
-    pub(super) fn new(spec: &MediumSpec) -> Self {
+    fn new(spec: &MediumSpec) -> Self {
         Self {
             flash: Flash::new(spec),
             caches: Caches::new(&spec.caches, spec.seed ^ 3),

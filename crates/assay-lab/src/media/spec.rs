@@ -12,7 +12,6 @@ use super::dropped::DroppedRead;
 use super::failure::{Failure, FailurePlan, Trigger};
 use super::flips::Flips;
 use super::layout::Layout;
-use super::medium::ModelMedium;
 use super::pool::Pool;
 use super::timing::Timing;
 
@@ -56,7 +55,7 @@ pub struct MediumSpec {
 /// An impossible medium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("impossible medium: {0}")]
-pub struct SpecError(&'static str);
+pub struct SpecError(pub(super) &'static str);
 
 impl MediumSpec {
     /// A card of `bytes` that holds whatever is written to it, full of noise.
@@ -124,16 +123,7 @@ impl MediumSpec {
         Self { failure: Some(FailurePlan { trigger, failure }), ..self }
     }
 
-    /// Makes the medium.
-    ///
-    /// # Errors
-    /// Where the parameters contradict each other.
-    pub fn build(&self) -> Result<ModelMedium, SpecError> {
-        self.check().map_err(SpecError)?;
-        Ok(ModelMedium::new(self))
-    }
-
-    fn check(&self) -> Result<(), &'static str> {
+    pub(super) fn check(&self) -> Result<(), &'static str> {
         if ![512, 4096].contains(&self.block_bytes) {
             return Err("a logical block is 512 or 4096 bytes");
         }

@@ -7,8 +7,8 @@ use assay_core::text::clean;
 use assay_core::workload::Pattern;
 use maud::{Markup, html};
 
-use super::record::tone_class;
 use super::said;
+use super::shell::tone_class;
 use super::svg;
 use crate::document::Cell;
 use crate::figure::{MB, shown};

@@ -7,11 +7,12 @@ use assay_core::units::Bytes;
 use assay_core::workload::Pattern;
 use maud::{Markup, html};
 
+use super::shell::tone_class;
 use super::{compare, said, svg, workload};
 use crate::facts::{self, Fact, Rank, nanoseconds};
 use crate::figure::{MB, shown};
 use crate::sensors;
-use crate::verdict::{Tone, capitalised, tone, verdict_sentence, word};
+use crate::verdict::{capitalised, verdict_sentence, word};
 
 /// A record's section; `index` is its number on the page.
 pub(crate) fn section(record: &Record, index: usize) -> Markup {
@@ -37,16 +38,6 @@ pub(crate) fn section(record: &Record, index: usize) -> Markup {
             }
             (provenance(record))
         }
-    }
-}
-
-/// CSS class of a tone.
-pub(crate) fn tone_class(record: &Record) -> &'static str {
-    match tone(record) {
-        Tone::Good => "good",
-        Tone::Plain => "plain",
-        Tone::Care => "care",
-        Tone::Bad => "bad",
     }
 }
 

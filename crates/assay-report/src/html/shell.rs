@@ -1,7 +1,10 @@
 //! What all pages share: policy, style, heading and foot.
 
+use assay_core::record::Record;
 use assay_core::text::{harmless, unbroken};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::verdict::{Tone, tone};
 
 const UPLOT_JS: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
 const UPLOT_CSS: &str = include_str!("../../assets/uplot/uPlot.min.css");
@@ -25,6 +28,16 @@ pub(crate) struct Shell<'a> {
 /// template escapes it.
 pub(crate) fn said(text: &str) -> String {
     unbroken(&harmless(text))
+}
+
+/// CSS class of the tone of a record's verdict.
+pub(crate) fn tone_class(record: &Record) -> &'static str {
+    match tone(record) {
+        Tone::Good => "good",
+        Tone::Plain => "plain",
+        Tone::Care => "care",
+        Tone::Bad => "bad",
+    }
 }
 
 impl Shell<'_> {

@@ -58,10 +58,33 @@ impl Known {
         if let Some(name) = self.whole(text) {
             return name.to_owned();
         }
-        super::scrub::replaced(text, |rest, inside| {
-            self.at(rest, inside).map(|(length, name)| (length, name.to_owned()))
-        })
+        replaced(text, |rest, inside| self.at(rest, inside).map(|(length, name)| (length, name.to_owned())))
     }
+}
+
+/// `text` with each part replaced that `find` finds at the start of the rest; it is told whether a word goes
+/// on there, and answers with the length in bytes and what to put in its place.
+pub(super) fn replaced(text: &str, mut find: impl FnMut(&str, bool) -> Option<(usize, String)>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut inside = false;
+    while let Some(c) = rest.chars().next() {
+        let found = find(rest, inside).filter(|(length, _)| *length > 0 && rest.is_char_boundary(*length));
+        let length = match found {
+            Some((length, name)) => {
+                out.push_str(&name);
+                length
+            }
+            None => {
+                out.push(c);
+                c.len_utf8()
+            }
+        };
+        let (taken, after) = rest.split_at(length);
+        inside = taken.chars().next_back().is_some_and(char::is_alphanumeric);
+        rest = after;
+    }
+    out
 }
 
 fn gather(value: &Value, rule: &Rule, key: &Key, all: &mut Vec<(String, String)>) {

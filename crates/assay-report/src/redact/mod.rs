@@ -11,6 +11,7 @@ mod redactor;
 mod rule;
 mod rules;
 mod scrub;
+mod unique;
 
 pub(crate) use name::Kind;
 pub use redactor::{RedactError, Redactor};

@@ -174,5 +174,5 @@ pub(super) fn is_device(name: &str) -> bool {
 /// A name below `/sys` or `/proc` that holds no address: network interfaces are named after theirs
 /// (systemd.net-naming-scheme(7), `enx001122334455`). `root` and `cwd` of a process lead elsewhere (proc(5)).
 fn is_kernel_name(component: &str) -> bool {
-    super::scrub::finds_nothing(component) && !["root", "cwd"].contains(&component)
+    super::unique::finds_nothing(component) && !["root", "cwd"].contains(&component)
 }

@@ -6,21 +6,11 @@
 //! which ties all units together.
 
 use super::fault::{Fault, at_least};
-use super::plan::{Meeting, Plan};
+use super::plan::{Meeting, Mode, Plan};
 use crate::decide::random::Generator;
 
 /// Plans that are drawn; the one is kept in which models crowd slots least.
 const DRAWS: usize = 200;
-
-/// Whether units move between slots.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Each unit meets a new slot in each round: units and slots can be told apart.
-    Move,
-    /// Each unit stays in a slot drawn once. Models still compare, because the draw spreads slots
-    /// over them; a single unit is not told from its slot, so that none may be called bad.
-    Stay,
-}
 
 /// A plan for units of the given models. The same arguments give the same plan on every platform.
 ///

@@ -1,7 +1,16 @@
 //! A plan of rounds, waves and slots, and what has to hold for it.
 
 use super::fault::{Fault, at_least};
-use super::latin::Mode;
+
+/// Whether units move between slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Each unit meets a new slot in each round: units and slots can be told apart.
+    Move,
+    /// Each unit stays in a slot drawn once. Models still compare, because the draw spreads slots
+    /// over them; a single unit is not told from its slot, so that none may be called bad.
+    Stay,
+}
 
 /// One unit in one slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

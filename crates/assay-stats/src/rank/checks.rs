@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::fit::FitError;
+use super::notice::FitError;
 use super::observation::Observation;
 use super::random::Draws;
 use super::table::Table;

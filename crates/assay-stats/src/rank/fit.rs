@@ -6,13 +6,13 @@
 //! between units holds that between repeats already.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use super::checks::OrderEffect;
 use super::dnf::Class;
 use super::entry::Entrant;
 use super::moderate::{Spread, pooled};
-use super::observation::{Invalid, Observation};
+use super::notice::{FitError, Notice};
+use super::observation::Observation;
 use super::shared::Shared;
 use super::sweep::Effects;
 use super::table::Table;
@@ -98,23 +98,6 @@ pub struct Shares {
     pub run: f64,
 }
 
-/// What the design does not allow to tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Notice {
-    /// So many observations have no slot, so slots were left alone.
-    SlotsUnknown(usize),
-    /// No unit changed its slot: unit and slot cannot be told apart, no unit may be called bad.
-    NoSwap,
-    /// Units and slots fall into so many parts; slots were compared within each only.
-    Parts(usize),
-    /// Slots and waves cannot be told apart; slots were left alone.
-    SlotsConfounded,
-    /// No unit has a second repeat: the variance between units holds that between repeats.
-    NoRepeats,
-    /// The sweep did not settle; effects are rough.
-    NotSettled,
-}
-
 /// Everything that the observations say, before any test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
@@ -149,26 +132,6 @@ impl Fit {
         !self.slots.is_empty()
     }
 }
-
-/// Why there is no fit.
-#[derive(Debug, Clone, PartialEq)]
-pub enum FitError {
-    /// No observation.
-    Empty,
-    /// One that has no logarithm.
-    Invalid(Invalid),
-}
-
-impl fmt::Display for FitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => f.write_str("no observation"),
-            Self::Invalid(invalid) => invalid.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for FitError {}
 
 /// Estimates all effects and components. The result does not depend on the order of `observations`.
 ///

@@ -7,11 +7,11 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::bootstrap::{Arm, Contest, Decision, decide};
+use super::degrees::{cautious_degrees, pair_degrees};
 use super::dnf::Class;
 use super::entry::{Entrant, Options, Refusal, Sense, check};
 use super::layers::{Medal, Order};
 use super::moderate::{Spread, cautious, pooled};
-use super::pairwise::{cautious_degrees, pair_degrees};
 use super::shared::Shared;
 use super::verdict::{Pair, Verdict};
 use crate::power::Test;

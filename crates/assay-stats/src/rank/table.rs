@@ -1,6 +1,6 @@
 //! Observations with units, slots and waves numbered, and what their design allows to tell.
 
-use super::fit::{FitError, Notice};
+use super::notice::{FitError, Notice};
 use super::observation::Observation;
 use super::sweep::{Design, Factor};
 

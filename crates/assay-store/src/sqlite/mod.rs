@@ -5,6 +5,7 @@ mod files;
 mod intake;
 mod migrate;
 mod observe;
+mod observed;
 mod open;
 mod parts;
 mod read;

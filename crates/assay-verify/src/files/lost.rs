@@ -3,13 +3,17 @@
 use assay_core::verification::{SECTOR_BYTES, SectorClass};
 use serde::{Deserialize, Serialize};
 
-use super::tally::are_parts;
-
 /// Runs that are kept. A fake has a few; a medium that errs all over has no map that anybody reads, and is
 /// described in coarser steps.
 const MOST: usize = 4096;
 /// Coarser steps than these are not needed on any medium.
 const MOST_GRAIN: u64 = 1 << 40;
+
+/// Whether these are starts and ends in order, none beyond `end`.
+pub(super) fn are_parts(parts: &[(u64, u64)], end: u64) -> bool {
+    let ordered = parts.windows(2).all(|pair| pair[0].1 <= pair[1].0);
+    ordered && parts.iter().all(|(start, stop)| start < stop && *stop <= end)
+}
 
 /// A part of the area that is all of one class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

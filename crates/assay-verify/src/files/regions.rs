@@ -124,6 +124,11 @@ pub(crate) fn silent_from(regions: &[Region], from: u64) -> u64 {
     regions.iter().filter(|region| region.start >= from && region.is_silent()).map(Region::bytes).sum()
 }
 
+/// Whether one class is what a part is silently lost to.
+pub(super) fn is_dropped(class: SectorClass) -> bool {
+    class == SectorClass::Corrupted
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tally::Found;

@@ -4,10 +4,9 @@ use assay_core::units::Bytes;
 use assay_core::verification::{FakeKind, SECTOR_BYTES, SectorCounts};
 
 use super::pass::REACH;
-use super::regions::{Map, Region, missing_from, regions as in_order, silent_from};
+use super::regions::{Map, Region, is_dropped, missing_from, regions as in_order, silent_from};
 use super::survey::Repeats;
 use super::tally::Tally;
-use super::verdict::is_dropped;
 
 /// What is known of the real size, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,7 +11,8 @@ use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use super::content::Content;
-use super::tally::{Tally, are_parts};
+use super::lost::are_parts;
+use super::tally::Tally;
 
 pub(crate) const STATE: &str = "state.json";
 /// A state with a map of 256 cells takes 40 KiB; one with as many lost parts and places that were written again

@@ -4,7 +4,7 @@ use assay_core::verification::{FirstError, MapCell, SECTOR_BYTES, SectorClass, S
 use serde::{Deserialize, Serialize};
 
 use super::content::{Content, Seen};
-use super::lost::{Lost, Run};
+use super::lost::{Lost, Run, are_parts};
 
 /// Parts of the map: as many as a wide terminal shows in a few lines.
 const CELLS: u64 = 256;
@@ -115,12 +115,6 @@ impl Found {
             }
         }
     }
-}
-
-/// Whether these are starts and ends in order, none beyond `end`.
-pub(super) fn are_parts(parts: &[(u64, u64)], end: u64) -> bool {
-    let ordered = parts.windows(2).all(|pair| pair[0].1 <= pair[1].0);
-    ordered && parts.iter().all(|(start, stop)| start < stop && *stop <= end)
 }
 
 /// All that was found.

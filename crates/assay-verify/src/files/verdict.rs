@@ -1,9 +1,7 @@
 //! From what was found to what the medium is.
 
 use assay_core::units::Bytes;
-use assay_core::verification::{
-    Extent, FakeKind, Reach, SECTOR_BYTES, SectorClass, SectorCounts, Verdict, Verification,
-};
+use assay_core::verification::{Extent, FakeKind, Reach, SECTOR_BYTES, SectorCounts, Verdict, Verification};
 
 use super::regions::{Map, Region, missing_from, regions, silent_from};
 use super::size::{self, Size};
@@ -337,13 +335,10 @@ fn is_echo(tally: &Tally) -> bool {
     few && size::period(tally, None).is_none_or(|period| period < LEAST_PERIOD)
 }
 
-/// Whether one class is what a part is silently lost to.
-pub(super) fn is_dropped(class: SectorClass) -> bool {
-    class == SectorClass::Corrupted
-}
-
 #[cfg(test)]
 mod tests {
+    use assay_core::verification::SectorClass;
+
     use super::super::content::{Content, Format};
     use super::super::tally::Found;
     use super::*;

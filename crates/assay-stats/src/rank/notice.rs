@@ -1,0 +1,42 @@
+//! What observations do not allow to tell.
+
+use std::fmt;
+
+use super::observation::Invalid;
+
+/// What the design does not allow to tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notice {
+    /// So many observations have no slot, so slots were left alone.
+    SlotsUnknown(usize),
+    /// No unit changed its slot: unit and slot cannot be told apart, no unit may be called bad.
+    NoSwap,
+    /// Units and slots fall into so many parts; slots were compared within each only.
+    Parts(usize),
+    /// Slots and waves cannot be told apart; slots were left alone.
+    SlotsConfounded,
+    /// No unit has a second repeat: the variance between units holds that between repeats.
+    NoRepeats,
+    /// The sweep did not settle; effects are rough.
+    NotSettled,
+}
+
+/// Why there is no fit.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FitError {
+    /// No observation.
+    Empty,
+    /// One that has no logarithm.
+    Invalid(Invalid),
+}
+
+impl fmt::Display for FitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("no observation"),
+            Self::Invalid(invalid) => invalid.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for FitError {}
