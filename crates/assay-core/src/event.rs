@@ -99,6 +99,9 @@ pub enum EventKind {
         p99_ns: Option<f64>,
         /// Bytes that crossed the device over bytes issued.
         proof_ratio: Option<f64>,
+        /// Relative half width of the interval of operations per second over the repeats so far; null of one repeat.
+        #[serde(default)]
+        half_width: Option<f64>,
     },
     /// A repeat of a program is done. It began with `repeat_started`.
     ProgramFinished {

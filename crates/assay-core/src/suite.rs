@@ -12,7 +12,7 @@ use crate::original::Original;
 use crate::program::{ProgramFile, SuiteProgram};
 use crate::text::{label, quoted};
 use crate::think::Think;
-use crate::units::{Bytes, parse_duration};
+use crate::units::{Bytes, parse_duration, parse_share};
 use crate::workload::{Op, Pattern, Sync, Workload};
 
 mod groups;
@@ -34,6 +34,9 @@ pub struct Suite {
     pub max_write: Bytes,
     /// Repeats of each workload.
     pub repeats: u32,
+    /// A workload is left as soon as the interval over its repeats is within this share of its figure. Its repeats are
+    /// then shorter and up to [`PARTS`] times as many, within the same time.
+    pub enough: Option<f64>,
     /// Size of the test area.
     pub span: Bytes,
     /// Its workloads in order.
@@ -109,6 +112,12 @@ pub struct SuiteError {
     pub message: String,
 }
 
+/// A repeat of a suite that ends when enough is known is this part of one that does not, and there may be this many
+/// times as many.
+pub const PARTS: u32 = 3;
+/// Fewer repeats tell nothing of how well a figure is known: the t quantile of two is 12.7.
+pub const LEAST_REPEATS: u32 = 3;
+
 /// Queue depths above this are refused: no block layer queues more per device by default.
 pub const MAX_QUEUE_DEPTH: u32 = 1024;
 /// More jobs than this are refused.
@@ -132,6 +141,7 @@ struct SuiteFile {
     budget: Spanned<String>,
     max_write: Bytes,
     repeats: Spanned<u32>,
+    enough: Option<Spanned<String>>,
     span: Spanned<Bytes>,
     workload: Vec<Spanned<WorkloadFile>>,
     #[serde(default)]
@@ -270,6 +280,11 @@ impl Suite {
         if let Some((index, message)) = groups::wrong(&workloads, *raw.span.get_ref()) {
             return Err(fail(starts[index], message));
         }
+        let enough = raw.enough.as_ref().map(|text| {
+            let fail = |message| fail(text.span().start, message);
+            narrow_enough(text.get_ref(), *raw.repeats.get_ref(), &workloads, raw.program.len()).map_err(fail)
+        });
+        let enough = enough.transpose()?;
         let mut programs: Vec<SuiteProgram> = Vec::with_capacity(raw.program.len());
         for entry in raw.program {
             let start = entry.span().start;
@@ -287,6 +302,7 @@ impl Suite {
             budget,
             max_write: raw.max_write,
             repeats: raw.repeats.into_inner(),
+            enough,
             span: raw.span.into_inner(),
             workloads,
             programs,
@@ -308,6 +324,9 @@ impl Suite {
             self.repeats,
             self.span.0,
         );
+        if let Some(enough) = self.enough {
+            text += &format!("enough = \"{enough}\"\n");
+        }
         for w in &self.workloads {
             let op = match w.op {
                 Op::Read => "read",
@@ -368,6 +387,12 @@ impl Suite {
         text
     }
 
+    /// Most repeats that a workload has.
+    #[must_use]
+    pub fn most_repeats(&self) -> u32 {
+        if self.enough.is_some() { self.repeats.saturating_mul(PARTS) } else { self.repeats }
+    }
+
     /// Whether any workload writes.
     #[must_use]
     pub fn writes(&self) -> bool {
@@ -385,6 +410,25 @@ impl Suite {
     pub fn only_soaks(&self) -> bool {
         self.workloads.iter().all(|w| w.analysis == Analysis::Soak)
     }
+}
+
+/// The share that `enough` names, or what is wrong with it.
+fn narrow_enough(text: &str, repeats: u32, workloads: &[SuiteWorkload], programs: usize) -> Result<f64, String> {
+    let share = parse_share(text).ok().filter(|share| (0.005..=0.5).contains(share));
+    let Some(share) = share else {
+        return Err(format!("enough = {} must be a share of 0.5% to 50%, like 5%", quoted(text)));
+    };
+    if repeats < LEAST_REPEATS {
+        return Err(format!("enough takes repeats = {LEAST_REPEATS} or more: fewer have no interval worth looking at"));
+    }
+    let apart = |w: &&SuiteWorkload| w.group.is_some() || w.rate.is_some() || w.analysis == Analysis::Soak;
+    if let Some(w) = workloads.iter().find(apart) {
+        return Err(format!("enough is not for soaks, groups and workloads with a rate, like `{}`", w.name));
+    }
+    if programs > 0 {
+        return Err("enough is not for suites with a [[program]]".to_owned());
+    }
+    Ok(share)
 }
 
 /// What is wrong with a rate that is a share of another workload's; nothing for any other.
@@ -674,6 +718,27 @@ mod tests {
                [[workload]]\nname = \"b\"\nop = \"write\"\npattern = \"sequential\"\nblock = \"1MiB\"\nanalysis = \"soak\"\n";
         let suite = Suite::parse(&text, "f").unwrap();
         assert_eq!(Suite::parse(&suite.to_text(), "g").unwrap(), suite, "{}", suite.to_text());
+    }
+
+    #[test]
+    fn a_suite_may_end_where_enough_is_known() {
+        let text = |enough: &str, workload: &str| {
+            let head = HEAD.replace("repeats = 3", &format!("repeats = 3\nenough = \"{enough}\""));
+            head + "[[workload]]\nname = \"w\"\nop = \"write\"\npattern = \"random\"\nblock = \"4k\"\n" + workload
+        };
+        let suite = Suite::parse(&text("5%", ""), "f").unwrap();
+        assert_eq!((suite.enough, suite.repeats, suite.most_repeats()), (Some(0.05), 3, 9));
+        assert_eq!(Suite::parse(&suite.to_text(), "g").unwrap(), suite);
+        for (text, line, words) in [
+            (text("0.1%", ""), 7, "must be a share of 0.5% to 50%"),
+            (text("most of it", ""), 7, "must be a share"),
+            (text("5%", "").replace("repeats = 3", "repeats = 2"), 7, "repeats = 3 or more"),
+            (text("5%", "rate = \"9 iops\"\n"), 7, "like `w`"),
+            (text("5%", "analysis = \"soak\"\n"), 7, "like `w`"),
+        ] {
+            let error = Suite::parse(&text, "f").unwrap_err();
+            assert!(error.message.contains(words) && error.line == line, "{text}: {error}");
+        }
     }
 
     #[test]

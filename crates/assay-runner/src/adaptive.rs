@@ -7,15 +7,13 @@ use assay_core::finding::Finding;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Repeat};
 use assay_core::steady::{Steady, SteadyStatus};
-use assay_core::suite::{Suite, SuiteWorkload};
+use assay_core::suite::{LEAST_REPEATS, Suite, SuiteWorkload};
 use assay_core::workload::Op;
 use assay_engine::LiveSample;
 use assay_stats::steady::{Bin, Limits, Steadiness, StopRule, Verdict};
 
 use crate::budget::Share;
 
-/// Fewer repeats than this carry no useful interval (the t quantile of two is 12.7).
-pub(crate) const LEAST_REPEATS: u32 = 3;
 /// More repeats than this are not worth their wear: the medium does not repeat itself.
 pub const MOST_REPEATS: u32 = 10;
 /// So many repeats that were not steady make a workload erratic.
@@ -116,6 +114,21 @@ pub(crate) fn reached(measurement: &Measurement, wish: f64) -> bool {
         && measurement.iops.as_ref().and_then(|e| e.relative_half_width()).is_some_and(|h| h <= wish)
 }
 
+/// Whether more repeats would tell nothing more that was asked for: they agree as well as was wished for, are steady and
+/// have operations enough.
+pub(crate) fn known(measurement: &Measurement, wish: f64) -> bool {
+    let doubtful = |finding: &Finding| {
+        matches!(
+            finding,
+            Finding::FewOperations { .. }
+                | Finding::Drift { .. }
+                | Finding::TwoSpeeds { .. }
+                | Finding::UnevenRepeats { .. }
+        )
+    };
+    reached(measurement, wish) && !measurement.warnings.iter().any(|w| doubtful(&w.finding))
+}
+
 /// What the measurement says of itself when its last repeat is done.
 pub(crate) fn conclude(measurement: &mut Measurement, wish: f64) {
     let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed);
@@ -164,6 +177,28 @@ mod tests {
     }
 
     #[test]
+    fn enough_is_known_of_repeats_that_agree_and_are_steady() {
+        let of = |rates: &[f64], finding: Option<Finding>| {
+            let mut m = crate::evidence::measurement(&rates.iter().map(std::slice::from_ref).collect::<Vec<_>>());
+            crate::summary::estimate(&mut m, assay_stats::geometric_until_known);
+            finding.into_iter().for_each(|finding| m.warn(finding));
+            known(&m, 0.05)
+        };
+        assert!(of(&[100.0, 101.0, 100.5], None));
+        assert!(!of(&[100.0, 101.0], None), "too few");
+        assert!(!of(&[100.0, 106.0, 103.0], None), "wider");
+        for finding in [
+            Finding::FewOperations { operations: 9 },
+            Finding::Drift { change: -0.2, over: "seconds".to_owned() },
+            Finding::TwoSpeeds { ratio: 0.5, slow_share: 0.3, over: "seconds".to_owned() },
+            Finding::UnevenRepeats { ratio: 1.3 },
+        ] {
+            assert!(!of(&[100.0, 101.0, 100.5], Some(finding.clone())), "{finding:?}");
+        }
+        assert!(of(&[100.0, 101.0, 100.5], Some(Finding::CachedByRequest)));
+    }
+
+    #[test]
     fn a_measurement_says_that_it_was_unsteady_or_fell_short_of_the_wish() {
         let of = |statuses: &[SteadyStatus], last: Outcome| {
             let rates = [100.0, 140.0, 101.0, 99.0];
@@ -173,7 +208,7 @@ mod tests {
                 repeat.steady = Some(Box::new(steady));
             }
             m.repeats.last_mut().unwrap().outcome = last;
-            crate::summary::estimate(&mut m);
+            crate::summary::estimate(&mut m, assay_stats::geometric_until_known);
             conclude(&mut m, 0.05);
             m.warnings
                 .iter()

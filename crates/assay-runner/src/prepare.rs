@@ -90,7 +90,7 @@ fn settings(request: &Request, is_device: bool, area_bytes: u64) -> Settings {
             (false, false) => area_bytes,
         },
         seed: request.seed,
-        repeats: suite.repeats,
+        repeats: suite.most_repeats(),
         confidence: request.confidence,
         hang_after_ns: Some(nanoseconds(request.hang_after)),
         suite_text: suite.to_text(),

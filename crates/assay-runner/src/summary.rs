@@ -6,7 +6,6 @@ use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::outcome::Outcome;
 use assay_core::record::{Batching, Latency, Measurement, Repeat, Sample};
 use assay_engine::{LiveSample, RepeatReport, Stretch};
-use assay_stats::geometric;
 
 /// A repeat for the record. `started_ns` is when it began within the run.
 pub(crate) fn repeat(
@@ -65,13 +64,25 @@ pub(crate) fn sample(live: &LiveSample, started_ns: u64) -> Sample {
     }
 }
 
+/// The interval over repeats: plain, or of as many repeats as it took.
+pub(crate) type Interval = fn(&[f64]) -> Option<Estimate>;
+
+/// How well the operations per second are known by the repeats so far: the relative half width of their interval.
+pub(crate) fn half_width(measurement: &Measurement, interval: Interval) -> Option<f64> {
+    let iops: Vec<f64> = counted(measurement).map(|r| r.iops).collect();
+    interval(&iops)?.relative_half_width()
+}
+
+fn counted(measurement: &Measurement) -> impl Iterator<Item = &Repeat> {
+    measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed && r.operations > 0)
+}
+
 /// Fills in the estimates of a measurement from its completed repeats.
-pub(crate) fn estimate(measurement: &mut Measurement) {
-    let counted: Vec<&Repeat> =
-        measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed && r.operations > 0).collect();
+pub(crate) fn estimate(measurement: &mut Measurement, interval: Interval) {
+    let counted: Vec<&Repeat> = counted(measurement).collect();
     let of = |value: &dyn Fn(&Repeat) -> Option<f64>| -> Option<Estimate> {
         let values: Vec<f64> = counted.iter().filter_map(|r| value(r)).collect();
-        (values.len() == counted.len()).then(|| geometric(&values)).flatten()
+        (values.len() == counted.len()).then(|| interval(&values)).flatten()
     };
     let histograms: Vec<Histogram> = counted.iter().map(|r| Histogram::from(&r.histogram)).collect();
     let services: Vec<Histogram> =
@@ -81,23 +92,23 @@ pub(crate) fn estimate(measurement: &mut Measurement) {
         of(&|r| Some(r.iops)),
         of(&|r| Some(r.bytes_per_second)),
         of(&|r| r.durable_bytes_per_second),
-        latency(&histograms),
+        latency(&histograms, interval),
     );
-    measurement.service_ns = (!services.is_empty()).then(|| Box::new(latency(&services)));
+    let service_ns = (!services.is_empty()).then(|| Box::new(latency(&services, interval)));
     let weight: f64 = counted.iter().map(|r| r.elapsed_ns as f64).sum();
     let in_flight =
         (weight > 0.0).then(|| counted.iter().map(|r| r.in_flight * r.elapsed_ns as f64).sum::<f64>() / weight);
 
     (measurement.iops, measurement.bytes_per_second, measurement.durable_bytes_per_second, measurement.latency_ns) =
         estimates;
-    measurement.in_flight = in_flight;
+    (measurement.in_flight, measurement.service_ns) = (in_flight, service_ns);
 }
 
 /// Percentiles over the repeats, each of which has one of the histograms.
-fn latency(histograms: &[Histogram]) -> Latency {
+fn latency(histograms: &[Histogram], interval: Interval) -> Latency {
     let of = |value: &dyn Fn(&Histogram) -> Option<f64>| -> Option<Box<Estimate>> {
         let values: Vec<f64> = histograms.iter().filter_map(value).collect();
-        (values.len() == histograms.len()).then(|| geometric(&values)).flatten().map(Box::new)
+        (values.len() == histograms.len()).then(|| interval(&values)).flatten().map(Box::new)
     };
     let largest = histograms.iter().filter_map(Histogram::max).max();
     let n = u32::try_from(histograms.len()).unwrap_or(u32::MAX);

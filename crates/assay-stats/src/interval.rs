@@ -28,6 +28,24 @@ pub fn student_t(level: f64, degrees: u32) -> Option<f64> {
 /// (autocorrelation 0.8) vary by a third of what their mean is off by.
 #[must_use]
 pub fn geometric(values: &[f64]) -> Option<Estimate> {
+    over_repeats(values, LEVEL, "geometric mean of repeats, t interval on logarithms, repeats taken as independent")
+}
+
+/// Level of a t interval that is looked at after each repeat from the third to the tenth, until it is narrow enough, and
+/// that then holds with [`LEVEL`]: who stops where repeats agree by chance has an interval that is too narrow. At 95 % it
+/// held in 91 % of cases at worst; at this level in 95 %, for spreads of repeats from 0.5 to 15 % and a wish of 5 %
+/// (`what_was_looked_at_after_each_repeat_holds`).
+const LOOKED_AT: f64 = 0.975;
+
+/// As [`geometric`], of as many repeats as it took for this interval to be narrow enough.
+#[must_use]
+pub fn geometric_until_known(values: &[f64]) -> Option<Estimate> {
+    let method = "geometric mean of repeats, t interval on logarithms, wider for being looked at after each repeat";
+    over_repeats(values, LOOKED_AT, method)
+}
+
+/// The geometric mean with the t interval of a level; both hold with [`LEVEL`].
+fn over_repeats(values: &[f64], level: f64, method: &str) -> Option<Estimate> {
     if values.is_empty() || values.iter().any(|v| !v.is_finite() || *v <= 0.0) {
         return None;
     }
@@ -38,14 +56,14 @@ pub fn geometric(values: &[f64]) -> Option<Estimate> {
         return Some(Estimate::bare(values[0], 1, "single repeat"));
     }
     let variance = values.iter().map(|v| (v.ln() - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    let half = student_t(LEVEL, n - 1)? * (variance / count).sqrt();
+    let half = student_t(level, n - 1)? * (variance / count).sqrt();
     Some(Estimate {
         point: mean.exp(),
         low: Some((mean - half).exp()),
         high: Some((mean + half).exp()),
         level: Some(LEVEL),
         n,
-        method: "geometric mean of repeats, t interval on logarithms, repeats taken as independent".to_owned(),
+        method: method.to_owned(),
     })
 }
 
@@ -53,6 +71,41 @@ pub fn geometric(values: &[f64]) -> Option<Estimate> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use rand_core::SeedableRng;
+    use rand_distr::{Distribution, Normal};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    /// Share of 4,000 measurements whose interval holds the truth, where repeats end as soon as it is within 5 %, after
+    /// three to nine of them.
+    fn holds(spread: f64, interval: fn(&[f64]) -> Option<Estimate>) -> f64 {
+        let mut generator = Xoshiro256PlusPlus::seed_from_u64(11);
+        let normal = Normal::new(0.0, spread).unwrap();
+        let measurement = |generator: &mut Xoshiro256PlusPlus| {
+            let mut values: Vec<f64> = Vec::new();
+            loop {
+                values.push(normal.sample(generator).exp());
+                if values.len() < 3 {
+                    continue;
+                }
+                let estimate = interval(&values).unwrap();
+                if values.len() == 9 || estimate.relative_half_width().unwrap() <= 0.05 {
+                    return estimate.low.unwrap() <= 1.0 && estimate.high.unwrap() >= 1.0;
+                }
+            }
+        };
+        (0..4000).filter(|_| measurement(&mut generator)).count() as f64 / 4000.0
+    }
+
+    /// Three standard errors of 95 % over 4,000 are 1 %.
+    #[test]
+    fn what_was_looked_at_after_each_repeat_holds() {
+        for spread in [0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.15] {
+            let share = holds(spread, geometric_until_known);
+            assert!(share >= 0.94, "{spread}: {share}");
+        }
+        let plain = holds(0.05, geometric);
+        assert!(plain < 0.935, "the plain interval needs no correction: {plain}");
+    }
 
     #[test]
     fn t_quantiles_match_the_tables() {

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use assay_core::draft::Draft;
+use assay_core::estimate::Estimate;
 use assay_core::histogram::{SCHEME, StoredHistogram, bounds_of, bucket_of};
 use assay_core::medium::{Bus, Medium, MediumKind};
 use assay_core::outcome::Outcome;
 use assay_core::record::{Host, Measurement, Record, Repeat, Settings, SuiteRef, Tool};
 use assay_core::verification::{Method, SectorCounts, Verdict, Verification};
 use assay_core::workload::Op;
-use assay_stats::geometric;
+use assay_stats::{geometric, geometric_until_known};
 use jiff::{SignedDuration, Timestamp};
 
 use super::design::{Design, Repeats, Run};
@@ -139,7 +140,12 @@ impl Fleet {
                     break;
                 }
             }
-            self.measurement(of, &values, begin + (load * most) as i64 * (REPEAT_NS / 1_000_000_000) as i64)
+            self.measurement(
+                of,
+                &values,
+                interval(run.repeats),
+                begin + (load * most) as i64 * (REPEAT_NS / 1_000_000_000) as i64,
+            )
         };
         self.truth.loads.iter().enumerate().map(of_load).collect()
     }
@@ -151,14 +157,14 @@ impl Fleet {
         ln.exp().min(most * (-BUS_NOISE * noise.abs()).exp())
     }
 
-    fn measurement(&self, load: &Load, values: &[f64], begin: i64) -> Measurement {
+    fn measurement(&self, load: &Load, values: &[f64], interval: Interval, begin: i64) -> Measurement {
         let mut measurement = Measurement::empty(load.workload.clone(), "uring");
         let start = |number: usize| time(begin + number as i64 * (REPEAT_NS / 1_000_000_000) as i64);
         measurement.repeats = values.iter().enumerate().map(|(at, iops)| repeat(load, *iops, &start(at))).collect();
         let rates: Vec<f64> = values.iter().map(|iops| load.rate(*iops)).collect();
-        measurement.iops = geometric(values);
-        measurement.bytes_per_second = geometric(&rates);
-        measurement.durable_bytes_per_second = geometric(&rates).filter(|_| load.workload.op != Op::Read);
+        measurement.iops = interval(values);
+        measurement.bytes_per_second = interval(&rates);
+        measurement.durable_bytes_per_second = interval(&rates).filter(|_| load.workload.op != Op::Read);
         measurement.proof_ratio = Some(1.0);
         measurement.in_flight = Some(f64::from(load.workload.queue_depth));
         let known = self.truth.ceiling.filter(|ceiling| ceiling.known);
@@ -168,9 +174,19 @@ impl Fleet {
     }
 }
 
+/// The interval over repeats, as a run has it.
+type Interval = fn(&[f64]) -> Option<Estimate>;
+
+fn interval(repeats: Repeats) -> Interval {
+    match repeats {
+        Repeats::Fixed(_) => geometric,
+        Repeats::Until(..) => geometric_until_known,
+    }
+}
+
 fn narrow(repeats: Repeats, values: &[f64]) -> bool {
     let Repeats::Until(width, least, _) = repeats else { return false };
-    let half = || geometric(values).and_then(|estimate| estimate.relative_half_width());
+    let half = || interval(repeats)(values).and_then(|estimate| estimate.relative_half_width());
     values.len() >= least && half().is_some_and(|half| half <= width)
 }
 

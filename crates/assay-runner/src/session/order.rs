@@ -6,7 +6,7 @@ use assay_core::event::EventKind;
 use assay_core::finding::Finding;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Record, Repeat};
-use assay_core::suite::{SuiteWorkload, leaders, members, together};
+use assay_core::suite::{LEAST_REPEATS, PARTS, SuiteWorkload, leaders, members, together};
 use assay_core::workload::{Op, Workload};
 
 use super::begin::Session;
@@ -27,12 +27,12 @@ const MOST_AGAIN: u32 = 3;
 const SHORT_PAUSE_NS: u64 = 10_000_000;
 
 /// The repeats to be made.
-struct Order {
+pub(super) struct Order {
     /// Index of the workload and round of each.
-    repeats: Vec<(usize, u32)>,
+    pub(super) repeats: Vec<(usize, u32)>,
     /// Repeats made before an interruption.
     before: u32,
-    /// Time of a repeat where a confidence is asked for and all workloads share the time alike.
+    /// Time of a repeat where their number is open and all workloads share the time alike.
     usual: Duration,
 }
 
@@ -93,27 +93,33 @@ impl Session<'_> {
             index,
             proof: Proof::of(before),
             left_out: false,
+            whole: None,
         };
         workloads.iter().zip(&record.measurements).enumerate().map(entry).collect()
     }
 
-    fn order(&self) -> Order {
+    pub(super) fn order(&self) -> Order {
         let (workloads, measurements) = (&self.request.suite.workloads, &self.record().measurements);
         // Workloads that run at the same time have made as many repeats as the one of them that has the fewest.
         let fewest = |index| measurements[members(workloads, index)].iter().map(completed).min();
         let done: Vec<u32> = (0..workloads.len()).map(|index| fewest(index).unwrap_or(0)).collect();
         let turns: Vec<u32> = leaders(workloads).into_iter().map(|index| done[index]).collect();
-        let most = self.request.suite.repeats;
+        let most = self.request.suite.most_repeats();
         // As many rounds as were asked for, or fewer where a repeat of each workload would be too short. Where a
         // confidence is asked for, each workload has as many as it takes.
         let rounds = match self.request.confidence {
             None => self.budget.rounds(&turns, most, PLANNED_SLOT * self.sides()),
             Some(_) => most,
         };
+        let repeats = in_order(workloads, rounds, &done);
+        let sharing = match self.request.suite.enough {
+            Some(_) => repeats.len(),
+            None => LEAST_REPEATS as usize * turns.len(),
+        };
         Order {
-            repeats: in_order(workloads, rounds, &done),
+            repeats,
             before: turns.iter().map(|done| (*done).min(rounds)).sum(),
-            usual: self.budget.slot(adaptive::LEAST_REPEATS * u32::try_from(turns.len()).unwrap_or(u32::MAX)),
+            usual: self.budget.slot(u32::try_from(sharing).unwrap_or(u32::MAX)),
         }
     }
 
@@ -123,7 +129,7 @@ impl Session<'_> {
     }
 
     /// The repeat at `next` with its workload; `None` where it is not made.
-    fn turn(&mut self, entries: &mut [Entry], order: &Order, next: usize) -> Option<(usize, Turn)> {
+    pub(super) fn turn(&mut self, entries: &mut [Entry], order: &Order, next: usize) -> Option<(usize, Turn)> {
         let to_come = order.repeats.get(next..)?;
         let &(index, round) = to_come.first()?;
         let measurements = &mut self.draft.fill().measurements;
@@ -132,10 +138,56 @@ impl Session<'_> {
             measurements[index].warn(Finding::SweepStopped { at_block_bytes: at });
             return None;
         }
-        let (slot, weights) = self.slot(to_come, order.usual)?;
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let (done, total) = (order.before + count(next), order.before + count(order.repeats.len()));
+        let (slot, weights) = match self.request.suite.enough {
+            None => self.slot(to_come, order.usual)?,
+            Some(wish) => self.short_slot(&mut entries[index], to_come, order.usual, wish)?,
+        };
+        let (done, total) = self.progress(order, next);
         Some((index, Turn { round, done, total, slot, weights }))
+    }
+
+    /// Repeats made when it comes to the one at `next`, and all that may be made by what is known now.
+    fn progress(&self, order: &Order, next: usize) -> (u32, u32) {
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let Some(wish) = self.request.suite.enough else {
+            return (order.before + count(next), order.before + count(order.repeats.len()));
+        };
+        let measurements = &self.record().measurements;
+        let done =
+            leaders(&self.request.suite.workloads).into_iter().map(|index| completed(&measurements[index])).sum();
+        let known = |index: usize| adaptive::known(&measurements[index], wish);
+        let open = order.repeats[next..].iter().filter(|(index, round)| *round < LEAST_REPEATS || !known(*index));
+        (done, done + count(open.count()))
+    }
+
+    /// The same as [`Self::slot`] in a suite that leaves a workload when enough is known of it.
+    fn short_slot(
+        &self,
+        entry: &mut Entry,
+        to_come: &[(usize, u32)],
+        usual: Duration,
+        wish: f64,
+    ) -> Option<(Duration, u64)> {
+        let (&(index, round), suite) = (to_come.first()?, &self.request.suite);
+        if round >= LEAST_REPEATS && adaptive::known(&self.record().measurements[index], wish) {
+            return None;
+        }
+        // A medium too slow for what was asked for within a short repeat has as long ones, and as few, as in any suite.
+        let span = Place::of(&suite.workloads, index, self.record().settings.span_bytes).span_bytes;
+        let fitted = |slot| self.pace.fit(&entry.asked, slot, span, self.alignment());
+        let whole = entry.whole.unwrap_or_else(|| fitted(usual) != fitted(usual * PARTS));
+        entry.whole = Some(whole);
+        if whole && round >= suite.repeats {
+            return None;
+        }
+        let slot = if whole { usual * PARTS } else { usual };
+        // Each workload has the least number of repeats first, and each repeat as many bytes as in any suite.
+        let least = to_come.iter().filter(|(_, round)| *round < LEAST_REPEATS).count();
+        let least = u32::try_from(least).unwrap_or(u32::MAX).max(1);
+        let slot = if round < LEAST_REPEATS { slot.min(self.budget.slot(least)) } else { slot.min(self.budget.left()) };
+        let planned = to_come.iter().filter(|(_, other)| round >= suite.repeats || *other < suite.repeats);
+        let weights = planned.map(|(index, _)| weight(&suite.workloads[*index])).sum();
+        Some((slot, weights))
     }
 
     /// Time for the first of the repeats `to_come`, and the weights of all of them in the write budget; `None` where
@@ -144,7 +196,7 @@ impl Session<'_> {
         let (&(index, round), confidence) = (to_come.first()?, self.request.confidence);
         let workload = |index: usize| &self.request.suite.workloads[index];
         // Repeats beyond the least number are planned for only when it comes to them.
-        let least = |round: u32| round < adaptive::LEAST_REPEATS;
+        let least = |round: u32| round < LEAST_REPEATS;
         let extra = confidence.is_some() && !least(round);
         let planned = || to_come.iter().filter(|(_, round)| confidence.is_none() || extra || least(*round));
         let left = u32::try_from(planned().count()).unwrap_or(u32::MAX);
@@ -171,7 +223,8 @@ impl Session<'_> {
     /// Says of each measurement what only its last repeat decides.
     fn conclude(&mut self, entries: &[Entry]) {
         let (repeats, confidence) = (self.request.suite.repeats, self.request.confidence);
-        let planned = confidence.map_or(repeats, |_| repeats.min(adaptive::LEAST_REPEATS));
+        let open = confidence.or(self.request.suite.enough);
+        let planned = open.map_or(repeats, |_| repeats.min(LEAST_REPEATS));
         let record = self.draft.fill();
         for entry in entries {
             let without = self.engines.are_originals() && entry.asked.original.is_none();

@@ -11,6 +11,7 @@ use assay_core::finding::Finding;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::program::{Program, ProgramRun, SuiteProgram};
 use assay_core::record::{Record, Score};
+use assay_core::suite::LEAST_REPEATS;
 use assay_core::units::nanoseconds;
 use assay_device::owned::{OwnDir, OwnedError};
 use assay_engine::EngineKind;
@@ -18,7 +19,6 @@ use assay_programs::{Done, Figure, Fitted, Limits, Timed, Trouble, Work, fit, ru
 use assay_stats::geometric;
 
 use super::begin::Session;
-use crate::adaptive;
 use crate::area::room;
 use crate::choose::EngineWish;
 use crate::proof;
@@ -85,7 +85,7 @@ impl Session<'_> {
     /// Repeats of each program.
     fn program_repeats(&self) -> u32 {
         let asked = self.request.suite.repeats;
-        if self.request.confidence.is_some() { asked.min(adaptive::LEAST_REPEATS) } else { asked }
+        if self.request.confidence.is_some() { asked.min(LEAST_REPEATS) } else { asked }
     }
 
     /// Why no program can run, where that is so.

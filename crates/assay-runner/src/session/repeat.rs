@@ -30,7 +30,7 @@ use crate::pace::Pace;
 use crate::proof::{self, Proof};
 use crate::resume::lasted_ns;
 use crate::soak;
-use crate::summary::{batching, estimate, repeat, replace_findings};
+use crate::summary::{batching, estimate, half_width, repeat, replace_findings};
 use crate::timeout::{NoAnswer, SLOW, SYNC, no_thread, within};
 
 /// Operations of an open loop that are begun later than this share of their latency falsify it.
@@ -191,7 +191,7 @@ impl Session<'_> {
             target: (!instrument.is_null()).then(|| Arc::clone(&target)),
             seed: self.request.seed ^ ((entry.index as u64 + 1) << 32),
             repeat: turn.round,
-            repeats: self.request.suite.repeats,
+            repeats: self.request.suite.most_repeats(),
             hang_after: hang_after(&self.pace, fitted, self.request.hang_after)
                 + between(arrivals).min(share.ramp + share.duration)
                 + fitted.think.map_or(Duration::ZERO, |think| Duration::from_nanos(think.pause_ns)),
@@ -221,7 +221,7 @@ impl Session<'_> {
         )
     }
 
-    fn alignment(&self) -> u64 {
+    pub(super) fn alignment(&self) -> u64 {
         u64::from(self.area.alignment().unwrap_or(512))
     }
 
@@ -356,17 +356,6 @@ impl Session<'_> {
             entry.proof.add(proof);
         }
         let proof_ratio = made.proof.and_then(|proof| proof.ratio());
-        // A repeat that is made again is not finished.
-        if !matches!(outcome, Outcome::Failed { failure: Failure::Suspended, .. }) {
-            self.emitter.emit(EventKind::RepeatFinished {
-                workload: workload.name.clone(),
-                repeat: turn.round + 1,
-                iops: report.iops,
-                bytes_per_second: report.bytes_per_second,
-                p99_ns: report.histogram.quantile(0.99),
-                proof_ratio,
-            });
-        }
         let planned_ns = workload.stop.duration_ns;
         let cut = workload.together.is_some() && report.window_ns < planned_ns / 2;
         let cut = cut.then_some(Finding::EndedByNeighbour { lasted_ns: report.window_ns, planned_ns });
@@ -382,6 +371,18 @@ impl Session<'_> {
             measurement.batching = report.batching.as_ref().and_then(batching).map(Box::new);
         }
         measurement.repeats.push(finished);
+        // A repeat that is made again is not finished.
+        if !matches!(outcome, Outcome::Failed { failure: Failure::Suspended, .. }) {
+            self.emitter.emit(EventKind::RepeatFinished {
+                workload: workload.name.clone(),
+                repeat: turn.round + 1,
+                iops: report.iops,
+                bytes_per_second: report.bytes_per_second,
+                p99_ns: report.histogram.quantile(0.99),
+                proof_ratio,
+                half_width: half_width(measurement, self.interval),
+            });
+        }
         if let (Some(cut), Outcome::Completed) = (cut, &outcome) {
             replace_findings(measurement, |f| matches!(f, Finding::EndedByNeighbour { .. }), Some(cut));
         }
@@ -399,7 +400,7 @@ impl Session<'_> {
         let record = self.draft.fill();
         let measurement = &mut record.measurements[entry.index];
         let known: Vec<Warning> = measurement.warnings.clone();
-        estimate(measurement);
+        estimate(measurement, self.interval);
         judge(measurement, record.medium.bus.as_ref(), Some(self.null), entry.proof);
         keep(measurement, findings);
         // A soak looks for change itself.

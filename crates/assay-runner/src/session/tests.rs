@@ -157,6 +157,40 @@ fn a_repeat_is_planned_within_its_share_and_as_the_one_before() {
 }
 
 #[test]
+fn what_is_known_well_enough_is_left_and_a_slow_medium_has_long_repeats() {
+    let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
+    let mut request = request(dir.path());
+    (request.suite.repeats, request.suite.enough) = (3, Some(0.05));
+    request.suite.workloads.iter_mut().for_each(|w| (w.duration, w.queue_depth) = (None, 8));
+    let mut session = Session::begin(Run::prepare(request).unwrap(), &Control::default(), &mut listener).unwrap();
+    assert!(session.lay_out());
+    let (mut entries, order) = (session.entries(), session.order());
+    assert_eq!(order.repeats.len(), 18, "three times as many");
+    // Of a write 8 in flight drain in 2 s: within a third of a long repeat 4 do, of a short one 2.
+    session.pace.note(Op::Write, Pattern::Random, 4096, false, 4.0);
+    session.pace.note(Op::Read, Pattern::Random, 4096, false, 1000.0);
+    let slot = |seconds: f64, turn: &Turn| (turn.slot.as_secs_f64() / seconds - 1.0).abs() < 0.1;
+    let (read, first) = session.turn(&mut entries, &order, 0).unwrap();
+    assert!(read == 1 && slot(30.0 * 0.95 / 18.0, &first), "{first:?}");
+    assert_eq!((first.done, first.total), (0, 18));
+    let (write, first) = session.turn(&mut entries, &order, 9).unwrap();
+    assert!(write == 0 && slot(30.0 * 0.95 / 6.0, &first), "{first:?}");
+    assert!(session.turn(&mut entries, &order, 12).is_none(), "as many long ones as in any suite");
+
+    // Three repeats of the read that agree.
+    assert!(session.turn(&mut entries, &order, 3).is_some());
+    let interval = session.interval;
+    let measurement = &mut session.draft.fill().measurements[1];
+    measurement.repeats = [1000.0, 1001.0, 1002.0]
+        .map(|iops| Repeat { iops, operations: 5000, ..Repeat::empty("2026-01-01T00:00:00Z", Outcome::Completed) })
+        .into();
+    crate::summary::estimate(measurement, interval);
+    assert!(session.turn(&mut entries, &order, 3).is_none());
+    let (_, first) = session.turn(&mut entries, &order, 9).unwrap();
+    assert_eq!((first.done, first.total), (3, 12), "what is known is not counted as to come");
+}
+
+#[test]
 fn every_repeat_is_taken_over_estimated_told_and_saved() {
     let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
     let mut session = begun(dir.path(), &Control::default(), &mut listener);

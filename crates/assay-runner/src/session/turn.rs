@@ -20,10 +20,12 @@ pub(super) struct Entry {
     pub(super) proof: Proof,
     /// Larger blocks than one that reaches what the bus allows.
     pub(super) left_out: bool,
+    /// Whether its repeats are as long as in a suite with a fixed number of them; known from its first one on.
+    pub(super) whole: Option<bool>,
 }
 
 /// One repeat to be made.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Turn {
     /// Number of the repeat, from 0.
     pub(super) round: u32,

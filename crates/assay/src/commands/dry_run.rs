@@ -2,7 +2,7 @@
 
 use assay_core::record::Record;
 use assay_core::suite::{Suite, SuiteWorkload};
-use assay_core::units::{Bytes, nanoseconds, span};
+use assay_core::units::{Bytes, figures, nanoseconds, span};
 use assay_core::workload::Sync;
 use assay_runner::longest_repeat;
 use serde_json::json;
@@ -16,11 +16,12 @@ pub(super) fn show(record: &Record, suite: &Suite, as_json: bool) -> Result<(), 
     let each: Vec<_> = suite.workloads.iter().map(|w| longest_repeat(suite, w)).collect();
     if as_json {
         let workloads = suite.workloads.iter().zip(&each).map(|(w, longest)| {
-            json!({ "name": w.name, "title": title(w), "repeats": suite.repeats, "longest_ns": nanoseconds(*longest) })
+            json!({ "name": w.name, "title": title(w), "repeats": suite.most_repeats(),
+                    "longest_ns": nanoseconds(*longest) })
         });
         return output::print_json(&json!({
             "dry_run": true, "suite": { "name": suite.name, "version": suite.version }, "medium": record.medium.title(),
-            "budget_ns": settings.budget_ns, "planned_write_bytes": settings.planned_write_bytes,
+            "budget_ns": settings.budget_ns, "enough": suite.enough, "planned_write_bytes": settings.planned_write_bytes,
             "workloads": workloads.collect::<Vec<_>>(),
             "programs": suite.programs.iter().map(|p| {
                 json!({ "name": p.name, "title": p.does.to_string(), "repeats": suite.repeats,
@@ -42,7 +43,13 @@ pub(super) fn show(record: &Record, suite: &Suite, as_json: bool) -> Result<(), 
     let widest = all.iter().map(|(words, _)| words.chars().count()).max().unwrap_or(0);
     for (words, longest) in all {
         let gap = " ".repeat(widest - words.chars().count());
-        lines.push(format!("{words}{gap}  {} × at most {}", suite.repeats, span(longest)));
+        lines.push(match suite.enough {
+            None => format!("{words}{gap}  {} × at most {}", suite.repeats, span(longest)),
+            Some(enough) => {
+                let share = figures(enough * 100.0);
+                format!("{words}{gap}  until known to {share} %, at most {}", span(longest * suite.repeats))
+            }
+        });
     }
     lines.push(
         "Nothing was written. A slow medium gets fewer repeats and shallower queues; the record says so.".to_owned(),

@@ -139,6 +139,10 @@ fn suite(args: &RunArgs) -> Result<Suite, Failure> {
     if let Some(repeats) = args.repeats {
         suite.repeats = repeats;
     }
+    // So many repeats, or until another share is reached, or in pairs: none of these ends sooner.
+    if args.repeats.is_some() || args.confidence.is_some() || args.crosscheck.is_some() {
+        suite.enough = None;
+    }
     if let Some(budget) = args.budget {
         suite.budget = budget;
     }

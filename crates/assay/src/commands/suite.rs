@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use assay_core::exit::Exit;
-use assay_core::suite::Suite;
+use assay_core::suite::{LEAST_REPEATS, Suite};
 use assay_core::text::harmless;
 use assay_core::units::{nanoseconds, span};
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ fn list(as_json: bool) -> Result<(), Failure> {
             suite.name.clone(),
             span(suite.budget),
             suite.max_write.to_string(),
-            format!("{} × {}", suite.workloads.len() + suite.programs.len(), suite.repeats),
+            format!("{} × {}", suite.workloads.len() + suite.programs.len(), repeats(suite)),
             suite.purpose.clone(),
         ]);
     }
@@ -105,10 +105,18 @@ fn describe(suite: &Suite) -> Value {
     json!({
         "name": suite.name, "version": suite.version, "purpose": suite.purpose,
         "budget_ns": nanoseconds(suite.budget),
-        "max_write_bytes": suite.max_write, "repeats": suite.repeats, "span_bytes": suite.span,
-        "workloads": workloads,
+        "max_write_bytes": suite.max_write, "repeats": suite.repeats, "enough": suite.enough,
+        "span_bytes": suite.span, "workloads": workloads,
         "programs": suite.programs.iter().map(|p| {
             json!({ "name": p.name, "does": p.does.to_string(), "duration_ns": nanoseconds(p.duration) })
         }).collect::<Vec<_>>(),
     })
+}
+
+/// How many repeats of each workload.
+fn repeats(suite: &Suite) -> String {
+    match suite.enough {
+        None => suite.repeats.to_string(),
+        Some(_) => format!("{LEAST_REPEATS} to {}", suite.most_repeats()),
+    }
 }

@@ -30,15 +30,16 @@ impl Progress for Lines {
                 (self.done, self.total) = (*done, *total);
                 self.titles.insert(workload.clone(), title.clone());
             }
-            EventKind::RepeatFinished { workload, iops, bytes_per_second, p99_ns, .. } => {
+            EventKind::RepeatFinished { workload, iops, bytes_per_second, p99_ns, half_width, .. } => {
                 tell(&format!(
-                    "[{}/{}] {}: {}, {} IOPS, p99 {}",
+                    "[{}/{}] {}: {}, {} IOPS, p99 {}{}",
                     self.done + 1,
                     self.total,
                     self.titles.get(workload).map_or("", String::as_str),
                     rate(*bytes_per_second),
                     figures(*iops),
-                    p99_ns.map_or_else(|| "–".to_owned(), latency)
+                    p99_ns.map_or_else(|| "–".to_owned(), latency),
+                    half_width.map_or_else(String::new, |half| format!(", mean {}", so_far(half)))
                 ));
             }
             EventKind::ProgramFinished { program, value, unit, .. } => {
@@ -51,6 +52,11 @@ impl Progress for Lines {
             _ => {}
         }
     }
+}
+
+/// How well a mean is known by the repeats so far.
+pub(super) fn so_far(half_width: f64) -> String {
+    format!("±{} %", figures(half_width * 100.0))
 }
 
 /// A finding in a line.

@@ -7,7 +7,7 @@ use assay_core::event::{Event, EventKind};
 use assay_core::finding::Severity;
 use assay_core::units::{Bytes, figures, latency, rate, span};
 
-use super::lines::{announcement, warning};
+use super::lines::{announcement, so_far, warning};
 use super::painter::Painter;
 use super::watcher::Progress;
 use crate::output::stderr_style;
@@ -122,8 +122,9 @@ impl Progress for Live {
             {
                 self.sample(*bytes_per_second, *iops, *p99_ns, *temperature_celsius, *left_ns);
             }
-            EventKind::RepeatFinished { workload, bytes_per_second, .. } if *workload == self.workload => {
-                self.before = format!(" · last: {} {}", self.title, rate(*bytes_per_second));
+            EventKind::RepeatFinished { workload, bytes_per_second, half_width, .. } if *workload == self.workload => {
+                let known = half_width.map_or_else(String::new, |half| format!(", mean {}", so_far(half)));
+                self.before = format!(" · last: {} {}{known}", self.title, rate(*bytes_per_second));
             }
             EventKind::ProgramFinished { value, unit, .. } => {
                 self.before = format!(" · last: {} {} {unit}", self.title, figures(*value));
