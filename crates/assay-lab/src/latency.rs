@@ -36,6 +36,37 @@ impl LatencyCard {
     /// # Errors
     /// [`Missing`] with the reason.
     pub fn new(bytes: u64, bus: Bus) -> Result<Self, Missing> {
+        let served = [
+            "--filter=delay".to_owned(),
+            "--filter=rate".to_owned(),
+            "memory".to_owned(),
+            format!("{bytes}"),
+            format!("rdelay={}ms", bus.read_ms),
+            format!("wdelay={}ms", bus.write_ms),
+            format!("rate={}", bus.bits_per_second),
+        ];
+        Self::served(bytes, &served)
+    }
+
+    /// Makes a card of `bytes` that does one operation after the other, each in the same time: a queue with a constant
+    /// service.
+    ///
+    /// # Errors
+    /// [`Missing`] with the reason.
+    pub fn one_at_a_time(bytes: u64, milliseconds: u64) -> Result<Self, Missing> {
+        let served = [
+            "--filter=noparallel".to_owned(),
+            "--filter=delay".to_owned(),
+            "memory".to_owned(),
+            format!("{bytes}"),
+            format!("rdelay={milliseconds}ms"),
+            "serialize=all-requests".to_owned(),
+        ];
+        Self::served(bytes, &served)
+    }
+
+    /// The card that nbdkit serves with these arguments.
+    fn served(bytes: u64, arguments: &[String]) -> Result<Self, Missing> {
         need(&["nbdkit", "nbdfuse", "losetup", "fusermount3"])?;
         let directory = tempfile::Builder::new()
             .prefix("assay-lab-")
@@ -45,11 +76,7 @@ impl LatencyCard {
         let server = Command::new("nbdkit")
             .args(["--foreground", "--exit-with-parent", "--unix"])
             .arg(&socket)
-            .args(["--filter=delay", "--filter=rate", "memory"])
-            .arg(format!("{bytes}"))
-            .arg(format!("rdelay={}ms", bus.read_ms))
-            .arg(format!("wdelay={}ms", bus.write_ms))
-            .arg(format!("rate={}", bus.bits_per_second))
+            .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -2,7 +2,7 @@
 
 use assay_core::record::Record;
 use assay_core::suite::{Suite, SuiteWorkload};
-use assay_core::units::{Bytes, figures, nanoseconds, span};
+use assay_core::units::{Bytes, nanoseconds, span};
 use assay_core::workload::Sync;
 use assay_runner::longest_repeat;
 use serde_json::json;
@@ -46,7 +46,7 @@ pub(super) fn show(record: &Record, suite: &Suite, as_json: bool) -> Result<(), 
         lines.push(match suite.enough {
             None => format!("{words}{gap}  {} × at most {}", suite.repeats, span(longest)),
             Some(enough) => {
-                let share = figures(enough * 100.0);
+                let share = (enough * 1000.0).round() / 10.0;
                 format!("{words}{gap}  until known to {share} %, at most {}", span(longest * suite.repeats))
             }
         });
