@@ -333,9 +333,13 @@ fn legend(record: &Record, rows: &[Row<'_>]) -> String {
     let mut parts = Vec::new();
     let estimates =
         || rows.iter().flat_map(|r| [r.measurement.iops.as_ref(), r.measurement.bytes_per_second.as_ref()]).flatten();
-    if let Some(e) = estimates().find(|e| e.low.is_some() && e.high.is_some()) {
+    let with_interval = || estimates().filter(|e| e.low.is_some() && e.high.is_some());
+    if let Some(e) = with_interval().next() {
         let level = e.level.map_or_else(String::new, |l| format!("{} ", percent(l)));
-        parts.push(format!("± {level}over {} repeats of this run", e.n));
+        let (least, most) = with_interval().fold((e.n, e.n), |(least, most), e| (least.min(e.n), most.max(e.n)));
+        // A workload of which enough is known is left sooner than others.
+        let repeats = if least == most { most.to_string() } else { format!("{least} to {most}") };
+        parts.push(format!("± {level}over {repeats} repeats of this run"));
     }
     if estimates().any(|e| e.low.is_none() || e.high.is_none()) {
         // A figure that was printed has none, however many runs are behind it.

@@ -15,6 +15,15 @@ fn a_good_card_shows_figures_share_of_the_bus_classes_and_verdict() {
 }
 
 #[test]
+fn workloads_with_different_numbers_of_repeats_are_told_as_such() {
+    let mut record = crate::common::good_card();
+    assert!(card(&record, &Style::default()).contains("over 3 repeats"));
+    let first = &mut record.measurements[0];
+    first.iops.iter_mut().chain(&mut first.bytes_per_second).for_each(|estimate| estimate.n = 9);
+    assert!(card(&record, &Style::default()).contains("over 3 to 9 repeats of this run"));
+}
+
+#[test]
 fn a_card_that_turned_read_only_says_so_and_keeps_its_figures() {
     snapshot("card_read_only", &crate::common::read_only_card());
 }
