@@ -149,6 +149,8 @@ const FAKE_PIECES: usize = 4;
 /// Of a pool that lacks less than this share, what is lost lies here and there: damage is right to say too. A worn
 /// device whose spare blocks are used up does the same, and announces no more than it had; fakes lack more.
 const LITTLE: f64 = 0.05;
+/// Units of a pool that may be counted one by one.
+const MOST_UNITS: u64 = 1024;
 
 impl Truth {
     /// The truth about a medium once all its faults have occurred.
@@ -183,10 +185,15 @@ impl Truth {
             kinds: faults.iter().flat_map(|fault| fault.kinds.iter().copied()).collect(),
             real_bytes: match faults.as_slice() {
                 [] => vec![spec.announced_bytes],
-                _ => {
-                    let sizes = faults.iter().map(|fault| &fault.real_bytes).find(|sizes| !sizes.is_empty());
-                    with_and_without(sizes.map_or(&[], Vec::as_slice), doubtful_bytes(spec))
-                }
+                _ => match faults.iter().find(|fault| !fault.real_bytes.is_empty()) {
+                    // Of a pool, what may be counted or not depends on where it was given to.
+                    Some(Fault { class: Class::Thin | Class::Compressing, real_bytes, .. }) => real_bytes.clone(),
+                    Some(fault) => with_and_without(
+                        &fault.real_bytes,
+                        overlap(&doubtful(spec), &spec.layout.reliable(spec.announced_bytes)),
+                    ),
+                    None => Vec::new(),
+                },
             },
             holds: spec.layout.reliable(spec.announced_bytes),
             restorable: faults.iter().all(|fault| fault.restorable),
@@ -293,6 +300,7 @@ fn pool_fault(spec: &MediumSpec, silent: Reach) -> Option<Fault> {
     };
     let last = spec.announced_bytes % unit_bytes;
     let real_bytes = with_and_without(&[bytes], if last == 0 { 0 } else { unit_bytes - last });
+    let real_bytes = less_what_does_not_last(spec, real_bytes, unit_bytes, (bytes - used.min(bytes)) / unit_bytes);
     Some(Fault { kinds, real_bytes, ..Fault::new(class, right, need) })
 }
 
@@ -394,19 +402,42 @@ fn filled_by_reading(spec: &MediumSpec) -> u64 {
     spec.caches.iter().filter(fills).map(|cache| cache.bytes).max().unwrap_or(0)
 }
 
-/// Bytes of the reliable part that do not last, or are read elsewhere than written.
-fn doubtful_bytes(spec: &MediumSpec) -> u64 {
+/// Addresses that do not last, or are read elsewhere than written: they may be counted or not.
+fn doubtful(spec: &MediumSpec) -> Vec<Range<u64>> {
     let misaddressed = spec.misaddress.as_ref().filter(|wrong| !wrong.is_harmless(spec.announced_bytes));
     let elsewhere = misaddressed.map_or(Vec::new(), |misaddress| misaddress.concerned(spec.announced_bytes));
     // Pages are concerned that begin in the range.
     let whole = |byte: u64| byte.next_multiple_of(PAGE as u64);
     let decays = spec.decay.iter().map(|decay| whole(decay.range.start)..whole(decay.range.end));
-    let doubtful = decays.chain(elsewhere);
-    let reliable = spec.layout.reliable(spec.announced_bytes);
-    let shared = |doubt: &Range<u64>| -> u64 {
-        reliable.iter().map(|range| range.end.min(doubt.end).saturating_sub(range.start.max(doubt.start))).sum()
-    };
-    doubtful.map(|range| shared(&range)).sum()
+    decays.chain(elsewhere).collect()
+}
+
+/// Bytes that are in both.
+fn overlap(some: &[Range<u64>], others: &[Range<u64>]) -> u64 {
+    let shared =
+        |one: &Range<u64>, other: &Range<u64>| one.end.min(other.end).saturating_sub(one.start.max(other.start));
+    some.iter().flat_map(|one| others.iter().map(move |other| shared(one, other))).sum()
+}
+
+/// Each of these sizes of a pool, and what is left of it where some of the units that were `free` are given to
+/// addresses which do not last, up to all of them: those read as lost for good, as where there is no memory, and
+/// what else is written has got none. The part of what was stored before that does not last counts or not, too.
+fn less_what_does_not_last(spec: &MediumSpec, sizes: Vec<u64>, unit_bytes: u64, free: u64) -> Vec<u64> {
+    let doubtful = doubtful(spec);
+    if doubtful.is_empty() {
+        return sizes;
+    }
+    let announced = spec.announced_bytes;
+    let used = spec.before.used_bytes.min(announced);
+    let before = overlap(&doubtful, std::slice::from_ref(&(0..used)));
+    // What could be compressed has no unit yet.
+    let compresses = spec.pool.is_some_and(|pool| pool.accounting == Accounting::Compressed);
+    let free_from = if compresses { 0 } else { used.next_multiple_of(unit_bytes).min(announced) };
+    let given = free.min(overlap(&doubtful, std::slice::from_ref(&(free_from..announced))).div_ceil(unit_bytes));
+    let less = |unit: u64| sizes.iter().map(move |size| size.saturating_sub(unit * unit_bytes));
+    // More are not used up by a check, or not one by one.
+    let all: Vec<u64> = (0..=given.min(MOST_UNITS)).flat_map(less).collect();
+    with_and_without(&all, before)
 }
 
 /// Share of the announced sectors in `ranges`; 1 where they meet either end, which every check
@@ -527,6 +558,21 @@ mod tests {
         let pool = Some(Pool { bytes: 8192, accounting: Accounting::Compressed, when_full: WhenFull::Drops });
         let compressing = MediumSpec { pool, ..MediumSpec::genuine(GIB + 3072) };
         assert_eq!(Truth::of(&compressing).real_bytes, [7168, 8192]);
+    }
+
+    /// A medium of 8 MiB of which 6 were used reads as one of 6 or 7, where the rest is given to what does not last.
+    #[test]
+    fn units_of_a_pool_that_are_given_to_what_does_not_last_may_be_counted_or_not() {
+        let accounting = Accounting::Units { unit_bytes: MIB, zeros_are_free: false };
+        let pool = Some(Pool { bytes: 8 * MIB, accounting, when_full: WhenFull::Drops });
+        let before = InitialContent { pattern: Pattern::Noise, used_bytes: 6 * MIB };
+        let real = |range| {
+            let decay = Some(Decay { retention: Retention::Reads(2), range });
+            Truth::of(&MediumSpec { pool, before, decay, ..MediumSpec::genuine(GIB) }).real_bytes
+        };
+        assert_eq!(real(GIB / 2..GIB), [6 * MIB, 7 * MIB, 8 * MIB]);
+        assert_eq!(real(GIB - MIB..GIB), [7 * MIB, 8 * MIB]);
+        assert_eq!(real(6 * MIB - 8192..6 * MIB), [8 * MIB - 8192, 8 * MIB]);
     }
 
     #[test]
