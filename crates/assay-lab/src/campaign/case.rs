@@ -3,6 +3,7 @@
 use crate::media::{Class, Found, MediumSpec, ModelMedium, Snapshot, Traffic, Truth};
 
 use super::check::CheckResult;
+use super::sizes::Group;
 
 /// A medium that was checked, and how good the answer is.
 #[derive(Debug, Clone)]
@@ -17,6 +18,8 @@ pub struct Case {
     pub judgement: Judgement,
     /// How good its size is; `None` where there is none to say.
     pub size: Option<Size>,
+    /// What may hide its size.
+    pub group: Group,
     /// Whether it names the kind that it is; `None` where there is none to name.
     pub kind_is_right: Option<bool>,
     /// Sectors that the owner reads otherwise than before.
@@ -78,6 +81,7 @@ impl Case {
             },
             // A pool that was not used up has no size to be seen.
             size: said.filter(|_| fake && shown.class == truth.class).and_then(|result| size(&truth, result)),
+            group: Group::of(spec, said.map_or(0, |result| result.driven_out_bytes)),
             kind_is_right: said
                 .filter(|_| fake && !truth.kinds.is_empty())
                 .map(|result| result.kind.is_some_and(|kind| truth.kinds.contains(&kind))),

@@ -17,6 +17,8 @@ pub struct CheckResult {
     pub real_bytes: Option<RangeInclusive<u64>>,
     /// What the check says it would have noticed.
     pub reach: Reach,
+    /// Caches up to so many bytes it drives out where a loss is known.
+    pub driven_out_bytes: u64,
     /// Bytes that it says it wrote and read; `None` where it does not say.
     pub said_written_bytes: Option<u64>,
     /// The same of reading.
@@ -34,6 +36,7 @@ impl CheckResult {
             kind: None,
             real_bytes: None,
             reach,
+            driven_out_bytes: reach.cache_bytes,
             said_written_bytes: None,
             said_read_bytes: None,
             journal_kept: false,

@@ -26,8 +26,10 @@ mod case;
 mod check;
 mod report;
 mod run;
+mod sizes;
 
 pub use case::{Case, Judgement, Size};
 pub use check::CheckResult;
 pub use report::Report;
 pub use run::Campaign;
+pub use sizes::Group;

@@ -8,6 +8,7 @@ use assay_core::units::Bytes;
 use crate::media::{Class, Found, MediumSpec};
 
 use super::case::{Case, Judgement, Size};
+use super::sizes::Group;
 
 /// Wrong answers that are listed; all of them are in [`Report::cases`].
 const LISTED: usize = 60;
@@ -71,17 +72,16 @@ impl Report {
     }
 
     fn sizes(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let sizes: Vec<Size> = self.cases.iter().filter_map(|case| case.size).collect();
-        let of = |size| share(sizes.iter().filter(|each| **each == size).count(), sizes.len());
         writeln!(
             f,
-            "sizes of {} fakes that were told: {} to the sector, {} inside the stated interval, {} outside, {} not stated",
-            sizes.len(),
-            of(Size::Exact),
-            of(Size::Inside),
-            of(Size::Outside),
-            of(Size::Unstated)
+            "{:<18}{:>6}{:>16}{:>16}{:>9}{:>12}",
+            "sizes", "told", "to the sector", "in an interval", "outside", "not stated"
         )?;
+        for (group, name) in Group::ALL {
+            let cases = self.cases.iter().filter(|case| case.group == group);
+            sizes_of(f, name, cases.filter_map(|case| case.size))?;
+        }
+        sizes_of(f, "all", self.cases.iter().filter_map(|case| case.size))?;
         let kinds: Vec<bool> = self.cases.iter().filter_map(|case| case.kind_is_right).collect();
         writeln!(f, "kind named rightly: {}", share(kinds.iter().filter(|right| **right).count(), kinds.len()))
     }
@@ -184,6 +184,15 @@ fn row(f: &mut Formatter<'_>, name: &str, cases: &[&Case]) -> fmt::Result {
     let (refused, panics) = (judged(Judgement::Refused), count(&|case| case.result.is_err()));
     let [right, beyond, wrong] = [Judgement::Right, Judgement::BeyondReach, Judgement::Wrong].map(judged);
     writeln!(f, "{refused:>9}{panics:>7}  |{right:>7}{beyond:>8}{wrong:>7}")
+}
+
+fn sizes_of(f: &mut Formatter<'_>, name: &str, sizes: impl Iterator<Item = Size>) -> fmt::Result {
+    let sizes: Vec<Size> = sizes.collect();
+    let count = |size| sizes.iter().filter(|each| **each == size).count();
+    let shares = [Size::Exact, Size::Inside].map(|size| share(count(size), sizes.len()));
+    let [exact, inside] = shares;
+    let [outside, unstated] = [Size::Outside, Size::Unstated].map(count);
+    writeln!(f, "{name:<18}{:>6}{exact:>16}{inside:>16}{outside:>9}{unstated:>12}", sizes.len())
 }
 
 fn share(part: usize, whole: usize) -> String {
