@@ -1,6 +1,6 @@
 //! What a probe will do at most, said beforehand.
 
-use super::search::{LEAST_VERIFIED, PARTS, READINGS, TEETH, WIDE};
+use super::search::{LEAST_VERIFIED, LOSSY, MET, PARTS, READINGS, TEETH, WIDE};
 
 const MIB: u64 = 1 << 20;
 
@@ -26,6 +26,12 @@ impl Settings {
     #[must_use]
     pub fn usual(bytes: u64) -> Self {
         Self { cache_limit_bytes: if bytes < 1 << 40 { 64 * MIB } else { 36 * MIB } }
+    }
+
+    /// Largest cache that is seen through on a device of `bytes` once a loss is known, in bytes.
+    #[must_use]
+    pub fn most_crowded_bytes(&self, bytes: u64) -> u64 {
+        (self.run_bytes(bytes) * LOSSY).min(bytes / 7 * 4)
     }
 
     /// Length of a run for a device of `bytes`, in bytes.
@@ -71,17 +77,18 @@ pub fn plan(bytes: u64, block_bytes: u32, settings: &Settings) -> Plan {
     let pieces = run.div_ceil(MIB);
     // A small place costs its own record and its part of a commit mark.
     let records = (places * 128).min(bytes / 512 * 128) + 4096;
+    let (share, of) = MET;
     let most_journal_bytes = (5 * run + 64 * MIB).min(bytes) / 64 * 65 + records;
     Plan {
-        // Put back, and some of it once more to drive out caches.
-        written_bytes: 2 * saved + run.min(saved / 2),
+        // Most of the run twice. All is put back, and some of it once more to drive out caches.
+        written_bytes: 2 * saved + run / of * share + run.min(saved / 2),
         read_bytes: 2 * saved
             + 2 * samples
             + pages * PARTS * 4096.min(samples / PARTS)
             + looks * (WIDE * 512).min(samples / PARTS)
             + verified
             + teeth * block,
-        writes: 2 * (places + pieces) + pieces / 2,
+        writes: 2 * (places + pieces) + pieces * share / of + pieces / 2,
         reads: (4 + pages) * places + looks + 3 * pieces + teeth,
         most_written_bytes: 40 * run + 1024 * MIB + most_journal_bytes,
         most_journal_bytes,
@@ -90,6 +97,7 @@ pub fn plan(bytes: u64, block_bytes: u32, settings: &Settings) -> Plan {
 
 /// Single reads below the run.
 fn teeth(run: u64, bytes: u64, block: u64) -> u64 {
-    let all = (bytes - run.min(bytes)) / (run / 4 * 3).max(block);
+    let (share, of) = MET;
+    let all = (bytes - run.min(bytes)) / (run / of * share).max(block);
     if all <= TEETH { all } else { all - all / 2 }
 }

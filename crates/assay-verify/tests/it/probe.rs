@@ -8,7 +8,7 @@ use assay_engine::Control;
 use assay_lab::media::{
     Accounting, BadCells, Cache, CachedWrites, Decay, DroppedRead, Eviction, Failure, Flips, Hang, InitialContent,
     Layout, LineFault, MediumSpec, Misaddress, ModelMedium, Operations, Pattern, Pool, Retention, Snapshot, Trigger,
-    WhenFull,
+    WhenFull, WritePolicy,
 };
 use assay_verify::probe::{
     Device, Ended, Fault, Identity, Journal, LEAST_BYTES, Phase, ProbeError, Probed, Salt, Settings, TimedDevice,
@@ -52,6 +52,36 @@ fn every_part_that_holds_is_given_to_the_sector() {
     let found = probe(&mut medium, &QUICK, 4).verification;
     let extents = holds.map(|part| Extent { offset_bytes: part.start, bytes: part.end - part.start });
     assert_eq!((found.verdict, &found.holds[..]), (Verdict::Fake, &extents[..]), "{}", found.sentence);
+    assert_eq!(medium.changed_since(&before), [0; 0]);
+}
+
+/// Of a run that a cache holds back as far as it is looked for, next to nothing reached the memory, and single reads
+/// that are three quarters of its length apart missed it.
+#[test]
+fn addresses_that_start_again_near_the_end_are_met_behind_a_cache_that_is_nearly_as_large_as_the_run() {
+    let policy = WritePolicy::Back { ignores_flush: true };
+    for (bytes, eviction) in [
+        (6 * MIB, Eviction::LeastRecentlyUsed),
+        (7 * MIB, Eviction::LeastRecentlyWritten),
+        (6 * MIB, Eviction::FirstIn),
+    ] {
+        for lacks in [31, 33, 35, 37] {
+            let real = GIB - lacks * MIB - 512;
+            let cache = Cache { eviction, write_policy: policy, ..Cache::of(bytes) };
+            let (mut medium, _) = build(&MediumSpec::laid_out(GIB, Layout::wraparound(real)).with_cache(cache));
+            let found = probe(&mut medium, &QUICK, lacks).verification;
+            assert_eq!((found.verdict, found.real_bytes), (Verdict::Fake, Some(real)), "{lacks}: {}", found.sentence);
+        }
+    }
+}
+
+/// What was written against a cache that was larger than a seventh of the device stayed in that cache.
+#[test]
+fn a_small_device_is_written_in_several_places_against_a_cache() {
+    let spec = MediumSpec::laid_out(84 * MIB, Layout::wraparound(4 * MIB)).with_cache(Cache::of(20 * MIB));
+    let (mut medium, before) = build(&spec);
+    let found = probe(&mut medium, &QUICK, 3).verification;
+    assert_eq!((found.verdict, found.real_bytes), (Verdict::Fake, Some(4 * MIB)), "{}", found.sentence);
     assert_eq!(medium.changed_since(&before), [0; 0]);
 }
 

@@ -72,6 +72,9 @@ impl<D: Device> Search<'_, '_, D> {
     /// Which of `others` are one cell with `base`: all are written, and those that read as `base` does share
     /// its cell, whoever wrote there last.
     pub(crate) fn same_cells(&mut self, base: u64, others: &[u64]) -> Result<Vec<bool>, End> {
+        if self.through.is_some() {
+            return others.iter().map(|other| self.agree(base, *other)).collect();
+        }
         self.desk.begin_round();
         let places: Vec<Place> = std::iter::once(&base).chain(others).map(|at| self.desk.place(*at, 1)).collect();
         self.write_apart(&places)?;
@@ -84,6 +87,9 @@ impl<D: Device> Search<'_, '_, D> {
 
     /// Like [`Self::same_cells`] for pairs that need not have to do with one another.
     fn same_pairs(&mut self, pairs: &[(u64, u64)]) -> Result<Vec<bool>, End> {
+        if self.through.is_some() {
+            return pairs.iter().map(|(one, other)| self.agree(*one, *other)).collect();
+        }
         self.desk.begin_round();
         let all: Vec<u64> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
         let places: Vec<Place> = all.iter().map(|at| self.desk.place(*at, 1)).collect();
@@ -118,6 +124,10 @@ impl<D: Device> Search<'_, '_, D> {
             }
             // Canaries that never die say nothing of a cache, where the pair was none.
             (self.eviction.losers, self.eviction.hidden) = (losers, hidden);
+            if let Some(repeat) = self.repeat_through(low, high)? {
+                self.shared = true;
+                return Ok(Some(repeat));
+            }
         }
         self.eviction.blind = false;
         Ok(None)
@@ -168,7 +178,7 @@ impl<D: Device> Search<'_, '_, D> {
         losers
     }
 
-    fn structure(&mut self, low: u64, high: u64) -> Result<Repeat, End> {
+    pub(super) fn structure(&mut self, low: u64, high: u64) -> Result<Repeat, End> {
         let mut found = None;
         for _ in 0..ATTEMPTS {
             let period = self.divide(low, high)?;
@@ -187,12 +197,15 @@ impl<D: Device> Search<'_, '_, D> {
         }
         match found {
             Some(repeat) => Ok(repeat),
+            None if self.through.is_some() => {
+                Ok(Repeat { protected: 0, period: high - low, real: high - low, exact: false })
+            }
             None => self.striped(low, high),
         }
     }
 
     /// The least part of their distance at which addresses share a cell with two that do.
-    fn divide(&mut self, low: u64, high: u64) -> Result<u64, End> {
+    pub(super) fn divide(&mut self, low: u64, high: u64) -> Result<u64, End> {
         let distance = high - low;
         let powers = prime_powers(distance);
         let candidates: Vec<u64> = powers.iter().map(|(_, power)| high - distance / power).collect();
@@ -245,7 +258,8 @@ impl<D: Device> Search<'_, '_, D> {
         }
         // Nothing behind it holds, or this is a hole.
         let end = period.min(self.desk.sectors().saturating_sub(protected));
-        let behind = fan(real, end, BEHIND);
+        let last = (0..64).map_while(|power| end.checked_sub(1 << power)).take_while(|inside| *inside > real);
+        let behind: Vec<u64> = fan(real, end, BEHIND).into_iter().chain(last).collect();
         Ok(behind.is_empty() || self.held_inside(structure, &behind)?.iter().all(|held| !held))
     }
 
@@ -453,6 +467,12 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     fn held_at(&mut self, (protected, period, stripe): (u64, u64, u64), at: &[u64]) -> Result<Vec<bool>, End> {
+        if self.through.is_some() {
+            let top = self.desk.sectors() / self.desk.unit() * self.desk.unit();
+            let lap = |at: u64| if at + period < top { Some(at + period) } else { at.checked_sub(period) };
+            let lap = |at: u64| lap(at).filter(|other| *other >= protected);
+            return at.iter().map(|at| lap(*at).map_or(Ok(false), |other| self.agree(*at, other))).collect();
+        }
         self.desk.begin_round();
         let places: Vec<Place> = at.iter().map(|at| self.desk.place(*at, 1)).collect();
         self.write_apart(&places)?;

@@ -4,7 +4,7 @@ use super::super::contract::{Device, Fault};
 use super::super::plan::Settings;
 use super::super::stamp::Seen;
 use super::alias::Repeat;
-use super::crowd::{Eviction, LOSSY, Loser, Ring};
+use super::crowd::{Eviction, Loser, Ring};
 use super::desk::{Desk, End, Phase, Place, Wash};
 use super::map::Map;
 
@@ -43,6 +43,8 @@ pub(crate) struct Search<'s, 'a, D> {
     pub(crate) pairs: Vec<(u64, u64)>,
     /// Whether addresses are known to share cells.
     pub(crate) shared: bool,
+    /// Where single reads of addresses that were never written tell which ones share cells: the period, or a multiple.
+    pub(crate) through: Option<u64>,
     pub(crate) map: Map,
     pub(crate) nature: Nature,
     /// Sectors written elsewhere before everything was read back, where nothing was lost.
@@ -53,8 +55,6 @@ pub(crate) struct Search<'s, 'a, D> {
 const PAGE: u64 = 8;
 /// Places that bear the stamps of others which are looked at again, for what crossed the bus.
 const SHOWN: usize = 12;
-/// Places that held which are looked at again, for one to clear the bus with.
-const LASTING: usize = 16;
 /// So many lost places, and none that holds, are a device that keeps nothing.
 pub(super) const LEAST_LOSERS: usize = 16;
 /// Losing places that are remembered, as canaries.
@@ -65,7 +65,10 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         let (sectors, unit) = (desk.sectors(), desk.unit());
         let most = (settings.run_bytes(sectors * 512) / 512).max(unit) / unit * unit;
         // From the first loss on as much is written as it takes, within reason.
-        let reach = (most * LOSSY).min(sectors / 7) / unit * unit;
+        let reach = settings.most_crowded_bytes(sectors * 512) / 512;
+        // In a small device several rings have to be as long as a cache together.
+        let seventh = (sectors / 7).max(1);
+        let reach = reach / reach.div_ceil(seventh).clamp(1, 4) / unit * unit;
         let ring = |start: u64| Ring::new(Place { at: start / unit * unit, sectors: reach.max(unit) });
         // One lies where the medium errs, perhaps.
         let rings = [6, 4, 2, 5].map(|part| ring(sectors / 7 * part)).to_vec();
@@ -77,6 +80,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             first: Vec::new(),
             pairs: Vec::new(),
             shared: false,
+            through: None,
             map: Map::default(),
             nature: Nature::None,
             crowded: 0,
@@ -99,19 +103,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         self.nature = Nature::Parts;
         let silent = self.first.iter().any(|(_, seen)| seen.is_silent_loss()) || !self.pairs.is_empty();
         if !silent {
-            // Errors and wrong bits alone.
-            self.desk.phase = Phase::Mapping;
-            self.map_samples();
-            self.narrow()?;
-            if self.desk.findings.values().any(|seen| seen.is_silent_loss()) {
-                // All that was written first was held, and what was written to find where it errs is not.
-                self.map.unsteady = true;
-                if let Some(nature) = self.endures()? {
-                    self.nature = nature;
-                    return if nature_fails(&self.nature) { Err(End::Fault(Fault::DropsWrites)) } else { Ok(()) };
-                }
-            }
-            return Ok(());
+            return self.find_where_it_errs();
         }
         self.look_again()?;
         if !self.eviction.hidden && self.pairs.is_empty() && self.is_scattered() {
@@ -134,9 +126,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             return if nature_fails(&self.nature) { Err(End::Fault(Fault::DropsWrites)) } else { Ok(()) };
         }
         self.desk.phase = Phase::FindingPeriod;
-        let pairs = self.pairs.clone();
-        if let Some(repeat) = self.repeat(&pairs)? {
-            self.nature = Nature::Repeats(repeat);
+        if self.starts_again(&self.pairs.clone())? {
             return Ok(());
         }
         if self.nature != Nature::Scattered {
@@ -147,11 +137,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
                 self.map_samples();
                 return Ok(());
             }
-            let pairs = self.pairs.clone();
-            if !pairs.is_empty()
-                && let Some(repeat) = self.repeat(&pairs)?
-            {
-                self.nature = Nature::Repeats(repeat);
+            if self.starts_again(&self.pairs.clone())? {
                 return Ok(());
             }
         }
@@ -167,10 +153,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         // Parts that hold may be one and the same memory: a chain, of which no two samples met.
         let starts = self.some_starts()?;
         let pairs: Vec<(u64, u64)> = starts.windows(2).map(|pair| (pair[0], pair[1])).collect();
-        if !self.eviction.hidden
-            && let Some(repeat) = self.repeat(&pairs)?
-        {
-            self.nature = Nature::Repeats(repeat);
+        if !self.eviction.hidden && self.starts_again(&pairs)? {
             return Ok(());
         }
         self.narrow()?;
@@ -179,6 +162,50 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             return Err(End::Fault(Fault::DropsWrites));
         }
         Ok(())
+    }
+
+    /// Of errors and wrong bits alone: where they are.
+    fn find_where_it_errs(&mut self) -> Result<(), End> {
+        self.desk.phase = Phase::Mapping;
+        self.map_samples();
+        self.narrow()?;
+        if !self.desk.findings.values().any(|seen| seen.is_silent_loss()) {
+            return Ok(());
+        }
+        // All that was written first was held, and what was written to find where it errs is not.
+        self.map.unsteady = true;
+        if let Some(nature) = self.endures()? {
+            self.nature = nature;
+            return if nature_fails(&self.nature) { Err(End::Fault(Fault::DropsWrites)) } else { Ok(()) };
+        }
+        Ok(())
+    }
+
+    /// Whether these pairs lead to a period. A buffer of the controller looks like one of a page, where a cache shows
+    /// the rest: then there are places which keep their data, though all that was written since went over them.
+    fn starts_again(&mut self, pairs: &[(u64, u64)]) -> Result<bool, End> {
+        let Some(repeat) = self.repeat(pairs)? else { return Ok(false) };
+        if repeat.period <= PAGE && self.is_the_bus(&repeat)? {
+            (self.eviction.blind, self.shared) = (false, false);
+            for place in self.samples.clone() {
+                self.desk.check(place)?;
+            }
+            self.take_evidence();
+            return Ok(false);
+        }
+        self.nature = Nature::Repeats(repeat);
+        Ok(true)
+    }
+
+    /// Whether what repeats is a buffer of the controller: one is known, or places keep their data behind the part that
+    /// does not repeat, which is no larger than a page.
+    fn is_the_bus(&mut self, repeat: &Repeat) -> Result<bool, End> {
+        if self.desk.bus.is_some() {
+            return Ok(true);
+        }
+        let lasting = self.lasting(repeat.protected)?;
+        self.desk.bus = lasting.map(|place| Wash::Read(self.page(place)));
+        Ok(lasting.is_some())
     }
 
     /// Whether places that bear the stamps of others show what was written just before, whatever that was: then
@@ -206,7 +233,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         if changing * 2 <= foreign.len() || apart > PAGE {
             return Ok(false);
         }
-        self.desk.bus = Some(match self.lasting()? {
+        self.desk.bus = Some(match self.lasting(0)? {
             Some(place) => Wash::Read(self.page(place)),
             None => {
                 // A cache may show them whenever they are looked at, so often are they written.
@@ -223,15 +250,14 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         self.desk.place(place.at.next_multiple_of(PAGE), PAGE)
     }
 
-    /// A place that holds when caches were driven out: one that a cache shows would be renewed there by each reading.
-    fn lasting(&mut self) -> Result<Option<Place>, End> {
+    /// A place behind `from` that holds when caches were driven out: one that a cache shows would be renewed there by
+    /// each reading.
+    fn lasting(&mut self, from: u64) -> Result<Option<Place>, End> {
         let held = |place: &&Place| {
             let seen = |sector| self.desk.findings.get(&sector).is_some_and(|seen| *seen == Seen::Holds);
-            place.sectors >= 16 && place.numbers().all(seen)
+            place.at >= from && place.sectors >= 16 && place.numbers().all(seen)
         };
         let held: Vec<Place> = self.samples.iter().filter(held).copied().collect();
-        let step = held.len().div_ceil(LASTING).max(1);
-        let held: Vec<Place> = held.into_iter().step_by(step).collect();
         if held.is_empty() {
             return Ok(None);
         }

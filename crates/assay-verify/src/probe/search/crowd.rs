@@ -60,8 +60,17 @@ impl Ring {
         Ok(true)
     }
 
+    /// Sectors until it begins again.
+    fn left(&self) -> u64 {
+        if self.is_full() { self.area.sectors } else { self.area.sectors - self.next }
+    }
+
+    fn is_full(&self) -> bool {
+        self.next >= self.area.sectors
+    }
+
     fn take(&mut self, sectors: u64) -> Place {
-        if self.next >= self.area.sectors {
+        if self.is_full() {
             self.next = 0;
         }
         let at = self.area.at + self.next;
@@ -103,6 +112,8 @@ pub(crate) struct Eviction {
     rings: Vec<Ring>,
     /// Ring that is written.
     next_ring: usize,
+    /// So many of them are written one after the other: a ring that is shorter than a cache stays in it.
+    in_turn: usize,
     /// Whether as much is written where no canary is known as before anything was believed.
     pub(crate) blind: bool,
     /// What is not to be written over.
@@ -134,7 +145,10 @@ const OUTLIVED: u64 = 24;
 impl Eviction {
     /// Sees through caches of `usually` sectors, and of several times as many where losses are known.
     pub(crate) fn new(usually: u64, rings: Vec<Ring>) -> Self {
+        let length = rings.first().map_or(1, |ring| ring.area.sectors).max(1);
+        let in_turn = (usually * LOSSY).div_ceil(length).clamp(1, rings.len().max(1) as u64) as usize;
         Self {
+            in_turn,
             losers: Vec::new(),
             next_loser: 0,
             rings,
@@ -253,12 +267,20 @@ impl Eviction {
     }
 
     fn crowd<D: Device>(&mut self, desk: &mut Desk<'_, D>, sectors: u64, clear: &[Place]) -> Result<(), End> {
-        let small = sectors.min(MOST_SMALL);
-        for _ in 0..self.rings.len() {
-            if self.rings[self.next_ring].crowd(desk, small, sectors - small, clear)? {
-                break;
+        let (mut small, mut left, mut erred) = (sectors.min(MOST_SMALL), sectors, 0);
+        while left > 0 && erred < self.rings.len() {
+            let ring = &mut self.rings[self.next_ring];
+            let part = if self.in_turn > 1 { left.min(ring.left()) } else { left };
+            let part_small = small.min(part);
+            if !ring.crowd(desk, part_small, part - part_small, clear)? {
+                erred += 1;
+                self.next_ring = (self.next_ring + 1) % self.rings.len();
+                continue;
             }
-            self.next_ring = (self.next_ring + 1) % self.rings.len();
+            (small, left) = (small - part_small, left - part);
+            if self.in_turn > 1 && ring.is_full() {
+                self.next_ring = (self.next_ring + 1) % self.in_turn;
+            }
         }
         Ok(())
     }

@@ -16,6 +16,9 @@ pub(in crate::probe) const READINGS: usize = 6;
 /// Sectors of a run that are read back at least: 16 MiB.
 pub(in crate::probe) const LEAST_VERIFIED: u64 = (16 << 20) / 512;
 
+/// So much of the run is met by single reads, wherever it is.
+pub(in crate::probe) const MET: (u64, u64) = (3, 4);
+
 impl<D: Device> Search<'_, '_, D> {
     /// Whether anything was lost.
     pub(crate) fn discover(&mut self) -> Result<bool, End> {
@@ -37,7 +40,21 @@ impl<D: Device> Search<'_, '_, D> {
         if lost || self.all_back()? {
             return Ok(true);
         }
+        self.push_through(&samples)?;
         Ok(self.comb()? || self.read_on(&samples)?)
+    }
+
+    /// Writes most of the run once more. A cache that holds back what was written last has to give up the end of the
+    /// run for that: as it is no larger than the run, it has none of what is written again any more. So at least
+    /// [`MET`] of the run has reached the memory when it is looked for elsewhere.
+    fn push_through(&mut self, samples: &[Place]) -> Result<(), End> {
+        self.desk.begin_round();
+        let (share, of) = MET;
+        let end = self.run.at + self.run.sectors / of * share;
+        for stretch in self.clear_run(samples).into_iter().filter(|stretch| stretch.at < end) {
+            self.desk.write(stretch)?;
+        }
+        self.desk.settle()
     }
 
     /// Reads the run back, all of it where it is short, and the samples again after each part of it: what is
@@ -130,9 +147,10 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// Single reads below the run, closer than it is long: one of them meets it wherever addresses
-    /// start again, though caches hold a quarter of it back.
+    /// start again, though caches hold the rest of it back.
     fn comb(&mut self) -> Result<bool, End> {
-        let step = (self.run.sectors / 4 * 3).max(self.desk.unit());
+        let (share, of) = MET;
+        let step = (self.run.sectors / of * share).max(self.desk.unit());
         let mut teeth: Vec<u64> = Vec::new();
         let below = self.run.at;
         let all = below / step;

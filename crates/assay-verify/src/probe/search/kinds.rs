@@ -62,14 +62,16 @@ impl<D: Device> Search<'_, '_, D> {
         let evicted = self.eviction.evict(self.desk, &tests);
         self.eviction.blind = blind;
         evicted?;
-        let again: Vec<bool> = self.stored(&again)?.iter().map(|place| place.iter().all(|stored| *stored)).collect();
+        let places = again;
+        let again: Vec<bool> = self.stored(&places)?.iter().map(|place| place.iter().all(|stored| *stored)).collect();
         let answers = |place: &Place| !self.desk.is_bad(place.at);
         let fresh: Vec<Place> = fresh.into_iter().filter(answers).collect();
         // Memory is given to whole blocks: one of which a part is stored has got some, and the rest of it is bad.
         let fresh: Vec<bool> = self.stored(&fresh)?.iter().map(|place| place.contains(&true)).collect();
         let count = |places: &[bool], stored: bool| places.iter().filter(|place| **place == stored).count();
         if count(&again, true) * 2 < again.len() && again.len() >= 3 {
-            return Ok(Some(Nature::Stopped));
+            // What takes nothing any more still shows what it held. The one cell of all addresses does not.
+            return Ok(self.are_as_before(&places).then_some(Nature::Stopped));
         }
         let lost = count(&fresh, false);
         if fresh.len() < 4 || count(&again, false) > 0 {
@@ -131,6 +133,13 @@ impl<D: Device> Search<'_, '_, D> {
             Ok(seen.iter().map(|seen| seen.keeps() || matches!(seen, Seen::Foreign(_))).collect())
         };
         places.iter().map(stored).collect()
+    }
+
+    /// Whether at least one of these places was last seen with what stood there earlier, or not at all.
+    fn are_as_before(&self, places: &[Place]) -> bool {
+        let old =
+            |sector| matches!(self.desk.findings.get(&sector), Some(Seen::Older | Seen::Before | Seen::Unreadable));
+        places.iter().any(|place| place.numbers().any(old))
     }
 
     /// Which samples of a sort are held, in the order in which they were written. Those that err say nothing of memory.

@@ -180,6 +180,13 @@ fn what_is_known_of_small_media_is_found_to_the_sector() {
             |s| Some(dealt(12 * 2048, s)),
             Found::Repeats(0, 12 * 2048, 12 * 2048),
         ),
+        (
+            "two stripes in another order each lap, and a part of one",
+            2 * SECTORS,
+            512,
+            |s| Some(dealt(2 * 2048 + 499, s)),
+            Found::Repeats(0, 2 * 2048 + 499, 2 * 2048 + 499),
+        ),
     ];
     let mut wrong = Vec::new();
     for (name, sectors, block_bytes, cell, expected) in table {

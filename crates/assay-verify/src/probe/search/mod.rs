@@ -1,6 +1,7 @@
 //! The search: what is written where, what is read back, and what follows from it.
 
 mod alias;
+mod counted;
 mod course;
 mod crowd;
 mod desk;
@@ -13,12 +14,14 @@ mod map;
 mod scatter;
 mod strays;
 mod stripes;
+mod through;
 mod words;
 
 pub(crate) use course::Search;
+pub(super) use crowd::LOSSY;
 pub(crate) use desk::{Desk, End, Watch};
 pub use desk::{Phase, Progress};
-pub(super) use discover::{LEAST_VERIFIED, READINGS, TEETH};
+pub(super) use discover::{LEAST_VERIFIED, MET, READINGS, TEETH};
 pub(crate) use judge::{Account, account};
 pub(super) use scatter::{PARTS, WIDE};
 pub(crate) use words::verification;

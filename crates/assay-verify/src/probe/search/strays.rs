@@ -7,7 +7,8 @@ use super::desk::{End, Place};
 
 /// Pairs that are looked at.
 const PAIRS: usize = 8;
-/// Operations land so many sectors beside where they were sent to at most, where nothing but the distance shows it.
+/// Operations land less than so many sectors beside where they were sent to, or at the other state of an address line,
+/// where nothing but the distance shows it.
 const BESIDE: u64 = (1 << 20) / 512;
 /// Pairs at one distance, over a stretch so many times as long, are no laps: of these the last one that was
 /// written shows, whichever that is.
@@ -41,7 +42,7 @@ impl<D: Device> Search<'_, '_, D> {
     /// Looks all over for pairs at the one distance of those that were met, where a cache shows most of what was
     /// written: then only places that were never written tell, and these are met in the run alone, or by chance.
     fn more_pairs(&mut self) -> Result<(), End> {
-        let Some(apart) = self.apart().filter(|apart| *apart < BESIDE) else { return Ok(()) };
+        let Some(apart) = self.apart().filter(|apart| tells(*apart)) else { return Ok(()) };
         let step = self.samples.len().div_ceil(MORE).max(1);
         let below = |place: &Place| place.at.checked_sub(apart);
         let above = |place: &Place| Some(place.end() - 1 + apart);
@@ -97,9 +98,15 @@ impl<D: Device> Search<'_, '_, D> {
     fn distance_of_all(&self) -> Option<i64> {
         let first = distance(self.pairs.first()?);
         let (low, high) = (self.pairs.iter().map(|pair| pair.0).min()?, self.pairs.iter().map(|pair| pair.0).max()?);
-        let apart = self.apart().filter(|apart| (1..BESIDE).contains(apart))?;
+        let apart = self.apart().filter(|apart| tells(*apart))?;
         (self.pairs.len() >= ALIKE && high - low > apart * STRETCH).then_some(first)
     }
+}
+
+/// Whether a distance alone may show that operations land elsewhere: they land a little beside, or where one address
+/// line leads.
+fn tells(apart: u64) -> bool {
+    (1..BESIDE).contains(&apart) || apart.is_power_of_two()
 }
 
 /// How far above a place stands what it shows was sent to.

@@ -35,6 +35,9 @@ impl<D: Device> Search<'_, '_, D> {
             }
             self.eviction.doubt();
         }
+        if let Some(repeat) = self.counted()? {
+            return Ok(repeat);
+        }
         Ok(Repeat { protected: 0, period: high - low, real: high - low, exact: false })
     }
 
