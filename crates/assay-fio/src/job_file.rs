@@ -71,24 +71,61 @@ pub fn read_job_file(text: &str, file: &str, included: &Included<'_>) -> Result<
         });
     };
     let mut notes = Vec::new();
+    let mut workloads = workloads(&sections, header.is_some(), &mut notes).map_err(|e| fail(e.line, e.value))?;
+    let span = settle_spans(&mut workloads, first.options.global_size.filter(|_| header.is_some()));
+    let place = one_place(&sections).map_err(|e| fail(e.line, e.value))?;
+    if sections.iter().any(|s| s.options.file.is_some()) && !matches!(place, Some(Place::Device(_))) {
+        notes.push("the file of filename= is not touched: assay measures in a file of its own beside it".to_owned());
+    }
+    let (mut workloads, repeats) = fold(workloads, header.is_some());
+    name(&mut workloads);
+    let suite = match header {
+        Some(header) => as_it_was(header, repeats, span, workloads),
+        None => {
+            let stem = std::path::Path::new(file).file_stem().map_or("fio".into(), |s| s.to_string_lossy());
+            as_fio_runs(&stem, first.options.description.clone(), repeats, span, workloads, &mut notes)
+        }
+    };
+    let mut known = HashSet::new();
+    notes.retain(|note| known.insert(note.clone()));
+    Ok(JobFile { suite, place, notes })
+}
+
+/// The workloads of all sections, with those that run at the same time in groups. Where assay did not write the file,
+/// offsets have no place.
+fn workloads(
+    sections: &[Section<'_>],
+    is_ours: bool,
+    notes: &mut Vec<String>,
+) -> Result<Vec<SuiteWorkload>, At<String>> {
     let mut names = Names::default();
     let mut workloads: Vec<SuiteWorkload> = Vec::with_capacity(sections.len());
-    for section in &sections {
+    for section in sections {
         let name = names.unused(&section.name);
-        workloads.push(workload(section, name, &mut notes).map_err(|e| fail(e.line, e.value))?);
+        workloads.push(workload(section, name, notes)?);
     }
-    let waits = waits(&sections).map_err(|e| fail(e.line, e.value))?;
-    group(&mut workloads, &waits, &mut notes).map_err(|(index, why)| fail(sections[index].line, why))?;
-    if header.is_none()
-        && let Some(at) =
-            sections.iter().zip(&workloads).find_map(|(s, w)| s.options.offset.filter(|_| w.group.is_none()))
-    {
-        return Err(fail(at.line, "offset does not map: assay measures from the beginning of its area".to_owned()));
+    let waits = waits(sections)?;
+    group(&mut workloads, &waits, notes).map_err(|(index, value)| At { value, line: sections[index].line })?;
+    let single = sections.iter().zip(&workloads).filter(|(_, w)| w.group.is_none());
+    match single.filter_map(|(s, _)| s.options.offset.as_ref()).next() {
+        Some(at) if !is_ours => Err(At {
+            value: "offset does not map: assay measures from the beginning of its area".to_owned(),
+            line: at.line,
+        }),
+        _ => Ok(workloads),
     }
-    let mut span = area(&workloads).unwrap_or(Bytes(BLOCK));
-    if let (Some(_), Some(size)) = (&header, first.options.global_size) {
-        // assay wrote the file: regions of jobs are the span divided and rounded to blocks.
-        let parts: Vec<u64> = (0..workloads.len()).map(|index| part(&workloads, index, size).1).collect();
+}
+
+/// The area that the workloads need, of `written` bytes in a file that assay wrote; takes the span from those that use
+/// all that they may.
+fn settle_spans(workloads: &mut [SuiteWorkload], written: Option<u64>) -> Bytes {
+    let mut span = area(workloads).unwrap_or(Bytes(BLOCK));
+    let parts = |workloads: &[SuiteWorkload], size: u64| -> Vec<u64> {
+        (0..workloads.len()).map(|index| part(workloads, index, size).1).collect()
+    };
+    if let Some(size) = written {
+        // Regions of jobs are the span divided and rounded to blocks.
+        let parts = parts(workloads, size);
         for (w, most) in workloads.iter_mut().zip(parts) {
             let lost = w.block.0.saturating_mul(u64::from(w.jobs));
             let whole = if w.group.is_some() { most } else { size };
@@ -96,63 +133,62 @@ pub fn read_job_file(text: &str, file: &str, included: &Included<'_>) -> Result<
         }
         span = span.max(Bytes(size));
     }
-    let parts: Vec<u64> = (0..workloads.len()).map(|index| part(&workloads, index, span.0).1).collect();
+    let parts = parts(workloads, span.0);
     for (w, most) in workloads.iter_mut().zip(parts) {
         w.span = w.span.filter(|s| s.0 != most);
     }
-    let place = one_place(&sections).map_err(|e| fail(e.line, e.value))?;
-    if sections.iter().any(|s| s.options.file.is_some()) && !matches!(place, Some(Place::Device(_))) {
-        notes.push("the file of filename= is not touched: assay measures in a file of its own beside it".to_owned());
+    span
+}
+
+/// The suite that assay wrote the file from.
+fn as_it_was(header: Header, repeats: u32, span: Bytes, mut workloads: Vec<SuiteWorkload>) -> Suite {
+    let share = share_of(header.budget, repeats, leaders(&workloads).len());
+    for w in workloads.iter_mut().filter(|w| w.duration == Some(share)) {
+        w.duration = None;
     }
-    let (mut workloads, repeats) = fold(workloads, header.is_some());
-    name(&mut workloads);
-    let turns = leaders(&workloads);
-    let timed: Duration = turns.iter().filter_map(|index| workloads[*index].duration).sum();
+    Suite {
+        name: clean(&header.name),
+        version: header.version,
+        purpose: header.purpose,
+        budget: header.budget,
+        max_write: header.max_write,
+        repeats,
+        enough: None,
+        span,
+        workloads,
+        programs: Vec::new(),
+    }
+}
+
+/// The suite of a file that somebody wrote for fio: its budget is what its runtimes come to.
+fn as_fio_runs(
+    stem: &str,
+    description: Option<String>,
+    repeats: u32,
+    span: Bytes,
+    workloads: Vec<SuiteWorkload>,
+    notes: &mut Vec<String>,
+) -> Suite {
+    let timed: Duration = leaders(&workloads).iter().filter_map(|index| workloads[*index].duration).sum();
     let seconds = timed.as_secs_f64() * f64::from(repeats) / BUDGET_SHARE;
     let budget = if timed.is_zero() { UNTIMED } else { Duration::from_secs_f64(seconds + 1.0) };
     let writers = workloads.iter().filter(|w| w.op != Op::Read).count() as u64;
-    let stem = std::path::Path::new(file).file_stem().map_or("fio".into(), |s| s.to_string_lossy());
-    let suite = match header {
-        Some(header) => {
-            let share = share_of(header.budget, repeats, leaders(&workloads).len());
-            for w in workloads.iter_mut().filter(|w| w.duration == Some(share)) {
-                w.duration = None;
-            }
-            Suite {
-                name: clean(&header.name),
-                version: header.version,
-                purpose: header.purpose,
-                budget: header.budget,
-                max_write: header.max_write,
-                repeats,
-                enough: None,
-                span,
-                workloads,
-                programs: Vec::new(),
-            }
-        }
-        None => {
-            let limit = Bytes(span.0.saturating_mul(4 + writers).max(LEAST_WRITTEN));
-            if writers > 0 {
-                notes.push(format!("at most {limit} are written in all; --max-write changes that"));
-            }
-            Suite {
-                name: clean(&stem),
-                version: 1,
-                purpose: first.options.description.clone().unwrap_or_else(|| format!("fio job file {stem}")),
-                budget: budget.max(Duration::from_secs(1)),
-                max_write: limit,
-                repeats,
-                enough: None,
-                span,
-                workloads,
-                programs: Vec::new(),
-            }
-        }
-    };
-    let mut known = HashSet::new();
-    notes.retain(|note| known.insert(note.clone()));
-    Ok(JobFile { suite, place, notes })
+    let limit = Bytes(span.0.saturating_mul(4 + writers).max(LEAST_WRITTEN));
+    if writers > 0 {
+        notes.push(format!("at most {limit} are written in all; --max-write changes that"));
+    }
+    Suite {
+        name: clean(stem),
+        version: 1,
+        purpose: description.unwrap_or_else(|| format!("fio job file {stem}")),
+        budget: budget.max(Duration::from_secs(1)),
+        max_write: limit,
+        repeats,
+        enough: None,
+        span,
+        workloads,
+        programs: Vec::new(),
+    }
 }
 
 /// Which sections wait for those before them: fio begins the others at the same time as the one before.

@@ -1,7 +1,7 @@
 //! The next step of a race and why.
 
 use assay_analysis::Quantity;
-use assay_analysis::plan::{Chance, NextAction, Race};
+use assay_analysis::plan::{Chance, NextAction, Order, Race};
 use assay_core::text::{clean, statement};
 use assay_core::units::{figures, latency};
 
@@ -79,43 +79,12 @@ fn action(race: &Race) -> Vec<String> {
         )
     });
     let mut lines = vec![match &race.action {
-        NextAction::Measure { orders } => {
-            let mut of: Vec<(u32, Vec<String>)> = Vec::new();
-            for order in orders {
-                match of.iter_mut().find(|(units, _)| *units == order.units) {
-                    Some((_, models)) => models.push(clean(&order.model)),
-                    None => of.push((order.units, vec![clean(&order.model)])),
-                }
-            }
-            let orders: Vec<String> = of
-                .into_iter()
-                .map(|(units, models)| {
-                    let each = if models.len() > 1 { " each" } else { "" };
-                    format!("{}{each} of {}", counted(units as usize, "new unit"), models.join(", "))
-                })
-                .collect();
-            format!("MEASURE {}", orders.join("; "))
-        }
+        NextAction::Measure { orders } => format!("MEASURE {}", units_to_measure(orders)),
         NextAction::Buy { model } => format!("BUY {}.{good}", clean(model)),
         NextAction::OnlyOneLeft { model } => {
             format!("BUY {}: no other model is left in the race.{good}", clean(model))
         }
-        NextAction::PracticallyTied { models, loss } => {
-            let gain = race.regret.map_or_else(|| "nothing".to_owned(), percent);
-            let loss = percent_one(*loss);
-            match &models[..] {
-                [one] => format!(
-                    "STOP, take {}: it loses at most {loss} against {best} (95 %), and more measuring would gain {gain} \
-                     on average.",
-                    clean(one)
-                ),
-                _ => format!(
-                    "STOP, practically tied: {}. Take the cheapest: each loses at most {loss} against {best} (95 %), and \
-                     more measuring would gain {gain} on average.",
-                    names(models)
-                ),
-            }
-        }
+        NextAction::PracticallyTied { models, loss } => tied(race, models, *loss, best),
         NextAction::Exhausted { models } => format!(
             "STOP, no more units may be measured. The best is among {} (95 %): which one it is takes more units.",
             names(models)
@@ -152,6 +121,43 @@ fn action(race: &Race) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// The orders of new units, those of as many units together.
+fn units_to_measure(orders: &[Order]) -> String {
+    let mut of: Vec<(u32, Vec<String>)> = Vec::new();
+    for order in orders {
+        match of.iter_mut().find(|(units, _)| *units == order.units) {
+            Some((_, models)) => models.push(clean(&order.model)),
+            None => of.push((order.units, vec![clean(&order.model)])),
+        }
+    }
+    let orders: Vec<String> = of
+        .into_iter()
+        .map(|(units, models)| {
+            let each = if models.len() > 1 { " each" } else { "" };
+            format!("{}{each} of {}", counted(units as usize, "new unit"), models.join(", "))
+        })
+        .collect();
+    orders.join("; ")
+}
+
+/// What follows where the best cannot be told apart; `best` says of which models.
+fn tied(race: &Race, models: &[String], loss: f64, best: &str) -> String {
+    let gain = race.regret.map_or_else(|| "nothing".to_owned(), percent);
+    let loss = percent_one(loss);
+    match models {
+        [one] => format!(
+            "STOP, take {}: it loses at most {loss} against {best} (95 %), and more measuring would gain {gain} \
+             on average.",
+            clean(one)
+        ),
+        _ => format!(
+            "STOP, practically tied: {}. Take the cheapest: each loses at most {loss} against {best} (95 %), and \
+             more measuring would gain {gain} on average.",
+            names(models)
+        ),
+    }
 }
 
 fn percent_one(share: f64) -> String {

@@ -5,6 +5,7 @@ mod end;
 mod layout;
 mod order;
 mod outcome;
+mod plan;
 mod programs;
 mod repeat;
 #[cfg(test)]

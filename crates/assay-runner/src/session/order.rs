@@ -10,7 +10,7 @@ use assay_core::suite::{LEAST_REPEATS, PARTS, SuiteWorkload, leaders, members, t
 use assay_core::workload::{Op, Workload};
 
 use super::begin::Session;
-use super::repeat::no_room;
+use super::plan::no_room;
 use super::turn::{Entry, Next, Place, Turn, complete, told_at_end};
 use crate::adaptive;
 use crate::budget::{PLANNED_SLOT, weight};

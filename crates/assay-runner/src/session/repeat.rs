@@ -1,58 +1,36 @@
-//! One repeat: it is planned, made, taken over and judged.
+//! One repeat: it is made, taken over and judged.
 
 use std::mem::discriminant;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use assay_core::event::EventKind;
 use assay_core::finding::{Finding, Warning};
 use assay_core::outcome::{Failure, Outcome};
-use assay_core::record::{Measurement, Record};
+use assay_core::record::Measurement;
 use assay_core::suite::{Analysis, SuiteWorkload, members};
-use assay_core::together::Together;
 use assay_core::units::nanoseconds;
-use assay_core::workload::{Op, Pattern, Workload};
-use assay_engine::{EngineKind, RepeatReport, RepeatSpec, Target, wall_clock};
-use assay_original::Subject;
+use assay_core::workload::Workload;
+use assay_engine::{EngineKind, RepeatReport, Target, wall_clock};
 
 use super::begin::Session;
-use super::turn::{Entry, Next, Place, Turn, complete, told_at_end};
-use crate::adaptive::{self, AdaptiveStop};
-use crate::budget::Share;
+use super::plan::Planned;
+use super::turn::{Entry, Next, Turn, told_at_end};
+use crate::adaptive::AdaptiveStop;
 use crate::choose::Instrument;
 use crate::crosscheck::{self, Order};
 use crate::evidence::{efficiency, judge_shape, keep};
 use crate::journal::Journal;
 use crate::judge::judge;
-use crate::offered::{between, offered};
-use crate::pace::Pace;
 use crate::proof::{self, Proof};
 use crate::resume::lasted_ns;
 use crate::soak;
 use crate::summary::{batching, estimate, half_width, repeat, replace_findings};
-use crate::timeout::{NoAnswer, SLOW, SYNC, no_thread, within};
+use crate::timeout::{NoAnswer, SYNC, no_thread, within};
 
 /// Operations of an open loop that are begun later than this share of their latency falsify it.
 const LATE_SHARE: f64 = 0.05;
-/// A repeat holds at least so many pauses of a workload with think time.
-const LEAST_PAUSES: u32 = 10;
-/// What is left of a soak lasts at least this long.
-const SHORTEST_SOAK: Duration = Duration::from_secs(1);
-
-/// A repeat as it will run.
-pub(super) struct Planned {
-    /// Of the workload in the suite.
-    index: usize,
-    pub(super) instrument: Instrument,
-    pub(super) spec: RepeatSpec,
-    target: Arc<Target>,
-    /// What a tool works on that is no engine.
-    subject: Subject,
-    soak: bool,
-    /// Ends it when it is known well enough, where that was asked for.
-    stop: Option<AdaptiveStop>,
-}
 
 /// A repeat that ran.
 struct Made {
@@ -67,22 +45,16 @@ struct Made {
     findings: Vec<Finding>,
 }
 
-impl Planned {
-    /// Whether fio runs the same: it counts the latency of an open loop from the submission, and pauses and what runs
-    /// beside a workload in its own way.
-    fn has_peer(&self) -> bool {
-        let workload = &self.spec.workload;
-        !self.soak && workload.arrivals.is_none() && workload.think.is_none() && workload.together.is_none()
-    }
-}
-
 impl Session<'_> {
     /// Makes one repeat of the workload at `index` and of those that run at the same time; by both instruments in
     /// turns where that was asked for.
     pub(super) fn repeat(&mut self, entries: &mut [Entry], index: usize, turn: Turn) -> Next {
         let group = members(&self.request.suite.workloads, index);
         let mut planned = Vec::with_capacity(group.len());
-        self.fit(entries, group.clone(), turn);
+        // All of a group are settled before each says what runs beside it.
+        for member in group.clone() {
+            self.fitted(&mut entries[member], turn.slot);
+        }
         for member in group.clone() {
             let beside = self.beside(entries, member);
             match self.plan(&mut entries[member], beside, turn) {
@@ -138,120 +110,6 @@ impl Session<'_> {
                 Next::End
             }
         }
-    }
-
-    /// The repeat of `turn` as the medium can do it in its share of time and bytes; `None` where nothing worth
-    /// measuring is left of them.
-    pub(super) fn plan(
-        &self,
-        entry: &mut Entry,
-        beside: Option<Together>,
-        turn: Turn,
-    ) -> Result<Option<Planned>, Outcome> {
-        let record = self.record();
-        let alignment = self.alignment();
-        let place = Place::of(&self.request.suite.workloads, entry.index, record.settings.span_bytes);
-        let span = place.span_bytes;
-        let fitted = entry.fitted.get_or_insert_with(|| self.pace.fit(&entry.asked, turn.slot, span, alignment));
-        if no_room(fitted, span) {
-            return Ok(None);
-        }
-        let Some(mut share) = self.budget.share(fitted, turn.slot, turn.weights) else { return Ok(None) };
-        let soak = fitted.analysis == Analysis::Soak;
-        let mut stop = None;
-        if soak {
-            // The first second counts: a cache is emptiest then.
-            let lasted = Duration::from_nanos(lasted_ns(&record.measurements[entry.index]));
-            let duration = (share.duration + share.ramp).saturating_sub(lasted).max(SHORTEST_SOAK);
-            share = Share { ramp: Duration::ZERO, duration, ..share };
-        } else if let (Some(wish), false) = (self.request.confidence, self.engines.are_originals()) {
-            let (stretched, limits) = adaptive::stretch(share, fitted.op, wish);
-            share = stretched;
-            stop = Some(AdaptiveStop::new(limits));
-        }
-        let target = self.target_for(fitted)?;
-        let mut share = limit_cached(share, fitted, target.direct(), record);
-        if !fitted.direct && fitted.op == Op::Read && fitted.pattern == Pattern::Sequential {
-            // A second pass would come out of the page cache.
-            share = Share { ramp: Duration::ZERO, max_bytes: Some(span), ..share };
-        }
-        let Ok(arrivals) = offered(fitted, &record.measurements, entry.index) else { return Ok(None) };
-        if arrivals.is_some() {
-            // What is due at the end of the measured part is waited for, up to a quarter of its length.
-            share.duration = share.duration.mul_f64(0.8);
-        }
-        if too_thoughtful(fitted, share.duration) {
-            return Ok(None);
-        }
-        let workload = Workload { arrivals, together: beside, ..complete(fitted, place, target.direct(), Some(share)) };
-        let Some(instrument) = self.engines.for_workload(&workload, fitted.original) else { return Ok(None) };
-        let subject = self.subject(fitted, turn, share.max_bytes, &target);
-        let spec = RepeatSpec {
-            workload,
-            target: (!instrument.is_null()).then(|| Arc::clone(&target)),
-            seed: self.request.seed ^ ((entry.index as u64 + 1) << 32),
-            repeat: turn.round,
-            repeats: self.request.suite.most_repeats(),
-            hang_after: hang_after(&self.pace, fitted, self.request.hang_after)
-                + between(arrivals).min(share.ramp + share.duration)
-                + fitted.think.map_or(Duration::ZERO, |think| Duration::from_nanos(think.pause_ns)),
-            sample_every: Duration::from_secs(1),
-            wait_for: known_wait(&record.measurements[entry.index]),
-        };
-        Ok(Some(Planned { index: entry.index, instrument, spec, target, subject, soak, stop }))
-    }
-
-    /// What a tool works on that runs this workload in place of an engine.
-    fn subject(&self, workload: &SuiteWorkload, turn: Turn, may_write: Option<u64>, target: &Target) -> Subject {
-        if !self.engines.has_originals() {
-            return Subject::default();
-        }
-        // A tool that checks what it reads writes that first, and reads have no share of the bytes to write.
-        let to_come = u64::from(turn.total.saturating_sub(turn.done).max(1));
-        let write_bytes = may_write.unwrap_or_else(|| self.budget.write_left() / (2 * to_come));
-        self.area.subject(
-            target,
-            Subject {
-                device: self.record().medium.device.clone(),
-                time: turn.slot,
-                operation: self.pace.expected(workload).and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
-                write_bytes,
-                ..Subject::default()
-            },
-        )
-    }
-
-    pub(super) fn alignment(&self) -> u64 {
-        u64::from(self.area.alignment().unwrap_or(512))
-    }
-
-    /// Settles how the workloads of a group run here, before each says what runs beside it.
-    fn fit(&self, entries: &mut [Entry], group: Range<usize>, turn: Turn) {
-        let area = self.record().settings.span_bytes;
-        for entry in &mut entries[group] {
-            let span = Place::of(&self.request.suite.workloads, entry.index, area).span_bytes;
-            entry.fitted.get_or_insert_with(|| self.pace.fit(&entry.asked, turn.slot, span, self.alignment()));
-        }
-    }
-
-    /// What runs beside a workload, as it runs here.
-    fn beside(&self, entries: &[Entry], index: usize) -> Option<Together> {
-        let group = entries[index].asked.group.clone()?;
-        let title = |entry: &Entry| {
-            let fitted = entry.fitted.as_ref().unwrap_or(&entry.asked);
-            let arrivals = offered(fitted, &self.record().measurements, entry.index).ok().flatten();
-            Workload { arrivals, ..fitted.load() }.title()
-        };
-        let others = members(&self.request.suite.workloads, index).filter(|other| *other != index);
-        Some(Together { group, beside: others.map(|other| title(&entries[other])).collect() })
-    }
-
-    /// The area as the workload asks for it: direct, or through the page cache.
-    fn target_for(&self, workload: &SuiteWorkload) -> Result<Arc<Target>, Outcome> {
-        if workload.direct || !self.area.target.direct() {
-            return Ok(Arc::clone(&self.area.target));
-        }
-        self.area.cached().map_err(|error| self.failed(Failure::Other, error.to_string(), Some(&workload.name)))
     }
 
     /// Sets the measurement up for its first repeat, and tells that a repeat begins.
@@ -418,24 +276,6 @@ impl Session<'_> {
     }
 }
 
-/// For how many completions at once the next repeat waits: as the first one chose, so that all are alike.
-fn known_wait(measurement: &Measurement) -> Option<u32> {
-    let chosen = measurement.batching.as_ref().map_or(1, |batching| batching.wait_for);
-    (!measurement.repeats.is_empty()).then_some(chosen)
-}
-
-/// Whether a part of the area has no room for the blocks of all jobs: of several sizes none is made smaller, and
-/// those of others lie behind the part of a group's member.
-pub(super) fn no_room(workload: &SuiteWorkload, span: u64) -> bool {
-    let bounded = !workload.blocks.is_empty() || workload.group.is_some();
-    bounded && workload.block.0.saturating_mul(u64::from(workload.jobs.max(1))) > span
-}
-
-/// Whether fewer than [`LEAST_PAUSES`] pauses fit into a repeat: its rate would be that of where it began.
-pub(super) fn too_thoughtful(workload: &SuiteWorkload, duration: Duration) -> bool {
-    workload.think.is_some_and(|think| Duration::from_nanos(think.pause_ns).saturating_mul(LEAST_PAUSES) > duration)
-}
-
 /// Says by what a measurement is made, and how that differs from what was asked for.
 fn set_up(measurement: &mut Measurement, asked: &SuiteWorkload, workload: &Workload, instrument: Instrument) {
     let as_asked = Workload {
@@ -455,17 +295,6 @@ fn set_up(measurement: &mut Measurement, asked: &SuiteWorkload, workload: &Workl
     }
 }
 
-/// Cached writes go to memory at once and to the medium in the final sync, which nothing bounds:
-/// so no more is written than the medium took while the area was laid out.
-fn limit_cached(mut share: Share, workload: &SuiteWorkload, direct: bool, record: &Record) -> Share {
-    if let (false, Some(bytes), Some(layout)) = (direct, share.max_bytes, &record.settings.layout) {
-        let rate = layout.bytes as f64 / (layout.elapsed_ns.max(1) as f64 / 1e9);
-        let least = workload.block.0 * u64::from(workload.queue_depth) * u64::from(workload.jobs);
-        share.max_bytes = Some(bytes.min((rate * share.duration.as_secs_f64()) as u64).max(least));
-    }
-    share
-}
-
 /// Empties the page cache of what was written and read before. Where that takes too long the repeat finds out.
 ///
 /// # Errors
@@ -479,13 +308,5 @@ fn forget_cached(target: &Arc<Target>, hang_after: Duration) -> std::io::Result<
     match forgotten {
         Err(NoAnswer::NoThread(error)) => Err(error),
         Ok(()) | Err(NoAnswer::Late) => Ok(()),
-    }
-}
-
-/// How long nothing may complete.
-fn hang_after(pace: &Pace, workload: &SuiteWorkload, usual: Duration) -> Duration {
-    match pace.expected(workload) {
-        Some(seconds) if seconds > 1.0 => usual * SLOW,
-        _ => usual,
     }
 }
