@@ -1,7 +1,7 @@
 //! Runs against media whose truth is known: suites of three repeats, and their records.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use assay_core::finding::Finding;
 use assay_core::record::{Measurement, Record};
@@ -27,9 +27,13 @@ pub fn workload(name: &str, op: &str, pattern: &str, block: &str, depth: u32, mo
 /// Runs to the end and reads the record; the exit code comes with it.
 pub fn measured(mut command: Command) -> (Record, Option<i32>) {
     let output = command.output().unwrap();
-    let record = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
-    (record, output.status.code())
+    (record_of(&output), output.status.code())
+}
+
+/// The record that a run printed.
+pub fn record_of(output: &Output) -> Record {
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
 /// One read of 4 KiB after the other for so long, without a store.

@@ -854,3 +854,15 @@ fn fast_device(test: &str, bytes: u64) -> Option<(Lab, FastDevice)> {
 fn some<T>(test: &str, result: Result<T, Missing>) -> Option<T> {
     result.map_err(|missing| skip(test, &missing)).ok()
 }
+
+#[test]
+fn a_confidence_is_refused_where_it_means_nothing() {
+    let place = Place::new();
+    for (arguments, word) in [
+        (&["--suite", "soak", "--confidence", "5%"][..], "soaks"),
+        (&["--confidence", "5%", "--repeats", "3"], "--repeats"),
+        (&["--confidence", "5"], "5%"),
+    ] {
+        run(place.assay([&["run"][..], arguments, &["/nowhere"]].concat())).refuses(2, &[word]).at_once();
+    }
+}

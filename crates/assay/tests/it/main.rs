@@ -35,6 +35,5 @@ mod sensors;
 mod sharing;
 mod signals;
 mod spool;
-mod steady;
 mod stops;
 mod verify;

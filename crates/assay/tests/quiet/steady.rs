@@ -2,16 +2,19 @@
 //! beside each other.
 
 use std::path::Path;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use assay_core::estimate::Estimate;
 use assay_core::event::EventKind;
 use assay_core::finding::Finding;
 use assay_core::outcome::Outcome;
+use assay_core::soak::SoakCause;
 use assay_core::steady::SteadyStatus;
 use assay_core::units::MIB;
 use assay_lab::{Lab, LimitedCard, Limits, lab};
 
-use crate::common::known::{arguments, measured, suite, workload};
+use crate::common::known::{arguments, measured, record_of, suite, workload};
 use crate::common::{ASSAY, Place, Running, assert_empty, run};
 
 const SOAK: &str = r#"
@@ -91,4 +94,74 @@ fn a_soak_that_was_killed_keeps_its_samples_and_goes_on() {
         assert!((rate.point / truth - 1.0).abs() < 0.1, "{rate:?}");
     }
     assert_empty(card.path());
+}
+
+#[test]
+fn a_card_that_slows_down_in_mid_soak_is_seen_with_time_and_rates() {
+    const TEST: &str = "a_card_that_slows_down_in_mid_soak_is_seen_with_time_and_rates";
+    const FALL: f64 = 24.0;
+    let _lab = lab!(TEST, Lab::share());
+    let fast = Limits { write_bytes: Some(40_000_000), ..Limits::default() };
+    let card = lab!(TEST, LimitedCard::new(512 * MIB, fast));
+    let mut run = card.command(Path::new(ASSAY), &arguments("soak", card.path()));
+    run.args(["--quiet", "--budget", "70s", "--max-write", "2GiB"]);
+    let run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The soak begins right after its directory is made.
+    let patience = Instant::now();
+    while !std::fs::read_dir(card.path())
+        .unwrap()
+        .any(|e| e.unwrap().file_name().to_string_lossy().starts_with(".assay-"))
+    {
+        assert!(patience.elapsed() < Duration::from_secs(30), "the soak did not start");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_secs_f64(FALL));
+    card.change(Limits { write_bytes: Some(12_000_000), ..Limits::default() }).unwrap();
+    let record = record_of(&run.wait_with_output().unwrap());
+
+    assert_eq!(record.outcome, Outcome::Completed);
+    assert!(record.settings.layout.is_none(), "a soak begins on a medium that was not just written");
+    let m = &record.measurements[0];
+    let soak = m.soak.as_ref().unwrap_or_else(|| panic!("{:?}", m.warnings));
+    let megabytes = |e: &Estimate| e.point / 1e6;
+    let (burst, sustained) = (megabytes(&soak.burst_bytes_per_second), megabytes(&soak.sustained_bytes_per_second));
+    assert!((38.0..=42.0).contains(&burst), "{burst}");
+    assert!((11.4..=12.6).contains(&sustained), "{sustained}");
+    let cliff = soak.cliff.as_ref().unwrap_or_else(|| panic!("{soak:?}"));
+    let at = cliff.time_ns as f64 / 1e9;
+    assert!((at - FALL).abs() <= 3.0, "{at}");
+    assert!((cliff.bytes_at as f64 / (at * 40e6) - 1.0).abs() < 0.1, "{cliff:?}");
+    assert!((0.65..=0.75).contains(&cliff.drop) && cliff.p_value <= 0.01, "{cliff:?}");
+    assert_eq!(cliff.cause, SoakCause::TemperatureUnknown, "a loop device has no sensor");
+    assert!(m.proof_ratio.unwrap() > 0.98, "{:?}", m.proof_ratio);
+}
+
+#[test]
+fn what_cannot_become_steady_says_that_it_was_not_reached_and_keeps_the_budget() {
+    const TEST: &str = "what_cannot_become_steady_says_that_it_was_not_reached_and_keeps_the_budget";
+    let _lab = lab!(TEST, Lab::share());
+    let fast = Limits { read_iops: Some(2000), ..Limits::default() };
+    let slow = Limits { read_iops: Some(200), ..Limits::default() };
+    let card = lab!(TEST, LimitedCard::new(256 * MIB, fast));
+    let directory = tempfile::tempdir().unwrap();
+    let suite = suite(directory.path(), "10s", "64MiB", &workload("w", "read", "random", "4KiB", 8, ""));
+    let mut run = card.command(Path::new(ASSAY), &arguments(&suite, card.path()));
+    run.args(["--quiet", "--confidence", "2%", "--budget", "30s"]);
+    let start = Instant::now();
+    // In a thread of its own, so that the record does not wait in a full pipe.
+    let run = std::thread::spawn(move || run.output().unwrap());
+    let mut turn = 0u32;
+    while !run.is_finished() {
+        // Uneven times, so that no number of batches makes them alike.
+        std::thread::sleep(Duration::from_millis(700 + u64::from(turn * 389 % 1500)));
+        card.change(if turn.is_multiple_of(2) { slow } else { fast }).unwrap();
+        turn += 1;
+        assert!(start.elapsed() < Duration::from_secs(60), "far over its budget");
+    }
+    let record = record_of(&run.join().unwrap());
+    assert!(record.settings.elapsed_ns < 35_000_000_000, "{}", record.settings.elapsed_ns);
+    let m = &record.measurements[0];
+    let not_reached = m.warnings.iter().any(|w| matches!(w.finding, Finding::NotReached { asked: 0.02, .. }));
+    assert!(not_reached, "{:?}", m.warnings);
+    assert!(m.repeats.iter().all(|r| r.steady.is_some()));
 }

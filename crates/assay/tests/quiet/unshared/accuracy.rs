@@ -86,10 +86,10 @@ fn an_open_loop_waits_as_a_queue_does() {
     let bus = Bus { read_ms: 2, write_ms: 2, bits_per_second: 400_000_000 };
     let card = lab!(TEST, LatencyCard::new(96 * MIB, bus));
     let text = [
-        workload("one", "read", "random", "4KiB", 1, ""),
-        workload("half", "read", "random", "4KiB", 1, "rate = \"50 % of one\""),
-        workload("busy", "read", "random", "4KiB", 1, "rate = \"80 % of one\""),
-        workload("over", "read", "random", "4KiB", 1, "rate = \"200 % of one\""),
+        workload("one", "read", "random", "4KiB", 1, "duration = \"2s\""),
+        workload("half", "read", "random", "4KiB", 1, "rate = \"50 % of one\"\nduration = \"4s\""),
+        workload("busy", "read", "random", "4KiB", 1, "rate = \"80 % of one\"\nduration = \"4s\""),
+        workload("over", "read", "random", "4KiB", 1, "rate = \"200 % of one\"\nduration = \"2s\""),
     ]
     .concat();
     let directory = tempfile::tempdir().unwrap();
