@@ -13,11 +13,13 @@ use crate::program::{ProgramFile, SuiteProgram};
 use crate::text::{label, quoted};
 use crate::think::Think;
 use crate::units::{Bytes, parse_duration, parse_share};
-use crate::workload::{Op, Pattern, Sync, Workload};
+use crate::workload::{Op, Pattern, Sync};
 
 mod groups;
+mod workload;
 
 pub use groups::{MAX_TOGETHER, leaders, members, part, together};
+pub use workload::{Analysis, SuiteWorkload};
 
 /// A suite, checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,61 +45,6 @@ pub struct Suite {
     pub workloads: Vec<SuiteWorkload>,
     /// Its programs in order, which run after the workloads.
     pub programs: Vec<SuiteProgram>,
-}
-
-/// A workload as a suite asks for it; span, length and alignment are settled by the plan.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SuiteWorkload {
-    /// Name within the suite.
-    pub name: String,
-    /// What the operations do.
-    pub op: Op,
-    /// Share of reads in percent for mixed work.
-    pub read_percent: Option<u8>,
-    /// Where they go.
-    pub pattern: Pattern,
-    /// Size of one operation; of several sizes the largest.
-    pub block: Bytes,
-    /// The sizes where there are several.
-    pub blocks: Blocks,
-    /// Operations in flight for each job.
-    pub queue_depth: u32,
-    /// Threads.
-    pub jobs: u32,
-    /// When writes must be durable.
-    pub sync: Sync,
-    /// Whether to bypass the page cache.
-    pub direct: bool,
-    /// How many operations are begun per second, in an open loop.
-    pub rate: Option<Rate>,
-    /// How their times follow each other.
-    pub process: Process,
-    /// How random operations are spread over the blocks.
-    pub distribution: Distribution,
-    /// Pauses between operations.
-    pub think: Option<Think>,
-    /// Workloads of the same group run at the same time.
-    pub group: Option<String>,
-    /// Length of a repeat; by default the budget is shared out.
-    pub duration: Option<Duration>,
-    /// Part of the test area used; by default all.
-    pub span: Option<Bytes>,
-    /// What is made of its samples beside the mean.
-    pub analysis: Analysis,
-    /// The tool whose measurement it repeats.
-    pub original: Option<Original>,
-}
-
-/// What is made of the samples of a workload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Analysis {
-    /// Their mean.
-    #[default]
-    Mean,
-    /// Burst rate, sustained rate and the fall between them. A soak has no warm-up, and the test
-    /// area is not written beforehand: its first write is the medium's first.
-    Soak,
 }
 
 /// What is wrong with a suite file, and where.
@@ -184,37 +131,6 @@ fn one() -> Spanned<u32> {
 
 fn yes() -> bool {
     true
-}
-
-impl SuiteWorkload {
-    /// The mean size of an operation in bytes.
-    #[must_use]
-    pub fn mean_block(&self) -> u64 {
-        self.blocks.mean().unwrap_or(self.block.0)
-    }
-
-    /// The load, without what a run settles: span, length, what is offered and what runs beside it.
-    #[must_use]
-    pub fn load(&self) -> Workload {
-        Workload {
-            read_percent: self.read_percent,
-            blocks: self.blocks.clone(),
-            queue_depth: self.queue_depth,
-            jobs: self.jobs,
-            direct: self.direct,
-            sync: self.sync,
-            distribution: self.distribution.clone(),
-            think: self.think,
-            ..Workload::new(&self.name, self.op, self.pattern, self.mean_block())
-        }
-    }
-
-    /// The load in words, with the rate as the suite has it.
-    #[must_use]
-    pub fn title(&self) -> String {
-        let rate = self.rate.as_ref().map_or_else(String::new, |rate| format!(", {rate} offered"));
-        format!("{}{rate}", self.load().title())
-    }
 }
 
 impl Suite {

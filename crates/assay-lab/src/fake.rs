@@ -1,16 +1,14 @@
 //! A block device whose answers a test makes up: a fake card, for the kernel a real one.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
-use crate::command::{Missing, need, try_run};
+use crate::command::{Missing, need};
 use crate::loop_device::LoopDevice;
+use crate::nbdfuse::NbdFuse;
 
 /// What answers for the device.
 pub trait Backing: Send + 'static {
@@ -48,7 +46,7 @@ pub trait Backing: Send + 'static {
 #[derive(Debug)]
 pub struct FakeCard {
     device: Option<LoopDevice>,
-    fuse: Child,
+    fuse: Option<NbdFuse>,
     /// Tells the server, at the next call, that there is nothing more to serve.
     ended: Arc<AtomicBool>,
     directory: tempfile::TempDir,
@@ -63,7 +61,7 @@ impl FakeCard {
         need(&["nbdfuse", "losetup", "fusermount3"])?;
         let fail = |e: io::Error| Missing(format!("fake card: {e}"));
         let directory = tempfile::Builder::new().prefix("assay-lab-").tempdir().map_err(fail)?;
-        let (socket, point) = (directory.path().join("socket"), directory.path().join("disk"));
+        let socket = directory.path().join("socket");
         let (bytes, block_bytes) = (backing.bytes(), backing.block_bytes());
         let ended = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&ended);
@@ -79,25 +77,9 @@ impl FakeCard {
                 std::thread::spawn(move || serve(&stream, &backing));
             }
         });
-        File::create(&point).map_err(fail)?;
-        let fuse = Command::new("nbdfuse")
-            .arg(&point)
-            .arg("--unix")
-            .arg(&socket)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(fail)?;
-        let mut card = Self { device: None, fuse, ended, directory };
-        let start = Instant::now();
-        while !std::fs::metadata(&point).is_ok_and(|file| file.len() == bytes) {
-            if start.elapsed() > Duration::from_secs(10) {
-                return Err(Missing("nbdfuse did not start".to_owned()));
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        card.device = Some(LoopDevice::attach_with_blocks(&point, true, block_bytes)?);
+        let mut card = Self { device: None, fuse: None, ended, directory };
+        let fuse = card.fuse.insert(NbdFuse::mount(&socket, card.directory.path().join("disk"), bytes)?);
+        card.device = Some(LoopDevice::attach_with_blocks(fuse.point(), true, block_bytes)?);
         Ok(card)
     }
 
@@ -111,10 +93,7 @@ impl FakeCard {
 impl Drop for FakeCard {
     fn drop(&mut self) {
         drop(self.device.take());
-        try_run("fusermount3", &["-u".as_ref(), self.directory.path().join("disk").as_os_str()]);
-        let _ = self.fuse.kill();
-        let _ = self.fuse.wait();
-        try_run("fusermount3", &["-u".as_ref(), "-z".as_ref(), self.directory.path().join("disk").as_os_str()]);
+        drop(self.fuse.take());
         // Until then the server keeps the backing, which may be large.
         self.ended.store(true, Ordering::Release);
         let _ = UnixStream::connect(self.directory.path().join("socket"));

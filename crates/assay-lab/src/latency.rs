@@ -2,11 +2,11 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
-use crate::command::{Missing, need, try_run};
+use crate::command::{Missing, need};
 use crate::loop_device::LoopDevice;
 use crate::mount::Mount;
+use crate::nbdfuse::{NbdFuse, wait_for};
 
 /// How slow the card is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Bus {
 pub struct LatencyCard {
     mount: Option<Mount>,
     device: Option<LoopDevice>,
-    fuse: Child,
+    fuse: Option<NbdFuse>,
     server: Child,
     directory: tempfile::TempDir,
 }
@@ -82,21 +82,10 @@ impl LatencyCard {
             .stderr(Stdio::null())
             .spawn()
             .map_err(|e| Missing(format!("nbdkit: {e}")))?;
-        let point = directory.path().join("disk");
-        std::fs::write(&point, b"").map_err(|e| Missing(format!("{}: {e}", point.display())))?;
         wait_for(|| socket.exists(), "nbdkit")?;
-        let fuse = Command::new("nbdfuse")
-            .arg(&point)
-            .arg("--unix")
-            .arg(&socket)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(|e| Missing(format!("nbdfuse: {e}")))?;
-        let mut card = Self { mount: None, device: None, fuse, server, directory };
-        wait_for(|| std::fs::metadata(&point).is_ok_and(|m| m.len() == bytes), "nbdfuse")?;
-        let device = LoopDevice::attach(&point, true)?;
+        let mut card = Self { mount: None, device: None, fuse: None, server, directory };
+        let fuse = card.fuse.insert(NbdFuse::mount(&socket, card.directory.path().join("disk"), bytes)?);
+        let device = LoopDevice::attach(fuse.point(), true)?;
         let mount = Mount::ext4(device.path(), &card.directory.path().join("mnt"))?;
         (card.device, card.mount) = (Some(device), Some(mount));
         Ok(card)
@@ -119,21 +108,8 @@ impl Drop for LatencyCard {
     fn drop(&mut self) {
         drop(self.mount.take());
         drop(self.device.take());
-        try_run("fusermount3", &["-u".as_ref(), self.directory.path().join("disk").as_os_str()]);
-        let _ = self.fuse.kill();
-        let _ = self.fuse.wait();
+        drop(self.fuse.take());
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
-}
-
-fn wait_for(ready: impl Fn() -> bool, what: &str) -> Result<(), Missing> {
-    let start = Instant::now();
-    while !ready() {
-        if start.elapsed() > Duration::from_secs(10) {
-            return Err(Missing(format!("{what} did not start")));
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    Ok(())
 }

@@ -35,6 +35,7 @@ mod loop_device;
 pub mod media;
 mod memory_disk;
 mod mount;
+mod nbdfuse;
 mod removable;
 mod turn;
 

@@ -51,8 +51,6 @@ impl Limits {
     pub const READ: Self = Self { ramp: 5.0, least: 20.0, cap: 60.0, step: 5.0, half_width: 0.03 };
     /// Repeats that write: outlasts caches of 20 to 120 s.
     pub const WRITE: Self = Self { ramp: 30.0, least: 180.0, cap: 300.0, step: 5.0, half_width: 0.10 };
-    /// Repeats that write to a medium that was written for ten minutes before.
-    pub const WRITE_CONDITIONED: Self = Self { least: 120.0, ..Self::WRITE };
 
     /// The same limits with all times in proportion to a cap of at most `seconds`.
     #[must_use]

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::{Analysis, SuiteWorkload};
+use super::workload::{Analysis, SuiteWorkload};
 use crate::arrivals::Rate;
 use crate::together::Together;
 use crate::units::Bytes;
