@@ -4,7 +4,7 @@ use assay_core::estimate::Estimate;
 use assay_core::histogram::Histogram;
 use assay_core::outcome::Outcome;
 use assay_core::record::Measurement;
-use assay_stats::geometric;
+use assay_stats::geometric_like;
 
 /// The latency below or at which a share of the operations lies, 0 < `share` < 1: over the completed repeats as other
 /// figures are, in nanoseconds. `None` where there are none, or where one of them has so few operations that no
@@ -15,7 +15,8 @@ pub fn percentile(measurement: &Measurement, share: f64) -> Option<Estimate> {
     let all: Vec<Histogram> = completed.map(|r| Histogram::from(&r.histogram)).collect();
     let enough = |h: &Histogram| h.total() >= operations_for(share);
     let values: Vec<f64> = all.iter().filter(|h| enough(h)).filter_map(|h| h.quantile(share)).collect();
-    (!all.is_empty() && values.len() == all.len()).then(|| geometric(&values)).flatten()
+    let like = || geometric_like(&values, measurement.latency_ns.p50.as_deref());
+    (!all.is_empty() && values.len() == all.len()).then(like).flatten()
 }
 
 /// Operations that each repeat needs for a percentile: above the 99th, so many that at least one is slower, else it

@@ -99,7 +99,7 @@ pub enum EventKind {
         p99_ns: Option<f64>,
         /// Bytes that crossed the device over bytes issued.
         proof_ratio: Option<f64>,
-        /// Relative half width of the interval of operations per second over the repeats so far; null of one repeat.
+        /// Relative half width of the interval of operations per second over the repeats so far; null of fewer than three.
         #[serde(default)]
         half_width: Option<f64>,
     },

@@ -216,12 +216,15 @@ pub struct Settings {
     pub span_bytes: u64,
     /// Seed of data and offsets.
     pub seed: u64,
-    /// Planned repeats of each workload; at most, where a confidence was asked for.
+    /// Planned repeats of each workload; at most, where a confidence was asked for or the suite leaves what is known.
     pub repeats: u32,
     /// Relative half width of the interval over repeats that was asked for; null where the number
     /// of repeats was.
     #[serde(default)]
     pub confidence: Option<f64>,
+    /// Relative half width of the interval over repeats at which the suite leaves a workload; null where it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enough: Option<f64>,
     /// Without a completion for this long the medium hangs, in nanoseconds; three times as long
     /// where an operation is expected to take more than a second. Null in older records.
     #[serde(default)]
@@ -244,6 +247,14 @@ pub struct Settings {
     /// was taken from. Null where by nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crosscheck: Option<String>,
+}
+
+impl Settings {
+    /// Whether repeats ended when they agreed: their spread is then smaller than that of the medium.
+    #[must_use]
+    pub fn until_known(&self) -> bool {
+        self.confidence.is_some() || self.enough.is_some()
+    }
 }
 
 /// How the test area was written.

@@ -64,6 +64,8 @@ pub struct SuiteError {
 pub const PARTS: u32 = 3;
 /// Fewer repeats tell nothing of how well a figure is known: the t quantile of two is 12.7.
 pub const LEAST_REPEATS: u32 = 3;
+/// More looks at an interval than three times as many would need a wider one.
+const MOST_WITH_ENOUGH: u32 = 5;
 
 /// Queue depths above this are refused: no block layer queues more per device by default.
 pub const MAX_QUEUE_DEPTH: u32 = 1024;
@@ -334,8 +336,8 @@ fn narrow_enough(text: &str, repeats: u32, workloads: &[SuiteWorkload], programs
     let Some(share) = share else {
         return Err(format!("enough = {} must be a share of 0.5% to 50%, like 5%", quoted(text)));
     };
-    if repeats < LEAST_REPEATS {
-        return Err(format!("enough takes repeats = {LEAST_REPEATS} or more: fewer have no interval worth looking at"));
+    if !(LEAST_REPEATS..=MOST_WITH_ENOUGH).contains(&repeats) {
+        return Err(format!("enough takes repeats = {LEAST_REPEATS} to {MOST_WITH_ENOUGH}, not {repeats}"));
     }
     let apart = |w: &&SuiteWorkload| w.group.is_some() || w.rate.is_some() || w.analysis == Analysis::Soak;
     if let Some(w) = workloads.iter().find(apart) {
@@ -648,7 +650,7 @@ mod tests {
         for (text, line, words) in [
             (text("0.1%", ""), 7, "must be a share of 0.5% to 50%"),
             (text("most of it", ""), 7, "must be a share"),
-            (text("5%", "").replace("repeats = 3", "repeats = 2"), 7, "repeats = 3 or more"),
+            (text("5%", "").replace("repeats = 3", "repeats = 2"), 7, "repeats = 3 to 5, not 2"),
             (text("5%", "rate = \"9 iops\"\n"), 7, "like `w`"),
             (text("5%", "analysis = \"soak\"\n"), 7, "like `w`"),
         ] {

@@ -8,6 +8,9 @@
 //! An operation is in flight until it is seen, as ever: by that count the queue stays full. The kernel has fewer to
 //! work on, by up to one fewer than are waited for, which is why those are a part of the queue only ([`most`]).
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use assay_core::histogram::Histogram;
 
 use crate::counters::{Live, Snapshot, Totals};
@@ -23,10 +26,11 @@ const SHORTEST_NS: u64 = 5_000_000;
 const SEVERAL: [bool; 8] = [false, true, true, false, false, true, true, false];
 /// Stretches in the second half of the warm-up; in the last of them the choice is used already.
 const STRETCHES: u64 = SEVERAL.len() as u64 + 1;
-/// Waiting for several is chosen where it is faster by this much over all stretches, ...
+/// Waiting for several is chosen where it is faster by this much over all pairs of neighbours, ...
 const LEAST_GAIN: f64 = 1.01;
-/// ... and in so many of the four pairs.
-const LEAST_WINS: usize = 3;
+/// ... and by more than chance explains: the mean of the pairs' ratios, on logarithms, by its standard error is above the
+/// one-sided 95 % point of Student's t with three degrees of freedom.
+const LEAST_T: f64 = 2.353;
 
 /// How many completions a job of this queue depth may wait for.
 pub(crate) fn most(depth: u32) -> u32 {
@@ -77,12 +81,12 @@ impl Stretch {
 }
 
 impl Batching {
-    /// That of all jobs of a workload: what most of them waited for, and their trials together.
+    /// That of all jobs of a workload: what all of them waited for, or one, and their trials together.
     pub(crate) fn of_all(jobs: impl Iterator<Item = Self>) -> Option<Self> {
-        let mut waits = Vec::new();
+        let mut wait_for: Option<u32> = None;
         let mut trial: Option<Trial> = None;
         for job in jobs {
-            waits.push(job.wait_for);
+            wait_for = Some(wait_for.map_or(job.wait_for, |all| all.min(job.wait_for)));
             match (&mut trial, job.trial) {
                 (Some(all), Some(one)) => {
                     all.by_one.add(&one.by_one);
@@ -91,9 +95,24 @@ impl Batching {
                 (all, one) => *all = all.take().or(one),
             }
         }
-        waits.sort_unstable();
-        let wait_for = *waits.get(waits.len() / 2)?;
-        Some(Self { wait_for, trial })
+        Some(Self { wait_for: wait_for?, trial })
+    }
+}
+
+/// What the jobs of a workload found to be faster, so that all wait alike.
+#[derive(Debug, Clone)]
+pub(crate) struct Votes {
+    jobs: usize,
+    for_several: Arc<AtomicUsize>,
+}
+
+impl Votes {
+    pub(crate) fn of(jobs: usize) -> Self {
+        Self { jobs, for_several: Arc::default() }
+    }
+
+    fn all_for_several(&self) -> bool {
+        self.for_several.load(Ordering::Relaxed) == self.jobs
     }
 }
 
@@ -105,6 +124,7 @@ pub(crate) struct Chooser {
     several: u32,
     half_ns: u64,
     phase: Phase,
+    votes: Votes,
 }
 
 enum Phase {
@@ -134,13 +154,13 @@ struct Begun {
 
 impl Chooser {
     /// Waits for `known` completions, where that was chosen before; otherwise chooses in a warm-up of `ramp_ns`.
-    pub(crate) fn new(depth: u32, ramp_ns: u64, known: Option<u32>) -> Self {
+    pub(crate) fn new(depth: u32, ramp_ns: u64, known: Option<u32>, votes: Votes) -> Self {
         let several = most(depth);
         let half_ns = ramp_ns / 2;
         let wait_for = known.map_or(1, |known| known.clamp(1, several));
         let tries = known.is_none() && several > 1 && half_ns / STRETCHES >= SHORTEST_NS;
         let phase = if tries { Phase::Watching { waits: 0 } } else { Phase::Settled(None) };
-        Self { wait_for: wait_for as usize, depth, several, half_ns, phase }
+        Self { wait_for: wait_for as usize, depth, several, half_ns, phase, votes }
     }
 
     /// Takes note of a wait that ended `elapsed_ns` after the start, with all operations so far.
@@ -169,7 +189,11 @@ impl Chooser {
                         if *several { self.several } else { 1 }
                     }
                     None => {
-                        let chosen = if trying.several_is_faster() { self.several } else { 1 };
+                        let faster = trying.several_is_faster();
+                        if faster {
+                            self.votes.for_several.fetch_add(1, Ordering::Relaxed);
+                        }
+                        let chosen = if faster { self.several } else { 1 };
                         let trial = trying.trial(self.several);
                         self.phase = Phase::Settled(Some(trial));
                         chosen
@@ -191,13 +215,23 @@ impl Chooser {
         }))
     }
 
+    /// The window opens: from now on all jobs wait alike, for one where they do not agree or where a trial was cut short.
+    pub(crate) fn opens(&mut self) {
+        match &self.phase {
+            Phase::Settled(None) => {}
+            Phase::Settled(Some(_)) if self.votes.all_for_several() => {}
+            Phase::Settled(Some(_)) => self.wait_for = 1,
+            Phase::Watching { .. } | Phase::Trying(_) => (self.wait_for, self.phase) = (1, Phase::Settled(None)),
+        }
+    }
+
     /// What was chosen.
-    pub(crate) fn chosen(self) -> Batching {
+    pub(crate) fn chosen(mut self) -> Batching {
+        self.opens();
         let trial = match self.phase {
             Phase::Settled(trial) => trial,
-            _ => None,
+            Phase::Watching { .. } | Phase::Trying(_) => None,
         };
-        // A job that ended within the trial has no choice to tell.
         Batching { wait_for: self.wait_for as u32, trial }
     }
 }
@@ -222,9 +256,17 @@ impl Trying {
     }
 
     fn several_is_faster(&self) -> bool {
-        let pairs = self.rates.chunks(2).zip(SEVERAL.chunks(2));
-        let wins = pairs.filter(|(rates, several)| (rates[1] > rates[0]) == several[1]).count();
-        wins >= LEAST_WINS && self.by_several.rate() > self.by_one.rate() * LEAST_GAIN
+        let ratio = |(rates, several): (&[f64], &[bool])| {
+            let (by_several, by_one) = if several[0] { (rates[0], rates[1]) } else { (rates[1], rates[0]) };
+            // A stretch that a stall left out decides nothing.
+            (by_several > 0.0 && by_one > 0.0).then(|| (by_several / by_one).ln())
+        };
+        let pairs: Option<Vec<f64>> = self.rates.chunks(2).zip(SEVERAL.chunks(2)).map(ratio).collect();
+        let Some(pairs) = pairs else { return false };
+        let n = pairs.len() as f64;
+        let mean = pairs.iter().sum::<f64>() / n;
+        let variance = pairs.iter().map(|ratio| (ratio - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        mean > LEAST_GAIN.ln() && mean > LEAST_T * (variance / n).sqrt()
     }
 
     fn trial(&mut self, several: u32) -> Trial {

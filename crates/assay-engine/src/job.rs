@@ -18,7 +18,7 @@ use assay_core::histogram::Histogram;
 use assay_core::workload::Workload;
 
 use crate::address::Addresses;
-use crate::batching::{Batching, Chooser};
+use crate::batching::{Batching, Chooser, Votes};
 use crate::clock::Clock;
 use crate::contract::{Completion, Direction, Engine, Io, Submit};
 use crate::counters::{Live, Snapshot, Totals};
@@ -46,6 +46,8 @@ pub(crate) struct JobSpec<'a> {
     pub(crate) stop: &'a AtomicBool,
     /// For how many completions to wait at once, where that was chosen before.
     pub(crate) wait_for: Option<u32>,
+    /// What the other jobs of the workload choose.
+    pub(crate) votes: Votes,
 }
 
 /// An operation that failed.
@@ -105,7 +107,7 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobS
     let seed = mix(spec.seed ^ mix(u64::from(spec.job) + 1));
     let mut operations = Operations::new(workload, addresses, seed);
     let mut pauses = Pauses::new(workload.think);
-    let mut batches = Chooser::new(depth, ramp_ns, spec.wait_for);
+    let mut batches = Chooser::new(depth, ramp_ns, spec.wait_for, spec.votes.clone());
     let mut free: Vec<u32> = (0..depth).rev().collect();
     let mut flights = vec![Flight { started_ns: 0, offset: 0, bytes: 0, write: false }; depth as usize];
     let mut base = Snapshot::new();
@@ -221,6 +223,7 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobS
                 base_in_flight = in_flight_ns;
                 live.snapshot(&mut base);
                 live.reset_extremes();
+                batches.opens();
                 now = clock.now();
             }
             Window::Open

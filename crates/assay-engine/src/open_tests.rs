@@ -81,6 +81,7 @@ fn run_for(duration_ns: u64, service_ns: u64, iops: f64, error_at: u64) -> JobRe
     let clock = Clock::start();
     let spec = JobSpec {
         wait_for: None,
+        votes: crate::batching::Votes::of(1),
         workload: &workload,
         depth: 1,
         quota: u64::MAX,

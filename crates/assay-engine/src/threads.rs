@@ -7,6 +7,7 @@ use std::time::Duration;
 use assay_core::workload::Pattern;
 
 use crate::address::{Addresses, Place};
+use crate::batching::Votes;
 use crate::buffer::Pool;
 use crate::clock::Clock;
 use crate::contract::{Engine, EngineKind};
@@ -69,6 +70,7 @@ impl Threads {
             stop: Arc::new(AtomicBool::new(control.stopped())),
         };
         let sequential = workload.pattern == Pattern::Sequential;
+        let votes = Votes::of(threads.count);
         for thread in 0..count {
             let job = thread / per_job;
             let turn = (per_job > 1 && sequential).then(|| Arc::clone(&turns[job as usize % turns.len()]));
@@ -96,6 +98,7 @@ impl Threads {
                 live: Arc::clone(&threads.lives[thread as usize]),
                 stop: Arc::clone(&threads.stop),
                 gate: Arc::clone(&threads.gate),
+                votes: votes.clone(),
             };
             let sender = sender.clone();
             // Not joined: a thread inside a hung system call never returns; it owns all it uses.
@@ -156,12 +159,14 @@ struct ThreadWork {
     live: Arc<Live>,
     stop: Arc<AtomicBool>,
     gate: Arc<Gate>,
+    votes: Votes,
 }
 
 impl ThreadWork {
     /// Sets the engine up, waits for the others, drives it.
     fn run(self) -> Result<JobReport, String> {
-        let Self { engine: kind, spec, addresses, schedule, thread, depth, quota, byte_quota, live, stop, gate } = self;
+        let Self { engine: kind, spec, addresses, schedule, thread, depth, quota, byte_quota, live, stop, gate, votes } =
+            self;
         let block = spec.workload.largest_block();
         let pool = usize::try_from(block).map_err(std::io::Error::other).and_then(|b| Pool::new(depth as usize, b));
         let mut pool = match pool {
@@ -187,6 +192,7 @@ impl ThreadWork {
                 live: &live,
                 stop: &stop,
                 wait_for: spec.wait_for,
+                votes: votes.clone(),
             };
             engine(addresses, schedule, &job)
         };

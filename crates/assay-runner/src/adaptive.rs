@@ -13,6 +13,7 @@ use assay_engine::LiveSample;
 use assay_stats::steady::{Bin, Limits, Steadiness, StopRule, Verdict};
 
 use crate::budget::Share;
+use crate::judge::EDGE_OPERATIONS;
 
 /// More repeats than this are not worth their wear: the medium does not repeat itself.
 pub const MOST_REPEATS: u32 = 10;
@@ -126,7 +127,12 @@ pub(crate) fn known(measurement: &Measurement, wish: f64) -> bool {
                 | Finding::UnevenRepeats { .. }
         )
     };
-    reached(measurement, wish) && !measurement.warnings.iter().any(|w| doubtful(&w.finding))
+    let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed);
+    let operations: u64 = completed.map(|r| r.operations).sum();
+    // Fewer tell nothing of whether the queue was as deep as asked for.
+    reached(measurement, wish)
+        && operations >= measurement.workload.depth() * EDGE_OPERATIONS
+        && !measurement.warnings.iter().any(|w| doubtful(&w.finding))
 }
 
 /// What the measurement says of itself when its last repeat is done.

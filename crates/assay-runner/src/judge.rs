@@ -19,7 +19,7 @@ const LITTLE_TOLERANCE: f64 = 0.05;
 /// Least share of the queue depth that must be in flight on average.
 const DEPTH_SHARE: f64 = 0.9;
 /// Operations per one in flight below which the edges of the window blur both laws.
-const EDGE_OPERATIONS: u64 = 40;
+pub(crate) const EDGE_OPERATIONS: u64 = 40;
 /// Fewer operations than this make a coarse figure (Poisson error above 14 %).
 const FEW_OPERATIONS: u64 = 50;
 

@@ -92,6 +92,7 @@ fn settings(request: &Request, is_device: bool, area_bytes: u64) -> Settings {
         seed: request.seed,
         repeats: suite.most_repeats(),
         confidence: request.confidence,
+        enough: suite.enough,
         hang_after_ns: Some(nanoseconds(request.hang_after)),
         suite_text: suite.to_text(),
         raw_device: is_device,

@@ -5,6 +5,7 @@ use assay_core::finding::Finding;
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::outcome::Outcome;
 use assay_core::record::{Batching, Latency, Measurement, Repeat, Sample};
+use assay_core::suite::LEAST_REPEATS;
 use assay_engine::{LiveSample, RepeatReport, Stretch};
 
 /// A repeat for the record. `started_ns` is when it began within the run.
@@ -67,10 +68,11 @@ pub(crate) fn sample(live: &LiveSample, started_ns: u64) -> Sample {
 /// The interval over repeats: plain, or of as many repeats as it took.
 pub(crate) type Interval = fn(&[f64]) -> Option<Estimate>;
 
-/// How well the operations per second are known by the repeats so far: the relative half width of their interval.
+/// How well the operations per second are known by the repeats so far: the relative half width of their interval, where
+/// there are enough of them to say anything.
 pub(crate) fn half_width(measurement: &Measurement, interval: Interval) -> Option<f64> {
     let iops: Vec<f64> = counted(measurement).map(|r| r.iops).collect();
-    interval(&iops)?.relative_half_width()
+    interval(&iops).filter(|e| e.n >= LEAST_REPEATS)?.relative_half_width()
 }
 
 fn counted(measurement: &Measurement) -> impl Iterator<Item = &Repeat> {

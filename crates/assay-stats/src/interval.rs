@@ -31,7 +31,7 @@ pub fn geometric(values: &[f64]) -> Option<Estimate> {
     over_repeats(values, LEVEL, "geometric mean of repeats, t interval on logarithms, repeats taken as independent")
 }
 
-/// Level of a t interval that is looked at after each repeat from the third to the tenth, until it is narrow enough, and
+/// Level of a t interval that is looked at after each repeat from the third on, up to nine times, until it is narrow enough, and
 /// that then holds with [`LEVEL`]: who stops where repeats agree by chance has an interval that is too narrow. At 95 % it
 /// held in 91 % of cases at worst; at this level in 95 %, for spreads of repeats from 0.5 to 15 % and a wish of 5 %
 /// (`what_was_looked_at_after_each_repeat_holds`).
@@ -40,9 +40,19 @@ const LOOKED_AT: f64 = 0.975;
 /// As [`geometric`], of as many repeats as it took for this interval to be narrow enough.
 #[must_use]
 pub fn geometric_until_known(values: &[f64]) -> Option<Estimate> {
-    let method = "geometric mean of repeats, t interval on logarithms, wider for being looked at after each repeat";
-    over_repeats(values, LOOKED_AT, method)
+    over_repeats(values, LOOKED_AT, UNTIL_KNOWN)
 }
+
+/// As the other figures of a measurement, one of which is `other`.
+#[must_use]
+pub fn geometric_like(values: &[f64], other: Option<&Estimate>) -> Option<Estimate> {
+    let until_known = other.is_some_and(|estimate| estimate.method == UNTIL_KNOWN);
+    if until_known { geometric_until_known(values) } else { geometric(values) }
+}
+
+/// Method of [`geometric_until_known`].
+const UNTIL_KNOWN: &str =
+    "geometric mean of repeats, t interval on logarithms, wider for being looked at after each repeat";
 
 /// The geometric mean with the t interval of a level; both hold with [`LEVEL`].
 fn over_repeats(values: &[f64], level: f64, method: &str) -> Option<Estimate> {
@@ -105,6 +115,16 @@ mod tests {
         }
         let plain = holds(0.05, geometric);
         assert!(plain < 0.935, "the plain interval needs no correction: {plain}");
+    }
+
+    #[test]
+    fn figures_of_one_measurement_have_one_kind_of_interval() {
+        let values = [1.0, 1.1, 1.2];
+        let (plain, wide) = (geometric(&values), geometric_until_known(&values));
+        assert!(wide.as_ref().unwrap().high > plain.as_ref().unwrap().high);
+        assert_eq!(geometric_like(&values, plain.as_ref()), plain);
+        assert_eq!(geometric_like(&values, wide.as_ref()), wide);
+        assert_eq!(geometric_like(&values, None), plain);
     }
 
     #[test]

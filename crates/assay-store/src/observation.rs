@@ -94,6 +94,8 @@ struct Head {
     suite: SuiteRef,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     confidence: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    enough: Option<f64>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     suite_text: String,
     measurements: Vec<Measured>,
@@ -180,6 +182,7 @@ impl Head {
             labels: labels.clone(),
             suite: suite.clone(),
             confidence: settings.confidence,
+            enough: settings.enough,
             // Compared with the suite of a plan, by records that may belong to one.
             suite_text: if ["plan", "round"].iter().any(|label| labels.contains_key(*label)) {
                 settings.suite_text.clone()
@@ -209,7 +212,12 @@ impl Head {
             medium: self.medium,
             labels: self.labels,
             suite: self.suite,
-            settings: Settings { confidence: self.confidence, suite_text: self.suite_text, ..Settings::default() },
+            settings: Settings {
+                confidence: self.confidence,
+                enough: self.enough,
+                suite_text: self.suite_text,
+                ..Settings::default()
+            },
             measurements: self.measurements.into_iter().map(Measured::measurement).collect(),
             scores: Vec::new(),
             sensors: Vec::new(),

@@ -16,7 +16,7 @@ pub(super) fn run(record: &Record, load: &Load, quantity: Quantity) -> (Option<(
     };
     let unsound = excluded(&reading);
     let of = identity(record);
-    let until_narrow = record.settings.confidence.is_some();
+    let until_narrow = record.settings.until_known();
     let (points, marks) = (reading.values, reading.marks);
     (
         Some((Run { record: record.id.clone(), unit: (of.model, of.unit), points, until_narrow, marks }, unsound)),

@@ -80,6 +80,7 @@ const SETTINGS: Rule = Fields(&[
     ("seed", Keep),
     ("repeats", Keep),
     ("confidence", Keep),
+    ("enough", Keep),
     ("hang_after_ns", Keep),
     ("suite_text", Text),
     ("raw_device", Keep),

@@ -3,7 +3,7 @@
 use assay_core::record::{Measurement, Repeat, Sensor};
 use assay_core::sensor::SensorKind;
 use assay_core::{estimate::Estimate, outcome::Outcome};
-use assay_stats::geometric;
+use assay_stats::geometric_like;
 
 /// Which power counts: what the user measures, then what the board measures, then the processor
 /// alone. Values read by eye say nothing of a moment.
@@ -19,7 +19,7 @@ pub(crate) fn efficiency(measurement: &mut Measurement, sensors: &[Sensor]) {
     let work = |rate: &dyn Fn(&Repeat) -> f64| -> Option<Box<Estimate>> {
         let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed);
         let values: Vec<f64> = completed.filter_map(|r| Some(rate(r) / watts(power, r)?)).collect();
-        let mut estimate = geometric(&values)?;
+        let mut estimate = geometric_like(&values, measurement.iops.as_ref())?;
         estimate.method = format!("mean power of {} over each repeat; {}", power.name, estimate.method);
         Some(estimate.into())
     };

@@ -10,7 +10,6 @@ use assay_core::record::Record;
 use assay_core::suite::SuiteWorkload;
 use assay_device::{ProofMeter, Target as Seen};
 use assay_engine::{Control, DirectSupport, NullCost, null_cost};
-use assay_stats::{geometric, geometric_until_known};
 
 use crate::area::Area;
 use crate::budget::{Budget, workloads_bytes, workloads_time};
@@ -22,7 +21,6 @@ use crate::health::DeviceHealth;
 use crate::pace::Pace;
 use crate::prepare::Run;
 use crate::request::Request;
-use crate::summary::Interval;
 use crate::watch::{Watch, note_down};
 
 /// How long the null engine runs.
@@ -45,8 +43,6 @@ pub(crate) struct Session<'o> {
     pub(super) health: DeviceHealth,
     /// The instrument's own cost on this host.
     pub(super) null: NullCost,
-    /// The interval over repeats, by how their number is decided.
-    pub(super) interval: Interval,
     pub(crate) control: Control,
     pub(crate) draft: Draft,
     pub(crate) budget: Budget,
@@ -78,7 +74,6 @@ impl<'o> Session<'o> {
         let null = null_cost(CALIBRATION);
         draft.fill().settings.null_ns_per_operation = Some(null.ns_per_operation);
         note_down(&request.notes, &mut draft.fill().sensors);
-        let until_known = request.confidence.is_some() || request.suite.enough.is_some();
         let mut session = Self {
             meter: ProofMeter::open(&sysroot, &seen.devices).ok().filter(|meter| !meter.is_empty()).map(Arc::new),
             watch: Watch::start(&sysroot, &seen.leaves, &request.sensors),
@@ -92,7 +87,6 @@ impl<'o> Session<'o> {
             area,
             area_bytes,
             null,
-            interval: if until_known { geometric_until_known } else { geometric },
             draft,
             budget,
             whole,

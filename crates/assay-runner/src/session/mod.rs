@@ -2,6 +2,7 @@
 
 mod begin;
 mod end;
+mod enough;
 mod layout;
 mod order;
 mod outcome;

@@ -6,7 +6,7 @@ use assay_core::event::EventKind;
 use assay_core::finding::Finding;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Record, Repeat};
-use assay_core::suite::{LEAST_REPEATS, PARTS, SuiteWorkload, leaders, members, together};
+use assay_core::suite::{LEAST_REPEATS, SuiteWorkload, leaders, members, together};
 use assay_core::workload::{Op, Workload};
 
 use super::begin::Session;
@@ -33,7 +33,9 @@ pub(super) struct Order {
     /// Repeats made before an interruption.
     before: u32,
     /// Time of a repeat where their number is open and all workloads share the time alike.
-    usual: Duration,
+    pub(super) usual: Duration,
+    /// Most repeats of a workload.
+    pub(super) rounds: u32,
 }
 
 /// Rounds of the reading workloads, then rounds of the writing ones, so that no read follows a write that the medium
@@ -93,7 +95,7 @@ impl Session<'_> {
             index,
             proof: Proof::of(before),
             left_out: false,
-            whole: None,
+            settled: None,
         };
         workloads.iter().zip(&record.measurements).enumerate().map(entry).collect()
     }
@@ -120,6 +122,7 @@ impl Session<'_> {
             repeats,
             before: turns.iter().map(|done| (*done).min(rounds)).sum(),
             usual: self.budget.slot(u32::try_from(sharing).unwrap_or(u32::MAX)),
+            rounds,
         }
     }
 
@@ -138,56 +141,13 @@ impl Session<'_> {
             measurements[index].warn(Finding::SweepStopped { at_block_bytes: at });
             return None;
         }
-        let (slot, weights) = match self.request.suite.enough {
-            None => self.slot(to_come, order.usual)?,
-            Some(wish) => self.short_slot(&mut entries[index], to_come, order.usual, wish)?,
-        };
-        let (done, total) = self.progress(order, next);
-        Some((index, Turn { round, done, total, slot, weights }))
-    }
-
-    /// Repeats made when it comes to the one at `next`, and all that may be made by what is known now.
-    fn progress(&self, order: &Order, next: usize) -> (u32, u32) {
+        if let Some(wish) = self.request.suite.enough {
+            return Some((index, self.short_turn(entries, order, next, wish)?));
+        }
+        let (slot, weights) = self.slot(to_come, order.usual)?;
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let Some(wish) = self.request.suite.enough else {
-            return (order.before + count(next), order.before + count(order.repeats.len()));
-        };
-        let measurements = &self.record().measurements;
-        let done =
-            leaders(&self.request.suite.workloads).into_iter().map(|index| completed(&measurements[index])).sum();
-        let known = |index: usize| adaptive::known(&measurements[index], wish);
-        let open = order.repeats[next..].iter().filter(|(index, round)| *round < LEAST_REPEATS || !known(*index));
-        (done, done + count(open.count()))
-    }
-
-    /// The same as [`Self::slot`] in a suite that leaves a workload when enough is known of it.
-    fn short_slot(
-        &self,
-        entry: &mut Entry,
-        to_come: &[(usize, u32)],
-        usual: Duration,
-        wish: f64,
-    ) -> Option<(Duration, u64)> {
-        let (&(index, round), suite) = (to_come.first()?, &self.request.suite);
-        if round >= LEAST_REPEATS && adaptive::known(&self.record().measurements[index], wish) {
-            return None;
-        }
-        // A medium too slow for what was asked for within a short repeat has as long ones, and as few, as in any suite.
-        let span = Place::of(&suite.workloads, index, self.record().settings.span_bytes).span_bytes;
-        let fitted = |slot| self.pace.fit(&entry.asked, slot, span, self.alignment());
-        let whole = entry.whole.unwrap_or_else(|| fitted(usual) != fitted(usual * PARTS));
-        entry.whole = Some(whole);
-        if whole && round >= suite.repeats {
-            return None;
-        }
-        let slot = if whole { usual * PARTS } else { usual };
-        // Each workload has the least number of repeats first, and each repeat as many bytes as in any suite.
-        let least = to_come.iter().filter(|(_, round)| *round < LEAST_REPEATS).count();
-        let least = u32::try_from(least).unwrap_or(u32::MAX).max(1);
-        let slot = if round < LEAST_REPEATS { slot.min(self.budget.slot(least)) } else { slot.min(self.budget.left()) };
-        let planned = to_come.iter().filter(|(_, other)| round >= suite.repeats || *other < suite.repeats);
-        let weights = planned.map(|(index, _)| weight(&suite.workloads[*index])).sum();
-        Some((slot, weights))
+        let (done, total) = (order.before + count(next), order.before + count(order.repeats.len()));
+        Some((index, Turn { round, done, total, slot, weights, may_write: None }))
     }
 
     /// Time for the first of the repeats `to_come`, and the weights of all of them in the write budget; `None` where
@@ -245,7 +205,8 @@ impl Session<'_> {
     }
 }
 
-fn completed(measurement: &Measurement) -> u32 {
+/// Repeats that came to their end.
+pub(super) fn completed(measurement: &Measurement) -> u32 {
     let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed).count();
     u32::try_from(completed).unwrap_or(u32::MAX)
 }

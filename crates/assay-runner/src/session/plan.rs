@@ -12,6 +12,8 @@ use assay_engine::{RepeatSpec, Target};
 use assay_original::Subject;
 
 use super::begin::Session;
+use super::enough::spread;
+use super::order::completed;
 use super::turn::{Entry, Place, Turn, complete};
 use crate::adaptive::{self, AdaptiveStop};
 use crate::budget::Share;
@@ -66,6 +68,7 @@ impl Session<'_> {
             return Ok(None);
         }
         let Some(mut share) = self.budget.share(fitted, turn.slot, turn.weights) else { return Ok(None) };
+        share.max_bytes = share.max_bytes.map(|bytes| turn.may_write.unwrap_or(bytes));
         let soak = fitted.analysis == Analysis::Soak;
         let mut stop = None;
         if soak {
@@ -99,15 +102,22 @@ impl Session<'_> {
             workload,
             target: (!instrument.is_null()).then(|| Arc::clone(&target)),
             seed: self.request.seed ^ ((index as u64 + 1) << 32),
-            repeat: turn.round,
+            repeat: spread(turn.round, &self.request.suite),
             repeats: self.request.suite.most_repeats(),
             hang_after: hang_after(&self.pace, fitted, self.request.hang_after)
                 + between(arrivals).min(share.ramp + share.duration)
                 + fitted.think.map_or(Duration::ZERO, |think| Duration::from_nanos(think.pause_ns)),
             sample_every: Duration::from_secs(1),
-            wait_for: known_wait(&record.measurements[index]),
+            wait_for: self.known_wait(&record.measurements[index]),
         };
         Ok(Some(Planned { index, instrument, spec, target, subject, soak, stop }))
+    }
+
+    /// For how many completions at once the next repeat waits: as the first one chose, so that all are alike. Where
+    /// another instrument runs the same, for one as it does.
+    fn known_wait(&self, measurement: &Measurement) -> Option<u32> {
+        let chosen = measurement.batching.as_ref().map_or(1, |batching| batching.wait_for);
+        (completed(measurement) > 0 || self.request.crosscheck.is_some()).then_some(chosen)
     }
 
     /// What a tool works on that runs this workload in place of an engine.
@@ -183,12 +193,6 @@ fn limit_cached(mut share: Share, workload: &SuiteWorkload, direct: bool, record
         share.max_bytes = Some(bytes.min((rate * share.duration.as_secs_f64()) as u64).max(least));
     }
     share
-}
-
-/// For how many completions at once the next repeat waits: as the first one chose, so that all are alike.
-fn known_wait(measurement: &Measurement) -> Option<u32> {
-    let chosen = measurement.batching.as_ref().map_or(1, |batching| batching.wait_for);
-    (!measurement.repeats.is_empty()).then_some(chosen)
 }
 
 /// How long nothing may complete.

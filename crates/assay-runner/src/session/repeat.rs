@@ -13,8 +13,10 @@ use assay_core::suite::{Analysis, SuiteWorkload, members};
 use assay_core::units::nanoseconds;
 use assay_core::workload::Workload;
 use assay_engine::{EngineKind, RepeatReport, Target, wall_clock};
+use assay_stats::{geometric, geometric_until_known};
 
 use super::begin::Session;
+use super::order::completed;
 use super::plan::Planned;
 use super::turn::{Entry, Next, Turn, told_at_end};
 use crate::adaptive::AdaptiveStop;
@@ -26,7 +28,7 @@ use crate::judge::judge;
 use crate::proof::{self, Proof};
 use crate::resume::lasted_ns;
 use crate::soak;
-use crate::summary::{batching, estimate, half_width, repeat, replace_findings};
+use crate::summary::{Interval, batching, estimate, half_width, repeat, replace_findings};
 use crate::timeout::{NoAnswer, SYNC, no_thread, within};
 
 /// Operations of an open loop that are begun later than this share of their latency falsify it.
@@ -223,9 +225,10 @@ impl Session<'_> {
         if let Some(stop) = planned.stop.take() {
             stop.note(&mut finished);
         }
+        let interval = self.interval(entry);
         let (disks, seed, record) = (&self.disks, self.request.seed, self.draft.fill());
         let measurement = &mut record.measurements[entry.index];
-        if measurement.repeats.is_empty() {
+        if completed(measurement) == 0 && outcome == Outcome::Completed {
             measurement.batching = report.batching.as_ref().and_then(batching).map(Box::new);
         }
         measurement.repeats.push(finished);
@@ -238,7 +241,7 @@ impl Session<'_> {
                 bytes_per_second: report.bytes_per_second,
                 p99_ns: report.histogram.quantile(0.99),
                 proof_ratio,
-                half_width: half_width(measurement, self.interval),
+                half_width: half_width(measurement, interval),
             });
         }
         if let (Some(cut), Outcome::Completed) = (cut, &outcome) {
@@ -253,12 +256,19 @@ impl Session<'_> {
         outcome
     }
 
+    /// The interval over repeats, by whether their number is decided by what they show.
+    pub(super) fn interval(&self, entry: &Entry) -> Interval {
+        let open = self.request.confidence.is_some() || entry.settled.is_some_and(|settled| settled.open);
+        if open { geometric_until_known } else { geometric }
+    }
+
     /// Estimates and judges the measurement anew, and tells what was not told of it before.
     fn judge(&mut self, entry: &Entry, findings: Vec<Finding>) {
+        let interval = self.interval(entry);
         let record = self.draft.fill();
         let measurement = &mut record.measurements[entry.index];
         let known: Vec<Warning> = measurement.warnings.clone();
-        estimate(measurement, self.interval);
+        estimate(measurement, interval);
         judge(measurement, record.medium.bus.as_ref(), Some(self.null), entry.proof);
         keep(measurement, findings);
         // A soak looks for change itself.

@@ -6,15 +6,18 @@ use std::time::Duration;
 use assay_core::event::{Event, EventKind};
 use assay_core::finding::{Finding, Verdict};
 use assay_core::outcome::{Failure, Outcome};
-use assay_core::record::{Batching, Repeat};
+use assay_core::record::{Batching, Measurement, Repeat};
 use assay_core::suite::Suite;
-use assay_core::workload::{Op, Pattern};
+use assay_core::units::nanoseconds;
+use assay_core::workload::{Op, Pattern, Stop};
 use assay_engine::{Control, EngineKind, RepeatReport, Trouble};
 use assay_original::Subject;
 
 use super::begin::{Session, aligned};
+use super::enough::spread;
 use super::order::in_order;
 use super::turn::{Entry, Turn};
+use crate::budget::Budget;
 use crate::choose::EngineWish;
 use crate::error::RunError;
 use crate::prepare::Run;
@@ -132,7 +135,7 @@ fn a_repeat_is_planned_within_its_share_and_as_the_one_before() {
     let mut session = begun(dir.path(), &Control::default(), &mut listener);
     assert!(session.lay_out());
     let mut entries = session.entries();
-    let turn = Turn { round: 1, done: 0, total: 4, slot: Duration::from_millis(200), weights: 4 };
+    let turn = Turn { round: 1, done: 0, total: 4, slot: Duration::from_millis(200), weights: 4, may_write: None };
     let planned = session.plan(&mut entries[0], None, turn).unwrap().unwrap();
     let stop = &planned.spec.workload.stop;
     assert_eq!(stop.ramp_ns + stop.duration_ns, 150_000_000, "as long as the suite says");
@@ -156,13 +159,27 @@ fn a_repeat_is_planned_within_its_share_and_as_the_one_before() {
     assert!(session.plan(&mut entries[1], None, short).unwrap().is_none(), "too short to say anything");
 }
 
+/// The suite of [`request`] at QD8, which leaves what is known.
+fn until_enough(directory: &Path) -> Request {
+    let mut request = request(directory);
+    (request.suite.repeats, request.suite.enough) = (3, Some(0.05));
+    request.suite.workloads.iter_mut().for_each(|w| (w.duration, w.queue_depth) = (None, 8));
+    request
+}
+
+/// Three repeats that agree, as long as a short one and with 1 MiB to write.
+fn agree(measurement: &mut Measurement, length: Duration) {
+    let repeat = |iops| Repeat { iops, operations: 5000, ..Repeat::empty("2026-01-01T00:00:00Z", Outcome::Completed) };
+    measurement.repeats = [1000.0, 1001.0, 1002.0].map(repeat).into();
+    measurement.workload.stop = Stop { ramp_ns: 0, duration_ns: nanoseconds(length), max_bytes: Some(MIB) };
+    crate::summary::estimate(measurement, assay_stats::geometric_until_known);
+}
+
 #[test]
 fn what_is_known_well_enough_is_left_and_a_slow_medium_has_long_repeats() {
     let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
-    let mut request = request(dir.path());
-    (request.suite.repeats, request.suite.enough) = (3, Some(0.05));
-    request.suite.workloads.iter_mut().for_each(|w| (w.duration, w.queue_depth) = (None, 8));
-    let mut session = Session::begin(Run::prepare(request).unwrap(), &Control::default(), &mut listener).unwrap();
+    let run = Run::prepare(until_enough(dir.path())).unwrap();
+    let mut session = Session::begin(run, &Control::default(), &mut listener).unwrap();
     assert!(session.lay_out());
     let (mut entries, order) = (session.entries(), session.order());
     assert_eq!(order.repeats.len(), 18, "three times as many");
@@ -172,22 +189,63 @@ fn what_is_known_well_enough_is_left_and_a_slow_medium_has_long_repeats() {
     let slot = |seconds: f64, turn: &Turn| (turn.slot.as_secs_f64() / seconds - 1.0).abs() < 0.1;
     let (read, first) = session.turn(&mut entries, &order, 0).unwrap();
     assert!(read == 1 && slot(30.0 * 0.95 / 18.0, &first), "{first:?}");
-    assert_eq!((first.done, first.total), (0, 18));
+    assert_eq!((first.done, first.total), (0, 18), "nothing is known of the write");
     let (write, first) = session.turn(&mut entries, &order, 9).unwrap();
     assert!(write == 0 && slot(30.0 * 0.95 / 6.0, &first), "{first:?}");
-    assert!(session.turn(&mut entries, &order, 12).is_none(), "as many long ones as in any suite");
+    assert_eq!((first.done, first.total), (0, 3), "as many long ones as in any suite");
+    assert!(session.turn(&mut entries, &order, 12).is_none());
 
-    // Three repeats of the read that agree.
     assert!(session.turn(&mut entries, &order, 3).is_some());
-    let interval = session.interval;
-    let measurement = &mut session.draft.fill().measurements[1];
-    measurement.repeats = [1000.0, 1001.0, 1002.0]
-        .map(|iops| Repeat { iops, operations: 5000, ..Repeat::empty("2026-01-01T00:00:00Z", Outcome::Completed) })
-        .into();
-    crate::summary::estimate(measurement, interval);
-    assert!(session.turn(&mut entries, &order, 3).is_none());
+    agree(&mut session.draft.fill().measurements[1], order.usual);
+    assert!(session.turn(&mut entries, &order, 3).is_none(), "it is known");
     let (_, first) = session.turn(&mut entries, &order, 9).unwrap();
-    assert_eq!((first.done, first.total), (3, 12), "what is known is not counted as to come");
+    assert_eq!((first.done, first.total), (3, 6), "what is known is not counted as to come");
+    // Too few operations to tell how deep the queue was.
+    session.draft.fill().measurements[1].repeats.iter_mut().for_each(|repeat| repeat.operations = 100);
+    assert!(session.turn(&mut entries, &order, 3).is_some());
+}
+
+/// A repeat that would be shorter than the others of its workload, or write less, would weigh as much as they do.
+#[test]
+fn further_repeats_are_like_the_first_or_are_not_made() {
+    let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
+    let run = Run::prepare(until_enough(dir.path())).unwrap();
+    let mut session = Session::begin(run, &Control::default(), &mut listener).unwrap();
+    assert!(session.lay_out());
+    session.pace.note(Op::Write, Pattern::Random, 4096, false, 4000.0);
+    let (mut entries, order) = (session.entries(), session.order());
+    let (write, first) = session.turn(&mut entries, &order, 9).unwrap();
+    assert_eq!((write, first.may_write), (0, None));
+    agree(&mut session.draft.fill().measurements[0], first.slot);
+    // But for one.
+    let measurement = &mut session.draft.fill().measurements[0];
+    measurement.repeats[2].iops = 2000.0;
+    crate::summary::estimate(measurement, assay_stats::geometric_until_known);
+    let (_, fourth) = session.turn(&mut entries, &order, 12).unwrap();
+    assert_eq!((fourth.slot, fourth.may_write), (first.slot, Some(MIB)));
+    let planned = session.plan(&mut entries[0], None, fourth).unwrap().unwrap();
+    assert_eq!(planned.spec.workload.stop.max_bytes, Some(MIB), "not all that is left");
+    let left = session.budget.write_left();
+    session.budget.wrote(left - MIB / 2);
+    assert!(session.turn(&mut entries, &order, 12).is_none(), "it could write half of what the others did");
+
+    // What was interrupted goes on with repeats of the same length.
+    let mut entries = session.entries();
+    session.draft.fill().measurements[0].workload.stop.max_bytes = None;
+    let again = session.turn(&mut entries, &order, 12).unwrap().1;
+    assert_eq!(again.slot, first.slot);
+    let late = Budget::new(first.slot / 2, 0);
+    session.budget = late;
+    assert!(session.turn(&mut entries, &order, 12).is_none(), "it would be shorter than the others");
+}
+
+#[test]
+fn the_first_repeats_of_a_stream_begin_all_over_it() {
+    let mut suite = until_enough(Path::new("/mnt")).suite;
+    let starts = |suite: &Suite| (0..9).map(|round| spread(round, suite)).collect::<Vec<_>>();
+    assert_eq!(starts(&suite), [0, 3, 6, 1, 4, 7, 2, 5, 8]);
+    suite.enough = None;
+    assert_eq!(starts(&suite), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
 }
 
 #[test]
@@ -224,7 +282,7 @@ fn the_trouble_of_a_repeat_ends_it_by_its_kind() {
     let (dir, mut listener, control) = (tempfile::tempdir().unwrap(), Listener::default(), Control::default());
     let mut session = begun(dir.path(), &control, &mut listener);
     let mut entries = session.entries();
-    let turn = Turn { round: 0, done: 0, total: 4, slot: Duration::from_millis(150), weights: 0 };
+    let turn = Turn { round: 0, done: 0, total: 4, slot: Duration::from_millis(150), weights: 0, may_write: None };
     let planned = session.plan(&mut entries[1], None, turn).unwrap().unwrap();
     let mut report = session
         .engines

@@ -7,6 +7,7 @@ use assay_core::suite::{SuiteWorkload, part};
 use assay_core::units::nanoseconds;
 use assay_core::workload::{Stop, Workload};
 
+use super::enough::Settled;
 use crate::budget::Share;
 use crate::proof::Proof;
 
@@ -20,8 +21,8 @@ pub(super) struct Entry {
     pub(super) proof: Proof,
     /// Larger blocks than one that reaches what the bus allows.
     pub(super) left_out: bool,
-    /// Whether its repeats are as long as in a suite with a fixed number of them; known from its first one on.
-    pub(super) whole: Option<bool>,
+    /// How its repeats are made where their number is open; known from the first one on.
+    pub(super) settled: Option<Settled>,
 }
 
 /// One repeat to be made.
@@ -36,6 +37,8 @@ pub(super) struct Turn {
     pub(super) slot: Duration,
     /// Weights in the write budget of all repeats to come, this one included.
     pub(super) weights: u64,
+    /// Bytes that it may write, where earlier repeats settled that.
+    pub(super) may_write: Option<u64>,
 }
 
 /// What follows a repeat.

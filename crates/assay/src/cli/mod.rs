@@ -224,7 +224,7 @@ pub(crate) struct RunArgs {
           conflicts_with_all = ["suite", "crosscheck", "repeats", "confidence", "budget", "max_write", "labels", "no_save"])]
     pub(crate) resume: Option<String>,
 
-    /// Repeats of each workload
+    /// Repeats of each workload, of full length, also where the suite would end sooner
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeats: Option<u32>,
 

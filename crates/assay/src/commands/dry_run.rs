@@ -16,8 +16,7 @@ pub(super) fn show(record: &Record, suite: &Suite, as_json: bool) -> Result<(), 
     let each: Vec<_> = suite.workloads.iter().map(|w| longest_repeat(suite, w)).collect();
     if as_json {
         let workloads = suite.workloads.iter().zip(&each).map(|(w, longest)| {
-            json!({ "name": w.name, "title": title(w), "repeats": suite.most_repeats(),
-                    "longest_ns": nanoseconds(*longest) })
+            json!({ "name": w.name, "title": title(w), "repeats": suite.repeats, "longest_ns": nanoseconds(*longest) })
         });
         return output::print_json(&json!({
             "dry_run": true, "suite": { "name": suite.name, "version": suite.version }, "medium": record.medium.title(),
