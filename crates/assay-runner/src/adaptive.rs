@@ -127,8 +127,8 @@ pub(crate) fn known(measurement: &Measurement, wish: f64) -> bool {
                 | Finding::UnevenRepeats { .. }
         )
     };
-    let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed);
-    let operations: u64 = completed.map(|r| r.operations).sum();
+    let counted = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed);
+    let operations: u64 = counted.map(|r| r.operations).sum();
     // Fewer tell nothing of whether the queue was as deep as asked for.
     reached(measurement, wish)
         && operations >= measurement.workload.depth() * EDGE_OPERATIONS
