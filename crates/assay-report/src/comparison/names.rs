@@ -147,7 +147,7 @@ pub(super) fn method(comparison: &Comparison) -> String {
         text.push_str("; the effects of slots and rounds are taken out, as assay rank does");
     }
     if comparison.loads.iter().any(|load| load.widened) {
-        text.push_str("; widened for repeats whose number --confidence decided");
+        text.push_str("; widened for repeats that ended by what they showed");
     }
     text
 }
