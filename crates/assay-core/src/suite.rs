@@ -151,53 +151,8 @@ impl Suite {
             let message = label(error.message(), LONGEST_MESSAGE);
             fail(error.span().map_or(0, |span| span.start), message.unwrap_or_default())
         })?;
-
-        if !is_name(raw.name.get_ref()) {
-            return Err(fail(
-                raw.name.span().start,
-                format!("name {} may hold only letters, digits, `-` and `_`", quoted(raw.name.get_ref())),
-            ));
-        }
-        let budget =
-            parse_duration(raw.budget.get_ref()).ok().filter(|d| *d >= Duration::from_secs(1)).ok_or_else(|| {
-                fail(
-                    raw.budget.span().start,
-                    format!("budget {} must be a duration of at least 1s, like 90s", quoted(raw.budget.get_ref())),
-                )
-            })?;
-        if !(1..=1000).contains(raw.repeats.get_ref()) {
-            return Err(fail(
-                raw.repeats.span().start,
-                format!("repeats = {} must be 1 to 1000", raw.repeats.get_ref()),
-            ));
-        }
-        if raw.span.get_ref().0 == 0 {
-            return Err(fail(raw.span.span().start, "span must be larger than 0".to_owned()));
-        }
-        if raw.workload.is_empty() {
-            return Err(fail(0, "the suite has no [[workload]]".to_owned()));
-        }
-
-        let mut workloads: Vec<SuiteWorkload> = Vec::with_capacity(raw.workload.len());
-        let mut starts = Vec::with_capacity(raw.workload.len());
-        for entry in raw.workload {
-            let start = entry.span().start;
-            let workload = check_workload(entry.into_inner(), raw.span.get_ref(), &|at, message| {
-                // A defaulted value has no place of its own: the workload's is the nearest.
-                fail(if at == 0 { start } else { at }, message)
-            })?;
-            if let Some(message) = share_of_nothing(&workload, &workloads) {
-                return Err(fail(start, message));
-            }
-            if workloads.iter().any(|w| w.name == workload.name) {
-                return Err(fail(start, format!("two workloads are named `{}`", workload.name)));
-            }
-            workloads.push(workload);
-            starts.push(start);
-        }
-        if let Some((index, message)) = groups::wrong(&workloads, *raw.span.get_ref()) {
-            return Err(fail(starts[index], message));
-        }
+        let budget = raw.check_head(&fail)?;
+        let workloads = checked_workloads(raw.workload, raw.span.get_ref(), &fail)?;
         let enough = raw.enough.as_ref().map(|text| {
             let fail = |message| fail(text.span().start, message);
             narrow_enough(text.get_ref(), *raw.repeats.get_ref(), &workloads, raw.program.len()).map_err(fail)
@@ -365,6 +320,62 @@ fn share_of_nothing(workload: &SuiteWorkload, before: &[SuiteWorkload]) -> Optio
 
 /// Refuses a value at a place in the file, by why.
 type Refuse<'a> = dyn Fn(usize, String) -> SuiteError + 'a;
+
+impl SuiteFile {
+    /// Name, repeats and span each within its limits, and the budget as a length of time.
+    fn check_head(&self, fail: &Refuse<'_>) -> Result<Duration, SuiteError> {
+        let name = self.name.get_ref();
+        if !is_name(name) {
+            let message = format!("name {} may hold only letters, digits, `-` and `_`", quoted(name));
+            return Err(fail(self.name.span().start, message));
+        }
+        let text = self.budget.get_ref();
+        let Some(budget) = parse_duration(text).ok().filter(|d| *d >= Duration::from_secs(1)) else {
+            let message = format!("budget {} must be a duration of at least 1s, like 90s", quoted(text));
+            return Err(fail(self.budget.span().start, message));
+        };
+        if !(1..=1000).contains(self.repeats.get_ref()) {
+            let message = format!("repeats = {} must be 1 to 1000", self.repeats.get_ref());
+            return Err(fail(self.repeats.span().start, message));
+        }
+        if self.span.get_ref().0 == 0 {
+            return Err(fail(self.span.span().start, "span must be larger than 0".to_owned()));
+        }
+        Ok(budget)
+    }
+}
+
+/// The workloads of a file, each by itself and together.
+fn checked_workloads(
+    raw: Vec<Spanned<WorkloadFile>>,
+    suite_span: &Bytes,
+    fail: &Refuse<'_>,
+) -> Result<Vec<SuiteWorkload>, SuiteError> {
+    if raw.is_empty() {
+        return Err(fail(0, "the suite has no [[workload]]".to_owned()));
+    }
+    let mut workloads: Vec<SuiteWorkload> = Vec::with_capacity(raw.len());
+    let mut starts = Vec::with_capacity(raw.len());
+    for entry in raw {
+        let start = entry.span().start;
+        let workload = check_workload(entry.into_inner(), suite_span, &|at, message| {
+            // A defaulted value has no place of its own: the workload's is the nearest.
+            fail(if at == 0 { start } else { at }, message)
+        })?;
+        if let Some(message) = share_of_nothing(&workload, &workloads) {
+            return Err(fail(start, message));
+        }
+        if workloads.iter().any(|w| w.name == workload.name) {
+            return Err(fail(start, format!("two workloads are named `{}`", workload.name)));
+        }
+        workloads.push(workload);
+        starts.push(start);
+    }
+    match groups::wrong(&workloads, *suite_span) {
+        Some((index, message)) => Err(fail(starts[index], message)),
+        None => Ok(workloads),
+    }
+}
 
 fn check_workload(raw: WorkloadFile, suite_span: &Bytes, refuse: &Refuse<'_>) -> Result<SuiteWorkload, SuiteError> {
     let name = raw.name.get_ref().clone();

@@ -15,6 +15,9 @@ pub(super) struct Care {
     pub(super) crowd_bytes: u64,
 }
 
+/// Is told what was done, in bytes written and read back, and answers whether to stop.
+type Step<'a> = dyn FnMut(RestoreStep, u64, u64) -> bool + 'a;
+
 /// Puts back and reads back; `step` is told what was done and answers whether to stop. The
 /// bytes written and the places that are not as before go into `done`.
 pub(super) fn put_back<D: Device>(
@@ -23,7 +26,7 @@ pub(super) fn put_back<D: Device>(
     device: &mut D,
     done: &mut Restored,
     care: Care,
-    step: &mut dyn FnMut(RestoreStep, u64, u64) -> bool,
+    step: &mut Step<'_>,
 ) -> Result<(), Broken> {
     let newer: Vec<usize> = survey.with(Class::Other).collect();
     // Where nothing is newer and the device is proven to be the one, what cannot be read is what
@@ -59,9 +62,33 @@ pub(super) fn put_back<D: Device>(
         left -= place.length;
     }
     settled &= settle(device)?;
-    // A cache that errs while it is written out may have dropped any of what it held, and still show it: each place
-    // by itself, so that no other is dropped with one that errs.
-    for index in (0..log.entries.len()).rev().filter(|_| !settled) {
+    if !settled {
+        each_by_itself(log, survey, device, heal, done, step)?;
+    }
+    read_back(log, survey, device, care.readings, done, step)?;
+    still_writes(log, survey, device, done)?;
+    if !device.present() {
+        return Err(Broken::Fault(Fault::Gone));
+    }
+    done.newer = newer.into_iter().map(|index| log.entries[index].place.offset).collect();
+    for list in [&mut done.differing, &mut done.newer] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    Ok(())
+}
+
+/// A cache that errs while it is written out may have dropped any of what it held, and still show it: each place by
+/// itself, so that no other is dropped with one that errs.
+fn each_by_itself<D: Device>(
+    log: &Log,
+    survey: &Survey,
+    device: &mut D,
+    heal: bool,
+    done: &mut Restored,
+    step: &mut Step<'_>,
+) -> Result<(), Broken> {
+    for index in (0..log.entries.len()).rev() {
         if step(RestoreStep::Writing, done.bytes, 0) {
             return Err(Broken::Stopped);
         }
@@ -71,8 +98,20 @@ pub(super) fn put_back<D: Device>(
             done.differing.push(place.offset);
         }
     }
+    Ok(())
+}
+
+/// Reads everything so many times, and notes the places that are not as before.
+fn read_back<D: Device>(
+    log: &Log,
+    survey: &Survey,
+    device: &mut D,
+    readings: usize,
+    done: &mut Restored,
+    step: &mut Step<'_>,
+) -> Result<(), Broken> {
     let mut back = 0;
-    for index in (0..care.readings).flat_map(|_| 0..log.entries.len()) {
+    for index in (0..readings).flat_map(|_| 0..log.entries.len()) {
         if step(RestoreStep::ReadingBack, done.bytes, back) {
             return Err(Broken::Stopped);
         }
@@ -90,15 +129,6 @@ pub(super) fn put_back<D: Device>(
         if !as_before {
             done.differing.push(place.offset);
         }
-    }
-    still_writes(log, survey, device, done)?;
-    if !device.present() {
-        return Err(Broken::Fault(Fault::Gone));
-    }
-    done.newer = newer.into_iter().map(|index| log.entries[index].place.offset).collect();
-    for list in [&mut done.differing, &mut done.newer] {
-        list.sort_unstable();
-        list.dedup();
     }
     Ok(())
 }
