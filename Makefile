@@ -13,7 +13,9 @@ test: peers check
 check:
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
-	cargo run --locked --quiet -- --version > /dev/null # the README's first command runs the right program
+	@# The README's first command runs the right program. `cargo run` would build all crates once more for it, since
+	@# tests ask their dependencies for more features.
+	@cargo metadata --locked --no-deps --format-version 1 | grep -q '"workspace_default_members":\["[^"]*/crates/assay#[^"]*"\]'
 	@sh tests/supply-chain.sh
 
 # The tools that tests compare with, from the distribution's packages.
@@ -24,9 +26,10 @@ build:
 	cargo build --locked --release
 
 # Comparisons with peers, as root; fails where a target is missed. See docs/benchmarks.md.
-# `make bench ONLY=accuracy` runs those whose name holds the word.
+# `make bench ONLY=accuracy` runs those whose name holds the word. Both are built at once, so that they share crates.
 bench: peers
-	cargo bench --locked --quiet -p assay --bench peers -- $(ONLY)
+	cargo build --locked --release --quiet -p assay -p assay-bench
+	target/release/assay-bench $(ONLY)
 
 # How often the program decides wrongly, on fleets of which the truth is known; fails where a row misses its bound. See
 # CONTRIBUTING.md. `make calibrate REPLICATES=200 ROWS="compare two"` measures the rows whose name holds the words.

@@ -16,6 +16,6 @@ mod testing;
 pub mod variation;
 
 pub use ess::{Correlation, correlation};
-pub use interval::{LEVEL, geometric, geometric_like, geometric_until_known, student_t};
+pub use interval::{LEVEL, change, geometric, geometric_like, geometric_of_looks, geometric_until_known, student_t};
 pub use over_days::OverDays;
 pub use shape::{TwoSpeeds, drift, drift_along, two_speeds, uneven};

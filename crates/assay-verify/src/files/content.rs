@@ -26,9 +26,9 @@ pub enum Format {
     F3,
 }
 
-/// What is where.
+/// What a check writes where, as it makes and compares it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Content {
+pub struct Content {
     format: Format,
     salt: Salt,
     /// Starts of pieces that were written again, with the number of the time.
@@ -63,7 +63,9 @@ impl Seen {
 }
 
 impl Content {
-    pub(crate) fn new(format: Format, salt: Salt) -> Self {
+    /// Content of a check with this salt.
+    #[must_use]
+    pub fn new(format: Format, salt: Salt) -> Self {
         Self { format, salt, rewritten: BTreeMap::new() }
     }
 
@@ -120,7 +122,7 @@ impl Content {
     }
 
     /// Fills whole sectors with what belongs at the byte `offset`.
-    pub(crate) fn fill(&self, buffer: &mut [u8], offset: u64) {
+    pub fn fill(&self, buffer: &mut [u8], offset: u64) {
         let key = Key::new(self.salt);
         self.parts(offset, buffer.len() as u64, |from, to, generation| {
             let (part, at) = (&mut buffer[from..to], offset + from as u64);
@@ -132,7 +134,8 @@ impl Content {
     }
 
     /// Whether whole sectors hold what belongs at the byte `offset`.
-    pub(crate) fn intact(&self, data: &[u8], offset: u64) -> bool {
+    #[must_use]
+    pub fn intact(&self, data: &[u8], offset: u64) -> bool {
         let (key, mut intact) = (Key::new(self.salt), true);
         self.parts(offset, data.len() as u64, |from, to, generation| {
             let (part, at) = (&data[from..to], offset + from as u64);

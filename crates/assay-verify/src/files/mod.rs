@@ -39,7 +39,7 @@ mod work;
 
 pub(crate) use beneath::Beneath;
 pub use check::{Checked, check};
-pub use content::Format;
+pub use content::{Content, Format};
 pub use error::VerifyError;
 pub(crate) use extents::extents;
 pub use format::{FILE_BYTES, classify, fill, intact};

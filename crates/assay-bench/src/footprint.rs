@@ -13,10 +13,11 @@ use std::time::Duration;
 use assay_lab::{FilledDevice, Missing};
 
 use crate::assay::{Load, Run};
-use crate::fio::{self, Engine};
-use crate::pairs::Pairs;
+use crate::fio;
+use crate::judge::Target;
 use crate::process::tree;
-use crate::report::{Report, Row, Target};
+use crate::report::Report;
+use crate::series::{Figure, LOOKS, pairs};
 use crate::speed::DEVICE_BYTES;
 
 /// A peak is kept by the kernel: looking this often misses only what grows at the very end.
@@ -28,7 +29,11 @@ pub(crate) fn memory(report: &mut Report) -> Result<(), Missing> {
     let device = FilledDevice::new(DEVICE_BYTES)?;
     let load = Load::random_4k(32, SECONDS);
     let ours = Run::new(device.path(), "uring", load);
-    let pairs = Pairs::measure(
+    let what = |name: &str| format!("peak memory, {}, bare loop device: {name}", load.title());
+    let megabytes = |bytes: f64| format!("{:.1} MB", bytes / 1e6);
+    pairs(
+        report,
+        LOOKS,
         || {
             let mut watch = None;
             ours.finish_watched(|process| watch = Some(Watch::start(process)));
@@ -36,23 +41,15 @@ pub(crate) fn memory(report: &mut Report) -> Result<(), Missing> {
         },
         || {
             let mut watch = None;
-            let mut command = fio::command(device.path(), Engine::Uring, load, true);
+            let mut command = fio::command(device.path(), fio::RING, load, true);
             fio::run_watched(&mut command, |process| watch = Some(Watch::start(process)));
             watch.map_or(Peaks::default(), Watch::end)
         },
+        &[
+            Figure::ratio(what("sum over its processes"), |peaks: &Peaks| peaks.sum, megabytes, Target::AtMost(0.5)),
+            Figure::ratio(what("largest process"), |peaks: &Peaks| peaks.largest, megabytes, Target::AtMost(0.5)),
+        ],
     );
-    let sum = pairs.medians(|peaks| peaks.sum);
-    let largest = pairs.medians(|peaks| peaks.largest);
-    for (name, medians) in [("sum over its processes", sum), ("largest process", largest)] {
-        report.add(Row {
-            what: format!("peak memory, random read 4 KiB QD32, bare loop device: {name}"),
-            ours: format!("{:.1} MB", medians.ours / 1e6),
-            peer: format!("{:.1} MB", medians.peer / 1e6),
-            seen: medians.ratio,
-            unit: "",
-            target: Target::AtMost(0.5),
-        });
-    }
     Ok(())
 }
 

@@ -3,19 +3,31 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 use assay_core::record::{Measurement, Record};
 
 use crate::process::{Finished, finish, finish_watched};
 
-/// The binary that cargo built for this.
+/// The binary that users run, which `make bench` builds beside this one.
 pub(crate) fn binary() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_assay"))
+    static BINARY: LazyLock<PathBuf> = LazyLock::new(|| std::env::current_exe().unwrap().with_file_name("assay"));
+    &BINARY
 }
 
-/// Random 4 KiB reads of one thread, unless said otherwise: the load that both instruments get.
+/// What a load does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Op {
+    Read,
+    Write,
+}
+
+/// Random reads of one thread, unless said otherwise: the load that both instruments get.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Load {
+    pub(crate) op: Op,
+    /// Threads, or processes of fio.
+    pub(crate) jobs: u32,
     /// Operations in flight.
     pub(crate) depth: u32,
     /// Size of an operation in KiB.
@@ -29,18 +41,27 @@ pub(crate) struct Load {
 impl Load {
     /// Random 4 KiB reads of the first 256 MiB.
     pub(crate) const fn random_4k(depth: u32, seconds: u32) -> Self {
-        Self { depth, block_kib: 4, seconds, span_mib: 256 }
+        Self { op: Op::Read, jobs: 1, depth, block_kib: 4, seconds, span_mib: 256 }
+    }
+
+    /// `random read 4 KiB QD32, 2 jobs`.
+    pub(crate) fn title(self) -> String {
+        let Self { op, jobs, depth, block_kib, .. } = self;
+        let op = if op == Op::Read { "read" } else { "write" };
+        let jobs = if jobs == 1 { String::new() } else { format!(", {jobs} jobs") };
+        format!("random {op} {block_kib} KiB QD{depth}{jobs}")
     }
 
     /// The load as a suite of one workload, one repeat.
     fn suite(self) -> String {
-        let Self { depth, block_kib, seconds, span_mib } = self;
+        let Self { op, jobs, depth, block_kib, seconds, span_mib } = self;
+        let op = if op == Op::Read { "read" } else { "write" };
         // The budget holds calibration and reserve beside the repeat.
         let budget = seconds + 10;
         format!(
-            "name = \"bench\"\nversion = 1\npurpose = \"benchmark\"\nbudget = \"{budget}s\"\nmax_write = \"256MiB\"\n\
-             repeats = 1\nspan = \"{span_mib}MiB\"\n[[workload]]\nname = \"w\"\nop = \"read\"\npattern = \"random\"\n\
-             block = \"{block_kib}KiB\"\nqueue_depth = {depth}\nduration = \"{seconds}s\"\n"
+            "name = \"bench\"\nversion = 1\npurpose = \"benchmark\"\nbudget = \"{budget}s\"\nmax_write = \"1TiB\"\n\
+             repeats = 1\nspan = \"{span_mib}MiB\"\n[[workload]]\nname = \"w\"\nop = \"{op}\"\npattern = \"random\"\n\
+             block = \"{block_kib}KiB\"\nqueue_depth = {depth}\njobs = {jobs}\nduration = \"{seconds}s\"\n"
         )
     }
 }
@@ -80,10 +101,11 @@ impl Run {
         Self { suite: SuiteFile::new(&load.suite()), target: target.to_owned(), engine }
     }
 
-    /// The command; a raw device is only read, as the suite does not write.
+    /// The command; a raw device is only read where the suite does not write, and is one of the lab's otherwise.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(binary());
         command.args(self.suite.arguments(&self.target)).args(["--engine", self.engine, "--raw"]);
+        command.arg("--overwrite").arg(&self.target);
         command
     }
 

@@ -3,6 +3,7 @@
 use std::io::{Read, Seek};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 /// What a process printed and what it and its children took of the machine.
 #[derive(Debug)]
@@ -11,6 +12,10 @@ pub(crate) struct Finished {
     pub(crate) stderr: String,
     /// Processor time in user space, children that were waited for included, in seconds.
     pub(crate) user_seconds: f64,
+    /// The same in the kernel.
+    pub(crate) system_seconds: f64,
+    /// From its start to its end, in seconds.
+    pub(crate) wall_seconds: f64,
 }
 
 /// Runs to the end. Output goes through files: a pipe that nobody empties would hold it up.
@@ -24,6 +29,7 @@ pub(crate) fn finish_watched(command: &mut Command, watch: impl FnOnce(u32)) -> 
     let (mut stdout, mut stderr) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
     command.stdin(Stdio::null());
     command.stdout(stdout.try_clone().unwrap()).stderr(stderr.try_clone().unwrap());
+    let start = Instant::now();
     let child = command.spawn().unwrap_or_else(|e| panic!("{}: {e}", command.get_program().to_string_lossy()));
     watch(child.id());
     let mut status = 0;
@@ -32,6 +38,7 @@ pub(crate) fn finish_watched(command: &mut Command, watch: impl FnOnce(u32)) -> 
     let id = libc::pid_t::try_from(child.id()).unwrap();
     // SAFETY: both pointers are to values that outlive the call; the child was not waited for yet.
     let waited = unsafe { libc::wait4(id, &raw mut status, 0, &raw mut usage) };
+    let wall_seconds = start.elapsed().as_secs_f64();
     assert_eq!(waited, id, "wait4: {}", std::io::Error::last_os_error());
     let text = |file: &mut std::fs::File| {
         let mut bytes = Vec::new();
@@ -39,11 +46,13 @@ pub(crate) fn finish_watched(command: &mut Command, watch: impl FnOnce(u32)) -> 
         file.read_to_end(&mut bytes).unwrap();
         String::from_utf8_lossy(&bytes).into_owned()
     };
-    let time = usage.ru_utime;
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
     Finished {
         stdout: text(&mut stdout),
         stderr: text(&mut stderr),
-        user_seconds: time.tv_sec as f64 + time.tv_usec as f64 / 1e6,
+        user_seconds: seconds(usage.ru_utime),
+        system_seconds: seconds(usage.ru_stime),
+        wall_seconds,
     }
 }
 

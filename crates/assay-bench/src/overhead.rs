@@ -12,8 +12,10 @@ use std::time::{Duration, Instant};
 use assay_lab::{FilledDevice, Missing};
 
 use crate::assay::{Load, Run};
+use crate::judge::Target;
 use crate::process::{finish_watched, tasks, tree};
-use crate::report::{Report, Row, Target};
+use crate::report::Report;
+use crate::series::{Figure, measure};
 use crate::speed::DEVICE_BYTES;
 
 /// Calibration and warm-up are over by then.
@@ -21,6 +23,8 @@ const BEFORE: Duration = Duration::from_secs(3);
 /// Sensors are read and figures painted once a second.
 const DURING: Duration = Duration::from_secs(10);
 const SECONDS: u32 = 14;
+/// Runs after which the series is looked at.
+const RUNS: &[usize] = &[3, 6];
 /// A thread that measures on a fast device takes at least this share of a processor; the rest of
 /// the time it waits for the kernel's workers, or for others on a busy machine.
 const MEASURES: f64 = 0.05;
@@ -30,8 +34,18 @@ pub(crate) fn sensors_and_live_view(report: &mut Report) -> Result<(), Missing> 
     let run = Run::new(device.path(), "uring", Load::random_4k(32, SECONDS));
     let directory = tempfile::tempdir().map_err(|e| Missing(format!("temporary directory: {e}")))?;
     let painted = directory.path().join("painted");
+    let first = others(&run, &painted)?;
+    let share = |turn| if turn == 0 { first } else { others(&run, &painted).unwrap_or(f64::NAN) };
+    let what = "sensors, samples and live view: share of one processor";
+    let words = |percent: f64| format!("{percent:.2} %");
+    measure(report, RUNS, share, &[Figure::alone(what, " %", words, Target::AtMost(1.0))]);
+    Ok(())
+}
+
+/// Share of a processor in percent that all threads but the one that measures take in one run.
+fn others(run: &Run, painted: &Path) -> Result<f64, Missing> {
     let mut shares = Vec::new();
-    finish_watched(&mut on_a_terminal(&run.command(), &painted)?, |process| {
+    finish_watched(&mut on_a_terminal(&run.command(), painted)?, |process| {
         std::thread::sleep(BEFORE);
         let (first, start) = (times(process), Instant::now());
         std::thread::sleep(DURING);
@@ -46,19 +60,10 @@ pub(crate) fn sensors_and_live_view(report: &mut Report) -> Result<(), Missing> 
         return Err(Missing(format!("needs to see a thread at work; the busiest took {:.0} %", measuring * 100.0)));
     }
     // A view that repaints moves the cursor (ECMA-48, control sequences begin with ESC [).
-    if !std::fs::read(&painted).is_ok_and(|bytes| bytes.windows(2).filter(|two| two == b"\x1b[").count() >= 10) {
+    if !std::fs::read(painted).is_ok_and(|bytes| bytes.windows(2).filter(|two| two == b"\x1b[").count() >= 10) {
         return Err(Missing("needs a terminal on which the live view paints".to_owned()));
     }
-    let others = shares.iter().sum::<f64>() * 100.0;
-    report.add(Row {
-        what: "sensors, samples and live view: share of one processor".to_owned(),
-        ours: format!("{:.0} % measure", measuring * 100.0),
-        peer: "–".to_owned(),
-        seen: others,
-        unit: " %",
-        target: Target::AtMost(1.0),
-    });
-    Ok(())
+    Ok(shares.iter().sum::<f64>() * 100.0)
 }
 
 /// The same command with standard error on a terminal of its own; what it paints goes to a file.

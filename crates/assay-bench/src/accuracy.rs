@@ -1,0 +1,96 @@
+//! Errors against a known truth.
+
+use std::time::Instant;
+
+use assay_core::estimate::Estimate;
+use assay_core::record::{Measurement, Repeat};
+use assay_lab::{LimitedCard, Missing};
+use assay_stats::geometric_of_looks;
+
+use crate::assay::{SuiteFile, binary, record};
+use crate::cards::{CARDS, Card, Truth};
+use crate::judge::{Judgement, Target};
+use crate::process::finish;
+use crate::report::{CardRow, Report, Row};
+
+/// Bytes of a card.
+const CARD_BYTES: u64 = 256 << 20;
+/// Longest process by the budget of its run: 1 % is for the shell and the start of the process.
+const LONGEST: f64 = 1.01;
+/// Runs of three repeats, of a card of which fewer cannot tell.
+const LOOKS: u32 = 3;
+
+pub(crate) fn all_cards(report: &mut Report) -> Result<(), Missing> {
+    let mut longest = (0.0, String::new());
+    for card in &CARDS {
+        let (mut values, mut looks) = (Vec::new(), 0);
+        let (measurement, seen) = loop {
+            let (measurement, budgets) = measure(card)?;
+            if budgets > longest.0 {
+                longest = (budgets, card.limit.title());
+            }
+            let truth = card.truth();
+            values.extend(measurement.repeats.iter().map(|repeat| by_the_truth(truth, repeat)));
+            looks += 1;
+            let seen = geometric_of_looks(&values, LOOKS);
+            if looks == LOOKS || Target::AroundOne(card.most).judge(seen.as_ref()) != Judgement::CannotTell {
+                break (measurement, seen);
+            }
+        };
+        let (truth, come_to) = words(card.truth(), seen.as_ref());
+        report.add_card(CardRow {
+            card: card.limit.title(),
+            // As it ran: the plan may have had to scale it down.
+            workload: measurement.workload.title(),
+            truth,
+            seen: come_to,
+            row: Row {
+                what: String::new(),
+                ours: String::new(),
+                peer: String::new(),
+                seen,
+                values,
+                unit: "",
+                target: Target::AroundOne(card.most),
+            },
+        });
+    }
+    let what = "longest run on a card, whole process, by its budget";
+    report.add(Row::exact(what, longest.0, "", longest.1, Target::AtMost(LONGEST)));
+    Ok(())
+}
+
+/// What the card came to, and the time it took by its budget.
+fn measure(card: &Card) -> Result<(Measurement, f64), Missing> {
+    let medium = LimitedCard::new(CARD_BYTES, card.limit.limits())?;
+    let Card { block_kib, depth, jobs, budget_seconds, .. } = card;
+    let suite = SuiteFile::new(&format!(
+        "name = \"card\"\nversion = 1\npurpose = \"benchmark\"\nbudget = \"{budget_seconds}s\"\nmax_write = \"8GiB\"\n\
+         repeats = 3\nspan = \"32MiB\"\n[[workload]]\nname = \"w\"\nblock = \"{block_kib}KiB\"\n\
+         queue_depth = {depth}\njobs = {jobs}\n{}",
+        card.work.lines()
+    ));
+    let start = Instant::now();
+    let finished = finish(&mut medium.command(binary(), &suite.arguments(medium.path())));
+    let budgets = start.elapsed().as_secs_f64() / f64::from(*budget_seconds);
+    Ok((record(&finished).measurements.remove(0), budgets))
+}
+
+/// What a repeat came to, by what it must come to.
+fn by_the_truth(truth: Truth, repeat: &Repeat) -> f64 {
+    match truth {
+        Truth::Iops(truth) => repeat.iops / truth,
+        Truth::Bytes(truth) => repeat.bytes_per_second / truth,
+    }
+}
+
+/// Truth and what was seen, as people read them.
+fn words(truth: Truth, seen: Option<&Estimate>) -> (String, String) {
+    let (truth, unit) = match truth {
+        Truth::Iops(truth) => (truth, "IOPS"),
+        Truth::Bytes(truth) => (truth / 1e6, "MB/s"),
+    };
+    // Four figures at least, so that an error of 0.1 % shows.
+    let text = |value: f64| if value < 1000.0 { format!("{value:.2} {unit}") } else { format!("{value:.0} {unit}") };
+    (text(truth), text(seen.map_or(f64::NAN, |seen| seen.point * truth)))
+}
