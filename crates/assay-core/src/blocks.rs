@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::text::quoted;
@@ -14,7 +13,8 @@ const MOST_SIZES: usize = 64;
 const TOLERANCE: f64 = 0.5;
 
 /// One size, and how frequent it is.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockShare {
     /// Size of one operation in bytes.
     pub block_bytes: u64,
@@ -24,7 +24,8 @@ pub struct BlockShare {
 
 /// Sizes of the operations of a load that has several, reads and writes alike, each drawn by its share independently
 /// of the others. Empty where all have the same size.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Blocks(Vec<BlockShare>);
 

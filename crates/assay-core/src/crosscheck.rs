@@ -1,13 +1,13 @@
 //! The same workloads by another instrument, in turns with assay's own.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::Estimate;
 use crate::record::OriginalRun;
 
 /// How far another instrument agrees on one workload.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Crosscheck {
     /// Name of the workload.
     pub workload: String,
@@ -34,7 +34,8 @@ pub struct Crosscheck {
 }
 
 /// One repeat by each instrument.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pair {
     /// Whether the other ran first.
     pub peer_first: bool,
@@ -51,7 +52,8 @@ pub struct Pair {
 }
 
 /// What one instrument measured in one repeat.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Side {
     /// Operations per second.
     pub iops: f64,

@@ -1,13 +1,13 @@
 //! A number that is never bare.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A value with what is known of its uncertainty.
 ///
 /// `low` and `high` are null where the data carry no interval (a single run, an imported
 /// figure). The unit is in the name of the field that holds the estimate.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// The value itself.
     pub point: f64,

@@ -1,6 +1,5 @@
 //! What the runner tells everybody: terminal, `--events`, recorder, fleet.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::finding::{Validity, Warning};
@@ -8,7 +7,8 @@ use crate::medium::Medium;
 use crate::outcome::Outcome;
 
 /// Something happened.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Event {
     /// Wall clock, RFC 3339, UTC.
     pub at: String,
@@ -19,7 +19,8 @@ pub struct Event {
 }
 
 /// What happened.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum EventKind {
     /// The run begins; nothing was written yet.

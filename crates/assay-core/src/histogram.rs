@@ -6,7 +6,6 @@
 //! bucket; minimum, maximum and sum are exact for all. 4,352 buckets, 34 KiB, no matter how long
 //! the run. (fio's geometry, for comparison: 64 steps, 1,856 buckets.)
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 const STEP_BITS: u32 = 7;
@@ -184,7 +183,8 @@ impl Histogram {
 }
 
 /// A histogram as the record stores it: only buckets that hold something.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoredHistogram {
     /// Bucket geometry: `log2/128` is 128 equal steps per power of two, exact below 256 ns.
     pub scheme: String,

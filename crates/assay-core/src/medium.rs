@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use schemars::JsonSchema;
 use serde::de::IntoDeserializer;
 use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Serialize};
 
 /// What kind of medium lies under a path.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MediumKind {
     /// microSD or SD card in a native slot.
@@ -136,7 +136,8 @@ impl MediumKind {
 }
 
 /// How the medium is attached, and what that allows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bus {
     /// `sd`, `mmc`, `usb`, `sata`, `pcie`, `virtio`, `network`.
     pub kind: String,
@@ -163,7 +164,8 @@ impl Bus {
 }
 
 /// One block device between the path and the medium, topmost first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockNode {
     /// Kernel name: `mmcblk0p2`, `dm-0`, `sda`.
     pub name: String,
@@ -172,7 +174,8 @@ pub struct BlockNode {
 }
 
 /// The medium under a path, as far as the host can see it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Medium {
     /// What kind it is.
     pub kind: MediumKind,

@@ -1,10 +1,10 @@
 //! How a run or a repeat ended. Failure is data.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Why a medium or a run did not finish.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
     /// No completion for longer than the medium could explain.
@@ -62,7 +62,8 @@ impl Failure {
 }
 
 /// How it ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Outcome {
     /// Everything that was planned was done.

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::crosscheck::Crosscheck;
@@ -36,7 +35,8 @@ pub fn schema_major(version: &str) -> Option<u32> {
 }
 
 /// One run on one medium.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {
     /// Format version, `major.minor`.
     pub schema: String,
@@ -85,6 +85,14 @@ pub struct Record {
 }
 
 impl Record {
+    /// A record from its JSON text. Readers of a record are long: they are made here, once, and for texts alone.
+    ///
+    /// # Errors
+    /// Where the text is none of a record.
+    pub fn from_json(json: &str) -> serde_json::Result<Self> {
+        serde_json::from_str(json)
+    }
+
     /// All warnings, of the run and of its measurements.
     pub fn all_warnings(&self) -> impl Iterator<Item = &Warning> {
         self.warnings.iter().chain(self.measurements.iter().flat_map(|m| &m.warnings))
@@ -130,7 +138,8 @@ impl Record {
 }
 
 /// What measured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tool {
     /// Name of the program.
     pub name: String,
@@ -156,7 +165,8 @@ impl Tool {
 }
 
 /// Where it measured.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Host {
     /// Host name.
     pub hostname: Option<String>,
@@ -181,7 +191,8 @@ pub struct Host {
 }
 
 /// By which suite.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuiteRef {
     /// Its name.
     pub name: String,
@@ -198,7 +209,8 @@ impl SuiteRef {
 }
 
 /// With which settings, and what they came to.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Settings {
     /// Time budget in nanoseconds.
     pub budget_ns: u64,
@@ -258,7 +270,8 @@ impl Settings {
 }
 
 /// How the test area was written.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Layout {
     /// Bytes written.
     pub bytes: u64,
@@ -269,7 +282,8 @@ pub struct Layout {
 /// Result of one workload.
 ///
 /// What most measurements lack, or an observation of them, is boxed: programs hold many thousands of them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Measurement {
     /// The workload as it ran.
     pub workload: Workload,
@@ -352,7 +366,8 @@ impl Measurement {
 }
 
 /// Latency of one operation in nanoseconds, each an estimate over the repeats.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Latency {
     /// Mean.
     pub mean: Option<Box<Estimate>>,
@@ -370,7 +385,8 @@ pub struct Latency {
 
 /// For how many completions at once a job waited, by what the warm-up of the first repeat showed. Each ratio is that of
 /// waiting for several by waiting for one, in turns.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Batching {
     /// Completions that were waited for at once in all repeats; fewer than this can be done and not yet seen.
     pub wait_for: u32,
@@ -385,7 +401,8 @@ pub struct Batching {
 }
 
 /// One execution of a workload.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Repeat {
     /// When it started, RFC 3339, UTC.
     pub started: String,
@@ -434,7 +451,8 @@ pub struct Repeat {
 }
 
 /// A run of the tool that a workload was taken from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OriginalRun {
     /// The tool, by the name of its program.
     pub tool: String,
@@ -480,7 +498,8 @@ impl Repeat {
 }
 
 /// One interval of a repeat.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sample {
     /// End of the interval since the start of the run, in nanoseconds.
     pub t_ns: u64,
@@ -497,7 +516,8 @@ pub struct Sample {
 }
 
 /// Readings of one sensor.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sensor {
     /// Its name.
     pub name: String,
@@ -515,7 +535,8 @@ pub struct Sensor {
 }
 
 /// A figure that is none of a load.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Score {
     /// What it is of, as its tool calls it: `sysbench cpu`, `PiBenchmarks score`.
     pub name: String,
@@ -531,7 +552,8 @@ pub struct Score {
 }
 
 /// Where a record was imported from.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Source {
     /// Format of the original.
     pub format: String,
@@ -548,6 +570,7 @@ pub struct Source {
 }
 
 /// JSON Schema of [`Record`], as committed in `schemas/record-v1.json`.
+#[cfg(feature = "schema")]
 #[must_use]
 pub fn json_schema() -> serde_json::Value {
     let mut schema = schemars::schema_for!(Record).to_value();

@@ -1,14 +1,14 @@
 //! What a soak found: one workload without a pause, long enough for caches to fill and parts to
 //! get hot.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::Estimate;
 use crate::units::{Bytes, figures, rate, span};
 
 /// Result of a soak.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Soak {
     /// Bytes per second at the start.
     pub burst_bytes_per_second: Estimate,
@@ -28,7 +28,8 @@ pub struct Soak {
 }
 
 /// A lasting fall of the rate.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cliff {
     /// When, from the start of the soak, in nanoseconds.
     pub time_ns: u64,
@@ -46,7 +47,8 @@ pub struct Cliff {
 }
 
 /// Why the rate fell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SoakCause {
     /// A cache in the medium was full: it had not got warmer.

@@ -1,11 +1,11 @@
 //! Whether a repeat came to a steady state, where its length was decided by that.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What the stop rule saw of one repeat. The half width is a gate of this repeat alone; the
 /// uncertainty of a measurement comes from its repeats.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Steady {
     /// What it came to.
     pub status: SteadyStatus,
@@ -21,7 +21,8 @@ pub struct Steady {
 }
 
 /// How a repeat of open length ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SteadyStatus {
     /// Known well enough and without drift.

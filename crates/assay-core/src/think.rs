@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Pauses of a job between its operations, as fio's `thinktime`: after so many of them it waits for those in flight,
 /// and then for some time. Each thread counts its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Think {
     /// Length of a pause in nanoseconds.
     pub pause_ns: u64,

@@ -1,6 +1,5 @@
 //! Whether a medium holds what is written to it, over the whole capacity it announces.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Exit;
@@ -9,7 +8,8 @@ use crate::exit::Exit;
 pub const SECTOR_BYTES: u64 = 512;
 
 /// How it was checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
     /// Files over all free space, written and read back.
@@ -24,7 +24,8 @@ pub enum Method {
 }
 
 /// What a check came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Everything that was tested holds what was written.
@@ -76,7 +77,8 @@ impl Verdict {
 }
 
 /// What a fake does with writes beyond its real size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FakeKind {
     /// Drops them.
@@ -91,7 +93,8 @@ pub enum FakeKind {
 }
 
 /// What became of a sector.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SectorClass {
     /// Holds what was written.
@@ -107,7 +110,8 @@ pub enum SectorClass {
 }
 
 /// Sectors of [`SECTOR_BYTES`] by what became of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SectorCounts {
     /// Hold what was written.
     pub good: u64,
@@ -168,7 +172,8 @@ impl SectorCounts {
 }
 
 /// The first place whose data are lost.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FirstError {
     /// Byte offset from the start of the checked area.
     pub offset_bytes: u64,
@@ -179,7 +184,8 @@ pub struct FirstError {
 }
 
 /// One part of the map of the medium.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MapCell {
     /// Byte offset of its start from the start of the checked area.
     pub offset_bytes: u64,
@@ -190,7 +196,8 @@ pub struct MapCell {
 }
 
 /// Writing or reading all of it, once.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pass {
     /// Bytes moved.
     pub bytes: u64,
@@ -209,7 +216,8 @@ impl Pass {
 }
 
 /// Speed in one part of the address space.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PassSpeed {
     /// Byte offset of its start.
     pub offset_bytes: u64,
@@ -220,7 +228,8 @@ pub struct PassSpeed {
 }
 
 /// A part of the medium.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Extent {
     /// Byte offset of its start on the block device; in the checked area where addresses are not known.
     pub offset_bytes: u64,
@@ -229,7 +238,8 @@ pub struct Extent {
 }
 
 /// What a verdict rests on: losses outside of it would not have been seen.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reach {
     /// Share of the announced capacity that was written and read back, 0 to 1.
     pub tested_share: f64,
@@ -246,7 +256,8 @@ pub struct Reach {
 }
 
 /// Result of a genuineness check.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verification {
     /// How it was checked.
     pub method: Method,

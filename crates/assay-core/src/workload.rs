@@ -1,6 +1,5 @@
 //! One kind of load.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
@@ -11,7 +10,8 @@ use crate::together::Together;
 use crate::units::Bytes;
 
 /// What an operation does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Op {
     /// Reads only.
@@ -23,7 +23,8 @@ pub enum Op {
 }
 
 /// Where the next operation goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
     /// Block after block, from the start again at the end.
@@ -33,7 +34,8 @@ pub enum Pattern {
 }
 
 /// When written data must be durable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Sync {
     /// Once, after the last write of a repeat; the durable rate has it in the clock.
@@ -60,7 +62,8 @@ fn is_zero(value: &u64) -> bool {
 }
 
 /// When a repeat stops: at whichever comes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stop {
     /// Warm-up before the clock starts, in nanoseconds; its operations are not counted.
     pub ramp_ns: u64,
@@ -89,7 +92,8 @@ impl Stop {
 }
 
 /// What of a load a source does not tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Unknown {
     /// Where operations go.
@@ -132,7 +136,8 @@ impl Unknown {
 }
 
 /// One kind of load, complete: enough to run it again, unless a source does not tell some of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Workload {
     /// Name within its suite, like `rand-read-4k-q32`.
     pub name: String,

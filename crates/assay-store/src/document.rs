@@ -56,7 +56,7 @@ pub fn read(json: &str) -> Result<Record, StoreError> {
         }
         _ => return Err(no(format!("{} is no version of the record format", quoted(&version)))),
     }
-    serde_json::from_str(json).map_err(|error| no(error.to_string()))
+    Record::from_json(json).map_err(|error| no(error.to_string()))
 }
 
 /// How far a record is, to tell the newer of two states of one run: its time, and whether it is over.

@@ -230,7 +230,8 @@ fn percent(share: f64) -> String {
     figures(share * 100.0)
 }
 
-#[cfg(test)]
+// One finding of each kind is made of the schema.
+#[cfg(all(test, feature = "schema"))]
 mod tests {
     use super::*;
     use serde_json::{Map, Value, json};

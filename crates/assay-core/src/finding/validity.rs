@@ -1,12 +1,12 @@
 //! Findings as they stand in a record, and what they amount to.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::kind::{Finding, Severity};
 
 /// A finding with its weight and its text, as stored and shown.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Warning {
     /// What was found.
     pub finding: Finding,
@@ -25,7 +25,8 @@ impl From<Finding> for Warning {
 }
 
 /// What the warnings amount to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Nothing speaks against the numbers.
@@ -37,7 +38,8 @@ pub enum Verdict {
 }
 
 /// The verdict with its reasons.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Validity {
     /// The worst of all warnings.
     pub verdict: Verdict,

@@ -59,7 +59,7 @@ impl Redactor {
         let fail = |error: serde_json::Error| RedactError { id: record.id.clone(), reason: error.to_string() };
         let mut value = serde_json::to_value(record).map_err(fail)?;
         self.value(&mut value);
-        serde_json::from_value(value).map_err(fail)
+        Record::from_json(&value.to_string()).map_err(fail)
     }
 
     /// The same on a record as a JSON document, which a newer version may have written. Fields without a rule
