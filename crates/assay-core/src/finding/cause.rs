@@ -231,7 +231,8 @@ fn percent(share: f64) -> String {
 }
 
 // One finding of each kind is made of the schema.
-#[cfg(all(test, feature = "schema"))]
+#[cfg(feature = "schema")]
+#[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::{Map, Value, json};
