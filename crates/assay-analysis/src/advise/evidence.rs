@@ -6,6 +6,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use assay_core::record::Record;
+use assay_stats::rank::Precision;
 
 use super::error::AdviseError;
 use crate::identity::named;
@@ -30,6 +31,11 @@ impl Subject<'_> {
     pub(super) fn factors(&self, load: &Load, quantity: Quantity) -> impl Fn(&str) -> f64 {
         let levels = self.among.levels(load, quantity);
         move |unit| levels.factor(&self.model, unit)
+    }
+
+    /// How well its units tell its mean, as the ranking has it; `None` where nothing tells that.
+    pub(super) fn precision(&self, load: &Load, quantity: Quantity) -> Option<Precision> {
+        self.among.levels(load, quantity).precision(&self.model)
     }
 }
 

@@ -3,6 +3,7 @@
 use assay_core::record::Record;
 use assay_core::workload::Op;
 use assay_stats::decide::{About, Posterior};
+use assay_stats::rank::Precision;
 use assay_stats::variation::between_units;
 use assay_stats::{LEVEL, OverDays, geometric};
 use serde::Serialize;
@@ -50,6 +51,9 @@ pub struct Figure {
     pub marks: Vec<Mark>,
     #[serde(skip)]
     pub(super) posterior: Posterior,
+    /// Variance of the logarithm between its units, by themselves.
+    #[serde(skip)]
+    own: Option<f64>,
 }
 
 impl Figure {
@@ -61,13 +65,25 @@ impl Figure {
     /// What is known of the model. With fewer than three units, how much units of a model differ is assumed. One value is
     /// a point.
     pub(super) fn model(&self) -> Result<Posterior, AdviseError> {
-        let (units, own) = match self.basis {
-            _ if self.n == 1 => return Ok(self.posterior),
-            Basis::Units if self.n > 2 => return Ok(self.posterior),
-            Basis::Units => (self.n, self.posterior.unit_variance()),
-            Basis::Runs | Basis::Repeats => (1, None),
-        };
-        let (variance, degrees) = between_units(units, own);
+        match self.basis {
+            _ if self.n == 1 => Ok(self.posterior),
+            Basis::Units if self.n > 2 => Ok(self.posterior),
+            Basis::Units => self.by_own_units(self.n),
+            Basis::Runs | Basis::Repeats => self.by_own_units(1),
+        }
+    }
+
+    /// What is known of the next unit, which is what the ranking says of it; of one unit, what is known of that on any
+    /// day.
+    pub(super) fn next_unit(&self) -> Result<Posterior, AdviseError> {
+        match self.about() {
+            About::NextUnit => self.by_own_units(self.n),
+            About::Mean => Ok(self.posterior),
+        }
+    }
+
+    fn by_own_units(&self, units: usize) -> Result<Posterior, AdviseError> {
+        let (variance, degrees) = between_units(units, self.own);
         Ok(Posterior::moderated(self.value.ln(), variance / units as f64, Some(variance), degrees)?)
     }
 }
@@ -163,17 +179,21 @@ pub(super) fn figure(
         [one] => (one.means(), Basis::Runs),
         several => (several.iter().filter_map(UnitValues::mean).collect(), Basis::Units),
     };
-    let posterior = match basis {
-        Basis::Units => Posterior::of_units(&values)?,
-        Basis::Runs | Basis::Repeats => units[0].on_any_day()?,
+    let known = subject.precision(load, quantity).filter(|_| basis == Basis::Units);
+    let posterior = match (basis, known) {
+        (Basis::Units, known) => of_units(&values, known)?,
+        (Basis::Runs | Basis::Repeats, _) => units[0].on_any_day()?,
     };
     let interval = match basis {
-        Basis::Units => geometric(&values).and_then(|e| e.low.zip(e.high)),
+        Basis::Units => known.and_then(|known| known.half(LEVEL)).map(|half| {
+            let mean = posterior.log_mean();
+            ((mean - half).exp(), (mean + half).exp())
+        }),
         Basis::Runs | Basis::Repeats => units[0].over_days().and_then(|over| over.interval(LEVEL)),
     };
     let method = match (values.len(), basis) {
         (1, _) => "one value, no interval",
-        (_, Basis::Units) => "geometric mean of units, t interval on logarithms",
+        (_, Basis::Units) => "geometric mean of units, t interval on logarithms, moderated variance",
         (_, Basis::Runs) => {
             "geometric mean of runs of one unit, t interval on logarithms with an assumed spread of days"
         }
@@ -192,8 +212,18 @@ pub(super) fn figure(
         basis,
         method,
         marks,
+        own: Posterior::of_units(&values)?.unit_variance().filter(|_| basis == Basis::Units),
         posterior,
     }))
+}
+
+/// The mean of units, as well as the ranking knows it; a point where it does not, as of copies of one value.
+fn of_units(values: &[f64], known: Option<Precision>) -> Result<Posterior, AdviseError> {
+    let own = Posterior::of_units(values)?;
+    Ok(match known {
+        Some(known) => Posterior::moderated(own.log_mean(), known.error(), Some(known.variance), known.degrees)?,
+        None => Posterior::point(own.value())?,
+    })
 }
 
 /// Whether all records with a figure under this load know the rate with the final sync in the clock.

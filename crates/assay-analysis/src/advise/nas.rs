@@ -120,7 +120,8 @@ fn row(
     let limits = Limits::of(question, load, measured.as_ref());
     let nas = &limits.nas;
     let about = local.about();
-    let of = Local { bytes_per_second: local.posterior, block_bytes: load.block_bytes, queue_depth: nas.queue_depth };
+    let of =
+        Local { bytes_per_second: local.next_unit()?, block_bytes: load.block_bytes, queue_depth: nas.queue_depth };
     let found = decide::decide(&of, nas, about, question.margin, SEED)?;
     let terms = found.share.terms.iter();
     let terms = terms.map(|(l, rate)| Terms { term: limits.term(*l), bytes_per_second: *rate }).collect();

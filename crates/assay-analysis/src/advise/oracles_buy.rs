@@ -6,6 +6,7 @@ use assay_core::workload::{Op, Pattern};
 use super::samples::{around, broken, card, fake, invalid, labelled, record, six_cards, with, work};
 use super::{BuyQuestion, Choice, Kind, ModelWord, Standing, Status, buy, class};
 use crate::Reason;
+use crate::rank::{Ask, rank};
 
 fn fleet() -> BuyQuestion {
     BuyQuestion::of(28)
@@ -65,6 +66,26 @@ fn budget_power_spares_and_missing_repeats() {
     // It costs less and is better, as a comparison says: no other one is bought.
     assert_eq!(beside(&once), Choice::CannotTell { by_estimate: 0 });
     assert!(matches!(buy(&[once], &fleet()).unwrap().choice, Choice::CannotTell { .. }));
+}
+
+/// Units of one model agree by chance: the other says how far units of these differ, and the ranking says it of both.
+#[test]
+fn the_interval_of_a_model_is_that_of_the_ranking() {
+    let units = |model: &str, all: [f64; 3]| -> Vec<Record> {
+        let each = all.iter().enumerate();
+        each.map(|(at, value)| labelled(card(model, &at.to_string(), &around(*value)), "price", "20USD")).collect()
+    };
+    let records = [units("Alike", [1000.0, 1001.0, 1002.0]), units("Wide", [800.0, 950.0, 1100.0])].concat();
+    let ranking = rank(&records.iter().collect::<Vec<_>>(), &Ask::default()).unwrap();
+    let found = buy(&records, &fleet()).unwrap();
+    for row in &ranking.primary.models {
+        let said = row.estimate.as_ref().and_then(|e| e.low.zip(e.high)).unwrap();
+        let option = found.options.iter().find(|o| o.model == row.model).unwrap();
+        let (low, high) = option.performance.interval.unwrap();
+        assert!((low / said.0 - 1.0).abs() < 1e-12 && (high / said.1 - 1.0).abs() < 1e-12, "{said:?} {low} {high}");
+        // 10 % between the units of the other.
+        assert!(high / low > 1.15, "{}: {low} {high}", row.model);
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_core::estimate::Estimate;
 use assay_core::record::Record;
-use assay_stats::rank::{self as stats, Fit, Observation, Options, Ranking, Refusal, Sense};
+use assay_stats::rank::{self as stats, Fit, Observation, Options, Precision, Ranking, Refusal, Sense};
 
 use super::ask::Ask;
 use super::collect::Session;
@@ -83,9 +83,8 @@ impl<'a> Setting<'a> {
         let mut entrants = fit.entrants();
         for entrant in &mut entrants {
             entrant.class = self.records.class(&entrant.name);
-            entrant.censored = held.model(&entrant.name);
         }
-        entrants
+        entrants.into_iter().map(|entrant| held.censored(entrant)).collect()
     }
 }
 
@@ -116,6 +115,14 @@ pub(crate) struct Levels {
     /// By model and unit: what slots and rounds added to its logarithm, on average over its runs.
     added: BTreeMap<(String, String), f64>,
     held: Held,
+    precisions: BTreeMap<String, Precision>,
+}
+
+/// How well the units of each model tell its mean; models of which nothing tells that are not there.
+pub(super) fn precisions(fit: &Fit, held: &Held) -> BTreeMap<String, Precision> {
+    let entrants: Vec<stats::Entrant> = fit.entrants().into_iter().map(|e| held.censored(e)).collect();
+    let all = stats::precisions(&entrants, stats::PRIOR_DEGREES, false);
+    entrants.into_iter().zip(all).filter_map(|(entrant, known)| Some((entrant.name, known?))).collect()
 }
 
 impl Levels {
@@ -126,10 +133,10 @@ impl Levels {
     }
 
     fn from(level: &Level<'_>) -> Self {
-        let held = level.held.clone();
+        let (held, precisions) = (level.held.clone(), precisions(&level.fit, &level.held));
         // Nothing was taken out.
         if level.fit.slots.is_empty() && level.fit.waves.is_empty() {
-            return Self { added: BTreeMap::new(), held };
+            return Self { added: BTreeMap::new(), held, precisions };
         }
         let mut runs: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
         for session in &level.sessions {
@@ -142,7 +149,7 @@ impl Levels {
             let runs = runs.get(&(model, unit.name.as_str()))?;
             Some(((model.to_owned(), unit.name.clone()), runs.iter().sum::<f64>() / runs.len() as f64 - unit.ln))
         });
-        Self { added: added.collect(), held }
+        Self { added: added.collect(), held, precisions }
     }
 
     /// What a figure of a unit is multiplied by, so that it is what the unit does in the mean slot and round.
@@ -153,6 +160,11 @@ impl Levels {
     /// Whether anything was taken out.
     pub(crate) fn adjusted(&self) -> bool {
         self.added.values().any(|added| added.abs() > 1e-9)
+    }
+
+    /// How well the units of a model tell its mean; `None` where nothing tells that, as of one unit.
+    pub(crate) fn precision(&self, model: &str) -> Option<Precision> {
+        self.precisions.get(model).copied()
     }
 
     /// Whether a model runs at the ceiling of its bus.
@@ -190,7 +202,8 @@ impl Told {
             return Some(estimate(ranked, level));
         }
         let fit = self.fit.models.iter().find(|fit| fit.name == model && fit.units.len() > 1)?;
-        Some(unordered(fit, 1.0 - level, self.levels.at_ceiling(model)))
+        let known = self.levels.precision(model).filter(|_| !self.levels.at_ceiling(model));
+        Some(unordered(fit, known, level))
     }
 
     /// Models that were tested.

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::estimate::Estimate;
-use assay_stats::rank::{self as stats, Fit, ModelFit, Ranked, Ranking, Rule, aggregate};
+use assay_stats::rank::{self as stats, Fit, ModelFit, Precision, Ranked, Ranking, Rule, aggregate};
 
 use super::answer::{Better, ModelRow, PairRow, Ratio, Standing, TwoSpeeds, UnitRow};
 use super::collect::Session;
+use super::level::precisions;
 use super::setting::{Held, Setting};
 use crate::reading::Mark;
 
@@ -63,11 +64,13 @@ pub(super) fn rows(
         });
     }
     let placed: BTreeSet<String> = rows.iter().map(|r| r.model.clone()).collect();
+    let known = precisions(fit, held);
     for model in fit.models.iter().filter(|m| !placed.contains(&m.name)) {
         let row = base(&model.name);
         let specimen = model.units.len() == 1;
         let standing = if specimen { Standing::Specimen } else { Standing::Unordered };
-        rows.push(ModelRow { standing, estimate: Some(unordered(model, setting.ask.alpha, row.at_ceiling)), ..row });
+        let known = known.get(&model.name).copied().filter(|_| !row.at_ceiling);
+        rows.push(ModelRow { standing, estimate: Some(unordered(model, known, level)), ..row });
     }
     rows.extend(setting.records.0.keys().filter(|name| !named.contains_key(name.as_str())).map(|name| base(name)));
     rows
@@ -96,17 +99,15 @@ fn further_unit(model: &ModelFit, level: f64) -> Option<(f64, f64)> {
     assay_stats::variation::further_unit(level, model.units.len(), model.mean, model.variance).filter(|_| !copies)
 }
 
-/// A model without an order: its own units alone.
-pub(super) fn unordered(model: &ModelFit, alpha: f64, at_ceiling: bool) -> Estimate {
+/// A model without an order; `None` of how well its mean is known where nothing tells, as at the ceiling.
+pub(super) fn unordered(model: &ModelFit, known: Option<Precision>, level: f64) -> Estimate {
     let n = model.degrees() + 1;
-    let half = model.variance.filter(|v| *v > 0.0 && !at_ceiling).and_then(|variance| {
-        Some(assay_stats::student_t(1.0 - alpha, model.degrees())? * (variance / f64::from(n)).sqrt())
-    });
+    let half = known.and_then(|known| known.half(level));
     Estimate {
         point: model.mean.exp(),
         low: half.map(|half| (model.mean - half).exp()),
         high: half.map(|half| (model.mean + half).exp()),
-        level: half.map(|_| 1.0 - alpha),
+        level: half.map(|_| level),
         n,
         method: match (n, half) {
             (1, _) => "one unit: no interval for the model".to_owned(),

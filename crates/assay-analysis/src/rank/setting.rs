@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::record::Record;
-use assay_stats::rank::{self as stats, Ending};
+use assay_stats::rank::{self as stats, Ending, Entrant};
 
 use super::ask::Ask;
 use super::ceiling::Ceilings;
@@ -43,6 +43,11 @@ impl Held {
         let units = self.0.iter().filter(|((of, _), _)| of == model);
         let (held, of) = units.fold((0, 0), |(held, of), (_, is)| (held + usize::from(*is), of + 1));
         of > 0 && 2 * held >= of
+    }
+
+    /// A model as it enters a ranking, with whether it is at the ceiling.
+    pub(super) fn censored(&self, entrant: Entrant) -> Entrant {
+        Entrant { censored: self.model(&entrant.name), ..entrant }
     }
 }
 

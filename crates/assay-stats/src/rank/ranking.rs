@@ -12,6 +12,7 @@ use super::dnf::Class;
 use super::entry::{Entrant, Options, Refusal, Sense, check};
 use super::layers::{Medal, Order};
 use super::moderate::{Spread, cautious, pooled};
+use super::precision::{Precision, precisions};
 use super::shared::Shared;
 use super::verdict::{Pair, Verdict};
 use crate::power::Test;
@@ -47,7 +48,7 @@ pub struct Ranked {
     pub name: String,
     /// Geometric mean over its units, in the values' unit.
     pub value: f64,
-    /// Lower end of its own interval at level `1 - alpha`, with the moderated variance.
+    /// Lower end of its own interval at level `1 - alpha` ([`Precision`]).
     pub low: Option<f64>,
     /// Upper end; none at the ceiling, where the value is a lower bound.
     pub high: Option<f64>,
@@ -153,7 +154,7 @@ pub fn rank_sharing(entrants: &[Entrant], shared: &Shared, options: &Options) ->
     // Of models of different failure classes speed orders nothing, and is told all the same.
     let untold = |pair: &Pair| models[pair.first].censored && models[pair.second].censored;
     let tested: Vec<usize> = (0..pairs.len()).filter(|&at| !untold(&pairs[at])).collect();
-    let mut errors = vec![None; models.len()];
+    let mut own = vec![None; models.len()];
     let mut critical = None;
     if !tested.is_empty() {
         let (pool, _) = pool.filter(|(_, f)| *f >= LEAST_DEGREES).ok_or(Refusal::TooFewUnits { degrees })?;
@@ -165,14 +166,14 @@ pub fn rank_sharing(entrants: &[Entrant], shared: &Shared, options: &Options) ->
         for (arm, (&at, spread)) in by_name.iter().zip(&spreads).enumerate() {
             let variance = cautious(*spread, pool, options.prior_degrees);
             arms.push(Arm { spread: *spread, variance, units: models[at].units });
-            errors[at] = Some((variance / f64::from(models[at].units)).sqrt());
             place[at] = arm;
         }
+        own = precisions(models.iter().copied(), options.prior_degrees, options.borrow);
         critical = Some(test(&mut pairs, &tested, (&arms, &place, shared), &models, options));
     }
     let order = order(&pairs, models.len());
     Ok(Ranking {
-        models: places(&models, (&errors, degrees), &order, options),
+        models: places(&models, &own, &order, options),
         pairs,
         specimens,
         degrees,
@@ -294,21 +295,10 @@ fn order(pairs: &[Pair], n: usize) -> Order {
     order
 }
 
-fn places(
-    models: &[&Entrant],
-    (errors, degrees): (&[Option<f64>], u32),
-    order: &Order,
-    options: &Options,
-) -> Vec<Ranked> {
+fn places(models: &[&Entrant], own: &[Option<Precision>], order: &Order, options: &Options) -> Vec<Ranked> {
     let layers = order.layers();
-    let half = |e: &Entrant, error: f64| {
-        // Degrees of a moderated variance: Smyth (2004), section 4; of a pooled one all there are.
-        let own = options.prior_degrees + f64::from(e.units.saturating_sub(1));
-        let t = StudentsT::new(0.0, 1.0, own.min(f64::from(degrees))).ok()?;
-        Some(t.inverse_cdf(1.0 - options.alpha / 2.0) * error)
-    };
     let ranked = models.iter().enumerate().map(|(at, e)| {
-        let half = errors[at].and_then(|error| half(e, error));
+        let half = own[at].and_then(|own| own.half(1.0 - options.alpha));
         let lower_is_better = options.sense == Sense::LowerIsBetter;
         let medal = Medal::of_layer(layers[at]).filter(|medal| match e.class {
             Class::Sound => true,
