@@ -76,25 +76,48 @@ pub fn verdict_sentence(record: &Record) -> String {
     if let (Some(verified), true) = (&record.verification, record.measurements.is_empty()) {
         return format!("{}.", capitalised(&statement(&verified.sentence)));
     }
-    let headline = Headline::of(record);
-    if let Outcome::Failed { failure, .. } = &record.outcome
-        && record.outcome.medium_failed()
-    {
-        let what = match failure {
-            Failure::Hung => "stopped answering",
-            Failure::ReadOnly => "turned read-only",
-            Failure::Disappeared => "disappeared",
-            Failure::IoError => "returned an I/O error",
-            _ => "failed",
-        };
-        let rest = if headline.is_empty() { "nothing was measured" } else { "the figures are what it did until then" };
-        let advice = match failure {
-            Failure::ReadOnly | Failure::IoError => " Save what is on it and replace it.",
-            Failure::Disappeared => " Check how it is plugged in and powered.",
-            _ => "",
-        };
-        return format!("{thing} {what} while it was measured; {rest}.{advice}");
+    let told = end_of_medium(record, &thing).unwrap_or_else(|| of_figures(record, &thing));
+    match record.verification.as_ref().filter(|verified| verified.verdict.is_bad()) {
+        Some(found) => format!("{thing} is {}. {told}", bad(found.verdict)),
+        None => told,
     }
+}
+
+/// How the medium failed while it was measured.
+fn end_of_medium(record: &Record, thing: &str) -> Option<String> {
+    let Outcome::Failed { failure, .. } = &record.outcome else { return None };
+    if !record.outcome.medium_failed() {
+        return None;
+    }
+    let what = match failure {
+        Failure::Hung => "stopped answering",
+        Failure::ReadOnly => "turned read-only",
+        Failure::Disappeared => "disappeared",
+        Failure::IoError => "returned an I/O error",
+        _ => "failed",
+    };
+    let nothing = Headline::of(record).is_empty();
+    let rest = if nothing { "nothing was measured" } else { "the figures are what it did until then" };
+    let advice = match failure {
+        Failure::ReadOnly | Failure::IoError => " Save what is on it and replace it.",
+        Failure::Disappeared => " Check how it is plugged in and powered.",
+        _ => "",
+    };
+    Some(format!("{thing} {what} while it was measured; {rest}.{advice}"))
+}
+
+/// What a medium is of which a check proved that it loses data.
+fn bad(verdict: Genuineness) -> &'static str {
+    match verdict {
+        Genuineness::Fake => "a fake",
+        Genuineness::Damaged => "damaged",
+        _ => "broken",
+    }
+}
+
+/// What the figures say of a medium that did not fail.
+fn of_figures(record: &Record, thing: &str) -> String {
+    let headline = Headline::of(record);
     if record.validity.verdict == Verdict::Invalid {
         let cause = notes(record)
             .into_iter()
@@ -104,21 +127,21 @@ pub fn verdict_sentence(record: &Record) -> String {
             .unwrap_or_else(|| "they contradict each other".to_owned());
         return format!("These figures do not describe the medium. {}.", capitalised(&statement(&cause)));
     }
-    if headline.is_empty() {
-        return match other_figure(record) {
+    let mut text = if headline.is_empty() {
+        match other_figure(record) {
             Some(text) => format!("{thing} did {text}{}.", ending(record)),
             None if !record.scores.is_empty() => {
-                "No load on a medium was measured; the scores are of the host or of a whole suite.".to_owned()
+                return "No load on a medium was measured; the scores are of the host or of a whole suite.".to_owned();
             }
-            None => format!("Nothing was measured{}.", ending(record)),
+            None => return format!("Nothing was measured{}.", ending(record)),
+        }
+    } else {
+        let end = match (record.outcome == Outcome::Completed, most_telling(&judge(record).met())) {
+            (true, Some(class)) => format!("; it meets {class} here"),
+            _ => ending(record).to_owned(),
         };
-    }
-    let met = judge(record).met();
-    let mut text = format!("{thing} {}", deeds(record, &headline));
-    match (record.outcome == Outcome::Completed, most_telling(&met)) {
-        (true, Some(class)) => text.push_str(&format!("; it meets {class} here.")),
-        _ => text.push_str(&format!("{}.", ending(record))),
-    }
+        format!("{thing} {}{end}.", deeds(record, &headline))
+    };
     if record.validity.verdict == Verdict::Suspect {
         let reason = record.validity.reasons.first().map_or_else(|| "see the warnings".to_owned(), |r| clean(r));
         text.push_str(&format!(" Take it with care: {reason}."));

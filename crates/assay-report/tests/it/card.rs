@@ -1,7 +1,9 @@
 //! The terminal card, as people see it.
 
+use assay_core::finding::Verdict;
 use assay_core::medium::MediumKind;
 use assay_core::record::Record;
+use assay_core::workload::Pattern;
 use assay_report::{Style, card, info, list, verdict_sentence};
 use unicode_width::UnicodeWidthStr;
 
@@ -142,6 +144,24 @@ fn the_verdict_says_what_the_medium_does_or_what_is_wrong() {
     bare.medium.bus = None;
     bare.measurements.retain(|m| m.workload.name == "seq-read-1m-q8");
     assert_eq!(verdict_sentence(&bare), "This NVMe drive reads 23.1 ±0.1 MB/s.");
+    // Whatever the loads are, doubt is told.
+    bare.validity.verdict = Verdict::Suspect;
+    bare.validity.reasons = vec!["it was read before it was written".to_owned()];
+    let doubt = "Take it with care: it was read before it was written.";
+    assert!(verdict_sentence(&bare).ends_with(doubt), "{}", verdict_sentence(&bare));
+    (bare.measurements[0].workload.pattern, bare.measurements[0].workload.block_bytes) = (Pattern::Random, 16 << 10);
+    let other = verdict_sentence(&bare);
+    assert!(other.starts_with("This NVMe drive did ") && other.ends_with(doubt), "{other}");
+}
+
+#[test]
+fn a_fake_that_was_measured_is_a_fake_first() {
+    let fake = crate::verification::fake().verification;
+    let of = |record: Record| verdict_sentence(&Record { verification: fake.clone(), ..record });
+    let measured = of(crate::common::good_card());
+    assert!(measured.starts_with("This SD card is a fake. This SD card reads 23.1 "), "{measured}");
+    let failed = of(crate::common::read_only_card());
+    assert!(failed.starts_with("This SD card is a fake. This SD card turned read-only"), "{failed}");
 }
 
 #[test]

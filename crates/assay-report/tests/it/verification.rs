@@ -11,7 +11,7 @@ use assay_report::{Style, card, html, markdown};
 const MIB: u64 = 1 << 20;
 
 /// 64 MiB announced, the second half overwritten by what was written last.
-fn fake() -> Record {
+pub fn fake() -> Record {
     let half = SectorCounts { good: 2048, ..SectorCounts::default() };
     let lost = SectorCounts { overwritten: 2047, unreadable: 1, ..SectorCounts::default() };
     let map: Vec<MapCell> = (0..64)
