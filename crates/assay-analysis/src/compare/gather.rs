@@ -38,18 +38,18 @@ pub(super) fn gather(
 }
 
 fn side(group: usize, runs: Vec<Run>, level: f64) -> Option<Side> {
-    let (basis, values, of) = values(&runs, |_| 1.0)?;
+    let (basis, values) = values(&runs, |_| 1.0)?;
     let mut marks: Vec<Mark> = runs.iter().flat_map(|run| run.marks.iter().copied()).collect();
     marks.sort();
     marks.dedup();
-    Some(Side { group, basis, estimate: estimate(&values, level, of), values, runs, marks })
+    Some(Side { group, basis, estimate: estimate(&values, level, basis), values, runs, marks })
 }
 
 impl Side {
     /// Its figures with those of each unit times a factor.
     pub(super) fn adjust(&mut self, factor: impl Fn(&str) -> f64, level: f64) {
-        if let Some((_, values, of)) = values(&self.runs, factor) {
-            self.estimate = estimate(&values, level, of);
+        if let Some((basis, values)) = values(&self.runs, factor) {
+            self.estimate = estimate(&values, level, basis);
             self.values = values;
         }
     }
@@ -57,7 +57,7 @@ impl Side {
 
 /// What is independent of each other in runs: of one unit its runs, of several the units. Repeats of a run share what
 /// the run has in common, and runs of a unit what the unit has (Kalibera and Jones 2013, "Rigorous benchmarking").
-fn values(runs: &[Run], factor: impl Fn(&str) -> f64) -> Option<(Basis, Vec<f64>, &'static str)> {
+fn values(runs: &[Run], factor: impl Fn(&str) -> f64) -> Option<(Basis, Vec<f64>)> {
     let mut units: Vec<&(String, String)> = Vec::new();
     for run in runs {
         if !units.contains(&&run.unit) {
@@ -67,14 +67,14 @@ fn values(runs: &[Run], factor: impl Fn(&str) -> f64) -> Option<(Basis, Vec<f64>
     let scaled = |run: &Run| run.points.iter().map(|point| point * factor(&run.unit.1)).collect::<Vec<f64>>();
     Some(match (runs, units.len()) {
         ([], _) => return None,
-        ([one], _) => (Basis::Repeats, scaled(one), "repeats of one run"),
-        (_, 1) => (Basis::Runs, runs.iter().map(|run| mean(&scaled(run))).collect(), "runs of one unit"),
+        ([one], _) => (Basis::Repeats, scaled(one)),
+        (_, 1) => (Basis::Runs, runs.iter().map(|run| mean(&scaled(run))).collect()),
         _ => {
             let of_unit = |unit: &(String, String)| {
                 let own = runs.iter().filter(|r| r.unit == *unit);
                 mean(&own.map(|run| mean(&scaled(run))).collect::<Vec<f64>>())
             };
-            (Basis::Units, units.iter().map(|unit| of_unit(unit)).collect(), "units")
+            (Basis::Units, units.iter().map(|unit| of_unit(unit)).collect())
         }
     })
 }

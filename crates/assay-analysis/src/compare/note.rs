@@ -59,7 +59,8 @@ pub enum Note {
         /// Their ids.
         records: Vec<String>,
     },
-    /// Groups rest on one run each.
+    /// Groups rest on one run each: nothing is said of other runs, and the error that is stated holds for repeats that
+    /// are independent of each other.
     OneRun {
         /// Their indices.
         groups: Vec<usize>,
@@ -144,7 +145,12 @@ impl fmt::Display for Note {
                 write!(f, "{all} {of} left out; assay rm {it}, and import {it} again with --label model=…")
             }
             Self::OneRun { groups } => {
-                write!(f, "{}: one run each; another run, or another unit, may differ by more", letters(groups))
+                write!(
+                    f,
+                    "{}: one run each; another run, or another unit, may differ by more, and so may these where a repeat \
+                     depends on the one before it, which few repeats cannot show",
+                    letters(groups)
+                )
             }
             Self::Unfinished { record, how } => write!(f, "run {record} {how}"),
             Self::Doubtful { record, mark, causes } => {

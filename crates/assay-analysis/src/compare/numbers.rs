@@ -110,10 +110,22 @@ fn is_told(sides: usize, first: usize) -> bool {
     sides <= FEW || first == 0
 }
 
-/// Geometric mean of values with its interval at `level`.
-pub(super) fn estimate(values: &[f64], level: f64, of: &str) -> Option<Estimate> {
+/// What values are.
+fn of_values(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Repeats => "repeats of one run",
+        Basis::Runs => "runs of one unit",
+        Basis::Units => "units",
+    }
+}
+
+/// Geometric mean of values with its interval at `level`. Of repeats it holds where none depends on the one before it,
+/// which the few that there are cannot show.
+pub(super) fn estimate(values: &[f64], level: f64, basis: Basis) -> Option<Estimate> {
     let mut estimate = geometric(values)?;
-    estimate.method = format!("geometric mean of {of}, t interval on logarithms");
+    let condition = if basis == Basis::Repeats { ", repeats taken as independent" } else { "" };
+    let of = of_values(basis);
+    estimate.method = format!("geometric mean of {of}, t interval on logarithms{condition}");
     if let (Some(high), Some(degrees)) = (estimate.high, estimate.n.checked_sub(1)) {
         let stretch = student_t(level, degrees)? / student_t(LEVEL, degrees)?;
         let half = (high / estimate.point).ln() * stretch;

@@ -339,7 +339,7 @@ fn legend(record: &Record, rows: &[Row<'_>]) -> String {
         let (least, most) = with_interval().fold((e.n, e.n), |(least, most), e| (least.min(e.n), most.max(e.n)));
         // A workload of which enough is known is left sooner than others.
         let repeats = if least == most { most.to_string() } else { format!("{least} to {most}") };
-        parts.push(format!("± {level}over {repeats} repeats of this run"));
+        parts.push(format!("± {level}over {repeats} repeats of this run, if independent"));
     }
     if estimates().any(|e| e.low.is_none() || e.high.is_none()) {
         // A figure that was printed has none, however many runs are behind it.
