@@ -18,6 +18,8 @@ pub struct Row {
     pub missed: Option<f64>,
     /// Whether the short table has it.
     pub short: bool,
+    /// So many times the fleets of other rows: more where the figure lies close to the bound.
+    pub times: usize,
     pub(crate) judge: Judge,
 }
 
@@ -55,7 +57,13 @@ impl Row {
     ) -> Self {
         let name = name.into();
         let missed = rows::missed(&name);
-        Self { name, bound, missed, short: false, judge: Box::new(judge) }
+        Self { name, bound, missed, short: false, times: 1, judge: Box::new(judge) }
+    }
+
+    /// Measured by so many times the fleets.
+    #[must_use]
+    pub fn times(self, times: usize) -> Self {
+        Self { times, ..self }
     }
 
     /// In the short table, too.

@@ -19,13 +19,14 @@ pub struct Measured {
     pub time: Duration,
 }
 
-/// Measures a row. The same row and number of replicates give the same figures, whatever other rows there are and
+/// Measures a row by so many fleets, or by as many times more as it asks for. The same row and number of replicates give the same figures, whatever other rows there are and
 /// however many processors.
 ///
 /// # Errors
 /// A replicate that could not be judged, with its seed.
 pub fn measure(row: &Row, replicates: usize) -> Result<Measured, Failure> {
     let start = Instant::now();
+    let replicates = replicates * row.times;
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done: Vec<(usize, Result<Found, Failure>)> = Vec::new();
@@ -77,6 +78,13 @@ mod tests {
         assert_ne!(figure("one"), figure("two"));
         // The mean of uniform numbers, within four standard errors.
         assert!(figure("one").is_some_and(|share| (share.value - 0.5).abs() < 4.0 * share.error));
+    }
+
+    #[test]
+    fn a_row_close_to_its_bound_is_measured_by_more() {
+        let row = Row::new("one", Bound::Mean(1.0), |seed| Ok(Found::Number(seed as f64))).times(4);
+        let (few, many) = (measure(&row, 5).unwrap(), measure(&Row { times: 1, ..row }, 20).unwrap());
+        assert_eq!(few.figure, many.figure);
     }
 
     #[test]

@@ -102,13 +102,13 @@ pub fn contradictions(all: &[Claims]) -> Vec<(&'static str, String)> {
     for (at, one) in all.iter().enumerate() {
         found.extend(one.slips.iter().map(|slip| ("words", format!("{}: {slip}", one.who))));
         for other in &all[at + 1..] {
-            pair(one, other, &mut found);
+            pair(one, other, all, &mut found);
         }
     }
     found
 }
 
-fn pair(one: &Claims, other: &Claims, found: &mut Vec<(&'static str, String)>) {
+fn pair(one: &Claims, other: &Claims, all: &[Claims], found: &mut Vec<(&'static str, String)>) {
     let mut say = |kind, what: String| found.push((kind, format!("{} and {}: {what}", one.who, other.who)));
     if let Some((a, b)) = one.decides.as_ref().zip(other.decides.as_ref()).filter(|(a, b)| a != b) {
         say("load that decides", format!("{a:?}, {b:?}"));
@@ -123,7 +123,13 @@ fn pair(one: &Claims, other: &Claims, found: &mut Vec<(&'static str, String)>) {
     }
     let ends = |a: Option<f64>, b: Option<f64>| a.is_some() == b.is_some() && a.zip(b).is_none_or(|(a, b)| same(a, b));
     let differ = |(_, a, b): &(_, &Ends, &Ends)| !ends(a.0, b.0) || !ends(a.1, b.1);
-    for (what, a, b) in both(&one.intervals, &other.intervals).filter(differ) {
+    // At the ceiling of a bus one end is open, or both, where no decision needs them.
+    let held = |(what, _, _): &(&(String, Figure), _, _)| {
+        all.iter().any(|face| {
+            face.at_ceiling.iter().any(|((model, of), held)| *held && (model, &of.0) == (&what.0, &what.1.0))
+        })
+    };
+    for (what, a, b) in both(&one.intervals, &other.intervals).filter(differ).filter(|found| !held(found)) {
         say("interval of a model", format!("{what:?}: {a:?}, {b:?}"));
     }
     for (what, a, b) in both(&one.of_units, &other.of_units).filter(|(_, a, b)| !same(**a, **b)) {

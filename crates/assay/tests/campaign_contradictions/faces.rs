@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::claims::{Claims, Figure, Order, Unit};
 use super::common::{Place, run};
@@ -14,11 +14,14 @@ const MARKS: [(&str, &str); 4] =
     [("fake", "not_genuine"), ("unfinished", "unfinished"), ("failed", "medium_failed"), ("invalid", "invalid")];
 /// Cards that are read of a store.
 const CARDS: usize = 4;
+/// Cards of each verdict whose last words are read.
+const ENDS: usize = 2;
 
 /// What all commands say of the records of a query; list, which names them all, first.
 pub fn ask(place: &Place, query: &str) -> Vec<Claims> {
     let mut all = vec![list(place, query)];
     let records = show(place, query, &mut all);
+    all.extend(verdicts(place, &all[0].verdicts, &records));
     let rank = answer(place, &["rank", query, "--json"]);
     let swapped = rank.as_ref().is_some_and(|rank| {
         let basis = &rank["primary"]["basis"];
@@ -41,7 +44,8 @@ pub fn ask(place: &Place, query: &str) -> Vec<Claims> {
     all.extend(answer(place, &nas).map(|nas| a_volume(&nas)));
     if let Some(class) = answer(place, &["advise", "class", query, "--json"]) {
         all.push(classes(&class));
-        all.extend(cards(place, &records, &class));
+        let owners: Vec<(String, Unit)> = records.into_iter().map(|shown| (shown.id, shown.unit)).collect();
+        all.extend(cards(place, &owners, &class));
     }
     all
 }
@@ -88,15 +92,25 @@ fn whose(labels: &Value, title: &Value, unit: &Value, published: bool) -> Unit {
     (label("model").unwrap_or_else(|| text(title)), unit)
 }
 
+/// A record that was shown.
+struct Shown {
+    id: String,
+    unit: Unit,
+    /// Whether it has figures.
+    measured: bool,
+    /// Whether its medium was found to be a fake.
+    fake: bool,
+}
+
 /// The records themselves. Their figures are those of a unit where it has no other record under the load.
-fn show(place: &Place, query: &str, all: &mut Vec<Claims>) -> Vec<(String, Unit)> {
+fn show(place: &Place, query: &str, all: &mut Vec<Claims>) -> Vec<Shown> {
     let mut said = Claims::of("show");
     let shown = answer(place, &["show", query, "--json"]).unwrap();
     let records: Vec<&Value> = if shown.is_array() { each(&shown).collect() } else { vec![&shown] };
     let titles: BTreeMap<String, Value> = each(&answer(place, &["list", query, "--json"]).unwrap())
         .map(|row| (text(&row["id"]), row["medium"].clone()))
         .collect();
-    let mut owners = Vec::new();
+    let mut shown_ones = Vec::new();
     let mut figures: BTreeMap<(Unit, Figure), Vec<f64>> = BTreeMap::new();
     for record in records {
         let id = text(&record["id"]);
@@ -110,12 +124,46 @@ fn show(place: &Place, query: &str, all: &mut Vec<Claims>) -> Vec<(String, Unit)
                 figures.entry(key).or_default().extend(measured[quantity]["point"].as_f64());
             }
         }
-        owners.push((id, unit));
+        let measured = each(&record["measurements"]).next().is_some();
+        shown_ones.push(Shown { id, unit, measured, fake: record["verification"]["verdict"] == "fake" });
     }
     let single = figures.into_iter().filter(|(_, values)| values.len() == 1);
     said.of_units = single.map(|(key, values)| (key, values[0])).collect();
     all.push(said);
-    owners
+    shown_ones
+}
+
+/// The last words of the cards of some records of each verdict, and of some fakes.
+fn verdicts(place: &Place, known: &BTreeMap<String, String>, records: &[Shown]) -> Option<Claims> {
+    let mut said = Claims::of("the last words of a card");
+    let mut told: BTreeMap<(&str, bool), usize> = BTreeMap::new();
+    for shown in records.iter().filter(|shown| shown.measured) {
+        let of_kind = told.entry((known[&shown.id].as_str(), shown.fake)).or_default();
+        *of_kind += 1;
+        if *of_kind > ENDS {
+            continue;
+        }
+        let card = run(place.assay(["show", &shown.id])).succeeds().stdout.clone();
+        let is_rule = |line: &&str| !line.is_empty() && line.chars().all(|c| matches!(c, '─' | '-'));
+        let mut last: Vec<&str> = card.lines().rev().take_while(|line| !is_rule(line)).collect();
+        last.reverse();
+        let last = last.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+        if shown.fake && !last.contains("is a fake") {
+            said.slips.push(format!("{} is a fake, and its card ends with {last:?}", shown.id));
+        }
+        said.verdicts.extend(verdict_of(&last).map(|verdict| (shown.id.clone(), verdict.to_owned())));
+    }
+    (!told.is_empty()).then_some(said)
+}
+
+/// The verdict on figures that a sentence gives; `None` where it is about something else, as the end of a medium.
+fn verdict_of(sentence: &str) -> Option<&'static str> {
+    match sentence {
+        _ if sentence.contains("do not describe the medium") => Some("invalid"),
+        _ if sentence.contains("Take it with care") => Some("suspect"),
+        _ if sentence.contains("while it was measured") || sentence.contains("Nothing was measured") => None,
+        _ => Some("valid"),
+    }
 }
 
 /// A workload as all answers title it.
@@ -173,6 +221,10 @@ fn ranking(report: &Value, swapped: bool) -> Claims {
                     model(&mut said, &name, &of, value, Some(units));
                     if units > 1 {
                         said.interval(&name, &of.0, &row["estimate"]);
+                        if let (Some((bytes, block)), false) = (&of.1, said.published) {
+                            let end = |end: &str| row["estimate"][end].as_f64().map(|rate| rate * block);
+                            said.interval(&name, bytes, &json!({"low": end("low"), "high": end("high")}));
+                        }
                     }
                 }
                 None => drop(said.models.insert(name.clone())),
@@ -323,11 +375,19 @@ fn a_purchase(buy: &Value) -> Claims {
         said.bought.push((figure, text(&chosen["model"]), no_dearer.map(|o| text(&o["model"])).collect()));
     }
     for option in &options {
-        let performance = &option["performance"];
-        let of = figure(&performance["load"], &performance["title"], &performance["quantity"]);
-        model(&mut said, &text(&option["model"]), &of, performance["value"].as_f64().unwrap(), units_of(performance));
+        advised(&mut said, &text(&option["model"]), &option["performance"]);
     }
     said
+}
+
+/// The figure of a model in an advice. One that is held by the bus has an interval here, for the decision, where the
+/// ranking knows one end of it.
+fn advised(said: &mut Claims, name: &str, found: &Value) {
+    let of = figure(&found["load"], &found["title"], &found["quantity"]);
+    model(said, name, &of, found["value"].as_f64().unwrap(), units_of(found));
+    let ends = [&found["interval"][0], &found["interval"][1]].map(Value::as_f64);
+    let ([low, high], true) = (ends, found["basis"] == "units" && ends.iter().all(Option::is_some)) else { return };
+    said.interval(name, &of.0, &json!({"low": low, "high": high}));
 }
 
 /// Units that a figure of an advice is of.
@@ -339,9 +399,7 @@ fn a_volume(nas: &Value) -> Claims {
     let mut said = Claims::of("advise nas");
     for of in each(&nas["models"]) {
         for row in each(&of["rows"]) {
-            let local = &row["local"];
-            let key = figure(&local["load"], &local["title"], &local["quantity"]);
-            model(&mut said, &text(&of["model"]), &key, local["value"].as_f64().unwrap(), units_of(local));
+            advised(&mut said, &text(&of["model"]), &row["local"]);
         }
     }
     said

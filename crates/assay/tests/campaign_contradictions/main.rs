@@ -25,13 +25,16 @@ use common::Place;
 /// What was found, by its kind.
 type Found = BTreeMap<&'static str, Vec<String>>;
 
+/// Stores after which a campaign tells what it came to.
+const PROGRESS: u64 = 50;
+
 /// In the tests of each day.
 const STORES: u64 = 10;
 
 #[test]
 fn no_two_commands_contradict_each_other_on_stores_that_were_drawn() {
     let stores = std::env::var("ASSAY_CAMPAIGN_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(STORES);
-    let (next, all) = (AtomicU64::new(0), Mutex::new((Found::new(), 0)));
+    let (next, all) = (AtomicU64::new(0), Mutex::new((Found::new(), 0, 0)));
     let work = || {
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
@@ -42,7 +45,13 @@ fn no_two_commands_contradict_each_other_on_stores_that_were_drawn() {
             let claims = judge(&saved(&stores::drawn(seed)), "all", &format!("store {seed}"), &mut found);
             let mut all = all.lock().unwrap();
             all.1 += claims;
+            all.2 += 1;
             found.into_iter().for_each(|(kind, what)| all.0.entry(kind).or_default().extend(what));
+            // A campaign takes an hour: what it came to is told on the way.
+            if all.2 % PROGRESS == 0 {
+                let contradictions: usize = all.0.values().map(Vec::len).sum();
+                println!("{} stores, {} claims, {contradictions} contradictions", all.2, all.1);
+            }
         }
     };
     std::thread::scope(|scope| {
@@ -50,7 +59,7 @@ fn no_two_commands_contradict_each_other_on_stores_that_were_drawn() {
             scope.spawn(work);
         }
     });
-    let (found, claims) = all.into_inner().unwrap();
+    let (found, claims, _) = all.into_inner().unwrap();
     end(&found, claims);
 }
 

@@ -110,6 +110,10 @@ fn mishap(record: &mut Record, dice: &mut SplitMix) {
         6 => {
             record.labels.remove("unit");
         }
+        7 => {
+            let at = dice.index(record.measurements.len());
+            record.measurements[at].warn(Finding::UnwrittenReads);
+        }
         _ => {}
     }
     record.validity = assay_core::finding::Validity::judge(record.all_warnings());
