@@ -100,6 +100,7 @@ enum Window {
 
 /// Runs a job on its engine until duration, quota, a failure or `stop` ends it. Everything that the window needs is
 /// allocated before it.
+#[expect(clippy::too_many_lines, reason = "one loop: its state would cross each call")]
 pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobSpec<'_>) -> JobReport {
     let JobSpec { workload, depth, quota, byte_quota, clock, live, .. } = *spec;
     let ramp_ns = workload.stop.ramp_ns;

@@ -68,6 +68,7 @@ impl Time for Clock {
 
 /// Runs a job until the operations due in its time are done, or quota, a failure or `stop` end it. Everything is
 /// allocated before the first operation.
+#[expect(clippy::too_many_lines, reason = "one loop: its state would cross each call")]
 pub(crate) fn drive<E: Engine>(
     engine: &mut E,
     clock: &impl Time,
