@@ -120,7 +120,9 @@ pub(crate) fn best(
     let mut medians: Vec<(Setting, f64)> =
         settings.iter().copied().zip(seen.into_iter().map(|values| median(values.into_iter()))).collect();
     medians.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let words: Vec<String> = medians.iter().map(|(setting, value)| format!("{} {value:.4}", setting.name)).collect();
+    let figure = |value: f64| if value < 1.0 { format!("{value:.5}") } else { format!("{value:.0}") };
+    let words: Vec<String> =
+        medians.iter().map(|(setting, value)| format!("{} {}", setting.name, figure(*value))).collect();
     report.note(format!("fio by its settings, the best first, in {unit}: {}", words.join("; ")));
     medians[0].0
 }
