@@ -14,11 +14,13 @@ mod footprint;
 mod judge;
 mod kept;
 mod latency;
+mod open;
 mod overhead;
 mod process;
 mod program;
 mod report;
 mod series;
+mod sooner;
 mod speed;
 mod verify;
 mod zram;
@@ -33,9 +35,10 @@ use report::Report;
 type Run = fn(&mut Report) -> Result<(), Missing>;
 
 /// Name, for the filter, and what runs.
-const COMPARISONS: [(&str, Run); 20] = [
+const COMPARISONS: [(&str, Run); 23] = [
     ("program", program::start_up_and_size),
     ("null", program::null_engine),
+    ("null-jobs", program::many_jobs),
     ("accuracy", accuracy::all_cards),
     ("latency-qd1", latency::one_at_a_time),
     ("latency-qd8", latency::eight_at_a_time),
@@ -50,6 +53,8 @@ const COMPARISONS: [(&str, Run); 20] = [
     ("cpu-qd1", cpu::single),
     ("memory", footprint::memory),
     ("overhead", overhead::sensors_and_live_view),
+    ("open-loop", open::constant_service),
+    ("sooner", sooner::twelve_cards),
     ("verify-memory", verify::memory),
     ("verify-f3", verify::f3),
     ("verify-fio", verify::fio),
