@@ -7,6 +7,7 @@
 //! [`is_known`] knows, so that a later run can remove what a killed one left.
 
 mod compress;
+mod events;
 mod fit;
 mod inserts;
 mod linpack;

@@ -6,6 +6,7 @@ use std::ptr;
 
 use assay_core::program::Touch;
 
+use crate::events::events;
 use crate::work::{Done, Figure, Trouble, Work};
 
 pub(crate) fn run(op: Touch, block: u64, total: u64, work: &Work) -> Result<Done, Trouble> {
@@ -14,19 +15,16 @@ pub(crate) fn run(op: Touch, block: u64, total: u64, work: &Work) -> Result<Done
     let bytes = (words * size_of::<usize>()) as u64;
     // Pages that were never written would be one page of zeros.
     write(&mut block_words, 1);
-    let (start, mut moved) = (work.mark(), 0_u64);
-    while moved < total && !work.step()? {
-        match op {
-            Touch::Read => read(&block_words),
-            Touch::Write => write(&mut block_words, moved as usize),
-        }
-        moved += bytes;
-    }
+    let start = work.mark();
+    let done = events(total.div_ceil(bytes.max(1)), work, |number| match op {
+        Touch::Read => read(&block_words),
+        Touch::Write => write(&mut block_words, number as usize),
+    })?;
     let timed = work.since(&start);
-    if moved == 0 {
+    if done == 0 {
         return Err(Trouble::slow());
     }
-    let figure = Figure::rate(moved as f64 / 1_048_576.0, timed, "MiB/s");
+    let figure = Figure::rate((done * bytes) as f64 / 1_048_576.0, timed, "MiB/s");
     Ok(Done { figures: vec![figure], threads: 1, ..Done::default() })
 }
 

@@ -9,6 +9,7 @@ use assay_core::units::Bytes;
 use assay_device::owned::Directory;
 use assay_engine::Control;
 
+use crate::events::events;
 use crate::work::{Trouble, Work};
 use crate::{Fitted, Tree, is_known, run};
 
@@ -73,6 +74,20 @@ fn each_program_ends_when_it_is_told_to_and_what_it_leaves_is_known() {
         work.place.as_ref().unwrap().remove_tree(&is_known).unwrap();
         assert_eq!(std::fs::read_dir(at.path().join("files")).unwrap().count(), 0, "{program}");
     }
+}
+
+#[test]
+fn events_end_with_their_number_and_with_their_time() {
+    let at = tempfile::tempdir().unwrap();
+    let made = |seconds, most| {
+        let (mut numbers, work) = (Vec::new(), Work { place: None, ..work(&at, Duration::from_secs(seconds)) });
+        let done = events(most, &work, |number| numbers.push(number)).unwrap();
+        assert_eq!(done, numbers.len() as u64);
+        numbers
+    };
+    assert_eq!(made(60, 4), [0, 1, 2, 3]);
+    std::fs::remove_dir(at.path().join("files")).unwrap();
+    assert!(made(0, u64::MAX).is_empty());
 }
 
 #[test]
