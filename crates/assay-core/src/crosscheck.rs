@@ -1,15 +1,15 @@
-//! The same workloads by another instrument, in turns with assay's own.
+//! The same workloads and programs by another instrument, in turns with assay's own.
 
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::Estimate;
 use crate::record::OriginalRun;
 
-/// How far another instrument agrees on one workload.
+/// How far another instrument agrees on one workload, or on one program.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Crosscheck {
-    /// Name of the workload.
+    /// Name of the workload or of the program.
     pub workload: String,
     /// The other instrument: `fio`, or the tool that the workload was taken from.
     pub peer: String,
@@ -55,7 +55,7 @@ pub struct Pair {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Side {
-    /// Operations per second.
+    /// Operations per second; of programs: events, transactions, blocks of memory, writes of a stream.
     pub iops: f64,
     /// Median latency in nanoseconds.
     pub p50_ns: Option<f64>,

@@ -15,6 +15,7 @@ pub mod finding;
 pub mod histogram;
 pub mod medium;
 pub mod original;
+mod original_run;
 pub mod outcome;
 pub mod program;
 pub mod record;

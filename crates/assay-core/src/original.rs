@@ -21,6 +21,15 @@ pub enum Original {
     Iozone,
     /// ioping `-R`, with `-D` where the workload is direct.
     Ioping,
+    /// f3write and f3read: files of 1 GiB through the page cache, which is emptied behind them.
+    F3,
+    /// bonnie++ `-f -n 0`, with `-D` where the workload is direct.
+    #[serde(rename = "bonnie++")]
+    Bonnie,
+    /// sysbench cpu and memory, for programs.
+    Sysbench,
+    /// PostMark, for programs.
+    Postmark,
 }
 
 /// hdparm reads such blocks (`TIMING_BUF_MB` in its source, hdparm.c).
@@ -28,11 +37,26 @@ const HDPARM_BLOCK: Bytes = Bytes(2 * MIB);
 /// Records of iozone (`MINBUFFER` and `MAXBUFFERSIZE` in its source, iozone.c); direct ones are no smaller than a page.
 const IOZONE_RECORDS: std::ops::RangeInclusive<u64> = 4 * KIB..=16 * MIB;
 
+/// f3 passes such blocks to the kernel (by strace(1) of f3 8.0).
+const F3_BLOCK: Bytes = Bytes(2 * MIB);
+/// Chunks of bonnie++ (its manual, at `-s`: powers of two from 256 bytes to 1 MiB); direct ones are no smaller than a page.
+const BONNIE_CHUNKS: std::ops::RangeInclusive<u64> = 4 * KIB..=MIB;
+
 impl Original {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Fio, Self::Hdparm, Self::Dd, Self::Iozone, Self::Ioping];
+    pub const ALL: [Self; 9] = [
+        Self::Fio,
+        Self::Hdparm,
+        Self::Dd,
+        Self::Iozone,
+        Self::Ioping,
+        Self::F3,
+        Self::Bonnie,
+        Self::Sysbench,
+        Self::Postmark,
+    ];
 
-    /// Its name, which is that of its program.
+    /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -41,6 +65,10 @@ impl Original {
             Self::Dd => "dd",
             Self::Iozone => "iozone",
             Self::Ioping => "ioping",
+            Self::F3 => "f3",
+            Self::Bonnie => "bonnie++",
+            Self::Sysbench => "sysbench",
+            Self::Postmark => "postmark",
         }
     }
 
@@ -52,7 +80,7 @@ impl Original {
             Self::Hdparm => "hdparm",
             Self::Dd => "coreutils",
             Self::Iozone => "iozone3, of non-free",
-            Self::Ioping => "ioping",
+            Self::Ioping | Self::F3 | Self::Bonnie | Self::Sysbench | Self::Postmark => self.name(),
         }
     }
 
@@ -92,6 +120,17 @@ impl Original {
                 )
             }
             Self::Ioping => (w.op == Op::Read, "is run for reads only".to_owned()),
+            Self::F3 => (
+                sequential && w.block == F3_BLOCK && !w.direct,
+                format!("moves blocks of {F3_BLOCK} one after the other through the page cache: direct = false"),
+            ),
+            Self::Bonnie => {
+                let (least, most) = (Bytes(*BONNIE_CHUNKS.start()), Bytes(*BONNIE_CHUNKS.end()));
+                let fits = BONNIE_CHUNKS.contains(&w.block.0) && w.block.0.is_power_of_two();
+                let what = format!("moves blocks of powers of two, {least} to {most}, one after the other");
+                (sequential && fits, what)
+            }
+            Self::Sysbench | Self::Postmark => (false, "is the original of programs, not of workloads".to_owned()),
         };
         (!can).then(|| format!("{} {what}", self.name()))
     }
@@ -106,6 +145,26 @@ mod tests {
         let head = "name = \"x\"\nversion = 1\npurpose = \"p\"\nbudget = \"10s\"\nmax_write = \"1GiB\"\nrepeats = 3\n\
                     span = \"64MiB\"\n[[workload]]\nname = \"w\"\n";
         Suite::parse(&format!("{head}{workload}"), "f").err().map(|error| error.message)
+    }
+
+    #[test]
+    fn an_original_of_a_program_runs_what_it_can() {
+        let own = "op = \"read\"\npattern = \"random\"\nblock = \"4k\"\n";
+        for (does, tool, words) in [
+            ("primes = { below = 20000, threads = 8 }", "sysbench", None),
+            ("memory = { op = \"write\", block = \"1MiB\", total = \"2GiB\" }", "sysbench", None),
+            ("memory = { op = \"write\", block = \"96KiB\", total = \"2GiB\" }", "sysbench", Some("powers of two")),
+            ("stream = { block = \"8KiB\", count = 50000 }", "dd", None),
+            ("stream = { block = \"8KiB\", count = 50000 }", "sysbench", Some("primes and memory")),
+            ("postmark = { transactions = 9, files = 5, smallest = \"512B\", largest = \"9KiB\" }", "postmark", None),
+            ("linpack = { size = 100 }", "postmark", Some("original of postmark")),
+            ("linpack = { size = 100 }", "hdparm", Some("original of no program")),
+        ] {
+            let program = format!("{own}[[program]]\nname = \"p\"\noriginal = \"{tool}\"\ndoes.{does}\n");
+            let refused = refused(&program);
+            assert_eq!(refused.is_some(), words.is_some(), "{does}: {refused:?}");
+            assert!(refused.unwrap_or_default().contains(words.unwrap_or_default()), "{does}");
+        }
     }
 
     #[test]
@@ -128,6 +187,13 @@ mod tests {
             (format!("{random}block = \"4k\"\nrate = \"5 iops\"\noriginal = \"fio\""), Some("without rate")),
             (format!("{random}block = \"4k\"\noriginal = \"ioping\""), None),
             (format!("{random}block = \"4k\"\noriginal = \"Dd\""), Some("Dd")),
+            (format!("{read}block = \"2MiB\"\ndirect = false\noriginal = \"f3\""), None),
+            (format!("{read}block = \"2MiB\"\noriginal = \"f3\""), Some("direct = false")),
+            (format!("{read}block = \"1MiB\"\ndirect = false\noriginal = \"f3\""), Some("blocks of 2 MiB")),
+            (format!("{read}block = \"64k\"\noriginal = \"bonnie++\""), None),
+            (format!("{read}block = \"96k\"\noriginal = \"bonnie++\""), Some("powers of two")),
+            (format!("{random}block = \"64k\"\noriginal = \"bonnie++\""), Some("one after the other")),
+            (format!("{random}block = \"4k\"\noriginal = \"sysbench\""), Some("of programs")),
         ] {
             let refused = refused(&workload);
             assert_eq!(refused.is_some(), words.is_some(), "{workload}: {refused:?}");

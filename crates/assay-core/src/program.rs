@@ -7,6 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use crate::original::Original;
+use crate::original_run::OriginalRun;
 use crate::text::quoted;
 use crate::units::{Bytes, grouped, parse_duration};
 
@@ -24,6 +26,8 @@ pub struct SuiteProgram {
     pub does: Program,
     /// The longest that a repeat takes, with what it sets up.
     pub duration: Duration,
+    /// The tool that it was taken from.
+    pub original: Option<Original>,
 }
 
 /// Direction of [`Program::Memory`].
@@ -105,6 +109,23 @@ impl Program {
     #[must_use]
     pub fn needs_tree(&self) -> bool {
         matches!(self, Self::Compress { .. } | Self::Unpack { .. })
+    }
+
+    /// Why a tool is not its original; `None` where it is.
+    fn refused_by(&self, tool: Original) -> Option<String> {
+        let (can, what) = match (tool, self) {
+            (Original::Sysbench, Self::Memory { block, .. }) => {
+                (block.0.is_power_of_two(), "has blocks of powers of two")
+            }
+            (Original::Sysbench, Self::Primes { .. })
+            | (Original::Postmark, Self::Postmark { .. })
+            | (Original::Dd, Self::Stream { .. }) => (true, ""),
+            (Original::Sysbench, _) => (false, "is the original of primes and memory"),
+            (Original::Postmark, _) => (false, "is the original of postmark"),
+            (Original::Dd, _) => (false, "is the original of stream"),
+            _ => (false, "is the original of no program"),
+        };
+        (!can).then(|| format!("{} {what}", tool.name()))
     }
 
     /// What is wrong with its numbers.
@@ -195,6 +216,7 @@ pub(crate) struct ProgramFile {
     name: Spanned<String>,
     does: Spanned<Program>,
     duration: Option<Spanned<String>>,
+    original: Option<Spanned<Original>>,
 }
 
 /// Why a program is refused, and where in the file.
@@ -223,17 +245,24 @@ impl ProgramFile {
                 })?
             }
         };
-        Ok(SuiteProgram { name, does: self.does.into_inner(), duration })
+        let (does, original) = (self.does.into_inner(), self.original);
+        let refused = original.as_ref().and_then(|original| Some((original, does.refused_by(*original.get_ref())?)));
+        if let Some((original, why)) = refused {
+            return Err((original.span().start, format!("program `{name}`: {why}")));
+        }
+        Ok(SuiteProgram { name, does, duration, original: original.map(Spanned::into_inner) })
     }
 }
 
 impl SuiteProgram {
     /// As a suite file has it. The duration is kept to the millisecond.
     pub(crate) fn to_text(&self) -> String {
+        let original = self.original.map(|original| format!("original = \"{}\"\n", original.name()));
         format!(
-            "\n[[program]]\nname = {}\nduration = \"{}ms\"\ndoes.{}\n",
+            "\n[[program]]\nname = {}\nduration = \"{}ms\"\n{}does.{}\n",
             crate::text::toml(&self.name),
             self.duration.as_millis(),
+            original.unwrap_or_default(),
             self.does.to_text()
         )
     }
@@ -258,6 +287,10 @@ pub struct ProgramRun {
     pub waiting_share: Option<f64>,
     /// Bytes that crossed the block devices in that time; null where there is no block device.
     pub medium_bytes: Option<u64>,
+    /// How the tool that the program was taken from was called in each repeat, and what it printed, where it ran in place
+    /// of the program; times and shares are then those of the whole tool.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub originals: Vec<OriginalRun>,
 }
 
 impl ProgramRun {
@@ -293,6 +326,7 @@ mod tests {
             "compress = { copies = 2 }",
             "unpack = {}",
             "inserts = { rows = 7500 }",
+            "stream = { block = \"8KiB\", count = 5 }\noriginal = \"dd\"",
         ] {
             let suite = with(&format!("name = \"p\"\nduration = \"5s\"\ndoes.{does}\n")).unwrap();
             assert_eq!(suite.programs.len(), 1);

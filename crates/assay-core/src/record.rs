@@ -12,6 +12,7 @@ use crate::estimate::Estimate;
 use crate::finding::{Finding, Validity, Warning};
 use crate::histogram::{Histogram, StoredHistogram};
 use crate::medium::Medium;
+pub use crate::original_run::OriginalRun;
 use crate::outcome::Outcome;
 use crate::program::ProgramRun;
 use crate::soak::Soak;
@@ -448,25 +449,6 @@ pub struct Repeat {
     pub original: Option<Box<OriginalRun>>,
     /// How it ended.
     pub outcome: Outcome,
-}
-
-/// A run of the tool that a workload was taken from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct OriginalRun {
-    /// The tool, by the name of its program.
-    pub tool: String,
-    /// Its version, as it says it; empty where it says none.
-    pub version: String,
-    /// Its command line, each argument after a space.
-    pub command: String,
-    /// What it was given on standard input; null where nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input: Option<String>,
-    /// SHA-256 of what it printed.
-    pub text_sha256: String,
-    /// What it printed, without addresses and serial numbers; null where that is long.
-    pub text: Option<String>,
 }
 
 impl Repeat {

@@ -1,18 +1,24 @@
 //! How each tool is called for a workload.
 //!
-//! Options are those of the articles: hdparm(8), dd(1), ioping(1), and `iozone -h`.
+//! Options are those of the articles: hdparm(8), dd(1), ioping(1), f3write(1), bonnie++(8), and `iozone -h`.
 
 use assay_core::original::Original;
-use assay_core::units::KIB;
+use assay_core::units::{KIB, MIB};
 use assay_core::workload::{Op, Pattern, Workload};
 
-use crate::run::FILE;
+use crate::names::FILE;
 use crate::subject::Subject;
+
+/// Size of the files of f3.
+const GIB: u64 = 1 << 30;
 
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Call {
-    pub(crate) arguments: Vec<String>,
+    /// Arguments of each of its programs that is run, in their order.
+    pub(crate) steps: Vec<Vec<String>>,
+    /// What it is given on standard input.
+    pub(crate) input: Option<String>,
     /// Bytes of what is measured; `None` where it runs for a time.
     pub(crate) bytes: Option<u64>,
     /// Bytes it writes, those that are not measured included.
@@ -21,6 +27,28 @@ pub(crate) struct Call {
     pub(crate) figure: Option<&'static str>,
     /// Whether all that it moves is what is measured, and reaches the medium at once.
     pub(crate) alone: bool,
+    /// Whether the final sync is in its clock, though the importer cannot tell.
+    pub(crate) durable: bool,
+}
+
+impl Call {
+    /// A call of one program.
+    pub(crate) fn new(arguments: Vec<String>) -> Self {
+        Self {
+            steps: vec![arguments],
+            input: None,
+            bytes: None,
+            written_bytes: 0,
+            figure: None,
+            alone: false,
+            durable: false,
+        }
+    }
+}
+
+/// Words as arguments.
+pub(crate) fn words(line: &str) -> Vec<String> {
+    line.split_whitespace().map(str::to_owned).collect()
 }
 
 /// How `tool` is called.
@@ -28,7 +56,7 @@ pub(crate) struct Call {
 /// # Errors
 /// Why it cannot be run here.
 pub(crate) fn call(tool: Original, w: &Workload, subject: &Subject) -> Result<Call, String> {
-    let makes_file = tool == Original::Iozone || w.writes();
+    let makes_file = matches!(tool, Original::Iozone | Original::F3 | Original::Bonnie) || w.writes();
     if makes_file && subject.directory.is_none() {
         return Err("it is run on files; name a directory on the medium".to_owned());
     }
@@ -38,6 +66,9 @@ pub(crate) fn call(tool: Original, w: &Workload, subject: &Subject) -> Result<Ca
         Original::Dd => dd(w, subject),
         Original::Iozone => iozone(w, subject),
         Original::Ioping => Ok(ioping(w, subject)),
+        Original::F3 => f3(w, subject),
+        Original::Bonnie => bonnie(w, subject),
+        Original::Sysbench | Original::Postmark => Err("it is the original of programs".to_owned()),
     }
 }
 
@@ -47,7 +78,7 @@ fn hdparm(w: &Workload, subject: &Subject) -> Result<Call, String> {
     let mut arguments = vec!["-t".to_owned()];
     arguments.extend(w.direct.then(|| "--direct".to_owned()));
     arguments.push(device.clone());
-    Ok(Call { arguments, bytes: None, written_bytes: 0, figure: None, alone: true })
+    Ok(Call { alone: true, ..Call::new(arguments) })
 }
 
 /// A write has the final sync in its clock.
@@ -61,7 +92,7 @@ fn dd(w: &Workload, subject: &Subject) -> Result<Call, String> {
     arguments.extend(writes.then(|| "conv=fsync".to_owned()));
     arguments.extend(w.direct.then(|| if writes { "oflag=direct" } else { "iflag=direct" }.to_owned()));
     let written_bytes = if writes { bytes } else { 0 };
-    Ok(Call { arguments, bytes: Some(bytes), written_bytes, figure: None, alone: w.direct })
+    Ok(Call { bytes: Some(bytes), written_bytes, alone: w.direct, ..Call::new(arguments) })
 }
 
 /// It checks what it reads, and so reads nothing that it did not write before. `-+n` leaves out its second passes but
@@ -83,7 +114,49 @@ fn iozone(w: &Workload, subject: &Subject) -> Result<Call, String> {
         arguments.extend(["-i", test, "-+n"].map(str::to_owned));
     }
     arguments.extend(["-f", FILE].map(str::to_owned));
-    Ok(Call { arguments, bytes: Some(bytes), written_bytes: bytes * writes, figure: Some(figure), alone: false })
+    Ok(Call { bytes: Some(bytes), written_bytes: bytes * writes, figure: Some(figure), ..Call::new(arguments) })
+}
+
+/// It reads what it wrote. All its files but one that fills the medium have 1 GiB.
+fn f3(w: &Workload, subject: &Subject) -> Result<Call, String> {
+    let is_write = w.writes();
+    let files = subject.bytes(w, if is_write { 1 } else { 2 }, 1)? / GIB;
+    if files == 0 {
+        let why = "its files have 1 GiB each, and the workload's span, time, write limit or the free space leave less";
+        return Err(why.to_owned());
+    }
+    let arguments = words(&format!("--end-at={files} ."));
+    let mut steps = vec![arguments.clone()];
+    steps.extend((!is_write).then_some(arguments));
+    Ok(Call {
+        steps,
+        bytes: Some(files * GIB),
+        written_bytes: files * GIB,
+        figure: Some(if is_write { "f3write" } else { "f3read" }),
+        durable: is_write,
+        ..Call::new(Vec::new())
+    })
+}
+
+/// It writes its file, rewrites it, and reads it; that all of it may be in memory is for whoever asks.
+fn bonnie(w: &Workload, subject: &Subject) -> Result<Call, String> {
+    let size = subject.bytes(w, 4, 2)? / MIB;
+    if size < 2 {
+        return Err("it needs 2 MiB or more".to_owned());
+    }
+    let is_write = w.writes();
+    let mut arguments = words(&format!("-d . -s {size}:{} -r {} -n 0 -f -q -m x", w.block_bytes, size / 2));
+    arguments.extend(w.direct.then(|| "-D".to_owned()));
+    // It refuses root that is not told so.
+    arguments.extend(words("-u root").into_iter().filter(|_| rustix::process::geteuid().is_root()));
+    let bytes = size * MIB;
+    Ok(Call {
+        bytes: Some(bytes),
+        written_bytes: bytes * 2,
+        figure: Some(if is_write { "Sequential Output, Block" } else { "Sequential Input, Block" }),
+        durable: is_write,
+        ..Call::new(arguments)
+    })
 }
 
 /// For as long as assay's own repeat, without pauses.
@@ -102,7 +175,7 @@ fn ioping(w: &Workload, subject: &Subject) -> Call {
     ];
     arguments.extend(numbers);
     arguments.push(subject.data.clone());
-    Call { arguments, bytes: None, written_bytes: 0, figure: None, alone: true }
+    Call { alone: true, ..Call::new(arguments) }
 }
 
 #[cfg(test)]
@@ -116,14 +189,18 @@ mod tests {
     fn line(tool: Original, op: Op, pattern: Pattern, direct: bool) -> String {
         let block = if tool == Original::Hdparm { 2 * MIB } else { 4 * KIB };
         let stop = Stop { ramp_ns: 500_000_000, duration_ns: 2_500_000_000, max_bytes: None };
-        let w = Workload { direct, span_bytes: 80 * MIB, stop, ..Workload::new("w", op, pattern, block) };
-        call(tool, &w, &subject()).unwrap().arguments.join(" ")
+        let span = if matches!(tool, Original::F3 | Original::Bonnie) { 2560 } else { 80 };
+        let w = Workload { direct, span_bytes: span * MIB, stop, ..Workload::new("w", op, pattern, block) };
+        let steps = call(tool, &w, &subject()).unwrap().steps;
+        let line = steps.iter().map(|step| step.join(" ")).collect::<Vec<_>>().join("; ");
+        // Root has to tell bonnie++ so.
+        line.replace(" -u root", "")
     }
 
     #[test]
     fn tools_are_called_as_in_the_articles() {
         use Op::{Read, Write};
-        use Original::{Dd, Hdparm, Ioping, Iozone};
+        use Original::{Bonnie, Dd, F3, Hdparm, Ioping, Iozone};
         use Pattern::{Random, Sequential};
         for (tool, op, pattern, direct, want) in [
             (Hdparm, Read, Sequential, true, "-t --direct /dev/sdb1"),
@@ -136,6 +213,10 @@ mod tests {
             (Iozone, Read, Random, true, "-e -I -s 81920k -r 4k -i 0 -i 2 -+n -f original"),
             (Iozone, Write, Random, false, "-e -s 81920k -r 4k -i 0 -i 2 -+n -f original"),
             (Ioping, Read, Random, true, "-q -R -D -s 4096 -S 83886080 -w 3.000 data"),
+            (F3, Write, Sequential, false, "--end-at=2 ."),
+            (F3, Read, Sequential, false, "--end-at=2 .; --end-at=2 ."),
+            (Bonnie, Write, Sequential, true, "-d . -s 2560:4096 -r 1280 -n 0 -f -q -m x -D"),
+            (Bonnie, Read, Sequential, false, "-d . -s 2560:4096 -r 1280 -n 0 -f -q -m x"),
         ] {
             assert_eq!(line(tool, op, pattern, direct), want);
         }
@@ -153,6 +234,9 @@ mod tests {
         assert_eq!(written(Original::Iozone, Op::Read, Sequential), 80, "it reads what it wrote");
         assert_eq!(written(Original::Iozone, Op::Write, Sequential), 160);
         assert_eq!(written(Original::Iozone, Op::Read, Random), 160, "its random test reads and writes");
+        assert_eq!(written(Original::Bonnie, Op::Read, Sequential), 160, "it writes and rewrites what it reads");
+        let w = Workload { span_bytes: 80 * MIB, ..Workload::new("w", Op::Read, Sequential, 2 * MIB) };
+        assert!(call(Original::F3, &w, &subject()).unwrap_err().contains("1 GiB each"));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! A tool on this host.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use assay_core::original::Original;
 
@@ -18,7 +18,8 @@ pub struct Found {
     pub tool: Original,
     /// Its version; empty where it tells none.
     pub version: String,
-    pub(crate) program: PathBuf,
+    /// Its programs, in the order of [`Found::names`].
+    pub(crate) programs: Vec<PathBuf>,
 }
 
 impl Found {
@@ -30,26 +31,57 @@ impl Found {
         if tool == Original::Hdparm && !rustix::process::geteuid().is_root() {
             return Err("hdparm reads the device itself, which needs root".to_owned());
         }
+        // PostMark has no options: what it is given is a file of commands.
         let option = match tool {
             Original::Hdparm => "-V",
             Original::Iozone | Original::Ioping => "-v",
-            Original::Fio | Original::Dd => "--version",
+            Original::Bonnie => "-h",
+            Original::Postmark => "/dev/null",
+            Original::Fio | Original::Dd | Original::F3 | Original::Sysbench => "--version",
         };
-        let name = tool.name();
-        let programs =
-            std::iter::once(PathBuf::from(name)).chain(ELSEWHERE.map(|place| PathBuf::from(place).join(name)));
-        for program in programs {
-            match Command::new(&program).arg(option).env("LC_ALL", "C").stdin(Stdio::null()).output() {
-                Ok(output) => {
-                    let version = version(&String::from_utf8_lossy(&output.stdout));
-                    return Ok(Self { tool, version, program });
-                }
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(error) => return Err(format!("{name} could not be started: {error}")),
-            }
+        let (mut programs, mut said) = (Vec::new(), String::new());
+        for name in names(tool) {
+            let (program, output) = started(name, option)
+                .map_err(|error| format!("{name} could not be started: {error}"))?
+                .ok_or_else(|| format!("{name} is not installed (its Debian package is {})", tool.package()))?;
+            said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+            programs.push(program);
         }
-        Err(format!("{name} is not installed (its Debian package is {})", tool.package()))
+        Ok(Self { tool, version: version(&said), programs })
     }
+
+    /// The names of its programs.
+    pub(crate) fn names(&self) -> &'static [&'static str] {
+        names(self.tool)
+    }
+}
+
+/// The programs of a tool.
+fn names(tool: Original) -> &'static [&'static str] {
+    match tool {
+        Original::Fio => &["fio"],
+        Original::Hdparm => &["hdparm"],
+        Original::Dd => &["dd"],
+        Original::Iozone => &["iozone"],
+        Original::Ioping => &["ioping"],
+        Original::F3 => &["f3write", "f3read"],
+        Original::Bonnie => &["bonnie++"],
+        Original::Sysbench => &["sysbench"],
+        Original::Postmark => &["postmark"],
+    }
+}
+
+/// A program and what it says to `option`; `None` where there is none of that name.
+fn started(name: &str, option: &str) -> io::Result<Option<(PathBuf, Output)>> {
+    let places = ELSEWHERE.map(|place| PathBuf::from(place).join(name));
+    for program in std::iter::once(PathBuf::from(name)).chain(places) {
+        match Command::new(&program).arg(option).env("LC_ALL", "C").stdin(Stdio::null()).output() {
+            Ok(output) => return Ok(Some((program, output))),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
 }
 
 /// The first word that is a number with a point in it, before which a letter may stand: `v9.65`.
@@ -73,6 +105,9 @@ mod tests {
             ("dd (coreutils) 9.1\nCopyright (C) 2022 Free Software Foundation, Inc.\n", "9.1"),
             ("       'Iozone' Filesystem Benchmark Program\n\n\t\tVersion $Revision: 3.508 $\n", "3.508"),
             ("ioping 1.3\n", "1.3"),
+            ("PostMark v1.51 : 8/14/01\nReading configuration from file '/dev/null'\npm>", "1.51"),
+            ("F3 Write 8.0\nCopyright (C) 2010 Digirati Internet LTDA.\n", "8.0"),
+            ("      [-m machine-name] [-r ram-size-in-MiB]\n\nVersion: 2.00a\n", "2.00a"),
             ("BusyBox, multi-call binary", ""),
         ] {
             assert_eq!(version(text), want, "{text}");
@@ -82,6 +117,6 @@ mod tests {
     #[test]
     fn dd_is_everywhere() {
         let found = Found::find(Original::Dd).unwrap();
-        assert_eq!(found.program, PathBuf::from("dd"));
+        assert_eq!(found.programs, [PathBuf::from("dd")]);
     }
 }

@@ -4,11 +4,16 @@
 //! directory, and what it prints is read by the importer. fio has a crate of its own (`assay-fio`).
 
 mod call;
+mod execute;
 mod found;
+mod names;
+mod program;
 mod reading;
 mod run;
 mod subject;
 
 pub use found::Found;
-pub use run::{FILE, run_repeat};
-pub use subject::Subject;
+pub use names::{FILE, is_known};
+pub use program::{ProgramReport, run_program};
+pub use run::run_repeat;
+pub use subject::{Subject, needs_directory};

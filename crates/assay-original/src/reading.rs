@@ -1,6 +1,6 @@
 //! What a tool printed, by the importer.
 
-use assay_core::record::{Measurement, OriginalRun};
+use assay_core::record::{Measurement, OriginalRun, Record};
 use assay_import::{File, Item, Options, import};
 
 use crate::found::Found;
@@ -8,13 +8,13 @@ use crate::found::Found;
 /// Longest line of a tool that is repeated in a message.
 const LONGEST_LINE: usize = 200;
 
-/// How a tool was called and what it printed, and the measurement in it called `figure`, or its only one.
+/// How a tool was called and what it printed, and the record that the importer makes of that.
 pub(crate) fn read(
     found: &Found,
     command: &str,
+    input: Option<&str>,
     printed: &str,
-    figure: Option<&str>,
-) -> Result<(OriginalRun, Measurement), String> {
+) -> Result<(OriginalRun, Record), String> {
     // dd does not say what it did.
     let text = format!("$ {command}\n{printed}");
     let options = Options { keep_text: true, ..Options::default() };
@@ -25,19 +25,24 @@ pub(crate) fn read(
         Item::Made(record) => Some(*record),
         Item::Own(_) => None,
     });
-    let record = record.ok_or_else(nothing)?;
-    let wanted = |m: &Measurement| figure.is_none_or(|figure| m.workload.name == figure);
-    let measurement = record.measurements.into_iter().find(wanted).ok_or_else(nothing)?;
-    let source = record.source.ok_or_else(nothing)?;
+    let mut record = record.ok_or_else(nothing)?;
+    let source = record.source.take().ok_or_else(nothing)?;
     let run = OriginalRun {
         tool: name.to_owned(),
         version: found.version.clone(),
         command: command.to_owned(),
-        input: None,
+        input: input.map(str::to_owned),
         text_sha256: source.original_text_sha256,
         text: source.text,
     };
-    Ok((run, measurement))
+    Ok((run, record))
+}
+
+/// The measurement called `figure`, or the only one.
+pub(crate) fn measurement(record: Record, figure: Option<&str>) -> Result<Measurement, String> {
+    let wanted = |m: &Measurement| figure.is_none_or(|figure| m.workload.name == figure);
+    let found = record.measurements.into_iter().find(wanted);
+    found.ok_or_else(|| format!("it printed no figure of {}", figure.unwrap_or("a workload")))
 }
 
 /// The last thing that it said, where that was no figure.
@@ -54,7 +59,7 @@ mod tests {
     use super::*;
 
     fn found(tool: Original) -> Found {
-        Found { tool, version: "1.0".to_owned(), program: tool.name().into() }
+        Found { tool, version: "1.0".to_owned(), programs: vec![tool.name().into()] }
     }
 
     #[test]
@@ -65,11 +70,12 @@ mod tests {
             \x20             kB  reclen    write    rewrite      read    reread\n\
             \x20           8192       4     34711         0     24000         0\n\niozone test complete.\n";
         let command = "iozone -e -I -s 8192k -r 4k -i 0 -i 1 -+n -f original";
-        let (run, m) = read(&found(Original::Iozone), command, printed, Some("read")).unwrap();
+        let (run, record) = read(&found(Original::Iozone), command, None, printed).unwrap();
+        assert!(measurement(record.clone(), Some("random read")).is_err());
+        let m = measurement(record, Some("read")).unwrap();
         assert_eq!(m.bytes_per_second.unwrap().point, 24_000.0 * 1024.0);
         assert_eq!((run.tool.as_str(), run.version.as_str(), run.command.as_str()), ("iozone", "1.0", command));
         assert!(run.text.unwrap().contains("34711") && run.text_sha256.len() == 64);
-        assert!(read(&found(Original::Iozone), command, printed, Some("random read")).is_err());
     }
 
     #[test]
@@ -77,7 +83,7 @@ mod tests {
         let printed =
             "20480+0 records in\n20480+0 records out\n83886080 bytes (84 MB, 80 MiB) copied, 4.0 s, 21 MB/s\n";
         let command = "dd if=/dev/zero of=original bs=4096 count=20480 conv=fsync";
-        let (_, m) = read(&found(Original::Dd), command, printed, None).unwrap();
+        let m = measurement(read(&found(Original::Dd), command, None, printed).unwrap().1, None).unwrap();
         assert_eq!(m.durable_bytes_per_second.unwrap().point, 83_886_080.0 / 4.0);
     }
 
@@ -91,7 +97,7 @@ mod tests {
             ("\n", "dd: it printed nothing"),
             ("odd\u{1b}[2J words\n\n", "dd: odd[2J words"),
         ] {
-            let error = read(&found(Original::Dd), "dd if=data of=/dev/null", printed, None).unwrap_err();
+            let error = read(&found(Original::Dd), "dd if=data of=/dev/null", None, printed).unwrap_err();
             assert_eq!(error, want);
         }
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use assay_core::original::Original;
 use assay_core::workload::Workload;
 
 /// Fewer blocks than this are no measurement.
@@ -13,6 +14,8 @@ const LEAST_BLOCKS: u64 = 16;
 pub struct Subject {
     /// The directory in which it may make a file called [`crate::FILE`]; `None` on a raw device, which is only read.
     pub directory: Option<PathBuf>,
+    /// The name in there of a directory for tools that name their files themselves.
+    pub files: &'static str,
     /// The test file as a path from there, or the device.
     pub data: String,
     /// The block device under the test file.
@@ -27,7 +30,19 @@ pub struct Subject {
     pub room_bytes: u64,
 }
 
+/// Whether a tool names its files itself, and so has to have a directory for them.
+#[must_use]
+pub fn needs_directory(tool: Original) -> bool {
+    matches!(tool, Original::F3 | Original::Bonnie | Original::Postmark)
+}
+
 impl Subject {
+    /// Where a tool is run.
+    pub(crate) fn place(&self, tool: Original) -> Option<PathBuf> {
+        let directory = self.directory.as_ref()?;
+        Some(if needs_directory(tool) { directory.join(self.files) } else { directory.clone() })
+    }
+
     /// The bytes of a tool that goes over its file so many times, and writes all of it in so many of them: those of the
     /// workload, or as many as there is time and room for.
     ///
@@ -62,6 +77,7 @@ pub(crate) mod tests {
     pub(crate) fn subject() -> Subject {
         Subject {
             directory: Some("/proc/1/fd/9".into()),
+            files: "files",
             data: "data".to_owned(),
             device: Some("/dev/sdb1".to_owned()),
             time: Duration::from_secs(8),

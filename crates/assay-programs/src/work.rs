@@ -55,7 +55,7 @@ impl Work {
 
     /// What passed since `mark`.
     pub(crate) fn since(&self, mark: &Mark) -> Timed {
-        let (elapsed, processor) = (mark.at.elapsed(), processor_time().saturating_sub(mark.processor));
+        let (elapsed, processor) = (mark.at.elapsed(), Some(processor_time().saturating_sub(mark.processor)));
         let crossed = mark.counters.zip((self.counters)()).map(|(before, after)| after - before);
         Timed { elapsed, processor, crossed }
     }
@@ -73,8 +73,8 @@ pub(crate) struct Mark {
 pub struct Timed {
     /// Time.
     pub elapsed: Duration,
-    /// Processor time of this process, over all threads.
-    pub processor: Duration,
+    /// Processor time of this process, over all threads; none where another one did the work.
+    pub processor: Option<Duration>,
     /// What the block devices counted; none where there are none.
     pub crossed: Option<Counters>,
 }

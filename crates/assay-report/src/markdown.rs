@@ -114,7 +114,7 @@ fn crosscheck(out: &mut String, record: &Record) {
         return;
     }
     let other = text::markdown(&crate::crosscheck::other(record));
-    out.push_str(&format!("| assay over {other} | IOPS | p50 | p99 |\n|---|--:|--:|--:|\n"));
+    out.push_str(&format!("| assay over {other} | rate | p50 | p99 |\n|---|--:|--:|--:|\n"));
     for row in crate::crosscheck::rows(record) {
         let workload = match &row.trouble {
             Some(trouble) => format!("{}: {trouble}", row.workload),

@@ -12,10 +12,11 @@ use assay_core::units::{Bytes, MIB};
 use assay_device::guard::{HeldDevice, RawPermit};
 use assay_device::owned::{Directory, OwnDir};
 use assay_device::{DeviceError, Sysroot};
-use assay_engine::{DirectSupport, Target, direct_support_of};
+use assay_engine::{DirectSupport, Target, Trouble, direct_support_of};
 use assay_original::Subject;
 use rustix::fs::OFlags;
 
+use crate::choose::Instrument;
 use crate::error::RunError;
 use crate::scratch::{self, Scratch};
 use crate::timeout::{NoAnswer, no_thread, within};
@@ -120,6 +121,7 @@ impl Area {
         match &self.place {
             Place::Directory { scratch, .. } => Subject {
                 directory: Some(open(scratch.directory().as_fd()).into()),
+                files: scratch::FILES,
                 data: scratch::DATA.to_owned(),
                 room_bytes: room(scratch.directory()).unwrap_or(0),
                 ..limits
@@ -130,7 +132,14 @@ impl Area {
         }
     }
 
-    /// Removes the file that a tool made, where there is one. Where that fails, removing the directory says so.
+    /// Makes the directory in which a tool works that names its files itself; says why, where it could not.
+    pub(crate) fn prepare_for(&self, instrument: Instrument) -> Option<Trouble> {
+        let Instrument::Original(tool) = instrument else { return None };
+        let needed = assay_original::needs_directory(tool);
+        needed.then(|| self.files().err()).flatten().map(|error| Trouble::Setup(error.to_string()))
+    }
+
+    /// Removes what a tool made, where it left something. Where that fails, removing the directory says so.
     pub(crate) fn remove_original(&self) {
         if let Place::Directory { scratch, .. } = &self.place {
             let _ = scratch.remove_original();

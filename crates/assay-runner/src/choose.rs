@@ -112,7 +112,8 @@ impl Engines {
         }
         let reference = wish == EngineWish::Reference || peer == Some(Peer::Reference);
         let mut originals: Vec<Original> = Vec::new();
-        for original in suite.workloads.iter().filter_map(|w| w.original).filter(|_| reference) {
+        let named = suite.workloads.iter().filter_map(|w| w.original);
+        for original in named.chain(suite.programs.iter().filter_map(|p| p.original)).filter(|_| reference) {
             if !originals.contains(&original) {
                 originals.push(original);
             }
@@ -178,7 +179,8 @@ impl Engines {
         }
     }
 
-    fn original(&self, tool: Original) -> Option<&Found> {
+    /// A tool as it was found.
+    pub(crate) fn original(&self, tool: Original) -> Option<&Found> {
         self.originals.iter().find(|found| found.tool == tool)
     }
 

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use assay_core::crosscheck::{Crosscheck, Pair, Side};
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
-use assay_core::record::{Measurement, Record};
+use assay_core::record::Record;
 use assay_engine::{RepeatReport, RepeatSpec, Trouble};
-use assay_original::Subject;
+use assay_original::{ProgramReport, Subject};
 use assay_stats::geometric;
 
 use crate::choose::Instrument;
@@ -47,10 +47,13 @@ pub(crate) fn run_peer(
     };
     forget();
     let record = draft.fill();
-    let report = engines.run_one(peer, spec, subject, control, &mut |sample| {
-        watch.sample(sample, &spec.workload.name, &mut record.sensors, budget, emitter);
-        ControlFlow::Continue(())
-    });
+    let report = match area.prepare_for(peer) {
+        Some(trouble) => RepeatReport { trouble: Some(trouble), ..RepeatReport::default() },
+        None => engines.run_one(peer, spec, subject, control, &mut |sample| {
+            watch.sample(sample, &spec.workload.name, &mut record.sensors, budget, emitter);
+            ControlFlow::Continue(())
+        }),
+    };
     area.remove_original();
     forget();
     budget.wrote(report.written_bytes);
@@ -82,7 +85,41 @@ pub(crate) fn add(
         original,
     });
     let (instrument, version) = peer;
-    add_pair(&mut record.crosscheck, measurement, (instrument.name(), version), pair, trouble(theirs));
+    let entry = add_pair(
+        &mut record.crosscheck,
+        &measurement.workload.name,
+        (instrument.name(), version),
+        pair,
+        theirs.trouble.as_ref().map(words),
+    );
+    let differs = entry.ratio.as_ref().and_then(|r| differs(&entry.peer, r));
+    replace_findings(measurement, |f| matches!(f, Finding::CrosscheckDiffers { .. }), differs);
+}
+
+/// Adds a pair of repeats of a program. Its figures become operations per second by `operations` of each unit of them.
+pub(crate) fn add_program(
+    record: &mut Record,
+    name: &str,
+    peer: (&str, &str),
+    order: Order,
+    operations: f64,
+    (ours, theirs): (f64, Result<ProgramReport, Trouble>),
+) {
+    let side = |value: f64| Side { iops: value * operations, p50_ns: None, p99_ns: None };
+    let (pair, trouble) = match theirs {
+        Ok(theirs) => {
+            let pair = Pair {
+                peer_first: order == Order::PeerFirst,
+                ours: side(ours),
+                theirs: side(theirs.value),
+                durable: false,
+                original: Some(Box::new(theirs.run)),
+            };
+            (Some(pair), None)
+        }
+        Err(trouble) => (None, Some(words(&trouble))),
+    };
+    add_pair(&mut record.crosscheck, name, peer, pair, trouble);
 }
 
 /// What one instrument measured, with the final sync in the clock where that is asked for with the size of a block;
@@ -100,29 +137,28 @@ fn side(report: &RepeatReport, durable_block: Option<f64>) -> Option<Side> {
 }
 
 /// What went wrong, in words.
-fn trouble(report: &RepeatReport) -> Option<String> {
-    Some(match report.trouble.as_ref()? {
+pub(crate) fn words(trouble: &Trouble) -> String {
+    match trouble {
         Trouble::Io { errno, offset, .. } => {
             format!("{} at offset {offset}", std::io::Error::from_raw_os_error(*errno))
         }
         Trouble::Hung { after } => format!("nothing completed for {}", assay_core::units::span(*after)),
         Trouble::Setup(words) | Trouble::Peer(words) => words.clone(),
         Trouble::Sync { errno } => format!("sync: {}", std::io::Error::from_raw_os_error(*errno)),
-    })
+    }
 }
 
-/// Adds a pair, or what went wrong, to the entry of a workload, and judges anew.
-fn add_pair(
-    all: &mut Vec<Crosscheck>,
-    measurement: &mut Measurement,
+/// Adds a pair, or what went wrong, to the entry of a workload or of a program, and takes the ratios anew.
+fn add_pair<'a>(
+    all: &'a mut Vec<Crosscheck>,
+    name: &str,
     (peer, version): (&str, &str),
     pair: Option<Pair>,
     trouble: Option<String>,
-) {
-    let workload = &measurement.workload.name;
-    let at = all.iter().position(|c| c.workload == *workload).unwrap_or_else(|| {
+) -> &'a Crosscheck {
+    let at = all.iter().position(|c| c.workload == name).unwrap_or_else(|| {
         all.push(Crosscheck {
-            workload: workload.clone(),
+            workload: name.to_owned(),
             peer: peer.to_owned(),
             peer_version: version.to_owned(),
             pairs: Vec::new(),
@@ -135,7 +171,7 @@ fn add_pair(
         });
         all.len() - 1
     });
-    let Some(entry) = all.get_mut(at) else { return };
+    let entry = &mut all[at];
     entry.pairs.extend(pair);
     entry.trouble = entry.trouble.take().or(trouble);
     let over = |value: &dyn Fn(&Pair) -> Option<f64>| -> Option<Estimate> {
@@ -151,8 +187,7 @@ fn add_pair(
     let ratios = (ratio(&|s| Some(s.iops)), ratio(&|s| s.p50_ns), ratio(&|s| s.p99_ns));
     (entry.ours_iops, entry.theirs_iops) = (ours, theirs);
     (entry.ratio, entry.p50_ratio, entry.p99_ratio) = ratios;
-    let differs = entry.ratio.as_ref().and_then(|r| differs(&entry.peer, r));
-    replace_findings(measurement, |f| matches!(f, Finding::CrosscheckDiffers { .. }), differs);
+    entry
 }
 
 /// A ratio that is surely not one, and far enough from it to matter.
@@ -171,6 +206,7 @@ fn differs(peer: &str, ratio: &Estimate) -> Option<Finding> {
 mod tests {
     use super::*;
     use assay_core::original::Original;
+    use assay_core::record::Measurement;
     use assay_core::workload::{Op, Pattern, Workload};
 
     fn measurement() -> Measurement {
@@ -178,14 +214,17 @@ mod tests {
     }
 
     fn check(pairs: &[(f64, f64)]) -> (Vec<Crosscheck>, Measurement) {
-        let (mut all, mut measurement) = (Vec::new(), measurement());
+        let mut record = crate::samples::record(vec![measurement()]);
         for (i, (ours, theirs)) in pairs.iter().enumerate() {
-            let side = |iops: f64| Side { iops, p50_ns: Some(1e9 / iops), p99_ns: None };
-            let (peer_first, ours, theirs) = (peer_first(i as u32), side(*ours), side(*theirs));
-            let pair = Pair { peer_first, ours, theirs, durable: false, original: None };
-            add_pair(&mut all, &mut measurement, ("fio", "fio-3.33"), Some(pair), None);
+            let report = |iops: f64| {
+                let mut report = RepeatReport { operations: 100, iops, ..RepeatReport::default() };
+                report.histogram.add((1e9 / iops) as u64);
+                report
+            };
+            let order = if peer_first(i as u32) { Order::PeerFirst } else { Order::PeerLast };
+            add(&mut record, 0, (Instrument::Fio, "fio-3.33"), order, &report(*ours), &report(*theirs));
         }
-        (all, measurement)
+        (record.crosscheck, record.measurements.remove(0))
     }
 
     #[test]
@@ -193,8 +232,8 @@ mod tests {
         let (all, measurement) = check(&[(110.0, 100.0), (112.0, 100.0), (109.0, 100.0)]);
         let ratio = all[0].ratio.as_ref().unwrap();
         assert!((ratio.point - 1.1033).abs() < 1e-3 && ratio.n == 3, "{ratio:?}");
-        assert!((all[0].p50_ratio.as_ref().unwrap().point * ratio.point - 1.0).abs() < 1e-9);
-        assert_eq!(all[0].p99_ratio, None);
+        assert!((all[0].p50_ratio.as_ref().unwrap().point * ratio.point - 1.0).abs() < 1e-2);
+        assert_eq!(all[0].pairs.iter().map(|p| p.peer_first).collect::<Vec<_>>(), [false, true, false]);
         assert!(matches!(measurement.warnings[0].finding, Finding::CrosscheckDiffers { .. }));
     }
 
@@ -211,10 +250,39 @@ mod tests {
 
     #[test]
     fn trouble_of_the_other_is_kept_and_gives_no_ratio() {
-        let (mut all, mut measurement) = (Vec::new(), measurement());
-        add_pair(&mut all, &mut measurement, ("fio", "fio-3.33"), None, Some("fio-3.33: no".to_owned()));
-        assert_eq!((all[0].trouble.as_deref(), all[0].ratio.as_ref()), (Some("fio-3.33: no"), None));
+        let mut record = crate::samples::record(vec![measurement()]);
+        let failed =
+            RepeatReport { trouble: Some(Trouble::Peer("fio-3.33: no".to_owned())), ..RepeatReport::default() };
+        let peer = (Instrument::Fio, "fio-3.33");
+        add(&mut record, 0, peer, Order::PeerLast, &RepeatReport::default(), &failed);
+        let check = &record.crosscheck[0];
+        assert_eq!((check.trouble.as_deref(), check.ratio.as_ref()), (Some("fio-3.33: no"), None));
     }
+
+    #[test]
+    fn a_program_is_compared_in_operations_per_second() {
+        let mut record = crate::samples::record(Vec::new());
+        let mut add = |ours, theirs: Result<f64, Trouble>| {
+            let theirs = theirs.map(|value| ProgramReport {
+                value,
+                elapsed: std::time::Duration::from_secs(1),
+                written_bytes: 0,
+                run: crate::samples::original("sysbench"),
+            });
+            add_program(&mut record, "memory", ("sysbench", "1.0.20"), Order::PeerLast, 4.0, (ours, theirs));
+        };
+        add(100.0, Ok(50.0));
+        add(220.0, Ok(110.0));
+        add(1.0, Err(Trouble::Setup("sysbench: no".to_owned())));
+        let check = &record.crosscheck[0];
+        assert_eq!((check.workload.as_str(), check.pairs.len()), ("memory", 2));
+        assert_eq!((check.pairs[0].ours.iops, check.pairs[0].theirs.iops), (400.0, 200.0));
+        let ratio = check.ratio.as_ref().unwrap();
+        assert!((ratio.point - 2.0).abs() < 1e-9 && ratio.low.is_some() && ratio.n == 2, "{ratio:?}");
+        assert_eq!(check.trouble.as_deref(), Some("sysbench: no"));
+        assert!(check.pairs.iter().all(|pair| pair.original.as_ref().is_some_and(|run| run.tool == "sysbench")));
+    }
+
     #[test]
     fn a_tool_with_the_sync_in_its_clock_is_compared_with_that() {
         let report = |rate: f64, durable: f64| RepeatReport {

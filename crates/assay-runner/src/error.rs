@@ -116,9 +116,9 @@ pub enum RunError {
         "workload `{0}` has think time or runs at the same time as others, which is not run by engine fio; use another engine"
     )]
     TogetherByFio(String),
-    /// No workload of the suite says what it was taken from.
+    /// No workload and no program of the suite says what it was taken from.
     #[error(
-        "suite `{0}` names no original of a workload (original = \"…\"); use one that does, such as pibenchmarks, iozone or crystaldiskmark8"
+        "suite `{0}` names no original of a workload or a program (original = \"…\"); use one that does, such as pibenchmarks, iozone or crystaldiskmark8"
     )]
     NoOriginal(String),
     /// A run cannot be resumed.

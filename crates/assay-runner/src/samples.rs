@@ -8,7 +8,7 @@ use assay_core::distribution::Distribution;
 use assay_core::draft::Draft;
 use assay_core::event::Event;
 use assay_core::medium::Medium;
-use assay_core::record::{Measurement, Record, SuiteRef, Tool};
+use assay_core::record::{Measurement, OriginalRun, Record, SuiteRef, Tool};
 use assay_core::suite::{Analysis, SuiteWorkload};
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync};
@@ -22,6 +22,18 @@ pub(crate) fn record(measurements: Vec<Measurement>) -> Record {
         Draft::begin("0123456789", "2026-01-02T03:04:05Z", tool, SuiteRef::new("quick", 1), Medium::unknown("/mnt"));
     draft.fill().measurements = measurements;
     draft.record().clone()
+}
+
+/// A run of a tool.
+pub(crate) fn original(tool: &str) -> OriginalRun {
+    OriginalRun {
+        tool: tool.to_owned(),
+        version: "1.0".to_owned(),
+        command: format!("{tool} run"),
+        input: None,
+        text_sha256: "0".repeat(64),
+        text: None,
+    }
 }
 
 /// A workload of a suite: one job, direct.

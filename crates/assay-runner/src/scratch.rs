@@ -24,8 +24,8 @@ const ID: usize = 10;
 /// The test file.
 pub(crate) const DATA: &str = "data";
 const LOCK: &str = "lock";
-/// The directory of programs.
-const FILES: &str = "files";
+/// The directory of programs, and of tools that name their files themselves.
+pub(crate) const FILES: &str = "files";
 /// Directories that other runs may take for abandoned, one after another, before it is an error.
 const ATTEMPTS: u32 = 100;
 /// Directories of killed runs that are looked at in one place.
@@ -73,9 +73,10 @@ impl Scratch {
         self.directory.directory()
     }
 
-    /// Removes the file that a tool made; tells whether there was one.
-    pub(crate) fn remove_original(&self) -> Result<bool, OwnedError> {
-        self.directory.remove(assay_original::FILE)
+    /// Removes what a tool made.
+    pub(crate) fn remove_original(&self) -> Result<(), OwnedError> {
+        self.directory.remove(assay_original::FILE)?;
+        remove_files(&self.directory)
     }
 
     /// Makes the test file.
@@ -206,14 +207,19 @@ fn ours(parent: &Directory, name: &str) -> Option<(OwnDir, u64)> {
 fn is_known(depth: u32, name: &str) -> bool {
     match depth {
         0 => [DATA, LOCK, FILES, assay_original::FILE].contains(&name),
-        below => assay_programs::is_known(below - 1, name),
+        below => is_known_file(below - 1, name),
     }
 }
 
-/// Removes what programs left; fails where anything else is inside.
+/// Whether a program or a tool gives such a name in the directory of both.
+fn is_known_file(depth: u32, name: &str) -> bool {
+    assay_programs::is_known(depth, name) || depth == 0 && assay_original::is_known(name)
+}
+
+/// Removes what programs and tools left; fails where anything else is inside.
 fn remove_files(directory: &OwnDir) -> Result<(), OwnedError> {
     let Some(files) = directory.directory().own(FILES)? else { return Ok(()) };
-    files.remove_tree(&assay_programs::is_known)?;
+    files.remove_tree(&is_known_file)?;
     files.remove_self()
 }
 
@@ -279,7 +285,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let gone = dead(&dir, "aaaaaaaaaa");
         std::fs::write(gone.join("data"), vec![0; 1000]).unwrap();
-        std::fs::write(gone.join("original"), vec![0; 500]).unwrap();
+        std::fs::write(gone.join("original"), vec![0; 400]).unwrap();
+        std::fs::create_dir(gone.join("files")).unwrap();
+        std::fs::set_permissions(gone.join("files"), std::fs::Permissions::from_mode(0o700)).unwrap();
+        // As PostMark, f3 and bonnie++ call them.
+        for name in ["1", "22", "1.h2w", "Bonnie.4711"] {
+            std::fs::write(gone.join("files").join(name), [0; 25]).unwrap();
+        }
         let foreign = dead(&dir, "bbbbbbbbbb");
         std::fs::write(foreign.join("thesis.tex"), b"dear").unwrap();
         let similar = dir.path().join(".assay-notes");

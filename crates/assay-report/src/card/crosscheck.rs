@@ -19,13 +19,13 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
     let edges = if EDGES[0] <= width { &EDGES[..columns] } else { &EDGES[..0] };
     let mut line = page.line();
     line.push(Paint::Bold, &format!("assay over {}", other(record)));
-    for (head, edge) in ["IOPS", "p50", "p99"].iter().zip(edges) {
+    for (head, edge) in ["rate", "p50", "p99"].iter().zip(edges) {
         line.right(Paint::Dim, head, *edge);
     }
     page.add(line);
     for row in rows(record) {
         if edges.is_empty() {
-            page.text(Paint::Plain, 0, &format!("{}: IOPS {}", row.workload, row.rate));
+            page.text(Paint::Plain, 0, &format!("{}: rate {}", row.workload, row.rate));
             continue;
         }
         let mut line = page.line();

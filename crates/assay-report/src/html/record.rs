@@ -140,7 +140,7 @@ fn crosscheck(record: &Record) -> Markup {
             h2 { "Next to " (harmless(&other)) }
             div.scroll { table.summary {
                 thead { tr { th scope="col" { "assay over " (harmless(&other)) }
-                    @for title in ["IOPS", "p50", "p99"] { th scope="col" { (title) } } } }
+                    @for title in ["rate", "p50", "p99"] { th scope="col" { (title) } } } }
                 tbody {
                     @for row in crate::crosscheck::rows(record) {
                         tr {

@@ -52,6 +52,7 @@ const PROGRAM: Rule = Fields(&[
     ("medium_busy_share", Keep),
     ("waiting_share", Keep),
     ("medium_bytes", Keep),
+    ("originals", Each(&ORIGINAL)),
 ]);
 
 const TOOL: Rule = Fields(&[("name", Known), ("version", Known), ("engine", Known), ("engine_reason", Text)]);

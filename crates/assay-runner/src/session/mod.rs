@@ -7,6 +7,7 @@ mod layout;
 mod order;
 mod outcome;
 mod plan;
+mod program_sides;
 mod programs;
 mod repeat;
 #[cfg(test)]

@@ -10,7 +10,7 @@ use assay_core::event::EventKind;
 use assay_core::finding::Finding;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::program::{Program, ProgramRun, SuiteProgram};
-use assay_core::record::{Record, Score};
+use assay_core::record::{OriginalRun, Record, Score};
 use assay_core::suite::LEAST_REPEATS;
 use assay_core::units::nanoseconds;
 use assay_device::owned::{OwnDir, OwnedError};
@@ -41,6 +41,9 @@ struct Entry {
     /// Why there are no more repeats of it.
     left_out: Option<String>,
 }
+
+/// What a repeat came to, and how the tool was called that ran in place of the program.
+pub(super) type Made = (Done, Option<OriginalRun>);
 
 /// What follows a repeat.
 enum Next {
@@ -99,8 +102,11 @@ impl Session<'_> {
 
     /// Makes one repeat of a program.
     fn program(&mut self, entries: &mut [Entry], at: usize, round: u32, repeats: u32) -> Next {
-        let left =
-            || entries.iter().filter(|entry| entry.left_out.is_none()).map(|e| (e, repeats.saturating_sub(e.done)));
+        let sides = |asked: &SuiteProgram| if self.program_peer(asked).is_some() { 2 } else { 1 };
+        let left = || {
+            let going = entries.iter().filter(|entry| entry.left_out.is_none());
+            going.map(|e| (e, repeats.saturating_sub(e.done) * sides(&e.asked)))
+        };
         let time = self.program_time(&entries[at].asked, left().map(|(e, times)| e.asked.duration * times).sum());
         if time < LEAST {
             entries[at].left_out = Some("the time budget was used up".to_owned());
@@ -138,25 +144,14 @@ impl Session<'_> {
             total,
             left_ns: nanoseconds(self.whole.left()),
         });
-        let (suspended, mark) = (self.control.suspended(), self.witness.before());
-        let made = self.made(&fitted, files, time, u64::from(round));
-        self.watch.collect(&mut self.draft.fill().sensors, &self.emitter);
-        for finding in self.witness.after(&mark) {
-            // Said once of all programs.
-            let said = self.record().warnings.iter().any(|w| discriminant(&w.finding) == discriminant(&finding));
-            if !said {
-                self.warn(finding);
-            }
-        }
-        let stopped_meanwhile = self.control.suspended() > suspended;
-        match made {
-            Ok(done) => {
-                self.count(&done);
-                if stopped_meanwhile {
+        let suspended = self.control.suspended();
+        match self.program_sides(&entry.asked, &fitted, files, time, round) {
+            Ok(made) => {
+                if self.control.suspended() > suspended {
                     return Next::Again;
                 }
                 entry.done += 1;
-                self.take_program(&entry.asked.name, &fitted.program, &done, round);
+                self.take_program(&entry.asked.name, &fitted.program, made, round);
                 Next::Go
             }
             Err(Trouble::Stopped) => Next::End,
@@ -175,7 +170,7 @@ impl Session<'_> {
     }
 
     /// The directory for its files, if it needs one.
-    fn files(&self, program: &Program) -> Result<Option<Arc<OwnDir>>, String> {
+    pub(super) fn files(&self, program: &Program) -> Result<Option<Arc<OwnDir>>, String> {
         if !program.writes() {
             return Ok(None);
         }
@@ -209,7 +204,13 @@ impl Session<'_> {
     }
 
     /// Runs it in a thread of its own, which is left behind where the medium hangs.
-    fn made(&self, fitted: &Fitted, files: Option<Arc<OwnDir>>, time: Duration, round: u64) -> Result<Done, Trouble> {
+    fn run_program(
+        &self,
+        fitted: &Fitted,
+        files: Option<Arc<OwnDir>>,
+        time: Duration,
+        round: u64,
+    ) -> Result<Done, Trouble> {
         let beat = Arc::new(AtomicU64::new(0));
         let meter = self.meter.clone();
         let work = Work {
@@ -252,8 +253,28 @@ impl Session<'_> {
         }
     }
 
+    /// Runs it, with a look at what happens to the host meanwhile.
+    pub(super) fn made(
+        &mut self,
+        fitted: &Fitted,
+        files: Option<Arc<OwnDir>>,
+        time: Duration,
+        round: u64,
+    ) -> Result<Done, Trouble> {
+        let mark = self.witness.before();
+        let made = self.run_program(fitted, files, time, round);
+        for finding in self.witness.after(&mark) {
+            // Said once of all programs.
+            let said = self.record().warnings.iter().any(|w| discriminant(&w.finding) == discriminant(&finding));
+            if !said {
+                self.warn(finding);
+            }
+        }
+        made
+    }
+
     /// Counts what was written and read.
-    fn count(&mut self, done: &Done) {
+    pub(super) fn count(&mut self, done: &Done) {
         self.whole.wrote(done.written_bytes);
         let settings = &mut self.draft.fill().settings;
         settings.written_bytes += done.written_bytes;
@@ -262,7 +283,7 @@ impl Session<'_> {
     }
 
     /// Adds a repeat to the scores.
-    fn take_program(&mut self, name: &str, program: &Program, done: &Done, round: u32) {
+    fn take_program(&mut self, name: &str, program: &Program, (done, original): Made, round: u32) {
         let origin = self.request.source_tree.origin();
         for figure in &done.figures {
             let title = if figure.of.is_empty() { program.to_string() } else { format!("{program}, {}", figure.of) };
@@ -284,6 +305,9 @@ impl Session<'_> {
                 scores.len() - 1
             });
             add(&mut scores[at], figure, done.threads);
+            if let Some(run) = scores[at].program.as_mut() {
+                run.originals.extend(original.clone());
+            }
         }
         if let Some(figure) = done.figures.first() {
             let (program, unit) = (name.to_owned(), figure.unit.to_owned());
@@ -345,10 +369,10 @@ fn add(score: &mut Score, figure: &Figure, threads: u32) {
     };
     let seconds = elapsed.as_secs_f64().max(1e-9);
     let busy = crossed.map(|crossed| (crossed.busy_ms as f64 / 1e3 / seconds).min(1.0));
-    let ran = processor.as_secs_f64() / seconds / f64::from(threads.max(1));
+    let waited = |processor: Duration| 1.0 - processor.as_secs_f64() / seconds / f64::from(threads.max(1));
     let bytes = crossed.map(|crossed| crossed.read_bytes + crossed.written_bytes);
     run.medium_busy_share = mean(run.medium_busy_share, busy);
-    run.waiting_share = mean(run.waiting_share, Some((1.0 - ran).clamp(0.0, 1.0)));
+    run.waiting_share = mean(run.waiting_share, processor.map(|time| waited(time).clamp(0.0, 1.0)));
     run.medium_bytes = if before == 0 { bytes } else { run.medium_bytes.zip(bytes).map(|(old, new)| old + new) };
     run.values.push(figure.value);
     run.elapsed_ns.push(nanoseconds(elapsed));
@@ -369,7 +393,7 @@ mod tests {
             unit: "MB/s",
             timed: Timed {
                 elapsed: Duration::from_secs(seconds),
-                processor: Duration::from_millis(processor_ms),
+                processor: Some(Duration::from_millis(processor_ms)),
                 crossed: Some(assay_device::Counters { busy_ms, written_bytes: 5, ..Default::default() }),
             },
         };

@@ -12,7 +12,7 @@ use assay_core::record::Measurement;
 use assay_core::suite::{Analysis, SuiteWorkload, members};
 use assay_core::units::nanoseconds;
 use assay_core::workload::Workload;
-use assay_engine::{EngineKind, RepeatReport, Target, wall_clock};
+use assay_engine::{EngineKind, LiveSample, RepeatReport, Target, wall_clock};
 use assay_stats::{geometric, geometric_until_known};
 
 use super::begin::Session;
@@ -153,7 +153,8 @@ impl Session<'_> {
             work.push((planned.instrument, &planned.spec));
             stops.push(planned.stop.as_mut());
         }
-        let reports = self.engines.run(&work, &subject, &self.control, &mut |number, sample| {
+        let unprepared = work.first().and_then(|(instrument, _)| self.area.prepare_for(*instrument));
+        let mut on_sample = |number: usize, sample: &LiveSample| {
             let record = self.draft.fill();
             let name = &work[number].1.workload.name;
             self.watch.sample(sample, name, &mut record.sensors, &self.budget, &mut self.emitter);
@@ -165,7 +166,11 @@ impl Session<'_> {
                 return ControlFlow::Break(());
             }
             stops[number].as_mut().map_or(ControlFlow::Continue(()), |stop| stop.sample(sample))
-        });
+        };
+        let reports = match unprepared {
+            Some(trouble) => vec![RepeatReport { trouble: Some(trouble), ..RepeatReport::default() }],
+            None => self.engines.run(&work, &subject, &self.control, &mut on_sample),
+        };
         let after = proof::read(self.meter.as_deref());
         self.area.remove_original();
         let mut findings = self.witness.after(&mark);

@@ -137,6 +137,13 @@ impl Place {
         Running::start(command)
     }
 
+    /// A run in the medium's directory, of which nothing is saved and little is said.
+    pub fn inside(&self, arguments: &[&str]) -> Command {
+        let mut command = self.assay(["run", "--no-save", "-q"]);
+        command.args(arguments).current_dir(self.medium()).stdin(Stdio::null());
+        command
+    }
+
     /// A shell with the binary in `$ASSAY`, the place as its directory.
     pub fn shell(&self, script: &str) -> Command {
         let mut command = Command::new("sh");
@@ -268,6 +275,16 @@ impl Done {
 pub fn assert_harmless(text: &str) {
     let bad = text.lines().find(|line| harmless(line) != *line);
     assert!(bad.is_none(), "{bad:?}");
+}
+
+/// Whether a program is on this host, where administrators' programs lie too; says that a test is skipped where not.
+pub fn is_installed(program: &str, test: &str) -> bool {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let found = path.split(':').chain(["/usr/sbin", "/sbin"]).any(|dir| Path::new(dir).join(program).is_file());
+    if !found {
+        skip(test, &Missing(format!("needs {program}")));
+    }
+    found
 }
 
 /// Runs a command to its end.

@@ -1,4 +1,6 @@
-//! Suites whose workloads name the tool they were taken from.
+//! Suites whose workloads and programs name the tool they were taken from, and how far both agree.
+
+use assay_core::crosscheck::{Crosscheck, Pair, Side};
 
 /// A suite of workloads, each four times.
 pub fn suite(budget: &str, span: &str, workloads: &[String]) -> String {
@@ -6,9 +8,27 @@ pub fn suite(budget: &str, span: &str, workloads: &[String]) -> String {
     format!("{head}budget = \"{budget}\"\nspan = \"{span}\"\n{}", workloads.concat())
 }
 
+/// A program that names its original, and is called after it.
+pub fn program(tool: &str, duration: &str, does: &str) -> String {
+    format!("[[program]]\nname = \"{tool}\"\noriginal = \"{tool}\"\nduration = \"{duration}\"\ndoes.{does}\n")
+}
+
 /// A workload that names its original.
 pub fn workload(tool: &str, op: &str, pattern: &str, block: &str, more: &str) -> String {
     format!(
         "[[workload]]\nname = \"{tool}-{op}\"\noriginal = \"{tool}\"\nop = \"{op}\"\npattern = \"{pattern}\"\nblock = \"{block}\"\n{more}\n"
     )
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
+}
+
+/// The ratio of the medians, ours over theirs.
+pub fn ratio(check: &Crosscheck) -> f64 {
+    let of = |side: &dyn Fn(&Pair) -> Side| median(check.pairs.iter().map(|p| side(p).iops));
+    of(&|p| p.ours) / of(&|p| p.theirs)
 }

@@ -1,47 +1,27 @@
 //! fio as an engine, as a peer, and its job files on the command line.
 
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use assay_core::outcome::Outcome;
-use assay_core::record::Record;
-use assay_lab::{Lab, Missing, skip};
+use assay_lab::Lab;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::common::assert_empty;
+use crate::common::known::record_of;
+use crate::common::{Place, is_installed};
 
 const SUITE: &str = "name = \"pair\"\nversion = 1\npurpose = \"A test\"\nbudget = \"12s\"\nmax_write = \"64MiB\"\nrepeats = 2\nspan = \"4MiB\"\n\
     [[workload]]\nname = \"rr\"\nop = \"read\"\npattern = \"random\"\nblock = \"4KiB\"\nqueue_depth = 4\nduration = \"500ms\"\n\
     [[workload]]\nname = \"ws\"\nop = \"write\"\npattern = \"random\"\nblock = \"4KiB\"\nsync = \"fdatasync\"\nduration = \"500ms\"\n";
 
 fn has_fio(test: &str) -> bool {
-    let found = Command::new("fio").arg("--version").output().is_ok();
-    if !found {
-        skip(test, &Missing("needs fio".to_owned()));
-    }
-    found
+    is_installed("fio", test)
 }
 
-/// A directory on a real file system: the build's.
-fn place() -> tempfile::TempDir {
-    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    std::fs::create_dir(dir.path().join("medium")).unwrap();
-    std::fs::write(dir.path().join("pair.toml"), SUITE).unwrap();
-    dir
-}
-
-fn assay(dir: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
-    command.arg("run").arg("--no-save").arg("-q").args(arguments).current_dir(dir.join("medium"));
-    command.env("ASSAY_DATA", dir.join("store")).stdin(Stdio::null());
-    crate::common::as_from_a_terminal(&mut command);
-    command
-}
-
-fn record(output: &Output) -> Record {
-    serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)))
+fn place() -> Place {
+    let place = Place::new();
+    place.file("pair.toml", SUITE);
+    place
 }
 
 #[test]
@@ -51,8 +31,8 @@ fn fio_as_the_engine_makes_a_record_like_any_other() {
     }
     let _lab = Lab::share();
     let dir = place();
-    let output = assay(dir.path(), &["--json", "--engine", "fio", "--suite", "../pair.toml"]).output().unwrap();
-    let record = record(&output);
+    let output = dir.inside(&["--json", "--engine", "fio", "--suite", "../pair.toml"]).output().unwrap();
+    let record = record_of(&output);
     assert_eq!(record.outcome, Outcome::Completed);
     assert!(record.tool.engine == "fio" && record.tool.engine_reason.contains("fio-3"), "{:?}", record.tool);
     for m in &record.measurements {
@@ -64,7 +44,7 @@ fn fio_as_the_engine_makes_a_record_like_any_other() {
         let law = mean * iops / 1e9 / m.in_flight.unwrap();
         assert!((0.8..1.25).contains(&law), "{name}: {law}");
     }
-    assert_empty(&dir.path().join("medium"));
+    dir.assert_clean();
 }
 
 #[test]
@@ -74,8 +54,8 @@ fn a_cross_check_gives_a_ratio_for_each_workload() {
     }
     let _lab = Lab::share();
     let dir = place();
-    let output = assay(dir.path(), &["--json", "--crosscheck", "fio", "--suite", "../pair.toml"]).output().unwrap();
-    let record = record(&output);
+    let output = dir.inside(&["--json", "--crosscheck", "fio", "--suite", "../pair.toml"]).output().unwrap();
+    let record = record_of(&output);
     assert_eq!(record.crosscheck.len(), 2, "{:?}", record.crosscheck);
     for (check, m) in record.crosscheck.iter().zip(&record.measurements) {
         assert_eq!((check.workload.as_str(), check.peer.as_str()), (m.workload.name.as_str(), "fio"));
@@ -91,7 +71,7 @@ fn a_cross_check_gives_a_ratio_for_each_workload() {
     assert!(record.settings.written_bytes <= record.settings.max_write_bytes, "both share one limit");
     let card = String::from_utf8_lossy(&output.stderr);
     assert!(card.contains("assay over fio"), "{card}");
-    assert_empty(&dir.path().join("medium"));
+    dir.assert_clean();
 }
 
 #[test]
@@ -101,16 +81,16 @@ fn a_job_file_is_run_or_refused_with_its_line() {
     let job = "[global]\nsize=4m\ndirect=1\nruntime=200ms\ntime_based\n[r]\nrw=randread\nbs=4k\n";
     std::fs::write(dir.path().join("job.fio"), job).unwrap();
     for arguments in [["--json", "../job.fio"].as_slice(), &["--json", "--suite", "../job.fio", "."]] {
-        let record = record(&assay(dir.path(), arguments).output().unwrap());
+        let record = record_of(&dir.inside(arguments).output().unwrap());
         assert_eq!((record.suite.name.as_str(), record.measurements.len()), ("job", 1));
         assert_eq!(record.measurements[0].workload.block_bytes, 4096);
     }
     std::fs::write(dir.path().join("job.fio"), format!("{job}zonemode=zbd\n")).unwrap();
-    let output = assay(dir.path(), &["../job.fio"]).output().unwrap();
+    let output = dir.inside(&["../job.fio"]).output().unwrap();
     let words = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{words}");
     assert!(words.contains("job.fio:9: option `zonemode` does not map") && words.lines().count() == 1, "{words}");
-    assert_empty(&dir.path().join("medium"));
+    dir.assert_clean();
 }
 
 #[test]
@@ -124,7 +104,7 @@ fn a_job_file_is_run_where_it_says() {
         std::fs::write(dir.path().join("job.fio"), text).unwrap();
     };
     let measured = |arguments: &[&str]| {
-        let path = record(&assay(dir.path(), arguments).output().unwrap()).medium.path;
+        let path = record_of(&dir.inside(arguments).output().unwrap()).medium.path;
         std::fs::canonicalize(path).unwrap()
     };
     for place in ["directory=../other".to_owned(), format!("filename={}/x", other.display())] {
@@ -145,24 +125,24 @@ fn a_job_file_is_run_where_it_says() {
         [("directory=/no/such", 2, "/no/such"), ("filename=/dev/no-such-device", 2, "no-such-device")]
     {
         job(place);
-        let output = assay(dir.path(), &["../job.fio"]).output().unwrap();
+        let output = dir.inside(&["../job.fio"]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{said}");
         assert!(said.contains(words) && said.lines().count() == 1, "{said}");
     }
-    assert_empty(&dir.path().join("medium"));
+    dir.assert_clean();
 }
 
 #[test]
 fn without_fio_one_line_says_so() {
     let dir = place();
     for arguments in [["--engine", "fio"], ["--crosscheck", "fio"]] {
-        let output = assay(dir.path(), &arguments).env("PATH", dir.path()).output().unwrap();
+        let output = dir.inside(&arguments).env("PATH", dir.path()).output().unwrap();
         let words = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(4), "{words}");
         assert!(words.contains("fio is not installed") && words.lines().count() == 1, "{words}");
     }
-    let output = assay(dir.path(), &["--engine", "fio", "--crosscheck", "fio"]).output().unwrap();
+    let output = dir.inside(&["--engine", "fio", "--crosscheck", "fio"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
 }
 
@@ -174,10 +154,11 @@ fn children(parent: u32) -> Vec<u32> {
 }
 
 /// Starts a long run by fio and waits until fio itself is there.
-fn while_fio_runs(dir: &Path, signal: Signal) -> Option<i32> {
+fn while_fio_runs(dir: &Place, signal: Signal) -> Option<i32> {
     let suite = SUITE.replace("500ms", "50s").replace("12s", "500s");
-    std::fs::write(dir.join("long.toml"), suite).unwrap();
-    let mut child = assay(dir, &["--engine", "fio", "--suite", "../long.toml"])
+    dir.file("long.toml", suite);
+    let mut child = dir
+        .inside(&["--engine", "fio", "--suite", "../long.toml"])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -211,8 +192,8 @@ fn an_interrupt_ends_fio_too_and_nothing_is_left() {
     }
     let _lab = Lab::share();
     let dir = place();
-    assert_eq!(while_fio_runs(dir.path(), Signal::INT), Some(130));
-    assert_empty(&dir.path().join("medium"));
+    assert_eq!(while_fio_runs(&dir, Signal::INT), Some(130));
+    dir.assert_clean();
 }
 
 #[test]
@@ -222,5 +203,5 @@ fn fio_does_not_outlive_a_killed_assay() {
     }
     let _lab = Lab::share();
     let dir = place();
-    assert_eq!(while_fio_runs(dir.path(), Signal::KILL), None);
+    assert_eq!(while_fio_runs(&dir, Signal::KILL), None);
 }

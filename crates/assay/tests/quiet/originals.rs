@@ -2,38 +2,19 @@
 
 use std::path::Path;
 
-use assay_core::crosscheck::{Crosscheck, Side};
 use assay_core::units::MIB;
-use assay_lab::{Lab, LimitedCard, Limits, Missing, lab, skip};
+use assay_lab::{Lab, LimitedCard, Limits, lab};
 
-use crate::common::ASSAY;
 use crate::common::known::record_of;
-use crate::common::originals::{suite, workload};
-
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
-}
-
-/// The ratio of the medians, ours over theirs.
-fn ratio(check: &Crosscheck) -> f64 {
-    let of = |side: &dyn Fn(&assay_core::crosscheck::Pair) -> Side| median(check.pairs.iter().map(|p| side(p).iops));
-    of(&|p| p.ours) / of(&|p| p.theirs)
-}
-
-fn is_installed(tool: &str) -> bool {
-    let path = std::env::var("PATH").unwrap_or_default();
-    path.split(':').chain(["/usr/sbin", "/sbin"]).any(|dir| Path::new(dir).join(tool).is_file())
-}
+use crate::common::originals::{ratio, suite, workload};
+use crate::common::{ASSAY, assert_empty, is_installed};
 
 /// A tool in turns with assay on a card that lets through 8 MiB/s both ways: `workloads` as operation, pattern, block and
 /// what else they say.
 fn agrees(test: &str, tool: &str, tolerance: f64, workloads: &[(&str, &str, &str, &str)]) {
     let _lab = lab!(test, Lab::share());
-    if !is_installed(tool) {
-        return skip(test, &Missing(format!("needs {tool}")));
+    if !is_installed(tool, test) {
+        return;
     }
     let rate = Some(8 * MIB);
     let limits = Limits { read_bytes: rate, write_bytes: rate, ..Limits::default() };
@@ -58,8 +39,7 @@ fn agrees(test: &str, tool: &str, tolerance: f64, workloads: &[(&str, &str, &str
         eprintln!("{}: ratio of medians {seen:.4}", check.workload);
         assert!((seen - 1.0).abs() <= tolerance, "{}: {seen}: {:?}", check.workload, check.pairs);
     }
-    let left = std::fs::read_dir(card.path()).unwrap().flatten().filter(|e| e.file_name() != "lost+found");
-    assert_eq!(left.count(), 0);
+    assert_empty(card.path());
 }
 
 #[test]

@@ -3,3 +3,4 @@
 
 mod accuracy;
 mod host;
+mod originals;

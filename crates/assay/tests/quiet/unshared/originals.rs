@@ -1,0 +1,84 @@
+//! Programs in turns with the tools that they were taken from.
+
+use assay_core::crosscheck::Crosscheck;
+use assay_core::finding::Finding;
+use assay_core::record::Record;
+use assay_lab::{Lab, lab};
+
+use crate::common::known::record_of;
+use crate::common::originals::{program, ratio, suite};
+use crate::common::{Place, is_installed};
+
+/// Name, tool, tolerance, longest time of a repeat, and what the program does.
+type Row = (&'static str, &'static str, f64, &'static str, String);
+
+/// Runs each row in turns with its tool, four times, and judges the ratio by its tolerance.
+fn agree(test: &str, rows: impl IntoIterator<Item = Row>) {
+    let _lab = lab!(test, Lab::enter());
+    let own =
+        "[[workload]]\nname = \"own\"\nop = \"read\"\npattern = \"random\"\nblock = \"4KiB\"\nduration = \"200ms\"\n";
+    for (name, tool, tolerance, duration, does) in rows {
+        if !is_installed(tool, test) {
+            continue;
+        }
+        let place = Place::new();
+        let parts = [own.to_owned(), program(tool, duration, &does)];
+        place.file("pair.toml", suite("30min", "4MiB", &parts).replace("\"2GiB\"", "\"900GiB\""));
+        let mut command = place.inside(&["--json", "--crosscheck", "reference", "--suite", "../pair.toml"]);
+        let record = record_of(&command.output().unwrap());
+        let check = record.crosscheck.first().unwrap_or_else(|| panic!("{name}: {:?}", record.warnings));
+        assert_eq!((check.peer.as_str(), check.pairs.len(), &check.trouble), (tool, 4, &None), "{check:?}");
+        let seen = ratio(check);
+        eprintln!("{name}: ratio of medians {seen:.4}: {}", pairs(check));
+        place.assert_clean();
+        if let Some(others) = busy(&record) {
+            // Such figures are those of a share of the processors.
+            eprintln!("{name}: not judged, {others} used the processors");
+            continue;
+        }
+        assert!((seen - 1.0).abs() <= tolerance, "{name}: {seen}");
+    }
+}
+
+#[test]
+fn sysbench_agrees_with_primes_and_memory() {
+    let cpu = [("cpu", 1), ("cpu-8", 8)].map(|(name, threads)| {
+        (name, "sysbench", 0.03, "1s", format!("primes = {{ below = 20000, threads = {threads} }}"))
+    });
+    // The smallest and the largest blocks, and those between; each takes a part of a second.
+    let memory = [
+        ("read-1k", "read", "1KiB", "4GiB"),
+        ("write-1k", "write", "1KiB", "4GiB"),
+        ("read-64k", "read", "64KiB", "24GiB"),
+        ("write-64k", "write", "64KiB", "16GiB"),
+        ("read-1m", "read", "1MiB", "24GiB"),
+        ("write-1m", "write", "1MiB", "16GiB"),
+    ]
+    .map(|(name, op, block, total)| {
+        let does = format!("memory = {{ op = \"{op}\", block = \"{block}\", total = \"{total}\" }}");
+        (name, "sysbench", 0.1, "4s", does)
+    });
+    agree("sysbench_agrees_with_primes_and_memory", cpu.into_iter().chain(memory));
+}
+
+/// It prints whole seconds, so that it has work for many.
+#[test]
+#[ignore = "takes some minutes"]
+fn postmark_agrees_with_its_program() {
+    let does = "postmark = { transactions = 60000, files = 1500, smallest = \"5KiB\", largest = \"512KiB\" }";
+    agree("postmark_agrees_with_its_program", [("postmark", "postmark", 0.1, "150s", does.to_owned())]);
+}
+
+/// The ratio of each pair.
+fn pairs(check: &Crosscheck) -> String {
+    let ratios: Vec<String> = check.pairs.iter().map(|p| format!("{:.3}", p.ours.iops / p.theirs.iops)).collect();
+    ratios.join(" ")
+}
+
+/// The program that used the processors most beside a run, where the run says so.
+fn busy(record: &Record) -> Option<String> {
+    record.all_warnings().find_map(|warning| match &warning.finding {
+        Finding::LoadOfOthers { most, .. } => Some(most.clone()),
+        _ => None,
+    })
+}
