@@ -106,7 +106,9 @@ fn what_was_wrong_once_stays_right() {
                 51_005_145, // Shows what crossed the bus, in front of which a cache lies.
                 51_005_218, // Starts again, and reads land elsewhere in a part of the period.
                 60_000_522, // Memory that is used up, some of which is given to what does not last.
-                51_000_083, 60_000_036,
+                51_000_083,
+                60_000_036, // A period behind a larger cache, of which some places had been written before.
+                90_000_221,
             ],
         ),
         (

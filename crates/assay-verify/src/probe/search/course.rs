@@ -45,6 +45,8 @@ pub(crate) struct Search<'s, 'a, D> {
     pub(crate) shared: bool,
     /// Where single reads of addresses that were never written tell which ones share cells: the period, or a multiple.
     pub(crate) through: Option<u64>,
+    /// Of a pair that was asked for there both had been written, and no other of the same cell had not.
+    pub(crate) untold: bool,
     pub(crate) map: Map,
     pub(crate) nature: Nature,
     /// Sectors written elsewhere before everything was read back, where nothing was lost.
@@ -81,6 +83,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             pairs: Vec::new(),
             shared: false,
             through: None,
+            untold: false,
             map: Map::default(),
             nature: Nature::None,
             crowded: 0,

@@ -22,13 +22,14 @@ impl<D: Device> Search<'_, '_, D> {
     pub(super) fn repeat_through(&mut self, low: u64, high: u64) -> Result<Option<Repeat>, End> {
         let Some((low, high)) = self.both_ways(low, high)? else { return Ok(None) };
         self.through = Some(high - low);
+        self.untold = false;
         let period = self.divide(low, high)?;
         self.through = Some(period);
         if self.in_three_laps(low, period)? {
             let repeat = self.structure(low, high)?;
             // An address that was written or read before may show what is no more: then it tells nothing, and no part
             // is called protected or lost for that.
-            if repeat.exact && repeat.protected == 0 && repeat.real == repeat.period {
+            if !self.untold && repeat.exact && repeat.protected == 0 && repeat.real == repeat.period {
                 return Ok(Some(repeat));
             }
         }
@@ -81,7 +82,10 @@ impl<D: Device> Search<'_, '_, D> {
         match behind {
             _ if self.is_fresh(low) => self.shows_at(high, low),
             Some(behind) => self.shows_at(low, behind),
-            None => Ok(false),
+            None => {
+                self.untold = true;
+                Ok(false)
+            }
         }
     }
 
