@@ -65,7 +65,7 @@ pub const PARTS: u32 = 3;
 /// Fewer repeats tell nothing of how well a figure is known: the t quantile of two is 12.7.
 pub const LEAST_REPEATS: u32 = 3;
 /// More looks at an interval than three times as many would need a wider one.
-const MOST_WITH_ENOUGH: u32 = 5;
+pub const MOST_WITH_ENOUGH: u32 = 5;
 
 /// Queue depths above this are refused: no block layer queues more per device by default.
 pub const MAX_QUEUE_DEPTH: u32 = 1024;

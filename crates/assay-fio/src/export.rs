@@ -6,7 +6,7 @@ use std::time::Duration;
 use assay_core::arrivals::{Process, Rate};
 use assay_core::suite::{Suite, SuiteWorkload, leaders, members, part};
 use assay_core::text::harmless;
-use assay_core::units::Bytes;
+use assay_core::units::{Bytes, parse_share};
 use assay_core::workload::{Op, Pattern, Sync, fio_rw};
 
 /// The suite as a job file that fio runs in the current directory: the same blocks, depths, jobs,
@@ -130,12 +130,14 @@ pub(crate) fn share_of(budget: Duration, repeats: u32, workloads: usize) -> Dura
 }
 
 /// What a job file has no option for, in its first line: fio takes it for a comment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Header {
     pub(crate) name: String,
     pub(crate) version: u32,
     pub(crate) budget: Duration,
     pub(crate) max_write: Bytes,
+    /// When a workload is left early, which fio does not do.
+    pub(crate) enough: Option<f64>,
     pub(crate) purpose: String,
 }
 
@@ -143,8 +145,9 @@ impl Header {
     fn write(suite: &Suite) -> String {
         // A line break would end the comment.
         let purpose = harmless(&suite.purpose.split_whitespace().collect::<Vec<_>>().join(" "));
+        let enough = suite.enough.map_or_else(String::new, |share| format!(", enough {share}"));
         format!(
-            "; suite {} version {}, {} ms, at most {} bytes written: {purpose}\n",
+            "; suite {} version {}, {} ms, at most {} bytes written{enough}: {purpose}\n",
             suite.name,
             suite.version,
             suite.budget.as_millis(),
@@ -158,13 +161,16 @@ impl Header {
         let (name, rest) = rest.split_once(" version ")?;
         let (version, rest) = rest.split_once(", ")?;
         let (budget, rest) = rest.split_once(" ms, at most ")?;
-        let (bytes, purpose) = rest.split_once(" bytes written: ")?;
+        let (bytes, rest) = rest.split_once(" bytes written")?;
+        let (enough, purpose) = rest.split_once(": ")?;
+        let enough = enough.strip_prefix(", enough ").map(parse_share).transpose().ok()?;
         let budget = Duration::from_millis(budget.parse().ok()?);
         Some(Self {
             name: name.to_owned(),
             version: version.parse().ok()?,
             budget: Some(budget).filter(|b| *b >= Duration::from_secs(1) && b.as_secs() <= 30 * 86_400)?,
             max_write: Bytes(bytes.parse().ok()?),
+            enough: enough.filter(|share| (0.005..=0.5).contains(share)),
             purpose: purpose.trim().to_owned(),
         })
     }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use assay_core::arrivals::{MOST_IOPS, Process, Rate};
-use assay_core::suite::{Analysis, Suite, SuiteError, SuiteWorkload, leaders, part};
+use assay_core::suite::{Analysis, LEAST_REPEATS, MOST_WITH_ENOUGH, Suite, SuiteError, SuiteWorkload, leaders, part};
 use assay_core::text::quoted;
 use assay_core::think::Think;
 use assay_core::units::Bytes;
@@ -153,7 +153,7 @@ fn as_it_was(header: Header, repeats: u32, span: Bytes, mut workloads: Vec<Suite
         budget: header.budget,
         max_write: header.max_write,
         repeats,
-        enough: None,
+        enough: header.enough.filter(|_| (LEAST_REPEATS..=MOST_WITH_ENOUGH).contains(&repeats)),
         span,
         workloads,
         programs: Vec::new(),
