@@ -1,6 +1,6 @@
 //! How much sooner a suite ends that leaves what is known well enough, and whether it says the same.
 
-use assay_core::record::Record;
+use assay_core::record::{Measurement, Record};
 use assay_core::workload::Op;
 use assay_lab::{LimitedCard, Limits, Missing};
 use assay_stats::geometric;
@@ -12,8 +12,8 @@ use crate::report::{Report, Row};
 
 /// Bytes of a card.
 const CARD_BYTES: u64 = 128 << 20;
-/// Seconds of the plan that ends when its time is over.
-const BUDGET_SECONDS: u32 = 21;
+/// Seconds of the plan that ends when its time is over: those of `quick`, as shorter repeats vary more.
+const BUDGET_SECONDS: u32 = 90;
 /// A figure of the one plan may differ from that of the other one by this share.
 const SAME: f64 = 0.05;
 
@@ -37,7 +37,7 @@ const CARDS: [[u64; 4]; 12] = [
 const FIXED: &str = "";
 const SOONER: &str = "enough = \"5%\"\n";
 
-/// The workloads of `quick` on a smaller area and in a quarter of its time.
+/// The workloads of `quick` on a smaller area.
 fn suite(enough: &str) -> SuiteFile {
     let workload = |name: &str, op: &str, pattern: &str, block: &str, depth: u32, more: &str| {
         format!(
@@ -76,10 +76,16 @@ pub(crate) fn twelve_cards(report: &mut Report) -> Result<(), Missing> {
         times.push(sooner.settings.elapsed_ns as f64 / fixed.settings.elapsed_ns as f64);
         bytes.push(sooner.settings.written_bytes as f64 / fixed.settings.written_bytes as f64);
         for (a, b) in sooner.measurements.iter().zip(&fixed.measurements) {
-            let figure = |m: &assay_core::record::Measurement| m.iops.as_ref().map_or(f64::NAN, |e| e.point);
+            // A slow card may have had to be asked for less, by the one plan more than by the other one.
+            let (one, other) = (a.workload.title(), b.workload.title());
+            if one != other {
+                report.note(format!("card {}: {one} and {other} are not the same", number + 1));
+                continue;
+            }
+            let figure = |m: &Measurement| m.bytes_per_second.as_ref().map_or(f64::NAN, |e| e.point);
             let off = (figure(a) / figure(b) - 1.0).abs();
             if !off.is_finite() || off > worst.0 {
-                worst = (off, format!("card {}, {}", number + 1, a.workload.title()));
+                worst = (off, format!("card {}, {one}", number + 1));
             }
         }
     }
