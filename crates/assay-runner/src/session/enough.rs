@@ -5,43 +5,16 @@
 
 use std::time::Duration;
 
-use assay_core::record::Measurement;
 use assay_core::suite::{LEAST_REPEATS, PARTS, Suite, leaders};
 
 use super::begin::Session;
 use super::order::{Order, completed};
-use super::turn::{Entry, Place, Turn};
+use super::turn::{Entry, Place, Settled, Turn};
 use crate::adaptive;
 use crate::budget::weight;
 
 /// A repeat in which fewer operations than this are expected is as long as in a suite with a fixed number of them.
 const LEAST_OPERATIONS: f64 = 100.0;
-
-/// How all repeats of a workload are made, settled before the first of them.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Settled {
-    /// The time of each.
-    slot: Duration,
-    /// They are as long, and at most as many, as in a suite with a fixed number of them.
-    whole: bool,
-    /// Their number is decided by what they show.
-    pub(super) open: bool,
-}
-
-impl Settled {
-    /// As in the part of the run before an interruption; `usual` is the longest that a short repeat could be.
-    fn before(measurement: &Measurement, usual: Duration, rounds: u32) -> Option<Self> {
-        let stop = &measurement.workload.stop;
-        let slot = Duration::from_nanos(stop.ramp_ns + stop.duration_ns);
-        let whole = slot > usual.mul_f64(1.5);
-        (!measurement.repeats.is_empty()).then_some(Self { slot, whole, open: !whole && rounds > LEAST_REPEATS })
-    }
-
-    /// Whether the repeat of this round may be made, by the length of the others.
-    fn has(self, round: u32, suite: &Suite) -> bool {
-        !self.whole || round < suite.repeats
-    }
-}
 
 /// The number of a repeat by where it begins in a sequential stream: the first ones are spread over all of it.
 pub(super) fn spread(round: u32, suite: &Suite) -> u32 {

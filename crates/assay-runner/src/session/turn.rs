@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use assay_core::finding::Finding;
-use assay_core::suite::{SuiteWorkload, part};
+use assay_core::record::Measurement;
+use assay_core::suite::{LEAST_REPEATS, Suite, SuiteWorkload, part};
 use assay_core::units::nanoseconds;
 use assay_core::workload::{Stop, Workload};
 
-use super::enough::Settled;
 use crate::budget::Share;
 use crate::proof::Proof;
 
@@ -23,6 +23,32 @@ pub(super) struct Entry {
     pub(super) left_out: bool,
     /// How its repeats are made where their number is open; known from the first one on.
     pub(super) settled: Option<Settled>,
+}
+
+/// How all repeats of a workload are made, settled before the first of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Settled {
+    /// The time of each.
+    pub(super) slot: Duration,
+    /// They are as long, and at most as many, as in a suite with a fixed number of them.
+    pub(super) whole: bool,
+    /// Their number is decided by what they show.
+    pub(super) open: bool,
+}
+
+impl Settled {
+    /// As in the part of the run before an interruption; `usual` is the longest that a short repeat could be.
+    pub(super) fn before(measurement: &Measurement, usual: Duration, rounds: u32) -> Option<Self> {
+        let stop = &measurement.workload.stop;
+        let slot = Duration::from_nanos(stop.ramp_ns + stop.duration_ns);
+        let whole = slot > usual.mul_f64(1.5);
+        (!measurement.repeats.is_empty()).then_some(Self { slot, whole, open: !whole && rounds > LEAST_REPEATS })
+    }
+
+    /// Whether the repeat of this round may be made, by the length of the others.
+    pub(super) fn has(self, round: u32, suite: &Suite) -> bool {
+        !self.whole || round < suite.repeats
+    }
 }
 
 /// One repeat to be made.

@@ -9,8 +9,6 @@ use super::desk::{End, Place};
 
 /// Sectors that are written, and read in other places: 16 MiB, of which the cells are half at most.
 const COUNTED: u64 = (16 << 20) / 512;
-/// One write: a cache for writes in sequence takes none of these.
-const PIECE: u64 = 64;
 
 impl<D: Device> Search<'_, '_, D> {
     /// The period, where addresses lead to so few cells that two stretches, wherever they lie, show all of them, in
@@ -19,13 +17,7 @@ impl<D: Device> Search<'_, '_, D> {
     pub(super) fn counted(&mut self) -> Result<Option<Repeat>, End> {
         let length = COUNTED.min(self.desk.sectors() / 4);
         let written = self.desk.place(0, length);
-        self.desk.begin_round();
-        self.desk.save(&[written])?;
-        let starts: Vec<u64> = written.numbers().step_by(PIECE as usize).collect();
-        for at in starts.into_iter().rev() {
-            self.desk.write(Place { at, sectors: PIECE.min(written.end() - at) })?;
-        }
-        self.eviction.evict(self.desk, &[written])?;
+        self.write_backwards(written)?;
         let parts = [1, 2].map(|part| self.desk.place(self.desk.sectors() / 4 * part, length));
         let [one, other] = [self.stamps(parts[0])?, self.stamps(parts[1])?];
         let few = |cells: &BTreeSet<(u64, u32)>| cells.len() as u64 * 2 <= length;

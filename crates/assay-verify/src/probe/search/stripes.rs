@@ -100,14 +100,19 @@ impl<D: Device> Search<'_, '_, D> {
     /// Writes from `at` on in a round of its own, the last piece first.
     fn write_span(&mut self, at: u64) -> Result<Place, End> {
         let written = self.span(at);
+        self.write_backwards(written)?;
+        Ok(written)
+    }
+
+    /// Writes a place in a round of its own, the last piece first, and drives it out of caches.
+    pub(super) fn write_backwards(&mut self, written: Place) -> Result<(), End> {
         self.desk.begin_round();
         self.desk.save(&[written])?;
         let starts: Vec<u64> = written.numbers().step_by(PIECE as usize).collect();
         for at in starts.into_iter().rev() {
             self.desk.write(Place { at, sectors: PIECE.min(written.end() - at) })?;
         }
-        self.eviction.evict(self.desk, &[written])?;
-        Ok(written)
+        self.eviction.evict(self.desk, &[written])
     }
 
     /// How far what `stands` in one place lies below the place where it is `looked` for. Where a stripe ends,
