@@ -17,8 +17,6 @@ pub struct Compared {
     pub sides: Vec<Side>,
     /// What would tell, where it cannot be told.
     pub needed: Option<Needed>,
-    /// Whether it says that its error holds for repeats that are independent of each other.
-    pub if_independent: bool,
 }
 
 /// The answer of a comparison.
@@ -89,9 +87,7 @@ fn said(groups: &[Group<'_>], request: &Request) -> Result<Compared, Failure> {
         Verdict::Same => Word::Same,
         Verdict::BusTie | Verdict::CannotTell(_) => Word::CannotTell,
     };
-    let if_independent = found.notes.iter().any(|note| matches!(note, compare::Note::OneRun { .. }));
-    let interval = pair.low.zip(pair.high);
-    Ok(Compared { word, interval, sides: load.sides.clone(), needed: pair.needed, if_independent })
+    Ok(Compared { word, interval: pair.low.zip(pair.high), sides: load.sides.clone(), needed: pair.needed })
 }
 
 /// Pairs of models of which `assay compare --by model` says that the first is better, by little or by much.

@@ -8,27 +8,16 @@ use assay_core::record::Record;
 use super::{compare::compare, rank::rank};
 use crate::row::Failure;
 
-/// The interval beside a figure, and whether it says that it holds for repeats that are independent of each other.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Today {
-    /// Its ends.
-    pub ends: Option<(f64, f64)>,
-    /// On that condition.
-    pub if_independent: bool,
-}
-
 /// What the unit of a record does there and then: the interval beside its figure.
 ///
 /// # Errors
 /// A record without a figure.
-pub fn today(record: &Record) -> Result<Today, Failure> {
+pub fn today(record: &Record) -> Result<Option<(f64, f64)>, Failure> {
     // Any other group will do: the interval is the group's own.
     let mut other = record.clone();
     other.id.push('x');
     let said = compare(std::slice::from_ref(record), &[other])?;
-    let estimate = said.sides.first().and_then(|side| side.estimate.as_ref()).ok_or("no figure")?;
-    let if_independent = estimate.method.contains("repeats taken as independent");
-    Ok(Today { ends: estimate.low.zip(estimate.high), if_independent })
+    Ok(said.sides.first().and_then(|side| side.estimate.as_ref()).and_then(|e| e.low.zip(e.high)))
 }
 
 /// What the unit of these records does over many days: of one record what its card and its page show, of several what

@@ -9,7 +9,7 @@ mod stored;
 
 pub use advise::{Bought, Cached, LocalOrNas, buy, cache, class_a1, nas};
 pub use compare::{Compared, Word, compare, compare_models, compare_orders, compare_runs, compare_within};
-pub use interval::{Today, another_day, another_unit, today};
+pub use interval::{another_day, another_unit, today};
 pub use plan::{Ended, Raced, blamed, race};
 pub use rank::{Named, needed_to_name, odd, odd_under_any_load, orders, rank};
 pub use stored::{save, stored};
