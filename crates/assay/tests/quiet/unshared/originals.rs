@@ -45,19 +45,21 @@ fn sysbench_agrees_with_primes_and_memory() {
     let cpu = [("cpu", 1), ("cpu-8", 8)].map(|(name, threads)| {
         (name, "sysbench", 0.03, "1s", format!("primes = {{ below = 20000, threads = {threads} }}"))
     });
-    // Blocks from which on the loop over them is what takes the time: below, what each tool does around it differs by
-    // 12 to 21 % (docs/benchmarks.md). Each takes a part of a second.
+    // Each takes a part of a second. The smallest blocks miss the 10 % that is asked for: what each tool does around the
+    // loop over a block differs by 12 to 21 % (docs/benchmarks.md); they may get no worse.
     let memory = [
-        ("read-16k", "read", "16KiB", "16GiB"),
-        ("write-16k", "write", "16KiB", "16GiB"),
-        ("read-64k", "read", "64KiB", "24GiB"),
-        ("write-64k", "write", "64KiB", "16GiB"),
-        ("read-1m", "read", "1MiB", "24GiB"),
-        ("write-1m", "write", "1MiB", "16GiB"),
+        ("read-1k", "read", "1KiB", "4GiB", 0.25),
+        ("write-1k", "write", "1KiB", "4GiB", 0.25),
+        ("read-16k", "read", "16KiB", "16GiB", 0.1),
+        ("write-16k", "write", "16KiB", "16GiB", 0.1),
+        ("read-64k", "read", "64KiB", "24GiB", 0.1),
+        ("write-64k", "write", "64KiB", "16GiB", 0.1),
+        ("read-1m", "read", "1MiB", "24GiB", 0.1),
+        ("write-1m", "write", "1MiB", "16GiB", 0.1),
     ]
-    .map(|(name, op, block, total)| {
+    .map(|(name, op, block, total, tolerance)| {
         let does = format!("memory = {{ op = \"{op}\", block = \"{block}\", total = \"{total}\" }}");
-        (name, "sysbench", 0.1, "4s", does)
+        (name, "sysbench", tolerance, "4s", does)
     });
     agree("sysbench_agrees_with_primes_and_memory", cpu.into_iter().chain(memory));
 }
