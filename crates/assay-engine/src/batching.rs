@@ -23,9 +23,8 @@ const WAIT_NS: u64 = 20_000;
 /// Shorter stretches than this tell nothing.
 const SHORTEST_NS: u64 = 5_000_000;
 /// Whether a stretch of the trial waits for several: each pair of neighbours has both, in alternating order.
-const SEVERAL: [bool; 16] = [
-    false, true, true, false, false, true, true, false, false, true, true, false, false, true, true, false,
-];
+const SEVERAL: [bool; 16] =
+    [false, true, true, false, false, true, true, false, false, true, true, false, false, true, true, false];
 /// Stretches in the second half of the warm-up; in the last of them the choice is used already.
 const STRETCHES: u64 = SEVERAL.len() as u64 + 1;
 /// Waiting for several is chosen where it is faster by this much over all pairs of neighbours, ...
