@@ -1,0 +1,147 @@
+//! A cluster on one machine: nodes that are reached by ssh, each in name spaces of its own.
+
+mod inventory;
+mod keys;
+mod network;
+mod node;
+mod space;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+pub use node::{Node, NodePlan};
+pub use space::Space;
+
+use crate::command::{Missing, need};
+use keys::Keys;
+
+/// As many as the articles' cluster had; one address each.
+const MOST_NODES: usize = 28;
+
+/// Nodes are there within this, also where two processors start 28 of them and compile beside it.
+const THERE_WITHIN: Duration = Duration::from_secs(60);
+
+/// What a cluster consists of.
+#[derive(Debug, Default)]
+pub struct ClusterPlan<'a> {
+    /// Its nodes, at most 28.
+    pub nodes: Vec<NodePlan<'a>>,
+    /// Bits per second of the link to a server beside them; `None` is no server.
+    pub uplink: Option<u64>,
+}
+
+impl ClusterPlan<'_> {
+    /// So many nodes called `n1`, `n2`, …, each with a directory as its medium.
+    #[must_use]
+    pub fn of(nodes: usize) -> Self {
+        Self { nodes: (1..=nodes).map(|number| NodePlan::new(&format!("n{number}"))).collect(), uplink: None }
+    }
+}
+
+/// Nodes on a bridge, the control machine that the bridge belongs to, and a server behind a shaped link.
+///
+/// Nothing of it is seen outside: networks, processes and mounts lie in name spaces that no file names, and that end with
+/// the first process in each. That process waits for the end of a pipe, which comes when this value is dropped or the
+/// program that holds it is gone, however it went. Cards are made before the cluster and dropped after it, since the
+/// name spaces of a node hold their mounts.
+#[derive(Debug)]
+pub struct Cluster {
+    nodes: Vec<Node>,
+    server: Option<Space>,
+    control: Space,
+    keys: Keys,
+    inventory: PathBuf,
+    directory: tempfile::TempDir,
+}
+
+impl Cluster {
+    /// Makes one and waits until each node answers.
+    ///
+    /// # Errors
+    /// [`Missing`] without root, a tool or a kernel that can make it.
+    pub fn new(plan: &ClusterPlan<'_>) -> Result<Self, Missing> {
+        need(&["ip", "tc", "sshd", "ssh", "ssh-keygen", "unshare", "nsenter"])?;
+        if plan.nodes.len() > MOST_NODES {
+            return Err(Missing(format!("a cluster has at most {MOST_NODES} nodes")));
+        }
+        let fail = |e: std::io::Error| Missing(format!("temporary directory: {e}"));
+        // The path of a socket of ssh has to fit into 108 bytes.
+        let directory = tempfile::Builder::new().prefix("assay-lab-").tempdir().map_err(fail)?;
+        let keys = Keys::generate(directory.path())?;
+        let deadline = Instant::now() + THERE_WITHIN;
+
+        // All are started before one is waited for.
+        let mut control = Space::control(directory.path())?;
+        let nodes: Result<Vec<_>, _> =
+            plan.nodes.iter().zip(0..).map(|(node, at)| Node::begin(node, at, &keys)).collect();
+        let mut nodes = nodes?;
+        let mut server = plan.uplink.map(|_| Space::server(directory.path())).transpose()?;
+        for space in std::iter::once(&mut control).chain(nodes.iter_mut().map(Node::space_mut)).chain(&mut server) {
+            space.expect("here", deadline)?;
+        }
+        network::connect(&control, &nodes, server.as_ref().zip(plan.uplink))?;
+        for space in nodes.iter_mut().map(Node::space_mut).chain(&mut server) {
+            space.tell_linked()?;
+        }
+        for space in nodes.iter_mut().map(Node::space_mut).chain(&mut server) {
+            space.expect("ready", deadline)?;
+        }
+        if let Some((server, bits)) = server.as_ref().zip(plan.uplink) {
+            network::shape_server(server, bits)?;
+        }
+        let inventory = inventory::write(directory.path(), &nodes, &keys)?;
+        Ok(Self { nodes, server, control, keys, inventory, directory })
+    }
+
+    /// Its nodes, as planned.
+    #[must_use]
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The machine from which nodes are reached, and which they reach at [`Self::control_address`].
+    #[must_use]
+    pub fn control(&self) -> &Space {
+        &self.control
+    }
+
+    /// Address of the control machine.
+    #[must_use]
+    pub fn control_address(&self) -> &'static str {
+        network::CONTROL
+    }
+
+    /// The server behind the shaped link, at [`Self::server_address`].
+    #[must_use]
+    pub fn server(&self) -> Option<&Space> {
+        self.server.as_ref()
+    }
+
+    /// Address of the server.
+    #[must_use]
+    pub fn server_address(&self) -> &'static str {
+        network::SERVER
+    }
+
+    /// Inventory of the nodes for Ansible, an INI file.
+    #[must_use]
+    pub fn inventory(&self) -> &Path {
+        &self.inventory
+    }
+
+    /// Files of the cluster; removed with it.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// ssh from the control machine to a node, which runs `script`.
+    #[must_use]
+    pub fn ssh(&self, node: &Node, script: &str) -> Command {
+        let mut command = self.control.command("ssh");
+        command.args(self.keys.options()).arg("-i").arg(self.keys.private());
+        command.arg(format!("root@{}", node.address())).arg(script);
+        command
+    }
+}

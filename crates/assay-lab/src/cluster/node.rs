@@ -1,0 +1,147 @@
+//! A node: an sshd, a medium and directories of its own.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::keys::Keys;
+use super::{Space, network};
+use crate::command::{Missing, run};
+use crate::limited::LimitedCard;
+
+/// The first process of a node: it waits until the node has its link, and sshd returns when it listens.
+const SCRIPT: &str = r#"
+echo here
+read -r _
+ip address add "$1" dev eth0
+ip link set eth0 up
+"$2" -f "$3" -E "$4"
+echo ready
+read -r _ || true
+"#;
+
+/// What a node is to be.
+#[derive(Debug)]
+pub struct NodePlan<'a> {
+    name: String,
+    card: Option<&'a LimitedCard>,
+}
+
+impl<'a> NodePlan<'a> {
+    /// A node whose medium is a directory of its own.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), card: None }
+    }
+
+    /// A node whose medium is a card. The card's limits apply to all that runs on the node through ssh.
+    #[must_use]
+    pub fn on(name: &str, card: &'a LimitedCard) -> Self {
+        Self { name: name.to_owned(), card: Some(card) }
+    }
+}
+
+/// One machine of a cluster. Files are shared with all others: it has a directory for its own.
+#[derive(Debug)]
+pub struct Node {
+    name: String,
+    address: String,
+    target: PathBuf,
+    directory: PathBuf,
+    space: Space,
+}
+
+impl Node {
+    pub(super) fn begin(plan: &NodePlan<'_>, at: usize, keys: &Keys) -> Result<Self, Missing> {
+        let name = plan.name.clone();
+        let directory = keys.directory().join("nodes").join(&name);
+        let fail = |e: std::io::Error| Missing(format!("{}: {e}", directory.display()));
+        for part in ["home", "data", "tmp", "medium"] {
+            std::fs::create_dir_all(directory.join(part)).map_err(fail)?;
+        }
+        let address = network::address(at);
+        let config = directory.join("sshd_config");
+        std::fs::write(&config, sshd_config(&name, &address, &directory, keys)).map_err(fail)?;
+
+        let target = plan.card.map_or_else(|| directory.join("medium"), |card| card.path().to_owned());
+        let unshare = plan.card.map_or_else(
+            || Command::new("unshare"),
+            // Whatever the node starts is a child of this one, and with it in the card's group.
+            |card| card.command::<&str>(Path::new("unshare"), &[]),
+        );
+        let (network, log) = (format!("{address}/24"), directory.join("sshd.log"));
+        let sshd = run("sh", &["-c", "PATH=$PATH:/usr/sbin:/sbin command -v sshd"])?;
+        let arguments: [&OsStr; 4] = [network.as_ref(), sshd.as_ref(), config.as_ref(), log.as_ref()];
+        let space = Space::begin(unshare, &name, &directory, &target, SCRIPT, &arguments)?;
+        Ok(Self { name, address, target, directory, space })
+    }
+
+    /// Its name, which is its host name, too.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its address on the bridge.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Where its medium is mounted.
+    #[must_use]
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// What `HOME` is on it.
+    #[must_use]
+    pub fn home(&self) -> PathBuf {
+        self.directory.join("home")
+    }
+
+    /// What `ASSAY_DATA` is on it.
+    #[must_use]
+    pub fn data(&self) -> PathBuf {
+        self.directory.join("data")
+    }
+
+    /// What `TMPDIR` is on it.
+    #[must_use]
+    pub fn temporary(&self) -> PathBuf {
+        self.directory.join("tmp")
+    }
+
+    /// Its name spaces.
+    #[must_use]
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    pub(super) fn space_mut(&mut self) -> &mut Space {
+        &mut self.space
+    }
+
+    /// A command that runs on the node with its directories, but without the limits of its card: those apply through ssh.
+    #[must_use]
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = self.space.command(program);
+        command.env("HOME", self.home()).env("ASSAY_DATA", self.data()).env("TMPDIR", self.temporary());
+        command
+    }
+}
+
+fn sshd_config(name: &str, address: &str, directory: &Path, keys: &Keys) -> String {
+    let own = |part: &str| directory.join(part).display().to_string();
+    format!(
+        "Port 22\nListenAddress {address}\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nLogLevel ERROR\n\
+         PermitRootLogin prohibit-password\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\n\
+         StrictModes no\nUseDNS no\nMaxStartups 100\nMaxSessions 100\nSubsystem sftp internal-sftp\n\
+         SetEnv HOME={} ASSAY_DATA={} TMPDIR={} ASSAY_LAB_NODE={name}\n",
+        keys.host().display(),
+        keys.authorized().display(),
+        own("home"),
+        own("data"),
+        own("tmp"),
+    )
+}
