@@ -142,6 +142,7 @@ mod tests {
     use assay_core::workload::{Op, Pattern, Workload};
 
     use super::*;
+    use crate::child::end_with_this_process;
 
     fn spec() -> RepeatSpec {
         RepeatSpec {
@@ -156,10 +157,11 @@ mod tests {
         }
     }
 
-    /// A shell that starts another process and waits for it; that one tells its number.
+    /// A shell that starts another process and waits for it; that one tells its number. Started as all that is watched.
     fn family() -> (Child, Pid) {
         let mut command = Command::new("sh");
         command.args(["-c", "sleep 1000 & echo $!; wait"]).stdout(Stdio::piped()).process_group(0);
+        end_with_this_process(&mut command, Signal::KILL);
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
         std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
@@ -197,7 +199,7 @@ mod tests {
         let watched =
             watch(&mut child, &spec(), Duration::from_secs(100), &control, &mut |_| ControlFlow::Continue(()));
         assert_eq!((&watched.trouble, watched.success), (&None, true), "it ended as it was told");
-        assert!(watched.elapsed_ns < 5_000_000_000, "{watched:?}");
+        assert!(watched.elapsed_ns < nanoseconds(GRACE), "{watched:?}");
         assert!(is_gone(grandchild), "though a shell lets it ignore the interrupt");
     }
 
