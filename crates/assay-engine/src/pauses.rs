@@ -68,8 +68,9 @@ mod tests {
         assert!(!pauses.take(2, &stop) && pauses.take(3, &stop) && !pauses.take(5, &stop));
         assert!(begun.elapsed() >= Duration::from_millis(60));
         stop.store(true, Ordering::Relaxed);
+        let mut long = Pauses::new(Some(Think { pause_ns: 600_000_000_000, after_operations: 3 }));
         let begun = Instant::now();
-        assert!(pauses.take(6, &stop) && begun.elapsed() < Duration::from_millis(50));
+        assert!(long.take(3, &stop) && begun.elapsed() < Duration::from_secs(300));
         assert!(!Pauses::new(None).take(u64::MAX - 1, &stop));
     }
 }

@@ -143,7 +143,7 @@ fn a_stop_ends_a_long_repeat_at_once_and_keeps_what_there_is() {
         });
         let start = std::time::Instant::now();
         let report = run_repeat(engine, &spec(w, Some(target.clone())), &control, &mut go_on);
-        assert!(start.elapsed() < Duration::from_secs(5), "{engine}");
+        assert!(start.elapsed() < Duration::from_secs(30), "{engine}");
         assert!(report.operations > 0, "{engine}");
     }
 }

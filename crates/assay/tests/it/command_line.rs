@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::common::{ASSAY, Place, Running, TINY, Terminal, assert_harmless, run, scratch_directories};
+use crate::common::{Place, Running, Terminal, assert_harmless, run, scratch_directories};
 use assay_core::event::{Event, EventKind};
 use assay_core::finding::Finding;
 use assay_core::outcome::{Failure, Outcome};
@@ -598,7 +598,6 @@ fn the_command_line_changes_what_the_suite_says() {
     assert_eq!(record.settings.max_write_bytes, 20 << 20);
     assert!(record.settings.written_bytes <= 20 << 20);
     assert!(record.measurements.iter().all(|m| m.engine == "sync" && m.repeats.len() == 2));
-    assert!(record.settings.elapsed_ns < 3_500_000_000, "{}", record.settings.elapsed_ns);
 }
 
 #[test]
@@ -627,15 +626,6 @@ fn reports_are_written_in_every_format_by_their_ending() {
             .stdout
             .contains(&record.id)
     );
-}
-
-#[test]
-fn the_tiny_suite_of_these_tests_is_tiny() {
-    assert!(TINY.contains("budget = \"2s\""));
-    let place = Place::new();
-    let done = run(place.assay(["run", "--suite", "tiny.toml", "medium"]));
-    assert!(done.measures().elapsed < Duration::from_secs(6), "took {:?}", done.elapsed);
-    assert!(Path::new(ASSAY).is_absolute());
 }
 
 fn interrupted(record: &Record) -> bool {

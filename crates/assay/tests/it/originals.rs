@@ -1,6 +1,5 @@
 //! The tools that workloads were taken from: as engines, beside assay's own, missing, and stopped.
 
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -102,8 +101,11 @@ fn an_interrupt_ends_an_original_with_all_that_it_started() {
     let dir = place(&suite("100s", "4MiB", &[workload("ioping", "read", "random", "4KiB", "")]));
     let tools = dir.path().join("tools");
     std::fs::create_dir(&tools).unwrap();
-    std::fs::write(tools.join("ioping"), SLOW).unwrap();
-    std::fs::set_permissions(tools.join("ioping"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    // Written by another process: a program cannot be run while a process has it open for writing, and what other tests
+    // start at the same moment has all that is open here for an instant.
+    std::fs::write(dir.path().join("slow"), SLOW).unwrap();
+    let made = Command::new("install").args(["-m755", "slow", "tools/ioping"]).current_dir(dir.path()).status();
+    assert!(made.unwrap().success());
     let told = dir.path().join("told");
     let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
     let mut child = assay(&dir, &["--engine", "reference"])

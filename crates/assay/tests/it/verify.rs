@@ -1,6 +1,7 @@
 //! `assay verify` as its user meets it.
 
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -11,6 +12,7 @@ use assay_core::verification::{FakeKind, Method, Verdict, Verification};
 use assay_lab::media::{Cache, CachedWrites, Layout, MediumSpec, SharedMedium};
 use assay_lab::{FakeCard, FastDevice, Lab, LoopDevice, RemovableCard, lab};
 
+use crate::common::family::wait_for;
 use crate::common::{Place, assert_empty, run};
 
 const MIB: u64 = 1 << 20;
@@ -136,6 +138,15 @@ fn a_device_with_a_file_system_may_be_probed_and_a_mounted_one_not() {
     assert!(before == std::fs::read(&image).unwrap(), "every byte as before");
 }
 
+/// Bytes written so far to the device that is mounted there, as the kernel counts them: the seventh figure of
+/// `/sys/block/DEVICE/stat`, in sectors of 512 bytes.
+fn bytes_written(mount: &Path) -> u64 {
+    let device = std::fs::metadata(mount).unwrap().dev();
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    let counters = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/stat")).unwrap();
+    counters.split_whitespace().nth(6).unwrap().parse::<u64>().unwrap() * 512
+}
+
 #[test]
 fn a_check_that_is_interrupted_is_resumed() {
     const TEST: &str = "a_check_that_is_interrupted_is_resumed";
@@ -146,8 +157,9 @@ fn a_check_that_is_interrupted_is_resumed() {
     let medium = card.path().to_str().unwrap();
     let mut command = card.command(Path::new(crate::common::ASSAY), &["verify", "--json", medium]);
     place.at_home(&mut command);
+    let before = bytes_written(card.path());
     let mut child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null()).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(2500));
+    wait_for("a good part", || bytes_written(card.path()) > before + 32 * MIB);
     let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let mut text = String::new();
@@ -178,8 +190,9 @@ fn a_medium_that_vanishes_keeps_what_was_checked() {
     let place = Place::new();
     let mut command = place.assay(["verify", "--json"]);
     command.arg(card.path());
+    let before = bytes_written(card.path());
     let mut child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null()).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(120));
+    wait_for("its first bytes", || bytes_written(card.path()) > before + 4 * MIB);
     card.pull().unwrap();
     let mut text = String::new();
     io::Read::read_to_string(&mut child.stdout.take().unwrap(), &mut text).unwrap();
