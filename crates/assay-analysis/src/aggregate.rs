@@ -5,7 +5,8 @@
 use assay_core::record::Record;
 use serde::Serialize;
 
-use crate::identity::{identity, named, short_name};
+use crate::excluded::named;
+use crate::identity::{identity, short_name};
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::{Reading, loads, reading};

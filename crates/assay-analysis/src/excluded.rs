@@ -6,11 +6,22 @@ use assay_core::finding;
 use assay_core::record::{Measurement, Record};
 use assay_core::verification::Verification;
 
-use crate::identity::{Identity, identity};
+use crate::identity::{Identity, identity, names_model};
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::{Mark, Reading, measurement, reading};
-use crate::reason::{Reason, excluded_whole, invalid};
+use crate::reason::{Excluded, Reason, excluded_whole, invalid};
+
+/// Records that may be put together by model, and those that may not. One alone is put together with nothing.
+#[must_use]
+pub fn named<'a>(records: impl IntoIterator<Item = &'a Record>) -> (Vec<&'a Record>, Vec<Excluded>) {
+    let all: Vec<&Record> = records.into_iter().collect();
+    if all.len() == 1 {
+        return (all, Vec::new());
+    }
+    let (named, nameless): (Vec<&Record>, Vec<&Record>) = all.into_iter().partition(|record| names_model(record));
+    (named, nameless.into_iter().map(|record| Excluded::new(record, None, Reason::NoModel)).collect())
+}
 
 /// Why a figure decides nothing; `None` where it may.
 #[must_use]
@@ -123,6 +134,7 @@ pub fn share_verdicts(records: &mut [Record], checks: &[Record]) {
 mod tests {
     use super::*;
     use crate::advise::samples::{fake, record};
+    use assay_core::record::Source;
     use assay_core::verification::Verdict;
 
     /// A check of a day of January.
@@ -150,5 +162,39 @@ mod tests {
         assert_eq!(shared("2", &[fake]), None);
         // Of nobody knows which unit.
         assert_eq!(shared("", &[checked("", 1, Verdict::Fake)]), None);
+    }
+
+    fn imported(id: &str, labels: &[(&str, &str)]) -> Record {
+        let mut record = record("", "");
+        record.id = id.to_owned();
+        record.source = Some(Source { format: "dd".to_owned(), ..Source::default() });
+        record.labels = labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        (record.medium.vendor, record.medium.model, record.medium.unit) = (None, None, None);
+        record
+    }
+
+    #[test]
+    fn records_that_name_no_model_are_not_of_one() {
+        let (one, other) = (imported("z1", &[]), imported("z2", &[("model", "")]));
+        assert_ne!(identity(&one).model, identity(&imported("z2", &[])).model);
+        let third = imported("z3", &[("model", "EVO")]);
+        let (named, left_out) = named([&one, &other, &third]);
+        assert_eq!(named.len(), 1);
+        let ids: Vec<&str> = left_out.iter().map(|one| one.record.as_str()).collect();
+        assert_eq!(ids, ["z1", "z2"]);
+        assert!(left_out[0].reason.to_string().contains("--label model="), "{}", left_out[0].reason);
+    }
+
+    #[test]
+    fn one_record_alone_and_one_of_assay_itself_are_asked_of() {
+        let one = imported("z1", &[]);
+        assert_eq!(named([&one]).0.len(), 1);
+        let own = Record { source: None, ..imported("a1", &[]) };
+        let again = Record { id: "a2".to_owned(), ..own.clone() };
+        assert_eq!(named([&own, &again]).0.len(), 2);
+        assert_eq!(identity(&own), identity(&again));
+        // The unit is known, though its model is not.
+        let unit = [("unit", "3")];
+        assert_eq!(identity(&imported("z1", &unit)), identity(&imported("z2", &unit)));
     }
 }

@@ -5,7 +5,6 @@ use assay_core::text::clean;
 use serde::Serialize;
 
 use crate::published::is_published;
-use crate::reason::{Excluded, Reason};
 
 /// Whose figures a record holds. Text as the medium or the user gave it: make it harmless before
 /// it is shown.
@@ -49,17 +48,6 @@ pub fn names_model(record: &Record) -> bool {
         || told(medium.vendor.as_ref())
 }
 
-/// Records that may be put together by model, and those that may not. One alone is put together with nothing.
-#[must_use]
-pub fn named<'a>(records: impl IntoIterator<Item = &'a Record>) -> (Vec<&'a Record>, Vec<Excluded>) {
-    let all: Vec<&Record> = records.into_iter().collect();
-    if all.len() == 1 {
-        return (all, Vec::new());
-    }
-    let (named, nameless): (Vec<&Record>, Vec<&Record>) = all.into_iter().partition(|record| names_model(record));
-    (named, nameless.into_iter().map(|record| Excluded::new(record, None, Reason::NoModel)).collect())
-}
-
 /// What a record was measured with: the suite and its version; of an imported one the tool, which has its own.
 pub(crate) fn suite(record: &Record) -> String {
     let suite = &record.suite;
@@ -75,46 +63,4 @@ pub fn short_name(identity: &Identity) -> String {
 /// The same of its parts.
 pub(crate) fn unit_name(model: &str, unit: &str) -> String {
     if unit.is_empty() { model.to_owned() } else { format!("{model} {unit}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use assay_core::record::Source;
-
-    use super::*;
-    use crate::advise::samples::record;
-
-    fn imported(id: &str, labels: &[(&str, &str)]) -> Record {
-        let mut record = record("", "");
-        record.id = id.to_owned();
-        record.source = Some(Source { format: "dd".to_owned(), ..Source::default() });
-        record.labels = labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-        (record.medium.vendor, record.medium.model, record.medium.unit) = (None, None, None);
-        record
-    }
-
-    #[test]
-    fn records_that_name_no_model_are_not_of_one() {
-        let (one, other) = (imported("z1", &[]), imported("z2", &[("model", "")]));
-        assert_ne!(identity(&one).model, identity(&imported("z2", &[])).model);
-        let third = imported("z3", &[("model", "EVO")]);
-        let (named, left_out) = named([&one, &other, &third]);
-        assert_eq!(named.len(), 1);
-        let ids: Vec<&str> = left_out.iter().map(|one| one.record.as_str()).collect();
-        assert_eq!(ids, ["z1", "z2"]);
-        assert!(left_out[0].reason.to_string().contains("--label model="), "{}", left_out[0].reason);
-    }
-
-    #[test]
-    fn one_record_alone_and_one_of_assay_itself_are_asked_of() {
-        let one = imported("z1", &[]);
-        assert_eq!(named([&one]).0.len(), 1);
-        let own = Record { source: None, ..imported("a1", &[]) };
-        let again = Record { id: "a2".to_owned(), ..own.clone() };
-        assert_eq!(named([&own, &again]).0.len(), 2);
-        assert_eq!(identity(&own), identity(&again));
-        // The unit is known, though its model is not.
-        let unit = [("unit", "3")];
-        assert_eq!(identity(&imported("z1", &unit)), identity(&imported("z2", &unit)));
-    }
 }

@@ -29,7 +29,7 @@ mod samples;
 pub use deciding::{LoadError, by_model, deciding_load, loads_named};
 pub use doubtful::mark_doubtful;
 pub use excluded::{admit, examine, excluded, share_verdicts};
-pub use identity::{Identity, identity, named, names_model, short_name};
+pub use identity::{Identity, identity, names_model, short_name};
 pub use load::Load;
 pub use load_words::LoadAsk;
 pub use needed::{Needed, Values};

@@ -8,7 +8,7 @@ use assay_core::record::Record;
 use assay_stats::rank::studentized_range;
 use assay_stats::{LEVEL, student_t};
 
-use crate::row::Failure;
+use crate::found::Failure;
 
 /// Logarithms of the figures of each unit of a model under the first load: the mean over its runs, each the mean over
 /// its repeats.

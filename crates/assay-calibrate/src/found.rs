@@ -1,5 +1,8 @@
 //! What replicates show.
 
+/// What a replicate could not do.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+
 /// What one replicate showed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Found {

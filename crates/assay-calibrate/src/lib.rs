@@ -13,7 +13,7 @@ mod run;
 mod table;
 
 pub use decisions::save;
-pub use found::{Found, Tally};
-pub use row::{Bound, Failure, Row};
+pub use found::{Failure, Found, Tally};
+pub use row::{Bound, Row};
 pub use run::{Measured, measure};
 pub use table::{head, line};

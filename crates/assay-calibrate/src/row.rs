@@ -2,11 +2,7 @@
 
 use std::fmt;
 
-use crate::found::{Found, Share, Tally};
-use crate::rows;
-
-/// What a replicate could not do.
-pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+use crate::found::{Failure, Found, Share, Tally};
 
 /// A question with its truth, and how often the answer may be wrong.
 pub struct Row {
@@ -55,9 +51,7 @@ impl Row {
         bound: Bound,
         judge: impl Fn(u64) -> Result<Found, Failure> + Send + Sync + 'static,
     ) -> Self {
-        let name = name.into();
-        let missed = rows::missed(&name);
-        Self { name, bound, missed, short: false, times: 1, judge: Box::new(judge) }
+        Self { name: name.into(), bound, missed: None, short: false, times: 1, judge: Box::new(judge) }
     }
 
     /// Measured by so many times the fleets.

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use assay_lab::SplitMix;
 
-use crate::found::{Found, Share, Tally};
-use crate::row::{Failure, Row};
+use crate::found::{Failure, Found, Share, Tally};
+use crate::row::Row;
 
 /// What a row showed.
 #[derive(Debug, Clone, Copy)]

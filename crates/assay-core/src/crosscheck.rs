@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::Estimate;
-use crate::record::OriginalRun;
+use crate::original_run::OriginalRun;
 
 /// How far another instrument agrees on one workload, or on one program.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -16,6 +16,7 @@ use crate::units::{Bytes, parse_duration, parse_share};
 use crate::workload::{Op, Pattern, Sync};
 
 mod groups;
+mod originals;
 mod workload;
 
 pub use groups::{MAX_TOGETHER, leaders, members, part, together};
@@ -413,7 +414,7 @@ fn check_workload(raw: WorkloadFile, suite_span: &Bytes, refuse: &Refuse<'_>) ->
         analysis: raw.analysis,
         original: raw.original.map(Spanned::into_inner),
     };
-    match workload.original.and_then(|original| original.refuses(&workload)) {
+    match workload.original.and_then(|original| originals::refuses(original, &workload)) {
         Some(why) => Err(fail(original_at, why)),
         None => Ok(workload),
     }

@@ -23,6 +23,7 @@ mod operations;
 mod pauses;
 mod peer;
 mod pieces;
+mod place;
 mod probe;
 mod repeat;
 mod sampler;

@@ -5,9 +5,9 @@ use std::sync::atomic::AtomicBool;
 use assay_core::arrivals::{Arrivals, Process};
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 
-use crate::address::Place;
 use crate::clock::Clock;
 use crate::counters::Live;
+use crate::place::Place;
 
 use super::*;
 

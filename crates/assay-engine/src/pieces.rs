@@ -8,7 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use assay_core::workload::{Pattern, Workload};
 
-use crate::address::{Place, Region};
+use crate::place::{Place, Region};
 use crate::spread::Spread;
 
 /// Offsets that are multiples of the largest number of bytes of which all sizes are multiples.

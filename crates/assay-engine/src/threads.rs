@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use assay_core::workload::Pattern;
 
-use crate::address::{Addresses, Place};
+use crate::address::Addresses;
 use crate::batching::Votes;
 use crate::buffer::Pool;
 use crate::clock::Clock;
@@ -17,6 +17,7 @@ use crate::gate::Gate;
 use crate::job::{JobReport, JobSpec, drive};
 use crate::null::Null;
 use crate::open;
+use crate::place::Place;
 use crate::schedule::Schedule;
 use crate::spec::{RepeatSpec, Trouble};
 use crate::sync::SyncEngine;

@@ -10,8 +10,9 @@ use flate2::write::GzEncoder;
 use rustix::fs::{OFlags, syncfs};
 
 use crate::names::{ARCHIVE, is_known};
+use crate::trouble::Trouble;
 use crate::unpack::{forget, put, unpack};
-use crate::work::{Done, Figure, Trouble, Work};
+use crate::work::{Done, Figure, Work};
 
 /// What gzip does where it is not told (gzip manual, `-6`).
 const LEVEL: u32 = 6;

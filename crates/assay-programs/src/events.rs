@@ -6,7 +6,8 @@ use std::hint::black_box;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use crate::work::{Trouble, Work};
+use crate::trouble::Trouble;
+use crate::work::Work;
 
 /// Buckets of the histogram, and how many of them each power of e has: 0 to 2^64 ns.
 const BUCKETS: usize = 1024;

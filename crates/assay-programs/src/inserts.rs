@@ -9,7 +9,8 @@ use rusqlite::Connection;
 use rustix::fs::OFlags;
 
 use crate::names::{DATABASE, JOURNAL};
-use crate::work::{Done, Figure, Trouble, Work};
+use crate::trouble::Trouble;
+use crate::work::{Done, Figure, Work};
 
 /// What a row holds beside its number: as long as the lines of the script that the Phoronix Test Suite feeds to SQLite are
 /// not known to be, so a size of assay's own.

@@ -20,6 +20,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod trouble;
 mod unpack;
 mod work;
 
@@ -27,4 +28,5 @@ pub use fit::{Fitted, Limits, fit};
 pub use names::is_known;
 pub use run::run;
 pub use tree::Tree;
-pub use work::{Done, Figure, Timed, Trouble, Work};
+pub use trouble::Trouble;
+pub use work::{Done, Figure, Timed, Work};

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use assay_core::units::figures;
 
-use crate::work::{Done, Figure, Trouble, Work};
+use crate::trouble::Trouble;
+use crate::work::{Done, Figure, Work};
 
 /// Each leading dimension is run for this long.
 const EACH: Duration = Duration::from_secs(1);

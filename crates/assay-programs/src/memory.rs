@@ -7,7 +7,8 @@ use std::ptr;
 use assay_core::program::Touch;
 
 use crate::events::events;
-use crate::work::{Done, Figure, Trouble, Work};
+use crate::trouble::Trouble;
+use crate::work::{Done, Figure, Work};
 
 pub(crate) fn run(op: Touch, block: u64, total: u64, work: &Work) -> Result<Done, Trouble> {
     let words = usize::try_from(block).unwrap_or(usize::MAX) / size_of::<usize>();

@@ -12,7 +12,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::OFlags;
 
 use crate::names::file;
-use crate::work::{Done, Figure, Trouble, Work};
+use crate::trouble::Trouble;
+use crate::work::{Done, Figure, Work};
 
 /// Buffer of a file, and what is passed to it at once.
 const BUFFER: usize = 4096;

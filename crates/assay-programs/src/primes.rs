@@ -6,7 +6,8 @@ use std::hint::black_box;
 use std::thread;
 
 use crate::events::events;
-use crate::work::{Done, Figure, Trouble, Work};
+use crate::trouble::Trouble;
+use crate::work::{Done, Figure, Work};
 
 /// Primes from 3 to the number before `below`.
 fn event(below: u64) -> u64 {

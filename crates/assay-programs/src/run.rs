@@ -4,7 +4,8 @@ use assay_core::program::Program;
 
 use crate::fit::Fitted;
 use crate::postmark::{self, Numbers};
-use crate::work::{Done, Trouble, Work};
+use crate::trouble::Trouble;
+use crate::work::{Done, Work};
 use crate::{compress, inserts, linpack, memory, primes, stream, unpack};
 
 /// Runs one repeat of a program. The files that it makes are gone afterwards, unless it fails.

@@ -6,7 +6,8 @@ use std::io::Write;
 use rustix::fs::OFlags;
 
 use crate::names::STREAM;
-use crate::work::{Done, Figure, Trouble, Work};
+use crate::trouble::Trouble;
+use crate::work::{Done, Figure, Work};
 
 pub(crate) fn run(block: u64, count: u32, work: &Work) -> Result<Done, Trouble> {
     let place = work.place()?;

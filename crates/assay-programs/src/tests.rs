@@ -10,7 +10,8 @@ use assay_device::owned::Directory;
 use assay_engine::Control;
 
 use crate::events::events;
-use crate::work::{Trouble, Work};
+use crate::trouble::Trouble;
+use crate::work::Work;
 use crate::{Fitted, Tree, is_known, run};
 
 /// A directory for files and what a program is given.

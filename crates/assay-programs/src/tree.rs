@@ -15,7 +15,7 @@ use assay_core::units::{Bytes, grouped};
 pub(crate) use archive::{Members, Packing};
 pub(crate) use nest::Nest;
 
-use crate::work::Trouble;
+use crate::trouble::Trouble;
 
 /// A source tree for the programs of a run.
 #[derive(Debug)]

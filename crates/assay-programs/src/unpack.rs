@@ -9,7 +9,8 @@ use rustix::fs::{Advice, OFlags, fadvise, syncfs};
 
 use crate::names::{ARCHIVE, file, is_known};
 use crate::tree::{Members, Nest, Packing, Tree};
-use crate::work::{Done, Figure, Trouble, Work};
+use crate::trouble::Trouble;
+use crate::work::{Done, Figure, Work};
 
 /// What was unpacked.
 #[derive(Default)]

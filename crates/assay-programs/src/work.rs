@@ -1,16 +1,16 @@
 //! What a program is given, and what comes of it.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use assay_device::Counters;
-use assay_device::owned::{OwnDir, OwnedError};
+use assay_device::owned::OwnDir;
 use assay_engine::Control;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::tree::Tree;
+use crate::trouble::Trouble;
 
 /// What a program works with.
 pub struct Work {
@@ -115,41 +115,5 @@ impl Figure {
     /// The usual figure of a program: so much in that time.
     pub(crate) fn rate(amount: f64, timed: Timed, unit: &'static str) -> Self {
         Self { of: "", value: amount / timed.elapsed.as_secs_f64().max(1e-9), unit, timed }
-    }
-}
-
-/// Why there is no figure.
-#[derive(Debug, thiserror::Error)]
-pub enum Trouble {
-    /// The end was asked for.
-    #[error("interrupted")]
-    Stopped,
-    /// It cannot be run here, or not in the time there is.
-    #[error("{0}")]
-    LeftOut(String),
-    /// The medium or its file system failed.
-    #[error("{what}: {error}")]
-    Io {
-        /// What was done.
-        what: &'static str,
-        /// What the system says.
-        error: io::Error,
-    },
-    /// The file system failed on a file of assay's own.
-    #[error(transparent)]
-    Owned(#[from] OwnedError),
-    /// It computed something wrong: the machine errs.
-    #[error("{0}")]
-    Wrong(String),
-}
-
-impl Trouble {
-    pub(crate) fn io(what: &'static str) -> impl Fn(io::Error) -> Self {
-        move |error| Self::Io { what, error }
-    }
-
-    /// Too slow for a figure.
-    pub(crate) fn slow() -> Self {
-        Self::LeftOut("nothing was done within its time".to_owned())
     }
 }

@@ -3,6 +3,8 @@
 use assay_core::estimate::Estimate;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use crate::logs::log_mean;
+
 /// Confidence level of every published interval.
 pub const LEVEL: f64 = 0.95;
 
@@ -95,7 +97,7 @@ fn over_repeats(values: &[f64], level: f64, method: &str) -> Option<Estimate> {
     }
     let n = u32::try_from(values.len()).ok()?;
     let count = f64::from(n);
-    let mean = values.iter().map(|v| v.ln()).sum::<f64>() / count;
+    let mean = log_mean(values);
     if n == 1 {
         return Some(Estimate::bare(values[0], 1, "single repeat"));
     }

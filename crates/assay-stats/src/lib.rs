@@ -5,6 +5,7 @@ pub mod decide;
 mod ess;
 pub mod experiment;
 mod interval;
+mod logs;
 mod over_days;
 pub mod power;
 pub mod rank;
@@ -17,5 +18,6 @@ pub mod variation;
 
 pub use ess::{Correlation, correlation};
 pub use interval::{LEVEL, change, geometric, geometric_like, geometric_of_looks, geometric_until_known, student_t};
+pub use logs::log_mean;
 pub use over_days::OverDays;
 pub use shape::{TwoSpeeds, drift, drift_along, two_speeds, uneven};

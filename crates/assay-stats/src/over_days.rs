@@ -1,5 +1,6 @@
 //! What the runs of one unit say of it over many days.
 
+use crate::logs::log_mean;
 use crate::variation::{Days, Run};
 
 /// A unit over many days, by its runs: their mean, and how far it may be from the mean of many days.
@@ -23,8 +24,7 @@ impl OverDays {
         if runs.is_empty() || runs.iter().any(|run| run.iter().any(|v| !v.is_finite() || *v <= 0.0)) {
             return None;
         }
-        let mean = |run: &Run<'_>| run.iter().map(|v| v.ln()).sum::<f64>() / run.len() as f64;
-        let log_mean = runs.iter().map(mean).sum::<f64>() / runs.len() as f64;
+        let log_mean = runs.iter().map(|run| log_mean(run)).sum::<f64>() / runs.len() as f64;
         let values = runs.iter().map(|run| run.len()).sum();
         Some(Self { log_mean, runs: runs.len(), values, days: Days::of([runs]) })
     }

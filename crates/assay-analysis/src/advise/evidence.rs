@@ -9,7 +9,7 @@ use assay_core::record::Record;
 use assay_stats::rank::Precision;
 
 use super::error::AdviseError;
-use crate::identity::named;
+use crate::excluded::named;
 use crate::rank::{Ask, Levels, Setting};
 use crate::reason::{Excluded, Reason, excluded_whole};
 use crate::{Load, Quantity, identity};

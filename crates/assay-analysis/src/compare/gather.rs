@@ -1,5 +1,7 @@
 //! A group under a load: what its values are.
 
+use assay_stats::log_mean;
+
 use super::examine::run;
 use super::group::Group;
 use super::numbers::estimate;
@@ -81,5 +83,5 @@ fn values(runs: &[Run], factor: impl Fn(&str) -> f64) -> Option<(Basis, Vec<f64>
 
 /// Geometric mean of positive values.
 fn mean(values: &[f64]) -> f64 {
-    (values.iter().map(|v| v.ln()).sum::<f64>() / values.len() as f64).exp()
+    log_mean(values).exp()
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use assay_stats::log_mean;
+
 use super::group::{Group, Request};
-use super::numbers::mean_log;
 use super::report::Side;
 use crate::identity::{identity, names_model};
 use crate::load::Load;
@@ -87,6 +88,6 @@ impl ToldOf<'_> {
             return None;
         }
         let (ends, differ) = self.told.between(self.name(second), self.name(first))?;
-        Some((mean_log(&second.values) - mean_log(&first.values), ends, differ))
+        Some((log_mean(&second.values) - log_mean(&first.values), ends, differ))
     }
 }

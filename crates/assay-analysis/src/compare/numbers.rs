@@ -97,11 +97,6 @@ pub(super) fn pairs(
     Ok((method, all, widened))
 }
 
-/// Mean of the logarithms of positive values.
-pub(super) fn mean_log(values: &[f64]) -> f64 {
-    values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64
-}
-
 /// So many groups are all told of against each other; of more, each against the first.
 const FEW: usize = 5;
 

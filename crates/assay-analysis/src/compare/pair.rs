@@ -1,8 +1,8 @@
 //! Two groups against each other, by what they can be asked.
 
 use assay_stats::rank::{self, Answer, Comparison, Doubt, Options, Refusal};
-use assay_stats::student_t;
 use assay_stats::variation::{ENOUGH_PAIRS, PRIOR_DEGREES, PRIOR_DEVIATION, specimens};
+use assay_stats::{log_mean, student_t};
 
 use super::question::{question, units};
 use super::report::{Days, Question, Runs, Side};
@@ -115,9 +115,8 @@ fn each_with_itself(first: &Side, second: &Side, n: (usize, usize), options: &Op
 /// One unit over several of its model: by how much those differ, a further one differs from their mean.
 fn against_others(others: &Side, one: &Side, options: &Options) -> Comparison {
     let n = others.values.len();
-    let mean_of = |values: &[f64]| values.iter().map(|v| v.ln()).sum::<f64>() / values.len() as f64;
     // Of one unit there are repeats, or the means of its runs.
-    let difference = mean_of(&one.values) - mean_of(&others.values);
+    let difference = log_mean(&one.values) - log_mean(&others.values);
     let error = squared_error(&others.values) * (n as f64 + 1.0);
     let t = student_t(1.0 - options.alpha, u32::try_from(n - 1).unwrap_or(u32::MAX)).unwrap_or(f64::INFINITY);
     if error > 0.0 {

@@ -35,7 +35,7 @@ pub(super) fn runs(side: &Side) -> impl Iterator<Item = Vec<&[f64]>> {
 
 /// The mean of logarithms of a unit over its runs on a side.
 pub(super) fn log_mean(side: &Side, unit: &Unit) -> f64 {
-    let mean = |values: &[f64]| values.iter().map(|v| v.ln()).sum::<f64>() / values.len() as f64;
-    let runs: Vec<f64> = side.runs.iter().filter(|run| run.unit == *unit).map(|run| mean(&run.points)).collect();
+    let runs: Vec<f64> =
+        side.runs.iter().filter(|run| run.unit == *unit).map(|run| assay_stats::log_mean(&run.points)).collect();
     runs.iter().sum::<f64>() / runs.len() as f64
 }

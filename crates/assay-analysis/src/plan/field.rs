@@ -3,6 +3,7 @@
 use assay_core::record::Record;
 use assay_core::verification::Verdict;
 use assay_stats::experiment::{Contender, Outcome};
+use assay_stats::log_mean;
 
 use super::race_types::Chance;
 use crate::excluded::admit;
@@ -51,7 +52,7 @@ impl Model {
 
     pub(super) fn chance(&self, contender: &Contender) -> Chance {
         let means = self.means();
-        let mean = means.iter().map(|mean| mean.ln()).sum::<f64>() / means.len() as f64;
+        let mean = log_mean(&means);
         Chance {
             model: self.name.clone(),
             units: u32::try_from(means.len()).unwrap_or(u32::MAX),
@@ -97,7 +98,7 @@ pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Ve
 
 impl Model {
     fn add(&mut self, unit: &str, reading: &Reading<'_>, added: f64) {
-        let log = reading.values.iter().map(|value| value.ln()).sum::<f64>() / reading.values.len() as f64 + added;
+        let log = log_mean(&reading.values) + added;
         match self.units.iter_mut().find(|known| known.name == unit) {
             Some(known) => known.logs.push(log),
             None => self.units.push(Unit { name: unit.to_owned(), logs: vec![log] }),

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use assay_core::estimate::Estimate;
 use assay_core::record::Record;
+use assay_stats::log_mean;
 use assay_stats::rank::{self as stats, Fit, Observation, Options, Precision, Ranking, Refusal, Sense};
 
 use super::ask::Ask;
 use super::collect::Session;
 use super::rows::{estimate, unordered};
 use super::setting::{Held, Setting};
-use crate::identity::named;
+use crate::excluded::named;
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reason::Excluded;
@@ -118,13 +119,6 @@ pub(crate) struct Levels {
     precisions: BTreeMap<String, Precision>,
 }
 
-/// How well the units of each model tell its mean; models of which nothing tells that are not there.
-pub(super) fn precisions(fit: &Fit, held: &Held) -> BTreeMap<String, Precision> {
-    let entrants: Vec<stats::Entrant> = fit.entrants().into_iter().map(|e| held.censored(e)).collect();
-    let all = stats::precisions(&entrants, stats::PRIOR_DEGREES, false);
-    entrants.into_iter().zip(all).filter_map(|(entrant, known)| Some((entrant.name, known?))).collect()
-}
-
 impl Levels {
     /// Of records under a load.
     pub(crate) fn of<'a>(records: impl IntoIterator<Item = &'a Record>, load: &Load, quantity: Quantity) -> Self {
@@ -133,14 +127,14 @@ impl Levels {
     }
 
     fn from(level: &Level<'_>) -> Self {
-        let (held, precisions) = (level.held.clone(), precisions(&level.fit, &level.held));
+        let (held, precisions) = (level.held.clone(), level.held.precisions(&level.fit));
         // Nothing was taken out.
         if level.fit.slots.is_empty() && level.fit.waves.is_empty() {
             return Self { added: BTreeMap::new(), held, precisions };
         }
         let mut runs: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
         for session in &level.sessions {
-            let mean = session.values.iter().map(|value| value.ln()).sum::<f64>() / session.values.len() as f64;
+            let mean = log_mean(&session.values);
             runs.entry((&session.identity.model, &session.identity.unit)).or_default().push(mean);
         }
         let units =

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::estimate::Estimate;
+use assay_stats::log_mean;
 use assay_stats::rank::{self as stats, Fit, ModelFit, Precision, Ranked, Ranking, Rule, aggregate};
 
 use super::answer::{Better, ModelRow, PairRow, Ratio, Standing, TwoSpeeds, UnitRow};
 use super::collect::Session;
-use super::level::precisions;
 use super::setting::{Held, Setting};
 use crate::reading::Mark;
 
@@ -64,7 +64,7 @@ pub(super) fn rows(
         });
     }
     let placed: BTreeSet<String> = rows.iter().map(|r| r.model.clone()).collect();
-    let known = precisions(fit, held);
+    let known = held.precisions(fit);
     for model in fit.models.iter().filter(|m| !placed.contains(&m.name)) {
         let row = base(&model.name);
         let specimen = model.units.len() == 1;
@@ -171,7 +171,7 @@ fn units(model: &ModelFit, sessions: &[&Session<'_>], held: &Held) -> Vec<UnitRo
 fn run_deviation(sessions: &[&&Session<'_>]) -> Option<f64> {
     let (mut squares, mut degrees) = (0.0, 0usize);
     for values in sessions.iter().map(|s| &s.values).filter(|v| v.len() > 1) {
-        let mean = values.iter().map(|v| v.ln()).sum::<f64>() / values.len() as f64;
+        let mean = log_mean(values);
         squares += values.iter().map(|v| (v.ln() - mean).powi(2)).sum::<f64>();
         degrees += values.len() - 1;
     }

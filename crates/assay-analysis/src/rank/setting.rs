@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::record::Record;
-use assay_stats::rank::{self as stats, Ending, Entrant};
+use assay_stats::rank::{self as stats, Ending, Entrant, Fit, Precision};
 
 use super::ask::Ask;
 use super::ceiling::Ceilings;
@@ -48,6 +48,13 @@ impl Held {
     /// A model as it enters a ranking, with whether it is at the ceiling.
     pub(super) fn censored(&self, entrant: Entrant) -> Entrant {
         Entrant { censored: self.model(&entrant.name), ..entrant }
+    }
+
+    /// How well the units of each model tell its mean; models of which nothing tells that are not there.
+    pub(super) fn precisions(&self, fit: &Fit) -> BTreeMap<String, Precision> {
+        let entrants: Vec<Entrant> = fit.entrants().into_iter().map(|entrant| self.censored(entrant)).collect();
+        let all = stats::precisions(&entrants, stats::PRIOR_DEGREES, false);
+        entrants.into_iter().zip(all).filter_map(|(entrant, known)| Some((entrant.name, known?))).collect()
     }
 }
 

@@ -14,7 +14,7 @@ use super::odd::deviations;
 use super::refusal::RankError;
 use super::setting::Setting;
 use crate::deciding::{by_model, deciding_load};
-use crate::identity::named;
+use crate::excluded::named;
 use crate::load::Load;
 use crate::quantity::Quantity;
 

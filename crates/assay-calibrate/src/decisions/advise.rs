@@ -6,7 +6,7 @@ use assay_analysis::advise::{
 };
 use assay_core::record::Record;
 
-use crate::row::Failure;
+use crate::found::Failure;
 
 /// `assay advise class A1` of one unit: whether it meets the class; `None` where it cannot be told.
 ///

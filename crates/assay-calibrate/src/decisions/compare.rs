@@ -4,7 +4,7 @@ use assay_analysis::Needed;
 use assay_analysis::compare::{self, By, Comparison, Group, Request, Side, Verdict};
 use assay_core::record::Record;
 
-use crate::row::Failure;
+use crate::found::Failure;
 
 /// What `compare` says of the second of two groups against the first.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,7 +6,7 @@ use assay_analysis::{Load, Quantity};
 use assay_core::record::Record;
 
 use super::{compare::compare, rank::rank};
-use crate::row::Failure;
+use crate::found::Failure;
 
 /// What the unit of a record does there and then: the interval beside its figure.
 ///

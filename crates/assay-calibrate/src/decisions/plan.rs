@@ -4,7 +4,7 @@ use assay_analysis::plan::{self, NextAction, Place, RaceOptions, SwapOptions};
 use assay_analysis::{Load, Quantity};
 use assay_core::record::Record;
 
-use crate::row::Failure;
+use crate::found::Failure;
 
 /// A step of a race.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,7 +3,7 @@
 use assay_analysis::rank::{self, Ask, Better, RankReport};
 use assay_core::record::Record;
 
-use crate::row::Failure;
+use crate::found::Failure;
 
 /// `assay rank`.
 ///

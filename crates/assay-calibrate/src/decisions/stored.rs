@@ -6,7 +6,7 @@ use assay_core::record::Record;
 use assay_lab::fleet::Fleet;
 use assay_store::{Detail, RunState, SqliteStore, Store, observed};
 
-use crate::row::Failure;
+use crate::found::Failure;
 
 /// The records of a fleet as a store gives them back.
 ///

@@ -3,7 +3,8 @@
 use assay_lab::Dice;
 use assay_lab::fleet::{Design, Fleet, Truth, Units};
 
-use super::{counted, equal};
+use super::names::counted;
+use super::truths::equal;
 use crate::decisions::{buy, stored};
 use crate::found::Found;
 use crate::row::{Bound, ERROR, Row};

@@ -3,7 +3,7 @@
 use assay_core::workload::{Op, Pattern};
 use assay_lab::fleet::{Design, Fleet, Load, Truth};
 
-use super::one_unit;
+use super::truths::one_unit;
 use crate::decisions::{Cached, cache, stored};
 use crate::found::Found;
 use crate::row::{Bound, ERROR, Row};

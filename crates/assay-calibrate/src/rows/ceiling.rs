@@ -4,7 +4,7 @@ use assay_analysis::rank::Ask;
 use assay_lab::fleet::{Ceiling, Design, Load, Truth, Units};
 
 use super::rank::{asked, null, ranked};
-use super::{equal, spread};
+use super::truths::{equal, spread};
 use crate::found::Found;
 use crate::row::{ERROR, Row};
 

@@ -2,7 +2,8 @@
 
 use assay_lab::fleet::{Design, Fleet, Load};
 
-use super::{counted, one_unit, percent};
+use super::names::{counted, percent};
+use super::truths::one_unit;
 use crate::decisions::{class_a1, stored};
 use crate::found::Found;
 use crate::row::{Bound, ERROR, Row};

@@ -3,11 +3,12 @@
 use assay_core::record::Record;
 use assay_lab::fleet::{Design, Fleet, Part, Repeats, Run, Truth, Units};
 
-use super::{counted, equal, percent};
+use super::names::{counted, percent};
+use super::truths::equal;
 use crate::decisions::{Compared, Word, compare, compare_models, compare_runs, stored};
 use crate::exact::{above, above_zero, run_mean, unit_means};
-use crate::found::Found;
-use crate::row::{Bound, COVERAGE, COVERAGE_ASSUMED, ERROR, Failure, Row};
+use crate::found::{Failure, Found};
+use crate::row::{Bound, COVERAGE, COVERAGE_ASSUMED, ERROR, Row};
 
 /// Who stands in the second group.
 type Second = fn(&Run) -> bool;

@@ -2,8 +2,8 @@
 
 use assay_lab::fleet::{Design, Run, Units};
 
-use super::equal;
 use super::rank::null;
+use super::truths::equal;
 use crate::row::Row;
 
 /// One card was in both, or none.

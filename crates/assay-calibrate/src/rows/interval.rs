@@ -2,7 +2,8 @@
 
 use assay_lab::fleet::{Design, Fleet, Repeats, Run, Units};
 
-use super::{counted, equal, percent};
+use super::names::{counted, percent};
+use super::truths::equal;
 use crate::decisions::{another_day, another_unit, stored, today};
 use crate::found::Found;
 use crate::row::{COVERAGE, COVERAGE_ASSUMED, Row};

@@ -15,6 +15,6 @@ pub const MISSED: &[(&str, f64)] = &[
 ];
 
 /// The figure of a row that is missed.
-pub(crate) fn missed(name: &str) -> Option<f64> {
+pub(super) fn missed(name: &str) -> Option<f64> {
     MISSED.iter().find(|(row, _)| *row == name).map(|(_, figure)| *figure)
 }

@@ -2,7 +2,8 @@
 
 use assay_lab::fleet::{Design, Fleet, Load, Truth};
 
-use super::{counted, one_unit, percent};
+use super::names::{counted, percent};
+use super::truths::one_unit;
 use crate::decisions::{LocalOrNas, nas, stored};
 use crate::found::Found;
 use crate::row::{Bound, ERROR, Row};

@@ -5,10 +5,10 @@ use assay_analysis::{Needed, Values};
 use assay_core::record::Record;
 use assay_lab::fleet::{Design, Fleet, Part, Run, Truth, Units};
 
-use super::equal;
+use super::truths::equal;
 use crate::decisions::{Word, compare_within, needed_to_name, odd, orders, rank, stored};
-use crate::found::Found;
-use crate::row::{Bound, Failure, Row};
+use crate::found::{Failure, Found};
+use crate::row::{Bound, Row};
 
 /// 80 % less two standard errors of 1,000 fleets.
 const POWER: Bound = Bound::Right(0.775);

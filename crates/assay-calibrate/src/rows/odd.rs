@@ -3,10 +3,11 @@
 use assay_analysis::rank::{Ask, RankReport};
 use assay_lab::fleet::{Design, Fleet, Load, Part, Truth, Units};
 
-use super::{equal, percent};
+use super::names::percent;
+use super::truths::equal;
 use crate::decisions::{Named, odd, odd_under_any_load, rank, stored};
-use crate::found::Found;
-use crate::row::{Bound, ERROR, Failure, Row};
+use crate::found::{Failure, Found};
+use crate::row::{Bound, ERROR, Row};
 
 /// Each card in a slot of its own, as in a cluster.
 fn cluster(of_each: &[usize]) -> Design {

@@ -4,10 +4,11 @@ use assay_analysis::plan::Place;
 use assay_lab::Dice;
 use assay_lab::fleet::{Design, Fleet, Part, Run, Truth, Units};
 
-use super::{counted, equal, percent};
+use super::names::{counted, percent};
+use super::truths::equal;
 use crate::decisions::{Ended, Raced, blamed, race, stored};
-use crate::found::Found;
-use crate::row::{Bound, COVERAGE, ERROR, Failure, Row};
+use crate::found::{Failure, Found};
+use crate::row::{Bound, COVERAGE, ERROR, Row};
 
 /// Models in a race.
 const MODELS: usize = 8;

@@ -5,11 +5,12 @@ use assay_lab::Dice;
 use assay_lab::fleet::{Design, Fleet, Part, Truth, Units};
 
 use super::compare::KINDS;
-use super::{equal, percent};
+use super::names::percent;
+use super::truths::equal;
 use crate::decisions::{orders, rank, stored};
 use crate::exact::{above, furthest_above, unit_means};
-use crate::found::Found;
-use crate::row::{Bound, COVERAGE, ERROR, Failure, Row};
+use crate::found::{Failure, Found};
+use crate::row::{Bound, COVERAGE, ERROR, Row};
 
 pub(super) fn ranked(truth: &Truth, design: Design, ask: &Ask, seed: u64) -> Result<Vec<(String, String)>, Failure> {
     let fleet = Fleet { truth: truth.clone(), design, seed };

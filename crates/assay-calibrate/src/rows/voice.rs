@@ -7,10 +7,10 @@ use assay_core::record::Record;
 use assay_lab::Dice;
 use assay_lab::fleet::{Design, Fleet, Units};
 
-use super::equal;
+use super::truths::equal;
 use crate::decisions::{Ended, buy, compare_orders, orders, race, rank, stored};
-use crate::found::Found;
-use crate::row::{Bound, Failure, Row};
+use crate::found::{Failure, Found};
+use crate::row::{Bound, Row};
 
 /// Two to four models of one to five units, each on one to three days.
 fn fleet(seed: u64) -> Fleet {

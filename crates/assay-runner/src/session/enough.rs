@@ -5,24 +5,16 @@
 
 use std::time::Duration;
 
-use assay_core::suite::{LEAST_REPEATS, PARTS, Suite, leaders};
+use assay_core::suite::{LEAST_REPEATS, PARTS, leaders};
 
 use super::begin::Session;
-use super::order::{Order, completed};
-use super::turn::{Entry, Place, Settled, Turn};
+use super::order::Order;
+use super::turn::{Entry, Place, Settled, Turn, completed};
 use crate::adaptive;
 use crate::budget::weight;
 
 /// A repeat in which fewer operations than this are expected is as long as in a suite with a fixed number of them.
 const LEAST_OPERATIONS: f64 = 100.0;
-
-/// The number of a repeat by where it begins in a sequential stream: the first ones are spread over all of it.
-pub(super) fn spread(round: u32, suite: &Suite) -> u32 {
-    match suite.enough {
-        None => round,
-        Some(_) => round % suite.repeats * PARTS + round / suite.repeats,
-    }
-}
 
 impl Session<'_> {
     /// The repeat at `next`; `None` where it is not made.

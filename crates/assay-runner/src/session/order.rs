@@ -10,8 +10,7 @@ use assay_core::suite::{LEAST_REPEATS, SuiteWorkload, leaders, members, together
 use assay_core::workload::{Op, Workload};
 
 use super::begin::Session;
-use super::plan::no_room;
-use super::turn::{Entry, Next, Place, Turn, complete, told_at_end};
+use super::turn::{Entry, Next, Place, Turn, complete, completed, no_room, told_at_end};
 use crate::adaptive;
 use crate::budget::{PLANNED_SLOT, weight};
 use crate::offered::offered;
@@ -203,12 +202,6 @@ impl Session<'_> {
             }
         }
     }
-}
-
-/// Repeats that came to their end.
-pub(super) fn completed(measurement: &Measurement) -> u32 {
-    let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed).count();
-    u32::try_from(completed).unwrap_or(u32::MAX)
 }
 
 /// Why a workload can have no repeat at all, where that is not for time or bytes.

@@ -12,9 +12,7 @@ use assay_engine::{RepeatSpec, Target};
 use assay_original::Subject;
 
 use super::begin::Session;
-use super::enough::spread;
-use super::order::completed;
-use super::turn::{Entry, Place, Turn, complete};
+use super::turn::{Entry, Place, Turn, complete, completed, no_room, spread};
 use crate::adaptive::{self, AdaptiveStop};
 use crate::budget::Share;
 use crate::choose::Instrument;
@@ -170,13 +168,6 @@ impl Session<'_> {
         }
         self.area.cached().map_err(|error| self.failed(Failure::Other, error.to_string(), Some(&workload.name)))
     }
-}
-
-/// Whether a part of the area has no room for the blocks of all jobs: of several sizes none is made smaller, and
-/// those of others lie behind the part of a group's member.
-pub(super) fn no_room(workload: &SuiteWorkload, span: u64) -> bool {
-    let bounded = !workload.blocks.is_empty() || workload.group.is_some();
-    bounded && workload.block.0.saturating_mul(u64::from(workload.jobs.max(1))) > span
 }
 
 /// Whether fewer than [`LEAST_PAUSES`] pauses fit into a repeat: its rate would be that of where it began.

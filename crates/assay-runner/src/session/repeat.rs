@@ -16,9 +16,8 @@ use assay_engine::{EngineKind, LiveSample, RepeatReport, Target, wall_clock};
 use assay_stats::{geometric, geometric_until_known};
 
 use super::begin::Session;
-use super::order::completed;
 use super::plan::Planned;
-use super::turn::{Entry, Next, Turn, told_at_end};
+use super::turn::{Entry, Next, Turn, completed, told_at_end};
 use crate::adaptive::AdaptiveStop;
 use crate::choose::Instrument;
 use crate::crosscheck::{self, Order};

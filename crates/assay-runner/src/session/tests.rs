@@ -14,9 +14,8 @@ use assay_engine::{Control, EngineKind, RepeatReport, Trouble};
 use assay_original::Subject;
 
 use super::begin::{Session, aligned};
-use super::enough::spread;
 use super::order::in_order;
-use super::turn::{Entry, Turn};
+use super::turn::{Entry, Turn, spread};
 use crate::budget::Budget;
 use crate::choose::EngineWish;
 use crate::error::RunError;

@@ -1,10 +1,11 @@
-//! What the order of repeats and a repeat tell each other.
+//! What the order of repeats and a repeat tell each other, and what both ask of a workload.
 
 use std::time::Duration;
 
 use assay_core::finding::Finding;
+use assay_core::outcome::Outcome;
 use assay_core::record::Measurement;
-use assay_core::suite::{LEAST_REPEATS, Suite, SuiteWorkload, part};
+use assay_core::suite::{LEAST_REPEATS, PARTS, Suite, SuiteWorkload, part};
 use assay_core::units::nanoseconds;
 use assay_core::workload::{Stop, Workload};
 
@@ -111,4 +112,25 @@ pub(super) fn complete(w: &SuiteWorkload, place: Place, direct: bool, share: Opt
         }),
         ..w.load()
     }
+}
+
+/// Repeats that came to their end.
+pub(super) fn completed(measurement: &Measurement) -> u32 {
+    let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed).count();
+    u32::try_from(completed).unwrap_or(u32::MAX)
+}
+
+/// The number of a repeat by where it begins in a sequential stream: the first ones are spread over all of it.
+pub(super) fn spread(round: u32, suite: &Suite) -> u32 {
+    match suite.enough {
+        None => round,
+        Some(_) => round % suite.repeats * PARTS + round / suite.repeats,
+    }
+}
+
+/// Whether a part of the area has no room for the blocks of all jobs: of several sizes none is made smaller, and
+/// those of others lie behind the part of a group's member.
+pub(super) fn no_room(workload: &SuiteWorkload, span: u64) -> bool {
+    let bounded = !workload.blocks.is_empty() || workload.group.is_some();
+    bounded && workload.block.0.saturating_mul(u64::from(workload.jobs.max(1))) > span
 }

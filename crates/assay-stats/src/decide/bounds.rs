@@ -3,6 +3,7 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::refusal::{Refusal, all_positive};
+use crate::logs::log_mean;
 
 /// Fewer repeats give no bounds: with two, t is 6.3 and the spread a guess.
 pub const LEAST_RUNS: usize = 3;
@@ -27,7 +28,7 @@ pub struct Bounds {
 pub fn bounds(values: &[f64]) -> Result<Bounds, Refusal> {
     let n = all_positive("repeats", values)?.len();
     let count = n as f64;
-    let mean = values.iter().map(|v| v.ln()).sum::<f64>() / count;
+    let mean = log_mean(values);
     let squares = values.iter().map(|v| (v.ln() - mean).powi(2)).sum::<f64>();
     let student = || StudentsT::new(0.0, 1.0, count - 1.0).ok();
     let interval = (n >= LEAST_RUNS).then(student).flatten().map(|student| {

@@ -2,6 +2,7 @@
 
 use super::random::Generator;
 use super::refusal::{Refusal, all_positive, not_negative, positive};
+use crate::logs::log_mean;
 
 /// What a statement is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +48,7 @@ impl Posterior {
     pub fn of_units(means: &[f64]) -> Result<Self, Refusal> {
         let values = all_positive("units", means)?;
         let n = values.len() as f64;
-        let log_mean = values.iter().map(|v| v.ln()).sum::<f64>() / n;
+        let log_mean = log_mean(values);
         let squares = values.iter().map(|v| (v.ln() - log_mean).powi(2)).sum::<f64>();
         let spread = (values.len() > 1).then(|| {
             let variance = squares / (n - 1.0);

@@ -9,6 +9,7 @@ use statrs::function::erf::erfc;
 use statrs::function::gamma::ln_gamma;
 
 use super::refusal::{Refusal, a_share, all_positive, positive};
+use crate::logs::log_mean;
 
 /// Steps of Simpson's rule: the integrand is smooth, the error below 1e-7.
 const STEPS: u32 = 2000;
@@ -81,7 +82,7 @@ pub fn model_claim(units: &[f64], threshold: f64, content: f64) -> Result<ModelC
     if n < 2 {
         return Ok(ModelClaim { claim: Claim::OneUnit, lower_limit: None, upper_limit: None, n });
     }
-    let mean = units.iter().map(|v| v.ln()).sum::<f64>() / n as f64;
+    let mean = log_mean(units);
     let deviation = (units.iter().map(|v| (v.ln() - mean).powi(2)).sum::<f64>() / (n as f64 - 1.0)).sqrt();
     let lower = (mean - tolerance_factor(n, content, 0.95)? * deviation).exp();
     let upper = (mean - tolerance_factor(n, content, 0.05)? * deviation).exp();

@@ -7,6 +7,7 @@
 
 use super::fault::{Fault, at_least, positive};
 use super::pbest::{Chances, Summary, chances};
+use crate::logs::log_mean;
 
 /// What happened to the units of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -273,8 +274,4 @@ fn summaries(contenders: &[Contender], active: &[usize], class: Outcome) -> Vec<
             racing: active.contains(&index),
         })
         .collect()
-}
-
-pub(super) fn log_mean(values: &[f64]) -> f64 {
-    values.iter().map(|v| v.ln()).sum::<f64>() / values.len() as f64
 }
