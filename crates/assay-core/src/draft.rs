@@ -34,6 +34,7 @@ impl Draft {
                 crosscheck: Vec::new(),
                 verification: None,
                 source: None,
+                cluster: None,
                 outcome: Outcome::Running,
                 validity: Validity::judge([].iter()),
                 warnings: Vec::new(),

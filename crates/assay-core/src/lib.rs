@@ -5,6 +5,7 @@ pub mod arrivals;
 pub mod base32;
 pub mod blocks;
 pub mod classes;
+pub mod cluster;
 pub mod crosscheck;
 pub mod distribution;
 pub mod draft;

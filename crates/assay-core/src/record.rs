@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cluster::{ClusterPart, CommonStart};
 use crate::crosscheck::Crosscheck;
 use crate::estimate::Estimate;
 use crate::finding::{Finding, Validity, Warning};
@@ -22,7 +23,7 @@ use crate::verification::Verification;
 use crate::workload::Workload;
 
 /// Version of the format: readers of `1.x` read every `1.y`.
-pub const SCHEMA: &str = "1.5";
+pub const SCHEMA: &str = "1.6";
 
 /// Major version that this code reads.
 pub const SCHEMA_MAJOR: u32 = 1;
@@ -76,6 +77,9 @@ pub struct Record {
     /// Where the record was imported from; null for a run of assay.
     #[serde(default)]
     pub source: Option<Source>,
+    /// Its part in a run on a cluster; null where it ran by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<Box<ClusterPart>>,
     /// How it ended.
     pub outcome: Outcome,
     /// Whether the numbers can be trusted.
@@ -447,6 +451,9 @@ pub struct Repeat {
     /// How another tool was called that made it, and what that printed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original: Option<Box<OriginalRun>>,
+    /// When it was to begin together with other nodes, and did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub common_start: Option<Box<CommonStart>>,
     /// How it ended.
     pub outcome: Outcome,
 }
@@ -474,6 +481,7 @@ impl Repeat {
             unserved: None,
             steady: None,
             original: None,
+            common_start: None,
             outcome,
         }
     }

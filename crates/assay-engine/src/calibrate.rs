@@ -37,6 +37,7 @@ pub fn null_cost(length: Duration) -> NullCost {
             hang_after: Duration::from_secs(30),
             sample_every: Duration::from_secs(1),
             wait_for: None,
+            begin_at_ns: None,
         },
         &Control::default(),
         &mut |_| std::ops::ControlFlow::Continue(()),

@@ -19,6 +19,11 @@ impl Clock {
         Self { start: monotonic() }
     }
 
+    /// When it read zero, by [`monotonic`].
+    pub(crate) fn started_ns(&self) -> u64 {
+        self.start
+    }
+
     /// Nanoseconds since the start.
     #[inline]
     #[must_use]
@@ -29,9 +34,22 @@ impl Clock {
 
 /// `CLOCK_MONOTONIC` in nanoseconds.
 #[inline]
-pub(crate) fn monotonic() -> u64 {
+#[must_use]
+pub fn monotonic() -> u64 {
     let t = clock_gettime(ClockId::Monotonic);
     (t.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(t.tv_nsec as u64)
+}
+
+/// Sleeps until the monotonic clock reads `at_ns`, or returns at once where it did. It is late by what the kernel takes to
+/// wake a thread, some 50 µs of timer slack included; to wait awake would take the processors from those that begin at the
+/// same moment.
+pub fn sleep_until(at_ns: u64) {
+    loop {
+        match at_ns.saturating_sub(monotonic()) {
+            0 => return,
+            left => std::thread::sleep(std::time::Duration::from_nanos(left)),
+        }
+    }
 }
 
 /// The time of day: RFC 3339, UTC, to the millisecond.

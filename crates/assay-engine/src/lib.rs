@@ -47,7 +47,7 @@ pub use batching::{Batching, Stretch, Trial};
 pub use buffer::{AlignedBuffer, buffer_bytes};
 pub use calibrate::{NullCost, null_cost};
 pub use child::end_with_this_process;
-pub use clock::{Clock, wall_clock};
+pub use clock::{Clock, monotonic, sleep_until, wall_clock};
 pub use contract::{Availability, Capabilities, EngineKind};
 pub use control::{Control, Moment};
 pub use data::{fill_unique, mix, stamp};

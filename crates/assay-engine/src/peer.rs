@@ -154,6 +154,7 @@ mod tests {
             hang_after: Duration::from_secs(30),
             sample_every: Duration::from_millis(20),
             wait_for: None,
+            begin_at_ns: None,
         }
     }
 

@@ -7,7 +7,7 @@ use assay_core::histogram::Histogram;
 use assay_core::record::OriginalRun;
 
 use crate::batching::Batching;
-use crate::clock::Clock;
+use crate::clock::{Clock, sleep_until};
 use crate::contract::EngineKind;
 use crate::control::Control;
 use crate::counters::{Live, Totals};
@@ -57,6 +57,8 @@ pub struct RepeatReport {
     pub durable_bytes_per_second: Option<f64>,
     /// Samples from the start of the repeat.
     pub samples: Vec<LiveSample>,
+    /// When the first thread began to submit, by the monotonic clock in nanoseconds.
+    pub began_ns: Option<u64>,
     /// When the first thread was done, from the start, in nanoseconds.
     pub first_done_ns: u64,
     /// When the last thread was done, from the start, in nanoseconds.
@@ -107,6 +109,9 @@ pub fn run_together(
     // All are ready before the first begins.
     threads.iter().for_each(Threads::wait_until_ready);
     threads.iter().for_each(Threads::go);
+    if let Some(at_ns) = workloads.iter().filter_map(|(_, spec)| spec.begin_at_ns).max() {
+        sleep_until(at_ns);
+    }
     let clock = Clock::start();
     let mut members: Vec<Member<'_>> =
         threads.iter().zip(workloads).map(|(threads, (_, spec))| Member::new(threads, spec, clock, control)).collect();
@@ -132,7 +137,8 @@ pub fn run_together(
             member.all.done = vec![from_counters(&threads.lives, drained_ns)];
         }
         member.all.trouble.clone_from(&trouble);
-        collect(member.all, member.sampler.totals(), member.sampler.samples, sync_ns)
+        let report = collect(member.all, member.sampler.totals(), member.sampler.samples, sync_ns);
+        RepeatReport { began_ns: threads.began_ns(), ..report }
     });
     reports.collect()
 }
@@ -254,6 +260,7 @@ fn collect(all: Gathered, totals: Totals, samples: Vec<LiveSample>, sync_ns: Opt
         written_bytes: totals.written_bytes,
         durable_bytes_per_second: sync_ns.and_then(|ns| window.durable(totals.written_bytes, all_bytes, ns)),
         samples,
+        began_ns: None,
         first_done_ns: done_at.first().copied().unwrap_or(0),
         last_done_ns: done_at.last().copied().unwrap_or(0),
         whole: done.iter().any(|job| job.whole),

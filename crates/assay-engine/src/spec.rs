@@ -26,6 +26,8 @@ pub struct RepeatSpec {
     pub sample_every: Duration,
     /// For how many completions at once io_uring is to wait, where an earlier repeat chose that.
     pub wait_for: Option<u32>,
+    /// When all threads are to begin, by [`monotonic`](crate::monotonic), in nanoseconds; none to begin as soon as they can.
+    pub begin_at_ns: Option<u64>,
 }
 
 /// Why a repeat did not run to its end.

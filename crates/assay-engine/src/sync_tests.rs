@@ -57,6 +57,7 @@ fn write(target: &Arc<Target>, writes: u64, sync: Sync) -> RepeatReport {
         hang_after: Duration::from_secs(10),
         sample_every: Duration::from_secs(1),
         wait_for: None,
+        begin_at_ns: None,
     };
     run_repeat(EngineKind::Sync, &spec, &Control::default(), &mut |_| ControlFlow::Continue(()))
 }

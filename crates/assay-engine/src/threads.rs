@@ -9,7 +9,7 @@ use assay_core::workload::Pattern;
 use crate::address::Addresses;
 use crate::batching::Votes;
 use crate::buffer::Pool;
-use crate::clock::Clock;
+use crate::clock::{Clock, sleep_until};
 use crate::contract::{Engine, EngineKind};
 use crate::control::Control;
 use crate::counters::Live;
@@ -29,6 +29,8 @@ pub(crate) struct Threads {
     pub(crate) count: usize,
     /// Their counters.
     pub(crate) lives: Vec<Arc<Live>>,
+    /// When the first of them began to submit, by the monotonic clock; the largest number before that.
+    began_ns: Arc<AtomicU64>,
     gate: Arc<Gate>,
     stop: Arc<AtomicBool>,
 }
@@ -66,6 +68,7 @@ impl Threads {
         let threads = Self {
             count: count as usize,
             lives: (0..count).map(|_| Arc::new(Live::new())).collect(),
+            began_ns: Arc::new(AtomicU64::new(u64::MAX)),
             gate: Arc::new(Gate::default()),
             // A failure of one thread ends the others too, but not the run.
             stop: Arc::new(AtomicBool::new(control.stopped())),
@@ -98,6 +101,7 @@ impl Threads {
                 byte_quota,
                 live: Arc::clone(&threads.lives[thread as usize]),
                 stop: Arc::clone(&threads.stop),
+                began_ns: Arc::clone(&threads.began_ns),
                 gate: Arc::clone(&threads.gate),
                 votes: votes.clone(),
             };
@@ -125,6 +129,11 @@ impl Threads {
     /// Lets them begin when all of them are ready.
     pub(crate) fn go(&self) {
         self.gate.open(self.count);
+    }
+
+    /// When the first of them began to submit, by the monotonic clock in nanoseconds; `None` before.
+    pub(crate) fn began_ns(&self) -> Option<u64> {
+        Some(self.began_ns.load(Ordering::Relaxed)).filter(|began| *began < u64::MAX)
     }
 
     /// Asks them to end.
@@ -159,6 +168,7 @@ struct ThreadWork {
     byte_quota: u64,
     live: Arc<Live>,
     stop: Arc<AtomicBool>,
+    began_ns: Arc<AtomicU64>,
     gate: Arc<Gate>,
     votes: Votes,
 }
@@ -166,8 +176,8 @@ struct ThreadWork {
 impl ThreadWork {
     /// Sets the engine up, waits for the others, drives it.
     fn run(self) -> Result<JobReport, String> {
-        let Self { engine: kind, spec, addresses, schedule, thread, depth, quota, byte_quota, live, stop, gate, votes } =
-            self;
+        let Self { engine: kind, spec, addresses, schedule, thread, depth, quota, byte_quota, live, stop, .. } = self;
+        let Self { began_ns, gate, votes, .. } = self;
         let block = spec.workload.largest_block();
         let pool = usize::try_from(block).map_err(std::io::Error::other).and_then(|b| Pool::new(depth as usize, b));
         let mut pool = match pool {
@@ -182,6 +192,11 @@ impl ThreadWork {
         }
         let driven = |engine: &mut dyn FnMut(Addresses, Option<Schedule>, &JobSpec<'_>) -> JobReport| {
             gate.wait();
+            if let Some(at_ns) = spec.begin_at_ns {
+                sleep_until(at_ns);
+            }
+            let clock = Clock::start();
+            began_ns.fetch_min(clock.started_ns(), Ordering::Relaxed);
             let job = JobSpec {
                 workload: &spec.workload,
                 depth,
@@ -189,7 +204,7 @@ impl ThreadWork {
                 byte_quota,
                 job: thread,
                 seed: spec.seed ^ (u64::from(spec.repeat) << 48),
-                clock: Clock::start(),
+                clock,
                 live: &live,
                 stop: &stop,
                 wait_for: spec.wait_for,

@@ -34,6 +34,7 @@ fn spec(target: &Arc<Target>, workload: Workload) -> RepeatSpec {
         hang_after: Duration::from_secs(10),
         sample_every: Duration::from_millis(100),
         wait_for: None,
+        begin_at_ns: None,
     }
 }
 

@@ -40,6 +40,7 @@ fn spec(workload: Workload, target: Option<Arc<Target>>) -> RepeatSpec {
         hang_after: Duration::from_secs(10),
         sample_every: Duration::from_millis(50),
         wait_for: None,
+        begin_at_ns: None,
     }
 }
 

@@ -61,6 +61,7 @@ pub fn run_program(
         hang_after,
         sample_every: Duration::from_secs(1),
         wait_for: None,
+        begin_at_ns: None,
     };
     let directory = subject.place(found.tool);
     let continued = &mut |_: &_| ControlFlow::Continue(());

@@ -107,6 +107,11 @@ impl Budget {
         self.time.mul_f64(LAYOUT_SHARE)
     }
 
+    /// Time in which the run waited for others does not count.
+    pub(crate) fn waited(&mut self, time: Duration) {
+        self.time += time;
+    }
+
     pub(crate) fn wrote(&mut self, bytes: u64) {
         self.written += bytes;
     }

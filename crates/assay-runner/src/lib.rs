@@ -35,6 +35,7 @@ mod soak;
 mod summary;
 mod sweep;
 mod timeout;
+mod together;
 mod watch;
 
 pub use assay_programs::Tree;
@@ -49,3 +50,4 @@ pub use request::{RawMode, Request};
 pub use resume::Resumption;
 pub use scratch::{Leftovers, left_behind, remove_abandoned, remove_left};
 pub use timeout::HANG_AFTER;
+pub use together::{Rendezvous, SET_UP, Start, Step};

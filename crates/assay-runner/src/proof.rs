@@ -142,6 +142,7 @@ mod tests {
             hang_after: std::time::Duration::from_secs(1),
             sample_every: std::time::Duration::from_secs(1),
             wait_for: None,
+            begin_at_ns: None,
         };
         run_repeat(EngineKind::Sync, &spec, &Control::default(), &mut |_| ControlFlow::Continue(()))
     }

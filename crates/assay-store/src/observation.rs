@@ -161,6 +161,7 @@ impl Head {
             crosscheck: _,
             verification,
             source,
+            cluster: _,
             outcome,
             validity,
             warnings,
@@ -224,6 +225,7 @@ impl Head {
             crosscheck: Vec::new(),
             verification: self.verification,
             source: self.source,
+            cluster: None,
             outcome: self.outcome,
             validity: self.validity,
             warnings: self.warnings,
@@ -335,6 +337,7 @@ fn repeat((iops, bytes_per_second, durable_bytes_per_second, operations, outcome
         unserved: None,
         steady: None,
         original: None,
+        common_start: None,
         outcome: outcome.unwrap_or(Outcome::Completed),
     }
 }

@@ -174,6 +174,7 @@ fn record(text: &str, suite: &Suite, (model, unit, run): (usize, usize, usize), 
         crosscheck: Vec::new(),
         verification: None,
         source: None,
+        cluster: None,
         outcome: Outcome::Completed,
         validity: Validity { verdict: Verdict::Valid, reasons: Vec::new() },
         warnings: vec![Finding::NoProof { medium: "FUSE".to_owned() }.into()],
@@ -238,6 +239,7 @@ fn repeat(workload: &Workload, iops: f64, dice: &mut Dice) -> Repeat {
         unserved: None,
         steady: None,
         original: None,
+        common_start: None,
         outcome: Outcome::Completed,
     }
 }

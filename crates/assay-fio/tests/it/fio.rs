@@ -45,6 +45,7 @@ fn spec(workload: Workload, target: &Arc<Target>) -> RepeatSpec {
         hang_after: Duration::from_secs(30),
         sample_every: Duration::from_millis(100),
         wait_for: None,
+        begin_at_ns: None,
     }
 }
 

@@ -21,6 +21,7 @@ use crate::health::DeviceHealth;
 use crate::pace::Pace;
 use crate::prepare::Run;
 use crate::request::Request;
+use crate::together::Rendezvous;
 use crate::watch::{Watch, note_down};
 
 /// How long the null engine runs.
@@ -50,6 +51,8 @@ pub(crate) struct Session<'o> {
     pub(super) whole: Budget,
     pub(super) pace: Pace,
     pub(crate) emitter: Emitter<'o>,
+    /// Where repeats begin together with those of other hosts.
+    pub(super) rendezvous: Option<&'o mut dyn Rendezvous>,
 }
 
 impl<'o> Session<'o> {
@@ -58,7 +61,12 @@ impl<'o> Session<'o> {
     ///
     /// # Errors
     /// Where the test area cannot be made, or direct I/O cannot do the suite's blocks.
-    pub(crate) fn begin(run: Run, control: &Control, observer: &'o mut dyn Observer) -> Result<Self, RunError> {
+    pub(crate) fn begin(
+        run: Run,
+        control: &Control,
+        observer: &'o mut dyn Observer,
+        rendezvous: Option<&'o mut dyn Rendezvous>,
+    ) -> Result<Self, RunError> {
         let Run { request, seen, mut draft, engines, area_bytes, findings, access, sysroot } = run;
         let area = access.area(&request, seen.logical_block_bytes)?;
         let area_bytes = aligned(&request, area_bytes, area.alignment().map_or(1, u64::from))?;
@@ -91,6 +99,7 @@ impl<'o> Session<'o> {
             budget,
             whole,
             emitter,
+            rendezvous,
         };
         let at_start = session.witness.at_start();
         at_start.into_iter().for_each(|finding| session.warn(finding));

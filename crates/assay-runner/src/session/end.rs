@@ -21,6 +21,8 @@ impl Session<'_> {
             self.warn(finding);
         }
         self.emitter.phase("cleanup");
+        let part = self.rendezvous.as_deref_mut().and_then(|rendezvous| rendezvous.part()).map(Box::new);
+        self.draft.fill().cluster = part;
         let limit = self.clean_up_limit();
         let Self { request, area, control, mut draft, budget, mut emitter, .. } = self;
         if let Err(reason) = area.clean_up(limit) {

@@ -107,6 +107,7 @@ impl Session<'_> {
                 + fitted.think.map_or(Duration::ZERO, |think| Duration::from_nanos(think.pause_ns)),
             sample_every: Duration::from_secs(1),
             wait_for: self.known_wait(&record.measurements[index]),
+            begin_at_ns: None,
         };
         Ok(Some(Planned { index, instrument, spec, target, subject, soak, stop }))
     }

@@ -29,6 +29,7 @@ use crate::resume::lasted_ns;
 use crate::soak;
 use crate::summary::{Interval, batching, estimate, half_width, repeat, replace_findings};
 use crate::timeout::{NoAnswer, SYNC, no_thread, within};
+use crate::together::{Start, Step, sleep_until_set_up, timed};
 
 /// Operations of an open loop that are begun later than this share of their latency falsify it.
 const LATE_SHARE: f64 = 0.05;
@@ -84,10 +85,12 @@ impl Session<'_> {
         if let (Some(peer), true) = (peer, peer_first) {
             theirs = crosscheck::run_peer(self, peer, &planned[0].spec, &planned[0].subject);
         }
+        let start = self.begin_together(&mut planned, turn);
         let made = self.make(&mut planned);
         let mut outcome = Outcome::Completed;
         for ((member, planned), made) in group.clone().zip(&mut planned).zip(&made) {
             let ended = self.take_over(&mut entries[member], turn, planned, made);
+            self.note_start(member, start, made);
             outcome = if outcome == Outcome::Completed { ended } else { outcome };
         }
         if let (Some(peer), false, Outcome::Completed) = (peer, peer_first, &outcome) {
@@ -134,6 +137,28 @@ impl Session<'_> {
             total: turn.total,
             left_ns: nanoseconds(self.budget.left()),
         });
+    }
+
+    /// Waits until the other hosts are ready, where there are any: when to begin.
+    fn begin_together(&mut self, planned: &mut [Planned], turn: Turn) -> Option<Start> {
+        let workload = u32::try_from(planned.first()?.index).ok()?;
+        let (rendezvous, control) = (self.rendezvous.as_deref_mut()?, &self.control);
+        let (start, waited) = timed(|| {
+            let start = rendezvous.ready(Step { round: turn.round, workload }, control);
+            start.inspect(sleep_until_set_up)
+        });
+        self.budget.waited(waited);
+        self.whole.waited(waited);
+        planned.iter_mut().for_each(|planned| planned.spec.begin_at_ns = start.map(|start| start.at_ns));
+        start
+    }
+
+    /// Notes when the repeat began that was to begin together with others.
+    fn note_start(&mut self, member: usize, start: Option<Start>, made: &Made) {
+        let common = start.zip(made.report.began_ns).map(|(start, began_ns)| Box::new(start.met(began_ns)));
+        if let Some(repeat) = self.draft.fill().measurements[member].repeats.last_mut() {
+            repeat.common_start = common;
+        }
     }
 
     /// Runs the repeat of workloads at the same time, with sensors and the device's counters read meanwhile.

@@ -51,7 +51,7 @@ fn request(directory: &Path) -> Request {
 }
 
 fn begun<'o>(directory: &Path, control: &Control, listener: &'o mut Listener) -> Session<'o> {
-    Session::begin(Run::prepare(request(directory)).unwrap(), control, listener).unwrap()
+    Session::begin(Run::prepare(request(directory)).unwrap(), control, listener, None).unwrap()
 }
 
 fn places(events: &[Event], kind: fn(&EventKind) -> bool) -> Vec<usize> {
@@ -68,7 +68,7 @@ fn a_run_is_announced_with_what_is_known_before_the_instrument_is_measured() {
     let mut run = Run::prepare(request(dir.path())).unwrap();
     assert_eq!((run.record().host.slot.as_deref(), run.record().settings.seed), (Some("3"), 7));
     run.findings.push(Finding::AnotherRun);
-    let session = Session::begin(run, &Control::default(), &mut listener).unwrap();
+    let session = Session::begin(run, &Control::default(), &mut listener, None).unwrap();
     assert!(session.record().settings.null_ns_per_operation.is_some_and(|ns| ns > 0.0));
     assert!(session.record().warnings.iter().any(|w| w.finding == Finding::AnotherRun));
     assert_eq!(files(dir.path()), 1, "the directory of the run");
@@ -178,7 +178,7 @@ fn agree(measurement: &mut Measurement, length: Duration) {
 fn what_is_known_well_enough_is_left_and_a_slow_medium_has_long_repeats() {
     let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
     let run = Run::prepare(until_enough(dir.path())).unwrap();
-    let mut session = Session::begin(run, &Control::default(), &mut listener).unwrap();
+    let mut session = Session::begin(run, &Control::default(), &mut listener, None).unwrap();
     assert!(session.lay_out());
     let (mut entries, order) = (session.entries(), session.order());
     assert_eq!(order.repeats.len(), 18, "three times as many");
@@ -209,7 +209,7 @@ fn what_is_known_well_enough_is_left_and_a_slow_medium_has_long_repeats() {
 fn further_repeats_are_like_the_first_or_are_not_made() {
     let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
     let run = Run::prepare(until_enough(dir.path())).unwrap();
-    let mut session = Session::begin(run, &Control::default(), &mut listener).unwrap();
+    let mut session = Session::begin(run, &Control::default(), &mut listener, None).unwrap();
     assert!(session.lay_out());
     session.pace.note(Op::Write, Pattern::Random, 4096, false, 4000.0);
     let (mut entries, order) = (session.entries(), session.order());
@@ -352,7 +352,7 @@ const STREAM_AND_ROWS: &str = "[[program]]\nname = \"dd\"\nduration = \"5s\"\n\
 fn programs_run_after_the_workloads_and_each_has_its_scores() {
     let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
     let run = Run::prepare(with_programs(dir.path(), STREAM_AND_ROWS)).unwrap();
-    let record = run.execute(&Control::default(), &mut listener).unwrap();
+    let record = run.execute(&Control::default(), &mut listener, None).unwrap();
     assert_eq!(record.outcome, Outcome::Completed, "{:?}", record.all_warnings().collect::<Vec<_>>());
     let scores: Vec<_> = record.scores.iter().map(|s| (s.program.as_deref().unwrap(), s.unit.as_str())).collect();
     let names: Vec<_> = scores.iter().map(|(run, unit)| (run.program.as_str(), *unit)).collect();
@@ -396,7 +396,7 @@ fn a_program_that_is_stopped_leaves_nothing_and_what_was_measured_stays() {
     let (dir, control) = (tempfile::tempdir().unwrap(), Control::default());
     let mut observer = Stopping(control.clone(), Listener::default());
     let run = Run::prepare(with_programs(dir.path(), STREAM_AND_ROWS)).unwrap();
-    let record = run.execute(&control, &mut observer).unwrap();
+    let record = run.execute(&control, &mut observer, None).unwrap();
     assert!(matches!(record.outcome, Outcome::Failed { failure: Failure::Interrupted, .. }), "{:?}", record.outcome);
     assert_eq!(record.scores.len(), 2, "of the first round");
     assert_eq!(files(dir.path()), 0);
@@ -405,7 +405,8 @@ fn a_program_that_is_stopped_leaves_nothing_and_what_was_measured_stays() {
 #[test]
 fn what_cannot_run_or_is_made_smaller_is_said() {
     let dir = tempfile::tempdir().unwrap();
-    let run = |request| Run::prepare(request).unwrap().execute(&Control::default(), &mut Listener::default()).unwrap();
+    let run =
+        |request| Run::prepare(request).unwrap().execute(&Control::default(), &mut Listener::default(), None).unwrap();
     let mut null = with_programs(dir.path(), STREAM_AND_ROWS);
     null.engine = EngineWish::Only(EngineKind::Null);
     let record = run(null);

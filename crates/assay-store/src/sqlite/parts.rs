@@ -225,6 +225,7 @@ pub(super) fn rest(record: &Record) -> Record {
         crosscheck,
         verification,
         source,
+        cluster,
         outcome,
         validity,
         warnings,
@@ -245,6 +246,7 @@ pub(super) fn rest(record: &Record) -> Record {
         crosscheck: crosscheck.clone(),
         verification: verification.clone(),
         source: source.clone(),
+        cluster: cluster.clone(),
         outcome: outcome.clone(),
         validity: validity.clone(),
         warnings: warnings.clone(),
@@ -319,6 +321,7 @@ fn rest_of_repeat(repeat: &Repeat) -> Repeat {
         unserved,
         steady,
         original,
+        common_start,
         outcome,
     } = repeat;
     Repeat {
@@ -340,6 +343,7 @@ fn rest_of_repeat(repeat: &Repeat) -> Repeat {
         unserved: *unserved,
         steady: steady.clone(),
         original: original.clone(),
+        common_start: common_start.clone(),
         outcome: outcome.clone(),
     }
 }

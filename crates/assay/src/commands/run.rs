@@ -63,7 +63,7 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     let first = prepared.record().clone();
     recorder.begin(&first)?;
     let record =
-        prepared.execute(&control, &mut recorder).inspect_err(|_| recorder.withdraw(&first, before.as_ref()))?;
+        prepared.execute(&control, &mut recorder, None).inspect_err(|_| recorder.withdraw(&first, before.as_ref()))?;
     let saved = recorder.finish();
     drop(progress);
     let exit = exit(&record);

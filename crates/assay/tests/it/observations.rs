@@ -407,6 +407,7 @@ fn repeat(iops: f64, block_bytes: u64, writes: bool, dice: &mut SplitMix) -> Rep
         unserved: None,
         steady: None,
         original: None,
+        common_start: None,
         outcome: if dice.one_in(10) { failed } else { Outcome::Completed },
     }
 }

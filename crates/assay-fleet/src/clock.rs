@@ -1,0 +1,192 @@
+//! The clock of a node by that of the coordinator.
+//!
+//! Wall clocks are never compared. Four time stamps are taken of a question and its answer (RFC 5905, section 8): sent and
+//! received by the node's monotonic clock, received and sent by the coordinator's. The offset is off by half the round trip
+//! at most, however unequal both ways are.
+
+use assay_core::cluster::ClockFit;
+
+/// Two clocks drift apart by this much at most: quartz oscillators of small computers keep within 100 parts per million each.
+pub const MOST_DRIFT_PPM: f64 = 200.0;
+
+/// One question and its answer, all in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exchange {
+    /// Sent, by the node's clock.
+    pub sent: i64,
+    /// Received, by the coordinator's clock.
+    pub received: i64,
+    /// Answered, by the coordinator's clock.
+    pub answered: i64,
+    /// The answer received, by the node's clock.
+    pub back: i64,
+}
+
+impl Exchange {
+    /// Coordinator's clock minus the node's.
+    #[must_use]
+    pub fn offset_ns(&self) -> i64 {
+        let there = i128::from(self.received) - i128::from(self.sent);
+        let here = i128::from(self.answered) - i128::from(self.back);
+        i64::try_from((there + here) / 2).unwrap_or(i64::MAX)
+    }
+
+    /// The time on the way, both ways.
+    #[must_use]
+    pub fn round_trip_ns(&self) -> u64 {
+        let all = i128::from(self.back) - i128::from(self.sent);
+        let there = i128::from(self.answered) - i128::from(self.received);
+        u64::try_from(all - there).unwrap_or(0)
+    }
+
+    /// How far off the offset may be at `at`, by the node's clock.
+    fn bound_ns(&self, at: i64) -> u64 {
+        let age = i128::from(at) - i128::from(self.back);
+        let drift = age.unsigned_abs() as f64 * MOST_DRIFT_PPM / 1e6;
+        // Halves of nanoseconds were cut off.
+        self.round_trip_ns().div_ceil(2) + 1 + drift.ceil() as u64
+    }
+}
+
+/// An offset with its bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Offset {
+    /// Coordinator's clock minus the node's, in nanoseconds.
+    pub ns: i64,
+    /// It is off by this much at most, in nanoseconds.
+    pub bound_ns: u64,
+}
+
+/// All exchanges of a node that may still tell something.
+#[derive(Debug, Clone, Default)]
+pub struct Clocks {
+    first: Vec<Exchange>,
+    recent: Vec<Exchange>,
+    /// At the first common start.
+    fit: Option<ClockFit>,
+}
+
+impl Clocks {
+    /// Takes note of an exchange of the first series.
+    pub fn add_first(&mut self, exchange: Exchange) {
+        self.first.push(exchange);
+    }
+
+    /// Begins a new series: of the last one the best is kept.
+    pub fn begin_series(&mut self) {
+        if let Some(best) = best(&self.recent) {
+            self.recent = vec![best];
+        }
+    }
+
+    /// Takes note of an exchange of a later series.
+    pub fn add(&mut self, exchange: Exchange) {
+        self.recent.push(exchange);
+    }
+
+    /// The offset at `at`, by the node's clock: that of the exchange which bounds it best.
+    #[must_use]
+    pub fn at(&self, at: i64) -> Option<Offset> {
+        let all = self.first.iter().chain(&self.recent);
+        let best = all.min_by_key(|exchange| exchange.bound_ns(at))?;
+        Some(Offset { ns: best.offset_ns(), bound_ns: best.bound_ns(at) })
+    }
+
+    /// Notes the offset of the first common start, at `at` by the node's clock.
+    pub fn starts(&mut self, at: i64) {
+        if self.fit.is_some() {
+            return;
+        }
+        let Some(offset) = self.at(at) else { return };
+        let all: Vec<Exchange> = self.first.iter().chain(&self.recent).copied().collect();
+        self.fit = Some(ClockFit {
+            offset_ns: offset.ns,
+            bound_ns: offset.bound_ns,
+            round_trip_ns: all.iter().map(Exchange::round_trip_ns).min().unwrap_or(0),
+            exchanges: u32::try_from(all.len()).unwrap_or(u32::MAX),
+            drift_ppm: None,
+            drift_bound_ppm: None,
+        });
+    }
+
+    /// What to tell of the clock at the end of the run: the drift is that from the first series to the last one.
+    #[must_use]
+    pub fn fit(&self) -> Option<ClockFit> {
+        let mut fit = self.fit.clone()?;
+        if let (Some(first), Some(last)) = (best(&self.first), best(&self.recent)) {
+            let time = (i128::from(last.back) - i128::from(first.back)) as f64;
+            if time > 0.0 {
+                let moved = (i128::from(last.offset_ns()) - i128::from(first.offset_ns())) as f64;
+                let bound = (first.round_trip_ns() + last.round_trip_ns()) as f64 / 2.0 + 2.0;
+                fit.drift_ppm = Some(moved / time * 1e6);
+                fit.drift_bound_ppm = Some(bound / time * 1e6);
+            }
+        }
+        Some(fit)
+    }
+}
+
+fn best(exchanges: &[Exchange]) -> Option<Exchange> {
+    exchanges.iter().min_by_key(|exchange| exchange.round_trip_ns()).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// An exchange at `at` by the true time, of a node whose clock is ahead by `-offset` and runs slower by `drift_ppm`.
+    fn exchange(at: i64, (offset, drift_ppm): (i64, f64), ways: (i64, i64)) -> Exchange {
+        let node = |t: i64| t - offset - (t as f64 * drift_ppm / 1e6) as i64;
+        let (there, answered) = (at + ways.0, at + ways.0 + 5_000);
+        Exchange { sent: node(at), received: there, answered, back: node(answered + ways.1) }
+    }
+
+    proptest! {
+        /// Offsets up to 10 s, drifts up to 100 ppm, ways of any length either way.
+        #[test]
+        fn the_true_offset_lies_within_the_bound(
+            offset in -10_000_000_000i64..10_000_000_000,
+            drift in -100.0f64..100.0,
+            ways in proptest::collection::vec((0i64..20_000_000, 0i64..20_000_000), 1..40),
+            wait in 0i64..10_000_000_000,
+        ) {
+            let mut clocks = Clocks::default();
+            let mut at = 1_000_000_000;
+            for way in ways {
+                clocks.add_first(exchange(at, (offset, drift), way));
+                at += 50_000_000;
+            }
+            let true_time = at + wait;
+            let node_time = true_time - offset - (true_time as f64 * drift / 1e6) as i64;
+            let told = clocks.at(node_time).unwrap();
+            let error = (node_time + told.ns - true_time).unsigned_abs();
+            prop_assert!(error <= told.bound_ns, "{error} {}", told.bound_ns);
+        }
+    }
+
+    #[test]
+    fn drift_is_told_with_its_bound() {
+        let mut clocks = Clocks::default();
+        (0..32).for_each(|n| clocks.add_first(exchange(n * 1_000_000, (7_000_000, 40.0), (100_000, 300_000))));
+        clocks.starts(1_000_000_000);
+        clocks.begin_series();
+        (0..8)
+            .for_each(|n| clocks.add(exchange(100_000_000_000 + n * 1_000_000, (7_000_000, 40.0), (200_000, 90_000))));
+        let fit = clocks.fit().unwrap();
+        let (drift, bound) = (fit.drift_ppm.unwrap(), fit.drift_bound_ppm.unwrap());
+        assert!((drift - 40.0).abs() <= bound && bound < 5.0, "{drift} {bound}");
+        assert_eq!((fit.exchanges, fit.round_trip_ns), (32, 400_000 - 16));
+        assert!(fit.bound_ns >= 200_000 && fit.bound_ns < 500_000, "{}", fit.bound_ns);
+    }
+
+    #[test]
+    fn an_old_good_exchange_beats_a_fresh_bad_one_until_drift_has_eaten_it() {
+        let mut clocks = Clocks::default();
+        clocks.add_first(exchange(0, (0, 0.0), (10_000, 10_000)));
+        clocks.add(exchange(1_000_000_000, (0, 0.0), (0, 1_000_000)));
+        assert_eq!(clocks.at(1_100_000_000).unwrap().ns, 0);
+        clocks.add(exchange(10_000_000_000, (0, 0.0), (0, 1_000_000)));
+        assert_eq!(clocks.at(10_100_000_000).unwrap().ns, -500_000);
+    }
+}

@@ -1,0 +1,385 @@
+//! The side that nodes connect to: lets them in, answers their clocks, tells them when to begin, takes their records.
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::Duration;
+
+use assay_engine::monotonic;
+use assay_runner::Step;
+
+use crate::key::{Key, nonce};
+use crate::meeting::{Decision, Meeting, Rules};
+use crate::wire::{FromCoordinator, FromNode, Live, PROTOCOL, Receiver, Sender, Way, WireError};
+
+/// Who does not say who it is by then is no node.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// A node of which nothing is heard for so long is lost: it sends a line a second, unless it just began a repeat.
+const SILENCE: Duration = Duration::from_secs(30);
+/// How long a line may take to be taken over by the system.
+const SEND: Duration = Duration::from_secs(5);
+/// How often it is looked whether time alone decides something.
+const TICK: Duration = Duration::from_millis(50);
+/// Connections beyond those of the nodes that are open at a time; further ones are closed at once.
+const STRANGERS: usize = 64;
+/// What a thread of a connection needs.
+const STACK: usize = 256 * 1024;
+
+/// Who is expected to what.
+#[derive(Debug, Clone)]
+pub struct Expected {
+    /// Identity of the run.
+    pub run: String,
+    /// What its nodes know and nobody else.
+    pub key: Key,
+    /// Version of the program that nodes must have.
+    pub version: String,
+    /// Names of the nodes with the number of the attempt of each, from 1.
+    pub nodes: Vec<(String, u32)>,
+    /// How they meet.
+    pub rules: Rules,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Happening {
+    /// A node takes part.
+    Joined(usize),
+    /// A node is ready for its first or its next repeat.
+    Ready(usize, Step),
+    /// Nodes begin a repeat at a time of the coordinator's clock, in nanoseconds.
+    Goes(Vec<usize>, Step, i64),
+    /// A node came too late, or was not ready in time.
+    Late(usize),
+    /// Too few were ready, so many; nothing was measured.
+    TooFew(u32),
+    /// What a node does.
+    Live(usize, Live),
+    /// The record of a node was kept, with its identity.
+    Recorded(usize, String),
+    /// The record of a node was not taken, and why.
+    NotTaken(usize, String),
+    /// The connection to a node ended without its record.
+    Left(usize, String),
+    /// Somebody was turned away: from where, and why.
+    Refused(String, String),
+}
+
+/// Keeps the record of a node (its number and the document), and says its identity or why it is none.
+pub type Keep = Box<dyn Fn(usize, &[u8]) -> Result<String, String> + Send + Sync>;
+
+struct Shared {
+    expected: Expected,
+    keep: Keep,
+    /// When the clock of the run read zero.
+    epoch: u64,
+    meeting: Mutex<Meeting>,
+    senders: Vec<Mutex<Option<Arc<Mutex<Sender>>>>>,
+    happenings: mpsc::Sender<Happening>,
+    connections: AtomicUsize,
+    ends: AtomicBool,
+}
+
+/// A run under way, as its nodes see it.
+pub struct Coordinator {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+}
+
+impl Coordinator {
+    /// Listens at `address`; from now on the run's clock counts. What happens comes out of the channel.
+    ///
+    /// # Errors
+    /// Where the system does not give the address, or no thread.
+    pub fn listen(
+        address: impl std::net::ToSocketAddrs,
+        expected: Expected,
+        keep: Keep,
+    ) -> std::io::Result<(Self, mpsc::Receiver<Happening>)> {
+        let listener = TcpListener::bind(address)?;
+        let address = listener.local_addr()?;
+        let (sender, happenings) = mpsc::channel();
+        let shared = Arc::new(Shared {
+            meeting: Mutex::new(Meeting::new(expected.rules.clone(), 0)),
+            senders: expected.nodes.iter().map(|_| Mutex::default()).collect(),
+            expected,
+            keep,
+            epoch: monotonic(),
+            happenings: sender,
+            connections: AtomicUsize::new(0),
+            ends: AtomicBool::new(false),
+        });
+        let accepting = Arc::clone(&shared);
+        std::thread::Builder::new().spawn(move || accept(&accepting, &listener))?;
+        let ticking = Arc::clone(&shared);
+        std::thread::Builder::new().spawn(move || {
+            while !ticking.ends.load(Ordering::Relaxed) {
+                std::thread::sleep(TICK);
+                ticking.decide();
+            }
+        })?;
+        Ok((Self { shared, address }, happenings))
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What the run's clock reads, in nanoseconds.
+    #[must_use]
+    pub fn now_ns(&self) -> i64 {
+        self.shared.now_ns()
+    }
+
+    /// When the run's clock read zero, by [`monotonic`].
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.shared.epoch
+    }
+
+    /// A node takes no part any more: its launcher says that it ended, or could not be reached.
+    pub fn give_up(&self, node: usize) {
+        lock(&self.shared.meeting).over(node);
+        self.shared.drop_sender(node);
+        self.shared.decide();
+    }
+
+    /// Whether no node takes part any more.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        lock(&self.shared.meeting).is_over()
+    }
+}
+
+impl Drop for Coordinator {
+    fn drop(&mut self) {
+        self.shared.ends.store(true, Ordering::Relaxed);
+        (0..self.shared.senders.len()).for_each(|node| self.shared.drop_sender(node));
+        // The one that accepts waits for somebody.
+        let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
+    }
+}
+
+impl Shared {
+    fn now_ns(&self) -> i64 {
+        i64::try_from(monotonic().saturating_sub(self.epoch)).unwrap_or(i64::MAX)
+    }
+
+    fn tell(&self, happening: Happening) {
+        // Nobody listens any more at the end.
+        let _ = self.happenings.send(happening);
+    }
+
+    fn drop_sender(&self, node: usize) {
+        if let Some(sender) = lock(&self.senders[node]).take() {
+            lock(&sender).close();
+        }
+    }
+
+    fn send(&self, node: usize, message: &FromCoordinator) {
+        let sender = lock(&self.senders[node]).clone();
+        if let Some(sender) = sender {
+            // Who cannot be told is noticed by the thread of its connection.
+            let _ = lock(&sender).send(message);
+        }
+    }
+
+    /// Carries out what follows from what happened by now.
+    fn decide(&self) {
+        // The lock is not held while lines are sent.
+        let decisions = lock(&self.meeting).decide(self.now_ns());
+        for decision in decisions {
+            match decision {
+                Decision::Go(go) => {
+                    let Step { round, workload } = go.step;
+                    let nodes = u32::try_from(go.nodes.len()).unwrap_or(u32::MAX);
+                    let word = FromCoordinator::Go { round, workload, at: go.at_ns, nodes };
+                    go.nodes.iter().for_each(|node| self.send(*node, &word));
+                    self.tell(Happening::Goes(go.nodes, go.step, go.at_ns));
+                }
+                Decision::Late(node) => {
+                    self.send(node, &FromCoordinator::Refused { reason: "it was not ready in time".to_owned() });
+                    self.drop_sender(node);
+                    self.tell(Happening::Late(node));
+                }
+                Decision::TooFew { ready } => {
+                    let reason = format!("too few nodes were ready: {ready} of {}", self.expected.nodes.len());
+                    (0..self.senders.len())
+                        .for_each(|node| self.send(node, &FromCoordinator::Refused { reason: reason.clone() }));
+                    (0..self.senders.len()).for_each(|node| self.drop_sender(node));
+                    self.tell(Happening::TooFew(ready));
+                }
+            }
+        }
+    }
+}
+
+fn accept(shared: &Arc<Shared>, listener: &TcpListener) {
+    loop {
+        let accepted = listener.accept();
+        if shared.ends.load(Ordering::Relaxed) {
+            return;
+        }
+        let Ok((stream, from)) = accepted else {
+            // Out of descriptors for the moment, or a connection that was gone again.
+            std::thread::sleep(TICK);
+            continue;
+        };
+        if shared.connections.fetch_add(1, Ordering::Relaxed) >= shared.expected.nodes.len() + STRANGERS {
+            shared.connections.fetch_sub(1, Ordering::Relaxed);
+            continue;
+        }
+        let serving = Arc::clone(shared);
+        let begun = std::thread::Builder::new().stack_size(STACK).spawn(move || {
+            if let Err(reason) = serve(&serving, stream) {
+                serving.tell(Happening::Refused(from.to_string(), reason));
+            }
+            serving.connections.fetch_sub(1, Ordering::Relaxed);
+        });
+        if begun.is_err() {
+            shared.connections.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// One connection, from its first line to its end. The error is why somebody was turned away.
+fn serve(shared: &Shared, stream: TcpStream) -> Result<(), String> {
+    let words = |error: &dyn std::fmt::Display| error.to_string();
+    stream.set_nodelay(true).map_err(|e| words(&e))?;
+    stream.set_write_timeout(Some(SEND)).map_err(|e| words(&e))?;
+    let mut sender = Sender::new(stream.try_clone().map_err(|e| words(&e))?, Way::ToNode);
+    let mut receiver = Receiver::new(stream, Way::ToCoordinator);
+    let node = let_in(shared, &mut sender, &mut receiver)?;
+    let sender = Arc::new(Mutex::new(sender));
+    *lock(&shared.senders[node]) = Some(Arc::clone(&sender));
+    shared.tell(Happening::Joined(node));
+    let end = converse(shared, node, &sender, &mut receiver);
+    lock(&shared.meeting).over(node);
+    shared.drop_sender(node);
+    if let Err(error) = end {
+        shared.tell(Happening::Left(node, error.to_string()));
+    }
+    shared.decide();
+    Ok(())
+}
+
+/// Both show that they hold the key, the coordinator first: a node tells nothing to strangers.
+fn let_in(shared: &Shared, sender: &mut Sender, receiver: &mut Receiver) -> Result<usize, String> {
+    let words = |error: WireError| error.to_string();
+    let FromNode::Hello { protocol, version, run, node, nonce: theirs } = receiver.receive(HANDSHAKE).map_err(words)?
+    else {
+        return Err("it did not say who it is".to_owned());
+    };
+    let expected = &shared.expected;
+    let mut refuse = |reason: String| {
+        let _ = sender.send(&FromCoordinator::Refused { reason: reason.clone() });
+        Err(reason)
+    };
+    if run != expected.run {
+        return refuse("this is another run".to_owned());
+    }
+    if protocol != PROTOCOL || version != expected.version {
+        return refuse(format!("the node has assay {version}, the coordinator {}", expected.version));
+    }
+    let Some(number) = expected.nodes.iter().position(|(name, _)| *name == node) else {
+        return refuse("no node of this name is expected".to_owned());
+    };
+    let ours = nonce().map_err(|error| error.to_string())?;
+    let seal = |who: &[u8]| {
+        expected
+            .key
+            .seal(&[who, run.as_bytes(), node.as_bytes(), theirs.as_bytes(), ours.as_bytes()])
+            .to_hex()
+            .to_string()
+    };
+    let challenge = FromCoordinator::Challenge { nonce: ours.clone(), seal: seal(b"coordinator") };
+    sender.send(&challenge).map_err(words)?;
+    let proven = match receiver.receive(HANDSHAKE).map_err(words)? {
+        // Hashes of both compare in constant time.
+        FromNode::Proof { seal: told } => blake3::hash(told.as_bytes()) == blake3::hash(seal(b"node").as_bytes()),
+        _ => false,
+    };
+    if !proven {
+        let _ = sender.send(&FromCoordinator::Refused { reason: "it does not have the key of this run".to_owned() });
+        return Err("it does not have the key of this run".to_owned());
+    }
+    let key = expected.key.of_connection(&node, [&theirs, &ours]);
+    sender.seal_by(key.clone());
+    receiver.seal_by(key);
+    if !lock(&shared.meeting).joins(number) {
+        let reason = "it takes part already, is done, or came too late".to_owned();
+        let _ = sender.send(&FromCoordinator::Refused { reason: reason.clone() });
+        return Err(format!("{node}: {reason}"));
+    }
+    let nodes = expected.rules.nodes;
+    let welcome = FromCoordinator::Welcome {
+        attempt: expected.nodes[number].1,
+        nodes,
+        mode: expected.rules.mode.name().to_owned(),
+        at_a_time: expected.rules.mode.at_a_time(nodes),
+    };
+    if let Err(error) = sender.send(&welcome) {
+        lock(&shared.meeting).over(number);
+        shared.tell(Happening::Left(number, error.to_string()));
+    }
+    Ok(number)
+}
+
+/// Answers a node until its record is there.
+fn converse(shared: &Shared, node: usize, sender: &Mutex<Sender>, receiver: &mut Receiver) -> Result<(), WireError> {
+    loop {
+        let message = receiver.receive(SILENCE);
+        let received = shared.now_ns();
+        match message? {
+            FromNode::Ping { sent } => {
+                let mut sender = lock(sender);
+                sender.send(&FromCoordinator::Pong { sent, received, answered: shared.now_ns() })?;
+            }
+            FromNode::Ready { round, workload } => {
+                let step = Step { round, workload };
+                lock(&shared.meeting).ready(node, step, shared.now_ns());
+                shared.tell(Happening::Ready(node, step));
+                shared.decide();
+            }
+            FromNode::Live(live) => shared.tell(Happening::Live(node, live)),
+            FromNode::Record { bytes, hash } => return take_record(shared, node, sender, receiver, (bytes, &hash)),
+            FromNode::Hello { .. } | FromNode::Proof { .. } => {
+                return Err(WireError::Malformed("a second beginning".to_owned()));
+            }
+        }
+    }
+}
+
+fn take_record(
+    shared: &Shared,
+    node: usize,
+    sender: &Mutex<Sender>,
+    receiver: &mut Receiver,
+    (bytes, hash): (u64, &str),
+) -> Result<(), WireError> {
+    if bytes > crate::wire::MAX_RECORD {
+        return Err(WireError::Malformed(format!("a record of {bytes} bytes")));
+    }
+    let document = receiver.receive_bytes(bytes, SILENCE)?;
+    if blake3::hash(&document).to_hex().as_str() != hash {
+        return Err(WireError::Seal);
+    }
+    match (shared.keep)(node, &document) {
+        Ok(id) => {
+            shared.tell(Happening::Recorded(node, id.clone()));
+            // A node that does not hear of it keeps its own.
+            let _ = lock(sender).send(&FromCoordinator::Kept { id });
+        }
+        Err(reason) => {
+            shared.tell(Happening::NotTaken(node, reason.clone()));
+            let _ = lock(sender).send(&FromCoordinator::Refused { reason });
+        }
+    }
+    Ok(())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

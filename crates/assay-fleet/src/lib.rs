@@ -1,0 +1,22 @@
+//! A run on many nodes at once.
+//!
+//! Launchers launch, and a rendezvous synchronises: each node runs the same program, which connects to the coordinator,
+//! makes its test area, says that it is ready and waits for the word to begin. All begin at one moment of the coordinator's
+//! clock, which each converts to its own monotonic clock; the bound of that conversion is part of the record. Then nodes are
+//! silent but for a line a second.
+
+mod appointment;
+mod clock;
+mod coordinator;
+mod key;
+mod meeting;
+mod node;
+mod wire;
+
+pub use appointment::Appointment;
+pub use clock::{Clocks, Exchange, MOST_DRIFT_PPM, Offset};
+pub use coordinator::{Coordinator, Expected, Happening, Keep};
+pub use key::Key;
+pub use meeting::{Decision, Go, Meeting, Mode, Rules};
+pub use node::{JoinError, Joining, LiveLine, Node, NodeClock};
+pub use wire::{Live, MAX_LIVE, MAX_RECORD, PROTOCOL, WireError};

@@ -1,0 +1,237 @@
+//! When which nodes begin: decided from what happened by now, without a socket or a clock of its own.
+
+use std::time::Duration;
+
+use assay_runner::Step;
+
+/// How nodes measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// All begin each repeat together.
+    Simultaneous,
+    /// So many have their turn at a time; with one, each measures alone.
+    Staggered(u32),
+}
+
+impl Mode {
+    /// Its name in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Simultaneous => "simultaneous",
+            Self::Staggered(1) => "alone",
+            Self::Staggered(_) => "staggered",
+        }
+    }
+
+    /// How many of `nodes` measure at a time at most.
+    #[must_use]
+    pub fn at_a_time(self, nodes: u32) -> u32 {
+        match self {
+            Self::Simultaneous => nodes,
+            Self::Staggered(most) => most.clamp(1, nodes.max(1)),
+        }
+    }
+}
+
+/// By which rules nodes meet.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    /// How they measure.
+    pub mode: Mode,
+    /// How many are expected.
+    pub nodes: u32,
+    /// How many are enough, where others are late.
+    pub quorum: u32,
+    /// How long all are waited for that were launched: until they joined and have their test area.
+    pub ready_within: Duration,
+    /// How long those that wait for a repeat wait for others, from the first on.
+    pub step_within: Duration,
+    /// How long before the first common start it is announced, so that clocks can be compared once more.
+    pub first_lead: Duration,
+    /// The same of further ones.
+    pub lead: Duration,
+}
+
+impl Rules {
+    /// Those of a run on `nodes` nodes, more than half of which are enough.
+    #[must_use]
+    pub fn new(mode: Mode, nodes: u32) -> Self {
+        Self {
+            mode,
+            nodes,
+            quorum: nodes / 2 + 1,
+            ready_within: Duration::from_secs(300),
+            step_within: Duration::from_secs(60),
+            first_lead: Duration::from_millis(1500),
+            lead: Duration::from_millis(500),
+        }
+    }
+}
+
+/// Where a node is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Not yet seen.
+    Expected,
+    /// Makes ready, or measures.
+    Works,
+    /// As before, but the others no longer wait for it.
+    Behind,
+    /// Ready for a repeat, since a moment.
+    Waits(Step, i64),
+    /// It takes no part any more.
+    Over,
+}
+
+/// The word to begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Go {
+    /// To which nodes, by their number.
+    pub nodes: Vec<usize>,
+    /// Which repeat.
+    pub step: Step,
+    /// When, by the coordinator's clock, in nanoseconds.
+    pub at_ns: i64,
+}
+
+/// What follows from what happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Nodes begin.
+    Go(Go),
+    /// A node came too late to begin with the others, and takes no part.
+    Late(usize),
+    /// Too few came: nothing is measured.
+    TooFew {
+        /// Nodes that are ready.
+        ready: u32,
+    },
+}
+
+/// Nodes that meet.
+#[derive(Debug)]
+pub struct Meeting {
+    rules: Rules,
+    places: Vec<Place>,
+    /// Those that have had their turn to begin.
+    admitted: Vec<bool>,
+    opened_ns: i64,
+    began: bool,
+}
+
+impl Meeting {
+    /// A meeting that opened at `now_ns`.
+    #[must_use]
+    pub fn new(rules: Rules, now_ns: i64) -> Self {
+        let nodes = rules.nodes as usize;
+        let (places, admitted) = (vec![Place::Expected; nodes], vec![false; nodes]);
+        Self { rules, places, admitted, opened_ns: now_ns, began: false }
+    }
+
+    /// A node came. `false` where it may not: it is here already, or it is over with it.
+    pub fn joins(&mut self, node: usize) -> bool {
+        let expected = self.places.get(node) == Some(&Place::Expected);
+        if expected {
+            self.places[node] = Place::Works;
+        }
+        expected
+    }
+
+    /// A node is ready for a repeat.
+    pub fn ready(&mut self, node: usize, step: Step, now_ns: i64) {
+        if matches!(self.places[node], Place::Works | Place::Behind) {
+            self.places[node] = Place::Waits(step, now_ns);
+        }
+    }
+
+    /// A node takes no part any more: it is done, lost or was never reached.
+    pub fn over(&mut self, node: usize) {
+        self.places[node] = Place::Over;
+    }
+
+    /// Whether no node takes part any more.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.places.iter().all(|place| *place == Place::Over)
+    }
+
+    /// What follows at `now_ns`. To be asked after each event, and now and then, as time alone decides too.
+    pub fn decide(&mut self, now_ns: i64) -> Vec<Decision> {
+        let mut decisions = Vec::new();
+        if !self.began {
+            let all_ready = self.places.iter().all(|place| matches!(place, Place::Waits(..) | Place::Over));
+            if !all_ready && now_ns - self.opened_ns < nanoseconds(self.rules.ready_within) {
+                return decisions;
+            }
+            for (node, place) in self.places.iter_mut().enumerate() {
+                if matches!(place, Place::Expected | Place::Works) {
+                    *place = Place::Over;
+                    decisions.push(Decision::Late(node));
+                }
+            }
+            let ready = self.places.iter().filter(|place| matches!(place, Place::Waits(..))).count() as u32;
+            if ready == 0 || ready < self.rules.quorum {
+                self.places.fill(Place::Over);
+                if ready > 0 {
+                    decisions.push(Decision::TooFew { ready });
+                }
+                return decisions;
+            }
+        }
+        let go = match self.rules.mode {
+            Mode::Simultaneous => self.all_together(now_ns).into_iter().collect(),
+            Mode::Staggered(most) => self.by_turns(now_ns, most.max(1)),
+        };
+        self.began |= !go.is_empty();
+        decisions.extend(go.into_iter().map(Decision::Go));
+        decisions
+    }
+
+    /// The earliest repeat that somebody waits for, once all wait that are waited for.
+    fn all_together(&mut self, now_ns: i64) -> Option<Go> {
+        let waits = |place: &Place| match place {
+            Place::Waits(step, since) => Some((*step, *since)),
+            _ => None,
+        };
+        let first_since = self.places.iter().filter_map(waits).map(|(_, since)| since).min()?;
+        if now_ns - first_since >= nanoseconds(self.rules.step_within) {
+            self.places.iter_mut().filter(|place| **place == Place::Works).for_each(|place| *place = Place::Behind);
+        }
+        if self.places.contains(&Place::Works) {
+            return None;
+        }
+        let step = self.places.iter().filter_map(waits).map(|(step, _)| step).min()?;
+        let here = |place: &Place| waits(place).is_some_and(|(at, _)| at == step);
+        let nodes: Vec<usize> = (0..self.places.len()).filter(|node| here(&self.places[*node])).collect();
+        nodes.iter().for_each(|node| self.places[*node] = Place::Works);
+        let lead = if self.began { self.rules.lead } else { self.rules.first_lead };
+        Some(Go { nodes, step, at_ns: now_ns + nanoseconds(lead) })
+    }
+
+    /// Each that has its turn goes on by itself; others have theirs when one is over.
+    fn by_turns(&mut self, now_ns: i64, most: u32) -> Vec<Go> {
+        let mut gone = Vec::new();
+        for node in 0..self.places.len() {
+            let Place::Waits(step, _) = self.places[node] else { continue };
+            let measuring =
+                (0..self.places.len()).filter(|n| self.admitted[*n] && self.places[*n] != Place::Over).count();
+            if !self.admitted[node] && measuring >= most as usize {
+                continue;
+            }
+            let lead = if self.admitted[node] { self.rules.lead } else { self.rules.first_lead };
+            self.admitted[node] = true;
+            self.places[node] = Place::Works;
+            gone.push(Go { nodes: vec![node], step, at_ns: now_ns + nanoseconds(lead) });
+        }
+        gone
+    }
+}
+
+fn nanoseconds(duration: Duration) -> i64 {
+    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+#[path = "meeting_tests.rs"]
+mod tests;

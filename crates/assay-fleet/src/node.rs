@@ -1,0 +1,414 @@
+//! The side of a node: it joins, compares clocks, waits for the word to begin, and hands its record over.
+
+use std::fmt;
+use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use assay_core::cluster::ClusterPart;
+use assay_engine::{Control, monotonic};
+use assay_runner::{Rendezvous, SET_UP, Start, Step};
+
+use crate::clock::{Clocks, Exchange};
+use crate::key::{Key, nonce};
+use crate::wire::{FromCoordinator, FromNode, Live, PROTOCOL, Receiver, Sender, Way, WireError};
+
+/// How long connecting and each answer of the beginning may take.
+const ANSWER: Duration = Duration::from_secs(10);
+/// How often it is looked for the end of the run while waiting.
+const TICK: Duration = Duration::from_millis(50);
+/// Exchanges of the first series, and of those before a common start and at the end.
+const FIRST_EXCHANGES: u32 = 32;
+const EXCHANGES: u32 = 8;
+/// An exchange of a series that takes longer says nothing.
+const LONGEST_EXCHANGE: Duration = Duration::from_millis(500);
+/// Nothing is sent for so long after a repeat began.
+const SILENT: Duration = Duration::from_millis(250);
+/// How long the coordinator may take to keep a record.
+const KEEPING: Duration = Duration::from_secs(60);
+
+/// How to join a run.
+#[derive(Debug, Clone)]
+pub struct Joining {
+    /// `HOST:PORT` of the coordinator.
+    pub address: String,
+    /// Identity of the run.
+    pub run: String,
+    /// Name of the node.
+    pub node: String,
+    /// Key of the run.
+    pub key: Key,
+    /// Version of the program.
+    pub version: String,
+    /// The node's clock.
+    pub clock: NodeClock,
+}
+
+/// Why a node does not take part.
+#[derive(Debug, thiserror::Error)]
+pub enum JoinError {
+    /// The coordinator cannot be reached.
+    #[error("{address}: {reason}")]
+    Unreachable {
+        /// Where it was looked for.
+        address: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// The coordinator does not want it.
+    #[error("{0}")]
+    Refused(String),
+    /// Who answered is not the coordinator of this run.
+    #[error("who answers at {0} does not have the key of this run")]
+    Stranger(String),
+}
+
+/// The monotonic clock of a node, counted from an instant of its own; off by what a test says.
+#[derive(Debug, Clone, Copy)]
+pub struct NodeClock {
+    origin: u64,
+    ahead_ns: i64,
+    drift_ppm: f64,
+}
+
+impl Default for NodeClock {
+    fn default() -> Self {
+        Self::off(0, 0.0)
+    }
+}
+
+impl NodeClock {
+    /// One that reads `ahead_ns` now, and runs faster by so many parts per million: for tests.
+    #[must_use]
+    pub fn off(ahead_ns: i64, drift_ppm: f64) -> Self {
+        Self { origin: monotonic(), ahead_ns, drift_ppm }
+    }
+
+    fn now(&self) -> i64 {
+        let true_ns = monotonic().saturating_sub(self.origin);
+        let drifted = (true_ns as f64 * self.drift_ppm / 1e6) as i64;
+        i64::try_from(true_ns).unwrap_or(i64::MAX) + self.ahead_ns + drifted
+    }
+
+    /// What [`monotonic`] reads when this one reads `at`.
+    fn monotonic_at(&self, at: i64) -> u64 {
+        let since = at - self.ahead_ns;
+        let true_ns = since - (since as f64 * (self.drift_ppm / 1e6) / (1.0 + self.drift_ppm / 1e6)) as i64;
+        self.origin.saturating_add_signed(true_ns)
+    }
+}
+
+/// What a node tells once a second; filled in by whoever follows the run.
+#[derive(Debug, Clone, Default)]
+pub struct LiveLine(Arc<Mutex<Live>>);
+
+impl LiveLine {
+    /// Changes what is told.
+    pub fn set(&self, change: impl FnOnce(&mut Live)) {
+        change(&mut lock(&self.0));
+    }
+}
+
+/// A node that takes part in a run.
+pub struct Node {
+    sender: Arc<Mutex<Sender>>,
+    receiver: Receiver,
+    clock: NodeClock,
+    clocks: Clocks,
+    part: ClusterPart,
+    live: LiveLine,
+    heart: Arc<Heart>,
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Node").field("part", &self.part).finish_non_exhaustive()
+    }
+}
+
+impl Node {
+    /// Joins a run and compares clocks for the first time.
+    ///
+    /// # Errors
+    /// [`JoinError`] says who is to mend what.
+    pub fn join(joining: &Joining) -> Result<Self, JoinError> {
+        let address = &joining.address;
+        let unreachable =
+            |reason: &dyn fmt::Display| JoinError::Unreachable { address: address.clone(), reason: reason.to_string() };
+        let stream = connect(address).map_err(|error| unreachable(&error))?;
+        let mut sender = Sender::new(stream.try_clone().map_err(|e| unreachable(&e))?, Way::ToCoordinator);
+        let mut receiver = Receiver::new(stream, Way::ToNode);
+        let lost = |error: WireError| match error {
+            WireError::Seal | WireError::Malformed(_) => JoinError::Stranger(address.clone()),
+            error => unreachable(&error),
+        };
+        let ours = nonce().map_err(|error| unreachable(&error))?;
+        let hello = FromNode::Hello {
+            protocol: PROTOCOL,
+            version: joining.version.clone(),
+            run: joining.run.clone(),
+            node: joining.node.clone(),
+            nonce: ours.clone(),
+        };
+        sender.send(&hello).map_err(lost)?;
+        let theirs = match receiver.receive(ANSWER).map_err(lost)? {
+            FromCoordinator::Challenge { nonce: theirs, seal } => {
+                let known = seal_of(joining, b"coordinator", &ours, &theirs);
+                if blake3::hash(seal.as_bytes()) != blake3::hash(known.as_bytes()) {
+                    return Err(JoinError::Stranger(address.clone()));
+                }
+                theirs
+            }
+            FromCoordinator::Refused { reason } => return Err(JoinError::Refused(reason)),
+            _ => return Err(JoinError::Stranger(address.clone())),
+        };
+        sender.send(&FromNode::Proof { seal: seal_of(joining, b"node", &ours, &theirs) }).map_err(lost)?;
+        let key = joining.key.of_connection(&joining.node, [&ours, &theirs]);
+        sender.seal_by(key.clone());
+        receiver.seal_by(key);
+        let part = match receiver.receive(ANSWER).map_err(lost)? {
+            FromCoordinator::Welcome { attempt, nodes, mode, at_a_time } => ClusterPart {
+                run: joining.run.clone(),
+                node: joining.node.clone(),
+                attempt,
+                nodes,
+                mode,
+                at_a_time,
+                clock: None,
+                lost: None,
+            },
+            FromCoordinator::Refused { reason } => return Err(JoinError::Refused(reason)),
+            _ => return Err(JoinError::Stranger(address.clone())),
+        };
+        let mut node = Self {
+            sender: Arc::new(Mutex::new(sender)),
+            receiver,
+            clock: joining.clock,
+            clocks: Clocks::default(),
+            part,
+            live: LiveLine::default(),
+            heart: Arc::default(),
+        };
+        for _ in 0..FIRST_EXCHANGES {
+            let exchange = node.exchange().map_err(lost)?;
+            node.clocks.add_first(exchange);
+        }
+        node.heart.beat(&node.sender, &node.live).map_err(|error| unreachable(&error))?;
+        Ok(node)
+    }
+
+    /// What is told once a second.
+    #[must_use]
+    pub fn live(&self) -> LiveLine {
+        self.live.clone()
+    }
+
+    /// Hands the record over; its identity at the coordinator.
+    ///
+    /// # Errors
+    /// Where the coordinator is gone or does not take it: then it stays here, to be fetched.
+    pub fn deliver(&mut self, document: &[u8]) -> Result<String, String> {
+        if let Some(lost) = &self.part.lost {
+            return Err(lost.clone());
+        }
+        self.heart.stop();
+        let words = |error: WireError| error.to_string();
+        let hash = blake3::hash(document).to_hex().to_string();
+        {
+            let mut sender = lock(&self.sender);
+            sender.send(&FromNode::Record { bytes: document.len() as u64, hash }).map_err(words)?;
+            sender.send_bytes(document).map_err(words)?;
+        }
+        loop {
+            match self.receiver.receive(KEEPING).map_err(words)? {
+                FromCoordinator::Kept { id } => return Ok(id),
+                FromCoordinator::Refused { reason } => return Err(reason),
+                // What was said before.
+                _ => {}
+            }
+        }
+    }
+
+    fn exchange(&mut self) -> Result<Exchange, WireError> {
+        let asked = self.clock.now();
+        lock(&self.sender).send(&FromNode::Ping { sent: asked })?;
+        loop {
+            match self.receiver.receive(LONGEST_EXCHANGE)? {
+                FromCoordinator::Pong { sent, received, answered } if sent == asked => {
+                    return Ok(Exchange { sent, received, answered, back: self.clock.now() });
+                }
+                FromCoordinator::Refused { reason } => return Err(WireError::Refused(reason)),
+                // The answer to an exchange that took too long.
+                _ => {}
+            }
+        }
+    }
+
+    /// A series of exchanges, for as long as there is time.
+    fn compare_clocks(&mut self, until: impl Fn(&Self) -> bool) -> Result<(), WireError> {
+        self.clocks.begin_series();
+        for _ in 0..EXCHANGES {
+            if !until(self) {
+                break;
+            }
+            match self.exchange() {
+                Ok(exchange) => self.clocks.add(exchange),
+                Err(WireError::Timeout) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// The start of a repeat; `None` where the run ends meanwhile.
+    fn agree(&mut self, step: Step, control: &Control) -> Result<Option<Start>, WireError> {
+        self.live.set(|live| "wait".clone_into(&mut live.doing));
+        let Step { round, workload } = step;
+        lock(&self.sender).send(&FromNode::Ready { round, workload })?;
+        let (at, nodes) = loop {
+            if control.stopped() {
+                return Ok(None);
+            }
+            match self.receiver.receive(TICK) {
+                Ok(FromCoordinator::Go { round, workload, at, nodes }) if step == (Step { round, workload }) => {
+                    break (at, nodes);
+                }
+                Ok(FromCoordinator::Refused { reason }) => return Err(WireError::Refused(reason)),
+                Ok(_) | Err(WireError::Timeout) => {}
+                Err(error) => return Err(error),
+            }
+        };
+        let margin = (SET_UP * 2).as_nanos() as i64;
+        let in_time = |node: &Self| node.here(at).is_none_or(|(here, _)| here - node.clock.now() > margin);
+        self.compare_clocks(in_time)?;
+        let Some((here, bound_ns)) = self.here(at) else { return Ok(None) };
+        self.clocks.starts(here);
+        let at_ns = self.clock.monotonic_at(here);
+        self.heart.silent(at_ns.saturating_sub(SET_UP.as_nanos() as u64), at_ns + SILENT.as_nanos() as u64);
+        Ok(Some(Start { at_ns, planned_ns: at, bound_ns: Some(bound_ns), nodes }))
+    }
+
+    /// The coordinator's time `at` by this node's clock, with its bound.
+    fn here(&self, at: i64) -> Option<(i64, u64)> {
+        let rough = self.clocks.at(self.clock.now())?;
+        let offset = self.clocks.at(at.saturating_sub(rough.ns))?;
+        Some((at.saturating_sub(offset.ns), offset.bound_ns))
+    }
+}
+
+impl Rendezvous for Node {
+    fn ready(&mut self, step: Step, control: &Control) -> Option<Start> {
+        if self.part.lost.is_some() {
+            return None;
+        }
+        match self.agree(step, control) {
+            Ok(start) => start,
+            Err(error) => {
+                if matches!(error, WireError::Refused(_)) {
+                    // It would disturb those that measure.
+                    control.stop();
+                }
+                self.part.lost = Some(error.to_string());
+                None
+            }
+        }
+    }
+
+    fn part(&mut self) -> Option<ClusterPart> {
+        if self.part.lost.is_none()
+            && let Err(error) = self.compare_clocks(|_| true)
+        {
+            self.part.lost = Some(error.to_string());
+        }
+        Some(ClusterPart { clock: self.clocks.fit(), ..self.part.clone() })
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.heart.stop();
+        lock(&self.sender).close();
+    }
+}
+
+fn seal_of(joining: &Joining, who: &[u8], ours: &str, theirs: &str) -> String {
+    let parts = [who, joining.run.as_bytes(), joining.node.as_bytes(), ours.as_bytes(), theirs.as_bytes()];
+    joining.key.seal(&parts).to_hex().to_string()
+}
+
+fn connect(address: &str) -> std::io::Result<TcpStream> {
+    let mut refused = std::io::Error::new(std::io::ErrorKind::NotFound, "the name has no address");
+    for address in address.to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, ANSWER) {
+            Ok(stream) => {
+                stream.set_nodelay(true)?;
+                stream.set_write_timeout(Some(ANSWER))?;
+                return Ok(stream);
+            }
+            Err(error) => refused = error,
+        }
+    }
+    Err(refused)
+}
+
+/// Sends what the node does, once a second, and nothing around the beginning of a repeat.
+#[derive(Default)]
+struct Heart {
+    state: Mutex<Beats>,
+    ends: Condvar,
+}
+
+#[derive(Default)]
+struct Beats {
+    stopped: bool,
+    /// Nothing is sent from and to these moments, by the monotonic clock.
+    silent: (u64, u64),
+}
+
+impl Heart {
+    fn beat(self: &Arc<Self>, sender: &Arc<Mutex<Sender>>, live: &LiveLine) -> std::io::Result<()> {
+        let (heart, sender, live) = (Arc::clone(self), Arc::clone(sender), live.clone());
+        std::thread::Builder::new().spawn(move || {
+            while heart.waits() {
+                let line = FromNode::Live(lock(&live.0).clone());
+                // The thread that measures notices a connection that is gone when it is next ready.
+                let _ = lock(&sender).send(&line);
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Waits for the next moment to send at; `false` at the end.
+    fn waits(&self) -> bool {
+        let mut state = lock(&self.state);
+        let mut left = Duration::from_secs(1);
+        loop {
+            if state.stopped {
+                return false;
+            }
+            let until = monotonic() + left.as_nanos() as u64;
+            state = self.ends.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            let now = monotonic();
+            if now < until {
+                left = Duration::from_nanos(until - now);
+            } else if (state.silent.0..state.silent.1).contains(&now) {
+                left = Duration::from_nanos(state.silent.1 - now);
+            } else {
+                return !state.stopped;
+            }
+        }
+    }
+
+    fn silent(&self, from: u64, to: u64) {
+        lock(&self.state).silent = (from, to);
+    }
+
+    fn stop(&self) {
+        lock(&self.state).stopped = true;
+        self.ends.notify_all();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

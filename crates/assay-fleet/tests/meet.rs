@@ -1,0 +1,202 @@
+//! Nodes and a coordinator over real sockets on the loopback interface. All clocks here are one, so that the error of each
+//! start is known.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use assay_engine::{Control, monotonic, sleep_until};
+use assay_fleet::{Coordinator, Expected, Happening, JoinError, Joining, Key, Mode, Node, NodeClock, Rules};
+use assay_runner::{Rendezvous, Start, Step};
+
+const VERSION: &str = "1.2.3";
+
+fn expected(nodes: usize, mode: Mode) -> Expected {
+    let names = (0..nodes).map(|n| (format!("n{n}"), 1)).collect();
+    let rules = Rules::new(mode, nodes as u32);
+    Expected { run: "run1".into(), key: Key::new().unwrap(), version: VERSION.into(), nodes: names, rules }
+}
+
+/// Records with the number of the node that each came from.
+type Kept = Arc<Mutex<Vec<(usize, Vec<u8>)>>>;
+
+fn listen(expected: &Expected) -> (Coordinator, mpsc::Receiver<Happening>, Kept) {
+    let kept = Kept::default();
+    let keep = Arc::clone(&kept);
+    let keep = Box::new(move |node: usize, bytes: &[u8]| {
+        keep.lock().unwrap().push((node, bytes.to_vec()));
+        if bytes == b"bad" { Err("no record".to_owned()) } else { Ok(format!("id{node}")) }
+    });
+    let (coordinator, happenings) = Coordinator::listen("127.0.0.1:0", expected.clone(), keep).unwrap();
+    (coordinator, happenings, kept)
+}
+
+fn joining(coordinator: &Coordinator, expected: &Expected, node: &str) -> Joining {
+    Joining {
+        address: coordinator.address().to_string(),
+        run: expected.run.clone(),
+        node: node.to_owned(),
+        key: expected.key.clone(),
+        version: VERSION.to_owned(),
+        clock: NodeClock::default(),
+    }
+}
+
+/// Joins, begins `steps` repeats, and hands a record over; each start with the moment at which it woke.
+fn take_part(joining: &Joining, steps: u32) -> (Vec<(Start, u64)>, assay_core::cluster::ClusterPart) {
+    let mut node = Node::join(joining).unwrap();
+    let control = Control::default();
+    let mut starts = Vec::new();
+    for workload in 0..steps {
+        let start = node.ready(Step { round: 0, workload }, &control).unwrap();
+        sleep_until(start.at_ns);
+        starts.push((start, monotonic()));
+    }
+    let part = node.part().unwrap();
+    assert_eq!(node.deliver(b"{}").unwrap()[..2], *"id");
+    (starts, part)
+}
+
+/// 28 nodes, clocks up to 10 s off and up to 100 ppm apart, three repeats.
+#[test]
+fn nodes_begin_together_and_the_error_is_within_its_bound() {
+    let expected = expected(28, Mode::Simultaneous);
+    let (coordinator, happenings, kept) = listen(&expected);
+    let threads: Vec<_> = (0..28i32)
+        .map(|n| {
+            let clock =
+                NodeClock::off(i64::from(n * 2 - 27) * 10_000_000_000 / 28, f64::from(n * 2 - 27) * 100.0 / 28.0);
+            let joining = Joining { clock, ..joining(&coordinator, &expected, &format!("n{n}")) };
+            std::thread::spawn(move || take_part(&joining, 3))
+        })
+        .collect();
+    let epoch = coordinator.epoch();
+    let mut late = Vec::new();
+    for (n, thread) in threads.into_iter().enumerate() {
+        let (starts, part) = thread.join().unwrap();
+        for (start, woke) in starts {
+            let truth = epoch.saturating_add_signed(start.planned_ns);
+            let error = start.at_ns.abs_diff(truth);
+            assert!(error <= start.bound_ns.unwrap(), "node {n}: {error} ns off, {:?} told", start.bound_ns);
+            assert_eq!(start.nodes, 28);
+            late.push(woke.abs_diff(truth));
+        }
+        let clock = part.clock.unwrap();
+        let drift = -f64::from(n as i32 * 2 - 27) * 100.0 / 28.0;
+        let (seen, bound) = (clock.drift_ppm.unwrap(), clock.drift_bound_ppm.unwrap());
+        assert!((seen - drift).abs() <= bound + 0.1, "node {n}: {seen} ± {bound}, {drift}");
+        assert!(clock.exchanges >= 32, "{clock:?}");
+        assert_eq!((part.attempt, part.nodes, part.mode.as_str()), (1, 28, "simultaneous"));
+    }
+    late.sort_unstable();
+    eprintln!("late by {:.3} ms at the median, {:.3} ms at most", late[42] as f64 / 1e6, late[83] as f64 / 1e6);
+    assert_eq!(kept.lock().unwrap().len(), 28);
+    let recorded = happenings.try_iter().filter(|h| matches!(h, Happening::Recorded(..))).count();
+    assert_eq!(recorded, 28);
+}
+
+#[test]
+fn with_one_at_a_time_no_two_measure_at_once() {
+    let expected = expected(3, Mode::Staggered(1));
+    let (coordinator, _happenings, _) = listen(&expected);
+    let threads: Vec<_> = (0..3)
+        .map(|n| {
+            let joining = joining(&coordinator, &expected, &format!("n{n}"));
+            std::thread::spawn(move || (take_part(&joining, 2), monotonic()))
+        })
+        .collect();
+    let mut turns: Vec<(u64, u64)> =
+        threads.into_iter().map(|thread| thread.join().unwrap()).map(|((starts, _), end)| (starts[0].1, end)).collect();
+    turns.sort_unstable();
+    assert!(turns.windows(2).all(|pair| pair[0].1 < pair[1].0 + 200_000_000), "{turns:?}");
+    assert!(turns.windows(2).all(|pair| pair[0].0 + 400_000_000 < pair[1].0), "{turns:?}");
+}
+
+#[test]
+fn strangers_are_turned_away_and_disturb_nobody() {
+    let expected = expected(1, Mode::Simultaneous);
+    let (coordinator, happenings, _) = listen(&expected);
+    let good = joining(&coordinator, &expected, "n0");
+    let refused = |joining: &Joining| match Node::join(joining) {
+        Err(error) => error.to_string(),
+        Ok(_) => panic!("{joining:?} was let in"),
+    };
+    let other = Joining { key: Key::new().unwrap(), ..good.clone() };
+    assert!(refused(&other).contains("does not have the key"), "{}", refused(&other));
+    assert_eq!(refused(&Joining { node: "n7".into(), ..good.clone() }), "no node of this name is expected");
+    assert_eq!(refused(&Joining { run: "run2".into(), ..good.clone() }), "this is another run");
+    let newer = Joining { version: "2.0.0".into(), ..good.clone() };
+    assert_eq!(refused(&newer), "the node has assay 2.0.0, the coordinator 1.2.3");
+    let mut browser = TcpStream::connect(coordinator.address()).unwrap();
+    browser.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    assert_eq!(browser.read(&mut [0; 10]).unwrap_or(0), 0, "it is told nothing");
+    // Who says nothing keeps nobody waiting.
+    let _silent: Vec<_> = (0..20).map(|_| TcpStream::connect(coordinator.address()).unwrap()).collect();
+    let (starts, _) = take_part(&good, 1);
+    assert_eq!(starts.len(), 1);
+    assert!(refused(&good).contains("is done"), "a record is taken once");
+    // The last of them may be told of after its node knows.
+    let happenings = std::iter::from_fn(|| happenings.recv_timeout(Duration::from_secs(5)).ok());
+    assert_eq!(happenings.filter(|h| matches!(h, Happening::Refused(..))).take(6).count(), 6);
+}
+
+/// Somebody at the coordinator's address who does not have the key learns nothing, and is no coordinator.
+#[test]
+fn a_node_does_not_follow_a_stranger() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let thread = std::thread::spawn(move || {
+        let mut stream = listener.accept().unwrap().0;
+        let challenge = format!("{} {{\"says\":\"challenge\",\"nonce\":\"ab\",\"seal\":\"cd\"}}\n", "0".repeat(32));
+        stream.write_all(challenge.as_bytes()).unwrap();
+        let mut heard = String::new();
+        stream.read_to_string(&mut heard).unwrap();
+        heard
+    });
+    let key = Key::new().unwrap();
+    let (run, node, version) = ("r".to_owned(), "n".to_owned(), VERSION.to_owned());
+    let joining = Joining { address: address.clone(), run, node, key, version, clock: NodeClock::default() };
+    assert!(matches!(Node::join(&joining), Err(JoinError::Stranger(at)) if at == address));
+    let heard = thread.join().unwrap();
+    assert!(heard.contains("hello") && !heard.contains("proof"), "{heard}");
+    assert!(matches!(Node::join(&joining), Err(JoinError::Unreachable { .. })), "nobody listens any more");
+}
+
+#[test]
+fn a_node_that_dies_is_told_of_and_the_others_go_on() {
+    let mut expected = expected(3, Mode::Simultaneous);
+    expected.rules.ready_within = Duration::from_secs(3);
+    let (coordinator, happenings, kept) = listen(&expected);
+    // One never comes, one dies before it is ready.
+    drop(Node::join(&joining(&coordinator, &expected, "n1")).unwrap());
+    let mut alone = expected.clone();
+    alone.rules.quorum = 1;
+    drop(coordinator);
+    drop(happenings);
+    let (coordinator, happenings, kept_alone) = listen(&alone);
+    drop(Node::join(&joining(&coordinator, &alone, "n1")).unwrap());
+    let (starts, _) = take_part(&joining(&coordinator, &alone, "n0"), 2);
+    assert_eq!(starts[1].0.nodes, 1);
+    let all: Vec<Happening> = happenings.try_iter().collect();
+    assert!(all.iter().any(|h| matches!(h, Happening::Left(1, _))), "{all:?}");
+    assert!(all.iter().any(|h| matches!(h, Happening::Late(2))), "{all:?}");
+    assert!(all.iter().any(|h| matches!(h, Happening::Recorded(0, id) if id == "id0")), "{all:?}");
+    assert_eq!((kept.lock().unwrap().len(), kept_alone.lock().unwrap().len()), (0, 1));
+}
+
+#[test]
+fn a_node_that_loses_its_coordinator_goes_on_by_itself() {
+    let expected = expected(1, Mode::Simultaneous);
+    let (coordinator, _happenings, _) = listen(&expected);
+    let mut node = Node::join(&joining(&coordinator, &expected, "n0")).unwrap();
+    let control = Control::default();
+    assert!(node.ready(Step { round: 0, workload: 0 }, &control).is_some());
+    drop(coordinator);
+    assert!(node.ready(Step { round: 0, workload: 1 }, &control).is_none());
+    let part = node.part().unwrap();
+    assert!(part.lost.is_some() && part.clock.is_some(), "{part:?}");
+    assert!(!control.stopped());
+    assert!(node.deliver(b"{}").is_err());
+}

@@ -1,0 +1,64 @@
+//! Repeats that begin together with those of other hosts.
+
+use std::fmt;
+use std::time::Duration;
+
+use assay_core::cluster::{ClusterPart, CommonStart};
+use assay_engine::{Control, monotonic, sleep_until};
+
+/// How long before a common start the repeat is made ready: buffers, threads, the first look at counters and sensors.
+pub const SET_UP: Duration = Duration::from_millis(150);
+
+/// A repeat of a run. All hosts have them in the same order, though some may leave some out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Step {
+    /// Number of the repeat, from 0.
+    pub round: u32,
+    /// Number of the workload in the suite, from 0.
+    pub workload: u32,
+}
+
+/// A common start, as this host has to know it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Start {
+    /// When to begin, by [`monotonic`] on this host, in nanoseconds.
+    pub at_ns: u64,
+    /// The same on the clock that all hosts compare with, since their run began, in nanoseconds.
+    pub planned_ns: i64,
+    /// How far off that clock both may be, in nanoseconds; `None` where no clocks were compared.
+    pub bound_ns: Option<u64>,
+    /// Hosts that begin together.
+    pub nodes: u32,
+}
+
+impl Start {
+    /// What to note of a repeat that began at `began_ns` by this host's clock.
+    pub(crate) fn met(&self, began_ns: u64) -> CommonStart {
+        let late = i128::from(began_ns) - i128::from(self.at_ns);
+        let began_ns = i64::try_from(i128::from(self.planned_ns) + late).unwrap_or(i64::MAX);
+        CommonStart { planned_ns: self.planned_ns, began_ns, bound_ns: self.bound_ns, nodes: self.nodes }
+    }
+}
+
+/// Where hosts agree when to begin.
+pub trait Rendezvous: fmt::Debug {
+    /// Says that this host is ready for a repeat, and waits for the word to begin, or for `control` to end the run.
+    /// `None` where it is to begin by itself.
+    fn ready(&mut self, step: Step, control: &Control) -> Option<Start>;
+
+    /// The part that this host had, for its record; asked for when all repeats were made. `None` where there was no
+    /// coordinator.
+    fn part(&mut self) -> Option<ClusterPart>;
+}
+
+/// Sleeps until it is time to make the repeat ready.
+pub(crate) fn sleep_until_set_up(start: &Start) {
+    sleep_until(start.at_ns.saturating_sub(SET_UP.as_nanos() as u64));
+}
+
+/// For how long `wait` took.
+pub(crate) fn timed<T>(wait: impl FnOnce() -> T) -> (T, Duration) {
+    let before = monotonic();
+    let waited = wait();
+    (waited, Duration::from_nanos(monotonic() - before))
+}
