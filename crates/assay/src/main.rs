@@ -21,6 +21,7 @@ mod recorder;
 mod signals;
 mod state;
 mod suites;
+mod together;
 mod wishes;
 
 use std::process::ExitCode;

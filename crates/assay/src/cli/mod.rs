@@ -9,6 +9,7 @@ mod import;
 mod plan;
 mod rank;
 mod report;
+mod together;
 mod values;
 mod verify;
 
@@ -58,6 +59,7 @@ pub(crate) use import::ImportArgs;
 pub(crate) use plan::{NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 pub(crate) use rank::RankArgs;
 pub(crate) use report::{FormatArg, ReportArgs};
+pub(crate) use together::TogetherArgs;
 pub(crate) use verify::{ContentArg, VerifyArgs};
 
 /// Measure and verify storage media, compare them, and decide which to use
@@ -292,6 +294,9 @@ pub(crate) struct RunArgs {
     /// No progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) together: TogetherArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

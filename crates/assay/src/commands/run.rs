@@ -21,6 +21,7 @@ use crate::failure::Failure;
 use crate::leftovers::{self, Does};
 use crate::progress::{Lines, Live, Machine, Progress, Silent};
 use crate::recorder::Recorder;
+use crate::together::Together;
 use crate::{files, journals, output, signals, state, suites};
 
 pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
@@ -58,14 +59,17 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
         (false, false) => Some(state::keeper()?),
     };
 
-    let mut progress = progress(&args);
+    let mut together = Together::join(&args.together)?;
+    let mut progress = together.told_by(progress(&args));
     let mut recorder = Recorder::new(keeper.as_mut(), progress.as_mut());
     let first = prepared.record().clone();
     recorder.begin(&first)?;
-    let record =
-        prepared.execute(&control, &mut recorder, None).inspect_err(|_| recorder.withdraw(&first, before.as_ref()))?;
+    let record = prepared
+        .execute(&control, &mut recorder, together.rendezvous())
+        .inspect_err(|_| recorder.withdraw(&first, before.as_ref()))?;
     let saved = recorder.finish();
     drop(progress);
+    together.deliver(&record);
     let exit = exit(&record);
     let faces = Faces { output: args.output.as_deref(), json: args.json, events: args.events };
     conclude(record, saved, exit, keeper, &faces)
@@ -139,8 +143,12 @@ fn suite(args: &RunArgs) -> Result<Suite, Failure> {
     if let Some(repeats) = args.repeats {
         suite.repeats = repeats;
     }
-    // So many repeats, or until another share is reached, or in pairs: none of these ends sooner.
-    if args.repeats.is_some() || args.confidence.is_some() || args.crosscheck.is_some() {
+    // So many repeats, or until another share is reached, in pairs, or in step with other nodes: none of these ends sooner.
+    if args.repeats.is_some()
+        || args.together.rendezvous.is_some()
+        || args.confidence.is_some()
+        || args.crosscheck.is_some()
+    {
         suite.enough = None;
     }
     if let Some(budget) = args.budget {

@@ -1,0 +1,173 @@
+//! A run that begins with those of other nodes.
+
+use std::fs::File;
+use std::io::Read;
+use std::time::Duration;
+
+use assay_core::event::{Event, EventKind};
+use assay_core::record::Record;
+use assay_core::text::harmless;
+use assay_fleet::{Appointment, Joining, Key, LiveLine, Node, NodeClock};
+use assay_runner::Rendezvous;
+use jiff::Timestamp;
+
+use crate::cli::TogetherArgs;
+use crate::failure::Failure;
+use crate::output;
+use crate::progress::Progress;
+
+/// Where the key is looked for that no file holds.
+pub(crate) const KEY: &str = "ASSAY_FLEET_KEY";
+/// Longest name of a node or a run.
+const LONGEST_NAME: usize = 64;
+/// Further away than this a start is a mistake.
+const LONGEST_WAIT: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// With whom a run begins.
+pub(crate) enum Together {
+    /// With nobody.
+    Alone,
+    /// At a time of day.
+    At(Appointment),
+    /// With the other nodes of a run on a cluster.
+    Nodes(Box<Node>),
+}
+
+impl Together {
+    /// Joins the others, where the arguments name any.
+    pub(crate) fn join(args: &TogetherArgs) -> Result<Self, Failure> {
+        if let Some(time) = args.start_at {
+            return appointment(time).map(Self::At);
+        }
+        let (Some(address), Some(node), Some(run)) = (&args.rendezvous, &args.node, &args.fleet_run) else {
+            return Ok(Self::Alone);
+        };
+        check_name("--node", node)?;
+        check_name("--fleet-run", run)?;
+        let joining = Joining {
+            address: address.clone(),
+            run: run.clone(),
+            node: node.clone(),
+            key: key(args)?,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            clock: NodeClock::default(),
+        };
+        let node = Node::join(&joining).map_err(|error| {
+            Failure::environment(harmless(&format!(
+                "this node cannot take part in run {run}: {error}; nothing was measured"
+            )))
+        })?;
+        Ok(Self::Nodes(Box::new(node)))
+    }
+
+    /// What the runner is to ask.
+    pub(crate) fn rendezvous(&mut self) -> Option<&mut dyn Rendezvous> {
+        match self {
+            Self::Alone => None,
+            Self::At(appointment) => Some(appointment),
+            Self::Nodes(node) => Some(node.as_mut()),
+        }
+    }
+
+    /// Has the coordinator told what is shown here.
+    pub(crate) fn told_by<'a>(&self, progress: Box<dyn Progress + 'a>) -> Box<dyn Progress + 'a> {
+        match self {
+            Self::Nodes(node) => Box::new(Told { live: node.live(), shown: progress, repeats: (0, 1) }),
+            Self::Alone | Self::At(_) => progress,
+        }
+    }
+
+    /// Hands the record over. Where that fails it is here alone, to be fetched.
+    pub(crate) fn deliver(&mut self, record: &Record) {
+        let Self::Nodes(node) = self else { return };
+        let document = serde_json::to_vec(record).map_err(|error| error.to_string());
+        if let Err(reason) = document.and_then(|document| node.deliver(&document)) {
+            let words =
+                format!("warning: the coordinator did not take the record ({reason}); assay show {} has it", record.id);
+            output::tell_wrapped(&harmless(&words));
+        }
+    }
+}
+
+/// Names stand in lines of the protocol, in tables and in records.
+pub(crate) fn check_name(flag: &str, name: &str) -> Result<(), Failure> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-:@".contains(c);
+    if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(plain) {
+        return Err(Failure::usage(format!(
+            "{flag} {}: a name has up to {LONGEST_NAME} letters, digits and . _ - : @",
+            harmless(name)
+        )));
+    }
+    Ok(())
+}
+
+fn key(args: &TogetherArgs) -> Result<Key, Failure> {
+    let (text, place) = match &args.rendezvous_key {
+        Some(path) => {
+            let shown = output::shown(path);
+            let mut text = String::new();
+            let read = File::open(path).and_then(|file| file.take(1024).read_to_string(&mut text));
+            read.map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
+            (text, shown)
+        }
+        None => match std::env::var(KEY) {
+            Ok(text) => (text, KEY.to_owned()),
+            Err(_) => {
+                return Err(Failure::usage(format!(
+                    "--rendezvous needs the key of the run in {KEY}, or in a file named by --rendezvous-key"
+                )));
+            }
+        },
+    };
+    Key::from_hex(&text).ok_or_else(|| Failure::usage(format!("{place} holds no key: 64 hexadecimal digits")))
+}
+
+fn appointment(time: Timestamp) -> Result<Appointment, Failure> {
+    let left = time.duration_since(Timestamp::now());
+    match Duration::try_from(left) {
+        Ok(left) if left <= LONGEST_WAIT => Ok(Appointment::after(left)),
+        Ok(_) => Err(Failure::usage(format!("--start-at {time} is more than seven days away"))),
+        Err(_) => Err(Failure::usage(format!("--start-at {time} is over"))),
+    }
+}
+
+/// Keeps what the node tells the coordinator up to date.
+struct Told<'a> {
+    live: LiveLine,
+    shown: Box<dyn Progress + 'a>,
+    /// Done, and all of them.
+    repeats: (u32, u32),
+}
+
+impl Progress for Told<'_> {
+    fn event(&mut self, event: &Event) {
+        self.shown.event(event);
+        let name = |text: &str| text.chars().take(LONGEST_NAME).filter(|c| !c.is_control()).collect::<String>();
+        match &event.event {
+            EventKind::Phase { phase } => self.live.set(|live| live.doing = name(phase)),
+            EventKind::RepeatStarted { workload, done, total, .. } => {
+                self.repeats = (*done, (*total).max(1));
+                let share = *done as f32 / self.repeats.1 as f32;
+                self.live.set(|live| (live.doing, live.done) = (name(workload), share));
+            }
+            EventKind::Sample { bytes_per_second, p99_ns, temperature_celsius, workload, .. } => {
+                self.live.set(|live| {
+                    live.doing = name(workload);
+                    live.bytes_per_second = Some(*bytes_per_second);
+                    (live.p99_ns, live.celsius) = (*p99_ns, *temperature_celsius);
+                })
+            }
+            EventKind::Progress { bytes_per_second, .. } => {
+                self.live.set(|live| live.bytes_per_second = Some(*bytes_per_second));
+            }
+            EventKind::RepeatFinished { .. } => {
+                self.live.set(|live| (live.bytes_per_second, live.p99_ns) = (None, None));
+            }
+            _ => {}
+        }
+    }
+
+    fn tell(&mut self, line: &str) {
+        self.shown.tell(line);
+    }
+}
