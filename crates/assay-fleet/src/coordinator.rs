@@ -146,6 +146,14 @@ impl Coordinator {
         self.shared.decide();
     }
 
+    /// Ends the run: nodes that wait or measure end as soon as they hear of it.
+    pub fn end(&self, reason: &str) {
+        for node in 0..self.shared.senders.len() {
+            self.shared.send(node, &FromCoordinator::Refused { reason: reason.to_owned() });
+            lock(&self.shared.meeting).over(node);
+        }
+    }
+
     /// Whether no node takes part any more.
     #[must_use]
     pub fn is_over(&self) -> bool {

@@ -5,6 +5,7 @@ mod baseline;
 mod compare;
 mod export;
 mod file;
+mod fleet;
 mod import;
 mod plan;
 mod rank;
@@ -55,6 +56,7 @@ pub(crate) use baseline::{BaselineArgs, BaselineCommand};
 pub(crate) use compare::{CompareArgs, GateFormatArg};
 pub(crate) use export::ExportArgs;
 pub(crate) use file::FileArgs;
+pub(crate) use fleet::{FleetArgs, FleetCommand, FleetListArgs, FleetRunArgs, ViaArg};
 pub(crate) use import::ImportArgs;
 pub(crate) use plan::{NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 pub(crate) use rank::RankArgs;
@@ -101,6 +103,9 @@ pub(crate) enum Command {
     /// List, show and export suites
     #[command(after_help = SUITE_EXAMPLES)]
     Suite(SuiteArgs),
+    /// Measure on many nodes at once
+    #[command(after_help = fleet::EXAMPLES)]
+    Fleet(FleetArgs),
     /// Import results of other tools and records of other machines
     #[command(after_help = import::EXAMPLES)]
     Import(ImportArgs),

@@ -8,6 +8,7 @@ mod confidence;
 mod dry_run;
 mod export;
 mod finished;
+mod fleet;
 mod import;
 mod info;
 mod licences;
@@ -41,6 +42,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Plan(args) => plan::plan(&args),
         Command::Advise(args) => advise::advise(&args),
         Command::Suite(args) => suite::suite(args),
+        Command::Fleet(args) => fleet::fleet(args),
         Command::Import(args) => import::import(&args),
         Command::Export(args) => export::export(&args),
         Command::List(args) => list::list(&args),

@@ -1,0 +1,119 @@
+//! What a run on a cluster has come to, node by node: kept after each change, so that it can be resumed.
+
+use serde::{Deserialize, Serialize};
+
+/// One run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// Version of this document.
+    pub version: u32,
+    /// Identity of the run.
+    pub run: String,
+    /// When it was begun, RFC 3339, UTC.
+    pub created: String,
+    /// How nodes are started: `local` or `ssh`.
+    pub via: String,
+    /// How they measure: `simultaneous`, `staggered` or `alone`.
+    pub mode: String,
+    /// How many measure at a time at most; none for all.
+    pub at_a_time: Option<u32>,
+    /// The program on the nodes.
+    pub program: String,
+    /// What they were told besides.
+    pub arguments: Vec<String>,
+    /// Each node.
+    pub nodes: Vec<Entry>,
+}
+
+/// A node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// What is measured there.
+    pub target: String,
+    /// Attempts so far.
+    pub attempts: u32,
+    /// How the last one ended; none where it did not.
+    pub fate: Option<Fate>,
+}
+
+/// How an attempt of a node ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "fate", rename_all = "snake_case")]
+pub enum Fate {
+    /// Its record is here.
+    Recorded {
+        /// Identity of the record.
+        id: String,
+    },
+    /// It never answered.
+    Unreachable {
+        /// What the launcher said.
+        reason: String,
+    },
+    /// It was not ready in time.
+    Late,
+    /// Too few others were ready.
+    TooFew,
+    /// It was lost on the way.
+    Lost {
+        /// When, and what was seen.
+        reason: String,
+    },
+    /// Its record was not taken.
+    NotTaken {
+        /// Why.
+        reason: String,
+    },
+    /// The run was interrupted before.
+    Interrupted,
+}
+
+impl Fate {
+    /// In a few words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Recorded { .. } => "recorded".to_owned(),
+            Self::Unreachable { reason } => format!("unreachable: {reason}"),
+            Self::Late => "not ready in time".to_owned(),
+            Self::TooFew => "ready, but too few others were".to_owned(),
+            Self::Lost { reason } => format!("lost: {reason}"),
+            Self::NotTaken { reason } => format!("record not taken: {reason}"),
+            Self::Interrupted => "interrupted".to_owned(),
+        }
+    }
+}
+
+impl Ledger {
+    /// Version that this program writes.
+    pub const VERSION: u32 = 1;
+
+    /// Numbers of the nodes whose record is missing.
+    #[must_use]
+    pub fn missing(&self) -> Vec<usize> {
+        let recorded = |entry: &Entry| matches!(entry.fate, Some(Fate::Recorded { .. }));
+        (0..self.nodes.len()).filter(|node| !recorded(&self.nodes[*node])).collect()
+    }
+
+    /// From its text.
+    ///
+    /// # Errors
+    /// Where it is none, or of a newer version.
+    pub fn from_json(text: &str) -> Result<Self, String> {
+        let ledger: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if ledger.version > Self::VERSION {
+            return Err(format!("version {} is newer than this program", ledger.version));
+        }
+        Ok(ledger)
+    }
+
+    /// Its text.
+    ///
+    /// # Errors
+    /// None that is known of.
+    pub fn to_json(&self) -> Result<String, String> {
+        serde_json::to_string_pretty(self).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,111 @@
+//! Arguments of `assay fleet`.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::values;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  assay fleet run node1 node2 node3 --target /mnt/card
+  assay fleet run --resume 7k2m9
+  assay fleet list";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  assay fleet run node1 node2 node3 --target /mnt/card
+                                        by ssh, all at once
+  assay fleet run node1=/mnt/a node2=/mnt/b --alone
+                                        one after the other
+  assay fleet run --via local a=/mnt/a b=/mnt/b -- --suite quick --budget 60s
+                                        cards in two slots of this machine
+  assay fleet run --resume 7k2m9        nodes that are missing, once more
+  assay rank fleet=7k2m9                which model is best, which unit is odd";
+
+#[derive(Debug, Args)]
+pub(crate) struct FleetArgs {
+    #[command(subcommand)]
+    pub(crate) command: FleetCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum FleetCommand {
+    /// Measure on many nodes, begun together, and bring the records here
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(Box<FleetRunArgs>),
+    /// List runs on clusters, and what became of each node
+    List(FleetListArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FleetRunArgs {
+    /// Node as NAME or NAME=TARGET; with ssh the name is the host
+    #[arg(value_name = "NODE", required_unless_present = "resume")]
+    pub(crate) nodes: Vec<String>,
+
+    /// How nodes are started
+    #[arg(long, value_enum, default_value_t = ViaArg::Ssh)]
+    pub(crate) via: ViaArg,
+
+    /// What is measured on nodes that name no target of their own
+    #[arg(long, value_name = "PATH", default_value = ".")]
+    pub(crate) target: String,
+
+    /// One node at a time: the reference for what they share
+    #[arg(long, conflicts_with = "staggered")]
+    pub(crate) alone: bool,
+
+    /// So many nodes at a time
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) staggered: Option<u32>,
+
+    /// The program assay on the nodes; with --via local this one
+    #[arg(long, value_name = "PATH")]
+    pub(crate) program: Option<String>,
+
+    /// Address that nodes connect to; without it on the loopback interface, with ssh through its tunnel
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
+
+    /// Time in which nodes have to be ready for the first repeat
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = values::hang_after)]
+    pub(crate) ready_within: Duration,
+
+    /// Fewest nodes that are enough where others are not ready in time; by default more than half
+    #[arg(long, value_name = "N")]
+    pub(crate) quorum: Option<u32>,
+
+    /// Repeat the nodes of a run whose record is missing
+    #[arg(long, value_name = "RUN",
+          conflicts_with_all = ["nodes", "via", "target", "alone", "staggered", "program", "arguments"])]
+    pub(crate) resume: Option<String>,
+
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// No progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    /// What assay run is told on each node besides, like --suite quick
+    #[arg(last = true, value_name = "ARGUMENTS")]
+    pub(crate) arguments: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ViaArg {
+    /// By the ssh of the system, with keys and no password; nodes reach the coordinator through its tunnel
+    Ssh,
+    /// As processes of this machine
+    Local,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FleetListArgs {
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}

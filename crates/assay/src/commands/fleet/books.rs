@@ -1,0 +1,52 @@
+//! Where runs on clusters are kept: a file each, next to the store.
+
+use std::path::PathBuf;
+
+use assay_core::text::harmless;
+use assay_fleet::Ledger;
+
+use crate::failure::Failure;
+use crate::{files, output, state};
+
+const DIRECTORY: &str = "fleet";
+
+/// Writes what a run has come to, whole.
+pub(super) fn keep(ledger: &Ledger) -> Result<(), Failure> {
+    let path = state::subdirectory(DIRECTORY)?.join(format!("{}.json", ledger.run));
+    let text = ledger.to_json().map_err(Failure::environment)?;
+    files::write_whole(&path, text)
+}
+
+/// The run whose identity begins with `run`.
+pub(super) fn find(run: &str) -> Result<Ledger, Failure> {
+    let mut found: Vec<PathBuf> = paths()?;
+    found.retain(|path| path.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with(run)));
+    match found.as_slice() {
+        [path] => read(path),
+        [] => {
+            Err(Failure::usage(format!("no run on a cluster is called {}; assay fleet list has them", harmless(run))))
+        }
+        _ => Err(Failure::usage(format!("several runs begin with {}; assay fleet list has them", harmless(run)))),
+    }
+}
+
+/// All runs, the oldest first.
+pub(super) fn all() -> Result<Vec<Ledger>, Failure> {
+    let mut ledgers = paths()?.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    ledgers.sort_by(|a, b| a.created.cmp(&b.created));
+    Ok(ledgers)
+}
+
+fn paths() -> Result<Vec<PathBuf>, Failure> {
+    let directory = state::directory()?.join(DIRECTORY);
+    let Ok(entries) = std::fs::read_dir(&directory) else { return Ok(Vec::new()) };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    Ok(paths)
+}
+
+fn read(path: &PathBuf) -> Result<Ledger, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string());
+    let ledger = text.and_then(|text| Ledger::from_json(&text));
+    ledger.map_err(|reason| Failure::environment(format!("{}: {reason}", output::shown(path))))
+}

@@ -1,0 +1,18 @@
+//! `assay fleet`
+
+mod books;
+mod list;
+mod outcome;
+mod run;
+
+use assay_core::exit::Exit;
+
+use crate::cli::{FleetArgs, FleetCommand};
+use crate::failure::Failure;
+
+pub(super) fn fleet(args: FleetArgs) -> Result<Exit, Failure> {
+    match args.command {
+        FleetCommand::Run(args) => run::run(*args),
+        FleetCommand::List(args) => list::list(&args),
+    }
+}

@@ -1,0 +1,61 @@
+//! What a run on a cluster has come to, in words.
+
+use std::collections::BTreeMap;
+
+use assay_core::record::Record;
+use assay_core::text::harmless;
+use assay_fleet::{Entry, Fate, Ledger};
+
+/// How well nodes began together.
+pub(super) struct Starts {
+    /// Repeats that were begun together, over all nodes.
+    pub(super) n: usize,
+    /// By how much they were late, at the 95th percentile, in nanoseconds.
+    pub(super) p95_late_ns: i64,
+    /// The widest bound of a clock, in nanoseconds.
+    pub(super) bound_ns: u64,
+}
+
+/// How far starts were from what was planned, over all repeats of all records.
+pub(super) fn starts(records: &BTreeMap<usize, Record>) -> Option<Starts> {
+    let repeats = records.values().flat_map(|record| &record.measurements).flat_map(|m| &m.repeats);
+    let common: Vec<_> = repeats.filter_map(|repeat| repeat.common_start.as_deref()).collect();
+    let mut late: Vec<i64> = common.iter().map(|start| start.began_ns - start.planned_ns).collect();
+    late.sort_unstable();
+    // The smallest that at least 95 % do not exceed.
+    let at = (late.len() * 95).div_ceil(100).checked_sub(1)?;
+    let bound_ns = common.iter().filter_map(|start| start.bound_ns).max()?;
+    Some(Starts { n: late.len(), p95_late_ns: late[at], bound_ns })
+}
+
+/// A line for each node, the missing ones first, and one that says it all.
+pub(super) fn text(ledger: &Ledger, starts: Option<&Starts>) -> String {
+    let width = ledger.nodes.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
+    let line = |entry: &Entry| {
+        let words = match &entry.fate {
+            Some(Fate::Recorded { id }) => format!("recorded  {id}"),
+            Some(fate) => fate.words(),
+            None => "not begun".to_owned(),
+        };
+        let again = if entry.attempts > 1 { format!(" (attempt {})", entry.attempts) } else { String::new() };
+        harmless(&format!("{:width$}  {words}{again}", entry.name)) + "\n"
+    };
+    let recorded = |entry: &&Entry| matches!(entry.fate, Some(Fate::Recorded { .. }));
+    let (here, missing): (Vec<&Entry>, Vec<&Entry>) = ledger.nodes.iter().partition(|entry| recorded(entry));
+    let mut text: String = missing.iter().chain(&here).map(|entry| line(entry)).collect();
+    text += &format!("\nrun {}: {} of {} nodes are recorded.", ledger.run, here.len(), ledger.nodes.len());
+    if let Some(starts) = starts {
+        text += &format!(
+            " {} repeats began within {:.2} ms of the moment planned (p95), by clocks known within {:.2} ms.",
+            starts.n,
+            starts.p95_late_ns as f64 / 1e6,
+            starts.bound_ns as f64 / 1e6
+        );
+    }
+    let next = if missing.is_empty() {
+        format!("\nassay rank fleet={0}  or  assay compare fleet={0}", ledger.run)
+    } else {
+        format!("\nassay fleet run --resume {} repeats the missing", ledger.run)
+    };
+    text + &next + "\n"
+}
