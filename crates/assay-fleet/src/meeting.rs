@@ -63,8 +63,8 @@ impl Rules {
             quorum: nodes / 2 + 1,
             ready_within: Duration::from_secs(300),
             step_within: Duration::from_secs(60),
-            first_lead: Duration::from_millis(1500),
-            lead: Duration::from_millis(500),
+            first_lead: Duration::from_millis(2000),
+            lead: Duration::from_millis(1000),
         }
     }
 }

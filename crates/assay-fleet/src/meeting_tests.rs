@@ -25,10 +25,10 @@ fn all_begin_each_repeat_together_when_the_last_is_ready() {
     m.ready(2, step(0, 0), 2 * SECOND);
     assert_eq!(m.decide(3 * SECOND), []);
     m.ready(1, step(0, 0), 4 * SECOND);
-    assert_eq!(m.decide(4 * SECOND), [go(&[0, 1, 2], step(0, 0), 5 * SECOND + SECOND / 2)]);
+    assert_eq!(m.decide(4 * SECOND), [go(&[0, 1, 2], step(0, 0), 6 * SECOND)]);
     assert_eq!(m.decide(9 * SECOND), [], "they measure");
     (0..3).for_each(|node| m.ready(node, step(0, 1), 10 * SECOND));
-    assert_eq!(m.decide(10 * SECOND), [go(&[0, 1, 2], step(0, 1), 10 * SECOND + SECOND / 2)]);
+    assert_eq!(m.decide(10 * SECOND), [go(&[0, 1, 2], step(0, 1), 11 * SECOND)]);
 }
 
 /// A node that leaves a workload out, or is done, is no reason to wait.
@@ -40,9 +40,9 @@ fn the_earliest_repeat_goes_first_and_those_of_later_ones_wait() {
     m.ready(0, step(0, 2), 1);
     m.ready(1, step(0, 1), 1);
     m.over(2);
-    assert_eq!(m.decide(1), [go(&[1], step(0, 1), 1 + SECOND / 2)]);
+    assert_eq!(m.decide(1), [go(&[1], step(0, 1), 1 + SECOND)]);
     m.ready(1, step(0, 2), 2);
-    assert_eq!(m.decide(2), [go(&[0, 1], step(0, 2), 2 + SECOND / 2)]);
+    assert_eq!(m.decide(2), [go(&[0, 1], step(0, 2), 2 + SECOND)]);
     (0..2).for_each(|node| m.over(node));
     assert_eq!((m.is_over(), m.decide(3)), (true, vec![]));
 }
@@ -54,7 +54,7 @@ fn who_is_not_ready_in_time_is_late_and_a_quorum_goes_on() {
     (0..3).for_each(|node| m.ready(node, step(0, 0), SECOND));
     assert_eq!(m.decide(299 * SECOND), []);
     let late = m.decide(300 * SECOND);
-    assert_eq!(late, [Decision::Late(3), go(&[0, 1, 2], step(0, 0), 301 * SECOND + SECOND / 2)]);
+    assert_eq!(late, [Decision::Late(3), go(&[0, 1, 2], step(0, 0), 302 * SECOND)]);
     assert!(!m.joins(3), "it would disturb those that measure");
 }
 
@@ -79,13 +79,13 @@ fn who_falls_behind_is_not_waited_for_again_until_it_is_back() {
     m.decide(0);
     (0..2).for_each(|node| m.ready(node, step(0, 1), 5 * SECOND));
     assert_eq!(m.decide(64 * SECOND), []);
-    assert_eq!(m.decide(65 * SECOND), [go(&[0, 1], step(0, 1), 65 * SECOND + SECOND / 2)]);
+    assert_eq!(m.decide(65 * SECOND), [go(&[0, 1], step(0, 1), 66 * SECOND)]);
     (0..2).for_each(|node| m.ready(node, step(0, 2), 70 * SECOND));
-    assert_eq!(m.decide(70 * SECOND), [go(&[0, 1], step(0, 2), 70 * SECOND + SECOND / 2)]);
+    assert_eq!(m.decide(70 * SECOND), [go(&[0, 1], step(0, 2), 71 * SECOND)]);
     m.ready(2, step(0, 3), 71 * SECOND);
     assert_eq!(m.decide(71 * SECOND), []);
     (0..2).for_each(|node| m.ready(node, step(0, 3), 75 * SECOND));
-    assert_eq!(m.decide(75 * SECOND), [go(&[0, 1, 2], step(0, 3), 75 * SECOND + SECOND / 2)]);
+    assert_eq!(m.decide(75 * SECOND), [go(&[0, 1, 2], step(0, 3), 76 * SECOND)]);
 }
 
 #[test]
@@ -94,12 +94,12 @@ fn turns_are_given_to_so_many_at_a_time() {
     (0..3).for_each(|node| m.ready(node, step(0, 0), 0));
     assert_eq!(m.decide(0), [], "the fourth writes its test area");
     m.ready(3, step(0, 0), SECOND);
-    let first = SECOND + 3 * SECOND / 2;
+    let first = 3 * SECOND;
     assert_eq!(m.decide(SECOND), [go(&[0], step(0, 0), first), go(&[1], step(0, 0), first)]);
     m.ready(1, step(0, 1), 5 * SECOND);
-    assert_eq!(m.decide(5 * SECOND), [go(&[1], step(0, 1), 5 * SECOND + SECOND / 2)]);
+    assert_eq!(m.decide(5 * SECOND), [go(&[1], step(0, 1), 6 * SECOND)]);
     m.over(0);
-    assert_eq!(m.decide(6 * SECOND), [go(&[2], step(0, 0), 6 * SECOND + 3 * SECOND / 2)]);
+    assert_eq!(m.decide(6 * SECOND), [go(&[2], step(0, 0), 8 * SECOND)]);
     m.over(1);
     m.over(2);
     assert_eq!(m.decide(7 * SECOND).len(), 1);

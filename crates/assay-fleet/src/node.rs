@@ -278,7 +278,7 @@ impl Node {
                 Err(error) => return Err(error),
             }
         };
-        let margin = (SET_UP * 2).as_nanos() as i64;
+        let margin = (SET_UP + TICK).as_nanos() as i64;
         let in_time = |node: &Self| node.here(at).is_none_or(|(here, _)| here - node.clock.now() > margin);
         self.compare_clocks(in_time)?;
         let Some((here, bound_ns)) = self.here(at) else { return Ok(None) };

@@ -7,7 +7,7 @@ use assay_core::cluster::{ClusterPart, CommonStart};
 use assay_engine::{Control, monotonic, sleep_until};
 
 /// How long before a common start the repeat is made ready: buffers, threads, the first look at counters and sensors.
-pub const SET_UP: Duration = Duration::from_millis(150);
+pub const SET_UP: Duration = Duration::from_millis(400);
 
 /// A repeat of a run. All hosts have them in the same order, though some may leave some out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
