@@ -17,6 +17,7 @@ mod discard;
 mod docs;
 mod faults;
 mod fio;
+mod fleet;
 mod handles;
 mod hostile;
 mod import;

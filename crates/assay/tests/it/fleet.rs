@@ -1,0 +1,182 @@
+//! Runs on several nodes, which are processes of this machine.
+
+use assay_core::outcome::Outcome;
+use assay_core::record::Record;
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::common::family::{assert_gone, family};
+use crate::common::{Place, assert_empty, random, run, send, suite};
+
+/// Directories of three nodes.
+fn nodes(place: &Place) -> [String; 3] {
+    ["a", "b", "c"].map(|name| {
+        let directory = place.path().join(name);
+        std::fs::create_dir(&directory).unwrap();
+        format!("{name}={}", directory.display())
+    })
+}
+
+fn records(place: &Place) -> Vec<Record> {
+    let list = place.json(["list", "--json"]);
+    let ids = list.as_array().unwrap().iter().map(|record| record["id"].as_str().unwrap().to_owned());
+    ids.map(|id| serde_json::from_value(place.json(["show", &id, "--json"])).unwrap()).collect()
+}
+
+fn fate<'a>(run: &'a Value, node: &str) -> &'a Value {
+    let nodes = run["run"]["nodes"].as_array().unwrap();
+    &nodes.iter().find(|entry| entry["name"] == node).unwrap()["fate"]
+}
+
+#[test]
+fn three_nodes_begin_together_and_their_records_are_here() {
+    let place = Place::new();
+    let nodes = nodes(&place);
+    let loads = [random("r", "read", "200ms"), random("w", "write", "200ms"), random("s", "read", "200ms")];
+    place.file("three.toml", suite("three", "30s", 1, &loads));
+    let mut arguments = vec!["fleet", "run", "--json", "--via", "local"];
+    arguments.extend(nodes.iter().map(String::as_str));
+    arguments.extend(["--", "--suite", "three.toml", "--label", "model=X"]);
+    let done = run(place.assay(&arguments));
+    done.succeeds();
+    let told: Value = serde_json::from_str(&done.stdout).unwrap();
+    let records = records(&place);
+    assert_eq!(records.len(), 3);
+    let name = told["run"]["run"].as_str().unwrap();
+    for record in &records {
+        let part = record.cluster.as_deref().unwrap();
+        assert_eq!((part.run.as_str(), part.attempt, part.nodes, part.at_a_time), (name, 1, 3, 3));
+        assert_eq!((part.mode.as_str(), &part.lost, &record.outcome), ("simultaneous", &None, &Outcome::Completed));
+        assert_eq!(fate(&told, &part.node)["id"], record.id.as_str());
+        assert_eq!((&record.labels["fleet"], &record.labels["node"]), (&part.run, &part.node));
+        let clock = part.clock.as_ref().unwrap();
+        assert!(clock.exchanges >= 32 && clock.bound_ns > 0 && clock.drift_ppm.is_some(), "{clock:?}");
+    }
+    // Each repeat of all was to begin at one moment, and did not begin before.
+    for workload in 0..3 {
+        let starts: Vec<_> =
+            records.iter().map(|r| r.measurements[workload].repeats[0].common_start.as_deref().unwrap()).collect();
+        assert!(starts.iter().all(|start| start.planned_ns == starts[0].planned_ns && start.nodes == 3), "{starts:?}");
+        for start in starts {
+            assert!(start.began_ns >= start.planned_ns, "{start:?}");
+        }
+    }
+    assert!(told["starts"]["n"] == 9 && told["starts"]["p95_late_ns"].as_i64().unwrap() >= 0, "{}", told["starts"]);
+    ["a", "b", "c"].iter().for_each(|name| assert_empty(&place.path().join(name)));
+    let list = run(place.assay(["fleet", "list"]));
+    assert!(list.succeeds().stdout.contains("simultaneous  3 of 3 nodes"), "{}", list.stdout);
+    // What is found by its label is what every other command takes.
+    run(place.assay(["compare", &format!("fleet={name} node=a"), &format!("fleet={name} node=b")])).measures();
+}
+
+#[test]
+fn who_does_not_come_is_a_line_and_is_repeated_alone() {
+    let place = Place::new();
+    let [a, b, _] = nodes(&place);
+    let missing = place.path().join("late");
+    let missing = format!("late={}", missing.display());
+    let arguments = [
+        "fleet",
+        "run",
+        "--json",
+        "--via",
+        "local",
+        &a,
+        &b,
+        &missing,
+        "--",
+        "--suite",
+        "tiny.toml",
+        "--engine",
+        "null",
+    ];
+    let done = run(place.assay(arguments));
+    assert_eq!(done.code, Some(4), "{}", done.stderr);
+    let told: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(fate(&told, "late")["fate"], "unreachable");
+    assert!(fate(&told, "late")["reason"].as_str().unwrap().contains("no such file"), "{told}");
+    assert_eq!(records(&place).len(), 2);
+
+    std::fs::create_dir(place.path().join("late")).unwrap();
+    let name = told["run"]["run"].as_str().unwrap().to_owned();
+    let again: Value =
+        serde_json::from_str(&run(place.assay(["fleet", "run", "--json", "--resume", &name])).succeeds().stdout)
+            .unwrap();
+    let of = |told: &Value, node: &str| fate(told, node)["id"].clone();
+    assert_eq!((of(&again, "a"), of(&again, "b")), (of(&told, "a"), of(&told, "b")), "what is here is not repeated");
+    let records = records(&place);
+    assert_eq!(records.len(), 3);
+    let late = records.iter().find(|r| r.cluster.as_ref().unwrap().node == "late").unwrap();
+    assert_eq!((late.cluster.as_ref().unwrap().attempt, late.cluster.as_ref().unwrap().nodes), (2, 1));
+}
+
+/// The coordinator is killed while nodes measure: they end by themselves, and the run is completed later.
+#[test]
+fn a_run_goes_on_after_its_coordinator_was_killed() {
+    let place = Place::new();
+    let [a, b, _] = nodes(&place);
+    place.file("two.toml", suite("two", "20s", 2, &[random("r", "read", "500ms"), random("w", "write", "500ms")]));
+    let mut command = place.assay(["fleet", "run", "--via", "local", &a, &b, "--", "--suite", "two.toml"]);
+    let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().unwrap()));
+    lines.find(|line| line.as_ref().unwrap().contains("repeat 1 of workload 2")).unwrap().unwrap();
+    let nodes = family(child.id());
+    send(child.id(), Signal::KILL);
+    child.wait().unwrap();
+    assert_gone(&nodes);
+
+    let list = place.json(["fleet", "list", "--json"]);
+    let name = list["runs"][0]["run"].as_str().unwrap();
+    let done = run(place.assay(["fleet", "run", "--json", "--resume", name]));
+    let told: Value = serde_json::from_str(&done.succeeds().stdout).unwrap();
+    for node in ["a", "b"] {
+        assert_eq!(fate(&told, node)["fate"], "recorded", "{told}");
+    }
+    let complete = |record: &&Record| record.cluster.as_ref().is_some_and(|c| c.lost.is_none() && c.attempt == 2);
+    assert_eq!(records(&place).iter().filter(complete).count(), 2);
+    ["a", "b"].iter().for_each(|name| assert_empty(&place.path().join(name)));
+}
+
+#[test]
+fn bad_input_costs_one_line() {
+    let place = Place::new();
+    let refused = |arguments: &[&str], words: &[&str]| {
+        run(place.assay(arguments)).refuses(2, words).at_once();
+    };
+    refused(&["fleet", "run", "--via", "local", "a=.", "a=."], &["node a is named twice"]);
+    refused(&["fleet", "run", "--via", "local", "a b=."], &["letters, digits"]);
+    refused(&["fleet", "run", "--via", "local", "a="], &["NAME or NAME=TARGET"]);
+    refused(&["fleet", "run", "--via", "local", "a=.", "--quorum", "2"], &["--quorum 2 is more than the 1 nodes"]);
+    refused(&["fleet", "run", "--resume", "nothing"], &["no run on a cluster is called nothing"]);
+    refused(&["run", "--start-at", "2020-01-01T00:00:00Z"], &["--start-at", "is over"]);
+    let join = ["run", "--rendezvous", "127.0.0.1:1", "--node", "a", "--fleet-run", "r"];
+    refused(&join, &["needs the key of the run in ASSAY_FLEET_KEY"]);
+    place.file("key", "12345");
+    refused(&[&join[..], &["--rendezvous-key", "key"]].concat(), &["key holds no key: 64 hexadecimal digits"]);
+    place.file("key", "1".repeat(64));
+    let nobody = run(place.assay([&join[..], &["--rendezvous-key", "key"]].concat()));
+    nobody.refuses(4, &["this node cannot take part in run r", "127.0.0.1:1"]).at_once();
+    place.assert_clean();
+}
+
+#[test]
+fn a_run_may_begin_at_a_time_of_day() {
+    let place = Place::new();
+    let at = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(4);
+    let record: Record = serde_json::from_value(place.json([
+        "run",
+        "--json",
+        "--suite",
+        "tiny.toml",
+        "medium",
+        "--start-at",
+        &at.to_string(),
+    ]))
+    .unwrap();
+    let first = &record.measurements[0].repeats[0];
+    let began: jiff::Timestamp = first.started.parse().unwrap();
+    let start = first.common_start.as_deref().unwrap();
+    assert_eq!((start.planned_ns, start.bound_ns, start.nodes), (0, None, 1));
+    assert!(start.began_ns >= 0 && (began.duration_since(at)).abs() < jiff::SignedDuration::from_secs(3), "{first:?}");
+    assert!(record.cluster.is_none() && record.measurements[1].repeats[0].common_start.is_none());
+}
