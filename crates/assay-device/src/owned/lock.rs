@@ -36,7 +36,15 @@ const FUSE: u32 = 0x6573_5546;
 /// A lock, held until dropped.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for Lock {
+    /// To close the file is not enough: a process that another thread starts has a copy of it until it runs its own
+    /// program, and the lock lasts as long as any copy (flock(2)).
+    fn drop(&mut self) {
+        let _ = flock(&self.file, FlockOperation::Unlock);
+    }
 }
 
 /// Whether a lock could be taken.
@@ -92,7 +100,7 @@ impl OwnDir {
             // A medium that is full or fails has its own errors later.
             let _ = ftruncate(&file, 0).map_err(io::Error::from).and_then(|()| file.write_all(here.note().as_bytes()));
         }
-        Ok(Locked::Held(Lock { _file: file }))
+        Ok(Locked::Held(Lock { file }))
     }
 
     /// Whether somebody holds the lock, or may hold it on another host; nothing is made for that.
@@ -163,6 +171,17 @@ mod tests {
         assert!(matches!(second.lock("lock").unwrap(), Locked::Gone));
         parent.make("own").unwrap();
         assert!(matches!(second.lock("lock").unwrap(), Locked::Gone), "another of that name");
+    }
+
+    #[test]
+    fn a_lock_ends_though_a_process_that_is_being_started_has_its_file_still() {
+        let place = tempfile::tempdir().unwrap();
+        let own = Directory::open(place.path()).unwrap().make("own").unwrap();
+        let Locked::Held(held) = own.lock("lock").unwrap() else { panic!("not held") };
+        let copy = held.file.try_clone().unwrap();
+        drop(held);
+        assert!(!own.is_locked("lock"));
+        drop(copy);
     }
 
     /// Threat 27: a lock on a network file system may hold for one host only.
