@@ -7,7 +7,8 @@
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use assay_core::verification::{FakeKind, SECTOR_BYTES, Verdict};
 use assay_device::owned::Directory;
@@ -31,6 +32,8 @@ use crate::probe::Salt;
 
 const MIB: u64 = 1 << 20;
 const BLOCK: u64 = 4096;
+/// Caches that the checks here see through.
+const CACHE: u64 = 8 * MIB;
 
 /// Files that lie one after another on a model, behind what a file system takes for itself.
 #[derive(Clone)]
@@ -38,6 +41,36 @@ struct Laid {
     medium: SharedMedium,
     front: u64,
     number: u64,
+    late: Option<Late>,
+}
+
+/// A write that a medium finishes only when the end of the area has been written.
+#[derive(Clone)]
+struct Late {
+    /// Where it begins, as bytes of the file.
+    at: u64,
+    /// Where the end begins.
+    end: u64,
+    /// Bytes of the end that were written.
+    written: Arc<AtomicU64>,
+    /// So many are waited for.
+    until: u64,
+}
+
+impl Late {
+    /// No longer than this: what is not begun before this write is done never comes.
+    const LONGEST: Duration = Duration::from_secs(2);
+
+    fn meet(&self, offset: u64, bytes: u64) {
+        if offset >= self.end {
+            self.written.fetch_add(bytes, Ordering::Relaxed);
+        }
+        let start = Instant::now();
+        while offset == self.at && self.written.load(Ordering::Relaxed) < self.until && start.elapsed() < Self::LONGEST
+        {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
 }
 
 impl Laid {
@@ -62,6 +95,9 @@ impl Medium for Laid {
 
 impl Piece for Laid {
     fn write_at(&self, data: &[u8], offset: u64) -> io::Result<()> {
+        if let Some(late) = &self.late {
+            late.meet(offset, data.len() as u64);
+        }
         self.medium.clone().write(self.at(offset), data)
     }
 
@@ -109,11 +145,16 @@ fn plan(area: u64) -> Plan {
 
 /// Fills and reads all of a medium behind `front` bytes.
 fn checked(spec: &MediumSpec, front: u64) -> (Tally, Judged) {
+    checked_late(spec, front, None)
+}
+
+/// The same of a medium that is slow to finish a write.
+fn checked_late(spec: &MediumSpec, front: u64, late: Option<Late>) -> (Tally, Judged) {
     let medium = SharedMedium::new(spec.build().unwrap());
     let area = (spec.announced_bytes - front) / MIB * MIB;
-    let laid = Arc::new(Laid { medium, front, number: 1 });
+    let laid = Arc::new(Laid { medium, front, number: 1, late });
     let pool = Pool::new(laid, Duration::from_secs(60), &Control::default()).unwrap();
-    let (plan, settings) = (plan(area), Settings { cache_bytes: 8 * MIB, ..Settings::default() });
+    let (plan, settings) = (plan(area), Settings { cache_bytes: CACHE, ..Settings::default() });
     let format = if spec.seed.is_multiple_of(2) { Format::Salted } else { Format::F3 };
     let mut state = State { content: Content::new(format, Salt::known(spec.seed)), ..State::new(area) };
     let beneath = Beneath::Nothing;
@@ -367,4 +408,16 @@ fn a_medium_that_drops_writes_from_some_moment_on_is_no_fake_whatever_its_cache_
             assert_eq!(judged.verdict, Verdict::Failed, "{seed} {cache}: {}", judged.sentence);
         }
     }
+}
+
+/// On a busy machine a limbo was told two MiB too large: a cache showed what lay before the end and was written after a
+/// part of it.
+#[test]
+fn what_lies_before_the_end_is_written_before_it() {
+    let (area, real) = (96 * MIB, 86 * MIB);
+    let end = area - CACHE;
+    let late = Late { at: real, end, written: Arc::default(), until: 2 * MIB };
+    let spec = MediumSpec::limbo(area, real).with_cache(Cache::of(CACHE));
+    let judged = checked_late(&spec, 0, Some(late)).1;
+    assert_eq!((judged.kind, found_bytes(&judged)), (Some(FakeKind::Limbo), Some(real)), "{}", judged.sentence);
 }

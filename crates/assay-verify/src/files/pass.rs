@@ -95,6 +95,8 @@ pub(crate) struct Area<'a> {
     pub(crate) upto: u64,
     /// Whether the first loss ends the pass.
     pub(crate) until_first_error: bool,
+    /// Nothing from this byte on is begun before all that lies before it is done: what was written last lies behind it.
+    pub(crate) barrier: u64,
     /// Time that follows the pass, in seconds, where it is known.
     pub(crate) then_seconds: Option<f64>,
 }
@@ -102,7 +104,8 @@ pub(crate) struct Area<'a> {
 impl<'a> Area<'a> {
     /// All of `files`.
     pub(crate) fn all(files: &'a [(u64, u64)], content: &'a Arc<Content>) -> Self {
-        Self { files, content, from: 0, upto: u64::MAX, until_first_error: false, then_seconds: None }
+        let (from, upto, barrier) = (0, u64::MAX, u64::MAX);
+        Self { files, content, from, upto, until_first_error: false, barrier, then_seconds: None }
     }
 
     /// The files with what of each belongs to the pass, as bytes of the whole.
@@ -164,7 +167,9 @@ impl Writing<'_> {
             Ok(piece) => piece,
             Err(reason) => return Some(reason),
         };
-        let mut window = Window::new(start_of(number), from, end, if piece.one_by_one() { 1 } else { DEPTH });
+        let depth = if piece.one_by_one() { 1 } else { DEPTH };
+        let mut window = Window::new(start_of(number), from, end, depth);
+        window.barrier = self.area.barrier;
         let silence = self.chunks(&piece, &mut window).err();
         let reason = window.reason.take();
         match silence {
@@ -354,6 +359,8 @@ struct Window {
     in_flight: usize,
     /// Everything before this byte of the whole is done.
     upto: u64,
+    /// As [`Area::barrier`].
+    barrier: u64,
     beyond: BTreeMap<u64, u64>,
     reason: Option<Halt>,
 }
@@ -361,7 +368,8 @@ struct Window {
 impl Window {
     fn new(start: u64, from: u64, end: u64, depth: usize) -> Self {
         let (next, bytes) = (from - start, end - start);
-        Self { start, bytes, next, depth, in_flight: 0, upto: from, beyond: BTreeMap::new(), reason: None }
+        let (upto, barrier) = (from, u64::MAX);
+        Self { start, bytes, next, depth, in_flight: 0, upto, barrier, beyond: BTreeMap::new(), reason: None }
     }
 
     /// The next chunk to start: where it begins in the file, and its length.
@@ -369,12 +377,14 @@ impl Window {
         if stopped || self.reason.is_some() || self.in_flight >= self.depth || self.next >= self.bytes {
             return None;
         }
-        if self.start + self.next >= self.upto + REACH {
+        let behind = self.start + self.next >= self.barrier;
+        if self.start + self.next >= self.upto + REACH || (behind && self.upto < self.barrier) {
             return None;
         }
         let at = self.next;
         // Chunks end at multiples of their size, whatever they began at.
         let end = (at / CHUNK as u64 + 1) * CHUNK as u64;
+        let end = if behind { end } else { end.min(self.barrier - self.start) };
         self.next = end.min(self.bytes);
         self.in_flight += 1;
         Some((at, (self.next - at) as usize))

@@ -16,7 +16,7 @@ use super::beneath::Beneath;
 use super::content::{Content, Format};
 use super::crowd;
 use super::extents::Extent;
-use super::pass::{self, Area, Ended, Halt, Moment, Save, extent, start_of};
+use super::pass::{self, Area, Ended, Halt, Moment, REACH, Save, extent, start_of};
 use super::place::failure_of;
 use super::plan::{Plan, Settings};
 use super::pool::{Pool, Task};
@@ -89,7 +89,11 @@ impl Work<'_> {
             done.read = Some(self.read(area, &mut done.tally, progress));
             return done;
         }
-        let boundary = crowd::boundary(upto.min(extent(&files)), self.settings.cache_bytes);
+        let boundary = match extent(&files) {
+            all if upto >= all => self.boundary(),
+            // A file system that was full early took the last parts in any order.
+            _ => crowd::boundary(upto, self.settings.cache_bytes + REACH),
+        };
         let mut read = self.read(Area { upto: boundary, ..area }, &mut done.tally, progress);
         if read.halt.is_none() {
             match self.end(Area { from: from.max(boundary), ..area }, boundary, &mut done, progress) {
@@ -110,6 +114,11 @@ impl Work<'_> {
         Arc::new(self.state.content.clone())
     }
 
+    /// Where the end begins that is read last, and written last.
+    fn boundary(&self) -> u64 {
+        crowd::boundary(extent(&self.plan.files), self.settings.cache_bytes)
+    }
+
     /// `None` where nothing is to be written.
     fn write(&mut self, progress: &mut dyn FnMut(Progress)) -> Option<Ended> {
         if self.own.is_none() || self.state.written_bytes >= self.plan.area_bytes {
@@ -118,7 +127,8 @@ impl Work<'_> {
         let content = self.content();
         let all = extent(&self.plan.files);
         let until_first_error = self.settings.until_first_error;
-        let area = Area { from: self.state.written_bytes, until_first_error, ..Area::all(&self.plan.files, &content) };
+        let (from, barrier) = (self.state.written_bytes, self.boundary());
+        let area = Area { from, until_first_error, barrier, ..Area::all(&self.plan.files, &content) };
         let timed = self.timed(area, all);
         let (mut ended, then_seconds) = match timed {
             Ok((ended, seconds)) => (Some(ended), seconds),
