@@ -188,10 +188,10 @@ impl Truth {
                 _ => match faults.iter().find(|fault| !fault.real_bytes.is_empty()) {
                     // Of a pool, what may be counted or not depends on where it was given to.
                     Some(Fault { class: Class::Thin | Class::Compressing, real_bytes, .. }) => real_bytes.clone(),
-                    Some(fault) => with_and_without(
-                        &fault.real_bytes,
-                        overlap(&doubtful(spec), &spec.layout.reliable(spec.announced_bytes)),
-                    ),
+                    Some(fault) => {
+                        let doubtful = overlap(&doubtful(spec), &spec.layout.reliable(spec.announced_bytes));
+                        with_and_without(&with_and_without(&fault.real_bytes, doubtful), errs_throughout(spec))
+                    }
                     None => Vec::new(),
                 },
             },
@@ -412,6 +412,14 @@ fn doubtful(spec: &MediumSpec) -> Vec<Range<u64>> {
     decays.chain(elsewhere).collect()
 }
 
+/// Bytes of the parts that err from one end to the other, with nothing beside them that holds: they may be counted or
+/// not.
+fn errs_throughout(spec: &MediumSpec) -> u64 {
+    let parts = spec.layout.reliable(spec.announced_bytes);
+    let errs = |part: &&Range<u64>| spec.errors.iter().any(|(bad, _)| bad.start <= part.start && part.end <= bad.end);
+    parts.iter().filter(errs).map(|part| part.end - part.start).sum()
+}
+
 /// Bytes that are in both.
 fn overlap(some: &[Range<u64>], others: &[Range<u64>]) -> u64 {
     let shared =
@@ -600,6 +608,14 @@ mod tests {
         let truth = Truth::of(&spec);
         assert_eq!((truth.class, truth.right), (Class::Limbo, vec![Found::Fake, Found::Damaged, Found::Failed]));
         assert_eq!(truth.real_bytes, [61 * MIB]);
+    }
+
+    #[test]
+    fn a_part_that_errs_throughout_may_be_counted_or_not() {
+        let both = MediumSpec::laid_out(GIB, Layout::both_ends(GIB, 128 * MIB));
+        let real = |errs: Range<u64>| Truth::of(&both.clone().with_errors(errs, Operations::Reads)).real_bytes;
+        assert_eq!(real(GIB - 65 * MIB..GIB), [64 * MIB, 128 * MIB]);
+        assert_eq!(real(GIB - 63 * MIB..GIB), [128 * MIB]);
     }
 
     #[test]

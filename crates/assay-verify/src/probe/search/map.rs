@@ -97,8 +97,8 @@ impl Map {
     }
 
     /// Sectors that hold, from the least to the most, and how often parts that hold begin or end. What errs
-    /// between two parts that hold is one part with them, and what errs between two that are lost is lost;
-    /// else it may be either.
+    /// between two parts that hold is one part with them, and what errs beside what is lost alone is lost; else it
+    /// may be either.
     pub(crate) fn kept(&self, sectors: u64) -> (u64, u64, usize) {
         let parts = self.parts(sectors);
         let state = |index: Option<usize>| index.and_then(|index| parts.get(index)).map(|part| part.2);
@@ -109,7 +109,7 @@ impl Map {
             let lost = beside.iter().filter(|beside| **beside == Some(State::Loses)).count();
             let holds = *known == State::Keeps || (errs && lost == 0);
             least += if holds { end - start } else { 0 };
-            most += if holds || (errs && lost < 2) { end - start } else { 0 };
+            most += if holds || (errs && beside.contains(&Some(State::Keeps))) { end - start } else { 0 };
             inside.push(holds);
         }
         (least, most, inside.windows(2).filter(|pair| pair[0] != pair[1]).count())
@@ -284,5 +284,32 @@ impl<D: Device> Search<'_, '_, D> {
             }
         }
         Ok(stands)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parts of ten sectors.
+    fn kept(states: &[State]) -> (u64, u64, usize) {
+        let mut map = Map::default();
+        for (part, state) in (0..).zip(states) {
+            map.set(part * 10, *state);
+            map.set(part * 10 + 9, *state);
+        }
+        map.kept(states.len() as u64 * 10)
+    }
+
+    /// What errs at the end of the device was counted as what may hold, though all before it is lost.
+    #[test]
+    fn what_errs_may_hold_beside_what_holds_alone() {
+        use State::{Errs, Keeps, Loses};
+        assert_eq!(kept(&[Keeps, Loses, Errs]), (10, 10, 1));
+        assert_eq!(kept(&[Keeps, Loses, Errs, Loses]), (10, 10, 1));
+        assert_eq!(kept(&[Errs, Loses, Keeps]), (10, 10, 1));
+        assert_eq!(kept(&[Keeps, Errs, Loses]), (10, 20, 1));
+        assert_eq!(kept(&[Keeps, Errs, Keeps, Loses]), (30, 30, 1));
+        assert_eq!(kept(&[Keeps, Loses, Keeps, Errs]), (30, 30, 2));
     }
 }
