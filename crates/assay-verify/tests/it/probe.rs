@@ -8,7 +8,7 @@ use assay_engine::Control;
 use assay_lab::media::{
     Accounting, BadCells, Cache, CachedWrites, Decay, DroppedRead, Eviction, Failure, Flips, Hang, InitialContent,
     Layout, LineFault, MediumSpec, Misaddress, ModelMedium, Operations, Pattern, Pool, Retention, Snapshot, Trigger,
-    WhenFull, WritePolicy,
+    Truth, WhenFull, WritePolicy, population,
 };
 use assay_verify::probe::{
     Device, Ended, Fault, Identity, Journal, LEAST_BYTES, Phase, ProbeError, Probed, Salt, Settings, TimedDevice,
@@ -260,6 +260,61 @@ fn cells_with_wrong_bits_hide_nothing_and_end_no_period() {
         let found = probe(&mut build(&spec).0, &QUICK, seed).verification;
         let real = (found.kind, found.real_bytes);
         assert_eq!(real, (Some(FakeKind::Wraparound), Some(300 * MIB)), "{seed}: {}", found.sentence);
+    }
+}
+
+/// Behind a cache that is larger than what was written against it the end of a protected part, and that of a period which
+/// holds, were known for no size.
+#[test]
+fn where_addresses_start_again_shows_behind_a_cache_that_nothing_drives_out() {
+    for (announced, layout, real) in [
+        (GIB, Layout::window(134 * MIB, 30 * MIB + 512), 164 * MIB + 512),
+        (24 * GIB, Layout::window(8 * GIB + 1536, 29_184), 8 * GIB + 1536 + 29_184),
+        (16 * GIB, Layout::chain(900 * MIB, 850 * MIB - 512), 850 * MIB - 512),
+        (64 * GIB, Layout::wraparound(16_896), 16_896),
+        (90 * GIB, Layout::wraparound(8 * GIB), 8 * GIB),
+    ] {
+        let spec = MediumSpec::laid_out(announced, layout.clone()).with_cache(Cache::of(40 * MIB));
+        let (mut medium, before) = build(&spec);
+        let found = probe(&mut medium, &QUICK, 1).verification;
+        assert_eq!((found.verdict, found.real_bytes), (Verdict::Fake, Some(real)), "{layout:?}: {}", found.sentence);
+        assert_eq!(medium.changed_since(&before), [0; 0]);
+    }
+}
+
+/// What lies beside the end of the device, and what there is of a period, was too little to know it.
+#[test]
+fn a_period_is_known_though_there_is_little_room_for_it() {
+    for seed in [
+        // Two laps in stripes, and less than a stripe of a third one: the pair that is met lies at both ends.
+        120_000_191,
+        120_000_160,
+        51_000_917,
+        51_005_354,
+        // Next to nothing of a period holds, and there are less than three.
+        120_000_127,
+        // Less than two laps behind a protected part.
+        120_000_189,
+    ] {
+        let spec = population::fake(seed);
+        let real = Truth::of(&spec).real_bytes.pop();
+        let found = probe(&mut build(&spec).0, &QUICK, seed).verification;
+        assert_eq!((found.verdict, found.real_bytes), (Verdict::Fake, real), "{seed}: {}", found.sentence);
+    }
+}
+
+/// A buffer of the controller behind the end was counted to the real size as a period of one page.
+#[test]
+fn what_crosses_the_bus_is_no_page_behind_the_end() {
+    let random = Cache { takes: CachedWrites::Random, ..Cache::of(3 * MIB) };
+    let eviction = Eviction::LeastRecentlyUsedFilledByReads;
+    let sequential = Cache { eviction, takes: CachedWrites::Sequential, ..Cache::of(54 * MIB) };
+    for seed in 0..3 {
+        let spec = MediumSpec { seed, ..MediumSpec::limbo(GIB + 7 * MIB, 9 * MIB + 512) };
+        let spec = spec.with_dropped(DroppedRead::LastOnBus).with_cache(random).with_cache(sequential);
+        let found = probe(&mut build(&spec).0, &QUICK, seed).verification;
+        let size = found.real_bytes.is_none_or(|real| real == 9 * MIB + 512);
+        assert!(found.verdict == Verdict::Fake && size, "{seed}: {}", found.sentence);
     }
 }
 

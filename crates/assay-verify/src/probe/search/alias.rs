@@ -4,7 +4,7 @@ use super::super::contract::Device;
 use super::super::stamp::{Origin, Seen};
 use super::course::Search;
 use super::crowd::Loser;
-use super::desk::{End, Place};
+use super::desk::{End, PAGE_OF_CACHE, Place};
 use super::stripes::STRIPE;
 
 /// How addresses start again, in sectors.
@@ -29,6 +29,8 @@ pub(super) const ATTEMPTS: usize = 3;
 const LAPS: u64 = 4;
 /// Positions behind the real part of a period that are tested.
 const BEHIND: u64 = 7;
+/// Pairs right below one that are one cell each, as it is, where those farther below have cells of their own.
+const LEAST_BELOW: usize = 3;
 
 impl<D: Device> Search<'_, '_, D> {
     /// Reads whose stamp each of these sectors bears, another place before each, which leaves nothing
@@ -103,11 +105,15 @@ impl<D: Device> Search<'_, '_, D> {
     pub(crate) fn repeat(&mut self, pairs: &[(u64, u64)]) -> Result<Option<Repeat>, End> {
         let mut distances: Vec<u64> = Vec::new();
         self.eviction.blind = true;
-        for (a, b) in pairs {
+        // Beside the end of the device there may be no room for a stripe.
+        let sectors = self.desk.sectors();
+        let roomy = |pair: &(u64, u64)| pair.0.max(pair.1) + 2 * STRIPE <= sectors;
+        let (roomy, others): (Vec<_>, Vec<_>) = pairs.iter().copied().partition(roomy);
+        for (a, b) in roomy.into_iter().chain(others) {
             if distances.len() >= PAIRS {
                 break;
             }
-            let (low, high) = (*a.min(b), *a.max(b));
+            let (low, high) = (a.min(b), a.max(b));
             if distances.contains(&(high - low)) || low == high {
                 continue;
             }
@@ -181,7 +187,8 @@ impl<D: Device> Search<'_, '_, D> {
     pub(super) fn structure(&mut self, low: u64, high: u64) -> Result<Repeat, End> {
         let mut found = None;
         for _ in 0..ATTEMPTS {
-            let period = self.divide(low, high)?;
+            // There it is divided once, since each part takes an address that was never touched.
+            let period = if self.through.is_some() { high - low } else { self.divide(low, high)? };
             if !self.confirms(period, low, high)? {
                 break;
             }
@@ -208,8 +215,12 @@ impl<D: Device> Search<'_, '_, D> {
     pub(super) fn divide(&mut self, low: u64, high: u64) -> Result<u64, End> {
         let distance = high - low;
         let powers = prime_powers(distance);
-        let candidates: Vec<u64> = powers.iter().map(|(_, power)| high - distance / power).collect();
-        let same = self.same_cells(high, &candidates)?;
+        let parts = powers.iter().map(|(_, power)| distance / power);
+        let same: Vec<bool> = if self.through.is_some() {
+            parts.map(|part| self.is_part(low, distance, part)).collect::<Result<_, _>>()?
+        } else {
+            self.same_cells(high, &parts.map(|part| high - part).collect::<Vec<u64>>())?
+        };
         let mut largest = std::collections::BTreeMap::new();
         for ((prime, power), _) in powers.into_iter().zip(same).filter(|(_, same)| *same) {
             let known = largest.entry(prime).or_insert(1);
@@ -225,7 +236,10 @@ impl<D: Device> Search<'_, '_, D> {
         let top = self.desk.sectors() / self.desk.unit() * self.desk.unit();
         let mut pairs: Vec<(u64, u64, bool)> = Vec::new();
         let room = real.min(top.saturating_sub(protected + period));
-        for inside in [0, room / 5 * 2, room / 3 * 2, room.saturating_sub(1)] {
+        let mut insides = vec![0, room / 5 * 2, room / 3 * 2];
+        // There it was asked for when the real part was looked for, which took an address that was never touched.
+        insides.extend(Some(room.saturating_sub(1)).filter(|_| self.through.is_none()));
+        for inside in insides {
             pairs.push((protected + inside, protected + inside + period, true));
         }
         let begin = protected + real / 7;
@@ -258,7 +272,7 @@ impl<D: Device> Search<'_, '_, D> {
         }
         // Nothing behind it holds, or this is a hole.
         let end = period.min(self.desk.sectors().saturating_sub(protected));
-        let last = (0..64).map_while(|power| end.checked_sub(1 << power)).take_while(|inside| *inside > real);
+        let last = self.steps().map_while(|step| end.checked_sub(step)).take_while(|inside| *inside > real);
         let behind: Vec<u64> = fan(real, end, BEHIND).into_iter().chain(last).collect();
         Ok(behind.is_empty() || self.held_inside(structure, &behind)?.iter().all(|held| !held))
     }
@@ -289,11 +303,19 @@ impl<D: Device> Search<'_, '_, D> {
             return Ok(true);
         }
         // Where next to nothing of a period holds: the same place some laps on.
-        let laps: Vec<(u64, u64)> = (1..=4)
+        let laps: Vec<(u64, u64)> = (0..=4)
             .map(|lap| (low + lap * period, low + (lap + 1) * period))
-            .filter(|pair| pair.1 + unit <= top && pair.1 != high)
+            .filter(|pair| pair.1 + unit <= top && *pair != (low, high))
             .collect();
-        Ok(!laps.is_empty() && self.same_pairs(&laps)?.iter().all(|same| *same))
+        if !laps.is_empty() && self.same_pairs(&laps)?.iter().all(|same| *same) {
+            return Ok(true);
+        }
+        // Where less than two laps lie behind a protected part: from there on.
+        let below = (STRIPE.ilog2()..64).map_while(|power| low.checked_sub(1 << power));
+        let below: Vec<(u64, u64)> = below.map(|at| (at, at + period)).filter(|pair| pair.1 < top).collect();
+        let same = self.same_pairs(&below)?;
+        let known = same.iter().take_while(|same| **same).count();
+        Ok(known >= LEAST_BELOW && same[known..].iter().all(|same| !same))
     }
 
     /// The lowest address of those that lead to each other.
@@ -334,7 +356,7 @@ impl<D: Device> Search<'_, '_, D> {
         // `above` shares, `below` does not.
         let mut floor = below.map_or(0, |below| below + 1);
         while floor < above {
-            let probes = fan(floor.saturating_sub(1), above, 24);
+            let probes = fan(floor.saturating_sub(1), above, self.probes());
             let probes: Vec<u64> = if probes.is_empty() { vec![floor] } else { probes };
             let shared = self.same_laps(period, &probes)?;
             for (at, same) in probes.iter().zip(shared) {
@@ -346,6 +368,19 @@ impl<D: Device> Search<'_, '_, D> {
             }
         }
         Ok(above)
+    }
+
+    /// Distances from the end of a part that are looked at. What lies in one page of a cache shows no more there than
+    /// one sector of it.
+    fn steps(&self) -> impl Iterator<Item = u64> + use<D> {
+        let least = if self.through.is_some() { PAGE_OF_CACHE } else { 1 };
+        std::iter::once(1).chain((1..40).map(|power| 1 << power).filter(move |step| *step >= least))
+    }
+
+    /// How many places between two are looked at in a round. Where each reading takes an address that was never
+    /// touched, of which there are as many as laps, no more than it takes.
+    fn probes(&self) -> u64 {
+        if self.through.is_some() { 1 } else { 24 }
     }
 
     /// Which of these addresses are one cell with the one a period behind; where the medium errs there, with one that
@@ -385,8 +420,8 @@ impl<D: Device> Search<'_, '_, D> {
                 dropped.push((sector - protected) % period);
             }
         }
-        let ends: Vec<u64> = (0..40)
-            .map(|power| 1u64 << power)
+        let ends: Vec<u64> = self
+            .steps()
             .take_while(|step| *step <= period)
             .map(|step| period - step)
             .filter(|inside| protected + inside < sectors)
@@ -409,7 +444,7 @@ impl<D: Device> Search<'_, '_, D> {
         let Some(mut high) = least_dropped else { return Ok(period) };
         let mut low = if most_held <= high { most_held } else { 0 };
         while low < high {
-            let probes = fan(low.saturating_sub(1), high, 24);
+            let probes = fan(low.saturating_sub(1), high, self.probes());
             let probes: Vec<u64> = if probes.is_empty() { vec![low] } else { probes };
             for (inside, held) in probes.iter().zip(self.held_from((protected, period, stripe), &probes)?) {
                 if held && *inside < high {

@@ -43,9 +43,10 @@ pub(crate) struct Search<'s, 'a, D> {
     pub(crate) pairs: Vec<(u64, u64)>,
     /// Whether addresses are known to share cells.
     pub(crate) shared: bool,
-    /// Where single reads of addresses that were never written tell which ones share cells: the period, or a multiple.
-    pub(crate) through: Option<u64>,
-    /// Of a pair that was asked for there both had been written, and no other of the same cell had not.
+    /// Where single reads of addresses that were never touched tell which ones share cells: the period, or a multiple,
+    /// and an address from which on all do.
+    pub(crate) through: Option<(u64, u64)>,
+    /// Of a pair that was asked for there both had been touched, and all others of the same cell.
     pub(crate) untold: bool,
     pub(crate) map: Map,
     pub(crate) nature: Nature,
@@ -206,9 +207,35 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         if self.desk.bus.is_some() {
             return Ok(true);
         }
-        let lasting = self.lasting(repeat.protected)?;
-        self.desk.bus = lasting.map(|place| Wash::Read(self.page(place)));
-        Ok(lasting.is_some())
+        let shown = match self.shown_behind(repeat.protected)? {
+            Some(page) => Some(page),
+            None => self.lasting(repeat.protected)?.map(|place| self.page(place)),
+        };
+        self.desk.bus = shown.map(Wash::Read);
+        Ok(shown.is_some())
+    }
+
+    /// A page below `end` that shows behind it, at an address which was never written, when it was read last: no
+    /// memory behind `end` holds it, where that part has cells of its own.
+    fn shown_behind(&mut self, end: u64) -> Result<Option<Place>, End> {
+        let held = |place: &&Place| place.end() <= end && self.held_whole(place);
+        let pages: Vec<Place> = self.samples.iter().filter(held).take(SHOWN).map(|place| self.page(*place)).collect();
+        let beside = self.samples.iter().filter(|place| place.at >= end).map(|place| place.end() + PAGE);
+        let beside: Vec<u64> =
+            beside.filter(|at| *at < self.desk.sectors() && !self.desk.was_written(*at)).take(SHOWN).collect();
+        for (page, at) in pages.into_iter().zip(beside.into_iter().cycle()) {
+            self.desk.check(page)?;
+            if self.desk.bears(at)?.is_some_and(|origin| page.numbers().contains(&origin.sector)) {
+                return Ok(Some(page));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether all of a place was last seen to hold, and it has a whole page wherever that begins.
+    fn held_whole(&self, place: &Place) -> bool {
+        let seen = |sector| self.desk.findings.get(&sector).is_some_and(|seen| *seen == Seen::Holds);
+        place.sectors >= 2 * PAGE && place.numbers().all(seen)
     }
 
     /// Whether places that bear the stamps of others show what was written just before, whatever that was: then
@@ -256,10 +283,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
     /// A place behind `from` that holds when caches were driven out: one that a cache shows would be renewed there by
     /// each reading.
     fn lasting(&mut self, from: u64) -> Result<Option<Place>, End> {
-        let held = |place: &&Place| {
-            let seen = |sector| self.desk.findings.get(&sector).is_some_and(|seen| *seen == Seen::Holds);
-            place.at >= from && place.sectors >= 16 && place.numbers().all(seen)
-        };
+        let held = |place: &&Place| place.at >= from && self.held_whole(place);
         let held: Vec<Place> = self.samples.iter().filter(held).copied().collect();
         if held.is_empty() {
             return Ok(None);
@@ -373,7 +397,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
 }
 
 /// The greatest number that divides both (Euclid); 0 is divided by every number.
-fn divisor(one: u64, other: u64) -> u64 {
+pub(super) fn divisor(one: u64, other: u64) -> u64 {
     if other == 0 { one } else { divisor(other, one % other) }
 }
 

@@ -1,7 +1,7 @@
 //! The device as the search sees it: each place is saved before it is first written, carries a
 //! stamp of the round, and is compared with the stamp written last.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use assay_core::verification::SECTOR_BYTES;
 use assay_engine::Control;
@@ -14,6 +14,8 @@ use super::super::stamp::{Origin, SECTOR_LEN, Salt, Seen, compare, digest};
 
 /// Bytes of one record of the journal at most.
 const PART: u64 = 1 << 20;
+/// Sectors of a page of a cache at most: 64 KiB.
+pub(super) const PAGE_OF_CACHE: u64 = (64 << 10) / SECTOR_BYTES;
 
 /// Where a probe is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,6 +138,8 @@ pub(crate) struct Desk<'a, D> {
     saved: HashMap<u64, u64, FixedState>,
     /// Round in which a sector was written last.
     written: HashMap<u64, u32, FixedState>,
+    /// Pieces of [`PAGE_OF_CACHE`] sectors in which anything was read or written.
+    touched: HashSet<u64, FixedState>,
     /// Sectors that could not be read or written.
     bad: BTreeSet<u64>,
     /// Last finding about each sector that was written.
@@ -170,6 +174,7 @@ impl<'a, D: Device> Desk<'a, D> {
             generation: 0,
             saved: HashMap::default(),
             written: HashMap::default(),
+            touched: HashSet::default(),
             bad: BTreeSet::new(),
             findings: BTreeMap::new(),
             places: BTreeMap::new(),
@@ -275,6 +280,7 @@ impl<'a, D: Device> Desk<'a, D> {
 
     fn read_once(&mut self, place: Place, buffer: &mut [u8]) -> Result<bool, End> {
         self.tell()?;
+        self.touch(place);
         self.moved.read_bytes += place.bytes();
         match self.device.read_at(place.offset(), buffer) {
             Ok(()) => {
@@ -366,6 +372,7 @@ impl<'a, D: Device> Desk<'a, D> {
     fn write_run(&mut self, place: Place) -> Result<(), End> {
         let mut buffer = vec![0; place.bytes() as usize];
         self.salt.stamp(place.at, self.generation, &mut buffer);
+        self.touch(place);
         for _ in 0..2 {
             self.tell()?;
             self.moved.written_bytes += place.bytes();
@@ -515,6 +522,20 @@ impl<'a, D: Device> Desk<'a, D> {
 
     pub(crate) fn is_bad(&self, sector: u64) -> bool {
         self.bad.contains(&sector)
+    }
+
+    fn touch(&mut self, place: Place) {
+        self.touched.extend(place.at / PAGE_OF_CACHE..place.end().div_ceil(PAGE_OF_CACHE));
+    }
+
+    /// Whether nothing was read or written in the largest page of a cache around a sector.
+    pub(crate) fn is_fresh(&self, sector: u64) -> bool {
+        !self.touched.contains(&(sector / PAGE_OF_CACHE))
+    }
+
+    /// Whether both may be in one page of a cache.
+    pub(crate) fn is_beside(&self, one: u64, other: u64) -> bool {
+        one / PAGE_OF_CACHE == other / PAGE_OF_CACHE
     }
 
     pub(crate) fn was_written(&self, sector: u64) -> bool {

@@ -122,7 +122,7 @@ fn conclude<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent
             let less = announced - SECTOR_BYTES;
             account.real = Some(match repeat.exact {
                 // What was driven out too late, or not at all, says little of which part of a period holds.
-                true if chain && account.hidden => {
+                true if chain && account.hidden && search.through.is_none() => {
                     (SECTOR_BYTES, ((repeat.protected + repeat.period) * SECTOR_BYTES).min(less))
                 }
                 true => (real, real),

@@ -15,6 +15,8 @@ pub(super) const STRIPE: u64 = (1 << 20) / 512;
 const SPAN: u64 = 4 * STRIPE;
 /// Sectors that are met in both places at least: a stripe and a half.
 const ENOUGH: usize = 3 * STRIPE as usize / 2;
+/// Laps between two addresses of which the one is the first of the device, and the other one of the last.
+const LAPS: u64 = 4;
 /// One write: a cache for writes in sequence takes none of these.
 const PIECE: u64 = 64;
 
@@ -46,10 +48,17 @@ impl<D: Device> Search<'_, '_, D> {
     fn stripe_period(&mut self, low: u64, high: u64) -> Result<Option<u64>, End> {
         // Below the pair, where the device ends above it.
         let above = (high + SPAN / 2).saturating_sub(self.desk.sectors());
-        let written = self.write_span(low.saturating_sub(SPAN / 2 + above))?;
-        let stands = self.stands_in(written)?;
-        let looked = self.span(written.end().max(high - (low - written.at)));
-        let Some(distance) = self.shift(&stands, looked)? else { return Ok(None) };
+        let start = low.saturating_sub(SPAN / 2 + above);
+        let mut shifted = self.shifted(start, high - (low - start))?;
+        // Where it begins below it, too, the laps before lie a part of that distance apart, but for a stripe.
+        for laps in 1..=LAPS {
+            let apart = (high - low) / laps;
+            let room = self.desk.sectors().saturating_sub(apart + SPAN);
+            if shifted.is_none() && low < SPAN && room >= SPAN {
+                shifted = self.shifted(room / 2, room / 2 + apart)?;
+            }
+        }
+        let Some((written, looked, stands, distance)) = shifted else { return Ok(None) };
         let mut largest = BTreeMap::new();
         for (prime, power) in prime_powers(distance) {
             let part = distance / power;
@@ -68,6 +77,15 @@ impl<D: Device> Search<'_, '_, D> {
             }
         }
         Ok(Some(largest.values().fold(distance, |period, power| period / power)))
+    }
+
+    /// Writes from `start` on, and looks from `behind` on: both places, what stands in the one, and how far equal stripes
+    /// of them are apart.
+    fn shifted(&mut self, start: u64, behind: u64) -> Result<Option<(Place, Place, Stands, u64)>, End> {
+        let written = self.write_span(start)?;
+        let stands = self.stands_in(written)?;
+        let looked = self.span(written.end().max(behind));
+        Ok(self.shift(&stands, looked)?.map(|distance| (written, looked, stands, distance)))
     }
 
     /// Whether the first lap begins at the first address, and the second a period behind it.
