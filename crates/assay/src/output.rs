@@ -109,6 +109,12 @@ pub(crate) fn stderr_style() -> Style {
     style(&err, rustix::termios::tcgetwinsize(&err).ok().map(|size| size.ws_col).filter(|c| *c > 0))
 }
 
+/// Rows of the terminal on standard error; 24 where it does not say.
+pub(crate) fn stderr_rows() -> usize {
+    let size = rustix::termios::tcgetwinsize(std::io::stderr()).ok();
+    size.map(|size| usize::from(size.ws_row)).filter(|rows| *rows > 0).unwrap_or(24)
+}
+
 /// Whether the terminal obeys control sequences.
 pub(crate) fn can_repaint() -> bool {
     std::env::var_os("TERM").is_none_or(|term| term != "dumb")

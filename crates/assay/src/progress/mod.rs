@@ -10,5 +10,6 @@ mod watcher;
 pub(crate) use lines::Lines;
 pub(crate) use live::Live;
 pub(crate) use machine::Machine;
+pub(crate) use painter::Painter;
 pub(crate) use status::Status;
 pub(crate) use watcher::{Progress, Silent};

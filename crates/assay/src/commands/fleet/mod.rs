@@ -4,6 +4,7 @@ mod books;
 mod list;
 mod outcome;
 mod run;
+mod view;
 
 use assay_core::exit::Exit;
 

@@ -15,6 +15,7 @@ use assay_fleet::{
 use assay_store::{Keeper, new_id};
 use serde_json::json;
 
+use super::view::View;
 use super::{books, outcome};
 use crate::cli::{FleetRunArgs, ViaArg};
 use crate::failure::Failure;
@@ -102,7 +103,7 @@ struct Party<'a> {
     launched: Vec<Option<Launched>>,
     joined: Vec<bool>,
     records: Arc<Mutex<BTreeMap<usize, Record>>>,
-    quiet: bool,
+    view: View,
 }
 
 impl<'a> Party<'a> {
@@ -150,18 +151,21 @@ impl<'a> Party<'a> {
             launched.push(begun.ok());
         }
         let joined = vec![false; numbers.len()];
-        Ok(Self { ledger, numbers, coordinator, happenings, launched, joined, records, quiet: args.quiet })
+        let names: Vec<String> = numbers.iter().map(|node| ledger.nodes[*node].name.clone()).collect();
+        let view = View::new(names.into_iter(), args.quiet);
+        Ok(Self { ledger, numbers, coordinator, happenings, launched, joined, records, view })
     }
 
     /// Follows the run to its end.
     fn follow(mut self, control: &Control) -> Result<BTreeMap<usize, Record>, Failure> {
-        self.say(&format!("run {}: {} nodes are started", self.ledger.run, self.numbers.len()));
+        self.view.say(&format!("run {}: {} nodes are started", self.ledger.run, self.numbers.len()));
         while self.numbers.iter().any(|node| self.ledger.nodes[*node].fate.is_none()) {
             match self.happenings.recv_timeout(TICK) {
                 Ok(happening) => self.happened(happening)?,
                 Err(RecvTimeoutError::Timeout) => self.look_for_ends()?,
                 Err(RecvTimeoutError::Disconnected) => break,
             }
+            self.view.paint();
             if control.stopped() {
                 self.coordinator.end("the run was interrupted");
                 for node in self.numbers.clone() {
@@ -181,22 +185,15 @@ impl<'a> Party<'a> {
         self.ledger.nodes[self.numbers[number]].name.clone()
     }
 
-    fn say(&self, line: &str) {
-        if !self.quiet {
-            output::tell_wrapped(&harmless(line));
-        }
-    }
-
     fn happened(&mut self, happening: Happening) -> Result<(), Failure> {
         match happening {
             Happening::Joined(number) => {
                 self.joined[number] = true;
-                let joined = self.joined.iter().filter(|joined| **joined).count();
-                self.say(&format!("{} is here, {joined} of {}", self.name(number), self.joined.len()));
+                self.view.joined(number);
             }
             Happening::Goes(nodes, step, _) => {
                 let who = if let [one] = nodes.as_slice() { self.name(*one) } else { format!("{} nodes", nodes.len()) };
-                self.say(&format!("{who}: repeat {} of workload {}", step.round + 1, step.workload + 1));
+                self.view.say_plainly(&format!("{who}: repeat {} of workload {}", step.round + 1, step.workload + 1));
             }
             Happening::Recorded(number, id) => self.decide(number, Fate::Recorded { id })?,
             Happening::NotTaken(number, reason) => self.decide(number, Fate::NotTaken { reason })?,
@@ -211,8 +208,9 @@ impl<'a> Party<'a> {
                 let reason = if said.is_empty() { reason } else { said };
                 self.decide(number, Fate::Lost { reason })?;
             }
-            Happening::Refused(from, reason) => self.say(&format!("{from} was turned away: {reason}")),
-            Happening::Ready(..) | Happening::Live(..) => {}
+            Happening::Refused(from, reason) => self.view.say(&format!("{from} was turned away: {reason}")),
+            Happening::Live(number, live) => self.view.live(number, live),
+            Happening::Ready(..) => {}
         }
         Ok(())
     }
@@ -221,7 +219,7 @@ impl<'a> Party<'a> {
     fn decide(&mut self, number: usize, fate: Fate) -> Result<(), Failure> {
         let node = self.numbers[number];
         if self.ledger.nodes[node].fate.is_none() {
-            self.say(&format!("{}: {}", self.name(number), fate.words()));
+            self.view.over(number, &fate);
             self.ledger.nodes[node].fate = Some(fate);
             books::keep(self.ledger)?;
         }

@@ -1,0 +1,169 @@
+//! What is seen of a run on many nodes: a line a node on a terminal, plain lines elsewhere.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use assay_core::units::{latency, rate};
+use assay_fleet::{Fate, Live};
+
+use crate::output::{self, stderr_style};
+use crate::progress::Painter;
+
+/// How often the lines are painted anew.
+const PAINT: Duration = Duration::from_millis(250);
+/// A name is cut to so many characters.
+const NAME: usize = 20;
+/// So is what a node does.
+const DOING: usize = 22;
+
+/// A node as it is seen.
+#[derive(Debug, Clone)]
+struct Row {
+    name: String,
+    joined: bool,
+    live: Live,
+    over: Option<Fate>,
+}
+
+/// Who watches.
+pub(super) struct View {
+    rows: Vec<Row>,
+    painter: Option<Painter>,
+    quiet: bool,
+    painted: Instant,
+}
+
+impl View {
+    pub(super) fn new(names: impl Iterator<Item = String>, quiet: bool) -> Self {
+        let row = |name| Row { name, joined: false, live: Live::default(), over: None };
+        let terminal = !quiet && std::io::stderr().is_terminal() && output::can_repaint();
+        let painter = terminal.then(Painter::default);
+        Self { rows: names.map(row).collect(), painter, quiet, painted: Instant::now() }
+    }
+
+    /// A line to stay.
+    pub(super) fn say(&mut self, line: &str) {
+        match &mut self.painter {
+            Some(painter) => painter.say(line),
+            None if self.quiet => {}
+            None => output::tell_wrapped(&assay_core::text::harmless(line)),
+        }
+    }
+
+    /// A line for those who have no terminal, where the same is seen in the rows.
+    pub(super) fn say_plainly(&mut self, line: &str) {
+        if self.painter.is_none() {
+            self.say(line);
+        }
+    }
+
+    pub(super) fn joined(&mut self, number: usize) {
+        self.rows[number].joined = true;
+        let joined = self.rows.iter().filter(|row| row.joined).count();
+        let line = format!("{} is here, {joined} of {}", self.rows[number].name, self.rows.len());
+        self.say_plainly(&line);
+    }
+
+    pub(super) fn live(&mut self, number: usize, live: Live) {
+        self.rows[number].live = live;
+    }
+
+    pub(super) fn over(&mut self, number: usize, fate: &Fate) {
+        let line = format!("{}: {}", self.rows[number].name, fate.words());
+        // What went well is in the table at the end.
+        if matches!(fate, Fate::Recorded { .. }) {
+            self.say_plainly(&line)
+        } else {
+            self.say(&line)
+        }
+        self.rows[number].over = Some(fate.clone());
+    }
+
+    /// Paints the lines anew, if it is time.
+    pub(super) fn paint(&mut self) {
+        let Some(painter) = &mut self.painter else { return };
+        if self.painted.elapsed() >= PAINT {
+            self.painted = Instant::now();
+            painter.paint(&lines(&self.rows, output::stderr_rows(), stderr_style().unicode));
+        }
+    }
+}
+
+/// The sums, and a line for each node that is under way, those that are furthest behind first.
+fn lines(rows: &[Row], height: usize, unicode: bool) -> Vec<String> {
+    let mut under_way: Vec<&Row> = rows.iter().filter(|row| row.over.is_none()).collect();
+    under_way.sort_by(|a, b| {
+        (a.joined, a.live.done).partial_cmp(&(b.joined, b.live.done)).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let recorded = rows.iter().filter(|row| matches!(row.over, Some(Fate::Recorded { .. }))).count();
+    let waiting = under_way.iter().filter(|row| row.joined && row.live.doing == "wait").count();
+    let sum: f64 = under_way.iter().filter_map(|row| row.live.bytes_per_second).sum();
+    let missing = rows.len() - under_way.len() - recorded;
+    let missing = if missing > 0 { format!(", {missing} missing") } else { String::new() };
+    let head = format!("  {} nodes: {recorded} recorded{missing}, {waiting} wait, {} in sum", rows.len(), rate(sum));
+    // One row for the sums, one for what is not shown, and the last of the terminal stays free.
+    let room = height.saturating_sub(3).max(1);
+    let beyond = under_way.len().saturating_sub(room);
+    let shown = under_way.iter().take(room).map(|row| line(row));
+    let rest = (beyond > 0).then(|| format!("  … and {beyond} that are further"));
+    let all = std::iter::once(head).chain(shown).chain(rest);
+    all.map(|line| if unicode { line } else { line.replace('…', "...").replace('°', "") }).collect()
+}
+
+fn line(row: &Row) -> String {
+    let cut = |text: &str, most: usize| text.chars().take(most).collect::<String>();
+    let name = cut(&row.name, NAME);
+    if !row.joined {
+        return format!("  {name:NAME$} not here yet");
+    }
+    let Live { doing, done, bytes_per_second, p99_ns, celsius } = &row.live;
+    let share = (done.clamp(0.0, 1.0) * 100.0).round();
+    let mut text = format!("  {name:NAME$} {share:>3.0} % {:DOING$}", cut(doing, DOING));
+    let speed = bytes_per_second.map_or_else(String::new, rate);
+    text.push_str(&format!(" {speed:>9}"));
+    if let Some(p99) = p99_ns {
+        text.push_str(&format!(" {:>8}", latency(*p99)));
+    }
+    if let Some(celsius) = celsius {
+        text.push_str(&format!(" {celsius:.0} °C"));
+    }
+    text.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, done: f32, speed: Option<f64>) -> Row {
+        let doing = if speed.is_some() { "rand-read-4k-q1" } else { "wait" }.to_owned();
+        let live =
+            Live { doing, done, bytes_per_second: speed, p99_ns: speed.map(|_| 1.25e6), celsius: speed.map(|_| 41.0) };
+        Row { name: name.to_owned(), joined: true, live, over: None }
+    }
+
+    #[test]
+    fn twenty_eight_nodes_fit_into_80_by_40_and_those_behind_come_first() {
+        let mut rows: Vec<Row> = (0..28).map(|n| row(&format!("node{n}"), n as f32 / 28.0, Some(23e6))).collect();
+        rows[3].joined = false;
+        rows[5].over = Some(Fate::Recorded { id: "x".to_owned() });
+        rows[6].over = Some(Fate::Late);
+        rows[7].live.bytes_per_second = None;
+        rows[7].live.doing = "wait".to_owned();
+        let lines = lines(&rows, 40, true);
+        assert_eq!(lines.len(), 27);
+        assert_eq!(lines[0], "  28 nodes: 1 recorded, 1 missing, 1 wait, 575 MB/s in sum");
+        assert_eq!(lines[1], "  node3                not here yet");
+        assert_eq!(lines[2], "  node0                  0 % rand-read-4k-q1        23.0 MB/s  1.25 ms 41 °C");
+        assert!(lines.iter().all(|line| line.chars().count() < 80), "{lines:#?}");
+    }
+
+    #[test]
+    fn more_than_fit_are_counted() {
+        let rows: Vec<Row> = (0..100).map(|n| row(&format!("n{n}"), n as f32 / 100.0, None)).collect();
+        let lines = lines(&rows, 24, false);
+        assert_eq!(lines.len(), 23);
+        assert_eq!(lines[22], "  ... and 79 that are further");
+        let tiny = super::lines(&rows, 0, true);
+        assert_eq!(tiny.len(), 3);
+    }
+}
