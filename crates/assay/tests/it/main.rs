@@ -11,6 +11,7 @@ mod answers;
 mod articles;
 mod at_once;
 mod bad_input;
+mod collection;
 mod command_line;
 mod compare;
 mod discard;

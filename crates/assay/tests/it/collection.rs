@@ -1,0 +1,286 @@
+//! The Ansible collection on a cluster of the lab: the program is put there, asked, run, and gone again.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use assay_core::record::Record;
+use assay_lab::{Cluster, ClusterPlan, Lab, Missing, lab};
+use serde_json::Value;
+
+use crate::common::{ASSAY, TINY};
+
+/// A cluster, the collection and files on the control machine.
+struct Fleet {
+    cluster: Cluster,
+    _lab: Lab,
+}
+
+/// What a playbook said, by the collection's own callback.
+struct Answer {
+    output: Output,
+    lines: Vec<Value>,
+}
+
+fn root() -> PathBuf {
+    fs::canonicalize(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap()
+}
+
+fn is_there(program: &str) -> Result<(), Missing> {
+    Command::new(program).arg("--version").output().map_err(|_| Missing(format!("needs {program}")))?;
+    Ok(())
+}
+
+impl Fleet {
+    fn new(nodes: usize) -> Result<Self, Missing> {
+        is_there("ansible-playbook")?;
+        let lab = Lab::share()?;
+        let fleet = Self { cluster: Cluster::new(&ClusterPlan::of(nodes))?, _lab: lab };
+        for directory in ["control", "binaries", "records"] {
+            fs::create_dir(fleet.file(directory)).unwrap();
+        }
+        fs::write(fleet.file("tiny.toml"), TINY).unwrap();
+        // Nothing may need Python on a node: routers have none.
+        let mut variables = "ansible_python_interpreter=/nonexistent\n".to_owned();
+        for (name, file) in [("binaries", "binaries"), ("records", "records"), ("suite", "tiny.toml")] {
+            writeln!(variables, "assay_{name}={}", fleet.file(file).display()).unwrap();
+        }
+        fleet.change_inventory(|inventory| inventory + &variables);
+        Ok(fleet)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.cluster.directory().join(name)
+    }
+
+    fn change_inventory(&self, change: impl FnOnce(String) -> String) {
+        let inventory = fs::read_to_string(self.cluster.inventory()).unwrap();
+        fs::write(self.cluster.inventory(), change(inventory)).unwrap();
+    }
+
+    /// The program under test, without what a debugger needs, as what a user has for this architecture.
+    fn offer_program(&self) {
+        let there = self.file("binaries").join(format!("assay-{}", std::env::consts::ARCH));
+        let stripped = Command::new("strip").arg("-o").arg(&there).arg(ASSAY).status();
+        if !stripped.is_ok_and(|status| status.success()) {
+            fs::copy(ASSAY, &there).unwrap();
+        }
+    }
+
+    /// A script in its place, which says on a node what it was given.
+    fn offer_script(&self, script: &str) {
+        let there = self.file("binaries").join(format!("assay-{}", std::env::consts::ARCH));
+        fs::write(&there, format!("#!/bin/sh\n{script}")).unwrap();
+    }
+
+    fn command(&self, playbook: &str, variables: &[(&str, &str)]) -> Command {
+        let mut command = self.cluster.control().command("ansible-playbook");
+        command
+            .env("ANSIBLE_COLLECTIONS_PATH", root().join("fleet"))
+            .env("ANSIBLE_STDOUT_CALLBACK", "assay.fleet.jsonl")
+            .env("HOME", self.file("control"))
+            .env("LC_ALL", "C.UTF-8")
+            .env_remove("ANSIBLE_CONFIG")
+            .args(["--forks", "28", "-i"])
+            .arg(self.cluster.inventory())
+            .arg(format!("assay.fleet.{playbook}"));
+        for (name, value) in variables {
+            command.arg("-e").arg(serde_json::json!({ *name: value }).to_string());
+        }
+        command
+    }
+
+    fn play(&self, playbook: &str, variables: &[(&str, &str)]) -> Answer {
+        let output = self.command(playbook, variables).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        let read = |line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}\n{text}"));
+        let lines = text.lines().map(read).collect();
+        Answer { output, lines }
+    }
+
+    /// Records that were brought home, by node.
+    fn records(&self, node: &str) -> Vec<Record> {
+        let files = fs::read_dir(self.file("records")).unwrap().map(|file| file.unwrap().path());
+        let mut files: Vec<PathBuf> = files.filter(|path| is_of(path, node)).collect();
+        files.sort();
+        files.iter().map(|path| serde_json::from_slice(&fs::read(path).unwrap()).unwrap()).collect()
+    }
+}
+
+/// Whether a process has the text among its arguments.
+fn stands_on_a_command_line(text: &str) -> bool {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let mut lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
+    lines.any(|line| line.windows(text.len()).any(|part| part == text.as_bytes()))
+}
+
+fn is_of(path: &Path, node: &str) -> bool {
+    path.file_name().unwrap().to_string_lossy().starts_with(&format!("{node}-"))
+}
+
+impl Answer {
+    #[track_caller]
+    fn succeeded(self) -> Self {
+        assert!(self.output.status.success(), "{}", self.text());
+        self
+    }
+
+    fn text(&self) -> String {
+        format!("{}\n{}", String::from_utf8_lossy(&self.output.stdout), String::from_utf8_lossy(&self.output.stderr))
+    }
+
+    fn results<'a>(&'a self, node: &'a str) -> impl Iterator<Item = &'a Value> {
+        self.lines.iter().filter(move |line| line["event"] == "result" && line["node"] == node)
+    }
+
+    /// What the role says of a node.
+    #[track_caller]
+    fn fact(&self, node: &str, name: &str) -> &Value {
+        let said = self.results(node).map(|line| &line["facts"][name]).find(|fact| !fact.is_null());
+        said.unwrap_or_else(|| panic!("no {name} of {node}: {}", self.text()))
+    }
+
+    /// How a task ended on a node.
+    #[track_caller]
+    fn status(&self, node: &str, task: &str) -> &str {
+        let line = self.results(node).find(|line| line["task"].as_str().is_some_and(|name| name.ends_with(task)));
+        line.unwrap_or_else(|| panic!("no {task} on {node}: {}", self.text()))["status"].as_str().unwrap()
+    }
+
+    /// What ended a node.
+    #[track_caller]
+    fn ended(&self, node: &str) -> (&str, &str) {
+        let line = self.results(node).find(|line| matches!(line["status"].as_str(), Some("failed" | "unreachable")));
+        let line = line.unwrap_or_else(|| panic!("{node} did not fail: {}", self.text()));
+        (line["status"].as_str().unwrap(), line["message"].as_str().unwrap())
+    }
+}
+
+const NODES: [&str; 3] = ["n1", "n2", "n3"];
+
+#[test]
+fn three_nodes_are_checked_measured_collected_and_left_as_they_were() {
+    let fleet = lab!("three_nodes_are_checked_measured_collected_and_left_as_they_were", Fleet::new(3));
+    fleet.offer_program();
+
+    let check = fleet.play("check", &[]).succeeded();
+    for (number, node) in (1..).zip(NODES) {
+        let report = check.fact(node, "node_report");
+        assert_eq!(check.status(node, "Put it into its place"), "ok");
+        assert_eq!(report["version"], format!("assay {}", env!("CARGO_PKG_VERSION")));
+        assert_eq!(report["machine"], std::env::consts::ARCH);
+        assert_eq!(report["slot"], format!("slot-{number}"));
+        assert!(report["target_free_bytes"].as_str().unwrap().parse::<u64>().unwrap() > 0, "{report}");
+        assert!(report["medium"]["kind"].is_string(), "{report}");
+    }
+
+    // The program is there.
+    let run = fleet.play("run", &[("assay_run", "r1")]).succeeded();
+    for node in NODES {
+        assert_eq!(run.status(node, "Put it into its place"), "skipped");
+        assert_eq!(run.fact(node, "node_result")["run"], "r1");
+    }
+
+    let collected = fleet.play("collect", &[("assay_run", "r1")]).succeeded();
+    for (number, node) in (1..).zip(NODES) {
+        let records = fleet.records(node);
+        assert_eq!(records.len(), 1, "{}", collected.text());
+        let record = &records[0];
+        assert_eq!(run.fact(node, "node_result")["record"], record.id.as_str());
+        let labels = |name: &str| record.labels.get(name).map(String::as_str);
+        let (unit, slot) = (format!("unit-{number}"), format!("slot-{number}"));
+        assert_eq!([labels("unit"), labels("slot")], [Some(&*unit), Some(&*slot)]);
+        assert_eq!([labels("fleet_run"), labels("node")], [Some("r1"), Some(node)]);
+        assert_eq!(record.host.hostname.as_deref(), Some(node));
+        assert_eq!(record.suite.name, "tiny");
+    }
+    // They are at home, and another run has none.
+    let again = fleet.play("collect", &[("assay_run", "r1")]).succeeded();
+    assert!(NODES.iter().all(|node| again.fact(node, "node_collected")["brought"] == Value::Array(Vec::new())));
+    let other = fleet.play("collect", &[("assay_run", "r2")]);
+    assert!(NODES.iter().all(|node| other.ended(node) == ("failed", &*format!("no record of r2 on {node}"))));
+
+    // Records are somebody's data: they stay until they are told to go.
+    fleet.play("clean", &[]).succeeded();
+    for node in fleet.cluster.nodes() {
+        let there: Vec<_> =
+            fs::read_dir(node.home().join(".assay-fleet")).unwrap().map(|file| file.unwrap().file_name()).collect();
+        assert_eq!(there, ["data"]);
+    }
+    fleet.play("clean", &[("assay_remove_records", "true")]).succeeded();
+    for node in fleet.cluster.nodes() {
+        for place in [node.home(), node.target().to_owned()] {
+            assert_eq!(fs::read_dir(&place).unwrap().count(), 0, "{}", place.display());
+        }
+    }
+}
+
+#[test]
+fn a_node_that_fails_is_named_and_the_others_finish() {
+    let fleet = lab!("a_node_that_fails_is_named_and_the_others_finish", Fleet::new(3));
+    fleet.offer_program();
+    // Nobody has the address of n4; n2 gets a program for another machine; n3 has no medium.
+    let wrong = fleet.file("wrong");
+    fs::create_dir(&wrong).unwrap();
+    fs::write(wrong.join(format!("assay-{}", std::env::consts::ARCH)), b"\x7fELF\x02\x01\x01").unwrap();
+    let target = fleet.cluster.nodes()[2].target().display().to_string();
+    let others = format!("n4 ansible_host=10.77.0.200 assay_target=/\nn2 assay_binaries={} ", wrong.display());
+    fleet.change_inventory(|inventory| inventory.replace("n2 ", &others).replace(&target, "/nonexistent"));
+    let run = fleet.play("run", &[("assay_run", "r1")]);
+    assert!(!run.output.status.success());
+    assert_eq!(run.fact("n1", "node_result")["exit"], "0", "{}", run.text());
+    let (status, message) = run.ended("n2");
+    assert!(status == "failed" && message.starts_with("assay: the program does not run on"), "{message}");
+    let (status, message) = run.ended("n3");
+    assert!(status == "failed" && message.starts_with("exit code 2, usage or bad input: assay: "), "{message}");
+    assert_eq!(run.ended("n4").0, "unreachable");
+}
+
+/// The program's place is taken by a script, which tells what it was given.
+#[test]
+fn a_key_is_in_the_environment_of_the_program_and_on_no_command_line() {
+    const TEST: &str = "a_key_is_in_the_environment_of_the_program_and_on_no_command_line";
+    let fleet = lab!(TEST, Fleet::new(2));
+    fleet.offer_script(
+        "case $1 in --version) echo \"assay 0\"; exit ;; esac\n\
+         echo \"$ASSAY_FLEET_KEY\" > \"$HOME/key\"; echo \"$*\" > \"$HOME/words\"; sleep 1\n\
+         echo '{'; echo '  \"id\": \"0123456789\",'\n",
+    );
+    let key = "5ec2e7".repeat(11)[..64].to_owned();
+    let file = fleet.file("key");
+    fs::write(&file, &key).unwrap();
+    let variables =
+        [("assay_run", "r1"), ("assay_rendezvous", "10.77.0.1:4711"), ("assay_key_file", &*file.to_string_lossy())];
+    let ended = AtomicBool::new(false);
+    let (run, seen) = std::thread::scope(|scope| {
+        let watch = scope.spawn(|| {
+            let mut seen = false;
+            while !ended.load(Ordering::Relaxed) {
+                seen |= stands_on_a_command_line(&key);
+            }
+            seen
+        });
+        let run = fleet.play("run", &variables);
+        ended.store(true, Ordering::Relaxed);
+        (run, watch.join().unwrap())
+    });
+    let run = run.succeeded();
+    assert!(!seen, "the key stood on a command line");
+    assert!(!run.text().contains(&key), "{}", run.text());
+    for node in fleet.cluster.nodes() {
+        let told = |name: &str| fs::read_to_string(node.home().join(name)).unwrap().trim().to_owned();
+        assert_eq!(told("key"), key);
+        let words = told("words");
+        let asked = format!("--rendezvous 10.77.0.1:4711 --node {} --fleet-run r1", node.name());
+        assert!(words.starts_with("run ") && words.contains(&asked) && words.ends_with("--quiet --json"), "{words}");
+        assert_eq!(run.fact(node.name(), "node_result")["record"], "0123456789");
+        assert!(!node.home().join(".assay-fleet/key").exists());
+    }
+    // All have to be there at once.
+    let mut few = fleet.command("run", &variables);
+    few.args(["--forks", "1"]);
+    let output = few.output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("2 nodes need --forks 2"));
+}

@@ -1,0 +1,37 @@
+#!/bin/sh
+# Says what a node is and what of assay is there: look.sh DIRECTORY TARGET. One KEY=VALUE a line.
+set -eu
+directory=$1 target=$2
+case $directory in
+"~/"*) directory=$HOME/${directory#"~/"} ;;
+/*) ;;
+*)
+    echo "assay: $directory is neither an absolute path nor one that begins with ~/" >&2
+    exit 2
+    ;;
+esac
+
+# A directory of somebody else in the same place would be somebody else's program.
+(umask 077 && mkdir -p "$directory")
+if [ -L "$directory" ] || [ ! -O "$directory" ]; then
+    echo "assay: $directory is not a directory of the user who logged in: choose another one" >&2
+    exit 2
+fi
+echo "directory=$directory"
+
+# The kernel's machine, and the width of what runs on it: the fifth byte of an ELF file is 2 for 64 bits.
+echo "machine=$(uname -m)"
+if [ "$(head -c 5 /bin/sh | tail -c 1)" = "$(printf '\002')" ]; then echo "bits=64"; else echo "bits=32"; fi
+
+free() {
+    df -Pk "$1" 2> /dev/null | while read -r _ _ _ blocks _; do
+        case $blocks in *[!0-9]*) ;; *) echo "$2=$((blocks * 1024))" ;; esac
+    done
+}
+free "$directory" free_bytes
+[ -z "$target" ] || free "$target" target_free_bytes
+
+if [ -f "$directory/assay" ]; then
+    echo "sha256=$(sha256sum "$directory/assay" | cut -d ' ' -f 1)"
+    echo "version=$("$directory/assay" --version 2> /dev/null || true)"
+fi

@@ -1,0 +1,19 @@
+#!/bin/sh
+# Puts a program that was copied into its place when it is the one that was sent and runs here:
+# place.sh DIRECTORY SHA256. Says its version.
+set -eu
+cd "$1"
+sent=$(sha256sum assay.new | cut -d ' ' -f 1)
+if [ "$sent" != "$2" ]; then
+    rm -f assay.new
+    echo "assay: the program did not arrive whole: sha256 $sent in place of $2" >&2
+    exit 4
+fi
+chmod 700 assay.new
+if ! version=$(./assay.new --version 2>&1); then
+    rm -f assay.new
+    echo "assay: the program does not run on $(uname -m): $version" >&2
+    exit 4
+fi
+mv -f assay.new assay
+echo "version=$version"
