@@ -2,11 +2,14 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use assay_core::record::Record;
+use assay_fleet::{Coordinator, Expected, Key, Mode, Rules};
 use assay_lab::{Cluster, ClusterPlan, Lab, Missing, lab};
 use serde_json::Value;
 
@@ -137,21 +140,21 @@ impl Answer {
 
     /// What the role says of a node.
     #[track_caller]
-    fn fact(&self, node: &str, name: &str) -> &Value {
+    fn fact<'a>(&'a self, node: &'a str, name: &str) -> &'a Value {
         let said = self.results(node).map(|line| &line["facts"][name]).find(|fact| !fact.is_null());
         said.unwrap_or_else(|| panic!("no {name} of {node}: {}", self.text()))
     }
 
     /// How a task ended on a node.
     #[track_caller]
-    fn status(&self, node: &str, task: &str) -> &str {
+    fn status<'a>(&'a self, node: &'a str, task: &str) -> &'a str {
         let line = self.results(node).find(|line| line["task"].as_str().is_some_and(|name| name.ends_with(task)));
         line.unwrap_or_else(|| panic!("no {task} on {node}: {}", self.text()))["status"].as_str().unwrap()
     }
 
     /// What ended a node.
     #[track_caller]
-    fn ended(&self, node: &str) -> (&str, &str) {
+    fn ended<'a>(&'a self, node: &'a str) -> (&'a str, &'a str) {
         let line = self.results(node).find(|line| matches!(line["status"].as_str(), Some("failed" | "unreachable")));
         let line = line.unwrap_or_else(|| panic!("{node} did not fail: {}", self.text()));
         (line["status"].as_str().unwrap(), line["message"].as_str().unwrap())
@@ -172,7 +175,7 @@ fn three_nodes_are_checked_measured_collected_and_left_as_they_were() {
         assert_eq!(report["version"], format!("assay {}", env!("CARGO_PKG_VERSION")));
         assert_eq!(report["machine"], std::env::consts::ARCH);
         assert_eq!(report["slot"], format!("slot-{number}"));
-        assert!(report["target_free_bytes"].as_str().unwrap().parse::<u64>().unwrap() > 0, "{report}");
+        assert!(report["target_free_bytes"].as_u64().unwrap() > 0, "{report}");
         assert!(report["medium"]["kind"].is_string(), "{report}");
     }
 
@@ -192,7 +195,7 @@ fn three_nodes_are_checked_measured_collected_and_left_as_they_were() {
         let labels = |name: &str| record.labels.get(name).map(String::as_str);
         let (unit, slot) = (format!("unit-{number}"), format!("slot-{number}"));
         assert_eq!([labels("unit"), labels("slot")], [Some(&*unit), Some(&*slot)]);
-        assert_eq!([labels("fleet_run"), labels("node")], [Some("r1"), Some(node)]);
+        assert_eq!([labels("fleet"), labels("node")], [Some("r1"), Some(node)]);
         assert_eq!(record.host.hostname.as_deref(), Some(node));
         assert_eq!(record.suite.name, "tiny");
     }
@@ -283,4 +286,59 @@ fn a_key_is_in_the_environment_of_the_program_and_on_no_command_line() {
     few.args(["--forks", "1"]);
     let output = few.output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("2 nodes need --forks 2"));
+}
+
+#[test]
+fn nodes_meet_at_a_rendezvous_and_what_was_pushed_is_not_fetched() {
+    const TEST: &str = "nodes_meet_at_a_rendezvous_and_what_was_pushed_is_not_fetched";
+    let fleet = lab!(TEST, Fleet::new(3));
+    fleet.offer_program();
+    let key = Key::new().unwrap();
+    let expected = Expected {
+        run: "r1".to_owned(),
+        key: key.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        nodes: NODES.map(|node| (node.to_owned(), 1)).to_vec(),
+        rules: Rules::new(Mode::Simultaneous, 3),
+    };
+    let pushed: Arc<Mutex<Vec<Record>>> = Arc::default();
+    let keep = Arc::clone(&pushed);
+    let keep = Box::new(move |_, document: &[u8]| {
+        let record: Record = serde_json::from_slice(document).map_err(|e| e.to_string())?;
+        let id = record.id.clone();
+        // The last one is lost on its way.
+        let mut kept = keep.lock().unwrap();
+        if kept.len() == 2 {
+            return Err("no space".to_owned());
+        }
+        kept.push(record);
+        Ok(id)
+    });
+    let address: SocketAddr = format!("{}:0", fleet.cluster.control_address()).parse().unwrap();
+    let (coordinator, _happenings) =
+        fleet.cluster.control().enter(|| Coordinator::listen(address, expected, keep)).unwrap().unwrap();
+
+    let file = fleet.file("key");
+    fs::write(&file, key.to_hex()).unwrap();
+    let address = coordinator.address().to_string();
+    let run = fleet.play(
+        "run",
+        &[("assay_run", "r1"), ("assay_rendezvous", &*address), ("assay_key_file", &*file.to_string_lossy())],
+    );
+    let run = run.succeeded();
+    let pushed = pushed.lock().unwrap();
+    assert_eq!(pushed.len(), 2, "{}", run.text());
+    for record in pushed.iter() {
+        let part = record.cluster.as_ref().unwrap();
+        assert_eq!(part.run, "r1");
+        assert_eq!(run.fact(&part.node, "node_result")["record"], record.id.as_str());
+    }
+    // What is at home is no text of Ansible's but a list.
+    let ids: Vec<&str> = pushed.iter().map(|record| record.id.as_str()).collect();
+    let have = serde_json::json!({ "assay_have": ids }).to_string();
+    let mut collect = fleet.command("collect", &[("assay_run", "r1")]);
+    assert!(collect.args(["-e", &have]).status().unwrap().success());
+    let fetched: Vec<Record> = NODES.iter().flat_map(|node| fleet.records(node)).collect();
+    assert_eq!(fetched.len(), 1);
+    assert!(!ids.contains(&fetched[0].id.as_str()) && fetched[0].cluster.is_some());
 }

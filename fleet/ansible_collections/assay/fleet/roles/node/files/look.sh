@@ -3,7 +3,7 @@
 set -eu
 directory=$1 target=$2
 case $directory in
-"~/"*) directory=$HOME/${directory#"~/"} ;;
+\~/*) directory=$HOME/${directory#\~/} ;;
 /*) ;;
 *)
     echo "assay: $directory is neither an absolute path nor one that begins with ~/" >&2
