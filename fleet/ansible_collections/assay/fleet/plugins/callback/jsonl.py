@@ -13,7 +13,7 @@ DOCUMENTATION = '''
         - Prints a line for each result of a node as it comes, and the counts of each node at the end.
         - Each line is an object. C(event) is C(play), C(result) or C(stats).
         - A result has C(node), C(task), C(status) (C(ok), C(failed), C(unreachable) or C(skipped)), C(message) where it did
-          not succeed, and C(facts), what the role M(assay.fleet.node) says of the node.
+          not succeed, and C(facts), what the role C(assay.fleet.node) says of the node.
         - Results of tasks with C(no_log) have neither message nor facts.
 '''
 
