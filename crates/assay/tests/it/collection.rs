@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use assay_core::record::Record;
 use assay_fleet::{Coordinator, Expected, Key, Mode, Rules};
-use assay_lab::{Cluster, ClusterPlan, Lab, Missing, lab};
+use assay_lab::{Cluster, ClusterPlan, Lab, Missing, lab, skip};
 use serde_json::Value;
 
 use crate::common::{ASSAY, TINY};
@@ -341,4 +341,22 @@ fn nodes_meet_at_a_rendezvous_and_what_was_pushed_is_not_fetched() {
     let fetched: Vec<Record> = NODES.iter().flat_map(|node| fleet.records(node)).collect();
     assert_eq!(fetched.len(), 1);
     assert!(!ids.contains(&fetched[0].id.as_str()) && fetched[0].cluster.is_some());
+}
+
+#[test]
+fn the_collection_passes_the_lints_for_production() {
+    if let Err(missing) = is_there("ansible-lint") {
+        return skip("the_collection_passes_the_lints_for_production", &missing);
+    }
+    let home = tempfile::tempdir().unwrap();
+    let output = Command::new("ansible-lint")
+        // Newer versions of it know 2.14, which Debian 12 has, for too old.
+        .args(["--offline", "-q", "--nocolor", "--profile", "production"])
+        .args(["--skip-list", "meta-runtime[unsupported-version]"])
+        .current_dir(root().join("fleet/ansible_collections/assay/fleet"))
+        .env("HOME", home.path())
+        .env("LC_ALL", "C.UTF-8")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
