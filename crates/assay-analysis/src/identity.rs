@@ -64,3 +64,8 @@ pub fn short_name(identity: &Identity) -> String {
 pub(crate) fn unit_name(model: &str, unit: &str) -> String {
     if unit.is_empty() { model.to_owned() } else { format!("{model} {unit}") }
 }
+
+/// The day a record was made on, in UTC; `None` where it does not say.
+pub(crate) fn day(record: &Record) -> Option<String> {
+    record.created.split_once('T').map(|(day, _)| day.to_owned())
+}

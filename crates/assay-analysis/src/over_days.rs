@@ -2,7 +2,7 @@
 
 use assay_core::estimate::Estimate;
 use assay_core::record::Record;
-use assay_stats::variation::PRIOR_DEVIATION;
+use assay_stats::variation::{PRIOR_DEVIATION, Run};
 use assay_stats::{LEVEL, OverDays};
 
 use crate::load::Load;
@@ -17,7 +17,7 @@ pub const ASSUMED_DAYS: f64 = PRIOR_DEVIATION;
 #[must_use]
 pub fn over_days(record: &Record, load: &Load, quantity: Quantity) -> Option<Estimate> {
     let values = reading(record, load, quantity)?.values;
-    let over = OverDays::of(&[&values])?;
+    let over = OverDays::of(&[Run::undated(&values)])?;
     let (low, high) = over.interval(LEVEL)?;
     Some(Estimate {
         point: over.value(),

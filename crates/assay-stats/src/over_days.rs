@@ -20,12 +20,12 @@ impl OverDays {
     /// positive and finite.
     #[must_use]
     pub fn of(runs: &[Run<'_>]) -> Option<Self> {
-        let runs: Vec<Run<'_>> = runs.iter().copied().filter(|run| !run.is_empty()).collect();
-        if runs.is_empty() || runs.iter().any(|run| run.iter().any(|v| !v.is_finite() || *v <= 0.0)) {
+        let runs: Vec<Run<'_>> = runs.iter().copied().filter(|run| !run.values.is_empty()).collect();
+        if runs.is_empty() || runs.iter().any(|run| run.values.iter().any(|v| !v.is_finite() || *v <= 0.0)) {
             return None;
         }
-        let log_mean = runs.iter().map(|run| log_mean(run)).sum::<f64>() / runs.len() as f64;
-        let values = runs.iter().map(|run| run.len()).sum();
+        let log_mean = runs.iter().map(|run| log_mean(run.values)).sum::<f64>() / runs.len() as f64;
+        let values = runs.iter().map(|run| run.values.len()).sum();
         Some(Self { log_mean, runs: runs.len(), values, days: Days::of([runs]) })
     }
 
@@ -72,7 +72,7 @@ mod tests {
     fn one_run_holds_what_days_are_assumed_to_do() {
         // Logarithms -0.01, 0, 0.01: squared error of the mean 0.0001 / 3. t(3) at 97.5 % is 3.1824.
         let run: Vec<f64> = [-0.01f64, 0.0, 0.01].iter().map(|y| 1000.0 * y.exp()).collect();
-        let over = OverDays::of(&[&run]).unwrap();
+        let over = OverDays::of(&[Run::undated(&run)]).unwrap();
         let half = 3.1824 * (PRIOR_DEVIATION.powi(2) + 0.0001 / 3.0).sqrt();
         let (low, high) = over.interval(0.95).unwrap();
         assert!((over.value() - 1000.0).abs() < 1e-9);
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn runs_count_and_not_their_repeats() {
         let (a, b) = ([90.0, 90.0], [110.0, 110.0, 110.0]);
-        let over = OverDays::of(&[&a, &[], &b]).unwrap();
+        let over = OverDays::of(&[&a[..], &[], &b].map(Run::undated)).unwrap();
         assert!((over.value() - (90.0f64 * 110.0).sqrt()).abs() < 1e-9);
         // Two runs: one degree of freedom beside the three of the prior.
         let squares = (110.0f64 / 90.0).ln().powi(2) / 2.0;
@@ -98,12 +98,12 @@ mod tests {
 
     #[test]
     fn one_value_has_no_interval_and_no_value_no_mean() {
-        let one = OverDays::of(&[&[5.0]]).unwrap();
+        let one = OverDays::of(&[Run::undated(&[5.0])]).unwrap();
         assert_eq!((one.interval(0.95), one.error()), (None, None));
         for bad in [&[][..], &[0.0, 1.0], &[f64::NAN], &[-1.0], &[f64::INFINITY]] {
-            assert_eq!(OverDays::of(&[bad]), None);
+            assert_eq!(OverDays::of(&[Run::undated(bad)]), None);
         }
         assert_eq!(OverDays::of(&[]), None);
-        assert_eq!(OverDays::of(&[&[1.0, 2.0]]).unwrap().interval(1.5), None);
+        assert_eq!(OverDays::of(&[Run::undated(&[1.0, 2.0])]).unwrap().interval(1.5), None);
     }
 }

@@ -4,13 +4,14 @@ use assay_core::record::Record;
 use assay_core::workload::Op;
 use assay_stats::decide::{About, Posterior};
 use assay_stats::rank::Precision;
-use assay_stats::variation::between_units;
+use assay_stats::variation::{Run, between_units};
 use assay_stats::{LEVEL, OverDays, geometric};
 use serde::Serialize;
 
 use super::error::AdviseError;
 use super::evidence::Subject;
 use crate::excluded::admit;
+use crate::identity::day;
 use crate::reason::Excluded;
 use crate::{Load, Mark, Quantity, identity, reading};
 
@@ -94,6 +95,8 @@ pub(super) struct UnitValues {
     pub(super) unit: String,
     /// The repeats of each run.
     pub(super) runs: Vec<Vec<f64>>,
+    /// The day of each run.
+    days: Vec<Option<String>>,
     pub(super) marks: Vec<Mark>,
 }
 
@@ -110,7 +113,8 @@ impl UnitValues {
 
     /// What its runs say of it over many days.
     pub(super) fn over_days(&self) -> Option<OverDays> {
-        OverDays::of(&self.runs.iter().map(Vec::as_slice).collect::<Vec<_>>())
+        let runs = self.runs.iter().zip(&self.days).map(|(values, day)| Run { values, day: day.as_deref() });
+        OverDays::of(&runs.collect::<Vec<_>>())
     }
 
     /// The geometric mean of its runs on any day; a point where there is one value.
@@ -149,9 +153,13 @@ pub(super) fn units(
         match found.iter_mut().find(|u| u.unit == unit) {
             Some(known) => {
                 known.runs.push(reading.values);
+                known.days.push(day(record));
                 known.marks.extend(reading.marks);
             }
-            None => found.push(UnitValues { unit, runs: vec![reading.values], marks: reading.marks }),
+            None => {
+                let (runs, days) = (vec![reading.values], vec![day(record)]);
+                found.push(UnitValues { unit, runs, days, marks: reading.marks });
+            }
         }
     }
     found

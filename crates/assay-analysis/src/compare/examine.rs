@@ -3,7 +3,7 @@
 use assay_core::record::Record;
 
 use super::report::Run;
-use crate::identity::identity;
+use crate::identity::{day, identity};
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::{Reason, excluded, excluded_whole};
@@ -18,8 +18,6 @@ pub(super) fn run(record: &Record, load: &Load, quantity: Quantity) -> (Option<(
     let of = identity(record);
     let until_narrow = record.settings.until_known();
     let (points, marks) = (reading.values, reading.marks);
-    (
-        Some((Run { record: record.id.clone(), unit: (of.model, of.unit), points, until_narrow, marks }, unsound)),
-        reasons,
-    )
+    let (record, day) = (record.id.clone(), day(record));
+    (Some((Run { record, unit: (of.model, of.unit), day, points, until_narrow, marks }, unsound)), reasons)
 }

@@ -44,14 +44,16 @@ fn side(group: usize, runs: Vec<Run>, level: f64) -> Option<Side> {
     let mut marks: Vec<Mark> = runs.iter().flat_map(|run| run.marks.iter().copied()).collect();
     marks.sort();
     marks.dedup();
-    Some(Side { group, basis, estimate: estimate(&values, level, basis), values, runs, marks })
+    let mut side = Side { group, basis, estimate: None, values, runs, marks };
+    side.estimate = estimate(&side.values, level, basis, side.until_narrow());
+    Some(side)
 }
 
 impl Side {
     /// Its figures with those of each unit times a factor.
     pub(super) fn adjust(&mut self, factor: impl Fn(&str) -> f64, level: f64) {
         if let Some((basis, values)) = values(&self.runs, factor) {
-            self.estimate = estimate(&values, level, basis);
+            self.estimate = estimate(&values, level, basis, self.until_narrow());
             self.values = values;
         }
     }

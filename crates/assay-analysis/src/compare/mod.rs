@@ -1,6 +1,8 @@
 //! Two groups of records or more, load by load: same, different or cannot tell, and by how much.
 
 mod analyse;
+#[cfg(test)]
+mod day_scenes;
 mod examine;
 mod gate;
 mod gather;

@@ -2,7 +2,7 @@
 
 use assay_core::estimate::Estimate;
 use assay_stats::rank::{self, Comparison, Options, Refusal, Sense};
-use assay_stats::{LEVEL, geometric, student_t};
+use assay_stats::{LEVEL, geometric, geometric_until_known, student_t};
 
 use super::group::{CompareError, Request};
 use super::models::ToldOf;
@@ -115,10 +115,14 @@ fn of_values(basis: Basis) -> &'static str {
 }
 
 /// Geometric mean of values with its interval at `level`. Of repeats it holds where none depends on the one before it,
-/// which the few that there are cannot show.
-pub(super) fn estimate(values: &[f64], level: f64, basis: Basis) -> Option<Estimate> {
-    let mut estimate = geometric(values)?;
-    let condition = if basis == Basis::Repeats { ", repeats taken as independent" } else { "" };
+/// which the few that there are cannot show. With `until_narrow` the values ended when their interval was narrow.
+pub(super) fn estimate(values: &[f64], level: f64, basis: Basis, until_narrow: bool) -> Option<Estimate> {
+    let mut estimate = if until_narrow { geometric_until_known(values)? } else { geometric(values)? };
+    let condition = match (basis, until_narrow) {
+        (Basis::Repeats, true) => ", wider for being looked at after each repeat",
+        (Basis::Repeats, false) => ", repeats taken as independent",
+        (Basis::Runs | Basis::Units, _) => "",
+    };
     let of = of_values(basis);
     estimate.method = format!("geometric mean of {of}, t interval on logarithms{condition}");
     if let (Some(high), Some(degrees)) = (estimate.high, estimate.n.checked_sub(1)) {

@@ -1,7 +1,7 @@
 //! Two groups against each other, by what they can be asked.
 
 use assay_stats::rank::{self, Answer, Comparison, Doubt, Options, Refusal};
-use assay_stats::variation::{ENOUGH_PAIRS, PRIOR_DEGREES, PRIOR_DEVIATION, specimens};
+use assay_stats::variation::{ENOUGH_PAIRS, PRIOR_DEVIATION, specimens};
 use assay_stats::{log_mean, student_t};
 
 use super::question::{question, units};
@@ -81,7 +81,7 @@ pub(super) fn pair(first: &Side, second: &Side, as_runs: bool, options: &Options
             let told = Days {
                 deviation: days.deviation(),
                 measured: days.measured(),
-                prior: (PRIOR_DEVIATION, PRIOR_DEGREES),
+                prior: (PRIOR_DEVIATION, days.assumed()),
             };
             let wide = Comparison::of(welch.ratio.ln(), half, welch.n, options.delta);
             Numbers { days: Some(told), runs, ..numbers(question, &wide) }

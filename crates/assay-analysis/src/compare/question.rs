@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use assay_stats::variation::Run;
+
 use super::report::{Question, Side};
 
 /// A unit: its model and its name.
@@ -27,10 +29,13 @@ pub(super) fn units(side: &Side) -> BTreeSet<&Unit> {
 }
 
 /// The runs of each unit of a side.
-pub(super) fn runs(side: &Side) -> impl Iterator<Item = Vec<&[f64]>> {
-    units(side)
-        .into_iter()
-        .map(|unit| side.runs.iter().filter(|run| run.unit == *unit).map(|run| run.points.as_slice()).collect())
+pub(super) fn runs(side: &Side) -> impl Iterator<Item = Vec<Run<'_>>> {
+    let of_unit = |unit: &Unit| side.runs.iter().filter(|run| run.unit == *unit).map(dated).collect();
+    units(side).into_iter().map(of_unit)
+}
+
+fn dated(run: &super::report::Run) -> Run<'_> {
+    Run { values: &run.points, day: run.day.as_deref() }
 }
 
 /// The mean of logarithms of a unit over its runs on a side.

@@ -164,6 +164,9 @@ pub struct Run {
     pub record: String,
     /// Its unit: model and name.
     pub unit: (String, String),
+    /// The day it was made on, in UTC.
+    #[serde(skip)]
+    pub day: Option<String>,
     /// The values of its repeats.
     pub points: Vec<f64>,
     /// Whether their number was decided by how narrow their interval was (`--confidence`).
@@ -210,7 +213,7 @@ pub struct Days {
     pub deviation: f64,
     /// Degrees of freedom that were measured: runs of units less one each.
     pub measured: u32,
-    /// Deviation that is assumed beside them, and what it counts for.
+    /// Deviation that is assumed beside them, and what it counts for: nothing where enough days were measured.
     pub prior: (f64, f64),
 }
 

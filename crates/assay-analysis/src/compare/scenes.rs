@@ -355,6 +355,25 @@ fn only_repeats_that_end_when_their_interval_is_narrow_make_intervals_wider() {
     assert!(!c.loads[0].widened, "means of units do not depend on when the repeats ended");
 }
 
+/// A group shows of a record what the record's own card shows.
+#[test]
+fn the_interval_of_repeats_that_ended_when_they_agreed_is_that_of_their_record() {
+    let values = [970.0, 1000.0, 1030.0];
+    let shown = |confidence| {
+        let mut card = card("a", "1", &values);
+        card.settings.confidence = confidence;
+        let estimate = against(&card, &self::card("b", "2", &FAST)).loads[0].sides[0].estimate.clone().unwrap();
+        (estimate.low.unwrap(), estimate.high.unwrap())
+    };
+    let own = |estimate: Option<assay_core::estimate::Estimate>| {
+        let estimate = estimate.unwrap();
+        (estimate.low.unwrap(), estimate.high.unwrap())
+    };
+    let near = |(a, b): (f64, f64), (c, d): (f64, f64)| (a / c - 1.0).abs() < 1e-12 && (b / d - 1.0).abs() < 1e-12;
+    assert!(near(shown(None), own(assay_stats::geometric(&values))));
+    assert!(near(shown(Some(0.03)), own(assay_stats::geometric_until_known(&values))), "{:?}", shown(Some(0.03)));
+}
+
 /// Repeats as `--confidence` makes them: at least 3 and at most 10, until the interval is narrow enough.
 fn repeats(dice: &mut Dice, mean: f64, noise: f64, wish: f64) -> Vec<f64> {
     let mut values: Vec<f64> = Vec::new();
@@ -402,41 +421,6 @@ fn five_percent_is_told_apart() {
     let share = called_different(&mut Dice::new(12), 1.05, 0.01, 0.01, 0.03, 1000);
     assert!(share >= 0.95, "{share}");
     eprintln!("5 % seen in {share}");
-}
-
-/// Two runs of one unit whose repeats agree: a day may change as much as they differ.
-#[test]
-fn two_runs_differ_and_the_medium_does_not() {
-    let (a, b) = (card("a", "1", &SLOW), card("b", "1", &FAST));
-    let c = compare(&[group("a", &[&a]), group("b", &[&b])], &Request::default()).unwrap();
-    let pair = c.primary().unwrap().pairs[0];
-    assert_eq!((pair.question, pair.verdict), (Question::Runs, Verdict::CannotTell(Why::Days)));
-    let runs = pair.runs.unwrap();
-    assert!(runs.differ == Some(true) && runs.low > 1.09 && runs.high < 1.11, "{pair:?}");
-    assert!(pair.low.unwrap() < 0.95 && pair.high.unwrap() > 1.25, "{pair:?}");
-    let days = pair.days.unwrap();
-    assert!(days.measured == 0 && days.deviation >= days.prior.0, "{days:?}");
-    // Half as fast is no matter of days.
-    let half = card("c", "1", &[499.0, 500.0, 501.0]);
-    let c = compare(&[group("a", &[&a]), group("b", &[&half])], &Request::default()).unwrap();
-    assert_eq!(c.primary().unwrap().pairs[0].verdict, Verdict::Worse);
-}
-
-#[test]
-fn several_days_tell_what_one_does_not() {
-    let days = |unit: &str, means: &[f64]| -> Vec<Record> {
-        let one = |(at, mean): (usize, &f64)| card(&format!("{unit}{at}"), unit, &[mean * 0.999, *mean, mean * 1.001]);
-        means.iter().enumerate().map(one).collect()
-    };
-    let (a, b) = (days("1", &[990.0, 1000.0, 1010.0, 1000.0]), days("2", &[1090.0, 1100.0, 1110.0, 1100.0]));
-    let of = |a: &[Record], b: &[Record]| {
-        let (a, b): (Vec<&Record>, Vec<&Record>) = (a.iter().collect(), b.iter().collect());
-        compare(&[group("a", &a), group("b", &b)], &Request::default()).unwrap().primary().unwrap().pairs[0]
-    };
-    let pair = of(&a, &b);
-    assert_eq!((pair.question, pair.verdict, pair.runs), (Question::Units, Verdict::Better, None));
-    assert_eq!(pair.days.unwrap().measured, 6);
-    assert_eq!(of(&a[..1], &b[..1]).verdict, Verdict::CannotTell(Why::Days));
 }
 
 #[test]

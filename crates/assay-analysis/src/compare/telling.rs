@@ -2,7 +2,7 @@
 
 use assay_stats::power::{Deviation, Test};
 use assay_stats::rank::{self, Options};
-use assay_stats::variation::{PRIOR_DEGREES, PRIOR_DEVIATION, PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION};
+use assay_stats::variation::{Days as Spread, PRIOR_DEVIATION, PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION};
 
 use super::question::units;
 use super::report::{Question, Side};
@@ -41,8 +41,11 @@ pub(super) fn needed(
         Question::Runs | Question::Units => {
             let days = days(first, second);
             let seen = Deviation { value: days.deviation(), degrees: days.degrees() };
-            let prior = Some(Deviation { value: PRIOR_DEVIATION, degrees: PRIOR_DEGREES });
-            let test = |n: u32| Test { error: 2.0 / f64::from(n), degrees: 2.0 * f64::from(n - 1), alpha, prior };
+            let test = |n: u32| {
+                let assumed = Deviation { value: PRIOR_DEVIATION, degrees: Spread::assumed_beside(n) };
+                let prior = Some(assumed).filter(|assumed| assumed.degrees > 0.0);
+                Test { error: 2.0 / f64::from(n), degrees: 2.0 * f64::from(n - 1), alpha, prior }
+            };
             Needed::of(Values::Runs, difference, seen, |n| vec![test(n)])
         }
     }

@@ -99,19 +99,44 @@ fn runs() -> Vec<Row> {
         narrow(),
         as_they_were(0.0).times(4),
         as_they_were(0.6),
+        until_narrow(),
+        dependent(),
         same(0.0, 1),
         same(0.02, 1),
         same(0.02, 3),
     ]
 }
 
-/// Two runs as they were: a difference that day is one.
+/// Decisions about units rest on runs, however much their repeats depend on each other.
+fn dependent() -> Row {
+    let name = "compare two equal cards, 3 runs and 3, day sd 3 %, autocorrelation 0.8".to_owned();
+    let mut truth = equal(1, Units::Normal(0.0), 0.03);
+    truth.spread.autocorrelation = 0.8;
+    null(name, truth, Design::units(&[2]).on_days(3), |run| run.unit == 1)
+}
+
+/// Two runs as they were, of repeats of which each is like the one before it.
 fn as_they_were(autocorrelation: f64) -> Row {
     let name = format!("compare --runs covers the ratio of two runs, autocorrelation {autocorrelation}");
     let mut truth = equal(1, Units::Normal(0.1), 0.03);
     truth.spread.autocorrelation = autocorrelation;
-    Row::new(name, COVERAGE, move |seed| {
-        let fleet = Fleet { truth: truth.clone(), design: Design::units(&[1]).on_days(2), seed };
+    ratio_of_runs(name, COVERAGE, truth, Design::units(&[1]).on_days(2))
+}
+
+/// Two runs as they were, of repeats that end when their interval is narrow. It holds whichever look ended them, so that
+/// it holds more where all looks end alike.
+fn until_narrow() -> Row {
+    let name = "compare --runs covers the ratio of two runs, --confidence 3 %, repeat sd 3 %".to_owned();
+    let mut truth = equal(1, Units::Normal(0.1), 0.03);
+    truth.spread.repeat = 0.03;
+    let design = Design::units(&[1]).on_days(2).with_repeats(Repeats::Until(0.03, 3, 10));
+    ratio_of_runs(name, COVERAGE_ASSUMED, truth, design)
+}
+
+/// A difference that day is one.
+fn ratio_of_runs(name: String, bound: Bound, truth: Truth, design: Design) -> Row {
+    Row::new(name, bound, move |seed| {
+        let fleet = Fleet { truth: truth.clone(), design: design.clone(), seed };
         let records = stored(&fleet)?;
         let [first, second] = [0, 1].map(|at| fleet.run(&fleet.design.0[at], 0));
         let interval = compare_runs(&records[0], &records[1])?.interval;

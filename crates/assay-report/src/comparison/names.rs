@@ -135,6 +135,10 @@ pub(super) fn method(comparison: &Comparison) -> String {
         let assumed = trimmed(assumed * 100.0, 1);
         text.push_str(&match days.measured {
             0 => format!("; runs of a unit on other days: {assumed} % deviation assumed, as no unit has a second run"),
+            n if counts == 0.0 => format!(
+                "; runs of a unit on other days: {} % deviation, from {n} further runs",
+                trimmed(days.deviation * 100.0, 1)
+            ),
             n => format!(
                 "; runs of a unit on other days: {} % deviation, from {n} further runs and {assumed} % assumed, which counts as \
                  {} more",

@@ -2,7 +2,7 @@
 
 use super::fault::{Fault, at_least, positive};
 use crate::interval::{LEVEL, student_t};
-use crate::variation::Days;
+use crate::variation::{Days, Run};
 
 /// An effect counts from this ratio on.
 const LEAST_EFFECT: f64 = 1.15;
@@ -64,7 +64,7 @@ pub fn swap(cells: &Swap<'_>) -> Result<Culprit, Fault> {
         }
         weights += 0.25 / sessions.len() as f64;
     }
-    let days = Days::of(all.map(|sessions| sessions.iter().map(Vec::as_slice).collect()));
+    let days = Days::of(all.map(|sessions| sessions.iter().map(|session| Run::undated(session)).collect()));
     let [home, away, other_away, other_home] = means;
     let idle = ((home + other_home) - (away + other_away)) / 2.0;
     let alone = if days.measured() == 0 { student_t(LEVEL, 1).unwrap_or(f64::INFINITY) * idle.abs() } else { 0.0 };

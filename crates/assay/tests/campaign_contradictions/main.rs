@@ -2,7 +2,9 @@
 //! stores, and what they say of a record, a unit or a model is laid side by side: verdicts, figures, units, number of
 //! units, names, classes, and which of two models is better. Who cannot tell contradicts nobody.
 //!
-//! `ASSAY_CAMPAIGN_SEEDS` says how many stores are drawn (`make campaign ONLY=contradictions SEEDS=200`).
+//! `ASSAY_CAMPAIGN_SEEDS` says how many stores are drawn, or which of them: `200..300`. A command may take up to a
+//! minute: on a busy machine, a release build has its answers in time (`ASSAY_CAMPAIGN_SEEDS=1000 cargo test --release -p
+//! assay --test campaign_contradictions -- drawn --nocapture`).
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // a test fails by panicking, and a campaign prints its figures
 
 #[path = "../common/mod.rs"]
@@ -13,6 +15,7 @@ mod faces;
 mod stores;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -31,18 +34,27 @@ const PROGRESS: u64 = 50;
 /// In the tests of each day.
 const STORES: u64 = 10;
 
+/// `ASSAY_CAMPAIGN_SEEDS`: a number, or a range like `10..20`.
+fn seeds() -> Range<u64> {
+    let Ok(text) = std::env::var("ASSAY_CAMPAIGN_SEEDS") else { return 0..STORES };
+    let (from, to) = text.split_once("..").unwrap_or(("0", &text));
+    from.parse().unwrap()..to.parse().unwrap()
+}
+
 #[test]
 fn no_two_commands_contradict_each_other_on_stores_that_were_drawn() {
-    let stores = std::env::var("ASSAY_CAMPAIGN_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(STORES);
-    let (next, all) = (AtomicU64::new(0), Mutex::new((Found::new(), 0, 0)));
+    let stores = seeds();
+    let (next, all) = (AtomicU64::new(stores.start), Mutex::new((Found::new(), 0, 0)));
     let work = || {
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= stores {
+            if seed >= stores.end {
                 break;
             }
             let mut found = Found::new();
             let claims = judge(&saved(&stores::drawn(seed)), "all", &format!("store {seed}"), &mut found);
+            // Told at once: who ends a long campaign keeps what it found.
+            found.values().flatten().for_each(|what| println!("{what}"));
             let mut all = all.lock().unwrap();
             all.1 += claims;
             all.2 += 1;

@@ -1,0 +1,71 @@
+//! Runs of a unit on one day and on several.
+
+use assay_core::record::Record;
+
+use super::samples::card;
+use super::*;
+
+const SLOW: [f64; 3] = [999.0, 1000.0, 1001.0];
+const FAST: [f64; 3] = [1099.0, 1100.0, 1101.0];
+
+fn group<'a>(name: &str, records: &[&'a Record]) -> Group<'a> {
+    Group { name: name.to_owned(), records: records.to_vec() }
+}
+
+/// Three runs each on three days say how much days differ; on one day they do not, however many they are.
+#[test]
+fn enough_days_need_no_assumption() {
+    let assumed = |days: [u32; 3]| {
+        let cards: Vec<Record> = (0..6usize)
+            .map(|at| {
+                let unit = ["1", "2"][at / 3];
+                let mut card = card(&format!("r{at}"), unit, &[1000.0 + at as f64, 1001.0 + at as f64]);
+                card.created = format!("2026-01-{:02}T03:04:05Z", days[at % 3]);
+                card
+            })
+            .collect();
+        let [a, b] = [&cards[..3], &cards[3..]].map(|of| of.iter().collect::<Vec<_>>());
+        let c = compare(&[group("a", &a), group("b", &b)], &Request::default()).unwrap();
+        let pair = c.primary().unwrap().pairs[0];
+        assert_eq!(pair.question, Question::Units);
+        (pair.days.unwrap().measured, pair.days.unwrap().prior.1, pair.high.unwrap() < 1.01)
+    };
+    assert_eq!(assumed([1, 2, 3]), (4, 0.0, true));
+    assert_eq!(assumed([1, 1, 1]), (4, 3.0, false));
+    assert_eq!(assumed([1, 2, 2]), (4, 3.0, false));
+}
+
+/// Two runs of one unit whose repeats agree: a day may change as much as they differ.
+#[test]
+fn two_runs_differ_and_the_medium_does_not() {
+    let (a, b) = (card("a", "1", &SLOW), card("b", "1", &FAST));
+    let c = compare(&[group("a", &[&a]), group("b", &[&b])], &Request::default()).unwrap();
+    let pair = c.primary().unwrap().pairs[0];
+    assert_eq!((pair.question, pair.verdict), (Question::Runs, Verdict::CannotTell(Why::Days)));
+    let runs = pair.runs.unwrap();
+    assert!(runs.differ == Some(true) && runs.low > 1.09 && runs.high < 1.11, "{pair:?}");
+    assert!(pair.low.unwrap() < 0.95 && pair.high.unwrap() > 1.25, "{pair:?}");
+    let days = pair.days.unwrap();
+    assert!(days.measured == 0 && days.deviation >= days.prior.0, "{days:?}");
+    // Half as fast is no matter of days.
+    let half = card("c", "1", &[499.0, 500.0, 501.0]);
+    let c = compare(&[group("a", &[&a]), group("b", &[&half])], &Request::default()).unwrap();
+    assert_eq!(c.primary().unwrap().pairs[0].verdict, Verdict::Worse);
+}
+
+#[test]
+fn several_days_tell_what_one_does_not() {
+    let days = |unit: &str, means: &[f64]| -> Vec<Record> {
+        let one = |(at, mean): (usize, &f64)| card(&format!("{unit}{at}"), unit, &[mean * 0.999, *mean, mean * 1.001]);
+        means.iter().enumerate().map(one).collect()
+    };
+    let (a, b) = (days("1", &[990.0, 1000.0, 1010.0, 1000.0]), days("2", &[1090.0, 1100.0, 1110.0, 1100.0]));
+    let of = |a: &[Record], b: &[Record]| {
+        let (a, b): (Vec<&Record>, Vec<&Record>) = (a.iter().collect(), b.iter().collect());
+        compare(&[group("a", &a), group("b", &b)], &Request::default()).unwrap().primary().unwrap().pairs[0]
+    };
+    let pair = of(&a, &b);
+    assert_eq!((pair.question, pair.verdict, pair.runs), (Question::Units, Verdict::Better, None));
+    assert_eq!(pair.days.unwrap().measured, 6);
+    assert_eq!(of(&a[..1], &b[..1]).verdict, Verdict::CannotTell(Why::Days));
+}
