@@ -14,11 +14,11 @@ use crate::logs::log_mean;
 /// Steps of Simpson's rule: the integrand is smooth, the error below 1e-7.
 const STEPS: u32 = 2000;
 /// Doublings that find an interval around a quantile.
-const DOUBLINGS: u32 = 100;
+const DOUBLINGS: i32 = 100;
 /// Standard deviations of the chi distribution (at most 0.71) that are integrated over: 12 and more.
 const REACH: f64 = 9.0;
-/// Halvings of the interval in the search for a quantile: 2^-60 of it.
-const HALVINGS: u32 = 60;
+/// Width, over the quantile where that is above 1, of the interval that ends the search for it: the integral is less precise.
+const PRECISION: f64 = 1e-10;
 
 /// What can be said about a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,16 +59,17 @@ pub fn tolerance_factor(n: usize, content: f64, confidence: f64) -> Result<f64, 
     let units = n as f64;
     let shift = normal_quantile(content) * units.sqrt();
     let degrees = units - 1.0;
-    let (mut low, mut high) = (-1.0, 1.0);
-    for _ in 0..DOUBLINGS {
-        low *= if noncentral_t(low, degrees, shift) > confidence { 2.0 } else { 1.0 };
-        high *= if noncentral_t(high, degrees, shift) < confidence { 2.0 } else { 1.0 };
+    // Each value is an integral of 2,000 steps: no more of them than it takes.
+    let below = |t: f64| noncentral_t(t, degrees, shift) < confidence;
+    let doubled = |from: f64| (0..DOUBLINGS).map(move |doublings| from * 2f64.powi(doublings));
+    let most = 2f64.powi(DOUBLINGS);
+    let mut high = doubled(1.0).find(|t| !below(*t)).unwrap_or(most);
+    let mut low = if high > 1.0 { high / 2.0 } else { doubled(-1.0).find(|t| below(*t)).unwrap_or(-most) };
+    while high - low > PRECISION * high.abs().max(low.abs()).max(1.0) {
+        let middle = f64::midpoint(low, high);
+        if below(middle) { low = middle } else { high = middle }
     }
-    for _ in 0..HALVINGS {
-        let middle = (low + high) / 2.0;
-        if noncentral_t(middle, degrees, shift) < confidence { low = middle } else { high = middle }
-    }
-    Ok((low + high) / 2.0 / units.sqrt())
+    Ok(f64::midpoint(low, high) / units.sqrt())
 }
 
 /// Whether at least the share `content` of the units of a model reaches `threshold`, from the
