@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_core::draft::Draft;
+use assay_core::histogram::StoredHistogram;
 use assay_core::medium::{Medium, MediumKind};
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record, SuiteRef, Tool};
@@ -48,5 +49,19 @@ impl Dice {
     /// About normal around 0 with deviation 1: the sum of twelve uniforms.
     pub(crate) fn bell(&mut self) -> f64 {
         (0..12).map(|_| self.share()).sum::<f64>() - 6.0
+    }
+}
+
+/// Of so many operations, each of which took as long. Made as it is stored: a histogram is large, and tests make many.
+pub(crate) fn histogram(latency_ns: u64, operations: u64) -> StoredHistogram {
+    if operations == 0 {
+        return StoredHistogram::default();
+    }
+    StoredHistogram {
+        sum_ns: latency_ns * operations,
+        min_ns: latency_ns,
+        max_ns: latency_ns,
+        counts: vec![(latency_ns, operations)],
+        ..StoredHistogram::default()
     }
 }

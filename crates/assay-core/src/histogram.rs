@@ -201,6 +201,13 @@ pub struct StoredHistogram {
 /// Name of the bucket geometry above.
 pub const SCHEME: &str = "log2/128";
 
+/// Of no value.
+impl Default for StoredHistogram {
+    fn default() -> Self {
+        Self { scheme: SCHEME.to_owned(), sum_ns: 0, min_ns: 0, max_ns: 0, counts: Vec::new() }
+    }
+}
+
 impl From<&Histogram> for StoredHistogram {
     fn from(histogram: &Histogram) -> Self {
         Self {

@@ -11,7 +11,7 @@ use crate::cluster::{ClusterPart, CommonStart};
 use crate::crosscheck::Crosscheck;
 use crate::estimate::Estimate;
 use crate::finding::{Finding, Validity, Warning};
-use crate::histogram::{Histogram, StoredHistogram};
+use crate::histogram::StoredHistogram;
 use crate::medium::Medium;
 pub use crate::original_run::OriginalRun;
 use crate::outcome::Outcome;
@@ -474,7 +474,7 @@ impl Repeat {
             in_flight: 0.0,
             proof_ratio: None,
             samples: Vec::new(),
-            histogram: StoredHistogram::from(&Histogram::default()),
+            histogram: StoredHistogram::default(),
             first_done_ns: 0,
             last_done_ns: 0,
             service_histogram: None,

@@ -319,26 +319,11 @@ fn repeats_of(repeats: &[Repeat]) -> Vec<Rates> {
 
 fn repeat((iops, bytes_per_second, durable_bytes_per_second, operations, outcome): Rates) -> Repeat {
     Repeat {
-        started: String::new(),
-        elapsed_ns: 0,
         operations,
-        bytes: 0,
         iops,
         bytes_per_second,
-        issued_bytes: 0,
         durable_bytes_per_second,
-        in_flight: 0.0,
-        proof_ratio: None,
-        samples: Vec::new(),
-        histogram: StoredHistogram { scheme: String::new(), sum_ns: 0, min_ns: 0, max_ns: 0, counts: Vec::new() },
-        first_done_ns: 0,
-        last_done_ns: 0,
-        service_histogram: None,
-        unserved: None,
-        steady: None,
-        original: None,
-        common_start: None,
-        outcome: outcome.unwrap_or(Outcome::Completed),
+        ..Repeat::empty("", outcome.unwrap_or(Outcome::Completed))
     }
 }
 

@@ -1,7 +1,6 @@
 //! Records for tests.
 
 use assay_core::finding::{Finding, Validity};
-use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::medium::Medium;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record, Repeat};
@@ -27,8 +26,6 @@ pub(super) fn random_read() -> Workload {
 pub(super) fn measured(workload: Workload, iops: &[f64]) -> Measurement {
     let mut measurement = Measurement::empty(workload, "sync");
     for value in iops {
-        let mut histogram = Histogram::default();
-        histogram.add((1e9 / value.abs().max(1.0)) as u64);
         measurement.repeats.push(Repeat {
             elapsed_ns: 1_000_000_000,
             operations: 1000,
@@ -38,7 +35,7 @@ pub(super) fn measured(workload: Workload, iops: &[f64]) -> Measurement {
             issued_bytes: 4096 * 1000,
             in_flight: 1.0,
             proof_ratio: Some(1.0),
-            histogram: StoredHistogram::from(&histogram),
+            histogram: samples::histogram((1e9 / value.abs().max(1.0)) as u64, 1),
             ..Repeat::empty("", Outcome::Completed)
         });
     }

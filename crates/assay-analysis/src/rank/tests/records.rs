@@ -1,6 +1,5 @@
 //! Records for tests.
 
-use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::workload::{Op, Pattern, Workload};
@@ -20,10 +19,7 @@ pub(super) fn read_4k() -> Workload {
 pub(super) fn measured(workload: Workload, iops: &[f64]) -> Measurement {
     let mut measurement = Measurement::empty(workload, "uring");
     for &iops in iops {
-        let mut histogram = Histogram::default();
-        if iops > 0.0 {
-            (0..9).for_each(|_| histogram.add((1e9 / iops) as u64));
-        }
+        let operations = if iops > 0.0 { 9 } else { 0 };
         measurement.repeats.push(Repeat {
             elapsed_ns: 1,
             operations: 9,
@@ -31,7 +27,7 @@ pub(super) fn measured(workload: Workload, iops: &[f64]) -> Measurement {
             iops,
             bytes_per_second: iops * measurement.workload.block_bytes as f64,
             in_flight: 1.0,
-            histogram: StoredHistogram::from(&histogram),
+            histogram: samples::histogram((1e9 / iops) as u64, operations),
             first_done_ns: 1,
             last_done_ns: 1,
             ..Repeat::empty("", Outcome::Completed)
