@@ -2,7 +2,7 @@
 
 use super::contract::{Device, Fault};
 use super::journal::{Log, Place};
-use super::restore::{RestoreStep, Restored};
+use super::restored::{RestoreStep, Restored};
 use super::stamp::SECTOR_LEN;
 use super::survey::{Broken, Class, Survey, read_place};
 

@@ -9,7 +9,8 @@ use super::counted::Counted;
 use super::journal::{Journal, JournalError};
 use super::plan::{LEAST_BYTES, Settings, plan};
 use super::put_back::Care;
-use super::restore::{Restoration, RestoreError, RestoreProgress, Restored};
+use super::restore::{Restoration, RestoreError};
+use super::restored::{RestoreProgress, Restored};
 use super::search::{Account, Desk, End, Phase, Progress, Search, Watch, account, verification};
 use super::stamp::BLOCK;
 

@@ -2,29 +2,17 @@
 
 use super::super::contract::Device;
 use super::super::stamp::{Origin, Seen};
-use super::course::Search;
+use super::course::{ATTEMPTS, Search};
 use super::crowd::Loser;
 use super::desk::{End, PAGE_OF_CACHE, Place};
+use super::nature::Repeat;
+use super::numbers::{fan, prime_powers};
 use super::stripes::STRIPE;
-
-/// How addresses start again, in sectors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Repeat {
-    /// Addresses below have cells of their own.
-    pub(crate) protected: u64,
-    /// Behind them, addresses start again after so many.
-    pub(crate) period: u64,
-    /// So many from the start of each period hold data.
-    pub(crate) real: u64,
-    /// Whether all of this is to the sector.
-    pub(crate) exact: bool,
-}
 
 /// Pairs that are looked at.
 const PAIRS: usize = 6;
-/// Rounds in which two places are written in turns, and those in which a structure is looked for.
+/// Rounds in which two places are written in turns.
 const TURNS: usize = 6;
-pub(super) const ATTEMPTS: usize = 3;
 /// Laps in which a position of the period is looked for where the medium does not err.
 const LAPS: u64 = 4;
 /// Positions behind the real part of a period that are tested.
@@ -525,52 +513,5 @@ impl<D: Device> Search<'_, '_, D> {
         });
         let mut laps = (0..LAPS).filter_map(|lap| self.lap_at((protected, period, 1), real, lap));
         below || (real < period && laps.all(|at| self.desk.is_bad(at)))
-    }
-}
-
-/// At most `most` numbers between `low` and `high`, both excluded, evenly apart.
-pub(crate) fn fan(low: u64, high: u64, most: u64) -> Vec<u64> {
-    let inside = high.saturating_sub(low + 1);
-    let count = most.min(inside);
-    (1..=count)
-        .map(|index| low + (u128::from(inside + 1) * u128::from(index) / u128::from(count + 1)) as u64)
-        .filter(|at| *at > low && *at < high)
-        .collect()
-}
-
-/// Each power of each prime that divides `number`, with the prime.
-pub(crate) fn prime_powers(number: u64) -> Vec<(u64, u64)> {
-    let (mut rest, mut prime, mut found) = (number, 2, Vec::new());
-    while prime * prime <= rest {
-        let mut power = 1;
-        while rest.is_multiple_of(prime) {
-            rest /= prime;
-            power *= prime;
-            found.push((prime, power));
-        }
-        prime += 1;
-    }
-    if rest > 1 {
-        found.push((rest, rest));
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_fall_into_prime_powers() {
-        assert_eq!(prime_powers(360), [(2, 2), (2, 4), (2, 8), (3, 3), (3, 9), (5, 5)]);
-        assert_eq!(prime_powers(1), []);
-        assert_eq!(prime_powers(4_294_967_291), [(4_294_967_291, 4_294_967_291)]);
-    }
-
-    #[test]
-    fn a_fan_lies_between() {
-        assert_eq!(fan(3, 4, 8), [0; 0]);
-        assert_eq!(fan(3, 6, 8), [4, 5]);
-        assert_eq!(fan(0, 100, 3), [25, 50, 75]);
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::super::contract::Device;
-use super::alias::Repeat;
 use super::course::Search;
 use super::desk::{End, Place};
+use super::nature::Repeat;
 
 /// Sectors that are written, and read in other places: 16 MiB, of which the cells are half at most.
 const COUNTED: u64 = (16 << 20) / 512;

@@ -3,31 +3,10 @@
 use super::super::contract::{Device, Fault};
 use super::super::plan::Settings;
 use super::super::stamp::Seen;
-use super::alias::Repeat;
 use super::crowd::{Eviction, Loser, Ring};
 use super::desk::{Desk, End, Phase, Place, Wash};
 use super::map::Map;
-
-/// What the losses are.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Nature {
-    /// There are none.
-    None,
-    /// Addresses start again.
-    Repeats(Repeat),
-    /// Parts hold, and others do not.
-    Parts,
-    /// Memory is handed out until it is used up.
-    Thin,
-    /// Every write from some moment on was dropped.
-    Stopped,
-    /// Operations land elsewhere; the distance in sectors.
-    Misaddressed(i64),
-    /// Single sectors are wrong, here and there.
-    Scattered,
-    /// What was written is lost after a while.
-    Decays,
-}
+use super::nature::{Nature, Repeat};
 
 /// State of a probe.
 pub(crate) struct Search<'s, 'a, D> {
@@ -60,6 +39,8 @@ const PAGE: u64 = 8;
 const SHOWN: usize = 12;
 /// So many lost places, and none that holds, are a device that keeps nothing.
 pub(super) const LEAST_LOSERS: usize = 16;
+/// Rounds in which a structure is looked for.
+pub(super) const ATTEMPTS: usize = 3;
 /// Losing places that are remembered, as canaries.
 const LOSERS: usize = 256;
 

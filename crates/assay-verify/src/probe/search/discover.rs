@@ -2,9 +2,10 @@
 
 use super::super::contract::Device;
 use super::super::stamp::Seen;
-use super::course::{Nature, Search};
+use super::course::Search;
 use super::crowd::without;
 use super::desk::{End, Place};
+use super::nature::Nature;
 use super::scatter::{ladder, strata, tidy};
 
 /// A comb of more teeth takes too long on a slow reader: at 1000 reads a second, a quarter of a minute.

@@ -7,9 +7,10 @@ use assay_core::verification::{Extent, FakeKind, SECTOR_BYTES, Verdict};
 
 use super::super::contract::{Device, Fault};
 use super::super::stamp::Seen;
-use super::course::{Nature, Search};
+use super::course::Search;
 use super::desk::{End, Moved};
 use super::map::State;
+use super::nature::Nature;
 
 /// What is known at the end.
 #[derive(Debug)]

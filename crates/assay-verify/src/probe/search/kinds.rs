@@ -2,9 +2,10 @@
 
 use super::super::contract::Device;
 use super::super::stamp::Seen;
-use super::course::{LEAST_LOSERS, Nature, Search};
+use super::course::{LEAST_LOSERS, Search};
 use super::desk::{End, Place};
 use super::map::State;
+use super::nature::Nature;
 use super::scatter::tidy;
 
 /// Places that are written once more.

@@ -12,10 +12,10 @@ use super::super::contract::{Device, Fault};
 use super::super::journal::{Identity, Journal};
 use super::super::plan::Settings;
 use super::super::stamp::{SECTOR_LEN, Salt};
-use super::alias::Repeat;
-use super::course::{Nature, Search};
+use super::course::Search;
 use super::desk::{Desk, Place, Watch};
 use super::map::State;
+use super::nature::{Nature, Repeat};
 
 /// 32 MiB, and 64 MiB where blocks are dealt out in stripes.
 const SECTORS: u64 = 65_536;

@@ -2,11 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::contract::Device;
 use super::super::stamp::Seen;
-use super::alias::fan;
-use super::course::Search;
-use super::desk::{End, Place};
 
 /// What becomes of a sector, as far as the map is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,7 +13,7 @@ pub(crate) enum State {
 }
 
 impl State {
-    fn of(seen: Seen) -> Self {
+    pub(super) fn of(seen: Seen) -> Self {
         match seen {
             seen if seen.keeps() => Self::Keeps,
             Seen::Unreadable => Self::Errs,
@@ -29,7 +25,7 @@ impl State {
 /// Sectors whose state is known, and between which it changes at most once.
 #[derive(Debug, Default)]
 pub(crate) struct Map {
-    known: BTreeMap<u64, State>,
+    pub(super) known: BTreeMap<u64, State>,
     /// Whether every change of state was found to the sector.
     pub(crate) exact: bool,
     /// Places that were tested again turned out to be otherwise each time.
@@ -37,21 +33,6 @@ pub(crate) struct Map {
     /// Most places inside of parts that hold, written only then, were lost: there was no memory left for them.
     pub(crate) used_up: bool,
 }
-
-/// Rounds of narrowing: each divides by at least two.
-const ROUNDS: usize = 48;
-/// Places of a round.
-const PLACES: u64 = 40;
-/// More changes of state are damage here and there, and not parts.
-const MOST_CHANGES: usize = 96;
-/// More edges than this are not tested again: the size is an interval then.
-const MOST_EDGES: usize = 12;
-/// Places inside of a part that are tested.
-const INSIDE: u64 = 5;
-/// So often an edge may turn out to be elsewhere.
-const DOUBTS: usize = 4;
-/// Starts of parts that are looked at, to find the period of a chain.
-const STARTS: usize = 3;
 
 impl Map {
     pub(crate) fn set(&mut self, sector: u64, state: State) {
@@ -72,7 +53,7 @@ impl Map {
 
     /// Last sector of a run and first one of the next, where it matters for the size which sectors between
     /// belong to which: not between what is lost and what errs, but where something that holds follows.
-    fn edges(&self) -> Vec<(u64, u64)> {
+    pub(super) fn edges(&self) -> Vec<(u64, u64)> {
         let runs = self.runs();
         let keeps =
             |index: Option<usize>| index.and_then(|index| runs.get(index)).is_some_and(|run| run.2 == State::Keeps);
@@ -86,12 +67,12 @@ impl Map {
     }
 
     /// Edges that are not known to the sector.
-    fn gaps(&self) -> Vec<(u64, u64)> {
+    pub(super) fn gaps(&self) -> Vec<(u64, u64)> {
         self.edges().into_iter().filter(|(low, high)| high - low > 1).collect()
     }
 
     /// Starts of parts that hold, but for the first one, that are not known to the sector.
-    fn open_starts(&self) -> Vec<(u64, u64)> {
+    pub(super) fn open_starts(&self) -> Vec<(u64, u64)> {
         let keeps = |sector: &u64| self.known.get(sector) == Some(&State::Keeps);
         self.gaps().into_iter().filter(|(_, high)| keeps(high)).collect()
     }
@@ -150,140 +131,6 @@ impl Map {
 
     pub(crate) fn count(&self, state: State) -> usize {
         self.known.values().filter(|known| **known == state).count()
-    }
-}
-
-impl<D: Device> Search<'_, '_, D> {
-    /// Takes over what the samples came to: of each, the changes of state within it.
-    pub(crate) fn map_samples(&mut self) {
-        let all: Vec<(u64, State)> = self.first.iter().map(|(sector, seen)| (*sector, State::of(*seen))).collect();
-        self.map.exact = true;
-        for run in all.chunk_by(|(a, s), (b, t)| a + 1 == *b && s == t) {
-            for (sector, state) in run.first().into_iter().chain(run.last()) {
-                self.map.set(*sector, *state);
-            }
-        }
-    }
-
-    /// Finds each change of state to the sector, and tests what lies beside it once more: what a cache
-    /// still showed, or was read too often, is found out.
-    pub(crate) fn narrow(&mut self) -> Result<(), End> {
-        if self.map.edges().len() > MOST_CHANGES {
-            self.map.exact = false;
-            self.map.unsteady = !self.parts_stand()?;
-            return Ok(());
-        }
-        let mut doubts = 0;
-        for _ in 0..ROUNDS {
-            let gaps = self.map.gaps();
-            if gaps.len() > MOST_CHANGES {
-                break;
-            }
-            if !gaps.is_empty() {
-                self.test_between(&gaps)?;
-            } else if doubts == DOUBTS {
-                self.map.unsteady = true;
-                break;
-            } else if self.edges_stand()? && self.parts_stand()? {
-                self.map.exact = !self.eviction.hidden;
-                return Ok(());
-            } else {
-                doubts += 1;
-            }
-            if self.eviction.hidden {
-                break;
-            }
-        }
-        self.map.exact = false;
-        if !self.eviction.hidden && !self.map.unsteady {
-            self.map.unsteady = !self.parts_stand()?;
-        }
-        Ok(())
-    }
-
-    /// Finds to the sector where some of the parts that hold begin, and says where.
-    pub(crate) fn some_starts(&mut self) -> Result<Vec<u64>, End> {
-        let mut wanted = self.map.open_starts();
-        wanted.truncate(STARTS);
-        for _ in 0..ROUNDS {
-            let inside = |gap: &(u64, u64)| wanted.iter().any(|open| open.0 <= gap.0 && gap.1 <= open.1);
-            let gaps: Vec<(u64, u64)> = self.map.open_starts().into_iter().filter(inside).collect();
-            if gaps.is_empty() || self.eviction.hidden {
-                break;
-            }
-            self.test_between(&gaps)?;
-        }
-        let parts = self.map.parts(self.desk.sectors());
-        let starts = parts.iter().filter(|part| part.2 == State::Keeps).map(|part| part.0);
-        Ok(starts.take(STARTS + 1).collect())
-    }
-
-    /// Tests places between those where the state changes.
-    fn test_between(&mut self, gaps: &[(u64, u64)]) -> Result<(), End> {
-        let each = (PLACES / gaps.len() as u64).max(1);
-        let at: Vec<u64> = gaps.iter().flat_map(|(low, high)| fan(*low, *high, each)).collect();
-        self.test(&at).map(|_| ())
-    }
-
-    /// Tests both sides of each edge again, each side in a round of its own. False where one of them is
-    /// otherwise than it was.
-    fn edges_stand(&mut self) -> Result<bool, End> {
-        let edges = self.map.edges();
-        if edges.len() > MOST_EDGES {
-            return Ok(true);
-        }
-        let below = self.test(&edges.iter().map(|edge| edge.0).collect::<Vec<_>>())?;
-        let above = self.test(&edges.iter().map(|edge| edge.1).collect::<Vec<_>>())?;
-        Ok(below && above)
-    }
-
-    /// Tests places inside of parts that hold. False where one is lost: they do not hold throughout, or memory
-    /// is given to what is written first.
-    fn parts_stand(&mut self) -> Result<bool, End> {
-        let parts = self.map.parts(self.desk.sectors());
-        let keeps = parts.iter().filter(|part| part.2 == State::Keeps).take(MOST_EDGES);
-        let inside: Vec<u64> = keeps.flat_map(|part| fan(part.0, part.1 - 1, INSIDE)).collect();
-        self.test(&inside)?;
-        let lost = inside.iter().filter(|at| self.map.known.get(at) == Some(&State::Loses)).count();
-        self.map.used_up |= inside.len() as u64 >= INSIDE && lost * 4 >= inside.len() * 3;
-        Ok(lost == 0)
-    }
-
-    /// Tests all places that are known to hold once more: whether any does.
-    pub(crate) fn any_keeps(&mut self) -> Result<bool, End> {
-        let keeps = |(at, state): (&u64, &State)| (*state == State::Keeps).then_some(*at);
-        let held: Vec<u64> = self.map.known.iter().filter_map(keeps).collect();
-        if !self.test(&held)? {
-            (self.map.exact, self.map.unsteady) = (false, true);
-        }
-        // What another place overwrote was stored, too.
-        let stored = |at: &u64| matches!(self.desk.findings.get(at), Some(Seen::Foreign(_)));
-        Ok(held.iter().any(|at| self.map.known.get(at) == Some(&State::Keeps) || stored(at)))
-    }
-
-    /// Writes these sectors and says whether all of them are as they were known.
-    fn test(&mut self, sectors: &[u64]) -> Result<bool, End> {
-        let mut places: Vec<Place> = sectors.iter().map(|at| self.desk.place(*at, 1)).collect();
-        places.sort_unstable();
-        places.dedup();
-        self.desk.begin_round();
-        self.desk.save(&places)?;
-        for place in places.iter().rev() {
-            self.desk.write(*place)?;
-        }
-        self.eviction.evict(self.desk, &places)?;
-        let mut stands = true;
-        if self.eviction.hidden {
-            return Ok(stands);
-        }
-        for place in &places {
-            let seen = self.desk.check(*place)?;
-            for (sector, seen) in place.numbers().zip(seen) {
-                let state = State::of(seen);
-                stands &= self.map.known.insert(sector, state).is_none_or(|known| known == state);
-            }
-        }
-        Ok(stands)
     }
 }
 

@@ -11,6 +11,9 @@ mod kinds;
 #[cfg(test)]
 mod known_tests;
 mod map;
+mod narrow;
+mod nature;
+mod numbers;
 mod scatter;
 mod strays;
 mod stripes;

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use super::super::contract::Device;
 use super::super::stamp::Origin;
-use super::alias::{ATTEMPTS, Repeat, prime_powers};
-use super::course::Search;
+use super::course::{ATTEMPTS, Search};
 use super::desk::{End, Place};
+use super::nature::Repeat;
+use super::numbers::prime_powers;
 
 /// Sectors of a stripe: 1 MiB.
 pub(super) const STRIPE: u64 = (1 << 20) / 512;

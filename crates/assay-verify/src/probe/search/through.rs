@@ -2,9 +2,9 @@
 //! never written are in no cache of writes, and show what the memory holds.
 
 use super::super::contract::Device;
-use super::alias::Repeat;
 use super::course::{Search, divisor};
 use super::desk::{End, Place};
+use super::nature::Repeat;
 
 /// Pairs at the same distance that are looked at, half of them in either direction.
 const CONTROLS: usize = 4;

@@ -6,8 +6,8 @@ use assay_core::verification::{
 };
 
 use super::super::stamp::Seen;
-use super::course::Nature;
 use super::judge::Account;
+use super::nature::Nature;
 
 /// Parts of the map.
 const CELLS: u64 = 256;

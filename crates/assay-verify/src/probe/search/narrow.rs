@@ -1,0 +1,157 @@
+//! Finds what holds, to the sector.
+
+use super::super::contract::Device;
+use super::super::stamp::Seen;
+use super::course::Search;
+use super::desk::{End, Place};
+use super::map::State;
+use super::numbers::fan;
+
+/// Rounds of narrowing: each divides by at least two.
+const ROUNDS: usize = 48;
+/// Places of a round.
+const PLACES: u64 = 40;
+/// More changes of state are damage here and there, and not parts.
+const MOST_CHANGES: usize = 96;
+/// More edges than this are not tested again: the size is an interval then.
+const MOST_EDGES: usize = 12;
+/// Places inside of a part that are tested.
+const INSIDE: u64 = 5;
+/// So often an edge may turn out to be elsewhere.
+const DOUBTS: usize = 4;
+/// Starts of parts that are looked at, to find the period of a chain.
+const STARTS: usize = 3;
+
+impl<D: Device> Search<'_, '_, D> {
+    /// Takes over what the samples came to: of each, the changes of state within it.
+    pub(crate) fn map_samples(&mut self) {
+        let all: Vec<(u64, State)> = self.first.iter().map(|(sector, seen)| (*sector, State::of(*seen))).collect();
+        self.map.exact = true;
+        for run in all.chunk_by(|(a, s), (b, t)| a + 1 == *b && s == t) {
+            for (sector, state) in run.first().into_iter().chain(run.last()) {
+                self.map.set(*sector, *state);
+            }
+        }
+    }
+
+    /// Finds each change of state to the sector, and tests what lies beside it once more: what a cache
+    /// still showed, or was read too often, is found out.
+    pub(crate) fn narrow(&mut self) -> Result<(), End> {
+        if self.map.edges().len() > MOST_CHANGES {
+            self.map.exact = false;
+            self.map.unsteady = !self.parts_stand()?;
+            return Ok(());
+        }
+        let mut doubts = 0;
+        for _ in 0..ROUNDS {
+            let gaps = self.map.gaps();
+            if gaps.len() > MOST_CHANGES {
+                break;
+            }
+            if !gaps.is_empty() {
+                self.test_between(&gaps)?;
+            } else if doubts == DOUBTS {
+                self.map.unsteady = true;
+                break;
+            } else if self.edges_stand()? && self.parts_stand()? {
+                self.map.exact = !self.eviction.hidden;
+                return Ok(());
+            } else {
+                doubts += 1;
+            }
+            if self.eviction.hidden {
+                break;
+            }
+        }
+        self.map.exact = false;
+        if !self.eviction.hidden && !self.map.unsteady {
+            self.map.unsteady = !self.parts_stand()?;
+        }
+        Ok(())
+    }
+
+    /// Finds to the sector where some of the parts that hold begin, and says where.
+    pub(crate) fn some_starts(&mut self) -> Result<Vec<u64>, End> {
+        let mut wanted = self.map.open_starts();
+        wanted.truncate(STARTS);
+        for _ in 0..ROUNDS {
+            let inside = |gap: &(u64, u64)| wanted.iter().any(|open| open.0 <= gap.0 && gap.1 <= open.1);
+            let gaps: Vec<(u64, u64)> = self.map.open_starts().into_iter().filter(inside).collect();
+            if gaps.is_empty() || self.eviction.hidden {
+                break;
+            }
+            self.test_between(&gaps)?;
+        }
+        let parts = self.map.parts(self.desk.sectors());
+        let starts = parts.iter().filter(|part| part.2 == State::Keeps).map(|part| part.0);
+        Ok(starts.take(STARTS + 1).collect())
+    }
+
+    /// Tests places between those where the state changes.
+    fn test_between(&mut self, gaps: &[(u64, u64)]) -> Result<(), End> {
+        let each = (PLACES / gaps.len() as u64).max(1);
+        let at: Vec<u64> = gaps.iter().flat_map(|(low, high)| fan(*low, *high, each)).collect();
+        self.test(&at).map(|_| ())
+    }
+
+    /// Tests both sides of each edge again, each side in a round of its own. False where one of them is
+    /// otherwise than it was.
+    fn edges_stand(&mut self) -> Result<bool, End> {
+        let edges = self.map.edges();
+        if edges.len() > MOST_EDGES {
+            return Ok(true);
+        }
+        let below = self.test(&edges.iter().map(|edge| edge.0).collect::<Vec<_>>())?;
+        let above = self.test(&edges.iter().map(|edge| edge.1).collect::<Vec<_>>())?;
+        Ok(below && above)
+    }
+
+    /// Tests places inside of parts that hold. False where one is lost: they do not hold throughout, or memory
+    /// is given to what is written first.
+    fn parts_stand(&mut self) -> Result<bool, End> {
+        let parts = self.map.parts(self.desk.sectors());
+        let keeps = parts.iter().filter(|part| part.2 == State::Keeps).take(MOST_EDGES);
+        let inside: Vec<u64> = keeps.flat_map(|part| fan(part.0, part.1 - 1, INSIDE)).collect();
+        self.test(&inside)?;
+        let lost = inside.iter().filter(|at| self.map.known.get(at) == Some(&State::Loses)).count();
+        self.map.used_up |= inside.len() as u64 >= INSIDE && lost * 4 >= inside.len() * 3;
+        Ok(lost == 0)
+    }
+
+    /// Tests all places that are known to hold once more: whether any does.
+    pub(crate) fn any_keeps(&mut self) -> Result<bool, End> {
+        let keeps = |(at, state): (&u64, &State)| (*state == State::Keeps).then_some(*at);
+        let held: Vec<u64> = self.map.known.iter().filter_map(keeps).collect();
+        if !self.test(&held)? {
+            (self.map.exact, self.map.unsteady) = (false, true);
+        }
+        // What another place overwrote was stored, too.
+        let stored = |at: &u64| matches!(self.desk.findings.get(at), Some(Seen::Foreign(_)));
+        Ok(held.iter().any(|at| self.map.known.get(at) == Some(&State::Keeps) || stored(at)))
+    }
+
+    /// Writes these sectors and says whether all of them are as they were known.
+    fn test(&mut self, sectors: &[u64]) -> Result<bool, End> {
+        let mut places: Vec<Place> = sectors.iter().map(|at| self.desk.place(*at, 1)).collect();
+        places.sort_unstable();
+        places.dedup();
+        self.desk.begin_round();
+        self.desk.save(&places)?;
+        for place in places.iter().rev() {
+            self.desk.write(*place)?;
+        }
+        self.eviction.evict(self.desk, &places)?;
+        let mut stands = true;
+        if self.eviction.hidden {
+            return Ok(stands);
+        }
+        for place in &places {
+            let seen = self.desk.check(*place)?;
+            for (sector, seen) in place.numbers().zip(seen) {
+                let state = State::of(seen);
+                stands &= self.map.known.insert(sector, state).is_none_or(|known| known == state);
+            }
+        }
+        Ok(stands)
+    }
+}
