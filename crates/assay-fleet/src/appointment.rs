@@ -48,7 +48,7 @@ mod tests {
     fn the_first_repeat_alone_has_an_appointment() {
         let (mut appointment, control) = (Appointment::after(Duration::from_millis(400)), Control::default());
         let before = monotonic();
-        let step = Step { round: 0, workload: 0 };
+        let step = Step { stage: 0, round: 0, workload: 0 };
         let start = appointment.ready(step, &control).unwrap();
         assert!(start.at_ns >= before + 390_000_000 && monotonic() < start.at_ns, "{start:?}");
         assert_eq!((appointment.ready(step, &control), appointment.part()), (None, None));

@@ -44,7 +44,7 @@ impl Exchange {
         let age = i128::from(at) - i128::from(self.back);
         let drift = age.unsigned_abs() as f64 * MOST_DRIFT_PPM / 1e6;
         // Halves of nanoseconds were cut off.
-        self.round_trip_ns().div_ceil(2) + 1 + drift.ceil() as u64
+        (self.round_trip_ns().div_ceil(2) + 1).saturating_add(drift.ceil() as u64)
     }
 }
 
@@ -89,7 +89,13 @@ impl Clocks {
     pub fn at(&self, at: i64) -> Option<Offset> {
         let all = self.first.iter().chain(&self.recent);
         let best = all.min_by_key(|exchange| exchange.bound_ns(at))?;
-        Some(Offset { ns: best.offset_ns(), bound_ns: best.bound_ns(at) })
+        let told = |exchange: &Exchange| Offset { ns: exchange.offset_ns(), bound_ns: exchange.bound_ns(at) };
+        // A clock that stood still (suspend) or was set otherwise meanwhile contradicts what was seen before: the newest counts.
+        let newest = self.recent.last().or(self.first.last()).map_or_else(|| told(best), told);
+        let best = told(best);
+        let apart = i128::from(best.ns) - i128::from(newest.ns);
+        let contradicts = apart.unsigned_abs() > u128::from(best.bound_ns) + u128::from(newest.bound_ns);
+        Some(if contradicts { newest } else { best })
     }
 
     /// Notes the offset of the first common start, at `at` by the node's clock.
@@ -117,7 +123,7 @@ impl Clocks {
             let time = (i128::from(last.back) - i128::from(first.back)) as f64;
             if time > 0.0 {
                 let moved = (i128::from(last.offset_ns()) - i128::from(first.offset_ns())) as f64;
-                let bound = (first.round_trip_ns() + last.round_trip_ns()) as f64 / 2.0 + 2.0;
+                let bound = (first.round_trip_ns() as f64 + last.round_trip_ns() as f64) / 2.0 + 2.0;
                 fit.drift_ppm = Some(moved / time * 1e6);
                 fit.drift_bound_ppm = Some(bound / time * 1e6);
             }
@@ -178,6 +184,32 @@ mod tests {
         assert!((drift - 40.0).abs() <= bound && bound < 5.0, "{drift} {bound}");
         assert_eq!((fit.exchanges, fit.round_trip_ns), (32, 400_000 - 16));
         assert!(fit.bound_ns >= 200_000 && fit.bound_ns < 500_000, "{}", fit.bound_ns);
+    }
+
+    #[test]
+    fn a_clock_that_stood_still_is_believed_as_it_is_now() {
+        let mut clocks = Clocks::default();
+        clocks.add_first(exchange(0, (0, 0.0), (10_000, 10_000)));
+        // An hour of suspend.
+        clocks.add(exchange(10_000_000_000, (3_600_000_000_000, 0.0), (100_000, 100_000)));
+        let node_time = 10_001_000_000 - 3_600_000_000_000;
+        assert_eq!(clocks.at(node_time).unwrap().ns, 3_600_000_000_000);
+    }
+
+    /// Whatever somebody says who lies.
+    #[test]
+    fn no_time_stamp_is_too_absurd() {
+        let all = [i64::MIN, -1, 0, 1, i64::MAX];
+        for (sent, received) in all.iter().flat_map(|a| all.map(|b| (*a, b))) {
+            for (answered, back) in all.iter().flat_map(|a| all.map(|b| (*a, b))) {
+                let mut clocks = Clocks::default();
+                clocks.add_first(Exchange { sent, received, answered, back });
+                all.iter().for_each(|at| assert!(clocks.at(*at).is_some()));
+                clocks.starts(0);
+                clocks.add(Exchange { sent: 0, received, answered, back: i64::MAX });
+                assert!(clocks.fit().is_some());
+            }
+        }
     }
 
     #[test]

@@ -20,8 +20,8 @@ const SILENCE: Duration = Duration::from_secs(30);
 const SEND: Duration = Duration::from_secs(5);
 /// How often it is looked whether time alone decides something.
 const TICK: Duration = Duration::from_millis(50);
-/// Connections beyond those of the nodes that are open at a time; further ones are closed at once.
-const STRANGERS: usize = 64;
+/// Connections that have not shown the key and are open at a time; further ones are closed at once.
+const STRANGERS: usize = 256;
 /// What a thread of a connection needs.
 const STACK: usize = 256 * 1024;
 
@@ -76,7 +76,8 @@ struct Shared {
     meeting: Mutex<Meeting>,
     senders: Vec<Mutex<Option<Arc<Mutex<Sender>>>>>,
     happenings: mpsc::Sender<Happening>,
-    connections: AtomicUsize,
+    /// Connections that have not shown the key.
+    strangers: AtomicUsize,
     ends: AtomicBool,
 }
 
@@ -106,7 +107,7 @@ impl Coordinator {
             keep,
             epoch: monotonic(),
             happenings: sender,
-            connections: AtomicUsize::new(0),
+            strangers: AtomicUsize::new(0),
             ends: AtomicBool::new(false),
         });
         let accepting = Arc::clone(&shared);
@@ -194,6 +195,15 @@ impl Shared {
         }
     }
 
+    /// The same unless another thread sends something to it; whether it was done.
+    fn send_at_once(&self, node: usize, message: &FromCoordinator) -> bool {
+        let sender = lock(&self.senders[node]).clone();
+        let Some(sender) = sender else { return true };
+        let Ok(mut sender) = sender.try_lock() else { return false };
+        let _ = sender.send(message);
+        true
+    }
+
     /// Carries out what follows from what happened by now.
     fn decide(&self) {
         // The lock is not held while lines are sent.
@@ -201,10 +211,13 @@ impl Shared {
         for decision in decisions {
             match decision {
                 Decision::Go(go) => {
-                    let Step { round, workload } = go.step;
+                    let Step { stage, round, workload } = go.step;
                     let nodes = u32::try_from(go.nodes.len()).unwrap_or(u32::MAX);
-                    let word = FromCoordinator::Go { round, workload, at: go.at_ns, nodes };
-                    go.nodes.iter().for_each(|node| self.send(*node, &word));
+                    let word = FromCoordinator::Go { stage, round, workload, at: go.at_ns, nodes };
+                    // Those to whom something is just being sent come last, so that none keeps the others waiting.
+                    let later: Vec<usize> =
+                        go.nodes.iter().copied().filter(|node| !self.send_at_once(*node, &word)).collect();
+                    later.into_iter().for_each(|node| self.send(node, &word));
                     self.tell(Happening::Goes(go.nodes, go.step, go.at_ns));
                 }
                 Decision::Late(node) => {
@@ -235,8 +248,8 @@ fn accept(shared: &Arc<Shared>, listener: &TcpListener) {
             std::thread::sleep(TICK);
             continue;
         };
-        if shared.connections.fetch_add(1, Ordering::Relaxed) >= shared.expected.nodes.len() + STRANGERS {
-            shared.connections.fetch_sub(1, Ordering::Relaxed);
+        if shared.strangers.fetch_add(1, Ordering::Relaxed) >= STRANGERS {
+            shared.strangers.fetch_sub(1, Ordering::Relaxed);
             continue;
         }
         let serving = Arc::clone(shared);
@@ -244,22 +257,18 @@ fn accept(shared: &Arc<Shared>, listener: &TcpListener) {
             if let Err(reason) = serve(&serving, stream) {
                 serving.tell(Happening::Refused(from.to_string(), reason));
             }
-            serving.connections.fetch_sub(1, Ordering::Relaxed);
         });
         if begun.is_err() {
-            shared.connections.fetch_sub(1, Ordering::Relaxed);
+            shared.strangers.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
 
 /// One connection, from its first line to its end. The error is why somebody was turned away.
 fn serve(shared: &Shared, stream: TcpStream) -> Result<(), String> {
-    let words = |error: &dyn std::fmt::Display| error.to_string();
-    stream.set_nodelay(true).map_err(|e| words(&e))?;
-    stream.set_write_timeout(Some(SEND)).map_err(|e| words(&e))?;
-    let mut sender = Sender::new(stream.try_clone().map_err(|e| words(&e))?, Way::ToNode);
-    let mut receiver = Receiver::new(stream, Way::ToCoordinator);
-    let node = let_in(shared, &mut sender, &mut receiver)?;
+    let known = meet(shared, stream);
+    shared.strangers.fetch_sub(1, Ordering::Relaxed);
+    let (node, sender, mut receiver) = known?;
     let sender = Arc::new(Mutex::new(sender));
     *lock(&shared.senders[node]) = Some(Arc::clone(&sender));
     shared.tell(Happening::Joined(node));
@@ -271,6 +280,17 @@ fn serve(shared: &Shared, stream: TcpStream) -> Result<(), String> {
     }
     shared.decide();
     Ok(())
+}
+
+/// Sets a connection up, and lets a node in.
+fn meet(shared: &Shared, stream: TcpStream) -> Result<(usize, Sender, Receiver), String> {
+    let words = |error: &dyn std::fmt::Display| error.to_string();
+    stream.set_nodelay(true).map_err(|e| words(&e))?;
+    stream.set_write_timeout(Some(SEND)).map_err(|e| words(&e))?;
+    let mut sender = Sender::new(stream.try_clone().map_err(|e| words(&e))?, Way::ToNode);
+    let mut receiver = Receiver::new(stream, Way::ToCoordinator);
+    let node = let_in(shared, &mut sender, &mut receiver)?;
+    Ok((node, sender, receiver))
 }
 
 /// Both show that they hold the key, the coordinator first: a node tells nothing to strangers.
@@ -345,9 +365,11 @@ fn converse(shared: &Shared, node: usize, sender: &Mutex<Sender>, receiver: &mut
                 let mut sender = lock(sender);
                 sender.send(&FromCoordinator::Pong { sent, received, answered: shared.now_ns() })?;
             }
-            FromNode::Ready { round, workload } => {
-                let step = Step { round, workload };
-                lock(&shared.meeting).ready(node, step, shared.now_ns());
+            FromNode::Ready { stage, round, workload } => {
+                let step = Step { stage, round, workload };
+                if !lock(&shared.meeting).ready(node, step, shared.now_ns()) {
+                    return Err(WireError::Malformed("a repeat before the last one".to_owned()));
+                }
                 shared.tell(Happening::Ready(node, step));
                 shared.decide();
             }

@@ -2,8 +2,11 @@
 //! of the launcher alone.
 
 use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::key::Key;
 
@@ -30,8 +33,8 @@ pub struct Start<'a> {
     pub arguments: Vec<String>,
     /// Key of the run.
     pub key: &'a Key,
-    /// Port of the coordinator on the loopback interface, for the tunnel.
-    pub port: u16,
+    /// Port of the coordinator on the loopback interface, for the tunnel, and the one at the far end of it.
+    pub ports: (u16, u16),
 }
 
 /// A launcher at work.
@@ -64,7 +67,8 @@ impl Launcher {
             }
             Self::Ssh => {
                 let mut command = Command::new("ssh");
-                let tunnel = format!("127.0.0.1:{0}:127.0.0.1:{0}", start.port);
+                let (near, far) = start.ports;
+                let tunnel = format!("127.0.0.1:{far}:127.0.0.1:{near}");
                 // Nobody is there to be asked for a password.
                 command.args(["-T", "-o", "BatchMode=yes", "-o", "ExitOnForwardFailure=yes"]);
                 command.args(["-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=15", "-R", &tunnel]);
@@ -73,6 +77,8 @@ impl Launcher {
                 command
             }
         };
+        // A Ctrl-C is for the coordinator, which tells the nodes: an ssh that dies of it would leave them measuring.
+        command.process_group(0);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
         if let Some(mut stdin) = child.stdin.take() {
             // A launcher that ended already is noticed by its end.
@@ -99,6 +105,13 @@ impl Launched {
     /// How it ended, if it did.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
+    }
+
+    /// Asks it to end in good order.
+    pub fn ask_to_end(&mut self) {
+        if let (None, Some(process)) = (self.ended(), Pid::from_raw(self.child.id().cast_signed())) {
+            let _ = kill_process(process, Signal::TERM);
+        }
     }
 
     /// The last line that it said.
@@ -153,7 +166,7 @@ mod tests {
         let key = Key::new().unwrap();
         let script = "echo first >&2; yes x | head -c 100000 >&2; echo; echo last $#${ASSAY_FLEET_KEY#??????????????????????????????} >&2; exit 3";
         let arguments = ["-c", script].map(str::to_owned).to_vec();
-        let start = Start { node: "n", program: "sh", arguments, key: &key, port: 0 };
+        let start = Start { node: "n", program: "sh", arguments, key: &key, ports: (0, 0) };
         let mut launched = Launcher::Local.start(&start).unwrap();
         let status = loop {
             match launched.ended() {

@@ -47,6 +47,20 @@ pub enum Fate {
         /// Identity of the record.
         id: String,
     },
+    /// Its medium failed, which is a result: the record is here.
+    MediumFailed {
+        /// Identity of the record.
+        id: String,
+        /// How it failed.
+        reason: String,
+    },
+    /// Its record is here, and not complete.
+    Incomplete {
+        /// Identity of the record.
+        id: String,
+        /// Why.
+        reason: String,
+    },
     /// It never answered.
     Unreachable {
         /// What the launcher said.
@@ -71,11 +85,19 @@ pub enum Fate {
 }
 
 impl Fate {
+    /// Whether nothing is missing: a medium that died is a result, too.
+    #[must_use]
+    pub fn is_result(&self) -> bool {
+        matches!(self, Self::Recorded { .. } | Self::MediumFailed { .. })
+    }
+
     /// In a few words.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
             Self::Recorded { .. } => "recorded".to_owned(),
+            Self::MediumFailed { id, reason } => format!("the medium failed: {reason} ({id})"),
+            Self::Incomplete { id, reason } => format!("not complete: {reason} ({id})"),
             Self::Unreachable { reason } => format!("unreachable: {reason}"),
             Self::Late => "not ready in time".to_owned(),
             Self::TooFew => "ready, but too few others were".to_owned(),
@@ -93,8 +115,8 @@ impl Ledger {
     /// Numbers of the nodes whose record is missing.
     #[must_use]
     pub fn missing(&self) -> Vec<usize> {
-        let recorded = |entry: &Entry| matches!(entry.fate, Some(Fate::Recorded { .. }));
-        (0..self.nodes.len()).filter(|node| !recorded(&self.nodes[*node])).collect()
+        let done = |entry: &Entry| entry.fate.as_ref().is_some_and(Fate::is_result);
+        (0..self.nodes.len()).filter(|node| !done(&self.nodes[*node])).collect()
     }
 
     /// From its text.

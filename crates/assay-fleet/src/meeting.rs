@@ -116,6 +116,8 @@ pub struct Meeting {
     places: Vec<Place>,
     /// Those that have had their turn to begin.
     admitted: Vec<bool>,
+    /// The last repeat that each was ready for.
+    last: Vec<Option<Step>>,
     opened_ns: i64,
     began: bool,
 }
@@ -126,7 +128,7 @@ impl Meeting {
     pub fn new(rules: Rules, now_ns: i64) -> Self {
         let nodes = rules.nodes as usize;
         let (places, admitted) = (vec![Place::Expected; nodes], vec![false; nodes]);
-        Self { rules, places, admitted, opened_ns: now_ns, began: false }
+        Self { rules, places, admitted, last: vec![None; nodes], opened_ns: now_ns, began: false }
     }
 
     /// A node came. `false` where it may not: it is here already, or it is over with it.
@@ -138,11 +140,18 @@ impl Meeting {
         expected
     }
 
-    /// A node is ready for a repeat.
-    pub fn ready(&mut self, node: usize, step: Step, now_ns: i64) {
+    /// A node is ready for a repeat. `false` where it had a later one already: others would wait for it for ever. The same
+    /// once more is what a node has that was stopped meanwhile.
+    #[must_use]
+    pub fn ready(&mut self, node: usize, step: Step, now_ns: i64) -> bool {
+        if self.last[node].is_some_and(|last| step < last) {
+            return false;
+        }
+        self.last[node] = Some(step);
         if matches!(self.places[node], Place::Works | Place::Behind) {
             self.places[node] = Place::Waits(step, now_ns);
         }
+        true
     }
 
     /// A node takes no part any more: it is done, lost or was never reached.
@@ -212,12 +221,15 @@ impl Meeting {
     /// Each that has its turn goes on by itself; others have theirs when one is over.
     fn by_turns(&mut self, now_ns: i64, most: u32) -> Vec<Go> {
         let mut gone = Vec::new();
+        let places = self.places.iter().zip(&self.admitted);
+        let mut measuring = places.filter(|(place, admitted)| **admitted && **place != Place::Over).count();
         for node in 0..self.places.len() {
             let Place::Waits(step, _) = self.places[node] else { continue };
-            let measuring =
-                (0..self.places.len()).filter(|n| self.admitted[*n] && self.places[*n] != Place::Over).count();
-            if !self.admitted[node] && measuring >= most as usize {
-                continue;
+            if !self.admitted[node] {
+                if measuring >= most as usize {
+                    continue;
+                }
+                measuring += 1;
             }
             let lead = if self.admitted[node] { self.rules.lead } else { self.rules.first_lead };
             self.admitted[node] = true;

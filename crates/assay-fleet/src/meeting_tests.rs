@@ -5,7 +5,7 @@ use super::*;
 const SECOND: i64 = 1_000_000_000;
 
 fn step(round: u32, workload: u32) -> Step {
-    Step { round, workload }
+    Step { stage: 0, round, workload }
 }
 
 fn go(nodes: &[usize], step: Step, at_ns: i64) -> Decision {
@@ -21,13 +21,13 @@ fn meeting(mode: Mode, nodes: u32) -> Meeting {
 #[test]
 fn all_begin_each_repeat_together_when_the_last_is_ready() {
     let mut m = meeting(Mode::Simultaneous, 3);
-    m.ready(0, step(0, 0), SECOND);
-    m.ready(2, step(0, 0), 2 * SECOND);
+    assert!(m.ready(0, step(0, 0), SECOND));
+    assert!(m.ready(2, step(0, 0), 2 * SECOND));
     assert_eq!(m.decide(3 * SECOND), []);
-    m.ready(1, step(0, 0), 4 * SECOND);
+    assert!(m.ready(1, step(0, 0), 4 * SECOND));
     assert_eq!(m.decide(4 * SECOND), [go(&[0, 1, 2], step(0, 0), 6 * SECOND)]);
     assert_eq!(m.decide(9 * SECOND), [], "they measure");
-    (0..3).for_each(|node| m.ready(node, step(0, 1), 10 * SECOND));
+    (0..3).for_each(|node| assert!(m.ready(node, step(0, 1), 10 * SECOND)));
     assert_eq!(m.decide(10 * SECOND), [go(&[0, 1, 2], step(0, 1), 11 * SECOND)]);
 }
 
@@ -35,13 +35,13 @@ fn all_begin_each_repeat_together_when_the_last_is_ready() {
 #[test]
 fn the_earliest_repeat_goes_first_and_those_of_later_ones_wait() {
     let mut m = meeting(Mode::Simultaneous, 3);
-    (0..3).for_each(|node| m.ready(node, step(0, 0), 0));
+    (0..3).for_each(|node| assert!(m.ready(node, step(0, 0), 0)));
     m.decide(0);
-    m.ready(0, step(0, 2), 1);
-    m.ready(1, step(0, 1), 1);
+    assert!(m.ready(0, step(0, 2), 1));
+    assert!(m.ready(1, step(0, 1), 1));
     m.over(2);
     assert_eq!(m.decide(1), [go(&[1], step(0, 1), 1 + SECOND)]);
-    m.ready(1, step(0, 2), 2);
+    assert!(m.ready(1, step(0, 2), 2));
     assert_eq!(m.decide(2), [go(&[0, 1], step(0, 2), 2 + SECOND)]);
     (0..2).for_each(|node| m.over(node));
     assert_eq!((m.is_over(), m.decide(3)), (true, vec![]));
@@ -51,7 +51,7 @@ fn the_earliest_repeat_goes_first_and_those_of_later_ones_wait() {
 fn who_is_not_ready_in_time_is_late_and_a_quorum_goes_on() {
     let mut m = Meeting::new(Rules::new(Mode::Simultaneous, 4), 0);
     (0..3).for_each(|node| assert!(m.joins(node)));
-    (0..3).for_each(|node| m.ready(node, step(0, 0), SECOND));
+    (0..3).for_each(|node| assert!(m.ready(node, step(0, 0), SECOND)));
     assert_eq!(m.decide(299 * SECOND), []);
     let late = m.decide(300 * SECOND);
     assert_eq!(late, [Decision::Late(3), go(&[0, 1, 2], step(0, 0), 302 * SECOND)]);
@@ -62,7 +62,7 @@ fn who_is_not_ready_in_time_is_late_and_a_quorum_goes_on() {
 fn too_few_are_told_so_and_nothing_is_measured() {
     let mut m = Meeting::new(Rules::new(Mode::Simultaneous, 4), 0);
     (0..2).for_each(|node| assert!(m.joins(node)));
-    (0..2).for_each(|node| m.ready(node, step(0, 0), SECOND));
+    (0..2).for_each(|node| assert!(m.ready(node, step(0, 0), SECOND)));
     let all = m.decide(300 * SECOND);
     assert_eq!(all, [Decision::Late(2), Decision::Late(3), Decision::TooFew { ready: 2 }]);
     assert!(m.is_over());
@@ -75,28 +75,28 @@ fn too_few_are_told_so_and_nothing_is_measured() {
 #[test]
 fn who_falls_behind_is_not_waited_for_again_until_it_is_back() {
     let mut m = meeting(Mode::Simultaneous, 3);
-    (0..3).for_each(|node| m.ready(node, step(0, 0), 0));
+    (0..3).for_each(|node| assert!(m.ready(node, step(0, 0), 0)));
     m.decide(0);
-    (0..2).for_each(|node| m.ready(node, step(0, 1), 5 * SECOND));
+    (0..2).for_each(|node| assert!(m.ready(node, step(0, 1), 5 * SECOND)));
     assert_eq!(m.decide(64 * SECOND), []);
     assert_eq!(m.decide(65 * SECOND), [go(&[0, 1], step(0, 1), 66 * SECOND)]);
-    (0..2).for_each(|node| m.ready(node, step(0, 2), 70 * SECOND));
+    (0..2).for_each(|node| assert!(m.ready(node, step(0, 2), 70 * SECOND)));
     assert_eq!(m.decide(70 * SECOND), [go(&[0, 1], step(0, 2), 71 * SECOND)]);
-    m.ready(2, step(0, 3), 71 * SECOND);
+    assert!(m.ready(2, step(0, 3), 71 * SECOND));
     assert_eq!(m.decide(71 * SECOND), []);
-    (0..2).for_each(|node| m.ready(node, step(0, 3), 75 * SECOND));
+    (0..2).for_each(|node| assert!(m.ready(node, step(0, 3), 75 * SECOND)));
     assert_eq!(m.decide(75 * SECOND), [go(&[0, 1, 2], step(0, 3), 76 * SECOND)]);
 }
 
 #[test]
 fn turns_are_given_to_so_many_at_a_time() {
     let mut m = meeting(Mode::Staggered(2), 4);
-    (0..3).for_each(|node| m.ready(node, step(0, 0), 0));
+    (0..3).for_each(|node| assert!(m.ready(node, step(0, 0), 0)));
     assert_eq!(m.decide(0), [], "the fourth writes its test area");
-    m.ready(3, step(0, 0), SECOND);
+    assert!(m.ready(3, step(0, 0), SECOND));
     let first = 3 * SECOND;
     assert_eq!(m.decide(SECOND), [go(&[0], step(0, 0), first), go(&[1], step(0, 0), first)]);
-    m.ready(1, step(0, 1), 5 * SECOND);
+    assert!(m.ready(1, step(0, 1), 5 * SECOND));
     assert_eq!(m.decide(5 * SECOND), [go(&[1], step(0, 1), 6 * SECOND)]);
     m.over(0);
     assert_eq!(m.decide(6 * SECOND), [go(&[2], step(0, 0), 8 * SECOND)]);
@@ -111,4 +111,13 @@ fn a_node_is_here_once() {
     assert!(m.joins(0) && !m.joins(0) && !m.joins(7));
     m.over(0);
     assert!(!m.joins(0));
+}
+
+#[test]
+fn a_node_does_not_go_back() {
+    let mut m = meeting(Mode::Simultaneous, 2);
+    assert!(m.ready(0, step(0, 1), 0) && m.ready(1, step(0, 1), 0));
+    m.decide(0);
+    assert!(m.ready(0, step(0, 1), 1), "the same once more, after a stop of the process");
+    assert!(!m.ready(1, step(0, 0), 1));
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use assay_core::cluster::ClusterPart;
 use assay_engine::{Control, monotonic};
@@ -24,6 +24,11 @@ const EXCHANGES: u32 = 8;
 const LONGEST_EXCHANGE: Duration = Duration::from_millis(500);
 /// Nothing is sent for so long after a repeat began.
 const SILENT: Duration = Duration::from_millis(250);
+/// While it waits, a node asks this often whether the coordinator is there, and takes silence of that length for its end.
+const ASK: Duration = Duration::from_secs(10);
+const SILENCE: Duration = Duration::from_secs(30);
+/// A start that is further away is a mistake.
+const FURTHEST: Duration = Duration::from_secs(60);
 /// How long the coordinator may take to keep a record.
 const KEEPING: Duration = Duration::from_secs(60);
 
@@ -112,7 +117,7 @@ impl LiveLine {
 /// A node that takes part in a run.
 pub struct Node {
     sender: Arc<Mutex<Sender>>,
-    receiver: Receiver,
+    receiver: Arc<Mutex<Receiver>>,
     clock: NodeClock,
     clocks: Clocks,
     part: ClusterPart,
@@ -127,11 +132,12 @@ impl fmt::Debug for Node {
 }
 
 impl Node {
-    /// Joins a run and compares clocks for the first time.
+    /// Joins a run and compares clocks for the first time. When the coordinator is lost, or ends the run, `control` ends it
+    /// here.
     ///
     /// # Errors
     /// [`JoinError`] says who is to mend what.
-    pub fn join(joining: &Joining) -> Result<Self, JoinError> {
+    pub fn join(joining: &Joining, control: &Control) -> Result<Self, JoinError> {
         let address = &joining.address;
         let unreachable =
             |reason: &dyn fmt::Display| JoinError::Unreachable { address: address.clone(), reason: reason.to_string() };
@@ -182,7 +188,7 @@ impl Node {
         };
         let mut node = Self {
             sender: Arc::new(Mutex::new(sender)),
-            receiver,
+            receiver: Arc::new(Mutex::new(receiver)),
             clock: joining.clock,
             clocks: Clocks::default(),
             part,
@@ -193,7 +199,7 @@ impl Node {
             let exchange = node.exchange().map_err(lost)?;
             node.clocks.add_first(exchange);
         }
-        node.heart.beat(&node.sender, &node.live).map_err(|error| unreachable(&error))?;
+        node.heart.beat((&node.sender, &node.receiver), &node.live, control).map_err(|error| unreachable(&error))?;
         Ok(node)
     }
 
@@ -220,7 +226,7 @@ impl Node {
             sender.send_bytes(document).map_err(words)?;
         }
         loop {
-            match self.receiver.receive(KEEPING).map_err(words)? {
+            match lock(&self.receiver).receive(KEEPING).map_err(words)? {
                 FromCoordinator::Kept { id } => return Ok(id),
                 FromCoordinator::Refused { reason } => return Err(reason),
                 // What was said before.
@@ -233,7 +239,7 @@ impl Node {
         let asked = self.clock.now();
         lock(&self.sender).send(&FromNode::Ping { sent: asked })?;
         loop {
-            match self.receiver.receive(LONGEST_EXCHANGE)? {
+            match lock(&self.receiver).receive(LONGEST_EXCHANGE)? {
                 FromCoordinator::Pong { sent, received, answered } if sent == asked => {
                     return Ok(Exchange { sent, received, answered, back: self.clock.now() });
                 }
@@ -244,11 +250,21 @@ impl Node {
         }
     }
 
+    /// What is said meanwhile is not for the thread that sends once a second.
+    fn listening<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        lock(&self.heart.state).heard = true;
+        // It may be listening at this moment.
+        drop(lock(&self.receiver));
+        let done = work(self);
+        lock(&self.heart.state).heard = false;
+        done
+    }
+
     /// A series of exchanges, for as long as there is time.
-    fn compare_clocks(&mut self, until: impl Fn(&Self) -> bool) -> Result<(), WireError> {
+    fn compare_clocks(&mut self, goes_on: impl Fn(&Self, u32) -> bool) -> Result<(), WireError> {
         self.clocks.begin_series();
-        for _ in 0..EXCHANGES {
-            if !until(self) {
+        for made in 0..EXCHANGES {
+            if !goes_on(self, made) {
                 break;
             }
             match self.exchange() {
@@ -263,14 +279,28 @@ impl Node {
     /// The start of a repeat; `None` where the run ends meanwhile.
     fn agree(&mut self, step: Step, control: &Control) -> Result<Option<Start>, WireError> {
         self.live.set(|live| "wait".clone_into(&mut live.doing));
-        let Step { round, workload } = step;
-        lock(&self.sender).send(&FromNode::Ready { round, workload })?;
+        let Step { stage, round, workload } = step;
+        lock(&self.sender).send(&FromNode::Ready { stage, round, workload })?;
+        let (mut heard, mut asked) = (Instant::now(), Instant::now());
         let (at, nodes) = loop {
             if control.stopped() {
                 return Ok(None);
             }
-            match self.receiver.receive(TICK) {
-                Ok(FromCoordinator::Go { round, workload, at, nodes }) if step == (Step { round, workload }) => {
+            if heard.elapsed() > SILENCE {
+                return Err(WireError::Timeout);
+            }
+            if asked.elapsed() > ASK {
+                asked = Instant::now();
+                lock(&self.sender).send(&FromNode::Ping { sent: self.clock.now() })?;
+            }
+            let message = lock(&self.receiver).receive(TICK);
+            if message.is_ok() {
+                heard = Instant::now();
+            }
+            match message {
+                Ok(FromCoordinator::Go { stage, round, workload, at, nodes })
+                    if step == (Step { stage, round, workload }) =>
+                {
                     break (at, nodes);
                 }
                 Ok(FromCoordinator::Refused { reason }) => return Err(WireError::Refused(reason)),
@@ -279,9 +309,13 @@ impl Node {
             }
         };
         let margin = (SET_UP + TICK).as_nanos() as i64;
-        let in_time = |node: &Self| node.here(at).is_none_or(|(here, _)| here - node.clock.now() > margin);
-        self.compare_clocks(in_time)?;
+        self.compare_clocks(|node, made| {
+            made == 0 || node.here(at).is_none_or(|(here, _)| here.saturating_sub(node.clock.now()) > margin)
+        })?;
         let Some((here, bound_ns)) = self.here(at) else { return Ok(None) };
+        if here.saturating_sub(self.clock.now()) > FURTHEST.as_nanos() as i64 {
+            return Err(WireError::Malformed("a start that is too far away".to_owned()));
+        }
         self.clocks.starts(here);
         let at_ns = self.clock.monotonic_at(here);
         self.heart.silent(at_ns.saturating_sub(SET_UP.as_nanos() as u64), at_ns + SILENT.as_nanos() as u64);
@@ -301,13 +335,12 @@ impl Rendezvous for Node {
         if self.part.lost.is_some() {
             return None;
         }
-        match self.agree(step, control) {
+        let agreed = self.listening(|node| node.agree(step, control));
+        match agreed {
             Ok(start) => start,
             Err(error) => {
-                if matches!(error, WireError::Refused(_)) {
-                    // It would disturb those that measure.
-                    control.stop();
-                }
+                // It would disturb those that measure, and its figures would be out of step.
+                control.stop();
                 self.part.lost = Some(error.to_string());
                 None
             }
@@ -315,8 +348,11 @@ impl Rendezvous for Node {
     }
 
     fn part(&mut self) -> Option<ClusterPart> {
+        if lock(&self.heart.state).lost {
+            self.part.lost.get_or_insert_with(|| "the coordinator ended the run, or was lost".to_owned());
+        }
         if self.part.lost.is_none()
-            && let Err(error) = self.compare_clocks(|_| true)
+            && let Err(error) = self.listening(|node| node.compare_clocks(|_, _| true))
         {
             self.part.lost = Some(error.to_string());
         }
@@ -361,21 +397,48 @@ struct Heart {
 #[derive(Default)]
 struct Beats {
     stopped: bool,
+    /// The thread that measures listens itself.
+    heard: bool,
+    /// The coordinator ended the run, or is gone.
+    lost: bool,
     /// Nothing is sent from and to these moments, by the monotonic clock.
     silent: (u64, u64),
 }
 
 impl Heart {
-    fn beat(self: &Arc<Self>, sender: &Arc<Mutex<Sender>>, live: &LiveLine) -> std::io::Result<()> {
-        let (heart, sender, live) = (Arc::clone(self), Arc::clone(sender), live.clone());
+    fn beat(
+        self: &Arc<Self>,
+        (sender, receiver): (&Arc<Mutex<Sender>>, &Arc<Mutex<Receiver>>),
+        live: &LiveLine,
+        control: &Control,
+    ) -> std::io::Result<()> {
+        let (heart, live, control) = (Arc::clone(self), live.clone(), control.clone());
+        let (sender, receiver) = (Arc::clone(sender), Arc::clone(receiver));
         std::thread::Builder::new().spawn(move || {
             while heart.waits() {
                 let line = FromNode::Live(lock(&live.0).clone());
-                // The thread that measures notices a connection that is gone when it is next ready.
-                let _ = lock(&sender).send(&line);
+                let mut lost = lock(&sender).send(&line).is_err();
+                // While the thread that measures waits for the word to begin, it listens itself.
+                if let Ok(mut receiver) = receiver.try_lock()
+                    && !lock(&heart.state).heard
+                {
+                    let heard = receiver.receive(Duration::from_millis(1));
+                    lost |= !matches!(heard, Ok(FromCoordinator::Pong { .. }) | Err(WireError::Timeout));
+                }
+                if lost && heart.gives_up() {
+                    control.stop();
+                    return;
+                }
             }
         })?;
         Ok(())
+    }
+
+    /// The coordinator ended the run, or is gone; `false` where the run is over anyway.
+    fn gives_up(&self) -> bool {
+        let mut state = lock(&self.state);
+        state.lost = !state.stopped;
+        state.lost
     }
 
     /// Waits for the next moment to send at; `false` at the end.

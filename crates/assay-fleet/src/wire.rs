@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,8 @@ const MAX_LINE: usize = 4096;
 pub const MAX_LIVE: usize = 512;
 /// Largest record that is taken, in bytes.
 pub const MAX_RECORD: u64 = 256 << 20;
+/// A record that comes slower than this is not waited for, in bytes per second.
+const SLOWEST: u64 = 10_000;
 /// Hexadecimal digits of a line's seal: 128 bits.
 const SEAL: usize = 32;
 
@@ -49,6 +51,8 @@ pub enum FromNode {
     },
     /// Ready for a repeat.
     Ready {
+        /// 0 of reads, 1 of writes.
+        stage: u32,
         /// Number of the repeat.
         round: u32,
         /// Number of the workload.
@@ -119,6 +123,8 @@ pub enum FromCoordinator {
     },
     /// Begin a repeat.
     Go {
+        /// 0 of reads, 1 of writes.
+        stage: u32,
         /// Number of the repeat.
         round: u32,
         /// Number of the workload.
@@ -262,6 +268,7 @@ impl Receiver {
     }
 
     fn line(&mut self, limit: Duration) -> Result<Vec<u8>, WireError> {
+        let end = Instant::now() + limit;
         loop {
             if let Some(end) = self.pending.iter().position(|byte| *byte == b'\n') {
                 let mut line: Vec<u8> = self.pending.drain(..=end).collect();
@@ -271,7 +278,12 @@ impl Receiver {
             if self.pending.len() >= MAX_LINE {
                 return Err(WireError::Malformed("a line without an end".to_owned()));
             }
-            self.more(limit)?;
+            // Who sends a byte now and then keeps nobody waiting for longer.
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(WireError::Timeout);
+            }
+            self.more(left)?;
         }
     }
 
@@ -292,10 +304,16 @@ impl Receiver {
         }
     }
 
-    /// So many bytes after a line that announced them; none for longer than `limit` is too long.
+    /// So many bytes after a line that announced them; none for longer than `limit` is too long, and so are all together at
+    /// less than [`SLOWEST`].
     pub(crate) fn receive_bytes(&mut self, count: u64, limit: Duration) -> Result<Vec<u8>, WireError> {
-        let count = usize::try_from(count.min(MAX_RECORD)).unwrap_or(usize::MAX);
+        let count = count.min(MAX_RECORD);
+        let end = Instant::now() + limit + Duration::from_secs(count / SLOWEST);
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
         while self.pending.len() < count {
+            if Instant::now() > end {
+                return Err(WireError::Timeout);
+            }
             self.more(limit)?;
         }
         let rest = self.pending.split_off(count);
@@ -323,7 +341,7 @@ mod tests {
         let key = Key::new().unwrap();
         let (mut sender, mut receiver) =
             (Sender::new(near, Way::ToCoordinator), Receiver::new(far, Way::ToCoordinator));
-        let ready = FromNode::Ready { round: 1, workload: 2 };
+        let ready = FromNode::Ready { stage: 0, round: 1, workload: 2 };
         sender.send(&ready).unwrap();
         assert_eq!(receiver.receive::<FromNode>(SOON).unwrap(), ready);
         sender.seal_by(key.clone());
@@ -344,7 +362,7 @@ mod tests {
     #[test]
     fn what_is_not_sealed_for_its_place_is_refused() {
         let key = Key::new().unwrap();
-        let ready = FromNode::Ready { round: 0, workload: 0 };
+        let ready = FromNode::Ready { stage: 0, round: 0, workload: 0 };
         let text = serde_json::to_string(&ready).unwrap();
         let line = |key: &Key, way: Way, count: u64| {
             let mut seals = Seals { way, key: Some(key.clone()), count };

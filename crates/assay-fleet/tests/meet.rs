@@ -46,11 +46,11 @@ fn joining(coordinator: &Coordinator, expected: &Expected, node: &str) -> Joinin
 
 /// Joins, begins `steps` repeats, and hands a record over; each start with the moment at which it woke.
 fn take_part(joining: &Joining, steps: u32) -> (Vec<(Start, u64)>, assay_core::cluster::ClusterPart) {
-    let mut node = Node::join(joining).unwrap();
     let control = Control::default();
+    let mut node = Node::join(joining, &control).unwrap();
     let mut starts = Vec::new();
     for workload in 0..steps {
-        let start = node.ready(Step { round: 0, workload }, &control).unwrap();
+        let start = node.ready(Step { stage: 0, round: 0, workload }, &control).unwrap();
         sleep_until(start.at_ns);
         starts.push((start, monotonic()));
     }
@@ -119,7 +119,7 @@ fn strangers_are_turned_away_and_disturb_nobody() {
     let expected = expected(1, Mode::Simultaneous);
     let (coordinator, happenings, _) = listen(&expected);
     let good = joining(&coordinator, &expected, "n0");
-    let refused = |joining: &Joining| match Node::join(joining) {
+    let refused = |joining: &Joining| match Node::join(joining, &Control::default()) {
         Err(error) => error.to_string(),
         Ok(_) => panic!("{joining:?} was let in"),
     };
@@ -158,10 +158,13 @@ fn a_node_does_not_follow_a_stranger() {
     let key = Key::new().unwrap();
     let (run, node, version) = ("r".to_owned(), "n".to_owned(), VERSION.to_owned());
     let joining = Joining { address: address.clone(), run, node, key, version, clock: NodeClock::default() };
-    assert!(matches!(Node::join(&joining), Err(JoinError::Stranger(at)) if at == address));
+    assert!(matches!(Node::join(&joining, &Control::default()), Err(JoinError::Stranger(at)) if at == address));
     let heard = thread.join().unwrap();
     assert!(heard.contains("hello") && !heard.contains("proof"), "{heard}");
-    assert!(matches!(Node::join(&joining), Err(JoinError::Unreachable { .. })), "nobody listens any more");
+    assert!(
+        matches!(Node::join(&joining, &Control::default()), Err(JoinError::Unreachable { .. })),
+        "nobody listens any more"
+    );
 }
 
 #[test]
@@ -170,13 +173,13 @@ fn a_node_that_dies_is_told_of_and_the_others_go_on() {
     expected.rules.ready_within = Duration::from_secs(3);
     let (coordinator, happenings, kept) = listen(&expected);
     // One never comes, one dies before it is ready.
-    drop(Node::join(&joining(&coordinator, &expected, "n1")).unwrap());
+    drop(Node::join(&joining(&coordinator, &expected, "n1"), &Control::default()).unwrap());
     let mut alone = expected.clone();
     alone.rules.quorum = 1;
     drop(coordinator);
     drop(happenings);
     let (coordinator, happenings, kept_alone) = listen(&alone);
-    drop(Node::join(&joining(&coordinator, &alone, "n1")).unwrap());
+    drop(Node::join(&joining(&coordinator, &alone, "n1"), &Control::default()).unwrap());
     let (starts, _) = take_part(&joining(&coordinator, &alone, "n0"), 2);
     assert_eq!(starts[1].0.nodes, 1);
     let all: Vec<Happening> = happenings.try_iter().collect();
@@ -186,17 +189,33 @@ fn a_node_that_dies_is_told_of_and_the_others_go_on() {
     assert_eq!((kept.lock().unwrap().len(), kept_alone.lock().unwrap().len()), (0, 1));
 }
 
+/// The word of the end arrives while a node measures.
 #[test]
-fn a_node_that_loses_its_coordinator_goes_on_by_itself() {
+fn a_node_that_measures_hears_of_the_end() {
     let expected = expected(1, Mode::Simultaneous);
     let (coordinator, _happenings, _) = listen(&expected);
-    let mut node = Node::join(&joining(&coordinator, &expected, "n0")).unwrap();
     let control = Control::default();
-    assert!(node.ready(Step { round: 0, workload: 0 }, &control).is_some());
+    let mut node = Node::join(&joining(&coordinator, &expected, "n0"), &control).unwrap();
+    assert!(node.ready(Step { stage: 0, round: 0, workload: 0 }, &control).is_some());
+    coordinator.end("it was interrupted");
+    let begun = monotonic();
+    while !control.stopped() && monotonic() < begun + 20_000_000_000 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(control.stopped() && node.part().unwrap().lost.is_some());
+}
+
+#[test]
+fn a_node_that_loses_its_coordinator_ends() {
+    let expected = expected(1, Mode::Simultaneous);
+    let (coordinator, _happenings, _) = listen(&expected);
+    let control = Control::default();
+    let mut node = Node::join(&joining(&coordinator, &expected, "n0"), &control).unwrap();
+    assert!(node.ready(Step { stage: 0, round: 0, workload: 0 }, &control).is_some());
     drop(coordinator);
-    assert!(node.ready(Step { round: 0, workload: 1 }, &control).is_none());
+    assert!(node.ready(Step { stage: 0, round: 0, workload: 1 }, &control).is_none());
     let part = node.part().unwrap();
     assert!(part.lost.is_some() && part.clock.is_some(), "{part:?}");
-    assert!(!control.stopped());
+    assert!(control.stopped(), "it would be out of step, and might disturb others");
     assert!(node.deliver(b"{}").is_err());
 }

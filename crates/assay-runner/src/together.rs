@@ -9,9 +9,11 @@ use assay_engine::{Control, monotonic, sleep_until};
 /// How long before a common start the repeat is made ready: buffers, threads, the first look at counters and sensors.
 pub const SET_UP: Duration = Duration::from_millis(400);
 
-/// A repeat of a run. All hosts have them in the same order, though some may leave some out.
+/// A repeat of a run. All hosts have them in this order, though some may leave some out: rounds of reads, then of writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Step {
+    /// 0 where it reads, 1 where it writes.
+    pub stage: u32,
     /// Number of the repeat, from 0.
     pub round: u32,
     /// Number of the workload in the suite, from 0.
@@ -51,9 +53,13 @@ pub trait Rendezvous: fmt::Debug {
     fn part(&mut self) -> Option<ClusterPart>;
 }
 
-/// Sleeps until it is time to make the repeat ready.
-pub(crate) fn sleep_until_set_up(start: &Start) {
-    sleep_until(start.at_ns.saturating_sub(SET_UP.as_nanos() as u64));
+/// Sleeps until it is time to make the repeat ready, or `control` ends the run.
+pub(crate) fn sleep_until_set_up(start: &Start, control: &Control) {
+    const TICK_NS: u64 = 50_000_000;
+    let at_ns = start.at_ns.saturating_sub(SET_UP.as_nanos() as u64);
+    while monotonic() < at_ns && !control.stopped() {
+        sleep_until(at_ns.min(monotonic() + TICK_NS));
+    }
 }
 
 /// For how long `wait` took.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use assay_core::event::{Event, EventKind};
 use assay_core::record::Record;
 use assay_core::text::harmless;
+use assay_engine::Control;
 use assay_fleet::{Appointment, Joining, Key, LiveLine, Node, NodeClock};
 use assay_runner::Rendezvous;
 use jiff::Timestamp;
@@ -35,7 +36,7 @@ pub(crate) enum Together {
 
 impl Together {
     /// Joins the others, where the arguments name any.
-    pub(crate) fn join(args: &TogetherArgs) -> Result<Self, Failure> {
+    pub(crate) fn join(args: &TogetherArgs, control: &Control) -> Result<Self, Failure> {
         if let Some(time) = args.start_at {
             return appointment(time).map(Self::At);
         }
@@ -52,7 +53,7 @@ impl Together {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             clock: NodeClock::default(),
         };
-        let node = Node::join(&joining).map_err(|error| {
+        let node = Node::join(&joining, control).map_err(|error| {
             Failure::environment(harmless(&format!(
                 "this node cannot take part in run {run}: {error}; nothing was measured"
             )))

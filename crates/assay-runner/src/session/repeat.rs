@@ -142,10 +142,12 @@ impl Session<'_> {
     /// Waits until the other hosts are ready, where there are any: when to begin.
     fn begin_together(&mut self, planned: &mut [Planned], turn: Turn) -> Option<Start> {
         let workload = u32::try_from(planned.first()?.index).ok()?;
+        let writes = planned.iter().any(|planned| planned.spec.workload.writes());
+        let step = Step { stage: u32::from(writes), round: turn.round, workload };
         let (rendezvous, control) = (self.rendezvous.as_deref_mut()?, &self.control);
         let (start, waited) = timed(|| {
-            let start = rendezvous.ready(Step { round: turn.round, workload }, control);
-            start.inspect(sleep_until_set_up)
+            let start = rendezvous.ready(step, control);
+            start.inspect(|start| sleep_until_set_up(start, control))
         });
         self.budget.waited(waited);
         self.whole.waited(waited);

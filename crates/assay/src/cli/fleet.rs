@@ -70,7 +70,7 @@ pub(crate) struct FleetRunArgs {
     pub(crate) listen: Option<SocketAddr>,
 
     /// Time in which nodes have to be ready for the first repeat
-    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = values::hang_after)]
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = values::ready_within)]
     pub(crate) ready_within: Duration,
 
     /// Fewest nodes that are enough where others are not ready in time; by default more than half

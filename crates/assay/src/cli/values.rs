@@ -149,6 +149,11 @@ pub(super) fn hang_after(text: &str) -> Result<Duration, String> {
     time(Duration::from_secs(5)..=Duration::from_secs(600), "5s to 10m")(text)
 }
 
+/// How long nodes have to get ready.
+pub(super) fn ready_within(text: &str) -> Result<Duration, String> {
+    time(Duration::from_secs(5)..=Duration::from_secs(24 * 3600), "5s to 24h")(text)
+}
+
 /// A name and a value that the user gives a record.
 pub(super) fn label(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("write KEY=VALUE, like slot=7")?;

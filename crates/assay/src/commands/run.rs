@@ -59,7 +59,7 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
         (false, false) => Some(state::keeper()?),
     };
 
-    let mut together = Together::join(&args.together)?;
+    let mut together = Together::join(&args.together, &control)?;
     let mut progress = together.told_by(progress(&args));
     let mut recorder = Recorder::new(keeper.as_mut(), progress.as_mut());
     let first = prepared.record().clone();

@@ -116,9 +116,7 @@ fn a_run_goes_on_after_its_coordinator_was_killed() {
     let place = Place::new();
     let [a, b, _] = nodes(&place);
     place.file("two.toml", suite("two", "20s", 2, &[random("r", "read", "500ms"), random("w", "write", "500ms")]));
-    let mut command = place.assay(["fleet", "run", "--via", "local", &a, &b, "--", "--suite", "two.toml"]);
-    let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
-    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().unwrap()));
+    let (mut child, mut lines) = begin(&place, &["--via", "local", &a, &b, "--", "--suite", "two.toml"]);
     lines.find(|line| line.as_ref().unwrap().contains("repeat 1 of workload 2")).unwrap().unwrap();
     let nodes = family(child.id());
     send(child.id(), Signal::KILL);
@@ -137,6 +135,62 @@ fn a_run_goes_on_after_its_coordinator_was_killed() {
     ["a", "b"].iter().for_each(|name| assert_empty(&place.path().join(name)));
 }
 
+/// A node that is interrupted has a record that is not complete, and is missing.
+#[test]
+fn an_interrupted_node_is_repeated() {
+    let place = Place::new();
+    let [a, b, _] = nodes(&place);
+    place.file("two.toml", suite("two", "20s", 2, &[random("r", "read", "1s"), random("w", "write", "1s")]));
+    let (mut child, mut lines) = begin(&place, &["--via", "local", &a, &b, "--", "--suite", "two.toml"]);
+    lines.find(|line| line.as_ref().unwrap().contains("repeat 1 of workload 1")).unwrap().unwrap();
+    let node = family(child.id()).into_iter().skip(1).find(|process| command_line(process.id).contains("--node\0a\0"));
+    send(node.unwrap().id, Signal::TERM);
+    assert_eq!(child.wait().unwrap().code(), Some(4));
+    let told = place.json(["fleet", "list", "--json"])["runs"][0].clone();
+    let told = serde_json::json!({ "run": told });
+    assert_eq!(
+        (&fate(&told, "a")["fate"], &fate(&told, "b")["fate"]),
+        (&"incomplete".into(), &"recorded".into()),
+        "{told}"
+    );
+    let name = told["run"]["run"].as_str().unwrap();
+    run(place.assay(["fleet", "run", "-q", "--resume", name])).succeeds();
+    let complete = |record: &&Record| record.outcome == Outcome::Completed;
+    assert_eq!(records(&place).iter().filter(complete).count(), 2);
+}
+
+/// Ctrl-C: nodes end in good order and leave nothing behind, and none is counted as recorded.
+#[test]
+fn an_interrupted_run_ends_its_nodes() {
+    let place = Place::new();
+    let [a, b, _] = nodes(&place);
+    place.file("two.toml", suite("two", "60s", 2, &[random("r", "read", "8s"), random("w", "write", "8s")]));
+    let (mut child, mut lines) = begin(&place, &["--via", "local", &a, &b, "--", "--suite", "two.toml"]);
+    lines.find(|line| line.as_ref().unwrap().contains("repeat 1 of workload 1")).unwrap().unwrap();
+    let nodes = family(child.id());
+    send(child.id(), Signal::INT);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_gone(&nodes);
+    ["a", "b"].iter().for_each(|name| assert_empty(&place.path().join(name)));
+    let told = place.json(["fleet", "list", "--json"])["runs"][0].clone();
+    let told = serde_json::json!({ "run": told });
+    assert_eq!((&fate(&told, "a")["fate"], &fate(&told, "b")["fate"]), (&"interrupted".into(), &"interrupted".into()));
+}
+
+type Lines = std::io::Lines<std::io::BufReader<std::process::ChildStderr>>;
+
+/// A run that begins, and what it says.
+fn begin(place: &Place, arguments: &[&str]) -> (std::process::Child, Lines) {
+    let mut command = place.assay([&["fleet", "run"], arguments].concat());
+    let mut child = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let lines = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().unwrap()));
+    (child, lines)
+}
+
+fn command_line(process: u32) -> String {
+    std::fs::read_to_string(format!("/proc/{process}/cmdline")).unwrap_or_default()
+}
+
 #[test]
 fn bad_input_costs_one_line() {
     let place = Place::new();
@@ -147,6 +201,10 @@ fn bad_input_costs_one_line() {
     refused(&["fleet", "run", "--via", "local", "a b=."], &["letters, digits"]);
     refused(&["fleet", "run", "--via", "local", "a="], &["NAME or NAME=TARGET"]);
     refused(&["fleet", "run", "--via", "local", "a=.", "--quorum", "2"], &["--quorum 2 is more than the 1 nodes"]);
+    refused(&["fleet", "run", "--via", "local", "a=.", "--", "--quiet"], &["on the nodes", "--quiet"]);
+    refused(&["fleet", "run", "--via", "local", "a=.", "--", "--no-such"], &["on the nodes", "--no-such"]);
+    let list = run(place.assay(["fleet", "list"]));
+    assert!(list.succeeds().stdout.is_empty(), "nothing of these is kept: {}", list.stdout);
     refused(&["fleet", "run", "--resume", "nothing"], &["no run on a cluster is called nothing"]);
     refused(&["run", "--start-at", "2020-01-01T00:00:00Z"], &["--start-at", "is over"]);
     let join = ["run", "--rendezvous", "127.0.0.1:1", "--node", "a", "--fleet-run", "r"];

@@ -1,9 +1,12 @@
 //! Where runs on clusters are kept: a file each, next to the store.
 
+use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
 
 use assay_core::text::harmless;
 use assay_fleet::Ledger;
+use rustix::fs::FlockOperation;
+use rustix::io::Errno;
 
 use crate::failure::Failure;
 use crate::{files, output, state};
@@ -30,11 +33,29 @@ pub(super) fn find(run: &str) -> Result<Ledger, Failure> {
     }
 }
 
-/// All runs, the oldest first.
+/// All runs, the oldest first; files that cannot be read are named.
 pub(super) fn all() -> Result<Vec<Ledger>, Failure> {
-    let mut ledgers = paths()?.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let mut ledgers = Vec::new();
+    for path in paths()? {
+        match read(&path) {
+            Ok(ledger) => ledgers.push(ledger),
+            Err(failure) => output::tell_wrapped(&format!("warning: {}", failure.message())),
+        }
+    }
     ledgers.sort_by(|a, b| a.created.cmp(&b.created));
     Ok(ledgers)
+}
+
+/// Keeps a run from being resumed while it is under way.
+pub(super) fn lock(run: &str) -> Result<File, Failure> {
+    let path = state::subdirectory(DIRECTORY)?.join(format!("{run}.lock"));
+    let refuse = |error: std::io::Error| Failure::environment(format!("{}: {error}", output::shown(&path)));
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(refuse)?;
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(file),
+        Err(Errno::WOULDBLOCK) => Err(Failure::environment(format!("run {run} is under way in another process"))),
+        Err(error) => Err(refuse(error.into())),
+    }
 }
 
 fn paths() -> Result<Vec<PathBuf>, Failure> {

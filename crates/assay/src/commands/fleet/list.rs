@@ -18,6 +18,7 @@ pub(super) fn list(args: &FleetListArgs) -> Result<Exit, Failure> {
     let lines: Vec<String> = ledgers.iter().map(line).collect();
     if lines.is_empty() {
         output::tell("no run on a cluster yet; assay fleet run begins one");
+        return Ok(Exit::Good);
     }
     output::print(&lines.concat())?;
     Ok(Exit::Good)

@@ -3,7 +3,9 @@
 mod books;
 mod list;
 mod outcome;
+mod records;
 mod run;
+mod told;
 mod view;
 
 use assay_core::exit::Exit;

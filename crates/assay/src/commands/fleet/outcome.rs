@@ -20,7 +20,8 @@ pub(super) struct Starts {
 pub(super) fn starts(records: &BTreeMap<usize, Record>) -> Option<Starts> {
     let repeats = records.values().flat_map(|record| &record.measurements).flat_map(|m| &m.repeats);
     let common: Vec<_> = repeats.filter_map(|repeat| repeat.common_start.as_deref()).collect();
-    let mut late: Vec<i64> = common.iter().map(|start| start.began_ns - start.planned_ns).collect();
+    let mut late: Vec<i64> =
+        common.iter().map(|start| start.began_ns.saturating_sub(start.planned_ns).saturating_abs()).collect();
     late.sort_unstable();
     // The smallest that at least 95 % do not exceed.
     let at = (late.len() * 95).div_ceil(100).checked_sub(1)?;
@@ -40,7 +41,7 @@ pub(super) fn text(ledger: &Ledger, starts: Option<&Starts>) -> String {
         let again = if entry.attempts > 1 { format!(" (attempt {})", entry.attempts) } else { String::new() };
         harmless(&format!("{:width$}  {words}{again}", entry.name)) + "\n"
     };
-    let recorded = |entry: &&Entry| matches!(entry.fate, Some(Fate::Recorded { .. }));
+    let recorded = |entry: &&Entry| entry.fate.as_ref().is_some_and(Fate::is_result);
     let (here, missing): (Vec<&Entry>, Vec<&Entry>) = ledger.nodes.iter().partition(|entry| recorded(entry));
     let mut text: String = missing.iter().chain(&here).map(|entry| line(entry)).collect();
     text += &format!("\nrun {}: {} of {} nodes are recorded.", ledger.run, here.len(), ledger.nodes.len());

@@ -6,25 +6,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use assay_core::exit::Exit;
+use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_engine::{Control, wall_clock};
-use assay_fleet::{
-    Coordinator, Entry, Expected, Fate, Happening, Keep, Key, Launched, Launcher, Ledger, Mode, Rules, Start,
-};
-use assay_store::{Keeper, new_id};
+use assay_fleet::{Coordinator, Entry, Expected, Fate, Happening, Key, Launched, Launcher, Ledger, Mode, Rules, Start};
+use assay_store::new_id;
 use serde_json::json;
 
+use super::records::{adopt, keep};
+use super::told::{arguments, check_arguments, far_port, joined_at};
 use super::view::View;
 use super::{books, outcome};
 use crate::cli::{FleetRunArgs, ViaArg};
 use crate::failure::Failure;
-use crate::recorder::{Saved, keep_finished};
 use crate::together::check_name;
 use crate::{output, signals, state};
 
 /// How often it is looked for launchers that ended.
 const TICK: Duration = Duration::from_millis(100);
+/// No more strangers than this are told of.
+const MOST_REFUSED: usize = 5;
 /// How long a launcher whose node is done may take to end.
 const ENDING: Duration = Duration::from_secs(10);
 
@@ -33,7 +35,20 @@ pub(super) fn run(args: FleetRunArgs) -> Result<Exit, Failure> {
         Some(run) => books::find(run)?,
         None => begun(&args)?,
     };
+    let _lock = books::lock(&ledger.run)?;
+    if args.resume.is_some() {
+        // Another process may have had it meanwhile.
+        ledger = books::find(&ledger.run)?;
+        adopt(&mut ledger)?;
+    }
     let missing = ledger.missing();
+    let count = u32::try_from(missing.len()).unwrap_or(u32::MAX);
+    if let Some(quorum) = args.quorum.filter(|quorum| *quorum > count) {
+        return Err(Failure::usage(format!("--quorum {quorum} is more than the {count} nodes")));
+    }
+    if let Some(entry) = ledger.nodes.first() {
+        check_arguments(&arguments(&ledger, entry, "127.0.0.1:1"))?;
+    }
     if missing.is_empty() {
         return tell(&args, &ledger, &BTreeMap::new());
     }
@@ -104,6 +119,12 @@ struct Party<'a> {
     joined: Vec<bool>,
     records: Arc<Mutex<BTreeMap<usize, Record>>>,
     view: View,
+    /// When launchers were last looked at.
+    looked: Instant,
+    /// Strangers that were turned away.
+    refused: usize,
+    /// The file of the run could not be written.
+    unkept: bool,
 }
 
 impl<'a> Party<'a> {
@@ -114,9 +135,6 @@ impl<'a> Party<'a> {
         let mut rules = Rules { ready_within: args.ready_within, ..Rules::new(mode, count) };
         // Of a resumed run most nodes are done.
         rules.quorum = args.quorum.unwrap_or(if args.resume.is_some() { 1 } else { rules.quorum });
-        if rules.quorum > count {
-            return Err(Failure::usage(format!("--quorum {} is more than the {count} nodes", rules.quorum)));
-        }
         let key = Key::new().map_err(|error| Failure::environment(format!("no random numbers: {error}")))?;
         let nodes = numbers.iter().map(|n| (ledger.nodes[*n].name.clone(), ledger.nodes[*n].attempts)).collect();
         let expected = Expected {
@@ -135,12 +153,13 @@ impl<'a> Party<'a> {
         let mut launched = Vec::new();
         for (number, node) in numbers.iter().enumerate() {
             let entry = &ledger.nodes[*node];
+            let far = far_port(&ledger.run, number);
             let start = Start {
                 node: &entry.name,
                 program: &ledger.program,
-                arguments: arguments(ledger, entry, &address.to_string()),
+                arguments: arguments(ledger, entry, &joined_at(launcher, far, address)),
                 key: &key,
-                port: address.port(),
+                ports: (address.port(), far),
             };
             let begun = launcher.start(&start);
             if let Err(error) = &begun {
@@ -153,7 +172,8 @@ impl<'a> Party<'a> {
         let joined = vec![false; numbers.len()];
         let names: Vec<String> = numbers.iter().map(|node| ledger.nodes[*node].name.clone()).collect();
         let view = View::new(names.into_iter(), args.quiet);
-        Ok(Self { ledger, numbers, coordinator, happenings, launched, joined, records, view })
+        let (looked, refused, unkept) = (Instant::now(), 0, false);
+        Ok(Self { ledger, numbers, coordinator, happenings, launched, joined, records, view, looked, refused, unkept })
     }
 
     /// Follows the run to its end.
@@ -161,117 +181,128 @@ impl<'a> Party<'a> {
         self.view.say(&format!("run {}: {} nodes are started", self.ledger.run, self.numbers.len()));
         while self.numbers.iter().any(|node| self.ledger.nodes[*node].fate.is_none()) {
             match self.happenings.recv_timeout(TICK) {
-                Ok(happening) => self.happened(happening)?,
-                Err(RecvTimeoutError::Timeout) => self.look_for_ends()?,
+                _ if control.stopped() => self.interrupt(),
+                Ok(happening) => self.happened(happening),
+                Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
+            self.look_for_ends();
             self.view.paint();
-            if control.stopped() {
-                self.coordinator.end("the run was interrupted");
-                for node in self.numbers.clone() {
-                    self.ledger.nodes[node].fate.get_or_insert(Fate::Interrupted);
-                }
-                books::keep(self.ledger)?;
-            }
         }
-        let end = Instant::now() + ENDING;
+        self.wait_for_launchers(ENDING);
+        self.launched.iter_mut().flatten().for_each(Launched::ask_to_end);
+        self.wait_for_launchers(ENDING);
+        if self.unkept {
+            books::keep(self.ledger)?;
+        }
+        Ok(std::mem::take(&mut self.records.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// Nodes are told to end, and what they say after that is no news.
+    fn interrupt(&mut self) {
+        self.coordinator.end("the run was interrupted");
+        for node in self.numbers.clone() {
+            self.ledger.nodes[node].fate.get_or_insert(Fate::Interrupted);
+        }
+        self.keep();
+    }
+
+    fn wait_for_launchers(&mut self, limit: Duration) {
+        let end = Instant::now() + limit;
         while Instant::now() < end && self.launched.iter_mut().flatten().any(|launched| launched.ended().is_none()) {
             std::thread::sleep(TICK);
         }
-        Ok(std::mem::take(&mut self.records.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
     fn name(&self, number: usize) -> String {
         self.ledger.nodes[self.numbers[number]].name.clone()
     }
 
-    fn happened(&mut self, happening: Happening) -> Result<(), Failure> {
+    fn happened(&mut self, happening: Happening) {
         match happening {
             Happening::Joined(number) => {
                 self.joined[number] = true;
                 self.view.joined(number);
             }
-            Happening::Goes(nodes, step, _) => {
+            Happening::Goes(nodes, step, _) if !nodes.is_empty() => {
                 let who = if let [one] = nodes.as_slice() { self.name(*one) } else { format!("{} nodes", nodes.len()) };
-                self.view.say_plainly(&format!("{who}: repeat {} of workload {}", step.round + 1, step.workload + 1));
+                self.view.say_plainly(&format!(
+                    "{who}: repeat {} of workload {}",
+                    u64::from(step.round) + 1,
+                    u64::from(step.workload) + 1
+                ));
             }
-            Happening::Recorded(number, id) => self.decide(number, Fate::Recorded { id })?,
-            Happening::NotTaken(number, reason) => self.decide(number, Fate::NotTaken { reason })?,
-            Happening::Late(number) => self.decide(number, Fate::Late)?,
+            Happening::Recorded(number, id) => self.recorded(number, id),
+            Happening::NotTaken(number, reason) => self.decide(number, Fate::NotTaken { reason }),
+            Happening::Late(number) => self.decide(number, Fate::Late),
             Happening::TooFew(_) => {
                 for number in 0..self.numbers.len() {
-                    self.decide(number, Fate::TooFew)?;
+                    self.decide(number, Fate::TooFew);
                 }
             }
             Happening::Left(number, reason) => {
                 let said = self.launched[number].as_ref().map(Launched::last_line).unwrap_or_default();
                 let reason = if said.is_empty() { reason } else { said };
-                self.decide(number, Fate::Lost { reason })?;
+                self.decide(number, Fate::Lost { reason });
             }
-            Happening::Refused(from, reason) => self.view.say(&format!("{from} was turned away: {reason}")),
+            Happening::Refused(from, reason) => {
+                self.refused += 1;
+                if self.refused <= MOST_REFUSED {
+                    self.view.say(&format!("{from} was turned away: {reason}"));
+                }
+            }
             Happening::Live(number, live) => self.view.live(number, live),
-            Happening::Ready(..) => {}
+            Happening::Ready(..) | Happening::Goes(..) => {}
         }
-        Ok(())
+    }
+
+    /// How a record ended is how its node did.
+    fn recorded(&mut self, number: usize, id: String) {
+        let records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        let fate = match records.get(&number).map(|record| &record.outcome) {
+            Some(outcome @ Outcome::Failed { .. }) if outcome.medium_failed() => {
+                Fate::MediumFailed { id, reason: outcome.sentence() }
+            }
+            Some(outcome @ Outcome::Failed { .. }) => Fate::Incomplete { id, reason: outcome.sentence() },
+            _ => Fate::Recorded { id },
+        };
+        drop(records);
+        self.decide(number, fate);
     }
 
     /// The first that is known of a node stands.
-    fn decide(&mut self, number: usize, fate: Fate) -> Result<(), Failure> {
+    fn decide(&mut self, number: usize, fate: Fate) {
         let node = self.numbers[number];
         if self.ledger.nodes[node].fate.is_none() {
             self.view.over(number, &fate);
             self.ledger.nodes[node].fate = Some(fate);
-            books::keep(self.ledger)?;
+            self.keep();
         }
-        Ok(())
+    }
+
+    /// The run goes on where its file cannot be written; at the end that is an error.
+    fn keep(&mut self) {
+        if let Err(failure) = books::keep(self.ledger)
+            && !std::mem::replace(&mut self.unkept, true)
+        {
+            self.view.say(&format!("warning: {}; the run goes on", failure.message()));
+        }
     }
 
     /// A launcher that ended before its node came.
-    fn look_for_ends(&mut self) -> Result<(), Failure> {
+    fn look_for_ends(&mut self) {
+        if std::mem::replace(&mut self.looked, Instant::now()).elapsed() < TICK {
+            return;
+        }
         for number in 0..self.launched.len() {
             let Some(launched) = &mut self.launched[number] else { continue };
             let Some(status) = launched.ended().filter(|_| !self.joined[number]) else { continue };
             let said = launched.last_line();
             let reason = if said.is_empty() { format!("it ended with {status}") } else { said };
             self.coordinator.give_up(number);
-            self.decide(number, Fate::Unreachable { reason })?;
+            self.decide(number, Fate::Unreachable { reason });
         }
-        Ok(())
     }
-}
-
-/// What `assay run` is told on a node. What the user says comes before, so that it cannot take a node elsewhere.
-fn arguments(ledger: &Ledger, entry: &Entry, address: &str) -> Vec<String> {
-    let mut arguments = vec!["run".to_owned(), "--quiet".to_owned()];
-    arguments.extend(ledger.arguments.iter().cloned());
-    let own =
-        ["--label", &format!("fleet={}", ledger.run), "--label", &format!("node={}", entry.name)].map(str::to_owned);
-    arguments.extend(own);
-    let join = ["--rendezvous", address, "--node", &entry.name, "--fleet-run", &ledger.run, "--", &entry.target];
-    arguments.extend(join.map(str::to_owned));
-    arguments
-}
-
-/// Takes records into the store of this machine.
-fn keep(expected: &Expected, keeper: Keeper, records: Arc<Mutex<BTreeMap<usize, Record>>>) -> Keep {
-    let (run, nodes) = (expected.run.clone(), expected.nodes.clone());
-    let keeper = Mutex::new(keeper);
-    Box::new(move |number, document| {
-        let text = std::str::from_utf8(document).map_err(|_| "it is no text".to_owned())?;
-        let record = Record::from_json(text).map_err(|error| format!("it is no record: {error}"))?;
-        let (name, attempt) = &nodes[number];
-        let own = record.cluster.as_ref().is_some_and(|c| c.run == run && c.node == *name && c.attempt == *attempt);
-        if !own {
-            return Err("it is a record of something else".to_owned());
-        }
-        let id = record.id.clone();
-        match keep_finished(&mut keeper.lock().unwrap_or_else(PoisonError::into_inner), &record) {
-            Saved::Yes | Saved::Later(_) => {}
-            Saved::No(reason) => return Err(reason),
-        }
-        records.lock().unwrap_or_else(PoisonError::into_inner).insert(number, record);
-        Ok(id)
-    })
 }
 
 fn tell(args: &FleetRunArgs, ledger: &Ledger, records: &BTreeMap<usize, Record>) -> Result<Exit, Failure> {
@@ -280,10 +311,12 @@ fn tell(args: &FleetRunArgs, ledger: &Ledger, records: &BTreeMap<usize, Record>)
         let starts = starts.map(|s| json!({ "n": s.n, "p95_late_ns": s.p95_late_ns, "bound_ns": s.bound_ns }));
         output::print_json(&json!({ "run": ledger, "starts": starts }))?;
     } else {
-        output::print(&outcome::text(ledger, starts.as_ref()))?;
+        output::print(&(output::wrapped(outcome::text(ledger, starts.as_ref()).trim_end(), 80) + "\n"))?;
     }
+    let failed = ledger.nodes.iter().any(|entry| matches!(entry.fate, Some(Fate::MediumFailed { .. })));
     let interrupted = ledger.nodes.iter().any(|entry| entry.fate == Some(Fate::Interrupted));
     Ok(match (ledger.missing().is_empty(), interrupted) {
+        (true, _) if failed => Exit::Medium,
         (true, _) => Exit::Good,
         (false, true) => Exit::Interrupted,
         (false, false) => Exit::Environment,

@@ -1,0 +1,64 @@
+//! Records of nodes: taken into the store of this machine, or found there.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use assay_core::outcome::Outcome;
+use assay_core::record::Record;
+use assay_fleet::{Expected, Fate, Keep, Ledger};
+use assay_store::{Keeper, Store, Stored};
+
+use super::books;
+use crate::failure::Failure;
+use crate::recorder::{Saved, keep_finished};
+use crate::state;
+
+/// Takes records into the store of this machine.
+pub(super) fn keep(expected: &Expected, keeper: Keeper, records: Arc<Mutex<BTreeMap<usize, Record>>>) -> Keep {
+    let (run, nodes) = (expected.run.clone(), expected.nodes.clone());
+    let keeper = Mutex::new(keeper);
+    Box::new(move |number, document| {
+        let text = std::str::from_utf8(document).map_err(|_| "it is no text".to_owned())?;
+        let record = Record::from_json(text).map_err(|error| format!("it is no record: {error}"))?;
+        let (name, attempt) = &nodes[number];
+        let own = record.cluster.as_ref().is_some_and(|c| c.run == run && c.node == *name && c.attempt == *attempt);
+        if !own {
+            return Err("it is a record of something else".to_owned());
+        }
+        if record.outcome == Outcome::Running {
+            return Err("it is not finished".to_owned());
+        }
+        let id = record.id.clone();
+        let mut keeper = keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        let there = keeper.store().and_then(|store| store.load(&id).ok()).map(|stored| stored.record);
+        let same =
+            |there: Record| there.cluster.is_some_and(|c| c.run == run && c.node == *name && c.attempt == *attempt);
+        if there.is_some_and(|there| !same(there)) {
+            return Err(format!("another record here is called {id}"));
+        }
+        match keep_finished(&mut keeper, &record) {
+            Saved::Yes | Saved::Later(_) => {}
+            Saved::No(reason) => return Err(reason),
+        }
+        records.lock().unwrap_or_else(PoisonError::into_inner).insert(number, record);
+        Ok(id)
+    })
+}
+
+/// Takes records that are here already: a node of this machine may have finished after its coordinator was killed.
+pub(super) fn adopt(ledger: &mut Ledger) -> Result<(), Failure> {
+    let Some(store) = state::existing()? else { return Ok(()) };
+    let ids = store.resolve(&format!("fleet={}", ledger.run)).unwrap_or_default();
+    for id in ids {
+        let Ok(Stored { record, .. }) = store.load(&id) else { continue };
+        let Some(part) = record.cluster.as_deref().filter(|part| part.run == ledger.run && part.lost.is_none()) else {
+            continue;
+        };
+        if let Some(entry) = ledger.nodes.iter_mut().find(|entry| entry.name == part.node)
+            && record.outcome == Outcome::Completed
+        {
+            entry.fate = Some(Fate::Recorded { id });
+        }
+    }
+    books::keep(ledger)
+}
