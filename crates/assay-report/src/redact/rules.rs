@@ -39,9 +39,32 @@ pub(super) const RECORD: Rule = Fields(&[
             ("text", Never),
         ]),
     ),
+    ("cluster", CLUSTER),
     ("outcome", OUTCOME),
     ("validity", Fields(&[("verdict", Keep), ("reasons", Each(&Text))])),
     ("warnings", Each(&WARNING)),
+]);
+
+/// With ssh the name of a node is that of the host.
+const CLUSTER: Rule = Fields(&[
+    ("run", Known),
+    ("node", Name(Kind::Host)),
+    ("attempt", Keep),
+    ("nodes", Keep),
+    ("mode", Known),
+    ("at_a_time", Keep),
+    (
+        "clock",
+        Fields(&[
+            ("offset_ns", Keep),
+            ("bound_ns", Keep),
+            ("round_trip_ns", Keep),
+            ("exchanges", Keep),
+            ("drift_ppm", Keep),
+            ("drift_bound_ppm", Keep),
+        ]),
+    ),
+    ("lost", Text),
 ]);
 
 const PROGRAM: Rule = Fields(&[
@@ -188,6 +211,7 @@ const REPEAT: Rule = Fields(&[
     ("first_done_ns", Keep),
     ("last_done_ns", Keep),
     ("original", ORIGINAL),
+    ("common_start", Fields(&[("planned_ns", Keep), ("began_ns", Keep), ("bound_ns", Keep), ("nodes", Keep)])),
     (
         "steady",
         Fields(&[("status", Keep), ("half_width", Keep), ("drift", Keep), ("lag1", Keep), ("truncated_ns", Keep)]),

@@ -112,7 +112,11 @@ fn kept(record: &Record) -> &Repeat {
     assert!(repeat.samples.iter().filter(|s| s.operations > 0).count() >= BEFORE, "{:?}", repeat.samples);
     assert!(repeat.operations > 0 && repeat.iops > 0.0 && repeat.issued_bytes > 0, "{repeat:?}");
     assert!(Histogram::from(&repeat.histogram).max().is_some());
-    assert_eq!(repeat.outcome, record.outcome);
+    // On a busy machine the stop in which the medium changed lasts, and the repeat is made once more.
+    let last = measurement.repeats.last().unwrap();
+    assert_eq!(last.outcome, record.outcome);
+    let suspended = |repeat: &Repeat| matches!(repeat.outcome, Outcome::Failed { failure: Failure::Suspended, .. });
+    assert!(measurement.repeats.len() == 1 || suspended(repeat), "{:?}", repeat.outcome);
     assert!(measurement.iops.is_none() && measurement.latency_ns.p99.is_none());
     repeat
 }
