@@ -6,6 +6,7 @@
 mod common;
 
 mod budget;
+mod cards;
 mod compare;
 mod originals;
 mod steady;
