@@ -2,14 +2,15 @@
 
 use assay_core::finding::Finding;
 use assay_core::record::Record;
-use assay_lab::{Lab, lab};
+use assay_lab::{Lab, Missing, lab, skip};
 
 use crate::common::known::record_of;
 use crate::common::originals::{program, suite};
 use crate::common::{Place, is_installed};
 
-/// Name, tool, tolerance, longest time of a repeat, and what the program does.
-type Row = (&'static str, &'static str, f64, &'static str, String);
+/// Name, tool, tolerance, longest time of a repeat, what the program does, and by how much a row may miss the tolerance where
+/// the machine differs from minute to minute: such a miss is told and counted, a larger one is a fault.
+type Row = (&'static str, &'static str, f64, &'static str, String, f64);
 
 /// How often a row is run, four pairs each, before it is judged.
 ///
@@ -37,14 +38,18 @@ fn agree(test: &str, rows: impl IntoIterator<Item = Row>) {
             if (seen.point - 1.0).abs() <= tolerance {
                 break;
             }
-            let outside = low > 1.0 + tolerance || high < 1.0 - tolerance;
-            assert!(round < ROUNDS || !outside, "{name}: {low:.4} to {high:.4}, more than {tolerance} off");
+            let outside = |tolerance: f64| low > 1.0 + tolerance || high < 1.0 - tolerance;
+            if round == ROUNDS && outside(tolerance) {
+                assert!(!outside(tolerance.max(row.5)), "{name}: {low:.4} to {high:.4}, more than {tolerance} off");
+                // Counted and printed with the tests that were not made: the target is missed here.
+                skip(test, &Missing(format!("{name} within {tolerance}, seen {low:.4} to {high:.4}")));
+            }
         }
     }
 }
 
 /// The ratios of four pairs, ours over theirs; none where other programs used the processors.
-fn ratios((name, tool, _, duration, does): &Row) -> Vec<f64> {
+fn ratios((name, tool, _, duration, does, _): &Row) -> Vec<f64> {
     let own =
         "[[workload]]\nname = \"own\"\nop = \"read\"\npattern = \"random\"\nblock = \"4KiB\"\nduration = \"200ms\"\n";
     let place = Place::new();
@@ -66,11 +71,12 @@ fn ratios((name, tool, _, duration, does): &Row) -> Vec<f64> {
 #[test]
 fn sysbench_agrees_with_primes_and_memory() {
     let cpu = [("cpu", 1), ("cpu-8", 8)].map(|(name, threads)| {
-        (name, "sysbench", 0.03, "1s", format!("primes = {{ below = 20000, threads = {threads} }}"))
+        (name, "sysbench", 0.03, "1s", format!("primes = {{ below = 20000, threads = {threads} }}"), 0.0)
     });
     // Each takes a part of a second. 10 % are asked for, and the smallest blocks miss them by what each tool does around the
     // loop over a block (docs/benchmarks.md). On this kind of machine a row lies at 0.88 for some minutes and at 1.2 for
-    // others, with the same programs: what is more than 25 % off is a fault.
+    // others, with the same programs: a row that is more than 10 % off is counted
+    // as a target that was missed, and more than 25 % is a fault.
     let memory = [
         ("read-1k", "read", "1KiB", "4GiB"),
         ("write-1k", "write", "1KiB", "4GiB"),
@@ -83,7 +89,7 @@ fn sysbench_agrees_with_primes_and_memory() {
     ]
     .map(|(name, op, block, total)| {
         let does = format!("memory = {{ op = \"{op}\", block = \"{block}\", total = \"{total}\" }}");
-        (name, "sysbench", 0.25, "4s", does)
+        (name, "sysbench", 0.1, "4s", does, 0.25)
     });
     agree("sysbench_agrees_with_primes_and_memory", cpu.into_iter().chain(memory));
 }
@@ -93,7 +99,7 @@ fn sysbench_agrees_with_primes_and_memory() {
 #[ignore = "takes some minutes"]
 fn postmark_agrees_with_its_program() {
     let does = "postmark = { transactions = 60000, files = 1500, smallest = \"5KiB\", largest = \"512KiB\" }";
-    agree("postmark_agrees_with_its_program", [("postmark", "postmark", 0.1, "150s", does.to_owned())]);
+    agree("postmark_agrees_with_its_program", [("postmark", "postmark", 0.1, "150s", does.to_owned(), 0.0)]);
 }
 
 /// Ratios as text.
