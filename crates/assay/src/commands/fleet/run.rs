@@ -224,7 +224,7 @@ impl<'a> Party<'a> {
                 self.joined[number] = true;
                 self.view.joined(number);
             }
-            Happening::Goes(nodes, step, _) if !nodes.is_empty() => {
+            Happening::Goes(nodes, step, _) => {
                 let who = if let [one] = nodes.as_slice() { self.name(*one) } else { format!("{} nodes", nodes.len()) };
                 self.view.say_plainly(&format!(
                     "{who}: repeat {} of workload {}",
@@ -252,7 +252,7 @@ impl<'a> Party<'a> {
                 }
             }
             Happening::Live(number, live) => self.view.live(number, live),
-            Happening::Ready(..) | Happening::Goes(..) => {}
+            Happening::Ready(..) => {}
         }
     }
 
