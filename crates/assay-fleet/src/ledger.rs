@@ -11,7 +11,7 @@ pub struct Ledger {
     pub run: String,
     /// When it was begun, RFC 3339, UTC.
     pub created: String,
-    /// How nodes are started: `local` or `ssh`.
+    /// How nodes are started: `local`, `ssh` or `slurm`.
     pub via: String,
     /// How they measure: `simultaneous`, `staggered` or `alone`.
     pub mode: String,

@@ -19,7 +19,7 @@ pub use appointment::Appointment;
 pub use clock::{Clocks, Exchange, MOST_DRIFT_PPM, Offset};
 pub use coordinator::{Coordinator, Expected, Happening, Keep};
 pub use key::Key;
-pub use launch::{Launched, Launcher, Start};
+pub use launch::{Group, Launch, Launched, Launcher, Place, slurm_names};
 pub use ledger::{Entry, Fate, Ledger};
 pub use meeting::{Decision, Go, Meeting, Mode, Rules};
 pub use node::{JoinError, Joining, LiveLine, Node, NodeClock};

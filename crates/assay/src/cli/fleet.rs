@@ -99,6 +99,8 @@ pub(crate) struct FleetRunArgs {
 pub(crate) enum ViaArg {
     /// By the ssh of the system, with keys and no password; nodes reach the coordinator through its tunnel
     Ssh,
+    /// By srun of Slurm: nodes by its names, also as node[01-28]; they connect to this machine
+    Slurm,
     /// As processes of this machine
     Local,
 }

@@ -3,6 +3,7 @@
 mod books;
 mod list;
 mod outcome;
+mod party;
 mod records;
 mod run;
 mod told;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use assay_core::text::harmless;
-use assay_fleet::{Entry, Launcher, Ledger};
+use assay_fleet::{Launcher, Ledger};
 use clap::Parser;
 
 use crate::cli::Cli;
@@ -19,32 +19,43 @@ pub(super) fn far_port(run: &str, number: usize) -> u16 {
     u16::try_from(port).unwrap_or(u16::MAX)
 }
 
-/// Where a node finds the coordinator.
-pub(super) fn joined_at(launcher: Launcher, far: u16, address: SocketAddr) -> String {
+/// Where a node finds the coordinator, and with a tunnel the port at its far end.
+pub(super) fn joined_at(launcher: Launcher, far: u16, address: SocketAddr) -> (String, Option<u16>) {
     // What listens for others is reached without a tunnel.
-    let tunnel = launcher == Launcher::Ssh && address.ip().is_loopback();
-    if tunnel { format!("127.0.0.1:{far}") } else { address.to_string() }
+    if launcher == Launcher::Ssh && address.ip().is_loopback() {
+        return (format!("127.0.0.1:{far}"), Some(far));
+    }
+    if address.ip().is_unspecified() {
+        let name = rustix::system::uname();
+        return (format!("{}:{}", name.nodename().to_string_lossy(), address.port()), None);
+    }
+    (address.to_string(), None)
+}
+
+/// Where to listen if nothing is said: nodes of Slurm have no tunnel.
+pub(super) fn listens(launcher: Launcher) -> SocketAddr {
+    match launcher {
+        Launcher::Local | Launcher::Ssh => ([127, 0, 0, 1], 0).into(),
+        Launcher::Slurm => ([0, 0, 0, 0], 0).into(),
+    }
 }
 
 /// Finds what is wrong with the arguments before anything is started.
-pub(super) fn check_arguments(arguments: &[String]) -> Result<(), Failure> {
-    let parsed = Cli::try_parse_from(std::iter::once("assay").chain(arguments.iter().map(String::as_str)));
-    parsed.map(drop).map_err(|error| {
+pub(super) fn check_arguments(ledger: &Ledger) -> Result<(), Failure> {
+    let own = ["--rendezvous", "127.0.0.1:1", "--node", "x", "--", "."].map(str::to_owned);
+    let told = std::iter::once("assay".to_owned()).chain(arguments(ledger)).chain(own);
+    Cli::try_parse_from(told).map(drop).map_err(|error| {
         let text = error.to_string();
         let line = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
         Failure::usage(harmless(&format!("what assay run is told on the nodes: {line}")))
     })
 }
 
-/// What `assay run` is told on a node. What the user says comes before, so that it cannot take a node elsewhere.
-pub(super) fn arguments(ledger: &Ledger, entry: &Entry, address: &str) -> Vec<String> {
+/// What `assay run` is told on all nodes. What is the node's own comes after it.
+pub(super) fn arguments(ledger: &Ledger) -> Vec<String> {
     let mut arguments = vec!["run".to_owned(), "--quiet".to_owned()];
     arguments.extend(ledger.arguments.iter().cloned());
-    let own =
-        ["--label", &format!("fleet={}", ledger.run), "--label", &format!("node={}", entry.name)].map(str::to_owned);
-    arguments.extend(own);
-    let join = ["--rendezvous", address, "--node", &entry.name, "--fleet-run", &ledger.run, "--", &entry.target];
-    arguments.extend(join.map(str::to_owned));
+    arguments.extend(["--label", &format!("fleet={}", ledger.run), "--fleet-run", &ledger.run].map(str::to_owned));
     arguments
 }
 
@@ -64,8 +75,10 @@ mod tests {
     fn a_tunnel_is_for_what_listens_here_alone() {
         let here: SocketAddr = "127.0.0.1:5000".parse().unwrap();
         let open: SocketAddr = "10.0.0.1:5000".parse().unwrap();
-        assert_eq!(joined_at(Launcher::Ssh, 20_001, here), "127.0.0.1:20001");
-        assert_eq!(joined_at(Launcher::Ssh, 20_001, open), "10.0.0.1:5000");
-        assert_eq!(joined_at(Launcher::Local, 20_001, here), "127.0.0.1:5000");
+        assert_eq!(joined_at(Launcher::Ssh, 20_001, here), ("127.0.0.1:20001".to_owned(), Some(20_001)));
+        assert_eq!(joined_at(Launcher::Ssh, 20_001, open), ("10.0.0.1:5000".to_owned(), None));
+        assert_eq!(joined_at(Launcher::Local, 20_001, here), ("127.0.0.1:5000".to_owned(), None));
+        let (any, _) = joined_at(Launcher::Slurm, 20_001, "0.0.0.0:5000".parse().unwrap());
+        assert!(any.ends_with(":5000") && !any.starts_with("0.0.0.0"), "{any}");
     }
 }

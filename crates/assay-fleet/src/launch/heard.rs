@@ -1,0 +1,104 @@
+//! What a launcher says: for each of its nodes the last line, and whether it ended.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+/// No line is longer than this; the rest of it is left out.
+const MOST_LINE: usize = 512;
+/// Of no more nodes is something kept: a launcher starts fewer.
+const MOST_NODES: usize = 100_000;
+
+/// Something that a line tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Told {
+    /// A node said something.
+    Said(usize, String),
+    /// A node ended, with what it came to in words.
+    Ended(usize, String),
+    /// The launcher itself said something.
+    Plain(String),
+    /// Nothing that is kept.
+    Nothing,
+}
+
+/// How lines are understood.
+pub(super) type Reader = Box<dyn FnMut(&str) -> Told + Send>;
+
+/// What was heard by now.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    plain: String,
+    said: BTreeMap<usize, String>,
+    ended: BTreeMap<usize, String>,
+}
+
+impl Heard {
+    /// The last that a node said, or else the launcher.
+    pub(super) fn last_line(&self, place: usize) -> String {
+        self.said.get(&place).unwrap_or(&self.plain).clone()
+    }
+
+    /// What a node that ended came to.
+    pub(super) fn ended(&self, place: usize) -> Option<String> {
+        self.ended.get(&place).cloned()
+    }
+
+    pub(super) fn take(&mut self, told: Told) {
+        match told {
+            Told::Said(place, line) if self.said.len() < MOST_NODES => {
+                self.said.insert(place, line);
+            }
+            Told::Ended(place, words) if self.ended.len() < MOST_NODES => {
+                self.ended.insert(place, words);
+            }
+            Told::Plain(line) => self.plain = line,
+            Told::Said(..) | Told::Ended(..) | Told::Nothing => {}
+        }
+    }
+}
+
+/// Calls `each` with every line of `source` that is not empty.
+pub(super) fn lines(mut source: impl Read, mut each: impl FnMut(&str)) {
+    let (mut line, mut bytes) = (Vec::new(), [0u8; 4096]);
+    let mut whole = |line: &mut Vec<u8>| {
+        let text = String::from_utf8_lossy(line);
+        if !text.trim().is_empty() {
+            each(text.trim());
+        }
+        line.clear();
+    };
+    while let Ok(count @ 1..) = source.read(&mut bytes) {
+        for byte in &bytes[..count] {
+            match byte {
+                b'\n' | b'\r' => whole(&mut line),
+                _ if line.len() < MOST_LINE => line.push(*byte),
+                _ => {}
+            }
+        }
+    }
+    whole(&mut line);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_any_length_and_end_are_told_apart() {
+        let long = "y".repeat(100_000);
+        let text = format!("first\n\n  second \r{long}\nlast");
+        let mut seen = Vec::new();
+        lines(text.as_bytes(), |line| seen.push(line.to_owned()));
+        assert_eq!(seen, ["first", "second", &long[..MOST_LINE], "last"]);
+    }
+
+    #[test]
+    fn a_node_that_said_nothing_has_the_words_of_its_launcher() {
+        let mut heard = Heard::default();
+        heard.take(Told::Plain("no such partition".to_owned()));
+        heard.take(Told::Said(1, "disk full".to_owned()));
+        heard.take(Told::Ended(1, "it ended with exit code 4".to_owned()));
+        assert_eq!((heard.last_line(0).as_str(), heard.last_line(1).as_str()), ("no such partition", "disk full"));
+        assert_eq!((heard.ended(0), heard.ended(1).as_deref()), (None, Some("it ended with exit code 4")));
+    }
+}

@@ -1,0 +1,13 @@
+//! Nodes that are processes of this machine.
+
+use std::process::{Command, Stdio};
+
+use super::launcher::{Launch, Place};
+use super::process::Launched;
+use super::words;
+
+pub(super) fn start(launch: &Launch<'_>, place: &Place) -> std::io::Result<Launched> {
+    let mut command = Command::new(launch.program);
+    command.args(words::arguments(launch, place)).env("ASSAY_FLEET_KEY", launch.key.to_hex()).stdin(Stdio::null());
+    Launched::one(command, "")
+}

@@ -1,0 +1,14 @@
+//! How nodes are started: here, by ssh(1), or by Slurm. Whether they did what they should is judged by their records, never by the
+//! exit code of a launcher.
+
+mod heard;
+mod launcher;
+mod local;
+mod process;
+mod slurm;
+mod ssh;
+mod words;
+
+pub use launcher::{Group, Launch, Launcher, Place};
+pub use process::Launched;
+pub use slurm::slurm_names;

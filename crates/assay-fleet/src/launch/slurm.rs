@@ -1,0 +1,183 @@
+//! Nodes by Slurm: one srun(1) for all, which hands each the key and its target by standard input.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io;
+use std::process::{Command, Stdio};
+
+use super::heard::{Reader, Told};
+use super::launcher::{Group, Launch};
+use super::process::Launched;
+
+/// What a task says of itself begins so.
+const OWN: &str = "assay: ";
+
+/// A node's own part: finds its target by its name, says who it is, and how it ended. `sinfo` lists nodes by NodeName, which is
+/// what slurmd(8) gives its tasks as `SLURMD_NODENAME`.
+const SCRIPT: &str = r#"IFS= read -r ASSAY_FLEET_KEY || exit 1
+export ASSAY_FLEET_KEY
+while IFS= read -r node && IFS= read -r rendezvous && IFS= read -r target; do
+  if [ "$node" = "$SLURMD_NODENAME" ]; then goal=$target meet=$rendezvous; fi
+done
+echo "assay: node $SLURMD_NODENAME" >&2
+"$@" --label "node=$SLURMD_NODENAME" --rendezvous "$meet" --node "$SLURMD_NODENAME" -- "$goal" </dev/null
+code=$?
+echo "assay: ended $code" >&2
+exit $code"#;
+
+/// Starts all nodes that Slurm can give; the others are groups of their own, with the reason.
+pub(super) fn start(launch: &Launch<'_>) -> Vec<Group> {
+    let names = launch.places.iter().map(|place| place.node.as_str()).collect::<Vec<_>>().join(",");
+    let listed = match output("sinfo", ["--Node", "--noheader", "--nodes", &names, "--format", "%N %t"]) {
+        Ok(text) => text,
+        Err(error) => return launch.places.iter().enumerate().map(|(n, _)| refused(n, &error.to_string())).collect(),
+    };
+    let states = states(&listed);
+    // What is drained takes no new job, but goes on with the one that it has.
+    let within = std::env::var_os("SLURM_JOB_ID").is_some();
+    let mut groups = Vec::new();
+    let mut able = Vec::new();
+    for (number, place) in launch.places.iter().enumerate() {
+        match states.get(place.node.as_str()) {
+            None => groups.push(refused(number, "Slurm has no node of this name")),
+            Some(state) if !usable(state, within) => groups.push(refused(number, &format!("Slurm says it is {state}"))),
+            Some(_) => able.push(number),
+        }
+    }
+    if !able.is_empty() {
+        groups.push(Group { launched: srun(launch, &able), places: able });
+    }
+    groups
+}
+
+/// Names of nodes for an expression like `node[1-28]`.
+///
+/// # Errors
+/// Where scontrol(1) is missing, or does not understand it.
+pub fn slurm_names(expression: &str) -> io::Result<Vec<String>> {
+    Ok(output("scontrol", ["show", "hostnames", expression])?.lines().map(str::to_owned).collect())
+}
+
+fn refused(number: usize, reason: &str) -> Group {
+    Group { places: vec![number], launched: Err(io::Error::other(reason.to_owned())) }
+}
+
+fn output<'a>(program: &str, arguments: impl IntoIterator<Item = &'a str>) -> io::Result<String> {
+    let words = |reason: String| io::Error::other(format!("{program}: {reason}"));
+    let output =
+        Command::new(program).args(arguments).stdin(Stdio::null()).output().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => words("not found; the package slurm-client has it".to_owned()),
+            _ => words(error.to_string()),
+        })?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return Err(words(said.lines().next().unwrap_or("it failed").to_owned()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The state of each node. One that is in several partitions is listed several times.
+fn states(text: &str) -> HashMap<&str, &str> {
+    text.lines().filter_map(|line| line.split_once(' ')).map(|(node, state)| (node, state.trim())).collect()
+}
+
+/// Whether a node can be had, by sinfo's compact state: `*` stands for one that does not answer.
+fn usable(state: &str, within: bool) -> bool {
+    let name = state.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
+    let gone = ["down", "fail", "failg", "inval", "unk", "pow_dn"].contains(&name) || state.ends_with('*');
+    let leaving = ["drain", "drng", "maint", "futr"].contains(&name);
+    !gone && (within || !leaving)
+}
+
+fn srun(launch: &Launch<'_>, able: &[usize]) -> io::Result<Launched> {
+    let count = able.len().to_string();
+    let mut input = launch.key.to_hex() + "\n";
+    for place in able.iter().map(|number| &launch.places[*number]) {
+        if place.target.contains('\n') {
+            return Err(io::Error::other(format!("the target of {} has a line break", place.node)));
+        }
+        let _ = writeln!(input, "{}\n{}\n{}", place.node, place.rendezvous, place.target);
+    }
+    let names: Vec<&str> = able.iter().map(|number| launch.places[*number].node.as_str()).collect();
+    let mut command = Command::new("srun");
+    command.arg(format!("--job-name=assay-{}", launch.run)).arg(format!("--nodelist={}", names.join(",")));
+    command.args([&format!("--nodes={count}"), &format!("--ntasks={count}"), "--ntasks-per-node=1"]);
+    // One that dies does not end the others, and none waits for nodes that are not to be had.
+    command.args(["--no-kill", "--kill-on-bad-exit=0", "--wait=0", "--immediate", "--mpi=none", "--label"]);
+    command.args(["sh", "-c", SCRIPT, "assay", launch.program]).args(&launch.arguments);
+    let nodes = names.into_iter().zip(0..).map(|(name, place)| (name.to_owned(), place)).collect();
+    Launched::several(command, &input, reader(nodes)).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => io::Error::other("srun: not found; the package slurm-client has it"),
+        _ => error,
+    })
+}
+
+/// Understands lines of `srun --label`: `TASK: TEXT`. A task says which node it is first.
+fn reader(nodes: HashMap<String, usize>) -> Reader {
+    let mut tasks: HashMap<u32, usize> = HashMap::new();
+    Box::new(move |line| {
+        let labelled = line.split_once(": ").and_then(|(task, text)| Some((task.trim().parse().ok()?, text)));
+        let Some((task, text)) = labelled else { return Told::Plain(line.to_owned()) };
+        let own = text.strip_prefix(OWN).and_then(|text| text.split_once(' '));
+        match (own, tasks.get(&task)) {
+            (Some(("node", name)), None) => {
+                // No node speaks for another.
+                if let Some(place) = nodes.get(name).filter(|place| !tasks.values().any(|known| known == *place)) {
+                    tasks.insert(task, *place);
+                }
+                Told::Nothing
+            }
+            (Some(("ended", code)), Some(place)) => Told::Ended(*place, format!("it ended with exit code {code}")),
+            (_, Some(place)) => Told::Said(*place, text.to_owned()),
+            (_, None) => Told::Plain(text.to_owned()),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_that_cannot_be_had_are_told_by_their_state() {
+        for able in ["idle", "mix", "alloc", "comp", "idle~", "alloc#"] {
+            assert!(usable(able, false), "{able}");
+        }
+        for unable in ["down", "down*", "idle*", "fail", "unk", "unk*", "inval"] {
+            assert!(!usable(unable, true), "{unable}");
+        }
+        assert!(!usable("drain", false) && !usable("drng", false) && usable("drng", true));
+        let states = states("n1 idle\nn2 down*\nn1 idle\n");
+        assert_eq!((states["n1"], states["n2"], states.get("n3")), ("idle", "down*", None));
+    }
+
+    #[test]
+    fn each_task_speaks_for_the_node_that_it_named_first() {
+        let mut reader = reader(HashMap::from([("n1".to_owned(), 0), ("n2".to_owned(), 1)]));
+        let mut told = |line: &str| reader(line);
+        assert_eq!(told("srun: job 3 queued"), Told::Plain("srun: job 3 queued".to_owned()));
+        assert_eq!(told("1: assay: node n2"), Told::Nothing);
+        assert_eq!(told("0: assay: node n2"), Told::Nothing, "it is taken");
+        assert_eq!(told("1: error: no space"), Told::Said(1, "error: no space".to_owned()));
+        assert_eq!(told("0: error: no space"), Told::Plain("error: no space".to_owned()));
+        assert_eq!(told("1: assay: ended 4"), Told::Ended(1, "it ended with exit code 4".to_owned()));
+        assert_eq!(told("1: assay: node n1"), Told::Said(1, "assay: node n1".to_owned()), "once");
+    }
+
+    #[test]
+    fn a_task_finds_its_target_and_is_told_the_key() {
+        let mut command = Command::new("sh");
+        command.args(["-c", SCRIPT, "assay", "sh", "-c", "echo $ASSAY_FLEET_KEY \"$@\" >&2; exit 3", "run", "a b"]);
+        command.env("SLURMD_NODENAME", "n2");
+        let input = "KEY\nn1\nh:1\n/mnt/a\nn2\nh:2\n/mnt/b c\\d\nn3\nh:3\n/mnt/e\n";
+        let nodes = HashMap::from([("n2".to_owned(), 0)]);
+        let mut reader = reader(nodes);
+        let mut launched =
+            Launched::several(command, input, Box::new(move |line| reader(&format!("5: {line}")))).unwrap();
+        while launched.ended().is_none() || launched.last_line(0).is_empty() {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        assert_eq!(launched.last_line(0), "KEY a b --label node=n2 --rendezvous h:2 --node n2 -- /mnt/b c\\d");
+        assert_eq!(launched.node_ended(0).as_deref(), Some("it ended with exit code 3"));
+    }
+}

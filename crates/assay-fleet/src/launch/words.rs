@@ -1,0 +1,22 @@
+//! Command lines.
+
+use super::launcher::{Launch, Place};
+
+/// What the program is told on a node. What is common to all comes before, so that it cannot take a node elsewhere.
+pub(super) fn arguments(launch: &Launch<'_>, place: &Place) -> Vec<String> {
+    let mut arguments = launch.arguments.clone();
+    arguments.extend(["--label".to_owned(), format!("node={}", place.node)]);
+    arguments.extend(["--rendezvous", &place.rendezvous, "--node", &place.node].map(str::to_owned));
+    arguments.extend(["--", &place.target].map(str::to_owned));
+    arguments
+}
+
+/// Words for a POSIX shell.
+pub(super) fn shell<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    words.map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// A word that a POSIX shell takes as it stands.
+pub(super) fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

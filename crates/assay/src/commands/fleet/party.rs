@@ -1,0 +1,255 @@
+//! Nodes under way: started, followed to their end, and what became of each written down.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use assay_core::outcome::Outcome;
+use assay_core::record::Record;
+use assay_core::text::harmless;
+use assay_engine::Control;
+use assay_fleet::{
+    Coordinator, Entry, Expected, Fate, Group, Happening, Key, Launch, Launched, Launcher, Ledger, Mode, Place, Rules,
+};
+
+use super::books;
+use super::records::keep;
+use super::told::{arguments, far_port, joined_at, listens};
+use super::view::View;
+use crate::cli::FleetRunArgs;
+use crate::failure::Failure;
+use crate::state;
+
+/// How often it is looked for launchers that ended.
+const TICK: Duration = Duration::from_millis(100);
+/// No more strangers than this are told of.
+const MOST_REFUSED: usize = 5;
+/// How long a launcher whose node is done may take to end.
+const ENDING: Duration = Duration::from_secs(10);
+
+/// Nodes under way.
+pub(super) struct Party<'a> {
+    ledger: &'a mut Ledger,
+    /// The node of the ledger that each number of the coordinator stands for.
+    numbers: Vec<usize>,
+    coordinator: Coordinator,
+    happenings: Receiver<Happening>,
+    /// Launchers at work, each with the numbers of its nodes.
+    launched: Vec<(Vec<usize>, Launched)>,
+    joined: Vec<bool>,
+    records: Arc<Mutex<BTreeMap<usize, Record>>>,
+    view: View,
+    /// When launchers were last looked at.
+    looked: Instant,
+    /// Strangers that were turned away.
+    refused: usize,
+    /// The file of the run could not be written.
+    unkept: bool,
+}
+
+impl<'a> Party<'a> {
+    pub(super) fn begin(args: &FleetRunArgs, ledger: &'a mut Ledger, numbers: Vec<usize>) -> Result<Self, Failure> {
+        let launcher = Launcher::of_name(&ledger.via).ok_or_else(|| {
+            Failure::environment(format!("nodes of this run are started by {}", harmless(&ledger.via)))
+        })?;
+        let mode = ledger.at_a_time.map_or(Mode::Simultaneous, Mode::Staggered);
+        let count = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+        let mut rules = Rules { ready_within: args.ready_within, ..Rules::new(mode, count) };
+        // Of a resumed run most nodes are done.
+        rules.quorum = args.quorum.unwrap_or(if args.resume.is_some() { 1 } else { rules.quorum });
+        let key = Key::new().map_err(|error| Failure::environment(format!("no random numbers: {error}")))?;
+        let nodes = numbers.iter().map(|n| (ledger.nodes[*n].name.clone(), ledger.nodes[*n].attempts)).collect();
+        let expected = Expected {
+            run: ledger.run.clone(),
+            key: key.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            nodes,
+            rules,
+        };
+        let records = Arc::default();
+        let keep = keep(&expected, state::keeper()?, Arc::clone(&records));
+        let listen = args.listen.unwrap_or_else(|| listens(launcher));
+        let (coordinator, happenings) = Coordinator::listen(listen, expected, keep)
+            .map_err(|error| Failure::environment(format!("{listen}: {error}; --listen names another address")))?;
+        let address = coordinator.address();
+        let place = |(number, node): (usize, &usize)| {
+            let (rendezvous, far_port) = joined_at(launcher, far_port(&ledger.run, number), address);
+            let Entry { name, target, .. } = &ledger.nodes[*node];
+            Place { node: name.clone(), target: target.clone(), rendezvous, far_port }
+        };
+        let launch = Launch {
+            run: &ledger.run,
+            program: &ledger.program,
+            arguments: arguments(ledger),
+            key: &key,
+            port: address.port(),
+            places: numbers.iter().enumerate().map(place).collect(),
+        };
+        let groups = launcher.start(&launch);
+        let mut launched = Vec::new();
+        for Group { places, launched: begun } in groups {
+            match begun {
+                Ok(process) => launched.push((places, process)),
+                Err(error) => {
+                    let reason = match launcher {
+                        Launcher::Local => format!("{}: {error}", ledger.program),
+                        Launcher::Ssh => format!("ssh: {error}"),
+                        Launcher::Slurm => error.to_string(),
+                    };
+                    for number in places {
+                        ledger.nodes[numbers[number]].fate = Some(Fate::Unreachable { reason: reason.clone() });
+                        coordinator.give_up(number);
+                    }
+                }
+            }
+        }
+        let joined = vec![false; numbers.len()];
+        let names: Vec<String> = numbers.iter().map(|node| ledger.nodes[*node].name.clone()).collect();
+        let view = View::new(names.into_iter(), args.quiet);
+        let (looked, refused, unkept) = (Instant::now(), 0, false);
+        Ok(Self { ledger, numbers, coordinator, happenings, launched, joined, records, view, looked, refused, unkept })
+    }
+
+    /// Follows the run to its end.
+    pub(super) fn follow(mut self, control: &Control) -> Result<BTreeMap<usize, Record>, Failure> {
+        self.view.say(&format!("run {}: {} nodes are started", self.ledger.run, self.numbers.len()));
+        while self.numbers.iter().any(|node| self.ledger.nodes[*node].fate.is_none()) {
+            match self.happenings.recv_timeout(TICK) {
+                _ if control.stopped() => self.interrupt(),
+                Ok(happening) => self.happened(happening),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.look_for_ends();
+            self.view.paint();
+        }
+        self.wait_for_launchers(ENDING);
+        self.launched.iter_mut().for_each(|(_, launched)| launched.ask_to_end());
+        self.wait_for_launchers(ENDING);
+        if self.unkept {
+            books::keep(self.ledger)?;
+        }
+        Ok(std::mem::take(&mut self.records.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// Nodes are told to end, and what they say after that is no news.
+    fn interrupt(&mut self) {
+        self.coordinator.end("the run was interrupted");
+        for node in self.numbers.clone() {
+            self.ledger.nodes[node].fate.get_or_insert(Fate::Interrupted);
+        }
+        self.keep();
+    }
+
+    fn wait_for_launchers(&mut self, limit: Duration) {
+        let end = Instant::now() + limit;
+        while Instant::now() < end && self.launched.iter_mut().any(|(_, launched)| launched.ended().is_none()) {
+            std::thread::sleep(TICK);
+        }
+    }
+
+    fn name(&self, number: usize) -> String {
+        self.ledger.nodes[self.numbers[number]].name.clone()
+    }
+
+    fn happened(&mut self, happening: Happening) {
+        match happening {
+            Happening::Joined(number) => {
+                self.joined[number] = true;
+                self.view.joined(number);
+            }
+            Happening::Goes(nodes, step, _) => {
+                let who = if let [one] = nodes.as_slice() { self.name(*one) } else { format!("{} nodes", nodes.len()) };
+                self.view.say_plainly(&format!(
+                    "{who}: repeat {} of workload {}",
+                    u64::from(step.round) + 1,
+                    u64::from(step.workload) + 1
+                ));
+            }
+            Happening::Recorded(number, id) => self.recorded(number, id),
+            Happening::NotTaken(number, reason) => self.decide(number, Fate::NotTaken { reason }),
+            Happening::Late(number) => self.decide(number, Fate::Late),
+            Happening::TooFew(_) => {
+                for number in 0..self.numbers.len() {
+                    self.decide(number, Fate::TooFew);
+                }
+            }
+            Happening::Left(number, reason) => {
+                let said = self.last_line(number);
+                let reason = if said.is_empty() { reason } else { said };
+                self.decide(number, Fate::Lost { reason });
+            }
+            Happening::Refused(from, reason) => {
+                self.refused += 1;
+                if self.refused <= MOST_REFUSED {
+                    self.view.say(&format!("{from} was turned away: {reason}"));
+                }
+            }
+            Happening::Live(number, live) => self.view.live(number, live),
+            Happening::Ready(..) => {}
+        }
+    }
+
+    /// How a record ended is how its node did.
+    fn recorded(&mut self, number: usize, id: String) {
+        let records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        let fate = match records.get(&number).map(|record| &record.outcome) {
+            Some(outcome @ Outcome::Failed { .. }) if outcome.medium_failed() => {
+                Fate::MediumFailed { id, reason: outcome.sentence() }
+            }
+            Some(outcome @ Outcome::Failed { .. }) => Fate::Incomplete { id, reason: outcome.sentence() },
+            _ => Fate::Recorded { id },
+        };
+        drop(records);
+        self.decide(number, fate);
+    }
+
+    /// The first that is known of a node stands.
+    fn decide(&mut self, number: usize, fate: Fate) {
+        let node = self.numbers[number];
+        if self.ledger.nodes[node].fate.is_none() {
+            self.view.over(number, &fate);
+            self.ledger.nodes[node].fate = Some(fate);
+            self.keep();
+        }
+    }
+
+    /// The run goes on where its file cannot be written; at the end that is an error.
+    fn keep(&mut self) {
+        if let Err(failure) = books::keep(self.ledger)
+            && !std::mem::replace(&mut self.unkept, true)
+        {
+            self.view.say(&format!("warning: {}; the run goes on", failure.message()));
+        }
+    }
+
+    /// A launcher that ended before its node came.
+    fn look_for_ends(&mut self) {
+        if std::mem::replace(&mut self.looked, Instant::now()).elapsed() < TICK {
+            return;
+        }
+        let mut over = Vec::new();
+        for (numbers, launched) in &mut self.launched {
+            for (place, number) in numbers.iter().enumerate().filter(|(_, number)| !self.joined[**number]) {
+                let undecided = self.ledger.nodes[self.numbers[*number]].fate.is_none();
+                if let Some(end) = undecided.then(|| launched.node_ended(place)).flatten() {
+                    let said = launched.last_line(place);
+                    over.push((*number, if said.is_empty() { end } else { said }));
+                }
+            }
+        }
+        for (number, reason) in over {
+            self.coordinator.give_up(number);
+            self.decide(number, Fate::Unreachable { reason });
+        }
+    }
+
+    /// The last line that is known of a node.
+    fn last_line(&self, number: usize) -> String {
+        let find = |(numbers, launched): &(Vec<usize>, Launched)| {
+            numbers.iter().position(|own| *own == number).map(|place| launched.last_line(place))
+        };
+        self.launched.iter().find_map(find).unwrap_or_default()
+    }
+}
