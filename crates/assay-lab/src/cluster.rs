@@ -4,6 +4,7 @@ mod inventory;
 mod keys;
 mod network;
 mod node;
+mod slurm;
 mod space;
 
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 pub use node::{Node, NodePlan};
+pub use slurm::Slurm;
 pub use space::Space;
 
 use crate::command::{Missing, need};

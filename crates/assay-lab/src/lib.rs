@@ -9,7 +9,7 @@
 //!   against in memory, by the thousand: [`campaign`].
 //! - [`RemovableCard`]: is taken out, shrinks or turns read-only when it is told to.
 //! - [`Dying`]: a plug that is pulled after some operations, over any device of a check.
-//! - [`Cluster`]: nodes with an sshd and a medium each, on a network of their own.
+//! - [`Cluster`]: nodes with an sshd and a medium each, on a network of their own; [`Slurm`]: daemons of Slurm on one.
 //! - [`fleet`]: records of cards that were never made, of which the truth is known.
 //! - [`hostile`]: trees of files that somebody prepared to do harm.
 //! - [`FastDevice`], [`FilledDevice`]: loop devices in memory, with and without a file system, to
@@ -53,7 +53,7 @@ macro_rules! lab {
 }
 
 pub use cgroup::{Cgroup, Limits};
-pub use cluster::{Cluster, ClusterPlan, Node, NodePlan, Space};
+pub use cluster::{Cluster, ClusterPlan, Node, NodePlan, Slurm, Space};
 pub use command::{Missing, skip};
 pub use dice::{Dice, SplitMix};
 pub use dying::Dying;

@@ -36,6 +36,7 @@ mod schema;
 mod sensors;
 mod sharing;
 mod signals;
+mod slurm;
 mod spool;
 mod stops;
 mod verify;

@@ -1,0 +1,118 @@
+//! Slurm on the control machine of a cluster: a controller, and daemons that stand for nodes.
+
+use std::fs::{create_dir_all, write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::{Cluster, Space};
+use crate::command::{Missing, need};
+
+/// All nodes are idle within this, also 28 beside compilers on two processors.
+const THERE_WITHIN: Duration = Duration::from_secs(90);
+/// Ports of the daemons; they exist in the network of the control machine only.
+const CONTROLLER_PORT: u16 = 6817;
+const FIRST_PORT: u16 = 6900;
+
+/// A controller and so many nodes `s1`, `s2`, …, all of them processes of one machine, without accounts and without munge.
+#[derive(Debug)]
+pub struct Slurm<'a> {
+    space: &'a Space,
+    configuration: PathBuf,
+    /// The controller, then the nodes.
+    daemons: Vec<Child>,
+}
+
+impl<'a> Slurm<'a> {
+    /// Starts it and waits until all nodes are idle.
+    ///
+    /// # Errors
+    /// [`Missing`] where Slurm is not installed, or its daemons do not run.
+    pub fn new(cluster: &'a Cluster, nodes: usize) -> Result<Self, Missing> {
+        need(&["slurmctld", "slurmd", "srun", "sinfo", "scontrol"])?;
+        let directory = cluster.directory().join("slurm");
+        let fail = |e: std::io::Error| Missing(format!("{}: {e}", directory.display()));
+        create_dir_all(directory.join("state")).map_err(fail)?;
+        let configuration = directory.join("slurm.conf");
+        write(&configuration, text(&directory, nodes)).map_err(fail)?;
+        let mut slurm = Self { space: cluster.control(), configuration, daemons: Vec::new() };
+        slurm.begin(&["slurmctld", "-D"])?;
+        for node in 1..=nodes {
+            slurm.begin(&["slurmd", "-D", "-N", &format!("s{node}")])?;
+        }
+        let deadline = Instant::now() + THERE_WITHIN;
+        while slurm.idle() < nodes {
+            if Instant::now() > deadline {
+                return Err(Missing(format!("{} of {nodes} nodes of Slurm are idle", slurm.idle())));
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        Ok(slurm)
+    }
+
+    /// A command on the machine where jobs are submitted.
+    #[must_use]
+    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = self.space.command(program);
+        command.env("SLURM_CONF", &self.configuration);
+        command
+    }
+
+    /// Ends the daemon of the node `number`, counted from 1, and says so to the controller, which would notice after a minute.
+    ///
+    /// # Errors
+    /// [`Missing`] where the controller does not answer.
+    pub fn lose(&mut self, number: usize) -> Result<(), Missing> {
+        end(&mut self.daemons[number]);
+        let name = format!("NodeName=s{number}");
+        let told = self.command("scontrol").args(["update", &name, "State=DOWN", "Reason=test"]).status();
+        match told {
+            Ok(status) if status.success() => Ok(()),
+            _ => Err(Missing("scontrol update failed".to_owned())),
+        }
+    }
+
+    fn begin(&mut self, words: &[&str]) -> Result<(), Missing> {
+        let (program, arguments) = (words[0], &words[1..]);
+        let mut command = self.command(program);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        self.daemons.push(command.spawn().map_err(|e| Missing(format!("{program}: {e}")))?);
+        Ok(())
+    }
+
+    fn idle(&self) -> usize {
+        let output = self.command("sinfo").args(["--Node", "--noheader", "--format", "%t"]).output();
+        let count = |text: &[u8]| String::from_utf8_lossy(text).lines().filter(|state| state.trim() == "idle").count();
+        output.map_or(0, |output| count(&output.stdout))
+    }
+}
+
+impl Drop for Slurm<'_> {
+    fn drop(&mut self) {
+        // What they started ends with the machine.
+        self.daemons.iter_mut().for_each(end);
+    }
+}
+
+fn end(daemon: &mut Child) {
+    let _ = daemon.kill();
+    let _ = daemon.wait();
+}
+
+/// slurm.conf(5). Daemons with names of their own on one host: see "Multiple slurmd" in Slurm's guide for programmers.
+fn text(directory: &Path, nodes: usize) -> String {
+    let directory = directory.display();
+    let last = FIRST_PORT + u16::try_from(nodes).unwrap_or(u16::MAX - FIRST_PORT);
+    let first = FIRST_PORT + 1;
+    format!(
+        "ClusterName=lab\nSlurmctldHost=control(127.0.0.1)\nSlurmctldPort={CONTROLLER_PORT}\n\
+         AuthType=auth/none\nCredType=cred/none\nSlurmUser=root\nSlurmdUser=root\nMpiDefault=none\n\
+         ProctrackType=proctrack/pgid\nTaskPlugin=task/none\nJobAcctGatherType=jobacct_gather/none\n\
+         SchedulerType=sched/builtin\nSelectType=select/linear\nReturnToService=2\nKillWait=10\nSlurmdTimeout=60\n\
+         StateSaveLocation={directory}/state\nSlurmdSpoolDir={directory}/%n\n\
+         SlurmctldPidFile={directory}/controller.pid\nSlurmdPidFile={directory}/%n.pid\n\
+         SlurmctldLogFile={directory}/controller.log\nSlurmdLogFile={directory}/%n.log\n\
+         NodeName=s[1-{nodes}] NodeHostname=control NodeAddr=127.0.0.1 Port=[{first}-{last}] CPUs=2 State=UNKNOWN\n\
+         PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n"
+    )
+}
