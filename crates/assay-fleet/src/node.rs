@@ -1,7 +1,6 @@
 //! The side of a node: it joins, compares clocks, waits for the word to begin, and hands its record over.
 
 use std::fmt;
-use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -10,11 +9,9 @@ use assay_engine::{Control, monotonic};
 use assay_runner::{Rendezvous, SET_UP, Start, Step};
 
 use crate::clock::{Clocks, Exchange};
-use crate::key::{Key, nonce};
-use crate::wire::{FromCoordinator, FromNode, Live, PROTOCOL, Receiver, Sender, Way, WireError};
+use crate::join::{JOINING, JoinError, Joining, Met, meet};
+use crate::wire::{FromCoordinator, FromNode, Live, Receiver, Sender, WireError};
 
-/// How long connecting and each answer of the beginning may take.
-const ANSWER: Duration = Duration::from_secs(10);
 /// How often it is looked for the end of the run while waiting.
 const TICK: Duration = Duration::from_millis(50);
 /// Exchanges of the first series, and of those before a common start and at the end.
@@ -31,42 +28,6 @@ const SILENCE: Duration = Duration::from_secs(30);
 const FURTHEST: Duration = Duration::from_secs(60);
 /// How long the coordinator may take to keep a record.
 const KEEPING: Duration = Duration::from_secs(60);
-
-/// How to join a run.
-#[derive(Debug, Clone)]
-pub struct Joining {
-    /// `HOST:PORT` of the coordinator.
-    pub address: String,
-    /// Identity of the run.
-    pub run: String,
-    /// Name of the node.
-    pub node: String,
-    /// Key of the run.
-    pub key: Key,
-    /// Version of the program.
-    pub version: String,
-    /// The node's clock.
-    pub clock: NodeClock,
-}
-
-/// Why a node does not take part.
-#[derive(Debug, thiserror::Error)]
-pub enum JoinError {
-    /// The coordinator cannot be reached.
-    #[error("{address}: {reason}")]
-    Unreachable {
-        /// Where it was looked for.
-        address: String,
-        /// What the system says.
-        reason: String,
-    },
-    /// The coordinator does not want it.
-    #[error("{0}")]
-    Refused(String),
-    /// Who answered is not the coordinator of this run.
-    #[error("who answers at {0} does not have the key of this run")]
-    Stranger(String),
-}
 
 /// The monotonic clock of a node, counted from an instant of its own; off by what a test says.
 #[derive(Debug, Clone, Copy)]
@@ -138,53 +99,10 @@ impl Node {
     /// # Errors
     /// [`JoinError`] says who is to mend what.
     pub fn join(joining: &Joining, control: &Control) -> Result<Self, JoinError> {
-        let address = &joining.address;
-        let unreachable =
-            |reason: &dyn fmt::Display| JoinError::Unreachable { address: address.clone(), reason: reason.to_string() };
-        let stream = connect(address).map_err(|error| unreachable(&error))?;
-        let mut sender = Sender::new(stream.try_clone().map_err(|e| unreachable(&e))?, Way::ToCoordinator);
-        let mut receiver = Receiver::new(stream, Way::ToNode);
-        let lost = |error: WireError| match error {
-            WireError::Seal | WireError::Malformed(_) => JoinError::Stranger(address.clone()),
-            error => unreachable(&error),
-        };
-        let ours = nonce().map_err(|error| unreachable(&error))?;
-        let hello = FromNode::Hello {
-            protocol: PROTOCOL,
-            version: joining.version.clone(),
-            run: joining.run.clone(),
-            node: joining.node.clone(),
-            nonce: ours.clone(),
-        };
-        sender.send(&hello).map_err(lost)?;
-        let theirs = match receiver.receive(ANSWER).map_err(lost)? {
-            FromCoordinator::Challenge { nonce: theirs, seal } => {
-                let known = seal_of(joining, b"coordinator", &ours, &theirs);
-                if blake3::hash(seal.as_bytes()) != blake3::hash(known.as_bytes()) {
-                    return Err(JoinError::Stranger(address.clone()));
-                }
-                theirs
-            }
-            FromCoordinator::Refused { reason } => return Err(JoinError::Refused(reason)),
-            _ => return Err(JoinError::Stranger(address.clone())),
-        };
-        sender.send(&FromNode::Proof { seal: seal_of(joining, b"node", &ours, &theirs) }).map_err(lost)?;
-        let key = joining.key.of_connection(&joining.node, [&ours, &theirs]);
-        sender.seal_by(key.clone());
-        receiver.seal_by(key);
-        let part = match receiver.receive(ANSWER).map_err(lost)? {
-            FromCoordinator::Welcome { attempt, nodes, mode, at_a_time } => ClusterPart {
-                run: joining.run.clone(),
-                node: joining.node.clone(),
-                attempt,
-                nodes,
-                mode,
-                at_a_time,
-                clock: None,
-                lost: None,
-            },
-            FromCoordinator::Refused { reason } => return Err(JoinError::Refused(reason)),
-            _ => return Err(JoinError::Stranger(address.clone())),
+        let Met { sender, receiver, part } = meet(joining, control)?;
+        let unreachable = |reason: &dyn fmt::Display| JoinError::Unreachable {
+            address: joining.address.clone(),
+            reason: reason.to_string(),
         };
         let mut node = Self {
             sender: Arc::new(Mutex::new(sender)),
@@ -195,9 +113,17 @@ impl Node {
             live: LiveLine::default(),
             heart: Arc::default(),
         };
-        for _ in 0..FIRST_EXCHANGES {
-            let exchange = node.exchange().map_err(lost)?;
-            node.clocks.add_first(exchange);
+        let (mut made, begun) = (0, Instant::now());
+        while made < FIRST_EXCHANGES {
+            match node.exchange() {
+                Ok(exchange) => {
+                    node.clocks.add_first(exchange);
+                    made += 1;
+                }
+                // A coordinator of a thousand nodes that all join at once.
+                Err(WireError::Timeout) if begun.elapsed() < JOINING => {}
+                Err(error) => return Err(unreachable(&error)),
+            }
         }
         node.heart.beat((&node.sender, &node.receiver), &node.live, control).map_err(|error| unreachable(&error))?;
         Ok(node)
@@ -365,26 +291,6 @@ impl Drop for Node {
         self.heart.stop();
         lock(&self.sender).close();
     }
-}
-
-fn seal_of(joining: &Joining, who: &[u8], ours: &str, theirs: &str) -> String {
-    let parts = [who, joining.run.as_bytes(), joining.node.as_bytes(), ours.as_bytes(), theirs.as_bytes()];
-    joining.key.seal(&parts).to_hex().to_string()
-}
-
-fn connect(address: &str) -> std::io::Result<TcpStream> {
-    let mut refused = std::io::Error::new(std::io::ErrorKind::NotFound, "the name has no address");
-    for address in address.to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, ANSWER) {
-            Ok(stream) => {
-                stream.set_nodelay(true)?;
-                stream.set_write_timeout(Some(ANSWER))?;
-                return Ok(stream);
-            }
-            Err(error) => refused = error,
-        }
-    }
-    Err(refused)
 }
 
 /// Sends what the node does, once a second, and nothing around the beginning of a repeat.

@@ -1,6 +1,7 @@
 //! `assay fleet`
 
 mod books;
+mod descriptors;
 mod list;
 mod outcome;
 mod party;

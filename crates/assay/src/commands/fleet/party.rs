@@ -58,6 +58,7 @@ impl<'a> Party<'a> {
         let mut rules = Rules { ready_within: args.ready_within, ..Rules::new(mode, count) };
         // Of a resumed run most nodes are done.
         rules.quorum = args.quorum.unwrap_or(if args.resume.is_some() { 1 } else { rules.quorum });
+        super::descriptors::allow(numbers.len())?;
         let key = Key::new().map_err(|error| Failure::environment(format!("no random numbers: {error}")))?;
         let nodes = numbers.iter().map(|n| (ledger.nodes[*n].name.clone(), ledger.nodes[*n].attempts)).collect();
         let expected = Expected {

@@ -1,0 +1,166 @@
+//! How a node joins: it connects, and both sides show that they hold the key of the run.
+
+use std::fmt;
+use std::net::{TcpStream, ToSocketAddrs};
+use std::time::{Duration, Instant};
+
+use assay_core::cluster::ClusterPart;
+use assay_engine::Control;
+
+use crate::key::{Key, nonce};
+use crate::node::NodeClock;
+use crate::wire::{FromCoordinator, FromNode, PROTOCOL, Receiver, Sender, Way, WireError};
+
+/// How long connecting and each answer may take.
+const ANSWER: Duration = Duration::from_secs(10);
+/// How long a node tries while the coordinator is busy with others.
+pub(crate) const JOINING: Duration = Duration::from_secs(60);
+/// The longest wait between two tries.
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+
+/// How to join a run.
+#[derive(Debug, Clone)]
+pub struct Joining {
+    /// `HOST:PORT` of the coordinator.
+    pub address: String,
+    /// Identity of the run.
+    pub run: String,
+    /// Name of the node.
+    pub node: String,
+    /// Key of the run.
+    pub key: Key,
+    /// Version of the program.
+    pub version: String,
+    /// The node's clock.
+    pub clock: NodeClock,
+}
+
+/// Why a node does not take part.
+#[derive(Debug, thiserror::Error)]
+pub enum JoinError {
+    /// The coordinator cannot be reached.
+    #[error("{address}: {reason}")]
+    Unreachable {
+        /// Where it was looked for.
+        address: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// The coordinator does not want it.
+    #[error("{0}")]
+    Refused(String),
+    /// Who answered is not the coordinator of this run.
+    #[error("who answers at {0} does not have the key of this run")]
+    Stranger(String),
+}
+
+/// A connection to the coordinator, which let the node in.
+pub(crate) struct Met {
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    pub(crate) part: ClusterPart,
+}
+
+/// Why a try failed.
+enum Failed {
+    /// The coordinator closed the connection before it said anything: it has as many that have not shown the key as it bears.
+    Busy,
+    Final(JoinError),
+}
+
+impl From<JoinError> for Failed {
+    fn from(error: JoinError) -> Self {
+        Self::Final(error)
+    }
+}
+
+/// Joins, in several tries where the coordinator is busy.
+pub(crate) fn meet(joining: &Joining, control: &Control) -> Result<Met, JoinError> {
+    let begun = Instant::now();
+    let mut wait = Duration::from_millis(50);
+    loop {
+        match try_to_meet(joining) {
+            Ok(met) => return Ok(met),
+            Err(Failed::Final(error)) => return Err(error),
+            Err(Failed::Busy) if begun.elapsed() > JOINING || control.stopped() => {
+                return Err(unreachable(joining, &"it closes the connection without a word"));
+            }
+            Err(Failed::Busy) => {}
+        }
+        // Nodes that were turned away together do not come together again.
+        let spread = nonce().ok().and_then(|nonce| u32::from_str_radix(nonce.get(..2)?, 16).ok()).unwrap_or(128);
+        std::thread::sleep(wait.mul_f64(0.5 + f64::from(spread) / 256.0));
+        wait = (wait * 2).min(LONGEST_WAIT);
+    }
+}
+
+fn unreachable(joining: &Joining, reason: &dyn fmt::Display) -> JoinError {
+    JoinError::Unreachable { address: joining.address.clone(), reason: reason.to_string() }
+}
+
+fn try_to_meet(joining: &Joining) -> Result<Met, Failed> {
+    let unreachable = |reason: &dyn fmt::Display| unreachable(joining, reason);
+    let stranger = || JoinError::Stranger(joining.address.clone());
+    let lost = |error: WireError| match error {
+        WireError::Seal | WireError::Malformed(_) => stranger(),
+        error => unreachable(&error),
+    };
+    let stream = connect(&joining.address).map_err(|error| unreachable(&error))?;
+    let mut sender = Sender::new(stream.try_clone().map_err(|e| unreachable(&e))?, Way::ToCoordinator);
+    let mut receiver = Receiver::new(stream, Way::ToNode);
+    let ours = nonce().map_err(|error| unreachable(&error))?;
+    let hello = FromNode::Hello {
+        protocol: PROTOCOL,
+        version: joining.version.clone(),
+        run: joining.run.clone(),
+        node: joining.node.clone(),
+        nonce: ours.clone(),
+    };
+    let first = sender.send(&hello).and_then(|()| receiver.receive(ANSWER));
+    let theirs = match first {
+        Ok(FromCoordinator::Challenge { nonce: theirs, seal }) => {
+            let known = seal_of(joining, b"coordinator", &ours, &theirs);
+            if blake3::hash(seal.as_bytes()) != blake3::hash(known.as_bytes()) {
+                return Err(stranger().into());
+            }
+            theirs
+        }
+        Ok(FromCoordinator::Refused { reason }) => return Err(JoinError::Refused(reason).into()),
+        Ok(_) => return Err(stranger().into()),
+        Err(WireError::Closed | WireError::Io(_)) => return Err(Failed::Busy),
+        Err(error) => return Err(lost(error).into()),
+    };
+    sender.send(&FromNode::Proof { seal: seal_of(joining, b"node", &ours, &theirs) }).map_err(lost)?;
+    let key = joining.key.of_connection(&joining.node, [&ours, &theirs]);
+    sender.seal_by(key.clone());
+    receiver.seal_by(key);
+    match receiver.receive(ANSWER).map_err(lost)? {
+        FromCoordinator::Welcome { attempt, nodes, mode, at_a_time } => {
+            let (run, node) = (joining.run.clone(), joining.node.clone());
+            let part = ClusterPart { run, node, attempt, nodes, mode, at_a_time, clock: None, lost: None };
+            Ok(Met { sender, receiver, part })
+        }
+        FromCoordinator::Refused { reason } => Err(JoinError::Refused(reason).into()),
+        _ => Err(stranger().into()),
+    }
+}
+
+fn seal_of(joining: &Joining, who: &[u8], ours: &str, theirs: &str) -> String {
+    let parts = [who, joining.run.as_bytes(), joining.node.as_bytes(), ours.as_bytes(), theirs.as_bytes()];
+    joining.key.seal(&parts).to_hex().to_string()
+}
+
+fn connect(address: &str) -> std::io::Result<TcpStream> {
+    let mut refused = std::io::Error::new(std::io::ErrorKind::NotFound, "the name has no address");
+    for address in address.to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, ANSWER) {
+            Ok(stream) => {
+                stream.set_nodelay(true)?;
+                stream.set_write_timeout(Some(ANSWER))?;
+                return Ok(stream);
+            }
+            Err(error) => refused = error,
+        }
+    }
+    Err(refused)
+}

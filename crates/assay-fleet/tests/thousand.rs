@@ -1,0 +1,77 @@
+//! As many nodes as a large cluster has, over real sockets of one machine: how well they begin together.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use assay_core::units::latency;
+use assay_engine::{Control, monotonic, sleep_until};
+use assay_fleet::{Coordinator, Expected, Happening, Joining, Key, Mode, Node, NodeClock, Rules};
+use assay_runner::{Rendezvous, Step};
+
+/// What a node hands over: as long as a short record.
+const RECORD: usize = 20_000;
+const STEPS: u32 = 3;
+/// What a thread of a node needs.
+const STACK: usize = 256 * 1024;
+
+/// 1,000 nodes join, begin three repeats together and hand over their records. `ASSAY_NODES` says how many, and `ASSAY_LATE` by
+/// how many milliseconds they may be late at the 95th percentile: on a machine with nothing else to do that is 20.
+#[test]
+fn a_thousand_nodes_begin_together_and_hand_over_their_records() {
+    let set = |name, else_| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(else_);
+    let count: usize = set("ASSAY_NODES", 1000);
+    let names = (0..count).map(|n| (format!("n{n}"), 1)).collect();
+    let rules = Rules { ready_within: Duration::from_secs(120), ..Rules::new(Mode::Simultaneous, count as u32) };
+    let (run, version) = ("run1".to_owned(), "1".to_owned());
+    let expected = Expected { run, key: Key::new().unwrap(), version, nodes: names, rules };
+    let kept = Arc::new(Mutex::new(vec![0u32; count]));
+    let keep = Arc::clone(&kept);
+    let keep = Box::new(move |node: usize, bytes: &[u8]| {
+        assert_eq!(bytes.len(), RECORD);
+        keep.lock().unwrap()[node] += 1;
+        Ok(format!("id{node}"))
+    });
+    let begun = Instant::now();
+    let (coordinator, happenings) = Coordinator::listen("127.0.0.1:0", expected.clone(), keep).unwrap();
+    let epoch = coordinator.epoch();
+    let threads: Vec<_> = (0..count)
+        .map(|n| {
+            let joining = Joining {
+                address: coordinator.address().to_string(),
+                run: expected.run.clone(),
+                node: format!("n{n}"),
+                key: expected.key.clone(),
+                version: expected.version.clone(),
+                clock: NodeClock::default(),
+            };
+            let node = move || {
+                let control = Control::default();
+                let mut node = Node::join(&joining, &control).unwrap();
+                let late: Vec<u64> = (0..STEPS)
+                    .map(|workload| {
+                        let step = Step { stage: 0, round: 0, workload };
+                        let start = node.ready(step, &control).unwrap_or_else(|| panic!("{:?}", node.part()));
+                        sleep_until(start.at_ns);
+                        let woke = monotonic();
+                        assert_eq!(start.nodes as usize, count);
+                        woke.saturating_sub(epoch.saturating_add_signed(start.planned_ns))
+                    })
+                    .collect();
+                node.deliver(&[b' '; RECORD]).unwrap();
+                late
+            };
+            std::thread::Builder::new().stack_size(STACK).spawn(node).unwrap()
+        })
+        .collect();
+    let mut late: Vec<u64> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+    late.sort_unstable();
+    let p95 = late[late.len() * 95 / 100];
+    let whole = begun.elapsed().as_secs_f64();
+    eprintln!("{count} nodes, {} starts: {} late (p95), {whole:.1} s in all", late.len(), latency(p95 as f64));
+    assert!(kept.lock().unwrap().iter().all(|times| *times == 1));
+    let recorded = happenings.try_iter().filter(|happening| matches!(happening, Happening::Recorded(..))).count();
+    assert_eq!(recorded, count);
+    let bound: u64 = set("ASSAY_LATE", 2000) as u64;
+    assert!(p95 <= bound * 1_000_000, "{p95} ns, {bound} ms asked");
+}
