@@ -2,13 +2,13 @@
 
 use assay_core::record::Record;
 use assay_core::workload::Pattern;
-use assay_stats::decide::{self, Limit, Local, Measured, Nas, Wire};
+use assay_stats::decide::{self, Limit, Local, Nas, Wire};
 
 use super::error::AdviseError;
-use super::evidence::{Subject, name_missing, nothing_left, one_subject, some_subjects};
+use super::evidence::{Subject, name_missing, nothing_left, some_subjects};
 use super::figure::{durable, figure};
 use super::nas_types::{Even, Link, NasAdvice, NasModel, NasQuestion, NasRow, Term, Terms, VolumeFigures};
-use super::nas_volume::{mixed, volume_figures};
+use super::nas_volume::{Measured, Volume, mixed};
 use crate::{Excluded, Load, Quantity, Reason, loads, loads_named};
 
 /// Any fixed number: the same records give the same answer.
@@ -21,7 +21,11 @@ const SEED: u64 = 28;
 pub fn nas(local: &[Record], volume: &[Record], question: &NasQuestion) -> Result<NasAdvice, AdviseError> {
     let mut excluded = Vec::new();
     let subjects = some_subjects(local, "local media", &mut excluded)?;
-    let volume = if volume.is_empty() { None } else { Some(one_subject(volume, "the NAS", &mut excluded)?) };
+    let measured = Measured::of(volume, &mut excluded);
+    let volume = match measured.volume(&mut excluded)? {
+        None if !volume.is_empty() => return Err(nothing_left("the NAS", &excluded)),
+        found => found,
+    };
     // Checks nodes, shares and wires, whatever the loads are.
     let plain = shape(question, &Load::of(&first_workload(&subjects)?), question.link.wire());
     let payload_share = decide::share(&Nas { node_wire: None, answer_seconds: None, volume_iops: None, ..plain })?;
@@ -90,7 +94,7 @@ fn shape(question: &NasQuestion, load: &Load, wire: Wire) -> Nas {
 
 fn row(
     subject: &Subject<'_>,
-    volume: Option<&Subject<'_>>,
+    volume: Option<&Volume<'_>>,
     load: &Load,
     question: &NasQuestion,
     excluded: &mut Vec<Excluded>,
@@ -104,12 +108,12 @@ fn row(
         leave_out(excluded, Reason::Mixed);
         return Ok(None);
     }
-    let both_durable = durable(&subject.records, load) && volume.is_none_or(|v| durable(&v.records, load));
+    let both_durable = durable(&subject.records, load) && volume.is_none_or(|v| v.durable(load));
     let quantity = if both_durable { Quantity::DurableBytesPerSecond } else { Quantity::BytesPerSecond };
     let Some(local) = figure(subject, load, quantity, excluded)? else { return Ok(None) };
     let measured = match volume {
         None => None,
-        Some(volume) => match volume_figures(volume, load, quantity, excluded)? {
+        Some(volume) => match volume.figures(load, quantity, excluded)? {
             None => {
                 leave_out(excluded, Reason::NotOnVolume);
                 return Ok(None);
@@ -148,6 +152,7 @@ fn row(
 struct Limits {
     nas: Nas,
     wire: Term,
+    volume: Term,
     latency: Term,
 }
 
@@ -155,21 +160,36 @@ impl Limits {
     /// By the question, and by what was measured on the volume, where that is less.
     fn of(question: &NasQuestion, load: &Load, measured: Option<&VolumeFigures>) -> Self {
         let nas = shape(question, load, question.link.wire());
-        let mut limits = Self { nas, wire: Term::Wire, latency: Term::Answer };
+        let mut limits = Self { nas, wire: Term::Wire, volume: Term::Volume, latency: Term::Answer };
         let Some(measured) = measured else { return limits };
         let nas = &mut limits.nas;
         let (error, degrees) = measured.error();
-        let mut of_volume = Measured { wire: false, volume: nas.volume_iops.is_none(), answer: false, error, degrees };
-        if measured.best.value < question.link.payload() {
-            nas.wire = Wire::Payload(measured.best.value);
-            limits.wire = Term::BestRate;
+        let given = nas.volume_iops.is_some();
+        let mut of_volume = decide::Measured { wire: false, volume: !given, answer: false, error, degrees };
+        // What nodes got at once is the answer itself; the best rate of one client bounds it from below.
+        let known = match (&measured.together, &measured.best) {
+            (Some(together), _) => Some((together.sum(), Term::Together)),
+            (None, best) => best.as_ref().map(|best| (best.value, Term::BestRate)),
+        };
+        if let Some((rate, term)) = known.filter(|(rate, _)| *rate < question.link.payload()) {
+            nas.wire = Wire::Payload(rate);
+            limits.wire = term;
             of_volume.wire = true;
         }
+        let block = load.block_bytes as f64;
+        if let (Some(together), true) = (&measured.together, nas.random && !given) {
+            nas.volume_iops = Some(together.sum() / block);
+            limits.volume = Term::Together;
+        }
+        let Some(alone) = &measured.alone else {
+            nas.measured = Some(of_volume);
+            return limits;
+        };
         // One client measured both: the volume gives at least the greater of them.
-        let alone = measured.alone.value / load.block_bytes as f64;
-        nas.volume_iops = nas.volume_iops.or(measured.deepest.as_ref().map(|f| f.value.max(alone)));
-        let in_flight = f64::from(nas.queue_depth) * load.block_bytes as f64;
-        let seconds = in_flight / measured.alone.value;
+        let alone = alone.value;
+        nas.volume_iops = nas.volume_iops.or(measured.deepest.as_ref().map(|f| f.value.max(alone / block)));
+        let in_flight = f64::from(nas.queue_depth) * block;
+        let seconds = in_flight / alone;
         if nas.answer_seconds.is_none_or(|given| seconds > given) {
             nas.answer_seconds = Some(seconds);
             limits.latency = Term::Alone;
@@ -182,7 +202,7 @@ impl Limits {
     fn term(&self, limit: Limit) -> Term {
         match limit {
             Limit::Wire => self.wire,
-            Limit::Volume => Term::Volume,
+            Limit::Volume => self.volume,
             Limit::Latency => self.latency,
             Limit::NodeWire => Term::NodeWire,
         }

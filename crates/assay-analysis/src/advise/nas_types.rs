@@ -69,6 +69,8 @@ pub enum Term {
     Volume,
     /// What a single node gets from it when it is alone.
     Alone,
+    /// What several nodes that measured it at once got in sum.
+    Together,
     /// The time of an answer.
     Answer,
     /// The wire at the node.
@@ -159,23 +161,43 @@ pub struct NasAdvice {
     pub excluded: Vec<Excluded>,
 }
 
-/// What was measured of the volume that bears on one load.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// What was measured of the volume that bears on one load: by one client, by several nodes at once, or both.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct VolumeFigures {
     /// What one client gets alone under the same load, in bytes per second.
-    pub alone: Figure,
+    pub alone: Option<Figure>,
     /// Operations per second under the deepest load of the same kind and block size with at least
     /// eight in flight; one client measured it, so the volume gives at least that.
     pub deepest: Option<Figure>,
-    /// The best rate of any load in that direction, in bytes per second.
-    pub best: Figure,
+    /// The best rate that one client had under any load in that direction, in bytes per second.
+    pub best: Option<Figure>,
+    /// What nodes got that measured it at once.
+    pub together: Option<Together>,
+}
+
+/// What each of several nodes gets that measure the volume at once.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Together {
+    /// So many nodes.
+    pub nodes: u32,
+    /// The share of one of them, in bytes per second.
+    pub share: Figure,
+}
+
+impl Together {
+    /// What all of them get, in bytes per second: with more nodes the volume gives at least that in sum.
+    #[must_use]
+    pub fn sum(&self) -> f64 {
+        self.share.value * f64::from(self.nodes)
+    }
 }
 
 impl VolumeFigures {
     /// Squared error of the logarithm of its figures over many days, the largest of them, and its degrees of freedom. Of a
     /// figure without repeats there is what days are assumed to do.
     pub(super) fn error(&self) -> (f64, f64) {
-        let all = [Some(&self.alone), self.deepest.as_ref(), Some(&self.best)];
+        let together = self.together.as_ref().map(|together| &together.share);
+        let all = [self.alone.as_ref(), self.deepest.as_ref(), self.best.as_ref(), together];
         let errors =
             all.into_iter().flatten().map(|f| f.posterior.error().unwrap_or((PRIOR_DEVIATION.powi(2), PRIOR_DEGREES)));
         errors.fold((0.0, PRIOR_DEGREES), |most, error| if error.0 > most.0 { error } else { most })

@@ -1,5 +1,6 @@
 //! The arithmetic of published figures, through records: central volumes and caches.
 
+use assay_core::cluster::ClusterPart;
 use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
 
@@ -74,6 +75,56 @@ fn a_measured_volume_limits_by_its_best_rate_and_its_operations() {
     let random = alone.models[0].rows.iter().find(|r| r.title == "random read 4 KiB").unwrap().clone();
     assert_eq!(random.limit, Term::Alone);
     assert!((random.share_bytes_per_second / 6_325_248.0 - 1.0).abs() < 1e-9);
+}
+
+/// A record of a node among `nodes`, so many at a time.
+fn of_node(record: Record, nodes: u32, at_a_time: u32) -> Record {
+    let mode = if at_a_time < nodes { "staggered" } else { "simultaneous" }.to_owned();
+    let (run, node) = ("r1".to_owned(), record.labels["unit"].clone());
+    let part = ClusterPart { run, node, attempt: 1, nodes, mode, at_a_time, clock: None, lost: None };
+    Record { cluster: Some(Box::new(part)), ..record }
+}
+
+#[test]
+fn what_nodes_got_at_once_is_not_divided_again() {
+    let stream = |model: &str, unit: &str, mb: f64| {
+        with(record(model, unit), work(Op::Read, Pattern::Sequential, (1_000_000, 8, 1)), &around(mb))
+    };
+    let local = [stream("Card", "1", 4.0)];
+    // 7 nodes got 1.6 MB/s each: 11.2 MB/s in sum, of a wire of 12.5.
+    let shares: Vec<Record> = (1..=7).map(|n| of_node(stream("NAS", &n.to_string(), 1.6), 7, 7)).collect();
+    let by = |volume: &[Record], nodes: u32| {
+        let question = NasQuestion { nodes, ..gigabit(Link::Payload(12.5e6)) };
+        nas(&local, volume, &question).unwrap()
+    };
+    let row = |volume: &[Record], nodes: u32| by(volume, nodes).models[0].rows[0].clone();
+    for (nodes, share) in [(7, 1.6), (28, 0.4), (2, 5.6)] {
+        let found = row(&shares, nodes);
+        assert!((found.share_bytes_per_second / 1e6 / share - 1.0).abs() < 1e-3, "{nodes}: {found:?}");
+        assert_eq!(found.limit, Term::Together);
+        let Even::Nodes(even) = found.break_even else { panic!("{found:?}") };
+        assert!((even - 11.2 / 4.0).abs() < 0.01, "{even}");
+    }
+    assert_eq!(row(&shares, 7).verdict, NasVerdict::Local);
+    assert_eq!(row(&shares, 2).verdict, NasVerdict::Nas);
+
+    // One client alone gets 5 MB/s and not more: two nodes get that each, and not half of the sum.
+    let mut both = shares.clone();
+    both.push(stream("NAS", "0", 5.0));
+    let found = row(&both, 2);
+    assert!((found.share_bytes_per_second / 5e6 - 1.0).abs() < 1e-3 && found.limit == Term::Alone, "{found:?}");
+
+    // Fewer at once, and some at a time, are named and do not count.
+    let mut mixed = shares;
+    mixed.push(of_node(stream("NAS", "8", 9.0), 3, 3));
+    mixed.push(of_node(stream("NAS", "9", 9.0), 7, 2));
+    let found = by(&mixed, 7);
+    assert!((found.models[0].rows[0].share_bytes_per_second / 1.6e6 - 1.0).abs() < 1e-3);
+    let told: Vec<String> = found.excluded.iter().map(|e| e.reason.to_string()).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("3 nodes measured the NAS at once") && told[1].contains("in turns"), "{told:?}");
+    let turns = [of_node(stream("NAS", "9", 9.0), 7, 2)];
+    assert!(nas(&local, &turns, &gigabit(Link::Payload(12.5e6))).unwrap_err().to_string().contains("in turns"));
 }
 
 #[test]

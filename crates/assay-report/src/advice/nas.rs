@@ -163,6 +163,7 @@ fn term(term: Term) -> &'static str {
         Term::BestRate => "best rate",
         Term::Volume => "volume",
         Term::Alone => "alone",
+        Term::Together => "together",
         Term::Answer => "answer",
         Term::NodeWire => "node wire",
     }
@@ -219,10 +220,12 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
     }
     if let Some(volume) = &advice.volume {
         let of = rows(advice).find_map(|r| r.volume.as_ref());
-        let best = of.map(|v| format!("; best rate {}", figure(&v.best))).unwrap_or_default();
+        let best = of.and_then(|v| v.best.as_ref()).map(|best| format!("; best rate of one client {}", figure(best)));
+        let together = of.and_then(|v| v.together.as_ref()).map(|t| format!("; measured by {} nodes at once", t.nodes));
         let assumed = trimmed(ASSUMED_DAYS * 100.0, 1);
         let days = format!("its days are assumed to differ by {assumed} % where it was not measured on several");
-        parts.item("NAS", &format!("{}{best}; {days}", clean(volume)));
+        let known = [best, together].into_iter().flatten().collect::<String>();
+        parts.item("NAS", &format!("{}{known}; {days}", clean(volume)));
     }
     parts.item("share", "the least of what is known, MB/s for each active node; \"ends at\" names it:");
     for (which, words) in [
@@ -230,6 +233,7 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
         (Term::BestRate, "the best rate that one client measured, divided by them; the volume may give more"),
         (Term::Volume, "the operations per second of the volume, divided by them"),
         (Term::Alone, "what one client gets under that load when it is alone"),
+        (Term::Together, "what nodes got in sum that measured it at once, divided by the active nodes"),
         (Term::Answer, "the time of an answer: requests in flight / time * block size"),
         (Term::NodeWire, "the wire at the node"),
     ] {

@@ -89,7 +89,7 @@ pub(crate) struct NasArgs {
     #[arg(long, value_name = "RATE", value_parser = link)]
     pub(crate) node_link: Option<Link>,
 
-    /// Records of the central volume, measured by one client
+    /// Records of the central volume, by one client, or by nodes at once (fleet=RUN)
     #[arg(long = "nas", value_name = "QUERY", value_hint = ValueHint::Other)]
     pub(crate) volume: Vec<String>,
 

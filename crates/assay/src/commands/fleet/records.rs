@@ -31,9 +31,16 @@ pub(super) fn keep(expected: &Expected, keeper: Keeper, records: Arc<Mutex<BTree
         let id = record.id.clone();
         let mut keeper = keeper.lock().unwrap_or_else(PoisonError::into_inner);
         let there = keeper.store().and_then(|store| store.load(&id).ok()).map(|stored| stored.record);
-        let same =
-            |there: Record| there.cluster.is_some_and(|c| c.run == run && c.node == *name && c.attempt == *attempt);
-        if there.is_some_and(|there| !same(there)) {
+        // A node that shares this store may have left what it had before the end: that has no part in a cluster yet.
+        let label = |there: &Record, name: &str, value: &str| there.labels.get(name).is_some_and(|said| said == value);
+        let begun = |there: &Record| {
+            there.outcome == Outcome::Running && label(there, "fleet", &run) && label(there, "node", name)
+        };
+        let same = |there: &Record| {
+            let part = there.cluster.as_ref();
+            part.map_or_else(|| begun(there), |c| c.run == run && c.node == *name && c.attempt == *attempt)
+        };
+        if there.is_some_and(|there| !same(&there)) {
             return Err(format!("another record here is called {id}"));
         }
         match keep_finished(&mut keeper, &record) {
