@@ -6,6 +6,7 @@ mod network;
 mod node;
 mod slurm;
 mod space;
+mod volume;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 pub use node::{Node, NodePlan};
 pub use slurm::Slurm;
 pub use space::Space;
+pub use volume::Volume;
 
 use crate::command::{Missing, need};
 use keys::Keys;
@@ -93,6 +95,7 @@ impl Cluster {
             network::shape_server(server, bits)?;
         }
         let inventory = inventory::write(directory.path(), &nodes, &keys)?;
+        inventory::write_ssh(directory.path(), &nodes, &keys)?;
         Ok(Self { nodes, server, control, keys, inventory, directory })
     }
 
@@ -136,6 +139,17 @@ impl Cluster {
     #[must_use]
     pub fn directory(&self) -> &Path {
         self.directory.path()
+    }
+
+    /// A command on the control machine, whose ssh knows the nodes by their names.
+    #[must_use]
+    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = self.control.command(program);
+        let mut path = self.directory().join("bin").into_os_string();
+        path.push(":");
+        path.push(std::env::var_os("PATH").unwrap_or_default());
+        command.env("PATH", path);
+        command
     }
 
     /// ssh from the control machine to a node, which runs `script`.

@@ -9,7 +9,8 @@
 //!   against in memory, by the thousand: [`campaign`].
 //! - [`RemovableCard`]: is taken out, shrinks or turns read-only when it is told to.
 //! - [`Dying`]: a plug that is pulled after some operations, over any device of a check.
-//! - [`Cluster`]: nodes with an sshd and a medium each, on a network of their own; [`Slurm`]: daemons of Slurm on one.
+//! - [`Cluster`]: nodes with an sshd and a medium each, on a network of their own; [`Slurm`]: daemons of Slurm on one;
+//!   [`Volume`]: a volume behind a narrow link that all of them share.
 //! - [`fleet`]: records of cards that were never made, of which the truth is known.
 //! - [`hostile`]: trees of files that somebody prepared to do harm.
 //! - [`FastDevice`], [`FilledDevice`]: loop devices in memory, with and without a file system, to
@@ -53,7 +54,7 @@ macro_rules! lab {
 }
 
 pub use cgroup::{Cgroup, Limits};
-pub use cluster::{Cluster, ClusterPlan, Node, NodePlan, Slurm, Space};
+pub use cluster::{Cluster, ClusterPlan, Node, NodePlan, Slurm, Space, Volume};
 pub use command::{Missing, skip};
 pub use dice::{Dice, SplitMix};
 pub use dying::Dying;

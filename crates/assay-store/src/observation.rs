@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use assay_core::cluster::{ClusterPart, CommonStart};
 use assay_core::estimate::Estimate;
 use assay_core::finding::{Validity, Warning};
 use assay_core::histogram::{Histogram, StoredHistogram};
@@ -103,6 +104,8 @@ struct Head {
     verification: Option<Verification>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     source: Option<Source>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cluster: Option<Box<ClusterPart>>,
     outcome: Outcome,
     validity: Validity,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -139,8 +142,9 @@ struct Measured {
 /// Point, low, high, and how many values it rests on.
 type Figure = (f64, Option<f64>, Option<f64>, u32);
 
-/// Operations and bytes per second, the durable rate, operations, and the outcome where it is not completed.
-type Rates = (f64, f64, Option<f64>, u64, Option<Outcome>);
+/// Operations and bytes per second, the durable rate, operations, the outcome where it is not completed, and the start that
+/// nodes had in common.
+type Rates = (f64, f64, Option<f64>, u64, Option<Outcome>, Option<Box<CommonStart>>);
 
 impl Head {
     /// Every field of the record is named, so that a new one is thought of.
@@ -161,7 +165,7 @@ impl Head {
             crosscheck: _,
             verification,
             source,
-            cluster: _,
+            cluster,
             outcome,
             validity,
             warnings,
@@ -194,6 +198,7 @@ impl Head {
             verification: verification.as_ref().map(without_map),
             // Where figures come from is shown; the text that they were read from is not.
             source: source.as_ref().map(|source| Source { text: None, ..source.clone() }),
+            cluster: cluster.clone(),
             outcome: outcome.clone(),
             validity: validity.clone(),
             warnings: warnings.iter().map(without_remedy).collect(),
@@ -225,7 +230,7 @@ impl Head {
             crosscheck: Vec::new(),
             verification: self.verification,
             source: self.source,
-            cluster: None,
+            cluster: self.cluster,
             outcome: self.outcome,
             validity: self.validity,
             warnings: self.warnings,
@@ -312,17 +317,20 @@ fn without_map(verification: &Verification) -> Verification {
 fn repeats_of(repeats: &[Repeat]) -> Vec<Rates> {
     let rates = |repeat: &Repeat| {
         let outcome = Some(&repeat.outcome).filter(|outcome| **outcome != Outcome::Completed).cloned();
-        (repeat.iops, repeat.bytes_per_second, repeat.durable_bytes_per_second, repeat.operations, outcome)
+        let Repeat { iops, bytes_per_second, durable_bytes_per_second, operations, common_start, .. } = repeat;
+        (*iops, *bytes_per_second, *durable_bytes_per_second, *operations, outcome, common_start.clone())
     };
     repeats.iter().map(rates).collect()
 }
 
-fn repeat((iops, bytes_per_second, durable_bytes_per_second, operations, outcome): Rates) -> Repeat {
+fn repeat(rates: Rates) -> Repeat {
+    let (iops, bytes_per_second, durable_bytes_per_second, operations, outcome, common_start) = rates;
     Repeat {
         operations,
         iops,
         bytes_per_second,
         durable_bytes_per_second,
+        common_start,
         ..Repeat::empty("", outcome.unwrap_or(Outcome::Completed))
     }
 }

@@ -1,17 +1,41 @@
 //! The cluster as Ansible reads it.
 
 use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::Node;
 use super::keys::Keys;
-use crate::command::Missing;
+use crate::command::{Missing, run};
 
 /// Writes an INI file: how each node is reached, and what is measured there.
 pub(super) fn write(directory: &Path, nodes: &[Node], keys: &Keys) -> Result<PathBuf, Missing> {
     let path = directory.join("inventory.ini");
     std::fs::write(&path, text(nodes, keys)).map_err(|e| Missing(format!("{}: {e}", path.display())))?;
     Ok(path)
+}
+
+/// Writes `ssh_config`, and a program `bin/ssh` that reads it in place of the user's own.
+pub(super) fn write_ssh(directory: &Path, nodes: &[Node], keys: &Keys) -> Result<(), Missing> {
+    let fail = |e: std::io::Error| Missing(format!("{}: {e}", directory.display()));
+    let mut text = String::new();
+    for node in nodes {
+        let _ = writeln!(text, "Host {}\n    HostName {}", node.name(), node.address());
+    }
+    let _ = write!(
+        text,
+        "Host *\n    User root\n    IdentityFile {}\n    UserKnownHostsFile {}\n    StrictHostKeyChecking yes\n",
+        keys.private().display(),
+        keys.known_hosts().display(),
+    );
+    let (config, programs) = (directory.join("ssh_config"), directory.join("bin"));
+    std::fs::write(&config, text).map_err(fail)?;
+    std::fs::create_dir(&programs).map_err(fail)?;
+    let ssh = run("sh", &["-c", "command -v ssh"])?;
+    let script = format!("#!/bin/sh\nexec {ssh} -F {} \"$@\"\n", config.display());
+    let program = programs.join("ssh");
+    std::fs::write(&program, script).map_err(fail)?;
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).map_err(fail)
 }
 
 fn text(nodes: &[Node], keys: &Keys) -> String {

@@ -28,7 +28,7 @@ impl Keys {
                 ],
             )?;
         }
-        let known = directory.join("known_hosts");
+        let known = keys.known_hosts();
         let fail = |e: std::io::Error| Missing(format!("{}: {e}", known.display()));
         let public = std::fs::read_to_string(keys.host().with_extension("pub")).map_err(fail)?;
         std::fs::write(&known, format!("{} {public}", super::network::ANY)).map_err(fail)?;
@@ -54,10 +54,15 @@ impl Keys {
         self.directory.join("host")
     }
 
+    /// Keys of all machines.
+    pub(super) fn known_hosts(&self) -> PathBuf {
+        self.directory.join("known_hosts")
+    }
+
     /// Options of ssh: the machine's own files and settings have no part in it.
     pub(super) fn options(&self) -> Vec<OsString> {
         let mut known = OsString::from("UserKnownHostsFile=");
-        known.push(self.directory.join("known_hosts"));
+        known.push(self.known_hosts());
         let mut options: Vec<OsString> = ["-F", "none"].map(OsString::from).to_vec();
         for option in ["StrictHostKeyChecking=yes", "BatchMode=yes", "ConnectTimeout=20"].map(OsString::from) {
             options.extend([OsString::from("-o"), option]);

@@ -78,6 +78,10 @@ pub(crate) const STEPS: &[&str] = &[
         latencies TEXT NOT NULL
     ) STRICT;
 ",
+    // Observations tell the part in a run on a cluster: all are drawn anew.
+    "
+    DELETE FROM observation;
+",
 ];
 
 /// What a database is to this version.

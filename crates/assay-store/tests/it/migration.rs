@@ -4,8 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::{Mount, record, running, with_label, with_samples, without_what_grows};
+use assay_core::cluster::{ClusterPart, CommonStart};
 use assay_core::outcome::Outcome;
-use assay_core::record::Record;
+use assay_core::record::{Measurement, Record, Repeat};
+use assay_core::workload::{Op, Pattern, Workload};
 use assay_store::{Detail, Owner, RunState, SqliteStore, Store, StoreError};
 use rusqlite::{Connection, params};
 
@@ -91,7 +93,7 @@ fn a_store_of_version_1_opens_and_its_records_grow_on() {
     drop(store);
     let conn = Connection::open(dir.path().join("assay.sqlite")).unwrap();
     let version: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    assert_eq!(version, 3);
+    assert_eq!(version, 4);
 }
 
 /// A store as version 2 left it, with these records.
@@ -108,6 +110,42 @@ fn version_2(dir: &Path, records: &[Record]) {
     drop(store);
     let conn = Connection::open(dir.join("assay.sqlite")).unwrap();
     conn.execute_batch("DROP TABLE observation; PRAGMA user_version = 2").unwrap();
+}
+
+/// Observations of version 3 know nothing of clusters.
+#[test]
+fn a_store_of_version_3_tells_of_clusters_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let part = ClusterPart {
+        run: "r1".to_owned(),
+        node: "n1".to_owned(),
+        attempt: 1,
+        nodes: 7,
+        mode: "simultaneous".to_owned(),
+        at_a_time: 7,
+        clock: None,
+        lost: None,
+    };
+    let mut record = record("aaaaaaaaaa");
+    record.cluster = Some(Box::new(part));
+    let start = CommonStart { planned_ns: 5, began_ns: 7, bound_ns: Some(3), nodes: 6 };
+    let mut measurement = Measurement::empty(Workload::new("r", Op::Read, Pattern::Random, 4096), "sync");
+    let repeat = Repeat::empty("2026-01-02T00:00:00Z", Outcome::Completed);
+    measurement.repeats.push(Repeat { common_start: Some(Box::new(start)), ..repeat });
+    record.measurements.push(measurement);
+    let mut store = SqliteStore::open(dir.path()).unwrap();
+    store.save(&record, RunState::Finished).unwrap();
+    drop(store);
+    let conn = Connection::open(dir.path().join("assay.sqlite")).unwrap();
+    let old = "UPDATE observation SET head = json_remove(head, '$.cluster'),
+               repeats = json_remove(repeats, '$[0][0][5]'); PRAGMA user_version = 3";
+    conn.execute_batch(old).unwrap();
+    drop(conn);
+    drop(SqliteStore::open(dir.path()).unwrap());
+    let seen = observed(dir.path());
+    assert_eq!(seen[0].cluster, record.cluster);
+    assert_eq!(seen[0].measurements[0].repeats[0].common_start, record.measurements[0].repeats[0].common_start);
+    assert_eq!(version_of(dir.path()), 4);
 }
 
 fn version_of(dir: &Path) -> i64 {
@@ -176,7 +214,7 @@ fn a_migration_that_is_killed_is_as_if_it_had_not_begun() {
     assert_eq!(version_of(killed.path()), 2);
     let expected: Vec<Record> = all.iter().map(without_what_grows).collect();
     assert!(observed(killed.path()) == expected && observed(dir.path()) == expected);
-    assert_eq!((version_of(killed.path()), version_of(dir.path())), (3, 3));
+    assert_eq!((version_of(killed.path()), version_of(dir.path())), (4, 4));
 }
 
 #[test]

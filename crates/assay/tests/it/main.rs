@@ -38,5 +38,6 @@ mod sharing;
 mod signals;
 mod slurm;
 mod spool;
+mod ssh;
 mod stops;
 mod verify;

@@ -11,3 +11,4 @@ mod compare;
 mod originals;
 mod steady;
 mod unshared;
+mod uplink;
