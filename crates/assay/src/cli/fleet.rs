@@ -83,8 +83,12 @@ pub(crate) struct FleetRunArgs {
     pub(crate) resume: Option<String>,
 
     /// Print one JSON document
-    #[arg(long)]
+    #[arg(long, conflicts_with = "events")]
     pub(crate) json: bool,
+
+    /// Print events as JSON lines while it runs
+    #[arg(long)]
+    pub(crate) events: bool,
 
     /// No progress
     #[arg(short, long)]

@@ -218,6 +218,26 @@ fn bad_input_costs_one_line() {
 }
 
 #[test]
+fn events_are_lines_of_json_from_the_start_to_the_end() {
+    let place = Place::new();
+    let [a, b, _] = nodes(&place);
+    place.file("two.toml", suite("two", "20s", 2, &[random("r", "read", "1200ms")]));
+    let done = run(place.assay(["fleet", "run", "--events", "--via", "local", &a, &b, "--", "--suite", "two.toml"]));
+    let lines: Vec<Value> = done.succeeds().stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
+    assert_eq!((&lines[0]["event"], &lines[0]["nodes"]), (&"started".into(), &2.into()));
+    assert_eq!([of("joined").len(), of("ready").len(), of("goes").len(), of("over").len()], [2, 4, 2, 2]);
+    assert!(!of("live").is_empty(), "{}", done.stdout);
+    assert_eq!(of("goes")[1]["repeat"], 2);
+    let last = lines.last().unwrap();
+    assert_eq!((&last["event"], last["run"]["nodes"].as_array().unwrap().len()), (&"ended".into(), 2));
+    for over in of("over") {
+        let node = over["node"].as_str().unwrap();
+        assert_eq!(&over["fate"], fate(last, node), "as in the document at the end");
+    }
+}
+
+#[test]
 fn a_run_may_begin_at_a_time_of_day() {
     let place = Place::new();
     let at = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(4);

@@ -2,6 +2,7 @@
 
 mod books;
 mod descriptors;
+mod events;
 mod list;
 mod outcome;
 mod party;

@@ -13,13 +13,13 @@ use assay_fleet::{
     Coordinator, Entry, Expected, Fate, Group, Happening, Key, Launch, Launched, Launcher, Ledger, Mode, Place, Rules,
 };
 
-use super::books;
 use super::records::keep;
 use super::told::{arguments, far_port, joined_at, listens};
 use super::view::View;
+use super::{books, events};
 use crate::cli::FleetRunArgs;
 use crate::failure::Failure;
-use crate::state;
+use crate::{output, state};
 
 /// How often it is looked for launchers that ended.
 const TICK: Duration = Duration::from_millis(100);
@@ -46,6 +46,8 @@ pub(super) struct Party<'a> {
     refused: usize,
     /// The file of the run could not be written.
     unkept: bool,
+    /// Each thing that happens is a line on standard output.
+    events: bool,
 }
 
 impl<'a> Party<'a> {
@@ -107,14 +109,31 @@ impl<'a> Party<'a> {
         }
         let joined = vec![false; numbers.len()];
         let names: Vec<String> = numbers.iter().map(|node| ledger.nodes[*node].name.clone()).collect();
-        let view = View::new(names.into_iter(), args.quiet);
+        let view = View::new(names.into_iter(), args.quiet || args.events);
         let (looked, refused, unkept) = (Instant::now(), 0, false);
-        Ok(Self { ledger, numbers, coordinator, happenings, launched, joined, records, view, looked, refused, unkept })
+        let events = args.events;
+        Ok(Self {
+            events,
+            ledger,
+            numbers,
+            coordinator,
+            happenings,
+            launched,
+            joined,
+            records,
+            view,
+            looked,
+            refused,
+            unkept,
+        })
     }
 
     /// Follows the run to its end.
     pub(super) fn follow(mut self, control: &Control) -> Result<BTreeMap<usize, Record>, Failure> {
         self.view.say(&format!("run {}: {} nodes are started", self.ledger.run, self.numbers.len()));
+        if self.events {
+            self.tell(&events::started(&self.ledger.run, self.numbers.len()));
+        }
         while self.numbers.iter().any(|node| self.ledger.nodes[*node].fate.is_none()) {
             match self.happenings.recv_timeout(TICK) {
                 _ if control.stopped() => self.interrupt(),
@@ -154,7 +173,17 @@ impl<'a> Party<'a> {
         self.ledger.nodes[self.numbers[number]].name.clone()
     }
 
+    /// A reader that went away ends nothing.
+    fn tell(&self, event: &serde_json::Value) {
+        let _ = output::print(&assay_core::text::json(&event.to_string()));
+    }
+
     fn happened(&mut self, happening: Happening) {
+        if self.events
+            && let Some(event) = events::of(&happening, |number| self.name(number))
+        {
+            self.tell(&event);
+        }
         match happening {
             Happening::Joined(number) => {
                 self.joined[number] = true;
@@ -211,6 +240,9 @@ impl<'a> Party<'a> {
         let node = self.numbers[number];
         if self.ledger.nodes[node].fate.is_none() {
             self.view.over(number, &fate);
+            if self.events {
+                self.tell(&events::over(&self.name(number), &fate));
+            }
             self.ledger.nodes[node].fate = Some(fate);
             self.keep();
         }

@@ -111,9 +111,14 @@ fn entries(args: &FleetRunArgs, via: Launcher) -> Result<Vec<Entry>, Failure> {
 
 fn tell(args: &FleetRunArgs, ledger: &Ledger, records: &BTreeMap<usize, Record>) -> Result<Exit, Failure> {
     let starts = outcome::starts(records);
-    if args.json {
+    if args.json || args.events {
         let starts = starts.map(|s| json!({ "n": s.n, "p95_late_ns": s.p95_late_ns, "bound_ns": s.bound_ns }));
-        output::print_json(&json!({ "run": ledger, "starts": starts }))?;
+        if args.events {
+            let ended = json!({ "event": "ended", "run": ledger, "starts": starts });
+            output::print(&assay_core::text::json(&ended.to_string()))?;
+        } else {
+            output::print_json(&json!({ "run": ledger, "starts": starts }))?;
+        }
     } else {
         output::print(&(output::wrapped(outcome::text(ledger, starts.as_ref()).trim_end(), 80) + "\n"))?;
     }

@@ -1,0 +1,43 @@
+//! What happens in a run on many nodes, for machines: a JSON object a line.
+
+use assay_fleet::{Fate, Happening};
+use serde_json::{Value, json};
+
+/// Nodes are started.
+pub(super) fn started(run: &str, nodes: usize) -> Value {
+    json!({ "event": "started", "run": run, "nodes": nodes })
+}
+
+/// How a node ended; the fate is that of the run's file.
+pub(super) fn over(node: &str, fate: &Fate) -> Value {
+    json!({ "event": "over", "node": node, "fate": fate })
+}
+
+/// An event, if it is one: how nodes end is told by [`over`].
+pub(super) fn of(happening: &Happening, name: impl Fn(usize) -> String) -> Option<Value> {
+    Some(match happening {
+        Happening::Joined(node) => json!({ "event": "joined", "node": name(*node) }),
+        Happening::Ready(node, step) => json!({
+            "event": "ready",
+            "node": name(*node),
+            "stage": step.stage,
+            "repeat": u64::from(step.round) + 1,
+            "workload": u64::from(step.workload) + 1,
+        }),
+        Happening::Goes(nodes, step, at_ns) => json!({
+            "event": "goes",
+            "nodes": nodes.iter().map(|node| name(*node)).collect::<Vec<_>>(),
+            "stage": step.stage,
+            "repeat": u64::from(step.round) + 1,
+            "workload": u64::from(step.workload) + 1,
+            "planned_ns": at_ns,
+        }),
+        Happening::Live(node, live) => json!({ "event": "live", "node": name(*node), "live": live }),
+        Happening::Refused(from, reason) => json!({ "event": "refused", "from": from, "reason": reason }),
+        Happening::Late(_)
+        | Happening::TooFew(_)
+        | Happening::Recorded(..)
+        | Happening::NotTaken(..)
+        | Happening::Left(..) => return None,
+    })
+}
