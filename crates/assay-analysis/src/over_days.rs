@@ -53,6 +53,7 @@ mod tests {
         let load = Load::of(&record.measurements[0].workload);
         let own = over_days(&record, &load, Quantity::BytesPerSecond).unwrap();
         let question = NasQuestion {
+            what_if_bus: None,
             nodes: 28,
             link: Link::Line(125e6),
             node_link: None,

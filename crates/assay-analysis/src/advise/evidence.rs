@@ -33,6 +33,11 @@ impl Subject<'_> {
         move |unit| levels.factor(&self.model, unit)
     }
 
+    /// Whether it runs at the ceiling of the bus, as the ranking has it.
+    pub(super) fn at_ceiling(&self, load: &Load, quantity: Quantity) -> bool {
+        self.among.levels(load, quantity).at_ceiling(&self.model)
+    }
+
     /// How well its units tell its mean, as the ranking has it; `None` where nothing tells that.
     pub(super) fn precision(&self, load: &Load, quantity: Quantity) -> Option<Precision> {
         self.among.levels(load, quantity).precision(&self.model)

@@ -30,7 +30,9 @@ pub use class_types::{
 pub use error::AdviseError;
 pub use figure::{Basis, Figure};
 pub use nas::nas;
-pub use nas_types::{Even, Link, NasAdvice, NasModel, NasQuestion, NasRow, Term, Terms, Together, VolumeFigures};
+pub use nas_types::{
+    Even, Link, NasAdvice, NasModel, NasQuestion, NasRow, Term, Terms, Together, VolumeFigures, WhatIf,
+};
 pub use price::{Price, PriceError};
 pub use question::Question;
 

@@ -2,14 +2,14 @@
 
 use assay_core::record::Record;
 use assay_core::workload::Pattern;
-use assay_stats::decide::{self, Limit, Local, Nas, Wire};
+use assay_stats::decide::{self, Limit, Local, Nas, NasVerdict, Wire};
 
 use super::error::AdviseError;
 use super::evidence::{Subject, name_missing, nothing_left, some_subjects};
 use super::figure::{durable, figure};
-use super::nas_types::{Even, Link, NasAdvice, NasModel, NasQuestion, NasRow, Term, Terms, VolumeFigures};
+use super::nas_types::{Even, Link, NasAdvice, NasModel, NasQuestion, NasRow, Term, Terms, VolumeFigures, WhatIf};
 use super::nas_volume::{Measured, Volume, mixed};
-use crate::{Excluded, Load, Quantity, Reason, loads, loads_named};
+use crate::{Excluded, Load, Mark, Quantity, Reason, loads, loads_named};
 
 /// Any fixed number: the same records give the same answer.
 const SEED: u64 = 28;
@@ -56,6 +56,7 @@ pub fn nas(local: &[Record], volume: &[Record], question: &NasQuestion) -> Resul
         nodes: question.nodes,
         active_share: question.active_share,
         margin: question.margin,
+        what_if_bus: question.what_if_bus,
         link: question.link,
         line_share,
         payload_share: payload_share.bytes_per_second,
@@ -129,23 +130,45 @@ fn row(
     let found = decide::decide(&of, nas, about, question.margin, SEED)?;
     let terms = found.share.terms.iter();
     let terms = terms.map(|(l, rate)| Terms { term: limits.term(*l), bytes_per_second: *rate }).collect();
+    let break_even = match found.break_even {
+        decide::BreakEven::Nodes(nodes) => Even::Nodes(nodes),
+        decide::BreakEven::Always(_) => Even::Always,
+    };
+    let share = found.share.bytes_per_second;
+    let what_if = question.what_if_bus.and_then(|bus| {
+        let at_the_bus = local.marks.contains(&Mark::BusLimited) || subject.at_ceiling(load, quantity);
+        (at_the_bus && local.value < bus)
+            .then(|| what_if(local.value, bus, break_even, found.verdict, share * (1.0 + question.margin)))
+    });
     Ok(Some(NasRow {
+        what_if,
         load: load.clone(),
         title: load.title(),
-        share_bytes_per_second: found.share.bytes_per_second,
+        share_bytes_per_second: share,
         limit: limits.term(found.share.limit),
         terms,
         volume: measured,
-        break_even: match found.break_even {
-            decide::BreakEven::Nodes(nodes) => Even::Nodes(nodes),
-            decide::BreakEven::Always(_) => Even::Always,
-        },
+        break_even,
         ratio: found.ratio,
         probability: found.probability,
         next_unit: about == decide::About::NextUnit,
         verdict: found.verdict,
         local,
     }))
+}
+
+/// A medium that ended at the bus is at least as fast as it was, and no faster than the bus that it would get.
+fn what_if(value: f64, bus: f64, even: Even, verdict: NasVerdict, enough: f64) -> WhatIf {
+    let verdict = match verdict {
+        NasVerdict::Local => Some(NasVerdict::Local),
+        NasVerdict::Nas if bus <= enough => Some(NasVerdict::Nas),
+        _ => None,
+    };
+    let break_even = match even {
+        Even::Nodes(nodes) => Some((nodes, nodes * value / bus)),
+        Even::Always => None,
+    };
+    WhatIf { bytes_per_second: (value, bus), break_even, verdict }
 }
 
 /// What the share of a node is limited by, and what each limit was taken from.

@@ -55,6 +55,19 @@ pub struct NasQuestion {
     pub margin: f64,
     /// Only loads named so.
     pub load: Option<String>,
+    /// Bytes per second that the bus of the local media would give in place of what it gives.
+    pub what_if_bus: Option<f64>,
+}
+
+/// What a load that ended at the bus would come to if the bus gave more, and nothing else changed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WhatIf {
+    /// The least, which is what was measured, and the most, which is what the bus gives, in bytes per second.
+    pub bytes_per_second: (f64, f64),
+    /// Nodes at which local and share are the same: at most, and at least; `None` where one node gets less already.
+    pub break_even: Option<(f64, f64)>,
+    /// The answer, where it is the same for the least and the most.
+    pub verdict: Option<NasVerdict>,
 }
 
 /// What ends a node's share.
@@ -123,6 +136,8 @@ pub struct NasRow {
     pub next_unit: bool,
     /// The answer.
     pub verdict: NasVerdict,
+    /// The same with another bus, where that was asked for and the load ended at the bus.
+    pub what_if: Option<WhatIf>,
 }
 
 /// One model.
@@ -145,6 +160,8 @@ pub struct NasAdvice {
     pub active_share: f64,
     /// By how much local has to be faster.
     pub margin: f64,
+    /// What the bus of the local media was asked to give.
+    pub what_if_bus: Option<f64>,
     /// The wire at the volume.
     pub link: Link,
     /// Share of one node of the line, bytes per second; `None` where only a payload is known.

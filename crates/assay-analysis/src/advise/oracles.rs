@@ -13,6 +13,7 @@ use crate::published;
 
 fn gigabit(link: Link) -> NasQuestion {
     NasQuestion {
+        what_if_bus: None,
         nodes: 28,
         link,
         node_link: None,
@@ -125,6 +126,29 @@ fn what_nodes_got_at_once_is_not_divided_again() {
     assert!(told[0].contains("3 nodes measured the NAS at once") && told[1].contains("in turns"), "{told:?}");
     let turns = [of_node(stream("NAS", "9", 9.0), 7, 2)];
     assert!(nas(&local, &turns, &gigabit(Link::Payload(12.5e6))).unwrap_err().to_string().contains("in turns"));
+}
+
+#[test]
+fn another_bus_moves_only_what_ended_at_the_bus() {
+    let stream = |mb: f64, at_the_bus: bool| {
+        let mut record = with(record("Card", "1"), work(Op::Read, Pattern::Sequential, (1_000_000, 8, 1)), &around(mb));
+        record.measurements[0].bus_limited = at_the_bus;
+        [record]
+    };
+    let ask = |mb: f64, at_the_bus: bool, bus: f64, nodes: u32| {
+        let question = NasQuestion { nodes, what_if_bus: Some(bus), ..gigabit(Link::Payload(125e6)) };
+        nas(&stream(mb, at_the_bus), &[], &question).unwrap().models[0].rows[0].what_if.clone()
+    };
+    // 22.9 MB/s at the bus: between that and 45 MB/s, break-even at 2.8 to 5.5 nodes.
+    let found = ask(22.9, true, 45e6, 28).unwrap();
+    let (most, least) = found.break_even.unwrap();
+    assert!((most - 125.0 / 22.9).abs() < 0.01 && (least - 125.0 / 45.0).abs() < 0.01, "{found:?}");
+    assert_eq!(found.verdict, Some(NasVerdict::Local));
+    // Two nodes get 62.5 MB/s each, which the new bus does not give; three get 41.7, which it might.
+    assert_eq!(ask(22.9, true, 45e6, 2).unwrap().verdict, Some(NasVerdict::Nas));
+    assert_eq!(ask(22.9, true, 90e6, 3).unwrap().verdict, None);
+    assert_eq!(ask(12.0, false, 45e6, 28), None, "it did not end at the bus");
+    assert_eq!(ask(22.9, true, 20e6, 28), None, "this bus gives less");
 }
 
 #[test]

@@ -44,6 +44,7 @@ const NODES: u32 = 28;
 /// Records without a load that both have.
 pub fn nas(local: &[Record], volume: &[Record]) -> Result<LocalOrNas, Failure> {
     let question = NasQuestion {
+        what_if_bus: None,
         nodes: NODES,
         link: Link::Line(LINE),
         node_link: None,

@@ -31,6 +31,7 @@ pub fn another_day(records: &[Record]) -> Result<Option<(f64, f64)>, Failure> {
         return Ok(assay_analysis::over_days(one, &load, Quantity::Iops).and_then(|e| e.low.zip(e.high)));
     }
     let question = NasQuestion {
+        what_if_bus: None,
         nodes: 1,
         link: Link::Line(1e12),
         node_link: None,

@@ -1,6 +1,6 @@
 //! Local flash or NAS.
 
-use assay_analysis::advise::{Even, Link, NasAdvice, NasModel, NasRow, NasVerdict, Need, Term};
+use assay_analysis::advise::{Even, Link, NasAdvice, NasModel, NasRow, NasVerdict, Need, Term, WhatIf};
 use assay_analysis::{ASSUMED_DAYS, Quantity};
 use assay_core::text::clean;
 use assay_core::units::{Bytes, figures, rate, trimmed};
@@ -241,6 +241,7 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
             parts.item(&format!("ends at {}", term(which)), words);
         }
     }
+    what_if(parts, advice);
     parts.item("even", "nodes at which local and share are equal, by the estimates; with more, local is faster");
     if rows(advice).any(|r| r.break_even == Even::Always) {
         parts.item("even <1", "already one node alone gets less than local gives");
@@ -269,6 +270,31 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
     }
 }
 
+/// What another bus would change, with what that assumes.
+fn what_if(parts: &mut Parts, advice: &NasAdvice) {
+    let Some(bus) = advice.what_if_bus else { return };
+    let bus = rate(bus);
+    let at_the_bus: Vec<(&NasRow, &WhatIf)> = rows(advice).filter_map(|r| Some((r, r.what_if.as_ref()?))).collect();
+    if at_the_bus.is_empty() {
+        parts.item("what if", &format!("no load ended at a bus below {bus}: another bus alone would change nothing"));
+        return;
+    }
+    let assumed = "assumed that nothing else changes; host or medium may end it before the bus does";
+    parts.item("what if", &format!("the bus of the local media gave {bus}; {assumed}:"));
+    for (row, WhatIf { bytes_per_second: (low, high), break_even, verdict }) in at_the_bus {
+        let even = break_even.map_or_else(
+            || "one node gets less already".to_owned(),
+            |(most, least)| format!("even at {} to {} nodes", figures(least), figures(most)),
+        );
+        let answer = match verdict {
+            Some(verdict) => format!("{} all the same", answer(*verdict)),
+            None => "cannot tell which".to_owned(),
+        };
+        let title = clean(&row.title);
+        parts.item("", &format!("{title}: {} to {}, {even}: {answer}", figures(low / MB), rate(*high)));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use assay_analysis::advise::NasQuestion;
@@ -279,6 +305,7 @@ mod tests {
     fn asked(published: &str, load: Option<&str>) -> Document {
         let records = assay_analysis::published(published).unwrap();
         let question = NasQuestion {
+            what_if_bus: None,
             nodes: 28,
             link: Link::Line(125e6),
             node_link: None,

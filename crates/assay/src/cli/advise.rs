@@ -5,7 +5,7 @@ use assay_core::units::Bytes;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use super::FileArgs;
-use super::values::{class, link, model_price, not_negative, positive, price, rate, seconds, share, size};
+use super::values::{class, link, model_price, not_negative, positive, price, rate, seconds, share, size, what_if};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -25,7 +25,8 @@ Examples:
   assay advise nas all --nodes 28 --link 1Gbit
   assay advise nas model=Card --nodes 28 --link 1Gbit --nas model=Volume
   assay advise nas last --nodes 28 --link 125MB/s --active 25% --nas-iops 130
-  assay advise nas published:sandisk-ultra-a1 --nodes 28 --link 1Gbit";
+  assay advise nas published:sandisk-ultra-a1 --nodes 28 --link 1Gbit
+  assay advise nas model=Card --nodes 28 --link 1Gbit --what-if bus=45MB/s";
 const CACHE_EXAMPLES: &str = "\
 Examples:
   assay advise cache model=Stick --before model=Disk --hit 50%
@@ -112,6 +113,10 @@ pub(crate) struct NasArgs {
     /// Only this load, like 'random read 4 KiB' or a workload's name
     #[arg(long, value_name = "LOAD")]
     pub(crate) load: Option<String>,
+
+    /// What loads that end at the bus of the local media would come to with another one, like bus=45MB/s
+    #[arg(long, value_name = "bus=RATE", value_parser = what_if)]
+    pub(crate) what_if: Option<f64>,
 
     #[command(flatten)]
     pub(crate) file: FileArgs,
@@ -256,6 +261,7 @@ impl AdviseArgs {
                 answer_seconds: a.answer,
                 margin: a.margin,
                 load: a.load.clone(),
+                what_if_bus: a.what_if,
             }),
             AdviseCommand::Cache(a) => Question::Cache(CacheQuestion {
                 use_as: if a.use_as == UseArg::Slog { CacheUse::Slog } else { CacheUse::L2arc },

@@ -77,6 +77,12 @@ pub(super) fn rate(text: &str) -> Result<f64, String> {
     parse_rate(text).map_err(|e| e.to_string())
 }
 
+/// `bus=45MB/s`, in bytes per second.
+pub(super) fn what_if(text: &str) -> Result<f64, String> {
+    const HELP: &str = "write bus= and a rate, like bus=45MB/s";
+    rate(text.strip_prefix("bus=").ok_or(HELP)?).map_err(|_| HELP.to_owned())
+}
+
 /// Bits per second are a line rate, bytes per second a payload.
 pub(super) fn link(text: &str) -> Result<Link, String> {
     const HELP: &str = "write a line rate like 1Gbit, or a payload like 125MB/s";

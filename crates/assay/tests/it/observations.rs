@@ -161,6 +161,7 @@ fn steps(out: &mut Answers, records: &[Record], quantity: Option<Quantity>) {
 fn questions(out: &mut Answers, records: &[Record]) {
     let of = |model: &str| -> Vec<Record> { records.iter().filter(|r| r.model() == model).cloned().collect() };
     let nas = NasQuestion {
+        what_if_bus: None,
         nodes: 28,
         link: Link::Line(125e6),
         node_link: None,
