@@ -129,6 +129,12 @@ impl Node {
         Ok(node)
     }
 
+    /// The run, and the name of the node in it.
+    #[must_use]
+    pub fn takes_part_in(&self) -> (&str, &str) {
+        (&self.part.run, &self.part.node)
+    }
+
     /// What is told once a second.
     #[must_use]
     pub fn live(&self) -> LiveLine {

@@ -5,11 +5,13 @@ use std::io::Read;
 use std::time::Duration;
 
 use assay_core::event::{Event, EventKind};
+use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_engine::Control;
 use assay_fleet::{Appointment, Joining, Key, LiveLine, Node, NodeClock};
 use assay_runner::Rendezvous;
+use assay_store::{SqliteStore, Store};
 use jiff::Timestamp;
 
 use crate::cli::TogetherArgs;
@@ -75,6 +77,29 @@ impl Together {
         match self {
             Self::Nodes(node) => Box::new(Told { live: node.live(), shown: progress, repeats: (0, 1) }),
             Self::Alone | Self::At(_) => progress,
+        }
+    }
+
+    /// Hands over what an earlier attempt of this node came to, if that was complete and its coordinator did not take it; the
+    /// identity of the record.
+    pub(crate) fn hand_over_earlier(&mut self, store: Option<&mut SqliteStore>) -> Option<String> {
+        let (Self::Nodes(node), Some(store)) = (self, store) else { return None };
+        let (run, name) = node.takes_part_in();
+        let complete = |record: &Record| {
+            let part = record.cluster.as_deref();
+            let own = part.is_some_and(|part| part.run == run && part.node == name && part.lost.is_none());
+            own && record.outcome == Outcome::Completed
+        };
+        let ids = store.resolve(&format!("fleet={run} node={name}")).ok()?;
+        let found = ids.iter().filter_map(|id| store.load(id).ok()).map(|stored| stored.record).find(complete)?;
+        let document = serde_json::to_vec(&found).ok()?;
+        match node.deliver(&document) {
+            Ok(_) => Some(found.id),
+            Err(reason) => {
+                let words = format!("warning: the coordinator did not take record {} ({reason})", found.id);
+                output::tell_wrapped(&harmless(&words));
+                Some(found.id)
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use assay_core::text::harmless;
 use assay_engine::{Control, EngineKind};
 use assay_report::Format;
 use assay_runner::{EngineWish, Peer, RawMode, Request, Resumption, Run, Tree, remove_abandoned};
-use assay_store::{SqliteStore, Store, new_id};
+use assay_store::{Keeper, SqliteStore, Store, new_id};
 
 use super::finished::{Faces, conclude};
 use super::resume::Traces;
@@ -60,6 +60,10 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     };
 
     let mut together = Together::join(&args.together, &control)?;
+    if let Some(id) = together.hand_over_earlier(keeper.as_mut().and_then(Keeper::store)) {
+        output::tell_wrapped(&format!("this node has measured in this run before: record {id} is handed over"));
+        return Ok(Exit::Good);
+    }
     let mut progress = together.told_by(progress(&args));
     let mut recorder = Recorder::new(keeper.as_mut(), progress.as_mut());
     let first = prepared.record().clone();

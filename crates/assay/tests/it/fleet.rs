@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::common::family::{assert_gone, family};
-use crate::common::{Place, assert_empty, random, run, send, suite};
+use crate::common::{ASSAY, Place, assert_empty, random, run, send, suite};
 
 /// Directories of three nodes.
 fn nodes(place: &Place) -> [String; 3] {
@@ -133,6 +133,32 @@ fn a_run_goes_on_after_its_coordinator_was_killed() {
     let complete = |record: &&Record| record.cluster.as_ref().is_some_and(|c| c.lost.is_none() && c.attempt == 2);
     assert_eq!(records(&place).iter().filter(complete).count(), 2);
     ["a", "b"].iter().for_each(|name| assert_empty(&place.path().join(name)));
+}
+
+/// A node with a store of its own finished as its coordinator died: what it has is handed over, and not measured again.
+#[test]
+fn what_a_node_finished_alone_is_handed_over_by_the_next_attempt() {
+    let place = Place::new();
+    let [a, b, _] = nodes(&place);
+    let script = format!("#!/bin/sh\nASSAY_DATA=$ASSAY_DATA/../own exec '{ASSAY}' \"$@\"\n");
+    let program = place.file("program", script);
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let program = program.display().to_string();
+    let words = ["fleet", "run", "--json", "--via", "local", "--program", &program, &a, &b];
+    let words = [&words[..], &["--", "--suite", "tiny.toml", "--engine", "null"]].concat();
+    let first: Value = serde_json::from_str(&run(place.assay(words)).succeeds().stdout).unwrap();
+    // As if this machine had lost what it had.
+    std::fs::remove_file(place.store()).unwrap();
+    let name = first["run"]["run"].as_str().unwrap();
+    let ledger = place.data().join("fleet").join(format!("{name}.json"));
+    let mut told: Value = serde_json::from_slice(&std::fs::read(&ledger).unwrap()).unwrap();
+    told["nodes"][0]["fate"] = Value::Null;
+    std::fs::write(&ledger, told.to_string()).unwrap();
+    let again = run(place.assay(["fleet", "run", "--json", "--resume", name]));
+    let again: Value = serde_json::from_str(&again.succeeds().stdout).unwrap();
+    assert_eq!(fate(&again, "a"), fate(&first, "a"));
+    let records = records(&place);
+    assert_eq!((records.len(), records[0].cluster.as_ref().unwrap().attempt), (1, 1));
 }
 
 /// A node that is interrupted has a record that is not complete, and is missing.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use assay_core::cluster::ClusterPart;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_fleet::{Expected, Fate, Keep, Ledger};
@@ -21,10 +22,10 @@ pub(super) fn keep(expected: &Expected, keeper: Keeper, records: Arc<Mutex<BTree
         let text = std::str::from_utf8(document).map_err(|_| "it is no text".to_owned())?;
         let record = Record::from_json(text).map_err(|error| format!("it is no record: {error}"))?;
         let (name, attempt) = &nodes[number];
-        let own = record.cluster.as_ref().is_some_and(|c| c.run == run && c.node == *name && c.attempt == *attempt);
-        if !own {
-            return Err("it is a record of something else".to_owned());
-        }
+        // What an earlier attempt left on the node is handed over by a later one.
+        let part = record.cluster.as_deref().filter(|c| c.run == run && c.node == *name && c.attempt <= *attempt);
+        let Some(part) = part else { return Err("it is a record of something else".to_owned()) };
+        let own = |c: &ClusterPart| (&c.run, &c.node, c.attempt) == (&part.run, &part.node, part.attempt);
         if record.outcome == Outcome::Running {
             return Err("it is not finished".to_owned());
         }
@@ -38,7 +39,7 @@ pub(super) fn keep(expected: &Expected, keeper: Keeper, records: Arc<Mutex<BTree
         };
         let same = |there: &Record| {
             let part = there.cluster.as_ref();
-            part.map_or_else(|| begun(there), |c| c.run == run && c.node == *name && c.attempt == *attempt)
+            part.map_or_else(|| begun(there), |c| own(c))
         };
         if there.is_some_and(|there| !same(&there)) {
             return Err(format!("another record here is called {id}"));
