@@ -126,13 +126,15 @@ pub enum Reason {
     Mixed,
     /// The network volume was not measured under this load.
     NotOnVolume,
-    /// More nodes measured the network volume at once in other records.
-    FewerAtOnce {
+    /// Another number of nodes that measured the network volume at once is nearer to the question.
+    OtherNodes {
         /// So many did in this one.
         nodes: u32,
-        /// And so many in those.
-        most: u32,
+        /// And so many in what counts.
+        counted: u32,
     },
+    /// The node lost the others, so that it was out of step.
+    OutOfStep,
     /// Nodes took turns on the network volume, some at a time.
     InTurns,
     /// It cannot be bought without a price.
@@ -191,9 +193,10 @@ impl fmt::Display for Reason {
                 f.write_str("no label price; give --price 'MODEL=12.90USD', or measure with --label price=12.90USD")
             }
             Self::NoModel => f.write_str("names no model; assay rm it, and import it again with --label model=…"),
-            Self::FewerAtOnce { nodes, most } => {
-                write!(f, "{nodes} nodes measured the NAS at once; what {most} nodes got counts")
+            Self::OtherNodes { nodes, counted } => {
+                write!(f, "{nodes} nodes measured the NAS at once; what {counted} nodes got is nearer to the question")
             }
+            Self::OutOfStep => f.write_str("the node lost the others: it did not measure with them"),
             Self::InTurns => {
                 f.write_str("nodes measured the NAS in turns, some at a time: neither alone nor all at once")
             }

@@ -83,7 +83,7 @@ pub(crate) fn meet(joining: &Joining, control: &Control) -> Result<Met, JoinErro
             Ok(met) => return Ok(met),
             Err(Failed::Final(error)) => return Err(error),
             Err(Failed::Busy) if begun.elapsed() > JOINING || control.stopped() => {
-                return Err(unreachable(joining, &"it closes the connection without a word"));
+                return Err(unreachable(joining, &"it has no word for this node, or too many others ask it"));
             }
             Err(Failed::Busy) => {}
         }
@@ -127,7 +127,7 @@ fn try_to_meet(joining: &Joining) -> Result<Met, Failed> {
         }
         Ok(FromCoordinator::Refused { reason }) => return Err(JoinError::Refused(reason).into()),
         Ok(_) => return Err(stranger().into()),
-        Err(WireError::Closed | WireError::Io(_)) => return Err(Failed::Busy),
+        Err(WireError::Closed | WireError::Io(_) | WireError::Timeout) => return Err(Failed::Busy),
         Err(error) => return Err(lost(error).into()),
     };
     sender.send(&FromNode::Proof { seal: seal_of(joining, b"node", &ours, &theirs) }).map_err(lost)?;

@@ -96,7 +96,7 @@ pub(super) struct UnitValues {
     /// The repeats of each run.
     pub(super) runs: Vec<Vec<f64>>,
     /// The day of each run.
-    days: Vec<Option<String>>,
+    pub(super) days: Vec<Option<String>>,
     pub(super) marks: Vec<Mark>,
 }
 
@@ -178,38 +178,37 @@ pub(super) fn figure(
         let factor = factor(&unit.unit);
         unit.runs.iter_mut().flatten().for_each(|value| *value *= factor);
     }
-    let mut marks: Vec<Mark> = units.iter().flat_map(|u| u.marks.clone()).collect();
+    match &units[..] {
+        [] => Ok(None),
+        [one] => of_one(one, load, quantity).map(Some),
+        several => of_several(several, subject, load, quantity).map(Some),
+    }
+}
+
+fn sorted(mut marks: Vec<Mark>) -> Vec<Mark> {
     marks.sort();
     marks.dedup();
-    let (values, basis) = match &units[..] {
-        [] => return Ok(None),
-        [one] if one.runs.len() == 1 => (one.repeats(), Basis::Repeats),
-        [one] => (one.means(), Basis::Runs),
-        several => (several.iter().filter_map(UnitValues::mean).collect(), Basis::Units),
+    marks
+}
+
+/// The figure of one unit, over its runs or over the repeats of the one there is.
+pub(super) fn of_one(unit: &UnitValues, load: &Load, quantity: Quantity) -> Result<Figure, AdviseError> {
+    let (values, basis) = match &unit.runs[..] {
+        [run] => (run.clone(), Basis::Repeats),
+        _ => (unit.means(), Basis::Runs),
     };
-    let known = subject.precision(load, quantity).filter(|_| basis == Basis::Units);
-    let posterior = match (basis, known) {
-        (Basis::Units, known) => of_units(&values, known)?,
-        (Basis::Runs | Basis::Repeats, _) => units[0].on_any_day()?,
-    };
-    let interval = match basis {
-        Basis::Units => known.and_then(|known| known.half(LEVEL)).map(|half| {
-            let mean = posterior.log_mean();
-            ((mean - half).exp(), (mean + half).exp())
-        }),
-        Basis::Runs | Basis::Repeats => units[0].over_days().and_then(|over| over.interval(LEVEL)),
-    };
+    let posterior = unit.on_any_day()?;
+    let interval = unit.over_days().and_then(|over| over.interval(LEVEL));
     let method = match (values.len(), basis) {
         (1, _) => "one value, no interval",
-        (_, Basis::Units) => "geometric mean of units, t interval on logarithms, moderated variance",
         (_, Basis::Runs) => {
             "geometric mean of runs of one unit, t interval on logarithms with an assumed spread of days"
         }
-        (_, Basis::Repeats) => {
+        _ => {
             "geometric mean of repeats of one run of one unit, t interval on logarithms with an assumed spread of days"
         }
     };
-    Ok(Some(Figure {
+    Ok(Figure {
         load: load.clone(),
         title: load.title(),
         quantity,
@@ -219,10 +218,43 @@ pub(super) fn figure(
         n: values.len(),
         basis,
         method,
-        marks,
-        own: Posterior::of_units(&values)?.unit_variance().filter(|_| basis == Basis::Units),
+        marks: sorted(unit.marks.clone()),
+        own: None,
         posterior,
-    }))
+    })
+}
+
+fn of_several(
+    units: &[UnitValues],
+    subject: &Subject<'_>,
+    load: &Load,
+    quantity: Quantity,
+) -> Result<Figure, AdviseError> {
+    let values: Vec<f64> = units.iter().filter_map(UnitValues::mean).collect();
+    let known = subject.precision(load, quantity);
+    let posterior = of_units(&values, known)?;
+    let interval = known.and_then(|known| known.half(LEVEL)).map(|half| {
+        let mean = posterior.log_mean();
+        ((mean - half).exp(), (mean + half).exp())
+    });
+    Ok(Figure {
+        load: load.clone(),
+        title: load.title(),
+        quantity,
+        value: posterior.value(),
+        interval,
+        level: interval.map(|_| LEVEL),
+        n: values.len(),
+        basis: Basis::Units,
+        method: if values.len() == 1 {
+            "one value, no interval"
+        } else {
+            "geometric mean of units, t interval on logarithms, moderated variance"
+        },
+        marks: sorted(units.iter().flat_map(|u| u.marks.clone()).collect()),
+        own: Posterior::of_units(&values)?.unit_variance(),
+        posterior,
+    })
 }
 
 /// The mean of units, as well as the ranking knows it; a point where it does not, as of copies of one value.

@@ -2,7 +2,7 @@
 
 use assay_core::record::Record;
 use assay_core::workload::Pattern;
-use assay_stats::decide::{self, Limit, Local, Nas, NasVerdict, Wire};
+use assay_stats::decide::{self, Limit, Local, Nas, NasVerdict, Need, Wire};
 
 use super::error::AdviseError;
 use super::evidence::{Subject, name_missing, nothing_left, some_subjects};
@@ -114,7 +114,7 @@ fn row(
     let Some(local) = figure(subject, load, quantity, excluded)? else { return Ok(None) };
     let measured = match volume {
         None => None,
-        Some(volume) => match volume.figures(load, quantity, excluded)? {
+        Some(volume) => match volume.figures(load, quantity, active(question), excluded)? {
             None => {
                 leave_out(excluded, Reason::NotOnVolume);
                 return Ok(None);
@@ -122,12 +122,21 @@ fn row(
             found => found,
         },
     };
-    let limits = Limits::of(question, load, measured.as_ref());
+    let measured = measured.as_ref();
+    let limits = Limits::of(question, load, measured, Sum::Told);
     let nas = &limits.nas;
     let about = local.about();
     let of =
         Local { bytes_per_second: local.next_unit()?, block_bytes: load.block_bytes, queue_depth: nas.queue_depth };
-    let found = decide::decide(&of, nas, about, question.margin, SEED)?;
+    let mut found = decide::decide(&of, nas, about, question.margin, SEED)?;
+    // Of another number of nodes than measured the volume, what they get in sum is known by bounds alone.
+    for sum in [Sum::Least, Sum::Most] {
+        let bound = decide::decide(&of, &Limits::of(question, load, measured, sum).nas, about, question.margin, SEED)?;
+        if measured.is_some_and(|m| m.together.is_some()) && bound.verdict != found.verdict {
+            let decided = matches!(found.verdict, NasVerdict::Local | NasVerdict::Nas);
+            found.verdict = if decided { NasVerdict::CannotTell(Need::Volume) } else { found.verdict };
+        }
+    }
     let terms = found.share.terms.iter();
     let terms = terms.map(|(l, rate)| Terms { term: limits.term(*l), bytes_per_second: *rate }).collect();
     let break_even = match found.break_even {
@@ -147,7 +156,7 @@ fn row(
         share_bytes_per_second: share,
         limit: limits.term(found.share.limit),
         terms,
-        volume: measured,
+        volume: measured.cloned(),
         break_even,
         ratio: found.ratio,
         probability: found.probability,
@@ -171,6 +180,22 @@ fn what_if(value: f64, bus: f64, even: Even, verdict: NasVerdict, enough: f64) -
     WhatIf { bytes_per_second: (value, bus), break_even, verdict }
 }
 
+/// Nodes that are active at the same time.
+fn active(question: &NasQuestion) -> f64 {
+    (f64::from(question.nodes) * question.active_share).max(1.0)
+}
+
+/// Which sum over the active nodes is meant, where another number of nodes measured the volume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sum {
+    /// What is shown: what those that measured got, or one client if that was more.
+    Told,
+    /// More nodes get at least that together; of fewer, each gets at least what it got among more.
+    Least,
+    /// More nodes may get what the wire carries; fewer get at most what more did.
+    Most,
+}
+
 /// What the share of a node is limited by, and what each limit was taken from.
 struct Limits {
     nas: Nas,
@@ -181,7 +206,7 @@ struct Limits {
 
 impl Limits {
     /// By the question, and by what was measured on the volume, where that is less.
-    fn of(question: &NasQuestion, load: &Load, measured: Option<&VolumeFigures>) -> Self {
+    fn of(question: &NasQuestion, load: &Load, measured: Option<&VolumeFigures>, sum: Sum) -> Self {
         let nas = shape(question, load, question.link.wire());
         let mut limits = Self { nas, wire: Term::Wire, volume: Term::Volume, latency: Term::Answer };
         let Some(measured) = measured else { return limits };
@@ -189,20 +214,17 @@ impl Limits {
         let (error, degrees) = measured.error();
         let given = nas.volume_iops.is_some();
         let mut of_volume = decide::Measured { wire: false, volume: !given, answer: false, error, degrees };
-        // What nodes got at once is the answer itself; the best rate of one client bounds it from below.
-        let known = match (&measured.together, &measured.best) {
-            (Some(together), _) => Some((together.sum(), Term::Together)),
-            (None, best) => best.as_ref().map(|best| (best.value, Term::BestRate)),
-        };
+        let known = total(measured, active(question), sum);
         if let Some((rate, term)) = known.filter(|(rate, _)| *rate < question.link.payload()) {
             nas.wire = Wire::Payload(rate);
             limits.wire = term;
             of_volume.wire = true;
         }
         let block = load.block_bytes as f64;
-        if let (Some(together), true) = (&measured.together, nas.random && !given) {
-            nas.volume_iops = Some(together.sum() / block);
-            limits.volume = Term::Together;
+        if measured.together.is_some() && nas.random && !given {
+            // Without an upper bound of its own the wire is it.
+            nas.volume_iops = Some(known.map_or(question.link.payload(), |(rate, _)| rate) / block);
+            limits.volume = known.map_or(Term::Wire, |(_, term)| term);
         }
         let Some(alone) = &measured.alone else {
             nas.measured = Some(of_volume);
@@ -229,5 +251,22 @@ impl Limits {
             Limit::Latency => self.latency,
             Limit::NodeWire => Term::NodeWire,
         }
+    }
+}
+
+/// What all active nodes get from the volume together, in bytes per second; `None` where only the wire bounds it.
+fn total(measured: &VolumeFigures, active: f64, sum: Sum) -> Option<(f64, Term)> {
+    let by_one = measured.best.as_ref().map(|best| (best.value, Term::BestRate));
+    let Some(together) = &measured.together else { return by_one };
+    let (nodes, got) = (f64::from(together.nodes), together.sum());
+    let same = (active / nodes - 1.0).abs() < 0.01;
+    if same || active < nodes {
+        let least = (together.share.value * active).max(by_one.map_or(0.0, |(rate, _)| rate)).min(got);
+        return Some((if !same && sum == Sum::Least { least } else { got }, Term::Together));
+    }
+    match sum {
+        Sum::Most => None,
+        // More nodes get at least what fewer got, or one alone.
+        Sum::Told | Sum::Least => by_one.filter(|(rate, _)| *rate > got).or(Some((got, Term::Together))),
     }
 }

@@ -5,10 +5,12 @@ use assay_core::workload::{Op, Pattern};
 
 use super::error::AdviseError;
 use super::evidence::{Subject, one_subject};
-use super::figure::{Figure, durable, figure};
+use super::figure::{Figure, UnitValues, durable, figure, of_one};
 use super::nas_types::{Together, VolumeFigures};
+use crate::excluded::admit;
+use crate::identity::day;
 use crate::reason::Reason;
-use crate::{Excluded, Load, Quantity, loads};
+use crate::{Excluded, Load, Mark, Quantity, loads};
 
 /// From this many operations in flight on, a client measures the volume and not the round trip.
 const DEEP: u64 = 8;
@@ -17,23 +19,22 @@ const DEEP: u64 = 8;
 pub(super) struct Measured {
     /// By one client.
     alone: Vec<Record>,
-    /// By so many nodes at once, the most that there are.
-    together: Option<(u32, Vec<Record>)>,
+    /// By nodes at once.
+    at_once: Vec<Record>,
 }
 
 impl Measured {
     /// Sorts records. Those of nodes that took turns tell neither what one gets alone nor what all get at once.
     pub(super) fn of(records: &[Record], excluded: &mut Vec<Excluded>) -> Self {
-        let most = records.iter().filter_map(at_once).max().filter(|nodes| *nodes > 1);
-        let mut measured = Self { alone: Vec::new(), together: most.map(|nodes| (nodes, Vec::new())) };
+        let mut measured = Self { alone: Vec::new(), at_once: Vec::new() };
         for record in records {
-            match (at_once(record), &mut measured.together) {
-                (Some(1), _) => measured.alone.push(record.clone()),
-                (Some(nodes), Some((most, together))) if nodes == *most => together.push(record.clone()),
-                (Some(nodes), Some((most, _))) => {
-                    excluded.push(Excluded::new(record, None, Reason::FewerAtOnce { nodes, most: *most }));
+            match record.cluster.as_deref().filter(|part| part.nodes > 1 && part.at_a_time > 1) {
+                None => measured.alone.push(record.clone()),
+                Some(part) if part.at_a_time < part.nodes => {
+                    excluded.push(Excluded::new(record, None, Reason::InTurns));
                 }
-                (None | Some(_), _) => excluded.push(Excluded::new(record, None, Reason::InTurns)),
+                Some(part) if part.lost.is_some() => excluded.push(Excluded::new(record, None, Reason::OutOfStep)),
+                Some(_) => measured.at_once.push(record.clone()),
             }
         }
         measured
@@ -42,69 +43,116 @@ impl Measured {
     pub(super) fn volume<'a>(&'a self, excluded: &mut Vec<Excluded>) -> Result<Option<Volume<'a>>, AdviseError> {
         let mut of = |records: &'a Vec<Record>| match &records[..] {
             [] => Ok(None),
-            records => one_subject(records, "the NAS", excluded).map(Some),
+            records => match one_subject(records, "the NAS", excluded) {
+                Ok(subject) => Ok(Some(subject)),
+                // The others may say it, and these are named.
+                Err(AdviseError::NothingLeft { .. }) => Ok(None),
+                Err(error) => Err(error),
+            },
         };
-        let alone = of(&self.alone)?;
-        let together = match &self.together {
-            Some((nodes, records)) => of(records)?.map(|subject| (*nodes, subject)),
-            None => None,
-        };
-        let both = [alone.as_ref(), together.as_ref().map(|(_, subject)| subject)];
-        let mut models: Vec<String> = both.into_iter().flatten().map(|subject| subject.model.clone()).collect();
+        let (alone, at_once) = (of(&self.alone)?, of(&self.at_once)?);
+        let mut models: Vec<String> = [&alone, &at_once].into_iter().flatten().map(|s| s.model.clone()).collect();
         models.dedup();
         match &models[..] {
             [] => Ok(None),
-            [model] => Ok(Some(Volume { model: model.clone(), alone, together })),
+            [model] => Ok(Some(Volume { model: model.clone(), alone, at_once })),
             many => Err(AdviseError::ManyModels { what: "the NAS", models: many.join(", ") }),
         }
     }
-}
-
-/// How many nodes measured at once: 1 for a run by itself, `None` where they took turns some at a time.
-fn at_once(record: &Record) -> Option<u32> {
-    let Some(part) = record.cluster.as_deref().filter(|part| part.nodes > 1 && part.at_a_time > 1) else {
-        return Some(1);
-    };
-    if part.at_a_time < part.nodes {
-        return None;
-    }
-    // Some may not have come.
-    let starts = record.measurements.iter().flat_map(|m| &m.repeats).filter_map(|r| r.common_start.as_deref());
-    Some(starts.map(|start| start.nodes).min().unwrap_or(part.nodes))
 }
 
 /// The volume, as one client measured it and as nodes did at once.
 pub(super) struct Volume<'a> {
     pub(super) model: String,
     alone: Option<Subject<'a>>,
-    together: Option<(u32, Subject<'a>)>,
+    at_once: Option<Subject<'a>>,
 }
 
 impl Volume<'_> {
     /// Whether all its figures under this load are durable.
     pub(super) fn durable(&self, load: &Load) -> bool {
-        let both = [self.alone.as_ref(), self.together.as_ref().map(|(_, subject)| subject)];
-        let mut measured = both.into_iter().flatten().filter(|s| loads(s.records.iter().copied()).contains(load));
+        let both = [&self.alone, &self.at_once].into_iter().flatten();
+        let mut measured = both.filter(|s| loads(s.records.iter().copied()).contains(load));
         measured.all(|subject| durable(&subject.records, load))
     }
 
-    /// `None` where the volume was not measured under this load.
+    /// `None` where the volume was not measured under this load. Of several numbers of nodes at once the one counts that
+    /// is nearest to so many active ones.
     pub(super) fn figures(
         &self,
         load: &Load,
         quantity: Quantity,
+        active: f64,
         excluded: &mut Vec<Excluded>,
     ) -> Result<Option<VolumeFigures>, AdviseError> {
         let mut found = match &self.alone {
             Some(subject) => by_one(subject, load, quantity, excluded)?,
             None => VolumeFigures::default(),
         };
-        if let Some((nodes, subject)) = &self.together {
-            let share = figure(subject, load, quantity, excluded)?;
-            found.together = share.map(|share| Together { nodes: *nodes, share });
+        if let Some(subject) = &self.at_once {
+            found.together = together(subject, load, quantity, active, excluded)?;
         }
         Ok(Some(found).filter(|found| found.alone.is_some() || found.together.is_some()))
     }
+}
+
+/// What the nodes of one run got under a load.
+struct AtOnce<'a> {
+    run: &'a str,
+    nodes: u32,
+    day: Option<String>,
+    /// The repeats of each node.
+    each: Vec<Vec<f64>>,
+    marks: Vec<Mark>,
+    records: Vec<&'a Record>,
+}
+
+/// The share of a node, over the runs of the number of nodes that is nearest to so many active ones. What the nodes of a run
+/// got is one value for each repeat, the mean over them, as the day of that run is the same for all of them.
+fn together(
+    subject: &Subject<'_>,
+    load: &Load,
+    quantity: Quantity,
+    active: f64,
+    excluded: &mut Vec<Excluded>,
+) -> Result<Option<Together>, AdviseError> {
+    let mut runs: Vec<AtOnce<'_>> = Vec::new();
+    for record in &subject.records {
+        let (Some(part), (Some(reading), _)) = (record.cluster.as_deref(), admit(record, load, quantity)) else {
+            continue;
+        };
+        // Some of those that were expected may not have come.
+        let starts = reading.measurement.repeats.iter().filter_map(|repeat| repeat.common_start.as_deref());
+        let nodes = starts.map(|start| start.nodes).min().unwrap_or(part.nodes);
+        let at = runs.iter().position(|run| run.run == part.run).unwrap_or_else(|| {
+            let (each, marks, records) = (Vec::new(), Vec::new(), Vec::new());
+            runs.push(AtOnce { run: &part.run, nodes, day: day(record), each, marks, records });
+            runs.len() - 1
+        });
+        let run = &mut runs[at];
+        run.nodes = run.nodes.min(nodes);
+        run.each.push(reading.values);
+        run.marks.extend(reading.marks);
+        run.records.push(record);
+    }
+    let distance = |run: &AtOnce<'_>| (f64::from(run.nodes) / active).ln().abs();
+    let Some(nodes) = runs.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).map(|run| run.nodes) else {
+        return Ok(None);
+    };
+    let mut unit = UnitValues { unit: subject.model.clone(), runs: Vec::new(), days: Vec::new(), marks: Vec::new() };
+    for run in runs {
+        if run.nodes == nodes {
+            let repeats = run.each.iter().map(Vec::len).min().unwrap_or(0);
+            let mean = |at: usize| run.each.iter().map(|values| values[at]).sum::<f64>() / run.each.len() as f64;
+            unit.runs.push((0..repeats).map(mean).collect());
+            unit.days.push(run.day);
+            unit.marks.extend(run.marks);
+        } else {
+            let reason = Reason::OtherNodes { nodes: run.nodes, counted: nodes };
+            excluded.extend(run.records.into_iter().map(|r| Excluded::new(r, Some(load), reason.clone())));
+        }
+    }
+    Ok(Some(Together { nodes, share: of_one(&unit, load, quantity)? }))
 }
 
 /// What one client says of the volume.

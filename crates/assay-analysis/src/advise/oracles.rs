@@ -1,6 +1,7 @@
 //! The arithmetic of published figures, through records: central volumes and caches.
 
 use assay_core::cluster::ClusterPart;
+use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
 
@@ -86,46 +87,98 @@ fn of_node(record: Record, nodes: u32, at_a_time: u32) -> Record {
     Record { cluster: Some(Box::new(part)), ..record }
 }
 
+/// A stream of blocks of 1 MB from a volume, so many megabytes per second.
+fn stream(model: &str, unit: &str, mb: f64) -> Record {
+    with(record(model, unit), work(Op::Read, Pattern::Sequential, (1_000_000, 8, 1)), &around(mb))
+}
+
+/// What so many nodes got at once, each its own.
+fn shares(rates: &[f64]) -> Vec<Record> {
+    let nodes = rates.len() as u32;
+    (1..).zip(rates).map(|(n, rate)| of_node(stream("NAS", &n.to_string(), *rate), nodes, nodes)).collect()
+}
+
+/// A card of so many megabytes per second beside the volume, behind a wire of 12.5.
+fn beside(card: f64, volume: &[Record], nodes: u32) -> super::NasAdvice {
+    let question = NasQuestion { nodes, ..gigabit(Link::Payload(12.5e6)) };
+    nas(&[stream("Card", "1", card)], volume, &question).unwrap()
+}
+
 #[test]
 fn what_nodes_got_at_once_is_not_divided_again() {
-    let stream = |model: &str, unit: &str, mb: f64| {
-        with(record(model, unit), work(Op::Read, Pattern::Sequential, (1_000_000, 8, 1)), &around(mb))
-    };
-    let local = [stream("Card", "1", 4.0)];
+    let row = |card: f64, volume: &[Record], nodes: u32| beside(card, volume, nodes).models[0].rows[0].clone();
     // 7 nodes got 1.6 MB/s each: 11.2 MB/s in sum, of a wire of 12.5.
-    let shares: Vec<Record> = (1..=7).map(|n| of_node(stream("NAS", &n.to_string(), 1.6), 7, 7)).collect();
-    let by = |volume: &[Record], nodes: u32| {
-        let question = NasQuestion { nodes, ..gigabit(Link::Payload(12.5e6)) };
-        nas(&local, volume, &question).unwrap()
-    };
-    let row = |volume: &[Record], nodes: u32| by(volume, nodes).models[0].rows[0].clone();
+    let seven = shares(&[1.6; 7]);
     for (nodes, share) in [(7, 1.6), (28, 0.4), (2, 5.6)] {
-        let found = row(&shares, nodes);
+        let found = row(4.0, &seven, nodes);
         assert!((found.share_bytes_per_second / 1e6 / share - 1.0).abs() < 1e-3, "{nodes}: {found:?}");
         assert_eq!(found.limit, Term::Together);
         let Even::Nodes(even) = found.break_even else { panic!("{found:?}") };
         assert!((even - 11.2 / 4.0).abs() < 0.01, "{even}");
     }
-    assert_eq!(row(&shares, 7).verdict, NasVerdict::Local);
-    assert_eq!(row(&shares, 2).verdict, NasVerdict::Nas);
+    assert_eq!(row(4.0, &seven, 7).verdict, NasVerdict::Local);
+    // More get what the wire carries at most, 0.45 MB/s each; fewer between 1.6 and 5.6.
+    assert_eq!(row(4.0, &seven, 28).verdict, NasVerdict::Local);
+    assert_eq!(row(0.52, &seven, 28).verdict, NasVerdict::CannotTell(Need::Volume));
+    assert_eq!(row(4.0, &seven, 2).verdict, NasVerdict::CannotTell(Need::Volume));
+    assert_eq!(row(1.2, &seven, 2).verdict, NasVerdict::Nas);
+    assert_eq!(row(9.0, &seven, 2).verdict, NasVerdict::Local);
 
-    // One client alone gets 5 MB/s and not more: two nodes get that each, and not half of the sum.
-    let mut both = shares.clone();
-    both.push(stream("NAS", "0", 5.0));
-    let found = row(&both, 2);
+    // One client alone gets 5 MB/s and not more: two nodes get that each at most.
+    let both = [seven.clone(), vec![stream("NAS", "0", 5.0)]].concat();
+    let found = row(4.0, &both, 2);
     assert!((found.share_bytes_per_second / 5e6 - 1.0).abs() < 1e-3 && found.limit == Term::Alone, "{found:?}");
+    // One client alone had more than two nodes: 28 get at least that together.
+    let two = [shares(&[1.0; 2]), vec![stream("NAS", "0", 6.0)]].concat();
+    let found = row(0.3, &two, 28);
+    assert!(found.limit == Term::BestRate && found.verdict != NasVerdict::Local, "{found:?}");
+}
 
-    // Fewer at once, and some at a time, are named and do not count.
-    let mut mixed = shares;
-    mixed.push(of_node(stream("NAS", "8", 9.0), 3, 3));
-    mixed.push(of_node(stream("NAS", "9", 9.0), 7, 2));
-    let found = by(&mixed, 7);
+#[test]
+fn nodes_of_one_run_are_one_measurement_of_the_volume() {
+    let figure = |volume: &[Record]| {
+        let nodes = volume.len() as u32;
+        let row = beside(4.0, volume, nodes).models[0].rows[0].clone();
+        row.volume.unwrap().together.unwrap().share
+    };
+    // Unequal shares: the sum is that of what each got.
+    let uneven = figure(&shares(&[0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 8.2]));
+    assert!((uneven.value / 1.6e6 - 1.0).abs() < 1e-3, "{uneven:?}");
+    // More nodes on the same day say no more about other days.
+    let (seven, more) = (figure(&shares(&[1.6; 7])), figure(&shares(&[0.4; 28])));
+    let width = |f: &super::Figure| f.interval.map(|(low, high)| (high / low).ln()).unwrap();
+    assert!((width(&seven) / width(&more) - 1.0).abs() < 0.05, "{seven:?}\n{more:?}");
+    assert!(width(&seven) > 0.1, "days: {seven:?}");
+}
+
+#[test]
+fn records_that_do_not_tell_what_all_nodes_got_are_named_and_do_not_count() {
+    let mut volume = shares(&[1.6; 7]);
+    let other = |record: Record, run: &str| {
+        let mut record = record;
+        record.cluster.as_mut().unwrap().run = run.to_owned();
+        record
+    };
+    volume.push(other(of_node(stream("NAS", "8", 9.0), 3, 3), "r2"));
+    volume.push(of_node(stream("NAS", "9", 9.0), 7, 2));
+    let mut lost = of_node(stream("NAS", "10", 9.0), 7, 7);
+    lost.cluster.as_mut().unwrap().lost = Some("no answer".to_owned());
+    volume.push(lost);
+    let mut alone = stream("NAS", "0", 9.0);
+    alone.outcome = Outcome::Running;
+    volume.push(alone);
+    let found = beside(4.0, &volume, 7);
     assert!((found.models[0].rows[0].share_bytes_per_second / 1.6e6 - 1.0).abs() < 1e-3);
-    let told: Vec<String> = found.excluded.iter().map(|e| e.reason.to_string()).collect();
-    assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told[0].contains("3 nodes measured the NAS at once") && told[1].contains("in turns"), "{told:?}");
+    let told = found.excluded.iter().map(|e| e.reason.to_string()).collect::<Vec<_>>().join("; ");
+    for words in ["3 nodes measured the NAS at once", "in turns", "lost the others", "under way"] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    // Nearer to the question.
+    let three = beside(4.0, &volume, 3).models[0].rows[0].volume.clone().unwrap().together.unwrap();
+    assert_eq!(three.nodes, 3);
     let turns = [of_node(stream("NAS", "9", 9.0), 7, 2)];
-    assert!(nas(&local, &turns, &gigabit(Link::Payload(12.5e6))).unwrap_err().to_string().contains("in turns"));
+    let refused = nas(&[stream("Card", "1", 4.0)], &turns, &gigabit(Link::Payload(12.5e6))).unwrap_err();
+    assert!(refused.to_string().contains("in turns"), "{refused}");
 }
 
 #[test]

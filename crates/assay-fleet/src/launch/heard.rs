@@ -1,6 +1,6 @@
 //! What a launcher says: for each of its nodes the last line, and whether it ended.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
 /// No line is longer than this; the rest of it is left out.
@@ -17,6 +17,8 @@ pub(super) enum Told {
     Ended(usize, String),
     /// The launcher itself said something.
     Plain(String),
+    /// A node said who it is.
+    Known(usize),
     /// Nothing that is kept.
     Nothing,
 }
@@ -27,7 +29,10 @@ pub(super) type Reader = Box<dyn FnMut(&str) -> Told + Send>;
 /// What was heard by now.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
+    /// The last line of the launcher itself.
     plain: String,
+    /// Nodes that said who they are: what the launcher says after that may be about another one.
+    known: BTreeSet<usize>,
     said: BTreeMap<usize, String>,
     ended: BTreeMap<usize, String>,
 }
@@ -35,7 +40,11 @@ pub(super) struct Heard {
 impl Heard {
     /// The last that a node said, or else the launcher.
     pub(super) fn last_line(&self, place: usize) -> String {
-        self.said.get(&place).unwrap_or(&self.plain).clone()
+        match self.said.get(&place) {
+            Some(line) => line.clone(),
+            None if self.known.contains(&place) => String::new(),
+            None => self.plain.clone(),
+        }
     }
 
     /// What a node that ended came to.
@@ -52,7 +61,10 @@ impl Heard {
                 self.ended.insert(place, words);
             }
             Told::Plain(line) => self.plain = line,
-            Told::Said(..) | Told::Ended(..) | Told::Nothing => {}
+            Told::Known(place) if self.known.len() < MOST_NODES => {
+                self.known.insert(place);
+            }
+            Told::Said(..) | Told::Ended(..) | Told::Known(_) | Told::Nothing => {}
         }
     }
 }
@@ -99,6 +111,9 @@ mod tests {
         heard.take(Told::Said(1, "disk full".to_owned()));
         heard.take(Told::Ended(1, "it ended with exit code 4".to_owned()));
         assert_eq!((heard.last_line(0).as_str(), heard.last_line(1).as_str()), ("no such partition", "disk full"));
+        heard.take(Told::Known(2));
+        heard.take(Told::Plain("task 1 exited with exit code 4".to_owned()));
+        assert_eq!(heard.last_line(2), "", "that is about another one");
         assert_eq!((heard.ended(0), heard.ended(1).as_deref()), (None, Some("it ended with exit code 4")));
     }
 }

@@ -28,24 +28,32 @@ exit $code"#;
 /// Starts all nodes that Slurm can give; the others are groups of their own, with the reason.
 pub(super) fn start(launch: &Launch<'_>) -> Vec<Group> {
     let names = launch.places.iter().map(|place| place.node.as_str()).collect::<Vec<_>>().join(",");
-    let listed = match output("sinfo", ["--Node", "--noheader", "--nodes", &names, "--format", "%N %t"]) {
+    let listed = match output("sinfo", ["--all", "--Node", "--noheader", "--nodes", &names, "--format", "%N %t"]) {
         Ok(text) => text,
         Err(error) => return launch.places.iter().enumerate().map(|(n, _)| refused(n, &error.to_string())).collect(),
     };
     let states = states(&listed);
-    // What is drained takes no new job, but goes on with the one that it has.
-    let within = std::env::var_os("SLURM_JOB_ID").is_some();
+    // Within an allocation its nodes alone can be had, and they are allocated; outside of one, nodes with nothing to do.
+    let allocated = match std::env::var("SLURM_JOB_NODELIST").ok().map(|list| slurm_names(&list)).transpose() {
+        Ok(allocated) => allocated,
+        Err(error) => return launch.places.iter().enumerate().map(|(n, _)| refused(n, &error.to_string())).collect(),
+    };
     let mut groups = Vec::new();
     let mut able = Vec::new();
     for (number, place) in launch.places.iter().enumerate() {
         match states.get(place.node.as_str()) {
             None => groups.push(refused(number, "Slurm has no node of this name")),
-            Some(state) if !usable(state, within) => groups.push(refused(number, &format!("Slurm says it is {state}"))),
+            Some(_) if allocated.as_ref().is_some_and(|own| !own.contains(&place.node)) => {
+                groups.push(refused(number, "it is not in the allocation that this runs in"));
+            }
+            Some(state) if !usable(state, allocated.is_some()) => {
+                groups.push(refused(number, &format!("Slurm says it is {state}")));
+            }
             Some(_) => able.push(number),
         }
     }
     if !able.is_empty() {
-        groups.push(Group { launched: srun(launch, &able), places: able });
+        groups.push(Group { launched: srun(launch, &able, allocated.is_some()), places: able });
     }
     groups
 }
@@ -55,7 +63,12 @@ pub(super) fn start(launch: &Launch<'_>) -> Vec<Group> {
 /// # Errors
 /// Where scontrol(1) is missing, or does not understand it.
 pub fn slurm_names(expression: &str) -> io::Result<Vec<String>> {
-    Ok(output("scontrol", ["show", "hostnames", expression])?.lines().map(str::to_owned).collect())
+    if expression.starts_with('-') {
+        return Err(io::Error::other(format!("{expression} is no name of a node")));
+    }
+    let names: Vec<String> =
+        output("scontrol", ["show", "hostnames", expression])?.lines().map(str::to_owned).collect();
+    if names.is_empty() { Err(io::Error::other(format!("'{expression}' names no node"))) } else { Ok(names) }
 }
 
 fn refused(number: usize, reason: &str) -> Group {
@@ -64,11 +77,10 @@ fn refused(number: usize, reason: &str) -> Group {
 
 fn output<'a>(program: &str, arguments: impl IntoIterator<Item = &'a str>) -> io::Result<String> {
     let words = |reason: String| io::Error::other(format!("{program}: {reason}"));
-    let output =
-        Command::new(program).args(arguments).stdin(Stdio::null()).output().map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => words("not found; the package slurm-client has it".to_owned()),
-            _ => words(error.to_string()),
-        })?;
+    let output = bare(program).args(arguments).stdin(Stdio::null()).output().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => words("not found; the package slurm-client has it".to_owned()),
+        _ => words(error.to_string()),
+    })?;
     let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
         return Err(words(said.lines().next().unwrap_or("it failed").to_owned()));
@@ -76,20 +88,32 @@ fn output<'a>(program: &str, arguments: impl IntoIterator<Item = &'a str>) -> io
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
+/// A command that the user's settings of sinfo do not change.
+fn bare(program: &str) -> Command {
+    let mut command = Command::new(program);
+    let own = std::env::vars_os().map(|(name, _)| name);
+    own.filter(|name| name.to_string_lossy().starts_with("SINFO_")).for_each(|name| {
+        command.env_remove(name);
+    });
+    command
+}
+
 /// The state of each node. One that is in several partitions is listed several times.
 fn states(text: &str) -> HashMap<&str, &str> {
     text.lines().filter_map(|line| line.split_once(' ')).map(|(node, state)| (node, state.trim())).collect()
 }
 
-/// Whether a node can be had, by sinfo's compact state: `*` stands for one that does not answer.
-fn usable(state: &str, within: bool) -> bool {
+/// Whether a node can be had, by sinfo's compact state: `*` stands for one that does not answer. What is drained goes on with
+/// the allocation that it has, and others' work on a node would be measured, too.
+fn usable(state: &str, allocated: bool) -> bool {
     let name = state.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
-    let gone = ["down", "fail", "failg", "inval", "unk", "pow_dn"].contains(&name) || state.ends_with('*');
-    let leaving = ["drain", "drng", "maint", "futr"].contains(&name);
-    !gone && (within || !leaving)
+    if state.ends_with('*') {
+        return false;
+    }
+    name == "idle" || (allocated && ["alloc", "mix", "drain", "drng", "comp", "resv", "maint"].contains(&name))
 }
 
-fn srun(launch: &Launch<'_>, able: &[usize]) -> io::Result<Launched> {
+fn srun(launch: &Launch<'_>, able: &[usize], allocated: bool) -> io::Result<Launched> {
     let count = able.len().to_string();
     let mut input = launch.key.to_hex() + "\n";
     for place in able.iter().map(|number| &launch.places[*number]) {
@@ -104,6 +128,10 @@ fn srun(launch: &Launch<'_>, able: &[usize]) -> io::Result<Launched> {
     command.args([&format!("--nodes={count}"), &format!("--ntasks={count}"), "--ntasks-per-node=1"]);
     // One that dies does not end the others, and none waits for nodes that are not to be had.
     command.args(["--no-kill", "--kill-on-bad-exit=0", "--wait=0", "--immediate", "--mpi=none", "--label"]);
+    if !allocated {
+        // Nobody else measures or computes there.
+        command.arg("--exclusive");
+    }
     command.args(["sh", "-c", SCRIPT, "assay", launch.program]).args(&launch.arguments);
     let nodes = names.into_iter().zip(0..).map(|(name, place)| (name.to_owned(), place)).collect();
     Launched::several(command, &input, reader(nodes)).map_err(|error| match error.kind() {
@@ -122,10 +150,11 @@ fn reader(nodes: HashMap<String, usize>) -> Reader {
         match (own, tasks.get(&task)) {
             (Some(("node", name)), None) => {
                 // No node speaks for another.
-                if let Some(place) = nodes.get(name).filter(|place| !tasks.values().any(|known| known == *place)) {
-                    tasks.insert(task, *place);
-                }
-                Told::Nothing
+                let free = nodes.get(name).filter(|place| !tasks.values().any(|known| known == *place)).copied();
+                free.map_or(Told::Nothing, |place| {
+                    tasks.insert(task, place);
+                    Told::Known(place)
+                })
             }
             (Some(("ended", code)), Some(place)) => Told::Ended(*place, format!("it ended with exit code {code}")),
             (_, Some(place)) => Told::Said(*place, text.to_owned()),
@@ -140,13 +169,15 @@ mod tests {
 
     #[test]
     fn nodes_that_cannot_be_had_are_told_by_their_state() {
-        for able in ["idle", "mix", "alloc", "comp", "idle~", "alloc#"] {
-            assert!(usable(able, false), "{able}");
+        for able in ["idle", "idle~", "idle#"] {
+            assert!(usable(able, false) && usable(able, true), "{able}");
         }
-        for unable in ["down", "down*", "idle*", "fail", "unk", "unk*", "inval"] {
+        for of_somebody in ["mix", "alloc", "comp", "drain", "drng", "resv", "maint"] {
+            assert!(!usable(of_somebody, false) && usable(of_somebody, true), "{of_somebody}");
+        }
+        for unable in ["down", "down*", "idle*", "alloc*", "fail", "unk", "unk*", "inval", "futr", ""] {
             assert!(!usable(unable, true), "{unable}");
         }
-        assert!(!usable("drain", false) && !usable("drng", false) && usable("drng", true));
         let states = states("n1 idle\nn2 down*\nn1 idle\n");
         assert_eq!((states["n1"], states["n2"], states.get("n3")), ("idle", "down*", None));
     }
@@ -156,7 +187,7 @@ mod tests {
         let mut reader = reader(HashMap::from([("n1".to_owned(), 0), ("n2".to_owned(), 1)]));
         let mut told = |line: &str| reader(line);
         assert_eq!(told("srun: job 3 queued"), Told::Plain("srun: job 3 queued".to_owned()));
-        assert_eq!(told("1: assay: node n2"), Told::Nothing);
+        assert_eq!(told("1: assay: node n2"), Told::Known(1));
         assert_eq!(told("0: assay: node n2"), Told::Nothing, "it is taken");
         assert_eq!(told("1: error: no space"), Told::Said(1, "error: no space".to_owned()));
         assert_eq!(told("0: error: no space"), Told::Plain("error: no space".to_owned()));

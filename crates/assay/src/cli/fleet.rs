@@ -65,7 +65,8 @@ pub(crate) struct FleetRunArgs {
     #[arg(long, value_name = "PATH")]
     pub(crate) program: Option<String>,
 
-    /// Address that nodes connect to; without it on the loopback interface, with ssh through its tunnel
+    /// Address that nodes connect to; without it the loopback interface, with ssh through its tunnel, and with Slurm any of
+    /// this host
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
 

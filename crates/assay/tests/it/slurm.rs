@@ -73,7 +73,7 @@ fn nodes_of_slurm_are_measured_and_those_it_lost_are_told() {
     }
 
     // One is down, one is none of Slurm's, one cannot measure: the others are recorded.
-    lab!(name, slurm.lose(2));
+    slurm.lose(2);
     let (first, gone) = (&nodes[0], "s3=/nowhere/at/all");
     let words = [first, "s2", gone, "s9", "--quorum", "1", "--", "--suite", &suite, "--engine", "null"];
     let output = command(&slurm, directory, &words).output().unwrap();

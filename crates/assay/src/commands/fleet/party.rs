@@ -259,9 +259,10 @@ impl<'a> Party<'a> {
 
     /// A launcher that ended before its node came.
     fn look_for_ends(&mut self) {
-        if std::mem::replace(&mut self.looked, Instant::now()).elapsed() < TICK {
+        if self.looked.elapsed() < TICK {
             return;
         }
+        self.looked = Instant::now();
         let mut over = Vec::new();
         for (numbers, launched) in &mut self.launched {
             for (place, number) in numbers.iter().enumerate().filter(|(_, number)| !self.joined[**number]) {

@@ -7,7 +7,7 @@ use assay_core::cluster::ClusterPart;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_fleet::{Expected, Fate, Keep, Ledger};
-use assay_store::{Keeper, Store, Stored};
+use assay_store::{Keeper, Store, StoreError, Stored};
 
 use super::books;
 use crate::failure::Failure;
@@ -31,7 +31,11 @@ pub(super) fn keep(expected: &Expected, keeper: Keeper, records: Arc<Mutex<BTree
         }
         let id = record.id.clone();
         let mut keeper = keeper.lock().unwrap_or_else(PoisonError::into_inner);
-        let there = keeper.store().and_then(|store| store.load(&id).ok()).map(|stored| stored.record);
+        let there = match keeper.store().map(|store| store.load(&id)) {
+            Some(Ok(stored)) => Some(stored.record),
+            None | Some(Err(StoreError::UnknownId { .. })) => None,
+            Some(Err(error)) => return Err(error.to_string()),
+        };
         // A node that shares this store may have left what it had before the end: that has no part in a cluster yet.
         let label = |there: &Record, name: &str, value: &str| there.labels.get(name).is_some_and(|said| said == value);
         let begun = |there: &Record| {
@@ -41,6 +45,9 @@ pub(super) fn keep(expected: &Expected, keeper: Keeper, records: Arc<Mutex<BTree
             let part = there.cluster.as_ref();
             part.map_or_else(|| begun(there), |c| own(c))
         };
+        if !(label(&record, "fleet", &run) && label(&record, "node", name)) {
+            return Err("its labels are those of something else".to_owned());
+        }
         if there.is_some_and(|there| !same(&there)) {
             return Err(format!("another record here is called {id}"));
         }
