@@ -26,6 +26,7 @@ mod verify;
 mod zram;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use assay_lab::{Lab, Missing};
 
@@ -34,63 +35,64 @@ use report::Report;
 /// Runs comparisons and tells the report what was seen.
 type Run = fn(&mut Report) -> Result<(), Missing>;
 
-/// Name, for the filter, and what runs.
-const COMPARISONS: [(&str, Run); 23] = [
-    ("program", program::start_up_and_size),
-    ("null", program::null_engine),
-    ("null-jobs", program::many_jobs),
-    ("accuracy", accuracy::all_cards),
-    ("latency-qd1", latency::one_at_a_time),
-    ("latency-qd8", latency::eight_at_a_time),
-    ("latency-bus", latency::a_full_bus),
-    ("speed-loop-qd32", speed::loop_deep),
-    ("speed-loop-jobs2", speed::loop_two_jobs),
-    ("speed-loop-write", speed::loop_writes),
-    ("speed-loop-qd1", speed::loop_single),
-    ("speed-zram-qd32", speed::zram_deep),
-    ("speed-zram-qd1", speed::zram_single),
-    ("cpu-qd32", cpu::deep),
-    ("cpu-qd1", cpu::single),
-    ("memory", footprint::memory),
-    ("overhead", overhead::sensors_and_live_view),
-    ("open-loop", open::constant_service),
-    ("sooner", sooner::twelve_cards),
-    ("verify-memory", verify::memory),
-    ("verify-f3", verify::f3),
-    ("verify-fio", verify::fio),
-    ("verify-bus", verify::buses),
+/// Name, for the filter, the seconds that it takes at most, and what runs. The seconds hold all pairs, the trials of the
+/// peer and the device on an idle machine; on another one the series ends with them.
+const COMPARISONS: [(&str, u64, Run); 23] = [
+    ("program", 60, program::start_up_and_size),
+    ("null", 180, program::null_engine),
+    ("null-jobs", 240, program::many_jobs),
+    ("accuracy", 720, accuracy::all_cards),
+    ("latency-qd1", 300, latency::one_at_a_time),
+    ("latency-qd8", 300, latency::eight_at_a_time),
+    ("latency-bus", 300, latency::a_full_bus),
+    ("speed-loop-qd32", 240, speed::loop_deep),
+    ("speed-loop-jobs2", 240, speed::loop_two_jobs),
+    ("speed-loop-write", 240, speed::loop_writes),
+    ("speed-loop-qd1", 240, speed::loop_single),
+    ("speed-zram-qd32", 240, speed::zram_deep),
+    ("speed-zram-qd1", 240, speed::zram_single),
+    ("cpu-qd32", 360, cpu::deep),
+    ("cpu-qd1", 360, cpu::single),
+    ("memory", 240, footprint::memory),
+    ("overhead", 150, overhead::sensors_and_live_view),
+    ("open-loop", 720, open::constant_service),
+    ("sooner", 2400, sooner::twelve_cards),
+    ("verify-memory", 120, verify::memory),
+    ("verify-f3", 900, verify::f3),
+    ("verify-fio", 600, verify::fio),
+    ("verify-bus", 180, verify::buses),
 ];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.iter().any(|a| a == "--list") {
-        for (name, _) in COMPARISONS {
-            println!("{name}");
+        for (name, seconds, _) in COMPARISONS {
+            println!("{name:<18} at most {seconds} s");
         }
         return ExitCode::SUCCESS;
     }
     let filters: Vec<&String> = arguments.iter().filter(|a| !a.starts_with('-')).collect();
     let chosen: Vec<_> = COMPARISONS
         .into_iter()
-        .filter(|(name, _)| filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str())))
+        .filter(|(name, ..)| filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str())))
         .collect();
     if chosen.is_empty() {
-        println!("no comparison of that name; there are {}", COMPARISONS.map(|(name, _)| name).join(", "));
+        println!("no comparison of that name; there are {}", COMPARISONS.map(|(name, ..)| name).join(", "));
         return ExitCode::from(2);
     }
 
     let mut report = Report::default();
     match Lab::enter() {
         Ok(_lab) => {
-            for (name, run) in chosen {
-                report.begin(name);
+            for (name, seconds, run) in chosen {
+                report.begin(name, Duration::from_secs(seconds));
                 if let Err(missing) = run(&mut report) {
                     report.skip(&missing);
                 }
             }
         }
-        Err(missing) => chosen.iter().for_each(|(name, _)| {
-            report.begin(name);
+        Err(missing) => chosen.iter().for_each(|(name, seconds, _)| {
+            report.begin(name, Duration::from_secs(*seconds));
             report.skip(&missing);
         }),
     }

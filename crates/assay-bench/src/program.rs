@@ -15,6 +15,9 @@ use crate::speed::DEVICE_BYTES;
 /// Starts of the program after which the series is looked at: each takes a millisecond or two.
 const STARTS: &[usize] = &[31, 62, 124];
 
+/// More than most hosts have processors.
+const MANY_JOBS: u32 = 64;
+
 /// `assay --version`, whole process, and the size of the binary.
 pub(crate) fn start_up_and_size(report: &mut Report) -> Result<(), Missing> {
     let start = |_| {
@@ -54,21 +57,27 @@ pub(crate) fn null_engine(report: &mut Report) -> Result<(), Missing> {
     Ok(())
 }
 
-/// What the counters of many jobs and the sampler that reads them cost: the null engine with 64 jobs beside one for each
-/// processor, by the processor time of an operation. Operations a second would not tell: 64 threads on few processors do
-/// not begin together.
+/// What the counters of many jobs and the sampler that reads them cost: the null engine with a job for each processor
+/// beside one job, and with 64 jobs beside one for each processor, by the processor time of an operation. Operations a second
+/// would not tell: 64 threads on few processors do not begin together.
 pub(crate) fn many_jobs(report: &mut Report) -> Result<(), Missing> {
     let device = FilledDevice::new(DEVICE_BYTES)?;
     let processors = u32::try_from(std::thread::available_parallelism().map_or(1, usize::from)).unwrap_or(1);
     let run = |jobs| Run::new(device.path(), "null", Load { jobs, ..Load::random_4k(32, 1) });
-    let (many, each) = (run(64), run(processors));
     let cost = |run: &Run| {
         let (measurement, finished) = run.finish();
         let operations = measurement.repeats[0].issued_bytes as f64 / measurement.workload.block_bytes as f64;
         (finished.user_seconds + finished.system_seconds) * 1e9 / operations
     };
-    let what = format!("null engine, 64 jobs by {processors} on as many processors: processor time per operation");
-    let figure = Figure::ratio(what, |ns: &f64| *ns, |ns| format!("{ns:.1} ns"), Target::AtMost(1.1));
-    pairs(report, LOOKS, || cost(&many), || cost(&each), &[figure]);
+    let (one, each, many) = (run(1), run(processors), run(MANY_JOBS));
+    for (jobs, ours, beside, theirs) in [(processors, &each, 1, &one), (MANY_JOBS, &many, processors, &each)] {
+        if jobs == beside {
+            continue;
+        }
+        let what =
+            format!("null engine on {processors} processors, {jobs} jobs by {beside}: processor time per operation");
+        let figure = Figure::ratio(what, |ns: &f64| *ns, |ns| format!("{ns:.1} ns"), Target::AtMost(1.1));
+        pairs(report, LOOKS, || cost(ours), || cost(theirs), &[figure]);
+    }
     Ok(())
 }

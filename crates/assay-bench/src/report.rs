@@ -1,7 +1,7 @@
 //! What was seen, against which target.
 
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use assay_core::estimate::Estimate;
 use assay_core::program::ProgramRun;
@@ -24,6 +24,8 @@ pub(crate) struct Row {
     pub(crate) values: Vec<f64>,
     pub(crate) unit: &'static str,
     pub(crate) target: Target,
+    /// Most values that were to be taken.
+    pub(crate) planned: usize,
 }
 
 impl Row {
@@ -37,11 +39,22 @@ impl Row {
             values: vec![seen],
             unit,
             target,
+            planned: 1,
         }
     }
 
+    /// What is seen without a single value is no miss.
     pub(crate) fn judgement(&self) -> Judgement {
-        self.target.judge(self.seen.as_ref())
+        if self.values.is_empty() { Judgement::CannotTell } else { self.target.judge(self.seen.as_ref()) }
+    }
+
+    /// Why it cannot be told; `None` where it can.
+    pub(crate) fn why(&self) -> Option<String> {
+        let (count, planned) = (self.values.len(), self.planned);
+        (self.judgement() == Judgement::CannotTell).then(|| match count < planned {
+            true => format!("its time was over after {count} of {planned} values"),
+            false => format!("undecided after {count} values"),
+        })
     }
 
     /// The figure with its interval.
@@ -78,19 +91,36 @@ pub(crate) struct Report {
     notes: Vec<(&'static str, String)>,
     skipped: usize,
     begun: Option<Instant>,
+    /// When the comparison under way has to be over.
+    until: Option<Instant>,
 }
 
 impl Report {
-    pub(crate) fn begin(&mut self, name: &'static str) {
+    /// Begins a comparison that takes this long at most, and says so.
+    pub(crate) fn begin(&mut self, name: &'static str, most: Duration) {
+        let now = Instant::now();
         self.name = name;
-        self.begun.get_or_insert_with(Instant::now);
+        self.begun.get_or_insert(now);
+        self.until = Some(now + most);
+        println!("    {name}: at most {} s", most.as_secs());
+    }
+
+    /// Whether something that takes this long is over in time.
+    pub(crate) fn has_time_for(&self, length: Duration) -> bool {
+        self.until.is_none_or(|until| Instant::now() + length < until)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn rows(&self) -> Vec<&Row> {
+        self.rows.iter().map(|(_, row)| row).collect()
     }
 
     pub(crate) fn add(&mut self, row: Row) {
         let Row { what, ours, peer, unit, target, values, .. } = &row;
         let count = values.len();
+        let why = row.why().map_or_else(String::new, |why| format!("; {why}"));
         println!(
-            "{}  {}: {what}: {}, target {target}{unit} (assay {ours}, peer {peer}; {count} values)",
+            "{}  {}: {what}: {}, target {target}{unit} (assay {ours}, peer {peer}; {count} values{why})",
             state(row.judgement()),
             self.name,
             row.seen()
@@ -131,7 +161,7 @@ impl Report {
             println!("\n| card | workload | truth | seen | by the truth | target | met |");
             println!("| --- | --- | --- | --- | --- | --- | --- |");
             for CardRow { card, workload, truth, seen, row } in &self.cards {
-                let (by, met) = (row.seen(), row.judgement().word());
+                let (by, met) = (row.seen(), met(row));
                 println!("| {card} | {workload} | {truth} | {seen} | {by} | {} | {met} |", row.target);
             }
         }
@@ -140,7 +170,7 @@ impl Report {
             println!("| --- | --- | --- | --- | --- | --: | --- | --- |");
             for (name, row) in &self.rows {
                 let Row { what, ours, peer, unit, target, values, .. } = row;
-                let (seen, count, met) = (row.seen(), values.len(), row.judgement().word());
+                let (seen, count, met) = (row.seen(), values.len(), met(row));
                 println!("| `{name}` | {what} | {ours} | {peer} | {seen} | {count} | {target}{unit} | {met} |");
             }
         }
@@ -180,6 +210,12 @@ impl Report {
         };
         self.all_rows().filter_map(score).collect()
     }
+}
+
+/// Whether a row meets its target, with the reason where that cannot be told.
+fn met(row: &Row) -> String {
+    let word = row.judgement().word();
+    row.why().map_or_else(|| word.to_owned(), |why| format!("{word}: {why}"))
 }
 
 fn state(judgement: Judgement) -> &'static str {

@@ -3,6 +3,11 @@
 //! A series is looked at after so many of its values. It ends at the look at which each of its figures is decided, or known
 //! within [`NARROW`]; what is still undecided after the last look is reported as such. The interval is that of
 //! [`assay_stats::geometric_of_looks`], which holds however often a series was looked at.
+//!
+//! A comparison says beforehand how long it takes at most. Where the next value would not be there by then, the look that
+//! comes next is made at once and is the last: no look more than planned, and the time does not depend on what is seen.
+
+use std::time::{Duration, Instant};
 
 use assay_core::estimate::Estimate;
 use assay_stats::geometric_of_looks;
@@ -39,7 +44,11 @@ impl<T> Shown<T> {
     }
 
     fn over(&self, values: &[T]) -> String {
-        (self.words)(median(values.iter().map(|value| (self.of)(value))))
+        if values.is_empty() {
+            "–".to_owned()
+        } else {
+            (self.words)(median(values.iter().map(|value| (self.of)(value))))
+        }
     }
 }
 
@@ -78,17 +87,21 @@ pub(crate) fn measure<T>(
     mut next: impl FnMut(usize) -> T,
     figures: &[Figure<T>],
 ) {
-    let mut values = Vec::new();
-    for (look, count) in looks.iter().enumerate() {
-        while values.len() < *count {
+    let (mut values, mut longest) = (Vec::new(), Duration::ZERO);
+    let most = looks.last().copied().unwrap_or_default();
+    for count in looks {
+        while values.len() < *count && report.has_time_for(longest) {
+            let begun = Instant::now();
             values.push(next(values.len()));
+            longest = longest.max(begun.elapsed());
         }
+        let last = values.len() == most || values.len() < *count;
         let seen: Vec<Option<Estimate>> = figures.iter().map(|figure| estimate(figure, &values, looks.len())).collect();
         let known = |(figure, seen): (&Figure<T>, &Option<Estimate>)| {
             figure.target.judge(seen.as_ref()) != Judgement::CannotTell
                 || seen.as_ref().and_then(Estimate::relative_half_width).is_some_and(|half| half <= NARROW)
         };
-        if look + 1 == looks.len() || figures.iter().zip(&seen).all(known) {
+        if last || figures.iter().zip(&seen).all(known) {
             for (figure, seen) in figures.iter().zip(seen) {
                 report.add(Row {
                     what: figure.what.clone(),
@@ -98,6 +111,7 @@ pub(crate) fn measure<T>(
                     seen,
                     unit: figure.unit,
                     target: figure.target,
+                    planned: most,
                 });
             }
             return;
@@ -135,4 +149,64 @@ pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::{Judgement, Target};
+    use crate::report::Report;
+
+    use super::*;
+
+    const TARGET: Target = Target::AtMost(1.0);
+
+    /// Values that scatter around the target, each of which takes 10 ms, within so many milliseconds.
+    fn undecided(most_ms: u64) -> (Report, Duration) {
+        let mut report = Report::default();
+        report.begin("row", Duration::from_millis(most_ms));
+        let next = |turn: usize| {
+            std::thread::sleep(Duration::from_millis(10));
+            if turn.is_multiple_of(2) { 0.5 } else { 2.0 }
+        };
+        let begun = Instant::now();
+        measure(&mut report, LOOKS, next, &[Figure::alone("a figure", "", |value| value.to_string(), TARGET)]);
+        (report, begun.elapsed())
+    }
+
+    #[test]
+    fn a_series_ends_within_the_time_of_its_comparison_and_says_why() {
+        let (report, took) = undecided(120);
+        let row = &report.rows()[0];
+        assert!(took < Duration::from_millis(250), "{took:?}");
+        assert!((1..12).contains(&row.values.len()), "{}", row.values.len());
+        assert_eq!(row.judgement(), Judgement::CannotTell);
+        assert_eq!(row.why().unwrap(), format!("its time was over after {} of 28 values", row.values.len()));
+    }
+
+    #[test]
+    fn a_series_that_has_time_is_undecided_after_its_last_look() {
+        let (report, _) = undecided(60_000);
+        let row = &report.rows()[0];
+        assert_eq!((row.values.len(), row.judgement()), (28, Judgement::CannotTell));
+        assert_eq!(row.why().unwrap(), "undecided after 28 values");
+    }
+
+    /// Without a single value nothing is known, which is no miss.
+    #[test]
+    fn a_comparison_without_time_is_no_miss() {
+        let (report, _) = undecided(0);
+        let row = &report.rows()[0];
+        assert_eq!((row.values.len(), row.judgement()), (0, Judgement::CannotTell));
+        assert_eq!(row.why().unwrap(), "its time was over after 0 of 28 values");
+    }
+
+    #[test]
+    fn a_series_that_is_decided_ends_at_its_first_look() {
+        let mut report = Report::default();
+        report.begin("row", Duration::from_secs(60));
+        let next = |turn: usize| if turn.is_multiple_of(2) { 0.5 } else { 0.51 };
+        measure(&mut report, LOOKS, next, &[Figure::alone("a figure", "", |value| value.to_string(), TARGET)]);
+        let row = &report.rows()[0];
+        assert_eq!((row.values.len(), row.judgement(), row.why()), (7, Judgement::Met, None));
+    }
 }
