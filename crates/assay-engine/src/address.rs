@@ -1,13 +1,13 @@
 //! Where the next operation goes.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use assay_core::workload::{Pattern, Workload};
 
+use crate::counters::Turns;
 use crate::pieces::Pieces;
 use crate::place::{Place, Region};
 use crate::spread::Spread;
@@ -18,7 +18,7 @@ pub(crate) enum Addresses {
     /// Block after block of a region of its own, from a start on and around.
     Sequential { first: u64, blocks: u64, next: u64, block: u64 },
     /// The same, shared by threads that make up one queue.
-    Shared { first: u64, blocks: u64, start: u64, turn: Arc<AtomicU64>, block: u64 },
+    Shared { first: u64, blocks: u64, start: u64, turn: Turns, block: u64 },
     /// Random blocks of the whole span, some more frequent than others.
     Spread { block: u64, generator: Xoshiro256PlusPlus, spread: Box<Spread> },
     /// Operations of several sizes.
@@ -29,7 +29,7 @@ pub(crate) enum Addresses {
 
 impl Addresses {
     /// The addresses of one job. `turn` is given where several threads make up its queue.
-    pub(crate) fn new(workload: &Workload, place: Place, turn: Option<Arc<AtomicU64>>) -> Self {
+    pub(crate) fn new(workload: &Workload, place: Place, turn: Option<Turns>) -> Self {
         if !workload.blocks.is_empty() {
             return Self::Pieces(Box::new(Pieces::new(workload, place, turn)));
         }
@@ -64,7 +64,7 @@ impl Addresses {
                 at * *block
             }
             Self::Shared { first, blocks, start, turn, block } => {
-                (*first + (*start + turn.fetch_add(1, Ordering::Relaxed)) % *blocks) * *block
+                (*first + (*start + turn.0.fetch_add(1, Ordering::Relaxed)) % *blocks) * *block
             }
             Self::Spread { block, generator, spread } => spread.next(generator) * *block,
             // Multiply-shift (Lemire 2019) without rejection: the bias is below 2^-32 for any
@@ -78,6 +78,8 @@ impl Addresses {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use assay_core::workload::Op;
     use proptest::prelude::*;
@@ -128,7 +130,7 @@ mod tests {
         let wanted: Vec<u64> = [4, 5, 6, 7, 0, 1, 2, 3, 4].map(|block| block * 512).to_vec();
         let mut alone = Addresses::new(&w, second, None);
         assert_eq!((0..9).map(|_| alone.next(0)).collect::<Vec<_>>(), wanted);
-        let turn = Arc::new(AtomicU64::new(0));
+        let turn = Turns::default();
         let mut threads = [0, 1, 2].map(|_| Addresses::new(&w, second, Some(Arc::clone(&turn))));
         assert_eq!((0..9).map(|at| threads[at % 3].next(0)).collect::<Vec<_>>(), wanted);
     }
@@ -152,7 +154,7 @@ mod tests {
     #[test]
     fn threads_that_share_a_stream_leave_no_block_out() {
         let w = workload(Pattern::Sequential, 4096, 40 * 4096, 1);
-        let turn = Arc::new(AtomicU64::new(0));
+        let turn = Turns::default();
         let mut all: Vec<Addresses> = (0..4).map(|_| Addresses::new(&w, place(0, 1), Some(turn.clone()))).collect();
         let mut seen: Vec<u64> = (0..40).map(|i| all[i % 4].next(0)).collect();
         seen.sort_unstable();

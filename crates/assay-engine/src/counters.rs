@@ -4,9 +4,19 @@
 //! enough: no read-modify-write, no lock. A reader may see an operation a moment before its
 //! latency; the totals are exact once the job has ended.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use assay_core::histogram::{BUCKETS, Histogram, bucket_of};
+
+/// Something on cache lines of its own, so that who writes it does not slow down who uses its neighbours: two lines of 64
+/// bytes, which processors fetch in pairs, or one of 128.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(crate) struct Apart<T>(pub(crate) T);
+
+/// What threads take in turns that make up the queue of one job.
+pub(crate) type Turns = Arc<Apart<AtomicU64>>;
 
 /// Counters of one job, on cache lines of their own.
 #[derive(Debug)]
@@ -19,7 +29,7 @@ pub(crate) struct Live {
     sum_ns: AtomicU64,
     min_ns: AtomicU64,
     max_ns: AtomicU64,
-    counts: Box<[AtomicU64]>,
+    counts: [AtomicU64; BUCKETS],
 }
 
 /// Totals of a job at one moment.
@@ -50,7 +60,7 @@ impl Live {
             sum_ns: AtomicU64::new(0),
             min_ns: AtomicU64::new(u64::MAX),
             max_ns: AtomicU64::new(0),
-            counts: (0..BUCKETS).map(|_| AtomicU64::new(0)).collect(),
+            counts: [const { AtomicU64::new(0) }; BUCKETS],
         }
     }
 
@@ -151,6 +161,21 @@ impl Snapshot {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Two jobs, or a job and what the main thread keeps beside their counters, write no cache line in common.
+    #[test]
+    fn counters_of_jobs_share_no_cache_line() {
+        let lives: Vec<Arc<Live>> = (0..8).map(|_| Arc::new(Live::new())).collect();
+        let turns: Vec<Turns> = (0..8).map(|_| Arc::default()).collect();
+        let lines = |start: usize, length: usize| (start / 128)..(start + length).div_ceil(128);
+        let of_lives = lives.iter().map(|live| lines(std::ptr::from_ref(&**live).addr(), size_of::<Live>()));
+        let of_turns =
+            turns.iter().map(|turn| lines(std::ptr::from_ref(&**turn).addr(), size_of::<Apart<AtomicU64>>()));
+        let counts = std::ptr::from_ref(&lives[0].counts[0]).addr();
+        assert!(lines(std::ptr::from_ref(&*lives[0]).addr(), size_of::<Live>()).contains(&(counts / 128)));
+        let mut seen = std::collections::HashSet::new();
+        assert!(of_lives.chain(of_turns).flatten().all(|line| seen.insert(line)));
+    }
 
     /// The slowest operation of the warm-up is not the slowest of the measurement.
     #[test]

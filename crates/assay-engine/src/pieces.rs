@@ -1,13 +1,13 @@
 //! Where operations of several sizes go.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use assay_core::workload::{Pattern, Workload};
 
+use crate::counters::Turns;
 use crate::place::{Place, Region};
 use crate::spread::Spread;
 
@@ -24,7 +24,7 @@ pub(crate) struct Pieces {
 #[derive(Debug)]
 enum Way {
     /// One after the other from `start` on and around. What does not fit before the end ends there.
-    Stream { start: u64, turn: Arc<AtomicU64> },
+    Stream { start: u64, turn: Turns },
     /// Anywhere.
     Random(Xoshiro256PlusPlus),
     /// From a random unit on, some of which are more frequent than others.
@@ -33,7 +33,7 @@ enum Way {
 
 impl Pieces {
     /// `turn` is shared by the threads that make up one queue.
-    pub(crate) fn new(workload: &Workload, place: Place, turn: Option<Arc<AtomicU64>>) -> Self {
+    pub(crate) fn new(workload: &Workload, place: Place, turn: Option<Turns>) -> Self {
         let unit = workload.blocks.shares().iter().fold(0, |unit, share| gcd(share.block_bytes, unit)).max(1);
         let all = (workload.span_bytes / unit).max(1);
         if workload.pattern == Pattern::Random {
@@ -53,7 +53,9 @@ impl Pieces {
     pub(crate) fn next(&mut self, bytes: u32) -> u64 {
         let room = self.bytes.saturating_sub(u64::from(bytes));
         let at = match &mut self.way {
-            Way::Stream { start, turn } => (*start + turn.fetch_add(u64::from(bytes), Ordering::Relaxed)) % self.bytes,
+            Way::Stream { start, turn } => {
+                (*start + turn.0.fetch_add(u64::from(bytes), Ordering::Relaxed)) % self.bytes
+            }
             Way::Random(generator) => {
                 let places = u128::from(room / self.unit + 1);
                 ((u128::from(generator.next_u64()) * places) >> 64) as u64 * self.unit

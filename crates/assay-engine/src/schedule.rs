@@ -1,13 +1,13 @@
 //! When the operations of an open loop are due.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use assay_core::arrivals::{Arrivals, Process};
 use rand_core::SeedableRng;
 use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::counters::Turns;
 use crate::data::mix;
 
 /// The planned times of one job. Threads that make up the queue of a job take its times in turns, each the next one
@@ -20,12 +20,12 @@ pub(crate) struct Schedule {
     /// Number of the time that `at_ns` is.
     index: u64,
     at_ns: f64,
-    taken: Arc<AtomicU64>,
+    taken: Turns,
 }
 
 impl Schedule {
     /// The times of a job of `jobs`, which share the rate alike. All threads of a job give the same `seed` and `taken`.
-    pub(crate) fn new(arrivals: Arrivals, jobs: u32, seed: u64, taken: Arc<AtomicU64>) -> Self {
+    pub(crate) fn new(arrivals: Arrivals, jobs: u32, seed: u64, taken: Turns) -> Self {
         let interval_ns = 1e9 * f64::from(jobs.max(1)) / arrivals.iops.max(1e-9);
         let mut generator = Xoshiro256PlusPlus::seed_from_u64(mix(seed ^ 0x5c4e_d01e));
         // Jobs at equal intervals do not all begin at once.
@@ -39,7 +39,7 @@ impl Schedule {
     /// The next time that no thread has taken, in nanoseconds from the start.
     #[inline]
     pub(crate) fn next(&mut self) -> u64 {
-        let index = self.taken.fetch_add(1, Ordering::Relaxed);
+        let index = self.taken.0.fetch_add(1, Ordering::Relaxed);
         while self.index < index {
             self.index += 1;
             self.at_ns += match self.process {
@@ -59,6 +59,8 @@ fn sample(generator: &mut Xoshiro256PlusPlus) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     fn times(process: Process, iops: f64, jobs: u32, count: usize) -> Vec<u64> {
@@ -87,7 +89,7 @@ mod tests {
 
     #[test]
     fn threads_of_a_job_share_its_times() {
-        let taken: Arc<AtomicU64> = Arc::default();
+        let taken = Turns::default();
         let arrivals = Arrivals { iops: 500.0, process: Process::Poisson };
         let mut threads = [0, 1, 2].map(|_| Schedule::new(arrivals, 1, 7, Arc::clone(&taken)));
         let shared: Vec<u64> = (0..300).map(|turn| threads[(turn * 7 / 5) % 3].next()).collect();

@@ -12,7 +12,7 @@ use crate::buffer::Pool;
 use crate::clock::{Clock, sleep_until};
 use crate::contract::{Engine, EngineKind};
 use crate::control::Control;
-use crate::counters::Live;
+use crate::counters::{Live, Turns};
 use crate::gate::Gate;
 use crate::job::{JobReport, JobSpec, drive};
 use crate::null::Null;
@@ -63,7 +63,7 @@ impl Threads {
         let byte_quota = workload.stop.max_bytes.filter(|_| !workload.blocks.is_empty()).map_or(u64::MAX, of_thread);
         // Threads that make up the queue of one job share its sequential stream.
         let per_job = (count / workload.jobs.max(1)).max(1);
-        let counters = || -> Vec<Arc<AtomicU64>> { (0..workload.jobs.max(1)).map(|_| Arc::default()).collect() };
+        let counters = || -> Vec<Turns> { (0..workload.jobs.max(1)).map(|_| Arc::default()).collect() };
         let (turns, taken) = (counters(), counters());
         let threads = Self {
             count: count as usize,
