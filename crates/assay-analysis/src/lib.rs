@@ -12,6 +12,7 @@ mod identity;
 mod load;
 pub mod load_curve;
 mod load_words;
+mod manner;
 mod needed;
 #[cfg(test)]
 mod one_answer;

@@ -6,6 +6,7 @@ pub mod base32;
 pub mod blocks;
 pub mod classes;
 pub mod cluster;
+pub mod cpus;
 pub mod crosscheck;
 pub mod distribution;
 pub mod draft;

@@ -7,6 +7,7 @@ use toml::Spanned;
 
 use crate::arrivals::{MOST_IOPS, Process, Rate};
 use crate::blocks::Blocks;
+use crate::cpus::Cpus;
 use crate::distribution::Distribution;
 use crate::original::Original;
 use crate::program::{ProgramFile, SuiteProgram};
@@ -120,6 +121,8 @@ struct WorkloadFile {
     distribution: Option<Spanned<String>>,
     think: Option<Spanned<String>>,
     think_after: Option<Spanned<u32>>,
+    cpus: Option<Spanned<String>>,
+    poll: Option<Spanned<bool>>,
     group: Option<Spanned<String>>,
     duration: Option<Spanned<String>>,
     span: Option<Spanned<Bytes>>,
@@ -240,6 +243,12 @@ impl Suite {
             }
             if let Some(think) = w.think {
                 text += &format!("think = \"{}us\"\nthink_after = {}\n", think.pause_ns / 1000, think.after_operations);
+            }
+            if !w.cpus.is_empty() {
+                text += &format!("cpus = \"{}\"\n", w.cpus);
+            }
+            if w.poll {
+                text += "poll = true\n";
             }
             if let Some(group) = &w.group {
                 text += &format!("group = \"{group}\"\n");
@@ -392,6 +401,7 @@ fn check_workload(raw: WorkloadFile, suite_span: &Bytes, refuse: &Refuse<'_>) ->
     let duration = raw.duration.as_ref().map(|text| repeat_length(text, &fail)).transpose()?;
     let rate = raw.open_loop(blocks.mean().unwrap_or(block.0), &fail)?;
     let distribution = raw.spread(&fail)?;
+    let (cpus, poll_at) = (raw.processors(&fail)?, raw.poll.as_ref().map_or(0, |poll| poll.span().start));
     let original_at = raw.original.as_ref().map_or(0, |original| original.span().start);
     let workload = SuiteWorkload {
         name: name.clone(),
@@ -408,12 +418,18 @@ fn check_workload(raw: WorkloadFile, suite_span: &Bytes, refuse: &Refuse<'_>) ->
         process: raw.arrivals.map(Spanned::into_inner).unwrap_or_default(),
         distribution,
         think,
+        cpus,
+        poll: raw.poll.is_some_and(Spanned::into_inner),
         group,
         duration,
         span: raw.span.map(Spanned::into_inner),
         analysis: raw.analysis,
         original: raw.original.map(Spanned::into_inner),
     };
+    if workload.poll && !workload.can_poll() {
+        let what = "poll is for direct I/O without a rate and without a sync after each write".to_owned();
+        return Err(fail(poll_at, what));
+    }
     match workload.original.and_then(|original| originals::refuses(original, &workload)) {
         Some(why) => Err(fail(original_at, why)),
         None => Ok(workload),
@@ -488,6 +504,12 @@ impl WorkloadFile {
         let pause = parse_duration(text.get_ref()).ok().filter(|p| (MIN_THINK..=MAX_THINK).contains(p));
         let pause = pause.ok_or_else(|| fail(at, format!("think {} must be 1us to 60s", quoted(text.get_ref()))))?;
         Ok(Some(Think { pause_ns: pause.as_nanos() as u64, after_operations }))
+    }
+
+    /// The processors that its threads run on.
+    fn processors(&self, fail: &Refuse<'_>) -> Result<Cpus, SuiteError> {
+        let Some(text) = &self.cpus else { return Ok(Cpus::default()) };
+        Cpus::parse(text.get_ref()).map_err(|why| fail(text.span().start, format!("cpus: {why}")))
     }
 
     /// The group of workloads that run at the same time.
@@ -614,6 +636,9 @@ mod tests {
             ("block = \"4k\"\nrate = \"9 iops\"\narrivals = \"late\"\n", 14, "late"),
             ("block = \"4k\"\nrate = \"50 % of other\"\n", 8, "stands not above it"),
             ("block = \"4k\"\ndistribution = \"zipf\"\n", 13, "must be uniform"),
+            ("block = \"4k\"\ncpus = \"3-1\"\n", 13, "cpus: `3-1` is no list of processors"),
+            ("block = \"4k\"\npoll = true\ndirect = false\n", 13, "poll is for direct I/O"),
+            ("block = \"4k\"\npoll = true\nrate = \"9 iops\"\n", 13, "without a rate"),
         ] {
             let error = with(workload).unwrap_err();
             assert!(error.message.contains(words), "{workload:?}: {error}");
@@ -645,8 +670,16 @@ mod tests {
         let more = "purpose = \"p\"";
         let text = HEAD.replace(more, "purpose = 'says \"hi\" \\ there'")
             + "[[workload]]\nname = \"a\"\nop = \"mixed\"\nread_percent = 70\npattern = \"random\"\nblock = \"4k\"\nqueue_depth = 8\njobs = 2\nsync = \"fdatasync\"\nduration = \"1500ms\"\nspan = \"1MiB\"\ndirect = false\noriginal = \"fio\"\n\
-               [[workload]]\nname = \"b\"\nop = \"write\"\npattern = \"sequential\"\nblock = \"1MiB\"\nanalysis = \"soak\"\n";
+               [[workload]]\nname = \"b\"\nop = \"write\"\npattern = \"sequential\"\nblock = \"1MiB\"\nanalysis = \"soak\"\n\
+               [[workload]]\nname = \"c\"\nop = \"read\"\npattern = \"random\"\nblock = \"4k\"\ncpus = \"0-2,7\"\npoll = true\n";
         let suite = Suite::parse(&text, "f").unwrap();
+        let load = suite.workloads[2].load();
+        assert_eq!((load.cpus.numbers(), load.poll), (&[0, 1, 2, 7][..], true));
+        assert_eq!(
+            (load.is_plain(), load.title().as_str()),
+            (true, "random read 4 KiB QD1"),
+            "the same load all the same"
+        );
         assert_eq!(Suite::parse(&suite.to_text(), "g").unwrap(), suite, "{}", suite.to_text());
     }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
 use crate::blocks::Blocks;
+use crate::cpus::Cpus;
 use crate::distribution::Distribution;
 use crate::think::Think;
 use crate::together::Together;
@@ -59,6 +60,12 @@ impl Sync {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
 fn is_zero(value: &u64) -> bool {
     *value == 0
+}
+
+/// Whether a field is left out.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// When a repeat stops: at whichever comes first.
@@ -175,6 +182,12 @@ pub struct Workload {
     /// Pauses between operations of a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Think>,
+    /// Processors that the threads run on, one each in turn, where the kernel does not choose.
+    #[serde(default, skip_serializing_if = "Cpus::is_empty")]
+    pub cpus: Cpus,
+    /// Whether completions are polled for, and no interrupt tells of them.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub poll: bool,
     /// What runs on the medium at the same time, where that is a part of the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub together: Option<Together>,
@@ -205,6 +218,8 @@ impl Workload {
             arrivals: None,
             distribution: Distribution::Uniform,
             think: None,
+            cpus: Cpus::default(),
+            poll: false,
             together: None,
             stop: Stop::OPEN,
             unknown: Vec::new(),
@@ -216,6 +231,14 @@ impl Workload {
     #[must_use]
     pub fn is_plain(&self) -> bool {
         self.conditions_and_sizes().is_empty()
+    }
+
+    /// How the host does it, where that was asked for: `one processor a thread of 0-3`, `completions polled`. It is the same
+    /// load, of which figures are compared, and may give another figure.
+    #[must_use]
+    pub fn manner(&self) -> Vec<String> {
+        let cpus = (!self.cpus.is_empty()).then(|| format!("one processor a thread of {}", self.cpus));
+        cpus.into_iter().chain(self.poll.then(|| "completions polled".to_owned())).collect()
     }
 
     /// The largest block in bytes.

@@ -17,6 +17,7 @@ use crate::gate::Gate;
 use crate::job::{JobReport, JobSpec, drive};
 use crate::null::Null;
 use crate::open;
+use crate::pin::pin;
 use crate::place::Place;
 use crate::schedule::Schedule;
 use crate::spec::{RepeatSpec, Trouble};
@@ -178,6 +179,11 @@ impl ThreadWork {
     fn run(self) -> Result<JobReport, String> {
         let Self { engine: kind, spec, addresses, schedule, thread, depth, quota, byte_quota, live, stop, .. } = self;
         let Self { began_ns, gate, votes, .. } = self;
+        // Before memory is taken: it is that of the processor which touches it first.
+        if let Some(Err(message)) = spec.workload.cpus.of_thread(thread).map(pin) {
+            gate.wait();
+            return Err(message);
+        }
         let block = spec.workload.largest_block();
         let pool = usize::try_from(block).map_err(std::io::Error::other).and_then(|b| Pool::new(depth as usize, b));
         let mut pool = match pool {
@@ -222,7 +228,7 @@ impl ThreadWork {
                 Ok(driven(&mut |addresses, schedule, job| drive_as(&mut engine, addresses, schedule, job)))
             }
             #[cfg(target_pointer_width = "64")]
-            (EngineKind::Uring, Some(target)) => match crate::uring::Uring::new(pool, target, depth, block) {
+            (EngineKind::Uring, Some(target)) => match crate::uring::Uring::new(pool, target, depth, &spec.workload) {
                 Ok(mut engine) => {
                     Ok(driven(&mut |addresses, schedule, job| drive_as(&mut engine, addresses, schedule, job)))
                 }

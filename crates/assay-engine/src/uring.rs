@@ -5,15 +5,16 @@ use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::time::Duration;
 
-use io_uring::{IoUring, Probe, opcode, types};
+use assay_core::workload::Workload;
+use io_uring::{Builder, IoUring, Probe, cqueue, opcode, squeue, types};
 
-use crate::buffer::Pool;
+use crate::buffer::{AlignedBuffer, Pool};
 use crate::contract::{Availability, Capabilities, Completion, Direction, Engine, Io, Submit};
 use crate::target::Target;
 
 /// Asks the kernel for a ring and its opcodes.
 pub(crate) fn probe() -> Availability {
-    let (ring, mut capabilities) = match open(8) {
+    let (ring, mut capabilities) = match open(8, false) {
         Ok(opened) => opened,
         Err(error) => return Availability::No(explain(&error)),
     };
@@ -47,22 +48,66 @@ fn explain(error: &std::io::Error) -> String {
     }
 }
 
+/// Reads `bytes` from the start of a target by a ring whose completions are polled for.
+pub(crate) fn probe_poll(target: &Target, bytes: u32) -> Result<(), String> {
+    let (mut ring, _) = open(1, true).map_err(|error| explain(&error))?;
+    let mut buffer = ManuallyDrop::new(AlignedBuffer::new(bytes as usize).map_err(|error| error.to_string())?);
+    let fd = types::Fd(target.file().as_raw_fd());
+    let entry = opcode::Read::new(fd, buffer.as_ptr(), bytes).build();
+    // SAFETY: the entry names memory that is unmapped below only when its completion was seen, and a file that is open
+    // for longer than this function runs: each return before that leaks the memory.
+    unsafe { ring.submission().push(&entry) }.map_err(|error| error.to_string())?;
+    loop {
+        match ring.submit_and_wait(1) {
+            Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
+            Err(error) => return Err(no_polling(&error)),
+            Ok(_) => {
+                if let Some(entry) = ring.completion().next() {
+                    // SAFETY: the operation on it is over, and it is not used again.
+                    unsafe { ManuallyDrop::drop(&mut buffer) };
+                    return match entry.result() {
+                        0.. => Ok(()),
+                        errno => Err(no_polling(&std::io::Error::from_raw_os_error(-errno))),
+                    };
+                }
+            }
+        }
+    }
+}
+
+/// Why completions cannot be polled for, in words.
+fn no_polling(error: &std::io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::EOPNOTSUPP) => "its device or file system has no queue to poll (EOPNOTSUPP)".to_owned(),
+        _ => format!("a first read failed: {error}"),
+    }
+}
+
+/// A ring with what it needs to poll for completions, where that is asked for.
+fn builder(poll: bool) -> Builder<squeue::Entry, cqueue::Entry> {
+    let mut builder = IoUring::builder();
+    if poll {
+        builder.setup_iopoll();
+    }
+    builder
+}
+
 /// Opens a ring with the best flags that the kernel takes.
-fn open(entries: u32) -> std::io::Result<(IoUring, Capabilities)> {
+fn open(entries: u32, poll: bool) -> std::io::Result<(IoUring, Capabilities)> {
     let mut capabilities = Capabilities { asynchronous: true, ..Capabilities::default() };
     // Linux 6.1: completions are processed in the submitting thread when it asks for them.
-    if let Ok(ring) = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(entries) {
+    if let Ok(ring) = builder(poll).setup_single_issuer().setup_defer_taskrun().build(entries) {
         capabilities.single_issuer = true;
         capabilities.deferred_task_work = true;
         return Ok((ring, capabilities));
     }
     capabilities.fallbacks.push("no deferred task work (before Linux 6.1)".to_owned());
     // Linux 5.19: no interrupt of the thread for a completion.
-    if let Ok(ring) = IoUring::builder().setup_coop_taskrun().build(entries) {
+    if let Ok(ring) = builder(poll).setup_coop_taskrun().build(entries) {
         return Ok((ring, capabilities));
     }
     capabilities.fallbacks.push("no cooperative task work (before Linux 5.19)".to_owned());
-    IoUring::builder().build(entries).map(|ring| (ring, capabilities))
+    builder(poll).build(entries).map(|ring| (ring, capabilities))
 }
 
 /// How often it is looked for completions where the kernel cannot end a wait.
@@ -83,9 +128,9 @@ pub(crate) struct Uring<'a> {
 }
 
 impl<'a> Uring<'a> {
-    pub(crate) fn new(pool: Pool, target: &'a Target, depth: u32, block: u64) -> std::io::Result<Self> {
-        let block = usize::try_from(block).map_err(|_| std::io::ErrorKind::InvalidInput)?;
-        let (ring, _) = open(depth.next_power_of_two().max(8))?;
+    pub(crate) fn new(pool: Pool, target: &'a Target, depth: u32, workload: &Workload) -> std::io::Result<Self> {
+        let block = usize::try_from(workload.largest_block()).map_err(|_| std::io::ErrorKind::InvalidInput)?;
+        let (ring, _) = open(depth.next_power_of_two().max(8), workload.poll)?;
         let fd = target.file().as_fd();
         let registered_file = ring.submitter().register_files(&[fd.as_raw_fd()]).is_ok();
         let vectors: Vec<libc::iovec> = (0..depth as usize)

@@ -9,7 +9,7 @@ use std::time::Duration;
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_engine::{
     Availability, Control, DirectSupport, EngineKind, LiveSample, RepeatSpec, Target, Trouble, direct_support, probe,
-    run_repeat,
+    probe_poll, run_repeat,
 };
 
 const MIB: u64 = 1 << 20;
@@ -191,4 +191,49 @@ fn a_read_only_target_refuses_writes_as_an_io_error() {
     let w = workload(Op::Write, Pattern::Random, 4096, 1, 1);
     let report = run_repeat(EngineKind::Sync, &spec(w, Some(target)), &Control::default(), &mut go_on);
     assert!(matches!(report.trouble, Some(Trouble::Io { write: true, errno: 9, .. })), "{:?}", report.trouble);
+}
+
+/// Block devices that can be opened here and whose queues can be polled.
+fn polled_devices() -> Vec<Arc<Target>> {
+    let all = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let polled = all.filter(|device| {
+        std::fs::read_to_string(device.path().join("queue/io_poll")).is_ok_and(|text| text.trim() == "1")
+    });
+    let open =
+        |device: std::fs::DirEntry| Target::existing(&Path::new("/dev").join(device.file_name()), true, false).ok();
+    polled.filter_map(open).map(Arc::new).collect()
+}
+
+#[test]
+fn completions_are_polled_for_where_a_device_has_queues_for_it() {
+    let devices = polled_devices();
+    if devices.is_empty() {
+        eprintln!(
+            "SKIP: completions_are_polled_for_where_a_device_has_queues_for_it: no device here has queues to poll"
+        );
+        return;
+    }
+    for target in devices {
+        assert_eq!(probe_poll(&target, 4096), Ok(()));
+        for (depth, wait_for) in [(1, Some(1)), (32, Some(1)), (32, Some(8))] {
+            let load = Workload { poll: true, span_bytes: MIB, ..workload(Op::Read, Pattern::Random, 4096, depth, 1) };
+            let spec = RepeatSpec { wait_for, ..spec(load, Some(target.clone())) };
+            let report = run_repeat(EngineKind::Uring, &spec, &Control::default(), &mut go_on);
+            assert!(report.trouble.is_none() && report.operations > 0, "QD{depth}: {report:?}");
+        }
+    }
+}
+
+/// The kernel says so of the first read, and nothing hangs or is taken for an error of the medium.
+#[test]
+fn where_completions_cannot_be_polled_for_a_first_read_tells() {
+    let test = "where_completions_cannot_be_polled_for_a_first_read_tells";
+    let dir = directory();
+    let target = file(dir.path());
+    if !target.direct() || !polled_devices().is_empty() || matches!(probe(EngineKind::Uring), Availability::No(_)) {
+        eprintln!("SKIP: {test}: needs io_uring, direct I/O and no device whose queues can be polled");
+        return;
+    }
+    let refused = probe_poll(&target, 4096).unwrap_err();
+    assert!(refused.contains("no queue to poll"), "{refused}");
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use assay_core::arrivals::{Process, Rate};
+use assay_core::cpus::Cpus;
 use assay_core::suite::{Suite, SuiteWorkload, leaders, members, part};
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, parse_share};
@@ -65,7 +66,7 @@ fn section(suite: &Suite, index: usize, share: Duration, text: &mut String) {
     } else {
         let _ = writeln!(text, "bssplit={}", w.blocks.to_fio());
     }
-    let engine = if w.queue_depth > 1 { "io_uring" } else { "psync" };
+    let engine = if w.queue_depth > 1 || w.poll { "io_uring" } else { "psync" };
     let _ = writeln!(text, "ioengine={engine}\niodepth={}\nnumjobs={}", w.queue_depth, w.jobs);
     if w.jobs > 1 {
         text.push_str("group_reporting\n");
@@ -93,6 +94,7 @@ fn section(suite: &Suite, index: usize, share: Duration, text: &mut String) {
     if let Some(think) = w.think {
         let _ = writeln!(text, "thinktime={}\nthinktime_blocks={}", think.pause_ns / 1000, think.after_operations);
     }
+    text.push_str(&host_options(&w.cpus, w.poll));
     match w.sync {
         Sync::Fsync => text.push_str("fsync=1\n"),
         Sync::Fdatasync => text.push_str("fdatasync=1\n"),
@@ -103,6 +105,13 @@ fn section(suite: &Suite, index: usize, share: Duration, text: &mut String) {
         text.push_str("direct=0\n");
     }
     let _ = writeln!(text, "runtime={}ms", w.duration.unwrap_or(share).as_millis());
+}
+
+/// fio's options for processors and polled completions.
+pub(crate) fn host_options(cpus: &Cpus, poll: bool) -> String {
+    let cpus =
+        if cpus.is_empty() { String::new() } else { format!("cpus_allowed={cpus}\ncpus_allowed_policy=split\n") };
+    cpus + if poll { "hipri\n" } else { "" }
 }
 
 /// fio's option for the rate of a workload, and its value for each of its jobs; nothing for a closed loop, and for a

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use assay_core::arrivals::{MOST_IOPS, Process, Rate};
+use assay_core::cpus::Cpus;
 use assay_core::suite::{Analysis, LEAST_REPEATS, MOST_WITH_ENOUGH, Suite, SuiteError, SuiteWorkload, leaders, part};
 use assay_core::text::quoted;
 use assay_core::think::Think;
@@ -351,6 +352,8 @@ fn workload(section: &Section<'_>, name: String, notes: &mut Vec<String>) -> Res
         process: options.process.unwrap_or(if options.rate.is_some() { Process::Constant } else { Process::default() }),
         distribution: options.distribution.clone().filter(|_| pattern == Pattern::Random).unwrap_or_default(),
         think: think(options)?,
+        cpus: Cpus::default(),
+        poll: false,
         group: None,
         duration: options.runtime.map(|r| r.value),
         span: Some(Bytes(span)),

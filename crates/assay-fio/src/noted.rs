@@ -58,7 +58,7 @@ const OF_FIO_ALONE: [&str; 52] = [
 ];
 
 /// Options with what is done instead.
-const TOLD: [(&[&str], &str); 9] = [
+const TOLD: [(&[&str], &str); 10] = [
     (
         &[
             "verify",
@@ -101,8 +101,9 @@ const TOLD: [(&[&str], &str); 9] = [
     (&["number_ios"], "a repeat is ended by its time and not by a number of operations"),
     (
         &["numa_cpu_nodes", "numa_mem_policy", "cpus_allowed", "cpus_allowed_policy", "cpumask"],
-        "processors and memory are chosen by the kernel",
+        "processors are chosen by --cpus, and else by the kernel, as memory is",
     ),
+    (&["hipri"], "completions are polled for with --poll alone"),
     (
         &["ratemin", "rate_min", "rate_iops_min", "rate_cycle", "ratecycle"],
         "a rate that is not reached is reported, and does not end the run",

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use assay_core::workload::{Op, Pattern, Workload, fio_rw};
 
+use crate::export::host_options;
 use crate::fio::Fio;
 
 /// Name of the section that warms up.
@@ -75,6 +76,7 @@ impl Plan<'_> {
         if !w.distribution.is_uniform() {
             let _ = writeln!(text, "random_distribution={}", w.distribution.to_fio());
         }
+        text.push_str(&host_options(&w.cpus, false));
         if engine == "io_uring" {
             text.push_str("registerfiles\n");
             if self.may_lock {

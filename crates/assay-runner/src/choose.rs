@@ -210,6 +210,7 @@ impl Engines {
             EngineWish::Reference => return original.map(Instrument::from),
             EngineWish::Only(EngineKind::Null) => EngineKind::Null,
             EngineWish::Only(EngineKind::Sync) => EngineKind::Sync,
+            _ if workload.poll => EngineKind::Uring,
             // A sync after every write is one operation in flight by its nature.
             _ if workload.sync.each() => EngineKind::Sync,
             EngineWish::Only(EngineKind::Uring) => EngineKind::Uring,
@@ -292,6 +293,9 @@ mod tests {
         assert_eq!(auto(&works, 2, Sync::End), Instrument::Engine(EngineKind::Uring));
         assert_eq!(auto(&fails, 32, Sync::End), Instrument::Engine(EngineKind::Sync));
         assert_eq!(auto(&works, 32, Sync::Fdatasync), Instrument::Engine(EngineKind::Sync), "a sync after every write");
+        let polled = Workload { poll: true, ..workload(1, Sync::End) };
+        let auto_polled = engines(EngineWish::Auto, &works).for_workload(&polled, None).unwrap();
+        assert_eq!(auto_polled, Instrument::Engine(EngineKind::Uring), "pread does not poll");
         let only = engines(EngineWish::Only(EngineKind::Uring), &works);
         assert_eq!(only.for_workload(&workload(1, Sync::End), None).unwrap(), Instrument::Engine(EngineKind::Uring));
         assert_eq!(only.for_workload(&workload(1, Sync::Fsync), None).unwrap(), Instrument::Engine(EngineKind::Sync));

@@ -116,6 +116,32 @@ pub enum RunError {
         "workload `{0}` has think time or runs at the same time as others, which is not run by engine fio; use another engine"
     )]
     TogetherByFio(String),
+    /// A processor that this process may not use.
+    #[error("processor {cpu} is not among those that this process may use ({allowed}); name others with --cpus")]
+    Cpu {
+        /// Its number.
+        cpu: u32,
+        /// Those that it may use.
+        allowed: String,
+    },
+    /// Originals run where the kernel puts them.
+    #[error(
+        "workload `{0}` is to run on some processors, and originals run where the kernel puts them; leave out --cpus"
+    )]
+    CpusByReference(String),
+    /// Completions are polled for by io_uring alone.
+    #[error(
+        "workload `{0}` is to be polled for its completions, which engine uring alone does; leave out --poll, or use --engine auto without --crosscheck"
+    )]
+    PolledByOthers(String),
+    /// Completions cannot be polled for here.
+    #[error("completions cannot be polled for on {path}: {reason}; leave out --poll")]
+    Poll {
+        /// What was to be measured.
+        path: String,
+        /// Why not.
+        reason: String,
+    },
     /// No workload and no program of the suite says what it was taken from.
     #[error(
         "suite `{0}` names no original of a workload or a program (original = \"…\"); use one that does, such as pibenchmarks, iozone or crystaldiskmark8"
@@ -176,6 +202,9 @@ impl RunError {
             | Self::Budget { .. }
             | Self::OpenLoopByFio(_)
             | Self::TogetherByFio(_)
+            | Self::Cpu { .. }
+            | Self::CpusByReference(_)
+            | Self::PolledByOthers(_)
             | Self::NoOriginal(_)
             | Self::Alignment { .. } => Exit::Usage,
             Self::EmptyDevice { .. }
@@ -184,6 +213,7 @@ impl RunError {
             | Self::Permission(_)
             | Self::NoSpace { .. }
             | Self::Engine { .. }
+            | Self::Poll { .. }
             | Self::Crosscheck(_)
             | Self::Owned(_)
             | Self::NoThread(_)

@@ -18,6 +18,7 @@ mod judge;
 #[cfg(test)]
 mod judge_tests;
 mod layout;
+mod manner;
 mod memory;
 mod offered;
 mod pace;

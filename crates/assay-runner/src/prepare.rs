@@ -10,6 +10,7 @@ use assay_engine::wall_clock;
 use crate::access::{Access, area_bytes, is_device, known_findings};
 use crate::choose::Engines;
 use crate::error::RunError;
+use crate::manner;
 use crate::request::Request;
 
 /// A run whose request was checked against the medium; nothing was written yet.
@@ -45,6 +46,7 @@ impl Run {
         let mut seen = assay_device::look(&sysroot, &request.path)?;
         let engines = Engines::new(request.engine, request.crosscheck, &request.suite)?;
         request.check(&sysroot)?;
+        manner::refuse_unpolled(&request, &seen, &sysroot)?;
         let mut findings = Vec::new();
         let (access, available) = if is_device {
             Access::to_device(&request, &sysroot, &mut seen, &mut findings)?

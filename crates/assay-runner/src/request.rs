@@ -15,6 +15,7 @@ use assay_programs::Tree;
 use crate::budget::least_budget;
 use crate::choose::{EngineWish, Peer};
 use crate::error::RunError;
+use crate::manner;
 use crate::memory::refuse_too_large;
 use crate::resume::Resumption;
 
@@ -83,6 +84,7 @@ impl Request {
         if let (EngineWish::Fio, Some(special)) = (&self.engine, special) {
             return Err(RunError::TogetherByFio(special.name.clone()));
         }
+        manner::refuse(self)?;
         refuse_too_large(&self.suite.workloads, available_memory(sysroot))
     }
 

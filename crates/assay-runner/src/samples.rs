@@ -4,6 +4,7 @@ use std::path::Path;
 
 use assay_core::arrivals::Process;
 use assay_core::blocks::Blocks;
+use assay_core::cpus::Cpus;
 use assay_core::distribution::Distribution;
 use assay_core::draft::Draft;
 use assay_core::event::Event;
@@ -53,6 +54,8 @@ pub(crate) fn asked(op: Op, pattern: Pattern, block: u64, queue_depth: u32) -> S
         blocks: Blocks::default(),
         distribution: Distribution::default(),
         think: None,
+        cpus: Cpus::default(),
+        poll: false,
         group: None,
         duration: None,
         span: None,

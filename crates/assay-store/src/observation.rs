@@ -13,7 +13,7 @@ use assay_core::finding::{Validity, Warning};
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::medium::Medium;
 use assay_core::outcome::Outcome;
-use assay_core::record::{Host, Latency, Measurement, Record, Repeat, Settings, Source, SuiteRef, Tool};
+use assay_core::record::{Batching, Host, Latency, Measurement, Record, Repeat, Settings, Source, SuiteRef, Tool};
 use assay_core::verification::{Pass, Verification};
 use assay_core::workload::Workload;
 use serde::{Deserialize, Serialize};
@@ -133,6 +133,8 @@ struct Measured {
     /// p50, p90, p99 and p99.9 in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     latency: Option<[Option<f64>; 4]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    batching: Option<Box<Batching>>,
     bus_limited: bool,
     instrument_limited: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -252,7 +254,7 @@ impl Measured {
             service_ns: _,
             proof_ratio: _,
             in_flight: _,
-            batching: _,
+            batching,
             bus_limited,
             instrument_limited,
             soak: _,
@@ -269,6 +271,7 @@ impl Measured {
             durable_bytes_per_second: figure(durable_bytes_per_second),
             // Where there are repeats, percentiles are taken from those.
             latency: (repeats.is_empty() && points.iter().any(Option::is_some)).then_some(points),
+            batching: batching.clone(),
             bus_limited: *bus_limited,
             instrument_limited: *instrument_limited,
             warnings: warnings.iter().map(without_remedy).collect(),
@@ -285,6 +288,7 @@ impl Measured {
             bytes_per_second: self.bytes_per_second.map(estimate),
             durable_bytes_per_second: self.durable_bytes_per_second.map(estimate),
             latency_ns: Latency { p50, p90, p99, p99_9, ..Latency::default() },
+            batching: self.batching,
             bus_limited: self.bus_limited,
             instrument_limited: self.instrument_limited,
             warnings: self.warnings,

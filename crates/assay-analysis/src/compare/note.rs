@@ -35,6 +35,13 @@ pub enum Note {
         /// Of each group, in order; empty where all is told.
         of: Vec<String>,
     },
+    /// Hosts did the same loads in different manners.
+    Manners {
+        /// Titles of the loads.
+        loads: Vec<String>,
+        /// Of each group, in order; empty where none is told.
+        of: Vec<String>,
+    },
     /// The same unit is in two groups.
     SameUnit {
         /// Which.
@@ -128,6 +135,9 @@ impl fmt::Display for Note {
             }
             Self::NotTold { of } => {
                 write!(f, "not told of the loads that are compared, and perhaps different: {}", each(of))
+            }
+            Self::Manners { loads, of } => {
+                write!(f, "done in different manners, which may change figures: {}: {}", loads.join("; "), each(of))
             }
             Self::SameUnit { unit } => {
                 write!(f, "{unit} is in two groups: its runs are compared there")

@@ -10,7 +10,8 @@ use super::group::Group;
 use super::note::Note;
 use super::report::{Basis, LoadComparison, Pair};
 use crate::identity::{identity, names_model, short_name, suite};
-use crate::reading::{Mark, lacking};
+use crate::manner::manner;
+use crate::reading::{Mark, lacking, measurement};
 
 /// Everything that has to be known with these groups.
 pub(super) fn notes(groups: &[Group<'_>], loads: &[LoadComparison]) -> Vec<Note> {
@@ -26,6 +27,7 @@ pub(super) fn notes(groups: &[Group<'_>], loads: &[LoadComparison]) -> Vec<Note>
         let of = of.into_iter().map(|what| what.join(", ")).collect();
         notes.push(Note::NotTold { of });
     }
+    manners(groups, loads, &mut notes);
     same_units(groups, &mut notes);
     for (group, g) in groups.iter().enumerate() {
         let models: BTreeSet<String> = g.records.iter().map(|r| identity(r).model).collect();
@@ -65,7 +67,11 @@ pub(super) fn notes(groups: &[Group<'_>], loads: &[LoadComparison]) -> Vec<Note>
 
 /// Whether groups differ in a property: what each has of it. Nothing is said where some do not know it.
 fn differ(groups: &[Group<'_>], of: impl Fn(&Record) -> Option<String>) -> Option<Vec<String>> {
-    let sets: Vec<BTreeSet<String>> = groups.iter().map(|g| g.records.iter().filter_map(|r| of(r)).collect()).collect();
+    differing(groups.iter().map(|g| g.records.iter().filter_map(|r| of(r)).collect()).collect())
+}
+
+/// What each group has of a property, where groups that know it differ.
+fn differing(sets: Vec<BTreeSet<String>>) -> Option<Vec<String>> {
     let known: Vec<&BTreeSet<String>> = sets.iter().filter(|set| !set.is_empty()).collect();
     let all_equal = known.windows(2).all(|pair| pair[0] == pair[1]);
     let words = |set: &BTreeSet<String>| {
@@ -93,6 +99,27 @@ fn not_told(at: usize, groups: &[Group<'_>], loads: &[LoadComparison]) -> Vec<&'
         }
     }
     what.into_iter().collect()
+}
+
+/// Loads that the groups did in different manners; those of which the same is said are named together.
+fn manners(groups: &[Group<'_>], loads: &[LoadComparison], notes: &mut Vec<Note>) {
+    for load in loads {
+        let of_group = |at: usize| -> BTreeSet<String> {
+            let runs = load.sides.iter().filter(|side| side.group == at).flat_map(|side| &side.runs);
+            let records = runs.filter_map(|run| groups[at].records.iter().find(|record| record.id == run.record));
+            records.filter_map(|record| manner(record, measurement(record, &load.load)?)).collect()
+        };
+        let Some(differ) = differing((0..groups.len()).map(of_group).collect()) else { continue };
+        let title = load.load.title();
+        let known = notes.iter_mut().find_map(|note| match note {
+            Note::Manners { loads, of } if *of == differ => Some(loads),
+            _ => None,
+        });
+        match known {
+            Some(loads) => loads.push(title),
+            None => notes.push(Note::Manners { loads: vec![title], of: differ }),
+        }
+    }
 }
 
 fn same_units(groups: &[Group<'_>], notes: &mut Vec<Note>) {

@@ -1,7 +1,8 @@
 //! Every rule of a comparison, by records that call for it.
 
+use assay_core::cpus::Cpus;
 use assay_core::outcome::Outcome;
-use assay_core::record::Record;
+use assay_core::record::{Batching, Record, Source};
 use assay_core::workload::{Op, Pattern};
 
 use super::samples::{best_of, bus_limited, card, fake, invalid, measured, random_read, record, workload};
@@ -285,6 +286,38 @@ fn nuisances_are_told() {
         compare(&[group("a", &[&a]), group("u", &unknown.iter().collect::<Vec<_>>())], &Request::default()).unwrap();
     assert!(c.notes.contains(&Note::UnknownUnits { group: 1, records: 3 }), "{:?}", c.notes);
     assert!(c.notes.contains(&Note::SeveralModels { group: 1, models: 2 }));
+}
+
+/// For how many completions was waited, on which processors, and polled for or not: the same load, of which figures are
+/// compared, and whoever reads the comparison is told.
+#[test]
+fn loads_that_were_done_in_different_manners_are_named() {
+    let (a, mut b) = (card("a", "1", &SLOW), card("b", "2", &SLOW));
+    let told = |a: &Record, b: &Record| {
+        let compared = against(a, b);
+        assert_eq!(compared.loads.len(), 1, "the figures are compared");
+        compared.notes.into_iter().filter(|note| matches!(note, Note::Manners { .. })).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&a, &b), []);
+    b.measurements[0].batching =
+        Some(Box::new(Batching { wait_for: 8, tried: 8, iops_ratio: 1.1, p50_ratio: None, p99_ratio: None }));
+    let notes = told(&a, &b);
+    assert_eq!(
+        notes[0].to_string(),
+        "done in different manners, which may change figures: random read 4 KiB: A waits for one completion at a time; B \
+         waits for 8 completions at once"
+    );
+    b.measurements[0].batching = None;
+    b.measurements[0].workload.cpus = Cpus::parse("0-1").unwrap();
+    assert!(
+        told(&a, &b)[0].to_string().ends_with("B waits for one completion at a time, one processor a thread of 0-1")
+    );
+    b.measurements[0].workload.cpus = Cpus::default();
+    b.measurements[0].workload.poll = true;
+    assert!(told(&a, &b)[0].to_string().ends_with(", completions polled"));
+    // Nothing is known of how others do it.
+    b.source = Some(Source::default());
+    assert_eq!(told(&a, &b), []);
 }
 
 #[test]

@@ -341,6 +341,11 @@ pub enum Remark {
         /// What, in words, and of how many records.
         what: Vec<(String, usize)>,
     },
+    /// Hosts did the load in different manners.
+    Manners {
+        /// In words, each with how many records.
+        of: Vec<(String, usize)>,
+    },
     /// Records come from several suites.
     Suites {
         /// Their names.

@@ -14,6 +14,7 @@ use super::rows::{pairs, rows};
 use super::setting::Setting;
 use crate::identity::suite;
 use crate::load::Load;
+use crate::manner::manner;
 use crate::needed::{Needed, Values};
 use crate::quantity::Quantity;
 
@@ -147,6 +148,13 @@ fn remarks(fit: &Fit, sessions: &[Session<'_>]) -> Vec<Remark> {
     if !lacks.is_empty() {
         let what = lacks.into_iter().map(|(what, records)| (what.to_owned(), records)).collect();
         remarks.push(Remark::NotTold { what });
+    }
+    let mut manners: BTreeMap<String, usize> = BTreeMap::new();
+    for words in sessions.iter().filter_map(|s| manner(s.record, s.measurement)) {
+        *manners.entry(words).or_default() += 1;
+    }
+    if manners.len() > 1 {
+        remarks.push(Remark::Manners { of: manners.into_iter().collect() });
     }
     let suites: BTreeSet<String> = sessions.iter().map(|s| suite(s.record)).collect();
     if suites.len() > 1 {

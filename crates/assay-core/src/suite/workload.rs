@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use crate::arrivals::{Process, Rate};
 use crate::blocks::Blocks;
+use crate::cpus::Cpus;
 use crate::distribution::Distribution;
 use crate::original::Original;
 use crate::think::Think;
@@ -43,6 +44,10 @@ pub struct SuiteWorkload {
     pub distribution: Distribution,
     /// Pauses between operations.
     pub think: Option<Think>,
+    /// Processors that the threads run on, one each in turn; empty where the kernel chooses.
+    pub cpus: Cpus,
+    /// Whether completions are polled for.
+    pub poll: bool,
     /// Workloads of the same group run at the same time.
     pub group: Option<String>,
     /// Length of a repeat; by default the budget is shared out.
@@ -74,6 +79,13 @@ impl SuiteWorkload {
         self.blocks.mean().unwrap_or(self.block.0)
     }
 
+    /// Whether its completions could be polled for: direct I/O in a closed loop, without a sync after each write, which
+    /// the kernel does not poll for.
+    #[must_use]
+    pub fn can_poll(&self) -> bool {
+        self.direct && !self.sync.each() && self.rate.is_none()
+    }
+
     /// The load, without what a run settles: span, length, what is offered and what runs beside it.
     #[must_use]
     pub fn load(&self) -> Workload {
@@ -86,6 +98,8 @@ impl SuiteWorkload {
             sync: self.sync,
             distribution: self.distribution.clone(),
             think: self.think,
+            cpus: self.cpus.clone(),
+            poll: self.poll,
             ..Workload::new(&self.name, self.op, self.pattern, self.mean_block())
         }
     }

@@ -7,7 +7,7 @@ use assay_core::text::{clean, statement};
 use super::fact::Fact;
 use super::fact::Rank::{Card, Page};
 use super::of_medium;
-use super::words::{effort, host, machine, run};
+use super::words::{effort, host, machine, manner, run};
 use crate::classes::judge;
 use crate::line::Paint;
 use crate::over_days;
@@ -22,6 +22,7 @@ pub(crate) fn about(record: &Record) -> Vec<Fact> {
         Fact::new(Card, "host", host(&record.host)),
         Fact::new(Page, "machine", machine(&record.host)),
         Fact::new(Card, "run", run(record)),
+        Fact::new(Card, "manner", manner(record)),
         Fact::new(Page, "record", clean(&record.id)),
     ];
     facts.extend(own.into_iter().flatten());

@@ -66,6 +66,23 @@ pub(super) fn run(record: &Record) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
+/// How the host did it where that was asked for: `one processor a thread of 0-3, completions polled (3 of 7 workloads)`.
+pub(super) fn manner(record: &Record) -> Option<String> {
+    let mut parts: Vec<(String, usize)> = Vec::new();
+    for words in record.measurements.iter().flat_map(|m| m.workload.manner()) {
+        match parts.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, count)) => *count += 1,
+            None => parts.push((words, 1)),
+        }
+    }
+    let all = record.measurements.len();
+    let told = |(words, count): (String, usize)| {
+        if count == all { words } else { format!("{words} ({count} of {all} workloads)") }
+    };
+    let parts: Vec<String> = parts.into_iter().map(told).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
 /// `took 84.2 s of 90 s, wrote 812 MiB of at most 1 GiB, read 1.90 GiB`; nothing where none of it is known.
 pub(super) fn effort(record: &Record) -> String {
     let s = &record.settings;

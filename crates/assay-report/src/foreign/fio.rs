@@ -112,6 +112,13 @@ fn options(w: &Workload, engine: &str, record: &Record) -> Value {
         options["thinktime"] = json!((think.pause_ns / 1000).to_string());
         options["thinktime_blocks"] = json!(think.after_operations.to_string());
     }
+    if !w.cpus.is_empty() {
+        options["cpus_allowed"] = json!(w.cpus.to_string());
+        options["cpus_allowed_policy"] = json!("split");
+    }
+    if w.poll {
+        options["hipri"] = json!("1");
+    }
     if let Some(device) = &record.medium.device {
         options["filename"] = json!(clean(device));
     }

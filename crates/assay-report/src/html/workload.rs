@@ -84,6 +84,7 @@ fn circumstances(m: &Measurement) -> String {
     if let Some(depth) = m.in_flight {
         parts.push(format!("{} in flight of {} asked for", figures(depth), m.workload.depth()));
     }
+    parts.extend(m.workload.manner());
     parts.extend(m.batching.as_deref().map(waited));
     match m.proof_ratio {
         Some(ratio) => parts.push(format!("{} of the bytes crossed the device", percent(ratio))),

@@ -130,6 +130,11 @@ fn remark(remark: &Remark) -> String {
                 what.iter().map(|(what, records)| format!("{} ({})", clean(what), words::count(*records, "record")));
             format!("not told, and perhaps different: {}", each.collect::<Vec<_>>().join(", "))
         }
+        Remark::Manners { of } => {
+            let each =
+                of.iter().map(|(words, records)| format!("{} ({})", clean(words), words::count(*records, "record")));
+            format!("done in different manners, which may change figures: {}", each.collect::<Vec<_>>().join("; "))
+        }
         Remark::Suites { suites } => {
             format!("from several suites: {}", suites.iter().map(|s| clean(s)).collect::<Vec<_>>().join(", "))
         }

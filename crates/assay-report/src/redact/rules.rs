@@ -175,6 +175,8 @@ const WORKLOAD: Rule = Fields(&[
     ("blocks", Each(&Fields(&[("block_bytes", Keep), ("percent", Keep)]))),
     ("offset_bytes", Keep),
     ("think", Fields(&[("pause_ns", Keep), ("after_operations", Keep)])),
+    ("cpus", Each(&Keep)),
+    ("poll", Keep),
     ("together", Fields(&[("group", Known), ("beside", Each(&Known))])),
     ("stop", Fields(&[("ramp_ns", Keep), ("duration_ns", Keep), ("max_bytes", Keep)])),
     ("unknown", Each(&Keep)),

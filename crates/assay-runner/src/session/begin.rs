@@ -18,6 +18,7 @@ use crate::emit::{Emitter, Observer};
 use crate::error::RunError;
 use crate::evidence::Witness;
 use crate::health::DeviceHealth;
+use crate::manner;
 use crate::pace::Pace;
 use crate::prepare::Run;
 use crate::request::Request;
@@ -70,6 +71,7 @@ impl<'o> Session<'o> {
         let Run { request, seen, mut draft, engines, area_bytes, findings, access, sysroot } = run;
         let area = access.area(&request, seen.logical_block_bytes)?;
         let area_bytes = aligned(&request, area_bytes, area.alignment().map_or(1, u64::from))?;
+        manner::try_out(&request, &area)?;
         let done = &draft.record().settings;
         let budget = Budget::new(workloads_time(&request.suite), workloads_bytes(&request.suite))
             .after(done.written_bytes)

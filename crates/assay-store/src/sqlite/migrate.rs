@@ -82,6 +82,10 @@ pub(crate) const STEPS: &[&str] = &[
     "
     DELETE FROM observation;
 ",
+    // And for how many completions at once was waited.
+    "
+    DELETE FROM observation;
+",
 ];
 
 /// What a database is to this version.

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::common::{Mount, record, running, with_label, with_samples, without_what_grows};
 use assay_core::cluster::{ClusterPart, CommonStart};
 use assay_core::outcome::Outcome;
-use assay_core::record::{Measurement, Record, Repeat};
+use assay_core::record::{Batching, Measurement, Record, Repeat};
 use assay_core::workload::{Op, Pattern, Workload};
 use assay_store::{Detail, Owner, RunState, SqliteStore, Store, StoreError};
 use rusqlite::{Connection, params};
@@ -93,7 +93,7 @@ fn a_store_of_version_1_opens_and_its_records_grow_on() {
     drop(store);
     let conn = Connection::open(dir.path().join("assay.sqlite")).unwrap();
     let version: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    assert_eq!(version, 4);
+    assert_eq!(version, 5);
 }
 
 /// A store as version 2 left it, with these records.
@@ -145,7 +145,7 @@ fn a_store_of_version_3_tells_of_clusters_again() {
     let seen = observed(dir.path());
     assert_eq!(seen[0].cluster, record.cluster);
     assert_eq!(seen[0].measurements[0].repeats[0].common_start, record.measurements[0].repeats[0].common_start);
-    assert_eq!(version_of(dir.path()), 4);
+    assert_eq!(version_of(dir.path()), 5);
 }
 
 fn version_of(dir: &Path) -> i64 {
@@ -192,6 +192,25 @@ fn a_store_of_version_2_gets_the_observations_of_what_it_holds() {
     assert_eq!(of, "1,3");
 }
 
+/// Version 4 did not keep for how many completions was waited, by which `compare` and `rank` tell runs apart.
+#[test]
+fn a_store_of_version_4_learns_how_its_runs_waited() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut measurement = Measurement::empty(Workload::new("w", Op::Read, Pattern::Random, 4096), "uring");
+    let batching = Batching { wait_for: 8, tried: 8, iops_ratio: 1.1, p50_ratio: None, p99_ratio: None };
+    measurement.batching = Some(Box::new(batching));
+    let saved = Record { measurements: vec![measurement], ..record("aaaaaaaaaa") };
+    SqliteStore::open(dir.path()).unwrap().save(&saved, RunState::Finished).unwrap();
+    let conn = Connection::open(dir.path().join("assay.sqlite")).unwrap();
+    conn.execute_batch(
+        "UPDATE observation SET head = json_remove(head, '$.measurements[0].batching'); PRAGMA user_version = 4",
+    )
+    .unwrap();
+    conn.close().unwrap();
+    assert_eq!(observed(dir.path())[0].measurements[0].batching, saved.measurements[0].batching);
+    assert_eq!(version_of(dir.path()), 5);
+}
+
 #[test]
 fn a_migration_that_is_killed_is_as_if_it_had_not_begun() {
     let (dir, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -214,7 +233,7 @@ fn a_migration_that_is_killed_is_as_if_it_had_not_begun() {
     assert_eq!(version_of(killed.path()), 2);
     let expected: Vec<Record> = all.iter().map(without_what_grows).collect();
     assert!(observed(killed.path()) == expected && observed(dir.path()) == expected);
-    assert_eq!((version_of(killed.path()), version_of(dir.path())), (4, 4));
+    assert_eq!((version_of(killed.path()), version_of(dir.path())), (5, 5));
 }
 
 #[test]

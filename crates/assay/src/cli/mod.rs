@@ -17,6 +17,7 @@ mod verify;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use assay_core::cpus::Cpus;
 use assay_core::sensor::{SensorCommand, SensorNote};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
@@ -228,7 +229,8 @@ pub(crate) struct RunArgs {
 
     /// Resume a run that was interrupted or killed: the newest, or the one named
     #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "",
-          conflicts_with_all = ["suite", "crosscheck", "repeats", "confidence", "budget", "max_write", "labels", "no_save"])]
+          conflicts_with_all = ["suite", "crosscheck", "repeats", "confidence", "budget", "max_write", "cpus", "poll", "labels",
+                               "no_save"])]
     pub(crate) resume: Option<String>,
 
     /// Repeats of each workload, of full length, also where the suite would end sooner
@@ -242,6 +244,14 @@ pub(crate) struct RunArgs {
     /// Time for everything, like 90s or 10m
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub(crate) budget: Option<Duration>,
+
+    /// Processors that the threads of workloads run on, like 0-3,7: each thread on one of them, in turn
+    #[arg(long, value_name = "LIST", value_parser = Cpus::parse)]
+    pub(crate) cpus: Option<Cpus>,
+
+    /// Poll for completions instead of waiting for interrupts, in workloads of direct I/O; the device has to have queues for it
+    #[arg(long)]
+    pub(crate) poll: bool,
 
     /// Time without a completed operation after which the medium counts as hung
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = values::hang_after)]

@@ -7,7 +7,7 @@ use assay_core::exit::Exit;
 use assay_core::finding::Verdict;
 use assay_core::outcome::{Failure as MediumFailure, Outcome};
 use assay_core::record::Record;
-use assay_core::suite::Suite;
+use assay_core::suite::{Suite, SuiteWorkload};
 use assay_core::text::harmless;
 use assay_engine::{Control, EngineKind};
 use assay_report::Format;
@@ -162,7 +162,26 @@ fn suite(args: &RunArgs) -> Result<Suite, Failure> {
         suite.max_write = limit;
     }
     super::confidence::apply(args, &mut suite)?;
+    in_the_manner(args, &mut suite)?;
     Ok(suite)
+}
+
+/// Sets the processors and polled completions that the command line asks for.
+fn in_the_manner(args: &RunArgs, suite: &mut Suite) -> Result<(), Failure> {
+    if let Some(cpus) = &args.cpus {
+        suite.workloads.iter_mut().for_each(|workload| workload.cpus = cpus.clone());
+    }
+    if !args.poll {
+        return Ok(());
+    }
+    if !suite.workloads.iter().any(SuiteWorkload::can_poll) {
+        return Err(Failure::usage(format!(
+            "suite {} has no workload of direct I/O without a rate and without a sync after each write; leave --poll out",
+            suite.name
+        )));
+    }
+    suite.workloads.iter_mut().filter(|workload| workload.can_poll()).for_each(|workload| workload.poll = true);
+    Ok(())
 }
 
 /// The source tree of programs: an archive of the user, or a generated one.

@@ -97,7 +97,7 @@ fn describe(suite: &Suite) -> Value {
                 "rate": w.rate.as_ref().map(ToString::to_string),
                 "arrivals": w.rate.as_ref().map(|_| w.process.name()),
                 "distribution": w.distribution,
-                "think": w.think, "group": w.group,
+                "think": w.think, "cpus": w.cpus, "poll": w.poll, "group": w.group,
                 "duration_ns": w.duration.map(nanoseconds),
             })
         })

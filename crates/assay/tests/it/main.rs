@@ -23,6 +23,7 @@ mod handles;
 mod hostile;
 mod import;
 mod licences;
+mod manner;
 mod memory;
 mod observations;
 mod originals;

@@ -11,7 +11,7 @@ use assay_core::finding::{Finding, Verdict};
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::medium::{Bus, MediumKind};
 use assay_core::outcome::{Failure, Outcome};
-use assay_core::record::{Measurement, Record, Repeat, Sample, Sensor, Source};
+use assay_core::record::{Batching, Measurement, Record, Repeat, Sample, Sensor, Source};
 use assay_core::suite::Suite;
 use assay_core::verification::{MapCell, Verification};
 use assay_core::workload::{Op, Pattern, Stop, Workload};
@@ -370,6 +370,8 @@ fn measured(workload: Workload, dice: &mut SplitMix) -> Measurement {
     measurement.latency_ns.p50 = points.clone().map(Box::new);
     measurement.iops = points;
     measurement.bus_limited = dice.one_in(6);
+    let batching = Batching { wait_for: 8, tried: 8, iops_ratio: 1.1, p50_ratio: Some(1.2), p99_ratio: None };
+    measurement.batching = dice.one_in(3).then(|| Box::new(batching));
     match dice.below(12) {
         0 => measurement.warn(Finding::ServedFromCache { proof_ratio: 0.02 }),
         1 => measurement.warn(Finding::SwapOnMedium),

@@ -1,6 +1,6 @@
 //! Campaigns with units that change slots.
 
-use assay_core::record::Record;
+use assay_core::record::{Batching, Record};
 
 use super::records::{nine, ranked, read, row};
 use crate::quantity::Quantity;
@@ -133,8 +133,13 @@ fn what_the_design_does_not_tell_is_said() {
         }
     }
     records[8].suite.name = "full".to_owned();
+    let batching = Batching { wait_for: 8, tried: 8, iops_ratio: 1.1, p50_ratio: None, p99_ratio: None };
+    records[7].measurements[0].batching = Some(Box::new(batching));
     let report = ranked(&records, &Ask::default());
     assert!(report.primary.remarks.contains(&Remark::NamelessUnit { model: "A".to_owned(), records: 3 }));
     let suites = Remark::Suites { suites: vec!["full 1".to_owned(), "quick 1".to_owned()] };
     assert!(report.primary.remarks.contains(&suites), "{:?}", report.primary.remarks);
+    let of = [("waits for 8 completions at once", 1), ("waits for one completion at a time", records.len() - 1)];
+    let manners = Remark::Manners { of: of.map(|(words, records)| (words.to_owned(), records)).to_vec() };
+    assert!(report.primary.remarks.contains(&manners), "{:?}", report.primary.remarks);
 }

@@ -1,0 +1,43 @@
+//! In which manner a host did a load, where the same load can be done in several: figures are compared all the same, and
+//! who compares them is told.
+
+use assay_core::record::{Measurement, Record};
+
+/// The manner in words: for how many completions at once was waited, which processors threads were kept on, and whether
+/// completions were polled for. `None` where the source of a figure does not tell.
+pub(crate) fn manner(record: &Record, measurement: &Measurement) -> Option<String> {
+    if record.source.is_some() {
+        return None;
+    }
+    let waits = match measurement.batching.as_ref().map(|batching| batching.wait_for) {
+        None | Some(0 | 1) => "waits for one completion at a time".to_owned(),
+        Some(several) => format!("waits for {several} completions at once"),
+    };
+    let parts: Vec<String> = std::iter::once(waits).chain(measurement.workload.manner()).collect();
+    Some(parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_core::cpus::Cpus;
+    use assay_core::record::Batching;
+
+    use super::*;
+
+    #[test]
+    fn a_manner_is_told_of_what_assay_ran_and_of_nothing_else() {
+        let published = crate::published("sandisk-extreme-a2").unwrap().remove(0);
+        assert_eq!(manner(&published, &published.measurements[0]), None);
+        let own = Record { source: None, ..published };
+        let mut measurement = own.measurements[0].clone();
+        assert_eq!(manner(&own, &measurement).unwrap(), "waits for one completion at a time");
+        let batching = |wait_for| Batching { wait_for, tried: 8, iops_ratio: 1.1, p50_ratio: None, p99_ratio: None };
+        measurement.batching = Some(batching(1).into());
+        assert_eq!(manner(&own, &measurement).unwrap(), "waits for one completion at a time", "tried and left");
+        measurement.batching = Some(batching(8).into());
+        measurement.workload.cpus = Cpus::parse("0-3").unwrap();
+        measurement.workload.poll = true;
+        let words = "waits for 8 completions at once, one processor a thread of 0-3, completions polled";
+        assert_eq!(manner(&own, &measurement).unwrap(), words);
+    }
+}
