@@ -97,7 +97,7 @@ fn against(beside: &Measurement, alone: &Measurement) -> Option<Alone> {
 
 /// The ratio of two independent estimates. Its interval is made of theirs on the logarithmic scale (method of variance
 /// estimates recovery: Zou and Donner 2008, Statistics in Medicine 27, 1693, equation 6).
-fn factor(a: &Estimate, b: &Estimate) -> Option<Estimate> {
+pub(crate) fn factor(a: &Estimate, b: &Estimate) -> Option<Estimate> {
     let point = a.point / b.point;
     if !(point.is_finite() && point > 0.0) {
         return None;

@@ -8,6 +8,7 @@ pub mod compare;
 mod deciding;
 mod doubtful;
 mod excluded;
+pub mod fleet;
 mod identity;
 mod load;
 pub mod load_curve;

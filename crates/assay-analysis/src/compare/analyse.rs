@@ -50,7 +50,7 @@ pub fn compare<'a>(groups: &[Group<'a>], request: &Request) -> Result<Comparison
 }
 
 /// One load, as the one that decides; `None` where fewer than two groups have it.
-pub(super) fn under(groups: &[Group<'_>], load: Load, request: &Request) -> Option<LoadComparison> {
+pub(crate) fn under(groups: &[Group<'_>], load: Load, request: &Request) -> Option<LoadComparison> {
     let found = gathered(groups, load, request, &mut Vec::new())?;
     found.judged(Models::of(groups, request).as_ref(), request, true).ok()
 }

@@ -25,6 +25,7 @@ mod scenes;
 mod telling;
 
 pub use analyse::compare;
+pub(crate) use analyse::under;
 pub use gate::{Answer, Case, Check, Doubt, Gate, gate};
 pub use group::{By, CompareError, Group, MOST_GROUPS, Request, nameless, split};
 pub use limit::{Limit, LimitError, Way};

@@ -80,6 +80,8 @@ pub struct LoadRanking {
     pub ceiling: Option<UsedCeiling>,
     /// Units that deviate from the others of their model, and models whose units differ.
     pub odd: Vec<Unresolved>,
+    /// Units that were tested for that.
+    pub odd_tested: usize,
     /// Slots that stand out.
     pub slots: Vec<SlotWarning>,
     /// What else has to be known.

@@ -24,9 +24,14 @@ pub(super) fn alpha(exploratory: bool, loads: usize) -> f64 {
     }
 }
 
-/// All odd units, with the chance `alpha` of any false alarm; with `without` also whether medals change when they are
-/// left out.
-pub(super) fn odd(fit: &Fit, ranking: Option<&Ranking>, alpha: f64, without: Option<Without<'_>>) -> Vec<Unresolved> {
+/// All odd units, with the chance `alpha` of any false alarm, and how many units were tested; with `without` also
+/// whether medals change when they are left out.
+pub(super) fn odd(
+    fit: &Fit,
+    ranking: Option<&Ranking>,
+    alpha: f64,
+    without: Option<Without<'_>>,
+) -> (Vec<Unresolved>, usize) {
     let found = odd_units(&fit.models, alpha);
     let of = |model: &str| fit.models.iter().find(|m| m.name == model);
     let count = |model: &str| of(model).map_or(0, |m| m.units.len());
@@ -53,7 +58,7 @@ pub(super) fn odd(fit: &Fit, ranking: Option<&Ranking>, alpha: f64, without: Opt
             None => new(&d.model, None, d.ratio, false),
         });
     }
-    all
+    (all, found.tested)
 }
 
 /// The unit that differs from all others, where those agree among themselves: nothing is tested.

@@ -31,7 +31,7 @@ impl Setting<'_> {
             stats::rank_sharing(&self.entrants(&fit, &held), &fit.shared, &options).ok()
         };
         let alpha = alpha(exploratory, self.catalogue.loads.len());
-        let odd = odd(&fit, ranked.as_ref().ok(), alpha, if exploratory { None } else { Some(&without) });
+        let (odd, odd_tested) = odd(&fit, ranked.as_ref().ok(), alpha, if exploratory { None } else { Some(&without) });
         let slots = if exploratory { Vec::new() } else { slots(&sessions, self.ask.seed) };
         let (ranking, refusal) = match ranked {
             Ok(ranking) => (Some(ranking), None),
@@ -60,6 +60,7 @@ impl Setting<'_> {
             run_deviation: fit.components.run,
             ceiling: self.ceilings.used(&sessions, load.op()),
             odd,
+            odd_tested,
             slots,
             remarks: remarks(&fit, &sessions),
             excluded,

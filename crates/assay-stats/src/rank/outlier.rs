@@ -56,6 +56,8 @@ pub struct Oddities {
     pub disagree: Vec<Disagreement>,
     /// Models whose units differ by more than 15 % where the other models are too few to test it.
     pub untested: Vec<Disagreement>,
+    /// Units that a test looked at.
+    pub tested: usize,
 }
 
 /// Looks for odd units in models of two and more, with the chance `alpha` of any false alarm among all of them.
@@ -77,10 +79,14 @@ pub fn odd_units(models: &[ModelFit], alpha: f64) -> Oddities {
                 found.untested.extend(disagreement(model));
             }
             found.odd.extend(odd);
+            found.tested += n;
             continue;
         }
         match others {
-            Some((pool, degrees)) => by_others(model, (pool, degrees), each, &mut found),
+            Some((pool, degrees)) => {
+                by_others(model, (pool, degrees), each, &mut found);
+                found.tested += if n > 1 { n } else { 0 };
+            }
             None => found.untested.extend(disagreement(model)),
         }
     }

@@ -1,0 +1,128 @@
+//! The whole report, as data. Names are as records have them: make them harmless before they are shown.
+
+use assay_core::record::Record;
+use serde::Serialize;
+
+use super::against::{Against, against, reference};
+use super::loads::{LoadRow, row};
+use super::nodes;
+use super::odd::{OddNodes, odd, owners, ranked};
+use super::run::Run;
+use super::slots::{Slots, slots};
+use super::starts::{Starts, starts};
+use crate::Excluded;
+use crate::reading::loads;
+use crate::reason::excluded_whole;
+
+/// What a run on many nodes says.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FleetReport {
+    /// Identity of the run.
+    pub run: String,
+    /// How nodes measured; null where nothing says it.
+    pub mode: Option<String>,
+    /// Nodes, in the order of the run.
+    pub nodes: Vec<FleetRow>,
+    /// By load.
+    pub loads: Vec<LoadRow>,
+    /// Nodes that are odd.
+    pub odd: OddNodes,
+    /// How well they began together; null where they did not.
+    pub starts: Option<Starts>,
+    /// The same nodes with fewer at a time; null where no such run is known.
+    pub against: Option<Against>,
+    /// Slots.
+    pub slots: Slots,
+    /// Numbers of nodes that name the same unit.
+    pub same_unit: Vec<Vec<usize>>,
+    /// Records of earlier attempts, which are left out.
+    pub repeated: usize,
+    /// Records that name no unit, for which the node stands: whether cards were moved between runs is not known of them.
+    pub unnamed: usize,
+    /// What decides nothing, and why.
+    pub excluded: Vec<Excluded>,
+}
+
+/// A node.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FleetRow {
+    /// Its name.
+    pub node: String,
+    /// What became of it, in words.
+    pub outcome: String,
+    /// Whether nothing of it is missing.
+    pub complete: bool,
+    /// Id of its record.
+    pub record: Option<String>,
+    /// The model that it measured.
+    pub model: Option<String>,
+    /// The unit.
+    pub unit: Option<String>,
+    /// Where the unit sat.
+    pub slot: Option<String>,
+    /// The largest temperature that was read, in °C.
+    pub hottest_celsius: Option<f64>,
+    /// How its host was slowed down, in words; null where nothing says so.
+    pub throttled: Option<String>,
+    /// Whether it is odd under any load.
+    pub odd: bool,
+}
+
+impl FleetReport {
+    /// Nodes of which nothing is missing.
+    #[must_use]
+    pub fn complete(&self) -> usize {
+        self.nodes.iter().filter(|node| node.complete).count()
+    }
+}
+
+/// Reports a run. `others` are runs of the same units, the newest first; `named` is the reference that the user chose,
+/// and without one it is the newest of them in which fewer nodes measured at a time, where `compared` allows it.
+#[must_use]
+pub fn report(run: &Run, others: &[Run], named: Option<&Run>, compared: bool) -> FleetReport {
+    let records: Vec<&Record> = run.records().map(|(_, record)| record).collect();
+    let mut excluded = Vec::new();
+    let mut found: Vec<LoadRow> = Vec::new();
+    let all = loads(records.iter().copied());
+    for load in &all {
+        let (row, left_out) = row(run, load);
+        found.extend(row);
+        excluded.extend(left_out);
+    }
+    let ranked = if records.is_empty() { Err("no node has a record".to_owned()) } else { ranked(&records) };
+    let odd: OddNodes = odd(run, ranked.as_ref().map_err(Clone::clone));
+    let mut rows: Vec<FleetRow> = run.nodes.iter().map(nodes::row).collect();
+    for one in &odd.odd {
+        rows[one.node].odd = true;
+        for at in &one.at {
+            let load = found.iter_mut().find(|load| load.title == at.title);
+            if let Some(figure) = load.and_then(|load| load.figures[one.node].as_mut()) {
+                figure.odd = true;
+            }
+        }
+    }
+    let known = named.or_else(|| reference(run, others).filter(|_| compared));
+    FleetReport {
+        run: run.name.clone(),
+        mode: run.mode.clone(),
+        slots: slots(run, others, &rows, &found, &odd),
+        starts: starts(records.iter().copied()),
+        against: known.map(|other| against(run, other, &all)),
+        same_unit: owners(run).into_values().filter(|nodes| nodes.len() > 1).collect(),
+        repeated: run.repeated,
+        unnamed: run.unnamed,
+        excluded: gathered(&records, excluded),
+        nodes: rows,
+        loads: found,
+        odd,
+    }
+}
+
+/// What is about a whole record once, and not under each load.
+fn gathered(records: &[&Record], by_load: Vec<Excluded>) -> Vec<Excluded> {
+    let whole: Vec<Excluded> =
+        records.iter().filter_map(|record| Some(Excluded::new(record, None, excluded_whole(record)?))).collect();
+    let rest = by_load.into_iter().filter(|one| !whole.iter().any(|known| known.record == one.record));
+    let rest: Vec<Excluded> = rest.collect();
+    whole.into_iter().chain(rest).collect()
+}

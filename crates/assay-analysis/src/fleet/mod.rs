@@ -1,0 +1,20 @@
+//! A run on many nodes: who did what, who is odd, what all moved together and what each lost by the others.
+
+mod against;
+mod answer;
+mod loads;
+mod nodes;
+mod odd;
+mod run;
+mod slots;
+mod starts;
+mod sums;
+
+pub use against::{Against, Loss, NodeLoss, Sum};
+pub use answer::{FleetReport, FleetRow, report};
+pub use loads::{Figure, LoadRow};
+pub use odd::{ODD_ALPHA, Odd, OddAt, OddNodes};
+pub use run::{Node, Run, bare};
+pub use slots::{Effect, SlotRow, Slots, Untold};
+pub use starts::{Starts, starts};
+pub use sums::Together;

@@ -1,0 +1,143 @@
+//! Odd nodes: the units that the ranking finds odd, by node.
+
+use std::collections::BTreeMap;
+
+use assay_core::record::Record;
+pub use assay_stats::rank::ODD_ALPHA;
+use serde::Serialize;
+
+use super::run::Run;
+use crate::compare::{Group, Request, under};
+use crate::identity::identity;
+use crate::rank::{Ask, LoadRanking, RankReport, Unresolved, rank};
+
+/// Intervals are made for so many nodes, those that are furthest off: of more nobody reads them.
+const MOST_INTERVALS: usize = 20;
+
+/// What is said of odd nodes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OddNodes {
+    /// Nodes that a test names.
+    pub odd: Vec<Odd>,
+    /// Nodes that differ from all others, which agree, where no test could be made.
+    pub untested: Vec<Odd>,
+    /// Models whose units differ without one that can be named, with the load and the largest ratio.
+    pub disagree: Vec<(String, String, f64)>,
+    /// Units that were tested, under the load with the most of them.
+    pub tested: usize,
+    /// The chance that any of equal nodes is named, over all loads.
+    pub alpha: f64,
+    /// Why nothing could be tested; null where it could.
+    pub refusal: Option<String>,
+}
+
+/// A node that differs from the others of its model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Odd {
+    /// Its number.
+    pub node: usize,
+    /// The model.
+    pub model: String,
+    /// The unit.
+    pub unit: String,
+    /// Under which loads, the furthest first.
+    pub at: Vec<OddAt>,
+}
+
+/// An odd node under a load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OddAt {
+    /// Title of the load.
+    pub title: String,
+    /// The unit over the mean of the others.
+    pub ratio: f64,
+    /// Lower end of its interval, by how much the others differ; null where it was not made.
+    pub low: Option<f64>,
+    /// Upper end of its interval.
+    pub high: Option<f64>,
+}
+
+/// Odd nodes of a run, by the rule of the ranking.
+pub(super) fn odd(run: &Run, ranked: Result<&RankReport, String>) -> OddNodes {
+    let nothing = OddNodes {
+        odd: Vec::new(),
+        untested: Vec::new(),
+        disagree: Vec::new(),
+        tested: 0,
+        alpha: ODD_ALPHA,
+        refusal: None,
+    };
+    let report = match ranked {
+        Ok(report) => report,
+        Err(refusal) => return OddNodes { refusal: Some(refusal), ..nothing },
+    };
+    let owners = owners(run);
+    let mut found = nothing;
+    for ranking in std::iter::once(&report.primary).chain(&report.exploratory) {
+        found.tested = found.tested.max(ranking.odd_tested);
+        for one in &ranking.odd {
+            let Some(unit) = &one.unit else {
+                found.disagree.push((one.model.clone(), ranking.title.clone(), one.ratio));
+                continue;
+            };
+            let nodes = owners.get(&(one.model.clone(), unit.clone())).map_or(&[][..], Vec::as_slice);
+            let into = if one.tested { &mut found.odd } else { &mut found.untested };
+            nodes.iter().for_each(|node| add(into, *node, one, unit, ranking));
+        }
+    }
+    for all in [&mut found.odd, &mut found.untested] {
+        all.iter_mut().for_each(|odd| odd.at.sort_by(|a, b| furthest(b).total_cmp(&furthest(a))));
+        all.sort_by(|a, b| furthest(&b.at[0]).total_cmp(&furthest(&a.at[0])));
+    }
+    intervals(run, report, &mut found);
+    found
+}
+
+fn add(all: &mut Vec<Odd>, node: usize, one: &Unresolved, unit: &str, ranking: &LoadRanking) {
+    let at = OddAt { title: ranking.title.clone(), ratio: one.ratio, low: None, high: None };
+    match all.iter_mut().find(|odd| odd.node == node) {
+        Some(known) => known.at.push(at),
+        None => all.push(Odd { node, model: one.model.clone(), unit: unit.to_owned(), at: vec![at] }),
+    }
+}
+
+fn furthest(at: &OddAt) -> f64 {
+    at.ratio.ln().abs()
+}
+
+/// The nodes of each unit: one, unless two name the same.
+pub(super) fn owners(run: &Run) -> BTreeMap<(String, String), Vec<usize>> {
+    let mut owners: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
+    for (node, record) in run.records() {
+        let of = identity(record);
+        owners.entry((of.model, of.unit)).or_default().push(node);
+    }
+    owners
+}
+
+/// The interval of each ratio, as the comparison of a unit with others of its model has it.
+fn intervals(run: &Run, report: &RankReport, found: &mut OddNodes) {
+    let loads: BTreeMap<&str, &LoadRanking> =
+        std::iter::once(&report.primary).chain(&report.exploratory).map(|r| (r.title.as_str(), r)).collect();
+    // What is odd itself says nothing of how the others differ.
+    let named: Vec<usize> = found.odd.iter().map(|odd| odd.node).collect();
+    for odd in found.odd.iter_mut().take(MOST_INTERVALS) {
+        let of_model = |(node, record): &(usize, &Record)| !named.contains(node) && identity(record).model == odd.model;
+        let others: Vec<&Record> = run.records().filter(of_model).map(|(_, record)| record).collect();
+        let own: Vec<&Record> = run.records().filter(|(node, _)| *node == odd.node).map(|(_, record)| record).collect();
+        let groups = [Group { name: String::new(), records: others }, Group { name: String::new(), records: own }];
+        for at in &mut odd.at {
+            let Some(ranking) = loads.get(at.title.as_str()) else { continue };
+            let request = Request { quantity: Some(ranking.quantity), ..Request::default() };
+            let Some(compared) = under(&groups, ranking.load.clone(), &request) else { continue };
+            if let Some(pair) = compared.pairs.first() {
+                (at.low, at.high) = (pair.low, pair.high);
+            }
+        }
+    }
+}
+
+/// The ranking of the records of a run.
+pub(super) fn ranked(records: &[&Record]) -> Result<RankReport, String> {
+    rank(records, &Ask::default()).map_err(|error| error.to_string())
+}

@@ -1,0 +1,150 @@
+//! What is reported: the nodes of a run with their records.
+
+use std::collections::BTreeMap;
+
+use assay_core::record::Record;
+use assay_core::sensor::SensorKind;
+
+use crate::identity::identity;
+
+/// A node of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// What became of it, in words.
+    pub outcome: String,
+    /// Whether nothing of it is missing.
+    pub complete: bool,
+    /// Its record; none where there is none. Text as media and users gave it.
+    pub record: Option<Record>,
+}
+
+/// A run on many nodes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Identity of the run.
+    pub name: String,
+    /// `simultaneous`, `staggered` or `alone`; none where nothing says it.
+    pub mode: Option<String>,
+    /// How many measured at a time at most; none where nothing says it.
+    pub at_a_time: Option<u32>,
+    /// Nodes, each once.
+    pub nodes: Vec<Node>,
+    /// Records of earlier attempts, which are left out.
+    pub repeated: usize,
+    /// Records that name no unit, for which the node stands.
+    pub unnamed: usize,
+}
+
+impl Run {
+    /// A run by its records alone, as a collection without a ledger leaves them.
+    #[must_use]
+    pub fn of_records(name: &str, records: Vec<Record>) -> Self {
+        let part = records.iter().find_map(|record| record.cluster.as_deref());
+        let mut run = Self {
+            name: name.to_owned(),
+            mode: part.map(|part| part.mode.clone()),
+            at_a_time: part.map(|part| part.at_a_time),
+            nodes: Vec::new(),
+            repeated: 0,
+            unnamed: 0,
+        };
+        run.take(records);
+        run
+    }
+
+    /// Gives each node its record, and nodes that are not known a row. Of several of a node the last attempt counts.
+    pub fn take(&mut self, records: Vec<Record>) {
+        let mut last: BTreeMap<String, Record> = BTreeMap::new();
+        let order = |record: &Record| {
+            let attempt = record.cluster.as_ref().map_or(0, |part| part.attempt);
+            (record.outcome == assay_core::outcome::Outcome::Completed, attempt, record.created.clone())
+        };
+        for record in records {
+            let name = node(&record);
+            match last.get(&name) {
+                Some(known) if order(known) >= order(&record) => self.repeated += 1,
+                Some(_) => {
+                    self.repeated += 1;
+                    last.insert(name, record);
+                }
+                None => drop(last.insert(name, record)),
+            }
+        }
+        let mut new = Vec::new();
+        for (name, record) in last {
+            let (record, unnamed) = named_by(record, &name);
+            self.unnamed += usize::from(unnamed);
+            if let Some(known) = self.nodes.iter_mut().find(|node| node.name == name) {
+                known.record = Some(record);
+                continue;
+            }
+            let complete = record.outcome == assay_core::outcome::Outcome::Completed;
+            let outcome = if complete { "recorded".to_owned() } else { record.outcome.sentence() };
+            new.push(Node { name, outcome, complete, record: Some(record) });
+        }
+        new.sort_by_cached_key(|node| counted(&node.name));
+        self.nodes.append(&mut new);
+    }
+
+    /// Records with the numbers of their nodes.
+    pub(super) fn records(&self) -> impl Iterator<Item = (usize, &Record)> + Clone {
+        self.nodes.iter().enumerate().filter_map(|(at, node)| Some((at, node.record.as_ref()?)))
+    }
+
+    /// How many measured at a time at most.
+    pub(super) fn most_at_a_time(&self) -> u32 {
+        match (self.mode.as_deref(), self.at_a_time) {
+            (Some("alone"), _) => 1,
+            (_, Some(most)) => most,
+            _ => u32::try_from(self.nodes.len()).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+/// What orders names as people count: `node2` before `node10`.
+fn counted(name: &str) -> (String, u64, String) {
+    let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    (letters.to_owned(), name[letters.len()..].parse().unwrap_or(0), name.to_owned())
+}
+
+/// The node that a record is of.
+fn node(record: &Record) -> String {
+    let part = record.cluster.as_ref().map(|part| part.node.clone());
+    let label = || record.labels.get("node").filter(|node| !node.is_empty()).cloned();
+    part.or_else(label).or_else(|| record.host.hostname.clone()).unwrap_or_else(|| record.id.clone())
+}
+
+/// Where nothing names the unit, the node does, as within a run each has one; and whether it does.
+fn named_by(mut record: Record, node: &str) -> (Record, bool) {
+    let unnamed = identity(&record).unit.is_empty();
+    if unnamed {
+        record.labels.insert("unit".to_owned(), node.to_owned());
+    }
+    (record, unnamed)
+}
+
+/// A record without what a report on many of them does not read: of sensors the largest value is left.
+#[must_use]
+pub fn bare(mut record: Record) -> Record {
+    for repeat in record.measurements.iter_mut().flat_map(|m| &mut m.repeats) {
+        repeat.samples = Vec::new();
+        repeat.original = None;
+        repeat.steady = None;
+    }
+    for sensor in &mut record.sensors {
+        let largest = sensor.samples.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
+        sensor.samples = largest.into_iter().collect();
+    }
+    record.settings.suite_text = String::new();
+    record.crosscheck = Vec::new();
+    record
+}
+
+/// The largest temperature of a record, in °C.
+pub(super) fn hottest(record: &Record) -> Option<f64> {
+    let sensors = record.sensors.iter().filter(|sensor| sensor.kind == SensorKind::Temperature.name());
+    let values = sensors.flat_map(|sensor| sensor.samples.iter().map(|(_, value)| *value));
+    values.filter(|value| value.is_finite()).max_by(f64::total_cmp)
+}
