@@ -158,7 +158,8 @@ pub(crate) fn unit(quantity: Quantity) -> &'static str {
     quantity.unit().map_or("ms", |(name, _)| name)
 }
 
-fn factor(quantity: Quantity) -> f64 {
+/// What a figure is multiplied by for [`unit`].
+pub(crate) fn factor(quantity: Quantity) -> f64 {
     quantity.unit().map_or(1e-6, |(_, divisor)| 1.0 / divisor)
 }
 

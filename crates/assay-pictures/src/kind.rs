@@ -4,8 +4,10 @@ mod curves;
 mod dots;
 mod heat;
 mod load_curve;
+mod nodes;
 mod pareto;
 mod ranking;
+mod spread;
 mod sweep;
 
 use assay_core::record::Record;
@@ -21,7 +23,9 @@ use load_curve::{Latencies, latencies};
 use pareto::{Pareto, pareto};
 use sweep::{Sweep, sweep};
 
+pub use nodes::nodes;
 pub use ranking::{RankRow, Ranking, ranking};
+pub use spread::spread;
 
 /// The pictures there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +42,10 @@ pub enum Kind {
     Pareto,
     /// Latency over the load that is offered.
     LoadCurve,
+    /// Nodes of a run by workloads.
+    Nodes,
+    /// How nodes of a run are distributed.
+    Spread,
     /// One frame for each block size.
     Sweep,
 }
@@ -63,11 +71,21 @@ pub struct NothingToDraw {
 
 const SIZES: &str = "figures of one kind of load at two block sizes or more";
 const FIGURE: &str = "a figure of some load";
+const NODES: &str = "figures of two nodes or more of one run (label fleet)";
 
 impl Kind {
     /// All of them, in the order in which a page shows them.
-    pub const ALL: [Self; 7] =
-        [Self::Heat, Self::Curves, Self::Dots, Self::Ranking, Self::Pareto, Self::LoadCurve, Self::Sweep];
+    pub const ALL: [Self; 9] = [
+        Self::Nodes,
+        Self::Spread,
+        Self::Heat,
+        Self::Curves,
+        Self::Dots,
+        Self::Ranking,
+        Self::Pareto,
+        Self::LoadCurve,
+        Self::Sweep,
+    ];
 
     fn about(self) -> About {
         match self {
@@ -112,6 +130,20 @@ impl Kind {
                 needs: "latencies of three loads or more of one kind in an open loop (suite load-curve)",
                 on_page: true,
                 draw: |records, wanted| Latencies::all_of(records, wanted).iter().map(latencies).collect(),
+            },
+            Self::Nodes => About {
+                name: "nodes",
+                help: "Nodes of a run on a cluster by workloads, with the odd ones",
+                needs: NODES,
+                on_page: true,
+                draw: |records, wanted| nodes::run_of(records, wanted).iter().map(nodes::nodes).collect(),
+            },
+            Self::Spread => About {
+                name: "spread",
+                help: "How nodes of a run on a cluster are distributed, a dot for each",
+                needs: NODES,
+                on_page: true,
+                draw: |records, wanted| nodes::run_of(records, wanted).iter().map(spread::spread).collect(),
             },
             Self::Sweep => About {
                 name: "sweep",

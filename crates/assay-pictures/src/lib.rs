@@ -20,7 +20,7 @@ mod tests;
 
 pub use data::{Ceiling, Value, Wanted};
 pub use film::Film;
-pub use kind::{Kind, NothingToDraw, RankRow, Ranking, film, on_page, ranking, still};
+pub use kind::{Kind, NothingToDraw, RankRow, Ranking, film, nodes, on_page, ranking, spread, still};
 pub use raster::ImageError;
 pub use scene::Drawing;
 

@@ -136,10 +136,32 @@ pub(crate) struct Ramp {
 pub(crate) fn heat(share: f64) -> Ramp {
     let place = share.clamp(0.0, 1.0) * (STOPS.len() - 1) as f64;
     let low = (place.floor() as usize).min(STOPS.len() - 2);
-    let part = place - low as f64;
+    ramp(STOPS[low], STOPS[low + 1], place - low as f64)
+}
+
+/// From slow to fast with the median in the middle: vermilion and blue of Okabe and Ito, which colour-blind eyes tell
+/// apart, darker towards the ends, so that in grey the distance from the median is seen.
+const SIDES: [[[f64; 3]; 4]; 2] = [
+    [[240.0, 238.0, 232.0], [245.0, 183.0, 136.0], [213.0, 94.0, 0.0], [110.0, 40.0, 0.0]],
+    [[240.0, 238.0, 232.0], [150.0, 200.0, 232.0], [10.0, 110.0, 170.0], [0.0, 45.0, 90.0]],
+];
+/// A ratio of this and more, or its inverse and less, has the colour of the end.
+const FURTHEST: f64 = 4.0;
+
+/// The colours of a ratio to the median.
+pub(crate) fn diverging(ratio: f64) -> Ramp {
+    let ln = if ratio.is_finite() && ratio > 0.0 { ratio.ln() } else { 0.0 };
+    let stops = SIDES[usize::from(ln > 0.0)];
+    let place = (ln.abs() / FURTHEST.ln()).min(1.0) * (stops.len() - 1) as f64;
+    let low = (place.floor() as usize).min(stops.len() - 2);
+    ramp(stops[low], stops[low + 1], place - low as f64)
+}
+
+/// The colour between two, and that of a text on it.
+fn ramp(from: [f64; 3], to: [f64; 3], part: f64) -> Ramp {
     let mut rgb = [0u8; 3];
     for (i, value) in rgb.iter_mut().enumerate() {
-        *value = (STOPS[low][i] + (STOPS[low + 1][i] - STOPS[low][i]) * part).round() as u8;
+        *value = (from[i] + (to[i] - from[i]) * part).round() as u8;
     }
     Ramp { paper: Ink(rgb), ink: if luminance(Ink(rgb)) > 0.2 { ON_LIGHT } else { ON_DARK } }
 }
@@ -171,13 +193,30 @@ mod tests {
     }
 
     #[test]
+    fn the_scale_about_a_median_darkens_to_both_sides_and_its_text_is_legible() {
+        for side in [-1.0, 1.0] {
+            let mut before = 2.0;
+            for step in 0..=100 {
+                let Ramp { paper, ink } = diverging((f64::from(step) / 100.0 * side * FURTHEST.ln()).exp());
+                let (a, b) = (luminance(paper), luminance(ink));
+                assert!(a < before, "step {step} to {side}");
+                before = a;
+                assert!((a.max(b) + 0.05) / (a.min(b) + 0.05) >= 3.0, "step {step} to {side}");
+            }
+        }
+        assert_eq!(diverging(f64::NAN), diverging(1.0));
+        assert_eq!(diverging(1e-9), diverging(0.25));
+    }
+
+    #[test]
     fn what_is_paper_and_ink_follows_the_page_and_text_on_a_colour_does_not() {
         let style = include_str!("../../assay-report/assets/report.css");
         let selector = |Ink([r, g, b]): Ink| format!(".picture [fill=\"#{r:02x}{g:02x}{b:02x}\"]");
         for ink in [PAPER, INK, MUTE, AXIS, GRID, BAND, VOID, CEILING.ink] {
             assert!(style.contains(&selector(ink)), "{}", selector(ink));
         }
-        for ink in [ON_LIGHT, ON_DARK] {
+        let scale = (0..=2000).map(|step| diverging((f64::from(step - 1000) / 700.0).exp()).paper);
+        for ink in [ON_LIGHT, ON_DARK].into_iter().chain(scale) {
             assert!(!style.contains(&selector(ink)), "{}", selector(ink));
         }
     }

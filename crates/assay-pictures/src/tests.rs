@@ -111,6 +111,34 @@ fn the_check_itself_finds_what_is_malformed() {
     assert_eq!(well_formed("<svg a=\"1\"><text>x &amp; y</text><rect/></svg>\n"), Ok(3));
 }
 
+/// Nodes of a run, of which one writes slowly and one has no figure that can be drawn as a number.
+fn nodes() -> Vec<Record> {
+    let mut records = hostile();
+    for (at, record) in records.iter_mut().enumerate() {
+        record.labels = [("fleet", "run".to_owned()), ("node", format!("{HOSTILE}{at}")), ("unit", at.to_string())]
+            .map(|(key, value)| (key.to_owned(), value))
+            .into();
+        record.labels.insert("model".to_owned(), HOSTILE.to_owned());
+    }
+    for measurement in &mut records[1].measurements {
+        if let Some(estimate) = &mut measurement.iops {
+            estimate.point = f64::NAN;
+        }
+    }
+    records
+}
+
+#[test]
+fn pictures_of_nodes_need_a_run_and_are_well_formed() {
+    for kind in [Kind::Nodes, Kind::Spread] {
+        assert!(still(kind, &measured(), &Wanted::default()).is_err());
+        let svg = drawn(kind, &nodes()).svg();
+        assert!(well_formed(&svg).unwrap_or_else(|e| panic!("{kind:?}: {e}")) > 20);
+        assert!(!svg.contains("NaN") && !svg.contains("inf\""), "{kind:?}");
+        drawn(kind, &nodes()).png(1.0).unwrap();
+    }
+}
+
 #[test]
 fn every_picture_is_well_formed_and_the_same_each_time_and_has_only_numbers() {
     for records in [cards(), measured(), hostile(), published("").unwrap()] {

@@ -171,7 +171,7 @@ fn square(drawing: &mut Drawing, (x, y): (f64, f64), cell: Option<&Value>, best:
 }
 
 /// Five letters at most.
-fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     if value >= 999_500.0 {
         format!("{}M", fixed(value / 1e6, 1))
     } else if value >= 99_950.0 {
