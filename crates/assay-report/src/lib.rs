@@ -15,6 +15,7 @@ mod document;
 mod facts;
 mod figure;
 mod finding;
+pub mod fleet;
 mod foreign;
 mod headline;
 mod html;

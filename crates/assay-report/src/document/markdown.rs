@@ -33,7 +33,7 @@ fn blocks(out: &mut String, blocks: &[Block], level: usize) {
                     out.push_str(&format!("- {label}{}\n", said(words)));
                 }
             }
-            Block::Picture(_) => {}
+            Block::Picture(_) | Block::Plain(_) => {}
             Block::Folded { title, blocks } => {
                 heading(out, title, level);
                 self::blocks(out, blocks, level + 1);

@@ -38,6 +38,8 @@ pub(crate) enum Block {
     Items(Vec<(String, String)>),
     /// Not on a terminal and not in Markdown.
     Picture(Box<Drawing>),
+    /// In the place of a picture, on a terminal alone.
+    Plain(Table),
     /// What few readers need, under a title.
     Folded {
         title: String,

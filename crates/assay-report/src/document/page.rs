@@ -31,8 +31,9 @@ fn blocks(all: &[Block]) -> Markup {
                 Block::Table(table) => (self::table(table)),
                 Block::Items(items) => (self::items(items)),
                 Block::Picture(drawing) => {
-                    figure.picture { (PreEscaped(drawing.inline())) }
+                    figure.picture.wide[drawing.size().0 > 900.0] { (PreEscaped(drawing.inline())) }
                 }
+                Block::Plain(_) => {},
                 Block::Folded { title, blocks } => {
                     details.folded {
                         summary { (said(title)) }

@@ -1,43 +1,126 @@
 //! A table on a terminal: text to the left, figures to the right, the widest column of text cut where the
-//! terminal is narrow.
+//! terminal is narrow. What is too wide even so has titles in several lines, and its columns in several tables.
 
 use unicode_width::UnicodeWidthStr;
 
 use super::{Row, Table};
 use crate::style::Style;
-use crate::wrap::shorten;
+use crate::wrap::{shorten, wrap};
 
 const GAP: usize = 2;
 /// A column of text is not made narrower than this.
 const NARROWEST: usize = 8;
+/// The first column says what a row is: where less than this would be left of it, other columns go to a further table.
+const NARROWEST_FIRST: usize = 20;
+/// A column of text in one of several tables is not made wider than this.
+const WIDEST: usize = 32;
 
 /// The lines of a table.
 pub(super) fn lines(table: &Table, style: Style) -> Vec<String> {
-    let fold = |text: &str| style.fold(text);
-    let titles: Vec<String> = table.columns.iter().map(|column| fold(&column.title)).collect();
-    let rows = table.rows.iter().filter_map(|row| match row {
-        Row::Cells(cells) => Some(cells.iter().map(|cell| fold(&cell.text())).collect::<Vec<_>>()),
-        Row::Heading(_) => None,
-    });
-    let mut widths: Vec<usize> = titles.iter().map(|title| title.width()).collect();
-    for row in rows {
-        widths.iter_mut().zip(&row).for_each(|(width, cell)| *width = (*width).max(cell.width()));
+    let titles: Vec<String> = table.columns.iter().map(|column| style.fold(&column.title)).collect();
+    let cells: Vec<Line> = table.rows.iter().map(|row| folded(row, style)).collect();
+    let figures = widths(&cells, titles.len());
+    let mut whole: Vec<usize> = figures.iter().zip(&titles).map(|(width, title)| title.width().max(*width)).collect();
+    fit(&mut whole, table, style.width);
+    let first = figures.first().is_none_or(|natural| whole[0] >= NARROWEST_FIRST.min(*natural));
+    if total(&whole) <= style.width && first || titles.len() < 2 {
+        let all: Vec<usize> = (0..titles.len()).collect();
+        let titles = titles.into_iter().map(|title| vec![title]).collect();
+        return laid(table, &cells, &Layout { titles, widths: whole, shown: all }, style);
     }
-    fit(&mut widths, table, style.width);
-    let line = |cells: &[String]| {
+    // No word of a title is torn.
+    let word = |title: &str| title.split_whitespace().map(|word| word.width()).max().unwrap_or(0);
+    let titles: Vec<Vec<String>> =
+        titles.iter().zip(&figures).map(|(title, width)| wrap(title, word(title).max(*width))).collect();
+    let narrow = |(at, lines): (usize, &Vec<String>)| {
+        let width = lines.iter().map(|line| line.width()).fold(figures[at], usize::max);
+        if table.columns[at].right { width } else { width.min(WIDEST) }
+    };
+    let widths: Vec<usize> = titles.iter().enumerate().map(narrow).collect();
+    let mut lines = Vec::new();
+    for (number, shown) in parts(&widths, style.width).into_iter().enumerate() {
+        if number > 0 {
+            lines.push(String::new());
+        }
+        let layout = Layout { titles: titles.clone(), widths: widths.clone(), shown };
+        lines.extend(laid(table, &cells, &layout, style));
+    }
+    lines
+}
+
+/// A row whose text is harmless.
+enum Line {
+    Heading(String),
+    Cells(Vec<String>),
+}
+
+/// Which columns are shown, how wide, under which lines of title.
+struct Layout {
+    titles: Vec<Vec<String>>,
+    widths: Vec<usize>,
+    shown: Vec<usize>,
+}
+
+fn folded(row: &Row, style: Style) -> Line {
+    match row {
+        Row::Heading(title) => Line::Heading(style.fold(title)),
+        Row::Cells(cells) => Line::Cells(cells.iter().map(|cell| style.fold(&cell.text())).collect()),
+    }
+}
+
+fn widths(lines: &[Line], columns: usize) -> Vec<usize> {
+    let mut widths = vec![0; columns];
+    for line in lines {
+        if let Line::Cells(cells) = line {
+            widths.iter_mut().zip(cells).for_each(|(width, cell)| *width = (*width).max(cell.width()));
+        }
+    }
+    widths
+}
+
+fn total(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
+}
+
+/// As many columns as fit, and the rest in further tables; the first column stands in each of them.
+fn parts(widths: &[usize], width: usize) -> Vec<Vec<usize>> {
+    let mut parts = vec![vec![0]];
+    let mut used = widths[0];
+    for (column, own) in widths.iter().enumerate().skip(1) {
+        if used + GAP + own > width && parts.last().is_some_and(|part| part.len() > 1) {
+            parts.push(vec![0]);
+            used = widths[0];
+        }
+        used += GAP + own;
+        parts.last_mut().into_iter().for_each(|part| part.push(column));
+    }
+    parts
+}
+
+fn laid(table: &Table, rows: &[Line], layout: &Layout, style: Style) -> Vec<String> {
+    let line = |of: &dyn Fn(usize) -> String| {
         let mut line = String::new();
-        for ((cell, width), column) in cells.iter().zip(&widths).zip(&table.columns) {
-            let cell = if column.right { cell.clone() } else { shorten(cell, *width) };
+        for column in &layout.shown {
+            let (cell, width) = (of(*column), layout.widths[*column]);
+            let right = table.columns[*column].right;
+            // What stands for the end of a text that is cut is folded, too.
+            let cell = if right { cell } else { style.fold(&shorten(&cell, width)) };
             let pad = " ".repeat(width.saturating_sub(cell.width()));
-            line += &if column.right { format!("{pad}{cell}") } else { format!("{cell}{pad}") };
+            line += &if right { format!("{pad}{cell}") } else { format!("{cell}{pad}") };
             line += &" ".repeat(GAP);
         }
         line.trim_end().to_owned()
     };
-    let mut lines = vec![line(&titles)];
-    lines.extend(table.rows.iter().map(|row| match row {
-        Row::Heading(title) => shorten(&fold(title), style.width),
-        Row::Cells(cells) => line(&cells.iter().map(|cell| fold(&cell.text())).collect::<Vec<_>>()),
+    // Titles of fewer lines stand just over their column.
+    let height = layout.shown.iter().map(|column| layout.titles[*column].len()).max().unwrap_or(0);
+    let title = |column: usize, row: usize| {
+        let lines = &layout.titles[column];
+        (row + lines.len()).checked_sub(height).and_then(|at| lines.get(at)).cloned().unwrap_or_default()
+    };
+    let mut lines: Vec<String> = (0..height).map(|row| line(&|column| title(column, row))).collect();
+    lines.extend(rows.iter().map(|row| match row {
+        Line::Heading(title) => style.fold(&shorten(title, style.width)),
+        Line::Cells(cells) => line(&|column| cells.get(column).cloned().unwrap_or_default()),
     }));
     lines
 }
@@ -45,7 +128,7 @@ pub(super) fn lines(table: &Table, style: Style) -> Vec<String> {
 /// Takes what is too much from the widest columns of text.
 fn fit(widths: &mut [usize], table: &Table, width: usize) {
     loop {
-        let all: usize = widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
+        let all = total(widths);
         let text = widths.iter_mut().zip(&table.columns).filter(|(_, column)| !column.right).map(|(width, _)| width);
         match text.max() {
             Some(widest) if all > width && *widest > NARROWEST => {
@@ -53,5 +136,37 @@ fn fit(widths: &mut [usize], table: &Table, width: usize) {
             }
             _ => return,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{left, right};
+    use super::*;
+
+    fn table(columns: usize) -> Table {
+        let title = |n| right(format!("random write 4 KiB, QD {n}, IOPS"));
+        let cells = |row| {
+            let cell = |n| crate::document::Cell::from(format!("{row}{n} 503"));
+            Row::Cells(std::iter::once(format!("node{row}").into()).chain((0..columns).map(cell)).collect())
+        };
+        Table {
+            caption: String::new(),
+            columns: std::iter::once(left("node")).chain((0..columns).map(title)).collect(),
+            rows: (1..3).map(cells).collect(),
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_stands_in_further_tables_under_titles_of_several_lines() {
+        let style = Style { width: 40, ..Style::default() };
+        let lines = lines(&table(6), style);
+        assert!(lines.iter().all(|line| line.width() <= 40), "{lines:#?}");
+        assert_eq!(lines.iter().filter(|line| line.starts_with("node1")).count(), 2, "{lines:#?}");
+        for n in 0..6 {
+            assert!(lines.iter().any(|line| line.contains(&format!("1{n} 503"))), "{lines:#?}");
+        }
+        assert!(lines.iter().any(|line| line.contains("random") && !line.contains("write")), "{lines:#?}");
+        assert_eq!(super::lines(&table(1), Style::default())[0], "node   random write 4 KiB, QD 0, IOPS");
     }
 }

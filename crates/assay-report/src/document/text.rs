@@ -17,7 +17,7 @@ impl Document {
         let style = style.bounded();
         let mut lines = wrap(&style.fold(&self.finding), style.width);
         let mut before_was_text = true;
-        for block in &self.blocks {
+        for block in self.blocks.iter().filter(|block| !matches!(block, Block::Picture(_))) {
             let is_text = matches!(block, Block::Text(_));
             if !(is_text && before_was_text) {
                 lines.push(String::new());
@@ -33,7 +33,7 @@ fn lines(lines: &mut Vec<String>, block: &Block, style: Style) {
     let say = |lines: &mut Vec<String>, words: &str| lines.extend(wrap(&style.fold(words), style.width));
     match block {
         Block::Heading(words) | Block::Text(words) => say(lines, words),
-        Block::Table(table) => {
+        Block::Table(table) | Block::Plain(table) => {
             if !table.caption.is_empty() {
                 say(lines, &table.caption);
             }

@@ -1,0 +1,134 @@
+//! The same nodes with fewer at a time, in words and tables.
+
+use assay_analysis::compare::{Verdict, Why};
+use assay_analysis::fleet::{Against, FleetReport, Loss};
+use assay_core::text::{clean, statement};
+
+use super::tables::estimate;
+use super::words::{count, node, nodes, ratio};
+use crate::document::{Block, Cell, Row, Table, left, right};
+use crate::figure::MB;
+use crate::needed::needed;
+
+/// All that is said of it.
+pub(super) fn blocks(report: &FleetReport, against: &Against) -> Vec<Block> {
+    let mut blocks = vec![Block::Heading("At once and one after the other".to_owned())];
+    blocks.push(Block::Text(finding(against)));
+    let mut notes: Vec<(String, String)> = Vec::new();
+    if !against.moved.is_empty() {
+        let words =
+            format!("{} had another unit or slot there: nothing is said of them", nodes(report, &against.moved));
+        notes.push(("moved".to_owned(), words));
+    }
+    if !against.missing.is_empty() {
+        let words = format!("{} have no record of the same suite there", nodes(report, &against.missing));
+        notes.push(("not there".to_owned(), words));
+    }
+    if !against.loads.is_empty() {
+        blocks.push(Block::Table(table(against)));
+    }
+    notes.extend(against.loads.iter().filter_map(|loss| {
+        let needed = loss.pair.needed.as_ref().map(needed)?;
+        Some(("cannot tell".to_owned(), format!("{}: {needed}", clean(&loss.title))))
+    }));
+    if !notes.is_empty() {
+        blocks.push(Block::Items(notes));
+    }
+    if !against.loads.is_empty() {
+        blocks.push(Block::Folded {
+            title: "Node by node, each unit with itself".to_owned(),
+            blocks: vec![Block::Table(by_node(report, against))],
+        });
+    }
+    blocks
+}
+
+/// What the nodes lose by each other.
+fn finding(against: &Against) -> String {
+    let other = format!(
+        "run {} ({}, {} at a time; here {})",
+        clean(&against.run),
+        against.mode.as_deref().map_or_else(|| "mode unknown".to_owned(), clean),
+        against.at_a_time,
+        against.own_at_a_time
+    );
+    if let Some(refusal) = &against.refusal {
+        return format!("Not compared with {other}: {}.", statement(refusal));
+    }
+    let slower: Vec<&Loss> = against.loads.iter().filter(|loss| loss.pair.verdict == Verdict::Worse).collect();
+    let same = against.loads.iter().filter(|loss| loss.pair.verdict == Verdict::Same).count();
+    let with = format!("Against {other}, {}, each unit with itself", count(against.nodes.len(), "node"));
+    // Of two runs of which the reference had no fewer at a time, the difference says nothing of what nodes share.
+    let shared = |words: &'static str| if against.own_at_a_time > against.at_a_time { words } else { "" };
+    let furthest = slower.iter().max_by(|a, b| a.pair.ratio.ln().abs().total_cmp(&b.pair.ratio.ln().abs()));
+    match furthest {
+        Some(worst) => format!(
+            "{with}: slower under {} of {}, most of all {}: {}.{}",
+            slower.len(),
+            count(against.loads.len(), "load"),
+            clean(&worst.title),
+            ratio(worst.pair.ratio, worst.pair.low, worst.pair.high),
+            shared(" The nodes share what limits them there: power, a hub, an uplink or a volume.")
+        ),
+        None if same == against.loads.len() => {
+            let limits = shared(" What they share limits none of them.");
+            format!("{with}: as fast under {}.{limits}", count(same, "load"))
+        }
+        None => format!("{with}: slower under no load; the same under {same} of {}.", against.loads.len()),
+    }
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "faster",
+        Verdict::Worse => "slower",
+        Verdict::Same => "same",
+        Verdict::BusTie => "both at the bus",
+        Verdict::CannotTell(Why::BusHides) => "the bus hides it",
+        Verdict::CannotTell(_) => "cannot tell",
+    }
+}
+
+fn table(against: &Against) -> Table {
+    let row = |loss: &Loss| -> Row {
+        let sum = loss.sum.as_ref();
+        [
+            Cell::from(clean(&loss.title)),
+            word(loss.pair.verdict).into(),
+            ratio(loss.pair.ratio, loss.pair.low, loss.pair.high).into(),
+            sum.map(|sum| estimate(&sum.together, MB)).unwrap_or_default(),
+            sum.map(|sum| estimate(&sum.apart, MB)).unwrap_or_default(),
+            sum.and_then(|sum| sum.ratio.as_ref()).map(|r| ratio(r.point, r.low, r.high)).unwrap_or_default().into(),
+        ]
+        .into()
+    };
+    Table {
+        caption: "Nodes at once by the same alone (95 %), and the sums in MB/s".to_owned(),
+        columns: vec![
+            left("load"),
+            left("answer"),
+            right("a node"),
+            right("sum at once"),
+            right("sum of each alone"),
+            right("in sum"),
+        ],
+        rows: against.loads.iter().map(row).collect(),
+    }
+}
+
+fn by_node(report: &FleetReport, against: &Against) -> Table {
+    let row = |at: &usize| {
+        let of = |loss: &Loss| {
+            let found = loss.nodes.iter().find(|own| own.node == *at);
+            Cell::from(found.map(|own| ratio(own.pair.ratio, own.pair.low, own.pair.high)).unwrap_or_default())
+        };
+        Row::Cells(std::iter::once(Cell::from(node(report, *at))).chain(against.loads.iter().map(of)).collect())
+    };
+    Table {
+        caption: "Ratios with what other days may change".to_owned(),
+        columns: std::iter::once(left("node"))
+            .chain(against.loads.iter().map(|loss| right(clean(&loss.title))))
+            .collect(),
+        rows: against.nodes.iter().map(row).collect(),
+    }
+}

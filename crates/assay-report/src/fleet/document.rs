@@ -1,0 +1,49 @@
+//! A run on many nodes as a document: who is odd, each node, each load, sums, and what they share.
+
+use assay_analysis::fleet::FleetReport;
+use assay_core::text::clean;
+use assay_pictures as pictures;
+
+use super::{against, slots, tables, words};
+use crate::document::{Block, Document};
+
+/// Everything that the run says.
+#[must_use]
+pub fn document(report: &FleetReport) -> Document {
+    let mut blocks = vec![Block::Items(words::facts(report))];
+    blocks.push(Block::Heading("Nodes".to_owned()));
+    if !report.loads.is_empty() {
+        blocks.push(Block::Picture(Box::new(pictures::nodes(report))));
+        blocks.push(Block::Plain(tables::map(report)));
+    }
+    blocks.push(Block::Table(tables::nodes(report)));
+    if !report.loads.is_empty() {
+        blocks.push(Block::Heading("Workloads over all nodes".to_owned()));
+        blocks.push(Block::Picture(Box::new(pictures::spread(report))));
+        blocks.push(Block::Table(tables::loads(report)));
+    }
+    if let Some(sums) = tables::sums(report) {
+        blocks.push(Block::Heading("At the same time".to_owned()));
+        blocks.push(Block::Table(sums));
+        blocks.push(Block::Folded {
+            title: "The share of each node in the sums".to_owned(),
+            blocks: vec![Block::Table(tables::shares(report))],
+        });
+    }
+    if let Some(other) = &report.against {
+        blocks.extend(against::blocks(report, other));
+    }
+    blocks.extend(slots::blocks(report));
+    let excluded = words::excluded(report);
+    if !excluded.is_empty() {
+        blocks.push(Block::Heading("Left out".to_owned()));
+        blocks.push(Block::Items(excluded));
+    }
+    Document {
+        kind: "Run on a cluster",
+        about: format!("Run {} on {}", clean(&report.run), words::count(report.nodes.len(), "node")),
+        finding: words::finding(report),
+        blocks,
+        data: tables::data(report),
+    }
+}

@@ -1,0 +1,254 @@
+//! Tables of nodes and of loads.
+
+use assay_analysis::fleet::{Figure, FleetReport, LoadRow, Together};
+use assay_core::text::{clean, statement};
+use assay_core::units::{figures, fixed};
+
+use super::words::{count, node, times};
+use crate::document::{Cell, Data, Row, Table, left, number, right};
+use crate::figure::{MB, in_words, interval, shown, unit};
+
+/// Ratios nearer to the median than this are a point in the map of a terminal.
+const NEAR: f64 = 0.05;
+
+/// Unit and divisor of a load's figures.
+fn of(load: &LoadRow) -> (&'static str, f64) {
+    unit(load.quantity, load.median.point)
+}
+
+/// The load with the unit of its figures, for a heading.
+fn heading(load: &LoadRow) -> String {
+    format!("{}, {}", clean(&load.title), of(load).0)
+}
+
+/// Every node, with its figures; what is odd has a star.
+pub(super) fn nodes(report: &FleetReport) -> Table {
+    let some = |holds: fn(&assay_analysis::fleet::FleetRow) -> bool| report.nodes.iter().any(holds);
+    let (slots, heat) = (some(|row| row.slot.is_some()), some(|row| row.hottest_celsius.is_some()));
+    let throttled = some(|row| row.throttled.is_some());
+    let mut columns = vec![left("node"), left("unit")];
+    if slots {
+        columns.push(left("slot"));
+    }
+    columns.push(left("outcome"));
+    if heat {
+        columns.push(right("hottest"));
+    }
+    if throttled {
+        columns.push(left("throttled"));
+    }
+    columns.extend(report.loads.iter().map(|load| right(heading(load))));
+    let row = |(at, row): (usize, &assay_analysis::fleet::FleetRow)| {
+        let text = |value: &Option<String>| Cell::from(value.as_deref().map(clean).unwrap_or_default());
+        let mark = if row.odd { "*" } else { "" };
+        let mut cells = vec![Cell::from(format!("{}{mark}", clean(&row.node))), text(&row.unit)];
+        if slots {
+            cells.push(text(&row.slot));
+        }
+        cells.push(statement(&row.outcome).into());
+        if heat {
+            cells.push(row.hottest_celsius.map(|value| format!("{} °C", fixed(value, 0))).unwrap_or_default().into());
+        }
+        if throttled {
+            cells.push(if row.throttled.is_some() { "yes" } else { "" }.into());
+        }
+        cells.extend(report.loads.iter().map(|load| figure(load, load.figures[at].as_ref())));
+        Row::Cells(cells)
+    };
+    let odd = if some(|row| row.odd) { "; * is odd" } else { "" };
+    Table {
+        caption: format!("Each node, its figures and their ratio to the median of all{odd}"),
+        columns,
+        rows: report.nodes.iter().enumerate().map(row).collect(),
+    }
+}
+
+fn figure(load: &LoadRow, figure: Option<&Figure>) -> Cell {
+    let Some(figure) = figure else { return Cell::default() };
+    let bound = if figure.at_least { ">= " } else { "" };
+    let mark = if figure.odd { "*" } else { "" };
+    let value = figures(figure.estimate.point / of(load).1);
+    Cell::with(format!("{bound}{value}"), format!("{}{mark}", times(figure.to_median)))
+}
+
+/// Ratios to the median alone: in the place of a picture.
+pub(super) fn map(report: &FleetReport) -> Table {
+    let cell = |load: &LoadRow, at: usize| -> Cell {
+        match &load.figures[at] {
+            None => "-".into(),
+            Some(figure) if figure.odd => format!("{}*", fixed(figure.to_median, 2)).into(),
+            Some(figure) if (figure.to_median - 1.0).abs() < NEAR => ". ".into(),
+            Some(figure) => format!("{} ", fixed(figure.to_median, 2)).into(),
+        }
+    };
+    let row = |at: usize| {
+        let name = Cell::from(node(report, at));
+        Row::Cells(std::iter::once(name).chain(report.loads.iter().map(|load| cell(load, at))).collect())
+    };
+    let title = |load: &LoadRow| right(format!("{} ", clean(&load.title)));
+    Table {
+        caption: "Nodes by workload: the ratio to the median; . is within 5 %, * is odd, - is not measured".to_owned(),
+        columns: std::iter::once(left("node")).chain(report.loads.iter().map(title)).collect(),
+        rows: (0..report.nodes.len()).map(row).collect(),
+    }
+}
+
+/// Each load over all nodes.
+pub(super) fn loads(report: &FleetReport) -> Table {
+    let row = |load: &LoadRow| -> Row {
+        let (unit, divisor) = of(load);
+        let at = |at: usize| {
+            let value = load.figures[at].as_ref().map_or(0.0, |figure| figure.estimate.point);
+            Cell::with(figures(value / divisor), node(report, at))
+        };
+        let median = &load.median;
+        let ends =
+            median.low.zip(median.high).map(|(low, high)| format!("({})", interval(low / divisor, high / divisor)));
+        [
+            Cell::from(clean(&load.title)),
+            Cell::with(
+                format!("{} {unit}", figures(median.point / divisor)),
+                ends.unwrap_or_else(|| format!("(n={})", median.n)),
+            ),
+            interval(load.quartiles.0 / divisor, load.quartiles.1 / divisor).into(),
+            at(load.least),
+            at(load.largest),
+        ]
+        .into()
+    };
+    Table {
+        caption: String::new(),
+        columns: vec![left("load"), right("median (95 %)"), right("quartiles"), right("least"), right("largest")],
+        rows: report.loads.iter().map(row).collect(),
+    }
+}
+
+/// What all moved at the same time; nothing where they did not.
+pub(super) fn sums(report: &FleetReport) -> Option<Table> {
+    let known = || report.loads.iter().filter_map(|load| Some((load, load.together.as_ref()?)));
+    let first = known().next()?.1;
+    // Where all loads had the same, it is said once.
+    let alike =
+        known().all(|(_, sum)| (sum.nodes, sum.repeats, sum.left_out) == (first.nodes, first.repeats, first.left_out));
+    let row = |(load, sum): (&LoadRow, &Together)| {
+        let shares = || sum.shares.iter().enumerate().filter_map(|(at, share)| Some((at, (*share)?)));
+        let share = |found: Option<(usize, f64)>| {
+            let words =
+                |(at, share): (usize, f64)| Cell::with(format!("{} %", fixed(share * 100.0, 1)), node(report, at));
+            found.map(words).unwrap_or_default()
+        };
+        let basis = [Cell::from(sum.nodes), sum.repeats.into(), sum.left_out.into()];
+        let mut cells = vec![Cell::from(clean(&load.title))];
+        cells.extend(basis.into_iter().filter(|_| !alike));
+        cells.push(in_words(&sum.bytes_per_second, MB, "MB/s").into());
+        cells.push(share(shares().min_by(|a, b| a.1.total_cmp(&b.1))));
+        cells.push(share(shares().max_by(|a, b| a.1.total_cmp(&b.1))));
+        Row::Cells(cells)
+    };
+    let mut columns = vec![left("load")];
+    if !alike {
+        columns.extend([right("nodes"), right("repeats"), right("left out")]);
+    }
+    columns.extend([right("sum"), right("least share"), right("largest share")]);
+    let caption = if alike {
+        let left_out = match first.left_out {
+            0 => String::new(),
+            n => format!(" ({n} that did not overlap or had fewer nodes left out)"),
+        };
+        format!("{} at once, {} of each load{left_out}", count(first.nodes, "node"), count(first.repeats, "repeat"))
+    } else {
+        "Repeats of as many nodes that overlapped".to_owned()
+    };
+    Some(Table { caption, columns, rows: known().map(row).collect() })
+}
+
+/// Each node's share of the sums.
+pub(super) fn shares(report: &FleetReport) -> Table {
+    let known: Vec<(&LoadRow, &Vec<Option<f64>>)> =
+        report.loads.iter().filter_map(|load| Some((load, &load.together.as_ref()?.shares))).collect();
+    let row = |at: usize| {
+        let of = |(_, shares): &(&LoadRow, &Vec<Option<f64>>)| {
+            Cell::from(shares[at].map(|share| format!("{} %", fixed(share * 100.0, 1))).unwrap_or_default())
+        };
+        Row::Cells(std::iter::once(Cell::from(node(report, at))).chain(known.iter().map(of)).collect())
+    };
+    Table {
+        caption: String::new(),
+        columns: std::iter::once(left("node")).chain(known.iter().map(|(load, _)| right(clean(&load.title)))).collect(),
+        rows: (0..report.nodes.len()).map(row).collect(),
+    }
+}
+
+/// One row a node and load; one for a node without a figure.
+pub(super) fn data(report: &FleetReport) -> Data {
+    let columns = vec![
+        "run",
+        "node",
+        "outcome",
+        "record",
+        "model",
+        "unit",
+        "slot",
+        "hottest_celsius",
+        "throttled",
+        "load",
+        "metric",
+        "value",
+        "low",
+        "high",
+        "level",
+        "n",
+        "ratio_to_median",
+        "odd",
+        "share_of_sum",
+    ];
+    let mut rows = Vec::new();
+    for (at, row) in report.nodes.iter().enumerate() {
+        let text = |value: &Option<String>| value.clone().unwrap_or_default();
+        let head = vec![
+            report.run.clone(),
+            row.node.clone(),
+            row.outcome.clone(),
+            text(&row.record),
+            text(&row.model),
+            text(&row.unit),
+            text(&row.slot),
+            number(row.hottest_celsius),
+            row.throttled.is_some().to_string(),
+        ];
+        let before = rows.len();
+        for load in &report.loads {
+            let Some(figure) = &load.figures[at] else { continue };
+            let e: &assay_core::estimate::Estimate = &figure.estimate;
+            let share = load.together.as_ref().and_then(|sum| sum.shares[at]);
+            rows.push(
+                head.iter()
+                    .cloned()
+                    .chain([
+                        load.title.clone(),
+                        load.quantity.name().to_owned(),
+                        number(Some(e.point)),
+                        number(e.low),
+                        number(e.high),
+                        number(e.level),
+                        e.n.to_string(),
+                        number(Some(figure.to_median)),
+                        figure.odd.to_string(),
+                        number(share),
+                    ])
+                    .collect(),
+            );
+        }
+        if rows.len() == before {
+            let empty = std::iter::repeat_n(String::new(), columns.len() - head.len());
+            rows.push(head.into_iter().chain(empty).collect());
+        }
+    }
+    Data { columns, rows }
+}
+
+/// An estimate as a cell: the figure, and its interval in small letters.
+pub(super) fn estimate(e: &assay_core::estimate::Estimate, divisor: f64) -> Cell {
+    let shown = shown(e, divisor);
+    Cell::with(shown.value, shown.spread)
+}
