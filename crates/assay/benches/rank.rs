@@ -62,7 +62,7 @@ fn main() -> ExitCode {
     println!("ranking {} loads: {ranking:.2} s (at most {MOST_SECONDS} s)", 1 + report.exploratory.len());
     assert!(report.primary.refusal.is_none() && report.primary.models.len() == MODELS);
 
-    let (seconds, processor, bytes) = program(dir.path(), "rank");
+    let (seconds, processor, bytes) = program(dir.path(), &["rank"]);
     println!(
         "the program: {seconds:.2} s, {processor:.2} s of a processor, {:.0} MB at its peak (at most {:.0} MB)",
         bytes / 1e6,

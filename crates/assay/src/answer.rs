@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use assay_analysis::fleet::Run;
 use assay_core::record::Record;
 use assay_core::text::{self, harmless};
 use assay_pictures::{Drawing, PNG_SCALE};
 use assay_report::{Answered, Document, Format, Redactor, Style};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::cli::FileArgs;
 use crate::failure::Failure;
@@ -83,6 +84,20 @@ impl Target {
             Some(redactor) => Ok(records.iter().map(|record| redactor.record(record)).collect::<Result<_, _>>()?),
             None => Ok(records),
         }
+    }
+
+    /// A run on many nodes as it may go there. With ssh the name of a node is that of its host.
+    pub(crate) fn redact_run(&self, run: &mut Run) -> Result<(), Failure> {
+        let Some(redactor) = &self.redactor else { return Ok(()) };
+        for node in &mut run.nodes {
+            // The rules are those of records: what became of a node may name it.
+            let mut part = json!({ "cluster": { "node": node.name, "lost": node.outcome } });
+            redactor.value(&mut part);
+            let said = |key: &str| part["cluster"][key].as_str().map(str::to_owned);
+            (node.name, node.outcome) = (said("node").unwrap_or_default(), said("lost").unwrap_or_default());
+            node.record = node.record.as_ref().map(|record| redactor.record(record)).transpose()?;
+        }
+        Ok(())
     }
 
     /// Writes or prints a text as it is.

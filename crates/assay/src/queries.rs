@@ -82,7 +82,7 @@ pub(crate) fn find_all(queries: &[impl AsRef<str>], detail: Detail) -> Result<Ve
 }
 
 /// Gives the verdicts of the store's checks to records of the same units.
-fn mark_verified(records: &mut [Record]) -> Result<(), Failure> {
+pub(crate) fn mark_verified(records: &mut [Record]) -> Result<(), Failure> {
     let checks = at_hand()?.map_or_else(|| Ok(Vec::new()), |store| verified(&store))?;
     share_verdicts(records, &checks);
     Ok(())

@@ -7,10 +7,10 @@ use std::time::Instant;
 
 /// Wall and processor time in seconds, and the largest resident set in bytes, of a command of assay.
 #[allow(clippy::zombie_processes)] // `wait4` waits for it, and tells its usage too
-pub fn program(data: &Path, command: &str) -> (f64, f64, f64) {
+pub fn program(data: &Path, arguments: &[&str]) -> (f64, f64, f64) {
     let begun = Instant::now();
     let mut program = Command::new(env!("CARGO_BIN_EXE_assay"));
-    program.arg(command).env("ASSAY_DATA", data).stdout(Stdio::null());
+    program.args(arguments).env("ASSAY_DATA", data).stdout(Stdio::null());
     let child = program.spawn().unwrap();
     let mut status = 0;
     // SAFETY: a `rusage` is plain numbers, for which zeros are valid.

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use super::values;
 
@@ -11,7 +11,8 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   assay fleet run node1 node2 node3 --target /mnt/card
   assay fleet run --resume 7k2m9
-  assay fleet list";
+  assay fleet list
+  assay fleet report                    what the newest run says";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
@@ -22,7 +23,16 @@ Examples:
   assay fleet run --via local a=/mnt/a b=/mnt/b -- --suite quick --budget 60s
                                         cards in two slots of this machine
   assay fleet run --resume 7k2m9        nodes that are missing, once more
-  assay rank fleet=7k2m9                which model is best, which unit is odd";
+  assay fleet report 7k2m9              which node is odd, what all moved
+  assay rank fleet=7k2m9                which model is best";
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  assay fleet report                    the newest run
+  assay fleet report 7k2m9 -o run.html  a page with pictures
+  assay fleet report 7k2m9 --against 3x9qc
+                                        against the same nodes one at a time
+  assay fleet report records/           what the Ansible collection collected";
 
 #[derive(Debug, Args)]
 pub(crate) struct FleetArgs {
@@ -37,6 +47,9 @@ pub(crate) enum FleetCommand {
     Run(Box<FleetRunArgs>),
     /// List runs on clusters, and what became of each node
     List(FleetListArgs),
+    /// Say which nodes are odd, what all moved together, and what each lost by the others
+    #[command(after_help = REPORT_EXAMPLES)]
+    Report(FleetReportArgs),
 }
 
 #[derive(Debug, Args)]
@@ -112,6 +125,25 @@ pub(crate) enum ViaArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct FleetListArgs {
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(mut_arg("output", |arg| arg.help(super::file::WITH_PICTURE)))]
+pub(crate) struct FleetReportArgs {
+    /// Beginning of a run's identity, a label fleet=RUN, or a directory of records; by default the newest run
+    #[arg(value_name = "RUN", value_hint = ValueHint::Other)]
+    pub(crate) run: Option<String>,
+
+    /// Run of the same nodes to compare with, or none; by default the newest with fewer nodes at a time
+    #[arg(long, value_name = "RUN|none")]
+    pub(crate) against: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) file: super::FileArgs,
+
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -57,7 +57,7 @@ pub(crate) use baseline::{BaselineArgs, BaselineCommand};
 pub(crate) use compare::{CompareArgs, GateFormatArg};
 pub(crate) use export::ExportArgs;
 pub(crate) use file::FileArgs;
-pub(crate) use fleet::{FleetArgs, FleetCommand, FleetListArgs, FleetRunArgs, ViaArg};
+pub(crate) use fleet::{FleetArgs, FleetCommand, FleetListArgs, FleetReportArgs, FleetRunArgs, ViaArg};
 pub(crate) use import::ImportArgs;
 pub(crate) use plan::{NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 pub(crate) use rank::RankArgs;

@@ -59,6 +59,8 @@ pub struct Claims {
     pub classes: BTreeMap<(Unit, String), String>,
     /// Records that decide nothing, with the kind of the reason.
     pub left_out: Option<BTreeMap<String, String>>,
+    /// Units of a run on a cluster that are odd, by the title of the load; whether a test says so.
+    pub odd: Option<BTreeSet<(String, Unit, bool)>>,
     /// Records with their verdicts.
     pub verdicts: BTreeMap<String, String>,
 }
@@ -161,6 +163,9 @@ fn pair(one: &Claims, other: &Claims, all: &[Claims], found: &mut Vec<(&'static 
     }
     for (what, a, b) in both(&one.verdicts, &other.verdicts).filter(|(_, a, b)| a != b) {
         say("verdict", format!("{what:?}: {a}, {b}"));
+    }
+    if let Some((a, b)) = one.odd.as_ref().zip(other.odd.as_ref()).filter(|(a, b)| a != b) {
+        say("odd units", format!("{:?}", a.symmetric_difference(b).collect::<Vec<_>>()));
     }
     if let Some((a, b)) = one.left_out.as_ref().zip(other.left_out.as_ref()).filter(|(a, b)| a != b) {
         say("records left out", format!("{:?}, {:?}", only(a, b), only(b, a)));

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::claims::{Claims, Figure, Order, Unit};
 use super::common::{Place, run};
+use super::stores::RUN;
 
 /// Reasons that are about the record, whatever the load.
 const WHOLE: [&str; 4] = ["not_genuine", "unfinished", "medium_failed", "invalid"];
@@ -42,6 +43,11 @@ pub fn ask(place: &Place, query: &str) -> Vec<Claims> {
     all.extend(answer(place, &["advise", "buy", query, "--nodes", "28", "--json"]).map(|buy| a_purchase(&buy)));
     let nas = ["advise", "nas", query, "--nodes", "28", "--link", "1Gbit", "--json"];
     all.extend(answer(place, &nas).map(|nas| a_volume(&nas)));
+    if each(&answer(place, &["list", query, "--json"]).unwrap()).any(|row| row["labels"]["fleet"] == RUN) {
+        let label = format!("fleet={RUN}");
+        all.extend(answer(place, &["rank", &label, "--json"]).map(|rank| odd_of_rank(&rank)));
+        all.extend(answer(place, &["fleet", "report", RUN, "--json"]).map(|report| odd_of_nodes(&report)));
+    }
     if let Some(class) = answer(place, &["advise", "class", query, "--json"]) {
         all.push(classes(&class));
         let owners: Vec<(String, Unit)> = records.into_iter().map(|shown| (shown.id, shown.unit)).collect();
@@ -248,6 +254,25 @@ fn ranking(report: &Value, swapped: bool) -> Claims {
         }
     }
     said
+}
+
+fn odd_of_rank(report: &Value) -> Claims {
+    let loads = std::iter::once(&report["primary"]).chain(each(&report["exploratory"]));
+    let odd = loads.flat_map(|load| each(&load["odd"]).map(|odd| (text(&load["title"]), odd)));
+    let named = odd.filter(|(_, odd)| !odd["unit"].is_null());
+    let named = named.map(|(title, odd)| (title, (text(&odd["model"]), text(&odd["unit"])), odd["tested"] == true));
+    Claims { odd: Some(named.collect()), ..Claims::of("rank of a run") }
+}
+
+fn odd_of_nodes(report: &Value) -> Claims {
+    let mut odd = BTreeSet::new();
+    for (kind, tested) in [("odd", true), ("untested", false)] {
+        for one in each(&report["odd"][kind]) {
+            let unit = (text(&one["model"]), text(&one["unit"]));
+            odd.extend(each(&one["at"]).map(|at| (text(&at["title"]), unit.clone(), tested)));
+        }
+    }
+    Claims { odd: Some(odd), ..Claims::of("fleet report") }
 }
 
 fn comparison(document: &Value, who: &'static str) -> Claims {

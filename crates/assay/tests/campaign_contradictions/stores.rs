@@ -1,5 +1,7 @@
 //! Stores by seed: fleets of which some records decide nothing, and some say little.
 
+use std::collections::BTreeSet;
+
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::outcome::{Failure, Outcome};
@@ -25,7 +27,23 @@ pub fn drawn(seed: u64) -> Vec<Record> {
         mishap(record, dice);
     }
     records.extend(checks);
+    as_a_run(&mut records);
     records
+}
+
+/// The label of records that are a run of a cluster.
+pub const RUN: &str = "drawn";
+
+/// The first record of each unit that is named is that of a node.
+fn as_a_run(records: &mut [Record]) {
+    let mut seen: BTreeSet<(String, String)> = BTreeSet::new();
+    for record in records.iter_mut().filter(|record| record.suite.name != "verify") {
+        let (Some(model), Some(unit)) = (record.labels.get("model"), record.labels.get("unit")) else { continue };
+        if seen.insert((model.clone(), unit.clone())) {
+            let labels = [("fleet", RUN.to_owned()), ("node", format!("node{}", seen.len()))];
+            record.labels.extend(labels.map(|(key, value)| (key.to_owned(), value)));
+        }
+    }
 }
 
 fn share(dice: &mut SplitMix) -> f64 {

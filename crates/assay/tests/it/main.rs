@@ -19,6 +19,7 @@ mod docs;
 mod faults;
 mod fio;
 mod fleet;
+mod fleet_report;
 mod handles;
 mod hostile;
 mod import;

@@ -3,10 +3,12 @@
 mod books;
 mod descriptors;
 mod events;
+mod gather;
 mod list;
 mod outcome;
 mod party;
 mod records;
+mod report;
 mod run;
 mod told;
 mod view;
@@ -20,5 +22,6 @@ pub(super) fn fleet(args: FleetArgs) -> Result<Exit, Failure> {
     match args.command {
         FleetCommand::Run(args) => run::run(*args),
         FleetCommand::List(args) => list::list(&args),
+        FleetCommand::Report(args) => report::report(&args),
     }
 }

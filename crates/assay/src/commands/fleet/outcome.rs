@@ -2,31 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use assay_analysis::fleet::Starts;
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_fleet::{Entry, Fate, Ledger};
 
-/// How well nodes began together.
-pub(super) struct Starts {
-    /// Repeats that were begun together, over all nodes.
-    pub(super) n: usize,
-    /// By how much they were late, at the 95th percentile, in nanoseconds.
-    pub(super) p95_late_ns: i64,
-    /// The widest bound of a clock, in nanoseconds.
-    pub(super) bound_ns: u64,
-}
-
 /// How far starts were from what was planned, over all repeats of all records.
 pub(super) fn starts(records: &BTreeMap<usize, Record>) -> Option<Starts> {
-    let repeats = records.values().flat_map(|record| &record.measurements).flat_map(|m| &m.repeats);
-    let common: Vec<_> = repeats.filter_map(|repeat| repeat.common_start.as_deref()).collect();
-    let mut late: Vec<i64> =
-        common.iter().map(|start| start.began_ns.saturating_sub(start.planned_ns).saturating_abs()).collect();
-    late.sort_unstable();
-    // The smallest that at least 95 % do not exceed.
-    let at = (late.len() * 95).div_ceil(100).checked_sub(1)?;
-    let bound_ns = common.iter().filter_map(|start| start.bound_ns).max()?;
-    Some(Starts { n: late.len(), p95_late_ns: late[at], bound_ns })
+    assay_analysis::fleet::starts(records.values())
 }
 
 /// A line for each node, the missing ones first, and one that says it all.
@@ -54,7 +37,7 @@ pub(super) fn text(ledger: &Ledger, starts: Option<&Starts>) -> String {
         );
     }
     let next = if missing.is_empty() {
-        format!("\nassay rank fleet={0}  or  assay compare fleet={0}", ledger.run)
+        format!("\nassay fleet report {0}  or  assay rank fleet={0}", ledger.run)
     } else {
         format!("\nassay fleet run --resume {} repeats the missing", ledger.run)
     };

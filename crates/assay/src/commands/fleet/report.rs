@@ -1,0 +1,45 @@
+//! `assay fleet report`
+
+use assay_analysis::fleet::{FleetReport, report as reported};
+use assay_core::exit::Exit;
+use assay_pictures::Drawing;
+use assay_report::{Document, Style, fleet};
+use serde_json::Value;
+
+use super::gather::{Gathered, gathered};
+use crate::answer::{self, Answer, Target, WITH_PICTURE};
+use crate::cli::FleetReportArgs;
+use crate::failure::Failure;
+
+pub(super) fn report(args: &FleetReportArgs) -> Result<Exit, Failure> {
+    let target = Target::new(&args.file, WITH_PICTURE)?;
+    let Gathered { mut run, mut others, named } = gathered(args.run.as_deref(), args.against.as_deref())?;
+    for run in others.iter_mut().chain([&mut run]) {
+        target.redact_run(run)?;
+    }
+    let compared = args.against.as_deref() != Some("none");
+    let reference = named.and_then(|at| others.get(at));
+    let said = Said(reported(&run, &others, reference, compared));
+    target.deliver(&said, args.json)?;
+    Ok(if said.0.loads.is_empty() { Exit::No } else { Exit::Good })
+}
+
+struct Said(FleetReport);
+
+impl Answer for Said {
+    fn text(&self, style: &Style) -> String {
+        fleet::document(&self.0).text(style)
+    }
+
+    fn json(&self) -> Result<Value, Failure> {
+        answer::json(serde_json::to_value(&self.0))
+    }
+
+    fn document(&self) -> Document {
+        fleet::document(&self.0)
+    }
+
+    fn picture(&self) -> Option<Drawing> {
+        (!self.0.loads.is_empty()).then(|| assay_pictures::nodes(&self.0))
+    }
+}
