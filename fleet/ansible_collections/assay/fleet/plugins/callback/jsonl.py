@@ -22,7 +22,7 @@ import json
 from ansible.plugins.callback import CallbackBase
 
 # What the role says of a node.
-FACTS = ('node_report', 'node_result', 'node_collected')
+FACTS = ('node_host', 'node_report', 'node_result', 'node_collected', 'node_removed')
 
 
 class CallbackModule(CallbackBase):
