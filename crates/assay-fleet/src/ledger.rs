@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::inventory::Inventory;
+
 /// One run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ledger {
@@ -11,7 +13,7 @@ pub struct Ledger {
     pub run: String,
     /// When it was begun, RFC 3339, UTC.
     pub created: String,
-    /// How nodes are started: `local`, `ssh` or `slurm`.
+    /// How nodes are started: `local`, `ssh`, `slurm` or `ansible`.
     pub via: String,
     /// How they measure: `simultaneous`, `staggered` or `alone`.
     pub mode: String,
@@ -21,6 +23,9 @@ pub struct Ledger {
     pub program: String,
     /// What they were told besides.
     pub arguments: Vec<String>,
+    /// What Ansible is told besides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inventory: Option<Inventory>,
     /// Each node.
     pub nodes: Vec<Entry>,
 }

@@ -5,20 +5,27 @@
 //! clock, which each converts to its own monotonic clock; the bound of that conversion is part of the record. Then nodes are
 //! silent but for a line a second.
 
+mod ansible;
 mod appointment;
 mod clock;
 mod coordinator;
+mod far;
+mod inventory;
 mod join;
 mod key;
 mod launch;
 mod ledger;
 mod meeting;
 mod node;
+mod tail;
 mod wire;
 
+pub use ansible::{Event, NodeEvent, Play, Playbook, PrivateDirectory, Status, Step};
 pub use appointment::Appointment;
 pub use clock::{Clocks, Exchange, MOST_DRIFT_PPM, Offset};
 pub use coordinator::{Coordinator, Expected, Happening, Keep};
+pub use far::{DayClock, Far, FarError, Look, Said};
+pub use inventory::{Inventory, Route};
 pub use join::{JoinError, Joining};
 pub use key::Key;
 pub use launch::{Group, Launch, Launched, Launcher, Place, slurm_names};

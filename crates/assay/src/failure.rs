@@ -26,6 +26,10 @@ impl Failure {
         Self { message: message.into(), exit: Exit::Environment }
     }
 
+    pub(crate) fn interrupted(message: impl Into<String>) -> Self {
+        Self { message: message.into(), exit: Exit::Interrupted }
+    }
+
     /// What is wrong, in one line.
     pub(crate) fn message(&self) -> &str {
         &self.message

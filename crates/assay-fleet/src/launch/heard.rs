@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
-/// No line is longer than this; the rest of it is left out.
-const MOST_LINE: usize = 512;
+/// No line for people is longer than this; the rest of it is left out.
+pub(super) const MOST_LINE: usize = 512;
 /// Of no more nodes is something kept: a launcher starts fewer.
 const MOST_NODES: usize = 100_000;
 
@@ -69,8 +69,8 @@ impl Heard {
     }
 }
 
-/// Calls `each` with every line of `source` that is not empty.
-pub(super) fn lines(mut source: impl Read, mut each: impl FnMut(&str)) {
+/// Calls `each` with every line of `source` that is not empty, cut where it is longer than `most`.
+pub(super) fn lines(mut source: impl Read, most: usize, mut each: impl FnMut(&str)) {
     let (mut line, mut bytes) = (Vec::new(), [0u8; 4096]);
     let mut whole = |line: &mut Vec<u8>| {
         let text = String::from_utf8_lossy(line);
@@ -83,7 +83,7 @@ pub(super) fn lines(mut source: impl Read, mut each: impl FnMut(&str)) {
         for byte in &bytes[..count] {
             match byte {
                 b'\n' | b'\r' => whole(&mut line),
-                _ if line.len() < MOST_LINE => line.push(*byte),
+                _ if line.len() < most => line.push(*byte),
                 _ => {}
             }
         }
@@ -100,7 +100,7 @@ mod tests {
         let long = "y".repeat(100_000);
         let text = format!("first\n\n  second \r{long}\nlast");
         let mut seen = Vec::new();
-        lines(text.as_bytes(), |line| seen.push(line.to_owned()));
+        lines(text.as_bytes(), MOST_LINE, |line| seen.push(line.to_owned()));
         assert_eq!(seen, ["first", "second", &long[..MOST_LINE], "last"]);
     }
 

@@ -1,7 +1,8 @@
 //! By what nodes are started, and what is started.
 
 use super::process::Launched;
-use super::{local, slurm, ssh};
+use super::{ansible, local, slurm, ssh};
+use crate::inventory::Inventory;
 use crate::key::Key;
 
 /// By what nodes are started.
@@ -13,6 +14,8 @@ pub enum Launcher {
     Ssh,
     /// By srun(1), one for all nodes.
     Slurm,
+    /// By ansible-playbook(1), one for all nodes of an inventory.
+    Ansible,
 }
 
 /// What to start: the same program on each node.
@@ -30,6 +33,8 @@ pub struct Launch<'a> {
     pub port: u16,
     /// The nodes.
     pub places: Vec<Place>,
+    /// What Ansible is told besides.
+    pub inventory: Option<&'a Inventory>,
 }
 
 /// A node to be started.
@@ -56,7 +61,7 @@ pub struct Group {
 
 impl Launcher {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Local, Self::Ssh, Self::Slurm];
+    pub const ALL: [Self; 4] = [Self::Local, Self::Ssh, Self::Slurm, Self::Ansible];
 
     /// Its name.
     #[must_use]
@@ -65,6 +70,7 @@ impl Launcher {
             Self::Local => "local",
             Self::Ssh => "ssh",
             Self::Slurm => "slurm",
+            Self::Ansible => "ansible",
         }
     }
 
@@ -79,6 +85,7 @@ impl Launcher {
     pub fn start(self, launch: &Launch<'_>) -> Vec<Group> {
         match self {
             Self::Slurm => slurm::start(launch),
+            Self::Ansible => ansible::start(launch),
             Self::Local | Self::Ssh => {
                 let start = if self == Self::Local { local::start } else { ssh::start };
                 let places = launch.places.iter().enumerate();

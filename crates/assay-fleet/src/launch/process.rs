@@ -5,16 +5,33 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use super::heard::{Heard, Reader, Told, lines};
+use super::heard::{Heard, MOST_LINE, Reader, Told, lines};
+use crate::ansible::PrivateDirectory;
 
 /// A process that starts one or several nodes.
 #[derive(Debug)]
 pub struct Launched {
     child: Child,
     heard: Arc<Mutex<Heard>>,
+    /// Whether what it started ends by a signal of ours, too.
+    whole_group: bool,
+    /// Files that it reads, gone with it.
+    files: Option<PrivateDirectory>,
 }
+
+/// On what a launcher speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// Standard error, in lines for people.
+    Errors,
+    /// Standard output, in lines for programs; of its standard error what it calls an error counts.
+    Output,
+}
+
+/// Longest line for programs, in bytes.
+const MOST_EVENT: usize = 1 << 20;
 
 impl Launched {
     /// A process that starts one node, whose lines are those of the node.
@@ -23,29 +40,39 @@ impl Launched {
     }
 
     /// Runs the command with `input`, and reads what it says on its standard error.
-    pub(super) fn several(mut command: Command, input: &str, mut reader: Reader) -> std::io::Result<Self> {
+    pub(super) fn several(command: Command, input: &str, reader: Reader) -> std::io::Result<Self> {
+        Self::read(command, input, Source::Errors, reader)
+    }
+
+    /// Runs the command with `input`, and reads what it says.
+    pub(super) fn read(mut command: Command, input: &str, source: Source, mut reader: Reader) -> std::io::Result<Self> {
         // A Ctrl-C is for the coordinator, which tells the nodes: a launcher that dies of it would leave them measuring.
         command.process_group(0);
-        if !input.is_empty() {
-            command.stdin(Stdio::piped());
-        }
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+        command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
+        command.stdout(if source == Source::Output { Stdio::piped() } else { Stdio::null() });
+        let mut child = command.stderr(Stdio::piped()).spawn()?;
         if let Some(mut stdin) = child.stdin.take() {
             // It may take more than a pipe holds, and a launcher that ended already is noticed by its end.
             let input = input.to_owned();
             std::thread::Builder::new().spawn(move || stdin.write_all(input.as_bytes()))?;
         }
         let heard = Arc::new(Mutex::new(Heard::default()));
-        if let Some(stderr) = child.stderr.take() {
-            let kept = Arc::clone(&heard);
-            std::thread::Builder::new().spawn(move || {
-                lines(stderr, |line| {
-                    let told = reader(line);
-                    lock(&kept).take(told);
-                });
-            })?;
+        if let Some(stdout) = child.stdout.take() {
+            follow(stdout, MOST_EVENT, Arc::clone(&heard), reader)?;
+            reader = Box::new(|line| {
+                let error = line.strip_prefix("ERROR! ").or_else(|| line.strip_prefix("[ERROR]: "));
+                error.map_or(Told::Nothing, |line| Told::Plain(line.to_owned()))
+            });
         }
-        Ok(Self { child, heard })
+        if let Some(stderr) = child.stderr.take() {
+            follow(stderr, MOST_LINE, Arc::clone(&heard), reader)?;
+        }
+        Ok(Self { child, heard, whole_group: source == Source::Output, files: None })
+    }
+
+    /// Keeps files as long as the process.
+    pub(super) fn keep(&mut self, files: PrivateDirectory) {
+        self.files = Some(files);
     }
 
     /// How it ended, if it did.
@@ -62,7 +89,7 @@ impl Launched {
     /// Asks it to end in good order.
     pub fn ask_to_end(&mut self) {
         if let (None, Some(process)) = (self.ended(), Pid::from_raw(self.child.id().cast_signed())) {
-            let _ = kill_process(process, Signal::TERM);
+            let _ = if self.whole_group { kill_process_group } else { kill_process }(process, Signal::TERM);
         }
     }
 
@@ -77,10 +104,29 @@ impl Drop for Launched {
     /// None is left behind.
     fn drop(&mut self) {
         if self.ended().is_none() {
+            if let (true, Some(process)) = (self.whole_group, Pid::from_raw(self.child.id().cast_signed())) {
+                let _ = kill_process_group(process, Signal::KILL);
+            }
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
+        drop(self.files.take());
     }
+}
+
+fn follow(
+    from: impl std::io::Read + Send + 'static,
+    most: usize,
+    heard: Arc<Mutex<Heard>>,
+    mut reader: Reader,
+) -> std::io::Result<()> {
+    let work = move || {
+        lines(from, most, |line| {
+            let told = reader(line);
+            lock(&heard).take(told);
+        });
+    };
+    std::thread::Builder::new().spawn(work).map(drop)
 }
 
 fn lock(heard: &Mutex<Heard>) -> MutexGuard<'_, Heard> {

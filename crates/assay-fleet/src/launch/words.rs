@@ -17,6 +17,6 @@ pub(super) fn shell<'a>(words: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// A word that a POSIX shell takes as it stands.
-pub(super) fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }

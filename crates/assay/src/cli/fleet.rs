@@ -1,15 +1,21 @@
 //! Arguments of `assay fleet`.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
+use super::inventory::{
+    CHECK_EXAMPLES, CLEAN_EXAMPLES, COLLECT_EXAMPLES, FleetCheckArgs, FleetCleanArgs, FleetCollectArgs, InventoryArgs,
+};
 use super::values;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   assay fleet run node1 node2 node3 --target /mnt/card
+  assay fleet check -i cards.ini --binaries bin
+  assay fleet run -i cards.ini --binaries bin
   assay fleet run --resume 7k2m9
   assay fleet list
   assay fleet report                    what the newest run says";
@@ -22,6 +28,8 @@ Examples:
                                         one after the other
   assay fleet run --via local a=/mnt/a b=/mnt/b -- --suite quick --budget 60s
                                         cards in two slots of this machine
+  assay fleet run -i cards.ini --binaries bin -- --suite quick
+                                        the hosts of an inventory of Ansible
   assay fleet run --resume 7k2m9        nodes that are missing, once more
   assay fleet report 7k2m9              which node is odd, what all moved
   assay rank fleet=7k2m9                which model is best";
@@ -42,9 +50,18 @@ pub(crate) struct FleetArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FleetCommand {
+    /// Ask nodes what they are, and whether a suite would fit
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(Box<FleetCheckArgs>),
     /// Measure on many nodes, begun together, and bring the records here
     #[command(after_help = RUN_EXAMPLES)]
     Run(Box<FleetRunArgs>),
+    /// Bring records of a run here that are still on the nodes
+    #[command(after_help = COLLECT_EXAMPLES)]
+    Collect(Box<FleetCollectArgs>),
+    /// Remove from nodes what Ansible put there
+    #[command(after_help = CLEAN_EXAMPLES)]
+    Clean(Box<FleetCleanArgs>),
     /// List runs on clusters, and what became of each node
     List(FleetListArgs),
     /// Say which nodes are odd, what all moved together, and what each lost by the others
@@ -55,15 +72,22 @@ pub(crate) enum FleetCommand {
 #[derive(Debug, Args)]
 pub(crate) struct FleetRunArgs {
     /// Node as NAME or NAME=TARGET; with ssh the name is the host
-    #[arg(value_name = "NODE", required_unless_present = "resume")]
+    #[arg(value_name = "NODE", required_unless_present_any = ["resume", "inventory"], conflicts_with = "inventory")]
     pub(crate) nodes: Vec<String>,
 
-    /// How nodes are started
-    #[arg(long, value_enum, default_value_t = ViaArg::Ssh)]
-    pub(crate) via: ViaArg,
+    /// How nodes are started; by default ssh, and ansible with an inventory
+    #[arg(long, value_enum)]
+    pub(crate) via: Option<ViaArg>,
+
+    #[command(flatten)]
+    pub(crate) inventory: InventoryArgs,
+
+    /// Directory with static programs for the nodes: assay-aarch64, assay-armv7l, …; or the inventory's assay_binaries
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "inventory")]
+    pub(crate) binaries: Option<PathBuf>,
 
     /// What is measured on nodes that name no target of their own
-    #[arg(long, value_name = "PATH", default_value = ".")]
+    #[arg(long, value_name = "PATH", default_value = ".", conflicts_with = "inventory")]
     pub(crate) target: String,
 
     /// One node at a time: the reference for what they share
@@ -75,7 +99,7 @@ pub(crate) struct FleetRunArgs {
     pub(crate) staggered: Option<u32>,
 
     /// The program assay on the nodes; with --via local this one
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", conflicts_with = "inventory")]
     pub(crate) program: Option<String>,
 
     /// Address that nodes connect to; without it the loopback interface, with ssh through its tunnel, and with Slurm any of
@@ -93,7 +117,7 @@ pub(crate) struct FleetRunArgs {
 
     /// Repeat the nodes of a run whose record is missing
     #[arg(long, value_name = "RUN",
-          conflicts_with_all = ["nodes", "via", "target", "alone", "staggered", "program", "arguments"])]
+          conflicts_with_all = ["nodes", "via", "target", "alone", "staggered", "program", "arguments", "inventory"])]
     pub(crate) resume: Option<String>,
 
     /// Print one JSON document
@@ -119,6 +143,8 @@ pub(crate) enum ViaArg {
     Ssh,
     /// By srun of Slurm: nodes by its names, also as node[01-28]; they connect to this machine
     Slurm,
+    /// By ansible-playbook with an inventory: it puts the program on each node
+    Ansible,
     /// As processes of this machine
     Local,
 }

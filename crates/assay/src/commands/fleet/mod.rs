@@ -1,9 +1,15 @@
 //! `assay fleet`
 
+mod ansible;
+mod at_once;
 mod books;
+mod check;
+mod clean;
+mod collect;
 mod descriptors;
 mod events;
 mod gather;
+mod home;
 mod list;
 mod outcome;
 mod party;
@@ -21,6 +27,9 @@ use crate::failure::Failure;
 pub(super) fn fleet(args: FleetArgs) -> Result<Exit, Failure> {
     match args.command {
         FleetCommand::Run(args) => run::run(*args),
+        FleetCommand::Check(args) => check::check(&args),
+        FleetCommand::Collect(args) => collect::collect(&args),
+        FleetCommand::Clean(args) => clean::clean(&args),
         FleetCommand::List(args) => list::list(&args),
         FleetCommand::Report(args) => report::report(&args),
     }

@@ -27,6 +27,8 @@ const TICK: Duration = Duration::from_millis(100);
 const MOST_REFUSED: usize = 5;
 /// How long a launcher whose node is done may take to end.
 const ENDING: Duration = Duration::from_secs(10);
+/// The same of Ansible.
+const TIDYING: Duration = Duration::from_secs(60);
 
 /// Nodes under way.
 pub(super) struct Party<'a> {
@@ -77,8 +79,12 @@ impl<'a> Party<'a> {
             .map_err(|error| Failure::environment(format!("{listen}: {error}; --listen names another address")))?;
         let address = coordinator.address();
         let place = |(number, node): (usize, &usize)| {
-            let (rendezvous, far_port) = joined_at(launcher, far_port(&ledger.run, number), address);
             let Entry { name, target, .. } = &ledger.nodes[*node];
+            let by_ssh = match &ledger.inventory {
+                Some(inventory) => inventory.routes.get(name).is_some_and(|route| route.ssh),
+                None => launcher == Launcher::Ssh,
+            };
+            let (rendezvous, far_port) = joined_at(by_ssh, far_port(&ledger.run, number), address);
             Place { node: name.clone(), target: target.clone(), rendezvous, far_port }
         };
         let launch = Launch {
@@ -88,6 +94,7 @@ impl<'a> Party<'a> {
             key: &key,
             port: address.port(),
             places: numbers.iter().enumerate().map(place).collect(),
+            inventory: ledger.inventory.as_ref(),
         };
         let groups = launcher.start(&launch);
         let mut launched = Vec::new();
@@ -98,7 +105,7 @@ impl<'a> Party<'a> {
                     let reason = match launcher {
                         Launcher::Local => format!("{}: {error}", ledger.program),
                         Launcher::Ssh => format!("ssh: {error}"),
-                        Launcher::Slurm => error.to_string(),
+                        Launcher::Slurm | Launcher::Ansible => error.to_string(),
                     };
                     for number in places {
                         ledger.nodes[numbers[number]].fate = Some(Fate::Unreachable { reason: reason.clone() });
@@ -144,7 +151,9 @@ impl<'a> Party<'a> {
             self.look_for_ends();
             self.view.paint();
         }
-        self.wait_for_launchers(ENDING);
+        // Ansible removes on each node what it put there for a task.
+        let ansible = self.ledger.inventory.is_some();
+        self.wait_for_launchers(if ansible { TIDYING } else { ENDING });
         self.launched.iter_mut().for_each(|(_, launched)| launched.ask_to_end());
         self.wait_for_launchers(ENDING);
         if self.unkept {

@@ -20,9 +20,9 @@ pub(super) fn far_port(run: &str, number: usize) -> u16 {
 }
 
 /// Where a node finds the coordinator, and with a tunnel the port at its far end.
-pub(super) fn joined_at(launcher: Launcher, far: u16, address: SocketAddr) -> (String, Option<u16>) {
+pub(super) fn joined_at(by_ssh: bool, far: u16, address: SocketAddr) -> (String, Option<u16>) {
     // What listens for others is reached without a tunnel.
-    if launcher == Launcher::Ssh && address.ip().is_loopback() {
+    if by_ssh && address.ip().is_loopback() {
         return (format!("127.0.0.1:{far}"), Some(far));
     }
     if address.ip().is_unspecified() {
@@ -35,7 +35,7 @@ pub(super) fn joined_at(launcher: Launcher, far: u16, address: SocketAddr) -> (S
 /// Where to listen if nothing is said: nodes of Slurm have no tunnel.
 pub(super) fn listens(launcher: Launcher) -> SocketAddr {
     match launcher {
-        Launcher::Local | Launcher::Ssh => ([127, 0, 0, 1], 0).into(),
+        Launcher::Local | Launcher::Ssh | Launcher::Ansible => ([127, 0, 0, 1], 0).into(),
         Launcher::Slurm => ([0, 0, 0, 0], 0).into(),
     }
 }
@@ -43,7 +43,16 @@ pub(super) fn listens(launcher: Launcher) -> SocketAddr {
 /// Finds what is wrong with the arguments before anything is started.
 pub(super) fn check_arguments(ledger: &Ledger) -> Result<(), Failure> {
     let own = ["--rendezvous", "127.0.0.1:1", "--node", "x", "--", "."].map(str::to_owned);
-    let told = std::iter::once("assay".to_owned()).chain(arguments(ledger)).chain(own);
+    parse(arguments(ledger).into_iter().chain(own))
+}
+
+/// The same for arguments alone.
+pub(super) fn check_words(words: &[String]) -> Result<(), Failure> {
+    parse(std::iter::once("run".to_owned()).chain(words.iter().cloned()))
+}
+
+fn parse(told: impl Iterator<Item = String>) -> Result<(), Failure> {
+    let told = std::iter::once("assay".to_owned()).chain(told);
     Cli::try_parse_from(told).map(drop).map_err(|error| {
         let text = error.to_string();
         let line = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
@@ -75,10 +84,10 @@ mod tests {
     fn a_tunnel_is_for_what_listens_here_alone() {
         let here: SocketAddr = "127.0.0.1:5000".parse().unwrap();
         let open: SocketAddr = "10.0.0.1:5000".parse().unwrap();
-        assert_eq!(joined_at(Launcher::Ssh, 20_001, here), ("127.0.0.1:20001".to_owned(), Some(20_001)));
-        assert_eq!(joined_at(Launcher::Ssh, 20_001, open), ("10.0.0.1:5000".to_owned(), None));
-        assert_eq!(joined_at(Launcher::Local, 20_001, here), ("127.0.0.1:5000".to_owned(), None));
-        let (any, _) = joined_at(Launcher::Slurm, 20_001, "0.0.0.0:5000".parse().unwrap());
+        assert_eq!(joined_at(true, 20_001, here), ("127.0.0.1:20001".to_owned(), Some(20_001)));
+        assert_eq!(joined_at(true, 20_001, open), ("10.0.0.1:5000".to_owned(), None));
+        assert_eq!(joined_at(false, 20_001, here), ("127.0.0.1:5000".to_owned(), None));
+        let (any, _) = joined_at(false, 20_001, "0.0.0.0:5000".parse().unwrap());
         assert!(any.ends_with(":5000") && !any.starts_with("0.0.0.0"), "{any}");
     }
 }

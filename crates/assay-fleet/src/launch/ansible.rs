@@ -1,0 +1,138 @@
+//! Nodes by the playbook `run` of the collection: one `ansible-playbook` for all of them.
+
+use std::collections::HashMap;
+use std::io;
+
+use serde_json::{Map, Value, json};
+
+use super::heard::Told;
+use super::launcher::{Group, Launch};
+use super::process::{Launched, Source};
+use crate::ansible::{Event, Playbook, PrivateDirectory};
+use crate::inventory::Inventory;
+
+/// Starts all nodes.
+pub(super) fn start(launch: &Launch<'_>) -> Vec<Group> {
+    let places = (0..launch.places.len()).collect();
+    vec![Group { places, launched: play(launch) }]
+}
+
+fn play(launch: &Launch<'_>) -> io::Result<Launched> {
+    let none = || io::Error::other("the run has no inventory");
+    let inventory = launch.inventory.ok_or_else(none)?;
+    let directory = PrivateDirectory::new()?;
+    // On a command line, or in an environment that Ansible passes on, all could read it.
+    let key = directory.write("key", launch.key.to_hex().as_bytes())?;
+    let hosts: String = launch.places.iter().map(|place| place.node.clone() + "\n").collect();
+    let limit = format!("@{}", directory.write("limit", hosts.as_bytes())?.display());
+    let mut variables = variables(launch, inventory);
+    variables.insert("assay_key_file".to_owned(), json!(key.to_string_lossy()));
+    let variables = directory.write("variables.json", Value::Object(variables).to_string().as_bytes())?;
+    let book = Playbook {
+        name: "run",
+        inventory: &inventory.files,
+        limit: Some(&limit),
+        // Nodes wait for each other.
+        forks: launch.places.len(),
+        variables: Some(&variables),
+    };
+    let command = book.command(&directory);
+    let numbers: HashMap<String, usize> = launch.places.iter().map(|place| place.node.clone()).zip(0..).collect();
+    let mut launched = Launched::read(command, "", Source::Output, Box::new(move |line| told(line, &numbers)))
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                io::Error::other("there is no ansible-playbook; the package ansible-core has it")
+            }
+            _ => error,
+        })?;
+    launched.keep(directory);
+    Ok(launched)
+}
+
+/// What stands above the inventory's variables.
+fn variables(launch: &Launch<'_>, inventory: &Inventory) -> Map<String, Value> {
+    let mut variables = inventory.variables.clone();
+    let mut places = Map::new();
+    let mut tunnels = false;
+    for place in &launch.places {
+        let extra = inventory.routes.get(&place.node).map(|route| route.ssh_extra_args.as_str()).unwrap_or_default();
+        let tunnel = place.far_port.map(|far| format!("-R 127.0.0.1:{far}:127.0.0.1:{}", launch.port));
+        tunnels |= tunnel.is_some();
+        let ssh = format!("{extra} {}", tunnel.unwrap_or_default());
+        places.insert(place.node.clone(), json!({ "rendezvous": place.rendezvous, "ssh": ssh.trim() }));
+    }
+    variables.insert("assay_run".to_owned(), json!(launch.run));
+    variables.insert("assay_places".to_owned(), Value::Object(places));
+    variables.insert("assay_rendezvous".to_owned(), json!("{{ assay_places[inventory_hostname].rendezvous }}"));
+    if tunnels {
+        variables.insert("ansible_ssh_extra_args".to_owned(), json!("{{ assay_places[inventory_hostname].ssh }}"));
+    }
+    variables
+}
+
+/// Understands lines of the callback.
+fn told(line: &str, numbers: &HashMap<String, usize>) -> Told {
+    let Some(Event::Result(event)) = Event::from_line(line.as_bytes()) else { return Told::Nothing };
+    let Some(place) = numbers.get(&event.node).copied() else { return Told::Nothing };
+    match event.end() {
+        Some(why) => Told::Ended(place, why.chars().take(super::heard::MOST_LINE).collect()),
+        // Another exit code is told by the task after this one, with the last words of the program.
+        None if event.facts.get("node_result").is_some_and(|result| result["exit"] == "0") => {
+            Told::Ended(place, "it ended".to_owned())
+        }
+        None => Told::Nothing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inventory::Route;
+    use crate::key::Key;
+    use crate::launch::Place;
+
+    #[test]
+    fn each_node_has_its_own_way_to_the_coordinator() {
+        let key = Key::new().unwrap();
+        let place = |node: &str, far_port| Place {
+            node: node.to_owned(),
+            target: "/m".to_owned(),
+            rendezvous: format!("{node}:1"),
+            far_port,
+        };
+        let route = Route { ssh: true, ssh_extra_args: "-o X=y".to_owned() };
+        let inventory = Inventory {
+            variables: Map::from_iter([("assay_suite".to_owned(), json!("quick"))]),
+            routes: [("n1".to_owned(), route)].into(),
+            ..Inventory::default()
+        };
+        let launch = Launch {
+            run: "r",
+            program: "assay",
+            arguments: Vec::new(),
+            key: &key,
+            port: 7,
+            places: vec![place("n1", Some(5)), place("n2", None)],
+            inventory: Some(&inventory),
+        };
+        let told = Value::Object(variables(&launch, &inventory));
+        assert_eq!(told["assay_places"]["n1"]["ssh"], "-o X=y -R 127.0.0.1:5:127.0.0.1:7");
+        assert_eq!(told["assay_places"]["n2"], json!({ "rendezvous": "n2:1", "ssh": "" }));
+        assert_eq!((&told["assay_suite"], &told["assay_run"]), (&json!("quick"), &json!("r")));
+        assert!(!told.to_string().contains(&key.to_hex()));
+    }
+
+    #[test]
+    fn a_node_ends_by_its_own_events_alone() {
+        let numbers = HashMap::from([("n1".to_owned(), 0)]);
+        let failed = r#"{"event":"result","node":"n1","status":"unreachable","message":"no route to host"}"#;
+        assert_eq!(told(failed, &numbers), Told::Ended(0, "no route to host".to_owned()));
+        let done = r#"{"event":"result","node":"n1","status":"ok","facts":{"node_result":{"exit":"0"}}}"#;
+        assert_eq!(told(done, &numbers), Told::Ended(0, "it ended".to_owned()));
+        let other = r#"{"event":"result","node":"n2","status":"failed","message":"x"}"#;
+        let bad = r#"{"event":"result","node":"n1","status":"ok","facts":{"node_result":{"exit":"2"}}}"#;
+        for nothing in [other, bad, "n1 failed", r#"{"event":"result","node":"n1","status":"ok"}"#] {
+            assert_eq!(told(nothing, &numbers), Told::Nothing);
+        }
+    }
+}

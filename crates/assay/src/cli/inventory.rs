@@ -1,0 +1,127 @@
+//! Arguments of the commands of `assay fleet` that go through Ansible, and of those that only look.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use super::ViaArg;
+
+pub(crate) const CHECK_EXAMPLES: &str = "\
+Examples:
+  assay fleet check -i cards.ini --binaries bin
+                                        by Ansible, which puts the program on each node
+  assay fleet check node1=/mnt/a node2=/mnt/b -- --suite quick
+                                        by ssh, with assay on the nodes
+Exit code 1: a node cannot be measured; a line says which and why.";
+
+pub(crate) const COLLECT_EXAMPLES: &str = "\
+Examples:
+  assay fleet collect 7k2m9             what was not handed over in a run that assay fleet run began
+  assay fleet collect monday -i cards.ini
+                                        a run that the playbook assay.fleet.run began";
+
+pub(crate) const CLEAN_EXAMPLES: &str = "\
+Examples:
+  assay fleet clean -i cards.ini        all but the records
+  assay fleet clean -i cards.ini --records
+                                        the records, too";
+
+#[derive(Debug, Args)]
+pub(crate) struct InventoryArgs {
+    /// Inventory of Ansible: a file (INI, YAML), a directory or a program that prints one
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    pub(crate) inventory: Vec<PathBuf>,
+
+    /// Only these hosts of the inventory: a pattern of Ansible
+    #[arg(short, long, value_name = "PATTERN", requires = "inventory")]
+    pub(crate) limit: Option<String>,
+
+    /// Connections at a time; by default one for each node, up to 28; run has one for each
+    #[arg(long, value_name = "N", requires = "inventory", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) forks: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FleetCheckArgs {
+    /// Node as NAME or NAME=TARGET; with ssh the name is the host
+    #[arg(value_name = "NODE", required_unless_present = "inventory", conflicts_with = "inventory")]
+    pub(crate) nodes: Vec<String>,
+
+    /// How nodes are reached; by default ssh, and ansible with an inventory
+    #[arg(long, value_enum)]
+    pub(crate) via: Option<ViaArg>,
+
+    /// What is measured on nodes that name no target of their own
+    #[arg(long, value_name = "PATH", default_value = ".", conflicts_with = "inventory")]
+    pub(crate) target: String,
+
+    /// The program assay on the nodes; with --via local this one
+    #[arg(long, value_name = "PATH", conflicts_with = "inventory")]
+    pub(crate) program: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) inventory: InventoryArgs,
+
+    /// Directory with static programs for the nodes: assay-aarch64, assay-armv7l, …; or the inventory's assay_binaries
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "inventory")]
+    pub(crate) binaries: Option<PathBuf>,
+
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// What assay run is to be told on each node besides, like --suite quick
+    #[arg(last = true, value_name = "ARGUMENTS")]
+    pub(crate) arguments: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FleetCollectArgs {
+    /// The run: as assay fleet list has it, or the assay_run of the playbook
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+
+    /// Nodes to ask; by default those of the run
+    #[arg(value_name = "NODE", conflicts_with = "inventory")]
+    pub(crate) nodes: Vec<String>,
+
+    /// How nodes are reached; by default as in the run
+    #[arg(long, value_enum)]
+    pub(crate) via: Option<ViaArg>,
+
+    /// The program assay on the nodes; by default as in the run
+    #[arg(long, value_name = "PATH", conflicts_with = "inventory")]
+    pub(crate) program: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) inventory: InventoryArgs,
+
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FleetCleanArgs {
+    /// How nodes are reached: ansible, which put something there
+    #[arg(long, value_enum)]
+    pub(crate) via: Option<ViaArg>,
+
+    #[command(flatten)]
+    pub(crate) inventory: InventoryArgs,
+
+    /// Remove the records on the nodes, too; records in the store of this machine stay
+    #[arg(long)]
+    pub(crate) records: bool,
+
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl InventoryArgs {
+    /// As a run was begun with.
+    pub(crate) fn of(kept: &assay_fleet::Inventory) -> Self {
+        Self { inventory: kept.files.clone(), limit: kept.limit.clone(), forks: None }
+    }
+}

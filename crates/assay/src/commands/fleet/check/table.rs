@@ -1,0 +1,107 @@
+//! What a check found: a line for each node, and one for each that cannot be measured.
+
+use std::time::Duration;
+
+use assay_core::text::harmless;
+use assay_core::units::{Bytes, capacity, span};
+use assay_fleet::DayClock;
+
+use super::Row;
+
+/// A medium's name is cut to so many characters, so that a line is one on most terminals.
+const MEDIUM: usize = 22;
+const UNKNOWN: &str = "-";
+
+pub(super) fn text(rows: &[Row]) -> String {
+    let mut table = comfy_table::Table::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    table.set_content_arrangement(comfy_table::ContentArrangement::Disabled);
+    table.set_header(["node", "machine", "medium", "free", "writes", "time", "clock"]);
+    for row in rows {
+        table.add_row(cells(row));
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    let mut text = table.trim_fmt();
+    let bad: Vec<&Row> = rows.iter().filter(|row| row.reason.is_some()).collect();
+    text.push_str("\n\n");
+    for row in &bad {
+        text += &format!("{}: {}\n", harmless(&row.node), row.reason.as_deref().unwrap_or_default());
+    }
+    let fit: Vec<&Row> = rows.iter().filter(|row| row.reason.is_none()).collect();
+    let bytes: u64 = fit.iter().filter_map(|row| row.planned_write_bytes).fold(0, u64::saturating_add);
+    let longest = fit.iter().filter_map(|row| row.budget_ns).max().unwrap_or(0);
+    text += &if fit.is_empty() {
+        "None of these nodes can be measured.".to_owned()
+    } else {
+        let (who, n, of) = (if bad.is_empty() { "All" } else { "Of these" }, fit.len(), rows.len());
+        let who = if bad.is_empty() { format!("{who} {n} nodes") } else { format!("{who} {of} nodes {n}") };
+        format!(
+            "{who} can be measured: at most {} written in sum, {} each.",
+            Bytes(bytes),
+            span(Duration::from_nanos(longest))
+        )
+    };
+    text
+}
+
+fn cells(row: &Row) -> [String; 7] {
+    let known = |text: Option<String>| text.filter(|text| !text.is_empty()).unwrap_or_else(|| UNKNOWN.to_owned());
+    let cut = |text: String| {
+        if text.chars().count() > MEDIUM { text.chars().take(MEDIUM - 1).collect::<String>() + "…" } else { text }
+    };
+    [
+        harmless(&row.node),
+        known(Some(harmless(&row.machine))),
+        known(row.medium.as_ref().map(|medium| cut(harmless(&medium.title())))),
+        known(row.free_bytes.map(capacity)),
+        known(row.planned_write_bytes.map(|bytes| Bytes(bytes).to_string())),
+        known(row.budget_ns.map(|time| span(Duration::from_nanos(time)))),
+        known(row.clock.map(clock)),
+    ]
+}
+
+/// How far the time of day is ahead, in one unit with its bound.
+fn clock(clock: DayClock) -> String {
+    let (unit, name) =
+        if clock.offset_ns.unsigned_abs().max(clock.bound_ns) < 1_000_000_000 { (1e6, "ms") } else { (1e9, "s") };
+    format!("{:+.1} ±{:.1} {name}", clock.offset_ns as f64 / unit, clock.bound_ns as f64 / unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_node_has_a_line_and_what_does_not_fit_another() {
+        let good = Row {
+            node: "n1".to_owned(),
+            machine: "aarch64".to_owned(),
+            free_bytes: Some(21_300_000_000),
+            clock: Some(DayClock { offset_ns: -12_340_000, bound_ns: 15_000_000 }),
+            planned_write_bytes: Some(1 << 30),
+            budget_ns: Some(90_000_000_000),
+            reached: true,
+            ..Row::default()
+        };
+        let lost = Row { node: "n2".to_owned(), reason: Some("no route to host".to_owned()), ..Row::default() };
+        let told = text(&[good, lost]);
+        let lines: Vec<&str> = told.lines().collect();
+        let cells: Vec<&str> = lines[1].split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+        assert_eq!(cells, ["n1", "aarch64", "-", "21.3 GB", "1 GiB", "1 min 30 s", "-12.3 ±15.0 ms"], "{told}");
+        assert!(lines[0].starts_with("node  machine  medium") && lines[2].starts_with("n2  "), "{told}");
+        let said = "Of these 2 nodes 1 can be measured: at most 1 GiB written in sum, 1 min 30 s each.";
+        assert_eq!(lines[3..], ["", "n2: no route to host", said]);
+        let evil = Row { node: "n3".to_owned(), machine: "x\u{1b}[2J\nx".to_owned(), ..Row::default() };
+        let text = text(&[evil]);
+        assert!(!text.contains('\u{1b}') && text.lines().count() == 4, "{text}");
+    }
+
+    #[test]
+    fn a_clock_is_told_in_one_unit_with_its_bound() {
+        let of = |offset_ns, bound_ns| clock(DayClock { offset_ns, bound_ns });
+        assert_eq!(of(1_200_000, 840_000), "+1.2 ±0.8 ms");
+        assert_eq!(of(-9_999_600_000, 20_000_000), "-10.0 ±0.0 s");
+    }
+}
