@@ -16,28 +16,28 @@ use serde_json::Value;
 use crate::common::{ASSAY, TINY};
 
 /// A cluster, the collection and files on the control machine.
-struct Fleet {
-    cluster: Cluster,
+pub(crate) struct Fleet {
+    pub(crate) cluster: Cluster,
     _lab: Lab,
 }
 
 /// What a playbook said, by the collection's own callback.
-struct Answer {
+pub(crate) struct Answer {
     output: Output,
     lines: Vec<Value>,
 }
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     fs::canonicalize(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap()
 }
 
-fn is_there(program: &str) -> Result<(), Missing> {
+pub(crate) fn is_there(program: &str) -> Result<(), Missing> {
     Command::new(program).arg("--version").output().map_err(|_| Missing(format!("needs {program}")))?;
     Ok(())
 }
 
 impl Fleet {
-    fn new(nodes: usize) -> Result<Self, Missing> {
+    pub(crate) fn new(nodes: usize) -> Result<Self, Missing> {
         is_there("ansible-playbook")?;
         let lab = Lab::share()?;
         let fleet = Self { cluster: Cluster::new(&ClusterPlan::of(nodes))?, _lab: lab };
@@ -54,17 +54,17 @@ impl Fleet {
         Ok(fleet)
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.cluster.directory().join(name)
     }
 
-    fn change_inventory(&self, change: impl FnOnce(String) -> String) {
+    pub(crate) fn change_inventory(&self, change: impl FnOnce(String) -> String) {
         let inventory = fs::read_to_string(self.cluster.inventory()).unwrap();
         fs::write(self.cluster.inventory(), change(inventory)).unwrap();
     }
 
     /// The program under test, without what a debugger needs, as what a user has for this architecture.
-    fn offer_program(&self) {
+    pub(crate) fn offer_program(&self) {
         let there = self.file("binaries").join(format!("assay-{}", std::env::consts::ARCH));
         let stripped = Command::new("strip").arg("-o").arg(&there).arg(ASSAY).status();
         if !stripped.is_ok_and(|status| status.success()) {
@@ -95,7 +95,7 @@ impl Fleet {
         command
     }
 
-    fn play(&self, playbook: &str, variables: &[(&str, &str)]) -> Answer {
+    pub(crate) fn play(&self, playbook: &str, variables: &[(&str, &str)]) -> Answer {
         let output = self.command(playbook, variables).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
         let read = |line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}\n{text}"));
@@ -125,7 +125,7 @@ fn is_of(path: &Path, node: &str) -> bool {
 
 impl Answer {
     #[track_caller]
-    fn succeeded(self) -> Self {
+    pub(crate) fn succeeded(self) -> Self {
         assert!(self.output.status.success(), "{}", self.text());
         self
     }

@@ -19,6 +19,8 @@ mod docs;
 mod faults;
 mod fio;
 mod fleet;
+mod fleet_ansible;
+mod fleet_inventory;
 mod fleet_report;
 mod handles;
 mod hostile;
