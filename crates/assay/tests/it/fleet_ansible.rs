@@ -147,7 +147,7 @@ fn nodes_that_do_not_begin_are_told_with_their_reasons() {
         assert_eq!(node(&again, name)["fate"]["fate"], "recorded", "{again}");
     }
     assert_eq!(node(&again, "n1")["attempts"], 1);
-    assert!(node(&again, "n4")["fate"]["reason"].as_str().unwrap().starts_with("ssh: connect"), "{again}");
+    assert!(node(&again, "n4")["fate"]["reason"].as_str().unwrap().contains("ssh: connect to host"), "{again}");
 }
 
 /// The three commands of the example, with an inventory beside its own that says where the nodes of the lab are.
