@@ -9,7 +9,7 @@ use super::ViaArg;
 pub(crate) const CHECK_EXAMPLES: &str = "\
 Examples:
   assay fleet check -i cards.ini --binaries bin
-                                        by Ansible, which puts the program on each node
+                                        by Ansible, which brings the program
   assay fleet check node1=/mnt/a node2=/mnt/b -- --suite quick
                                         by ssh, with assay on the nodes
 Exit code 1: a node cannot be measured; a line says which and why.";

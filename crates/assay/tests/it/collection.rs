@@ -13,7 +13,7 @@ use assay_fleet::{Coordinator, Expected, Key, Mode, Rules};
 use assay_lab::{Cluster, ClusterPlan, Lab, Missing, lab, skip};
 use serde_json::Value;
 
-use crate::common::{ASSAY, TINY};
+use crate::common::{ASSAY, tiny_at_leisure};
 
 /// A cluster, the collection and files on the control machine.
 pub(crate) struct Fleet {
@@ -44,7 +44,7 @@ impl Fleet {
         for directory in ["control", "binaries", "records"] {
             fs::create_dir(fleet.file(directory)).unwrap();
         }
-        fs::write(fleet.file("tiny.toml"), TINY).unwrap();
+        fs::write(fleet.file("tiny.toml"), tiny_at_leisure()).unwrap();
         // Nothing may need Python on a node: routers have none.
         let mut variables = "ansible_python_interpreter=/nonexistent\n".to_owned();
         for (name, file) in [("binaries", "binaries"), ("records", "records"), ("suite", "tiny.toml")] {

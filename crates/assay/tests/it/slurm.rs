@@ -7,7 +7,7 @@ use assay_core::record::Record;
 use assay_lab::{Cluster, ClusterPlan, Lab, Missing, Slurm, lab};
 use serde_json::Value;
 
-use crate::common::{ASSAY, TINY};
+use crate::common::{ASSAY, tiny_at_leisure};
 
 /// The nodes of `slurm`, told in the words of its users, each with a directory of its own as target.
 fn command(slurm: &Slurm<'_>, directory: &Path, words: &[&str]) -> Command {
@@ -55,7 +55,7 @@ fn nodes_of_slurm_are_measured_and_those_it_lost_are_told() {
     let directory = cluster.directory();
     let targets = targets(directory, 3);
     let suite = directory.join("tiny.toml");
-    std::fs::write(&suite, TINY).unwrap();
+    std::fs::write(&suite, tiny_at_leisure()).unwrap();
     let nodes: Vec<String> = targets.iter().zip(1..).map(|(target, n)| format!("s{n}={}", target.display())).collect();
     let suite = suite.display().to_string();
     let mut words: Vec<&str> = nodes.iter().map(String::as_str).collect();

@@ -6,7 +6,7 @@ use assay_core::record::Record;
 use assay_lab::{Cluster, ClusterPlan, Lab, lab};
 use serde_json::Value;
 
-use crate::common::{ASSAY, TINY};
+use crate::common::{ASSAY, tiny_at_leisure};
 
 fn told(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|e| {
@@ -33,7 +33,7 @@ fn nodes_are_measured_through_a_tunnel_and_their_records_are_here_and_there() {
     let _lab = lab!(name, Lab::share());
     let cluster = lab!(name, Cluster::new(&ClusterPlan::of(nodes)));
     let suite = cluster.directory().join("tiny.toml");
-    std::fs::write(&suite, TINY).unwrap();
+    std::fs::write(&suite, tiny_at_leisure()).unwrap();
     let suite = suite.display().to_string();
     let targets: Vec<String> =
         cluster.nodes().iter().map(|node| format!("{}={}", node.name(), node.target().display())).collect();
