@@ -16,9 +16,9 @@ Exit code 1: a node cannot be measured; a line says which and why.";
 
 pub(crate) const COLLECT_EXAMPLES: &str = "\
 Examples:
-  assay fleet collect 7k2m9             what was not handed over in a run that assay fleet run began
+  assay fleet collect 7k2m9             what nodes did not hand over
   assay fleet collect monday -i cards.ini
-                                        a run that the playbook assay.fleet.run began";
+                                        a run of the playbook assay.fleet.run";
 
 pub(crate) const CLEAN_EXAMPLES: &str = "\
 Examples:
