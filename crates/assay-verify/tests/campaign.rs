@@ -94,8 +94,19 @@ fn what_was_wrong_once_stays_right() {
         (
             population::fake,
             &[
-                710_906, 710_978, 3_000_257, 3_000_263, 3_000_287, 3_000_319, 3_000_556, 3_000_636, 3_000_652,
-                3_000_812, 3_000_859, 4_000_130, 11_000_290,
+                710_906,
+                710_978,
+                3_000_257,
+                3_000_263,
+                3_000_287,
+                3_000_319,
+                3_000_556,
+                3_000_636,
+                3_000_652,
+                3_000_812,
+                3_000_859,
+                4_000_130,
+                11_000_290,
                 // Errs when its cache is written out, and drops what else is in it.
                 21_000_159, // Holds two pages, of which the end of the device cuts one.
                 21_001_465, // Holds a small part in the middle, most of which errs.
@@ -107,9 +118,16 @@ fn what_was_wrong_once_stays_right() {
                 51_005_218, // Starts again, and reads land elsewhere in a part of the period.
                 60_000_522, // Memory that is used up, some of which is given to what does not last.
                 51_000_083,
-                60_000_036, // A period behind a larger cache, of which some places had been written before.
-                90_000_221, // A buffer of the controller behind the end, and a larger cache for writes in sequence.
-                90_000_151,
+                60_000_036,  // A period behind a larger cache, of which some places had been written before.
+                90_000_221,  // A buffer of the controller behind the end, and a larger cache for writes in sequence.
+                90_000_151,  // Holds both ends, and reads in between show these.
+                140_000_262, // Holds a part in the middle, in which writes land beside where they were sent.
+                140_002_277, // Errs when its memory is used up, a part of which does not last.
+                140_001_352, // A chain that errs in its first lap.
+                140_001_635, // Hold a small part, in which reads land elsewhere.
+                140_005_164,
+                140_005_703, // Blocks in another order each lap, most of which keep it in one.
+                140_006_110,
             ],
         ),
         (
@@ -136,6 +154,33 @@ fn what_was_wrong_once_stays_right() {
             assert_eq!(bad, [0; 3], "{report}");
         }
     }
+}
+
+/// Seeds of fakes whose size earlier versions knew as an interval alone.
+#[test]
+fn what_was_an_interval_once_is_exact() {
+    for seed in [
+        // Blocks in another order each lap, of which some keep their order by chance.
+        160_000_143,
+        160_000_184,
+        // A cache larger than what is driven out where no canary is known, before blocks in another order, and before
+        // a window that errors lie below.
+        160_000_044,
+        160_000_052,
+        // A cache that takes more to drive out for each question than a probe may write.
+        160_000_210,
+    ] {
+        let report = Campaign::over(population::fake, seed..seed + 1).run(quick_probe);
+        assert_eq!(report.cases[0].size, Some(Size::Exact), "{report}");
+    }
+}
+
+/// An address line that fails in a wrap-around whose period is known: places changed which were never saved.
+#[test]
+fn the_journal_is_kept_where_writes_landed_elsewhere() {
+    let report = Campaign::over(population::fake, 160_000_273..160_000_274).run(quick_probe);
+    let case = &report.cases[0];
+    assert!(case.changed_sectors > 0 && !case.lost(), "{report}");
 }
 
 #[test]

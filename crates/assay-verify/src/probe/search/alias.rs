@@ -5,7 +5,7 @@ use super::super::stamp::{Origin, Seen};
 use super::course::{ATTEMPTS, Search};
 use super::crowd::Loser;
 use super::desk::{End, PAGE_OF_CACHE, Place};
-use super::nature::Repeat;
+use super::nature::{Nature, Repeat};
 use super::numbers::{fan, prime_powers};
 use super::stripes::STRIPE;
 
@@ -15,6 +15,8 @@ const PAIRS: usize = 6;
 const TURNS: usize = 6;
 /// Laps in which a position of the period is looked for where the medium does not err.
 const LAPS: u64 = 4;
+/// Sectors that are looked at in a row: more than a stripe, so that one ends within.
+const ORDERED: u64 = STRIPE / 4 * 5;
 /// Positions behind the real part of a period that are tested.
 const BEHIND: u64 = 7;
 /// Pairs right below one that are one cell each, as it is, where those farther below have cells of their own.
@@ -114,6 +116,12 @@ impl<D: Device> Search<'_, '_, D> {
             }
             if self.same_cells(high, &[low])?[0] && self.takes_turns(low, high)? {
                 self.shared = true;
+                // Driving out a large cache for each of many questions takes more than a probe may write.
+                if self.eviction.is_large()
+                    && let Some(repeat) = self.repeat_through(low, high)?
+                {
+                    return Ok(Some(repeat));
+                }
                 return self.structure(low, high).map(Some);
             }
             // Canaries that never die say nothing of a cache, where the pair was none.
@@ -173,6 +181,23 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     pub(super) fn structure(&mut self, low: u64, high: u64) -> Result<Repeat, End> {
+        let period = high - low;
+        let vague = Repeat { protected: 0, period, real: period, exact: false, straight: true };
+        // Where the search ends early, this is known.
+        let nature = std::mem::replace(&mut self.nature, Nature::Repeats(vague));
+        let (found, stands) = self.straight(low, high)?.unwrap_or((vague, false));
+        if stands || self.through.is_some() {
+            self.nature = nature;
+            return Ok(found);
+        }
+        // Some blocks of a stripe keep their order by chance, and may lead to a period that does not stand.
+        let striped = self.striped(low, high)?;
+        self.nature = nature;
+        Ok(striped.unwrap_or(found))
+    }
+
+    /// The structure where each period leads to the cells in the same order, and whether it stands.
+    fn straight(&mut self, low: u64, high: u64) -> Result<Option<(Repeat, bool)>, End> {
         let mut found = None;
         for _ in 0..ATTEMPTS {
             // There it is divided once, since each part takes an address that was never touched.
@@ -183,20 +208,14 @@ impl<D: Device> Search<'_, '_, D> {
             let protected = self.protected(period, low)?;
             let real = self.real_of(protected, period, 1)?;
             let exact = !self.ends_in_errors(protected, period, real);
-            let repeat = Repeat { protected, period, real, exact };
+            let repeat = Repeat { protected, period, real, exact, straight: true };
             if self.stands(&repeat)? {
-                return Ok(repeat);
+                return Ok(Some((repeat, true)));
             }
-            found = Some(Repeat { exact: false, ..repeat });
+            found = Some((Repeat { exact: false, ..repeat }, false));
             self.eviction.doubt();
         }
-        match found {
-            Some(repeat) => Ok(repeat),
-            None if self.through.is_some() => {
-                Ok(Repeat { protected: 0, period: high - low, real: high - low, exact: false })
-            }
-            None => self.striped(low, high),
-        }
+        Ok(found)
     }
 
     /// The least part of their distance at which addresses share a cell with two that do.
@@ -245,7 +264,29 @@ impl<D: Device> Search<'_, '_, D> {
         if pairs.iter().zip(shared).any(|(pair, same)| pair.2 != same && !errs(pair)) {
             return Ok(false);
         }
-        self.ends(repeat, 1)
+        Ok(self.ends(repeat, 1)? && self.keeps_the_order(repeat)?)
+    }
+
+    /// Whether a stretch of more than a stripe shows a period behind in the order in which it was written. Blocks that
+    /// are dealt out may be turned by a few alone, so that single places do not show it.
+    fn keeps_the_order(&mut self, repeat: &Repeat) -> Result<bool, End> {
+        let Repeat { protected, period, real, .. } = *repeat;
+        let room = real.min(self.desk.sectors().saturating_sub(protected + period));
+        let length = room.min(ORDERED).min(period);
+        if self.through.is_some() || length < PAGE_OF_CACHE {
+            return Ok(true);
+        }
+        let written = self.desk.place(protected + (room - length) / 2, length);
+        self.write_backwards(written)?;
+        // A period need not be whole blocks.
+        let from = written.at + period;
+        let behind = self.desk.place(from, written.sectors);
+        // Whoever was last: what is written against caches may lead to the same cells.
+        let (here, there) = (self.desk.origins(written)?, self.desk.origins(behind)?);
+        let there = there.into_iter().skip((from - behind.at) as usize);
+        let inside = |at: u64| (protected..protected + real).contains(&at);
+        let mut both = written.numbers().zip(here.into_iter().zip(there)).filter(|(at, _)| inside(*at));
+        Ok(!both.any(|(_, (here, there))| here.is_some() && there.is_some() && here != there))
     }
 
     /// Whether a period holds up to where it is said to.

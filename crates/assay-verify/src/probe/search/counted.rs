@@ -22,7 +22,13 @@ impl<D: Device> Search<'_, '_, D> {
         let [one, other] = [self.stamps(parts[0])?, self.stamps(parts[1])?];
         let few = |cells: &BTreeSet<(u64, u32)>| cells.len() as u64 * 2 <= length;
         let cells = one.filter(few).filter(|cells| other.as_ref() == Some(cells));
-        Ok(cells.map(|cells| cells.len() as u64).map(|real| Repeat { protected: 0, period: real, real, exact: true }))
+        Ok(cells.map(|cells| cells.len() as u64).map(|real| Repeat {
+            protected: 0,
+            period: real,
+            real,
+            exact: true,
+            straight: false,
+        }))
     }
 
     /// The stamps that a place shows; `None` where a sector shows none.

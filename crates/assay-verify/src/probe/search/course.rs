@@ -97,7 +97,9 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         // What is lost is lost, whatever a cache shows of the places that were written later.
         if self.eviction.losers.len() > 8 && self.keeps_nothing() {
             // What lands elsewhere is lost nowhere.
-            if let Some(distance) = self.kin()? {
+            let kin = self.kin()?;
+            let kin = if kin.is_some() { kin } else { self.kin_of_a_small_part()? };
+            if let Some(distance) = kin {
                 self.nature = Nature::Misaddressed(distance);
                 self.map_samples();
                 return Ok(());
@@ -347,9 +349,12 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
 
     /// Whether nothing is kept anywhere, but for what was written last and a cache may show.
     fn keeps_nothing(&self) -> bool {
+        // What shows anywhere is stored, though it landed beside the first sector of its place.
         let lost = |place: &Place| {
-            let seen = self.desk.findings.get(&place.at);
-            seen.is_some_and(|seen| matches!(seen, Seen::Before | Seen::Older | Seen::Unreadable))
+            place.numbers().all(|sector| {
+                let seen = self.desk.findings.get(&sector);
+                seen.is_some_and(|seen| matches!(seen, Seen::Before | Seen::Older | Seen::Unreadable))
+            })
         };
         let last = self.samples.iter().rposition(lost);
         last.is_some_and(|last| last >= LEAST_LOSERS && self.samples[..=last].iter().all(lost))

@@ -257,8 +257,17 @@ impl Eviction {
 
     /// An answer did not stand: from now on more is written.
     pub(crate) fn doubt(&mut self) {
+        if self.blind && self.losers.is_empty() {
+            // As much as that is written without any canary.
+            self.usual = self.usual.max(self.limit / LOSSY);
+        }
         self.usual = (self.usual * 2).clamp((1 << 20) / SECTOR, self.limit);
         self.half *= 2;
+    }
+
+    /// Whether a cache was met that is larger than what is driven out where no loss is known.
+    pub(crate) fn is_large(&self) -> bool {
+        self.usual > self.limit / LOSSY
     }
 
     /// Whether any page may be the next that a cache gives up.

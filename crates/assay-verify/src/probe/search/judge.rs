@@ -10,7 +10,7 @@ use super::super::stamp::Seen;
 use super::course::Search;
 use super::desk::{End, Moved};
 use super::map::State;
-use super::nature::Nature;
+use super::nature::{Nature, Repeat};
 
 /// What is known at the end.
 #[derive(Debug)]
@@ -206,9 +206,21 @@ impl Account {
             }
             Nature::Misaddressed(_) => Some("operations land elsewhere, so that places changed which were never saved"),
             Nature::Decays => Some("what was put back may not last"),
+            // As in a wrap-around of which an address line fails, too.
+            Nature::Repeats(repeat) if repeat.exact && self.lands_elsewhere(&repeat) => Some(
+                "where some of what was written landed is not known, so that places may have changed which were never saved",
+            ),
             _ if self.hidden || vague => Some("a cache that is not driven out may show what the device does not hold"),
             _ => None,
         }
+    }
+
+    /// Whether a sector shows what was sent to one that is no cell of it.
+    fn lands_elsewhere(&self, repeat: &Repeat) -> bool {
+        self.findings.iter().any(|(sector, seen)| match seen {
+            Seen::Foreign(origin) => !repeat.explains(*sector, origin.sector),
+            _ => false,
+        })
     }
 
     /// What was put back and does not read as before: a medium that lost it is not genuine.

@@ -22,6 +22,8 @@ const FEW: usize = 4;
 const EXCHANGED: usize = 4;
 /// So many sectors to either side of a lost one are written: operations that land beside it show.
 const BESIDE: u64 = (1 << 20) / 512;
+/// Sectors of a page of 4 KiB: those of one say the same.
+const PAGE: u64 = 8;
 
 impl<D: Device> Search<'_, '_, D> {
     /// Whether places that held still take what is written, and whether fresh ones between them do:
@@ -171,6 +173,17 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(None)
     }
 
+    /// The same where a small part that holds lies if anywhere: at either end, or in the middle.
+    pub(crate) fn kin_of_a_small_part(&mut self) -> Result<Option<i64>, End> {
+        let last = self.desk.sectors() - self.desk.unit();
+        for at in [last, last / 2, 0] {
+            if let Some(distance) = self.kin_of(at)? {
+                return Ok(Some(distance));
+            }
+        }
+        Ok(None)
+    }
+
     fn kin_of(&mut self, at: u64) -> Result<Option<i64>, End> {
         let sectors = self.desk.sectors();
         let start = at.saturating_sub(BESIDE);
@@ -233,11 +246,20 @@ impl<D: Device> Search<'_, '_, D> {
         }
         let lost: Vec<u64> = self.first.iter().filter(|(_, seen)| seen.is_silent_loss()).map(|(at, _)| *at).collect();
         let sectors = self.desk.sectors();
-        let opposite =
-            |at: &u64| (at ^ one) & line != 0 && at ^ line < sectors && lost.binary_search(&(at ^ line)).is_err();
+        let partner = |at: &u64| at ^ line < sectors;
+        let higher = |at: &u64| at & line == one & line;
+        let opposite = |at: &u64| !higher(at) && partner(at) && lost.binary_search(&(at ^ line)).is_err();
+        let alike = |at: &u64| higher(at) && partner(at) && at / PAGE != one / PAGE;
+        let alike: Vec<u64> = lost.iter().copied().filter(alike).collect();
         let opposite: Vec<u64> = lost.iter().copied().filter(opposite).collect();
-        let step = opposite.len().div_ceil(EXCHANGED).max(1);
-        let pairs: Vec<(u64, u64)> = opposite.into_iter().step_by(step).map(|at| (at, at ^ line)).collect();
+        // What has no memory may read as any place that holds: then others show that one, or another one.
+        Ok(self.any_shows_partner(&opposite, line)? && (alike.is_empty() || self.any_shows_partner(&alike, line)?))
+    }
+
+    /// Whether one of some of these places shows what was sent to the other state of an address line.
+    fn any_shows_partner(&mut self, shown: &[u64], line: u64) -> Result<bool, End> {
+        let step = shown.len().div_ceil(EXCHANGED).max(1);
+        let pairs: Vec<(u64, u64)> = shown.iter().step_by(step).map(|at| (*at, at ^ line)).collect();
         let (shown, sent): (Vec<u64>, Vec<u64>) = pairs.into_iter().unzip();
         let places: Vec<Place> = shown.iter().chain(&sent).map(|at| self.desk.place(*at, 1)).collect();
         self.desk.begin_round();

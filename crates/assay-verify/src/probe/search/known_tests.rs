@@ -99,7 +99,7 @@ fn found(search: &mut Search<'_, '_, Small>) -> Found {
     let parts = parts.into_iter().filter(|part| part.2 == State::Keeps).map(|part| (part.0, part.1)).collect();
     match search.nature.clone() {
         Nature::None => Found::Nothing,
-        Nature::Repeats(Repeat { protected, period, real, exact: true }) => Found::Repeats(protected, period, real),
+        Nature::Repeats(Repeat { protected, period, real, exact: true, .. }) => Found::Repeats(protected, period, real),
         Nature::Parts if search.map.exact => Found::Parts(parts),
         Nature::Parts => Found::Vague(parts),
         nature => Found::Other(nature),

@@ -71,10 +71,19 @@ impl Map {
         self.edges().into_iter().filter(|(low, high)| high - low > 1).collect()
     }
 
-    /// Starts of parts that hold, but for the first one, that are not known to the sector.
+    /// Starts of parts that hold behind what is lost that are not known to the sector.
     pub(super) fn open_starts(&self) -> Vec<(u64, u64)> {
-        let keeps = |sector: &u64| self.known.get(sector) == Some(&State::Keeps);
-        self.gaps().into_iter().filter(|(_, high)| keeps(high)).collect()
+        let is = |sector: &u64, state| self.known.get(sector) == Some(&state);
+        self.gaps().into_iter().filter(|(low, high)| is(low, State::Loses) && is(high, State::Keeps)).collect()
+    }
+
+    /// First sectors of parts that hold, at the start of the device or behind what is lost. Behind what errs the same
+    /// memory goes on.
+    pub(super) fn starts(&self, sectors: u64) -> Vec<u64> {
+        let parts = self.parts(sectors);
+        let lost_before = |index: usize| index == 0 || parts[index - 1].2 == State::Loses;
+        let starts = parts.iter().enumerate().filter(|(index, part)| part.2 == State::Keeps && lost_before(*index));
+        starts.map(|(_, part)| part.0).collect()
     }
 
     /// Sectors that hold, from the least to the most, and how often parts that hold begin or end. What errs

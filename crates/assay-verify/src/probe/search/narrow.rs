@@ -82,9 +82,9 @@ impl<D: Device> Search<'_, '_, D> {
             }
             self.test_between(&gaps)?;
         }
-        let parts = self.map.parts(self.desk.sectors());
-        let starts = parts.iter().filter(|part| part.2 == State::Keeps).map(|part| part.0);
-        Ok(starts.take(STARTS + 1).collect())
+        let mut starts = self.map.starts(self.desk.sectors());
+        starts.truncate(STARTS + 1);
+        Ok(starts)
     }
 
     /// Tests places between those where the state changes.
@@ -106,16 +106,21 @@ impl<D: Device> Search<'_, '_, D> {
         Ok(below && above)
     }
 
-    /// Tests places inside of parts that hold. False where one is lost: they do not hold throughout, or memory
-    /// is given to what is written first.
+    /// Tests places inside of parts that hold. False where one is lost, or most err: they do not hold throughout, or
+    /// memory is given to what is written first.
     fn parts_stand(&mut self) -> Result<bool, End> {
         let parts = self.map.parts(self.desk.sectors());
         let keeps = parts.iter().filter(|part| part.2 == State::Keeps).take(MOST_EDGES);
         let inside: Vec<u64> = keeps.flat_map(|part| fan(part.0, part.1 - 1, INSIDE)).collect();
         self.test(&inside)?;
-        let lost = inside.iter().filter(|at| self.map.known.get(at) == Some(&State::Loses)).count();
-        self.map.used_up |= inside.len() as u64 >= INSIDE && lost * 4 >= inside.len() * 3;
-        Ok(lost == 0)
+        let count = |state| inside.iter().filter(|at| self.map.known.get(at) == Some(&state)).count();
+        let (lost, errs) = (count(State::Loses), count(State::Errs));
+        // A device may drop or refuse what it has no memory left for.
+        let used_up = inside.len() as u64 >= INSIDE && (lost + errs) * 4 >= inside.len() * 3;
+        self.map.used_up |= used_up;
+        // What was tested since says nothing of the parts.
+        self.map.unsteady |= used_up && errs > 0;
+        Ok(lost == 0 && !used_up)
     }
 
     /// Tests all places that are known to hold once more: whether any does.

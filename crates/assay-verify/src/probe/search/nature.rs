@@ -32,4 +32,19 @@ pub(crate) struct Repeat {
     pub(crate) real: u64,
     /// Whether all of this is to the sector.
     pub(crate) exact: bool,
+    /// Whether each period leads to the cells in the same order.
+    pub(crate) straight: bool,
+}
+
+impl Repeat {
+    /// The first address of the cell that `sector` leads to.
+    fn cell(&self, sector: u64) -> u64 {
+        sector.checked_sub(self.protected).map_or(sector, |behind| self.protected + behind % self.period)
+    }
+
+    /// Whether a sector that shows what was sent to another is a cell of it. What holds nothing may show anything.
+    pub(crate) fn explains(&self, shown: u64, sent: u64) -> bool {
+        let holds_all = self.straight && self.real == self.period;
+        !holds_all || self.cell(shown) == self.cell(sent)
+    }
 }

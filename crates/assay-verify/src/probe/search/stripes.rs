@@ -26,22 +26,20 @@ type Stands = BTreeMap<(u64, u32), u64>;
 
 impl<D: Device> Search<'_, '_, D> {
     /// The period, where two addresses are one cell, and others at their distance are not.
-    pub(super) fn striped(&mut self, low: u64, high: u64) -> Result<Repeat, End> {
+    pub(super) fn striped(&mut self, low: u64, high: u64) -> Result<Option<Repeat>, End> {
         for _ in 0..ATTEMPTS {
             if let Some(period) = self.stripe_period(low, high)?
                 && self.stripes_stand(period)?
             {
                 let real = self.real_of(0, period, STRIPE)?;
-                if self.ends(&Repeat { protected: 0, period, real, exact: true }, STRIPE)? {
-                    return Ok(Repeat { protected: 0, period, real, exact: true });
+                let repeat = Repeat { protected: 0, period, real, exact: true, straight: false };
+                if self.ends(&repeat, STRIPE)? {
+                    return Ok(Some(repeat));
                 }
             }
             self.eviction.doubt();
         }
-        if let Some(repeat) = self.counted()? {
-            return Ok(repeat);
-        }
-        Ok(Repeat { protected: 0, period: high - low, real: high - low, exact: false })
+        self.counted()
     }
 
     /// Writes around the one, and reads around the other. A multiple of the period is how far equal stripes
