@@ -69,6 +69,9 @@ fn each_node_gets_its_part_of_the_link_and_the_advice_follows() {
     assert!((sum / PAYLOAD - 1.0).abs() < 0.1, "{sum} of {PAYLOAD}: {shown:?}");
     assert!(rates.iter().all(|rate| (rate / share - 1.0).abs() < 0.4), "{shown:?}");
 
+    if nodes == 1 {
+        return;
+    }
     // Cards of 4 MB/s: the break-even is where the link divided by the nodes is that. Somebody thinks that the link is wider.
     let run = told["run"]["run"].as_str().unwrap();
     let card = assay_core::record::Record::clone(&serde_json::from_value(assay(&["show", "last", "--json"])).unwrap());
