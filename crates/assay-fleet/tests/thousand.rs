@@ -8,6 +8,7 @@ use assay_core::units::latency;
 use assay_engine::{Control, monotonic, sleep_until};
 use assay_fleet::{Coordinator, Expected, Happening, Joining, Key, Mode, Node, NodeClock, Rules};
 use assay_runner::{Rendezvous, Step};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// What a node hands over: as long as a short record.
 const RECORD: usize = 20_000;
@@ -21,6 +22,16 @@ const STACK: usize = 256 * 1024;
 fn a_thousand_nodes_begin_together_and_hand_over_their_records() {
     let set = |name, else_| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(else_);
     let count: usize = set("ASSAY_NODES", 1000);
+    // Each connection has two descriptors at either end.
+    let limits = getrlimit(Resource::Nofile);
+    let wanted = 4 * count as u64 + 100;
+    if limits.maximum.is_some_and(|most| most < wanted) {
+        eprintln!("SKIP: a_thousand_nodes_begin_together_and_hand_over_their_records: needs {wanted} open files");
+        return;
+    }
+    if limits.current.is_some_and(|most| most < wanted) {
+        setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limits }).unwrap();
+    }
     let names = (0..count).map(|n| (format!("n{n}"), 1)).collect();
     let rules = Rules { ready_within: Duration::from_secs(120), ..Rules::new(Mode::Simultaneous, count as u32) };
     let (run, version) = ("run1".to_owned(), "1".to_owned());
