@@ -58,6 +58,32 @@ pub struct Figure {
 }
 
 impl Figure {
+    /// One of several units, of which the number and the method are still to be told.
+    fn new(
+        load: &Load,
+        quantity: Quantity,
+        posterior: Posterior,
+        interval: Option<(f64, f64)>,
+        mut marks: Vec<Mark>,
+    ) -> Self {
+        marks.sort();
+        marks.dedup();
+        Self {
+            load: load.clone(),
+            title: load.title(),
+            quantity,
+            value: posterior.value(),
+            interval,
+            level: interval.map(|_| LEVEL),
+            n: 0,
+            basis: Basis::Units,
+            method: "",
+            marks,
+            own: None,
+            posterior,
+        }
+    }
+
     /// What a decision can be about: the next unit where units are known, else what was measured.
     pub(super) fn about(&self) -> About {
         if self.posterior.knows(About::NextUnit) { About::NextUnit } else { About::Mean }
@@ -185,12 +211,6 @@ pub(super) fn figure(
     }
 }
 
-fn sorted(mut marks: Vec<Mark>) -> Vec<Mark> {
-    marks.sort();
-    marks.dedup();
-    marks
-}
-
 /// The figure of one unit, over its runs or over the repeats of the one there is.
 pub(super) fn of_one(unit: &UnitValues, load: &Load, quantity: Quantity) -> Result<Figure, AdviseError> {
     let (values, basis) = match &unit.runs[..] {
@@ -208,20 +228,8 @@ pub(super) fn of_one(unit: &UnitValues, load: &Load, quantity: Quantity) -> Resu
             "geometric mean of repeats of one run of one unit, t interval on logarithms with an assumed spread of days"
         }
     };
-    Ok(Figure {
-        load: load.clone(),
-        title: load.title(),
-        quantity,
-        value: posterior.value(),
-        interval,
-        level: interval.map(|_| LEVEL),
-        n: values.len(),
-        basis,
-        method,
-        marks: sorted(unit.marks.clone()),
-        own: None,
-        posterior,
-    })
+    let marks = unit.marks.clone();
+    Ok(Figure { n: values.len(), basis, method, ..Figure::new(load, quantity, posterior, interval, marks) })
 }
 
 fn of_several(
@@ -237,24 +245,15 @@ fn of_several(
         let mean = posterior.log_mean();
         ((mean - half).exp(), (mean + half).exp())
     });
-    Ok(Figure {
-        load: load.clone(),
-        title: load.title(),
-        quantity,
-        value: posterior.value(),
-        interval,
-        level: interval.map(|_| LEVEL),
-        n: values.len(),
-        basis: Basis::Units,
-        method: if values.len() == 1 {
-            "one value, no interval"
-        } else {
-            "geometric mean of units, t interval on logarithms, moderated variance"
-        },
-        marks: sorted(units.iter().flat_map(|u| u.marks.clone()).collect()),
-        own: Posterior::of_units(&values)?.unit_variance(),
-        posterior,
-    })
+    let method = if values.len() == 1 {
+        "one value, no interval"
+    } else {
+        "geometric mean of units, t interval on logarithms, moderated variance"
+    };
+    let marks = units.iter().flat_map(|u| u.marks.clone()).collect();
+    let own = Posterior::of_units(&values)?.unit_variance();
+    let figure = Figure::new(load, quantity, posterior, interval, marks);
+    Ok(Figure { n: values.len(), method, own, ..figure })
 }
 
 /// The mean of units, as well as the ranking knows it; a point where it does not, as of copies of one value.

@@ -220,6 +220,22 @@ pub fn assert_empty(directory: &Path) {
     assert!(left.is_empty(), "left behind in {}: {left:?}", directory.display());
 }
 
+/// What is told of a node, by a command about a run on many of them.
+#[track_caller]
+pub fn node<'a>(told: &'a Value, name: &str) -> &'a Value {
+    let nodes = told["nodes"].as_array().or_else(|| told["run"]["nodes"].as_array()).unwrap();
+    nodes
+        .iter()
+        .find(|entry| entry["node"] == name || entry["name"] == name)
+        .unwrap_or_else(|| panic!("{name}: {told}"))
+}
+
+/// How a node ended.
+#[track_caller]
+pub fn fate<'a>(told: &'a Value, name: &str) -> &'a Value {
+    &node(told, name)["fate"]
+}
+
 /// How a command ended.
 #[derive(Debug)]
 pub struct Done {

@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::common::family::{assert_gone, family};
-use crate::common::{ASSAY, Place, assert_empty, random, run, send, suite};
+use crate::common::{ASSAY, Place, assert_empty, fate, random, run, send, suite};
 
 /// Directories of three nodes.
 fn nodes(place: &Place) -> [String; 3] {
@@ -21,11 +21,6 @@ fn records(place: &Place) -> Vec<Record> {
     let list = place.json(["list", "--json"]);
     let ids = list.as_array().unwrap().iter().map(|record| record["id"].as_str().unwrap().to_owned());
     ids.map(|id| serde_json::from_value(place.json(["show", &id, "--json"])).unwrap()).collect()
-}
-
-fn fate<'a>(run: &'a Value, node: &str) -> &'a Value {
-    let nodes = run["run"]["nodes"].as_array().unwrap();
-    &nodes.iter().find(|entry| entry["name"] == node).unwrap()["fate"]
 }
 
 #[test]

@@ -11,7 +11,7 @@ use assay_lab::lab;
 use serde_json::Value;
 
 use crate::collection::{Fleet, root};
-use crate::common::ASSAY;
+use crate::common::{ASSAY, node};
 
 /// At most so much for this program, and with Ansible, in bytes, at 28 nodes.
 const MOST_OF_ASSAY: u64 = 60_000_000;
@@ -48,15 +48,6 @@ fn told(fleet: &Fleet, output: &Output, code: i32) -> Value {
     // What was unpacked is gone.
     assert_eq!(fs::read_dir(fleet.file("tmp")).unwrap().count(), 0);
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
-}
-
-#[track_caller]
-fn node<'a>(told: &'a Value, name: &str) -> &'a Value {
-    let nodes = told["nodes"].as_array().or_else(|| told["run"]["nodes"].as_array()).unwrap();
-    nodes
-        .iter()
-        .find(|entry| entry["node"] == name || entry["name"] == name)
-        .unwrap_or_else(|| panic!("{name}: {told}"))
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::time::Instant;
 use assay_lab::{Missing, skip};
 use serde_json::Value;
 
-use crate::common::{ASSAY, Done, Place, assert_empty, assert_harmless, run};
+use crate::common::{ASSAY, Done, Place, assert_empty, assert_harmless, node, run};
 
 fn ansible() -> Result<(), Missing> {
     Command::new("ansible-playbook")
@@ -68,14 +68,6 @@ fn patiently(mut command: Command) -> Done {
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
-}
-
-fn node<'a>(told: &'a Value, name: &str) -> &'a Value {
-    let nodes = told["nodes"].as_array().or_else(|| told["run"]["nodes"].as_array()).unwrap();
-    nodes
-        .iter()
-        .find(|entry| entry["node"] == name || entry["name"] == name)
-        .unwrap_or_else(|| panic!("{name}: {told}"))
 }
 
 #[test]

@@ -7,7 +7,7 @@ use assay_core::record::Record;
 use assay_lab::{Cluster, ClusterPlan, Lab, Missing, Slurm, lab};
 use serde_json::Value;
 
-use crate::common::{ASSAY, tiny_at_leisure};
+use crate::common::{ASSAY, fate, tiny_at_leisure};
 
 /// The nodes of `slurm`, told in the words of its users, each with a directory of its own as target.
 fn command(slurm: &Slurm<'_>, directory: &Path, words: &[&str]) -> Command {
@@ -29,11 +29,6 @@ fn told(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|e| {
         panic!("{e}: {}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
     })
-}
-
-fn fate<'a>(told: &'a Value, node: &str) -> &'a Value {
-    let nodes = told["run"]["nodes"].as_array().unwrap();
-    &nodes.iter().find(|entry| entry["name"] == node).unwrap()["fate"]
 }
 
 fn record(slurm: &Slurm<'_>, directory: &Path, id: &str) -> Record {

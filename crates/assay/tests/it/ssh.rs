@@ -6,7 +6,7 @@ use assay_core::record::Record;
 use assay_lab::{Cluster, ClusterPlan, Lab, lab};
 use serde_json::Value;
 
-use crate::common::{ASSAY, tiny_at_leisure};
+use crate::common::{ASSAY, fate, tiny_at_leisure};
 
 fn told(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|e| {
@@ -18,11 +18,6 @@ fn assay(cluster: &Cluster, words: &[&str]) -> Output {
     let mut command = cluster.command(ASSAY);
     command.env("ASSAY_DATA", cluster.directory().join("here")).env("HOME", cluster.directory()).args(words);
     command.output().unwrap()
-}
-
-fn fate<'a>(told: &'a Value, node: &str) -> &'a Value {
-    let nodes = told["run"]["nodes"].as_array().unwrap();
-    &nodes.iter().find(|entry| entry["name"] == node).unwrap()["fate"]
 }
 
 /// `ASSAY_NODES=28` is the whole cluster.
