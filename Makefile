@@ -1,5 +1,5 @@
 # One-line recipes. `make test` is what CI runs; on a bare machine it installs what it needs.
-.PHONY: mutants parquet test peers check build bench calibrate campaign schema licences msrv miri fuzz clean
+.PHONY: dist dist-check mutants parquet test peers check build bench calibrate campaign schema licences msrv miri fuzz clean
 
 # Most tests wait for a slow medium: three times as many at a time as there are processors.
 test: peers check
@@ -24,6 +24,14 @@ peers:
 
 build:
 	cargo build --locked --release
+
+# Static binaries for other machines, in target/dist: `make dist TARGETS="aarch64 armv7"`. See docs/platforms.md.
+dist:
+	@sh packaging/dist.sh $(TARGETS)
+
+# One target, built in two directories, has to give the same bytes: `make dist-check TARGETS=aarch64`.
+dist-check:
+	@sh packaging/dist-check.sh $(TARGETS)
 
 # Comparisons with peers, as root; fails where a target is missed. See docs/benchmarks.md.
 # `make bench ONLY=accuracy` runs those whose name holds the word. Both are built at once, so that they share crates.

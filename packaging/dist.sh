@@ -1,0 +1,107 @@
+#!/bin/sh
+# Builds the program for other machines: static binaries, each with a tarball and a list of what is in it (CycloneDX),
+# and the SHA-256 sums of all, in target/dist. The same commit, compiler and zig give the same bytes in any directory.
+#   packaging/dist.sh [TARGET…]      x86_64 aarch64 armv7 riscv64 i686 armv6; all of them where none is named
+# What cannot be built here is told in one line and counted. It fails where a build fails, or where nothing was built.
+set -eu
+cd "$(dirname "$0")/.."
+. packaging/tools.sh
+root=$(pwd -P)
+[ $# -gt 0 ] || set -- x86_64 aarch64 armv7 riscv64 i686 armv6
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
+if [ -z "${SOURCE_DATE_EPOCH:-}" ] && ! SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2> /dev/null); then
+    echo "dist: no commit to take the time from: set SOURCE_DATE_EPOCH to seconds since 1970" >&2
+    exit 2
+fi
+export SOURCE_DATE_EPOCH LC_ALL=C
+dist=target/dist
+left_out=0
+failed=0
+
+triple() { # target
+    case $1 in
+        x86_64 | aarch64 | i686) echo "$1-unknown-linux-musl" ;;
+        armv7) echo armv7-unknown-linux-musleabihf ;;
+        armv6) echo arm-unknown-linux-musleabihf ;;
+        riscv64) echo riscv64gc-unknown-linux-musl ;;
+        *) return 1 ;;
+    esac
+}
+
+# Compiles for a triple, with nothing of the directory or the user in the binary.
+compile() { # triple
+    separator=$(printf '\037')
+    flags=--remap-path-prefix=$root=/assay
+    flags=$flags$separator--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo
+    flags=$flags$separator--remap-path-prefix=$(rustc ${toolchain:++$toolchain} --print sysroot)=/rust
+    CARGO_TARGET_DIR=$root/target cross "$1" zigbuild --quiet --profile dist -p assay
+}
+
+# The program that writes pages and completions, which are the same for all targets: the new one, by an emulator if
+# need be, or else one of this machine.
+runnable() { # triple, binary
+    if emulator=$(emulator "$1") && $emulator "$2" --version > /dev/null 2>&1; then
+        echo "$emulator $2"
+    else
+        cargo build --quiet --locked --release -p assay && echo "${CARGO_TARGET_DIR:-target}/release/assay"
+    fi
+}
+
+# A tarball whose bytes say nothing of who made it when: sorted, of nobody, with the time of the commit.
+pack() { # name, triple, binary
+    tree=$dist/tree/$1
+    rm -rf "$dist/tree"
+    mkdir -p "$tree/man" "$tree/completions"
+    cp "$3" "$tree/assay"
+    cp LICENSE-MIT LICENSE-APACHE README.md CHANGELOG.md "$tree/"
+    cp licences/third-party.txt "$tree/LICENCES-THIRD-PARTY"
+    cp "$dist/$1.cdx.json" "$tree/sbom.cdx.json"
+    run=$(runnable "$2" "$3")
+    $run man --dir "$tree/man" > /dev/null 2>&1
+    $run completions bash > "$tree/completions/assay.bash"
+    $run completions zsh > "$tree/completions/_assay"
+    $run completions fish > "$tree/completions/assay.fish"
+    tar --create --directory "$dist/tree" --sort=name --format=ustar --owner=0 --group=0 --numeric-owner \
+        --mtime="@$SOURCE_DATE_EPOCH" --mode=u=rwX,go=rX "$1" | gzip -9n > "$dist/$1.tar.gz"
+    rm -rf "$dist/tree"
+}
+
+leave_out() { # target, reason
+    echo "left out: $1: $2"
+    left_out=$((left_out + 1))
+}
+
+build() { # target
+    triple=$(triple "$1") || { leave_out "$1" "no such target"; return; }
+    flags=
+    prepare "$triple" || { leave_out "$1" "$missing"; return; }
+    name=assay-$version-$triple
+    binary=target/$triple/dist/assay
+    if ! compile "$triple"; then
+        echo "failed: $1: see above" >&2
+        failed=$((failed + 1))
+        return
+    fi
+    cp "$binary" "$dist/$name"
+    python3 packaging/sbom.py "$triple" "$dist/$name" "$(rustc ${toolchain:++$toolchain} -V)" "zig $zig_version" \
+        > "$dist/$name.cdx.json"
+    pack "$name" "$triple" "$binary"
+    echo "built: $1: $dist/$name, $(wc -c < "$dist/$name") bytes, $(wc -c < "$dist/$name.tar.gz") as a tarball"
+}
+
+sums() {
+    cd "$dist"
+    for file in assay-*; do
+        [ ! -f "$file" ] || sha256sum "$file"
+    done > SHA256SUMS
+}
+
+rm -rf "$dist"
+mkdir -p "$dist"
+for target in "$@"; do
+    build "$target"
+done
+(sums)
+built=$(($# - left_out - failed))
+echo "$built built, $failed failed, $left_out left out"
+[ "$failed" = 0 ] && [ "$built" -gt 0 ]
