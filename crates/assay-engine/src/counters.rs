@@ -69,6 +69,12 @@ impl Live {
     pub(crate) fn latency(&self, nanoseconds: u64) {
         let count = &self.counts[bucket_of(nanoseconds)];
         count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.extremes(nanoseconds);
+    }
+
+    /// Widens minimum and maximum to hold a latency.
+    #[inline]
+    pub(crate) fn extremes(&self, nanoseconds: u64) {
         if nanoseconds > self.max_ns.load(Ordering::Relaxed) {
             self.max_ns.store(nanoseconds, Ordering::Relaxed);
         }
@@ -144,6 +150,12 @@ impl Snapshot {
         self.sum_ns += nanoseconds;
         self.min_ns = self.min_ns.min(nanoseconds);
         self.max_ns = self.max_ns.max(nanoseconds);
+    }
+
+    /// Takes a latency out of the counts that it is among.
+    pub(crate) fn take_back(&mut self, nanoseconds: u64) {
+        self.counts[bucket_of(nanoseconds)] -= 1;
+        self.sum_ns -= nanoseconds;
     }
 
     /// All that was counted by [`Self::add`].

@@ -11,6 +11,10 @@
 //! at a time, a medium that pauses to collect garbage), both edges are put where a pause ends, so
 //! that the window holds whole lumps. What counts as a pause is learnt during the warm-up, and
 //! neither edge waits for one longer than [`LONGEST_WAIT_NS`].
+//!
+//! Where others share the medium or its link and are measured over the same time, a stall under way at the end of the
+//! warm-up is theirs to answer for: the window opens where the stall began. Opened at its end, the window of a job
+//! that got nothing would lie after those of the others and show the medium to itself.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -48,6 +52,8 @@ pub(crate) struct JobSpec<'a> {
     pub(crate) wait_for: Option<u32>,
     /// What the other jobs of the workload choose.
     pub(crate) votes: Votes,
+    /// Others begin at the same moment and are measured over the same time: other nodes, other workloads.
+    pub(crate) common: bool,
 }
 
 /// An operation that failed.
@@ -217,6 +223,22 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobS
                 longest_pause = longest_pause.max(pause);
                 batches.waited(now - start, &totals, live);
             }
+            Window::Warming if spec.common && before - start < ramp_ns && now - start >= ramp_ns + longest_wait => {
+                window = Window::Open;
+                opened = before;
+                base_in_flight = in_flight_ns - in_flight as u128 * u128::from(now - before);
+                base_totals = totals;
+                live.snapshot(&mut base);
+                live.reset_extremes();
+                for slot in &free[depth as usize - in_flight..] {
+                    let flight = flights[*slot as usize];
+                    base_totals.operations -= 1;
+                    base_totals.bytes -= u64::from(flight.bytes);
+                    base.take_back(now - flight.started_ns);
+                    live.extremes(now - flight.started_ns);
+                }
+                batches.opens();
+            }
             Window::Warming if pause_ended || now - start >= ramp_ns + longest_wait => {
                 window = Window::Open;
                 opened = now;
@@ -274,3 +296,7 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobS
         }
     }
 }
+
+#[cfg(test)]
+#[path = "job_tests.rs"]
+mod tests;

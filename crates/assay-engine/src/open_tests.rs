@@ -91,6 +91,7 @@ fn run_for(duration_ns: u64, service_ns: u64, iops: f64, error_at: u64) -> JobRe
         clock,
         live: &live,
         stop: &stop,
+        common: false,
     };
     let mut server = Server { service_ns, time: &time, served: 0, error_at };
     drive(&mut server, &time, addresses, schedule(iops), &spec)

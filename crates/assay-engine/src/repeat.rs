@@ -94,7 +94,7 @@ pub fn run_together(
     let (sender, answers) = mpsc::channel();
     let mut threads = Vec::with_capacity(workloads.len());
     for (number, (engine, spec)) in workloads.iter().enumerate() {
-        match Threads::begin(*engine, spec, control, (number, &sender)) {
+        match Threads::begin(*engine, spec, control, workloads.len() > 1, (number, &sender)) {
             Ok(begun) => threads.push(begun),
             Err(trouble) => {
                 // Those that wait are let go, and find that they are to stop.

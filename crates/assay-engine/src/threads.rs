@@ -40,7 +40,8 @@ pub(crate) struct Threads {
 pub(crate) type Answer = (usize, Result<JobReport, String>);
 
 impl Threads {
-    /// Begins those of workload `number`; they wait for [`Self::go`], and answer to `sender`.
+    /// Begins those of workload `number`, beside other workloads where that is `common`; they wait for [`Self::go`], and
+    /// answer to `sender`.
     ///
     /// # Errors
     /// Where the system makes no thread; those that were made end.
@@ -48,6 +49,7 @@ impl Threads {
         engine: EngineKind,
         spec: &RepeatSpec,
         control: &Control,
+        common: bool,
         (number, sender): (usize, &mpsc::Sender<Answer>),
     ) -> Result<Self, Trouble> {
         let workload = &spec.workload;
@@ -105,6 +107,7 @@ impl Threads {
                 began_ns: Arc::clone(&threads.began_ns),
                 gate: Arc::clone(&threads.gate),
                 votes: votes.clone(),
+                common,
             };
             let sender = sender.clone();
             // Not joined: a thread inside a hung system call never returns; it owns all it uses.
@@ -172,13 +175,15 @@ struct ThreadWork {
     began_ns: Arc<AtomicU64>,
     gate: Arc<Gate>,
     votes: Votes,
+    /// Other workloads begin at the same moment.
+    common: bool,
 }
 
 impl ThreadWork {
     /// Sets the engine up, waits for the others, drives it.
     fn run(self) -> Result<JobReport, String> {
         let Self { engine: kind, spec, addresses, schedule, thread, depth, quota, byte_quota, live, stop, .. } = self;
-        let Self { began_ns, gate, votes, .. } = self;
+        let Self { began_ns, gate, votes, common, .. } = self;
         // Before memory is taken: it is that of the processor which touches it first.
         if let Some(Err(message)) = spec.workload.cpus.of_thread(thread).map(pin) {
             gate.wait();
@@ -215,6 +220,7 @@ impl ThreadWork {
                 stop: &stop,
                 wait_for: spec.wait_for,
                 votes: votes.clone(),
+                common: common || spec.begin_at_ns.is_some(),
             };
             engine(addresses, schedule, &job)
         };
