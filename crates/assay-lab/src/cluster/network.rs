@@ -38,9 +38,14 @@ pub(super) fn connect(control: &Space, nodes: &[Node], server: Option<(&Space, u
     server.map_or(Ok(()), |(_, bits)| shape(control, "server", bits))
 }
 
-/// Shapes the server's own end of its link.
+/// Shapes the server's own end of its link. Its streams share that as those of most servers do, by CUBIC: with BBR, which a
+/// host may have as its default, many streams in a short queue starve each other for seconds.
 pub(super) fn shape_server(server: &Space, bits: u64) -> Result<(), Missing> {
-    shape(server, "eth0", bits)
+    shape(server, "eth0", bits)?;
+    let route = ["ip", "route", "change", "10.77.0.0/24", "dev", "eth0", "congctl", "cubic"];
+    let network = network_of(server);
+    let words: Vec<&str> = std::iter::once(network.as_str()).chain(route).collect();
+    run("nsenter", &words).map(drop)
 }
 
 /// A token bucket lets `bits` per second out of a device, as a switch's port does: 957 of 1,000 Mbit/s reach a TCP stream.
