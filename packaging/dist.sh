@@ -96,7 +96,8 @@ sums() {
     done > SHA256SUMS
 }
 
-rm -rf "$dist"
+# Cargo keeps what it builds for this machine with the profile `dist` in the same directory.
+rm -rf "$dist"/assay-* "$dist/SHA256SUMS" "$dist/tree"
 mkdir -p "$dist"
 for target in "$@"; do
     build "$target"
