@@ -20,13 +20,15 @@ pub enum Exit {
     CannotTell = 6,
     /// A comparison exceeds a limit that was set with `--fail-if`.
     Limit = 7,
+    /// Done so far, and a person has something to do before the rest.
+    Waiting = 8,
     /// Interrupted by a signal.
     Interrupted = 130,
 }
 
 impl Exit {
     /// All of them, by their codes.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Good,
         Self::No,
         Self::Usage,
@@ -35,6 +37,7 @@ impl Exit {
         Self::Damaged,
         Self::CannotTell,
         Self::Limit,
+        Self::Waiting,
         Self::Interrupted,
     ];
 }

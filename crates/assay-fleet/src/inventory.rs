@@ -27,4 +27,6 @@ pub struct Route {
     pub ssh: bool,
     /// What ssh is told besides, by the inventory.
     pub ssh_extra_args: String,
+    /// The slot that the inventory names; empty where it names none.
+    pub slot: String,
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::inventory::Inventory;
+use crate::rotation::{Cell, Rotation};
 
 /// One run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,6 +27,9 @@ pub struct Ledger {
     /// What Ansible is told besides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inventory: Option<Inventory>,
+    /// Of an experiment plan, which turn of it this is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotation: Option<Rotation>,
     /// Each node.
     pub nodes: Vec<Entry>,
 }
@@ -37,6 +41,12 @@ pub struct Entry {
     pub name: String,
     /// What is measured there.
     pub target: String,
+    /// Of an experiment plan, the unit that is to be there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<Cell>,
+    /// Of an experiment plan, what the medium there said of itself before it was measured: CID or serial number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub medium: Option<String>,
     /// Attempts so far.
     pub attempts: u32,
     /// How the last one ended; none where it did not.
@@ -96,6 +106,15 @@ impl Fate {
         matches!(self, Self::Recorded { .. } | Self::MediumFailed { .. })
     }
 
+    /// The record that is here.
+    #[must_use]
+    pub fn record(&self) -> Option<&str> {
+        match self {
+            Self::Recorded { id } | Self::MediumFailed { id, .. } | Self::Incomplete { id, .. } => Some(id),
+            _ => None,
+        }
+    }
+
     /// In a few words.
     #[must_use]
     pub fn words(&self) -> String {
@@ -113,9 +132,17 @@ impl Fate {
     }
 }
 
+impl Entry {
+    /// A node that was not begun.
+    #[must_use]
+    pub fn new(name: &str, target: &str) -> Self {
+        Self { name: name.to_owned(), target: target.to_owned(), cell: None, medium: None, attempts: 0, fate: None }
+    }
+}
+
 impl Ledger {
-    /// Version that this program writes.
-    pub const VERSION: u32 = 1;
+    /// Version that this program writes: 2 has turns of a plan.
+    pub const VERSION: u32 = 2;
 
     /// Numbers of the nodes whose record is missing.
     #[must_use]

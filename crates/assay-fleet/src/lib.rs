@@ -17,6 +17,7 @@ mod launch;
 mod ledger;
 mod meeting;
 mod node;
+mod rotation;
 mod tail;
 mod wire;
 
@@ -32,4 +33,5 @@ pub use launch::{Group, Launch, Launched, Launcher, Place, slurm_names};
 pub use ledger::{Entry, Fate, Ledger};
 pub use meeting::{Decision, Go, Meeting, Mode, Rules};
 pub use node::{LiveLine, Node, NodeClock};
+pub use rotation::{Cell, Rotation, RotationPlace};
 pub use wire::{Live, MAX_LIVE, MAX_RECORD, PROTOCOL, WireError};

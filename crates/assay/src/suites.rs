@@ -47,6 +47,9 @@ fn text(name: &str) -> Result<(String, String), Failure> {
     if let Some((_, text)) = BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
         return Ok(((*text).to_owned(), format!("{name}.toml")));
     }
+    if name == "-" {
+        return of_input();
+    }
     let shown = harmless(name);
     let names = BUILT_IN.map(|(name, _)| name).join(", ");
     let path = Path::new(name);
@@ -71,6 +74,20 @@ fn text(name: &str) -> Result<(String, String), Failure> {
             }
             _ => Failure::environment(format!("{shown}: {error}")),
         }),
+    }
+}
+
+/// The text of a suite that comes on standard input.
+fn of_input() -> Result<(String, String), Failure> {
+    let mut text = String::new();
+    let read = std::io::stdin().lock().take(LONGEST + 1).read_to_string(&mut text);
+    match read {
+        Ok(length) if length as u64 > LONGEST => {
+            Err(Failure::usage("standard input: is larger than 1 MiB; a suite is a small TOML file"))
+        }
+        Ok(0) => Err(Failure::usage("standard input: is empty; --suite - takes a suite from there")),
+        Ok(_) => Ok((text, "standard input".to_owned())),
+        Err(error) => Err(Failure::usage(format!("standard input: {error}; a suite is a TOML file"))),
     }
 }
 

@@ -9,6 +9,7 @@ mod error;
 mod experiment;
 mod field;
 mod file;
+mod media;
 mod names;
 mod race;
 mod race_types;
@@ -17,14 +18,17 @@ mod status;
 mod swap;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 pub use commands::{arguments, quoted_line};
 pub use cost::{Expense, Outlook, Resolution, outlook};
 pub use error::PlanError;
 pub use experiment::{Cell, ExperimentPlan, Moves, PlannedSuite, Request};
+pub use media::{Sighting, misplaced};
 pub use names::{ModelUnits, Roster, Slots};
 pub use race::{RaceOptions, race};
 pub use race_types::{Chance, NextAction, Order, Race};
 pub use read::read_plan;
 pub use status::{CellState, CellStatus, Misfit, Status, status};
 pub use swap::{Place, SwapEffect, SwapOptions, SwapStep, SwapTest, swap_test};
+pub use turns::{Move, Turn};

@@ -10,6 +10,7 @@ use super::launcher::{Group, Launch};
 use super::process::{Launched, Source};
 use crate::ansible::{Event, Playbook, PrivateDirectory};
 use crate::inventory::Inventory;
+use crate::rotation::Cell;
 
 /// Starts all nodes.
 pub(super) fn start(launch: &Launch<'_>) -> Vec<Group> {
@@ -53,13 +54,29 @@ fn play(launch: &Launch<'_>) -> io::Result<Launched> {
 fn variables(launch: &Launch<'_>, inventory: &Inventory) -> Map<String, Value> {
     let mut variables = inventory.variables.clone();
     let mut places = Map::new();
-    let mut tunnels = false;
+    let (mut tunnels, mut cells) = (false, false);
     for place in &launch.places {
         let extra = inventory.routes.get(&place.node).map(|route| route.ssh_extra_args.as_str()).unwrap_or_default();
         let tunnel = place.far_port.map(|far| format!("-R 127.0.0.1:{far}:127.0.0.1:{}", launch.port));
         tunnels |= tunnel.is_some();
         let ssh = format!("{extra} {}", tunnel.unwrap_or_default());
-        places.insert(place.node.clone(), json!({ "rendezvous": place.rendezvous, "ssh": ssh.trim() }));
+        let mut told = json!({ "rendezvous": place.rendezvous, "ssh": ssh.trim() });
+        if let Some(Cell { model, unit, slot }) = &place.cell {
+            cells = true;
+            let own = ["--label".to_owned(), format!("model={model}")];
+            (told["unit"], told["slot"], told["options"]) = (json!(unit), json!(slot), json!(own));
+        }
+        places.insert(place.node.clone(), told);
+    }
+    if cells {
+        // A plan says which unit is where, whatever the inventory has of it.
+        let own = |name: &str| json!(format!("{{{{ assay_places[inventory_hostname].{name} }}}}"));
+        variables.insert("assay_unit".to_owned(), own("unit"));
+        variables.insert("assay_slot".to_owned(), own("slot"));
+        let common = variables.remove("assay_options").unwrap_or_else(|| json!([]));
+        variables.insert("assay_common_options".to_owned(), common);
+        let both = "{{ assay_common_options + assay_places[inventory_hostname].options }}";
+        variables.insert("assay_options".to_owned(), json!(both));
     }
     variables.insert("assay_run".to_owned(), json!(launch.run));
     variables.insert("assay_places".to_owned(), Value::Object(places));
@@ -99,8 +116,9 @@ mod tests {
             target: "/m".to_owned(),
             rendezvous: format!("{node}:1"),
             far_port,
+            cell: None,
         };
-        let route = Route { ssh: true, ssh_extra_args: "-o X=y".to_owned() };
+        let route = Route { ssh: true, ssh_extra_args: "-o X=y".to_owned(), slot: String::new() };
         let inventory = Inventory {
             variables: Map::from_iter([("assay_suite".to_owned(), json!("quick"))]),
             routes: [("n1".to_owned(), route)].into(),
@@ -110,6 +128,7 @@ mod tests {
             run: "r",
             program: "assay",
             arguments: Vec::new(),
+            suite: None,
             key: &key,
             port: 7,
             places: vec![place("n1", Some(5)), place("n2", None)],

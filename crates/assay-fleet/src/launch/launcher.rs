@@ -4,6 +4,7 @@ use super::process::Launched;
 use super::{ansible, local, slurm, ssh};
 use crate::inventory::Inventory;
 use crate::key::Key;
+use crate::rotation::Cell;
 
 /// By what nodes are started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub struct Launch<'a> {
     pub program: &'a str,
     /// What it is told on all of them.
     pub arguments: Vec<String>,
+    /// A suite that nodes are handed, who read it on their standard input; Ansible copies a file.
+    pub suite: Option<&'a str>,
     /// Key of the run.
     pub key: &'a Key,
     /// Port of the coordinator on this machine.
@@ -48,6 +51,8 @@ pub struct Place {
     pub rendezvous: String,
     /// With a tunnel, the port at its far end.
     pub far_port: Option<u16>,
+    /// Of an experiment plan, the unit that is there.
+    pub cell: Option<Cell>,
 }
 
 /// Nodes that one process starts.

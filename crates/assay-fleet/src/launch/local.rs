@@ -1,6 +1,6 @@
 //! Nodes that are processes of this machine.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use super::launcher::{Launch, Place};
 use super::process::Launched;
@@ -8,6 +8,6 @@ use super::words;
 
 pub(super) fn start(launch: &Launch<'_>, place: &Place) -> std::io::Result<Launched> {
     let mut command = Command::new(launch.program);
-    command.args(words::arguments(launch, place)).env("ASSAY_FLEET_KEY", launch.key.to_hex()).stdin(Stdio::null());
-    Launched::one(command, "")
+    command.args(words::arguments(launch, place)).env("ASSAY_FLEET_KEY", launch.key.to_hex());
+    Launched::one(command, launch.suite.unwrap_or_default())
 }

@@ -12,15 +12,19 @@ use super::process::Launched;
 /// What a task says of itself begins so.
 const OWN: &str = "assay: ";
 
-/// A node's own part: finds its target by its name, says who it is, and how it ended. `sinfo` lists nodes by NodeName, which is
+/// A node's own part: finds its target and its labels by its name, says who it is, and how it ended. Of standard input an
+/// empty line ends the labels of a node, another one the nodes; what follows is the suite. `sinfo` lists nodes by NodeName, which is
 /// what slurmd(8) gives its tasks as `SLURMD_NODENAME`.
 const SCRIPT: &str = r#"IFS= read -r ASSAY_FLEET_KEY || exit 1
 export ASSAY_FLEET_KEY
-while IFS= read -r node && IFS= read -r rendezvous && IFS= read -r target; do
+while IFS= read -r node && [ "$node" ] && IFS= read -r rendezvous && IFS= read -r target; do
+  while IFS= read -r label && [ "$label" ]; do
+    if [ "$node" = "$SLURMD_NODENAME" ]; then set -- "$@" --label "$label"; fi
+  done
   if [ "$node" = "$SLURMD_NODENAME" ]; then goal=$target meet=$rendezvous; fi
 done
 echo "assay: node $SLURMD_NODENAME" >&2
-"$@" --label "node=$SLURMD_NODENAME" --rendezvous "$meet" --node "$SLURMD_NODENAME" -- "$goal" </dev/null
+"$@" --label "node=$SLURMD_NODENAME" --rendezvous "$meet" --node "$SLURMD_NODENAME" -- "$goal"
 code=$?
 echo "assay: ended $code" >&2
 exit $code"#;
@@ -121,7 +125,13 @@ fn srun(launch: &Launch<'_>, able: &[usize], allocated: bool) -> io::Result<Laun
             return Err(io::Error::other(format!("the target of {} has a line break", place.node)));
         }
         let _ = writeln!(input, "{}\n{}\n{}", place.node, place.rendezvous, place.target);
+        for (key, value) in place.cell.iter().flat_map(|cell| cell.labels()) {
+            let _ = writeln!(input, "{key}={value}");
+        }
+        input.push('\n');
     }
+    input.push('\n');
+    input.push_str(launch.suite.unwrap_or_default());
     let names: Vec<&str> = able.iter().map(|number| launch.places[*number].node.as_str()).collect();
     let mut command = Command::new("srun");
     command.arg(format!("--job-name=assay-{}", launch.run)).arg(format!("--nodelist={}", names.join(",")));
@@ -198,9 +208,10 @@ mod tests {
     #[test]
     fn a_task_finds_its_target_and_is_told_the_key() {
         let mut command = Command::new("sh");
-        command.args(["-c", SCRIPT, "assay", "sh", "-c", "echo $ASSAY_FLEET_KEY \"$@\" >&2; exit 3", "run", "a b"]);
+        let program = "read -r line; echo $ASSAY_FLEET_KEY \"$@\" $line >&2; exit 3";
+        command.args(["-c", SCRIPT, "assay", "sh", "-c", program, "run", "a b"]);
         command.env("SLURMD_NODENAME", "n2");
-        let input = "KEY\nn1\nh:1\n/mnt/a\nn2\nh:2\n/mnt/b c\\d\nn3\nh:3\n/mnt/e\n";
+        let input = "KEY\nn1\nh:1\n/mnt/a\nunit=1\n\nn2\nh:2\n/mnt/b c\\d\nunit=2 x\n\nn3\nh:3\n/mnt/e\n\n\nsuite\n";
         let nodes = HashMap::from([("n2".to_owned(), 0)]);
         let mut reader = reader(nodes);
         let mut launched =
@@ -208,7 +219,10 @@ mod tests {
         while launched.ended().is_none() || launched.last_line(0).is_empty() {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
-        assert_eq!(launched.last_line(0), "KEY a b --label node=n2 --rendezvous h:2 --node n2 -- /mnt/b c\\d");
+        assert_eq!(
+            launched.last_line(0),
+            "KEY a b --label unit=2 x --label node=n2 --rendezvous h:2 --node n2 -- /mnt/b c\\d suite"
+        );
         assert_eq!(launched.node_ended(0).as_deref(), Some("it ended with exit code 3"));
     }
 }

@@ -15,10 +15,11 @@ pub(super) fn start(launch: &Launch<'_>, place: &Place) -> std::io::Result<Launc
         command.arg("-R").arg(format!("127.0.0.1:{far}:127.0.0.1:{}", launch.port));
     }
     command.args(["--", &place.node, &remote(launch.program, &words::arguments(launch, place))]);
-    Launched::one(command, &(launch.key.to_hex() + "\n"))
+    Launched::one(command, &format!("{}\n{}", launch.key.to_hex(), launch.suite.unwrap_or_default()))
 }
 
 /// The command line for the shell of another host. The key comes by standard input: command lines are there for all to read.
+/// What follows it there is left to the program.
 fn remote(program: &str, arguments: &[String]) -> String {
     let words = words::shell(std::iter::once(program).chain(arguments.iter().map(String::as_str)));
     let script = format!("IFS= read -r ASSAY_FLEET_KEY && export ASSAY_FLEET_KEY && exec {words}");

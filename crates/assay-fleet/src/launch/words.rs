@@ -6,6 +6,9 @@ use super::launcher::{Launch, Place};
 pub(super) fn arguments(launch: &Launch<'_>, place: &Place) -> Vec<String> {
     let mut arguments = launch.arguments.clone();
     arguments.extend(["--label".to_owned(), format!("node={}", place.node)]);
+    for (key, value) in place.cell.iter().flat_map(|cell| cell.labels()) {
+        arguments.extend(["--label".to_owned(), format!("{key}={value}")]);
+    }
     arguments.extend(["--rendezvous", &place.rendezvous, "--node", &place.node].map(str::to_owned));
     arguments.extend(["--", &place.target].map(str::to_owned));
     arguments

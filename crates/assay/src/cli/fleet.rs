@@ -31,6 +31,8 @@ Examples:
   assay fleet run -i cards.ini --binaries bin -- --suite quick
                                         the hosts of an inventory of Ansible
   assay fleet run --resume 7k2m9        nodes that are missing, once more
+  assay fleet run --rotate plan.toml node1 node2 node3
+                                        a round of a plan; the units are moved
   assay fleet report 7k2m9              which node is odd, what all moved
   assay rank fleet=7k2m9                which model is best";
 
@@ -98,6 +100,10 @@ pub(crate) struct FleetRunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) staggered: Option<u32>,
 
+    /// Plan of assay plan new: a round of it on all nodes, which are its slots; then a list says which units to move
+    #[arg(long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    pub(crate) rotate: Option<PathBuf>,
+
     /// The program assay on the nodes; with --via local this one
     #[arg(long, value_name = "PATH", conflicts_with = "inventory")]
     pub(crate) program: Option<String>,
@@ -115,9 +121,10 @@ pub(crate) struct FleetRunArgs {
     #[arg(long, value_name = "N")]
     pub(crate) quorum: Option<u32>,
 
-    /// Repeat the nodes of a run whose record is missing
+    /// Repeat the nodes of a run whose record is missing; of a plan begin the next round where none is
     #[arg(long, value_name = "RUN",
-          conflicts_with_all = ["nodes", "via", "target", "alone", "staggered", "program", "arguments", "inventory"])]
+          conflicts_with_all = ["nodes", "via", "target", "alone", "staggered", "program", "arguments", "inventory",
+                                "rotate"])]
     pub(crate) resume: Option<String>,
 
     /// Print one JSON document

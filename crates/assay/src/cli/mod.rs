@@ -33,6 +33,7 @@ macro_rules! exit_codes {
   5    damaged: the medium loses data
   6    cannot tell: a check, or a limit of a comparison
   7    a limit of a comparison is exceeded
+  8    the next round of a plan waits until units were moved
   130  interrupted"
     };
 }
@@ -216,7 +217,7 @@ pub(crate) struct RunArgs {
     #[arg(default_value = ".")]
     pub(crate) target: PathBuf,
 
-    /// Suite by name, a suite file, or a fio job file that ends in .fio
+    /// Suite by name, a suite file, - for one on standard input, or a fio job file that ends in .fio
     #[arg(long, value_name = "NAME|FILE", default_value = crate::suites::DEFAULT, value_parser = values::SuiteName,
           hide_possible_values = true)]
     pub(crate) suite: String,

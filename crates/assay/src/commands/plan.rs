@@ -185,7 +185,7 @@ fn roster(units: &str) -> Result<Roster, Failure> {
     Ok(Roster::file(&text, &output::shown(path))?)
 }
 
-fn read(file: &Path) -> Result<ExperimentPlan, Failure> {
+pub(super) fn read(file: &Path) -> Result<ExperimentPlan, Failure> {
     let text = text_of(file, "a plan is a TOML file that `assay plan new -o FILE` makes")?;
     Ok(read_plan(&text, &output::shown(file))?)
 }

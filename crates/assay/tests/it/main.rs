@@ -22,6 +22,7 @@ mod fleet;
 mod fleet_ansible;
 mod fleet_inventory;
 mod fleet_report;
+mod fleet_rotate;
 mod handles;
 mod hostile;
 mod import;

@@ -47,7 +47,7 @@ fn request<T>(units: &str, slots: &str, rounds: usize, with: impl FnOnce(Request
     })
 }
 
-fn planned(units: &str, slots: &str, rounds: usize) -> ExperimentPlan {
+pub(super) fn planned(units: &str, slots: &str, rounds: usize) -> ExperimentPlan {
     request(units, slots, rounds, |request| ExperimentPlan::new(&request).unwrap())
 }
 

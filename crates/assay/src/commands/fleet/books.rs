@@ -20,6 +20,22 @@ pub(super) fn keep(ledger: &Ledger) -> Result<(), Failure> {
     files::write_whole(&path, text)
 }
 
+/// The file with the suite of a run that is a turn of a plan.
+pub(super) fn suite(run: &str) -> Result<PathBuf, Failure> {
+    Ok(state::subdirectory(DIRECTORY)?.join(format!("{run}.suite.toml")))
+}
+
+/// Its text.
+pub(super) fn suite_text(run: &str) -> Result<String, Failure> {
+    let path = suite(run)?;
+    std::fs::read_to_string(&path).map_err(|error| Failure::environment(format!("{}: {error}", output::shown(&path))))
+}
+
+/// The file with a plan that was begun, by its label.
+pub(super) fn plan(label: &str) -> Result<PathBuf, Failure> {
+    Ok(state::subdirectory(DIRECTORY)?.join(format!("{label}.plan.toml")))
+}
+
 /// The run whose identity begins with `run`.
 pub(super) fn find(run: &str) -> Result<Ledger, Failure> {
     let mut found: Vec<PathBuf> = paths()?;

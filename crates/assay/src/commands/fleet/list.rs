@@ -27,5 +27,7 @@ pub(super) fn list(args: &FleetListArgs) -> Result<Exit, Failure> {
 fn line(ledger: &Ledger) -> String {
     let (nodes, missing) = (ledger.nodes.len(), ledger.missing().len());
     let day = ledger.created.get(..16).unwrap_or_default().replace('T', " ");
-    harmless(&format!("{}  {day}  {}  {} of {nodes} nodes", ledger.run, ledger.mode, nodes - missing)) + "\n"
+    let turn = ledger.rotation.as_ref().map(|turn| format!(", round {} of plan {}", turn.round, turn.plan));
+    let turn = turn.unwrap_or_default();
+    harmless(&format!("{}  {day}  {}  {} of {nodes} nodes{turn}", ledger.run, ledger.mode, nodes - missing)) + "\n"
 }

@@ -15,6 +15,7 @@ mod outcome;
 mod party;
 mod records;
 mod report;
+mod rotate;
 mod run;
 mod told;
 mod view;

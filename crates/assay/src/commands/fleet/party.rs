@@ -13,8 +13,8 @@ use assay_fleet::{
     Coordinator, Entry, Expected, Fate, Group, Happening, Key, Launch, Launched, Launcher, Ledger, Mode, Place, Rules,
 };
 
-use super::records::keep;
-use super::told::{arguments, far_port, joined_at, listens};
+use super::records::{Guard, keep};
+use super::told::{arguments, far_port, handed, joined_at, listens};
 use super::view::View;
 use super::{books, events};
 use crate::cli::FleetRunArgs;
@@ -53,7 +53,13 @@ pub(super) struct Party<'a> {
 }
 
 impl<'a> Party<'a> {
-    pub(super) fn begin(args: &FleetRunArgs, ledger: &'a mut Ledger, numbers: Vec<usize>) -> Result<Self, Failure> {
+    pub(super) fn begin(
+        args: &FleetRunArgs,
+        ledger: &'a mut Ledger,
+        numbers: Vec<usize>,
+        resumed: bool,
+        guard: Option<Guard>,
+    ) -> Result<Self, Failure> {
         let launcher = Launcher::of_name(&ledger.via).ok_or_else(|| {
             Failure::environment(format!("nodes of this run are started by {}", harmless(&ledger.via)))
         })?;
@@ -61,7 +67,7 @@ impl<'a> Party<'a> {
         let count = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
         let mut rules = Rules { ready_within: args.ready_within, ..Rules::new(mode, count) };
         // Of a resumed run most nodes are done.
-        rules.quorum = args.quorum.unwrap_or(if args.resume.is_some() { 1 } else { rules.quorum });
+        rules.quorum = args.quorum.unwrap_or(if resumed { 1 } else { rules.quorum });
         super::descriptors::allow(numbers.len())?;
         let key = Key::new().map_err(|error| Failure::environment(format!("no random numbers: {error}")))?;
         let nodes = numbers.iter().map(|n| (ledger.nodes[*n].name.clone(), ledger.nodes[*n].attempts)).collect();
@@ -73,24 +79,26 @@ impl<'a> Party<'a> {
             rules,
         };
         let records = Arc::default();
-        let keep = keep(&expected, state::keeper()?, Arc::clone(&records));
+        let keep = keep(&expected, state::keeper()?, Arc::clone(&records), guard);
         let listen = args.listen.unwrap_or_else(|| listens(launcher));
         let (coordinator, happenings) = Coordinator::listen(listen, expected, keep)
             .map_err(|error| Failure::environment(format!("{listen}: {error}; --listen names another address")))?;
         let address = coordinator.address();
         let place = |(number, node): (usize, &usize)| {
-            let Entry { name, target, .. } = &ledger.nodes[*node];
+            let Entry { name, target, cell, .. } = &ledger.nodes[*node];
             let by_ssh = match &ledger.inventory {
                 Some(inventory) => inventory.routes.get(name).is_some_and(|route| route.ssh),
                 None => launcher == Launcher::Ssh,
             };
             let (rendezvous, far_port) = joined_at(by_ssh, far_port(&ledger.run, number), address);
-            Place { node: name.clone(), target: target.clone(), rendezvous, far_port }
+            Place { node: name.clone(), target: target.clone(), rendezvous, far_port, cell: cell.clone() }
         };
+        let suite = handed(ledger, launcher)?;
         let launch = Launch {
             run: &ledger.run,
             program: &ledger.program,
-            arguments: arguments(ledger),
+            arguments: [arguments(ledger), suite.words()].concat(),
+            suite: suite.text(),
             key: &key,
             port: address.port(),
             places: numbers.iter().enumerate().map(place).collect(),

@@ -14,8 +14,16 @@ use crate::failure::Failure;
 use crate::recorder::{Saved, keep_finished};
 use crate::state;
 
+/// Why the record of a node is not that of what was to be there.
+pub(super) type Guard = Box<dyn Fn(&str, &Record) -> Result<(), String> + Send + Sync>;
+
 /// Takes records into the store of this machine.
-pub(super) fn keep(expected: &Expected, keeper: Keeper, records: Arc<Mutex<BTreeMap<usize, Record>>>) -> Keep {
+pub(super) fn keep(
+    expected: &Expected,
+    keeper: Keeper,
+    records: Arc<Mutex<BTreeMap<usize, Record>>>,
+    guard: Option<Guard>,
+) -> Keep {
     let (run, nodes) = (expected.run.clone(), expected.nodes.clone());
     let keeper = Mutex::new(keeper);
     Box::new(move |number, document| {
@@ -29,6 +37,7 @@ pub(super) fn keep(expected: &Expected, keeper: Keeper, records: Arc<Mutex<BTree
         if record.outcome == Outcome::Running {
             return Err("it is not finished".to_owned());
         }
+        guard.as_ref().map_or(Ok(()), |guard| guard(name, &record))?;
         let id = record.id.clone();
         let mut keeper = keeper.lock().unwrap_or_else(PoisonError::into_inner);
         let there = match keeper.store().map(|store| store.load(&id)) {

@@ -9,13 +9,13 @@ use assay_core::text::harmless;
 use assay_engine::{Control, wall_clock};
 use assay_fleet::{Entry, Fate, Inventory, Launcher, Ledger, Mode, Route, slurm_names};
 use assay_store::new_id;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::ansible::{Ansible, Host, variables, via};
 use super::party::Party;
-use super::records::adopt;
+use super::records::{Guard, adopt};
 use super::told::check_arguments;
-use super::{books, outcome};
+use super::{books, outcome, rotate};
 use crate::cli::{FleetRunArgs, InventoryArgs, ViaArg};
 use crate::failure::Failure;
 use crate::together::check_name;
@@ -24,12 +24,29 @@ use crate::{output, signals};
 pub(super) fn run(args: FleetRunArgs) -> Result<Exit, Failure> {
     let control = Control::default();
     signals::stop_on_signals(&control)?;
-    let mut ledger = match &args.resume {
-        Some(run) => books::find(run)?,
-        None => begun(&args, &control)?,
+    let ledger = match (&args.resume, &args.rotate) {
+        (Some(run), _) => books::find(run)?,
+        (None, Some(plan)) => return rotate::begin(&args, plan, &control),
+        (None, None) => begun(&args, &control)?,
     };
+    if ledger.rotation.is_some() {
+        return rotate::go_on(&args, &ledger, &control);
+    }
+    let (ledger, records) = measured(&args, ledger, args.resume.is_some(), None, &control)?;
+    tell(&args, &ledger, &records, Map::new())?;
+    Ok(exit(&ledger))
+}
+
+/// Measures what is missing of a run, which may be `resumed`. A record that the guard refuses is not taken.
+pub(super) fn measured(
+    args: &FleetRunArgs,
+    mut ledger: Ledger,
+    resumed: bool,
+    guard: Option<Guard>,
+    control: &Control,
+) -> Result<(Ledger, BTreeMap<usize, Record>), Failure> {
     let _lock = books::lock(&ledger.run)?;
-    if args.resume.is_some() {
+    if resumed {
         // Another process may have had it meanwhile.
         ledger = books::find(&ledger.run)?;
         adopt(&mut ledger)?;
@@ -41,25 +58,22 @@ pub(super) fn run(args: FleetRunArgs) -> Result<Exit, Failure> {
     }
     check_arguments(&ledger)?;
     if missing.is_empty() {
-        return tell(&args, &ledger, &BTreeMap::new());
+        return Ok((ledger, BTreeMap::new()));
     }
     if args.resume.is_some() && ledger.inventory.is_some() {
-        find_again(&mut ledger, &missing, &control)?;
+        find_again(&mut ledger, &missing, control)?;
     }
-    missing
-        .iter()
-        .for_each(|node| (ledger.nodes[*node].attempts, ledger.nodes[*node].fate) = next(&ledger.nodes[*node]));
+    for number in &missing {
+        let node = &mut ledger.nodes[*number];
+        (node.attempts, node.fate) = (node.attempts + 1, None);
+    }
     books::keep(&ledger)?;
-    let records = Party::begin(&args, &mut ledger, missing)?.follow(&control)?;
-    tell(&args, &ledger, &records)
-}
-
-fn next(entry: &Entry) -> (u32, Option<Fate>) {
-    (entry.attempts + 1, None)
+    let records = Party::begin(args, &mut ledger, missing, resumed, guard)?.follow(control)?;
+    Ok((ledger, records))
 }
 
 /// A new run by the command line.
-fn begun(args: &FleetRunArgs, control: &Control) -> Result<Ledger, Failure> {
+pub(super) fn begun(args: &FleetRunArgs, control: &Control) -> Result<Ledger, Failure> {
     let (mode, at_a_time) = match (args.alone, args.staggered) {
         (true, _) => (Mode::Staggered(1), Some(1)),
         (false, Some(most)) => (Mode::Staggered(most), Some(most)),
@@ -85,6 +99,7 @@ fn begun(args: &FleetRunArgs, control: &Control) -> Result<Ledger, Failure> {
         program: program(args.program.as_deref(), via)?,
         arguments: args.arguments.clone(),
         inventory,
+        rotation: None,
         nodes,
     })
 }
@@ -126,8 +141,7 @@ fn of_inventory(args: &FleetRunArgs, control: &Control) -> Result<(Vec<Entry>, O
         variables,
         routes: routes(&hosts),
     };
-    let entry = |host: Host| Entry { name: host.name, target: host.target, attempts: 0, fate: None };
-    Ok((hosts.into_iter().map(entry).collect(), Some(inventory)))
+    Ok((hosts.iter().map(|host| Entry::new(&host.name, &host.target)).collect(), Some(inventory)))
 }
 
 /// Asks the inventory of a run anew how its nodes are reached.
@@ -142,7 +156,11 @@ fn find_again(ledger: &mut Ledger, missing: &[usize], control: &Control) -> Resu
 }
 
 fn routes(hosts: &[Host]) -> BTreeMap<String, Route> {
-    let route = |host: &Host| Route { ssh: host.connection != "local", ssh_extra_args: host.ssh_extra_args.clone() };
+    let route = |host: &Host| Route {
+        ssh: host.connection != "local",
+        ssh_extra_args: host.ssh_extra_args.clone(),
+        slot: host.slot.clone(),
+    };
     hosts.iter().map(|host| (host.name.clone(), route(host))).collect()
 }
 
@@ -164,31 +182,41 @@ pub(super) fn entries(named: &[String], target: &str, via: Launcher) -> Result<V
             if nodes.iter().any(|entry| entry.name == name) {
                 return Err(Failure::usage(format!("node {name} is named twice")));
             }
-            nodes.push(Entry { name, target: target.to_owned(), attempts: 0, fate: None });
+            nodes.push(Entry::new(&name, target));
         }
     }
     Ok(nodes)
 }
 
-fn tell(args: &FleetRunArgs, ledger: &Ledger, records: &BTreeMap<usize, Record>) -> Result<Exit, Failure> {
+/// Says what a run came to; for programs with `more` beside it.
+pub(super) fn tell(
+    args: &FleetRunArgs,
+    ledger: &Ledger,
+    records: &BTreeMap<usize, Record>,
+    more: Map<String, Value>,
+) -> Result<(), Failure> {
     let starts = outcome::starts(records);
-    if args.json || args.events {
-        let starts = starts.map(|s| json!({ "n": s.n, "p95_late_ns": s.p95_late_ns, "bound_ns": s.bound_ns }));
-        if args.events {
-            let ended = json!({ "event": "ended", "run": ledger, "starts": starts });
-            output::print(&assay_core::text::json(&ended.to_string()))?;
-        } else {
-            output::print_json(&json!({ "run": ledger, "starts": starts }))?;
-        }
-    } else {
-        output::print(&(output::wrapped(outcome::text(ledger, starts.as_ref()).trim_end(), 80) + "\n"))?;
+    if !args.json && !args.events {
+        return output::print(&(output::wrapped(outcome::text(ledger, starts.as_ref()).trim_end(), 80) + "\n"));
     }
+    let starts = starts.map(|s| json!({ "n": s.n, "p95_late_ns": s.p95_late_ns, "bound_ns": s.bound_ns }));
+    let mut said = Map::from_iter([("run".to_owned(), json!(ledger)), ("starts".to_owned(), json!(starts))]);
+    said.extend(more);
+    if args.events {
+        said.insert("event".to_owned(), json!("ended"));
+        return output::print(&assay_core::text::json(&Value::Object(said).to_string()));
+    }
+    output::print_json(&Value::Object(said))
+}
+
+/// How the command ends by what its nodes came to.
+pub(super) fn exit(ledger: &Ledger) -> Exit {
     let failed = ledger.nodes.iter().any(|entry| matches!(entry.fate, Some(Fate::MediumFailed { .. })));
     let interrupted = ledger.nodes.iter().any(|entry| entry.fate == Some(Fate::Interrupted));
-    Ok(match (ledger.missing().is_empty(), interrupted) {
+    match (ledger.missing().is_empty(), interrupted) {
         (true, _) if failed => Exit::Medium,
         (true, _) => Exit::Good,
         (false, true) => Exit::Interrupted,
         (false, false) => Exit::Environment,
-    })
+    }
 }

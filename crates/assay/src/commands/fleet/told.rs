@@ -1,11 +1,13 @@
 //! What nodes are told: their command line, and where they find the coordinator.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use assay_core::text::harmless;
 use assay_fleet::{Launcher, Ledger};
 use clap::Parser;
 
+use super::books;
 use crate::cli::Cli;
 use crate::failure::Failure;
 
@@ -64,8 +66,52 @@ fn parse(told: impl Iterator<Item = String>) -> Result<(), Failure> {
 pub(super) fn arguments(ledger: &Ledger) -> Vec<String> {
     let mut arguments = vec!["run".to_owned(), "--quiet".to_owned()];
     arguments.extend(ledger.arguments.iter().cloned());
+    if let Some(rotation) = &ledger.rotation {
+        let (plan, round) = (format!("plan={}", rotation.plan), format!("round={}", rotation.round));
+        arguments.extend(["--label", &plan, "--label", &round].map(str::to_owned));
+    }
     arguments.extend(["--label", &format!("fleet={}", ledger.run), "--fleet-run", &ledger.run].map(str::to_owned));
     arguments
+}
+
+/// The suite of a turn of a plan, as nodes get it.
+pub(super) enum Handed {
+    /// It is named by the other arguments.
+    Named,
+    /// It is a file of this machine.
+    File(PathBuf),
+    /// Its text is handed over.
+    Text(String),
+}
+
+/// How nodes get their suite: files of this machine are not there on others.
+pub(super) fn handed(ledger: &Ledger, launcher: Launcher) -> Result<Handed, Failure> {
+    match launcher {
+        _ if ledger.rotation.is_none() => Ok(Handed::Named),
+        // Its variables name the file, which it copies.
+        Launcher::Ansible => Ok(Handed::Named),
+        Launcher::Local => books::suite(&ledger.run).map(Handed::File),
+        Launcher::Ssh | Launcher::Slurm => books::suite_text(&ledger.run).map(Handed::Text),
+    }
+}
+
+impl Handed {
+    /// What the program is told of it.
+    pub(super) fn words(&self) -> Vec<String> {
+        match self {
+            Self::Named => Vec::new(),
+            Self::File(path) => vec!["--suite".to_owned(), path.to_string_lossy().into_owned()],
+            Self::Text(_) => ["--suite", "-"].map(str::to_owned).to_vec(),
+        }
+    }
+
+    /// What it reads.
+    pub(super) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Named | Self::File(_) => None,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,46 @@
+//! Runs that are turns of an experiment plan: between two of them a person moves units from slot to slot.
+
+use serde::{Deserialize, Serialize};
+
+/// Which turn of which plan a run is. Round and wave are counted from 1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rotation {
+    /// Label of the plan.
+    pub plan: String,
+    /// Round.
+    pub round: usize,
+    /// Wave of the round.
+    pub wave: usize,
+    /// All nodes with their slots: not each has a unit in each turn.
+    pub places: Vec<RotationPlace>,
+}
+
+/// A node as a place for units.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RotationPlace {
+    /// The node.
+    pub node: String,
+    /// What is measured there.
+    pub target: String,
+    /// The slot of the plan.
+    pub slot: String,
+}
+
+/// The unit that a node has in a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Model of the unit.
+    pub model: String,
+    /// The unit.
+    pub unit: String,
+    /// Where it is.
+    pub slot: String,
+}
+
+impl Cell {
+    /// As labels of its record.
+    #[must_use]
+    pub fn labels(&self) -> [(&'static str, &str); 3] {
+        [("model", &self.model), ("unit", &self.unit), ("slot", &self.slot)]
+    }
+}

@@ -1,0 +1,177 @@
+//! `assay fleet run --rotate`: the turns of an experiment plan, one after the other. Between two of them a person moves units.
+
+mod checklist;
+mod media;
+mod turn;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use assay_analysis::plan::{ExperimentPlan, Move, Turn, read_plan};
+use assay_core::exit::Exit;
+use assay_engine::Control;
+use assay_fleet::{Ledger, Rotation};
+use serde_json::{Map, Value, json};
+
+use super::books;
+use super::run::{begun, exit, measured, tell};
+use crate::cli::FleetRunArgs;
+use crate::failure::Failure;
+use crate::{files, output};
+use checklist::Person;
+
+/// The first turn of a plan.
+pub(super) fn begin(args: &FleetRunArgs, file: &Path, control: &Control) -> Result<Exit, Failure> {
+    let plan = crate::commands::plan::read(file)?;
+    turn::check_words(&args.arguments)?;
+    if let Some(known) = turn::ledgers(&plan.label())?.first() {
+        return Err(Failure::usage(format!(
+            "run {0} measures this plan already: assay fleet run --resume {0} goes on with it",
+            known.run
+        )));
+    }
+    let ledger = begun(args, control)?;
+    let places = turn::places(&plan, &ledger)?;
+    for idle in ledger.nodes.iter().filter(|node| !places.iter().any(|place| place.node == node.name)) {
+        output::tell_wrapped(&format!("{} is in no slot of the plan, and is not measured", idle.name));
+    }
+    let first = plan.turns().first().copied().unwrap_or(Turn { round: 1, wave: 1 });
+    files::write_whole(&books::plan(&plan.label())?, plan.to_text())?;
+    let base = Ledger {
+        rotation: Some(Rotation { plan: plan.label(), round: first.round, wave: first.wave, places }),
+        ..ledger
+    };
+    let mut whole = Whole { args, plan, control, person: Person::new(args) };
+    if whole.confirms(&base, None, first)? {
+        let next = turn::next(&whole.plan, &base, first, &[])?;
+        whole.follow(next)
+    } else {
+        Ok(Exit::Waiting)
+    }
+}
+
+/// Goes on with the plan that a run is a turn of.
+pub(super) fn go_on(args: &FleetRunArgs, ledger: &Ledger, control: &Control) -> Result<Exit, Failure> {
+    let Some(rotation) = &ledger.rotation else { return Err(Failure::usage("the run is no turn of a plan")) };
+    let file = books::plan(&rotation.plan)?;
+    let text = std::fs::read_to_string(&file)
+        .map_err(|error| Failure::environment(format!("{}: {error}", output::shown(&file))))?;
+    let plan = read_plan(&text, &output::shown(&file))?;
+    let last = turn::ledgers(&rotation.plan)?.pop().unwrap_or_else(|| ledger.clone());
+    let mut whole = Whole { args, plan, control, person: Person::new(args) };
+    if !last.missing().is_empty() {
+        return whole.follow(last);
+    }
+    match whole.next(&last)? {
+        None => whole.ends(&last, &BTreeMap::new()),
+        Some(turn) if whole.confirms(&last, Some(turn::of(&last)), turn)? => {
+            let next = turn::next(&whole.plan, &last, turn, &turn::failed(&rotation.plan)?)?;
+            whole.follow(next)
+        }
+        Some(_) => Ok(Exit::Waiting),
+    }
+}
+
+/// A plan that is carried out.
+struct Whole<'a> {
+    args: &'a FleetRunArgs,
+    plan: ExperimentPlan,
+    control: &'a Control,
+    person: Person,
+}
+
+impl Whole<'_> {
+    /// Turns one after the other, until a person is needed who is not there.
+    fn follow(&mut self, mut ledger: Ledger) -> Result<Exit, Failure> {
+        loop {
+            if !self.media_are_there(&mut ledger)? {
+                return Ok(Exit::Waiting);
+            }
+            // A turn that was begun before is in its file.
+            let resumed = ledger.nodes.iter().any(|node| node.attempts > 0);
+            if resumed {
+                books::keep(&ledger)?;
+            }
+            let guard = media::guard(&self.plan, &ledger)?;
+            let (done, records) = measured(self.args, ledger, resumed, Some(guard), self.control)?;
+            ledger = done;
+            if !ledger.missing().is_empty() {
+                tell(self.args, &ledger, &records, Map::new())?;
+                return Ok(exit(&ledger));
+            }
+            let Some(next) = self.next(&ledger)? else { return self.ends(&ledger, &records) };
+            let moves = self.moves(Some(turn::of(&ledger)), next)?;
+            let more = Map::from_iter([("next".to_owned(), json!({ "turn": next, "moves": moves }))]);
+            tell(self.args, &ledger, &records, more)?;
+            let from = turn::of(&ledger);
+            self.person.shows(&checklist::text(&self.plan, &places(&ledger), Some(from), next, &moves))?;
+            if !self.person.confirms(&ledger.run, self.control)? {
+                return if self.control.stopped() { Ok(Exit::Interrupted) } else { Ok(Exit::Waiting) };
+            }
+            let failed = turn::failed(&self.plan.label())?;
+            ledger = turn::next(&self.plan, &ledger, next, &failed)?;
+        }
+    }
+
+    /// Whether the moves before a turn were made: on a terminal they are listed, and somebody says so; elsewhere the command
+    /// itself says so.
+    fn confirms(&mut self, ledger: &Ledger, from: Option<Turn>, to: Turn) -> Result<bool, Failure> {
+        if !self.person.asks() {
+            return Ok(true);
+        }
+        let moves = self.moves(from, to)?;
+        self.person.shows(&checklist::text(&self.plan, &places(ledger), from, to, &moves))?;
+        self.person.confirms(if from.is_some() { &ledger.run } else { "" }, self.control)
+    }
+
+    fn moves(&self, from: Option<Turn>, to: Turn) -> Result<Vec<Move>, Failure> {
+        let failed = if from.is_some() { turn::failed(&self.plan.label())? } else { Vec::new() };
+        Ok(turn::moves(&self.plan, from, to, &failed))
+    }
+
+    /// The turn after that of a run, in which something can be measured.
+    fn next(&self, ledger: &Ledger) -> Result<Option<Turn>, Failure> {
+        let (now, failed) = (turn::of(ledger), turn::failed(&self.plan.label())?);
+        let left = |turn: &Turn| self.plan.cells_of(*turn).any(|cell| !turn::is_of(cell, &failed));
+        Ok(self.plan.turns().into_iter().filter(|turn| *turn > now).find(left))
+    }
+
+    /// Whether no medium says that it is another one than the plan wants in its place.
+    fn media_are_there(&mut self, ledger: &mut Ledger) -> Result<bool, Failure> {
+        loop {
+            let wrong = media::misplaced(&self.plan, ledger, self.control)?;
+            if wrong.is_empty() {
+                return Ok(true);
+            }
+            if self.args.json || self.args.events {
+                let said: Vec<Value> =
+                    wrong.iter().map(|(node, reason)| json!({ "node": node, "reason": reason })).collect();
+                tell(self.args, ledger, &BTreeMap::new(), Map::from_iter([("misplaced".to_owned(), json!(said))]))?;
+                return Ok(false);
+            }
+            let lines: Vec<String> = wrong.iter().map(|(node, reason)| format!("{node}: {reason}")).collect();
+            let title =
+                format!("Not moved as round {} of the plan wants it; nothing is measured.", turn::of(ledger).round);
+            self.person.shows(&format!("{title}\n{}\n", lines.join("\n")))?;
+            let run = turn::ledgers(&self.plan.label())?.pop().map_or_else(String::new, |last| last.run);
+            if !self.person.confirms(&run, self.control)? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// The end of the plan.
+    fn ends(&self, ledger: &Ledger, records: &BTreeMap<usize, assay_core::record::Record>) -> Result<Exit, Failure> {
+        tell(self.args, ledger, records, Map::from_iter([("next".to_owned(), Value::Null)]))?;
+        let label = self.plan.label();
+        let turns = self.plan.turns().len();
+        let what = if turns == self.plan.rounds() { "rounds" } else { "turns" };
+        self.person.shows(&format!("All {turns} {what} of the plan are measured: assay rank plan={label}\n"))?;
+        Ok(exit(ledger))
+    }
+}
+
+fn places(ledger: &Ledger) -> BTreeMap<&str, &str> {
+    let places = ledger.rotation.iter().flat_map(|rotation| &rotation.places);
+    places.map(|place| (place.slot.as_str(), place.node.as_str())).collect()
+}

@@ -1,0 +1,231 @@
+//! A plan carried out on several nodes: `assay fleet run --rotate`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Output;
+
+use assay_lab::{Cluster, ClusterPlan, Lab, Missing, lab, skip};
+use serde_json::Value;
+
+use crate::common::{ASSAY, Done, Place, Terminal, fate, run, tiny_at_leisure};
+
+/// A place with a plan of two units in two slots, and directories for them.
+fn planned(units: &str, slots: &str) -> Place {
+    let place = Place::new();
+    let new = ["plan", "new", "--units", units, "--slots", slots, "--rounds", "2", "--suite", "tiny.toml"];
+    run(place.assay(new.iter().chain(&["-o", "plan.toml"]))).succeeds();
+    ["a", "b"].iter().for_each(|name| fs::create_dir(place.path().join(name)).unwrap());
+    place
+}
+
+const RUN: [&str; 7] = ["fleet", "run", "--rotate", "plan.toml", "--via", "local", "a=a"];
+const NULL: [&str; 3] = ["--", "--engine", "null"];
+
+/// The name of the run that `assay fleet list` has last.
+fn last(place: &Place) -> String {
+    let list = place.json(["fleet", "list", "--json"]);
+    list["runs"].as_array().unwrap().last().unwrap()["run"].as_str().unwrap().to_owned()
+}
+
+fn resume(place: &Place) -> Done {
+    run(place.assay(["fleet", "run", "--resume", &last(place)]))
+}
+
+#[test]
+fn a_plan_is_carried_out_round_by_round_and_its_records_are_those_of_its_cells() {
+    let place = planned("A=1,2", "a,b");
+    let refused = |more: &[&str], words: &[&str]| {
+        run(place.assay([&RUN[..], more].concat())).refuses(2, words);
+    };
+    refused(&[], &["the plan has slot b, and no node is called so; its slots are a, b"]);
+    refused(&["b=b", "--", "--suite", "quick"], &["the plan names the suite"]);
+    refused(&["b=b", "--", "--label", "unit=7"], &["the plan names model, unit, slot and round; leave unit=7 out"]);
+    run(place.assay(["fleet", "run", "--rotate", "tiny.toml", "--via", "local", "a=a"])).refuses(2, &["tiny.toml"]);
+    assert!(run(place.assay(["fleet", "list"])).succeeds().stdout.is_empty());
+
+    let first = run(place.assay([&RUN[..], &["b=b", "c=a"], &NULL].concat()));
+    assert_eq!(first.code, Some(8), "{}{}", first.stdout, first.stderr);
+    assert!(first.stderr.contains("c is in no slot of the plan"), "{}", first.stderr);
+    let said: Vec<&str> = first.stdout.lines().collect();
+    let head = said.iter().position(|line| line.starts_with("Round 2 of 2 of plan ")).unwrap();
+    let mut moves = [said[head + 1], said[head + 2]];
+    moves.sort_unstable();
+    let ways = ["from a to b", "from b to a"];
+    assert!(moves[0].starts_with("  [ ] A unit 1  from ") && moves[1].starts_with("  [ ] A unit 2  from "), "{said:?}");
+    assert!(ways.iter().all(|way| moves.iter().any(|line| line.ends_with(way))), "{said:?}");
+    assert_eq!(said[head + 3], format!("When it is done: assay fleet run --resume {}", last(&place)));
+    refused(&["b=b"], &["measures this plan already: assay fleet run --resume"]);
+    let status = run(place.assay(["plan", "status", "plan.toml"]));
+    assert_eq!(status.code, Some(1), "{}", status.stdout);
+
+    let second = resume(&place);
+    assert!(second.succeeds().stdout.contains("All 2 rounds of the plan are measured"), "{}", second.stdout);
+    let status = place.json(["plan", "status", "plan.toml", "--json"]);
+    assert_eq!((&status["complete"], &status["misfits"]), (&true.into(), &serde_json::json!([])), "{status}");
+    // What the plan and the report say of it.
+    let plan = status["plan"].as_str().unwrap();
+    let ranked = run(place.assay(["rank", &format!("plan={plan}"), "--load", "rand-read"]));
+    assert!(ranked.stdout.contains('A'), "{}{}", ranked.stdout, ranked.stderr);
+    let report = place.json(["fleet", "report", "--json"]);
+    assert_eq!(report["slots"]["rows"].as_array().unwrap().len(), 2, "{}", report["slots"]);
+    assert_eq!(report["slots"]["effect"]["runs"], 2, "units changed places: {}", report["slots"]["effect"]);
+
+    assert!(resume(&place).succeeds().stdout.contains("All 2 rounds"), "nothing is measured again");
+    assert_eq!(place.json(["list", "--json"]).as_array().unwrap().len(), 4);
+    let listed = run(place.assay(["fleet", "list"]));
+    assert!(listed.stdout.lines().next().unwrap().ends_with(&format!("round 1 of plan {plan}")), "{}", listed.stdout);
+}
+
+/// A node that cannot be measured keeps the round, and nothing else is repeated.
+#[test]
+fn a_round_goes_on_where_a_node_was_missing() {
+    let place = planned("A=1,2", "a,b");
+    fs::remove_dir(place.path().join("b")).unwrap();
+    let first = run(place.assay([&RUN[..], &["b=b", "--quorum", "1", "--json"], &NULL].concat()));
+    assert_eq!(first.code, Some(4), "{}{}", first.stdout, first.stderr);
+    let told: Value = serde_json::from_str(&first.stdout).unwrap();
+    fs::create_dir(place.path().join("b")).unwrap();
+    let name = last(&place);
+    let done = run(place.assay(["fleet", "run", "--resume", &name, "--json"]));
+    assert_eq!(done.code, Some(8), "{}{}", done.stdout, done.stderr);
+    let again: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!((&fate(&again, "a")["id"], &again["run"]["run"]), (&fate(&told, "a")["id"], &told["run"]["run"]));
+    assert_eq!(again["next"]["turn"], serde_json::json!({ "round": 2, "wave": 1 }));
+    assert_eq!(again["next"]["moves"].as_array().unwrap().len(), 2, "{again}");
+    resume(&place).succeeds();
+    assert_eq!(place.json(["plan", "status", "plan.toml", "--json"])["complete"], true);
+}
+
+/// What `info` says of a medium is what a file on it says; a file system in memory has no identity of its own.
+#[test]
+fn a_medium_that_was_not_moved_is_noticed_before_anything_is_measured() {
+    let place = planned("A=1,2", "a,b");
+    let memory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let nodes: Vec<String> = ["a", "b"]
+        .iter()
+        .map(|name| {
+            let target = memory.path().join(name);
+            fs::create_dir(&target).unwrap();
+            fs::write(memory.path().join(format!("{name}.serial")), format!("S-{name}")).unwrap();
+            format!("{name}={}", target.display())
+        })
+        .collect();
+    let script = format!(
+        "#!/bin/sh\nif [ \"$1\" = info ]; then for last; do :; done\n\
+         echo \"{{\\\"medium\\\": {{\\\"unit\\\": \\\"$(cat \"$last.serial\")\\\"}}}}\"; exit; fi\nexec '{ASSAY}' \"$@\"\n"
+    );
+    let program = place.file("program", script);
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let program = program.display().to_string();
+    let words = ["fleet", "run", "--rotate", "plan.toml", "--via", "local", "--program", &program];
+    let first = run(place.assay([&words[..], &[&nodes[0], &nodes[1]], &NULL].concat()));
+    assert_eq!(first.code, Some(8), "{}{}", first.stdout, first.stderr);
+
+    let stayed = resume(&place);
+    assert_eq!(stayed.code, Some(8), "{}{}", stayed.stdout, stayed.stderr);
+    assert!(stayed.stdout.contains("Not moved as round 2 of the plan wants it; nothing is measured."));
+    let words = "a: the medium here, S-a, was unit ";
+    assert!(stayed.stdout.contains(words) && stayed.stdout.contains("in round 1; unit "), "{}", stayed.stdout);
+    assert_eq!(place.json(["list", "--json"]).as_array().unwrap().len(), 2);
+    for (name, serial) in [("a", "S-b"), ("b", "S-a")] {
+        fs::write(memory.path().join(format!("{name}.serial")), serial).unwrap();
+    }
+    resume(&place).succeeds();
+    assert_eq!(place.json(["plan", "status", "plan.toml", "--json"])["complete"], true);
+}
+
+/// On a terminal each round waits for Enter.
+#[test]
+fn somebody_at_a_terminal_says_when_the_units_were_moved() {
+    if Terminal::new("somebody_at_a_terminal_says_when_the_units_were_moved").is_none() {
+        return;
+    }
+    let place = planned("A=1,2", "a,b");
+    let words = [&RUN[..], &["b=b"], &NULL].concat().join(" ");
+    let keys = "for press in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 1; echo; done";
+    let script = format!("({keys}) 2>/dev/null | script --quiet --return --command \"$SCRIPT\" /dev/null");
+    let mut command = place.shell(&script);
+    command.env("SCRIPT", format!("'{ASSAY}' {words}")).env("TERM", "xterm").env("SHELL", "/bin/sh");
+    let done = run(command);
+    let said = &done.succeeds().stdout;
+    assert_eq!(said.matches("Press Enter when it is done").count(), 2, "{said}");
+    let order = ["Round 1 of 2", "put before it begins", "Press Enter", "Round 2 of 2", "Press Enter", "All 2 rounds"];
+    order.iter().fold(said.as_str(), |rest, words| {
+        let at = rest.find(words).unwrap_or_else(|| panic!("{words} is missing in {said}"));
+        &rest[at..]
+    });
+    assert_eq!(place.json(["plan", "status", "plan.toml", "--json"])["complete"], true);
+}
+
+/// Nodes get the suite through ssh, as the file is not there.
+#[test]
+fn a_plan_is_carried_out_on_nodes_behind_ssh() {
+    let name = "a_plan_is_carried_out_on_nodes_behind_ssh";
+    let _lab = lab!(name, Lab::share());
+    let cluster = lab!(name, Cluster::new(&ClusterPlan::of(3)));
+    let assay = |words: &[&str]| -> Output {
+        let mut command = cluster.command(ASSAY);
+        command.env("ASSAY_DATA", cluster.directory().join("here")).env("HOME", cluster.directory()).args(words);
+        command.output().unwrap()
+    };
+    let (suite, plan) = (cluster.directory().join("tiny.toml"), cluster.directory().join("plan.toml"));
+    fs::write(&suite, tiny_at_leisure()).unwrap();
+    let (suite, plan) = (suite.display().to_string(), plan.display().to_string());
+    let new = ["plan", "new", "--units", "A=1,2;B x=1", "--slots", "n1,n2,n3", "--rounds", "2", "--suite", &suite];
+    assert!(assay(&[&new[..], &["-o", &plan]].concat()).status.success());
+    let targets: Vec<String> =
+        cluster.nodes().iter().map(|node| format!("{}={}", node.name(), node.target().display())).collect();
+    let mut words = vec!["fleet", "run", "--json", "--rotate", &plan, "--program", ASSAY];
+    words.extend(targets.iter().map(String::as_str));
+    words.extend(["--", "--engine", "null"]);
+    let told = |output: &Output| -> Value {
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| {
+            panic!("{e}: {}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+        })
+    };
+    let first = assay(&words);
+    let all = told(&first);
+    assert_eq!(first.status.code(), Some(8), "{all}");
+    let run = all["run"]["run"].as_str().unwrap();
+    let second = assay(&["fleet", "run", "--json", "--resume", run]);
+    assert_eq!(second.status.code(), Some(0), "{}", told(&second));
+    let status = told(&assay(&["plan", "status", &plan, "--json"]));
+    assert_eq!((&status["complete"], &status["misfits"]), (&true.into(), &serde_json::json!([])), "{status}");
+    for node in cluster.nodes() {
+        assert_eq!(fs::read_dir(node.target()).unwrap().count(), 0);
+    }
+}
+
+/// The inventory says which slot a host is.
+#[test]
+fn a_plan_is_carried_out_on_an_inventory() {
+    let name = "a_plan_is_carried_out_on_an_inventory";
+    if std::process::Command::new("ansible-playbook").arg("--version").output().is_err() {
+        return skip(name, &Missing("needs ansible-playbook".to_owned()));
+    }
+    let place = planned("A=1,2", "left,right");
+    let line = |(node, slot): (&str, &str)| {
+        let own = |part: &str| place.path().join(part).display().to_string();
+        let there = own(&format!("there-{node}"));
+        format!(
+            "n{node} assay_target={} assay_directory={there} assay_slot={slot} ansible_connection=local\n",
+            own(node)
+        )
+    };
+    place.file("cards.ini", [("a", "right"), ("b", "left")].map(line).concat());
+    fs::create_dir(place.path().join("bin")).unwrap();
+    fs::copy(ASSAY, place.path().join("bin").join(format!("assay-{}", std::env::consts::ARCH))).unwrap();
+    let patiently = |words: &[&str]| -> Value {
+        let output = place.assay(words).env("HOME", place.path()).env_remove("ANSIBLE_CONFIG").output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"))
+    };
+    let words = ["fleet", "run", "-i", "cards.ini", "--binaries", "bin", "--rotate", "plan.toml", "--json"];
+    let first = patiently(&[&words[..], &NULL, &["--label", "lot=7"]].concat());
+    assert_eq!(first["next"]["turn"]["round"], 2, "{first}");
+    let second = patiently(&["fleet", "run", "--json", "--resume", &last(&place)]);
+    assert_eq!(second["next"], Value::Null, "{second}");
+    let status = place.json(["plan", "status", "plan.toml", "--json"]);
+    assert_eq!((&status["complete"], &status["misfits"]), (&true.into(), &serde_json::json!([])), "{status}");
+    let record = place.json(["show", fate(&second, "na")["id"].as_str().unwrap(), "--json"]);
+    assert_eq!((&record["labels"]["slot"], &record["labels"]["lot"]), (&"right".into(), &"7".into()));
+}
