@@ -1,7 +1,7 @@
 //! The side that nodes connect to: lets them in, answers their clocks, tells them when to begin, takes their records.
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use assay_runner::Step;
 
 use crate::key::{Key, nonce};
 use crate::meeting::{Decision, Meeting, Rules};
+use crate::strangers::Strangers;
 use crate::wire::{FromCoordinator, FromNode, Live, PROTOCOL, Receiver, Sender, Way, WireError};
 
 /// Who does not say who it is by then is no node.
@@ -20,8 +21,6 @@ const SILENCE: Duration = Duration::from_secs(30);
 const SEND: Duration = Duration::from_secs(5);
 /// How often it is looked whether time alone decides something.
 const TICK: Duration = Duration::from_millis(50);
-/// Connections that have not shown the key and are open at a time; further ones are closed at once.
-const STRANGERS: usize = 256;
 /// What a thread of a connection needs.
 const STACK: usize = 256 * 1024;
 
@@ -77,7 +76,7 @@ struct Shared {
     senders: Vec<Mutex<Option<Arc<Mutex<Sender>>>>>,
     happenings: mpsc::Sender<Happening>,
     /// Connections that have not shown the key.
-    strangers: AtomicUsize,
+    strangers: Strangers,
     ends: AtomicBool,
 }
 
@@ -107,7 +106,7 @@ impl Coordinator {
             keep,
             epoch: monotonic(),
             happenings: sender,
-            strangers: AtomicUsize::new(0),
+            strangers: Strangers::default(),
             ends: AtomicBool::new(false),
         });
         let accepting = Arc::clone(&shared);
@@ -248,26 +247,25 @@ fn accept(shared: &Arc<Shared>, listener: &TcpListener) {
             std::thread::sleep(TICK);
             continue;
         };
-        if shared.strangers.fetch_add(1, Ordering::Relaxed) >= STRANGERS {
-            shared.strangers.fetch_sub(1, Ordering::Relaxed);
+        if !shared.strangers.enter(from.ip()) {
             continue;
         }
         let serving = Arc::clone(shared);
         let begun = std::thread::Builder::new().stack_size(STACK).spawn(move || {
-            if let Err(reason) = serve(&serving, stream) {
+            if let Err(reason) = serve(&serving, stream, from.ip()) {
                 serving.tell(Happening::Refused(from.to_string(), reason));
             }
         });
         if begun.is_err() {
-            shared.strangers.fetch_sub(1, Ordering::Relaxed);
+            shared.strangers.leave(from.ip());
         }
     }
 }
 
 /// One connection, from its first line to its end. The error is why somebody was turned away.
-fn serve(shared: &Shared, stream: TcpStream) -> Result<(), String> {
+fn serve(shared: &Shared, stream: TcpStream, from: IpAddr) -> Result<(), String> {
     let known = meet(shared, stream);
-    shared.strangers.fetch_sub(1, Ordering::Relaxed);
+    shared.strangers.leave(from);
     let (node, sender, mut receiver) = known?;
     let sender = Arc::new(Mutex::new(sender));
     *lock(&shared.senders[node]) = Some(Arc::clone(&sender));

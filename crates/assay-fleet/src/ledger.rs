@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::cause::Cause;
 use crate::inventory::Inventory;
+use crate::launch::NodeEnd;
 use crate::rotation::{Cell, Rotation};
 
 /// One run.
@@ -81,6 +83,13 @@ pub enum Fate {
         /// What the launcher said.
         reason: String,
     },
+    /// It was reached, and did not begin; or it did not let this user in.
+    NotBegun {
+        /// Why.
+        cause: Cause,
+        /// What was said last.
+        reason: String,
+    },
     /// It was not ready in time.
     Late,
     /// Too few others were ready.
@@ -106,6 +115,16 @@ impl Fate {
         matches!(self, Self::Recorded { .. } | Self::MediumFailed { .. })
     }
 
+    /// That of a node that ended before it joined.
+    #[must_use]
+    pub fn before(end: &NodeEnd, said: &str) -> Self {
+        let reason = if said.is_empty() { end.words.clone() } else { said.to_owned() };
+        match Cause::of(end, &reason) {
+            Some(cause) => Self::NotBegun { cause, reason },
+            None => Self::Unreachable { reason },
+        }
+    }
+
     /// The record that is here.
     #[must_use]
     pub fn record(&self) -> Option<&str> {
@@ -122,6 +141,7 @@ impl Fate {
             Self::Recorded { .. } => "recorded".to_owned(),
             Self::MediumFailed { id, reason } => format!("the medium failed: {reason} ({id})"),
             Self::Incomplete { id, reason } => format!("not complete: {reason} ({id})"),
+            Self::NotBegun { cause, reason } => format!("{}: {reason}", cause.words()),
             Self::Unreachable { reason } => format!("unreachable: {reason}"),
             Self::Late => "not ready in time".to_owned(),
             Self::TooFew => "ready, but too few others were".to_owned(),

@@ -7,6 +7,7 @@
 
 mod ansible;
 mod appointment;
+mod cause;
 mod clock;
 mod coordinator;
 mod far;
@@ -18,18 +19,20 @@ mod ledger;
 mod meeting;
 mod node;
 mod rotation;
+mod strangers;
 mod tail;
 mod wire;
 
 pub use ansible::{Event, NodeEvent, Play, Playbook, PrivateDirectory, Status, Step};
 pub use appointment::Appointment;
+pub use cause::Cause;
 pub use clock::{Clocks, Exchange, MOST_DRIFT_PPM, Offset};
 pub use coordinator::{Coordinator, Expected, Happening, Keep};
 pub use far::{DayClock, Far, FarError, Look, Said};
 pub use inventory::{Inventory, Route};
 pub use join::{JoinError, Joining};
 pub use key::Key;
-pub use launch::{Group, Launch, Launched, Launcher, Place, slurm_names};
+pub use launch::{Group, Launch, Launched, Launcher, NodeEnd, Place, slurm_names};
 pub use ledger::{Entry, Fate, Ledger};
 pub use meeting::{Decision, Go, Meeting, Mode, Rules};
 pub use node::{LiveLine, Node, NodeClock};

@@ -219,3 +219,26 @@ fn a_node_that_loses_its_coordinator_ends() {
     assert!(control.stopped(), "it would be out of step, and might disturb others");
     assert!(node.deliver(b"{}").is_err());
 }
+
+/// Connections of one address that say nothing hold no more than their part: a node from another address is let in at once.
+#[test]
+fn one_address_does_not_hold_all_places_of_strangers() {
+    let expected = expected(1, Mode::Simultaneous);
+    let keep = Box::new(|node: usize, _: &[u8]| Ok(format!("id{node}")));
+    let Ok((coordinator, _happenings)) = Coordinator::listen("[::]:0", expected.clone(), keep) else {
+        eprintln!("SKIP: one_address_does_not_hold_all_places_of_strangers: needs IPv6");
+        return;
+    };
+    let port = coordinator.address().port();
+    let Ok(first) = TcpStream::connect(("::1", port)) else {
+        eprintln!("SKIP: one_address_does_not_hold_all_places_of_strangers: needs IPv6");
+        return;
+    };
+    let mut silent = vec![first];
+    silent.extend((1..400).map(|_| TcpStream::connect(("::1", port)).unwrap()));
+    let begun = std::time::Instant::now();
+    let joining = Joining { address: format!("127.0.0.1:{port}"), ..joining(&coordinator, &expected, "n0") };
+    take_part(&joining, 1);
+    // The others are turned away after ten seconds.
+    assert!(begun.elapsed() < Duration::from_secs(9), "{:?}", begun.elapsed());
+}

@@ -5,10 +5,10 @@ use std::io;
 
 use serde_json::{Map, Value, json};
 
-use super::heard::Told;
+use super::heard::{NodeEnd, Told};
 use super::launcher::{Group, Launch};
 use super::process::{Launched, Source};
-use crate::ansible::{Event, Playbook, PrivateDirectory};
+use crate::ansible::{Event, Playbook, PrivateDirectory, Status};
 use crate::inventory::Inventory;
 use crate::rotation::Cell;
 
@@ -92,10 +92,13 @@ fn told(line: &str, numbers: &HashMap<String, usize>) -> Told {
     let Some(Event::Result(event)) = Event::from_line(line.as_bytes()) else { return Told::Nothing };
     let Some(place) = numbers.get(&event.node).copied() else { return Told::Nothing };
     match event.end() {
-        Some(why) => Told::Ended(place, why.chars().take(super::heard::MOST_LINE).collect()),
+        Some(why) => {
+            let words = why.chars().take(super::heard::MOST_LINE).collect();
+            Told::Ended(place, NodeEnd { words, code: None, reached: event.status != Status::Unreachable })
+        }
         // Another exit code is told by the task after this one, with the last words of the program.
         None if event.facts.get("node_result").is_some_and(|result| result["exit"] == "0") => {
-            Told::Ended(place, "it ended".to_owned())
+            Told::Ended(place, NodeEnd { words: "it ended".to_owned(), code: Some(0), reached: true })
         }
         None => Told::Nothing,
     }
@@ -145,9 +148,10 @@ mod tests {
     fn a_node_ends_by_its_own_events_alone() {
         let numbers = HashMap::from([("n1".to_owned(), 0)]);
         let failed = r#"{"event":"result","node":"n1","status":"unreachable","message":"no route to host"}"#;
-        assert_eq!(told(failed, &numbers), Told::Ended(0, "no route to host".to_owned()));
+        let end = |words: &str, code, reached| Told::Ended(0, NodeEnd { words: words.to_owned(), code, reached });
+        assert_eq!(told(failed, &numbers), end("no route to host", None, false));
         let done = r#"{"event":"result","node":"n1","status":"ok","facts":{"node_result":{"exit":"0"}}}"#;
-        assert_eq!(told(done, &numbers), Told::Ended(0, "it ended".to_owned()));
+        assert_eq!(told(done, &numbers), end("it ended", Some(0), true));
         let other = r#"{"event":"result","node":"n2","status":"failed","message":"x"}"#;
         let bad = r#"{"event":"result","node":"n1","status":"ok","facts":{"node_result":{"exit":"2"}}}"#;
         for nothing in [other, bad, "n1 failed", r#"{"event":"result","node":"n1","status":"ok"}"#] {

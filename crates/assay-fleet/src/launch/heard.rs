@@ -8,13 +8,24 @@ pub(super) const MOST_LINE: usize = 512;
 /// Of no more nodes is something kept: a launcher starts fewer.
 const MOST_NODES: usize = 100_000;
 
+/// How a node ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeEnd {
+    /// In words.
+    pub words: String,
+    /// The exit code of what ran there, or of what was to reach it; none where a signal ended it, or nothing tells.
+    pub code: Option<i32>,
+    /// Whether the node was reached.
+    pub reached: bool,
+}
+
 /// Something that a line tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Told {
     /// A node said something.
     Said(usize, String),
-    /// A node ended, with what it came to in words.
-    Ended(usize, String),
+    /// A node ended.
+    Ended(usize, NodeEnd),
     /// The launcher itself said something.
     Plain(String),
     /// A node said who it is.
@@ -34,7 +45,7 @@ pub(super) struct Heard {
     /// Nodes that said who they are: what the launcher says after that may be about another one.
     known: BTreeSet<usize>,
     said: BTreeMap<usize, String>,
-    ended: BTreeMap<usize, String>,
+    ended: BTreeMap<usize, NodeEnd>,
 }
 
 impl Heard {
@@ -48,7 +59,7 @@ impl Heard {
     }
 
     /// What a node that ended came to.
-    pub(super) fn ended(&self, place: usize) -> Option<String> {
+    pub(super) fn ended(&self, place: usize) -> Option<NodeEnd> {
         self.ended.get(&place).cloned()
     }
 
@@ -57,8 +68,8 @@ impl Heard {
             Told::Said(place, line) if self.said.len() < MOST_NODES => {
                 self.said.insert(place, line);
             }
-            Told::Ended(place, words) if self.ended.len() < MOST_NODES => {
-                self.ended.insert(place, words);
+            Told::Ended(place, end) if self.ended.len() < MOST_NODES => {
+                self.ended.insert(place, end);
             }
             Told::Plain(line) => self.plain = line,
             Told::Known(place) if self.known.len() < MOST_NODES => {
@@ -109,11 +120,12 @@ mod tests {
         let mut heard = Heard::default();
         heard.take(Told::Plain("no such partition".to_owned()));
         heard.take(Told::Said(1, "disk full".to_owned()));
-        heard.take(Told::Ended(1, "it ended with exit code 4".to_owned()));
+        let end = NodeEnd { words: "it ended with exit code 4".to_owned(), code: Some(4), reached: true };
+        heard.take(Told::Ended(1, end.clone()));
         assert_eq!((heard.last_line(0).as_str(), heard.last_line(1).as_str()), ("no such partition", "disk full"));
         heard.take(Told::Known(2));
         heard.take(Told::Plain("task 1 exited with exit code 4".to_owned()));
         assert_eq!(heard.last_line(2), "", "that is about another one");
-        assert_eq!((heard.ended(0), heard.ended(1).as_deref()), (None, Some("it ended with exit code 4")));
+        assert_eq!((heard.ended(0), heard.ended(1)), (None, Some(end)));
     }
 }

@@ -10,6 +10,7 @@ mod slurm;
 mod ssh;
 mod words;
 
+pub use heard::NodeEnd;
 pub use launcher::{Group, Launch, Launcher, Place};
 pub use process::Launched;
 pub use slurm::slurm_names;

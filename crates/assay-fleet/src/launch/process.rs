@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use super::heard::{Heard, MOST_LINE, Reader, Told, lines};
+use super::heard::{Heard, MOST_LINE, NodeEnd, Reader, Told, lines};
 use crate::ansible::PrivateDirectory;
 
 /// A process that starts one or several nodes.
@@ -17,6 +17,8 @@ pub struct Launched {
     heard: Arc<Mutex<Heard>>,
     /// Whether what it started ends by a signal of ours, too.
     whole_group: bool,
+    /// Whether it is for one node, whose exit code is its own.
+    single: bool,
     /// Files that it reads, gone with it.
     files: Option<PrivateDirectory>,
 }
@@ -30,13 +32,17 @@ pub(super) enum Source {
     Output,
 }
 
+/// With this ssh(1) ends where it does not reach the node.
+const NOT_REACHED: i32 = 255;
 /// Longest line for programs, in bytes.
 const MOST_EVENT: usize = 1 << 20;
 
 impl Launched {
     /// A process that starts one node, whose lines are those of the node.
     pub(super) fn one(command: Command, input: &str) -> std::io::Result<Self> {
-        Self::several(command, input, Box::new(|line| Told::Plain(line.to_owned())))
+        let mut started = Self::several(command, input, Box::new(|line| Told::Plain(line.to_owned())))?;
+        started.single = true;
+        Ok(started)
     }
 
     /// Runs the command with `input`, and reads what it says on its standard error.
@@ -67,7 +73,7 @@ impl Launched {
         if let Some(stderr) = child.stderr.take() {
             follow(stderr, MOST_LINE, Arc::clone(&heard), reader)?;
         }
-        Ok(Self { child, heard, whole_group: source == Source::Output, files: None })
+        Ok(Self { child, heard, whole_group: source == Source::Output, single: false, files: None })
     }
 
     /// Keeps files as long as the process.
@@ -81,9 +87,13 @@ impl Launched {
     }
 
     /// What a node came to, by its number among those of this process, if it ended.
-    pub fn node_ended(&mut self, place: usize) -> Option<String> {
+    pub fn node_ended(&mut self, place: usize) -> Option<NodeEnd> {
         let told = lock(&self.heard).ended(place);
-        told.or_else(|| self.ended().map(|status| format!("it ended with {status}")))
+        told.or_else(|| {
+            let status = self.ended()?;
+            let reached = self.single && status.code() != Some(NOT_REACHED);
+            Some(NodeEnd { words: format!("it ended with {status}"), code: status.code(), reached })
+        })
     }
 
     /// Asks it to end in good order.
@@ -167,7 +177,8 @@ mod tests {
         };
         assert_eq!(status.code(), Some(3));
         until(|| launched.last_line(0) == "last KEY");
-        assert_eq!(launched.node_ended(0).as_deref(), Some("it ended with exit status: 3"));
+        let end = launched.node_ended(0).unwrap();
+        assert_eq!((end.words.as_str(), end.code, end.reached), ("it ended with exit status: 3", Some(3), true));
         let launched = Launched::one(shell("exec sleep 1000"), "").unwrap();
         let process = format!("/proc/{}", launched.child.id());
         drop(launched);

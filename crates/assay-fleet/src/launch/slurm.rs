@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::process::{Command, Stdio};
 
-use super::heard::{Reader, Told};
+use super::heard::{NodeEnd, Reader, Told};
 use super::launcher::{Group, Launch};
 use super::process::Launched;
 
@@ -166,7 +166,10 @@ fn reader(nodes: HashMap<String, usize>) -> Reader {
                     Told::Known(place)
                 })
             }
-            (Some(("ended", code)), Some(place)) => Told::Ended(*place, format!("it ended with exit code {code}")),
+            (Some(("ended", code)), Some(place)) => {
+                let words = format!("it ended with exit code {code}");
+                Told::Ended(*place, NodeEnd { words, code: code.parse().ok(), reached: true })
+            }
             (_, Some(place)) => Told::Said(*place, text.to_owned()),
             (_, None) => Told::Plain(text.to_owned()),
         }
@@ -176,6 +179,10 @@ fn reader(nodes: HashMap<String, usize>) -> Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn end(words: &str, code: i32) -> NodeEnd {
+        NodeEnd { words: words.to_owned(), code: Some(code), reached: true }
+    }
 
     #[test]
     fn nodes_that_cannot_be_had_are_told_by_their_state() {
@@ -201,7 +208,7 @@ mod tests {
         assert_eq!(told("0: assay: node n2"), Told::Nothing, "it is taken");
         assert_eq!(told("1: error: no space"), Told::Said(1, "error: no space".to_owned()));
         assert_eq!(told("0: error: no space"), Told::Plain("error: no space".to_owned()));
-        assert_eq!(told("1: assay: ended 4"), Told::Ended(1, "it ended with exit code 4".to_owned()));
+        assert_eq!(told("1: assay: ended 4"), Told::Ended(1, end("it ended with exit code 4", 4)));
         assert_eq!(told("1: assay: node n1"), Told::Said(1, "assay: node n1".to_owned()), "once");
     }
 
@@ -223,6 +230,6 @@ mod tests {
             launched.last_line(0),
             "KEY a b --label unit=2 x --label node=n2 --rendezvous h:2 --node n2 -- /mnt/b c\\d suite"
         );
-        assert_eq!(launched.node_ended(0).as_deref(), Some("it ended with exit code 3"));
+        assert_eq!(launched.node_ended(0), Some(end("it ended with exit code 3", 3)));
     }
 }

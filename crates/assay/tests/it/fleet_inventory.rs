@@ -148,9 +148,9 @@ fn a_node_that_cannot_be_measured_is_a_line_with_its_reason() {
     let arguments = ["run", "-i", "cards.ini", "--quorum", "1", "--json", "--", "--suite", "tiny.toml"];
     let told = json(&fleet(&place, &arguments).stdout);
     assert_eq!(node(&told, "n1")["fate"]["fate"], "recorded", "{told}");
-    for (name, words) in [("n2", "/nonexistent"), ("n3", "no program for")] {
+    for (name, cause, words) in [("n2", "no_target", "/nonexistent"), ("n3", "architecture", "no program for")] {
         let fate = &node(&told, name)["fate"];
-        assert!(fate["fate"] == "unreachable" && fate["reason"].as_str().unwrap().contains(words), "{fate}");
+        assert!(fate["cause"] == cause && fate["reason"].as_str().unwrap().contains(words), "{fate}");
     }
     // What was mended is repeated, and nothing else.
     place.file("cards.ini", good);

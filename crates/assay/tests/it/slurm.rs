@@ -75,8 +75,9 @@ fn nodes_of_slurm_are_measured_and_those_it_lost_are_told() {
     let some = told(&output);
     assert_eq!(output.status.code(), Some(4));
     assert_eq!(fate(&some, "s1")["fate"], "recorded", "{some}");
+    assert_eq!(fate(&some, "s3")["cause"], "no_target", "{some}");
     for (node, words) in [("s2", "Slurm says it is down"), ("s9", "no node of this name"), ("s3", "/nowhere/at/all")] {
-        assert_eq!(fate(&some, node)["fate"], "unreachable", "{some}");
+        assert_eq!(fate(&some, node)["fate"], if node == "s3" { "not_begun" } else { "unreachable" }, "{some}");
         assert!(fate(&some, node)["reason"].as_str().unwrap().contains(words), "{some}");
     }
 }

@@ -72,11 +72,45 @@ fn nodes_are_measured_through_a_tunnel_and_their_records_are_here_and_there() {
     let output = assay(&cluster, &words);
     let some = told(&output);
     assert_eq!((output.status.code(), &fate(&some, "n1")["fate"]), (Some(4), &"recorded".into()), "{some}");
-    for (node, words) in [("nowhere", "nowhere"), ("n2", "/no/such/place")] {
+    for (node, outcome, words) in [("nowhere", "unreachable", "nowhere"), ("n2", "not_begun", "/no/such/place")] {
         let fate = fate(&some, node);
-        assert!(fate["fate"] == "unreachable" && fate["reason"].as_str().unwrap().contains(words), "{some}");
+        assert!(fate["fate"] == outcome && fate["reason"].as_str().unwrap().contains(words), "{some}");
     }
+    assert_eq!(fate(&some, "n2")["cause"], "no_target", "{some}");
     let words = ["fleet", "run", "--json", "--program", "/no/assay", &targets[0], "--", "--suite", &suite];
     let none = told(&assay(&cluster, &words));
     assert!(fate(&none, "n1")["reason"].as_str().unwrap().contains("/no/assay"), "{none}");
+    assert_eq!(fate(&none, "n1")["cause"], "no_program", "{none}");
+
+    // One for another machine, one of another version, a node that does not let anybody in, and a full medium.
+    let other = if std::env::consts::ARCH == "aarch64" { 62u8 } else { 183 };
+    let mut elf = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, other, 0, 1, 0, 0, 0];
+    elf.resize(4096, 0);
+    let caused = |program: &str, node: &str, more: &[&str]| {
+        let words = [&["fleet", "run", "--json", "--program", program, node][..], more].concat();
+        let told = told(&assay(&cluster, &words));
+        fate(&told, node.split('=').next().unwrap()).clone()
+    };
+    let script = |name: &str, content: &[u8]| {
+        let path = cluster.directory().join(name);
+        std::fs::write(&path, content).unwrap();
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        path.display().to_string()
+    };
+    let wrong = caused(&script("wrong", &elf), &targets[0], &[]);
+    assert_eq!(wrong["cause"], "architecture", "{wrong}");
+    let old = "#!/bin/sh\necho \"error: unexpected argument '--fleet-run' found\" >&2\nexit 2\n";
+    let old = caused(&script("old", old.as_bytes()), &targets[0], &[]);
+    assert_eq!(old["cause"], "version", "{old}");
+    let full = cluster.nodes()[0].target().join("full");
+    std::fs::create_dir(&full).unwrap();
+    let mount = ["-t", "tmpfs", "-o", "size=64k", "none"];
+    assert!(cluster.nodes()[0].command("mount").args(mount).arg(&full).status().unwrap().success());
+    let full = caused(ASSAY, &format!("n1={}", full.display()), &["--", "--suite", &suite]);
+    assert_eq!(full["cause"], "no_space", "{full}");
+    // Nobody's key is known any more.
+    let known = cluster.directory().join("user.pub");
+    std::fs::rename(&known, known.with_extension("away")).unwrap();
+    let denied = caused(ASSAY, &targets[1], &["--", "--suite", &suite]);
+    assert_eq!(denied["cause"], "denied", "{denied}");
 }

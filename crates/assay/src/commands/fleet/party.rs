@@ -10,7 +10,8 @@ use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_engine::Control;
 use assay_fleet::{
-    Coordinator, Entry, Expected, Fate, Group, Happening, Key, Launch, Launched, Launcher, Ledger, Mode, Place, Rules,
+    Coordinator, Entry, Expected, Fate, Group, Happening, Key, Launch, Launched, Launcher, Ledger, Mode, NodeEnd,
+    Place, Rules,
 };
 
 use super::records::{Guard, keep};
@@ -110,13 +111,15 @@ impl<'a> Party<'a> {
             match begun {
                 Ok(process) => launched.push((places, process)),
                 Err(error) => {
-                    let reason = match launcher {
+                    let words = match launcher {
                         Launcher::Local => format!("{}: {error}", ledger.program),
                         Launcher::Ssh => format!("ssh: {error}"),
                         Launcher::Slurm | Launcher::Ansible => error.to_string(),
                     };
+                    // What a shell would say of a program that it cannot begin.
+                    let end = NodeEnd { words, code: Some(127), reached: launcher == Launcher::Local };
                     for number in places {
-                        ledger.nodes[numbers[number]].fate = Some(Fate::Unreachable { reason: reason.clone() });
+                        ledger.nodes[numbers[number]].fate = Some(Fate::before(&end, ""));
                         coordinator.give_up(number);
                     }
                 }
@@ -285,14 +288,13 @@ impl<'a> Party<'a> {
             for (place, number) in numbers.iter().enumerate().filter(|(_, number)| !self.joined[**number]) {
                 let undecided = self.ledger.nodes[self.numbers[*number]].fate.is_none();
                 if let Some(end) = undecided.then(|| launched.node_ended(place)).flatten() {
-                    let said = launched.last_line(place);
-                    over.push((*number, if said.is_empty() { end } else { said }));
+                    over.push((*number, Fate::before(&end, &launched.last_line(place))));
                 }
             }
         }
-        for (number, reason) in over {
+        for (number, fate) in over {
             self.coordinator.give_up(number);
-            self.decide(number, Fate::Unreachable { reason });
+            self.decide(number, fate);
         }
     }
 

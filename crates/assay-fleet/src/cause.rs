@@ -1,0 +1,142 @@
+//! Why a node did not begin, by how what started it ended and what it said last.
+
+use serde::{Deserialize, Serialize};
+
+use crate::launch::NodeEnd;
+
+/// Why a node that was reached, or refused to be, did not begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// It does not let this user in, or its host key is another one.
+    Denied,
+    /// There is no such program.
+    NoProgram,
+    /// The program is one for another architecture.
+    Architecture,
+    /// The program is of another version.
+    Version,
+    /// What is to be measured is not there.
+    NoTarget,
+    /// There is too little space.
+    NoSpace,
+    /// What is to be measured is in use.
+    InUse,
+    /// Something else.
+    Other,
+}
+
+/// What ssh(1) says where it is not let in.
+const DENIED: &[&str] = &[
+    "Permission denied (",
+    "Host key verification failed",
+    "REMOTE HOST IDENTIFICATION HAS CHANGED",
+    "Too many authentication failures",
+    "No supported authentication methods",
+];
+/// What the kernel, shells and the collection say of a program for another machine. A shell without a word for it takes the
+/// program for a script, and its first word for a command.
+const ARCHITECTURE: &[&str] =
+    &["xec format error", "cannot execute binary file", "\u{7f}ELF", "the program does not run on", "no program for "];
+/// What a node says that has another version than the coordinator, or does not know what it is told.
+const VERSION: &[&str] = &["the node has assay ", "unexpected argument", "unrecognized subcommand", "invalid value "];
+const NO_TARGET: &[&str] = &["no such file or directory", "not a directory", "assay_target is not set"];
+const NO_SPACE: &[&str] = &[" free; assay needs at least ", "o space left on device", "isk quota exceeded"];
+const IN_USE: &[&str] = &[": in use ("];
+/// Exit codes of a POSIX shell: a command that it cannot execute, and one that it does not find.
+const NOT_EXECUTABLE: i32 = 126;
+const NOT_FOUND: i32 = 127;
+
+impl Cause {
+    /// The cause, by what was `said` last; `None` where the node was not reached at all.
+    #[must_use]
+    pub fn of(end: &NodeEnd, said: &str) -> Option<Self> {
+        let has = |words: &[&str]| words.iter().any(|words| said.contains(words));
+        if !end.reached {
+            return has(DENIED).then_some(Self::Denied);
+        }
+        let shell = matches!(end.code, Some(NOT_EXECUTABLE | NOT_FOUND));
+        // A shell that reads a program as a script stumbles over its first bytes.
+        let script = end.code == Some(2) && said.contains("yntax error");
+        let known = [
+            (has(ARCHITECTURE) || script, Self::Architecture),
+            (shell, Self::NoProgram),
+            (has(VERSION), Self::Version),
+            (has(IN_USE), Self::InUse),
+            (has(NO_SPACE), Self::NoSpace),
+            (has(NO_TARGET), Self::NoTarget),
+        ];
+        Some(known.into_iter().find(|(holds, _)| *holds).map_or(Self::Other, |(_, cause)| cause))
+    }
+
+    /// In a few words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Denied => "not let in",
+            Self::NoProgram => "no assay there",
+            Self::Architecture => "a program for another architecture",
+            Self::Version => "another version of assay",
+            Self::NoTarget => "target missing",
+            Self::NoSpace => "no space",
+            Self::InUse => "in use",
+            Self::Other => "did not begin",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(reached: bool, code: Option<i32>, said: &str) -> Option<Cause> {
+        Cause::of(&NodeEnd { words: String::new(), code, reached }, said)
+    }
+
+    #[test]
+    fn who_is_not_reached_is_told_from_who_does_not_let_in() {
+        for said in [
+            "ssh: connect to host n1 port 22: No route to host",
+            "ssh: Could not resolve hostname nowhere: Name or service not known",
+            "Connection timed out",
+            "Slurm says it is down*",
+            "",
+        ] {
+            assert_eq!(of(false, Some(255), said), None, "{said}");
+        }
+        for said in [
+            "root@n1: Permission denied (publickey,password).",
+            "Host key verification failed.",
+            "Received disconnect from 10.0.0.1 port 22:2: Too many authentication failures",
+        ] {
+            assert_eq!(of(false, Some(255), said), Some(Cause::Denied), "{said}");
+        }
+    }
+
+    #[test]
+    fn each_reason_has_its_cause() {
+        for (code, said, cause) in [
+            (127, "sh: 1: exec: assay: not found", Cause::NoProgram),
+            (127, "sh: line 1: exec: /no/assay: cannot execute: No such file or directory", Cause::NoProgram),
+            (126, "sh: 1: exec: /opt/assay: Permission denied", Cause::NoProgram),
+            (126, "sh: line 1: /opt/assay: cannot execute binary file: Exec format error", Cause::Architecture),
+            (127, "/opt/assay: 1: \u{7f}ELF\u{2}: not found", Cause::Architecture),
+            (2, "/opt/assay: 2: Syntax error: word unexpected", Cause::Architecture),
+            (1, "no program for riscv64 with 64-bit programs in bin", Cause::Architecture),
+            (
+                4,
+                "assay: this node cannot take part in run r: the node has assay 0.1.0, the coordinator 0.2.0; x",
+                Cause::Version,
+            ),
+            (2, "error: unexpected argument '--fleet-run' found", Cause::Version),
+            (2, "assay: /mnt/card: no such file or directory; give a directory", Cause::NoTarget),
+            (4, "assay: /m has 8 KiB free; assay needs at least 1 MiB: free some space", Cause::NoSpace),
+            (4, "assay: /m: No space left on device (os error 28)", Cause::NoSpace),
+            (2, "assay: /dev/sda: in use (mounted at /); unmount it", Cause::InUse),
+            (2, "assay: something else", Cause::Other),
+        ] {
+            assert_eq!(of(true, Some(code), said), Some(cause), "{said}");
+        }
+        assert_eq!(of(true, None, "it was killed"), Some(Cause::Other));
+    }
+}

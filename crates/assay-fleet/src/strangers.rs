@@ -1,0 +1,71 @@
+//! Connections that have not shown the key: as many as the coordinator bears, and of one address fewer.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+
+/// Open at a time; further ones are closed at once.
+pub(crate) const ALL: usize = 256;
+/// The same of one address, so that none keeps the others out.
+pub(crate) const EACH: usize = 64;
+/// The same of this machine, where the tunnels of ssh end: each of them may be another node.
+pub(crate) const HERE: usize = 192;
+
+/// Who is at the door.
+#[derive(Debug, Default)]
+pub(crate) struct Strangers(Mutex<HashMap<IpAddr, usize>>);
+
+impl Strangers {
+    /// Counts one more of this address, unless there are enough.
+    pub(crate) fn enter(&self, from: IpAddr) -> bool {
+        let from = from.to_canonical();
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all: usize = waiting.values().sum();
+        let own = waiting.get(&from).copied().unwrap_or(0);
+        let room = all < ALL && own < if from.is_loopback() { HERE } else { EACH };
+        if room {
+            waiting.insert(from, own + 1);
+        }
+        room
+    }
+
+    /// One of this address is known now, or gone.
+    pub(crate) fn leave(&self, from: IpAddr) {
+        let from = from.to_canonical();
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match waiting.get_mut(&from) {
+            Some(count) if *count > 1 => *count -= 1,
+            _ => drop(waiting.remove(&from)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn one_address_leaves_room_for_others() {
+        let strangers = Strangers::default();
+        let entered = |from: &str| (0..1000).filter(|_| strangers.enter(address(from))).count();
+        assert_eq!((entered("10.0.0.1"), entered("::ffff:10.0.0.1")), (64, 0), "one address in two notations");
+        assert_eq!(entered("127.0.0.1"), 192);
+        assert!(!strangers.enter(address("10.0.0.2")), "all together are too many");
+        strangers.leave(address("127.0.0.1"));
+        assert!(!strangers.enter(address("10.0.0.1")) && strangers.enter(address("10.0.0.2")));
+    }
+
+    #[test]
+    fn who_left_is_not_counted() {
+        let strangers = Strangers::default();
+        for _ in 0..1000 {
+            assert!(strangers.enter(address("fe80::1")));
+            strangers.leave(address("fe80::1"));
+        }
+        assert!(strangers.0.lock().unwrap().is_empty());
+    }
+}
