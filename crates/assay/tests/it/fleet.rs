@@ -88,7 +88,10 @@ fn who_does_not_come_is_a_line_and_is_repeated_alone() {
     let done = run(place.assay(arguments));
     assert_eq!(done.code, Some(4), "{}", done.stderr);
     let told: Value = serde_json::from_str(&done.stdout).unwrap();
-    assert_eq!(fate(&told, "late")["fate"], "unreachable");
+    assert_eq!(
+        (&fate(&told, "late")["fate"], &fate(&told, "late")["cause"]),
+        (&"not_begun".into(), &"no_target".into())
+    );
     assert!(fate(&told, "late")["reason"].as_str().unwrap().contains("no such file"), "{told}");
     assert_eq!(records(&place).len(), 2);
 
@@ -278,4 +281,74 @@ fn a_run_may_begin_at_a_time_of_day() {
     assert_eq!((start.planned_ns, start.bound_ns, start.nodes), (0, None, 1));
     assert!(start.began_ns >= 0 && (began.duration_since(at)).abs() < jiff::SignedDuration::from_secs(3), "{first:?}");
     assert!(record.cluster.is_none() && record.measurements[1].repeats[0].common_start.is_none());
+}
+
+/// The key of a run is in the environment of its nodes, and nowhere else: in no file, in nothing that is said, on no command
+/// line while they measure.
+#[test]
+fn the_key_of_a_run_is_written_nowhere() {
+    let place = Place::new();
+    let [a, b, _] = nodes(&place);
+    place.file("two.toml", suite("two", "20s", 2, &[random("r", "read", "700ms")]));
+    // A node tells the test its key, outside of all that the run may write.
+    let told = tempfile::tempdir().unwrap();
+    let key_file = told.path().join("key");
+    let script = format!("#!/bin/sh\necho \"$ASSAY_FLEET_KEY\" > '{}'\nexec '{ASSAY}' \"$@\"\n", key_file.display());
+    let program = place.file("program", script);
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    // In the place of ssh: what a shell on the host is to do is its last word, and its tunnel leads where it would.
+    let stand_in = "#!/bin/sh\nfor last; do [ \"$before\" = -R ] && map=$last; before=$last; done\n\
+                    far=${map#*:}; far=${far%%:*}; port=${map##*:}\n\
+                    exec sh -c \"$(printf %s \"$last\" | sed \"s/127.0.0.1:$far/127.0.0.1:$port/\")\"\n";
+    let ssh = place.file("ssh", stand_in);
+    std::fs::set_permissions(&ssh, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", place.path().display(), std::env::var("PATH").unwrap());
+    for via in ["local", "ssh"] {
+        let program = program.display().to_string();
+        let words =
+            ["fleet", "run", "--events", "--via", via, "--listen", "127.0.0.1:0", "--program", &program, &a, &b];
+        let mut command = place.assay([&words[..], &["--", "--suite", "two.toml"]].concat());
+        command.env("PATH", &path).env("TMPDIR", place.path());
+        let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        let mut seen = 0;
+        let id = child.id();
+        let watching = std::thread::spawn(move || child.wait_with_output().unwrap());
+        while !watching.is_finished() {
+            if let Some(key) = std::fs::read_to_string(&key_file).ok().filter(|key| key.trim().len() == 64) {
+                for process in family(id) {
+                    let line = command_line(process.id);
+                    assert!(!line.contains(key.trim()), "{line}");
+                    seen += usize::from(line.contains("--rendezvous"));
+                }
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        let output = watching.join().unwrap();
+        assert!(output.status.success(), "{via}: {output:?}");
+        let key = std::fs::read_to_string(&key_file).unwrap().trim().to_owned();
+        assert!(key.len() == 64 && seen > 0, "{via}: {key}, {seen} command lines: {output:?}");
+        let raw: Vec<u8> = (0..32).map(|at| u8::from_str_radix(&key[2 * at..2 * at + 2], 16).unwrap()).collect();
+        let holds = |bytes: &[u8]| {
+            let found = |what: &[u8]| bytes.windows(what.len()).any(|window| window == what);
+            found(key.as_bytes()) || found(key.to_uppercase().as_bytes()) || found(&raw)
+        };
+        assert!(!holds(&output.stdout) && !holds(&output.stderr));
+        let mut files = 0;
+        let mut left = vec![place.path().to_owned()];
+        while let Some(directory) = left.pop() {
+            for entry in std::fs::read_dir(directory).unwrap().flatten() {
+                match entry.file_type().unwrap() {
+                    kind if kind.is_dir() => left.push(entry.path()),
+                    kind if kind.is_file() => {
+                        files += 1;
+                        assert!(!holds(&std::fs::read(entry.path()).unwrap()), "{}", entry.path().display());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        assert!(files > 5, "{files} files: store, ledger and scripts");
+        std::fs::remove_file(&key_file).unwrap();
+    }
+    assert_eq!(records(&place).len(), 4);
 }
