@@ -52,17 +52,7 @@ mod tests {
         let record = samples::record("a", "Model", "1", vec![measurement]);
         let load = Load::of(&record.measurements[0].workload);
         let own = over_days(&record, &load, Quantity::BytesPerSecond).unwrap();
-        let question = NasQuestion {
-            what_if_bus: None,
-            nodes: 28,
-            link: Link::Line(125e6),
-            node_link: None,
-            active_share: 1.0,
-            volume_iops: None,
-            answer_seconds: None,
-            margin: 0.1,
-            load: None,
-        };
+        let question = NasQuestion::of(28, Link::Line(125e6));
         let advice = advise::nas(std::slice::from_ref(&record), &[], &question).unwrap();
         let figure = &advice.models[0].rows[0].local;
         assert_eq!(figure.interval, own.low.zip(own.high));

@@ -304,6 +304,34 @@ pub struct Verification {
     pub reach: Option<Reach>,
 }
 
+impl Verification {
+    /// A check of which nothing is known but how it was made.
+    #[must_use]
+    pub fn undecided(method: Method) -> Self {
+        Self {
+            method,
+            verdict: Verdict::Undecided,
+            sentence: String::new(),
+            kind: None,
+            announced_bytes: 0,
+            real_bytes: None,
+            real_low_bytes: None,
+            real_high_bytes: None,
+            holds: Vec::new(),
+            checked_bytes: 0,
+            written_bytes: 0,
+            counts: SectorCounts::default(),
+            first_error: None,
+            map: Vec::new(),
+            write: None,
+            read: None,
+            read_back: String::new(),
+            cache_bytes: None,
+            reach: None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,33 +1,13 @@
 //! Results of tests that fill a medium and read it back.
 
-use assay_core::verification::{FakeKind, Method, Pass, SECTOR_BYTES, SectorCounts, Verdict, Verification};
+use assay_core::verification::{FakeKind, Method, Pass, SECTOR_BYTES, Verdict, Verification};
 
 /// Share of the sectors from which on a loss that begins somewhere and never ends is that of a fake, in percent.
 const FAKE_PERCENT: u64 = 5;
 
 /// A check of which nothing is known but how it was made.
 pub(crate) fn undecided(method: Method) -> Verification {
-    Verification {
-        method,
-        verdict: Verdict::Undecided,
-        sentence: String::new(),
-        kind: None,
-        announced_bytes: 0,
-        real_bytes: None,
-        real_low_bytes: None,
-        real_high_bytes: None,
-        holds: Vec::new(),
-        checked_bytes: 0,
-        written_bytes: 0,
-        counts: SectorCounts::default(),
-        first_error: None,
-        map: Vec::new(),
-        write: None,
-        read: None,
-        read_back: "not told".to_owned(),
-        cache_bytes: None,
-        reach: None,
-    }
+    Verification { read_back: "not told".to_owned(), ..Verification::undecided(method) }
 }
 
 /// What losses come to. Data of another place, and a good beginning with nothing good behind it, are what a fake

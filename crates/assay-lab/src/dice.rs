@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use assay_engine::mix;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -116,14 +117,6 @@ impl SplitMix {
 
 /// What splitmix64 adds at each step: 2^64 divided by the golden ratio, made odd.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// The finaliser of splitmix64 (Steele, Lea, Flood 2014): neighbouring values become unrelated.
-pub(crate) fn mix(value: u64) -> u64 {
-    let mut z = value.wrapping_add(GOLDEN);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
 
 #[cfg(test)]
 mod tests {

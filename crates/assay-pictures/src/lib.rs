@@ -7,6 +7,7 @@
 mod data;
 mod film;
 mod font;
+mod heads;
 mod kind;
 mod paint;
 mod raster;

@@ -93,6 +93,47 @@ impl Format {
         Self::Parquet,
     ];
 
+    /// What `assay report --format` takes: those of [`Self::ALL`], and those whose files end as others do.
+    pub const NAMED: &[Self] = &[
+        Self::Html,
+        Self::Markdown,
+        Self::Csv,
+        Self::Json,
+        Self::Svg,
+        Self::Png,
+        Self::Gif,
+        Self::LongCsv,
+        Self::CrystalDiskMark,
+        Self::FioJson,
+        Self::Prometheus,
+        Self::OpenBenchmarking,
+        #[cfg(feature = "parquet")]
+        Self::Parquet,
+    ];
+
+    /// Its name, and what it is in a few words.
+    #[must_use]
+    pub fn about(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Html => ("html", "A page in one file"),
+            Self::Markdown => ("md", "Markdown"),
+            Self::Csv => ("csv", "A row for each measurement"),
+            Self::Json => ("json", "The records"),
+            Self::Svg => ("svg", "A picture as vectors"),
+            Self::Png => ("png", "A picture as pixels"),
+            Self::Gif => ("gif", "The comparison over block sizes, animated"),
+            Self::LongCsv => ("long-csv", "A row for each figure of each repeat, for R, pandas or DuckDB"),
+            Self::CrystalDiskMark => ("crystaldiskmark", "Rows as CrystalDiskMark 8 prints them, for a forum"),
+            Self::FioJson => ("fio-json", "fio's JSON with bins of latencies, for programs that read that"),
+            Self::Prometheus => ("prometheus", "Text for Prometheus' node_exporter"),
+            Self::OpenBenchmarking => {
+                ("openbenchmarking", "The result file of the Phoronix Test Suite and OpenBenchmarking")
+            }
+            #[cfg(feature = "parquet")]
+            Self::Parquet => ("parquet", "The long table as Apache Parquet"),
+        }
+    }
+
     /// Extensions of the format, the usual one first.
     fn extensions(self) -> &'static [&'static str] {
         match self {

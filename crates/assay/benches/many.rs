@@ -25,7 +25,7 @@ use assay_core::suite::Suite;
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_lab::fleet::at_once;
 use assay_store::{RunState, SqliteStore, Store};
-use common::program;
+use common::{Dice, program};
 
 const MODELS: usize = 40;
 const UNITS: usize = 25;
@@ -121,16 +121,6 @@ fn fill(data: &Path) {
                 store.save(&record(text, &suite, (model, unit, run), speed, &mut dice), RunState::Finished).unwrap();
             }
         }
-    }
-}
-
-struct Dice(u64);
-
-impl Dice {
-    /// Between -1 and 1 (Lehmer's generator).
-    fn throw(&mut self) -> f64 {
-        self.0 = self.0 * 48_271 % 2_147_483_647;
-        self.0 as f64 / 2_147_483_647.0 * 2.0 - 1.0
     }
 }
 

@@ -18,7 +18,7 @@ use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record, Repeat, Sample, SuiteRef, Tool};
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_store::{Owner, RunState, SqliteStore, Store};
-use common::program;
+use common::{Dice, program};
 
 const MODELS: usize = 40;
 const UNITS: usize = 10;
@@ -102,7 +102,7 @@ fn fill(data: &std::path::Path) -> usize {
     let mut store = SqliteStore::open(data).unwrap();
     // Saved as under way, so without a sync each.
     let owner = Owner::current();
-    let mut dice = 1u64;
+    let mut dice = Dice(1);
     let mut repeats = 0;
     for model in 0..MODELS {
         for unit in 0..UNITS {
@@ -134,21 +134,15 @@ fn workloads() -> Vec<Workload> {
     all
 }
 
-/// Between -1 and 1 (Lehmer's generator).
-fn throw(dice: &mut u64) -> f64 {
-    *dice = *dice * 48_271 % 2_147_483_647;
-    *dice as f64 / 2_147_483_647.0 * 2.0 - 1.0
-}
-
-fn record(model: usize, unit: usize, dice: &mut u64) -> Record {
+fn record(model: usize, unit: usize, dice: &mut Dice) -> Record {
     let name = format!("Model {model:02}");
-    let own = 0.1 * throw(dice);
+    let own = 0.1 * dice.throw();
     let measurements = workloads().into_iter().map(|workload| {
         let mut measurement = Measurement::empty(workload, "uring");
         for _ in 0..REPEATS {
             let iops = 1e6 / (measurement.workload.block_bytes as f64).sqrt()
                 * (1.0 + model as f64 / 60.0)
-                * (1.0 + own + 0.03 * throw(dice));
+                * (1.0 + own + 0.03 * dice.throw());
             let repeat = repeat(&measurement.workload, iops);
             measurement.repeats.push(repeat);
         }

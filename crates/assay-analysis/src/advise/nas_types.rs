@@ -59,6 +59,25 @@ pub struct NasQuestion {
     pub what_if_bus: Option<f64>,
 }
 
+impl NasQuestion {
+    /// About so many nodes behind a wire, all active at once, of whose volume nothing more is known; under every load,
+    /// and local has to be faster by 10 %.
+    #[must_use]
+    pub fn of(nodes: u32, link: Link) -> Self {
+        Self {
+            nodes,
+            link,
+            node_link: None,
+            active_share: 1.0,
+            volume_iops: None,
+            answer_seconds: None,
+            margin: 0.1,
+            load: None,
+            what_if_bus: None,
+        }
+    }
+}
+
 /// What a load that ended at the bus would come to if the bus gave more, and nothing else changed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WhatIf {

@@ -13,17 +13,7 @@ use super::{
 use crate::published;
 
 fn gigabit(link: Link) -> NasQuestion {
-    NasQuestion {
-        what_if_bus: None,
-        nodes: 28,
-        link,
-        node_link: None,
-        active_share: 1.0,
-        volume_iops: None,
-        answer_seconds: None,
-        margin: 0.10,
-        load: None,
-    }
+    NasQuestion::of(28, link)
 }
 
 #[test]

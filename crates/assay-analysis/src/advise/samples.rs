@@ -61,25 +61,12 @@ pub(crate) fn invalid(mut record: Record) -> Record {
 
 pub(crate) fn fake(mut record: Record) -> Record {
     record.verification = Some(Verification {
-        method: Method::Full,
         verdict: verification::Verdict::Fake,
-        sentence: String::new(),
-        kind: None,
         announced_bytes: 64 << 30,
         real_bytes: Some(8 << 30),
-        real_low_bytes: None,
-        real_high_bytes: None,
-        holds: Vec::new(),
         checked_bytes: 1 << 30,
         written_bytes: 1 << 30,
-        counts: verification::SectorCounts::default(),
-        first_error: None,
-        map: Vec::new(),
-        write: None,
-        read: None,
-        read_back: String::new(),
-        cache_bytes: None,
-        reach: None,
+        ..Verification::undecided(Method::Full)
     });
     record
 }

@@ -43,17 +43,7 @@ const NODES: u32 = 28;
 /// # Errors
 /// Records without a load that both have.
 pub fn nas(local: &[Record], volume: &[Record]) -> Result<LocalOrNas, Failure> {
-    let question = NasQuestion {
-        what_if_bus: None,
-        nodes: NODES,
-        link: Link::Line(LINE),
-        node_link: None,
-        active_share: 1.0,
-        volume_iops: None,
-        answer_seconds: None,
-        margin: 0.1,
-        load: None,
-    };
+    let question = NasQuestion::of(NODES, Link::Line(LINE));
     let found = advise::nas(local, volume, &question)?;
     let row = found.models.first().and_then(|model| model.rows.first()).ok_or("no load was judged")?;
     Ok(match row.verdict {

@@ -30,17 +30,7 @@ pub fn another_day(records: &[Record]) -> Result<Option<(f64, f64)>, Failure> {
     if let [one] = records {
         return Ok(assay_analysis::over_days(one, &load, Quantity::Iops).and_then(|e| e.low.zip(e.high)));
     }
-    let question = NasQuestion {
-        what_if_bus: None,
-        nodes: 1,
-        link: Link::Line(1e12),
-        node_link: None,
-        active_share: 1.0,
-        volume_iops: None,
-        answer_seconds: None,
-        margin: 0.1,
-        load: None,
-    };
+    let question = NasQuestion::of(1, Link::Line(1e12));
     let found = advise::nas(records, &[], &question)?;
     let figure = found.models.first().and_then(|model| model.rows.first()).map(|row| &row.local);
     // Advice has rates, the truth has operations.

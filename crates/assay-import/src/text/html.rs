@@ -2,46 +2,10 @@
 
 use super::line::Line;
 
-/// Elements of pages that people write; those of data formats are left alone.
-const ELEMENTS: [&str; 38] = [
-    "a",
-    "b",
-    "blockquote",
-    "body",
-    "br",
-    "center",
-    "code",
-    "dd",
-    "div",
-    "dl",
-    "dt",
-    "em",
-    "font",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "head",
-    "hr",
-    "html",
-    "i",
-    "kbd",
-    "li",
-    "ol",
-    "p",
-    "pre",
-    "samp",
-    "span",
-    "strong",
-    "table",
-    "tbody",
-    "td",
-    "th",
-    "tr",
-    "tt",
-    "ul",
+/// Elements of pages that people write; those of data formats are left alone. These do not begin a line.
+const INLINE: [&str; 20] = [
+    "a", "b", "body", "center", "code", "dl", "em", "font", "head", "html", "i", "kbd", "samp", "span", "strong",
+    "tbody", "td", "th", "tt", "ul",
 ];
 /// Those that begin a line of their own.
 const BREAKS: [&str; 18] = [
@@ -98,7 +62,7 @@ fn element(text: &str) -> Option<(&'static str, usize)> {
     let name: String = inner.chars().take_while(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
     let after = inner[name.len()..].chars().next();
     let closed = matches!(after, None | Some(' ' | '/' | '\t'));
-    ELEMENTS.iter().find(|known| **known == name && closed).map(|known| (*known, end))
+    INLINE.iter().chain(&BREAKS).find(|known| **known == name && closed).map(|known| (*known, end))
 }
 
 fn without_elements(text: &str) -> String {

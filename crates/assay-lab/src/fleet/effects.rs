@@ -3,7 +3,9 @@
 
 use super::design::Run;
 use super::truth::{Model, Part, Truth, Units};
-use crate::dice::{Dice, mix};
+use assay_engine::mix;
+
+use crate::dice::Dice;
 
 /// Whose effect it is.
 #[derive(Debug, Clone, Copy)]

@@ -8,7 +8,7 @@ use assay_core::histogram::{SCHEME, StoredHistogram, bounds_of, bucket_of};
 use assay_core::medium::{Bus, Medium, MediumKind};
 use assay_core::outcome::Outcome;
 use assay_core::record::{Host, Measurement, Record, Repeat, Settings, SuiteRef, Tool};
-use assay_core::verification::{Method, SectorCounts, Verdict, Verification};
+use assay_core::verification::{Method, Verdict, Verification};
 use assay_core::workload::Op;
 use assay_stats::{geometric, geometric_until_known};
 use jiff::{SignedDuration, Timestamp};
@@ -222,25 +222,14 @@ fn repeat(load: &Load, iops: f64, started: &str) -> Repeat {
 fn fake() -> Verification {
     let (announced, real) = (32_000_000_000, 8_000_000_000);
     Verification {
-        method: Method::Full,
         verdict: Verdict::Fake,
         sentence: "holds 8.00 GB of 32.0 GB".to_owned(),
-        kind: None,
         announced_bytes: announced,
         real_bytes: Some(real),
-        real_low_bytes: None,
-        real_high_bytes: None,
-        holds: Vec::new(),
         checked_bytes: announced,
         written_bytes: announced,
-        counts: SectorCounts::default(),
-        first_error: None,
-        map: Vec::new(),
-        write: None,
-        read: None,
         read_back: "direct".to_owned(),
-        cache_bytes: None,
-        reach: None,
+        ..Verification::undecided(Method::Full)
     }
 }
 

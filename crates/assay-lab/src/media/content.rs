@@ -1,8 +1,7 @@
 //! Initial content of a medium, before any test.
 
 use assay_core::verification::SECTOR_BYTES;
-
-use crate::dice::mix;
+use assay_engine::mix;
 
 /// What the owner, the factory or an earlier test left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,11 @@
 //! What is read where writes are dropped.
 
 use assay_core::verification::SECTOR_BYTES;
+use assay_engine::mix;
 
 use super::cells::{PAGE, PAGE_SECTORS};
 use super::content::{SECTOR, noise};
-use crate::dice::{Dice, mix};
+use crate::dice::Dice;
 
 /// What places that drop writes read as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

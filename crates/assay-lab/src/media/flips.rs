@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use assay_core::verification::SECTOR_BYTES;
+use assay_engine::mix;
 
 use super::cells::Cells;
 use super::content::{SECTOR, noise};
-use crate::dice::{Dice, mix};
+use crate::dice::Dice;
 
 /// Bit errors; probabilities are for a sector of 512 bytes.
 #[derive(Debug, Clone, PartialEq)]

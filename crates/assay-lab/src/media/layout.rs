@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use assay_core::verification::SECTOR_BYTES;
 
-use crate::dice::mix;
+use assay_engine::mix;
 
 /// What lies under the addresses; all sizes in bytes, in whole sectors of 512 bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]

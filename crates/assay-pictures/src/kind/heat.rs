@@ -6,9 +6,10 @@ use assay_core::units::{figures, fixed};
 
 use crate::data::{Value, Wanted, counted, notes, subjects, unit, value, wanted_loads};
 use crate::font;
+use crate::heads::Heads;
 use crate::paint::{BAND, INK, MUTE, PAPER, Ramp, VOID, heat as shade};
-use crate::scene::{Anchor, Drawing, Shape, Stroke, Text};
-use crate::sheet::{EDGE, LABEL, Sheet, WIDTH};
+use crate::scene::{Anchor, Drawing, Stroke};
+use crate::sheet::{EDGE, LABEL, Sheet};
 
 /// Figures of units (rows) under loads (columns).
 #[derive(Debug, Clone, PartialEq)]
@@ -99,22 +100,15 @@ impl Heat {
 pub fn heat(data: &Heat) -> Drawing {
     let names = data.rows.iter().map(|n| font::width(n, LABEL, false)).fold(60.0, f64::max).min(230.0);
     let left = EDGE + names + 12.0;
-    let heads: Vec<String> = data.columns.iter().map(|c| format!("{}, {}", c.load, c.unit)).collect();
-    let longest = heads.iter().map(|h| font::width(h, 11.0, false)).fold(0.0, f64::max).min(250.0);
-    // Heads stand at 55 degrees, which still reads without turning one's own.
-    let rise = longest * 55f64.to_radians().sin();
-    let end = |(i, head): (usize, &String)| {
-        let run = font::width(head, 11.0, false).min(longest) * 55f64.to_radians().cos();
-        left + CELL.0 * (i + 1) as f64 + run
-    };
-    let width = (heads.iter().enumerate().map(end).fold(WIDTH - EDGE, f64::max) + EDGE).ceil();
+    let heads = Heads::new(data.columns.iter().map(|c| format!("{}, {}", c.load, c.unit)).collect());
+    let width = heads.width(left, CELL.0);
     let values = || data.columns.iter().flat_map(|c| c.cells.iter().flatten());
     let described = format!(
         "MB/s (10⁶ bytes) or IOPS; the darker, the nearer to the best of its column; {}, intervals are not shown",
         counted(values())
     );
     let mut sheet = Sheet::new(width, &data.title(), &described);
-    let top = sheet.top + rise + 10.0;
+    let top = sheet.top + heads.rise() + 10.0;
     for (row, name) in data.rows.iter().enumerate() {
         let y = top + CELL.1 * row as f64;
         if row % 2 == 0 {
@@ -123,18 +117,9 @@ pub fn heat(data: &Heat) -> Drawing {
         let name = font::fitted(name, LABEL, names);
         sheet.drawing.text(EDGE, y + 16.5, LABEL, INK, Anchor::Start, &name);
     }
-    for (i, (column, head)) in data.columns.iter().zip(&heads).enumerate() {
+    for (i, column) in data.columns.iter().enumerate() {
         let x = left + CELL.0 * i as f64;
-        sheet.drawing.push(Shape::Text(Text {
-            x: x + CELL.0 / 2.0 + 3.0,
-            y: top - 7.0,
-            size: 11.0,
-            ink: INK,
-            anchor: Anchor::Start,
-            bold: false,
-            turn: 55.0,
-            text: font::fitted(head, 11.0, longest),
-        }));
+        heads.write(&mut sheet.drawing, i, (x, top), CELL.0);
         let best = column.best();
         for (row, cell) in column.cells.iter().enumerate() {
             let y = top + CELL.1 * row as f64;

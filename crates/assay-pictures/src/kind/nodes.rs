@@ -9,9 +9,10 @@ use assay_core::units::trimmed;
 use super::heat::short;
 use crate::data::{Wanted, factor, unit};
 use crate::font;
+use crate::heads::Heads;
 use crate::paint::{BAND, INK, MUTE, PAPER, Ramp, VOID, diverging};
 use crate::scene::{Anchor, Drawing, Shape, Stroke, Text};
-use crate::sheet::{EDGE, LABEL, Sheet, WIDTH};
+use crate::sheet::{EDGE, LABEL, Sheet};
 
 /// Side of a cell.
 const CELL: (f64, f64) = (50.0, 22.0);
@@ -77,19 +78,13 @@ pub fn nodes(report: &FleetReport) -> Drawing {
     let label = |at: usize| clean(&report.nodes[at].node);
     let names = rows.iter().map(|at| font::width(&label(*at), LABEL, false)).fold(60.0, f64::max).min(200.0);
     let left = EDGE + names + 12.0;
-    let heads: Vec<String> =
-        report.loads.iter().map(|load| format!("{}, {}", load.title, unit(load.quantity))).collect();
-    let longest = heads.iter().map(|h| font::width(h, 11.0, false)).fold(0.0, f64::max).min(250.0);
-    let rise = longest * 55f64.to_radians().sin();
-    let end = |(i, head): (usize, &String)| {
-        let run = font::width(head, 11.0, false).min(longest) * 55f64.to_radians().cos();
-        left + CELL.0 * (i + 1) as f64 + run
-    };
-    let width = (heads.iter().enumerate().map(end).fold(WIDTH - EDGE, f64::max) + EDGE).ceil();
+    let heads = report.loads.iter().map(|load| format!("{}, {}", load.title, unit(load.quantity)));
+    let heads = Heads::new(heads.collect());
+    let width = heads.width(left, CELL.0);
     let described = "figures of nodes, shaded by how fast they are relative to the median of the column; a frame marks \
                      what the test of odd units names; intervals are in the table";
     let mut sheet = Sheet::new(width, &title(report), described);
-    let top = sheet.top + rise + 10.0;
+    let top = sheet.top + heads.rise() + 10.0;
     for (row, at) in rows.iter().enumerate() {
         let y = top + CELL.1 * row as f64;
         if row % 2 == 0 {
@@ -107,18 +102,9 @@ pub fn nodes(report: &FleetReport) -> Drawing {
             text: name,
         }));
     }
-    for (i, (load, head)) in report.loads.iter().zip(&heads).enumerate() {
+    for (i, load) in report.loads.iter().enumerate() {
         let x = left + CELL.0 * i as f64;
-        sheet.drawing.push(Shape::Text(Text {
-            x: x + CELL.0 / 2.0 + 3.0,
-            y: top - 7.0,
-            size: 11.0,
-            ink: INK,
-            anchor: Anchor::Start,
-            bold: false,
-            turn: 55.0,
-            text: font::fitted(head, 11.0, longest),
-        }));
+        heads.write(&mut sheet.drawing, i, (x, top), CELL.0);
         for (row, at) in rows.iter().enumerate() {
             cell(&mut sheet.drawing, (x, top + CELL.1 * row as f64), load, load.figures[*at].as_ref());
         }

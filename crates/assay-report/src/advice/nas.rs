@@ -304,17 +304,7 @@ mod tests {
 
     fn asked(published: &str, load: Option<&str>) -> Document {
         let records = assay_analysis::published(published).unwrap();
-        let question = NasQuestion {
-            what_if_bus: None,
-            nodes: 28,
-            link: Link::Line(125e6),
-            node_link: None,
-            active_share: 1.0,
-            volume_iops: None,
-            answer_seconds: None,
-            margin: 0.1,
-            load: load.map(str::to_owned),
-        };
+        let question = NasQuestion { load: load.map(str::to_owned), ..NasQuestion::of(28, Link::Line(125e6)) };
         nas(&assay_analysis::advise::nas(&records, &[], &question).unwrap()).document
     }
 

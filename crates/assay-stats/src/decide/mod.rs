@@ -11,7 +11,7 @@ mod nas;
 mod pibenchmarks;
 mod posterior;
 pub(crate) mod random;
-mod refusal;
+pub(crate) mod refusal;
 mod tolerance;
 
 pub use acceptability::{Acceptability, Combination, FIRST, Weights, acceptability};

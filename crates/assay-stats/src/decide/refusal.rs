@@ -98,11 +98,14 @@ pub(crate) fn a_share(what: &'static str, value: f64) -> Result<f64, Refusal> {
     if (0.0..=1.0).contains(&value) { Ok(value) } else { Err(Refusal::NotAShare { what, value }) }
 }
 
+/// Refuses fewer than it takes.
+pub(crate) fn at_least(what: &'static str, least: usize, given: usize) -> Result<(), Refusal> {
+    if given >= least { Ok(()) } else { Err(Refusal::TooFew { what, least, given }) }
+}
+
 /// `values` where there is at least one and all are above zero and finite.
 pub(crate) fn all_positive<'a>(what: &'static str, values: &'a [f64]) -> Result<&'a [f64], Refusal> {
-    if values.is_empty() {
-        return Err(Refusal::TooFew { what, least: 1, given: 0 });
-    }
+    at_least(what, 1, values.len())?;
     for value in values {
         positive(what, *value)?;
     }

@@ -2,6 +2,7 @@
 
 use super::fault::Fault;
 use super::plan::Plan;
+use crate::decide::refusal::not_negative;
 
 /// Pause between workloads, in minutes.
 const IDLE_AFTER_READ: f64 = 0.5;
@@ -41,11 +42,11 @@ pub struct Cost {
 /// # Errors
 /// Minutes that are negative or not finite.
 pub fn cost(plan: &Plan, loads: &[Load], fixed_minutes: f64) -> Result<Cost, Fault> {
-    let mut session_minutes = minutes("the minutes of a session", fixed_minutes)?;
+    let mut session_minutes = not_negative("the minutes of a session", fixed_minutes)?;
     let mut written_once = 0u64;
     for load in loads {
         let idle = if load.written_bytes > 0 { IDLE_AFTER_WRITE } else { IDLE_AFTER_READ };
-        session_minutes += f64::from(load.repeats) * (minutes("the minutes of a repeat", load.minutes)? + idle);
+        session_minutes += f64::from(load.repeats) * (not_negative("the minutes of a repeat", load.minutes)? + idle);
         written_once = written_once.saturating_add(load.written_bytes.saturating_mul(load.repeats.into()));
     }
     let sessions = plan.meetings.len();
@@ -57,8 +58,4 @@ pub fn cost(plan: &Plan, loads: &[Load], fixed_minutes: f64) -> Result<Cost, Fau
         written_per_unit: written_once.saturating_mul(plan.rounds as u64),
         written_bytes: written_once.saturating_mul(sessions as u64),
     })
-}
-
-fn minutes(what: &'static str, value: f64) -> Result<f64, Fault> {
-    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err(Fault::NotPositive { what, value }) }
 }

@@ -2,25 +2,13 @@
 
 use std::fmt;
 
+use crate::decide::Refusal;
+
 /// What is wrong with what was asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fault {
-    /// A quantity that has to be above zero and finite is not.
-    NotPositive {
-        /// Which one.
-        what: &'static str,
-        /// What it was.
-        value: f64,
-    },
-    /// Fewer than it takes.
-    TooFew {
-        /// Of what.
-        what: &'static str,
-        /// How many it takes.
-        least: usize,
-        /// How many there are.
-        given: usize,
-    },
+    /// A value or a number of values that nothing can be made of.
+    Input(Refusal),
     /// More rounds than slots: a unit would meet a slot twice.
     MoreRoundsThanSlots {
         /// Rounds asked for.
@@ -49,8 +37,7 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotPositive { what, value } => write!(f, "{what} has to be above zero, not {value}"),
-            Self::TooFew { what, least, given } => write!(f, "it takes at least {least} {what}, not {given}"),
+            Self::Input(refusal) => refusal.fmt(f),
             Self::MoreRoundsThanSlots { rounds, slots } => write!(
                 f,
                 "{rounds} rounds need as many slots for each unit to meet a new one, there are {slots}: ask for fewer \
@@ -70,10 +57,8 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, Fault> {
-    if value.is_finite() && value > 0.0 { Ok(value) } else { Err(Fault::NotPositive { what, value }) }
-}
-
-pub(crate) fn at_least(what: &'static str, least: usize, given: usize) -> Result<(), Fault> {
-    if given >= least { Ok(()) } else { Err(Fault::TooFew { what, least, given }) }
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        Self::Input(refusal)
+    }
 }

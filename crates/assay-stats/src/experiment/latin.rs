@@ -5,9 +5,10 @@
 //! Generated Designs", 1995). The first step has no divisor in common with the number of slots,
 //! which ties all units together.
 
-use super::fault::{Fault, at_least};
+use super::fault::Fault;
 use super::plan::{Meeting, Mode, Plan};
 use crate::decide::random::Generator;
+use crate::decide::refusal::at_least;
 
 /// Plans that are drawn; the one is kept in which models crowd slots least.
 const DRAWS: usize = 200;

@@ -1,6 +1,7 @@
 //! A plan of rounds, waves and slots, and what has to hold for it.
 
-use super::fault::{Fault, at_least};
+use super::fault::Fault;
+use crate::decide::refusal::at_least;
 
 /// Whether units move between slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,9 @@
 //! the deviation of units is centred at 10 %, as seen on cards; the thresholds come from simulated
 //! campaigns of eight models.
 
-use super::fault::{Fault, at_least, positive};
+use super::fault::Fault;
 use super::pbest::{Chances, Summary, chances};
+use crate::decide::refusal::{at_least, positive};
 use crate::logs::log_mean;
 
 /// What happened to the units of a model.
@@ -215,7 +216,8 @@ fn check(contenders: &[Contender], rules: &Rules) -> Result<(), Fault> {
     at_least("draws", 1, rules.draws as usize)?;
     positive("the ratio of a good model", rules.close)?;
     positive("the assumed deviation of units", rules.prior_deviation)?;
-    positive("the degrees of freedom", rules.prior_degrees).map(|_| ())
+    positive("the degrees of freedom", rules.prior_degrees)?;
+    Ok(())
 }
 
 fn units(contender: &Contender) -> u32 {

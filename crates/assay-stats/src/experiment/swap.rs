@@ -1,6 +1,7 @@
 //! Whether a unit or its slot is to blame: it changes places with a good one.
 
-use super::fault::{Fault, at_least, positive};
+use super::fault::Fault;
+use crate::decide::refusal::{at_least, positive};
 use crate::interval::{LEVEL, student_t};
 use crate::variation::{Days, Run};
 

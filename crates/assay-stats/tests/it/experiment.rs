@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use assay_stats::decide::Refusal;
 use assay_stats::experiment::{Fault, Load, Mode, Swap, cost, plan, swap};
 
 /// `counts[k]` units of model k.
@@ -91,7 +92,10 @@ fn a_plan_that_was_tampered_with_is_found() {
 
 #[test]
 fn impossible_plans_are_refused() {
-    assert_eq!(plan(&[], 3, 1, Mode::Move, 1), Err(Fault::TooFew { what: "units", least: 1, given: 0 }));
+    assert_eq!(
+        plan(&[], 3, 1, Mode::Move, 1),
+        Err(Fault::Input(Refusal::TooFew { what: "units", least: 1, given: 0 }))
+    );
     assert!(plan(&[0], 0, 1, Mode::Move, 1).is_err() && plan(&[0], 1, 0, Mode::Move, 1).is_err());
     let fault = plan(&[0, 1], 2, 3, Mode::Move, 1).unwrap_err();
     assert_eq!(fault, Fault::MoreRoundsThanSlots { rounds: 3, slots: 2 });

@@ -11,54 +11,10 @@ use assay_core::workload::{Op, Pattern, Workload};
 use assay_store::{Detail, Owner, RunState, SqliteStore, Store, StoreError};
 use rusqlite::{Connection, params};
 
-/// What version 1 made.
+/// What version 1 made, beside its tables.
 const VERSION_1: &str = "
     PRAGMA application_id = 0x61737379;
     PRAGMA user_version = 1;
-    CREATE TABLE record (
-        number     INTEGER PRIMARY KEY,
-        id         TEXT NOT NULL UNIQUE,
-        created    TEXT NOT NULL,
-        created_us INTEGER NOT NULL,
-        title      TEXT NOT NULL,
-        kind       TEXT NOT NULL,
-        product    TEXT,
-        unit       TEXT,
-        host       TEXT,
-        slot       TEXT,
-        suite      TEXT NOT NULL,
-        outcome    TEXT NOT NULL,
-        verdict    TEXT NOT NULL
-    ) STRICT;
-    CREATE INDEX record_by_time ON record (created_us, number);
-
-    CREATE TABLE document (
-        record INTEGER PRIMARY KEY REFERENCES record ON DELETE CASCADE,
-        json   TEXT NOT NULL
-    ) STRICT;
-
-    CREATE TABLE label (
-        record INTEGER NOT NULL REFERENCES record ON DELETE CASCADE,
-        key    TEXT NOT NULL,
-        value  TEXT NOT NULL,
-        PRIMARY KEY (record, key)
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX label_by_value ON label (key, value COLLATE NOCASE);
-
-    CREATE TABLE run (
-        record        INTEGER PRIMARY KEY REFERENCES record ON DELETE CASCADE,
-        pid           INTEGER NOT NULL,
-        start_time    INTEGER NOT NULL,
-        boot_id       TEXT NOT NULL,
-        host          TEXT NOT NULL,
-        pid_namespace TEXT NOT NULL,
-        scratch       BLOB
-    ) STRICT;
-
-    CREATE TABLE secret (
-        name  TEXT PRIMARY KEY,
-        value BLOB NOT NULL
-    ) STRICT, WITHOUT ROWID;
     INSERT INTO secret VALUES ('identity', zeroblob(32));
 ";
 
@@ -66,6 +22,7 @@ const VERSION_1: &str = "
 fn a_store_of_version_1_opens_and_its_records_grow_on() {
     let dir = tempfile::tempdir().unwrap();
     let conn = Connection::open(dir.path().join("assay.sqlite")).unwrap();
+    conn.execute_batch(include_str!("../../src/sqlite/version_1.sql")).unwrap();
     conn.execute_batch(VERSION_1).unwrap();
     let all = [with_samples(running("aaaaaaaaaa"), 4), with_samples(record("bbbbbbbbbb"), 4)];
     for (number, record) in (1..).zip(&all) {

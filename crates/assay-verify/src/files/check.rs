@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::units::nanoseconds;
-use assay_core::verification::{Method, Pass, SECTOR_BYTES, Verdict, Verification};
+use assay_core::verification::{Method, Pass, SECTOR_BYTES, Verification};
 use assay_engine::Control;
 
 use super::beneath::Beneath;
@@ -103,15 +103,7 @@ pub fn check(
     let resumable = left.is_some() && matches!(halt, Some(Halt::Stopped | Halt::Hung));
     let judged = judge(&done.tally, &scope);
     let mut verification = Verification {
-        method: Method::Full,
-        verdict: Verdict::Undecided,
-        sentence: String::new(),
-        kind: None,
         announced_bytes: plan.whole_bytes,
-        real_bytes: None,
-        real_low_bytes: None,
-        real_high_bytes: None,
-        holds: Vec::new(),
         checked_bytes: done.tally.counts.total() * SECTOR_BYTES,
         written_bytes: done.written_bytes(),
         counts: done.tally.counts,
@@ -120,8 +112,7 @@ pub fn check(
         write: done.write.map(|ended| ended.pass).filter(moved),
         read: done.read.map(|ended| ended.pass).filter(moved),
         read_back,
-        cache_bytes: None,
-        reach: None,
+        ..Verification::undecided(Method::Full)
     };
     judged.put(&mut verification);
     let (refused_bytes, read_bytes) = (scope.refused_bytes, pool.read_bytes());

@@ -36,8 +36,9 @@ fn next(word: u64) -> u64 {
     word.wrapping_mul(FACTOR).wrapping_add(ADDEND)
 }
 
+/// A word of a sector, which has 64 of them.
 #[inline]
-fn word(sector: &[u8; SECTOR], index: usize) -> u64 {
+pub(super) fn word(sector: &[u8; SECTOR], index: usize) -> u64 {
     let at = index * 8;
     let mut bytes = [0; 8];
     bytes.copy_from_slice(&sector[at..at + 8]);

@@ -12,6 +12,7 @@
 use assay_core::verification::SECTOR_BYTES;
 use assay_engine::mix;
 
+use super::format::word;
 use crate::probe::Salt;
 
 const SECTOR: usize = SECTOR_BYTES as usize;
@@ -123,14 +124,6 @@ impl Key {
         let later = (1..WORDS).filter(|index| word(sector, *index) != self.word(first, *index)).count();
         later + usize::from(word(sector, 0) != first)
     }
-}
-
-#[inline]
-fn word(sector: &[u8; SECTOR], index: usize) -> u64 {
-    let at = index * 8;
-    let mut bytes = [0; 8];
-    bytes.copy_from_slice(&sector[at..at + 8]);
-    u64::from_le_bytes(bytes)
 }
 
 /// The inverse of [`mix`], step by step: the factors are the inverses of its factors modulo 2^64.

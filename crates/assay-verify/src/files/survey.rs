@@ -23,7 +23,7 @@ const LEAST_TWICE: u64 = 8 * SECTOR_BYTES;
 /// older data in places, and a journal of a file system holds copies at any distance.
 const SHARE: f64 = 0.9;
 /// Addresses that start again do so after more than this; a shorter window holds less than one write.
-const LEAST_PERIOD: u64 = 64 << 10;
+pub(super) const LEAST_PERIOD: u64 = 64 << 10;
 /// Distances that are looked at, and parts that one is compared with.
 const MOST_DISTANCES: usize = 64;
 const MOST_COMPARED: usize = 64;

@@ -5,7 +5,7 @@ use assay_core::verification::{Extent, FakeKind, Reach, SECTOR_BYTES, SectorCoun
 
 use super::regions::{Map, Region, missing_from, regions, silent_from};
 use super::size::{self, Size};
-use super::survey::Repeats;
+use super::survey::{LEAST_PERIOD, Repeats};
 use super::tally::Tally;
 
 /// Where a part is missing, so many times as much is lost as is good: the rest may be shown by a cache
@@ -27,8 +27,6 @@ const OVERWRITTEN: f64 = 0.05;
 /// Of what a wrap-around loses, at least this share is overwritten; the rest may be worn. A chain
 /// drops a part of each lap.
 const WRAPAROUND: f64 = 0.99;
-/// Addresses that start again do so after more than this; a shorter window holds less than one write.
-const LEAST_PERIOD: u64 = 64 << 10;
 /// Parts that hold data are listed up to so many.
 const MOST_HOLDS: usize = 1024;
 

@@ -99,24 +99,3 @@ impl<D: Device + ?Sized> Device for &mut D {
         (**self).present()
     }
 }
-
-impl<D: Device + ?Sized> Device for Box<D> {
-    fn bytes(&self) -> u64 {
-        (**self).bytes()
-    }
-    fn block_bytes(&self) -> u32 {
-        (**self).block_bytes()
-    }
-    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
-        (**self).read_at(offset, buffer)
-    }
-    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
-        (**self).write_at(offset, data)
-    }
-    fn sync(&mut self) -> Result<(), Fault> {
-        (**self).sync()
-    }
-    fn present(&mut self) -> bool {
-        (**self).present()
-    }
-}

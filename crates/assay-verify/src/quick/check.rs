@@ -89,24 +89,16 @@ pub fn check(
     let sure = complete && set_aside && doubt.is_none();
     let (verdict, kind) = judge(&probed, sure);
     let verification = Verification {
-        method: Method::QuickMounted,
         verdict,
         sentence: sentence(verdict, kind, &plan, &probed, set_aside, doubt.as_deref(), &outcome),
         kind,
         announced_bytes: plan.whole_bytes,
-        real_bytes: None,
-        real_low_bytes: None,
-        real_high_bytes: None,
-        holds: Vec::new(),
         checked_bytes: tally.counts.total() * SECTOR_BYTES,
         written_bytes: written,
         counts: tally.counts,
         first_error: tally.first.clone(),
         map: tally.map(),
-        write: None,
-        read: None,
         read_back,
-        cache_bytes: None,
         // Each place is hit by a loss of a twentieth with that probability.
         reach: sure.then(|| Reach {
             tested_share: (tally.counts.total() * SECTOR_BYTES) as f64 / plan.whole_bytes.max(1) as f64,
@@ -115,6 +107,7 @@ pub fn check(
             caches_up_to_bytes: Some(super::spread::CROWD.min(plan.area_bytes / 8)),
             thin_excluded: false,
         }),
+        ..Verification::undecided(Method::QuickMounted)
     };
     let left = removed.is_none().then(|| plan.directory.clone());
     Ok(Checked { verification, outcome, left, resumable: false, refused_bytes: 0, read_bytes: pool.read_bytes() })

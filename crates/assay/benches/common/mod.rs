@@ -23,3 +23,14 @@ pub fn program(data: &Path, arguments: &[&str]) -> (f64, f64, f64) {
     // getrusage(2): ru_maxrss is in KiB.
     (begun.elapsed().as_secs_f64(), seconds(usage.ru_utime) + seconds(usage.ru_stime), usage.ru_maxrss as f64 * 1024.0)
 }
+
+/// Numbers that repeat from run to run.
+pub struct Dice(pub u64);
+
+impl Dice {
+    /// Between -1 and 1 (Lehmer's generator).
+    pub fn throw(&mut self) -> f64 {
+        self.0 = self.0 * 48_271 % 2_147_483_647;
+        self.0 as f64 / 2_147_483_647.0 * 2.0 - 1.0
+    }
+}

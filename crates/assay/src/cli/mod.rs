@@ -64,7 +64,7 @@ pub(crate) use import::ImportArgs;
 pub(crate) use inventory::{FleetCheckArgs, FleetCleanArgs, FleetCollectArgs, InventoryArgs};
 pub(crate) use plan::{NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 pub(crate) use rank::RankArgs;
-pub(crate) use report::{FormatArg, ReportArgs};
+pub(crate) use report::ReportArgs;
 pub(crate) use together::TogetherArgs;
 pub(crate) use verify::{ContentArg, VerifyArgs};
 

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use assay_pictures::Kind;
-use clap::{Args, ValueEnum, ValueHint};
+use assay_report::Format;
+use clap::{Args, ValueHint};
 
-use super::values::picture;
+use super::values::{format, picture};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -39,8 +40,8 @@ pub(crate) struct ReportArgs {
     pub(crate) load: Option<String>,
 
     /// Format, where the extension does not say it
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<FormatArg>,
+    #[arg(long, value_parser = format())]
+    pub(crate) format: Option<Format>,
 
     /// Keep serial numbers, host names, addresses and paths instead of short names for them
     #[arg(long)]
@@ -49,37 +50,4 @@ pub(crate) struct ReportArgs {
     /// Print one JSON document that says what was written
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FormatArg {
-    /// A page in one file
-    Html,
-    /// Markdown
-    Md,
-    /// A row for each measurement
-    Csv,
-    /// The records
-    Json,
-    /// A picture as vectors
-    Svg,
-    /// A picture as pixels
-    Png,
-    /// The comparison over block sizes, animated
-    Gif,
-    /// A row for each figure of each repeat, for R, pandas or DuckDB
-    LongCsv,
-    /// Rows as CrystalDiskMark 8 prints them, for a forum
-    #[value(name = "crystaldiskmark")]
-    CrystalDiskMark,
-    /// fio's JSON with bins of latencies, for programs that read that
-    FioJson,
-    /// Text for Prometheus' node_exporter
-    Prometheus,
-    /// The result file of the Phoronix Test Suite and OpenBenchmarking
-    #[value(name = "openbenchmarking")]
-    OpenBenchmarking,
-    /// The long table as Apache Parquet
-    #[cfg(feature = "parquet")]
-    Parquet,
 }

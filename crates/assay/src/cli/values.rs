@@ -9,6 +9,7 @@ use assay_analysis::advise::{Link, Price, PriceError};
 use assay_core::text::quoted;
 use assay_core::units::{Bytes, UnitError, parse_duration, parse_rate, parse_share, trimmed};
 use assay_pictures::Kind;
+use assay_report::Format;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
 
@@ -33,6 +34,15 @@ pub(super) fn picture() -> impl TypedValueParser<Value = Kind> {
     let names = Kind::ALL.map(|kind| PossibleValue::new(kind.name()).help(kind.help()));
     PossibleValuesParser::new(names).try_map(|name| {
         Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| format!("no picture is named {name}"))
+    })
+}
+
+/// A format of reports by its name.
+pub(super) fn format() -> impl TypedValueParser<Value = Format> {
+    let named = |format: &Format| PossibleValue::new(format.about().0).help(format.about().1);
+    PossibleValuesParser::new(Format::NAMED.iter().map(named)).try_map(|name| {
+        let found = Format::NAMED.iter().find(|format| format.about().0 == name);
+        found.copied().ok_or_else(|| format!("no format is named {name}"))
     })
 }
 

@@ -10,14 +10,14 @@ use assay_report::{Format, Redactor, View, render};
 use assay_store::Stored;
 use serde_json::{Value, json};
 
-use crate::cli::{FormatArg, ReportArgs};
+use crate::cli::ReportArgs;
 use crate::failure::Failure;
 use crate::{files, output, queries, state};
 
 pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let to_stdout = args.output.as_os_str() == "-";
     let format = match args.format {
-        Some(format) => chosen(format),
+        Some(format) => format,
         None if to_stdout => {
             return Err(Failure::usage(
                 "standard output has no extension; add --format html, md, csv, json, svg, png or gif",
@@ -59,25 +59,6 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Good)
-}
-
-fn chosen(format: FormatArg) -> Format {
-    match format {
-        FormatArg::Html => Format::Html,
-        FormatArg::Md => Format::Markdown,
-        FormatArg::Csv => Format::Csv,
-        FormatArg::Json => Format::Json,
-        FormatArg::Svg => Format::Svg,
-        FormatArg::Png => Format::Png,
-        FormatArg::Gif => Format::Gif,
-        FormatArg::LongCsv => Format::LongCsv,
-        FormatArg::CrystalDiskMark => Format::CrystalDiskMark,
-        FormatArg::FioJson => Format::FioJson,
-        FormatArg::Prometheus => Format::Prometheus,
-        FormatArg::OpenBenchmarking => Format::OpenBenchmarking,
-        #[cfg(feature = "parquet")]
-        FormatArg::Parquet => Format::Parquet,
-    }
 }
 
 /// Records that the queries name, each once, in their order.

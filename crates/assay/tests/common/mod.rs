@@ -24,6 +24,7 @@ use assay_core::event::{Event, EventKind};
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_lab::{Missing, skip};
+use assay_store::{RunState, SqliteStore, Store};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -100,6 +101,16 @@ impl Place {
         let place = Self { dir };
         std::fs::create_dir(place.medium()).unwrap();
         place.file("tiny.toml", TINY);
+        place
+    }
+
+    /// One whose store holds these records, the last being the newest.
+    pub fn with_records(records: &[Record]) -> Self {
+        let place = Self::new();
+        let mut store = SqliteStore::open(&place.data()).unwrap();
+        for record in records {
+            store.save(record, RunState::Finished).unwrap();
+        }
         place
     }
 

@@ -6,7 +6,6 @@ use crate::common::{Place, assert_harmless, run};
 use assay_core::finding::Finding;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
-use assay_store::{RunState, SqliteStore, Store};
 use serde_json::Value;
 
 /// A record of a unit, made of a published one: four jobs read 4 KiB at random, with these operations a second.
@@ -39,21 +38,16 @@ fn repeat(iops: f64) -> assay_core::record::Repeat {
     .unwrap()
 }
 
-/// A place whose store holds these records, the last being the newest.
-fn place(records: &[Record]) -> Place {
-    let place = Place::new();
-    let mut store = SqliteStore::open(&place.data()).unwrap();
-    for record in records {
-        store.save(record, RunState::Finished).unwrap();
-    }
-    place
-}
-
 const SLOW: [f64; 3] = [1000.0, 1001.0, 999.0];
 const FAST: [f64; 3] = [1050.0, 1051.0, 1049.0];
 
 fn four() -> Place {
-    place(&[card("aaaa1", "1", &SLOW), card("bbbb1", "2", &FAST), card("cccc1", "1", &SLOW), card("dddd1", "2", &FAST)])
+    Place::with_records(&[
+        card("aaaa1", "1", &SLOW),
+        card("bbbb1", "2", &FAST),
+        card("cccc1", "1", &SLOW),
+        card("dddd1", "2", &FAST),
+    ])
 }
 
 fn verdict(document: &Value) -> String {
@@ -101,7 +95,7 @@ fn records_units_and_models_are_groups() {
 
 #[test]
 fn published_figures_are_a_group_and_need_no_store() {
-    let place = place(&[card("aaaa1", "1", &SLOW)]);
+    let place = Place::with_records(&[card("aaaa1", "1", &SLOW)]);
     let json = place.json(["compare", "last", "published:sandisk-ultra-a1", "--json"]);
     assert_eq!(verdict(&json), "better");
     let side = &json["comparison"]["loads"][0]["sides"][1];
@@ -124,7 +118,7 @@ fn published_figures_are_a_group_and_need_no_store() {
 fn what_is_invalid_wins_nothing_and_the_exit_code_says_so() {
     let mut cached = card("bbbb1", "2", &[90_000.0, 90_001.0, 90_002.0]);
     cached.measurements[0].warn(Finding::ServedFromCache { proof_ratio: 0.01 });
-    let place = place(&[card("aaaa1", "1", &SLOW), cached]);
+    let place = Place::with_records(&[card("aaaa1", "1", &SLOW), cached]);
     let done = run(place.assay(["compare", "aaaa1", "bbbb1"]));
     assert_eq!(done.code, Some(1), "{}", done.stdout);
     assert!(done.stdout.contains("cannot tell") && done.stdout.contains("is invalid"), "{}", done.stdout);
@@ -159,7 +153,7 @@ fn bad_input_is_one_line() {
 
 #[test]
 fn a_zero_is_left_out_in_words_and_p99_of_nothing_too() {
-    let place = place(&[card("aaaa1", "1", &SLOW), card("bbbb1", "2", &[0.0, 1050.0, 1051.0])]);
+    let place = Place::with_records(&[card("aaaa1", "1", &SLOW), card("bbbb1", "2", &[0.0, 1050.0, 1051.0])]);
     let done = run(place.assay(["compare", "aaaa1", "bbbb1"]));
     let words = done.succeeds().stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("left out B: left out a value of 0: not a positive finite number"), "{words}");
@@ -175,7 +169,7 @@ fn a_file_holds_no_identity_unless_asked() {
         record.labels.remove("unit");
         record.medium.unit = Some(format!("SERIAL-0000{at}"));
     }
-    let place = place(&records);
+    let place = Place::with_records(&records);
     for file in ["c.md", "c.json", "c.html", "c.csv"] {
         run(place.assay(["compare", "unit=SERIAL-00000", "bbbb1", "-o", file])).succeeds();
         let text = fs::read_to_string(place.path().join(file)).unwrap();
@@ -206,7 +200,7 @@ fn limited(place: &Place, arguments: &[&str]) -> (Option<i32>, String) {
 
 #[test]
 fn limits_have_exit_codes_of_their_own() {
-    let place = place(&[
+    let place = Place::with_records(&[
         card("aaaa1", "1", &SLOW),
         card("bbbb1", "2", &FAST),
         card("cccc1", "1", &[960.0, 1000.0, 1040.0]),
@@ -238,7 +232,7 @@ fn limits_have_exit_codes_of_their_own() {
 #[test]
 fn a_limit_judges_the_interval_that_the_comparison_shows() {
     let cards = [card("aaaa1", "1", &[990.0, 1000.0, 1010.0]), card("bbbb1", "2", &[890.0, 900.0, 910.0])];
-    let place = place(&cards.map(with_latencies));
+    let place = Place::with_records(&cards.map(with_latencies));
     let limit = ["--fail-if", "slower than 5%", "--fail-if", "p99 higher than 5%"];
     let all = |more: &[&str]| {
         let mut command = place.assay(["compare", "aaaa1", "bbbb1", "--runs", "--json"].iter().chain(more));
@@ -319,7 +313,7 @@ fn every_percentile_is_a_figure_of_every_command_that_takes_one() {
         }
         record
     };
-    let place = place(&[with("aaaa1", "1", 1), with("bbbb1", "2", 2)]);
+    let place = Place::with_records(&[with("aaaa1", "1", 1), with("bbbb1", "2", 2)]);
     for (name, share) in
         [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)]
     {
@@ -351,5 +345,5 @@ fn few_operations() -> Place {
         (1..=1_000u64).for_each(|n| histogram.add(n * 1_000));
         repeat.histogram = assay_core::histogram::StoredHistogram::from(&histogram);
     }
-    place(&records)
+    Place::with_records(&records)
 }

@@ -11,7 +11,6 @@ use assay_core::finding::{Finding, Warning};
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Record, Sensor};
 use assay_lab::{Missing, skip};
-use assay_store::{RunState, SqliteStore, Store};
 use serde_json::Value;
 
 /// What a terminal, a page, a table, a spreadsheet, a script or a reader could obey.
@@ -92,20 +91,11 @@ fn failed(id: &str, text: &str) -> Record {
     record
 }
 
-fn place(records: &[Record]) -> Place {
-    let place = Place::new();
-    let mut store = SqliteStore::open(&place.data()).unwrap();
-    for record in records {
-        store.save(record, RunState::Finished).unwrap();
-    }
-    place
-}
-
 fn place_of(text: &str) -> Place {
     let units = ["u1", "u2", "u3"];
     let rates = [1.0, 1.01, 0.99, 1.5, 1.52, 1.49];
     let cards = rates.iter().enumerate().map(|(at, rate)| record(&format!("aaaa{at}"), units[at % 3], *rate, text));
-    place(&cards.chain([failed("zzzz0", text)]).collect::<Vec<_>>())
+    Place::with_records(&cards.chain([failed("zzzz0", text)]).collect::<Vec<_>>())
 }
 
 const COMMANDS: [&str; 26] = [
@@ -308,7 +298,7 @@ fn a_figure_of_three_hundred_digits_is_never_printed() {
         }
     }
     records.push(failed("zzzz0", PLAIN));
-    let place = place(&records);
+    let place = Place::with_records(&records);
     let files = FILES.iter().enumerate().map(|(number, command)| command.replace("FILE", &format!("f{number}")));
     for command in COMMANDS.map(str::to_owned).into_iter().chain(files) {
         let done = run(place.assay(words(&command)));
@@ -399,7 +389,7 @@ fn numbers(value: &Value, place: String, out: &mut Vec<String>) {
 #[test]
 fn numbers_at_the_ends_of_their_range_end_no_command() {
     for number in [u64::MAX.into(), Value::from(-1e308)] {
-        let place = place(&(0..4).map(|at| extreme(at, &number)).collect::<Vec<_>>());
+        let place = Place::with_records(&(0..4).map(|at| extreme(at, &number)).collect::<Vec<_>>());
         let files = FILES.iter().enumerate().map(|(at, command)| command.replace("FILE", &format!("f{at}")));
         for command in COMMANDS.map(str::to_owned).into_iter().chain(files) {
             let done = run(place.assay(words(&command)));

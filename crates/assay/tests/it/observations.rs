@@ -160,17 +160,7 @@ fn steps(out: &mut Answers, records: &[Record], quantity: Option<Quantity>) {
 
 fn questions(out: &mut Answers, records: &[Record]) {
     let of = |model: &str| -> Vec<Record> { records.iter().filter(|r| r.model() == model).cloned().collect() };
-    let nas = NasQuestion {
-        what_if_bus: None,
-        nodes: 28,
-        link: Link::Line(125e6),
-        node_link: None,
-        active_share: 1.0,
-        volume_iops: None,
-        answer_seconds: None,
-        margin: 0.1,
-        load: None,
-    };
+    let nas = NasQuestion::of(28, Link::Line(125e6));
     let told = |told: Answered| (told.json, told.document);
     tell(out, "advise nas", advise::nas(records, &of("Model 1"), &nas).map(|found| told(advice::nas(&found))));
     for use_as in [CacheUse::L2arc, CacheUse::Slog] {

@@ -3,7 +3,7 @@
 use assay_core::finding::Finding;
 use assay_core::medium::Bus;
 use assay_core::outcome::Failure;
-use assay_core::verification::{Method, SectorCounts, Verdict, Verification};
+use assay_core::verification::{Method, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
 
 use super::records::{failed, measured, nine, ranked, read, record, row, workload};
@@ -54,25 +54,12 @@ fn a_fake_is_last_whatever_its_speed() {
 
 fn fake() -> Verification {
     Verification {
-        method: Method::Full,
         verdict: Verdict::Fake,
-        sentence: String::new(),
-        kind: None,
         announced_bytes: 64 << 30,
         real_bytes: Some(8 << 30),
-        real_low_bytes: None,
-        real_high_bytes: None,
-        holds: Vec::new(),
         checked_bytes: 64 << 30,
         written_bytes: 64 << 30,
-        counts: SectorCounts::default(),
-        first_error: None,
-        map: Vec::new(),
-        write: None,
-        read: None,
-        read_back: String::new(),
-        cache_bytes: None,
-        reach: None,
+        ..Verification::undecided(Method::Full)
     }
 }
 
