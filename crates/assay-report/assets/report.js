@@ -12,7 +12,7 @@
 
   const records = JSON.parse(document.getElementById("data").textContent);
   const GAP = 0.05; // share of the width between two repeats
-  const height = () => (root.classList.contains("paper") ? 118 : 220);
+  const height = () => (root.classList.contains("paper") ? 96 : 220);
 
   // --- words and numbers -------------------------------------------------------------------
 

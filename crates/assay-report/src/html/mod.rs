@@ -39,7 +39,8 @@ pub fn html(records: &[Record]) -> String {
     let footer = html! {
         @if measured {
         "± and brackets are confidence intervals over repeats and hold where these are independent of each other; the \
-         level and the number of repeats stand with the figures. Charts: hover or use the arrow keys, drag to zoom, double-click or Esc to reset. "
+         level and the number of repeats stand with the figures. "
+        span.handling { "Charts: hover or use the arrow keys, drag to zoom, double-click or Esc to reset. " }
         }
     };
     Shell { title: &title, kind: "report", body, footer, charts: Some(data::json(records)) }.page()
