@@ -74,7 +74,7 @@ fn point(measurement: &Measurement) -> Option<(Kind, LoadPoint)> {
     let Arrivals { iops, process } = workload.arrivals?;
     let p99_ns = measurement.latency_ns.p99.as_ref()?.point;
     let held = !measurement.warnings.iter().any(|w| matches!(w.finding, Finding::RateNotReached { .. }));
-    let kind = Workload { name: String::new(), arrivals: None, stop: Stop::OPEN, ..workload.clone() };
+    let kind = Workload { name: String::new(), arrivals: None, stop: Stop::OPEN, ..(**workload).clone() };
     let drawn = |value: f64| value.is_finite() && value > 0.0;
     (drawn(iops) && drawn(p99_ns)).then_some(((kind, process), LoadPoint { iops, p99_ns, held }))
 }

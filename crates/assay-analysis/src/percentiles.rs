@@ -12,7 +12,7 @@ use assay_stats::geometric_like;
 #[must_use]
 pub fn percentile(measurement: &Measurement, share: f64) -> Option<Estimate> {
     let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed && r.operations > 0);
-    let all: Vec<Histogram> = completed.map(|r| Histogram::from(&r.histogram)).collect();
+    let all: Vec<Histogram> = completed.map(|r| Histogram::from(&*r.histogram)).collect();
     let enough = |h: &Histogram| h.total() >= operations_for(share);
     let values: Vec<f64> = all.iter().filter(|h| enough(h)).filter_map(|h| h.quantile(share)).collect();
     let like = || geometric_like(&values, measurement.latency_ns.p50.as_deref());
@@ -40,7 +40,7 @@ mod tests {
         for shift in [0, 1] {
             let mut histogram = Histogram::default();
             (1..=1000u64).for_each(|n| histogram.add(n * 1000 + shift));
-            let histogram = StoredHistogram::from(&histogram);
+            let histogram = StoredHistogram::from(&histogram).into();
             m.repeats.push(Repeat { histogram, operations: 1000, ..Repeat::empty("", Outcome::Completed) });
         }
         let of = |share: f64| percentile(&m, share).map(|e| (e.point, e.n));

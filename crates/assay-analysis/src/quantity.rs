@@ -212,7 +212,7 @@ pub(crate) fn value(repeat: &Repeat, quantity: Quantity) -> Option<f64> {
     match quantity.about().repeat {
         Field(field) => field(repeat),
         Percentile(share) => {
-            let histogram = Histogram::from(&repeat.histogram);
+            let histogram = Histogram::from(&*repeat.histogram);
             histogram.quantile(share).filter(|_| histogram.total() >= quantity.least_operations())
         }
     }

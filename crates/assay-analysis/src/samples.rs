@@ -7,6 +7,7 @@ use assay_core::histogram::StoredHistogram;
 use assay_core::medium::{Medium, MediumKind};
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record, SuiteRef, Tool};
+use assay_core::shared::Shared;
 
 /// A finished record of a card, one unit of a model.
 pub(crate) fn record(id: &str, model: &str, unit: &str, measurements: Vec<Measurement>) -> Record {
@@ -53,9 +54,9 @@ impl Dice {
 }
 
 /// Of so many operations, each of which took as long. Made as it is stored: a histogram is large, and tests make many.
-pub(crate) fn histogram(latency_ns: u64, operations: u64) -> StoredHistogram {
+pub(crate) fn histogram(latency_ns: u64, operations: u64) -> Shared<StoredHistogram> {
     if operations == 0 {
-        return StoredHistogram::default();
+        return Shared::default();
     }
     StoredHistogram {
         sum_ns: latency_ns * operations,
@@ -64,4 +65,5 @@ pub(crate) fn histogram(latency_ns: u64, operations: u64) -> StoredHistogram {
         counts: vec![(latency_ns, operations)],
         ..StoredHistogram::default()
     }
+    .into()
 }

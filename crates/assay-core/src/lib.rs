@@ -22,6 +22,7 @@ pub mod outcome;
 pub mod program;
 pub mod record;
 pub mod sensor;
+pub mod shared;
 pub mod soak;
 pub mod steady;
 pub mod suite;

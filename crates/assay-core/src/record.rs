@@ -4,6 +4,7 @@
 //! document as it came); writers never change the meaning of a field. See `docs/record.md`.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,7 @@ use crate::medium::Medium;
 pub use crate::original_run::OriginalRun;
 use crate::outcome::Outcome;
 use crate::program::ProgramRun;
+use crate::shared::Shared;
 use crate::soak::Soak;
 use crate::steady::Steady;
 use crate::text::clean;
@@ -291,7 +293,7 @@ pub struct Layout {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Measurement {
     /// The workload as it ran.
-    pub workload: Workload,
+    pub workload: Shared<Workload>,
     /// The workload as the suite has it, where it had to be scaled down.
     #[serde(default)]
     pub requested: Option<Box<Workload>>,
@@ -338,9 +340,9 @@ pub struct Measurement {
 impl Measurement {
     /// A measurement of which nothing has run yet.
     #[must_use]
-    pub fn empty(workload: Workload, engine: &str) -> Self {
+    pub fn empty(workload: impl Into<Shared<Workload>>, engine: &str) -> Self {
         Self {
-            workload,
+            workload: workload.into(),
             requested: None,
             engine: engine.to_owned(),
             repeats: Vec::new(),
@@ -434,7 +436,7 @@ pub struct Repeat {
     /// Readings, one a second, from the start of the repeat.
     pub samples: Vec<Sample>,
     /// Latencies of all operations in the window.
-    pub histogram: StoredHistogram,
+    pub histogram: Shared<StoredHistogram>,
     /// When the first job finished, from the start of the repeat, in nanoseconds.
     pub first_done_ns: u64,
     /// When the last job finished, from the start of the repeat, in nanoseconds.
@@ -458,6 +460,9 @@ pub struct Repeat {
     pub outcome: Outcome,
 }
 
+/// What repeats of which no latencies are known share.
+static NO_LATENCIES: LazyLock<Shared<StoredHistogram>> = LazyLock::new(Shared::default);
+
 impl Repeat {
     /// A repeat in which nothing was done yet.
     #[must_use]
@@ -474,7 +479,7 @@ impl Repeat {
             in_flight: 0.0,
             proof_ratio: None,
             samples: Vec::new(),
-            histogram: StoredHistogram::default(),
+            histogram: NO_LATENCIES.clone(),
             first_done_ns: 0,
             last_done_ns: 0,
             service_histogram: None,

@@ -283,7 +283,7 @@ mod tests {
             |wish, uring: &Availability| Engines { wish, uring: uring.clone(), fio: None, originals: Vec::new() };
         let workload = |queue_depth, sync| {
             let some = crate::evidence::measurement(&[]).workload;
-            Workload { queue_depth, sync, ..some }
+            Workload { queue_depth, sync, ..(*some).clone() }
         };
         let (works, fails) = (Availability::Yes(Capabilities::default()), Availability::No("old kernel".to_owned()));
         let auto = |uring, queue_depth, sync| {

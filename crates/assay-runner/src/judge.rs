@@ -27,7 +27,7 @@ const FEW_OPERATIONS: u64 = 50;
 pub(crate) fn judge(measurement: &mut Measurement, bus: Option<&Bus>, null: Option<NullCost>, proof: Proof) {
     let completed = || measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed);
     let (operations, latency_ns, window_ns) = completed().fold((0u64, 0u128, 0u128), |(o, l, w), r| {
-        (o + r.operations, l + Histogram::from(&r.histogram).sum_ns(), w + u128::from(r.elapsed_ns))
+        (o + r.operations, l + Histogram::from(&*r.histogram).sum_ns(), w + u128::from(r.elapsed_ns))
     });
     let slowest_ns: u128 = completed().map(|r| u128::from(r.histogram.max_ns)).sum();
     let depth = measurement.workload.depth();

@@ -21,7 +21,7 @@ fn of(operations: u64, latency_ns: u64, max_ns: u64, in_flight: f64) -> Measurem
     let mut counts = vec![0; assay_core::histogram::BUCKETS];
     counts[bucket_of(latency_ns / operations.max(1))] = operations;
     let repeat = &mut m.repeats[0];
-    repeat.histogram = StoredHistogram::from(&Histogram::from_parts(counts, u128::from(latency_ns), 1, max_ns));
+    repeat.histogram = StoredHistogram::from(&Histogram::from_parts(counts, u128::from(latency_ns), 1, max_ns)).into();
     (repeat.operations, repeat.elapsed_ns) = (operations, SECOND);
     m.in_flight = Some(in_flight);
     m

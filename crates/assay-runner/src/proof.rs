@@ -134,7 +134,7 @@ mod tests {
     fn nothing() -> RepeatReport {
         let workload = crate::evidence::measurement(&[]).workload;
         let spec = RepeatSpec {
-            workload,
+            workload: (*workload).clone(),
             target: None,
             seed: 0,
             repeat: 0,

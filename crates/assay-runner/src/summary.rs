@@ -27,7 +27,7 @@ pub(crate) fn repeat(
         in_flight: report.in_flight,
         proof_ratio,
         samples: report.samples.iter().map(|s| sample(s, started_ns)).collect(),
-        histogram: StoredHistogram::from(&report.histogram),
+        histogram: StoredHistogram::from(&report.histogram).into(),
         service_histogram: report.service.as_ref().map(|times| Box::new(StoredHistogram::from(times))),
         unserved: report.service.as_ref().map(|_| report.unserved),
         first_done_ns: report.first_done_ns,
@@ -86,7 +86,7 @@ pub(crate) fn estimate(measurement: &mut Measurement, interval: Interval) {
         let values: Vec<f64> = counted.iter().filter_map(|r| value(r)).collect();
         (values.len() == counted.len()).then(|| interval(&values)).flatten()
     };
-    let histograms: Vec<Histogram> = counted.iter().map(|r| Histogram::from(&r.histogram)).collect();
+    let histograms: Vec<Histogram> = counted.iter().map(|r| Histogram::from(&*r.histogram)).collect();
     let services: Vec<Histogram> =
         counted.iter().filter_map(|r| r.service_histogram.as_deref()).map(Histogram::from).collect();
 

@@ -14,6 +14,7 @@ use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::medium::Medium;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Batching, Host, Latency, Measurement, Record, Repeat, Settings, Source, SuiteRef, Tool};
+use assay_core::shared::Shared;
 use assay_core::verification::{Pass, Verification};
 use assay_core::workload::Workload;
 use serde::{Deserialize, Serialize};
@@ -49,10 +50,12 @@ impl Observation {
         })
     }
 
-    /// The record of which it was drawn, without what that left out; `None` where its texts are spoilt.
-    pub(crate) fn record(&self, detail: Detail) -> Option<Record> {
+    /// The record of which it was drawn, without what that left out; `None` where its texts are spoilt. Workloads that
+    /// are among the `known` are shared with the records that they are from.
+    pub(crate) fn record(&self, detail: Detail, known: &mut Workloads) -> Option<Record> {
         let head: Head = serde_json::from_str(&self.head).ok()?;
         let mut record = head.record();
+        record.measurements.iter_mut().for_each(|measurement| known.share(&mut measurement.workload));
         if detail >= Detail::Repeats {
             let repeats: Vec<Vec<Rates>> = serde_json::from_str(&self.repeats).ok()?;
             for (measurement, repeats) in record.measurements.iter_mut().zip(repeats) {
@@ -63,9 +66,26 @@ impl Observation {
             let latencies: Vec<Vec<StoredHistogram>> = serde_json::from_str(&self.latencies).ok()?;
             let all = record.measurements.iter_mut().zip(latencies);
             let repeats = all.flat_map(|(m, all)| m.repeats.iter_mut().zip(all));
-            repeats.for_each(|(repeat, histogram)| repeat.histogram = histogram);
+            repeats.for_each(|(repeat, histogram)| repeat.histogram = histogram.into());
         }
         Some(record)
+    }
+}
+
+/// Workloads of the records before: those of a suite are the same in all of its records.
+#[derive(Debug, Default)]
+pub(crate) struct Workloads(Vec<Shared<Workload>>);
+
+/// Workloads that are known at a time, each compared with those of a record: suites have fewer.
+const MOST_WORKLOADS: usize = 64;
+
+impl Workloads {
+    fn share(&mut self, workload: &mut Shared<Workload>) {
+        match self.0.iter().find(|known| *known == workload) {
+            Some(known) => *workload = known.clone(),
+            None if self.0.len() < MOST_WORKLOADS => self.0.push(workload.clone()),
+            None => {}
+        }
     }
 }
 
@@ -74,7 +94,9 @@ impl Observation {
 /// # Errors
 /// What of it is no JSON, such as a number that is not finite.
 pub fn observed(record: &Record, detail: Detail) -> Result<Record, String> {
-    Observation::of(record)?.record(detail).ok_or_else(|| "its observation cannot be read back".to_owned())
+    Observation::of(record)?
+        .record(detail, &mut Workloads::default())
+        .ok_or_else(|| "its observation cannot be read back".to_owned())
 }
 
 fn of_each<T>(record: &Record, of: impl Fn(&[Repeat]) -> T) -> Vec<T> {
@@ -123,7 +145,7 @@ struct Place {
 /// A measurement without its repeats.
 #[derive(Debug, Serialize, Deserialize)]
 struct Measured {
-    workload: Workload,
+    workload: Shared<Workload>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     iops: Option<Figure>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -340,5 +362,5 @@ fn repeat(rates: Rates) -> Repeat {
 }
 
 fn latencies_of(repeats: &[Repeat]) -> Vec<StoredHistogram> {
-    repeats.iter().map(|repeat| StoredHistogram::from(&Histogram::from(&repeat.histogram).thinned())).collect()
+    repeats.iter().map(|repeat| StoredHistogram::from(&Histogram::from(&*repeat.histogram).thinned())).collect()
 }

@@ -256,7 +256,7 @@ fn repeat(workload: &Workload, iops: f64, dice: &mut Dice) -> Repeat {
         in_flight: f64::from(workload.queue_depth),
         proof_ratio: Some(1.0),
         samples: (1..=REPEAT_SECONDS).map(sample).collect(),
-        histogram: StoredHistogram::from(&histogram),
+        histogram: StoredHistogram::from(&histogram).into(),
         first_done_ns: REPEAT_SECONDS * SECOND,
         last_done_ns: REPEAT_SECONDS * SECOND,
         service_histogram: None,

@@ -179,7 +179,7 @@ fn repeat(workload: &Workload, iops: f64) -> Repeat {
         in_flight: 8.0,
         proof_ratio: Some(1.0),
         samples: vec![sample(1), sample(2)],
-        histogram: StoredHistogram::from(&histogram),
+        histogram: StoredHistogram::from(&histogram).into(),
         first_done_ns: 2 * SECOND,
         last_done_ns: 2 * SECOND,
         ..Repeat::empty("2026-11-21T06:31:07Z", Outcome::Completed)

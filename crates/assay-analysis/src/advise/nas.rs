@@ -69,7 +69,7 @@ pub fn nas(local: &[Record], volume: &[Record], question: &NasQuestion) -> Resul
 
 fn first_workload(subjects: &[Subject<'_>]) -> Result<assay_core::workload::Workload, AdviseError> {
     let mut all = subjects.iter().flat_map(|s| &s.records).flat_map(|r| &r.measurements);
-    all.next().map(|m| m.workload.clone()).ok_or(AdviseError::NoSuchLoad {
+    all.next().map(|m| (*m.workload).clone()).ok_or(AdviseError::NoSuchLoad {
         whose: "none of the records".to_owned(),
         load: "load".to_owned(),
         mend: "measure something first: assay run".to_owned(),

@@ -41,7 +41,7 @@ pub(super) struct Catalogue<'a> {
 pub(super) struct Session<'a> {
     pub(super) record: &'a Record,
     pub(super) measurement: &'a Measurement,
-    pub(super) identity: Identity,
+    pub(super) identity: &'a Identity,
     pub(super) wave: Option<u32>,
     /// The figures, each positive and finite.
     pub(super) values: Vec<f64>,
@@ -79,7 +79,7 @@ impl<'a> Catalogue<'a> {
     }
 
     /// What was measured under a load, and what of it is left out.
-    pub(super) fn gather(&self, load: &Load, quantity: Quantity) -> (Vec<Session<'a>>, Vec<Excluded>) {
+    pub(super) fn gather(&self, load: &Load, quantity: Quantity) -> (Vec<Session<'_>>, Vec<Excluded>) {
         let (mut sessions, mut excluded) = (Vec::new(), Vec::new());
         for entry in &self.entries {
             let leave_out = |reason| excluded.push(Excluded::new(entry.record, Some(load), reason));
@@ -90,7 +90,7 @@ impl<'a> Catalogue<'a> {
             sessions.push(Session {
                 record: entry.record,
                 measurement,
-                identity: entry.identity.clone(),
+                identity: &entry.identity,
                 wave: entry.wave,
                 values: reading.values,
                 rates: rates(measurement),

@@ -30,9 +30,9 @@ pub(super) struct Level<'a> {
     pub(super) held: Held,
 }
 
-impl<'a> Setting<'a> {
+impl Setting<'_> {
     /// `None` where nobody has a figure.
-    pub(super) fn level(&self, load: &Load, quantity: Quantity) -> Option<Level<'a>> {
+    pub(super) fn level(&self, load: &Load, quantity: Quantity) -> Option<Level<'_>> {
         let (sessions, excluded) = self.catalogue.gather(load, quantity);
         // Values have been looked at: the only error left is that there are none.
         let fit = stats::fit(&observations(&sessions)).ok()?;

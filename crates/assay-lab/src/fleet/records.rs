@@ -211,7 +211,8 @@ fn repeat(load: &Load, iops: f64, started: &str) -> Repeat {
             min_ns: latency,
             max_ns: latency,
             counts: vec![(bucket, operations)],
-        },
+        }
+        .into(),
         first_done_ns: REPEAT_NS,
         last_done_ns: REPEAT_NS,
         ..Repeat::empty(started, Outcome::Completed)

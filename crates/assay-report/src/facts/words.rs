@@ -149,7 +149,7 @@ pub(crate) fn no_figure(record: &Record, measurement: &Measurement) -> Option<St
 
 /// What stands in for a workload that was scaled down: `instead of random write 4 KiB QD32`.
 pub(crate) fn instead(measurement: &Measurement) -> Option<String> {
-    measurement.requested.as_ref().filter(|r| ***r != measurement.workload).map(|requested| {
+    measurement.requested.as_ref().filter(|r| ***r != *measurement.workload).map(|requested| {
         format!(
             "scaled down from {}",
             difference(&requested.title(), &measurement.workload.title(), requested.span_bytes)

@@ -150,7 +150,7 @@ fn of_repeat(repeat: &Repeat) -> Value {
     direction["io_kbytes"] = json!(repeat.bytes / 1024);
     direction["total_ios"] = json!(repeat.operations);
     direction["runtime"] = json!(repeat.elapsed_ns / 1_000_000);
-    let histogram = Histogram::from(&repeat.histogram);
+    let histogram = Histogram::from(&*repeat.histogram);
     let mut latency = json!({
         "min": histogram.min().unwrap_or(0), "max": histogram.max().unwrap_or(0),
         "mean": histogram.mean().unwrap_or(0.0), "stddev": deviation(&histogram), "N": histogram.total(),

@@ -132,7 +132,7 @@ fn of_workload(m: &Measurement) -> [String; 8] {
 }
 
 fn values(repeat: &Repeat) -> Vec<(&'static str, &'static str, f64)> {
-    let histogram = assay_core::histogram::Histogram::from(&repeat.histogram);
+    let histogram = assay_core::histogram::Histogram::from(&*repeat.histogram);
     let latency = |name, share: f64| Some((name, "ns", histogram.quantile(share)?));
     let all = [
         Some(("iops", "1/s", repeat.iops)),

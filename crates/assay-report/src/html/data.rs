@@ -69,7 +69,7 @@ fn workload(m: &Measurement) -> Workload {
         random: m.workload.pattern_is(Pattern::Random),
         block_bytes: m.workload.block_bytes,
         repeats: m.repeats.iter().map(repeat).collect(),
-        histogram: merged(m.repeats.iter().map(|r| &r.histogram)),
+        histogram: merged(m.repeats.iter().map(|r| &*r.histogram)),
     }
 }
 

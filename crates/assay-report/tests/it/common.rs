@@ -111,7 +111,7 @@ fn repeat(w: &Workload, nature: &Nature, start_ns: u64, seconds: u64, dice: &mut
         in_flight: depth * 0.998,
         proof_ratio: Some(1.0),
         samples,
-        histogram: StoredHistogram::from(&histogram),
+        histogram: StoredHistogram::from(&histogram).into(),
         first_done_ns: seconds * SECOND,
         last_done_ns: seconds * SECOND,
         ..Repeat::empty("2026-11-21T06:31:07Z", Outcome::Completed)
@@ -126,7 +126,7 @@ pub fn measured(w: Workload, nature: &Nature, start: &mut u64, dice: &mut Dice) 
         *start += SECOND / 2;
         let r = repeat(&m.workload, nature, *start, 3, dice);
         *start += r.elapsed_ns;
-        all.merge(&Histogram::from(&r.histogram));
+        all.merge(&Histogram::from(&*r.histogram));
         m.repeats.push(r);
     }
     let mean = m.repeats.iter().map(|r| r.iops).sum::<f64>() / 3.0;
@@ -338,7 +338,7 @@ pub fn scaled_down() -> Record {
         m.warnings.clear();
     }
     let m = &mut record.measurements[5];
-    m.requested = Some(m.workload.clone().into());
+    m.requested = Some(Box::new((*m.workload).clone()));
     m.workload.queue_depth = 4;
     m.warn(Finding::ScaledDown { asked: "random write 4 KiB QD32".into(), used: "random write 4 KiB QD4".into() });
     m.warn(Finding::FewOperations { operations: 61 });

@@ -252,7 +252,7 @@ fn a_page_stays_small_even_with_the_widest_latencies() {
     for repeat in record.measurements.iter_mut().flat_map(|m| &mut m.repeats) {
         let mut histogram = Histogram::default();
         (0..50_000).for_each(|_| histogram.add(10f64.powf(3.0 + 7.0 * dice.throw()) as u64));
-        repeat.histogram = StoredHistogram::from(&histogram);
+        repeat.histogram = StoredHistogram::from(&histogram).into();
     }
     let page = html(std::slice::from_ref(&record));
     assert!(page.len() < 400_000, "{} bytes", page.len());

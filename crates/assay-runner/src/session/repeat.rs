@@ -325,7 +325,7 @@ fn set_up(measurement: &mut Measurement, asked: &SuiteWorkload, workload: &Workl
         jobs: asked.jobs,
         ..workload.clone()
     };
-    measurement.workload = workload.clone();
+    measurement.workload = workload.clone().into();
     measurement.engine = instrument.name().to_owned();
     if as_asked != *workload {
         measurement.warn(Finding::ScaledDown { asked: as_asked.title(), used: workload.title() });

@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension, Row};
 
 use super::open::SqliteStore;
 use crate::error::StoreError;
-use crate::observation::{self, Detail, Observation};
+use crate::observation::{self, Detail, Observation, Workloads};
 use crate::query::Query;
 
 /// Records of which one thread reads the texts and another parses them, at a time.
@@ -22,8 +22,9 @@ struct Batch<'a> {
 
 impl Batch<'_> {
     fn parse(self, detail: Detail) {
+        let mut known = Workloads::default();
         for (texts, place) in self.texts.into_iter().zip(self.places) {
-            *place = texts.and_then(|texts| texts.record(detail));
+            *place = texts.and_then(|texts| texts.record(detail, &mut known));
         }
     }
 }
@@ -41,7 +42,8 @@ impl SqliteStore {
             *found = Some(self.unobserved(id, detail)?);
         }
         drop(view);
-        Ok(found.into_iter().flatten().collect())
+        // All are there; without `flatten`, which would need a second list as large.
+        Ok(found.into_iter().map_while(|found| found).collect())
     }
 
     /// A record of a run under way, or not of this version, from its document.

@@ -187,7 +187,7 @@ fn with_latencies(mut record: Record) -> Record {
     for repeat in &mut record.measurements[0].repeats {
         let mut histogram = assay_core::histogram::Histogram::default();
         histogram.add((1e9 / repeat.iops) as u64);
-        repeat.histogram = assay_core::histogram::StoredHistogram::from(&histogram);
+        repeat.histogram = assay_core::histogram::StoredHistogram::from(&histogram).into();
     }
     record
 }
@@ -309,7 +309,7 @@ fn every_percentile_is_a_figure_of_every_command_that_takes_one() {
             for n in 1..=20_000u64 {
                 histogram.add(n * (1_000 + at as u64 * 20) * scale);
             }
-            repeat.histogram = assay_core::histogram::StoredHistogram::from(&histogram);
+            repeat.histogram = assay_core::histogram::StoredHistogram::from(&histogram).into();
         }
         record
     };
@@ -343,7 +343,7 @@ fn few_operations() -> Place {
     for repeat in records.iter_mut().flat_map(|record| &mut record.measurements[0].repeats) {
         let mut histogram = assay_core::histogram::Histogram::default();
         (1..=1_000u64).for_each(|n| histogram.add(n * 1_000));
-        repeat.histogram = assay_core::histogram::StoredHistogram::from(&histogram);
+        repeat.histogram = assay_core::histogram::StoredHistogram::from(&histogram).into();
     }
     Place::with_records(&records)
 }

@@ -111,7 +111,7 @@ fn kept(record: &Record) -> &Repeat {
     let repeat = &measurement.repeats[0];
     assert!(repeat.samples.iter().filter(|s| s.operations > 0).count() >= BEFORE, "{:?}", repeat.samples);
     assert!(repeat.operations > 0 && repeat.iops > 0.0 && repeat.issued_bytes > 0, "{repeat:?}");
-    assert!(Histogram::from(&repeat.histogram).max().is_some());
+    assert!(Histogram::from(&*repeat.histogram).max().is_some());
     // On a busy machine the stop in which the medium changed lasts, and the repeat is made once more.
     let last = measurement.repeats.last().unwrap();
     assert_eq!(last.outcome, record.outcome);

@@ -330,7 +330,7 @@ fn extreme(at: usize, extreme: &Value) -> Record {
         }
         measurement.durable_bytes_per_second.clone_from(&estimate);
         (measurement.proof_ratio, measurement.in_flight) = (Some(1.0), Some(1.0));
-        measurement.requested = Some(measurement.workload.clone().into());
+        measurement.requested = Some(Box::new((*measurement.workload).clone()));
         let histogram = serde_json::json!({
             "scheme": "log2/128", "sum_ns": 9, "min_ns": 1, "max_ns": 5, "counts": [[3, 1], [5, 2], [7, 9]],
         });

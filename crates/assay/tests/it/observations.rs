@@ -393,7 +393,7 @@ fn repeat(iops: f64, block_bytes: u64, writes: bool, dice: &mut SplitMix) -> Rep
         in_flight: 1.0,
         proof_ratio: Some(1.0),
         samples: vec![Sample { t_ns: 1, interval_ns: 1, operations: 1, bytes: 1, p50_ns: None, p99_ns: None }],
-        histogram: StoredHistogram::from(&histogram),
+        histogram: StoredHistogram::from(&histogram).into(),
         first_done_ns: 1,
         last_done_ns: 1,
         service_histogram: None,

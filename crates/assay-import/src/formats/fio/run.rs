@@ -2,6 +2,7 @@
 
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
+use assay_core::histogram::StoredHistogram;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Repeat, Score};
 use assay_core::workload::{Op, Workload};
@@ -302,7 +303,7 @@ fn repeat(side: &Side, workload: &Workload, durable: Option<f64>) -> Option<Repe
         issued_bytes: side.bytes as u64,
         durable_bytes_per_second: durable,
         in_flight,
-        histogram: histogram.into(),
+        histogram: StoredHistogram::from(histogram).into(),
         first_done_ns: elapsed_ns,
         last_done_ns: elapsed_ns,
         ..Repeat::empty("", Outcome::Completed)

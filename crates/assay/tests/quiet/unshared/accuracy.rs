@@ -128,7 +128,7 @@ fn by_the_formula(m: &Measurement) -> (f64, f64) {
         }
         sum += service.sum_ns() as f64;
         count += service.total() as f64;
-        waited += Histogram::from(&repeat.histogram).sum_ns() as f64;
+        waited += Histogram::from(&*repeat.histogram).sum_ns() as f64;
         seconds += repeat.elapsed_ns as f64;
     }
     let rate = count / seconds;
