@@ -19,7 +19,7 @@ enum Of {
 }
 
 /// Loads have numbers from 1 on: 0 is what all have in common.
-const ALL_LOADS: usize = 0;
+const ALL_LOADS: u64 = 0;
 
 /// The effects of a fleet, in logarithms.
 #[derive(Debug, Clone, Copy)]
@@ -29,20 +29,20 @@ pub(super) struct Effects<'a> {
 }
 
 impl Effects<'_> {
-    fn dice(&self, of: Of, key: [usize; 5]) -> Dice {
-        let seed = key.iter().fold(mix(self.seed ^ ((of as u64) << 56)), |seed, part| mix(seed ^ *part as u64));
+    fn dice(&self, of: Of, key: [u64; 5]) -> Dice {
+        let seed = key.iter().fold(mix(self.seed ^ ((of as u64) << 56)), |seed, part| mix(seed ^ part));
         Dice::new(seed)
     }
 
     /// Partly the same under all loads.
-    fn correlated(&self, of: Of, [a, b, c]: [usize; 3], load: usize, draw: impl Fn(&mut Dice) -> f64) -> f64 {
+    fn correlated(&self, of: Of, [a, b, c]: [u64; 3], load: usize, draw: impl Fn(&mut Dice) -> f64) -> f64 {
         let common = self.truth.spread.common;
         let mut value = 0.0;
         if common > 0.0 {
             value += common.sqrt() * draw(&mut self.dice(of, [a, b, c, ALL_LOADS, 0]));
         }
         if common < 1.0 {
-            value += (1.0 - common).sqrt() * draw(&mut self.dice(of, [a, b, c, load + 1, 0]));
+            value += (1.0 - common).sqrt() * draw(&mut self.dice(of, [a, b, c, load as u64 + 1, 0]));
         }
         value
     }
@@ -55,13 +55,13 @@ impl Effects<'_> {
     /// A unit over its model under a load.
     pub(super) fn unit(&self, model: usize, unit: usize, load: usize) -> f64 {
         let Model { units, .. } = self.truth.models[model];
-        let key = [model, unit, 0];
+        let key = [model as u64, unit as u64, 0];
         let normal = |deviation: f64| deviation * self.correlated(Of::Unit, key, load, Dice::normal);
         let own = match units {
             Units::Normal(deviation) => normal(deviation),
             Units::Heavy(deviation) => deviation * self.correlated(Of::Unit, key, load, heavy),
             Units::Kinds { share, ratio, deviation } => {
-                let second = self.dice(Of::Unit, [model, unit, 0, ALL_LOADS, 1]).chance(share);
+                let second = self.dice(Of::Unit, [model as u64, unit as u64, 0, ALL_LOADS, 1]).chance(share);
                 normal(deviation) + if second { ratio.ln() } else { 0.0 }
             }
         };
@@ -75,12 +75,12 @@ impl Effects<'_> {
         let plain = |deviation: f64, of, key| {
             if deviation > 0.0 { deviation * self.dice(of, key).normal() } else { 0.0 }
         };
-        let host = plain(spread.host, Of::Host, [run.host, 0, 0, 0, 0]) + self.off(Part::Host(run.host));
+        let host = plain(spread.host, Of::Host, [run.host as u64, 0, 0, 0, 0]) + self.off(Part::Host(run.host));
         let slot = run.slot.map_or(0.0, |slot| {
-            plain(spread.slot, Of::Slot, [run.host, slot, 0, 0, 0]) + self.off(Part::Slot(run.host, slot))
+            plain(spread.slot, Of::Slot, [run.host as u64, slot as u64, 0, 0, 0]) + self.off(Part::Slot(run.host, slot))
         });
-        let day = plain(spread.day, Of::Day, [run.host, run.day as usize, 0, 0, 0]) + self.off(Part::Day(run.day));
-        let whose = [run.model, run.unit, run.host << 32 | (run.day as usize) << 16 | attempt];
+        let day = plain(spread.day, Of::Day, [run.host as u64, run.day.into(), 0, 0, 0]) + self.off(Part::Day(run.day));
+        let whose = [run.model as u64, run.unit as u64, measuring(run, attempt)];
         let own = if spread.run > 0.0 { spread.run * self.correlated(Of::Run, whose, load, Dice::normal) } else { 0.0 };
         host + slot + day + own
     }
@@ -91,8 +91,8 @@ impl Effects<'_> {
 
     /// The repeats of a run under a load, without end: each depends on the one before it.
     pub(super) fn repeats(&self, run: &Run, attempt: usize, load: usize) -> impl Iterator<Item = f64> + use<> {
-        let whose = run.host << 32 | (run.day as usize) << 16 | attempt;
-        let mut dice = self.dice(Of::Repeats, [run.model, run.unit, whose, load, 0]);
+        let whose = [run.model as u64, run.unit as u64, measuring(run, attempt), load as u64, 0];
+        let mut dice = self.dice(Of::Repeats, whose);
         let (deviation, phi) = (self.truth.spread.repeat, self.truth.spread.autocorrelation);
         let mut last: Option<f64> = None;
         std::iter::repeat_with(move || {
@@ -102,6 +102,11 @@ impl Effects<'_> {
             deviation * value
         })
     }
+}
+
+/// Which measurement of a unit it is, by host, day and attempt; in 64 bits on every processor.
+fn measuring(run: &Run, attempt: usize) -> u64 {
+    (run.host as u64) << 32 | u64::from(run.day) << 16 | attempt as u64
 }
 
 /// Student's t with three degrees of freedom over its deviation.
