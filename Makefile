@@ -1,10 +1,11 @@
 # One-line recipes. `make test` is what CI runs; on a bare machine it installs what it needs.
-.PHONY: dist dist-check mutants parquet test peers check build bench calibrate campaign schema licences msrv miri fuzz clean
+.PHONY: dist dist-check foreign mutants parquet test peers check build bench calibrate campaign schema licences msrv miri fuzz clean
 
 # Most tests wait for a slow medium: three times as many at a time as there are processors.
 test: peers check
 	@mkdir -p target
 	RUST_TEST_THREADS=$$(($$(nproc) * 3)) cargo test --locked --workspace --quiet --no-fail-fast -- --show-output > target/test.log 2>&1 || { cat target/test.log; exit 1; }
+	@sh tests/foreign.sh --quick >> target/test.log 2>&1 || { cat target/test.log; exit 1; }
 	@grep -E '^(test result|running)' target/test.log | grep -v 'running 0' || true
 	@grep -E '^SKIP:' target/test.log | sort -u || true
 	@awk '/^test result/ {p+=$$4; f+=$$6; i+=$$8} /^SKIP:/ {s++} END {printf "%d passed, %d failed, %d skipped\n", p-s, f, i+s}' target/test.log
@@ -32,6 +33,10 @@ dist:
 # One target, built in two directories, has to give the same bytes: `make dist-check TARGETS=aarch64`.
 dist-check:
 	@sh packaging/dist-check.sh $(TARGETS)
+
+# Tests on other processors, by emulators, and the program of each beside that of this machine: `make foreign TARGETS=s390x`.
+foreign:
+	@sh tests/foreign.sh $(TARGETS)
 
 # Comparisons with peers, as root; fails where a target is missed. See docs/benchmarks.md.
 # `make bench ONLY=accuracy` runs those whose name holds the word. Both are built at once, so that they share crates.
