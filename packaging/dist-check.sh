@@ -9,6 +9,8 @@ trap 'rm -rf "$other"' EXIT
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH
 unset CARGO_TARGET_DIR
+# The same commit, and what is changed and not committed.
+git clone --quiet . "$other"
 git ls-files --cached --others --exclude-standard -z | tar --create --null --files-from=- |
     tar --extract --directory "$other"
 sh packaging/dist.sh "$target"
