@@ -68,9 +68,20 @@ pub(crate) use report::ReportArgs;
 pub(crate) use together::TogetherArgs;
 pub(crate) use verify::{ContentArg, VerifyArgs};
 
+/// What `--version` says; `-V` says the first line. The version is the first line of both.
+const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\ncommit    ",
+    env!("ASSAY_COMMIT"),
+    "\ntarget    ",
+    env!("ASSAY_TARGET"),
+    "\nfeatures  ",
+    env!("ASSAY_FEATURES"),
+);
+
 /// Measure and verify storage media, compare them, and decide which to use
 #[derive(Debug, Parser)]
-#[command(name = "assay", version, propagate_version = true, after_help = OVERVIEW)]
+#[command(name = "assay", version, long_version = VERSION, propagate_version = true, after_help = OVERVIEW)]
 #[command(help_expected = true, arg_required_else_help = true, max_term_width = 80)]
 pub(crate) struct Cli {
     /// What to do.

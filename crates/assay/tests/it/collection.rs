@@ -247,7 +247,7 @@ fn a_key_is_in_the_environment_of_the_program_and_on_no_command_line() {
     const TEST: &str = "a_key_is_in_the_environment_of_the_program_and_on_no_command_line";
     let fleet = lab!(TEST, Fleet::new(2));
     fleet.offer_script(
-        "case $1 in --version) echo \"assay 0\"; exit ;; esac\n\
+        "case $1 in -V) echo \"assay 0\"; exit ;; esac\n\
          echo \"$ASSAY_FLEET_KEY\" > \"$HOME/key\"; echo \"$*\" > \"$HOME/words\"; sleep 1\n\
          echo '{'; echo '  \"id\": \"0123456789\",'\n",
     );

@@ -498,8 +498,15 @@ fn examples_in_the_help_are_understood() {
 #[test]
 fn the_version_is_answered_at_once() {
     let place = Place::new();
+    let first = format!("assay {}\n", env!("CARGO_PKG_VERSION"));
+    let done = run(place.assay(["-V"]));
+    assert_eq!(done.succeeds().stdout, first);
     let done = run(place.assay(["--version"]));
-    assert_eq!(done.succeeds().stdout, format!("assay {}\n", env!("CARGO_PKG_VERSION")));
+    let told = done.succeeds().stdout.clone();
+    let rest = told.strip_prefix(&first).unwrap_or_else(|| panic!("{told}"));
+    let names: Vec<&str> = rest.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, ["commit", "target", "features"], "{told}");
+    assert!(rest.contains(std::env::consts::ARCH), "{told}");
     assert!(!place.data().exists());
 }
 

@@ -40,7 +40,7 @@ fn ask(far: &Far<'_>, program: &str, entry: &Entry, told: &[String], row: &mut R
     let look = far.look(&entry.target)?;
     row.reached = true;
     (row.machine, row.bits, row.free_bytes, row.clock) = (look.machine, look.bits, look.free_bytes, look.clock);
-    let version = far.call(&[program, "--version"], ANSWER, WITHIN)?;
+    let version = far.call(&[program, "-V"], ANSWER, WITHIN)?;
     if version.code != Some(0) {
         return Err(FarError::NoAnswer(version.last_words()));
     }

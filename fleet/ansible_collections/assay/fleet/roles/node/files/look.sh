@@ -33,5 +33,5 @@ free "$directory" free_bytes
 
 if [ -f "$directory/assay" ]; then
     echo "sha256=$(sha256sum "$directory/assay" | cut -d ' ' -f 1)"
-    echo "version=$("$directory/assay" --version 2> /dev/null || true)"
+    echo "version=$("$directory/assay" -V 2> /dev/null || true)"
 fi

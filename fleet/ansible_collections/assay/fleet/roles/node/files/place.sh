@@ -10,7 +10,7 @@ if [ "$sent" != "$2" ]; then
     exit 4
 fi
 chmod 700 assay.new
-if ! version=$(./assay.new --version 2>&1); then
+if ! version=$(./assay.new -V 2>&1); then
     rm -f assay.new
     echo "assay: the program does not run on $(uname -m): $version" >&2
     exit 4
