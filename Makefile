@@ -1,5 +1,5 @@
 # One-line recipes. `make test` is what CI runs; on a bare machine it installs what it needs.
-.PHONY: dist dist-check foreign mutants parquet test peers check build bench calibrate campaign schema licences msrv miri fuzz clean
+.PHONY: dist dist-check packages foreign mutants parquet test peers check build bench calibrate campaign schema licences msrv miri fuzz clean
 
 # Most tests wait for a slow medium: three times as many at a time as there are processors.
 test: peers check
@@ -29,6 +29,10 @@ build:
 # Static binaries for other machines, in target/dist: `make dist TARGETS="aarch64 armv7"`. See docs/platforms.md.
 dist:
 	@sh packaging/dist.sh $(TARGETS)
+
+# Debian packages and RPMs of what `make dist` made, in target/dist.
+packages:
+	@sh packaging/packages.sh $(TARGETS)
 
 # One target, built in two directories, has to give the same bytes: `make dist-check TARGETS=aarch64`.
 dist-check:

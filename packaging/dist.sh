@@ -54,6 +54,7 @@ pack() { # name, triple, binary
     mkdir -p "$tree/man" "$tree/completions"
     cp "$3" "$tree/assay"
     cp LICENSE-MIT LICENSE-APACHE README.md CHANGELOG.md "$tree/"
+    install -m 755 packaging/install.sh "$tree/"
     cp licences/third-party.txt "$tree/LICENCES-THIRD-PARTY"
     cp "$dist/$1.cdx.json" "$tree/sbom.cdx.json"
     run=$(runnable "$2" "$3")

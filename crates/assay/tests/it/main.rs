@@ -33,6 +33,7 @@ mod memory;
 mod observations;
 mod old_kernel;
 mod originals;
+mod packaging;
 mod pictures;
 mod plan;
 mod rank;

@@ -1,0 +1,128 @@
+//! What distributors get: packages of a tarball as `make dist` makes it, and the units of systemd.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use assay_lab::{Missing, skip};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+fn is_there(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// A tarball with a program of a few bytes in place of the real one.
+fn tarball(directory: &Path) {
+    let name = format!("assay-{}-x86_64-unknown-linux-musl", env!("CARGO_PKG_VERSION"));
+    let tree = directory.join(&name);
+    for part in ["man", "completions"] {
+        fs::create_dir_all(tree.join(part)).unwrap();
+    }
+    for file in [
+        "assay",
+        "man/assay.1",
+        "completions/assay.bash",
+        "completions/_assay",
+        "completions/assay.fish",
+        "LICENSE-MIT",
+    ] {
+        fs::write(tree.join(file), format!("{file}\n")).unwrap();
+    }
+    fs::copy(root().join("packaging/install.sh"), tree.join("install.sh")).unwrap();
+    for file in ["LICENSE-APACHE", "LICENCES-THIRD-PARTY"] {
+        fs::write(tree.join(file), file).unwrap();
+    }
+    fs::write(tree.join("assay"), "#!/bin/sh\necho assay 0\n").unwrap();
+    let packed = directory.join(format!("{name}.tar.gz"));
+    let status = Command::new("tar").arg("-czf").arg(packed).arg("-C").arg(directory).arg(&name).status();
+    assert!(status.unwrap().success());
+}
+
+fn packages(directory: &Path) -> Output {
+    let mut command = Command::new("sh");
+    command.arg(root().join("packaging/packages.sh")).arg("x86_64");
+    command.env("DIST", directory).env("SOURCE_DATE_EPOCH", "1700000000").output().unwrap()
+}
+
+#[test]
+fn a_tarball_becomes_packages_of_the_same_bytes_each_time() {
+    const TEST: &str = "a_tarball_becomes_packages_of_the_same_bytes_each_time";
+    if !is_there("dpkg-deb") {
+        return skip(TEST, &Missing("needs dpkg-deb".to_owned()));
+    }
+    let made: Vec<Vec<u8>> = [(); 2]
+        .map(|()| {
+            let directory = tempfile::tempdir().unwrap();
+            tarball(directory.path());
+            let output = packages(directory.path());
+            assert!(output.status.success(), "{}", said(&output));
+            let package = directory.path().join(format!("assay_{}_amd64.deb", env!("CARGO_PKG_VERSION")));
+            let listed = Command::new("dpkg-deb").arg("-c").arg(&package).output().unwrap();
+            let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+            for file in ["./usr/bin/assay", "./usr/share/man/man1/assay.1.gz", "./lib/systemd/system/assay-run@.timer"]
+            {
+                assert!(listed.lines().any(|line| line.ends_with(file)), "{file}: {listed}");
+            }
+            assert!(listed.lines().all(|line| line.contains("root/root")), "{listed}");
+            let sums = fs::read_to_string(directory.path().join("SHA256SUMS")).unwrap();
+            assert!(sums.contains("_amd64.deb") && sums.contains(".tar.gz"), "{sums}");
+            fs::read(package).unwrap()
+        })
+        .into();
+    // Times within the tarball differ between the two, so what was packed does not hold them.
+    assert!(made[0] == made[1], "{} and {} bytes", made[0].len(), made[1].len());
+}
+
+#[test]
+fn what_is_not_there_is_told_and_nothing_made_is_a_failure() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = packages(directory.path());
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("make dist TARGETS=x86_64"), "{}", said(&output));
+}
+
+#[test]
+fn the_tarball_installs_and_removes_itself() {
+    let directory = tempfile::tempdir().unwrap();
+    tarball(directory.path());
+    let name = format!("assay-{}-x86_64-unknown-linux-musl", env!("CARGO_PKG_VERSION"));
+    let install = |words: &[&str]| {
+        let mut command = Command::new("sh");
+        command.arg(directory.path().join(&name).join("install.sh")).args(words);
+        let output = command.arg(directory.path().join("a prefix")).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        output
+    };
+    assert_eq!(said(&install(&[])), "assay 0\n");
+    let prefix = directory.path().join("a prefix");
+    for file in ["bin/assay", "share/man/man1/assay.1", "share/zsh/site-functions/_assay"] {
+        assert!(prefix.join(file).is_file(), "{file}");
+    }
+    install(&["--remove"]);
+    let left = Command::new("find").arg(&prefix).args(["-type", "f"]).output().unwrap();
+    assert_eq!(said(&left), "");
+}
+
+/// The service reaches the medium, its state, and little else.
+#[test]
+fn the_service_of_the_timer_is_confined() {
+    const TEST: &str = "the_service_of_the_timer_is_confined";
+    if !is_there("systemd-analyze") {
+        return skip(TEST, &Missing("needs systemd-analyze".to_owned()));
+    }
+    let unit = root().join("packaging/systemd/assay-run@.service");
+    let output = Command::new("systemd-analyze").args(["security", "--offline=true"]).arg(unit).output().unwrap();
+    let told = said(&output);
+    let Some(level) = told.lines().find_map(|line| line.split_once("level for ")?.1.split_whitespace().nth(1)) else {
+        return skip(TEST, &Missing("needs a systemd-analyze that looks at files".to_owned()));
+    };
+    let level: f64 = level.parse().unwrap_or_else(|_| panic!("{told}"));
+    assert!(level <= 2.0, "{told}");
+}
