@@ -44,7 +44,7 @@ pub(super) fn blocks(report: &FleetReport, against: &Against) -> Vec<Block> {
 }
 
 /// What the nodes lose by each other.
-fn finding(against: &Against) -> String {
+pub(super) fn finding(against: &Against) -> String {
     let other = format!(
         "run {} ({}, {} at a time; here {})",
         clean(&against.run),

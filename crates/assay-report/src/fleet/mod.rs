@@ -1,9 +1,11 @@
 //! What a run on many nodes says.
 
 mod against;
+mod brief;
 mod document;
 mod slots;
 mod tables;
 mod words;
 
+pub use brief::{WHOLE, brief};
 pub use document::document;

@@ -35,7 +35,7 @@ fn table(report: &FleetReport) -> Table {
     }
 }
 
-fn effect(report: &FleetReport) -> String {
+pub(super) fn effect(report: &FleetReport) -> String {
     match &report.slots.effect {
         Effect::Told { slots, title, runs } if slots.is_empty() => format!(
             "Units changed places over {}: no place stands out under {} (99 %, and more than 3 %).",

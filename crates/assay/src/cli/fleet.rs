@@ -174,6 +174,10 @@ pub(crate) struct FleetReportArgs {
     #[arg(long, value_name = "RUN|none")]
     pub(crate) against: Option<String>,
 
+    /// All tables also of more than 12 nodes, each with each of its figures
+    #[arg(long)]
+    pub(crate) all: bool,
+
     #[command(flatten)]
     pub(crate) file: super::FileArgs,
 

@@ -268,10 +268,20 @@ fn the_report_of_28_nodes_fits_a_terminal() {
     articles(&place);
     let done = run(place.assay(["fleet", "report", "aa"]));
     let text = &done.succeeds().stdout;
-    assert_harmless(text);
-    for line in text.lines() {
-        assert!(line.chars().count() <= 80, "{line}");
+    let whole = run(place.assay(["fleet", "report", "aa", "--all"]));
+    for text in [text, &whole.succeeds().stdout] {
+        assert_harmless(text);
+        for line in text.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
     }
+    // Who is odd and who is lost come first, and nobody twice.
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("node") && !line.starts_with("node ")).collect();
+    assert!(rows[0].starts_with("node17*") && rows[1].starts_with("node9 "), "{text}");
+    assert!(rows.len() == 28 && text.lines().count() < 80, "{} lines: {text}", text.lines().count());
+    assert!(
+        whole.stdout.lines().count() > 2 * text.lines().count() && whole.stdout.contains("Workloads over all nodes")
+    );
     insta::assert_snapshot!("terminal", text);
     let mut command = place.assay(["fleet", "report", "aaaa", "--against", "none"]);
     command.env("LC_ALL", "en_US.ISO-8859-1");

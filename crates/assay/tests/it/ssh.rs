@@ -81,14 +81,18 @@ fn nodes_are_measured_through_a_tunnel_and_their_records_are_here_and_there() {
     let none = told(&assay(&cluster, &words));
     assert!(fate(&none, "n1")["reason"].as_str().unwrap().contains("/no/assay"), "{none}");
     assert_eq!(fate(&none, "n1")["cause"], "no_program", "{none}");
+    causes(&cluster, &targets, &suite);
+}
 
+/// Why nodes do not begin.
+fn causes(cluster: &Cluster, targets: &[String], suite: &str) {
     // One for another machine, one of another version, a node that does not let anybody in, and a full medium.
     let other = if std::env::consts::ARCH == "aarch64" { 62u8 } else { 183 };
     let mut elf = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, other, 0, 1, 0, 0, 0];
     elf.resize(4096, 0);
     let caused = |program: &str, node: &str, more: &[&str]| {
         let words = [&["fleet", "run", "--json", "--program", program, node][..], more].concat();
-        let told = told(&assay(&cluster, &words));
+        let told = told(&assay(cluster, &words));
         fate(&told, node.split('=').next().unwrap()).clone()
     };
     let script = |name: &str, content: &[u8]| {
@@ -106,11 +110,11 @@ fn nodes_are_measured_through_a_tunnel_and_their_records_are_here_and_there() {
     std::fs::create_dir(&full).unwrap();
     let mount = ["-t", "tmpfs", "-o", "size=64k", "none"];
     assert!(cluster.nodes()[0].command("mount").args(mount).arg(&full).status().unwrap().success());
-    let full = caused(ASSAY, &format!("n1={}", full.display()), &["--", "--suite", &suite]);
+    let full = caused(ASSAY, &format!("n1={}", full.display()), &["--", "--suite", suite]);
     assert_eq!(full["cause"], "no_space", "{full}");
     // Nobody's key is known any more.
     let known = cluster.directory().join("user.pub");
     std::fs::rename(&known, known.with_extension("away")).unwrap();
-    let denied = caused(ASSAY, &targets[1], &["--", "--suite", &suite]);
+    let denied = caused(ASSAY, &targets[1], &["--", "--suite", suite]);
     assert_eq!(denied["cause"], "denied", "{denied}");
 }

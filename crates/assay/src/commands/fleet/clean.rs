@@ -6,6 +6,7 @@ use assay_engine::Control;
 use serde_json::{Map, Value, json};
 
 use super::ansible::{Ansible, reason, via};
+use super::count::Count;
 use crate::cli::{FleetCleanArgs, ViaArg};
 use crate::failure::Failure;
 use crate::{output, signals};
@@ -29,6 +30,7 @@ pub(super) fn clean(args: &FleetCleanArgs) -> Result<Exit, Failure> {
     let hosts = ansible.hosts()?;
     let mut rows: Vec<Row> = hosts.iter().map(|host| Row { node: host.name.clone(), ..Row::default() }).collect();
     let variables = Map::from_iter([("assay_remove_records".to_owned(), json!(args.records))]);
+    let count = Count::of(hosts.iter().map(|host| host.name.as_str()));
     ansible.play("clean", &hosts, variables, &mut |event| {
         let Some(row) = rows.iter_mut().find(|row| row.node == event.node) else { return };
         if let Some(fact) = event.facts.get("node_removed") {
@@ -36,10 +38,14 @@ pub(super) fn clean(args: &FleetCleanArgs) -> Result<Exit, Failure> {
             row.removed = removed.map(reason).collect();
             row.kept = reason(fact["kept"].as_str().unwrap_or_default());
         }
+        if event.facts.contains_key("node_removed") || event.end().is_some() {
+            count.done(&event.node);
+        }
         if let Some(end) = event.end() {
             row.reason.get_or_insert_with(|| reason(end));
         }
     })?;
+    drop(count);
     if args.json {
         output::print_json(&json!({ "nodes": rows.iter().map(json).collect::<Vec<_>>() }))?;
     } else {

@@ -6,6 +6,7 @@ mod books;
 mod check;
 mod clean;
 mod collect;
+mod count;
 mod descriptors;
 mod events;
 mod gather;

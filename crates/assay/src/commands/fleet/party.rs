@@ -1,6 +1,7 @@
 //! Nodes under way: started, followed to their end, and what became of each written down.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -85,15 +86,7 @@ impl<'a> Party<'a> {
         let (coordinator, happenings) = Coordinator::listen(listen, expected, keep)
             .map_err(|error| Failure::environment(format!("{listen}: {error}; --listen names another address")))?;
         let address = coordinator.address();
-        let place = |(number, node): (usize, &usize)| {
-            let Entry { name, target, cell, .. } = &ledger.nodes[*node];
-            let by_ssh = match &ledger.inventory {
-                Some(inventory) => inventory.routes.get(name).is_some_and(|route| route.ssh),
-                None => launcher == Launcher::Ssh,
-            };
-            let (rendezvous, far_port) = joined_at(by_ssh, far_port(&ledger.run, number), address);
-            Place { node: name.clone(), target: target.clone(), rendezvous, far_port, cell: cell.clone() }
-        };
+        let places = places(ledger, launcher, &numbers, address);
         let suite = handed(ledger, launcher)?;
         let launch = Launch {
             run: &ledger.run,
@@ -102,7 +95,7 @@ impl<'a> Party<'a> {
             suite: suite.text(),
             key: &key,
             port: address.port(),
-            places: numbers.iter().enumerate().map(place).collect(),
+            places,
             inventory: ledger.inventory.as_ref(),
         };
         let groups = launcher.start(&launch);
@@ -305,4 +298,18 @@ impl<'a> Party<'a> {
         };
         self.launched.iter().find_map(find).unwrap_or_default()
     }
+}
+
+/// Where the nodes of these numbers are, and where they find the coordinator.
+fn places(ledger: &Ledger, launcher: Launcher, numbers: &[usize], address: SocketAddr) -> Vec<Place> {
+    let place = |(number, node): (usize, &usize)| {
+        let Entry { name, target, cell, .. } = &ledger.nodes[*node];
+        let by_ssh = match &ledger.inventory {
+            Some(inventory) => inventory.routes.get(name).is_some_and(|route| route.ssh),
+            None => launcher == Launcher::Ssh,
+        };
+        let (rendezvous, far_port) = joined_at(by_ssh, far_port(&ledger.run, number), address);
+        Place { node: name.clone(), target: target.clone(), rendezvous, far_port, cell: cell.clone() }
+    };
+    numbers.iter().enumerate().map(place).collect()
 }

@@ -19,27 +19,32 @@ pub(super) fn report(args: &FleetReportArgs) -> Result<Exit, Failure> {
     }
     let compared = args.against.as_deref() != Some("none");
     let reference = named.and_then(|at| others.get(at));
-    let said = Said(reported(&run, &others, reference, compared));
+    let said = Said { report: reported(&run, &others, reference, compared), all: args.all };
     target.deliver(&said, args.json)?;
-    Ok(if said.0.loads.is_empty() { Exit::No } else { Exit::Good })
+    Ok(if said.report.loads.is_empty() { Exit::No } else { Exit::Good })
 }
 
-struct Said(FleetReport);
+struct Said {
+    report: FleetReport,
+    /// Whether a terminal is told each figure, too.
+    all: bool,
+}
 
 impl Answer for Said {
     fn text(&self, style: &Style) -> String {
-        fleet::document(&self.0).text(style)
+        let whole = self.all || self.report.nodes.len() <= fleet::WHOLE;
+        if whole { fleet::document(&self.report) } else { fleet::brief(&self.report) }.text(style)
     }
 
     fn json(&self) -> Result<Value, Failure> {
-        answer::json(serde_json::to_value(&self.0))
+        answer::json(serde_json::to_value(&self.report))
     }
 
     fn document(&self) -> Document {
-        fleet::document(&self.0)
+        fleet::document(&self.report)
     }
 
     fn picture(&self) -> Option<Drawing> {
-        (!self.0.loads.is_empty()).then(|| assay_pictures::nodes(&self.0))
+        (!self.report.loads.is_empty()).then(|| assay_pictures::nodes(&self.report))
     }
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::Row;
 use crate::cli::FleetCheckArgs;
 use crate::commands::fleet::ansible::{Ansible, Host, reason, variables};
+use crate::commands::fleet::count::Count;
 use crate::failure::Failure;
 
 pub(super) fn rows(args: &FleetCheckArgs, control: &Control) -> Result<Vec<Row>, Failure> {
@@ -17,10 +18,14 @@ pub(super) fn rows(args: &FleetCheckArgs, control: &Control) -> Result<Vec<Row>,
     let hosts = ansible.hosts()?;
     let mut rows: Vec<Row> = hosts.iter().map(row).collect();
     let numbers: BTreeMap<&str, usize> = hosts.iter().enumerate().map(|(at, host)| (host.name.as_str(), at)).collect();
+    let count = Count::of(hosts.iter().map(|host| host.name.as_str()));
     ansible.play("check", &hosts, variables, &mut |event| {
         // No node that was not asked is told of.
         if let Some(at) = numbers.get(event.node.as_str()) {
             take(&mut rows[*at], &event);
+            if event.facts.contains_key("node_report") || event.end().is_some() {
+                count.done(&event.node);
+            }
         }
     })?;
     Ok(rows)

@@ -10,6 +10,7 @@ use super::Row;
 use crate::cli::{FleetCheckArgs, ViaArg};
 use crate::commands::fleet::ansible::reason;
 use crate::commands::fleet::at_once;
+use crate::commands::fleet::count::Count;
 use crate::commands::fleet::run::{entries, program};
 use crate::commands::fleet::told::check_words;
 use crate::failure::Failure;
@@ -24,6 +25,7 @@ pub(super) fn rows(args: &FleetCheckArgs, via: ViaArg, control: &Control) -> Res
     let launcher = if via == ViaArg::Local { Launcher::Local } else { Launcher::Ssh };
     let nodes = entries(&args.nodes, &args.target, launcher)?;
     let program = program(args.program.as_deref(), launcher)?;
+    let count = Count::of(nodes.iter().map(|entry| entry.name.as_str()));
     at_once::each(&nodes, control, |entry| {
         let far = Far { launcher, node: &entry.name };
         let mut row = Row { node: entry.name.clone(), target: entry.target.clone(), ..Row::default() };
@@ -32,6 +34,7 @@ pub(super) fn rows(args: &FleetCheckArgs, via: ViaArg, control: &Control) -> Res
             Err(FarError::NotReached(why)) => (row.reached, row.reason) = (false, Some(reason(&why))),
             Err(error) => row.reason = Some(reason(&error.to_string())),
         }
+        count.done(&entry.name);
         row
     })
 }

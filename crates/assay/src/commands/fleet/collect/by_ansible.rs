@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::Row;
 use crate::cli::{FleetCollectArgs, InventoryArgs};
 use crate::commands::fleet::ansible::{Ansible, reason};
+use crate::commands::fleet::count::Count;
 use crate::commands::fleet::home::{Home, is_id};
 use crate::failure::Failure;
 
@@ -37,6 +38,7 @@ pub(super) fn rows(
     ]);
     let mut rows: Vec<Row> = hosts.iter().map(|host| Row { node: host.name.clone(), ..Row::default() }).collect();
     let mut brought: Vec<BTreeSet<String>> = vec![BTreeSet::new(); rows.len()];
+    let count = Count::of(hosts.iter().map(|host| host.name.as_str()));
     ansible.play("collect", &hosts, variables, &mut |event| {
         let Some(at) = rows.iter().position(|row| row.node == event.node) else { return };
         if let Some(fact) = event.facts.get("node_collected") {
@@ -47,10 +49,14 @@ pub(super) fn rows(
             brought[at] = ids("brought");
             rows[at].here = ids("records").intersection(&before).cloned().collect();
         }
+        if event.facts.contains_key("node_collected") || event.end().is_some() {
+            count.done(&event.node);
+        }
         if let Some(end) = event.end() {
             rows[at].reason.get_or_insert_with(|| reason(end));
         }
     })?;
+    drop(count);
     for (row, ids) in rows.iter_mut().zip(brought) {
         for id in ids {
             match read(&records.join(format!("{}-{id}.json", file_name(&row.node)))) {

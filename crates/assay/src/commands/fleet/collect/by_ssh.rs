@@ -11,6 +11,7 @@ use super::Row;
 use crate::cli::{FleetCollectArgs, ViaArg};
 use crate::commands::fleet::ansible::reason;
 use crate::commands::fleet::at_once;
+use crate::commands::fleet::count::Count;
 use crate::commands::fleet::home::{Home, is_id};
 use crate::commands::fleet::run::{entries, program};
 use crate::failure::Failure;
@@ -37,12 +38,16 @@ pub(super) fn rows(
     let program = program(args.program.as_deref().or(of_run), launcher)?;
     // One at a time is in memory.
     let turn = Mutex::new(());
+    let count = Count::of(nodes.iter().map(|entry| entry.name.as_str()));
     at_once::each(&nodes, control, |entry| {
         let far = Far { launcher, node: &entry.name };
         let mut row = Row { node: entry.name.clone(), ..Row::default() };
         let list = match list(&far, &program, run) {
             Ok(list) => list,
-            Err(why) => return Row { reason: Some(reason(&why)), ..row },
+            Err(why) => {
+                count.done(&entry.name);
+                return Row { reason: Some(reason(&why)), ..row };
+            }
         };
         if list.is_empty() {
             row.reason = Some(format!("no record of {run} on {}", entry.name));
@@ -60,6 +65,7 @@ pub(super) fn rows(
                 Err(error) => row.refused.push((id, reason(&error.to_string()))),
             }
         }
+        count.done(&entry.name);
         row
     })
 }
