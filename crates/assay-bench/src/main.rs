@@ -71,7 +71,13 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    let filters: Vec<&String> = arguments.iter().filter(|a| !a.starts_with('-')).collect();
+    if let Some(option) = arguments.iter().find(|a| a.starts_with('-')) {
+        println!(
+            "usage: assay-bench [NAME…] | --list; there is no option {option}. Without a name all run, for up to three hours."
+        );
+        return ExitCode::from(2);
+    }
+    let filters = &arguments;
     let chosen: Vec<_> = COMPARISONS
         .into_iter()
         .filter(|(name, ..)| filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str())))
