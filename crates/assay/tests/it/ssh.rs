@@ -52,23 +52,8 @@ fn nodes_are_measured_through_a_tunnel_and_their_records_are_here_and_there() {
     eprintln!("{nodes} nodes by ssh: {}", all["starts"]);
 
     // One host does not exist, one has no such program, one no such directory.
-    let words =
-        [
-            &[
-                "fleet",
-                "run",
-                "--json",
-                "--quorum",
-                "1",
-                "--program",
-                ASSAY,
-                &targets[0],
-                "nowhere",
-                "n2=/no/such/place",
-            ][..],
-            &["--", "--suite", &suite, "--engine", "null"],
-        ]
-        .concat();
+    let begun = ["fleet", "run", "--json", "--quorum", "1", "--program", ASSAY, &targets[0], "nowhere"];
+    let words = [&begun[..], &["n2=/no/such/place", "--", "--suite", &suite, "--engine", "null"]].concat();
     let output = assay(&cluster, &words);
     let some = told(&output);
     assert_eq!((output.status.code(), &fate(&some, "n1")["fate"]), (Some(4), &"recorded".into()), "{some}");
