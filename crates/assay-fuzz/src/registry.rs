@@ -51,6 +51,13 @@ pub const TARGETS: &[Target] = &[
         run: targets::suite::run,
     },
     Target {
+        name: "fleet",
+        what: "lines of Ansible's callback, and files of runs on clusters",
+        seeds: targets::fleet::seeds,
+        mutations: 400,
+        run: targets::fleet::run,
+    },
+    Target {
         name: "units",
         what: "sizes, durations and figures",
         seeds: targets::units::seeds,

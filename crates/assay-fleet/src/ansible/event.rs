@@ -54,7 +54,8 @@ pub enum Status {
 
 impl Event {
     /// From a line; none where it is something else, as other callbacks and warnings of Ansible are.
-    pub(crate) fn from_line(line: &[u8]) -> Option<Self> {
+    #[must_use]
+    pub fn from_line(line: &[u8]) -> Option<Self> {
         serde_json::from_slice(line).ok()
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod document;
 pub(crate) mod fio_output;
+pub(crate) mod fleet;
 pub(crate) mod histogram;
 pub(crate) mod import;
 pub(crate) mod job_file;

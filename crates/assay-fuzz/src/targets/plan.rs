@@ -1,5 +1,7 @@
 //! Plan files.
 
+use std::collections::BTreeMap;
+
 use assay_analysis::plan::{ExperimentPlan, Moves, Request, Roster, Slots, outlook, read_plan};
 use assay_core::suite::Suite;
 
@@ -20,10 +22,29 @@ pub(crate) fn run(data: &[u8]) {
                     assert_eq!(session.workloads.len(), plan.suite().suite.workloads.len());
                     claims::one_line(&plan.session_file(cell.order));
                 }
+                moved(&plan);
                 let _ = outlook(&plan, 0.08).map_err(|error| claims::one_line(&error));
             }
             Err(error) => claims::one_line(&error),
         }
+    }
+}
+
+/// Moves between turns bring each unit from where it is to where the plan wants it.
+fn moved(plan: &ExperimentPlan) {
+    let mut at: BTreeMap<(String, String), String> = BTreeMap::new();
+    let mut last = None;
+    for turn in plan.turns().into_iter().take(10) {
+        for one in plan.moves_between(last, turn) {
+            let unit = (one.model, one.unit);
+            assert_eq!(at.remove(&unit), one.from);
+            one.to.map(|slot| at.insert(unit, slot));
+        }
+        let named = |unit: &(String, String), slot: &String| {
+            plan.cells_of(turn).any(|cell| (&cell.model, &cell.unit, &cell.slot) == (&unit.0, &unit.1, slot))
+        };
+        assert!(at.iter().all(|(unit, slot)| named(unit, slot)) && at.len() == plan.cells_of(turn).count());
+        last = Some(turn);
     }
 }
 
