@@ -179,6 +179,11 @@ mod tests {
         until(|| launched.last_line(0) == "last KEY");
         let end = launched.node_ended(0).unwrap();
         assert_eq!((end.words.as_str(), end.code, end.reached), ("it ended with exit status: 3", Some(3), true));
+        let mut lost = Launched::one(shell("exit 255"), "").unwrap();
+        while lost.ended().is_none() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(!lost.node_ended(0).unwrap().reached, "ssh did not come there");
         let launched = Launched::one(shell("exec sleep 1000"), "").unwrap();
         let process = format!("/proc/{}", launched.child.id());
         drop(launched);
