@@ -41,7 +41,20 @@ mod timeout;
 #[cfg(test)]
 mod together_tests;
 mod traffic;
-#[cfg(target_pointer_width = "64")]
+// 32-bit ARM kernels shipped rings too broken to use, and the crate has the kernel's types for these processors alone.
+#[cfg_attr(
+    not(all(
+        target_pointer_width = "64",
+        any(
+            target_arch = "aarch64",
+            target_arch = "loongarch64",
+            target_arch = "powerpc64",
+            target_arch = "riscv64",
+            target_arch = "x86_64"
+        )
+    )),
+    path = "no_uring.rs"
+)]
 mod uring;
 
 pub use batching::{Batching, Stretch, Trial};

@@ -9,10 +9,7 @@ pub fn probe(kind: EngineKind) -> Availability {
     match kind {
         EngineKind::Null => Availability::Yes(Capabilities { asynchronous: true, ..Capabilities::default() }),
         EngineKind::Sync => Availability::Yes(Capabilities::default()),
-        #[cfg(target_pointer_width = "64")]
         EngineKind::Uring => crate::uring::probe(),
-        #[cfg(not(target_pointer_width = "64"))]
-        EngineKind::Uring => Availability::No("io_uring is not used on 32-bit systems".to_owned()),
     }
 }
 
@@ -20,16 +17,6 @@ pub fn probe(kind: EngineKind) -> Availability {
 ///
 /// # Errors
 /// Why they cannot, in words.
-#[cfg(target_pointer_width = "64")]
 pub fn probe_poll(target: &Target, bytes: u32) -> Result<(), String> {
     crate::uring::probe_poll(target, bytes)
-}
-
-/// The same where there is no io_uring.
-///
-/// # Errors
-/// Always.
-#[cfg(not(target_pointer_width = "64"))]
-pub fn probe_poll(_: &Target, _: u32) -> Result<(), String> {
-    Err("io_uring is not used on 32-bit systems".to_owned())
 }

@@ -233,7 +233,6 @@ impl ThreadWork {
                 let mut engine = SyncEngine::new(pool, target, spec.workload.sync);
                 Ok(driven(&mut |addresses, schedule, job| drive_as(&mut engine, addresses, schedule, job)))
             }
-            #[cfg(target_pointer_width = "64")]
             (EngineKind::Uring, Some(target)) => match crate::uring::Uring::new(pool, target, depth, &spec.workload) {
                 Ok(mut engine) => {
                     Ok(driven(&mut |addresses, schedule, job| drive_as(&mut engine, addresses, schedule, job)))
