@@ -226,7 +226,12 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     } else if value.abs() >= LONG {
         format!("{value:.2e}")
     } else {
-        format!("{value:.decimals$}")
+        let text = format!("{value:.decimals$}");
+        // A sum of nothing is -0.0, and what rounds to zero has no sign.
+        match text.strip_prefix('-') {
+            Some(digits) if digits.bytes().all(|byte| matches!(byte, b'0' | b'.')) => digits.to_owned(),
+            _ => text,
+        }
     }
 }
 
@@ -247,7 +252,7 @@ pub fn exact(value: f64) -> String {
     if !value.is_finite() {
         String::new()
     } else if value == 0.0 || (1e-5..LONG).contains(&value.abs()) {
-        value.to_string()
+        (value + 0.0).to_string()
     } else {
         format!("{value:e}")
     }
@@ -402,6 +407,11 @@ mod tests {
 
     #[test]
     fn numbers_keep_three_figures() {
+        assert_eq!(figures(std::iter::empty::<f64>().sum()), "0.00");
+        assert_eq!(
+            (fixed(-0.004, 2).as_str(), fixed(-0.006, 2).as_str(), exact(-0.0).as_str()),
+            ("0.00", "-0.01", "0")
+        );
         assert_eq!(figures(23.44), "23.4");
         assert_eq!(figures(1480.2), "1 480");
         assert_eq!(figures(0.0211), "0.021");

@@ -97,10 +97,11 @@ fn lines(rows: &[Row], height: usize, unicode: bool) -> Vec<String> {
     });
     let recorded = rows.iter().filter(|row| matches!(row.over, Some(Fate::Recorded { .. }))).count();
     let waiting = under_way.iter().filter(|row| row.joined && row.live.doing == "wait").count();
-    let sum: f64 = under_way.iter().filter_map(|row| row.live.bytes_per_second).sum();
+    let rates: Vec<f64> = under_way.iter().filter_map(|row| row.live.bytes_per_second).collect();
+    let sum = if rates.is_empty() { String::new() } else { format!(", {} in sum", rate(rates.iter().sum())) };
     let missing = rows.len() - under_way.len() - recorded;
     let missing = if missing > 0 { format!(", {missing} missing") } else { String::new() };
-    let head = format!("  {} nodes: {recorded} recorded{missing}, {waiting} wait, {} in sum", rows.len(), rate(sum));
+    let head = format!("  {} nodes: {recorded} recorded{missing}, {waiting} wait{sum}", rows.len());
     // One row for the sums, one for what is not shown, and the last of the terminal stays free.
     let room = height.saturating_sub(3).max(1);
     let beyond = under_way.len().saturating_sub(room);
