@@ -121,7 +121,7 @@ pub(crate) struct FleetRunArgs {
     #[arg(long, value_name = "N")]
     pub(crate) quorum: Option<u32>,
 
-    /// Repeat the nodes of a run whose record is missing; of a plan begin the next round where none is
+    /// Repeat the nodes of a run, or of the last, whose record is missing; of a plan begin the next round where none is
     #[arg(long, value_name = "RUN",
           conflicts_with_all = ["nodes", "via", "target", "alone", "staggered", "program", "arguments", "inventory",
                                 "rotate"])]
@@ -166,7 +166,7 @@ pub(crate) struct FleetListArgs {
 #[derive(Debug, Args)]
 #[command(mut_arg("output", |arg| arg.help(super::file::WITH_PICTURE)))]
 pub(crate) struct FleetReportArgs {
-    /// Beginning of a run's identity, a label fleet=RUN, or a directory of records; by default the newest run
+    /// Beginning of a run's identity, last, a label fleet=RUN, or a directory of records; by default the newest run
     #[arg(value_name = "RUN", value_hint = ValueHint::Other)]
     pub(crate) run: Option<String>,
 

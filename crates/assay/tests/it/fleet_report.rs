@@ -339,6 +339,10 @@ fn runs_are_found_by_their_beginning_their_label_and_their_directory() {
     assert_eq!((told["run"].as_str(), told["nodes"].as_array().unwrap().len()), (Some("bbbb"), 5), "the newest");
     run(place.assay(["import", "records/"])).succeeds();
     let text = run(place.assay(["fleet", "report", "aaaa"])).succeeds().stdout.clone();
+    assert_eq!(
+        run(place.assay(["fleet", "report", "last"])).succeeds().stdout,
+        run(place.assay(["fleet", "report"])).succeeds().stdout
+    );
     assert!(text.contains("5 of 5 nodes recorded") && text.contains("run bbbb"), "{text}");
     assert_harmless(&text);
     assert!(usage(&["fleet", "report", "nothing"]).contains("is called nothing"));

@@ -13,6 +13,9 @@ use crate::{files, output, state};
 
 const DIRECTORY: &str = "fleet";
 
+/// Names the newest run, as `last` names the newest record elsewhere.
+pub(super) const LAST: &str = "last";
+
 /// Writes what a run has come to, whole.
 pub(super) fn keep(ledger: &Ledger) -> Result<(), Failure> {
     let path = state::subdirectory(DIRECTORY)?.join(format!("{}.json", ledger.run));
@@ -36,8 +39,13 @@ pub(super) fn plan(label: &str) -> Result<PathBuf, Failure> {
     Ok(state::subdirectory(DIRECTORY)?.join(format!("{label}.plan.toml")))
 }
 
-/// The run whose identity begins with `run`.
+/// The run whose identity begins with `run`, or the last one.
 pub(super) fn find(run: &str) -> Result<Ledger, Failure> {
+    if run == LAST
+        && let Some(newest) = all()?.pop()
+    {
+        return Ok(newest);
+    }
     let mut found: Vec<PathBuf> = paths()?;
     found.retain(|path| path.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with(run)));
     match found.as_slice() {

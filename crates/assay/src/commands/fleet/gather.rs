@@ -61,10 +61,13 @@ fn run_of(record: &Record) -> Option<String> {
     record.cluster.as_ref().map(|part| part.run.clone()).or_else(|| record.labels.get(LABEL).cloned())
 }
 
-/// The place of the one that is called so, or begins so.
+/// The place of the one that is called so, or begins so; of `last` the first, as names come with the newest first.
 fn named<'a>(names: impl Iterator<Item = &'a str> + Clone, wanted: &str) -> Result<usize, Failure> {
     if let Some(exact) = names.clone().position(|name| name == wanted) {
         return Ok(exact);
+    }
+    if wanted == books::LAST && names.clone().next().is_some() {
+        return Ok(0);
     }
     let found: Vec<usize> = names.enumerate().filter(|(_, name)| name.starts_with(wanted)).map(|(at, _)| at).collect();
     match found.as_slice() {
