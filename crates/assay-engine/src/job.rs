@@ -12,9 +12,10 @@
 //! that the window holds whole lumps. What counts as a pause is learnt during the warm-up, and
 //! neither edge waits for one longer than [`LONGEST_WAIT_NS`].
 //!
-//! Where others share the medium or its link and are measured over the same time, a stall under way at the end of the
-//! warm-up is theirs to answer for: the window opens where the stall began. Opened at its end, the window of a job
-//! that got nothing would lie after those of the others and show the medium to itself.
+//! Where others share the medium or its link and are measured over the same time, a stall between the warm-up and the
+//! window is counted: the window opens where the stall began. Opened at its end, the window of a job that got nothing
+//! would lie after those of the others and show the medium to itself. A stall is longer than an edge waits, and than
+//! twice what was seen in the warm-up.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -223,7 +224,7 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobS
                 longest_pause = longest_pause.max(pause);
                 batches.waited(now - start, &totals, live);
             }
-            Window::Warming if spec.common && before - start < ramp_ns && now - start >= ramp_ns + longest_wait => {
+            Window::Warming if spec.common && pause >= longest_wait && pause > 2 * longest_pause => {
                 window = Window::Open;
                 opened = before;
                 base_in_flight = in_flight_ns - in_flight as u128 * u128::from(now - before);

@@ -14,11 +14,13 @@ const DURATION: u64 = 600 * MS;
 /// Longer than an edge of the window waits.
 const STALL: Duration = Duration::from_millis(500);
 
-/// A medium that serves an operation in 5 ms, and the one with number `stalls_at` in [`STALL`].
+/// A medium that serves the operation with number `stalls_at` in [`STALL`], and others in 5 ms; or, in `lumps`, the first in
+/// 60 ms and others in 2 ms.
 struct Stalling {
     waiting: Vec<u32>,
     served: u64,
     stalls_at: u64,
+    lumps: bool,
 }
 
 impl Engine for Stalling {
@@ -32,8 +34,12 @@ impl Engine for Stalling {
     }
 
     fn reap(&mut self, _min: usize, done: &mut impl FnMut(Completion)) -> std::io::Result<()> {
-        let stalls = self.served == self.stalls_at;
-        std::thread::sleep(if stalls { STALL } else { Duration::from_millis(5) });
+        std::thread::sleep(match (self.served, self.lumps) {
+            (at, _) if at == self.stalls_at => STALL,
+            (0, true) => Duration::from_millis(60),
+            (_, true) => Duration::from_millis(2),
+            (_, false) => Duration::from_millis(5),
+        });
         self.served += 1;
         done(Completion { slot: self.waiting.remove(0), result: BLOCK as i32 });
         Ok(())
@@ -45,9 +51,13 @@ impl Engine for Stalling {
 }
 
 fn run(common: bool, stalls_at: u64) -> JobReport {
+    run_on(Stalling { waiting: Vec::new(), served: 0, stalls_at, lumps: false }, common, RAMP)
+}
+
+fn run_on(mut engine: Stalling, common: bool, ramp_ns: u64) -> JobReport {
     let workload = Workload {
         span_bytes: 1 << 30,
-        stop: Stop { ramp_ns: RAMP, duration_ns: DURATION, max_bytes: None },
+        stop: Stop { ramp_ns, duration_ns: DURATION, max_bytes: None },
         ..Workload::new("w", Op::Read, Pattern::Random, BLOCK)
     };
     let (live, stop) = (Live::new(), AtomicBool::new(false));
@@ -66,7 +76,7 @@ fn run(common: bool, stalls_at: u64) -> JobReport {
         votes: Votes::of(1),
         common,
     };
-    drive(&mut Stalling { waiting: Vec::new(), served: 0, stalls_at }, addresses, &spec)
+    drive(&mut engine, addresses, &spec)
 }
 
 fn in_flight(report: &JobReport) -> f64 {
@@ -78,7 +88,7 @@ fn in_flight(report: &JobReport) -> f64 {
 fn agrees(report: &JobReport, stalled: bool) {
     assert!(!report.whole && report.window_ns >= DURATION, "{report:?}");
     assert_eq!((report.histogram.total(), report.bytes), (report.operations, report.operations * BLOCK));
-    assert!((in_flight(report) - 4.0).abs() < 0.01, "{}", in_flight(report));
+    assert!((in_flight(report) - 4.0).abs() < 0.2, "{}", in_flight(report));
     let slowest = report.histogram.max().unwrap_or(0);
     assert_eq!(slowest >= STALL.as_nanos() as u64, stalled, "{slowest}");
 }
@@ -95,11 +105,21 @@ fn a_stall_at_the_end_of_the_warm_up_counts_where_others_are_measured_at_once() 
     }
 }
 
-/// Alone, what a medium does before it is ready is not measured: waking up, for instance. Those that waited for it are.
+/// The end of the warm-up waits for the end of a pause where pauses were seen: a stall meanwhile counts, too.
+#[test]
+fn a_stall_counts_where_the_window_waits_for_the_end_of_a_pause() {
+    let engine = Stalling { waiting: Vec::new(), served: 0, stalls_at: 12, lumps: true };
+    let report = run_on(engine, true, 70 * MS);
+    agrees(&report, true);
+    assert!(report.operations <= DURATION / (2 * MS), "{}", report.operations);
+}
+
+/// Alone, what a medium does before it is ready is not measured: waking up, for instance. Operations that waited for it
+/// are, and the window is as long as asked for after it.
 #[test]
 fn alone_a_stall_before_the_window_is_the_mediums_start() {
-    let report = run(false, 0);
-    agrees(&report, true);
-    assert!(report.operations > (DURATION - STALL.as_nanos() as u64) / (5 * MS) + 10, "{}", report.operations);
+    let begun = std::time::Instant::now();
+    agrees(&run(false, 0), true);
+    assert!(begun.elapsed() >= STALL + Duration::from_nanos(DURATION));
     agrees(&run(true, u64::MAX), false);
 }
