@@ -98,7 +98,7 @@ sums() {
 }
 
 # Cargo keeps what it builds for this machine with the profile `dist` in the same directory.
-rm -rf "$dist"/assay-* "$dist/SHA256SUMS" "$dist/tree"
+rm -rf "$dist"/assay-* "$dist"/assay_*.deb "$dist/SHA256SUMS" "$dist/recipes" "$dist/tree"
 mkdir -p "$dist"
 for target in "$@"; do
     build "$target"

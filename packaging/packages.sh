@@ -2,7 +2,7 @@
 # Makes a Debian package, and an RPM where rpmbuild is there, of each binary that `make dist` made, in target/dist.
 #   packaging/packages.sh [TARGET…]      x86_64 aarch64 armv7 riscv64 i686; all that are there where none is named
 # The binaries are static: the packages depend on nothing. The same tarball gives the same bytes. DIST is another directory
-# than target/dist.
+# than target/dist, MAINTAINER is "NAME <ADDRESS>" for the Debian package.
 set -eu
 cd "$(dirname "$0")/.."
 root=$(pwd -P)
@@ -47,12 +47,12 @@ debian() { # tree, architecture
     cat packaging/debian/copyright > "$documents/copyright"
     gzip -9nc "$work/from/LICENCES-THIRD-PARTY" > "$documents/third-party.txt.gz"
     when=$(date -R -u -d "@$SOURCE_DATE_EPOCH")
-    printf 'assay (%s) unstable; urgency=low\n\n  * See CHANGELOG.md.\n\n -- The assay authors <%s>  %s\n' \
-        "$version" "$mail" "$when" | gzip -9n > "$documents/changelog.gz"
+    printf 'assay (%s) unstable; urgency=low\n\n  * See CHANGELOG.md.\n\n -- %s  %s\n' \
+        "$version" "$MAINTAINER" "$when" | gzip -9n > "$documents/changelog.gz"
     cp packaging/debian/overrides "$tree/usr/share/lintian/overrides/assay"
     size=$(du -k -s --apparent-size "$tree" | cut -f1)
     {
-        printf 'Package: assay\nVersion: %s\nArchitecture: %s\nMaintainer: The assay authors <%s>\n' "$version" "$2" "$mail"
+        printf 'Package: assay\nVersion: %s\nArchitecture: %s\nMaintainer: %s\n' "$version" "$2" "$MAINTAINER"
         printf 'Installed-Size: %s\nSection: utils\nPriority: optional\n' "$size"
         printf 'Suggests: fio, f3, openssh-client, ansible-core\n'
         printf 'Description: measures, verifies and compares storage media\n'
@@ -81,9 +81,13 @@ rpm_package() { # tree, architecture
     made=$((made + 1))
 }
 
-mail=$(sed -n 's/^Upstream-Contact: .*<\(.*\)>/\1/p' packaging/debian/copyright)
+# Who answers for a package that somebody hands out.
+: "${MAINTAINER:=The assay authors <maintainers@assay.invalid>}"
 wanted=" ${*:-x86_64 aarch64 armv7 riscv64 i686} "
 echo "$targets" > "$work/targets"
+for target in $wanted; do
+    grep -q "^$target " "$work/targets" || { echo "packages: no packages of $target: there are $(cut -d' ' -f1 "$work/targets" | xargs)" >&2; exit 2; }
+done
 while read -r target triple deb rpm; do
     case $wanted in *" $target "*) ;; *) continue ;; esac
     tarball=$dist/assay-$version-$triple.tar.gz

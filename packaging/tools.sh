@@ -1,5 +1,6 @@
 # What builds and tests for other processors need; read by the scripts beside it with `.`.
-# Versions are fixed: another compiler or linker gives other bytes.
+# Versions are fixed, as another compiler or linker gives other bytes; but for the nightly compiler, which is the one that is
+# there. The list of contents of a binary names all of them.
 zig_version=0.17.1
 zigbuild_version=0.24.0
 
@@ -48,6 +49,8 @@ prepare() { # triple
         has_std_source || return 1
         toolchain=nightly
     fi
+    missing="needs Python 3.11 for the list of contents"
+    python3 -c 'import tomllib' > /dev/null 2>&1 || return 1
     missing="needs python3 with venv, and its package ziglang $zig_version"
     has_zig
 }

@@ -8,6 +8,8 @@ cd "$(dirname "$0")/.."
 . packaging/tools.sh
 crates="-p assay-core -p assay-engine -p assay-device -p assay-verify -p assay-import"
 failed=0
+# Programs are looked for where they are built.
+CARGO_TARGET_DIR=$(pwd)/target && export CARGO_TARGET_DIR
 
 skip() { # target, reason
     echo "SKIP: tests on $1: $2"
@@ -76,6 +78,7 @@ full() { # target
     cross "$triple" build --quiet -p assay || { failed=$((failed + 1)); return; }
     export ASSAY_FOREIGN="$emulator $(pwd)/target/$triple/debug/assay"
     tests "$1-program" cargo test --locked --quiet -p assay --test it foreign::
+    grep -q '^test result: ok\. [1-9]' "target/foreign-$1-program.log" || { echo "no test of the program ran on $1"; failed=$((failed + 1)); }
 }
 
 mkdir -p target

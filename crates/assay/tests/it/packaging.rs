@@ -86,6 +86,11 @@ fn what_is_not_there_is_told_and_nothing_made_is_a_failure() {
     let output = packages(directory.path());
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     assert!(said(&output).contains("make dist TARGETS=x86_64"), "{}", said(&output));
+    let mut unknown = Command::new("sh");
+    let output = unknown.arg(root().join("packaging/packages.sh")).arg("pdp11").env("DIST", directory.path()).output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("no packages of pdp11"), "{}", said(&output));
 }
 
 #[test]
@@ -96,17 +101,24 @@ fn the_tarball_installs_and_removes_itself() {
     let install = |words: &[&str]| {
         let mut command = Command::new("sh");
         command.arg(directory.path().join(&name).join("install.sh")).args(words);
-        let output = command.arg(directory.path().join("a prefix")).output().unwrap();
+        // A prefix without a slash is one of the caller's directory.
+        let output = command.arg("a prefix").current_dir(directory.path()).output().unwrap();
         assert!(output.status.success(), "{}", said(&output));
         output
     };
-    assert_eq!(said(&install(&[])), "assay 0\n");
     let prefix = directory.path().join("a prefix");
+    // A link that lies there is replaced, and what it leads to stays.
+    let other = directory.path().join("other");
+    fs::write(&other, "another program").unwrap();
+    fs::create_dir_all(prefix.join("bin")).unwrap();
+    std::os::unix::fs::symlink(&other, prefix.join("bin/assay")).unwrap();
+    assert_eq!(said(&install(&[])), "assay 0\n");
+    assert_eq!(fs::read_to_string(&other).unwrap(), "another program");
     for file in ["bin/assay", "share/man/man1/assay.1", "share/zsh/site-functions/_assay"] {
         assert!(prefix.join(file).is_file(), "{file}");
     }
     install(&["--remove"]);
-    let left = Command::new("find").arg(&prefix).args(["-type", "f"]).output().unwrap();
+    let left = Command::new("find").arg(&prefix).args(["!", "-type", "d"]).output().unwrap();
     assert_eq!(said(&left), "");
 }
 
