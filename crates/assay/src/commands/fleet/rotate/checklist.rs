@@ -8,6 +8,7 @@ use std::time::Duration;
 use assay_analysis::plan::{ExperimentPlan, Move, Turn};
 use assay_core::text::harmless;
 use assay_engine::Control;
+use rustix::termios::{QueueSelector, tcflush};
 
 use crate::cli::FleetRunArgs;
 use crate::failure::Failure;
@@ -50,6 +51,8 @@ impl Person {
             return Ok(false);
         }
         let later = if later.is_empty() { String::new() } else { format!(", and later {later}") };
+        // What was typed while nothing was asked is no answer.
+        let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
         output::tell_wrapped(&format!("Press Enter when it is done, or Ctrl-C{later}."));
         let _ = std::io::stderr().flush();
         let (sender, answer) = channel();
