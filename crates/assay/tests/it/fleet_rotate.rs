@@ -198,6 +198,10 @@ fn somebody_at_a_terminal_says_when_the_units_were_moved() {
     std::thread::sleep(Duration::from_secs(1));
     let runs = place.json(["fleet", "list", "--json"]);
     assert_eq!(runs["runs"].as_array().unwrap().len(), 1, "nothing was moved yet: {runs}");
+    // Another process does not begin the round that this one asks about.
+    let resumed = resume(&place);
+    assert_eq!(resumed.code, Some(4), "{}{}", resumed.stdout, resumed.stderr);
+    assert!(resumed.stderr.contains("is carried out by another process at the moment"), "{}", resumed.stderr);
     terminal.presses("\n");
     let (said, code) = terminal.ended();
     assert_eq!(code, Some(0), "{said}");
@@ -208,6 +212,7 @@ fn somebody_at_a_terminal_says_when_the_units_were_moved() {
         &rest[at..]
     });
     assert_eq!(place.json(["plan", "status", "plan.toml", "--json"])["complete"], true);
+    assert_eq!(place.json(["list", "--json"]).as_array().unwrap().len(), 4);
 }
 
 /// Nodes get the suite through ssh, as the file is not there.

@@ -72,12 +72,22 @@ pub(super) fn all() -> Result<Vec<Ledger>, Failure> {
 
 /// Keeps a run from being resumed while it is under way.
 pub(super) fn lock(run: &str) -> Result<File, Failure> {
-    let path = state::subdirectory(DIRECTORY)?.join(format!("{run}.lock"));
+    locked(&format!("{run}.lock"), || format!("run {run} is under way in another process"))
+}
+
+/// Keeps a plan, by its label, from being carried out by two processes: each would begin the next round.
+pub(super) fn lock_plan(label: &str) -> Result<File, Failure> {
+    locked(&format!("{label}.plan.lock"), || format!("plan {label} is carried out by another process at the moment"))
+}
+
+/// The lock lasts as long as the file is open.
+fn locked(name: &str, held: impl Fn() -> String) -> Result<File, Failure> {
+    let path = state::subdirectory(DIRECTORY)?.join(name);
     let refuse = |error: std::io::Error| Failure::environment(format!("{}: {error}", output::shown(&path)));
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(refuse)?;
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(file),
-        Err(Errno::WOULDBLOCK) => Err(Failure::environment(format!("run {run} is under way in another process"))),
+        Err(Errno::WOULDBLOCK) => Err(Failure::environment(held())),
         Err(error) => Err(refuse(error.into())),
     }
 }

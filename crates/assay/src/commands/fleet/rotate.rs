@@ -24,6 +24,7 @@ use checklist::Person;
 pub(super) fn begin(args: &FleetRunArgs, file: &Path, control: &Control) -> Result<Exit, Failure> {
     let plan = crate::commands::plan::read(file)?;
     turn::check_words(&args.arguments)?;
+    let _lock = books::lock_plan(&plan.label())?;
     if let Some(known) = turn::ledgers(&plan.label())?.first() {
         return Err(Failure::usage(format!(
             "run {0} measures this plan already: assay fleet run --resume {0} goes on with it",
@@ -53,6 +54,8 @@ pub(super) fn begin(args: &FleetRunArgs, file: &Path, control: &Control) -> Resu
 /// Goes on with the plan that a run is a turn of.
 pub(super) fn go_on(args: &FleetRunArgs, ledger: &Ledger, control: &Control) -> Result<Exit, Failure> {
     let Some(rotation) = &ledger.rotation else { return Err(Failure::usage("the run is no turn of a plan")) };
+    // Held while a person is waited for, too.
+    let _lock = books::lock_plan(&rotation.plan)?;
     let file = books::plan(&rotation.plan)?;
     let text = std::fs::read_to_string(&file)
         .map_err(|error| Failure::environment(format!("{}: {error}", output::shown(&file))))?;
@@ -89,9 +92,6 @@ impl Whole<'_> {
             }
             // A turn that was begun before is in its file.
             let resumed = ledger.nodes.iter().any(|node| node.attempts > 0);
-            if resumed {
-                books::keep(&ledger)?;
-            }
             let guard = media::guard(&self.plan, &ledger)?;
             let (done, records) = measured(self.args, ledger, resumed, Some(guard), self.control)?;
             ledger = done;

@@ -47,8 +47,13 @@ pub(super) fn measured(
 ) -> Result<(Ledger, BTreeMap<usize, Record>), Failure> {
     let _lock = books::lock(&ledger.run)?;
     if resumed {
-        // Another process may have had it meanwhile.
-        ledger = books::find(&ledger.run)?;
+        // Another process may have had it meanwhile. What media were asked is newer than its file.
+        let now = books::find(&ledger.run)?;
+        let asked = std::mem::replace(&mut ledger, now).nodes;
+        for entry in &mut ledger.nodes {
+            let known = asked.iter().find(|known| known.name == entry.name);
+            entry.medium = known.and_then(|known| known.medium.clone()).or_else(|| entry.medium.take());
+        }
         adopt(&mut ledger)?;
     }
     let missing = ledger.missing();
