@@ -1,5 +1,6 @@
 //! The side that nodes connect to: lets them in, answers their clocks, tells them when to begin, takes their records.
 
+use std::fmt;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
@@ -64,8 +65,30 @@ pub enum Happening {
     Refused(String, String),
 }
 
+/// Why a record is not kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotKept {
+    /// It is of another medium than the one that is to be there.
+    Misplaced(String),
+    /// Something else.
+    Other(String),
+}
+
+impl From<String> for NotKept {
+    fn from(reason: String) -> Self {
+        Self::Other(reason)
+    }
+}
+
+impl fmt::Display for NotKept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Misplaced(reason) | Self::Other(reason)) = self;
+        f.write_str(reason)
+    }
+}
+
 /// Keeps the record of a node (its number and the document), and says its identity or why it is none.
-pub type Keep = Box<dyn Fn(usize, &[u8]) -> Result<String, String> + Send + Sync>;
+pub type Keep = Box<dyn Fn(usize, &[u8]) -> Result<String, NotKept> + Send + Sync>;
 
 struct Shared {
     expected: Expected,
@@ -355,6 +378,7 @@ fn let_in(shared: &Shared, sender: &mut Sender, receiver: &mut Receiver) -> Resu
 
 /// Answers a node until its record is there.
 fn converse(shared: &Shared, node: usize, sender: &Mutex<Sender>, receiver: &mut Receiver) -> Result<(), WireError> {
+    let mut measures = false;
     loop {
         let message = receiver.receive(SILENCE);
         let received = shared.now_ns();
@@ -368,11 +392,24 @@ fn converse(shared: &Shared, node: usize, sender: &Mutex<Sender>, receiver: &mut
                 if !lock(&shared.meeting).ready(node, step, shared.now_ns()) {
                     return Err(WireError::Malformed("a repeat before the last one".to_owned()));
                 }
+                measures = true;
                 shared.tell(Happening::Ready(node, step));
                 shared.decide();
             }
             FromNode::Live(live) => shared.tell(Happening::Live(node, live)),
-            FromNode::Record { bytes, hash } => return take_record(shared, node, sender, receiver, (bytes, &hash)),
+            FromNode::Record { bytes, hash } => {
+                let document = received_record(receiver, bytes, &hash)?;
+                match (shared.keep)(node, &document) {
+                    // One of an earlier attempt: the node measures anew.
+                    Err(NotKept::Misplaced(reason)) if !measures => {
+                        lock(sender).send(&FromCoordinator::Misplaced { reason })?;
+                    }
+                    kept => {
+                        answer(shared, node, sender, kept);
+                        return Ok(());
+                    }
+                }
+            }
             FromNode::Hello { .. } | FromNode::Proof { .. } => {
                 return Err(WireError::Malformed("a second beginning".to_owned()));
             }
@@ -380,32 +417,30 @@ fn converse(shared: &Shared, node: usize, sender: &Mutex<Sender>, receiver: &mut
     }
 }
 
-fn take_record(
-    shared: &Shared,
-    node: usize,
-    sender: &Mutex<Sender>,
-    receiver: &mut Receiver,
-    (bytes, hash): (u64, &str),
-) -> Result<(), WireError> {
+fn received_record(receiver: &mut Receiver, bytes: u64, hash: &str) -> Result<Vec<u8>, WireError> {
     if bytes > crate::wire::MAX_RECORD {
         return Err(WireError::Malformed(format!("a record of {bytes} bytes")));
     }
     let document = receiver.receive_bytes(bytes, SILENCE)?;
-    if blake3::hash(&document).to_hex().as_str() != hash {
-        return Err(WireError::Seal);
-    }
-    match (shared.keep)(node, &document) {
+    if blake3::hash(&document).to_hex().as_str() == hash { Ok(document) } else { Err(WireError::Seal) }
+}
+
+/// Says what became of a record. A node that does not hear of it keeps its own.
+fn answer(shared: &Shared, node: usize, sender: &Mutex<Sender>, kept: Result<String, NotKept>) {
+    let word = match kept {
         Ok(id) => {
             shared.tell(Happening::Recorded(node, id.clone()));
-            // A node that does not hear of it keeps its own.
-            let _ = lock(sender).send(&FromCoordinator::Kept { id });
+            FromCoordinator::Kept { id }
         }
-        Err(reason) => {
-            shared.tell(Happening::NotTaken(node, reason.clone()));
-            let _ = lock(sender).send(&FromCoordinator::Refused { reason });
+        Err(why) => {
+            shared.tell(Happening::NotTaken(node, why.to_string()));
+            match why {
+                NotKept::Misplaced(reason) => FromCoordinator::Misplaced { reason },
+                NotKept::Other(reason) => FromCoordinator::Refused { reason },
+            }
         }
-    }
-    Ok(())
+    };
+    let _ = lock(sender).send(&word);
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

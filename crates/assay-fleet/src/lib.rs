@@ -27,7 +27,7 @@ pub use ansible::{Event, NodeEvent, Play, Playbook, PrivateDirectory, Status, St
 pub use appointment::Appointment;
 pub use cause::Cause;
 pub use clock::{Clocks, Exchange, MOST_DRIFT_PPM, Offset};
-pub use coordinator::{Coordinator, Expected, Happening, Keep};
+pub use coordinator::{Coordinator, Expected, Happening, Keep, NotKept};
 pub use far::{DayClock, Far, FarError, Look, Said};
 pub use inventory::{Inventory, Route};
 pub use join::{JoinError, Joining};

@@ -9,6 +9,7 @@ use assay_engine::{Control, monotonic};
 use assay_runner::{Rendezvous, SET_UP, Start, Step};
 
 use crate::clock::{Clocks, Exchange};
+use crate::coordinator::NotKept;
 use crate::join::{JOINING, JoinError, Joining, Met, meet};
 use crate::wire::{FromCoordinator, FromNode, Live, Receiver, Sender, WireError};
 
@@ -145,12 +146,29 @@ impl Node {
     ///
     /// # Errors
     /// Where the coordinator is gone or does not take it: then it stays here, to be fetched.
-    pub fn deliver(&mut self, document: &[u8]) -> Result<String, String> {
+    pub fn deliver(&mut self, document: &[u8]) -> Result<String, NotKept> {
         if let Some(lost) = &self.part.lost {
-            return Err(lost.clone());
+            return Err(NotKept::Other(lost.clone()));
         }
         self.heart.stop();
-        let words = |error: WireError| error.to_string();
+        self.hand_over(document)
+    }
+
+    /// The same with the record of an earlier attempt, before anything is measured; where that is of another medium, the node
+    /// still takes part.
+    ///
+    /// # Errors
+    /// As [`Self::deliver`].
+    pub fn deliver_earlier(&mut self, document: &[u8]) -> Result<String, NotKept> {
+        let handed = self.listening(|node| node.hand_over(document));
+        if !matches!(handed, Err(NotKept::Misplaced(_))) {
+            self.heart.stop();
+        }
+        handed
+    }
+
+    fn hand_over(&self, document: &[u8]) -> Result<String, NotKept> {
+        let words = |error: WireError| NotKept::Other(error.to_string());
         let hash = blake3::hash(document).to_hex().to_string();
         {
             let mut sender = lock(&self.sender);
@@ -160,7 +178,8 @@ impl Node {
         loop {
             match lock(&self.receiver).receive(KEEPING).map_err(words)? {
                 FromCoordinator::Kept { id } => return Ok(id),
-                FromCoordinator::Refused { reason } => return Err(reason),
+                FromCoordinator::Refused { reason } => return Err(NotKept::Other(reason)),
+                FromCoordinator::Misplaced { reason } => return Err(NotKept::Misplaced(reason)),
                 // What was said before.
                 _ => {}
             }

@@ -112,6 +112,11 @@ pub enum FromCoordinator {
         /// In words.
         reason: String,
     },
+    /// The record is of another medium than the one that is to be there.
+    Misplaced {
+        /// In words.
+        reason: String,
+    },
     /// The answer to `Ping`.
     Pong {
         /// As asked.

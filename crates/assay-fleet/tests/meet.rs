@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use assay_engine::{Control, monotonic, sleep_until};
-use assay_fleet::{Coordinator, Expected, Happening, JoinError, Joining, Key, Mode, Node, NodeClock, Rules};
+use assay_fleet::{Coordinator, Expected, Happening, JoinError, Joining, Key, Mode, Node, NodeClock, NotKept, Rules};
 use assay_runner::{Rendezvous, Start, Step};
 
 const VERSION: &str = "1.2.3";
@@ -27,7 +27,11 @@ fn listen(expected: &Expected) -> (Coordinator, mpsc::Receiver<Happening>, Kept)
     let keep = Arc::clone(&kept);
     let keep = Box::new(move |node: usize, bytes: &[u8]| {
         keep.lock().unwrap().push((node, bytes.to_vec()));
-        if bytes == b"bad" { Err("no record".to_owned()) } else { Ok(format!("id{node}")) }
+        match bytes {
+            b"bad" => Err(NotKept::Other("no record".to_owned())),
+            b"elsewhere" => Err(NotKept::Misplaced("another card".to_owned())),
+            _ => Ok(format!("id{node}")),
+        }
     });
     let (coordinator, happenings) = Coordinator::listen("127.0.0.1:0", expected.clone(), keep).unwrap();
     (coordinator, happenings, kept)
@@ -112,6 +116,35 @@ fn with_one_at_a_time_no_two_measure_at_once() {
     turns.sort_unstable();
     assert!(turns.windows(2).all(|pair| pair[0].1 < pair[1].0 + 200_000_000), "{turns:?}");
     assert!(turns.windows(2).all(|pair| pair[0].0 + 400_000_000 < pair[1].0), "{turns:?}");
+}
+
+/// A record of an earlier attempt does not end the part of its node, where the medium was another one.
+#[test]
+fn who_measured_another_medium_before_measures_anew() {
+    let expected = expected(1, Mode::Simultaneous);
+    let (coordinator, happenings, kept) = listen(&expected);
+    let control = Control::default();
+    let mut node = Node::join(&joining(&coordinator, &expected, "n0"), &control).unwrap();
+    let misplaced = Err(NotKept::Misplaced("another card".to_owned()));
+    assert_eq!(node.deliver_earlier(b"elsewhere"), misplaced);
+    assert!(node.ready(Step { stage: 0, round: 0, workload: 0 }, &control).is_some());
+    assert!(node.part().unwrap().lost.is_none());
+    assert_eq!(node.deliver(b"{}").unwrap(), "id0");
+    assert_eq!(kept.lock().unwrap().len(), 2);
+    let refused = |h: &Happening| matches!(h, Happening::NotTaken(..) | Happening::Left(..));
+    assert!(!happenings.try_iter().any(|h| refused(&h)));
+}
+
+/// What it measured itself is its last word.
+#[test]
+fn a_record_of_another_medium_is_refused_in_a_word_of_its_own() {
+    let expected = expected(1, Mode::Simultaneous);
+    let (coordinator, happenings, _) = listen(&expected);
+    let control = Control::default();
+    let mut node = Node::join(&joining(&coordinator, &expected, "n0"), &control).unwrap();
+    node.ready(Step { stage: 0, round: 0, workload: 0 }, &control).unwrap();
+    assert_eq!(node.deliver(b"elsewhere"), Err(NotKept::Misplaced("another card".to_owned())));
+    assert!(happenings.try_iter().any(|h| h == Happening::NotTaken(0, "another card".to_owned())));
 }
 
 #[test]

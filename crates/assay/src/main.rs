@@ -13,6 +13,7 @@ mod files;
 mod imports;
 mod journals;
 mod leftovers;
+mod misplaced;
 mod output;
 mod progress;
 mod queries;

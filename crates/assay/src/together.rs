@@ -9,15 +9,16 @@ use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_engine::Control;
-use assay_fleet::{Appointment, Joining, Key, LiveLine, Node, NodeClock};
+use assay_fleet::{Appointment, Joining, Key, LiveLine, Node, NodeClock, NotKept};
 use assay_runner::Rendezvous;
-use assay_store::{SqliteStore, Store};
+use assay_store::{Keeper, RunState, SqliteStore, Store};
 use jiff::Timestamp;
 
 use crate::cli::TogetherArgs;
 use crate::failure::Failure;
-use crate::output;
 use crate::progress::Progress;
+use crate::recorder::{Saved, keep_finished};
+use crate::{misplaced, output};
 
 /// Where the key is looked for that no file holds.
 pub(crate) const KEY: &str = "ASSAY_FLEET_KEY";
@@ -82,35 +83,47 @@ impl Together {
 
     /// Hands over what an earlier attempt of this node came to, if that was complete and its coordinator did not take it; the
     /// identity of the record.
+    /// One of another medium than the one that is to be there is marked, and the node measures.
     pub(crate) fn hand_over_earlier(&mut self, store: Option<&mut SqliteStore>) -> Option<String> {
         let (Self::Nodes(node), Some(store)) = (self, store) else { return None };
         let (run, name) = node.takes_part_in();
         let complete = |record: &Record| {
             let part = record.cluster.as_deref();
             let own = part.is_some_and(|part| part.run == run && part.node == name && part.lost.is_none());
-            own && record.outcome == Outcome::Completed
+            own && record.outcome == Outcome::Completed && !misplaced::is_marked(record)
         };
         let ids = store.resolve(&format!("fleet={run} node={name}")).ok()?;
-        let found = ids.iter().filter_map(|id| store.load(id).ok()).map(|stored| stored.record).find(complete)?;
-        let document = serde_json::to_vec(&found).ok()?;
-        match node.deliver(&document) {
-            Ok(_) => Some(found.id),
-            Err(reason) => {
-                let words = format!("warning: the coordinator did not take record {} ({reason})", found.id);
-                output::tell_wrapped(&harmless(&words));
-                Some(found.id)
+        let found = ids.iter().filter_map(|id| store.load(id).ok()).map(|stored| stored.record).filter(complete);
+        for mut record in found.collect::<Vec<_>>() {
+            let document = serde_json::to_vec(&record).ok()?;
+            let Err(why) = node.deliver_earlier(&document) else { return Some(record.id) };
+            let words = format!("warning: the coordinator did not take record {} ({why})", record.id);
+            output::tell_wrapped(&harmless(&words));
+            if !matches!(why, NotKept::Misplaced(_)) {
+                return Some(record.id);
+            }
+            misplaced::mark(&mut record);
+            if let Err(error) = store.save(&record, RunState::Finished) {
+                output::tell_wrapped(&harmless(&format!("warning: {error}; record {} is not marked", record.id)));
             }
         }
+        None
     }
 
     /// Hands the record over. Where that fails it is here alone, to be fetched.
-    pub(crate) fn deliver(&mut self, record: &Record) {
+    /// One of another medium than the one that is to be there is marked, and kept so.
+    pub(crate) fn deliver(&mut self, record: &mut Record, keeper: Option<&mut Keeper>) {
         let Self::Nodes(node) = self else { return };
-        let document = serde_json::to_vec(record).map_err(|error| error.to_string());
-        if let Err(reason) = document.and_then(|document| node.deliver(&document)) {
-            let words =
-                format!("warning: the coordinator did not take the record ({reason}); assay show {} has it", record.id);
-            output::tell_wrapped(&harmless(&words));
+        let document = serde_json::to_vec(record).map_err(|error| NotKept::Other(error.to_string()));
+        let Err(why) = document.and_then(|document| node.deliver(&document)) else { return };
+        let words =
+            format!("warning: the coordinator did not take the record ({why}); assay show {} has it", record.id);
+        output::tell_wrapped(&harmless(&words));
+        if let (NotKept::Misplaced(_), Some(keeper)) = (why, keeper) {
+            misplaced::mark(record);
+            if let Saved::Later(reason) | Saved::No(reason) = keep_finished(keeper, record) {
+                output::tell_wrapped(&format!("warning: {reason}"));
+            }
         }
     }
 }

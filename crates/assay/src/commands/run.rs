@@ -68,12 +68,12 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     let mut recorder = Recorder::new(keeper.as_mut(), progress.as_mut());
     let first = prepared.record().clone();
     recorder.begin(&first)?;
-    let record = prepared
+    let mut record = prepared
         .execute(&control, &mut recorder, together.rendezvous())
         .inspect_err(|_| recorder.withdraw(&first, before.as_ref()))?;
     let saved = recorder.finish();
     drop(progress);
-    together.deliver(&record);
+    together.deliver(&mut record, keeper.as_mut());
     let exit = exit(&record);
     let faces = Faces { output: args.output.as_deref(), json: args.json, events: args.events };
     conclude(record, saved, exit, keeper, &faces)

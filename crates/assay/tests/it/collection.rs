@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use assay_core::record::Record;
-use assay_fleet::{Coordinator, Expected, Key, Mode, Rules};
+use assay_fleet::{Coordinator, Expected, Key, Mode, NotKept, Rules};
 use assay_lab::{Cluster, ClusterPlan, Lab, Missing, lab, skip};
 use serde_json::Value;
 
@@ -309,10 +309,10 @@ fn nodes_meet_at_a_rendezvous_and_what_was_pushed_is_not_fetched() {
         // The last one is lost on its way.
         let mut kept = keep.lock().unwrap();
         if kept.len() == 2 {
-            return Err("no space".to_owned());
+            return Err("no space".to_owned().into());
         }
         kept.push(record);
-        Ok(id)
+        Ok::<_, NotKept>(id)
     });
     let address: SocketAddr = format!("{}:0", fleet.cluster.control_address()).parse().unwrap();
     let (coordinator, _happenings) =

@@ -137,6 +137,52 @@ fn a_medium_that_was_not_moved_is_noticed_before_anything_is_measured() {
     assert_eq!(place.json(["plan", "status", "plan.toml", "--json"])["complete"], true);
 }
 
+/// A medium whose node says nothing before it is measured is judged by its record, which counts nowhere: not in the plan, not
+/// where it is fetched, and not when the run goes on.
+#[test]
+fn the_record_of_a_medium_that_was_not_moved_counts_nowhere() {
+    let name = "the_record_of_a_medium_that_was_not_moved_counts_nowhere";
+    let place = planned("A=1,2", "a,b");
+    let Some(own) = place.json(["info", "a", "--json"])["medium"]["unit"].as_str().map(str::to_owned) else {
+        return skip(name, &Missing("needs a medium with an identity".to_owned()));
+    };
+    // In the first round the medium of a says who it is, and that of b another name; after that they say nothing.
+    let script = format!(
+        "#!/bin/sh\nif [ \"$1\" = info ]; then for last; do :; done; cat \"$last.info\" 2>/dev/null || echo '{{}}'; exit; fi\n\
+         exec '{ASSAY}' \"$@\"\n"
+    );
+    let program = place.file("program", script);
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let program = program.display().to_string();
+    for (node, unit) in [("a", own.as_str()), ("b", "S-b")] {
+        place.file(&format!("{node}.info"), serde_json::json!({ "medium": { "unit": unit } }).to_string());
+    }
+    let words = ["fleet", "run", "--rotate", "plan.toml", "--via", "local", "--program", &program, "a=a", "b=b"];
+    let first = run(place.assay([&words[..], &NULL].concat()));
+    assert_eq!(first.code, Some(8), "{}{}", first.stdout, first.stderr);
+    ["a.info", "b.info"].iter().for_each(|file| fs::remove_file(place.path().join(file)).unwrap());
+
+    let stayed = resume(&place);
+    assert_eq!(stayed.code, Some(4), "{}{}", stayed.stdout, stayed.stderr);
+    assert!(stayed.stdout.contains("record not taken: the medium here, "), "{}", stayed.stdout);
+    let missing = || place.json(["plan", "status", "plan.toml", "--json"])["missing"].as_u64().unwrap();
+    assert_eq!(missing(), 1);
+    run(place.assay(["fleet", "collect", &last(&place), "--via", "local"]));
+    let again = place.json(["fleet", "list", "--json"]);
+    let nodes = again["runs"].as_array().unwrap().last().unwrap()["nodes"].clone();
+    let fate = nodes.as_array().unwrap().iter().find(|node| node["name"] == "a").unwrap()["fate"]["fate"].clone();
+    assert_eq!(fate, "not_taken", "{nodes}");
+
+    // A medium without an identity is there now.
+    let memory = tempfile::tempdir_in("/dev/shm").unwrap();
+    fs::remove_dir(place.path().join("a")).unwrap();
+    std::os::unix::fs::symlink(memory.path(), place.path().join("a")).unwrap();
+    let done = resume(&place);
+    assert_eq!(done.code, Some(0), "{}{}", done.stdout, done.stderr);
+    assert_eq!(missing(), 0);
+    assert_eq!(place.json(["list", "--json"]).as_array().unwrap().len(), 5, "it was measured anew");
+}
+
 /// The command at a terminal, whose Enter key a test presses.
 struct AtTerminal {
     child: Child,

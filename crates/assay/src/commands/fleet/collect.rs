@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::books;
 use super::home::{Brought, Home};
 use super::records::adopt;
+use super::rotate;
 use crate::cli::{FleetCollectArgs, ViaArg};
 use crate::failure::Failure;
 use crate::together::check_name;
@@ -41,13 +42,13 @@ pub(super) fn collect(args: &FleetCollectArgs) -> Result<Exit, Failure> {
     let via = via(args, found.as_ref())?;
     let control = Control::default();
     signals::stop_on_signals(&control)?;
-    let home = Home::of(&run)?;
+    let home = Home::of(&run, found.as_ref().map(rotate::guard).transpose()?.flatten())?;
     let rows = match via {
         ViaArg::Ansible => by_ansible::rows(args, found.as_ref(), &run, &home, &control)?,
         via => by_ssh::rows(args, via, found.as_ref(), &run, &home, &control)?,
     };
     if let Some(mut ledger) = found {
-        adopt(&mut ledger)?;
+        adopt(&mut ledger, home.guard())?;
     }
     tell(args, &run, &rows)?;
     let whole = rows.iter().all(|row| row.reason.is_none() && row.refused.is_empty());

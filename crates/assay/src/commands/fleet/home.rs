@@ -7,6 +7,7 @@ use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_store::{Keeper, Store, StoreError};
 
+use super::records::Guard;
 use crate::failure::Failure;
 use crate::recorder::{Saved, keep_finished};
 use crate::state;
@@ -23,6 +24,7 @@ pub(super) enum Brought {
 /// The store of this machine, and what it has of a run.
 pub(super) struct Home {
     run: String,
+    guard: Option<Guard>,
     inner: Mutex<Inner>,
 }
 
@@ -35,7 +37,7 @@ struct Inner {
 }
 
 impl Home {
-    pub(super) fn of(run: &str) -> Result<Self, Failure> {
+    pub(super) fn of(run: &str, guard: Option<Guard>) -> Result<Self, Failure> {
         let mut keeper = state::keeper()?;
         let mut attempts = BTreeMap::new();
         let mut ids = BTreeSet::new();
@@ -52,7 +54,12 @@ impl Home {
                 ids.insert(id);
             }
         }
-        Ok(Self { run: run.to_owned(), inner: Mutex::new(Inner { keeper, ids, attempts }) })
+        Ok(Self { run: run.to_owned(), guard, inner: Mutex::new(Inner { keeper, ids, attempts }) })
+    }
+
+    /// What judges whether a medium is the one that was to be there.
+    pub(super) fn guard(&self) -> Option<&Guard> {
+        self.guard.as_ref()
     }
 
     /// Identifiers of what is here.
@@ -70,6 +77,7 @@ impl Home {
         if record.outcome == Outcome::Running {
             return Err("it is not finished".to_owned());
         }
+        self.guard.as_ref().map_or(Ok(()), |guard| guard(node, &record))?;
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let attempt = record.cluster.as_ref().map(|part| (part.node.clone(), part.attempt));
         if let Some(other) =

@@ -14,6 +14,7 @@ use assay_fleet::{Ledger, Rotation};
 use serde_json::{Map, Value, json};
 
 use super::books;
+use super::records::Guard;
 use super::run::{begun, exit, measured, tell};
 use crate::cli::FleetRunArgs;
 use crate::failure::Failure;
@@ -56,10 +57,7 @@ pub(super) fn go_on(args: &FleetRunArgs, ledger: &Ledger, control: &Control) -> 
     let Some(rotation) = &ledger.rotation else { return Err(Failure::usage("the run is no turn of a plan")) };
     // Held while a person is waited for, too.
     let _lock = books::lock_plan(&rotation.plan)?;
-    let file = books::plan(&rotation.plan)?;
-    let text = std::fs::read_to_string(&file)
-        .map_err(|error| Failure::environment(format!("{}: {error}", output::shown(&file))))?;
-    let plan = read_plan(&text, &output::shown(&file))?;
+    let plan = begun_plan(&rotation.plan)?;
     let last = turn::ledgers(&rotation.plan)?.pop().unwrap_or_else(|| ledger.clone());
     let mut whole = Whole { args, plan, control, person: Person::new(args) };
     if !last.missing().is_empty() {
@@ -73,6 +71,20 @@ pub(super) fn go_on(args: &FleetRunArgs, ledger: &Ledger, control: &Control) -> 
         }
         Some(_) => Ok(Exit::Waiting),
     }
+}
+
+/// What judges the records of a run; none where it is no turn of a plan.
+pub(super) fn guard(ledger: &Ledger) -> Result<Option<Guard>, Failure> {
+    let Some(rotation) = &ledger.rotation else { return Ok(None) };
+    media::guard(&begun_plan(&rotation.plan)?, ledger).map(Some)
+}
+
+/// The plan of this label.
+fn begun_plan(label: &str) -> Result<ExperimentPlan, Failure> {
+    let file = books::plan(label)?;
+    let text = std::fs::read_to_string(&file)
+        .map_err(|error| Failure::environment(format!("{}: {error}", output::shown(&file))))?;
+    Ok(read_plan(&text, &output::shown(&file))?)
 }
 
 /// A plan that is carried out.

@@ -54,7 +54,7 @@ pub(super) fn measured(
             let known = asked.iter().find(|known| known.name == entry.name);
             entry.medium = known.and_then(|known| known.medium.clone()).or_else(|| entry.medium.take());
         }
-        adopt(&mut ledger)?;
+        adopt(&mut ledger, guard.as_ref())?;
     }
     let missing = ledger.missing();
     let count = u32::try_from(missing.len()).unwrap_or(u32::MAX);
