@@ -1,24 +1,24 @@
-//! Connections that have not shown the key: as many as the coordinator bears, and of one address fewer.
+//! Connections that have not shown the key: a limited number, and fewer of one address.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 
 /// Open at a time; further ones are closed at once.
 pub(crate) const ALL: usize = 256;
-/// The same of one address, so that none keeps the others out.
+/// The same of one address, so that none keeps the others out; in IPv6 of one network of 64 bits, as a host has all its addresses.
 pub(crate) const EACH: usize = 64;
 /// The same of this machine, where the tunnels of ssh end: each of them may be another node.
 pub(crate) const HERE: usize = 192;
 
-/// Who is at the door.
+/// Connections without the key, by address.
 #[derive(Debug, Default)]
 pub(crate) struct Strangers(Mutex<HashMap<IpAddr, usize>>);
 
 impl Strangers {
     /// Counts one more of this address, unless there are enough.
     pub(crate) fn enter(&self, from: IpAddr) -> bool {
-        let from = from.to_canonical();
+        let from = counted_as(from);
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let all: usize = waiting.values().sum();
         let own = waiting.get(&from).copied().unwrap_or(0);
@@ -31,12 +31,20 @@ impl Strangers {
 
     /// One of this address is known now, or gone.
     pub(crate) fn leave(&self, from: IpAddr) {
-        let from = from.to_canonical();
+        let from = counted_as(from);
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match waiting.get_mut(&from) {
             Some(count) if *count > 1 => *count -= 1,
             _ => drop(waiting.remove(&from)),
         }
+    }
+}
+
+/// The address under which one is counted: of IPv6 the network, but for this machine itself.
+fn counted_as(from: IpAddr) -> IpAddr {
+    match from.to_canonical() {
+        IpAddr::V6(address) if !address.is_loopback() => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        address => address,
     }
 }
 
@@ -57,6 +65,18 @@ mod tests {
         assert!(!strangers.enter(address("10.0.0.2")), "all together are too many");
         strangers.leave(address("127.0.0.1"));
         assert!(!strangers.enter(address("10.0.0.1")) && strangers.enter(address("10.0.0.2")));
+    }
+
+    #[test]
+    fn all_addresses_of_a_host_in_ipv6_count_as_one() {
+        let strangers = Strangers::default();
+        let entered = (0..1000u32).filter(|host| strangers.enter(address(&format!("2001:db8:0:1::{host:x}")))).count();
+        assert_eq!(entered, 64);
+        assert!(strangers.enter(address("2001:db8:0:2::1")), "another network");
+        let here = (0..1000).filter(|_| strangers.enter(address("::1"))).count();
+        assert_eq!(here, 256 - 65, "this machine has places of its own");
+        strangers.leave(address("2001:db8:0:1::ffff"));
+        assert!(strangers.enter(address("2001:db8:0:1::abcd")));
     }
 
     #[test]
