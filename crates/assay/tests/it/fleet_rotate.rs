@@ -79,6 +79,22 @@ fn a_plan_is_carried_out_round_by_round_and_its_records_are_those_of_its_cells()
     assert!(listed.stdout.lines().next().unwrap().ends_with(&format!("round 1 of plan {plan}")), "{}", listed.stdout);
 }
 
+/// A medium that failed in an earlier round is told by the exit code of the whole, which is that of the last round otherwise.
+#[test]
+fn a_medium_that_failed_in_an_earlier_round_is_told_at_the_end() {
+    let place = planned("A=1,2", "a,b");
+    let first = run(place.assay([&RUN[..], &["b=b"], &NULL].concat()));
+    assert_eq!(first.code, Some(8), "{}{}", first.stdout, first.stderr);
+    let file = place.data().join("fleet").join(last(&place) + ".json");
+    let mut ledger: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let fate = &mut ledger["nodes"][0]["fate"];
+    (fate["fate"], fate["reason"]) = ("medium_failed".into(), "read error".into());
+    fs::write(&file, ledger.to_string()).unwrap();
+    let done = resume(&place);
+    assert!(done.stdout.contains("All 2 rounds"), "{}{}", done.stdout, done.stderr);
+    assert_eq!((done.code, resume(&place).code), (Some(3), Some(3)), "{}", done.stdout);
+}
+
 /// A node that cannot be measured keeps the round, and nothing else is repeated.
 #[test]
 fn a_round_goes_on_where_a_node_was_missing() {

@@ -179,7 +179,7 @@ impl Whole<'_> {
         let turns = self.plan.turns().len();
         let what = if turns == self.plan.rounds() { "rounds" } else { "turns" };
         self.person.shows(&format!("All {turns} {what} of the plan are measured: assay rank plan={label}\n"))?;
-        Ok(exit(ledger))
+        Ok(if turn::failed(&label)?.is_empty() { exit(ledger) } else { Exit::Medium })
     }
 }
 
