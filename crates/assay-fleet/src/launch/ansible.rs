@@ -73,10 +73,10 @@ fn variables(launch: &Launch<'_>, inventory: &Inventory) -> Map<String, Value> {
         let own = |name: &str| json!(format!("{{{{ assay_places[inventory_hostname].{name} }}}}"));
         variables.insert("assay_unit".to_owned(), own("unit"));
         variables.insert("assay_slot".to_owned(), own("slot"));
-        let common = variables.remove("assay_options").unwrap_or_else(|| json!([]));
+        let common = variables.remove("assay_plan_options").unwrap_or_else(|| json!([]));
         variables.insert("assay_common_options".to_owned(), common);
         let both = "{{ assay_common_options + assay_places[inventory_hostname].options }}";
-        variables.insert("assay_options".to_owned(), json!(both));
+        variables.insert("assay_plan_options".to_owned(), json!(both));
     }
     variables.insert("assay_run".to_owned(), json!(launch.run));
     variables.insert("assay_places".to_owned(), Value::Object(places));

@@ -332,7 +332,8 @@ fn a_plan_is_carried_out_on_an_inventory() {
             own(node)
         )
     };
-    place.file("cards.ini", [("a", "right"), ("b", "left")].map(line).concat());
+    let all = "[all:vars]\nassay_options=['--label', 'lot=7', '--engine', 'null']\n";
+    place.file("cards.ini", [("a", "right"), ("b", "left")].map(line).concat() + all);
     fs::create_dir(place.path().join("bin")).unwrap();
     fs::copy(ASSAY, place.path().join("bin").join(format!("assay-{}", std::env::consts::ARCH))).unwrap();
     let patiently = |words: &[&str]| -> Value {
@@ -340,7 +341,7 @@ fn a_plan_is_carried_out_on_an_inventory() {
         serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"))
     };
     let words = ["fleet", "run", "-i", "cards.ini", "--binaries", "bin", "--rotate", "plan.toml", "--json"];
-    let first = patiently(&[&words[..], &NULL, &["--label", "lot=7"]].concat());
+    let first = patiently(&words);
     assert_eq!(first["next"]["turn"]["round"], 2, "{first}");
     let second = patiently(&["fleet", "run", "--json", "--resume", &last(&place)]);
     assert_eq!(second["next"], Value::Null, "{second}");
@@ -348,4 +349,5 @@ fn a_plan_is_carried_out_on_an_inventory() {
     assert_eq!((&status["complete"], &status["misfits"]), (&true.into(), &serde_json::json!([])), "{status}");
     let record = place.json(["show", fate(&second, "na")["id"].as_str().unwrap(), "--json"]);
     assert_eq!((&record["labels"]["slot"], &record["labels"]["lot"]), (&"right".into(), &"7".into()));
+    assert_eq!(record["tool"]["engine"], "null", "the inventory's own options are kept");
 }

@@ -7,7 +7,6 @@ use assay_fleet::{Entry, Fate, Ledger, Rotation, RotationPlace};
 use assay_store::new_id;
 use serde_json::json;
 
-use crate::commands::fleet::ansible::variables;
 use crate::commands::fleet::books;
 use crate::failure::Failure;
 use crate::files;
@@ -132,11 +131,10 @@ pub(super) fn next(plan: &ExperimentPlan, before: &Ledger, turn: Turn, failed: &
     let file = books::suite(&ledger.run)?;
     files::write_whole(&file, suite.to_text())?;
     if let Some(inventory) = &mut ledger.inventory {
-        let mut told = variables(None, &ledger.arguments)?;
-        let mut options = told.remove("assay_options").and_then(|own| own.as_array().cloned()).unwrap_or_default();
+        // Of their own, as the inventory may have options, too.
         let (plan, round) = (format!("plan={}", rotation.plan), format!("round={}", turn.round));
-        options.extend(["--label", &plan, "--label", &round].map(|word| json!(word)));
-        inventory.variables.insert("assay_options".to_owned(), json!(options));
+        let labels = ["--label", &plan, "--label", &round];
+        inventory.variables.insert("assay_plan_options".to_owned(), json!(labels));
         inventory.variables.insert("assay_suite".to_owned(), json!(file.to_string_lossy()));
     }
     Ok(ledger)
