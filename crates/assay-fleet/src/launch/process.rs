@@ -4,6 +4,8 @@ use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
@@ -19,6 +21,10 @@ pub struct Launched {
     whole_group: bool,
     /// Whether it is for one node, whose exit code is its own.
     single: bool,
+    /// Those that read what it says.
+    readers: Vec<JoinHandle<()>>,
+    /// When its end was seen first.
+    seen: Option<Instant>,
     /// Files that it reads, gone with it.
     files: Option<PrivateDirectory>,
 }
@@ -32,6 +38,8 @@ pub(super) enum Source {
     Output,
 }
 
+/// How long after its end what it said last may take to be read; a process that it left behind may hold the pipe for ever.
+const READ: Duration = Duration::from_secs(1);
 /// With this ssh(1) ends where it does not reach the node.
 const NOT_REACHED: i32 = 255;
 /// Longest line for programs, in bytes.
@@ -63,17 +71,19 @@ impl Launched {
             std::thread::Builder::new().spawn(move || stdin.write_all(input.as_bytes()))?;
         }
         let heard = Arc::new(Mutex::new(Heard::default()));
+        let mut readers = Vec::new();
         if let Some(stdout) = child.stdout.take() {
-            follow(stdout, MOST_EVENT, Arc::clone(&heard), reader)?;
+            readers.push(follow(stdout, MOST_EVENT, Arc::clone(&heard), reader)?);
             reader = Box::new(|line| {
                 let error = line.strip_prefix("ERROR! ").or_else(|| line.strip_prefix("[ERROR]: "));
                 error.map_or(Told::Nothing, |line| Told::Plain(line.to_owned()))
             });
         }
         if let Some(stderr) = child.stderr.take() {
-            follow(stderr, MOST_LINE, Arc::clone(&heard), reader)?;
+            readers.push(follow(stderr, MOST_LINE, Arc::clone(&heard), reader)?);
         }
-        Ok(Self { child, heard, whole_group: source == Source::Output, single: false, files: None })
+        let whole_group = source == Source::Output;
+        Ok(Self { child, heard, whole_group, single: false, readers, seen: None, files: None })
     }
 
     /// Keeps files as long as the process.
@@ -86,11 +96,21 @@ impl Launched {
         self.child.try_wait().ok().flatten()
     }
 
-    /// What a node came to, by its number among those of this process, if it ended.
+    /// Whether all was read that it said, or the time for that is over.
+    fn is_read(&mut self) -> bool {
+        let seen = *self.seen.get_or_insert_with(Instant::now);
+        self.readers.iter().all(JoinHandle::is_finished) || seen.elapsed() > READ
+    }
+
+    /// What a node came to, by its number among those of this process, if it ended; a process that ended is judged when its last
+    /// line is known.
     pub fn node_ended(&mut self, place: usize) -> Option<NodeEnd> {
         let told = lock(&self.heard).ended(place);
         told.or_else(|| {
             let status = self.ended()?;
+            if !self.is_read() {
+                return None;
+            }
             let reached = self.single && status.code() != Some(NOT_REACHED);
             Some(NodeEnd { words: format!("it ended with {status}"), code: status.code(), reached })
         })
@@ -129,14 +149,14 @@ fn follow(
     most: usize,
     heard: Arc<Mutex<Heard>>,
     mut reader: Reader,
-) -> std::io::Result<()> {
+) -> std::io::Result<JoinHandle<()>> {
     let work = move || {
         lines(from, most, |line| {
             let told = reader(line);
             lock(&heard).take(told);
         });
     };
-    std::thread::Builder::new().spawn(work).map(drop)
+    std::thread::Builder::new().spawn(work)
 }
 
 fn lock(heard: &Mutex<Heard>) -> MutexGuard<'_, Heard> {
@@ -145,8 +165,6 @@ fn lock(heard: &Mutex<Heard>) -> MutexGuard<'_, Heard> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     fn shell(script: &str) -> Command {
@@ -155,14 +173,26 @@ mod tests {
         command
     }
 
-    fn until(what: impl Fn() -> bool) {
+    fn end_of(launched: &mut Launched) -> NodeEnd {
         for _ in 0..500 {
-            if what() {
-                return;
+            if let Some(end) = launched.node_ended(0) {
+                return end;
             }
             std::thread::sleep(Duration::from_millis(10));
         }
         panic!("not in time");
+    }
+
+    /// The last line may come after the end: from a process that holds the pipe, here for longer or shorter than is waited.
+    #[test]
+    fn the_end_is_judged_by_the_last_line_within_a_second() {
+        let mut launched = Launched::one(shell("(sleep 0.4; echo exec format error >&2) & exit 126"), "").unwrap();
+        end_of(&mut launched);
+        assert_eq!(launched.last_line(0), "exec format error");
+        let mut launched = Launched::one(shell("sleep 3 & exit 126"), "").unwrap();
+        let begun = Instant::now();
+        end_of(&mut launched);
+        assert!(begun.elapsed() < Duration::from_millis(2500), "{:?}", begun.elapsed());
     }
 
     #[test]
@@ -176,14 +206,11 @@ mod tests {
             }
         };
         assert_eq!(status.code(), Some(3));
-        until(|| launched.last_line(0) == "last KEY");
-        let end = launched.node_ended(0).unwrap();
+        let end = end_of(&mut launched);
+        assert_eq!(launched.last_line(0), "last KEY", "it is judged when all is read");
         assert_eq!((end.words.as_str(), end.code, end.reached), ("it ended with exit status: 3", Some(3), true));
         let mut lost = Launched::one(shell("exit 255"), "").unwrap();
-        while lost.ended().is_none() {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        assert!(!lost.node_ended(0).unwrap().reached, "ssh did not come there");
+        assert!(!end_of(&mut lost).reached, "ssh did not come there");
         let launched = Launched::one(shell("exec sleep 1000"), "").unwrap();
         let process = format!("/proc/{}", launched.child.id());
         drop(launched);

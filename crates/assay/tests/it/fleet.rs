@@ -352,3 +352,21 @@ fn the_key_of_a_run_is_written_nowhere() {
     }
     assert_eq!(records(&place).len(), 4);
 }
+
+/// Only a program that is not there is called missing; another reason is told as the system says it.
+#[test]
+fn a_program_that_may_not_be_executed_is_not_called_missing() {
+    let place = Place::new();
+    std::fs::create_dir(place.path().join("a")).unwrap();
+    let program = place.file("program", "no program").display().to_string();
+    let told = |program: &str| {
+        let words = ["fleet", "run", "--json", "--via", "local", "--program", program, "a=a"];
+        let done = run(place.assay(words));
+        let told: Value = serde_json::from_str(&done.stdout).unwrap();
+        fate(&told, "a").clone()
+    };
+    let denied = told(&program);
+    assert_eq!(denied["cause"], "other", "{denied}");
+    assert!(denied["reason"].as_str().unwrap().contains("Permission denied"), "{denied}");
+    assert_eq!(told("/no/assay")["cause"], "no_program");
+}

@@ -109,8 +109,9 @@ impl<'a> Party<'a> {
                         Launcher::Ssh => format!("ssh: {error}"),
                         Launcher::Slurm | Launcher::Ansible => error.to_string(),
                     };
-                    // What a shell would say of a program that it cannot begin.
-                    let end = NodeEnd { words, code: Some(127), reached: launcher == Launcher::Local };
+                    // What a shell would say of a program that it does not find.
+                    let code = (error.kind() == std::io::ErrorKind::NotFound).then_some(127);
+                    let end = NodeEnd { words, code, reached: launcher == Launcher::Local };
                     for number in places {
                         ledger.nodes[numbers[number]].fate = Some(Fate::before(&end, ""));
                         coordinator.give_up(number);
