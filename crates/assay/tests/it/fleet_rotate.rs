@@ -115,9 +115,9 @@ fn a_round_goes_on_where_a_node_was_missing() {
     assert_eq!(place.json(["plan", "status", "plan.toml", "--json"])["complete"], true);
 }
 
-/// What `info` says of a medium is what a file on it says; a file system in memory has no identity of its own.
-#[test]
-fn a_medium_that_was_not_moved_is_noticed_before_anything_is_measured() {
+/// A plan whose first round is measured on media that were not moved after it. What `info` says of a medium is what a file
+/// beside it says; a file system in memory has no identity of its own.
+fn not_moved() -> (Place, tempfile::TempDir, Done) {
     let place = planned("A=1,2", "a,b");
     let memory = tempfile::tempdir_in("/dev/shm").unwrap();
     let nodes: Vec<String> = ["a", "b"]
@@ -139,18 +139,36 @@ fn a_medium_that_was_not_moved_is_noticed_before_anything_is_measured() {
     let words = ["fleet", "run", "--rotate", "plan.toml", "--via", "local", "--program", &program];
     let first = run(place.assay([&words[..], &[&nodes[0], &nodes[1]], &NULL].concat()));
     assert_eq!(first.code, Some(8), "{}{}", first.stdout, first.stderr);
-
     let stayed = resume(&place);
     assert_eq!(stayed.code, Some(8), "{}{}", stayed.stdout, stayed.stderr);
     assert!(stayed.stdout.contains("Not moved as round 2 of the plan wants it; nothing is measured."));
+    assert_eq!(place.json(["list", "--json"]).as_array().unwrap().len(), 2);
+    (place, memory, stayed)
+}
+
+#[test]
+fn a_medium_that_was_not_moved_is_noticed_before_anything_is_measured() {
+    let (place, memory, stayed) = not_moved();
     let words = "a: the medium here, S-a, was unit ";
     assert!(stayed.stdout.contains(words) && stayed.stdout.contains("in round 1; unit "), "{}", stayed.stdout);
-    assert_eq!(place.json(["list", "--json"]).as_array().unwrap().len(), 2);
     for (name, serial) in [("a", "S-b"), ("b", "S-a")] {
         fs::write(memory.path().join(format!("{name}.serial")), serial).unwrap();
     }
     resume(&place).succeeds();
     assert_eq!(place.json(["plan", "status", "plan.toml", "--json"])["complete"], true);
+}
+
+/// It may have been the first round in which the units sat wrong.
+#[test]
+fn a_round_is_not_judged_by_one_whose_records_were_removed() {
+    let (place, _memory, stayed) = not_moved();
+    let plan = place.json(["plan", "status", "plan.toml", "--json"])["plan"].as_str().unwrap().to_owned();
+    let wrong = format!("plan={plan} round=1");
+    let said = stayed.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains(&format!("round 1 had them wrong: assay rm '{wrong}'")), "{}", stayed.stdout);
+    run(place.assay(["rm", &wrong])).succeeds();
+    resume(&place).succeeds();
+    assert_eq!(place.json(["plan", "status", "plan.toml", "--json"])["missing"], 2);
 }
 
 /// A medium whose node says nothing before it is measured is judged by its record, which counts nowhere: not in the plan, not

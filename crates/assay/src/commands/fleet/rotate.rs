@@ -164,12 +164,26 @@ impl Whole<'_> {
             let lines: Vec<String> = wrong.iter().map(|(node, reason)| format!("{node}: {reason}")).collect();
             let title =
                 format!("Not moved as round {} of the plan wants it; nothing is measured.", turn::of(ledger).round);
-            self.person.shows(&format!("{title}\n{}\n", lines.join("\n")))?;
+            self.person.shows(&format!("{title}\n{}\n{}", lines.join("\n"), self.mend(turn::of(ledger).round)))?;
             let run = turn::ledgers(&self.plan.label())?.pop().map_or_else(String::new, |last| last.run);
             if !self.person.confirms(&run, self.control)? {
                 return Ok(false);
             }
         }
+    }
+
+    /// What can be done where the units sit right in this round, and sat wrong in the one before.
+    fn mend(&self, round: usize) -> String {
+        let before = round.saturating_sub(1);
+        if before == 0 {
+            return String::new();
+        }
+        let words = format!(
+            "If the units sit right, round {before} had them wrong: assay rm 'plan={} round={before}' removes its records, by \
+             which this round is judged.",
+            self.plan.label()
+        );
+        output::wrapped(&words, 80) + "\n"
     }
 
     /// The end of the plan.

@@ -76,7 +76,7 @@ fn cell<'a>(plan: &'a ExperimentPlan, ledger: &Ledger, entry: &Entry) -> Option<
         .find(|cell| cell.slot == own.slot && cell.unit == own.unit && cell.model == own.model)
 }
 
-/// The identities of media in all turns that were measured.
+/// The identities of media in all turns that were measured, as far as their records are here.
 fn sightings(plan: &ExperimentPlan) -> Result<Vec<Sighting>, Failure> {
     let Some(store) = state::existing()? else { return Ok(Vec::new()) };
     let mut all = Vec::new();
@@ -84,8 +84,9 @@ fn sightings(plan: &ExperimentPlan) -> Result<Vec<Sighting>, Failure> {
         for entry in &ledger.nodes {
             let id = entry.fate.as_ref().filter(|fate| fate.is_result()).and_then(Fate::record);
             let Some((id, cell)) = id.zip(cell(plan, &ledger, entry)) else { continue };
-            let said = || store.load(id).ok().and_then(|stored| stored.record.medium.unit);
-            if let Some(identity) = entry.medium.clone().or_else(said) {
+            // Whoever removed a record found it wrong.
+            let Ok(stored) = store.load(id) else { continue };
+            if let Some(identity) = entry.medium.clone().or(stored.record.medium.unit) {
                 all.push(Sighting::of(cell, &identity));
             }
         }
