@@ -189,7 +189,7 @@ fn the_record_of_a_medium_that_was_not_moved_counts_nowhere() {
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let program = program.display().to_string();
     for (node, unit) in [("a", own.as_str()), ("b", "S-b")] {
-        place.file(&format!("{node}.info"), serde_json::json!({ "medium": { "unit": unit } }).to_string());
+        place.file(format!("{node}.info"), serde_json::json!({ "medium": { "unit": unit } }).to_string());
     }
     let words = ["fleet", "run", "--rotate", "plan.toml", "--via", "local", "--program", &program, "a=a", "b=b"];
     let first = run(place.assay([&words[..], &NULL].concat()));
