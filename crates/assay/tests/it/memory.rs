@@ -123,10 +123,14 @@ fn a_sensor_without_a_thread_is_a_warning() {
     let sensors: String = (0..40).map(|number| format!("--sensor s{number}:W='sleep 100' ")).collect();
     let command = format!("exec \"$ASSAY\" run --quiet --suite tiny.toml {sensors} medium");
     let done = with_threads(&place, 20, &command);
-    // There is none for the medium then either.
-    assert_eq!(done.code, Some(4), "{}", done.stderr);
+    // There is none for the medium then either, unless a sensor without memory for its program gave up its own.
     let record = place.only_record();
-    assert!(matches!(record.outcome, Outcome::Failed { failure: Failure::Host, .. }), "{:?}", record.outcome);
+    match &record.outcome {
+        Outcome::Failed { failure, .. } => {
+            assert_eq!((failure, done.code), (&Failure::Host, Some(4)), "{}", done.stderr)
+        }
+        outcome => assert!(matches!(done.code, Some(0 | 1)), "{outcome:?}: {}", done.stderr),
+    }
     let given_up = record.warnings.iter().filter(|warning| match &warning.finding {
         Finding::SensorDropped { sensor, reason } => sensor.starts_with('s') && reason.contains("no thread"),
         _ => false,
