@@ -68,4 +68,18 @@ impl LimitedCard {
     pub fn command<A: AsRef<OsStr>>(&self, program: &Path, arguments: &[A]) -> Command {
         self.group.command(program, arguments)
     }
+
+    /// The same command within the limits.
+    #[must_use]
+    pub fn limited(&self, command: &Command) -> Command {
+        let arguments: Vec<&OsStr> = command.get_args().collect();
+        let mut within = self.command(Path::new(command.get_program()), &arguments);
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => within.env(name, value),
+                None => within.env_remove(name),
+            };
+        }
+        within
+    }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::{Cluster, Space};
 use crate::command::{Missing, need};
+use crate::limited::LimitedCard;
 
 /// All nodes are idle within this, also 28 beside compilers on two processors.
 const THERE_WITHIN: Duration = Duration::from_secs(90);
@@ -32,6 +33,32 @@ impl<'a> Slurm<'a> {
     /// # Panics
     /// Where its daemons are there and do not run.
     pub fn new(cluster: &'a Cluster, nodes: usize) -> Result<Self, Missing> {
+        Self::started(cluster, nodes, |_, daemon| daemon)
+    }
+
+    /// A node on each card, whose limits apply to all that the node runs.
+    ///
+    /// # Errors
+    /// [`Missing`] where Slurm is not installed, or the kernel refuses a second mount.
+    ///
+    /// # Panics
+    /// Where its daemons are there and do not run.
+    pub fn on(cluster: &'a Cluster, cards: &[LimitedCard]) -> Result<Self, Missing> {
+        for card in cards {
+            // The control machine let go of the mounts outside.
+            let mounted = cluster.control().command("mount").args([card.device().path(), card.path()]).status();
+            if !mounted.is_ok_and(|status| status.success()) {
+                return Err(Missing(format!("{} cannot be mounted on the control machine", card.path().display())));
+            }
+        }
+        Self::started(cluster, cards.len(), |node, daemon| cards[node].limited(&daemon))
+    }
+
+    fn started(
+        cluster: &'a Cluster,
+        nodes: usize,
+        daemon: impl Fn(usize, Command) -> Command,
+    ) -> Result<Self, Missing> {
         need(&["slurmctld", "slurmd", "srun", "sinfo", "scontrol"])?;
         let directory = cluster.directory().join("slurm");
         let fail = |e: std::io::Error| Missing(format!("{}: {e}", directory.display()));
@@ -39,9 +66,10 @@ impl<'a> Slurm<'a> {
         let configuration = directory.join("slurm.conf");
         write(&configuration, text(&directory, nodes)).map_err(fail)?;
         let mut slurm = Self { space: cluster.control(), configuration, daemons: Vec::new() };
-        slurm.begin(&["slurmctld", "-D"])?;
-        for node in 1..=nodes {
-            slurm.begin(&["slurmd", "-D", "-N", &format!("s{node}")])?;
+        slurm.begin(slurm.daemon(&["slurmctld", "-D"]))?;
+        for node in 0..nodes {
+            let name = format!("s{}", node + 1);
+            slurm.begin(daemon(node, slurm.daemon(&["slurmd", "-D", "-N", &name])))?;
         }
         let deadline = Instant::now() + THERE_WITHIN;
         while slurm.idle() < nodes {
@@ -70,11 +98,16 @@ impl<'a> Slurm<'a> {
         assert!(told.is_ok_and(|status| status.success()), "scontrol update {name} failed");
     }
 
-    fn begin(&mut self, words: &[&str]) -> Result<(), Missing> {
-        let (program, arguments) = (words[0], &words[1..]);
-        let mut command = self.command(program);
-        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        self.daemons.push(command.spawn().map_err(|e| Missing(format!("{program}: {e}")))?);
+    fn daemon(&self, words: &[&str]) -> Command {
+        let mut command = self.command(words[0]);
+        command.args(&words[1..]);
+        command
+    }
+
+    fn begin(&mut self, mut daemon: Command) -> Result<(), Missing> {
+        daemon.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let name = daemon.get_program().display().to_string();
+        self.daemons.push(daemon.spawn().map_err(|e| Missing(format!("{name}: {e}")))?);
         Ok(())
     }
 

@@ -72,6 +72,9 @@ fn odd(report: &FleetReport) -> String {
     }
 }
 
+/// So many nodes of one model are enough.
+const ENOUGH: usize = 4;
+
 fn too_few(report: &FleetReport) -> String {
     let differs =
         report.odd.untested.iter().take(NAMED).map(|one| format!("{} ({})", node(report, one.node), off(one)));
@@ -82,7 +85,9 @@ fn too_few(report: &FleetReport) -> String {
         let differ = if differs.len() == 1 { "differs" } else { "differ" };
         format!("; {} {differ} from the others, which agree", differs.join(", "))
     };
-    format!("too few to name an odd node, which takes four of one model{but}")
+    // Four nodes are there: their media do not tell that they are of one model, or are of several.
+    let mend = if report.nodes.len() >= ENOUGH { "; --label model=NAME tells it of media that do not" } else { "" };
+    format!("too few to name an odd node, which takes four of one model{mend}{but}")
 }
 
 /// `random write 4 KiB at x0.28 of the others (0.25–0.31), and 2 more loads`.

@@ -38,9 +38,13 @@ pub(crate) fn is_there(program: &str) -> Result<(), Missing> {
 
 impl Fleet {
     pub(crate) fn new(nodes: usize) -> Result<Self, Missing> {
+        Self::of(&ClusterPlan::of(nodes))
+    }
+
+    pub(crate) fn of(plan: &ClusterPlan<'_>) -> Result<Self, Missing> {
         is_there("ansible-playbook")?;
         let lab = Lab::share()?;
-        let fleet = Self { cluster: Cluster::new(&ClusterPlan::of(nodes))?, _lab: lab };
+        let fleet = Self { cluster: Cluster::new(plan)?, _lab: lab };
         for directory in ["control", "binaries", "records"] {
             fs::create_dir(fleet.file(directory)).unwrap();
         }

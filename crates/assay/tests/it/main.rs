@@ -27,6 +27,7 @@ mod foreign;
 mod handles;
 mod hostile;
 mod import;
+mod launchers;
 mod licences;
 mod manner;
 mod memory;

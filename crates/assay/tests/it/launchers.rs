@@ -1,0 +1,189 @@
+//! One cluster, measured through each launcher: the same records, and the node with the slow card is the one that is named.
+//! `ASSAY_FLEET_NODES=28 ASSAY_FLEET_RUNS=20` takes as many nodes, and measures by Ansible as often.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::{Command, Output};
+
+use assay_lab::{ClusterPlan, LimitedCard, Limits, Missing, NodePlan, Slurm, lab};
+use serde_json::Value;
+
+use crate::collection::Fleet;
+use crate::common::{ASSAY, fate, random, suite};
+
+const CARD_BYTES: u64 = 48 << 20;
+/// What every card does, and the writes of the slow one.
+const GOOD: Limits = Limits { read_iops: Some(150), write_iops: Some(80), read_bytes: None, write_bytes: None };
+const SLOW_WRITES: u64 = 32;
+/// Loop devices tell no model; without one nobody is compared with the others.
+const MODEL: &str = "model=card of the lab";
+
+fn asked(name: &str, usual: usize) -> usize {
+    std::env::var(name).map_or(usual, |count| count.parse().unwrap())
+}
+
+/// So many cards, of which the one in the middle writes slowly, and its number, counted from 1.
+fn cards(count: usize) -> Result<(Vec<LimitedCard>, usize), Missing> {
+    let slow = count / 2 + 1;
+    let limits = |number| if number == slow { Limits { write_iops: Some(SLOW_WRITES), ..GOOD } } else { GOOD };
+    let cards: Result<Vec<_>, _> = (1..=count).map(|number| LimitedCard::new(CARD_BYTES, limits(number))).collect();
+    Ok((cards?, slow))
+}
+
+fn run(fleet: &Fleet, mut command: Command, words: &[&str]) -> Value {
+    let directory = fleet.cluster.directory();
+    for part in ["tmp", "control"] {
+        fs::create_dir_all(directory.join(part)).unwrap();
+    }
+    command
+        .env("HOME", directory.join("control"))
+        .env("ASSAY_DATA", directory.join("control/data"))
+        .env("TMPDIR", directory.join("tmp"))
+        .env_remove("ANSIBLE_CONFIG")
+        .args(words);
+    told(&command.output().unwrap())
+}
+
+#[track_caller]
+fn told(output: &Output) -> Value {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}\n{said}", String::from_utf8_lossy(&output.stdout));
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
+}
+
+/// Who is named odd in a run, and under which loads.
+fn odd(fleet: &Fleet, told: &Value) -> Vec<(String, Vec<String>)> {
+    let run_id = told["run"]["run"].as_str().unwrap();
+    let command = fleet.cluster.control().command(ASSAY);
+    let report = run(fleet, command, &["fleet", "report", run_id, "--json"]);
+    let name = |odd: &Value| {
+        let node = usize::try_from(odd["node"].as_u64().unwrap()).unwrap();
+        report["nodes"][node]["node"].as_str().unwrap().to_owned()
+    };
+    let at = |odd: &Value| {
+        let loads = odd["at"].as_array().unwrap().iter();
+        loads.map(|at| at["title"].as_str().unwrap().to_owned()).collect()
+    };
+    report["odd"]["odd"].as_array().unwrap().iter().map(|odd| (name(odd), at(odd))).collect()
+}
+
+#[track_caller]
+fn the_slow_one_is_named(fleet: &Fleet, told: &Value, slow: &str) {
+    let odd = odd(fleet, told);
+    let names: Vec<&str> = odd.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, [slow], "{odd:?}");
+    assert!(odd[0].1.len() == 1 && odd[0].1[0].contains("write"), "{odd:?}");
+}
+
+/// What differs by launcher, and what is there or not by what a run met.
+const APART: [&str; 7] =
+    [".host", ".cluster.clock", ".labels.unit", ".labels.slot", ".warnings", ".sensors", ".validity"];
+
+/// Of each node, by its number: the paths in its record, and values that are the same whoever launched it.
+fn shapes(fleet: &Fleet, told: &Value, prefix: &str, nodes: usize) -> Vec<BTreeSet<String>> {
+    let shape = |number| {
+        let id = fate(told, &format!("{prefix}{number}"))["id"].as_str().unwrap_or_else(|| panic!("{told}")).to_owned();
+        let record = run(fleet, fleet.cluster.control().command(ASSAY), &["show", &id, "--json"]);
+        let mut shape = BTreeSet::new();
+        collect(&record, "", &mut shape);
+        shape.retain(|path| !APART.iter().any(|apart| path.starts_with(apart)) && !path.contains(".warnings[]"));
+        let mut same = |name: &str, value: &Value| shape.insert(format!("{name}: {value}"));
+        for name in ["suite", "tool", "outcome"] {
+            same(name, &record[name]);
+        }
+        same("file system", &record["medium"]["filesystem"]);
+        for name in ["budget_ns", "repeats", "planned_write_bytes", "suite_text", "direct_alignment_bytes"] {
+            same(name, &record["settings"][name]);
+        }
+        for measurement in record["measurements"].as_array().unwrap() {
+            same("workload", &measurement["workload"]);
+            same("repeats", &measurement["repeats"].as_array().unwrap().len().into());
+        }
+        shape
+    };
+    (1..=nodes).map(shape).collect()
+}
+
+#[track_caller]
+fn are_the_same(ours: &[BTreeSet<String>], theirs: &[BTreeSet<String>]) {
+    for (ours, theirs) in ours.iter().zip(theirs) {
+        let apart: Vec<&String> = ours.symmetric_difference(theirs).collect();
+        assert!(apart.is_empty(), "{apart:#?}");
+    }
+    assert_eq!(ours.len(), theirs.len());
+}
+
+/// The paths of a document, each element of a list under the same one.
+fn collect(value: &Value, path: &str, paths: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, value)| collect(value, &format!("{path}.{name}"), paths))
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, &format!("{path}[]"), paths)),
+        Value::Null => {}
+        _ => drop(paths.insert(path.to_owned())),
+    }
+}
+
+#[test]
+fn one_cluster_by_each_launcher_gives_the_same_records_and_names_the_slow_card() {
+    let name = "one_cluster_by_each_launcher_gives_the_same_records_and_names_the_slow_card";
+    let (count, runs) = (asked("ASSAY_FLEET_NODES", 6), asked("ASSAY_FLEET_RUNS", 1));
+    let (cards, slow) = lab!(name, cards(count));
+    let nodes = cards.iter().zip(1..).map(|(card, number)| NodePlan::on(&format!("n{number}"), card)).collect();
+    let fleet = lab!(name, Fleet::of(&ClusterPlan { nodes, uplink: None }));
+    fleet.offer_program();
+    let workloads = [random("read", "read", "1s"), random("write", "write", "1s")];
+    fs::write(fleet.file("tiny.toml"), suite("two", "60s", 3, &workloads)).unwrap();
+    let (file, inventory) =
+        (fleet.file("tiny.toml").display().to_string(), fleet.cluster.inventory().display().to_string());
+
+    let mut by_ansible = Value::Null;
+    for number in 1..=runs {
+        let command = fleet.cluster.control().command(ASSAY);
+        by_ansible = run(&fleet, command, &["fleet", "run", "-i", &inventory, "--json", "--", "--label", MODEL]);
+        the_slow_one_is_named(&fleet, &by_ansible, &format!("n{slow}"));
+        eprintln!("{number} of {runs} by Ansible: {count} records, n{slow} is odd and nobody else");
+    }
+
+    let program = fleet.file("binaries").join(format!("assay-{}", std::env::consts::ARCH)).display().to_string();
+    let target = |prefix: &str, number: usize| format!("{prefix}{number}={}", cards[number - 1].path().display());
+    let begun = ["fleet", "run", "--json", "--program", &program];
+    let targets = |prefix: &str| (1..=count).map(|number| target(prefix, number)).collect::<Vec<_>>();
+    let after = ["--", "--suite", &file, "--label", MODEL];
+
+    let names = targets("n");
+    let words = [&begun[..], &names.iter().map(String::as_str).collect::<Vec<_>>(), &after].concat();
+    let by_ssh = run(&fleet, fleet.cluster.command(ASSAY), &words);
+    the_slow_one_is_named(&fleet, &by_ssh, &format!("n{slow}"));
+
+    let shape = shapes(&fleet, &by_ansible, "n", count);
+    are_the_same(&shape, &shapes(&fleet, &by_ssh, "n", count));
+    by_slurm(
+        name,
+        &fleet,
+        &cards,
+        slow,
+        &[&begun[..], &["--via", "slurm", "--listen", "127.0.0.1:0"]].concat(),
+        &after,
+        &shape,
+    );
+}
+
+fn by_slurm(
+    name: &str,
+    fleet: &Fleet,
+    cards: &[LimitedCard],
+    slow: usize,
+    begun: &[&str],
+    after: &[&str],
+    shape: &[BTreeSet<String>],
+) {
+    let slurm = lab!(name, Slurm::on(&fleet.cluster, cards));
+    let names: Vec<String> =
+        cards.iter().zip(1..).map(|(card, number)| format!("s{number}={}", card.path().display())).collect();
+    let words = [begun, &names.iter().map(String::as_str).collect::<Vec<_>>(), after].concat();
+    let told = run(fleet, slurm.command(ASSAY), &words);
+    the_slow_one_is_named(fleet, &told, &format!("s{slow}"));
+    are_the_same(shape, &shapes(fleet, &told, "s", cards.len()));
+}
