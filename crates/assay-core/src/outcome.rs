@@ -48,14 +48,34 @@ impl Failure {
         }
     }
 
-    /// The failure that an operating system error number stands for.
+    /// The failure that an error number of this operating system stands for.
     #[must_use]
     pub fn from_errno(errno: i32) -> Self {
+        if cfg!(windows) { Self::from_win32(errno) } else { Self::from_linux(errno) }
+    }
+
+    /// errno(3).
+    fn from_linux(errno: i32) -> Self {
         match errno {
             30 => Self::ReadOnly,              // EROFS
             28 | 122 => Self::OutOfSpace,      // ENOSPC, EDQUOT
             19 | 6 | 123 => Self::Disappeared, // ENODEV, ENXIO, ENOMEDIUM
             110 => Self::Hung,                 // ETIMEDOUT
+            _ => Self::IoError,
+        }
+    }
+
+    /// "System Error Codes" of the Windows API, winerror.h.
+    fn from_win32(number: i32) -> Self {
+        match number {
+            19 => Self::ReadOnly, // ERROR_WRITE_PROTECT
+            // ERROR_HANDLE_DISK_FULL, ERROR_DISK_FULL, ERROR_DISK_QUOTA_EXCEEDED
+            39 | 112 | 1295 => Self::OutOfSpace,
+            // ERROR_BAD_UNIT, ERROR_NOT_READY, ERROR_WRONG_DISK, ERROR_DEV_NOT_EXIST, ERROR_NO_SUCH_DEVICE,
+            // ERROR_FILE_INVALID, ERROR_MEDIA_CHANGED, ERROR_NO_MEDIA_IN_DRIVE, ERROR_DEVICE_NOT_CONNECTED,
+            // ERROR_DEVICE_REMOVED
+            20 | 21 | 34 | 55 | 433 | 1006 | 1110 | 1112 | 1167 | 1617 => Self::Disappeared,
+            121 | 1460 => Self::Hung, // ERROR_SEM_TIMEOUT, ERROR_TIMEOUT
             _ => Self::IoError,
         }
     }
@@ -126,6 +146,20 @@ impl Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_errors_are_those_of_the_system() {
+        for (number, linux, windows) in [
+            (5, Failure::IoError, Failure::IoError),
+            (19, Failure::Disappeared, Failure::ReadOnly),
+            (28, Failure::OutOfSpace, Failure::IoError),
+            (30, Failure::ReadOnly, Failure::IoError),
+            (112, Failure::IoError, Failure::OutOfSpace),
+            (1167, Failure::IoError, Failure::Disappeared),
+        ] {
+            assert_eq!((Failure::from_linux(number), Failure::from_win32(number)), (linux, windows), "{number}");
+        }
+    }
 
     #[test]
     fn a_failure_is_told_with_the_systems_words_where_there_are_any() {
