@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use crate::sys;
 
 /// Page-aligned, zeroed memory of a fixed size, outside of the heap.
 ///
@@ -16,11 +16,8 @@ pub struct AlignedBuffer {
 
 // SAFETY: the mapping belongs to this value alone, is bound to no thread, and any thread may unmap it.
 // The kernel alone holds its address beside this value, while an operation is in flight; whoever hands the
-// address over keeps the value until then (`Uring::drop`).
+// address over keeps the value until then (`drop` of the engines).
 unsafe impl Send for AlignedBuffer {}
-
-/// Populated, so that no page fault falls into the timed part. Miri knows no such flag.
-const FLAGS: MapFlags = if cfg!(miri) { MapFlags::PRIVATE } else { MapFlags::PRIVATE.union(MapFlags::POPULATE) };
 
 impl AlignedBuffer {
     /// Maps `length` bytes, touched so that no page fault falls into the timed part.
@@ -29,10 +26,7 @@ impl AlignedBuffer {
     /// The system's error where memory is short.
     pub fn new(length: usize) -> std::io::Result<Self> {
         let length = length.max(1);
-        // SAFETY: a fresh anonymous private mapping at an address of the kernel's choice.
-        let start = unsafe { mmap_anonymous(std::ptr::null_mut(), length, ProtFlags::READ | ProtFlags::WRITE, FLAGS)? };
-        let start = NonNull::new(start.cast::<u8>()).ok_or(std::io::ErrorKind::OutOfMemory)?;
-        Ok(Self { start, length })
+        Ok(Self { start: sys::map(length)?, length })
     }
 
     /// The memory to read.
@@ -60,8 +54,7 @@ impl AlignedBuffer {
 impl Drop for AlignedBuffer {
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `new` with this address and length and is dropped once.
-        // An error would mean a wrong address; there is nothing to do about it here.
-        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.length) };
+        unsafe { sys::unmap(self.start, self.length) };
     }
 }
 
@@ -79,12 +72,12 @@ pub(crate) struct Pool {
 /// Bytes of memory for `slots` buffers of `block` bytes.
 #[must_use]
 pub fn buffer_bytes(slots: u64, block: u64) -> u64 {
-    slots.saturating_mul(block.max(1).checked_next_multiple_of(rustix::param::page_size() as u64).unwrap_or(u64::MAX))
+    slots.saturating_mul(block.max(1).checked_next_multiple_of(sys::page_bytes() as u64).unwrap_or(u64::MAX))
 }
 
 impl Pool {
     pub(crate) fn new(slots: usize, block: usize) -> std::io::Result<Self> {
-        let stride = block.max(1).next_multiple_of(rustix::param::page_size());
+        let stride = block.max(1).next_multiple_of(sys::page_bytes());
         let memory = AlignedBuffer::new(stride.checked_mul(slots).ok_or(std::io::ErrorKind::OutOfMemory)?)?;
         Ok(Self { memory, slots, block, stride })
     }
@@ -120,7 +113,7 @@ mod tests {
     fn slots_are_aligned_and_apart() {
         let mut pool = Pool::new(3, 5000).unwrap();
         for slot in 0..3 {
-            assert!(pool.slot_ptr(slot).addr().is_multiple_of(rustix::param::page_size()));
+            assert!(pool.slot_ptr(slot).addr().is_multiple_of(sys::page_bytes()));
             assert_eq!(pool.slot(slot).len(), 5000);
             pool.slot(slot).fill(slot as u8 + 1);
         }

@@ -1,7 +1,8 @@
 //! Monotonic time in nanoseconds, and the time of day.
 
 use jiff::{Timestamp, Unit};
-use rustix::time::{ClockId, clock_gettime};
+
+use crate::sys::monotonic;
 
 /// The monotonic clock, counted from its own start so that values stay small.
 ///
@@ -30,14 +31,6 @@ impl Clock {
     pub fn now(&self) -> u64 {
         monotonic() - self.start
     }
-}
-
-/// `CLOCK_MONOTONIC` in nanoseconds.
-#[inline]
-#[must_use]
-pub fn monotonic() -> u64 {
-    let t = clock_gettime(ClockId::Monotonic);
-    (t.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(t.tv_nsec as u64)
 }
 
 /// Sleeps until the monotonic clock reads `at_ns`, or returns at once where it did. It is late by what the kernel takes to

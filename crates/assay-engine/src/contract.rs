@@ -9,11 +9,16 @@ pub enum EngineKind {
     Null,
     /// `pread`/`pwrite`, one operation in flight for each thread.
     Sync,
-    /// io_uring.
+    /// io_uring, on Linux.
     Uring,
+    /// An I/O completion port for each job, on Windows.
+    Iocp,
 }
 
 impl EngineKind {
+    /// The engine of this system that keeps several operations in flight by itself.
+    pub const ASYNCHRONOUS: Self = crate::sys::ASYNCHRONOUS;
+
     /// The name.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -21,6 +26,7 @@ impl EngineKind {
             Self::Null => "null",
             Self::Sync => "sync",
             Self::Uring => "uring",
+            Self::Iocp => "iocp",
         }
     }
 }

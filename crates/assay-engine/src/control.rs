@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use assay_core::units::nanoseconds;
 
-use crate::clock::monotonic;
+use crate::sys::monotonic;
 
 /// Lets another thread end the run, and tell of time in which the process was stopped (SIGSTOP, Ctrl-Z).
 #[derive(Debug, Clone, Default)]

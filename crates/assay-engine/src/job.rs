@@ -30,6 +30,7 @@ use crate::counters::{Live, Snapshot, Totals};
 use crate::data::{mix, stamp};
 use crate::operations::{Operation, Operations};
 use crate::pauses::Pauses;
+use crate::sys::IO_ERROR;
 
 /// How long an edge of the window may wait for the end of a pause, in nanoseconds.
 const LONGEST_WAIT_NS: u64 = 250_000_000;
@@ -199,7 +200,7 @@ pub(crate) fn drive<E: Engine>(engine: &mut E, addresses: Addresses, spec: &JobS
             Some(completion) => finish(completion),
             None => {
                 if let Err(error) = engine.reap(batches.wait_for, &mut finish) {
-                    let errno = error.raw_os_error().unwrap_or(5);
+                    let errno = error.raw_os_error().unwrap_or(IO_ERROR);
                     failure = failure.or(Some(IoFailure { write: workload.writes(), offset: 0, errno }));
                     break;
                 }

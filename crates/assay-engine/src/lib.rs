@@ -8,7 +8,6 @@ mod address;
 mod batching;
 mod buffer;
 mod calibrate;
-mod child;
 mod clock;
 mod contract;
 mod control;
@@ -23,7 +22,6 @@ mod operations;
 mod pauses;
 mod peer;
 mod pieces;
-mod pin;
 mod place;
 mod probe;
 mod repeat;
@@ -35,42 +33,29 @@ mod spread;
 mod sync;
 #[cfg(test)]
 mod sync_tests;
+mod sys;
 mod target;
 mod threads;
 mod timeout;
 #[cfg(test)]
 mod together_tests;
 mod traffic;
-// 32-bit ARM kernels shipped rings too broken to use, and the crate has the kernel's types for these processors alone.
-#[cfg_attr(
-    not(all(
-        target_pointer_width = "64",
-        any(
-            target_arch = "aarch64",
-            target_arch = "loongarch64",
-            target_arch = "powerpc64",
-            target_arch = "riscv64",
-            target_arch = "x86_64"
-        )
-    )),
-    path = "no_uring.rs"
-)]
-mod uring;
 
 pub use batching::{Batching, Stretch, Trial};
 pub use buffer::{AlignedBuffer, buffer_bytes};
 pub use calibrate::{NullCost, null_cost};
-pub use child::end_with_this_process;
-pub use clock::{Clock, monotonic, sleep_until, wall_clock};
+pub use clock::{Clock, sleep_until, wall_clock};
 pub use contract::{Availability, Capabilities, EngineKind};
 pub use control::{Control, Moment};
 pub use data::{fill_unique, mix, stamp};
 pub use gather::OnSampleOf;
 pub use peer::{Watched, memory, read_back, watch};
-pub use pin::processors;
 pub use probe::{probe, probe_poll};
 pub use repeat::{RepeatReport, SYNC, Window, run_repeat, run_together, sync_within};
 pub use sampler::{LiveSample, OnSample};
 pub use spec::{RepeatSpec, Trouble};
+pub use sys::{
+    AsOpen, CALLS, FileExt, QUEUE, Signal, end_with_this_process, forget, lead_a_group, monotonic, processors,
+};
 pub use target::{DirectSupport, Target, TargetError, direct_support, direct_support_of};
 pub use timeout::{Timeout, answer_within};

@@ -20,6 +20,7 @@ use crate::data::{mix, stamp};
 use crate::job::{IoFailure, JobReport, JobSpec};
 use crate::operations::{Operation, Operations};
 use crate::schedule::Schedule;
+use crate::sys::IO_ERROR;
 
 /// Sleeping threads wake up late by some tens of microseconds: the last part of a wait is spent awake.
 const AWAKE_NS: u64 = 60_000;
@@ -178,7 +179,7 @@ pub(crate) fn drive<E: Engine>(
             None => engine.reap_within(LONGEST_SLEEP_NS, &mut finish),
         };
         if let Err(error) = waited {
-            let errno = error.raw_os_error().unwrap_or(5);
+            let errno = error.raw_os_error().unwrap_or(IO_ERROR);
             failure = failure.or(Some(IoFailure { write: workload.writes(), offset: 0, errno }));
             break;
         }

@@ -2,16 +2,15 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::process::{Child, ExitStatus};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 use assay_core::units::nanoseconds;
-use rustix::fs::MemfdFlags;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::control::Control;
 use crate::sampler::{LiveSample, OnSample};
 use crate::spec::{RepeatSpec, Trouble};
+use crate::sys;
 use crate::timeout::Timeout;
 use crate::traffic::Traffic;
 
@@ -20,7 +19,7 @@ const MOST_PRINTED: u64 = 64 << 20;
 /// How often the process is looked at.
 const TICK: Duration = Duration::from_millis(20);
 /// After an interrupt a program drains and prints; then it is killed.
-const GRACE: Duration = Duration::from_secs(10);
+pub(crate) const GRACE: Duration = Duration::from_secs(10);
 /// A killed process that the kernel does not let go is left behind.
 const LETTING_GO: Duration = Duration::from_secs(2);
 
@@ -29,7 +28,7 @@ const LETTING_GO: Duration = Duration::from_secs(2);
 /// # Errors
 /// Where no more files can be open.
 pub fn memory(name: &str) -> io::Result<File> {
-    Ok(File::from(rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)?))
+    sys::nameless_file(name)
 }
 
 /// What a program printed into it.
@@ -71,7 +70,7 @@ pub fn watch(
     let mut traffic = Traffic::new(child.id(), spec.workload.block_bytes, spec.sample_every);
     let mut trouble = None;
     let status = loop {
-        match ended(child) {
+        match sys::ended(child) {
             Ok(Some(status)) => break Some(status),
             Ok(None) => {}
             Err(error) => {
@@ -82,7 +81,7 @@ pub fn watch(
         if (control.stopped() || enough) && !interrupted {
             interrupted = true;
             timeout = Timeout::new(GRACE);
-            signal(child, Signal::INT);
+            sys::interrupt(child);
         }
         if timeout.expired() {
             if !interrupted {
@@ -103,115 +102,11 @@ pub fn watch(
     }
 }
 
-/// How the program ended, if it did. What it started and left behind is killed before its number is free for others.
-fn ended(child: &mut Child) -> io::Result<Option<ExitStatus>> {
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    let Some(process) = pid(child) else { return child.try_wait() };
-    if waitid(WaitId::Pid(process), options)?.is_none() {
-        return Ok(None);
-    }
-    signal(child, Signal::KILL);
-    child.wait().map(Some)
-}
-
-fn pid(child: &Child) -> Option<Pid> {
-    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
-}
-
-/// Sends a signal to the group that the program leads; it was not waited for yet, so that its number is its own.
-fn signal(child: &Child, signal: Signal) {
-    if let Some(group) = pid(child) {
-        let _ = kill_process_group(group, signal);
-    }
-}
-
+/// Kills it and waits for its end, for a while.
 fn kill(child: &mut Child) {
-    signal(child, Signal::KILL);
+    sys::kill_all(child);
     let limit = Instant::now() + LETTING_GO;
-    while Instant::now() < limit && matches!(ended(child), Ok(None)) {
+    while Instant::now() < limit && matches!(sys::ended(child), Ok(None)) {
         std::thread::sleep(TICK);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::ops::ControlFlow;
-    use std::os::unix::process::CommandExt;
-    use std::process::{Command, Stdio};
-
-    use assay_core::workload::{Op, Pattern, Workload};
-
-    use super::*;
-    use crate::child::end_with_this_process;
-
-    fn spec() -> RepeatSpec {
-        RepeatSpec {
-            workload: Workload::new("w", Op::Read, Pattern::Random, 4096),
-            target: None,
-            seed: 1,
-            repeat: 0,
-            repeats: 1,
-            hang_after: Duration::from_secs(30),
-            sample_every: Duration::from_millis(20),
-            wait_for: None,
-            begin_at_ns: None,
-        }
-    }
-
-    /// A shell that starts another process and waits for it; that one tells its number. Started as all that is watched.
-    fn family() -> (Child, Pid) {
-        let mut command = Command::new("sh");
-        command.args(["-c", "sleep 1000 & echo $!; wait"]).stdout(Stdio::piped()).process_group(0);
-        end_with_this_process(&mut command, Signal::KILL);
-        let mut child = command.spawn().unwrap();
-        let mut line = String::new();
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
-        (child, Pid::from_raw(line.trim().parse().unwrap()).unwrap())
-    }
-
-    /// A process that nobody waited for yet is there no more either.
-    fn is_gone(process: Pid) -> bool {
-        let start = Instant::now();
-        let alive = || {
-            let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero()));
-            stat.is_ok_and(|stat| !stat.contains(") Z "))
-        };
-        while alive() && start.elapsed() < Duration::from_secs(10) {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        !alive()
-    }
-
-    #[test]
-    fn what_takes_too_long_is_killed_with_all_that_it_started() {
-        let (mut child, grandchild) = family();
-        let watched = watch(&mut child, &spec(), Duration::from_millis(100), &Control::default(), &mut |_| {
-            ControlFlow::Continue(())
-        });
-        assert!(matches!(watched.trouble, Some(Trouble::Hung { .. })) && !watched.success);
-        assert!(is_gone(grandchild));
-    }
-
-    #[test]
-    fn a_stop_interrupts_the_whole_group() {
-        let (mut child, grandchild) = family();
-        let control = Control::default();
-        control.stop();
-        let watched =
-            watch(&mut child, &spec(), Duration::from_secs(100), &control, &mut |_| ControlFlow::Continue(()));
-        assert_eq!((&watched.trouble, watched.success), (&None, true), "it ended as it was told");
-        assert!(watched.elapsed_ns < nanoseconds(GRACE), "{watched:?}");
-        assert!(is_gone(grandchild), "though a shell lets it ignore the interrupt");
-    }
-
-    #[test]
-    fn how_a_program_ends_is_told() {
-        for (program, success) in [("true", true), ("false", false)] {
-            let mut child = Command::new(program).process_group(0).spawn().unwrap();
-            let watched = watch(&mut child, &spec(), Duration::from_secs(100), &Control::default(), &mut |_| {
-                ControlFlow::Continue(())
-            });
-            assert_eq!((watched.success, watched.trouble), (success, None));
-        }
     }
 }

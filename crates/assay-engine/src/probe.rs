@@ -1,6 +1,7 @@
 //! Which engines work on this kernel.
 
 use crate::contract::{Availability, Capabilities, EngineKind};
+use crate::sys;
 use crate::target::Target;
 
 /// Asks whether `kind` works on this kernel, without touching any medium.
@@ -9,7 +10,9 @@ pub fn probe(kind: EngineKind) -> Availability {
     match kind {
         EngineKind::Null => Availability::Yes(Capabilities { asynchronous: true, ..Capabilities::default() }),
         EngineKind::Sync => Availability::Yes(Capabilities::default()),
-        EngineKind::Uring => crate::uring::probe(),
+        kind if kind == EngineKind::ASYNCHRONOUS => sys::probe(),
+        EngineKind::Uring => Availability::No("io_uring is a part of Linux".to_owned()),
+        EngineKind::Iocp => Availability::No("I/O completion ports are a part of Windows".to_owned()),
     }
 }
 
@@ -18,5 +21,5 @@ pub fn probe(kind: EngineKind) -> Availability {
 /// # Errors
 /// Why they cannot, in words.
 pub fn probe_poll(target: &Target, bytes: u32) -> Result<(), String> {
-    crate::uring::probe_poll(target, bytes)
+    sys::probe_poll(target, bytes)
 }

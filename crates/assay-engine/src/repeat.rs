@@ -15,6 +15,7 @@ use crate::gather::{Gathered, Member, OnSampleOf, gather};
 use crate::job::JobReport;
 use crate::sampler::{LiveSample, OnSample};
 use crate::spec::{RepeatSpec, Trouble};
+use crate::sys::IO_ERROR;
 use crate::target::Target;
 use crate::threads::{TICK, Threads};
 use crate::timeout::Timeout;
@@ -162,7 +163,7 @@ pub fn sync_within(target: Option<&Arc<Target>>, limit: Duration, control: &Cont
     loop {
         match answer.recv_timeout(TICK) {
             Ok(Ok(())) => return Ok(Some(clock.now())),
-            Ok(Err(error)) => return Err(Trouble::Sync { errno: error.raw_os_error().unwrap_or(5) }),
+            Ok(Err(error)) => return Err(Trouble::Sync { errno: error.raw_os_error().unwrap_or(IO_ERROR) }),
             Err(_) if control.stopped() => return Ok(None),
             Err(_) if timeout.expired() => return Err(Trouble::Hung { after: limit }),
             Err(_) => {}

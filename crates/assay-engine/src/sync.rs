@@ -1,33 +1,33 @@
 //! `pread` and `pwrite`: one operation in flight, the calling thread waits for it.
 
-use std::os::fd::AsFd;
+use std::io;
 
 use assay_core::workload::Sync;
-use rustix::io::Errno;
 
 use crate::buffer::Pool;
 use crate::contract::{Completion, Direction, Engine, Io, Submit};
+use crate::sys::{Channel, IO_ERROR};
 use crate::target::Target;
 
 /// One operation at a time on a shared target.
 pub(crate) struct SyncEngine<'a> {
     pool: Pool,
     target: &'a Target,
+    channel: Channel<'a>,
     sync: Sync,
 }
 
 impl<'a> SyncEngine<'a> {
-    pub(crate) fn new(pool: Pool, target: &'a Target, sync: Sync) -> Self {
-        Self { pool, target, sync }
+    pub(crate) fn new(pool: Pool, target: &'a Target, sync: Sync) -> io::Result<Self> {
+        Ok(Self { pool, target, channel: Channel::of(target.file(), target.direct())?, sync })
     }
 
-    fn run(&mut self, io: Io) -> Result<usize, Errno> {
-        let file = self.target.file().as_fd();
+    fn run(&mut self, io: Io) -> io::Result<usize> {
         let buffer = &mut self.pool.slot(io.slot as usize)[..io.bytes as usize];
         match io.direction {
-            Direction::Read => rustix::io::pread(file, buffer, io.offset),
+            Direction::Read => self.channel.read_at(buffer, io.offset),
             Direction::Write => {
-                let written = rustix::io::pwrite(file, buffer, io.offset)?;
+                let written = self.channel.write_at(buffer, io.offset)?;
                 self.target.sync_as(self.sync)?;
                 Ok(written)
             }
@@ -45,17 +45,17 @@ impl Engine for SyncEngine<'_> {
         loop {
             match self.run(io) {
                 Ok(bytes) => return Submit::Done(bytes as i32),
-                Err(Errno::INTR) => {}
-                Err(error) => return Submit::Done(-error.raw_os_error()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Submit::Done(-error.raw_os_error().unwrap_or(IO_ERROR)),
             }
         }
     }
 
-    fn reap_within(&mut self, _wait_ns: u64, _done: &mut impl FnMut(Completion)) -> std::io::Result<()> {
+    fn reap_within(&mut self, _wait_ns: u64, _done: &mut impl FnMut(Completion)) -> io::Result<()> {
         Ok(())
     }
 
-    fn reap(&mut self, _min: usize, _done: &mut impl FnMut(Completion)) -> std::io::Result<()> {
+    fn reap(&mut self, _min: usize, _done: &mut impl FnMut(Completion)) -> io::Result<()> {
         Ok(())
     }
 }

@@ -1,7 +1,6 @@
 //! What durable figures rest on: syncs that really happen, when they were asked for, and their time.
 
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,7 +10,7 @@ use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
 use crate::contract::EngineKind;
 use crate::control::Control;
 use crate::repeat::{RepeatReport, Window, run_repeat};
-use crate::spec::{RepeatSpec, Trouble};
+use crate::spec::RepeatSpec;
 use crate::target::Target;
 
 const BLOCK: u64 = 4096;
@@ -40,7 +39,7 @@ impl Syncs {
 }
 
 /// Writes `writes` blocks, one after the other.
-fn write(target: &Arc<Target>, writes: u64, sync: Sync) -> RepeatReport {
+pub(crate) fn write(target: &Arc<Target>, writes: u64, sync: Sync) -> RepeatReport {
     let workload = Workload {
         span_bytes: 1 << 20,
         direct: false,
@@ -62,17 +61,18 @@ fn write(target: &Arc<Target>, writes: u64, sync: Sync) -> RepeatReport {
     run_repeat(EngineKind::Sync, &spec, &Control::default(), &mut |_| ControlFlow::Continue(()))
 }
 
-fn target(delay: Duration) -> Arc<Target> {
-    let mut target = Target::from_file(tempfile::tempfile().unwrap(), false);
+fn target(delay: Duration) -> (tempfile::TempDir, Arc<Target>) {
+    let directory = tempfile::tempdir().unwrap();
+    let mut target = Target::create(&directory.path().join("data"), false).unwrap();
     target.syncs.delay = delay;
-    Arc::new(target)
+    (directory, Arc::new(target))
 }
 
 /// A figure of synced writes is one of cached writes where the sync is left out.
 #[test]
 fn each_write_is_followed_by_the_sync_that_was_asked_for_and_the_repeat_by_one_more() {
     for (sync, data, whole) in [(Sync::End, 1, 0), (Sync::Fdatasync, 17, 0), (Sync::Fsync, 1, 16)] {
-        let target = target(Duration::ZERO);
+        let (_directory, target) = target(Duration::ZERO);
         let report = write(&target, 16, sync);
         assert_eq!((report.trouble, report.written_bytes), (None, 16 * BLOCK), "{sync:?}");
         let seen = (target.syncs.data.load(Ordering::Relaxed), target.syncs.whole.load(Ordering::Relaxed));
@@ -80,26 +80,12 @@ fn each_write_is_followed_by_the_sync_that_was_asked_for_and_the_repeat_by_one_m
     }
 }
 
-/// /dev/null takes writes, and answers EINVAL where it is to be synced.
-#[test]
-fn a_sync_is_asked_of_the_kernel() {
-    let null = Arc::new(Target::existing(Path::new("/dev/null"), false, true).unwrap());
-    let einval = rustix::io::Errno::INVAL;
-    assert_eq!(null.sync().unwrap_err().raw_os_error(), Some(einval.raw_os_error()));
-    for sync in [Sync::Fdatasync, Sync::Fsync] {
-        let trouble = Trouble::Io { write: true, offset: 0, errno: einval.raw_os_error() };
-        assert_eq!(write(&null, 4, sync).trouble, Some(trouble), "{sync:?}");
-    }
-    let report = write(&null, 4, Sync::End);
-    assert_eq!(report.trouble, Some(Trouble::Sync { errno: einval.raw_os_error() }));
-    assert_eq!(report.durable_bytes_per_second, None);
-}
-
 /// Bytes are durable when the sync has returned, not when the last write has.
 #[test]
 fn the_durable_rate_holds_the_time_of_the_last_sync() {
     let delay = Duration::from_millis(400);
-    let report = write(&target(delay), 64, Sync::End);
+    let (_directory, target) = target(delay);
+    let report = write(&target, 64, Sync::End);
     let part = report.bytes as f64 / report.written_bytes as f64;
     let most = report.bytes as f64 / (report.window_ns as f64 / 1e9 + delay.as_secs_f64() * part);
     let durable = report.durable_bytes_per_second.unwrap();

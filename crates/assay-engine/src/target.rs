@@ -2,13 +2,11 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use assay_core::workload::Sync;
-use rustix::fs::{Advice, AtFlags, StatxFlags};
-use rustix::io::Errno;
+
+use crate::sys::{self, AsOpen, Told};
 
 /// Whether and how the page cache can be bypassed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +51,7 @@ impl Target {
     /// # Errors
     /// The system's error with the path.
     pub fn create(path: &Path, direct: bool) -> Result<Self, TargetError> {
-        Self::open(path, direct, OpenOptions::new().read(true).write(true).create_new(true).mode(0o600))
+        Self::open(path, direct, sys::private(OpenOptions::new().read(true).write(true).create_new(true)))
     }
 
     /// Opens a file or device that exists; `write` also for writing.
@@ -76,10 +74,7 @@ impl Target {
     }
 
     fn open(path: &Path, direct: bool, options: &mut OpenOptions) -> Result<Self, TargetError> {
-        let flags = libc::O_NOFOLLOW | if direct { libc::O_DIRECT } else { 0 };
-        let file = options
-            .custom_flags(flags)
-            .open(path)
+        let file = sys::open(path, direct, options)
             .map_err(|source| TargetError { path: path.display().to_string(), source })?;
         Ok(Self::from_file(file, direct))
     }
@@ -101,19 +96,15 @@ impl Target {
     /// # Errors
     /// The system's error.
     pub fn sync(&self) -> io::Result<()> {
-        self.sync_as(Sync::Fdatasync).map_err(Into::into)
+        self.sync_as(Sync::Fdatasync)
     }
 
     /// Waits as a workload wants it after each write.
     #[inline]
-    pub(crate) fn sync_as(&self, how: Sync) -> Result<(), Errno> {
+    pub(crate) fn sync_as(&self, how: Sync) -> io::Result<()> {
         #[cfg(test)]
         self.syncs.count(how);
-        match how {
-            Sync::End => Ok(()),
-            Sync::Fdatasync => rustix::fs::fdatasync(&self.file),
-            Sync::Fsync => rustix::fs::fsync(&self.file),
-        }
+        sys::sync(&self.file, how)
     }
 
     /// Asks the kernel to drop what it has cached of the target; dirty data stays, so sync first.
@@ -121,7 +112,7 @@ impl Target {
     /// # Errors
     /// The system's error.
     pub fn drop_cache(&self) -> io::Result<()> {
-        rustix::fs::fadvise(self.file.as_fd(), 0, None, Advice::DontNeed).map_err(Into::into)
+        sys::forget(&self.file)
     }
 }
 
@@ -138,54 +129,22 @@ pub fn direct_support(path: &Path, logical_block_bytes: Option<u32>) -> DirectSu
 /// Finds out whether an open file or device can be used with direct I/O, and gives it opened for that, by
 /// `open_direct`.
 ///
-/// Linux 6.1 and later answer through `statx` with `STATX_DIOALIGN`; before that an open with
-/// `O_DIRECT` is tried and `logical_block_bytes` of the device serves as the alignment.
+/// Where the system tells nothing, an open past the cache is tried and `logical_block_bytes` of the device serves as the
+/// alignment.
 pub fn direct_support_of(
-    file: impl AsFd,
+    file: impl AsOpen,
     logical_block_bytes: Option<u32>,
     open_direct: impl FnOnce() -> io::Result<File>,
 ) -> (DirectSupport, Option<File>) {
     let no = |reason| (DirectSupport::No { reason }, None);
-    let (alignment, source) = match rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN) {
-        Ok(answer) if StatxFlags::from_bits_retain(answer.stx_mask).contains(StatxFlags::DIOALIGN) => {
-            if answer.stx_dio_offset_align == 0 {
-                return no("the file system does not do direct I/O".to_owned());
-            }
-            (answer.stx_dio_offset_align.max(answer.stx_dio_mem_align), "statx STATX_DIOALIGN")
-        }
-        _ => match logical_block_bytes {
-            Some(bytes) => (bytes, "logical block size of the device"),
-            None => (4096, "assumed, as the kernel reports none"),
-        },
+    let (alignment, source) = match (sys::told(file), logical_block_bytes) {
+        (Told::Never(reason), _) => return no(reason.to_owned()),
+        (Told::Alignment(bytes, source), _) => (bytes, source),
+        (Told::Nothing, Some(bytes)) => (bytes, "logical block size of the device"),
+        (Told::Nothing, None) => (4096, "assumed, as the kernel reports none"),
     };
     match open_direct() {
         Ok(opened) => (DirectSupport::Yes { alignment, source: source.to_owned() }, Some(opened)),
-        Err(error) => no(format!("O_DIRECT was refused: {error}")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Where the kernel tells of direct I/O (since Linux 6.1), that answer alone counts.
-    #[test]
-    fn what_the_kernel_tells_of_direct_io_is_believed() {
-        let file = tempfile::tempfile().unwrap();
-        let told = rustix::fs::statx(&file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).unwrap();
-        if !StatxFlags::from_bits_retain(told.stx_mask).contains(StatxFlags::DIOALIGN) {
-            eprintln!("SKIP: what_the_kernel_tells_of_direct_io_is_believed: the kernel tells nothing here");
-            return;
-        }
-        match direct_support_of(&file, Some(1), || file.try_clone()).0 {
-            DirectSupport::Yes { alignment, source } => {
-                assert_eq!(
-                    (alignment, source.as_str()),
-                    (told.stx_dio_offset_align.max(told.stx_dio_mem_align), "statx STATX_DIOALIGN")
-                );
-                assert!(told.stx_dio_offset_align > 0);
-            }
-            DirectSupport::No { .. } => assert_eq!(told.stx_dio_offset_align, 0),
-        }
+        Err(error) => no(format!("{} was refused: {error}", sys::DIRECT)),
     }
 }

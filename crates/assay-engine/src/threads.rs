@@ -17,11 +17,11 @@ use crate::gate::Gate;
 use crate::job::{JobReport, JobSpec, drive};
 use crate::null::Null;
 use crate::open;
-use crate::pin::pin;
 use crate::place::Place;
 use crate::schedule::Schedule;
 use crate::spec::{RepeatSpec, Trouble};
 use crate::sync::SyncEngine;
+use crate::sys::{QUEUE, Queue, pin};
 
 /// How often it is looked for hangs and stops.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
@@ -56,7 +56,7 @@ impl Threads {
         // One a job, or one an operation in flight where the engine cannot queue.
         let count = match engine {
             EngineKind::Sync => (workload.jobs * workload.queue_depth).max(1),
-            EngineKind::Null | EngineKind::Uring => workload.jobs.max(1),
+            EngineKind::Null | EngineKind::Uring | EngineKind::Iocp => workload.jobs.max(1),
         };
         let depth = workload.depth().div_ceil(u64::from(count)) as u32;
         let share = |bytes: u64| (bytes / workload.block_bytes.max(1) / u64::from(count)).max(1);
@@ -218,7 +218,8 @@ impl ThreadWork {
                 clock,
                 live: &live,
                 stop: &stop,
-                wait_for: spec.wait_for,
+                // A completion port hands over what is there, and cannot be asked to wait for several.
+                wait_for: if kind == EngineKind::Iocp { Some(1) } else { spec.wait_for },
                 votes: votes.clone(),
                 common: common || spec.begin_at_ns.is_some(),
             };
@@ -229,19 +230,26 @@ impl ThreadWork {
                 let mut engine = Null::new(pool, depth);
                 Ok(driven(&mut |addresses, schedule, job| drive_as(&mut engine, addresses, schedule, job)))
             }
-            (EngineKind::Sync, Some(target)) => {
-                let mut engine = SyncEngine::new(pool, target, spec.workload.sync);
-                Ok(driven(&mut |addresses, schedule, job| drive_as(&mut engine, addresses, schedule, job)))
-            }
-            (EngineKind::Uring, Some(target)) => match crate::uring::Uring::new(pool, target, depth, &spec.workload) {
+            (EngineKind::Sync, Some(target)) => match SyncEngine::new(pool, target, spec.workload.sync) {
                 Ok(mut engine) => {
                     Ok(driven(&mut |addresses, schedule, job| drive_as(&mut engine, addresses, schedule, job)))
                 }
                 Err(error) => {
                     gate.wait();
-                    Err(format!("io_uring could not be set up: {error}"))
+                    Err(format!("the file could not be opened once more for a thread: {error}"))
                 }
             },
+            (kind, Some(target)) if kind == EngineKind::ASYNCHRONOUS => {
+                match Queue::new(pool, target, depth, &spec.workload) {
+                    Ok(mut engine) => {
+                        Ok(driven(&mut |addresses, schedule, job| drive_as(&mut engine, addresses, schedule, job)))
+                    }
+                    Err(error) => {
+                        gate.wait();
+                        Err(format!("{QUEUE} could not be set up: {error}"))
+                    }
+                }
+            }
             _ => {
                 gate.wait();
                 Err(format!("engine {kind} has nothing to work on"))

@@ -1,7 +1,6 @@
 //! Several workloads at once, several sizes, and pauses.
 
 use std::ops::ControlFlow;
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,6 +12,7 @@ use crate::contract::EngineKind;
 use crate::control::Control;
 use crate::repeat::{RepeatReport, run_together};
 use crate::spec::{RepeatSpec, Trouble};
+use crate::sys::FileExt;
 use crate::target::Target;
 
 const PART: u64 = 1 << 20;

@@ -1,8 +1,7 @@
 //! What another program moves while it runs, as the kernel accounts it.
 //!
 //! fio and its like tell nothing before their end that could be read without disturbing them; the kernel counts
-//! what each process hands to the block layer (`read_bytes` and `write_bytes` of
-//! `/proc/PID/io`, Documentation/filesystems/proc.rst).
+//! what each process moves.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -10,10 +9,11 @@ use std::time::{Duration, Instant};
 use assay_core::units::nanoseconds;
 
 use crate::sampler::{LiveSample, OnSample};
+use crate::sys::Meter;
 
 /// Reads the counts of one process at intervals.
 pub(crate) struct Traffic {
-    file: String,
+    meter: Meter,
     block: u64,
     every: Duration,
     start: Instant,
@@ -27,13 +27,17 @@ pub(crate) struct Traffic {
 impl Traffic {
     pub(crate) fn new(process: u32, block: u64, every: Duration) -> Self {
         let now = Instant::now();
-        let file = format!("/proc/{process}/io");
-        let bytes = read(&file).unwrap_or(0);
-        Self { file, block: block.max(1), every, start: now, last: now, bytes, begun: false, samples: Vec::new() }
+        let meter = Meter::of(process);
+        let bytes = meter.read().unwrap_or(0);
+        Self { meter, block: block.max(1), every, start: now, last: now, bytes, begun: false, samples: Vec::new() }
     }
 
     pub(crate) fn tick(&mut self, on_sample: &mut OnSample<'_>) -> ControlFlow<()> {
-        let Some(bytes) = read(&self.file) else { return ControlFlow::Continue(()) };
+        self.meter.read().map_or(ControlFlow::Continue(()), |bytes| self.moved(bytes, on_sample))
+    }
+
+    /// It has moved so many bytes since it was started.
+    fn moved(&mut self, bytes: u64, on_sample: &mut OnSample<'_>) -> ControlFlow<()> {
         if !self.begun {
             self.begun = bytes.saturating_sub(self.bytes) >= self.block || self.last.elapsed() >= self.every;
             if !self.begun {
@@ -70,43 +74,26 @@ impl Traffic {
     }
 }
 
-/// Bytes handed to the block layer so far, read and written; `None` once the process is gone.
-fn read(file: &str) -> Option<u64> {
-    let text = std::fs::read_to_string(file).ok()?;
-    let value = |name: &str| -> Option<u64> {
-        text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")?.trim().parse().ok())
-    };
-    Some(value("read_bytes")?.saturating_add(value("write_bytes")?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn samples_begin_with_the_first_block_and_count_blocks() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("io");
-        let moved = |read: u64, written: u64| {
-            std::fs::write(&file, format!("rchar: 7\nread_bytes: {read}\nwrite_bytes: {written}\n")).unwrap();
-        };
         let hour = Duration::from_secs(3600);
-        let mut traffic = Traffic { file: file.display().to_string(), ..Traffic::new(u32::MAX, 4096, hour) };
+        let mut traffic = Traffic { bytes: 0, ..Traffic::new(u32::MAX, 4096, hour) };
         let mut seen = Vec::new();
-        let mut tick = |traffic: &mut Traffic| {
-            let _ = traffic.tick(&mut |sample| {
+        let mut tick = |traffic: &mut Traffic, bytes: u64| {
+            let _ = traffic.moved(bytes, &mut |sample| {
                 seen.push((sample.operations, sample.bytes));
                 ControlFlow::Continue(())
             });
             seen.len()
         };
-        moved(1000, 0);
-        assert_eq!((tick(&mut traffic), traffic.begun), (0, false), "its own program");
-        moved(1000, 4096);
-        assert_eq!((tick(&mut traffic), traffic.begun), (0, true));
+        assert_eq!((tick(&mut traffic, 1000), traffic.begun), (0, false), "its own program");
+        assert_eq!((tick(&mut traffic, 1000 + 4096), traffic.begun), (0, true));
         traffic.every = Duration::ZERO;
-        moved(1000 + 6 * 4096, 5 * 4096);
-        assert_eq!(tick(&mut traffic), 1);
+        assert_eq!(tick(&mut traffic, 1000 + 11 * 4096), 1);
         assert_eq!(seen, [(10, 40_960)]);
         assert_eq!(traffic.finish().len(), 1);
     }

@@ -1,4 +1,4 @@
-//! Threads on processors of their own.
+//! Threads on processors of their own: sched_setaffinity(2).
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 

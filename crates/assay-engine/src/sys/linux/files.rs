@@ -1,0 +1,135 @@
+//! Files: opened, read and written at a place, made durable.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use assay_core::workload::Sync;
+use rustix::fs::{Advice, AtFlags, StatxFlags};
+
+pub use std::os::fd::AsFd as AsOpen;
+pub use std::os::unix::fs::FileExt;
+
+/// Error number of an operation that failed without one: `EIO`.
+pub(crate) const IO_ERROR: i32 = libc::EIO;
+/// What opens a file past the cache, in messages.
+pub(crate) const DIRECT: &str = "O_DIRECT";
+
+/// Has a new file be for this user alone.
+pub(crate) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.mode(0o600)
+}
+
+/// Opens what `options` say, past the page cache where that is `direct`; no link is followed.
+pub(crate) fn open(path: &Path, direct: bool, options: &mut OpenOptions) -> io::Result<File> {
+    let flags = libc::O_NOFOLLOW | if direct { libc::O_DIRECT } else { 0 };
+    options.custom_flags(flags).open(path)
+}
+
+/// Waits until what was written is durable, as a workload wants it.
+#[inline]
+pub(crate) fn sync(file: &File, how: Sync) -> io::Result<()> {
+    match how {
+        Sync::End => Ok(()),
+        Sync::Fdatasync => rustix::fs::fdatasync(file).map_err(Into::into),
+        Sync::Fsync => rustix::fs::fsync(file).map_err(Into::into),
+    }
+}
+
+/// Asks the system to drop what it has cached of a file; dirty data stays, so sync first.
+///
+/// # Errors
+/// The system's.
+pub fn forget(file: &File) -> io::Result<()> {
+    rustix::fs::fadvise(file.as_fd(), 0, None, Advice::DontNeed).map_err(Into::into)
+}
+
+/// What the system tells of direct I/O on a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// It takes multiples of so many bytes, by this source.
+    Alignment(u32, &'static str),
+    /// It is not possible, and this is why.
+    Never(&'static str),
+    Nothing,
+}
+
+/// Linux 6.1 and later answer through `statx` with `STATX_DIOALIGN`.
+pub(crate) fn told(file: impl AsFd) -> Told {
+    match rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN) {
+        Ok(answer) if StatxFlags::from_bits_retain(answer.stx_mask).contains(StatxFlags::DIOALIGN) => {
+            match (answer.stx_dio_offset_align, answer.stx_dio_mem_align) {
+                (0, _) => Told::Never("the file system does not do direct I/O"),
+                (offset, memory) => Told::Alignment(offset.max(memory), "statx STATX_DIOALIGN"),
+            }
+        }
+        _ => Told::Nothing,
+    }
+}
+
+/// By what one thread reads and writes an open file at any place: `pread` and `pwrite`.
+#[derive(Debug)]
+pub(crate) struct Channel<'a>(BorrowedFd<'a>);
+
+impl<'a> Channel<'a> {
+    pub(crate) fn of(file: &'a File, _direct: bool) -> io::Result<Self> {
+        Ok(Self(file.as_fd()))
+    }
+
+    #[inline]
+    pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        Ok(rustix::io::pread(self.0, buffer, offset)?)
+    }
+
+    #[inline]
+    pub(crate) fn write_at(&self, data: &[u8], offset: u64) -> io::Result<usize> {
+        Ok(rustix::io::pwrite(self.0, data, offset)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::spec::Trouble;
+    use crate::sync_tests::write;
+    use crate::target::{DirectSupport, Target, direct_support_of};
+
+    /// Where the kernel tells of direct I/O (since Linux 6.1), that answer alone counts.
+    #[test]
+    fn what_the_kernel_tells_of_direct_io_is_believed() {
+        let file = tempfile::tempfile().unwrap();
+        let told = rustix::fs::statx(&file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).unwrap();
+        if !StatxFlags::from_bits_retain(told.stx_mask).contains(StatxFlags::DIOALIGN) {
+            eprintln!("SKIP: what_the_kernel_tells_of_direct_io_is_believed: the kernel tells nothing here");
+            return;
+        }
+        match direct_support_of(&file, Some(1), || file.try_clone()).0 {
+            DirectSupport::Yes { alignment, source } => {
+                assert_eq!(
+                    (alignment, source.as_str()),
+                    (told.stx_dio_offset_align.max(told.stx_dio_mem_align), "statx STATX_DIOALIGN")
+                );
+                assert!(told.stx_dio_offset_align > 0);
+            }
+            DirectSupport::No { .. } => assert_eq!(told.stx_dio_offset_align, 0),
+        }
+    }
+
+    /// /dev/null takes writes, and answers EINVAL where it is to be synced.
+    #[test]
+    fn a_sync_is_asked_of_the_kernel() {
+        let null = Arc::new(Target::existing(Path::new("/dev/null"), false, true).unwrap());
+        assert_eq!(null.sync().unwrap_err().raw_os_error(), Some(libc::EINVAL));
+        for sync in [Sync::Fdatasync, Sync::Fsync] {
+            let trouble = Trouble::Io { write: true, offset: 0, errno: libc::EINVAL };
+            assert_eq!(write(&null, 4, sync).trouble, Some(trouble), "{sync:?}");
+        }
+        let report = write(&null, 4, Sync::End);
+        assert_eq!(report.trouble, Some(Trouble::Sync { errno: libc::EINVAL }));
+        assert_eq!(report.durable_bytes_per_second, None);
+    }
+}

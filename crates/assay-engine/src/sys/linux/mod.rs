@@ -1,0 +1,48 @@
+//! Linux.
+
+mod child;
+mod clock;
+mod files;
+mod memory;
+mod meter;
+mod processors;
+mod programs;
+#[cfg(test)]
+mod programs_tests;
+// 32-bit ARM kernels shipped rings too broken to use, and the crate has the kernel's types for these processors alone.
+#[cfg_attr(
+    not(all(
+        target_pointer_width = "64",
+        any(
+            target_arch = "aarch64",
+            target_arch = "loongarch64",
+            target_arch = "powerpc64",
+            target_arch = "riscv64",
+            target_arch = "x86_64"
+        )
+    )),
+    path = "no_uring.rs"
+)]
+mod uring;
+
+pub use child::end_with_this_process;
+pub use clock::monotonic;
+pub use files::{AsOpen, FileExt, forget};
+pub(crate) use files::{Channel, DIRECT, IO_ERROR, Told, open, private, sync, told};
+pub(crate) use memory::{map, page_bytes, unmap};
+pub(crate) use meter::Meter;
+pub(crate) use processors::pin;
+pub use processors::processors;
+pub use programs::lead_a_group;
+pub(crate) use programs::{ended, interrupt, kill_all, nameless_file};
+pub use rustix::process::Signal;
+pub(crate) use uring::{Uring as Queue, probe, probe_poll};
+
+use crate::contract::EngineKind;
+
+/// The engine that keeps several operations in flight by itself.
+pub(crate) const ASYNCHRONOUS: EngineKind = EngineKind::Uring;
+/// What the engine is made of that keeps several operations in flight by itself, for people.
+pub const QUEUE: &str = "io_uring";
+/// The calls of the engine that waits for each operation, for people.
+pub const CALLS: &str = "pread/pwrite";

@@ -1,0 +1,45 @@
+//! Threads on processors of their own: affinity masks, which have the processors of one group, 64 at most.
+
+use windows_sys::Win32::System::Threading::{
+    GetCurrentProcess, GetCurrentThread, GetProcessAffinityMask, SetThreadAffinityMask,
+};
+
+/// The processors that this process may use, by their numbers. Empty where the system does not tell.
+#[must_use]
+pub fn processors() -> Vec<u32> {
+    let (mut own, mut all) = (0, 0);
+    // SAFETY: it writes two numbers; the handle of this process needs no closing.
+    let told = unsafe { GetProcessAffinityMask(GetCurrentProcess(), &mut own, &mut all) };
+    // Threads in several groups have no mask, which is told as 0.
+    (0..usize::BITS).filter(|cpu| told != 0 && own >> cpu & 1 == 1).collect()
+}
+
+/// Keeps this thread on one processor from now on.
+pub(crate) fn pin(processor: u32) -> Result<(), String> {
+    let failed = |why: &dyn std::fmt::Display| format!("a thread could not be kept on processor {processor}: {why}");
+    let Some(mask) = 1usize.checked_shl(processor) else {
+        return Err(failed(&"Windows has no more than 64 in a group"));
+    };
+    // SAFETY: numbers alone; the handle of this thread needs no closing.
+    match unsafe { SetThreadAffinityMask(GetCurrentThread(), mask) } {
+        0 => Err(failed(&std::io::Error::last_os_error())),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_kept_on_a_processor_that_is_there() {
+        let all = processors();
+        let last = *all.last().unwrap();
+        assert_eq!(std::thread::spawn(move || pin(last)).join().unwrap(), Ok(()));
+        assert!(std::thread::spawn(|| pin(64)).join().unwrap().unwrap_err().contains("processor 64"));
+        let missing = (0..usize::BITS).find(|cpu| !all.contains(cpu));
+        if let Some(missing) = missing {
+            assert!(std::thread::spawn(move || pin(missing)).join().unwrap().is_err());
+        }
+    }
+}
