@@ -7,6 +7,7 @@ use assay_core::units::{KIB, MIB};
 use assay_core::workload::{Op, Pattern, Workload};
 
 use crate::names::FILE;
+use crate::root::is_root;
 use crate::subject::Subject;
 
 /// Size of the files of f3.
@@ -148,7 +149,7 @@ fn bonnie(w: &Workload, subject: &Subject) -> Result<Call, String> {
     let mut arguments = words(&format!("-d . -s {size}:{} -r {} -n 0 -f -q -m x", w.block_bytes, size / 2));
     arguments.extend(w.direct.then(|| "-D".to_owned()));
     // It refuses root that is not told so.
-    arguments.extend(words("-u root").into_iter().filter(|_| rustix::process::geteuid().is_root()));
+    arguments.extend(words("-u root").into_iter().filter(|_| is_root()));
     let bytes = size * MIB;
     Ok(Call {
         bytes: Some(bytes),

@@ -2,14 +2,15 @@
 
 use std::io::{self, Seek, Write};
 use std::ops::ControlFlow;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use assay_core::units::span;
-use assay_engine::{Control, OnSample, RepeatSpec, Trouble, Watched, end_with_this_process, memory, read_back, watch};
-use rustix::process::Signal;
+use assay_engine::{
+    Control, OnSample, RepeatSpec, Signal, Trouble, Watched, end_with_this_process, lead_a_group, memory, read_back,
+    watch,
+};
 
 use crate::call::Call;
 use crate::found::Found;
@@ -50,9 +51,9 @@ pub(crate) fn execute(
             .env("LC_ALL", "C")
             .stdin(given(call.input.as_deref())?)
             .stdout(Stdio::from(printed.try_clone()?))
-            .stderr(Stdio::from(printed.try_clone()?))
-            // Ctrl-C comes to this process alone, which then tells the tool.
-            .process_group(0);
+            .stderr(Stdio::from(printed.try_clone()?));
+        // Ctrl-C comes to this process alone, which then tells the tool.
+        lead_a_group(&mut command);
         if let Some(directory) = directory {
             command.current_dir(directory);
         }

@@ -6,6 +6,8 @@ use std::process::{Command, Output, Stdio};
 
 use assay_core::original::Original;
 
+use crate::root::is_root;
+
 /// Where programs for administrators lie, which are not on everybody's path.
 const ELSEWHERE: [&str; 2] = ["/usr/sbin", "/sbin"];
 /// Longest version that is kept.
@@ -28,7 +30,10 @@ impl Found {
     /// # Errors
     /// Why it cannot be used, in one line, with the package that brings it.
     pub fn find(tool: Original) -> Result<Self, String> {
-        if tool == Original::Hdparm && !rustix::process::geteuid().is_root() {
+        if cfg!(windows) {
+            return Err(format!("{} is run in place of an engine on Linux alone", tool.name()));
+        }
+        if tool == Original::Hdparm && !is_root() {
             return Err("hdparm reads the device itself, which needs root".to_owned());
         }
         // PostMark has no options: what it is given is a file of commands.

@@ -9,6 +9,7 @@ mod found;
 mod names;
 mod program;
 mod reading;
+mod root;
 mod run;
 mod subject;
 
