@@ -6,7 +6,8 @@ use assay_core::original::Original;
 use assay_core::suite::Suite;
 use assay_core::workload::Workload;
 use assay_engine::{
-    Availability, Control, EngineKind, LiveSample, OnSampleOf, RepeatReport, RepeatSpec, Trouble, probe, run_together,
+    Availability, CALLS, Control, EngineKind, LiveSample, OnSampleOf, QUEUE, RepeatReport, RepeatSpec, Trouble, probe,
+    run_together,
 };
 use assay_fio::Fio;
 use assay_original::{Found, Subject};
@@ -98,7 +99,8 @@ impl Instrument {
 #[derive(Debug, Clone)]
 pub(crate) struct Engines {
     wish: EngineWish,
-    uring: Availability,
+    /// The engine that keeps several operations in flight by itself.
+    queue: Availability,
     fio: Option<Fio>,
     originals: Vec<Found>,
 }
@@ -106,10 +108,12 @@ pub(crate) struct Engines {
 impl Engines {
     /// Probes the kernel, and looks for the programs that are needed.
     pub(crate) fn new(wish: EngineWish, peer: Option<Peer>, suite: &Suite) -> Result<Self, RunError> {
-        let uring = probe(EngineKind::Uring);
-        if let (EngineWish::Only(EngineKind::Uring), Availability::No(reason)) = (wish, &uring) {
-            return Err(RunError::Engine { engine: "uring".to_owned(), reason: reason.clone() });
+        if let EngineWish::Only(kind) = wish
+            && let Availability::No(reason) = probe(kind)
+        {
+            return Err(RunError::Engine { engine: kind.name().to_owned(), reason });
         }
+        let queue = probe(EngineKind::ASYNCHRONOUS);
         let reference = wish == EngineWish::Reference || peer == Some(Peer::Reference);
         let mut originals: Vec<Original> = Vec::new();
         let named = suite.workloads.iter().filter_map(|w| w.original);
@@ -130,7 +134,7 @@ impl Engines {
         let fio = needs_fio.then(Fio::find).transpose().map_err(missing)?;
         let found = originals.into_iter().filter(|original| *original != Original::Fio).map(Found::find);
         let originals = found.collect::<Result<_, _>>().map_err(missing)?;
-        Ok(Self { wish, uring, fio, originals })
+        Ok(Self { wish, queue, fio, originals })
     }
 
     /// Runs one repeat of workloads at the same time, each by its instrument; a report of each. `subject` is what a
@@ -213,10 +217,10 @@ impl Engines {
             _ if workload.poll => EngineKind::Uring,
             // A sync after every write is one operation in flight by its nature.
             _ if workload.sync.each() => EngineKind::Sync,
-            EngineWish::Only(EngineKind::Uring) => EngineKind::Uring,
+            EngineWish::Only(kind) => kind,
             EngineWish::Auto if workload.queue_depth == 1 => EngineKind::Sync,
-            EngineWish::Auto => match self.uring {
-                Availability::Yes(_) => EngineKind::Uring,
+            EngineWish::Auto => match self.queue {
+                Availability::Yes(_) => EngineKind::ASYNCHRONOUS,
                 Availability::No(_) => EngineKind::Sync,
             },
         }))
@@ -224,19 +228,19 @@ impl Engines {
 
     /// Name for the record.
     pub(crate) fn name(&self) -> &'static str {
-        match (self.wish, &self.uring) {
+        match (self.wish, &self.queue) {
             (EngineWish::Fio, _) => Instrument::Fio.name(),
             (EngineWish::Reference, _) => Peer::Reference.name(),
             (EngineWish::Only(kind), _) => kind.name(),
-            (EngineWish::Auto, Availability::Yes(_)) => "uring",
-            (EngineWish::Auto, Availability::No(_)) => "sync",
+            (EngineWish::Auto, Availability::Yes(_)) => EngineKind::ASYNCHRONOUS.name(),
+            (EngineWish::Auto, Availability::No(_)) => EngineKind::Sync.name(),
         }
     }
 
     /// Reason for the record.
     pub(crate) fn reason(&self) -> String {
-        let rule = "one in flight and synced writes through pread/pwrite";
-        match (self.wish, &self.uring) {
+        let rule = format!("one in flight and synced writes through {CALLS}");
+        match (self.wish, &self.queue) {
             (EngineWish::Fio, _) => format!("asked for: {}", self.version(Instrument::Fio)),
             (EngineWish::Reference, _) => {
                 let fio = self.fio.iter().map(|fio| fio.version.clone());
@@ -258,7 +262,8 @@ impl Engines {
                 if has.deferred_task_work {
                     with.push("deferred task work");
                 }
-                let mut reason = format!("io_uring with {}; {rule}", with.join(", "));
+                let with = if with.is_empty() { String::new() } else { format!(" with {}", with.join(", ")) };
+                let mut reason = format!("{QUEUE}{with}; {rule}");
                 for fallback in &has.fallbacks {
                     reason.push_str("; ");
                     reason.push_str(fallback);
@@ -278,33 +283,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn several_operations_in_flight_need_io_uring_and_one_does_not() {
+    fn several_operations_in_flight_need_an_engine_for_that_and_one_does_not() {
         let engines =
-            |wish, uring: &Availability| Engines { wish, uring: uring.clone(), fio: None, originals: Vec::new() };
+            |wish, queue: &Availability| Engines { wish, queue: queue.clone(), fio: None, originals: Vec::new() };
         let workload = |queue_depth, sync| {
             let some = crate::evidence::measurement(&[]).workload;
             Workload { queue_depth, sync, ..(*some).clone() }
         };
         let (works, fails) = (Availability::Yes(Capabilities::default()), Availability::No("old kernel".to_owned()));
-        let auto = |uring, queue_depth, sync| {
-            engines(EngineWish::Auto, uring).for_workload(&workload(queue_depth, sync), None).unwrap()
+        let auto = |queue, queue_depth, sync| {
+            engines(EngineWish::Auto, queue).for_workload(&workload(queue_depth, sync), None).unwrap()
         };
         assert_eq!(auto(&works, 1, Sync::End), Instrument::Engine(EngineKind::Sync));
-        assert_eq!(auto(&works, 2, Sync::End), Instrument::Engine(EngineKind::Uring));
+        assert_eq!(auto(&works, 2, Sync::End), Instrument::Engine(EngineKind::ASYNCHRONOUS));
         assert_eq!(auto(&fails, 32, Sync::End), Instrument::Engine(EngineKind::Sync));
         assert_eq!(auto(&works, 32, Sync::Fdatasync), Instrument::Engine(EngineKind::Sync), "a sync after every write");
         let polled = Workload { poll: true, ..workload(1, Sync::End) };
         let auto_polled = engines(EngineWish::Auto, &works).for_workload(&polled, None).unwrap();
         assert_eq!(auto_polled, Instrument::Engine(EngineKind::Uring), "pread does not poll");
-        let only = engines(EngineWish::Only(EngineKind::Uring), &works);
-        assert_eq!(only.for_workload(&workload(1, Sync::End), None).unwrap(), Instrument::Engine(EngineKind::Uring));
+        let only = engines(EngineWish::Only(EngineKind::ASYNCHRONOUS), &works);
+        assert_eq!(
+            only.for_workload(&workload(1, Sync::End), None).unwrap(),
+            Instrument::Engine(EngineKind::ASYNCHRONOUS)
+        );
         assert_eq!(only.for_workload(&workload(1, Sync::Fsync), None).unwrap(), Instrument::Engine(EngineKind::Sync));
     }
     #[test]
     fn a_workload_without_original_has_nothing_to_run_it_as_reference() {
         let engines = Engines {
             wish: EngineWish::Reference,
-            uring: Availability::No(String::new()),
+            queue: Availability::No(String::new()),
             fio: None,
             originals: Vec::new(),
         };

@@ -332,8 +332,10 @@ pub(crate) struct RunArgs {
 pub(crate) enum EngineArg {
     /// io_uring for queues deeper than one, otherwise pread and pwrite
     Auto,
-    /// io_uring
+    /// io_uring, on Linux
     Uring,
+    /// I/O completion ports, on Windows
+    Iocp,
     /// pread and pwrite, a thread for each operation in flight
     Sync,
     /// The program fio, which has to be installed

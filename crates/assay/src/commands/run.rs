@@ -109,6 +109,7 @@ fn request(args: &mut RunArgs, resume: Option<Box<Resumption>>) -> Result<Reques
         engine: match args.engine {
             EngineArg::Auto => EngineWish::Auto,
             EngineArg::Uring => EngineWish::Only(EngineKind::Uring),
+            EngineArg::Iocp => EngineWish::Only(EngineKind::Iocp),
             EngineArg::Sync => EngineWish::Only(EngineKind::Sync),
             EngineArg::Fio => EngineWish::Fio,
             EngineArg::Reference => EngineWish::Reference,
