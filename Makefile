@@ -1,5 +1,5 @@
 # One-line recipes. `make test` is what CI runs; on a bare machine it installs what it needs.
-.PHONY: dist dist-check packages foreign mutants parquet test peers check build bench calibrate campaign schema licences msrv miri fuzz clean
+.PHONY: dist dist-check packages foreign windows mutants parquet test peers check build bench calibrate campaign schema licences msrv miri fuzz clean
 
 # Most tests wait for a slow medium: three times as many at a time as there are processors.
 test: peers check
@@ -41,6 +41,11 @@ dist-check:
 # Tests on other processors, by emulators, and the program of each beside that of this machine: `make foreign TARGETS=s390x`.
 foreign:
 	@sh tests/foreign.sh $(TARGETS)
+	@[ -n "$(TARGETS)" ] || sh tests/windows.sh
+
+# Tests on Windows, by wine: `make windows CRATES=assay-engine`.
+windows:
+	@sh tests/windows.sh $(CRATES)
 
 # Comparisons with peers, as root; fails where a target is missed. See docs/benchmarks.md.
 # `make bench ONLY=accuracy` runs those whose name holds the word. Both are built at once, so that they share crates.

@@ -1,0 +1,54 @@
+#!/bin/sh
+# Tests on Windows, by wine: what compiles for x86_64-pc-windows-gnu, linked by mingw.
+#   tests/windows.sh [CRATE…]   those below where none is named
+# What is missing is told as of other tests. wine shows that the calls are right, and nothing of speed: it opens files past
+# no cache, and does the operations of a completion port one after the other.
+set -eu
+cd "$(dirname "$0")/.."
+. packaging/tools.sh
+triple=x86_64-pc-windows-gnu
+
+skip() { # reason
+    echo "SKIP: tests on windows: $1"
+    exit 0
+}
+
+command -v x86_64-w64-mingw32-gcc > /dev/null 2>&1 || skip "needs gcc-mingw-w64-x86-64"
+wine=$(command -v wine64 || command -v wine) || skip "needs wine and wine64"
+has_std $triple || skip "needs rustup target add $triple"
+[ $# -gt 0 ] || set -- assay-core assay-engine
+crates=
+for crate in "$@"; do
+    crates="$crates -p $crate"
+done
+
+mkdir -p target
+# A home of its own, and no window.
+WINEPREFIX=${WINEPREFIX:-$(pwd)/target/wine} && export WINEPREFIX
+WINEDEBUG=${WINEDEBUG:--all} && export WINEDEBUG
+unset DISPLAY
+# Rust asks bcryptprimitives.dll for random numbers, which wine has since its version 9 only.
+library=target/wine-library
+mkdir -p $library
+cat > $library/random.c << 'END'
+#include <windows.h>
+#include <ntsecapi.h>
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T length) { return RtlGenRandom(data, (ULONG)length); }
+END
+x86_64-w64-mingw32-gcc -shared -o $library/bcryptprimitives.dll $library/random.c -ladvapi32
+WINEPATH=$("$wine" winepath -w "$(pwd)/$library" 2> /dev/null | tr -d '\r') && export WINEPATH
+# Tests that time a model are alone on a busy machine.
+RUST_TEST_THREADS=${RUST_TEST_THREADS:-1} && export RUST_TEST_THREADS
+export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER="$wine"
+log=target/foreign-windows.log
+# shellcheck disable=SC2086 # the crates are several
+if cargo test --locked --quiet --target $triple $crates --no-fail-fast -- --show-output > $log 2>&1; then
+    failed=0
+else
+    failed=1
+    cat $log
+fi
+tr -d '\r' < $log | grep '^SKIP:' | sort -u || true
+tr -d '\r' < $log | awk -v failed=$failed '/^test result/ {p+=$4; f+=$6; i+=$8} /^SKIP:/ {s++}
+    END {printf "tests on windows %s: %d passed, %d failed, %d skipped\n", failed ? "failed" : "passed", p-s, f, i+s}'
+[ "$failed" = 0 ] && grep -q '^test result: ok\. [1-9]' $log
