@@ -1,12 +1,16 @@
-//! What the kernel says crossed a block device
-//! (kernel Documentation/block/stat.rst; the sectors there are always 512 bytes).
+//! What the kernel says crossed a block device.
 
-use std::fs::File;
+#[cfg(not(windows))]
+#[path = "counters/linux.rs"]
+mod source;
+#[cfg(windows)]
+#[path = "counters/windows.rs"]
+mod source;
+
 use std::ops::Sub;
-use std::os::unix::fs::FileExt;
 
-use crate::block::{Node, SECTOR};
-use crate::error::{DeviceError, shown};
+use self::source::Source;
+use crate::error::DeviceError;
 use crate::sysroot::Sysroot;
 
 /// Totals since the devices appeared, summed over them.
@@ -50,7 +54,7 @@ impl Sub for Counters {
 /// system call per device.
 #[derive(Debug)]
 pub struct ProofMeter {
-    files: Vec<(String, File)>,
+    sources: Vec<Source>,
 }
 
 impl ProofMeter {
@@ -60,21 +64,14 @@ impl ProofMeter {
     /// # Errors
     /// Where a device does not exist or its counters cannot be opened.
     pub fn open(sysroot: &Sysroot, devices: &[String]) -> Result<Self, DeviceError> {
-        let open = |name: &String| {
-            let path = match Node::by_name(sysroot, name) {
-                Some(node) => node.dir.join("stat"),
-                None => sysroot.path("/sys/class/block").join(name).join("stat"),
-            };
-            let file = File::open(&path).map_err(|error| DeviceError::from_io(&path, error))?;
-            Ok((shown(&path), file))
-        };
-        Ok(Self { files: devices.iter().map(open).collect::<Result<_, DeviceError>>()? })
+        let open = |name: &String| Source::open(sysroot, name);
+        Ok(Self { sources: devices.iter().map(open).collect::<Result<_, DeviceError>>()? })
     }
 
     /// Whether there is nothing to read.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.files.is_empty()
+        self.sources.is_empty()
     }
 
     /// The totals now.
@@ -83,12 +80,8 @@ impl ProofMeter {
     /// Where a device has gone.
     pub fn read(&self) -> Result<Counters, DeviceError> {
         let mut sum = Counters::default();
-        for (path, file) in &self.files {
-            let mut buffer = [0u8; 512];
-            let unreadable = |source| DeviceError::Unreadable { path: path.clone(), source };
-            let length = file.read_at(&mut buffer, 0).map_err(unreadable)?;
-            let text = String::from_utf8_lossy(buffer.get(..length).unwrap_or_default());
-            let one = parse(&text).ok_or_else(|| unreadable(std::io::ErrorKind::InvalidData.into()))?;
+        for source in &self.sources {
+            let one = source.read()?;
             sum.read_bytes = sum.read_bytes.wrapping_add(one.read_bytes);
             sum.written_bytes = sum.written_bytes.wrapping_add(one.written_bytes);
             sum.read_ops = sum.read_ops.wrapping_add(one.read_ops);
@@ -101,40 +94,9 @@ impl ProofMeter {
     }
 }
 
-/// Fields: reads, merged, sectors, ms; writes, merged, sectors, ms; in flight, busy ms, queue ms;
-/// discards ×4 (4.18); flushes, ms (5.5).
-fn parse(text: &str) -> Option<Counters> {
-    let fields: Vec<u64> = text.split_ascii_whitespace().map_while(|field| field.parse().ok()).collect();
-    let field = |index: usize| fields.get(index).copied();
-    Some(Counters {
-        read_bytes: field(2)?.wrapping_mul(SECTOR),
-        written_bytes: field(6)?.wrapping_mul(SECTOR),
-        read_ops: field(0)?,
-        write_ops: field(4)?,
-        flush_ops: field(15).unwrap_or(0),
-        busy_ms: field(9)?,
-        in_flight: field(8)?,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn old_and_new_stat_lines_are_read() {
-        let new =
-            parse("  56705 10670 5900794 16314 31669 18465 3535152 10751 2 10300 27871 1 2 3 4 4395 155").unwrap();
-        assert_eq!(new.read_bytes, 5_900_794 * 512);
-        assert_eq!(new.written_bytes, 3_535_152 * 512);
-        assert_eq!(
-            (new.read_ops, new.write_ops, new.in_flight, new.busy_ms, new.flush_ops),
-            (56705, 31669, 2, 10300, 4395)
-        );
-        assert_eq!(parse("1 0 8 1 2 0 16 3 0 4 5").unwrap().flush_ops, 0);
-        assert_eq!(parse("1 0 8"), None);
-        assert_eq!(parse("all wrong"), None);
-    }
 
     #[test]
     fn a_difference_never_goes_below_zero() {

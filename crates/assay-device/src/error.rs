@@ -32,6 +32,12 @@ pub enum DeviceError {
         /// What was asked for.
         path: String,
     },
+    /// The system is one where no raw device is measured.
+    #[error("{path}: raw devices are measured on Linux only; name a directory of the file system on it")]
+    NoRawDevices {
+        /// What was asked for.
+        path: String,
+    },
     /// The device, a part of it or something stacked on it is in use.
     #[error("{device}: in use ({place}); unmount, detach or close it first, a device in use is never written")]
     Mounted {

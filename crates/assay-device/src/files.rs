@@ -4,8 +4,6 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, StatxFlags};
-
 /// Attributes of sysfs are at most one page; `/proc` tables of large machines are longer.
 const LIMIT: u64 = 1 << 20;
 
@@ -71,17 +69,6 @@ pub(crate) struct Stat {
     pub(crate) of_block_device: Option<(u32, u32)>,
     /// Major and minor of the file system's device.
     pub(crate) device: (u32, u32),
-}
-
-/// Asks the kernel, and not the server of a network file system, which may never answer
-/// (statx(2), `AT_STATX_DONT_SYNC`).
-pub(crate) fn stat(path: &Path) -> Option<Stat> {
-    let stat = rustix::fs::statx(CWD, path, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE).ok()?;
-    let is_block = FileType::from_raw_mode(stat.stx_mode.into()) == FileType::BlockDevice;
-    Some(Stat {
-        of_block_device: is_block.then_some((stat.stx_rdev_major, stat.stx_rdev_minor)),
-        device: (stat.stx_dev_major, stat.stx_dev_minor),
-    })
 }
 
 /// `M:m` of a `dev` file.

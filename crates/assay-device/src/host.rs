@@ -5,10 +5,16 @@ use assay_core::text::label;
 
 use crate::files;
 use crate::sysroot::Sysroot;
+use crate::system;
 
 /// What the machine says of itself; `slot` is left to the user's label.
 #[must_use]
 pub fn host(sysroot: &Sysroot) -> Host {
+    if sysroot.is_real()
+        && let Some(told) = system::host()
+    {
+        return told;
+    }
     let read = |path: &str| files::text(&sysroot.path(path)).and_then(|text| label(&text, 128));
     let cpuinfo = files::text(&sysroot.path("/proc/cpuinfo")).unwrap_or_default();
     Host {
@@ -127,7 +133,8 @@ fn count_list(text: &str) -> Option<u32> {
 /// Documentation/filesystems/proc.rst, `MemAvailable`).
 #[must_use]
 pub fn available_memory(sysroot: &Sysroot) -> Option<u64> {
-    meminfo(sysroot, "MemAvailable:")
+    let told = if sysroot.is_real() { system::available_memory() } else { None };
+    told.or_else(|| meminfo(sysroot, "MemAvailable:"))
 }
 
 fn memory(sysroot: &Sysroot) -> Option<u64> {

@@ -1,13 +1,11 @@
 //! The kernel log: the kernel's own ring where it may be read, else what a logger wrote down.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use rustix::fs::OFlags;
-
 use crate::sysroot::Sysroot;
+use crate::system;
 
 /// Files that syslog daemons and boot scripts write.
 const FILES: [&str; 4] = ["/var/log/kern.log", "/var/log/dmesg", "/var/log/messages", "/var/log/syslog"];
@@ -39,9 +37,7 @@ pub(crate) struct Ring {
 
 impl Ring {
     fn open() -> Option<Self> {
-        let flags = i32::try_from(OFlags::NONBLOCK.bits()).ok()?;
-        let file = OpenOptions::new().read(true).custom_flags(flags).open("/dev/kmsg").ok()?;
-        Some(Self { file, record: vec![0u8; 8192] })
+        Some(Self { file: system::kernel_log()?, record: vec![0u8; 8192] })
     }
 
     /// The ring without what is in it now.

@@ -2,7 +2,7 @@
 //! prove a measurement; sensors; and the guards that stand before a raw device is written.
 //!
 //! Everything is read below a [`Sysroot`], so that a tree laid out as the kernel lays it out on
-//! another machine answers as that machine would.
+//! another machine answers as that machine would. Windows has no such trees: there the system is asked (`system`).
 
 mod block;
 mod conditions;
@@ -20,6 +20,7 @@ mod queue;
 mod sensors;
 mod swaps;
 mod sysroot;
+mod system;
 mod target;
 
 pub use conditions::{Firmware, HostState, KernelLog, Load, LoadState, ThrottleState};
@@ -30,4 +31,5 @@ pub use look::{Seen, look, look_by_dev};
 pub use sensors::{Reading, Sensors};
 pub use swaps::swaps_on;
 pub use sysroot::Sysroot;
+pub use system::{host_name, random};
 pub use target::{Target, What};

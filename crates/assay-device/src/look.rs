@@ -1,7 +1,6 @@
 //! From a path to the medium under it.
 
 use std::fs;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use assay_core::medium::{Bus, Medium, MediumKind};
@@ -14,6 +13,7 @@ use crate::medium::{bus_towards, describe};
 use crate::mounts::{self, Mount};
 use crate::queue;
 use crate::sysroot::Sysroot;
+use crate::system;
 use crate::target::{Target, What};
 
 /// What `stat` says of a path; tests against a tree make it up.
@@ -28,15 +28,7 @@ pub struct Seen {
 impl Seen {
     /// Asks the running system.
     pub(crate) fn at(path: &Path) -> Result<Self, DeviceError> {
-        let meta = fs::metadata(path).map_err(|error| DeviceError::from_io(path, error))?;
-        let kind = meta.file_type();
-        let (what, dev) = match () {
-            () if kind.is_dir() => (What::Directory, meta.dev()),
-            () if kind.is_file() => (What::File, meta.dev()),
-            () if kind.is_block_device() => (What::BlockDevice, meta.rdev()),
-            () => return Err(DeviceError::NotMeasurable { path: shown(path) }),
-        };
-        Ok(Self { what, dev: (rustix::fs::major(dev), rustix::fs::minor(dev)) })
+        system::seen(path)
     }
 }
 
@@ -56,6 +48,11 @@ pub fn look(sysroot: &Sysroot, path: &Path) -> Result<Target, DeviceError> {
 /// As [`look`], for a path without links of which `stat` has said `seen`.
 #[must_use]
 pub fn look_by_dev(sysroot: &Sysroot, path: &Path, seen: Seen) -> Target {
+    if sysroot.is_real()
+        && let Some(told) = system::target(path, seen)
+    {
+        return told;
+    }
     if seen.what == What::BlockDevice {
         let mut target = bare(path, seen.what);
         target.raw = true;
@@ -87,7 +84,7 @@ pub fn look_by_dev(sysroot: &Sysroot, path: &Path, seen: Seen) -> Target {
     target
 }
 
-fn bare(path: &Path, what: What) -> Target {
+pub(crate) fn bare(path: &Path, what: What) -> Target {
     Target {
         medium: Medium::unknown(&shown(path)),
         devices: Vec::new(),

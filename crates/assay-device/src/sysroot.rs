@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::system;
+
 /// The directory under which `/sys`, `/proc` and `/dev` are looked for.
 #[derive(Debug, Clone)]
 pub struct Sysroot {
@@ -18,7 +20,7 @@ impl Sysroot {
     /// This machine.
     #[must_use]
     pub fn real() -> Self {
-        Self { root: PathBuf::from("/") }
+        Self { root: PathBuf::from(system::ROOT) }
     }
 
     /// A tree laid out as the kernel would, below `root`.
@@ -31,7 +33,7 @@ impl Sysroot {
     /// Whether this is the machine itself.
     #[must_use]
     pub fn is_real(&self) -> bool {
-        self.root == Path::new("/")
+        self.root == Path::new(system::ROOT)
     }
 
     /// `path` as seen from outside of the root.

@@ -4,14 +4,14 @@
 
 use std::io::BufWriter;
 
-use assay_device::owned::{Access, OwnDir};
+use assay_device::owned::{Access, Caching, OwnDir};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use rustix::fs::{OFlags, syncfs};
 
 use crate::names::{ARCHIVE, is_known};
+use crate::system::forget;
 use crate::trouble::Trouble;
-use crate::unpack::{forget, put, unpack};
+use crate::unpack::{put, unpack};
 use crate::work::{Done, Figure, Work};
 
 /// What gzip does where it is not told (gzip manual, `-6`).
@@ -46,7 +46,7 @@ pub(crate) fn run(copies: u32, tree_bytes: u64, work: &Work) -> Result<Done, Tro
     let mut written_bytes = packed;
     let (mut first, mut one) = ((0, 0), None);
     for _ in 0..copies {
-        let archive = place.open_file(ARCHIVE, Access::Read, OFlags::empty())?;
+        let archive = place.open_file(ARCHIVE, Access::Read, Caching::Cached)?;
         let unpacked = unpack(std::io::BufReader::new(archive), cut, tree_bytes, (place, first), work)?;
         if unpacked.files == 0 {
             return Err(Trouble::slow());
@@ -56,22 +56,22 @@ pub(crate) fn run(copies: u32, tree_bytes: u64, work: &Work) -> Result<Done, Tro
         one = Some(unpacked);
     }
     place.remove(ARCHIVE)?;
-    syncfs(place).map_err(|error| Trouble::Io { what: "syncing the tree", error: error.into() })?;
+    place.sync_all().map_err(|error| Trouble::Io { what: "syncing the tree", error })?;
     each(place, &mut |directory, name| {
         work.step()?;
-        forget(&directory.open_file(name, Access::Read, OFlags::empty())?);
+        forget(&directory.open_file(name, Access::Read, Caching::Cached)?);
         Ok(true)
     })?;
 
     let failed = Trouble::io("compressing a tree");
     let (start, mut bytes) = (work.mark(), 0);
-    let to = BufWriter::with_capacity(64 << 10, place.create_file(ARCHIVE, OFlags::empty())?);
+    let to = BufWriter::with_capacity(64 << 10, place.create_file(ARCHIVE, Caching::Cached)?);
     let mut archive = tar::Builder::new(GzEncoder::new(to, Compression::new(LEVEL)));
     each(place, &mut |directory, name| {
         if work.step()? {
             return Ok(false);
         }
-        let file = directory.open_file(name, Access::Read, OFlags::empty())?;
+        let file = directory.open_file(name, Access::Read, Caching::Cached)?;
         let size = file.metadata().map_err(&failed)?.len();
         let mut header = tar::Header::new_ustar();
         header.set_size(size);

@@ -5,10 +5,11 @@
 //! SQLite opens its files by path. They lie in a directory that only the user may write to, and whose path is looked at
 //! again before it is used.
 
+use assay_device::owned::Caching;
 use rusqlite::Connection;
-use rustix::fs::OFlags;
 
 use crate::names::{DATABASE, JOURNAL};
+use crate::system::{FAILED, FULL, READ_ONLY};
 use crate::trouble::Trouble;
 use crate::work::{Done, Figure, Work};
 
@@ -20,7 +21,7 @@ pub(crate) const BYTES_PER_ROW: u64 = 5 * 4096;
 
 pub(crate) fn run(rows: u32, work: &Work) -> Result<Done, Trouble> {
     let place = work.place()?;
-    drop(place.create_file(DATABASE, OFlags::empty())?);
+    drop(place.create_file(DATABASE, Caching::Cached)?);
     if !place.is_in_place() {
         return Err(Trouble::LeftOut("its directory was replaced".to_owned()));
     }
@@ -57,9 +58,9 @@ fn trouble(what: &'static str, error: &rusqlite::Error) -> Trouble {
     use rusqlite::ErrorCode;
     use std::io::Error;
     let kind = match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => Error::from(rustix::io::Errno::NOSPC),
-        Some(ErrorCode::ReadOnly) => Error::from(rustix::io::Errno::ROFS),
-        Some(ErrorCode::SystemIoFailure) => Error::from(rustix::io::Errno::IO),
+        Some(ErrorCode::DiskFull) => Error::from_raw_os_error(FULL),
+        Some(ErrorCode::ReadOnly) => Error::from_raw_os_error(READ_ONLY),
+        Some(ErrorCode::SystemIoFailure) => Error::from_raw_os_error(FAILED),
         _ => Error::other(error.to_string()),
     };
     Trouble::Io { what, error: kind }

@@ -17,6 +17,7 @@ mod postmark;
 mod primes;
 mod run;
 mod stream;
+mod system;
 #[cfg(test)]
 mod tests;
 mod tree;

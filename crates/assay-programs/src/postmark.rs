@@ -6,10 +6,9 @@
 
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 
-use assay_device::owned::{Access, OwnDir};
+use assay_device::owned::{Access, Caching, OwnDir};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rustix::fs::OFlags;
 
 use crate::names::file;
 use crate::trouble::Trouble;
@@ -52,7 +51,7 @@ impl Files<'_> {
 
     fn make(&mut self) -> Result<(), Trouble> {
         let (number, size) = (self.made, self.draw(self.numbers.smallest, self.numbers.largest));
-        let made = self.place.create_file(&file(number), OFlags::empty())?;
+        let made = self.place.create_file(&file(number), Caching::Cached)?;
         self.put(BufWriter::with_capacity(BUFFER, made), size)?;
         self.made += 1;
         self.there.push((number, size));
@@ -83,7 +82,7 @@ impl Files<'_> {
     fn read(&mut self) -> Result<(), Trouble> {
         let at = self.pick();
         let (number, _) = self.there[at];
-        let opened = self.place.open_file(&file(number), Access::Read, OFlags::empty())?;
+        let opened = self.place.open_file(&file(number), Access::Read, Caching::Cached)?;
         let (mut from, mut block) = (BufReader::with_capacity(BUFFER, opened), [0; BLOCK]);
         while from.read(&mut block).map_err(Trouble::io("reading a small file"))? > 0 {}
         Ok(())
@@ -96,7 +95,7 @@ impl Files<'_> {
             return Ok(());
         }
         let more = self.draw(1, self.numbers.largest - size);
-        let mut opened = self.place.open_file(&file(number), Access::ReadWrite, OFlags::empty())?;
+        let mut opened = self.place.open_file(&file(number), Access::ReadWrite, Caching::Cached)?;
         opened.seek(SeekFrom::End(0)).map_err(Trouble::io("writing a small file"))?;
         self.put(BufWriter::with_capacity(BUFFER, opened), more)?;
         self.there[at].1 += more;

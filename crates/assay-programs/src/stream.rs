@@ -3,17 +3,16 @@
 
 use std::io::Write;
 
-use rustix::fs::OFlags;
-
 use crate::names::STREAM;
 use crate::trouble::Trouble;
 use crate::work::{Done, Figure, Work};
+use assay_device::owned::Caching;
 
 pub(crate) fn run(block: u64, count: u32, work: &Work) -> Result<Done, Trouble> {
     let place = work.place()?;
     let zeros = vec![0_u8; usize::try_from(block).unwrap_or(usize::MAX)];
     let start = work.mark();
-    let mut file = place.create_file(STREAM, OFlags::empty())?;
+    let mut file = place.create_file(STREAM, Caching::Cached)?;
     let mut blocks = 0_u32;
     while blocks < count && !work.step()? {
         file.write_all(&zeros).map_err(Trouble::io("writing a stream"))?;

@@ -1,13 +1,12 @@
 //! Unpacking an archive of a source tree, as `tar -xJf` does: the archive lies on the medium and is not cached, files are
 //! written through the page cache, and nothing is synced. The second figure has a sync of all in its time.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read};
 
-use assay_device::owned::{Access, OwnDir};
-use rustix::fs::{Advice, OFlags, fadvise, syncfs};
+use assay_device::owned::{Access, Caching, OwnDir};
 
 use crate::names::{ARCHIVE, file, is_known};
+use crate::system::forget;
 use crate::tree::{Members, Nest, Packing, Tree};
 use crate::trouble::Trouble;
 use crate::work::{Done, Figure, Work};
@@ -51,7 +50,7 @@ pub(crate) fn unpack(
             break;
         }
         let directory = nest.at(member.directory, &members.parents)?;
-        let mut made = directory.create_file(&file(first.0 + done.files), OFlags::empty())?;
+        let mut made = directory.create_file(&file(first.0 + done.files), Caching::Cached)?;
         match members.copy(&mut made) {
             Ok(copied) => done.bytes += copied,
             Err(_) if cut => break,
@@ -65,7 +64,7 @@ pub(crate) fn unpack(
 
 /// Copies the archive to the medium, at most so many bytes of it; gives its bytes, and whether it was cut off.
 pub(crate) fn put(tree: &Tree, place: &OwnDir, bytes: u64, most: u64, work: &Work) -> Result<(u64, bool), Trouble> {
-    let mut to = place.create_file(ARCHIVE, OFlags::empty())?;
+    let mut to = place.create_file(ARCHIVE, Caching::Cached)?;
     let (mut copied, mut cut) = (0, false);
     tree.archive(bytes, &mut |from| {
         let writing = Trouble::io("copying the archive");
@@ -85,23 +84,19 @@ pub(crate) fn put(tree: &Tree, place: &OwnDir, bytes: u64, most: u64, work: &Wor
         Ok(())
     })?;
     to.sync_all().map_err(Trouble::io("copying the archive"))?;
+    // Where that does nothing the medium's share tells.
     forget(&to);
     Ok((copied, cut))
-}
-
-/// Drops a file from the page cache. Where that does nothing the medium's share tells.
-pub(crate) fn forget(file: &File) {
-    let _ = fadvise(file, 0, None, Advice::DontNeed);
 }
 
 pub(crate) fn run(tree_bytes: u64, work: &Work) -> Result<Done, Trouble> {
     let place = work.place()?;
     let (packed, cut) = put(&work.tree, place, tree_bytes, tree_bytes, work)?;
-    let archive = place.open_file(ARCHIVE, Access::Read, OFlags::empty())?;
+    let archive = place.open_file(ARCHIVE, Access::Read, Caching::Cached)?;
     let start = work.mark();
     let unpacked = unpack(BufReader::with_capacity(64 << 10, archive), cut, tree_bytes, (place, (0, 0)), work)?;
     let buffered = work.since(&start);
-    syncfs(place).map_err(|error| Trouble::Io { what: "syncing the tree", error: error.into() })?;
+    place.sync_all().map_err(|error| Trouble::Io { what: "syncing the tree", error })?;
     let durable = work.since(&start);
     place.remove_tree(&is_known)?;
     if unpacked.files == 0 {

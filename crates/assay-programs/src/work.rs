@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use assay_device::Counters;
 use assay_device::owned::OwnDir;
 use assay_engine::Control;
-use rustix::time::{ClockId, clock_gettime};
 
+use crate::system::processor_time;
 use crate::tree::Tree;
 use crate::trouble::Trouble;
 
@@ -77,12 +77,6 @@ pub struct Timed {
     pub processor: Option<Duration>,
     /// What the block devices counted; none where there are none.
     pub crossed: Option<Counters>,
-}
-
-/// Processor time of this process so far.
-fn processor_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 /// One repeat of a program.

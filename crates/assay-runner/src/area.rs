@@ -10,11 +10,10 @@ use std::time::Duration;
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, MIB};
 use assay_device::guard::{HeldDevice, RawPermit};
-use assay_device::owned::{Directory, OwnDir};
+use assay_device::owned::{Caching, Directory, OwnDir};
 use assay_device::{DeviceError, Sysroot};
 use assay_engine::{DirectSupport, Target, Trouble, direct_support_of};
 use assay_original::Subject;
-use rustix::fs::OFlags;
 
 use crate::choose::Instrument;
 use crate::error::RunError;
@@ -52,11 +51,11 @@ impl Area {
     pub(crate) fn in_directory(parent: &Directory, id: &str, logical_block: Option<u32>) -> Result<Self, RunError> {
         let scratch = Scratch::create(parent, id)?;
         let first = scratch.create_data()?;
-        let open = |flags| scratch.open_data(&first, flags);
-        let (direct, opened) = direct_support_of(&first, logical_block, || Ok(open(OFlags::DIRECT)?));
+        let open = |caching| scratch.open_data(&first, caching);
+        let (direct, opened) = direct_support_of(&first, logical_block, || Ok(open(Caching::Direct)?));
         let (file, is_direct) = match opened {
             Some(file) => (file, true),
-            None => (open(OFlags::empty())?, false),
+            None => (open(Caching::Cached)?, false),
         };
         let target = Arc::new(Target::from_file(file, is_direct));
         Ok(Self { place: Place::Directory { scratch, first }, target, direct })
@@ -149,9 +148,9 @@ impl Area {
     /// The same area through the page cache, for workloads that ask for it.
     pub(crate) fn cached(&self) -> Result<Arc<Target>, RunError> {
         let file = match &self.place {
-            Place::Directory { scratch, first } => scratch.open_data(first, OFlags::empty())?,
-            Place::Written(permit) => permit.held().reopen(0)?,
-            Place::Read(held) => held.reopen(0)?,
+            Place::Directory { scratch, first } => scratch.open_data(first, Caching::Cached)?,
+            Place::Written(permit) => permit.held().reopen(Caching::Cached)?,
+            Place::Read(held) => held.reopen(Caching::Cached)?,
         };
         Ok(Arc::new(Target::from_file(file, false)))
     }
@@ -172,7 +171,11 @@ impl Area {
         let removed = within(limit, move || {
             drop(target);
             match place {
-                Place::Directory { scratch, .. } => scratch.remove(),
+                Place::Directory { scratch, first } => {
+                    // Windows removes a directory after the last file in it is closed.
+                    drop(first);
+                    scratch.remove()
+                }
                 Place::Written(_) | Place::Read(_) => Ok(()),
             }
         });
@@ -188,9 +191,9 @@ impl Area {
 
 /// With direct I/O where that works.
 fn open_device(device: &HeldDevice, logical_block: Option<u32>) -> Result<(Arc<Target>, DirectSupport), DeviceError> {
-    let plain = device.reopen(0)?;
+    let plain = device.reopen(Caching::Cached)?;
     let (direct, opened) = direct_support_of(&plain, logical_block, || {
-        device.reopen(libc::O_DIRECT).map_err(|error| match error {
+        device.reopen(Caching::Direct).map_err(|error| match error {
             DeviceError::Unreadable { source, .. } => source,
             error => io::Error::other(error),
         })
@@ -204,9 +207,8 @@ fn open_device(device: &HeldDevice, logical_block: Option<u32>) -> Result<(Arc<T
 
 /// Bytes that a test in `directory` may use.
 pub(crate) fn room(directory: &Directory) -> Result<u64, RunError> {
-    let stat = directory.space()?;
-    let block = stat.f_frsize.max(1);
-    let (free, all) = (stat.f_bavail.saturating_mul(block), stat.f_blocks.saturating_mul(block));
+    let space = directory.space()?;
+    let (free, all) = (space.free_bytes, space.bytes);
     let (usable, spare) = shares(free, all);
     if usable < LEAST_AREA {
         return Err(RunError::NoSpace {
@@ -256,7 +258,6 @@ mod tests {
         assert_eq!(shares(3 * MIB, 400 * MIB), (0, 8 * MIB), "less is free than has to stay free");
         let dir = tempfile::tempdir().unwrap();
         let directory = Directory::open(dir.path()).unwrap();
-        let stat = directory.space().unwrap();
-        assert!(room(&directory).unwrap() < stat.f_bfree * stat.f_frsize);
+        assert!(room(&directory).unwrap() < directory.space().unwrap().free_bytes);
     }
 }

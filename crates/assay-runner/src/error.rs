@@ -178,8 +178,8 @@ impl RunError {
     /// The system's error about a path, sorted into what a user can mend.
     pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
         let path = path.display().to_string();
-        match source.raw_os_error() {
-            Some(libc::EACCES | libc::EPERM) => Self::Permission(path),
+        match source.kind() {
+            std::io::ErrorKind::PermissionDenied => Self::Permission(path),
             _ => Self::Io { path, source },
         }
     }

@@ -13,8 +13,7 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use assay_device::owned::{Access, Directory, Lock, Locked, OwnDir, OwnedError};
-use rustix::fs::OFlags;
+use assay_device::owned::{Access, Caching, Directory, Lock, Locked, OwnDir, OwnedError};
 
 use crate::error::RunError;
 
@@ -81,12 +80,12 @@ impl Scratch {
 
     /// Makes the test file.
     pub(crate) fn create_data(&self) -> Result<File, OwnedError> {
-        self.directory.create_file(DATA, OFlags::empty())
+        self.directory.create_file(DATA, Caching::Cached)
     }
 
     /// Opens the test file once more, which must be the one that is open as `first`.
-    pub(crate) fn open_data(&self, first: &File, flags: OFlags) -> Result<File, OwnedError> {
-        self.directory.reopen(DATA, first, Access::ReadWrite, flags)
+    pub(crate) fn open_data(&self, first: &File, caching: Caching) -> Result<File, OwnedError> {
+        self.directory.reopen(DATA, first, Access::ReadWrite, caching)
     }
 
     /// Makes the directory for the files of a program, in which nothing of an earlier one is left.
@@ -355,7 +354,7 @@ mod tests {
         let path = scratch.path().to_owned();
         std::fs::rename(&path, dir.path().join("aside")).unwrap();
         symlink(&theirs, &path).unwrap();
-        assert!(scratch.open_data(&first, OFlags::empty()).is_ok(), "its own");
+        assert!(scratch.open_data(&first, Caching::Cached).is_ok(), "its own");
         assert!(scratch.remove().is_err());
         for name in ["data", "lock"] {
             assert_eq!(std::fs::read(theirs.join(name)).unwrap(), b"dear");
@@ -394,7 +393,7 @@ mod tests {
                 let scratch = Scratch::create(&parent(&dir), TEST_ID).unwrap();
                 let first = scratch.create_data().unwrap();
                 assert!(scratch.path().join("lock").exists());
-                scratch.open_data(&first, OFlags::empty()).unwrap();
+                scratch.open_data(&first, Caching::Cached).unwrap();
                 scratch.remove().unwrap();
             }
             drop(stopping);

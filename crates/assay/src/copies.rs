@@ -9,9 +9,8 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use assay_core::base32;
-use assay_device::owned::{Directory, Lock, Locked, OwnDir, OwnedError};
+use assay_device::owned::{Caching, Directory, Lock, Locked, OwnDir, OwnedError};
 use assay_store::new_id;
-use rustix::fs::OFlags;
 
 use crate::failure::Failure;
 use crate::output;
@@ -53,7 +52,7 @@ impl Copy {
                 Err(error) if error.kind() == ErrorKind::NotFound && name != DATABASE => continue,
                 opened => opened.map_err(|error| cannot_copy(from, &error))?,
             };
-            let mut file = copy.directory.create_file(name, OFlags::empty()).map_err(unwritable)?;
+            let mut file = copy.directory.create_file(name, Caching::Cached).map_err(unwritable)?;
             io::copy(&mut original, &mut file).map_err(|error| cannot_copy(from, &error))?;
         }
         Ok(copy)

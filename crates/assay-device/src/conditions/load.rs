@@ -4,6 +4,7 @@ use assay_core::text::label;
 
 use crate::files;
 use crate::sysroot::Sysroot;
+use crate::system;
 
 /// PF_KTHREAD (kernel include/linux/sched.h). Threads of the kernel work for the I/O under test,
 /// too, and are no load of others.
@@ -48,7 +49,18 @@ pub struct Load {
 }
 
 impl LoadState {
+    /// Of a system that tells of the machine and of this process alone.
+    #[cfg(windows)]
+    pub(crate) fn of_machine(total: u64, user: u64, own_user: u64) -> Self {
+        Self { total, busy: user, user, own: own_user, own_user, tasks: Vec::new() }
+    }
+
     pub(super) fn read(sysroot: &Sysroot) -> Self {
+        if sysroot.is_real()
+            && let Some(told) = system::load()
+        {
+            return told;
+        }
         let read = |path: &str| files::text(&sysroot.path(path)).unwrap_or_default();
         let mut state = Self::default();
         state.machine(&read("/proc/stat"));

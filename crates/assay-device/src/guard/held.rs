@@ -11,6 +11,7 @@ use rustix::fs::OFlags;
 use crate::block::Node;
 use crate::error::{DeviceError, shown};
 use crate::look::Seen;
+use crate::owned::Caching;
 use crate::sysroot::Sysroot;
 use crate::target::What;
 
@@ -98,13 +99,18 @@ impl HeldDevice {
         &self.file
     }
 
-    /// Another file of the same device with flags of its own, such as `O_DIRECT`: through the
-    /// descriptor, so that no name is looked up again.
+    /// Another file of the same device, past the page cache or not: through the descriptor, so that no name is looked
+    /// up again.
     ///
     /// # Errors
     /// [`DeviceError::Changed`] where it is no longer the device that was opened first; else what
     /// the kernel answers.
-    pub fn reopen(&self, flags: i32) -> Result<File, DeviceError> {
+    pub fn reopen(&self, caching: Caching) -> Result<File, DeviceError> {
+        let flags = match caching {
+            Caching::Cached => OFlags::empty(),
+            Caching::Direct => OFlags::DIRECT,
+        };
+        let flags = flags.bits() as i32;
         let link = format!("/proc/self/fd/{}", self.file.as_raw_fd());
         let opened = OpenOptions::new().read(true).write(self.writable).custom_flags(flags).open(link);
         let file = opened.map_err(|error| match error.kind() {

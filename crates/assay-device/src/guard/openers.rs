@@ -6,6 +6,7 @@ use assay_core::text::harmless;
 
 use crate::files;
 use crate::sysroot::Sysroot;
+use crate::system;
 
 /// Nothing real has more ancestors; more is a loop in a table that changes while it is read.
 const DEEPEST: usize = 64;
@@ -30,7 +31,7 @@ pub(super) fn openers(sysroot: &Sysroot, numbers: &[(u32, u32)]) -> Vec<Opener> 
     let all = files::entries(&proc).into_iter().filter_map(|name| name.parse::<u32>().ok());
     let open = |pid: &u32| {
         let fds = proc.join(pid.to_string()).join("fd");
-        let numbers_of = |fd: &String| files::stat(&fds.join(fd))?.of_block_device;
+        let numbers_of = |fd: &String| system::stat(&fds.join(fd))?.of_block_device;
         files::entries(&fds).iter().filter_map(numbers_of).any(|number| numbers.contains(&number))
     };
     all.filter(open)

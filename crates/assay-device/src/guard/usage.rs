@@ -10,6 +10,7 @@ use crate::files;
 use crate::mounts;
 use crate::swaps;
 use crate::sysroot::Sysroot;
+use crate::system;
 
 /// One use of a device or of something on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,6 +128,6 @@ fn loops_over(sysroot: &Sysroot, node: &Node) -> Vec<Node> {
 /// Whether the file is a node of the device, or lies in a file system on it.
 fn lies_on(sysroot: &Sysroot, file: &str, node: &Node) -> bool {
     let number = node.number();
-    files::stat(&sysroot.path(file))
+    system::stat(&sysroot.path(file))
         .is_some_and(|stat| number == Some(stat.device) || (number.is_some() && number == stat.of_block_device))
 }

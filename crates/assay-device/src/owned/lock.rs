@@ -4,34 +4,14 @@ use std::fs::File;
 use std::io::{self, Write};
 
 use assay_core::text::label;
-use rustix::fs::{FlockOperation, OFlags, flock, fstatfs, ftruncate};
-use rustix::io::Errno;
 
 use super::error::OwnedError;
+use super::open::Caching;
 use super::own::{Access, OwnDir};
-use super::stat::Stat;
+use super::system;
 
 /// Longest note in a lock, in bytes: a host's name of 64 and a number of 36 (boot_id of random(4)).
 const NOTE: u64 = 256;
-
-/// Numbers of file systems that several hosts may use at once, from linux/magic.h and statfs(2); FUSE is one where
-/// no device lies under it.
-const SHARED: [u32; 13] = [
-    0x6969,      // NFS_SUPER_MAGIC
-    0x517b,      // SMB_SUPER_MAGIC
-    0xff53_4d42, // CIFS_SUPER_MAGIC
-    0xfe53_4d42, // SMB2_SUPER_MAGIC
-    0x5346_414f, // AFS_SUPER_MAGIC
-    0x7375_7245, // CODA_SUPER_MAGIC
-    0x00c3_6400, // CEPH_SUPER_MAGIC
-    0x0102_1997, // V9FS_MAGIC
-    0x0116_1970, // GFS2_MAGIC
-    0x7461_636f, // OCFS2_SUPER_MAGIC
-    0x0bd0_0bd3, // LL_SUPER_MAGIC: Lustre
-    0x2003_0528, // ORANGEFS_DEVREQ_MAGIC
-    0x786f_4256, // VBOXSF_SUPER_MAGIC
-];
-const FUSE: u32 = 0x6573_5546;
 
 /// A lock, held until dropped.
 #[derive(Debug)]
@@ -40,10 +20,8 @@ pub struct Lock {
 }
 
 impl Drop for Lock {
-    /// To close the file is not enough: a process that another thread starts has a copy of it until it runs its own
-    /// program, and the lock lasts as long as any copy (flock(2)).
     fn drop(&mut self) {
-        let _ = flock(&self.file, FlockOperation::Unlock);
+        system::unlock(&self.file);
     }
 }
 
@@ -67,10 +45,10 @@ impl OwnDir {
     /// # Errors
     /// Where what has that name is not assay's, or the system's.
     pub fn lock(&self, name: &str) -> Result<Locked, OwnedError> {
-        let io = |error: Errno| OwnedError::io(&self.path().join(name), error);
-        let mut file = match self.create_file(name, OFlags::empty()) {
+        let io = |error: io::Error| OwnedError::io(&self.path().join(name), error);
+        let mut file = match self.create_file(name, Caching::Cached) {
             Err(error) if error.kind() == Some(io::ErrorKind::AlreadyExists) => {
-                match self.open_file(name, Access::ReadWrite, OFlags::empty()) {
+                match self.open_file(name, Access::ReadWrite, Caching::Cached) {
                     Err(error) if error.kind() == Some(io::ErrorKind::NotFound) => return Ok(Locked::Gone),
                     opened => opened?,
                 }
@@ -78,11 +56,9 @@ impl OwnDir {
             Err(error) if error.kind() == Some(io::ErrorKind::NotFound) => return Ok(Locked::Gone),
             made => made?,
         };
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::WOULDBLOCK) => return Ok(Locked::Taken),
-            // Some file systems have no locks; what is written in it is all there is then.
-            Ok(()) | Err(Errno::NOTSUP | Errno::NOSYS | Errno::NOLCK | Errno::INVAL | Errno::BADF) => {}
-            Err(error) => return Err(io(error)),
+        // Where a file system has no locks, what is written in it is all there is.
+        if !system::lock(&file).map_err(io)? {
+            return Ok(Locked::Taken);
         }
         let note = self.read_small(name, NOTE)?.unwrap_or_default();
         let here = Host::here();
@@ -92,13 +68,13 @@ impl OwnDir {
             return Ok(Locked::Elsewhere(host));
         }
         // Whoever removes a directory holds its lock: what is in place now stays until this lock is dropped.
-        let same = Stat::open(&file).ok().zip(Stat::at(self, name.as_ref()).ok());
+        let same = system::stat_file(&file).ok().zip(self.stat_in(name.as_ref()).ok());
         if !same.is_some_and(|(open, named)| open.is_same(&named)) || !self.is_in_place() {
             return Ok(Locked::Gone);
         }
         if note != here.note().as_bytes() {
             // A medium that is full or fails has its own errors later.
-            let _ = ftruncate(&file, 0).map_err(io::Error::from).and_then(|()| file.write_all(here.note().as_bytes()));
+            let _ = file.set_len(0).and_then(|()| file.write_all(here.note().as_bytes()));
         }
         Ok(Locked::Held(Lock { file }))
     }
@@ -106,8 +82,8 @@ impl OwnDir {
     /// Whether somebody holds the lock, or may hold it on another host; nothing is made for that.
     #[must_use]
     pub fn is_locked(&self, name: &str) -> bool {
-        let Ok(file) = self.open_file(name, Access::Read, OFlags::empty()) else { return false };
-        if flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK) {
+        let Ok(file) = self.open_file(name, Access::Read, Caching::Cached) else { return false };
+        if system::is_taken(&file) {
             return true;
         }
         let note = self.read_small(name, NOTE).ok().flatten().unwrap_or_default();
@@ -117,21 +93,19 @@ impl OwnDir {
 
 /// Whether other hosts may use the file system at the same time.
 fn is_shared(directory: &OwnDir) -> bool {
-    let kind = fstatfs(directory).map_or(0, |fs| fs.f_type as u32);
-    SHARED.contains(&kind) || kind == FUSE && directory.directory().device().0 == 0
+    system::is_shared(&directory.directory().handle, directory.directory().device())
 }
 
 /// One start of a host.
 struct Host {
     name: String,
-    /// A number that is new at each start (random(4)).
+    /// What is new at each start, where the system has such a thing.
     boot: String,
 }
 
 impl Host {
     fn here() -> Self {
-        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-        let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let (boot, name) = (system::boot(), crate::host_name());
         Self { name: label(&name, 64).unwrap_or_default(), boot: boot.trim().to_owned() }
     }
 

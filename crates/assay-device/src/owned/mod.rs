@@ -15,15 +15,18 @@ mod directory;
 mod error;
 mod lock;
 mod names;
+mod open;
 mod own;
 mod owner;
 mod removal;
 mod stat;
+mod system;
 mod tree;
 
 pub use directory::Directory;
 pub use error::{Cause, OwnedError};
 pub use lock::{Lock, Locked};
 pub use names::is_temporary;
+pub use open::{Caching, Space};
 pub use own::{Access, Entry, OwnDir};
 pub use tree::Tree;

@@ -2,8 +2,6 @@
 
 use std::io;
 
-use rustix::rand::{GetRandomFlags, getrandom};
-
 const PREFIX: &str = "new-";
 /// Of a 64 bit number in hexadecimal.
 const DIGITS: usize = 16;
@@ -11,11 +9,8 @@ const DIGITS: usize = 16;
 /// A name for what is not complete yet.
 pub(super) fn temporary() -> io::Result<String> {
     let mut bytes = [0; 8];
-    match getrandom(&mut bytes, GetRandomFlags::empty()) {
-        Ok(8) => Ok(format!("{PREFIX}{:016x}", u64::from_ne_bytes(bytes))),
-        Ok(_) => Err(io::ErrorKind::Interrupted.into()),
-        Err(error) => Err(error.into()),
-    }
+    crate::random(&mut bytes)?;
+    Ok(format!("{PREFIX}{:016x}", u64::from_ne_bytes(bytes)))
 }
 
 /// Whether a name is of the kind that [`super::OwnDir::replace_small`] gives to what is not complete yet; one that

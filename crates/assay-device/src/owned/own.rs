@@ -3,25 +3,19 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, openat, unlinkat};
-use rustix::io::Errno;
-
-use super::directory::{Directory, PRIVATE_FILE};
+use super::directory::Directory;
 use super::error::{Cause, OwnedError};
+use super::open::Caching;
 use super::owner::owner;
-use super::stat::Stat;
-
-/// Only the user who runs assay.
-const PRIVATE: Mode = Mode::RWXU;
+use super::stat::{Kind, Stat};
+use super::system::{self, Mode};
 
 /// Whether a file was removed while somebody had it open: libfuse and NFS give it such a name until it is closed
 /// (`hard_remove` of fuse(8), "silly rename" of nfs(5)). It is neither ours nor anybody's.
 pub(super) fn is_hidden(name: &OsStr) -> bool {
-    let name = name.as_bytes();
+    let name = name.as_encoded_bytes();
     name.starts_with(b".fuse_hidden") || name.starts_with(b".nfs")
 }
 
@@ -75,8 +69,8 @@ impl Directory {
 
 impl OwnDir {
     fn make(parent: &Directory, name: &str) -> Result<Self, OwnedError> {
-        let fail = |error: Errno| OwnedError::io(&parent.path, error);
-        mkdirat(parent, name, PRIVATE).map_err(fail)?;
+        let fail = |error: io::Error| OwnedError::io(&parent.path, error);
+        system::make_directory(&parent.handle, OsStr::new(name)).map_err(fail)?;
         Self::opened(parent, name, true)
     }
 
@@ -91,16 +85,16 @@ impl OwnDir {
         let path = parent.path.join(name);
         let io = |error: io::Error| OwnedError::io(&path, error);
         let foreign = |cause| OwnedError::foreign(&path, cause);
-        Stat::at(parent, OsStr::new(name)).map_err(io)?.must_be(FileType::Directory).map_err(foreign)?;
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = openat(parent, name, flags, Mode::empty()).map_err(|error| io(error.into()))?;
-        let stat = Stat::open(&fd).map_err(io)?;
+        let os_name = OsStr::new(name);
+        system::stat_in(&parent.handle, os_name).map_err(io)?.must_be(Kind::Directory).map_err(foreign)?;
+        let handle = system::directory_in(&parent.handle, os_name).map_err(io)?;
+        let stat = system::stat_directory(&handle).map_err(io)?;
         if !stat.is_beside(&parent.stat) {
             return Err(foreign(Cause::Mount));
         }
-        let owner = owner(&fd, &stat, &parent.stat, made).map_err(foreign)?;
+        let owner = owner(&handle, &stat, &parent.stat, made).map_err(foreign)?;
         let parent = parent.again()?;
-        Ok(Self { parent, directory: Directory { fd, path, stat }, name: name.into(), owner })
+        Ok(Self { parent, directory: Directory { handle, path, stat }, name: name.into(), owner })
     }
 
     /// Its path, for messages only.
@@ -118,28 +112,23 @@ impl OwnDir {
     /// Whether its name still stands for it: nobody removed it or put something else in its place.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
-        Stat::at(&self.parent, &self.name).is_ok_and(|now| now.is_same(&self.directory.stat))
+        system::stat_in(&self.parent.handle, &self.name).is_ok_and(|now| now.is_same(&self.directory.stat))
     }
 
-    /// Makes a file that must not be there, to be read and written by its owner alone. `flags` such as `O_DIRECT`
-    /// come beside.
+    /// Makes a file that must not be there, to be read and written by its owner alone.
     ///
     /// # Errors
     /// The system's, such as that it is there.
-    pub fn create_file(&self, name: &str, flags: OFlags) -> Result<File, OwnedError> {
-        self.directory.make_file(OsStr::new(name), OFlags::RDWR | flags, PRIVATE_FILE)
+    pub fn create_file(&self, name: &str, caching: Caching) -> Result<File, OwnedError> {
+        self.directory.make_file(OsStr::new(name), caching, Mode::Private)
     }
 
-    /// Opens a file of assay's own. `flags` such as `O_DIRECT` come beside.
+    /// Opens a file of assay's own.
     ///
     /// # Errors
     /// Where it is not there or not assay's, or the system's.
-    pub fn open_file(&self, name: &str, access: Access, flags: OFlags) -> Result<File, OwnedError> {
-        let mode = match access {
-            Access::Read => OFlags::RDONLY,
-            Access::ReadWrite => OFlags::RDWR,
-        };
-        let (file, stat) = self.directory.regular(OsStr::new(name), mode | flags)?;
+    pub fn open_file(&self, name: &str, access: Access, caching: Caching) -> Result<File, OwnedError> {
+        let (file, stat) = self.directory.regular(OsStr::new(name), access, caching)?;
         self.owned(&stat).map_err(OwnedError::at(self.path(), OsStr::new(name)))?;
         Ok(file)
     }
@@ -148,11 +137,11 @@ impl OwnDir {
     ///
     /// # Errors
     /// As [`OwnDir::open_file`], and where its name now stands for another.
-    pub fn reopen(&self, name: &str, first: &File, access: Access, flags: OFlags) -> Result<File, OwnedError> {
-        let file = self.open_file(name, access, flags)?;
+    pub fn reopen(&self, name: &str, first: &File, access: Access, caching: Caching) -> Result<File, OwnedError> {
+        let file = self.open_file(name, access, caching)?;
         let path = self.directory.shown(name);
         let io = |error| OwnedError::io(&path, error);
-        if Stat::open(&file).map_err(io)?.is_same(&Stat::open(first).map_err(io)?) {
+        if system::stat_file(&file).map_err(io)?.is_same(&system::stat_file(first).map_err(io)?) {
             return Ok(file);
         }
         Err(OwnedError::foreign(&path, Cause::Replaced))
@@ -163,7 +152,7 @@ impl OwnDir {
     /// # Errors
     /// Where it is longer or not assay's, or the system's.
     pub fn read_small(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, OwnedError> {
-        let file = match self.open_file(name, Access::Read, OFlags::empty()) {
+        let file = match self.open_file(name, Access::Read, Caching::Cached) {
             Err(error) if error.kind() == Some(io::ErrorKind::NotFound) => return Ok(None),
             opened => opened?,
         };
@@ -183,7 +172,7 @@ impl OwnDir {
     /// Where what has that name is not assay's, or the system's.
     pub fn replace_small(&self, name: &str, content: &[u8]) -> Result<(), OwnedError> {
         self.check(name)?;
-        let swapped = self.directory.swap(OsStr::new(name), PRIVATE_FILE, content, &mut |_| Ok(()));
+        let swapped = self.directory.swap(OsStr::new(name), Mode::Private, content, &mut |_| Ok(()));
         swapped.map_err(|error| OwnedError::io(&self.directory.shown(name), error))
     }
 
@@ -195,9 +184,9 @@ impl OwnDir {
         if !self.check(name)? {
             return Ok(false);
         }
-        match unlinkat(self, name, AtFlags::empty()) {
+        match system::remove_file(&self.directory.handle, OsStr::new(name)) {
             Ok(()) => Ok(true),
-            Err(Errno::NOENT) => Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(OwnedError::io(&self.directory.shown(name), error)),
         }
     }
@@ -225,16 +214,23 @@ impl OwnDir {
     pub(super) fn entry(&self, name: &OsStr, known: &dyn Fn(&str) -> bool) -> Result<Option<Entry>, OwnedError> {
         let foreign = OwnedError::at(self.path(), name);
         let Some(text) = name.to_str().filter(|name| known(name)) else { return Err(foreign(Cause::Name)) };
-        match Stat::at(self, name) {
+        match self.stat_in(name) {
             Ok(stat) => {
                 self.owned(&stat).map_err(foreign)?;
-                let taken_bytes = stat.blocks.saturating_mul(512);
-                Ok(Some(Entry { name: text.to_owned(), bytes: stat.bytes, taken_bytes }))
+                Ok(Some(Entry { name: text.to_owned(), bytes: stat.bytes, taken_bytes: stat.taken_bytes }))
             }
             // Removed meanwhile.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(OwnedError::io(&self.directory.shown(name), error)),
         }
+    }
+
+    /// Returns when all that is in it and below survives a power cut.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn sync_all(&self) -> io::Result<()> {
+        system::sync_all(&self.directory.handle)
     }
 
     /// Removes the directory, which must be empty.
@@ -243,23 +239,29 @@ impl OwnDir {
     /// Where something is in it, where its name now stands for something else or for nothing, or the system's.
     pub fn remove_self(&self) -> Result<(), OwnedError> {
         let io = |error: io::Error| OwnedError::io(self.path(), error);
-        if !Stat::at(&self.parent, &self.name).map_err(io)?.is_same(&self.directory.stat) {
+        if !system::stat_in(&self.parent.handle, &self.name).map_err(io)?.is_same(&self.directory.stat) {
             return Err(OwnedError::foreign(self.path(), Cause::Replaced));
         }
-        unlinkat(&self.parent, &self.name, AtFlags::REMOVEDIR).map_err(|error| io(error.into()))
+        let (parent, own) = (&self.parent.handle, &self.directory);
+        system::remove_directory(parent, &self.name, &own.handle, &own.stat).map_err(io)
     }
 
     /// Whether something has that name, which must be assay's.
     pub(super) fn check(&self, name: &str) -> Result<bool, OwnedError> {
-        match Stat::at(self, OsStr::new(name)) {
+        match self.stat_in(OsStr::new(name)) {
             Ok(stat) => self.owned(&stat).map(|()| true).map_err(OwnedError::at(self.path(), OsStr::new(name))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(OwnedError::io(&self.directory.shown(name), error)),
         }
     }
 
+    /// What is known of what has that name; links are not followed.
+    pub(super) fn stat_in(&self, name: &OsStr) -> io::Result<Stat> {
+        system::stat_in(&self.directory.handle, name)
+    }
+
     fn owned(&self, stat: &Stat) -> Result<(), Cause> {
-        stat.must_be(FileType::RegularFile)?;
+        stat.must_be(Kind::File)?;
         if stat.links > 1 {
             return Err(Cause::Links(stat.links));
         }
@@ -270,11 +272,5 @@ impl OwnDir {
             return Err(Cause::Mount);
         }
         Ok(())
-    }
-}
-
-impl AsFd for OwnDir {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.directory.as_fd()
     }
 }

@@ -2,11 +2,9 @@
 
 use std::ffi::OsString;
 
-use rustix::fs::FileType;
-
 use super::error::{Cause, OwnedError};
 use super::own::{OwnDir, is_hidden};
-use super::stat::Stat;
+use super::stat::Kind;
 
 /// No program makes directories that lie deeper in each other.
 const DEEPEST: u32 = 32;
@@ -58,8 +56,8 @@ impl OwnDir {
             let foreign = |cause| OwnedError::foreign(&self.path().join(&name), cause);
             let text = name.to_str().filter(|name| depth < DEEPEST && known(depth, name));
             let Some(text) = text else { return Err(foreign(Cause::Name)) };
-            let is_directory = match Stat::at(self, &name) {
-                Ok(stat) => stat.kind == FileType::Directory,
+            let is_directory = match self.stat_in(&name) {
+                Ok(stat) => stat.kind == Kind::Directory,
                 // Removed meanwhile.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(OwnedError::io(&self.path().join(&name), error)),
@@ -88,10 +86,8 @@ impl OwnDir {
 mod tests {
     use std::os::unix::fs::symlink;
 
-    use rustix::fs::OFlags;
-
     use super::*;
-    use crate::owned::Directory;
+    use crate::owned::{Caching, Directory};
 
     fn known(depth: u32, name: &str) -> bool {
         match depth {
@@ -103,7 +99,7 @@ mod tests {
     fn made(at: &std::path::Path) -> OwnDir {
         let top = Directory::open(at).unwrap().make("own").unwrap();
         let inner = top.directory().make("d").unwrap().directory().make("d").unwrap();
-        std::io::Write::write_all(&mut inner.create_file("f", OFlags::empty()).unwrap(), b"12345").unwrap();
+        std::io::Write::write_all(&mut inner.create_file("f", Caching::Cached).unwrap(), b"12345").unwrap();
         top
     }
 

@@ -1,11 +1,12 @@
 //! How one value is read: one system call for a number, two for a product.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Instant;
 
 use assay_core::sensor::SensorKind;
+
+use crate::system;
 
 /// One way of reading.
 #[derive(Debug)]
@@ -64,6 +65,6 @@ pub(super) fn plausible(kind: SensorKind, value: f64) -> bool {
 /// The number at the start of a file that stays open.
 fn number(file: &File) -> Option<f64> {
     let mut buffer = [0u8; 32];
-    let length = file.read_at(&mut buffer, 0).ok()?;
+    let length = system::read_at(file, &mut buffer, 0).ok()?;
     std::str::from_utf8(buffer.get(..length)?).ok()?.trim().parse().ok()
 }

@@ -10,8 +10,8 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::loops::alone;
-use assay_device::owned::{Access, Cause, Directory, OwnDir, OwnedError};
-use rustix::fs::{CWD, FileType, Mode, OFlags, makedev, mknodat};
+use assay_device::owned::{Access, Caching, Cause, Directory, OwnDir, OwnedError};
+use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 
 const OWN: &str = ".own";
 const NAME: &str = "state";
@@ -87,14 +87,14 @@ fn nothing_but_an_own_file_is_opened_read_replaced_locked_or_removed() {
     for what in hostile() {
         put(what, &at, &precious);
         for access in [Access::Read, Access::ReadWrite] {
-            cause(own.open_file(NAME, access, OFlags::empty()));
+            cause(own.open_file(NAME, access, Caching::Cached));
         }
         cause(own.read_small(NAME, 100));
         cause(own.replace_small(NAME, b"new"));
         cause(own.lock(NAME));
         cause(own.remove(NAME));
         cause(own.entries(10, &|_| true, &mut |_| {}));
-        let made = own.create_file(NAME, OFlags::empty()).unwrap_err();
+        let made = own.create_file(NAME, Caching::Cached).unwrap_err();
         assert_eq!(made.kind(), Some(ErrorKind::AlreadyExists), "{what}: {made}");
         assert!(at.symlink_metadata().is_ok(), "{what} is still there");
         assert_eq!(std::fs::read(&precious).unwrap(), b"dear", "{what}");
@@ -137,21 +137,21 @@ fn what_is_read_of_a_directory_is_bounded_and_names_are_shown_harmless() {
 #[test]
 fn a_file_is_only_opened_again_where_it_is_the_same() {
     let (dir, _, own) = place();
-    let first = own.create_file(NAME, OFlags::empty()).unwrap();
+    let first = own.create_file(NAME, Caching::Cached).unwrap();
     std::fs::write(dir.path().join(OWN).join(NAME), b"x").unwrap();
     let mut text = String::new();
-    own.reopen(NAME, &first, Access::Read, OFlags::empty()).unwrap().read_to_string(&mut text).unwrap();
+    own.reopen(NAME, &first, Access::Read, Caching::Cached).unwrap().read_to_string(&mut text).unwrap();
     assert_eq!(text, "x");
     let at = dir.path().join(OWN).join(NAME);
     std::fs::rename(&at, dir.path().join("aside")).unwrap();
     std::fs::write(&at, b"another").unwrap();
-    assert_eq!(cause(own.reopen(NAME, &first, Access::ReadWrite, OFlags::empty())), Cause::Replaced);
+    assert_eq!(cause(own.reopen(NAME, &first, Access::ReadWrite, Caching::Cached)), Cause::Replaced);
 }
 
 #[test]
 fn what_is_done_goes_on_in_the_directory_that_was_opened() {
     let (dir, parent, own) = place();
-    own.create_file(NAME, OFlags::empty()).unwrap();
+    own.create_file(NAME, Caching::Cached).unwrap();
     let elsewhere = dir.path().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     std::fs::write(elsewhere.join(NAME), b"dear").unwrap();
@@ -196,11 +196,11 @@ fn files_of_others_are_read_where_they_are_files() {
     let (dir, parent, _) = place();
     std::fs::write(dir.path().join("1.h2w"), b"x").unwrap();
     std::fs::hard_link(dir.path().join("1.h2w"), dir.path().join("2.h2w")).unwrap();
-    assert!(parent.read_file("1.h2w", OFlags::empty()).is_ok() && parent.read_file("2.h2w", OFlags::empty()).is_ok());
+    assert!(parent.read_file("1.h2w", Caching::Cached).is_ok() && parent.read_file("2.h2w", Caching::Cached).is_ok());
     node(&dir.path().join("3.h2w"), FileType::Fifo);
     symlink("/dev/zero", dir.path().join("4.h2w")).unwrap();
     for name in ["3.h2w", "4.h2w"] {
-        assert!(matches!(cause(parent.read_file(name, OFlags::empty())), Cause::Kind { .. }));
+        assert!(matches!(cause(parent.read_file(name, Caching::Cached)), Cause::Kind { .. }));
         assert_eq!(parent.file_bytes(name.as_ref()), None);
     }
     assert_eq!(parent.file_bytes("1.h2w".as_ref()), Some(1));

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::loops::{Loop, MIB, alone};
 use assay_device::guard::{RawPermit, check_raw};
+use assay_device::owned::Caching;
 use assay_device::{DeviceError, Sysroot};
 use rustix::fs::{FlockOperation, flock};
 
@@ -49,7 +50,7 @@ fn what_is_opened_by_a_permit_is_the_device_that_was_checked_whatever_takes_its_
     fs::remove_file(&path).unwrap();
     node(&other, &path).unwrap();
     for offset in [0, MIB as u64] {
-        permit.held().reopen(0).unwrap().write_all_at(b"ours", offset).unwrap();
+        permit.held().reopen(Caching::Cached).unwrap().write_all_at(b"ours", offset).unwrap();
     }
     assert!(permit.held().present());
     drop(permit);
@@ -62,10 +63,10 @@ fn a_device_of_another_size_is_no_longer_the_one_that_was_checked() {
     let _alone = alone();
     let Some(device) = Loop::new(4 * MIB, false) else { return };
     let permit = check(&device.device).unwrap();
-    assert!(permit.held().reopen(0).is_ok() && permit.held().present());
+    assert!(permit.held().reopen(Caching::Cached).is_ok() && permit.held().present());
     OpenOptions::new().write(true).open(&device.file).unwrap().set_len(2 * MIB as u64).unwrap();
     assert!(Command::new("losetup").arg("--set-capacity").arg(&device.device).status().unwrap().success());
-    let error = permit.held().reopen(0).unwrap_err();
+    let error = permit.held().reopen(Caching::Cached).unwrap_err();
     assert!(matches!(error, DeviceError::Changed { .. }), "{error}");
     assert!(!permit.held().present());
 }
@@ -79,7 +80,7 @@ fn a_link_is_followed_once_and_direct_io_works_behind_it() {
     std::os::unix::fs::symlink(&device.device, &link).unwrap();
     let permit = check(&link).unwrap();
     assert_eq!((permit.path(), permit.name()), (link.as_path(), device.name().as_str()));
-    let direct = permit.held().reopen(rustix::fs::OFlags::DIRECT.bits() as i32).unwrap();
+    let direct = permit.held().reopen(Caching::Direct).unwrap();
     assert!(rustix::fs::fcntl_getfl(&direct).unwrap().contains(rustix::fs::OFlags::DIRECT));
 }
 

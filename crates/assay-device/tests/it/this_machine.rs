@@ -7,6 +7,7 @@ use std::process::Command;
 
 use crate::loops::{Loop, MIB, alone};
 use assay_core::medium::MediumKind;
+use assay_device::owned::Caching;
 
 use assay_device::{DeviceError, ProofMeter, Sensors, Sysroot, What, guard, host, look, swaps_on};
 
@@ -107,10 +108,6 @@ fn the_device_under_the_running_system_is_never_permitted() {
     }
 }
 
-fn direct() -> i32 {
-    rustix::fs::OFlags::DIRECT.bits() as i32
-}
-
 /// A page-aligned window into a buffer, as direct I/O wants it.
 fn aligned(buffer: &mut [u8], length: usize) -> &mut [u8] {
     let start = buffer.as_ptr().align_offset(4096);
@@ -132,7 +129,7 @@ fn a_loop_device_is_described_and_its_counters_see_direct_writes() {
 
     let permit = guard::check_raw(&sysroot, &device.device, None).unwrap();
     assert_eq!(permit.name(), device.name());
-    let file = permit.held().reopen(direct()).unwrap();
+    let file = permit.held().reopen(Caching::Direct).unwrap();
     let meter = ProofMeter::open(&sysroot, &target.devices).unwrap();
     let before = meter.read().unwrap();
     let mut buffer = vec![0xa5u8; MIB + 4096];

@@ -5,9 +5,9 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-use assay_device::owned::{Access, Directory, OwnDir, OwnedError};
+use assay_device::owned::{Access, Caching, Directory, OwnDir, OwnedError};
 use assay_engine::{DirectSupport, direct_support_of};
-use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, fstatfs};
+use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, fstatfs};
 
 use super::extents::{Extent, extents};
 use super::listing::file_name;
@@ -67,10 +67,10 @@ impl Folder {
         }
     }
 
-    fn read(&self, name: &str, flags: OFlags) -> Result<File, OwnedError> {
+    fn read(&self, name: &str, caching: Caching) -> Result<File, OwnedError> {
         match self {
-            Self::Own(own) => own.open_file(name, Access::Read, flags),
-            Self::Any(directory) => directory.read_file(name, flags),
+            Self::Own(own) => own.open_file(name, Access::Read, caching),
+            Self::Any(directory) => directory.read_file(name, caching),
         }
     }
 
@@ -80,8 +80,8 @@ impl Folder {
     /// # Errors
     /// Where the file cannot be opened.
     pub(crate) fn how(&self, sample: &str, wanted: bool) -> Result<(Option<u32>, String), OwnedError> {
-        let file = self.read(sample, OFlags::empty())?;
-        let (support, _) = direct_support_of(&file, None, || Ok(self.read(sample, OFlags::DIRECT)?));
+        let file = self.read(sample, Caching::Cached)?;
+        let (support, _) = direct_support_of(&file, None, || Ok(self.read(sample, Caching::Direct)?));
         let answer = match support {
             _ if !wanted => Err("it was asked not to".to_owned()),
             DirectSupport::Yes { alignment, .. } if alignment <= 4096 => Ok(alignment),
@@ -122,8 +122,8 @@ impl Mounted {
         Arc::new(OnDisk { file, direct: self.direct, one_by_one })
     }
 
-    fn flags(&self) -> OFlags {
-        if self.direct.is_some() { OFlags::DIRECT } else { OFlags::empty() }
+    fn caching(&self) -> Caching {
+        if self.direct.is_some() { Caching::Direct } else { Caching::Cached }
     }
 }
 
@@ -131,10 +131,10 @@ impl Medium for Mounted {
     fn make(&self, number: u64, bytes: u64) -> io::Result<Arc<dyn Piece>> {
         let Folder::Own(own) = &self.folder else { return Err(io::ErrorKind::PermissionDenied.into()) };
         let name = file_name(number);
-        let file = match own.create_file(&name, self.flags()) {
+        let file = match own.create_file(&name, self.caching()) {
             // Partly written by the check that this one goes on with.
             Err(error) if error.kind() == Some(io::ErrorKind::AlreadyExists) => {
-                own.open_file(&name, Access::ReadWrite, self.flags())?
+                own.open_file(&name, Access::ReadWrite, self.caching())?
             }
             made => made?,
         };
@@ -146,7 +146,7 @@ impl Medium for Mounted {
     }
 
     fn open(&self, number: u64) -> io::Result<Arc<dyn Piece>> {
-        let file = self.folder.read(&file_name(number), self.flags())?;
+        let file = self.folder.read(&file_name(number), self.caching())?;
         if self.direct.is_none() {
             fadvise(&file, 0, None, Advice::DontNeed)?;
         }

@@ -64,7 +64,7 @@ pub(crate) fn held(own: &OwnDir) -> Result<Held, VerifyError> {
 }
 
 fn most_names(own: &OwnDir) -> u64 {
-    let whole = own.directory().space().map_or(0, |space| space.f_blocks.saturating_mul(space.f_frsize));
+    let whole = own.directory().space().map_or(0, |space| space.bytes);
     (whole / FILE_BYTES + MOST_OTHERS).min(MOST_NAMES)
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use assay_device::owned::Directory;
-use rustix::fs::{Access, StatVfsMountFlags, access};
+use rustix::fs::{Access, access};
 
 use assay_core::units::Bytes;
 
@@ -126,13 +126,13 @@ impl Plan {
         let handle = Arc::new(Directory::open(&target)?);
         let device_bytes = device_bytes(handle.device());
         let fs = handle.space()?;
-        if fs.f_flag.contains(StatVfsMountFlags::RDONLY) {
+        if fs.read_only {
             return Err(VerifyError::ReadOnly(target));
         }
         access(&target, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| VerifyError::io(&target, error.into()))?;
         let directory = target.join(DIRECTORY);
         let foreign = h2w_names(&handle);
-        let free = fs.f_bavail.saturating_mul(fs.f_frsize);
+        let free = fs.free_bytes;
         let present = present(&handle)?.unwrap_or_default();
         if settings.resume {
             let state = match present.state {
@@ -166,7 +166,7 @@ impl Plan {
         let system = carries(&target, settings.store.as_deref());
         let mut reserve_bytes = (free_bytes / 64).clamp(*RESERVE.start(), *RESERVE.end());
         if system.is_some() {
-            let all = fs.f_blocks.saturating_mul(fs.f_frsize);
+            let all = fs.bytes;
             reserve_bytes = reserve_bytes.max((all / 100).clamp(*SYSTEM_RESERVE.start(), *SYSTEM_RESERVE.end()));
         }
         let whole_bytes = free_bytes.saturating_sub(reserve_bytes) / MIB * MIB;

@@ -6,8 +6,7 @@
 use std::io::Read;
 
 use assay_core::text::harmless;
-use assay_device::owned::{Cause, Directory, OwnDir, OwnedError};
-use rustix::fs::OFlags;
+use assay_device::owned::{Caching, Cause, Directory, OwnDir, OwnedError};
 use serde::{Deserialize, Serialize};
 
 use super::content::Content;
@@ -82,7 +81,7 @@ impl State {
         let space = directory.directory().space()?;
         let state = serde_json::from_slice(&text).map_err(|error| error.to_string());
         let state = state.and_then(|state: Self| {
-            state.sound(space.f_blocks.saturating_mul(space.f_frsize)).map_err(str::to_owned)?;
+            state.sound(space.bytes).map_err(str::to_owned)?;
             Ok(state)
         });
         let foreign = |why: String| OwnedError::foreign(&directory.path().join(STATE), Cause::Content(harmless(&why)));
@@ -91,12 +90,12 @@ impl State {
 
     /// That of a directory in which files were kept, whoever made it; `None` where there is none that can be.
     pub(crate) fn kept_in(directory: &Directory) -> Option<Self> {
-        let file = directory.read_file(STATE, OFlags::empty()).ok()?;
+        let file = directory.read_file(STATE, Caching::Cached).ok()?;
         let mut text = Vec::new();
         file.take(MOST_BYTES).read_to_end(&mut text).ok()?;
         let space = directory.space().ok()?;
         let state: Self = serde_json::from_slice(&text).ok()?;
-        state.sound(space.f_blocks.saturating_mul(space.f_frsize)).ok()?;
+        state.sound(space.bytes).ok()?;
         Some(state)
     }
 

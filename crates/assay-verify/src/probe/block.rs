@@ -6,8 +6,8 @@ use std::os::unix::fs::FileExt;
 
 use assay_device::DeviceError;
 use assay_device::guard::RawPermit;
+use assay_device::owned::Caching;
 use assay_engine::AlignedBuffer;
-use rustix::fs::OFlags;
 
 use super::contract::{Device, Fault};
 use super::transfer::{TRANSFER, read_at};
@@ -27,7 +27,7 @@ impl BlockDevice {
     /// # Errors
     /// Where the kernel refuses: in use, permission, gone.
     pub fn open(permit: &RawPermit) -> Result<Self, DeviceError> {
-        let file = permit.held().reopen(OFlags::DIRECT.bits() as i32)?;
+        let file = permit.held().reopen(Caching::Direct)?;
         Self::of(permit, file).map_err(|source| DeviceError::Unreadable {
             path: assay_core::text::harmless(&permit.path().display().to_string()),
             source,

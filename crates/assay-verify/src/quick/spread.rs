@@ -6,11 +6,11 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use assay_device::owned::OwnDir;
+use assay_device::owned::{Caching, OwnDir};
 use assay_engine::{AlignedBuffer, fill_unique};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, syncfs};
+use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, syncfs};
 
 use super::probe::Spread;
 use super::stamp::STAMP;
@@ -98,8 +98,7 @@ impl<'a> Files<'a> {
 }
 
 fn free(own: &OwnDir) -> Result<u64, Halt> {
-    let space = own.directory().space().map_err(|error| Halt::Failed(error.into()))?;
-    Ok(space.f_bavail.saturating_mul(space.f_frsize))
+    Ok(own.directory().space().map_err(|error| Halt::Failed(error.into()))?.free_bytes)
 }
 
 /// Makes one file; tells whether any part of it can be written without what is before it.
@@ -117,8 +116,8 @@ fn one(
     let made = Arc::new(Mutex::new(None));
     let result = Arc::clone(&made);
     let done = pool.run(move || {
-        let flags = if direct { OFlags::DIRECT } else { OFlags::empty() };
-        let file = own.create_file(&spread_name(number), flags)?;
+        let caching = if direct { Caching::Direct } else { Caching::Cached };
+        let file = own.create_file(&spread_name(number), caching)?;
         let vfat = is_vfat(&file);
         let mode = if vfat { FallocateFlags::KEEP_SIZE } else { FallocateFlags::empty() };
         let anywhere = match fallocate(&file, mode, 0, bytes.max(1)) {

@@ -1,0 +1,90 @@
+//! Windows: no raw device is opened, neither to be read nor to be written.
+
+use std::convert::Infallible;
+use std::fs::File;
+use std::path::Path;
+
+use crate::error::{DeviceError, shown};
+use crate::look::Seen;
+use crate::owned::Caching;
+use crate::sysroot::Sysroot;
+
+/// A raw device that is open; there is none.
+#[derive(Debug, Clone)]
+pub struct HeldDevice(Infallible);
+
+impl HeldDevice {
+    /// Refuses.
+    ///
+    /// # Errors
+    /// Always [`DeviceError::NoRawDevices`].
+    pub fn to_read(_sysroot: &Sysroot, path: &Path) -> Result<Self, DeviceError> {
+        Err(DeviceError::NoRawDevices { path: shown(path) })
+    }
+
+    /// The path as it was given.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self.0 {}
+    }
+
+    /// Announced size in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        match self.0 {}
+    }
+
+    /// What it is.
+    #[must_use]
+    pub fn seen(&self) -> Seen {
+        match self.0 {}
+    }
+
+    /// Another file of the same device.
+    ///
+    /// # Errors
+    /// None, as there is no such device.
+    pub fn reopen(&self, _caching: Caching) -> Result<File, DeviceError> {
+        match self.0 {}
+    }
+
+    /// Whether the device is still there.
+    #[must_use]
+    pub fn present(&self) -> bool {
+        match self.0 {}
+    }
+}
+
+/// Says that a device may be overwritten; there is none.
+#[derive(Debug, Clone)]
+pub struct RawPermit {
+    held: HeldDevice,
+}
+
+impl RawPermit {
+    /// The path that was checked.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.held.path()
+    }
+
+    /// The device's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self.held.0 {}
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn held(&self) -> &HeldDevice {
+        &self.held
+    }
+}
+
+/// Refuses.
+///
+/// # Errors
+/// Always [`DeviceError::NoRawDevices`].
+pub fn check_raw(_sysroot: &Sysroot, path: &Path, _forced_by_name: Option<&str>) -> Result<RawPermit, DeviceError> {
+    Err(DeviceError::NoRawDevices { path: shown(path) })
+}

@@ -1,0 +1,21 @@
+//! How a file is opened, and what its file system has room for, in words that every system has.
+
+/// Whether the system's cache stands between a file and whoever reads and writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caching {
+    /// As files are opened usually.
+    Cached,
+    /// Past the cache: `O_DIRECT` of open(2), `FILE_FLAG_NO_BUFFERING` of CreateFileW.
+    Direct,
+}
+
+/// Size and room of a file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Space {
+    /// All of it in bytes.
+    pub bytes: u64,
+    /// What this user may still write, in bytes.
+    pub free_bytes: u64,
+    /// Whether nothing can be written there.
+    pub read_only: bool,
+}

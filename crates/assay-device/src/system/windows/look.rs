@@ -1,0 +1,110 @@
+//! What lies under a path.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::windows::fs::FileExt;
+use std::path::Path;
+
+use assay_core::medium::{BlockNode, Bus, Medium, MediumKind};
+use assay_core::text::{harmless, label};
+
+use super::control::{self, Disk};
+use super::volume::{Volume, plain, volume};
+use crate::error::{DeviceError, shown};
+use crate::files::Stat;
+use crate::look::{Seen, bare};
+use crate::system::descriptors;
+use crate::target::{Target, What};
+
+/// No directory can have such a name, so that a tree of a kernel is found nowhere below.
+pub(crate) const ROOT: &str = "<none>";
+
+/// Reads at an offset; how many bytes.
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    file.seek_read(buffer, offset)
+}
+
+/// There are no such numbers.
+pub(crate) fn stat(_path: &Path) -> Option<Stat> {
+    None
+}
+
+/// What a path without links is.
+pub(crate) fn seen(path: &Path) -> Result<Seen, DeviceError> {
+    let meta = fs::metadata(path).map_err(|error| DeviceError::from_io(path, error))?;
+    let what = match () {
+        () if meta.is_dir() => What::Directory,
+        () if meta.is_file() => What::File,
+        () => return Err(DeviceError::NotMeasurable { path: shown(path) }),
+    };
+    Ok(Seen { what, dev: (0, 0) })
+}
+
+/// There is none that is read here.
+pub(crate) fn kernel_log() -> Option<File> {
+    None
+}
+
+/// What lies under a path without links.
+pub(crate) fn target(path: &Path, seen: Seen) -> Option<Target> {
+    let mut target = bare(path, seen.what);
+    target.medium.path = harmless(&plain(&path.to_string_lossy()));
+    let Some(volume) = volume(path) else { return Some(target) };
+    target.medium.filesystem = volume.filesystem.as_deref().and_then(|name| label(name, 64));
+    target.medium.mount_point = Some(harmless(&volume.point));
+    target.medium.mount_options = volume.read_only.then(|| "ro".to_owned()).into_iter().collect();
+    target.read_only = volume.read_only;
+    if volume.remote {
+        of_network(&mut target.medium, &volume);
+        return Some(target);
+    }
+    if volume.memory {
+        target.medium.kind = MediumKind::Ramdisk;
+        target.is_memory = true;
+    }
+    target.removable = volume.removable;
+    let disks = control::disks_of(&volume.device);
+    fill(&mut target, &volume, disks);
+    Some(target)
+}
+
+/// The share is the closest there is to a model.
+fn of_network(medium: &mut Medium, volume: &Volume) {
+    medium.model = label(volume.point.trim_end_matches('\\'), 223);
+    medium.bus = Some(Bus {
+        kind: "network".to_owned(),
+        mode: "SMB".to_owned(),
+        ceiling_bytes_per_second: None,
+        reachable_bytes_per_second: None,
+        driver: None,
+        source: "GetDriveTypeW; the way to the server is not known".to_owned(),
+    });
+}
+
+/// One disk speaks for itself; of several nothing is said but their number.
+fn fill(target: &mut Target, volume: &Volume, names: Vec<String>) {
+    let letter = volume.point.trim_end_matches('\\').to_owned();
+    target.medium.stack = vec![BlockNode { name: harmless(&letter), role: "partition".to_owned() }];
+    target.medium.stack.extend(names.iter().map(|name| BlockNode { name: name.clone(), role: "disk".to_owned() }));
+    if names.is_empty() {
+        target.medium.stack.clear();
+        return;
+    }
+    target.medium.device = Some(harmless(&volume.device));
+    let disks: Vec<Disk> = names.iter().map(|name| control::disk(name)).collect();
+    target.medium.capacity_bytes = disks.iter().map(|disk| disk.bytes).sum();
+    target.logical_block_bytes = disks.iter().filter_map(|disk| disk.logical_bytes).max();
+    target.removable |= disks.iter().any(|disk| disk.said.as_ref().is_some_and(|said| said.removable));
+    if let [Disk { said: Some(said), spins, .. }] = disks.as_slice() {
+        let about = descriptors::medium(said.clone(), *spins);
+        let medium = &mut target.medium;
+        (medium.vendor, medium.model, medium.unit) = (about.vendor, about.model, about.unit);
+        (medium.bus, medium.health) = (about.bus, about.health);
+        if !target.is_memory {
+            medium.kind = about.kind;
+        }
+    }
+    target.removable |= matches!(target.medium.kind, MediumKind::UsbStick | MediumKind::UsbDisk | MediumKind::Sd);
+    target.devices.clone_from(&names);
+    target.leaves = names;
+}

@@ -1,0 +1,126 @@
+//! The machine that measures, and who used its processors.
+
+use std::mem::size_of;
+
+use assay_core::record::Host;
+use assay_core::text::label;
+use windows_sys::Wdk::System::SystemServices::RtlGetVersion;
+use windows_sys::Win32::Foundation::FILETIME;
+use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW};
+use windows_sys::Win32::System::SystemInformation::{GlobalMemoryStatusEx, MEMORYSTATUSEX, OSVERSIONINFOW};
+use windows_sys::Win32::System::Threading::{
+    ALL_PROCESSOR_GROUPS, GetActiveProcessorCount, GetCurrentProcess, GetProcessTimes, GetSystemTimes,
+};
+
+use crate::conditions::LoadState;
+
+/// Where the first processor is described.
+const PROCESSOR: &str = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0";
+const BIOS: &str = r"HARDWARE\DESCRIPTION\System\BIOS";
+const VERSION: &str = r"SOFTWARE\Microsoft\Windows NT\CurrentVersion";
+
+/// What the machine says of itself; `slot` is left to the user's label.
+pub(crate) fn host() -> Option<Host> {
+    let version = version();
+    // SAFETY: the call takes a number and gives one.
+    let cores = unsafe { GetActiveProcessorCount(ALL_PROCESSOR_GROUPS) };
+    Some(Host {
+        hostname: label(&super::host_name(), 128),
+        board: board(),
+        cpu: registry(PROCESSOR, "ProcessorNameString"),
+        cores: (cores > 0).then_some(cores),
+        memory_bytes: memory().map(|memory| memory.ullTotalPhys),
+        kernel: version.map(|(major, minor, build)| format!("{major}.{minor}.{build}")),
+        os: os(version),
+        governor: None,
+        arch: Some(std::env::consts::ARCH.to_owned()),
+        slot: None,
+    })
+}
+
+/// Memory in bytes that new programs can have.
+pub(crate) fn available_memory() -> Option<u64> {
+    memory().map(|memory| memory.ullAvailPhys)
+}
+
+fn memory() -> Option<MEMORYSTATUSEX> {
+    let mut told = MEMORYSTATUSEX { dwLength: size_of::<MEMORYSTATUSEX>() as u32, ..MEMORYSTATUSEX::default() };
+    // SAFETY: the structure says how long it is, and is this function's own.
+    let done = unsafe { GlobalMemoryStatusEx(&raw mut told) };
+    (done != 0).then_some(told)
+}
+
+/// Major, minor and build of the system, whatever a manifest says.
+fn version() -> Option<(u32, u32, u32)> {
+    let mut told = OSVERSIONINFOW { dwOSVersionInfoSize: size_of::<OSVERSIONINFOW>() as u32, ..Default::default() };
+    // SAFETY: the structure says how long it is, and is this function's own.
+    let status = unsafe { RtlGetVersion(&raw mut told) };
+    (status >= 0).then_some((told.dwMajorVersion, told.dwMinorVersion, told.dwBuildNumber))
+}
+
+/// The registry still says 10 of Windows 11, which is told by its build.
+fn os(version: Option<(u32, u32, u32)>) -> Option<String> {
+    const FIRST_11: u32 = 22_000;
+    let (_, _, build) = version?;
+    let name = registry(VERSION, "ProductName").unwrap_or_else(|| "Windows".to_owned());
+    let name = if build >= FIRST_11 { name.replace("Windows 10", "Windows 11") } else { name };
+    let edition = registry(VERSION, "DisplayVersion").map_or_else(String::new, |edition| format!(" {edition}"));
+    label(&format!("{name}{edition}"), 128)
+}
+
+fn board() -> Option<String> {
+    let filler = |text: &String| {
+        !["To Be Filled By O.E.M.", "System Product Name", "Default string", ""].contains(&text.as_str())
+    };
+    let product = registry(BIOS, "SystemProductName").filter(filler)?;
+    match registry(BIOS, "SystemManufacturer").filter(filler) {
+        Some(maker) if !product.starts_with(&maker) => label(&format!("{maker} {product}"), 128),
+        _ => Some(product),
+    }
+}
+
+/// A text of the machine's part of the registry.
+fn registry(key: &str, value: &str) -> Option<String> {
+    let wide = |text: &str| text.encode_utf16().chain([0]).collect::<Vec<u16>>();
+    let (key, value, mut room) = (wide(key), wide(value), [0u16; 256]);
+    let mut bytes = size_of_val(&room) as u32;
+    // SAFETY: both texts end with a zero; the system writes at most `bytes` bytes to `room`, and how many they were.
+    let status = unsafe {
+        RegGetValueW(
+            HKEY_LOCAL_MACHINE,
+            key.as_ptr(),
+            value.as_ptr(),
+            RRF_RT_REG_SZ,
+            std::ptr::null_mut(),
+            room.as_mut_ptr().cast(),
+            &raw mut bytes,
+        )
+    };
+    if status != 0 {
+        return None;
+    }
+    let told = room.get(..(bytes as usize / 2)).unwrap_or_default();
+    label(String::from_utf16_lossy(told).trim_end_matches('\0').trim(), 128)
+}
+
+/// Times of all processors and of this process in units of 100 ns. Those of other processes, and of the kernel for whom,
+/// are not asked for.
+pub(crate) fn load() -> Option<LoadState> {
+    let ticks = |time: FILETIME| u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime);
+    let [mut idle, mut kernel, mut user] = [FILETIME::default(); 3];
+    // SAFETY: three structures of this function's own.
+    if unsafe { GetSystemTimes(&raw mut idle, &raw mut kernel, &raw mut user) } == 0 {
+        return None;
+    }
+    let [mut began, mut ended, mut own_kernel, mut own_user] = [FILETIME::default(); 4];
+    // SAFETY: four structures of this function's own; the handle stands for this process and needs no closing.
+    let own = unsafe {
+        GetProcessTimes(GetCurrentProcess(), &raw mut began, &raw mut ended, &raw mut own_kernel, &raw mut own_user)
+    };
+    if own == 0 {
+        return None;
+    }
+    // Idle time is in that of the kernel.
+    let total = ticks(kernel).saturating_add(ticks(user));
+    Some(LoadState::of_machine(total, ticks(user), ticks(own_user)))
+}

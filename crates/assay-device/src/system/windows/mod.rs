@@ -1,0 +1,13 @@
+//! Windows.
+
+mod chance;
+mod control;
+mod look;
+mod machine;
+mod volume;
+
+pub use chance::{host_name, random};
+pub(crate) use control::{counters, drive};
+pub(crate) use look::{ROOT, kernel_log, read_at, seen, stat, target};
+pub(crate) use machine::{available_memory, host, load};
+pub(crate) use volume::{room, volume};

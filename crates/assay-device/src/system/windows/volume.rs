@@ -1,0 +1,99 @@
+//! The volume that a path lies on.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::windows::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+use windows_sys::Win32::Storage::FileSystem::{
+    GetDiskFreeSpaceExW, GetDriveTypeW, GetVolumeInformationW, GetVolumeNameForVolumeMountPointW, GetVolumePathNameW,
+};
+use windows_sys::Win32::System::SystemServices::FILE_READ_ONLY_VOLUME;
+use windows_sys::Win32::System::WindowsProgramming::{DRIVE_RAMDISK, DRIVE_REMOTE, DRIVE_REMOVABLE};
+
+/// What the system says of a volume.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Volume {
+    /// Where it is mounted, `C:\`, or the share, `\\server\share\`.
+    pub(crate) point: String,
+    /// `NTFS`, `FAT32`, `exFAT`.
+    pub(crate) filesystem: Option<String>,
+    pub(crate) read_only: bool,
+    /// On another host.
+    pub(crate) remote: bool,
+    /// In memory.
+    pub(crate) memory: bool,
+    /// Its medium can be taken out.
+    pub(crate) removable: bool,
+    /// The path by which its driver is asked.
+    pub(crate) device: String,
+}
+
+fn wide(text: &std::ffi::OsStr) -> Vec<u16> {
+    text.encode_wide().chain([0]).collect()
+}
+
+fn text(room: &[u16]) -> String {
+    let end = room.iter().position(|unit| *unit == 0).unwrap_or(room.len());
+    OsString::from_wide(room.get(..end).unwrap_or_default()).to_string_lossy().into_owned()
+}
+
+/// `\\?\C:\` as people write it.
+pub(crate) fn plain(path: &str) -> String {
+    match path.strip_prefix(r"\\?\UNC\") {
+        Some(share) => format!(r"\\{share}"),
+        None => path.strip_prefix(r"\\?\").filter(|rest| !rest.starts_with("Volume{")).unwrap_or(path).to_owned(),
+    }
+}
+
+/// The volume that `path`, which is there, lies on.
+pub(crate) fn volume(path: &Path) -> Option<Volume> {
+    let asked = wide(path.as_os_str());
+    let mut point = vec![0u16; asked.len() + 8];
+    // SAFETY: the first is a text that ends with a zero, the second has as many elements as are named.
+    let done = unsafe { GetVolumePathNameW(asked.as_ptr(), point.as_mut_ptr(), point.len() as u32) };
+    if done == 0 {
+        return None;
+    }
+    let (mut flags, mut name) = (0u32, [0u16; 64]);
+    // SAFETY: `point` ends with a zero; what is written goes to a number and to `name`, whose length is told.
+    let told = unsafe {
+        GetVolumeInformationW(
+            point.as_ptr(),
+            std::ptr::null_mut(),
+            0,
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+            &raw mut flags,
+            name.as_mut_ptr(),
+            name.len() as u32,
+        )
+    };
+    // SAFETY: `point` ends with a zero.
+    let kind = unsafe { GetDriveTypeW(point.as_ptr()) };
+    let mut device = [0u16; 64];
+    // SAFETY: `point` ends with a zero, and `device` has the length that is told.
+    let named = unsafe { GetVolumeNameForVolumeMountPointW(point.as_ptr(), device.as_mut_ptr(), device.len() as u32) };
+    let point = plain(&text(&point));
+    let device = if named == 0 { format!(r"\\.\{point}") } else { text(&device) };
+    Some(Volume {
+        filesystem: (told != 0).then(|| text(&name)).filter(|name| !name.is_empty()),
+        read_only: told != 0 && flags & FILE_READ_ONLY_VOLUME != 0,
+        remote: kind == DRIVE_REMOTE,
+        memory: kind == DRIVE_RAMDISK,
+        removable: kind == DRIVE_REMOVABLE,
+        device: device.trim_end_matches('\\').to_owned(),
+        point,
+    })
+}
+
+/// Bytes of the file system of a directory, and those of them that this user may still write.
+pub(crate) fn room(directory: &Path) -> io::Result<(u64, u64)> {
+    let mut asked = directory.as_os_str().to_owned();
+    // A share has to end like that.
+    asked.push(r"\");
+    let (asked, mut free, mut all) = (wide(&asked), 0u64, 0u64);
+    // SAFETY: the text ends with a zero, and what is written goes to two numbers.
+    let done = unsafe { GetDiskFreeSpaceExW(asked.as_ptr(), &raw mut free, &raw mut all, std::ptr::null_mut()) };
+    if done == 0 { Err(io::Error::last_os_error()) } else { Ok((all, free)) }
+}

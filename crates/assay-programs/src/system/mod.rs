@@ -1,0 +1,11 @@
+//! What programs ask of the system: the same for each, in a file of its own.
+
+#[cfg(not(windows))]
+mod linux;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(not(windows))]
+pub(crate) use linux::{FAILED, FULL, READ_ONLY, forget, processor_time};
+#[cfg(windows)]
+pub(crate) use windows::{FAILED, FULL, READ_ONLY, forget, processor_time};
