@@ -4,26 +4,23 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::error::StoreError;
+use crate::system::HOMES;
 
-/// The data directory: `ASSAY_DATA`, else `$XDG_DATA_HOME/assay`, else `$HOME/.local/share/assay`.
+/// The data directory: `ASSAY_DATA`, else `$XDG_DATA_HOME/assay`, else `$HOME/.local/share/assay`; on Windows
+/// `ASSAY_DATA`, else `%LOCALAPPDATA%\assay`.
 ///
 /// After the XDG Base Directory Specification 0.8, a relative `XDG_DATA_HOME` is invalid and
 /// passed over. Empty variables count as not set.
 ///
 /// # Errors
-/// [`StoreError::NoHome`] where none of the three names a directory.
+/// [`StoreError::NoHome`] where none of them names a directory.
 pub fn data_dir(env: &dyn Fn(&str) -> Option<OsString>) -> Result<PathBuf, StoreError> {
     let path = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(own) = path("ASSAY_DATA") {
         return Ok(own);
     }
-    if let Some(data) = path("XDG_DATA_HOME").filter(|path| path.is_absolute()) {
-        return Ok(data.join("assay"));
-    }
-    match path("HOME").filter(|path| path.is_absolute()) {
-        Some(home) => Ok(home.join(".local/share/assay")),
-        None => Err(StoreError::NoHome),
-    }
+    let mut homes = HOMES.into_iter().filter_map(|(name, below)| Some(path(name)?.join(below)));
+    homes.find(|home| home.is_absolute()).ok_or(StoreError::NoHome)
 }
 
 #[cfg(test)]

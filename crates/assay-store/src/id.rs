@@ -2,11 +2,11 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
-use std::io;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use assay_core::base32;
-use rustix::rand::{GetRandomFlags, getrandom};
+
+pub(crate) use crate::system::random;
 
 /// 2025-01-01 00:00 UTC in seconds since 1970: 25 bits of minutes from there last until 2088.
 const EPOCH_SECONDS: u64 = 1_735_689_600;
@@ -38,19 +38,6 @@ fn id_of(seconds: u64, chance: u64) -> String {
         }
     }
     id
-}
-
-/// Fills `bytes` from the kernel.
-pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
-    let mut filled = 0;
-    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match getrandom(rest, GetRandomFlags::empty()) {
-            Ok(count) => filled += count,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(errno) => return Err(errno.into()),
-        }
-    }
-    Ok(())
 }
 
 /// Whether an id that came from elsewhere is safe to type, to name a file after and to tell from

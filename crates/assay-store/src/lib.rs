@@ -14,6 +14,7 @@ mod query;
 mod spool;
 mod sqlite;
 mod store;
+mod system;
 
 pub use dir::data_dir;
 pub use document::read as read_document;

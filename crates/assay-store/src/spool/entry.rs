@@ -1,8 +1,6 @@
 //! What stands in a file of the spool: a line with name of the format and BLAKE3 of the rest, a
 //! line of JSON that says whose run it is, and the document.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use assay_core::record::Record;
@@ -12,6 +10,7 @@ use crate::document;
 use crate::error::StoreError;
 use crate::owner::Owner;
 use crate::store::RunState;
+use crate::system;
 
 const FORMAT: &str = "assay-spool-1";
 
@@ -49,7 +48,7 @@ impl Entry {
         document::Columns::of(record)?;
         let header = match run {
             RunState::Running { owner, scratch } => {
-                Header { owner: Some(owner.clone()), scratch: scratch.map(|path| path.as_os_str().as_bytes().to_vec()) }
+                Header { owner: Some(owner.clone()), scratch: scratch.map(system::bytes_of) }
             }
             RunState::Finished => Header { owner: None, scratch: None },
         };
@@ -77,7 +76,7 @@ impl Entry {
             record,
             document: json.to_owned(),
             owner: header.owner,
-            scratch: header.scratch.map(|bytes| PathBuf::from(OsString::from_vec(bytes))),
+            scratch: header.scratch.map(system::path_of),
         })
     }
 }

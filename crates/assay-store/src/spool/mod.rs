@@ -1,9 +1,11 @@
 //! Records that the store cannot take for now: files beside it, taken in when it can.
 
+mod disk;
 mod entry;
 mod files;
 mod queue;
 
+pub use disk::Disk;
 pub(crate) use entry::Entry;
-pub use files::{Disk, Files};
+pub use files::Files;
 pub use queue::Spool;

@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use assay_core::record::Record;
 
+use super::disk::Disk;
 use super::entry::Entry;
-use super::files::{Disk, Files};
+use super::files::Files;
 use crate::error::StoreError;
 use crate::id::{is_id, random};
 use crate::sqlite::system_error;

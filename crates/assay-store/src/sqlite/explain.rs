@@ -4,9 +4,9 @@ use std::io;
 use std::path::Path;
 
 use rusqlite::{ErrorCode, ffi};
-use rustix::io::Errno;
 
 use crate::error::StoreError;
+use crate::system::{self, Refusal};
 
 /// An answer of SQLite.
 pub(crate) fn database(file: &Path, error: rusqlite::Error) -> StoreError {
@@ -43,21 +43,18 @@ pub(crate) fn database(file: &Path, error: rusqlite::Error) -> StoreError {
 
 /// Whether the file system of `file` has no block or no inode left.
 fn no_space(file: &Path) -> bool {
-    file.parent()
-        .and_then(|dir| rustix::fs::statvfs(dir).ok())
-        .is_some_and(|fs| fs.f_bavail == 0 || (fs.f_files > 0 && fs.f_favail == 0))
+    file.parent().is_some_and(system::is_full)
 }
 
 /// An answer of the operating system.
 pub(crate) fn system(action: &'static str, path: &Path, source: io::Error) -> StoreError {
     let path = path.to_owned();
-    match source.raw_os_error().map(Errno::from_raw_os_error) {
-        Some(Errno::ACCESS) => StoreError::Permission { action, path },
-        // EPERM: the file or directory is immutable (chattr +i).
-        Some(Errno::ROFS | Errno::PERM) => StoreError::ReadOnly { path },
-        Some(Errno::NOSPC | Errno::DQUOT) => StoreError::DiskFull { path },
-        Some(Errno::NOTDIR) => StoreError::NotADirectory { path },
-        _ => StoreError::Io { action, path, source },
+    match system::refusal(&source) {
+        Some(Refusal::Permission) => StoreError::Permission { action, path },
+        Some(Refusal::ReadOnly) => StoreError::ReadOnly { path },
+        Some(Refusal::Full) => StoreError::DiskFull { path },
+        Some(Refusal::NotADirectory) => StoreError::NotADirectory { path },
+        None => StoreError::Io { action, path, source },
     }
 }
 

@@ -1,16 +1,14 @@
 //! The directory and the file, before SQLite sees them.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{Access, FlockOperation, access, flock, statfs};
-use rustix::io::Errno;
-
 use super::explain;
 use crate::error::StoreError;
+use crate::system;
+pub(crate) use crate::system::{Inode, Need, kind_of};
 
 /// Name of the store within the data directory.
 const NAME: &str = "assay.sqlite";
@@ -26,7 +24,7 @@ pub(crate) fn store_in(dir: &Path) -> PathBuf {
 /// [`StoreError::NotADirectory`], or the system's refusal.
 pub fn make_directory(dir: &Path) -> Result<(), StoreError> {
     let missing = !dir.is_dir();
-    match DirBuilder::new().recursive(true).mode(0o700).create(dir) {
+    match system::private_directories().recursive(true).create(dir) {
         Ok(()) if missing => {
             // One that is above may be new too; a power cut then takes the store with it.
             for above in dir.ancestors().skip(1) {
@@ -48,23 +46,14 @@ pub fn make_directory(dir: &Path) -> Result<(), StoreError> {
 /// Returns when the names in the directory survive a power cut.
 pub(crate) fn sync_directory(dir: &Path) -> io::Result<()> {
     let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-    let synced = File::open(dir).and_then(|dir| dir.sync_all());
-    match synced {
-        // A directory that may be used and not read, and file systems that sync no directories (fsync(2)).
-        Err(error)
-            if matches!(error.raw_os_error().map(Errno::from_raw_os_error), Some(Errno::ACCESS | Errno::INVAL)) =>
-        {
-            Ok(())
-        }
-        other => other,
-    }
+    system::sync_directory(dir)
 }
 
 /// Makes the file, for this user only, unless it is there; SQLite gives its -wal and -shm the
 /// same mode. The file is never opened where it exists: closing it would drop the locks that
 /// another connection of this process holds (POSIX locks, fcntl_locking(2)).
 pub(crate) fn make_file(file: &Path) -> Result<(), StoreError> {
-    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(file) {
+    match system::private_file().write(true).create_new(true).open(file) {
         // SQLite syncs the directory for its log, not for the file itself.
         Ok(_) => file.parent().map_or(Ok(()), sync_directory).map_err(|error| explain::system("create", file, error)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
@@ -94,23 +83,16 @@ pub(crate) fn look(file: &Path) -> Result<Found, StoreError> {
 }
 
 /// Which file stands at a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Inode {
-    device: u64,
-    number: u64,
-}
-
 pub(crate) fn inode(file: &Path) -> Result<Inode, StoreError> {
-    match fs::metadata(file) {
-        Ok(meta) => Ok(Inode { device: meta.dev(), number: meta.ino() }),
-        Err(error) if error.kind() == ErrorKind::NotFound => Err(StoreError::Moved { path: file.to_owned() }),
-        Err(error) => Err(explain::system("read", file, error)),
-    }
+    system::inode(file).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => StoreError::Moved { path: file.to_owned() },
+        _ => explain::system("read", file, error),
+    })
 }
 
 /// Whether `path` may be used so; the system's refusal otherwise.
-pub(crate) fn may(action: &'static str, path: &Path, how: Access) -> Result<(), StoreError> {
-    access(path, how).map_err(|errno| explain::system(action, path, errno.into()))
+pub(crate) fn may(action: &'static str, path: &Path, need: Need) -> Result<(), StoreError> {
+    system::may(path, need).map_err(|error| explain::system(action, path, error))
 }
 
 /// The first of the directory's ancestors, or itself, that is there and no directory.
@@ -133,22 +115,21 @@ pub(crate) fn log_bytes(file: &Path) -> u64 {
 pub(crate) struct SetUp(#[expect(dead_code, reason = "the lock lives as long as the open file")] Option<File>);
 
 pub(crate) fn lock_set_up(dir: &Path, file: &Path, patience: Duration) -> Result<SetUp, StoreError> {
-    let open = File::open(dir).map_err(|error| explain::system("read", dir, error))?;
+    let open = system::open_set_up(dir, file).map_err(|error| explain::system("read", dir, error))?;
     let end = Instant::now() + patience;
     loop {
-        match flock(&open, FlockOperation::NonBlockingLockExclusive) {
+        match system::lock(&open) {
             Ok(()) => return Ok(SetUp(Some(open))),
-            Err(Errno::WOULDBLOCK) if Instant::now() < end => std::thread::sleep(Duration::from_millis(10)),
-            Err(Errno::WOULDBLOCK) => return Err(StoreError::Locked { path: file.to_owned() }),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                if Instant::now() >= end {
+                    return Err(StoreError::Locked { path: file.to_owned() });
+                }
+                std::thread::sleep(Duration::from_millis(10));
+            }
             // Some network file systems lock no directories; SQLite's own locks remain.
             Err(_) => return Ok(SetUp(None)),
         }
     }
-}
-
-/// Kind of a directory's file system, as statfs(2) gives it.
-pub(crate) fn kind_of(dir: &Path) -> io::Result<u64> {
-    Ok(statfs(dir)?.f_type as u64 & 0xffff_ffff)
 }
 
 /// Whether other hosts may have the same file open. A write-ahead log needs memory that all its

@@ -1,20 +1,18 @@
 //! Opening: for a run, which makes the store, and for reading, which makes nothing.
 
-use std::ffi::OsString;
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
-use rustix::fs::Access;
 
 use super::explain;
-use super::files::{self, Found, Inode};
+use super::files::{self, Found, Inode, Need};
 use super::migrate::{self, STEPS, State};
 use super::parts::Growth;
 use crate::error::StoreError;
+use crate::system;
 
 /// How long to wait for another process, unless told otherwise.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -70,11 +68,11 @@ impl SqliteStore {
     pub fn open_on(dir: &Path, patience: Duration, kind: fn(&Path) -> io::Result<u64>) -> Result<Self, StoreError> {
         files::make_directory(dir)?;
         let file = files::store_in(dir);
-        files::may("write", dir, Access::WRITE_OK | Access::EXEC_OK)?;
+        files::may("write", dir, Need::MakeIn)?;
         let set_up = files::lock_set_up(dir, &file, patience)?;
         files::make_file(&file)?;
         let found = files::look(&file)?;
-        files::may("write", &file, Access::READ_OK | Access::WRITE_OK)?;
+        files::may("write", &file, Need::ReadWrite)?;
         let explain = |error| explain::database(&file, error);
         let mut conn = connect(&file, Mode::ReadWrite, patience).map_err(explain)?;
         let state = migrate::state(&conn, &file, STEPS)?;
@@ -112,10 +110,10 @@ impl SqliteStore {
         if matches!(found, Found::Nothing) || (matches!(found, Found::Empty) && files::log_bytes(&file) == 0) {
             return Ok(None);
         }
-        files::may("read", &file, Access::READ_OK)?;
+        files::may("read", &file, Need::Read)?;
         let (mut conn, state) = connect_somehow(&file)?;
         let read_only = conn.is_readonly("main").map_err(|error| explain::database(&file, error))?
-            || files::may("write", dir, Access::WRITE_OK | Access::EXEC_OK).is_err();
+            || files::may("write", dir, Need::MakeIn).is_err();
         check(&conn, &file, &found)?;
         match state {
             State::Empty => return Ok(None),
@@ -209,14 +207,14 @@ fn connect_somehow(file: &Path) -> Result<(Connection, State), StoreError> {
 fn immutable_uri(file: &Path) -> PathBuf {
     let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let mut uri = b"file://".to_vec();
-    for &byte in absolute.as_os_str().as_bytes() {
+    for byte in system::path_in_uri(&absolute) {
         match byte {
             b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => uri.push(byte),
             _ => uri.extend(format!("%{byte:02X}").bytes()),
         }
     }
     uri.extend(b"?immutable=1");
-    PathBuf::from(OsString::from_vec(uri))
+    system::path_of(uri)
 }
 
 fn check(conn: &Connection, file: &Path, found: &Found) -> Result<(), StoreError> {

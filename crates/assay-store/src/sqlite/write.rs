@@ -1,8 +1,6 @@
 //! Everything that changes the store: short transactions that take the write lock at once, so
 //! two processes wait for each other instead of failing halfway.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use assay_core::outcome::Outcome;
@@ -16,6 +14,7 @@ use crate::document::{self, Columns};
 use crate::error::StoreError;
 use crate::owner::{Life, Owner};
 use crate::store::{Abandoned, Change, RunState, Saved};
+use crate::system;
 
 impl SqliteStore {
     /// Every change is synced before it counts as made: a power cut then loses at most the repeat
@@ -259,7 +258,7 @@ pub(super) fn put_run(
         owner.boot_id,
         owner.host,
         owner.pid_namespace,
-        scratch.map(|path| path.as_os_str().as_bytes()),
+        scratch.map(system::bytes_of),
     ])?;
     Ok(())
 }
@@ -335,6 +334,6 @@ fn run_of(row: &Row<'_>) -> rusqlite::Result<Run> {
             host: row.get(5)?,
             pid_namespace: row.get(6)?,
         },
-        scratch: row.get::<_, Option<Vec<u8>>>(7)?.map(|bytes| PathBuf::from(OsString::from_vec(bytes))),
+        scratch: row.get::<_, Option<Vec<u8>>>(7)?.map(|bytes| system::path_of(bytes)),
     })
 }

@@ -1,0 +1,200 @@
+//! Windows. Who may do what is written in lists of the directory, which new files take over: that of a user's own data
+//! directory lets others nothing.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::windows::ffi::OsStrExt;
+use std::os::windows::fs::OpenOptionsExt;
+use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::path::{Path, PathBuf};
+
+use windows_sys::Win32::Foundation::{
+    ERROR_ACCESS_DENIED, ERROR_DIRECTORY, ERROR_DISK_FULL, ERROR_DISK_QUOTA_EXCEEDED, ERROR_HANDLE_DISK_FULL,
+    ERROR_INVALID_PARAMETER, ERROR_LOCK_VIOLATION, ERROR_WRITE_PROTECT, FILETIME, WAIT_TIMEOUT,
+};
+use windows_sys::Win32::Security::Cryptography::{BCRYPT_USE_SYSTEM_PREFERRED_RNG, BCryptGenRandom};
+use windows_sys::Win32::Storage::FileSystem::{
+    BY_HANDLE_FILE_INFORMATION, FILE_READ_ATTRIBUTES, GetDiskFreeSpaceExW, GetDriveTypeW, GetFileInformationByHandle,
+    GetVolumePathNameW, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY, LockFileEx,
+};
+use windows_sys::Win32::System::IO::OVERLAPPED;
+use windows_sys::Win32::System::SystemInformation::{ComputerNamePhysicalDnsHostname, GetComputerNameExW};
+use windows_sys::Win32::System::Threading::{
+    GetProcessTimes, OpenProcess, PROCESS_QUERY_LIMITED_INFORMATION, PROCESS_SYNCHRONIZE, WaitForSingleObject,
+};
+use windows_sys::Win32::System::WindowsProgramming::DRIVE_REMOTE;
+
+use super::{Inode, Look, Need, Refusal};
+
+/// The variables that name a place for the store, each with what is below it, in the order in which they count.
+pub(crate) const HOMES: [(&str, &str); 1] = [("LOCALAPPDATA", "assay")];
+
+/// Fills `bytes` by chance that nobody can foresee.
+pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
+    let length = u32::try_from(bytes.len()).map_err(|_| ErrorKind::InvalidInput)?;
+    // SAFETY: the system writes `length` bytes to a buffer of that size; with this flag it takes no handle.
+    let status =
+        unsafe { BCryptGenRandom(std::ptr::null_mut(), bytes.as_mut_ptr(), length, BCRYPT_USE_SYSTEM_PREFERRED_RNG) };
+    if status >= 0 { Ok(()) } else { Err(io::Error::other("the system gives no random numbers")) }
+}
+
+/// A path as bytes that [`path_of`] reads.
+pub(crate) fn bytes_of(path: &Path) -> Vec<u8> {
+    path.to_string_lossy().into_owned().into_bytes()
+}
+
+/// The path whose bytes these are.
+pub(crate) fn path_of(bytes: Vec<u8>) -> PathBuf {
+    PathBuf::from(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A path as bytes in a URI, where it begins with a slash (<https://www.sqlite.org/uri.html>).
+pub(crate) fn path_in_uri(path: &Path) -> Vec<u8> {
+    let path = path.to_string_lossy().replace('\\', "/");
+    if path.starts_with('/') { path } else { format!("/{path}") }.into_bytes()
+}
+
+/// What makes directories, which take over the rights of those above.
+pub(crate) fn private_directories() -> DirBuilder {
+    DirBuilder::new()
+}
+
+/// How a file is opened where it is made.
+pub(crate) fn private_file() -> OpenOptions {
+    OpenOptions::new()
+}
+
+/// Names are written by the file system's journal; nothing can be waited for without rights to the whole volume.
+#[expect(clippy::unnecessary_wraps, reason = "other systems may refuse it")]
+pub(crate) fn sync_directory(_dir: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Which file stands at a path.
+pub(crate) fn inode(file: &Path) -> io::Result<Inode> {
+    let open = OpenOptions::new().access_mode(FILE_READ_ATTRIBUTES).open(file)?;
+    let mut told = BY_HANDLE_FILE_INFORMATION::default();
+    // SAFETY: the structure is this function's own, and the handle is open.
+    if unsafe { GetFileInformationByHandle(open.as_raw_handle(), &raw mut told) } == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let number = u64::from(told.nFileIndexHigh) << 32 | u64::from(told.nFileIndexLow);
+    Ok(Inode { device: told.dwVolumeSerialNumber.into(), number })
+}
+
+/// Whether `path` may be used so, as far as its attributes tell; what lists forbid shows when it is used.
+pub(crate) fn may(path: &Path, need: Need) -> io::Result<()> {
+    let meta = fs::metadata(path)?;
+    if need == Need::ReadWrite && meta.permissions().readonly() {
+        return Err(io::Error::from_raw_os_error(ERROR_WRITE_PROTECT.cast_signed()));
+    }
+    Ok(())
+}
+
+/// Opens what is locked while a store is set up: its file, which is made where it is missing, as no directory can be
+/// locked.
+pub(crate) fn open_set_up(_dir: &Path, file: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).open(file)
+}
+
+/// Takes the lock of what was opened for that without waiting; an error of the kind [`ErrorKind::WouldBlock`] where
+/// another has it. It ends with the file. The byte lies beyond all that SQLite reads and locks itself.
+pub(crate) fn lock(open: &File) -> io::Result<()> {
+    let mut at = OVERLAPPED::default();
+    at.Anonymous.Anonymous.OffsetHigh = 1 << 30;
+    let how = LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY;
+    // SAFETY: the handle is open for calls that return when they are done, so that nobody keeps the structure.
+    if unsafe { LockFileEx(open.as_raw_handle(), how, 0, 1, 0, &raw mut at) } != 0 {
+        return Ok(());
+    }
+    match io::Error::last_os_error() {
+        error if is(&error, ERROR_LOCK_VIOLATION) => Err(ErrorKind::WouldBlock.into()),
+        error => Err(error),
+    }
+}
+
+fn is(error: &io::Error, code: u32) -> bool {
+    error.raw_os_error() == Some(code.cast_signed())
+}
+
+fn wide(path: &Path) -> Vec<u16> {
+    path.as_os_str().encode_wide().chain([0]).collect()
+}
+
+/// Kind of a directory's file system by the numbers of Linux: SMB where it is on another host, else 0.
+pub(crate) fn kind_of(dir: &Path) -> io::Result<u64> {
+    const SMB2: u64 = 0xfe53_4d42;
+    let dir = wide(&std::path::absolute(dir)?);
+    let mut point = vec![0u16; dir.len() + 8];
+    // SAFETY: the first is a text that ends with a zero, the second has as many elements as are named.
+    if unsafe { GetVolumePathNameW(dir.as_ptr(), point.as_mut_ptr(), point.len() as u32) } == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: `point` ends with a zero.
+    let remote = unsafe { GetDriveTypeW(point.as_ptr()) } == DRIVE_REMOTE;
+    Ok(if remote { SMB2 } else { 0 })
+}
+
+/// Whether the file system of a directory has no room left for this user.
+pub(crate) fn is_full(dir: &Path) -> bool {
+    let (dir, mut free) = (wide(&dir.join("")), u64::MAX);
+    // SAFETY: the text ends with a zero, and what is written goes to a number.
+    let done = unsafe { GetDiskFreeSpaceExW(dir.as_ptr(), &raw mut free, std::ptr::null_mut(), std::ptr::null_mut()) };
+    done != 0 && free == 0
+}
+
+/// Why the system refuses something.
+pub(crate) fn refusal(error: &io::Error) -> Option<Refusal> {
+    match error.raw_os_error()?.cast_unsigned() {
+        ERROR_ACCESS_DENIED => Some(Refusal::Permission),
+        ERROR_WRITE_PROTECT => Some(Refusal::ReadOnly),
+        ERROR_DISK_FULL | ERROR_HANDLE_DISK_FULL | ERROR_DISK_QUOTA_EXCEEDED => Some(Refusal::Full),
+        ERROR_DIRECTORY => Some(Refusal::NotADirectory),
+        _ => None,
+    }
+}
+
+/// Windows has no number of a boot: no two processes of one host start at the same moment with the same number.
+pub(crate) fn boot_id() -> String {
+    String::new()
+}
+
+/// Name of the host.
+pub(crate) fn host_name() -> String {
+    let mut room = [0u16; 256];
+    let mut length = room.len() as u32;
+    // SAFETY: `room` has `length` elements, and the system writes no more of them.
+    let done = unsafe { GetComputerNameExW(ComputerNamePhysicalDnsHostname, room.as_mut_ptr(), &raw mut length) };
+    String::from_utf16_lossy(room.get(..length as usize).filter(|_| done != 0).unwrap_or_default())
+}
+
+/// All processes of a host have numbers of one kind.
+pub(crate) fn process_numbers() -> String {
+    String::new()
+}
+
+/// What is known of a process: when it started, in units of 100 ns since 1601.
+pub(crate) fn process(pid: u32) -> Look {
+    // SAFETY: the call takes numbers; the handle that it gives is closed below.
+    let handle = unsafe { OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_SYNCHRONIZE, 0, pid) };
+    if handle.is_null() {
+        let gone = is(&io::Error::last_os_error(), ERROR_INVALID_PARAMETER);
+        return if gone { Look::Gone } else { Look::Hidden };
+    }
+    // SAFETY: the handle was just made and belongs to nobody else.
+    let handle = unsafe { OwnedHandle::from_raw_handle(handle) };
+    let [mut began, mut ended, mut kernel, mut user] = [FILETIME::default(); 4];
+    let process = handle.as_raw_handle();
+    // SAFETY: the handle is open, the structures are this function's own.
+    let (waited, told) = unsafe {
+        (
+            WaitForSingleObject(process, 0),
+            GetProcessTimes(process, &raw mut began, &raw mut ended, &raw mut kernel, &raw mut user),
+        )
+    };
+    match (waited == WAIT_TIMEOUT, told != 0) {
+        (false, _) => Look::Gone,
+        (true, true) => Look::There(u64::from(began.dwHighDateTime) << 32 | u64::from(began.dwLowDateTime)),
+        (true, false) => Look::Hidden,
+    }
+}
