@@ -18,6 +18,7 @@ mod needed;
 #[cfg(test)]
 mod one_answer;
 mod over_days;
+mod overlap;
 pub mod percentiles;
 pub mod plan;
 mod published;

@@ -135,6 +135,8 @@ pub enum Reason {
     },
     /// The node lost the others, so that it was out of step.
     OutOfStep,
+    /// The nodes of its run did not measure the network volume at the same time, as far as their clocks tell.
+    NotAtOnce,
     /// Nodes took turns on the network volume, some at a time.
     InTurns,
     /// It cannot be bought without a price.
@@ -199,6 +201,9 @@ impl fmt::Display for Reason {
             Self::OutOfStep => f.write_str("the node lost the others: it did not measure with them"),
             Self::InTurns => {
                 f.write_str("nodes measured the NAS in turns, some at a time: neither alone nor all at once")
+            }
+            Self::NotAtOnce => {
+                f.write_str("its nodes did not measure the NAS at the same time, as far as their clocks tell")
             }
             Self::NotOnVolume => f.write_str("the NAS was not measured under this load"),
         }

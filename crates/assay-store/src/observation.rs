@@ -166,9 +166,12 @@ struct Measured {
 /// Point, low, high, and how many values it rests on.
 type Figure = (f64, Option<f64>, Option<f64>, u32);
 
-/// Operations and bytes per second, the durable rate, operations, the outcome where it is not completed, and the start that
-/// nodes had in common.
-type Rates = (f64, f64, Option<f64>, u64, Option<Outcome>, Option<Box<CommonStart>>);
+/// Operations and bytes per second, the durable rate, operations, the outcome where it is not completed, and of one that
+/// nodes began together when.
+type Rates = (f64, f64, Option<f64>, u64, Option<Outcome>, Option<Box<Timed>>);
+
+/// The start that nodes had in common, the length and the time of the last completion in nanoseconds.
+type Timed = (CommonStart, u64, u64);
 
 impl Head {
     /// Every field of the record is named, so that a new one is thought of.
@@ -343,15 +346,23 @@ fn without_map(verification: &Verification) -> Verification {
 fn repeats_of(repeats: &[Repeat]) -> Vec<Rates> {
     let rates = |repeat: &Repeat| {
         let outcome = Some(&repeat.outcome).filter(|outcome| **outcome != Outcome::Completed).cloned();
-        let Repeat { iops, bytes_per_second, durable_bytes_per_second, operations, common_start, .. } = repeat;
-        (*iops, *bytes_per_second, *durable_bytes_per_second, *operations, outcome, common_start.clone())
+        let Repeat { iops, bytes_per_second, durable_bytes_per_second, operations, .. } = repeat;
+        let timed = |start: &CommonStart| Box::new((start.clone(), repeat.elapsed_ns, repeat.last_done_ns));
+        let timed = repeat.common_start.as_deref().map(timed);
+        (*iops, *bytes_per_second, *durable_bytes_per_second, *operations, outcome, timed)
     };
     repeats.iter().map(rates).collect()
 }
 
 fn repeat(rates: Rates) -> Repeat {
-    let (iops, bytes_per_second, durable_bytes_per_second, operations, outcome, common_start) = rates;
+    let (iops, bytes_per_second, durable_bytes_per_second, operations, outcome, timed) = rates;
+    let (common_start, elapsed_ns, last_done_ns) = timed.map_or((None, 0, 0), |timed| {
+        let (start, elapsed_ns, last_done_ns) = *timed;
+        (Some(Box::new(start)), elapsed_ns, last_done_ns)
+    });
     Repeat {
+        elapsed_ns,
+        last_done_ns,
         operations,
         iops,
         bytes_per_second,

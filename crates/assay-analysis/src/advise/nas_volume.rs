@@ -1,6 +1,6 @@
 //! What records of a central volume say of its limits.
 
-use assay_core::record::Record;
+use assay_core::record::{Measurement, Record};
 use assay_core::workload::{Op, Pattern};
 
 use super::error::AdviseError;
@@ -9,6 +9,8 @@ use super::figure::{Figure, UnitValues, durable, figure, of_one};
 use super::nas_types::{Together, VolumeFigures};
 use crate::excluded::admit;
 use crate::identity::day;
+use crate::overlap::{Part, overlapping};
+use crate::quantity::value;
 use crate::reason::Reason;
 use crate::{Excluded, Load, Mark, Quantity, loads};
 
@@ -101,14 +103,15 @@ struct AtOnce<'a> {
     run: &'a str,
     nodes: u32,
     day: Option<String>,
-    /// The repeats of each node.
-    each: Vec<Vec<f64>>,
+    /// What each node measured.
+    each: Vec<&'a Measurement>,
     marks: Vec<Mark>,
     records: Vec<&'a Record>,
 }
 
 /// The share of a node, over the runs of the number of nodes that is nearest to so many active ones. What the nodes of a run
-/// got is one value for each repeat, the mean over them, as the day of that run is the same for all of them.
+/// got is one value for each repeat that all made at the same time, the mean over them, as the day of that run is the same for
+/// all of them.
 fn together(
     subject: &Subject<'_>,
     load: &Load,
@@ -131,20 +134,32 @@ fn together(
         });
         let run = &mut runs[at];
         run.nodes = run.nodes.min(nodes);
-        run.each.push(reading.values);
+        run.each.push(reading.measurement);
         run.marks.extend(reading.marks);
         run.records.push(record);
     }
+    let mut values: Vec<(AtOnce<'_>, Vec<f64>)> = Vec::new();
+    for run in runs {
+        let found = overlapping(run.each.iter().copied().enumerate(), |repeat| value(repeat, quantity));
+        let mean = |parts: &Vec<Part>| parts.iter().map(|part| part.rate).sum::<f64>() / parts.len() as f64;
+        let means: Vec<f64> = found.iter().flat_map(|found| &found.whole).map(mean).collect();
+        if means.is_empty() {
+            let not_at_once = |r| Excluded::new(r, Some(load), Reason::NotAtOnce);
+            excluded.extend(run.records.into_iter().map(not_at_once));
+        } else {
+            values.push((run, means));
+        }
+    }
     let distance = |run: &AtOnce<'_>| (f64::from(run.nodes) / active).ln().abs();
-    let Some(nodes) = runs.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).map(|run| run.nodes) else {
+    let Some(nodes) =
+        values.iter().map(|(run, _)| run).min_by(|a, b| distance(a).total_cmp(&distance(b))).map(|run| run.nodes)
+    else {
         return Ok(None);
     };
     let mut unit = UnitValues { unit: subject.model.clone(), runs: Vec::new(), days: Vec::new(), marks: Vec::new() };
-    for run in runs {
+    for (run, means) in values {
         if run.nodes == nodes {
-            let repeats = run.each.iter().map(Vec::len).min().unwrap_or(0);
-            let mean = |at: usize| run.each.iter().map(|values| values[at]).sum::<f64>() / run.each.len() as f64;
-            unit.runs.push((0..repeats).map(mean).collect());
+            unit.runs.push(means);
             unit.days.push(run.day);
             unit.marks.extend(run.marks);
         } else {

@@ -1,6 +1,6 @@
 //! The arithmetic of published figures, through records: central volumes and caches.
 
-use assay_core::cluster::ClusterPart;
+use assay_core::cluster::{ClusterPart, CommonStart};
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
@@ -74,7 +74,13 @@ fn of_node(record: Record, nodes: u32, at_a_time: u32) -> Record {
     let mode = if at_a_time < nodes { "staggered" } else { "simultaneous" }.to_owned();
     let (run, node) = ("r1".to_owned(), record.labels["unit"].clone());
     let part = ClusterPart { run, node, attempt: 1, nodes, mode, at_a_time, clock: None, lost: None };
-    Record { cluster: Some(Box::new(part)), ..record }
+    let mut record = Record { cluster: Some(Box::new(part)), ..record };
+    for (repeat, number) in record.measurements.iter_mut().flat_map(|m| &mut m.repeats).zip(1..) {
+        let planned_ns = 60_000_000_000 * number;
+        let start = CommonStart { planned_ns, began_ns: planned_ns, bound_ns: Some(1_000_000), nodes };
+        repeat.common_start = Some(Box::new(start));
+    }
+    record
 }
 
 /// A stream of blocks of 1 MB from a volume, so many megabytes per second.
@@ -141,6 +147,28 @@ fn nodes_of_one_run_are_one_measurement_of_the_volume() {
     assert!(width(&seven) > 0.1, "days: {seven:?}");
 }
 
+/// A node that began late had the wire to itself after the others, which had it without that node before.
+#[test]
+fn repeats_that_nodes_did_not_make_at_the_same_time_do_not_count() {
+    let mut volume = shares(&[1.6; 7]);
+    let late = |record: &mut Record, number: usize| {
+        let repeat = &mut record.measurements[0].repeats[number];
+        let length = i64::try_from(repeat.elapsed_ns).unwrap();
+        let start = repeat.common_start.as_mut().unwrap();
+        start.began_ns += length / 5;
+        (repeat.bytes_per_second, repeat.iops) = (9e6, 9.0);
+    };
+    late(&mut volume[3], 1);
+    let share = |advice: &super::NasAdvice| advice.models[0].rows[0].volume.clone().unwrap().together.unwrap().share;
+    let found = share(&beside(4.0, &volume, 7));
+    assert!((found.value / 1.6e6 - 1.0).abs() < 1e-3, "{found:?}");
+    let repeats = volume[3].measurements[0].repeats.len();
+    (0..repeats).filter(|number| *number != 1).for_each(|number| late(&mut volume[3], number));
+    let question = NasQuestion { nodes: 7, ..gigabit(Link::Payload(12.5e6)) };
+    let none = nas(&[stream("Card", "1", 4.0)], &volume, &question).unwrap_err().to_string();
+    assert!(none.contains("did not measure the NAS at the same time"), "{none}");
+}
+
 #[test]
 fn records_that_do_not_tell_what_all_nodes_got_are_named_and_do_not_count() {
     let mut volume = shares(&[1.6; 7]);
@@ -149,7 +177,7 @@ fn records_that_do_not_tell_what_all_nodes_got_are_named_and_do_not_count() {
         record.cluster.as_mut().unwrap().run = run.to_owned();
         record
     };
-    volume.push(other(of_node(stream("NAS", "8", 9.0), 3, 3), "r2"));
+    volume.extend(["8", "11", "12"].map(|node| other(of_node(stream("NAS", node, 9.0), 3, 3), "r2")));
     volume.push(of_node(stream("NAS", "9", 9.0), 7, 2));
     let mut lost = of_node(stream("NAS", "10", 9.0), 7, 7);
     lost.cluster.as_mut().unwrap().lost = Some("no answer".to_owned());

@@ -42,6 +42,10 @@ pub(crate) const STEPS: &[&str] = &[
     "
     DELETE FROM observation;
 ",
+    // And how long repeats lasted that nodes began together.
+    "
+    DELETE FROM observation;
+",
 ];
 
 /// What a database is to this version.
@@ -126,7 +130,14 @@ mod tests {
         let digest = |step: &&str| blake3::hash(step.as_bytes()).to_hex()[..16].to_owned();
         assert_eq!(
             STEPS.iter().map(digest).collect::<Vec<_>>(),
-            ["a847af7ebc004bed", "40faaf43e7e16b35", "e47a712ed8135fcf", "bac03aa3b1c4a0cf", "bac03aa3b1c4a0cf"],
+            [
+                "a847af7ebc004bed",
+                "40faaf43e7e16b35",
+                "e47a712ed8135fcf",
+                "bac03aa3b1c4a0cf",
+                "bac03aa3b1c4a0cf",
+                "bac03aa3b1c4a0cf"
+            ],
             "a step is added, and its digest here; one that is there is not changed"
         );
     }

@@ -50,7 +50,7 @@ fn a_store_of_version_1_opens_and_its_records_grow_on() {
     drop(store);
     let conn = Connection::open(dir.path().join("assay.sqlite")).unwrap();
     let version: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    assert_eq!(version, 5);
+    assert_eq!(version, 6);
 }
 
 /// A store as version 2 left it, with these records.
@@ -88,7 +88,7 @@ fn a_store_of_version_3_tells_of_clusters_again() {
     let start = CommonStart { planned_ns: 5, began_ns: 7, bound_ns: Some(3), nodes: 6 };
     let mut measurement = Measurement::empty(Workload::new("r", Op::Read, Pattern::Random, 4096), "sync");
     let repeat = Repeat::empty("2026-01-02T00:00:00Z", Outcome::Completed);
-    measurement.repeats.push(Repeat { common_start: Some(Box::new(start)), ..repeat });
+    measurement.repeats.push(Repeat { common_start: Some(Box::new(start)), elapsed_ns: 9, last_done_ns: 8, ..repeat });
     record.measurements.push(measurement);
     let mut store = SqliteStore::open(dir.path()).unwrap();
     store.save(&record, RunState::Finished).unwrap();
@@ -101,8 +101,12 @@ fn a_store_of_version_3_tells_of_clusters_again() {
     drop(SqliteStore::open(dir.path()).unwrap());
     let seen = observed(dir.path());
     assert_eq!(seen[0].cluster, record.cluster);
-    assert_eq!(seen[0].measurements[0].repeats[0].common_start, record.measurements[0].repeats[0].common_start);
-    assert_eq!(version_of(dir.path()), 5);
+    let timed = |record: &Record| {
+        let repeat = &record.measurements[0].repeats[0];
+        (repeat.common_start.clone(), repeat.elapsed_ns, repeat.last_done_ns)
+    };
+    assert_eq!(timed(&seen[0]), timed(&record));
+    assert_eq!(version_of(dir.path()), 6);
 }
 
 fn version_of(dir: &Path) -> i64 {
@@ -165,7 +169,7 @@ fn a_store_of_version_4_learns_how_its_runs_waited() {
     .unwrap();
     conn.close().unwrap();
     assert_eq!(observed(dir.path())[0].measurements[0].batching, saved.measurements[0].batching);
-    assert_eq!(version_of(dir.path()), 5);
+    assert_eq!(version_of(dir.path()), 6);
 }
 
 #[test]
@@ -190,7 +194,7 @@ fn a_migration_that_is_killed_is_as_if_it_had_not_begun() {
     assert_eq!(version_of(killed.path()), 2);
     let expected: Vec<Record> = all.iter().map(without_what_grows).collect();
     assert!(observed(killed.path()) == expected && observed(dir.path()) == expected);
-    assert_eq!((version_of(killed.path()), version_of(dir.path())), (5, 5));
+    assert_eq!((version_of(killed.path()), version_of(dir.path())), (6, 6));
 }
 
 #[test]
