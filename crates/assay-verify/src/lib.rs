@@ -4,5 +4,6 @@ pub mod files;
 pub mod probe;
 pub mod quick;
 mod record;
+mod sys;
 
 pub use record::{CheckRecord, Subject};

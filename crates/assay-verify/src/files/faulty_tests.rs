@@ -52,6 +52,9 @@ impl Medium for Shared {
     }
 }
 
+/// ENOSPC; ERROR_DISK_FULL.
+const FULL: i32 = if cfg!(windows) { 112 } else { 28 };
+
 impl Piece for Shared {
     fn write_at(&self, data: &[u8], offset: u64) -> io::Result<()> {
         if self.0.hangs.is_some_and(|from| offset >= from) {
@@ -62,7 +65,7 @@ impl Piece for Shared {
             return Err(io::Error::from_raw_os_error(5));
         }
         if self.0.full.is_some_and(|from| offset + data.len() as u64 > from) {
-            return Err(io::Error::from_raw_os_error(28));
+            return Err(io::Error::from_raw_os_error(FULL));
         }
         if self.0.in_order.swap(offset + data.len() as u64, Ordering::Relaxed) != offset && self.0.ordered {
             return Err(io::Error::other("out of order"));

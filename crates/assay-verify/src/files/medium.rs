@@ -2,19 +2,16 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use assay_device::owned::{Access, Caching, Directory, OwnDir, OwnedError};
-use assay_engine::{DirectSupport, direct_support_of};
-use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, fstatfs};
+use assay_engine::{DirectSupport, FileExt, direct_support_of};
 
-use super::extents::{Extent, extents};
+use super::extents::Extent;
 use super::listing::file_name;
 use super::place::gone;
+use crate::sys;
 
-/// `MSDOS_SUPER_MAGIC` of linux/magic.h, the file system vfat.
-const VFAT: u64 = 0x4d44;
 /// Cached writes are made durable at this distance: the page cache cannot take all at once, and no
 /// flush is long enough to look like a hang.
 const FLUSH_BYTES: u64 = 8 << 20;
@@ -90,20 +87,9 @@ impl Folder {
         };
         Ok(match answer {
             Ok(alignment) => (Some(alignment), "direct I/O: reads go past the page cache to the medium".to_owned()),
-            Err(why) => (
-                None,
-                format!(
-                    "no direct I/O ({why}): what was written was synced and dropped from the page cache before it was \
-                     read (fdatasync, POSIX_FADV_DONTNEED)"
-                ),
-            ),
+            Err(why) => (None, format!("no direct I/O ({why}): {}", sys::READ_CACHED)),
         })
     }
-}
-
-/// Whether a file lies on vfat, which gives a file its size by writing zeros.
-pub(crate) fn is_vfat(file: &File) -> bool {
-    fstatfs(file).is_ok_and(|fs| fs.f_type as u64 == VFAT)
 }
 
 /// A directory of a mounted file system.
@@ -138,17 +124,14 @@ impl Medium for Mounted {
             }
             made => made?,
         };
-        let vfat = is_vfat(&file);
-        // Space is set aside, and the size set only where that writes nothing.
-        let mode = if vfat { FallocateFlags::KEEP_SIZE } else { FallocateFlags::empty() };
-        let allocated = fallocate(&file, mode, 0, bytes).is_ok();
-        Ok(self.piece(file, vfat || !allocated))
+        let one_by_one = sys::set_aside(&file, bytes);
+        Ok(self.piece(file, one_by_one))
     }
 
     fn open(&self, number: u64) -> io::Result<Arc<dyn Piece>> {
         let file = self.folder.read(&file_name(number), self.caching())?;
         if self.direct.is_none() {
-            fadvise(&file, 0, None, Advice::DontNeed)?;
+            sys::forget(&file, 0, None)?;
         }
         Ok(self.piece(file, false))
     }
@@ -187,14 +170,14 @@ impl Piece for OnDisk {
         }
         if self.direct.is_none() {
             // What was read is not kept, so that no later reader is answered from memory.
-            fadvise(&self.file, offset, std::num::NonZeroU64::new(wanted as u64), Advice::DontNeed)?;
+            sys::forget(&self.file, offset, std::num::NonZeroU64::new(wanted as u64))?;
         }
         Ok(done)
     }
 
     fn sync(&self) -> io::Result<()> {
         self.file.sync_data()?;
-        fadvise(&self.file, 0, None, Advice::DontNeed).map_err(Into::into)
+        sys::forget(&self.file, 0, None)
     }
 
     fn cut(&self, bytes: u64) -> io::Result<()> {
@@ -210,11 +193,12 @@ impl Piece for OnDisk {
     }
 
     fn extents(&self, bytes: u64) -> Option<Vec<Extent>> {
-        extents(&self.file, bytes)
+        sys::extents(&self.file, bytes)
     }
 }
 
 #[cfg(test)]
+#[cfg(not(windows))]
 mod tests {
     use assay_device::owned::Directory as Opened;
     use assay_lab::media::{MediumSpec, SharedMedium};

@@ -18,7 +18,9 @@ mod format;
 mod listing;
 mod lost;
 mod medium;
+// Their media are modelled by a crate for Linux.
 #[cfg(test)]
+#[cfg(not(windows))]
 mod model_tests;
 mod pass;
 mod place;
@@ -41,11 +43,11 @@ pub(crate) use beneath::Beneath;
 pub use check::{Checked, check};
 pub use content::{Content, Format};
 pub use error::VerifyError;
-pub(crate) use extents::extents;
+pub(crate) use extents::Extent;
 pub use format::{FILE_BYTES, classify, fill, intact};
 pub use listing::DIRECTORY;
 pub(crate) use listing::spread_name;
-pub(crate) use medium::{Folder, Mounted, is_vfat};
+pub(crate) use medium::{Folder, Mounted};
 pub(crate) use pass::Halt;
 pub use place::{Left, left, remove};
 pub(crate) use place::{Place, failure_of, gone_error, remove_files};

@@ -15,6 +15,7 @@ use super::error::VerifyError;
 use super::format::FILE_BYTES;
 use super::listing::{DIRECTORY, LOCK, file_number, is_ours, is_spread};
 use super::state::{STATE, State};
+use crate::sys;
 
 /// Checks that may remove the directory, one after another, before it is an error.
 const ATTEMPTS: u32 = 100;
@@ -208,22 +209,14 @@ pub fn remove(target: &Path) -> Result<Option<Left>, VerifyError> {
     Ok(Some(found))
 }
 
-/// Whether the block device under `directory` has gone or has no capacity left.
-///
-/// `/sys/dev/block/MAJOR:MINOR/size` is in sectors; file systems without a device have none, and
-/// are never gone.
+/// Whether the medium under `directory` has gone.
 pub(crate) fn gone(directory: &Directory) -> bool {
-    let (major, minor) = directory.device();
-    if major == 0 {
-        return false;
-    }
-    let size = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/size"));
-    size.map_or(true, |sectors| sectors.trim() == "0")
+    sys::is_gone(directory)
 }
 
 /// The error of something on a medium that may have gone: the kernel has many numbers for that.
 pub(crate) fn gone_error(directory: &Directory, error: io::Error) -> io::Error {
-    if gone(directory) { rustix::io::Errno::NODEV.into() } else { error }
+    if gone(directory) { sys::gone() } else { error }
 }
 
 /// What an error of the system stands for.
@@ -261,7 +254,13 @@ mod tests {
         }
         let removed = remove(target.path()).unwrap().unwrap();
         assert!(removed.resumable && !removed.kept && !path.exists());
-        std::os::unix::fs::symlink("/etc", &path).unwrap();
+    }
+
+    #[cfg(not(windows))]
+    #[test]
+    fn a_link_is_not_followed() {
+        let target = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/etc", target.path().join(DIRECTORY)).unwrap();
         assert!(present(&open(&target)).is_err() && remove(target.path()).is_err());
     }
 

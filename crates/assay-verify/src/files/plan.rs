@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use assay_device::owned::Directory;
-use rustix::fs::{Access, access};
 
 use assay_core::units::Bytes;
 
@@ -17,6 +16,7 @@ use super::format::FILE_BYTES;
 use super::listing::{DIRECTORY, h2w_names, numbered};
 use super::place::present;
 use super::system::carries;
+use crate::sys;
 
 const MIB: u64 = 1 << 20;
 /// The largest cache that is assumed: f3probe found ones of 96 and 128 MiB, most are below 8.
@@ -124,12 +124,12 @@ impl Plan {
             return Self::read_only(target, settings);
         }
         let handle = Arc::new(Directory::open(&target)?);
-        let device_bytes = device_bytes(handle.device());
+        let device_bytes = sys::device_bytes(&handle);
         let fs = handle.space()?;
         if fs.read_only {
             return Err(VerifyError::ReadOnly(target));
         }
-        access(&target, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| VerifyError::io(&target, error.into()))?;
+        sys::may_write(&target).map_err(|error| VerifyError::io(&target, error))?;
         let directory = target.join(DIRECTORY);
         let foreign = h2w_names(&handle);
         let free = fs.free_bytes;
@@ -213,7 +213,7 @@ impl Plan {
     /// Files that are there: in assay's own directory, or else in the target itself.
     fn read_only(target: PathBuf, settings: &Settings) -> Result<Self, VerifyError> {
         let outer = Directory::open(&target)?;
-        let device_bytes = device_bytes(outer.device());
+        let device_bytes = sys::device_bytes(&outer);
         // What an earlier check kept may be read by anybody.
         let own = outer.inside(DIRECTORY)?.map(|own| (numbered(&own), own)).filter(|(found, _)| !found.is_empty());
         let (found, handle, foreign) = match own {
@@ -258,13 +258,6 @@ impl Plan {
 fn again(area: u64, settings: &Settings) -> u64 {
     let end = area - crowd::boundary(area, settings.cache_bytes);
     if settings.format == Format::F3 { end * 2 } else { end }
-}
-
-/// Size of the block device of a file system: `/sys/dev/block/MAJOR:MINOR/size` is in sectors of 512 bytes
-/// (Documentation/ABI/stable/sysfs-block).
-fn device_bytes((major, minor): (u32, u32)) -> Option<u64> {
-    let size = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/size")).ok()?;
-    size.trim().parse::<u64>().ok()?.checked_mul(512).filter(|bytes| *bytes > 0)
 }
 
 /// An area as files.

@@ -277,7 +277,7 @@ impl Worker {
 fn there<T>(medium: &dyn Medium, result: io::Result<T>) -> io::Result<T> {
     match result {
         // A block device that has lost its capacity answers "no space".
-        Err(_) if medium.gone() => Err(rustix::io::Errno::NODEV.into()),
+        Err(_) if medium.gone() => Err(crate::sys::gone()),
         other => other,
     }
 }

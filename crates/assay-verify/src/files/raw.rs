@@ -2,16 +2,14 @@
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use assay_engine::AlignedBuffer;
-use rustix::fs::OFlags;
+use assay_engine::{AlignedBuffer, FileExt};
 
-use super::beneath::device;
 use super::pool::{Pool, Silence};
 use super::survey::Readable;
+use crate::sys;
 
 /// Direct reads are of whole blocks of at most this size.
 const BLOCK: u64 = 4096;
@@ -32,11 +30,9 @@ pub(super) struct Read<'a> {
 impl Raw {
     /// What lies under the directory; `None` where that is no block device, or may not be read.
     pub(super) fn beneath(directory: &Path) -> Option<Self> {
-        let direct = i32::try_from(OFlags::DIRECT.bits()).ok()?;
-        let mut file = File::options().read(true).custom_flags(direct).open(device(directory)?).ok()?;
-        let is_device = file.metadata().is_ok_and(|meta| meta.file_type().is_block_device());
+        let mut file = sys::device_under(directory)?;
         let bytes = file.seek(SeekFrom::End(0)).ok()?;
-        is_device.then(|| Self { file: Arc::new(file), bytes })
+        Some(Self { file: Arc::new(file), bytes })
     }
 
     pub(super) fn by<'a>(&'a self, pool: &'a Pool) -> Read<'a> {

@@ -45,7 +45,7 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn new(area_bytes: u64) -> Self {
-        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let host = assay_device::host_name();
         Self {
             version: 1,
             pid: std::process::id(),

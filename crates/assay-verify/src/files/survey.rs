@@ -251,6 +251,7 @@ fn held(parts: &[Part], from: u64, period: u64) -> u64 {
 }
 
 #[cfg(test)]
+#[cfg(not(windows))]
 mod tests {
     use std::convert::Infallible;
 

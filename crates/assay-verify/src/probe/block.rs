@@ -2,12 +2,11 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
 use assay_device::DeviceError;
 use assay_device::guard::RawPermit;
 use assay_device::owned::Caching;
-use assay_engine::AlignedBuffer;
+use assay_engine::{AlignedBuffer, FileExt};
 
 use super::contract::{Device, Fault};
 use super::transfer::{TRANSFER, read_at};
@@ -35,7 +34,7 @@ impl BlockDevice {
     }
 
     fn of(permit: &RawPermit, file: File) -> io::Result<Self> {
-        let block_bytes = rustix::fs::ioctl_blksszget(&file)?;
+        let block_bytes = crate::sys::block_bytes(&file)?;
         Ok(Self { permit: permit.clone(), file, block_bytes, buffer: AlignedBuffer::new(TRANSFER)? })
     }
 }

@@ -1,5 +1,7 @@
 //! What the probe asks of a device; real devices, models and decorators all answer it.
 
+use assay_core::outcome::Failure;
+
 /// Why an operation failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
@@ -30,15 +32,13 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Sorts an answer of the kernel: a missing device apart from a medium that errs (errno(3)).
+    /// Sorts an answer of the kernel: a missing device apart from a medium that errs.
     #[must_use]
     pub fn from_io(error: &std::io::Error) -> Self {
-        const GONE: [rustix::io::Errno; 3] =
-            [rustix::io::Errno::NODEV, rustix::io::Errno::NXIO, rustix::io::Errno::NOMEDIUM];
-        match rustix::io::Errno::from_io_error(error) {
-            Some(errno) if GONE.contains(&errno) => Self::Gone,
-            Some(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM) => Self::Denied,
-            Some(rustix::io::Errno::ROFS) => Self::ReadOnly,
+        match error.raw_os_error().map(Failure::from_errno) {
+            Some(Failure::Disappeared) => Self::Gone,
+            Some(Failure::ReadOnly) => Self::ReadOnly,
+            _ if error.kind() == std::io::ErrorKind::PermissionDenied => Self::Denied,
             _ => Self::Medium,
         }
     }

@@ -1,15 +1,14 @@
 //! A block device that is only read: to see whose stamps stand on it.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
 use assay_engine::AlignedBuffer;
-use rustix::fs::OFlags;
 
 use super::contract::{Device, Fault};
 use super::transfer::{TRANSFER, read_at};
+use crate::sys;
 
 /// A block device opened to read, past the page cache, whoever uses it.
 #[derive(Debug)]
@@ -26,13 +25,9 @@ impl ReadDevice {
     /// # Errors
     /// Where it is no block device, or the kernel refuses.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let flags = (OFlags::DIRECT | OFlags::NONBLOCK).bits() as i32;
-        let mut file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-        if !file.metadata()?.file_type().is_block_device() {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
+        let mut file = sys::open_to_read(path)?;
         let bytes = file.seek(SeekFrom::End(0))?;
-        let block_bytes = rustix::fs::ioctl_blksszget(&file)?;
+        let block_bytes = sys::block_bytes(&file)?;
         Ok(Self { file, bytes, block_bytes, buffer: AlignedBuffer::new(TRANSFER)? })
     }
 }

@@ -31,13 +31,13 @@ const WORN_BITS: u32 = SECTOR_LEN as u32;
 pub struct Salt([u64; 2]);
 
 impl Salt {
-    /// A fresh one of the kernel's generator (getrandom(2)).
+    /// A fresh one of the kernel's generator.
     ///
     /// # Errors
     /// The kernel's answer.
     pub fn random() -> std::io::Result<Self> {
         let mut bytes = [0u8; 16];
-        rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+        assay_device::random(&mut bytes)?;
         let (low, high) = (u128::from_le_bytes(bytes) as u64, (u128::from_le_bytes(bytes) >> 64) as u64);
         Ok(Self([low, high]))
     }

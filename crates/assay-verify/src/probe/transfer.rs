@@ -1,9 +1,8 @@
 //! Reading from a file past the page cache into memory of any alignment.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 
-use assay_engine::AlignedBuffer;
+use assay_engine::{AlignedBuffer, FileExt};
 
 use super::contract::Fault;
 

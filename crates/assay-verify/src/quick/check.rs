@@ -64,7 +64,7 @@ pub fn check(
         io(error)
     })?;
     let mut salt = [0; 8];
-    rustix::rand::getrandom(&mut salt, rustix::rand::GetRandomFlags::empty()).map_err(|error| io(error.into()))?;
+    assay_device::random(&mut salt).map_err(io)?;
     let salt = u64::from_ne_bytes(salt);
 
     let mut probed = Probed::none(0);

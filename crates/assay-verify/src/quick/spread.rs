@@ -2,19 +2,18 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_device::owned::{Caching, OwnDir};
-use assay_engine::{AlignedBuffer, fill_unique};
+use assay_engine::{AlignedBuffer, FileExt, fill_unique};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, syncfs};
 
 use super::probe::Spread;
 use super::stamp::STAMP;
-use crate::files::{Beneath, Halt, Pool, extents, failure_of, gone_error, is_vfat, spread_name};
+use crate::files::{Beneath, Halt, Pool, failure_of, gone_error, spread_name};
+use crate::sys;
 
 const MIB: u64 = 1 << 20;
 /// Places: a fake with 95 % of what it announces misses about fifty of them.
@@ -118,16 +117,7 @@ fn one(
     let done = pool.run(move || {
         let caching = if direct { Caching::Direct } else { Caching::Cached };
         let file = own.create_file(&spread_name(number), caching)?;
-        let vfat = is_vfat(&file);
-        let mode = if vfat { FallocateFlags::KEEP_SIZE } else { FallocateFlags::empty() };
-        let anywhere = match fallocate(&file, mode, 0, bytes.max(1)) {
-            Ok(()) => !vfat,
-            Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {
-                file.set_len(bytes)?;
-                false
-            }
-            Err(error) => return Err(error.into()),
-        };
+        let anywhere = sys::reserve_place(&file, bytes)?;
         *result.lock().unwrap_or_else(PoisonError::into_inner) = Some((file, anywhere));
         Ok(())
     })?;
@@ -145,7 +135,7 @@ impl Spread for Files<'_> {
 
     fn address(&mut self, place: usize) -> Option<u64> {
         let (file, at) = &self.files[place];
-        let extents = extents(file, self.part_bytes)?;
+        let extents = sys::extents(file, self.part_bytes)?;
         let extent = extents.iter().find(|extent| (extent.offset..extent.offset + extent.bytes).contains(at))?;
         Some(extent.address + (at - extent.offset))
     }
@@ -170,7 +160,7 @@ impl Spread for Files<'_> {
         self.pool.note_read(STAMP as u64);
         let done = self.run(move || {
             if !direct {
-                fadvise(&file, 0, None, Advice::DontNeed)?;
+                sys::forget(&file, 0, None)?;
             }
             let mut buffer = AlignedBuffer::new(STAMP)?;
             // Shorter, where a place was never written: the rest is zeros.
@@ -188,9 +178,10 @@ impl Spread for Files<'_> {
 
     fn settle(&mut self) -> Result<bool, Halt> {
         let file = Arc::clone(&self.crowd.0);
+        let others: Vec<Arc<File>> = self.files.iter().map(|(file, _)| Arc::clone(file)).collect();
         let below = self.beneath.settle().map_err(Halt::Failed)?;
         let done = self.run(move || {
-            syncfs(&file)?;
+            sys::settle(&file, others.iter().map(Arc::as_ref))?;
             below.map_or(Ok(()), |settle| settle())
         });
         taken(done)
@@ -221,7 +212,7 @@ impl Spread for Files<'_> {
             self.pool.note_read(MIB);
             let read = self.run(move || {
                 if !direct {
-                    fadvise(&file, 0, None, Advice::DontNeed)?;
+                    sys::forget(&file, 0, None)?;
                 }
                 let mut now = AlignedBuffer::new(MIB as usize)?;
                 // Shorter, where it was never written.

@@ -4,6 +4,7 @@
 //! data, damage of the journal) and whether the restoration is met by a second fault. After each
 //! fault the next command is run and the claims are checked. `make campaign SEEDS=10000
 //! ONLY=journal` runs more of them than the tests do and prints the seed of each failure.
+#![cfg(not(windows))] // its media are modelled by a crate for Linux
 #![allow(clippy::unwrap_used, missing_docs)] // a test fails by panicking
 
 mod claims;

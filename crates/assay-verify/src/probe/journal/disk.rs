@@ -1,13 +1,13 @@
 //! The few operations on files that the journal needs, so that tests can put a disk behind it that
 //! fails at any of them.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::fs::{FallocateFlags, OFlags};
-use rustix::io::Errno;
+use assay_engine::FileExt;
+
+use crate::sys;
 
 /// The disk that holds journals.
 pub trait Disk: std::fmt::Debug + Send + Sync {
@@ -84,18 +84,11 @@ pub(super) fn parent(path: &Path) -> &Path {
 
 impl Disk for SystemDisk {
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        let file = OpenOptions::new().read(true).append(true).create_new(true).mode(0o600).open(path)?;
-        Ok(Box::new(SystemFile(file)))
+        Ok(Box::new(SystemFile(sys::create(path)?)))
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        // A pipe would wait for a writer.
-        let mut options = OpenOptions::new();
-        options.read(true).custom_flags(OFlags::NONBLOCK.bits() as i32);
-        let file = options.clone().append(true).open(path).or_else(|error| match Errno::from_io_error(&error) {
-            Some(Errno::ROFS | Errno::ACCESS | Errno::PERM | Errno::TXTBSY) => options.open(path),
-            _ => Err(error),
-        })?;
+        let file = sys::open(path)?;
         if !file.metadata()?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
@@ -107,12 +100,11 @@ impl Disk for SystemDisk {
     }
 
     fn sync_directory_of(&self, path: &Path) -> io::Result<()> {
-        File::open(parent(path))?.sync_all()
+        sys::sync_names(parent(path))
     }
 
     fn free_bytes(&self, path: &Path) -> io::Result<u64> {
-        let stat = rustix::fs::statvfs(parent(path))?;
-        Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+        sys::free_bytes(parent(path))
     }
 }
 
@@ -142,16 +134,10 @@ impl DiskFile for SystemFile {
     }
 
     fn reserve(&mut self, bytes: u64) -> io::Result<()> {
-        match rustix::fs::fallocate(&self.0, FallocateFlags::KEEP_SIZE, 0, bytes) {
-            Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(error.into()),
-            // Not every file system can; writing then tells.
-            _ => Ok(()),
-        }
+        sys::reserve(&self.0, bytes)
     }
 
     fn is_volatile(&self) -> bool {
-        // kernel include/uapi/linux/magic.h: TMPFS_MAGIC, RAMFS_MAGIC.
-        rustix::fs::fstatfs(&self.0)
-            .is_ok_and(|stat| [0x0102_1994, 0x8584_58f6].contains(&(stat.f_type as u64 & 0xffff_ffff)))
+        sys::is_volatile(&self.0)
     }
 }

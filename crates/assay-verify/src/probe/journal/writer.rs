@@ -1,6 +1,5 @@
 //! Writing a journal.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,6 +13,7 @@ use super::format::{
     Binding, COMMIT, DATA, FILL, Head, Header, Identity, MAGIC, MOST_BATCH, PART, PLACE, RESTORED, SUM,
 };
 use crate::probe::stamp::Salt;
+use crate::sys;
 
 /// So much is collected before it is handed to the file.
 const BUFFER: usize = 1 << 20;
@@ -91,8 +91,7 @@ impl Journal {
     pub fn refuse_same_device(path: &Path, under_test: &Path) -> Result<(), JournalError> {
         let home = std::fs::metadata(parent(path)).map_err(|error| cannot_create(path, error))?;
         let device = std::fs::metadata(under_test).map_err(|error| cannot_read(under_test, error))?;
-        let itself = std::fs::metadata(path).is_ok_and(|there| there.rdev() != 0 && there.rdev() == device.rdev());
-        if itself || (device.rdev() != 0 && home.dev() == device.rdev()) {
+        if sys::same_disk(path, &home, &device) {
             return Err(JournalError::SameDevice { path: shown(path) });
         }
         Ok(())

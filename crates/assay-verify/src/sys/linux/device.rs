@@ -1,0 +1,92 @@
+//! The block device under a directory.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use assay_device::owned::Directory;
+use rustix::fs::{OFlags, statfs};
+use rustix::io::Errno;
+
+/// `FUSE_SUPER_MAGIC` of linux/magic.h.
+const FUSE: u64 = 0x6573_5546;
+
+/// Whether the driver of the file system is a program (FUSE).
+pub(crate) fn is_program(directory: &Path) -> bool {
+    statfs(directory).is_ok_and(|fs| fs.f_type as u64 == FUSE)
+}
+
+/// The device under the directory, past the page cache; `None` where that is no block device, or may not be read.
+pub(crate) fn device_under(directory: &Path) -> Option<File> {
+    open(directory, OFlags::DIRECT)
+}
+
+/// The same by the page cache.
+pub(crate) fn cached_device_under(directory: &Path) -> Option<File> {
+    open(directory, OFlags::empty())
+}
+
+fn open(directory: &Path, flags: OFlags) -> Option<File> {
+    let flags = i32::try_from(flags.bits()).ok()?;
+    let file = File::options().read(true).custom_flags(flags).open(device(directory)?).ok()?;
+    file.metadata().is_ok_and(|meta| meta.file_type().is_block_device()).then_some(file)
+}
+
+/// The one device that is mounted there: by its number, or as a driver told the kernel.
+fn device(directory: &Path) -> Option<PathBuf> {
+    let number = directory.metadata().ok()?.dev();
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    let event = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/uevent")).unwrap_or_default();
+    if let Some(name) = event.lines().find_map(|line| line.strip_prefix("DEVNAME=")) {
+        return Some(Path::new("/dev").join(name));
+    }
+    // File systems of the kernel without a number of their device lie on several, or on none.
+    is_program(directory).then_some(())?;
+    // Fields of proc(5): the third is the number, the second behind the hyphen the source.
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let wanted = format!("{major}:{minor}");
+    let line = mounts.lines().find(|line| line.split(' ').nth(2) == Some(&wanted))?;
+    let source = line.split_once(" - ")?.1.split(' ').nth(1)?;
+    source.starts_with("/dev/").then(|| PathBuf::from(source))
+}
+
+/// Text of `/sys/dev/block/MAJOR:MINOR/size`: sectors of 512 bytes (Documentation/ABI/stable/sysfs-block).
+fn sectors(directory: &Directory) -> io::Result<String> {
+    let (major, minor) = directory.device();
+    std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/size"))
+}
+
+/// Size of the block device of a file system, in bytes.
+pub(crate) fn device_bytes(directory: &Directory) -> Option<u64> {
+    sectors(directory).ok()?.trim().parse::<u64>().ok()?.checked_mul(512).filter(|bytes| *bytes > 0)
+}
+
+/// Whether the block device under `directory` has gone or has no capacity left; file systems without a device are never
+/// gone.
+pub(crate) fn is_gone(directory: &Directory) -> bool {
+    directory.device().0 != 0 && sectors(directory).map_or(true, |sectors| sectors.trim() == "0")
+}
+
+/// The error of a device that has gone.
+pub(crate) fn gone() -> io::Error {
+    Errno::NODEV.into()
+}
+
+/// A block device, to be read past the page cache, whoever uses it.
+///
+/// # Errors
+/// Where it is no block device, or the kernel refuses.
+pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::DIRECT | OFlags::NONBLOCK).bits() as i32;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if file.metadata()?.file_type().is_block_device() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
+}
+
+/// Size of a block of an open device, in bytes.
+///
+/// # Errors
+/// The kernel's answer.
+pub(crate) fn block_bytes(device: &File) -> io::Result<u32> {
+    rustix::fs::ioctl_blksszget(device).map_err(Into::into)
+}

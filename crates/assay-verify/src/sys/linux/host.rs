@@ -1,0 +1,51 @@
+//! The host that checks.
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::Access;
+
+/// Directories whose file systems everything else needs.
+const SYSTEM: [&str; 5] = ["/", "/usr", "/var", "/home", "/boot"];
+
+/// Whether this user may make files in a directory.
+///
+/// # Errors
+/// Where not.
+pub(crate) fn may_write(directory: &Path) -> io::Result<()> {
+    rustix::fs::access(directory, Access::WRITE_OK | Access::EXEC_OK).map_err(Into::into)
+}
+
+/// The file system that a path lies on.
+pub(crate) fn file_system(path: &Path) -> Option<u64> {
+    path.metadata().ok().map(|meta| meta.dev())
+}
+
+/// What lies on file systems that must not run out of room: directories that everything else needs, and swap files.
+pub(crate) fn carriers() -> Vec<PathBuf> {
+    let swaps = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
+    SYSTEM.into_iter().map(PathBuf::from).chain(swap_files(&swaps)).collect()
+}
+
+/// Files of `/proc/swaps` (proc(5)): the name, then the kind.
+fn swap_files(text: &str) -> Vec<PathBuf> {
+    let lines = text.lines().skip(1).map(|line| line.split_whitespace());
+    lines
+        .filter_map(|mut words| Some((words.next()?, words.next()?)))
+        .filter(|(_, kind)| *kind == "file")
+        // Blanks and other such characters are written as three octal digits; blanks are enough here.
+        .map(|(path, _)| PathBuf::from(path.replace("\\040", " ")))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_the_kernel_swaps_to_are_found() {
+        let text = "Filename Type Size Used Priority\n/dev/sda2 partition 1 0 -2\n/mnt/a\\040b/swap file 8 0 -3\n";
+        assert_eq!(swap_files(text), [PathBuf::from("/mnt/a b/swap")]);
+    }
+}

@@ -1,0 +1,59 @@
+//! The files of a journal. Raw devices are not written on Windows, so that no journal is made; what it takes compiles.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use assay_device::owned::Directory;
+
+/// Makes a file, to be appended to and read.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).append(true).create_new(true).open(path)
+}
+
+/// Opens a file to read and, where its disk allows it, to append.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    options.clone().append(true).open(path).or_else(|_| options.open(path))
+}
+
+/// Room is not taken beforehand; writing tells.
+///
+/// # Errors
+/// None.
+pub(crate) fn reserve(_file: &File, _bytes: u64) -> io::Result<()> {
+    Ok(())
+}
+
+/// It is not told.
+pub(crate) fn is_volatile(_file: &File) -> bool {
+    false
+}
+
+/// Devices have no files here.
+pub(crate) fn same_disk(_path: &Path, _home: &Metadata, _under_test: &Metadata) -> bool {
+    false
+}
+
+/// Free bytes of the volume of a directory.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn free_bytes(directory: &Path) -> io::Result<u64> {
+    Ok(Directory::open(directory)?.space()?.free_bytes)
+}
+
+/// Names are in the file system's own journal, and cannot be waited for.
+///
+/// # Errors
+/// None.
+pub(crate) fn sync_names(_directory: &Path) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! The full and the quick check of a directory, on every system.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+use std::path::Path;
+
+use assay_core::outcome::Outcome;
+use assay_core::verification::Verdict;
+use assay_engine::Control;
+use assay_verify::files::{Checked, DIRECTORY, FILE_BYTES, Format, Plan, Settings, check, fill, left, remove};
+use assay_verify::quick::{Quick, check as quick};
+
+const MIB: u64 = 1 << 20;
+
+fn limited(format: Format, keep: bool) -> Settings {
+    Settings { limit_bytes: Some(5 * MIB), format, keep, ..Settings::default() }
+}
+
+fn run(target: &Path, settings: &Settings) -> Checked {
+    let plan = Plan::new(target, settings).unwrap();
+    check(&plan, settings, &Control::default(), &mut |_| {}).unwrap()
+}
+
+#[test]
+fn a_directory_is_filled_checked_and_left_as_it_was() {
+    let target = tempfile::tempdir().unwrap();
+    let checked = run(target.path(), &limited(Format::Salted, false));
+    assert_eq!(checked.outcome, Outcome::Completed);
+    assert_eq!(checked.verification.counts.good * 512, 5 * MIB, "{:?}", checked.verification);
+    assert_eq!((checked.verification.counts.lost(), checked.left), (0, None));
+    assert_eq!(std::fs::read_dir(target.path()).unwrap().count(), 0);
+}
+
+/// What f3 and other systems read: the layout of the files is that of f3, byte by byte.
+#[test]
+fn files_that_are_kept_have_the_bytes_of_f3_and_are_read_again() {
+    let target = tempfile::tempdir().unwrap();
+    let checked = run(target.path(), &limited(Format::F3, true));
+    assert_eq!(checked.outcome, Outcome::Completed);
+    let file = target.path().join(DIRECTORY).join("1.h2w");
+    let content = std::fs::read(&file).unwrap();
+    let mut wanted = vec![0; 5 * MIB as usize];
+    fill(&mut wanted, 0);
+    assert!(content == wanted && FILE_BYTES == 1 << 30, "{} bytes", content.len());
+
+    let again = Settings { only_read: true, ..Settings::default() };
+    assert_eq!(run(target.path(), &again).verification.counts.good * 512, 5 * MIB);
+    let mut damaged = content;
+    damaged[3 * MIB as usize..][..512].fill(0);
+    std::fs::write(&file, damaged).unwrap();
+    let checked = run(target.path(), &again);
+    assert_eq!(checked.verification.verdict, Verdict::Damaged, "{:?}", checked.verification);
+    assert_eq!(checked.verification.counts.lost(), 1);
+
+    assert!(left(target.path()).unwrap().unwrap().kept);
+    remove(target.path()).unwrap().unwrap();
+    assert_eq!(std::fs::read_dir(target.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_directory_is_no_place_for_two_checks_and_a_file_is_none() {
+    let target = tempfile::tempdir().unwrap();
+    let file = target.path().join("file");
+    std::fs::write(&file, b"x").unwrap();
+    let words = Plan::new(&file, &Settings::default()).unwrap_err().to_string();
+    assert!(words.contains("file") && !words.contains('\n'), "{words}");
+    let missing = target.path().join("missing");
+    let words = Plan::new(&missing, &Settings::default()).unwrap_err().to_string();
+    assert!(words.contains("missing") && !words.contains('\n'), "{words}");
+    let words = quick(&missing, &Quick::default(), &Control::default(), &mut |_, _| {}).unwrap_err().to_string();
+    assert!(words.contains("missing") && !words.contains('\n'), "{words}");
+}
