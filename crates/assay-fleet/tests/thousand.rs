@@ -13,6 +13,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// What a node hands over: as long as a short record.
 const RECORD: usize = 20_000;
 const STEPS: u32 = 3;
+/// How long a node measures: it sends nothing while others may still be beginning.
+const REPEAT: Duration = Duration::from_millis(300);
 /// What a thread of a node needs.
 const STACK: usize = 256 * 1024;
 
@@ -65,6 +67,7 @@ fn a_thousand_nodes_begin_together_and_hand_over_their_records() {
                         let start = node.ready(step, &control).unwrap_or_else(|| panic!("{:?}", node.part()));
                         sleep_until(start.at_ns);
                         let woke = monotonic();
+                        std::thread::sleep(REPEAT);
                         assert_eq!(start.nodes as usize, count);
                         woke.saturating_sub(epoch.saturating_add_signed(start.planned_ns))
                     })
