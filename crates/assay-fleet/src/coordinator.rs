@@ -20,6 +20,8 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 const SILENCE: Duration = Duration::from_secs(30);
 /// How long a line may take to be taken over by the system.
 const SEND: Duration = Duration::from_secs(5);
+/// A node that has its answer leaves within this.
+const LEAVING: Duration = Duration::from_secs(2);
 /// How often it is looked whether time alone decides something.
 const TICK: Duration = Duration::from_millis(50);
 /// What a thread of a connection needs.
@@ -295,11 +297,18 @@ fn serve(shared: &Shared, stream: TcpStream, from: IpAddr) -> Result<(), String>
     shared.tell(Happening::Joined(node));
     let end = converse(shared, node, &sender, &mut receiver);
     lock(&shared.meeting).over(node);
-    shared.drop_sender(node);
-    if let Err(error) = end {
-        shared.tell(Happening::Left(node, error.to_string()));
+    match end {
+        Ok(()) => drop(lock(&shared.senders[node]).take()),
+        Err(error) => {
+            shared.drop_sender(node);
+            shared.tell(Happening::Left(node, error.to_string()));
+        }
     }
     shared.decide();
+    // Closed with lines of it unread, the connection would be reset, and the answer lost on its way.
+    lock(&sender).ends();
+    receiver.drain(LEAVING);
+    lock(&sender).close();
     Ok(())
 }
 

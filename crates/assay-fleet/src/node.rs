@@ -151,7 +151,7 @@ impl Node {
             return Err(NotKept::Other(lost.clone()));
         }
         self.heart.stop();
-        self.hand_over(document)
+        self.listening(|node| node.hand_over(document))
     }
 
     /// The same with the record of an earlier attempt, before anything is measured; where that is of another medium, the node
@@ -348,7 +348,15 @@ impl Heart {
         std::thread::Builder::new().spawn(move || {
             while heart.waits() {
                 let line = FromNode::Live(lock(&live.0).clone());
-                let mut lost = lock(&sender).send(&line).is_err();
+                let mut lost = {
+                    let mut sender = lock(&sender);
+                    // Meanwhile the record may have been sent, which is the last thing that is: a line after it that
+                    // nobody reads would reset the connection, and the answer with it.
+                    if lock(&heart.state).stopped {
+                        return;
+                    }
+                    sender.send(&line).is_err()
+                };
                 // While the thread that measures waits for the word to begin, it listens itself.
                 if let Ok(mut receiver) = receiver.try_lock()
                     && !lock(&heart.state).heard

@@ -233,6 +233,11 @@ impl Sender {
         Ok(self.stream.write_all(bytes)?)
     }
 
+    /// Nothing more is sent.
+    pub(crate) fn ends(&self) {
+        let _ = self.stream.shutdown(std::net::Shutdown::Write);
+    }
+
     /// Ends the connection, both ways.
     pub(crate) fn close(&self) {
         let _ = self.stream.shutdown(std::net::Shutdown::Both);
@@ -309,6 +314,18 @@ impl Receiver {
         }
     }
 
+    /// Reads what still comes, and forgets it, until the other side ends the connection or `limit` is over.
+    pub(crate) fn drain(&mut self, limit: Duration) {
+        let end = Instant::now() + limit;
+        loop {
+            self.pending.clear();
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.more(left).is_err() {
+                return;
+            }
+        }
+    }
+
     /// So many bytes after a line that announced them; none for longer than `limit` is too long, and so are all together at
     /// less than [`SLOWEST`].
     pub(crate) fn receive_bytes(&mut self, count: u64, limit: Duration) -> Result<Vec<u8>, WireError> {
@@ -361,6 +378,28 @@ mod tests {
         assert!(matches!(receiver.receive::<FromNode>(Duration::from_millis(20)), Err(WireError::Timeout)));
         sender.close();
         assert!(matches!(receiver.receive::<FromNode>(SOON), Err(WireError::Closed)));
+    }
+
+    /// A connection that is closed with bytes unread is reset, and what was on its way with it.
+    #[test]
+    fn the_last_answer_arrives_whatever_was_sent_after_the_record() {
+        let (near, far) = pair();
+        let (mut node, mut answered) = (near.try_clone().unwrap(), Receiver::new(near, Way::ToNode));
+        let kept = FromCoordinator::Kept { id: "id1".to_owned() };
+        node.write_all(&[b'x'; 3000]).unwrap();
+        let answer = kept.clone();
+        let coordinator = std::thread::spawn(move || {
+            let mut sender = Sender::new(far.try_clone().unwrap(), Way::ToNode);
+            sender.send(&answer).unwrap();
+            sender.ends();
+            Receiver::new(far, Way::ToCoordinator).drain(SOON);
+            sender.close();
+        });
+        std::thread::sleep(SOON / 5);
+        node.write_all(b"more").unwrap();
+        assert_eq!(answered.receive::<FromCoordinator>(SOON).unwrap(), kept);
+        drop((node, answered));
+        coordinator.join().unwrap();
     }
 
     /// Another key, a line twice, a line of the other way: nothing of it is taken.

@@ -72,19 +72,23 @@ fn a_thousand_nodes_begin_together_and_hand_over_their_records() {
                         woke.saturating_sub(epoch.saturating_add_signed(start.planned_ns))
                     })
                     .collect();
-                node.deliver(&[b' '; RECORD]).unwrap();
-                late
+                (late, node.deliver(&[b' '; RECORD]).err())
             };
             std::thread::Builder::new().stack_size(STACK).spawn(node).unwrap()
         })
         .collect();
-    let mut late: Vec<u64> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+    let (late, lost): (Vec<Vec<u64>>, Vec<_>) = threads.into_iter().map(|thread| thread.join().unwrap()).unzip();
+    let mut late: Vec<u64> = late.into_iter().flatten().collect();
     late.sort_unstable();
+    let happenings: Vec<Happening> = happenings.try_iter().collect();
+    let lost: Vec<_> = lost.into_iter().flatten().collect();
+    let told = happenings.iter().filter(|h| !matches!(h, Happening::Recorded(..) | Happening::Joined(_)));
+    assert!(lost.is_empty(), "{} were not taken: {lost:?}; {:?}", lost.len(), told.collect::<Vec<_>>());
     let p95 = late[late.len() * 95 / 100];
     let whole = begun.elapsed().as_secs_f64();
     eprintln!("{count} nodes, {} starts: {} late (p95), {whole:.1} s in all", late.len(), latency(p95 as f64));
     assert!(kept.lock().unwrap().iter().all(|times| *times == 1));
-    let recorded = happenings.try_iter().filter(|happening| matches!(happening, Happening::Recorded(..))).count();
+    let recorded = happenings.iter().filter(|happening| matches!(happening, Happening::Recorded(..))).count();
     assert_eq!(recorded, count);
     let bound: u64 = set("ASSAY_LATE", 2000) as u64;
     assert!(p95 <= bound * 1_000_000, "{p95} ns, {bound} ms asked");
