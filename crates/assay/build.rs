@@ -3,13 +3,19 @@
 use std::path::Path;
 use std::process::Command;
 
-fn main() {
+fn main() -> std::io::Result<()> {
+    assay_packed::pack_files(&["../../licences/third-party.txt"])?;
     println!("cargo::rerun-if-env-changed=ASSAY_COMMIT");
-    println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-env=ASSAY_TARGET={}", std::env::var("TARGET").unwrap_or_default());
-    let parquet = std::env::var_os("CARGO_FEATURE_PARQUET").is_some();
-    println!("cargo::rustc-env=ASSAY_FEATURES={}", if parquet { "parquet" } else { "none" });
+    let has = |feature: &str| std::env::var_os(format!("CARGO_FEATURE_{feature}")).is_some();
+    let features = match (has("WHOLE"), has("PARQUET")) {
+        (_, true) => "parquet",
+        (true, false) => "none",
+        (false, false) => "node",
+    };
+    println!("cargo::rustc-env=ASSAY_FEATURES={features}");
     println!("cargo::rustc-env=ASSAY_COMMIT={}", commit().unwrap_or_else(|| "unknown".to_owned()));
+    Ok(())
 }
 
 /// The commit that `ASSAY_COMMIT` names, as where the source is no checkout; else that of the checkout. A development build

@@ -100,6 +100,22 @@ impl Record {
         serde_json::from_str(json)
     }
 
+    /// Its JSON text. Writers of a record are as long: they are made here, once, and for texts alone.
+    ///
+    /// # Errors
+    /// None: a record has string keys only, and numbers that JSON lacks become null.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
+    }
+
+    /// Its JSON document, by way of the text.
+    ///
+    /// # Errors
+    /// None, as of the text.
+    pub fn to_value(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::from_str(&self.to_json()?)
+    }
+
     /// All warnings, of the run and of its measurements.
     pub fn all_warnings(&self) -> impl Iterator<Item = &Warning> {
         self.warnings.iter().chain(self.measurements.iter().flat_map(|m| &m.warnings))

@@ -2,10 +2,11 @@
 
 use std::sync::OnceLock;
 
+use assay_packed::{Packed, packed};
 use ttf_parser::Face;
 
 /// Ubuntu Light, from a package of the registry under the Ubuntu Font Licence 1.0.
-const FONT: &[u8] = epaint_default_fonts::UBUNTU_LIGHT;
+static FONT: Packed = packed!("font.ttf");
 /// For readers of SVG: the same letters where they are installed, or others that are not wider.
 pub(crate) const FAMILY: &str = "Ubuntu Light, Ubuntu, Noto Sans, Liberation Sans, Arial, sans-serif";
 /// What a rim adds to a bold letter in pixels, as a share of its size.
@@ -20,7 +21,7 @@ const SQUARE: f64 = 1.0;
 /// The face; none only if the file in the package were damaged.
 pub(crate) fn face() -> Option<&'static Face<'static>> {
     static FACE: OnceLock<Option<Face<'static>>> = OnceLock::new();
-    FACE.get_or_init(|| Face::parse(FONT, 0).ok()).as_ref()
+    FACE.get_or_init(|| Face::parse(FONT.bytes(), 0).ok()).as_ref()
 }
 
 /// How far the next letter stands from this one in pixels, as a share of the size.
@@ -84,6 +85,12 @@ pub(crate) fn wrapped(text: &str, size: f64, bold: bool, most: f64) -> Vec<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_font_is_that_of_the_package() {
+        assert_eq!(FONT.bytes(), epaint_default_fonts::UBUNTU_LIGHT);
+        assert!(FONT.packed_bytes() < epaint_default_fonts::UBUNTU_LIGHT.len() / 2);
+    }
 
     #[test]
     fn the_font_has_the_letters_of_pictures() {

@@ -8,9 +8,9 @@ use assay_core::text;
 #[must_use]
 pub fn json(records: &[Record]) -> String {
     let document = match records {
-        [one] => serde_json::to_string_pretty(one),
-        many => serde_json::to_string_pretty(many),
+        [one] => one.to_value(),
+        many => many.iter().map(Record::to_value).collect(),
     };
     // A record has string keys only, and numbers that JSON lacks become null: this cannot fail.
-    document.map(|t| text::json(&t) + "\n").unwrap_or_default()
+    document.map(|document| text::json(&format!("{document:#}\n"))).unwrap_or_default()
 }

@@ -155,5 +155,5 @@ fn stored(item: Item) -> Result<Stored, Failure> {
 
 /// A record as JSON.
 pub(crate) fn document(record: &Record) -> Result<String, Failure> {
-    serde_json::to_string(record).map_err(|e| Failure::environment(format!("a record cannot be written as JSON: {e}")))
+    record.to_json().map_err(|e| Failure::environment(format!("a record cannot be written as JSON: {e}")))
 }

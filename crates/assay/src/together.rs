@@ -95,8 +95,8 @@ impl Together {
         let ids = store.resolve(&format!("fleet={run} node={name}")).ok()?;
         let found = ids.iter().filter_map(|id| store.load(id).ok()).map(|stored| stored.record).filter(complete);
         for mut record in found.collect::<Vec<_>>() {
-            let document = serde_json::to_vec(&record).ok()?;
-            let Err(why) = node.deliver_earlier(&document) else { return Some(record.id) };
+            let document = record.to_json().ok()?;
+            let Err(why) = node.deliver_earlier(document.as_bytes()) else { return Some(record.id) };
             let words = format!("warning: the coordinator did not take record {} ({why})", record.id);
             output::tell_wrapped(&harmless(&words));
             if !matches!(why, NotKept::Misplaced(_)) {
@@ -114,8 +114,8 @@ impl Together {
     /// One of another medium than the one that is to be there is marked, and kept so.
     pub(crate) fn deliver(&mut self, record: &mut Record, keeper: Option<&mut Keeper>) {
         let Self::Nodes(node) = self else { return };
-        let document = serde_json::to_vec(record).map_err(|error| NotKept::Other(error.to_string()));
-        let Err(why) = document.and_then(|document| node.deliver(&document)) else { return };
+        let document = record.to_json().map_err(|error| NotKept::Other(error.to_string()));
+        let Err(why) = document.and_then(|document| node.deliver(document.as_bytes())) else { return };
         let words =
             format!("warning: the coordinator did not take the record ({why}); assay show {} has it", record.id);
         output::tell_wrapped(&harmless(&words));

@@ -2,14 +2,15 @@
 
 use assay_core::record::Record;
 use assay_core::text::{harmless, unbroken};
+use assay_packed::{Packed, packed};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::verdict::{Tone, tone};
 
-const UPLOT_JS: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
+static UPLOT_JS: Packed = packed!("uPlot.iife.min.js");
 const UPLOT_CSS: &str = include_str!("../../assets/uplot/uPlot.min.css");
-const SCRIPT: &str = include_str!("../../assets/report.js");
-const STYLE: &str = include_str!("../../assets/report.css");
+static SCRIPT: Packed = packed!("report.js");
+static STYLE: Packed = packed!("report.css");
 
 /// A page, without any reference to the network.
 pub(crate) struct Shell<'a> {
@@ -46,7 +47,8 @@ impl Shell<'_> {
         let charts = self.charts.unwrap_or_default();
         // Only scripts and styles that carry this nonce run. It is a hash of the whole content, so a
         // name inside the content cannot know it, and equal records make equal pages.
-        let hash = blake3::hash(format!("{charts}{}{SCRIPT}{STYLE}{UPLOT_JS}", self.body.0).as_bytes()).to_hex();
+        let (script, style, uplot) = (SCRIPT.text(), STYLE.text(), UPLOT_JS.text());
+        let hash = blake3::hash(format!("{charts}{}{script}{style}{uplot}", self.body.0).as_bytes()).to_hex();
         let nonce = hash.get(..32).unwrap_or_default();
         let scripts = if charts.is_empty() { String::new() } else { format!("script-src 'nonce-{nonce}'; ") };
         let policy = format!(
@@ -64,7 +66,7 @@ impl Shell<'_> {
                     meta name="referrer" content="no-referrer";
                     title { (said(self.title)) " – assay " (kind) }
                     @if !charts.is_empty() { style nonce=(nonce) { (PreEscaped(UPLOT_CSS)) } }
-                    style nonce=(nonce) { "\n" (PreEscaped(STYLE)) }
+                    style nonce=(nonce) { "\n" (PreEscaped(style)) }
                 }
                 body id="top" {
                     header.top {
@@ -82,8 +84,8 @@ impl Shell<'_> {
                     }
                     @if !charts.is_empty() {
                         script type="application/json" id="data" { (PreEscaped(&charts)) }
-                        script nonce=(nonce) { (PreEscaped(UPLOT_JS)) }
-                        script nonce=(nonce) { "\n" (PreEscaped(SCRIPT)) }
+                        script nonce=(nonce) { (PreEscaped(uplot)) }
+                        script nonce=(nonce) { "\n" (PreEscaped(script)) }
                     }
                 }
             }

@@ -57,7 +57,7 @@ impl Redactor {
             return Ok(record.clone());
         }
         let fail = |error: serde_json::Error| RedactError { id: record.id.clone(), reason: error.to_string() };
-        let mut value = serde_json::to_value(record).map_err(fail)?;
+        let mut value = record.to_value().map_err(fail)?;
         self.value(&mut value);
         Record::from_json(&value.to_string()).map_err(fail)
     }

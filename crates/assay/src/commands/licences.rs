@@ -1,6 +1,7 @@
 //! `assay licences`
 
 use assay_core::exit::Exit;
+use assay_packed::{Packed, packed};
 use serde_json::{Value, json};
 
 use crate::cli::LicencesArgs;
@@ -10,7 +11,7 @@ use crate::output;
 const MIT: &str = include_str!("../../../../LICENSE-MIT");
 const APACHE: &str = include_str!("../../../../LICENSE-APACHE");
 /// A list with a line for each work, and the texts.
-const THIRD_PARTY: &str = include_str!("../../../../licences/third-party.txt");
+static THIRD_PARTY: Packed = packed!("third-party.txt");
 
 pub(super) fn licences(args: &LicencesArgs) -> Result<Exit, Failure> {
     if args.json {
@@ -18,7 +19,8 @@ pub(super) fn licences(args: &LicencesArgs) -> Result<Exit, Failure> {
     } else {
         let rule = "-".repeat(80);
         output::print(&format!(
-            "assay is licensed under MIT or Apache-2.0, at your option.\n\n{MIT}\n{rule}\n\n{APACHE}\n{rule}\n\n{THIRD_PARTY}"
+            "assay is licensed under MIT or Apache-2.0, at your option.\n\n{MIT}\n{rule}\n\n{APACHE}\n{rule}\n\n{}",
+            THIRD_PARTY.text()
         ))?;
     }
     Ok(Exit::Good)
@@ -26,7 +28,7 @@ pub(super) fn licences(args: &LicencesArgs) -> Result<Exit, Failure> {
 
 /// Name, version and licence of each work, from the lines of the list: columns with two blanks or more between.
 fn works() -> impl Iterator<Item = Value> {
-    let list = THIRD_PARTY.lines().take_while(|line| !line.starts_with("---"));
+    let list = THIRD_PARTY.text().lines().take_while(|line| !line.starts_with("---"));
     list.filter_map(|line| {
         let (work, rest) = line.split_once("  ")?;
         let licence = rest.trim_start().split("  ").next()?;
