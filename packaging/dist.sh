@@ -2,6 +2,7 @@
 # Builds the program for other machines: static binaries, each with a tarball and a list of what is in it (CycloneDX),
 # and the SHA-256 sums of all, in target/dist. The same commit, compiler and zig give the same bytes in any directory.
 #   packaging/dist.sh [TARGET…]      x86_64 aarch64 armv7 riscv64 i686 armv6; all of them where none is named
+# FEATURES=node builds the program of nodes, assay-node-…, which has fewer commands; see docs/platforms.md.
 # What cannot be built here is told in one line and counted. It fails where a build fails, or where nothing was built.
 set -eu
 cd "$(dirname "$0")/.."
@@ -14,6 +15,14 @@ if [ -z "${SOURCE_DATE_EPOCH:-}" ] && ! SOURCE_DATE_EPOCH=$(git log -1 --format=
     exit 2
 fi
 export SOURCE_DATE_EPOCH LC_ALL=C
+case ${FEATURES:-} in
+    '') program=assay options= ;;
+    node) program=assay-node options=--no-default-features ;;
+    *)
+        echo "dist: FEATURES is node, or nothing for the whole program" >&2
+        exit 2
+        ;;
+esac
 dist=target/dist
 left_out=0
 failed=0
@@ -34,7 +43,7 @@ compile() { # triple
     flags=--remap-path-prefix=$root=/assay
     flags=$flags$separator--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo
     flags=$flags$separator--remap-path-prefix=$(rustc ${toolchain:++$toolchain} --print sysroot)=/rust
-    CARGO_TARGET_DIR=$root/target cross "$1" zigbuild --quiet --profile dist -p assay
+    CARGO_TARGET_DIR=$root/target cross "$1" zigbuild --quiet --profile dist -p assay $options
 }
 
 # The program that writes pages and completions, which are the same for all targets: the new one, by an emulator if
@@ -47,21 +56,26 @@ runnable() { # triple, binary
     fi
 }
 
+# Manual pages, completions and what installs them; --help is what the program of nodes has of them.
+write_pages() { # directory, command
+    mkdir -p "$1/man" "$1/completions"
+    install -m 755 packaging/install.sh "$1/"
+    $2 man --dir "$1/man" > /dev/null 2>&1
+    $2 completions bash > "$1/completions/assay.bash"
+    $2 completions zsh > "$1/completions/_assay"
+    $2 completions fish > "$1/completions/assay.fish"
+}
+
 # A tarball whose bytes say nothing of who made it when: sorted, of nobody, with the time of the commit.
 pack() { # name, triple, binary
     tree=$dist/tree/$1
     rm -rf "$dist/tree"
-    mkdir -p "$tree/man" "$tree/completions"
+    mkdir -p "$tree"
     cp "$3" "$tree/assay"
     cp LICENSE-MIT LICENSE-APACHE README.md CHANGELOG.md "$tree/"
-    install -m 755 packaging/install.sh "$tree/"
     cp licences/third-party.txt "$tree/LICENCES-THIRD-PARTY"
     cp "$dist/$1.cdx.json" "$tree/sbom.cdx.json"
-    run=$(runnable "$2" "$3")
-    $run man --dir "$tree/man" > /dev/null 2>&1
-    $run completions bash > "$tree/completions/assay.bash"
-    $run completions zsh > "$tree/completions/_assay"
-    $run completions fish > "$tree/completions/assay.fish"
+    [ -n "$options" ] || write_pages "$tree" "$(runnable "$2" "$3")"
     tar --create --directory "$dist/tree" --sort=name --format=ustar --owner=0 --group=0 --numeric-owner \
         --mtime="@$SOURCE_DATE_EPOCH" --mode=u=rwX,go=rX "$1" | gzip -9n > "$dist/$1.tar.gz"
     rm -rf "$dist/tree"
@@ -76,7 +90,7 @@ build() { # target
     triple=$(triple "$1") || { leave_out "$1" "no such target"; return; }
     flags=
     prepare "$triple" || { leave_out "$1" "$missing"; return; }
-    name=assay-$version-$triple
+    name=$program-$version-$triple
     binary=target/$triple/dist/assay
     if ! compile "$triple"; then
         echo "failed: $1: see above" >&2
@@ -84,7 +98,7 @@ build() { # target
         return
     fi
     cp "$binary" "$dist/$name"
-    python3 packaging/sbom.py "$triple" "$dist/$name" "$(rustc ${toolchain:++$toolchain} -V)" "zig $zig_version" \
+    python3 packaging/sbom.py "$triple" "$dist/$name" "$(rustc ${toolchain:++$toolchain} -V)" "zig $zig_version" $options \
         > "$dist/$name.cdx.json"
     pack "$name" "$triple" "$binary"
     echo "built: $1: $dist/$name, $(wc -c < "$dist/$name") bytes, $(wc -c < "$dist/$name.tar.gz") as a tarball"
@@ -98,7 +112,7 @@ sums() {
 }
 
 # Cargo keeps what it builds for this machine with the profile `dist` in the same directory.
-rm -rf "$dist"/assay-* "$dist"/assay_*.deb "$dist/SHA256SUMS" "$dist/recipes" "$dist/tree"
+rm -rf "$dist/$program"-[0-9]* "$dist"/assay_*.deb "$dist/SHA256SUMS" "$dist/recipes" "$dist/tree"
 mkdir -p "$dist"
 for target in "$@"; do
     build "$target"

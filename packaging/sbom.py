@@ -1,6 +1,8 @@
 """What a binary is made of, as CycloneDX 1.6 on standard output; nothing is fetched.
 
-    sbom.py TRIPLE BINARY COMPILER LINKER
+    sbom.py TRIPLE BINARY COMPILER LINKER [OPTION…]
+
+Options are those of cargo about features.
 
 The crates are those that `assay licences` lists, for one target: what `cargo tree` says ends up in the program, with
 licences from `cargo metadata` and sums from Cargo.lock. Written for Python 3.11 or later, for tomllib.
@@ -80,9 +82,10 @@ def linked(node):
     return {d["pkg"] for d in node["deps"] if any(kind["kind"] is None for kind in d["dep_kinds"])}
 
 
-def main(triple, binary, compiler, linker):
+def main(triple, binary, compiler, linker, *features):
     """Prints the document."""
     tree = ["tree", "-p", "assay", "-e", "normal,no-proc-macro", "--prefix", "none", "--no-dedupe", "--target", triple]
+    tree += features
     contained = {tuple(line.split()[:2]) for line in cargo(*tree, "-f", "{p}").splitlines() if line}
     metadata = json.loads(cargo("metadata", "--format-version", "1", "--filter-platform", triple))
     by_id = {package["id"]: package for package in metadata["packages"]}

@@ -1,13 +1,15 @@
 #!/bin/sh
 # Tests on other processors, by qemu's emulators of user mode: records, engine, devices, checks and imports.
-#   tests/foreign.sh [TARGET…]   aarch64 armv7 riscv64 i686 s390x; all of them where none is named
+#   tests/foreign.sh [TARGET…]   aarch64 armv7 riscv64 i686 s390x powerpc64 node; all of them where none is named
 #   tests/foreign.sh --quick     what `make test` does: records and engine on aarch64, where all that it needs is here
-# s390x puts the greatest byte first; nothing is published for it. What is missing is told as of other tests.
+# s390x and powerpc64 put the greatest byte first; nothing is published for them. What is missing is told as of other tests.
+# node is the program of nodes, of which the tests are about what it leaves out, for this processor.
 set -eu
 cd "$(dirname "$0")/.."
 . packaging/tools.sh
 crates="-p assay-core -p assay-engine -p assay-device -p assay-verify -p assay-import"
 failed=0
+programs=
 # Programs are looked for where they are built.
 CARGO_TARGET_DIR=$(pwd)/target && export CARGO_TARGET_DIR
 
@@ -34,7 +36,11 @@ tests() { # target, command…
 
 # The runner of a triple, as cargo reads it from the environment.
 use_runner() { # triple, emulator
-    [ -z "$2" ] || export "CARGO_TARGET_$(echo "$1" | tr 'a-z-' 'A-Z_')_RUNNER=$2"
+    unset ASSAY_EMULATOR
+    [ -n "$2" ] || return 0
+    export "CARGO_TARGET_$(echo "$1" | tr 'a-z-' 'A-Z_')_RUNNER=$2"
+    # For tests that start themselves, or that an emulator answers in the system's place.
+    export ASSAY_EMULATOR="$2"
 }
 
 # Nothing is installed and no C compiled: the compiler's own linker is enough. `make test` counts what is printed.
@@ -49,24 +55,36 @@ quick() {
 }
 
 # The greatest byte first, with the C library and the linker of Debian.
-big_endian() {
-    triple=s390x-unknown-linux-gnu
-    emulator=$(emulator $triple) || { skip s390x "needs qemu-user-static"; return; }
-    has_std $triple || { skip s390x "needs rustup target add $triple"; return; }
-    command -v s390x-linux-gnu-gcc > /dev/null 2>&1 && [ -e /usr/s390x-linux-gnu/lib/crt1.o ] ||
-        { skip s390x "needs gcc-s390x-linux-gnu and libc6-dev-s390x-cross"; return; }
-    use_runner $triple "$emulator -L /usr/s390x-linux-gnu"
-    export CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_LINKER=s390x-linux-gnu-gcc
-    tests s390x cargo test --locked --quiet --target $triple $crates
+big_endian() { # processor, its name in the names of Debian's packages
+    triple=$1-unknown-linux-gnu
+    emulator=$(emulator "$triple") || { skip "$1" "needs qemu-user-static"; return; }
+    has_std "$triple" || { skip "$1" "needs rustup target add $triple"; return; }
+    command -v "$1-linux-gnu-gcc" > /dev/null 2>&1 && [ -e "/usr/$1-linux-gnu/lib/crt1.o" ] ||
+        { skip "$1" "needs gcc-$1-linux-gnu and libc6-dev-$2-cross"; return; }
+    use_runner "$triple" "$emulator -L /usr/$1-linux-gnu"
+    export "CARGO_TARGET_$(echo "$triple" | tr 'a-z-' 'A-Z_')_LINKER=$1-linux-gnu-gcc"
+    tests "$1" cargo test --locked --quiet --target "$triple" $crates
 }
 
-# All tests of the crates, then the program as a whole beside that of this machine.
+# The program of nodes, kept apart from the whole one, which has the same name.
+node() {
+    cargo build --quiet --locked -p assay --no-default-features || { failed=$((failed + 1)); return; }
+    cp target/debug/assay target/assay-node
+    unset ASSAY_EMULATOR
+    ASSAY_NODE=$(pwd)/target/assay-node
+    export ASSAY_NODE
+    tests node cargo test --locked --quiet -p assay --test it node::
+}
+
+# All tests of the crates; builds the program as a whole, too.
 full() { # target
     case $1 in
         aarch64 | i686) triple=$1-unknown-linux-musl ;;
         armv7) triple=armv7-unknown-linux-musleabihf ;;
         riscv64) triple=riscv64gc-unknown-linux-musl ;;
-        s390x) big_endian; return ;;
+        node) node; return ;;
+        s390x) big_endian s390x s390x; return ;;
+        powerpc64) big_endian powerpc64 ppc64; return ;;
         *) skip "$1" "no such target"; return ;;
     esac
     emulator=$(emulator "$triple") || { skip "$1" "needs qemu-user-static"; return; }
@@ -76,19 +94,28 @@ full() { # target
     tests "$1" cross "$triple" test --quiet $crates
     flags=
     cross "$triple" build --quiet -p assay || { failed=$((failed + 1)); return; }
-    export ASSAY_FOREIGN="$emulator $(pwd)/target/$triple/debug/assay"
-    tests "$1-program" cargo test --locked --quiet -p assay --test it foreign::
-    grep -q '^test result: ok\. [1-9]' "target/foreign-$1-program.log" || { echo "no test of the program ran on $1"; failed=$((failed + 1)); }
+    programs="$programs$emulator $(pwd)/target/$triple/debug/assay
+"
+}
+
+# The programs that were built, beside that of this machine.
+whole() {
+    [ -n "$programs" ] || return 0
+    export ASSAY_FOREIGN="$programs"
+    tests programs cargo test --locked --quiet -p assay --test it foreign::
+    grep -q '^test result: ok\. [1-9]' target/foreign-programs.log ||
+        { echo "no test of the foreign programs ran"; failed=$((failed + 1)); }
 }
 
 mkdir -p target
 if [ "${1:-}" = --quick ]; then
     quick
 else
-    [ $# -gt 0 ] || set -- aarch64 armv7 riscv64 i686 s390x
+    [ $# -gt 0 ] || set -- aarch64 armv7 riscv64 i686 s390x powerpc64 node
     bring_emulators
     for target in "$@"; do
         full "$target"
     done
+    whole
 fi
 [ "$failed" = 0 ]

@@ -2,14 +2,21 @@
 //!
 //! Wiring only: arguments become a request, the request a run, the run a record.
 
+// What commands share is written for the whole program; its build finds what nobody uses.
+#![cfg_attr(not(feature = "whole"), allow(dead_code, unused_imports))]
+
+#[cfg(feature = "whole")]
 mod answer;
+#[cfg(feature = "whole")]
 mod baselines;
 mod child;
 mod cli;
 mod commands;
+#[cfg(feature = "whole")]
 mod copies;
 mod failure;
 mod files;
+#[cfg(feature = "whole")]
 mod imports;
 mod journals;
 mod leftovers;
@@ -17,6 +24,7 @@ mod misplaced;
 mod output;
 mod progress;
 mod queries;
+#[cfg(feature = "whole")]
 mod questions;
 mod recorder;
 mod signals;

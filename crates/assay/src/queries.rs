@@ -1,29 +1,40 @@
 //! Records that a query names: of the store, of a baseline, of files, and figures that ship with the program.
 
-use std::collections::HashSet;
-
-use assay_analysis::share_verdicts;
 use assay_core::record::Record;
-use assay_core::text::harmless;
 use assay_store::{Detail, SqliteStore, Store, StoreError, Stored};
 
 use crate::failure::Failure;
-use crate::state::{EMPTY, at_hand, existing};
+use crate::state::{EMPTY, existing};
+#[cfg(feature = "whole")]
 use crate::{baselines, imports};
 
 /// Records that a query names, with their documents; `published:…` names figures that ship with the program, and a path
 /// the results in a file, which are not kept.
 pub(crate) fn find(query: &str) -> Result<Vec<Stored>, Failure> {
+    #[cfg(feature = "whole")]
     if let Some(query) = query.strip_prefix(assay_analysis::PREFIX) {
-        let stored = |record| Stored { document: serde_json::json!(record).to_string(), record };
+        let stored = |record| Stored { document: Record::to_json(&record).unwrap_or_default(), record };
         return Ok(published(query)?.into_iter().map(stored).collect());
     }
+    #[cfg(feature = "whole")]
     if imports::is_file(query) {
         return imports::of_query(query);
     }
+    #[cfg(not(feature = "whole"))]
+    refuse_elsewhere(query)?;
     let store = existing()?.ok_or_else(|| Failure::usage(EMPTY))?;
     let ids = resolve(&store, query)?;
     ids.iter().map(|id| store.load(id).map_err(Failure::from)).collect()
+}
+
+/// A node has the records of its store, and no others.
+#[cfg(not(feature = "whole"))]
+pub(crate) fn refuse_elsewhere(query: &str) -> Result<(), Failure> {
+    if query == "-" || query.contains('/') || query.starts_with("published:") || query.starts_with("baseline:") {
+        let words = "no record of this store; files, baselines and published figures are read by the whole program";
+        return Err(Failure::usage(format!("{}: names {words}", assay_core::text::harmless(query))));
+    }
+    Ok(())
 }
 
 /// Ids of the records that a query names, `baseline:NAME` included.
@@ -33,6 +44,7 @@ pub(crate) fn resolve(store: &SqliteStore, query: &str) -> Result<Vec<String>, F
 
 /// What the store answers to a query, or to each id of a baseline.
 fn named<T>(query: &str, of: impl Fn(&str) -> Result<Vec<T>, StoreError>) -> Result<Vec<T>, Failure> {
+    #[cfg(feature = "whole")]
     if let Some(ids) = baselines::of_query(query)? {
         let mut all = Vec::new();
         for id in &ids {
@@ -51,6 +63,7 @@ fn named<T>(query: &str, of: impl Fn(&str) -> Result<Vec<T>, StoreError>) -> Res
 }
 
 /// The records that a query names, without what grows; `published:…` names figures that ship with the program.
+#[cfg(feature = "whole")]
 fn observations(query: &str, detail: Detail) -> Result<Vec<Record>, Failure> {
     if let Some(query) = query.strip_prefix(assay_analysis::PREFIX) {
         return published(query);
@@ -63,14 +76,16 @@ fn observations(query: &str, detail: Detail) -> Result<Vec<Record>, Failure> {
 }
 
 /// Figures that ship with the program.
+#[cfg(feature = "whole")]
 pub(crate) fn published(query: &str) -> Result<Vec<Record>, Failure> {
-    assay_analysis::published(query).map_err(|e| Failure::usage(harmless(&e.to_string())))
+    assay_analysis::published(query).map_err(|e| Failure::usage(assay_core::text::harmless(&e.to_string())))
 }
 
 /// Records that several queries name, each once, in their order, without what grows.
+#[cfg(feature = "whole")]
 pub(crate) fn find_all(queries: &[impl AsRef<str>], detail: Detail) -> Result<Vec<Record>, Failure> {
     let mut records: Vec<Record> = Vec::new();
-    let mut known = HashSet::new();
+    let mut known = std::collections::HashSet::new();
     for query in queries {
         let mut named = observations(query.as_ref(), detail)?;
         named.retain(|record| known.insert(record.id.clone()));
@@ -82,9 +97,10 @@ pub(crate) fn find_all(queries: &[impl AsRef<str>], detail: Detail) -> Result<Ve
 }
 
 /// Gives the verdicts of the store's checks to records of the same units.
+#[cfg(feature = "whole")]
 pub(crate) fn mark_verified(records: &mut [Record]) -> Result<(), Failure> {
-    let checks = at_hand()?.map_or_else(|| Ok(Vec::new()), |store| verified(&store))?;
-    share_verdicts(records, &checks);
+    let checks = crate::state::at_hand()?.map_or_else(|| Ok(Vec::new()), |store| verified(&store))?;
+    assay_analysis::share_verdicts(records, &checks);
     Ok(())
 }
 

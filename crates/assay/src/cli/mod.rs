@@ -1,15 +1,28 @@
 //! What can be said on the command line. Help, man pages and completions come from here.
 
+#[cfg(feature = "whole")]
 mod advise;
+#[cfg(feature = "whole")]
 mod baseline;
+#[cfg(feature = "whole")]
 mod compare;
+#[cfg(feature = "whole")]
 mod export;
+#[cfg(feature = "whole")]
 mod file;
+#[cfg(feature = "whole")]
 mod fleet;
+#[cfg(feature = "whole")]
 mod import;
+#[cfg(feature = "whole")]
 mod inventory;
+#[cfg(any(test, not(feature = "whole")))]
+pub(crate) mod left_out;
+#[cfg(feature = "whole")]
 mod plan;
+#[cfg(feature = "whole")]
 mod rank;
+#[cfg(feature = "whole")]
 mod report;
 mod together;
 mod values;
@@ -21,6 +34,7 @@ use std::time::Duration;
 use assay_core::cpus::Cpus;
 use assay_core::sensor::{SensorCommand, SensorNote};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+#[cfg(feature = "whole")]
 use clap_complete::Shell;
 
 macro_rules! exit_codes {
@@ -41,29 +55,51 @@ macro_rules! exit_codes {
 /// Exit codes with what they mean, a line for each.
 pub(crate) const EXIT_CODES: &str = exit_codes!();
 
-const OVERVIEW: &str = concat!(
-    "Examples:
+macro_rules! overview {
+    ($last:literal) => {
+        concat!(
+            "Examples:
   assay run                  measure the medium under the current directory
   assay run /mnt/card        measure a mounted card
   assay info /mnt/card       what it is and how it is attached
   assay list                 what was measured so far
-  assay report -o card.html  the last run as a page
+  ",
+            $last,
+            "
 
 Exit codes:
 ",
-    exit_codes!()
-);
+            exit_codes!()
+        )
+    };
+}
 
+#[cfg(feature = "whole")]
+const OVERVIEW: &str = overview!("assay report -o card.html  the last run as a page");
+#[cfg(not(feature = "whole"))]
+const OVERVIEW: &str = overview!("assay show last --json     the last record, for the whole program");
+
+#[cfg(feature = "whole")]
 pub(crate) use advise::AdviseArgs;
+#[cfg(feature = "whole")]
 pub(crate) use baseline::{BaselineArgs, BaselineCommand};
+#[cfg(feature = "whole")]
 pub(crate) use compare::{CompareArgs, GateFormatArg};
+#[cfg(feature = "whole")]
 pub(crate) use export::ExportArgs;
+#[cfg(feature = "whole")]
 pub(crate) use file::FileArgs;
+#[cfg(feature = "whole")]
 pub(crate) use fleet::{FleetArgs, FleetCommand, FleetListArgs, FleetReportArgs, FleetRunArgs, ViaArg};
+#[cfg(feature = "whole")]
 pub(crate) use import::ImportArgs;
+#[cfg(feature = "whole")]
 pub(crate) use inventory::{FleetCheckArgs, FleetCleanArgs, FleetCollectArgs, InventoryArgs};
+#[cfg(feature = "whole")]
 pub(crate) use plan::{NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
+#[cfg(feature = "whole")]
 pub(crate) use rank::RankArgs;
+#[cfg(feature = "whole")]
 pub(crate) use report::ReportArgs;
 pub(crate) use together::TogetherArgs;
 pub(crate) use verify::{ContentArg, VerifyArgs};
@@ -101,30 +137,38 @@ pub(crate) enum Command {
     #[command(after_help = verify::EXAMPLES)]
     Verify(VerifyArgs),
     /// Compare records or groups of records: same, different, cannot tell, and by how much
+    #[cfg(feature = "whole")]
     #[command(after_help = compare::EXAMPLES)]
     Compare(CompareArgs),
     /// Name records that later ones are compared with
+    #[cfg(feature = "whole")]
     #[command(after_help = baseline::EXAMPLES)]
     Baseline(BaselineArgs),
     /// Rank models by their units, with ties, outliers and what cannot be decided
+    #[cfg(feature = "whole")]
     #[command(after_help = rank::EXAMPLES)]
     Rank(RankArgs),
     /// Plan an experiment: which unit is measured in which slot in which round
+    #[cfg(feature = "whole")]
     #[command(after_help = plan::EXAMPLES)]
     Plan(PlanArgs),
     /// Advise on local flash or NAS, caches, purchases and speed classes
+    #[cfg(feature = "whole")]
     #[command(after_help = advise::EXAMPLES)]
     Advise(AdviseArgs),
     /// List, show and export suites
     #[command(after_help = SUITE_EXAMPLES)]
     Suite(SuiteArgs),
     /// Measure on many nodes at once
+    #[cfg(feature = "whole")]
     #[command(after_help = fleet::EXAMPLES)]
     Fleet(FleetArgs),
     /// Import results of other tools and records of other machines
+    #[cfg(feature = "whole")]
     #[command(after_help = import::EXAMPLES)]
     Import(ImportArgs),
     /// Copy records into a new store, for another machine
+    #[cfg(feature = "whole")]
     #[command(after_help = export::EXAMPLES)]
     Export(ExportArgs),
     /// List the records in the store
@@ -137,12 +181,15 @@ pub(crate) enum Command {
     #[command(after_help = RM_EXAMPLES)]
     Rm(RmArgs),
     /// Write a report as HTML, Markdown, CSV or JSON, or a picture as SVG, PNG or GIF
+    #[cfg(feature = "whole")]
     #[command(after_help = report::EXAMPLES)]
     Report(ReportArgs),
     /// Print shell completions
+    #[cfg(feature = "whole")]
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions(CompletionsArgs),
     /// Print the manual page, or write one for each command
+    #[cfg(feature = "whole")]
     #[command(after_help = MAN_EXAMPLES)]
     Man(ManArgs),
     /// Print the licences of assay and of all that it contains
@@ -191,6 +238,12 @@ const SUITE_IMPORT_EXAMPLES: &str = "\
 Examples:
   assay suite import job.fio -o mine.toml
   assay run --suite mine.toml /mnt/card";
+#[cfg(not(feature = "whole"))]
+const LIST_EXAMPLES: &str = "\
+Examples:
+  assay list
+  assay list slot=7 --json";
+#[cfg(feature = "whole")]
 const LIST_EXAMPLES: &str = "\
 Examples:
   assay list
@@ -209,6 +262,7 @@ const RM_EXAMPLES: &str = "\
 Examples:
   assay rm 5f3k2abcde
   assay rm last";
+#[cfg(feature = "whole")]
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   assay completions bash > ~/.local/share/bash-completion/completions/assay
@@ -217,6 +271,7 @@ const LICENCES_EXAMPLES: &str = "\
 Examples:
   assay licences | less
   assay licences --json";
+#[cfg(feature = "whole")]
 const MAN_EXAMPLES: &str = "\
 Examples:
   assay man | man -l -
@@ -300,7 +355,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DEVICE", requires = "raw")]
     pub(crate) overwrite: Option<PathBuf>,
 
-    /// Write a report too; the extension chooses .html, .md, .csv, .json, .svg, .png or .gif
+    #[cfg_attr(
+        feature = "whole",
+        doc = "Write a report too; the extension chooses .html, .md, .csv, .json, .svg, .png or .gif"
+    )]
+    #[cfg_attr(not(feature = "whole"), doc = "Write the record to a file too, in .json")]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -440,9 +499,11 @@ pub(crate) struct ListArgs {
     pub(crate) query: String,
 
     /// One figure over all runs of a medium, as articles print it; nothing is decided by it
+    #[cfg(feature = "whole")]
     #[arg(long, value_enum, value_name = "HOW")]
     pub(crate) aggregate: Option<AggregateArg>,
 
+    #[cfg(feature = "whole")]
     #[command(flatten)]
     pub(crate) file: FileArgs,
 
@@ -451,6 +512,7 @@ pub(crate) struct ListArgs {
     pub(crate) json: bool,
 }
 
+#[cfg(feature = "whole")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AggregateArg {
     /// Mean of the runs
@@ -487,6 +549,7 @@ pub(crate) struct RmArgs {
     pub(crate) json: bool,
 }
 
+#[cfg(feature = "whole")]
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
     /// Shell
@@ -500,6 +563,7 @@ pub(crate) struct LicencesArgs {
     pub(crate) json: bool,
 }
 
+#[cfg(feature = "whole")]
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
     /// Write a page for each command into this directory, which has to exist

@@ -88,7 +88,8 @@ pub(crate) struct VerifyArgs {
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = super::values::label)]
     pub(crate) labels: Vec<(String, String)>,
 
-    /// Write a report too; the extension chooses .html, .md, .csv or .json
+    #[cfg_attr(feature = "whole", doc = "Write a report too; the extension chooses .html, .md, .csv or .json")]
+    #[cfg_attr(not(feature = "whole"), doc = "Write the record to a file too, in .json")]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 

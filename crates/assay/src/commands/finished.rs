@@ -5,11 +5,19 @@ use std::path::Path;
 use assay_core::exit::Exit;
 use assay_core::finding::Finding;
 use assay_core::record::Record;
+use assay_report::{Format, Redactor};
 use assay_store::Keeper;
 
 use crate::failure::Failure;
 use crate::recorder::Saved;
-use crate::{output, state};
+use crate::{files, output, state};
+
+/// What the report of a run or a check can be written as.
+#[cfg(feature = "whole")]
+pub(super) const FORMATS: &[Format] = Format::ALL;
+/// A node writes records; the whole program makes the rest of them.
+#[cfg(not(feature = "whole"))]
+pub(super) const FORMATS: &[Format] = &[Format::Json];
 
 /// How the result is to be shown.
 pub(super) struct Faces<'a> {
@@ -37,10 +45,10 @@ pub(super) fn conclude(
     let in_store = store.is_some();
     let redactor = state::redactor_at_any_rate(store.take())?;
     let mut written = Vec::new();
-    if in_store {
+    if in_store && cfg!(feature = "whole") {
         let path = state::directory()?.join("reports").join(format!("{}.html", record.id));
         // The page can be made again from the record; nothing fails for it.
-        match state::subdirectory("reports").and_then(|_| super::report::write_one(&record, &redactor, &path)) {
+        match state::subdirectory("reports").and_then(|_| write(&record, &redactor, &path)) {
             Ok(()) => written.push(path),
             Err(error) => {
                 output::tell(&format!("the page {} could not be written: {}", output::shown(&path), error.message()));
@@ -48,7 +56,7 @@ pub(super) fn conclude(
         }
     }
     if let Some(path) = faces.output {
-        super::report::write_one(&record, &redactor, path)?;
+        write(&record, &redactor, path)?;
         written.push(path.to_owned());
     }
     show(&record, faces)?;
@@ -68,13 +76,30 @@ pub(super) fn conclude(
     }
 }
 
+/// Writes a report of the record to a file whose format its extension says.
+fn write(record: &Record, redactor: &Redactor, path: &Path) -> Result<(), Failure> {
+    let format = Format::from_path(path, FORMATS).map_err(|e| Failure::usage(e.to_string()))?;
+    let record = redactor.record(record)?;
+    #[cfg(feature = "whole")]
+    let content = assay_report::render(format, &[record], &assay_report::View::default())
+        .map_err(|e| Failure::usage(assay_core::text::harmless(&e.to_string())))?;
+    #[cfg(not(feature = "whole"))]
+    let content = match format {
+        Format::Json => assay_report::json(&[record]),
+        // None of them is among the formats of a node.
+        _ => return Ok(()),
+    };
+    files::write_whole(path, content)
+}
+
 /// The card on standard output, unless something for machines goes there.
 fn show(record: &Record, faces: &Faces<'_>) -> Result<(), Failure> {
     if !faces.json && !faces.events {
         return output::print(&assay_report::card(record, &output::stdout_style()));
     }
     if faces.json {
-        let document = serde_json::to_value(record)
+        let document = record
+            .to_value()
             .map_err(|e| Failure::environment(format!("the record cannot be written as JSON: {e}")))?;
         output::print_json(&document)?;
     }

@@ -5,8 +5,9 @@ use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_report::{Document, Style};
 use assay_store::{Detail, Store, StoreError, Summary};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::rows::rows;
 use crate::answer::{Answer, Target, WITHOUT_PICTURE};
 use crate::cli::{AggregateArg, ListArgs};
 use crate::failure::Failure;
@@ -84,17 +85,6 @@ impl Answer for Listed {
     fn document(&self) -> Document {
         assay_report::list_document(&self.0)
     }
-}
-
-fn rows(summaries: &[Summary]) -> Value {
-    let row = |s: &Summary| {
-        json!({
-            "id": s.id, "created": s.created, "medium": s.title, "kind": s.kind, "unit": s.unit,
-            "host": s.host, "slot": s.slot, "suite": s.suite, "outcome": s.outcome,
-            "verdict": s.verdict, "labels": s.labels,
-        })
-    };
-    summaries.iter().map(row).collect()
 }
 
 /// What the store says of a record, of one that may be shared.

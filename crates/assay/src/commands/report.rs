@@ -1,7 +1,5 @@
 //! `assay report`
 
-use std::path::Path;
-
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::{self, harmless};
@@ -84,11 +82,4 @@ fn documents<'a>(texts: impl Iterator<Item = &'a str>, redactor: &Redactor) -> R
     }
     let whole = if all.len() == 1 { all.swap_remove(0) } else { Value::Array(all) };
     Ok(text::json(&format!("{whole:#}\n")))
-}
-
-/// Writes a report of one record to a file whose format its extension says.
-pub(super) fn write_one(record: &Record, redactor: &Redactor, path: &Path) -> Result<(), Failure> {
-    let format = Format::from_path(path, Format::ALL).map_err(|e| Failure::usage(e.to_string()))?;
-    let content = render(format, &[redactor.record(record)?], &View::default());
-    files::write_whole(path, content.map_err(|e| Failure::usage(harmless(&e.to_string())))?)
 }

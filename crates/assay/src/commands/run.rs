@@ -14,7 +14,7 @@ use assay_report::Format;
 use assay_runner::{EngineWish, Peer, RawMode, Request, Resumption, Run, Tree, remove_abandoned};
 use assay_store::{Keeper, SqliteStore, Store, new_id};
 
-use super::finished::{Faces, conclude};
+use super::finished::{FORMATS, Faces, conclude};
 use super::resume::Traces;
 use crate::cli::{EngineArg, PeerArg, RunArgs};
 use crate::failure::Failure;
@@ -32,7 +32,7 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     // Everything that can be wrong is found before the first byte is written.
     let mut args = super::peers::settle(args)?;
     if let Some(path) = &args.output {
-        Format::from_path(path, Format::ALL).map_err(|e| Failure::usage(e.to_string()))?;
+        Format::from_path(path, FORMATS).map_err(|e| Failure::usage(e.to_string()))?;
         files::check_writable(path)?;
     }
     if !args.no_save {

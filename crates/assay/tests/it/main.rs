@@ -31,6 +31,7 @@ mod launchers;
 mod licences;
 mod manner;
 mod memory;
+mod node;
 mod observations;
 mod old_kernel;
 mod originals;

@@ -42,7 +42,7 @@ fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     let device = std::fs::metadata(target).is_ok_and(|meta| meta.file_type().is_block_device());
     if let Some(path) = &args.output {
-        let format = assay_report::Format::from_path(path, assay_report::Format::ALL)
+        let format = assay_report::Format::from_path(path, super::finished::FORMATS)
             .map_err(|e| Failure::usage(e.to_string()))?;
         if format.is_picture() {
             return Err(Failure::usage(format!(
