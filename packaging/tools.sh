@@ -90,6 +90,7 @@ emulator() {
         i?86-*) processor=i386 ;;
         arm*) processor=arm ;;
         riscv64*) processor=riscv64 ;;
+        powerpc64-*) processor=ppc64 ;;
         *) processor=${1%%-*} ;;
     esac
     case $processor:$(uname -m) in

@@ -216,7 +216,12 @@ mod tests {
             sum = std::hint::black_box(sum.wrapping_add(1));
         }
         let after = LoadState::read(&sysroot);
-        assert!(after.own > before.own, "our own work is seen");
+        if std::env::var_os("ASSAY_EMULATOR").is_some() {
+            // linux-user/syscall.c: all of /proc/self/stat is 0 but number, name, parent, start and stack.
+            println!("SKIP: this_machine_can_be_read: qemu tells no time of the program that it runs");
+        } else {
+            assert!(after.own > before.own, "our own work is seen");
+        }
         let load = after.since(&before).unwrap();
         assert!((0.0..=1.0).contains(&load.share), "{load:?}");
     }

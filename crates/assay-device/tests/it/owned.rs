@@ -1,6 +1,6 @@
 //! Directories of assay's own among what somebody else put on a medium.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::fs::Permissions;
 use std::io::{ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -29,8 +29,9 @@ fn is_root() -> bool {
 
 fn node(path: &Path, kind: FileType) {
     let path = CString::new(path.as_os_str().as_bytes()).unwrap();
-    // 7:1048575 and 1:3: a loop device that is not there, and /dev/null.
-    let device = if kind == FileType::BlockDevice { makedev(7, 1_048_575) } else { makedev(1, 3) };
+    // 7:524287 and 1:3: a loop device that is not there, and /dev/null. qemu's emulators of 32 bits take the number for
+    // one with a sign, and the C library refuses what is negative.
+    let device = if kind == FileType::BlockDevice { makedev(7, 524_287) } else { makedev(1, 3) };
     mknodat(CWD, &path, kind, Mode::RUSR | Mode::WUSR, device).unwrap();
 }
 
@@ -217,20 +218,24 @@ fn new_content_is_synced_before_it_takes_the_name_and_the_directory_afterwards()
         let own = Directory::open(Path::new(&traced)).unwrap().own(OWN).unwrap().unwrap();
         return own.replace_small(NAME, b"content").unwrap();
     }
-    let strace = |trace: &Path, program: &Path| {
+    // Of a program for another processor its emulator makes the calls.
+    let emulator = std::env::var("ASSAY_EMULATOR").unwrap_or_default();
+    let strace = |trace: &Path, program: &[&OsStr]| {
         let mut command = Command::new("strace");
         let calls = "trace=fsync,fdatasync,?rename,?renameat,renameat2";
-        command.args(["-f", "-y", "-e", calls, "-o"]).arg(trace).arg(program);
+        command.args(["-f", "-y", "-e", calls, "-o"]).arg(trace).args(program);
         command
     };
     let _alone = alone();
     let (dir, ..) = place();
     let trace = dir.path().join("trace");
-    if !strace(&trace, Path::new("true")).output().is_ok_and(|done| done.status.success()) {
+    if !strace(&trace, &["true".as_ref()]).output().is_ok_and(|done| done.status.success()) {
         println!("SKIP: {TEST}: needs strace, and the right to trace");
         return;
     }
-    let mut command = strace(&trace, &std::env::current_exe().unwrap());
+    let own = std::env::current_exe().unwrap();
+    let program: Vec<&OsStr> = emulator.split_whitespace().map(OsStr::new).chain([own.as_os_str()]).collect();
+    let mut command = strace(&trace, &program);
     let done = command
         .args(["--exact", &format!("owned::{TEST}"), "--test-threads=1"])
         .env(PLACE, dir.path())

@@ -1,10 +1,13 @@
 //! The program as it was built for other processors, run by emulators that `ASSAY_FOREIGN` names: what it records differs
 //! from our own records in host and figures alone. `tests/foreign.sh` builds those programs and calls these tests.
 
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Place, run, tiny_at_leisure};
-use assay_lab::{Missing, skip};
+use crate::common::{ASSAY, Place, run, tiny_at_leisure};
+use assay_core::units::MIB;
+use assay_lab::{Lab, LimitedCard, Limits, Missing, lab, skip};
 use jsonschema::Validator;
 use serde_json::Value;
 
@@ -119,6 +122,56 @@ fn a_medium_measured_by_a_foreign_program_gives_the_same_record_but_for_host_and
             run(command).succeeds();
         }
     }
+}
+
+/// The paths of all values in a document, without numbers of elements; of what is about host and figures, none.
+fn paths(value: &Value, at: &str, all: &mut BTreeSet<String>) {
+    // What is found wrong, and what sensors there are, is not up to the program.
+    const OTHERS: [&str; 4] = ["/host", "/sensors", "/warnings", "/validity"];
+    if OTHERS.iter().any(|other| at.ends_with(other)) {
+        return;
+    }
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| paths(value, &format!("{at}/{name}"), all)),
+        Value::Array(elements) => elements.iter().for_each(|value| paths(value, at, all)),
+        _ => drop(all.insert(at.to_owned())),
+    }
+}
+
+#[test]
+fn a_card_measured_by_every_program_gives_records_of_one_shape_for_one_store() {
+    const TEST: &str = "a_card_measured_by_every_program_gives_records_of_one_shape_for_one_store";
+    let programs = foreign(TEST);
+    if programs.is_empty() {
+        return;
+    }
+    let _lab = lab!(TEST, Lab::share());
+    let limits = Limits { read_iops: Some(2000), write_iops: Some(500), ..Limits::default() };
+    let card = lab!(TEST, LimitedCard::new(64 * MIB, limits));
+    let (validator, place) = (validator(), Place::new());
+    // Written to the card in any case, so that all figures are its own.
+    place.file("card.toml", through_the_cache() + "sync = \"fdatasync\"\n");
+    let mut records = Vec::new();
+    for program in std::iter::once(vec![ASSAY.to_owned()]).chain(programs) {
+        let target = card.path().to_string_lossy();
+        let words = ["run", "--json", "--engine", "sync", "--suite", "card.toml", &target];
+        let arguments: Vec<&str> = program[1..].iter().map(String::as_str).chain(words).collect();
+        let mut command = card.command(Path::new(&program[0]), &arguments);
+        place.at_home(&mut command);
+        let record: Value = serde_json::from_str(&run(command).measures().stdout).unwrap();
+        validator.validate(&record).unwrap_or_else(|error| panic!("{program:?}: {error}"));
+        let mut all = BTreeSet::new();
+        paths(&record, "", &mut all);
+        assert!(all.len() > 100 && all.contains("/measurements/iops/point"), "{all:?}");
+        records.push((program, all, asked(&record)));
+    }
+    let (_, shape, values) = &records[0];
+    for (program, theirs, values_of_theirs) in &records[1..] {
+        assert_eq!(theirs, shape, "{program:?}");
+        assert_eq!(values_of_theirs, values, "{program:?}");
+    }
+    let listed = place.json(["list", "--json"]);
+    assert_eq!(listed.as_array().unwrap().len(), records.len());
 }
 
 #[test]
