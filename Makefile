@@ -1,14 +1,9 @@
 # One-line recipes. `make test` is what CI runs; on a bare machine it installs what it needs.
 .PHONY: dist dist-check packages foreign windows mutants parquet test peers check build bench calibrate campaign schema licences msrv miri fuzz clean
 
-# Most tests wait for a slow medium: three times as many at a time as there are processors.
+# All tests, two programs at a time; tests/run.sh says which of them have the machine to themselves, and why.
 test: peers check
-	@mkdir -p target
-	RUST_TEST_THREADS=$$(($$(nproc) * 3)) cargo test --locked --workspace --quiet --no-fail-fast -- --show-output > target/test.log 2>&1 || { cat target/test.log; exit 1; }
-	@sh tests/foreign.sh --quick >> target/test.log 2>&1 || { cat target/test.log; exit 1; }
-	@grep -E '^(test result|running)' target/test.log | grep -v 'running 0' || true
-	@grep -E '^SKIP:' target/test.log | sort -u || true
-	@awk '/^test result/ {p+=$$4; f+=$$6; i+=$$8} /^SKIP: tests on/ {o++; next} /^SKIP:/ {s++} END {printf "%d passed, %d failed, %d skipped\n", p-s, f, i+s+o}' target/test.log
+	@sh tests/run.sh
 
 # Formatting, lints, and what comes from elsewhere; schema, licences and docs are checked by tests.
 check:
