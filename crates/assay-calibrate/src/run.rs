@@ -1,11 +1,10 @@
 //! Rows, measured by all processors.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use assay_lab::SplitMix;
+use assay_lab::{SplitMix, on_all_processors};
 
-use crate::found::{Failure, Found, Share, Tally};
+use crate::found::{Failure, Share, Tally};
 use crate::row::Row;
 
 /// What a row showed.
@@ -26,47 +25,28 @@ pub struct Measured {
 /// A replicate that could not be judged, with its seed.
 pub fn measure(row: &Row, replicates: usize) -> Result<Measured, Failure> {
     let start = Instant::now();
-    let replicates = replicates * row.times;
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done: Vec<(usize, Result<Found, Failure>)> = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            if at >= replicates {
-                return done;
-            }
-            done.push((at, (row.judge)(seed(&row.name, at))));
-        }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut all = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut all = work();
-        for other in others {
-            all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        all
-    });
-    // Sums of numbers depend on their order.
-    all.sort_by_key(|(at, _)| *at);
+    let replicates = replicates as u64 * row.times as u64;
+    let all = on_all_processors(0..replicates, |at| (row.judge)(seed(&row.name, at)));
     let mut tally = Tally::default();
-    for (at, found) in all {
+    // In their order, on which sums of numbers depend.
+    for (at, found) in (0..).zip(all) {
         tally.add(found.map_err(|error| format!("{}: seed {}: {error}", row.name, seed(&row.name, at)))?);
     }
     Ok(Measured { tally, figure: row.bound.figure(&tally), time: start.elapsed() })
 }
 
 /// The seed of a replicate, by FNV-1a over the name of the row (Fowler, Noll and Vo).
-fn seed(name: &str, replicate: usize) -> u64 {
+fn seed(name: &str, replicate: u64) -> u64 {
     let hash = name
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    SplitMix::new(hash.wrapping_add(replicate as u64)).number()
+    SplitMix::new(hash.wrapping_add(replicate)).number()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::found::Found;
     use crate::row::Bound;
 
     #[test]

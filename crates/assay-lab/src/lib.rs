@@ -39,6 +39,7 @@ pub mod media;
 mod memory_disk;
 mod mount;
 mod nbdfuse;
+mod processors;
 mod removable;
 mod turn;
 
@@ -67,5 +68,6 @@ pub use limited::LimitedCard;
 pub use loop_device::LoopDevice;
 pub use memory_disk::MemoryDisk;
 pub use mount::Mount;
+pub use processors::on_all_processors;
 pub use removable::RemovableCard;
 pub use turn::Lab;

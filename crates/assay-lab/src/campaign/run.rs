@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::media::{MediumSpec, ModelMedium};
+use crate::processors::on_all_processors;
 
 use super::case::Case;
 use super::check::CheckResult;
@@ -49,28 +49,7 @@ impl Campaign {
         earlier: impl Fn(&mut ModelMedium, u64) + Sync,
         check: impl Fn(&mut ModelMedium, u64) -> CheckResult + Sync,
     ) -> Report {
-        let next = AtomicU64::new(self.seeds.start);
-        let work = || {
-            let mut cases = Vec::new();
-            loop {
-                let seed = next.fetch_add(1, Ordering::Relaxed);
-                if seed >= self.seeds.end {
-                    return cases;
-                }
-                cases.push(self.case(seed, &earlier, &check));
-            }
-        };
-        let workers = std::thread::available_parallelism().map_or(1, usize::from);
-        let mut cases: Vec<Case> = std::thread::scope(|scope| {
-            let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
-            let mut cases = work();
-            for other in others {
-                // Panics of the check are caught; this is one of the campaign.
-                cases.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            }
-            cases
-        });
-        cases.sort_by_key(|case| case.seed);
+        let cases = on_all_processors(self.seeds.clone(), |seed| self.case(seed, &earlier, &check));
         let only = (self.seeds.end - self.seeds.start == 1).then(|| (self.media)(self.seeds.start));
         Report { cases, only }
     }

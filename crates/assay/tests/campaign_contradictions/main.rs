@@ -17,9 +17,9 @@ mod stores;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use assay_core::record::Record;
+use assay_lab::on_all_processors;
 use assay_store::{Owner, RunState, SqliteStore, Store};
 
 use claims::{Claims, contradictions};
@@ -44,31 +44,20 @@ fn seeds() -> Range<u64> {
 #[test]
 fn no_two_commands_contradict_each_other_on_stores_that_were_drawn() {
     let stores = seeds();
-    let (next, all) = (AtomicU64::new(stores.start), Mutex::new((Found::new(), 0, 0)));
-    let work = || {
-        loop {
-            let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= stores.end {
-                break;
-            }
-            let mut found = Found::new();
-            let claims = judge(&saved(&stores::drawn(seed)), "all", &format!("store {seed}"), &mut found);
-            // Told at once: who ends a long campaign keeps what it found.
-            found.values().flatten().for_each(|what| println!("{what}"));
-            let mut all = all.lock().unwrap();
-            all.1 += claims;
-            all.2 += 1;
-            found.into_iter().for_each(|(kind, what)| all.0.entry(kind).or_default().extend(what));
-            // A campaign takes an hour: what it came to is told on the way.
-            if all.2 % PROGRESS == 0 {
-                let contradictions: usize = all.0.values().map(Vec::len).sum();
-                println!("{} stores, {} claims, {contradictions} contradictions", all.2, all.1);
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(work);
+    let all = Mutex::new((Found::new(), 0, 0));
+    on_all_processors(stores, |seed| {
+        let mut found = Found::new();
+        let claims = judge(&saved(&stores::drawn(seed)), "all", &format!("store {seed}"), &mut found);
+        // Told at once: who ends a long campaign keeps what it found.
+        found.values().flatten().for_each(|what| println!("{what}"));
+        let mut all = all.lock().unwrap();
+        all.1 += claims;
+        all.2 += 1;
+        found.into_iter().for_each(|(kind, what)| all.0.entry(kind).or_default().extend(what));
+        // A campaign takes an hour: what it came to is told on the way.
+        if all.2 % PROGRESS == 0 {
+            let contradictions: usize = all.0.values().map(Vec::len).sum();
+            println!("{} stores, {} claims, {contradictions} contradictions", all.2, all.1);
         }
     });
     let (found, claims, _) = all.into_inner().unwrap();

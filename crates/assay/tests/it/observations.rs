@@ -15,7 +15,7 @@ use assay_core::record::{Batching, Measurement, Record, Repeat, Sample, Sensor, 
 use assay_core::suite::Suite;
 use assay_core::verification::{MapCell, Verification};
 use assay_core::workload::{Op, Pattern, Stop, Workload};
-use assay_lab::SplitMix;
+use assay_lab::{SplitMix, on_all_processors};
 use assay_report::{Answered, Document, Redactor, Style, advice, comparison, planning, ranking};
 use assay_store::{Detail, Owner, RunState, SqliteStore, Store};
 use serde_json::{Value, json};
@@ -28,41 +28,45 @@ const SUITE: &str = include_str!("../../../../suites/quick.toml");
 #[test]
 fn every_answer_from_observations_is_that_from_whole_documents() {
     let stores = std::env::var("ASSAY_CAMPAIGN_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(STORES);
+    let answered: usize = on_all_processors(0..stores, answers_of_a_store).into_iter().sum();
+    assert!(answered as u64 > stores * 20, "{answered} answers that are no refusals");
+}
+
+/// Draws a store and asks about it both ways; how many answers were no refusals.
+fn answers_of_a_store(seed: u64) -> usize {
     let mut answered = 0;
-    for seed in 0..stores {
-        let dir = tempfile::tempdir().unwrap();
-        let mut store = SqliteStore::open(dir.path()).unwrap();
-        let plan = experiment();
-        fill(&mut store, &plan, &mut SplitMix::new(seed));
-        let whole = |query: &str| -> Vec<Record> {
-            let ids = store.resolve(query).unwrap_or_default();
-            ids.iter().map(|id| store.load(id).unwrap().record).collect()
-        };
-        let observed = |query: &str, detail| store.observations(query, detail).unwrap_or_default();
-        let all = whole("all");
-        let documents = Read { list: all.clone(), rank: all.clone(), all, checks: whole("suite=verify") };
-        let observations = Read {
-            list: observed("all", Detail::Estimates),
-            rank: observed("all", Detail::Repeats),
-            all: observed("all", Detail::Latencies),
-            checks: observed("suite=verify", Detail::Estimates),
-        };
-        assert!(documents.all.iter().any(|record| !record.sensors.is_empty()));
-        assert!(observations.all.iter().all(|record| record.sensors.is_empty()), "{seed}: these are documents");
-        let redactor = Redactor::with_key([7; 32]);
-        let pairs = [
-            (documents.answers(&plan), observations.answers(&plan)),
-            (documents.redacted(&redactor).answers(&plan), observations.redacted(&redactor).answers(&plan)),
-        ];
-        for (documents, observations) in pairs {
-            assert_eq!(documents.len(), observations.len());
-            for ((what, expected, good), (_, seen, _)) in documents.into_iter().zip(observations) {
-                assert_eq!(expected, seen, "{seed}: {what}");
-                answered += usize::from(good);
-            }
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = SqliteStore::open(dir.path()).unwrap();
+    let plan = experiment();
+    fill(&mut store, &plan, &mut SplitMix::new(seed));
+    let whole = |query: &str| -> Vec<Record> {
+        let ids = store.resolve(query).unwrap_or_default();
+        ids.iter().map(|id| store.load(id).unwrap().record).collect()
+    };
+    let observed = |query: &str, detail| store.observations(query, detail).unwrap_or_default();
+    let all = whole("all");
+    let documents = Read { list: all.clone(), rank: all.clone(), all, checks: whole("suite=verify") };
+    let observations = Read {
+        list: observed("all", Detail::Estimates),
+        rank: observed("all", Detail::Repeats),
+        all: observed("all", Detail::Latencies),
+        checks: observed("suite=verify", Detail::Estimates),
+    };
+    assert!(documents.all.iter().any(|record| !record.sensors.is_empty()));
+    assert!(observations.all.iter().all(|record| record.sensors.is_empty()), "{seed}: these are documents");
+    let redactor = Redactor::with_key([7; 32]);
+    let pairs = [
+        (documents.answers(&plan), observations.answers(&plan)),
+        (documents.redacted(&redactor).answers(&plan), observations.redacted(&redactor).answers(&plan)),
+    ];
+    for (documents, observations) in pairs {
+        assert_eq!(documents.len(), observations.len());
+        for ((what, expected, good), (_, seen, _)) in documents.into_iter().zip(observations) {
+            assert_eq!(expected, seen, "{seed}: {what}");
+            answered += usize::from(good);
         }
     }
-    assert!(answered as u64 > stores * 20, "{answered} answers that are no refusals");
+    answered
 }
 
 /// The records as the commands read them.
