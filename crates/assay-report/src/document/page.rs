@@ -55,11 +55,17 @@ fn items(items: &[(String, String)]) -> Markup {
     }
 }
 
+/// A table of more columns than these has its cells under each other on a phone, each beside the title of its column.
+const BESIDE_EACH_OTHER: usize = 2;
+/// A longer table is scrolled on a phone: it would be a list without an end, and a title at each cell much of the page.
+const LONGEST_STACK: usize = 60;
+
 fn table(table: &Table) -> Markup {
+    let stacked = table.columns.len() > BESIDE_EACH_OTHER && table.rows.len() <= LONGEST_STACK;
     html! {
         @if !table.caption.is_empty() { h3 { (said(&table.caption)) } }
         div.scroll {
-            table.summary {
+            table.summary.stacked[stacked] {
                 thead { tr {
                     @for column in &table.columns { th scope="col" .left[!column.right] { (said(&column.title)) } }
                 } }
@@ -67,7 +73,7 @@ fn table(table: &Table) -> Markup {
                     @for row in &table.rows {
                         @match row {
                             Row::Heading(title) => tr { th.group scope="rowgroup" colspan=(table.columns.len()) { (said(title)) } },
-                            Row::Cells(cells) => tr { @for (at, cell) in cells.iter().enumerate() { (self::cell(table, at, cell)) } },
+                            Row::Cells(cells) => tr { @for (at, cell) in cells.iter().enumerate() { (self::cell(table, stacked, at, cell)) } },
                         }
                     }
                 }
@@ -79,14 +85,16 @@ fn table(table: &Table) -> Markup {
 /// A cell of at most so many characters keeps one line, so that no date or name is torn on a phone.
 const UNBROKEN: usize = 22;
 
-fn cell(table: &Table, at: usize, cell: &Cell) -> Markup {
+fn cell(table: &Table, stacked: bool, at: usize, cell: &Cell) -> Markup {
     let short = cell.value.chars().count() <= UNBROKEN;
-    let left = table.columns.get(at).is_some_and(|column| !column.right);
+    let column = table.columns.get(at);
+    let left = column.is_some_and(|column| !column.right);
+    let title = column.filter(|_| stacked).map(|column| said(&column.title));
     let content = html! {
         (said(&cell.value))
         @if !cell.small.is_empty() { " " small { (said(&cell.small)) } }
     };
     html! {
-        @if at == 0 { th scope="row" { (content) } } @else { td.left[left].short[short] { (content) } }
+        @if at == 0 { th scope="row" { (content) } } @else { td.left[left].short[short] data-title=[title] { (content) } }
     }
 }

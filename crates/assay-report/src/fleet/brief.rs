@@ -2,11 +2,11 @@
 
 use assay_analysis::fleet::{Figure, FleetReport, LoadRow};
 use assay_core::text::{clean, statement};
-use assay_core::units::fixed;
 
+use super::columns::{NodeColumns, star};
 use super::words::{count, times};
 use super::{against, document, slots, tables, words};
-use crate::document::{Block, Cell, Document, Row, Table, left, right};
+use crate::document::{Block, Document, Row, Table, left, right};
 
 /// Of so many nodes all tables fit on a terminal or two.
 pub const WHOLE: usize = 12;
@@ -39,37 +39,20 @@ pub fn brief(report: &FleetReport) -> Document {
 fn nodes(report: &FleetReport) -> Table {
     let mut order: Vec<usize> = (0..report.nodes.len()).collect();
     order.sort_by_key(|at| (!report.nodes[*at].odd, report.nodes[*at].complete));
-    let some = |holds: fn(&assay_analysis::fleet::FleetRow) -> bool| report.nodes.iter().any(holds);
-    let (slots, heat) = (some(|row| row.slot.is_some()), some(|row| row.hottest_celsius.is_some()));
-    let mut columns = vec![left("node"), left("unit")];
-    if slots {
-        columns.push(left("slot"));
-    }
-    columns.push(left("outcome"));
-    if heat {
-        columns.push(right("hottest"));
-    }
+    let first = NodeColumns::of(report);
+    let mut columns = first.titles();
     columns.extend([right("to median"), left("under")]);
     let row = |at: usize| {
         let row = &report.nodes[at];
-        let text = |value: &Option<String>| Cell::from(value.as_deref().map(clean).unwrap_or_default());
-        let mut cells =
-            vec![Cell::from(format!("{}{}", clean(&row.node), if row.odd { "*" } else { "" })), text(&row.unit)];
-        if slots {
-            cells.push(text(&row.slot));
-        }
-        cells.push(if row.complete { "recorded".to_owned() } else { statement(&row.outcome) }.into());
-        if heat {
-            cells.push(row.hottest_celsius.map(|value| format!("{} °C", fixed(value, 0))).unwrap_or_default().into());
-        }
+        let outcome = if row.complete { "recorded".to_owned() } else { statement(&row.outcome) };
+        let mut cells = first.cells(row, outcome);
         let furthest = furthest(&report.loads, at);
         cells.push(furthest.map(|(_, figure)| times(figure.to_median)).unwrap_or_default().into());
         cells.push(furthest.map(|(load, _)| clean(&load.title)).unwrap_or_default().into());
         Row::Cells(cells)
     };
-    let odd = if some(|row| row.odd) { "; * is odd" } else { "" };
     Table {
-        caption: format!("Each node where it is furthest from the median of all{odd}"),
+        caption: format!("Each node where it is furthest from the median of all{}", star(report)),
         columns,
         rows: order.into_iter().take(ROWS).map(row).collect(),
     }

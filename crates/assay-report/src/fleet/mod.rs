@@ -2,6 +2,7 @@
 
 mod against;
 mod brief;
+mod columns;
 mod document;
 mod slots;
 mod tables;

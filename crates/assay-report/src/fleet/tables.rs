@@ -1,9 +1,10 @@
 //! Tables of nodes and of loads.
 
-use assay_analysis::fleet::{Figure, FleetReport, LoadRow, Together};
+use assay_analysis::fleet::{Figure, FleetReport, FleetRow, LoadRow, Together};
 use assay_core::text::{clean, statement};
 use assay_core::units::{figures, fixed};
 
+use super::columns::{NodeColumns, star};
 use super::words::{count, node, times};
 use crate::document::{Cell, Data, Row, Table, left, number, right};
 use crate::figure::{MB, in_words, interval, shown, unit};
@@ -23,41 +24,21 @@ fn heading(load: &LoadRow) -> String {
 
 /// Every node, with its figures; what is odd has a star.
 pub(super) fn nodes(report: &FleetReport) -> Table {
-    let some = |holds: fn(&assay_analysis::fleet::FleetRow) -> bool| report.nodes.iter().any(holds);
-    let (slots, heat) = (some(|row| row.slot.is_some()), some(|row| row.hottest_celsius.is_some()));
-    let throttled = some(|row| row.throttled.is_some());
-    let mut columns = vec![left("node"), left("unit")];
-    if slots {
-        columns.push(left("slot"));
-    }
-    columns.push(left("outcome"));
-    if heat {
-        columns.push(right("hottest"));
-    }
-    if throttled {
-        columns.push(left("throttled"));
-    }
+    let first = NodeColumns::of(report);
+    let throttled = report.nodes.iter().any(|row| row.throttled.is_some());
+    let mut columns = first.titles();
+    columns.extend(throttled.then(|| left("throttled")));
     columns.extend(report.loads.iter().map(|load| right(heading(load))));
-    let row = |(at, row): (usize, &assay_analysis::fleet::FleetRow)| {
-        let text = |value: &Option<String>| Cell::from(value.as_deref().map(clean).unwrap_or_default());
-        let mark = if row.odd { "*" } else { "" };
-        let mut cells = vec![Cell::from(format!("{}{mark}", clean(&row.node))), text(&row.unit)];
-        if slots {
-            cells.push(text(&row.slot));
-        }
-        cells.push(statement(&row.outcome).into());
-        if heat {
-            cells.push(row.hottest_celsius.map(|value| format!("{} °C", fixed(value, 0))).unwrap_or_default().into());
-        }
+    let row = |(at, row): (usize, &FleetRow)| {
+        let mut cells = first.cells(row, statement(&row.outcome));
         if throttled {
             cells.push(if row.throttled.is_some() { "yes" } else { "" }.into());
         }
         cells.extend(report.loads.iter().map(|load| figure(load, load.figures[at].as_ref())));
         Row::Cells(cells)
     };
-    let odd = if some(|row| row.odd) { "; * is odd" } else { "" };
     Table {
-        caption: format!("Each node, its figures and their ratio to the median of all{odd}"),
+        caption: format!("Each node, its figures and their ratio to the median of all{}", star(report)),
         columns,
         rows: report.nodes.iter().enumerate().map(row).collect(),
     }

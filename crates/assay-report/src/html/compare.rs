@@ -67,7 +67,7 @@ fn summary(records: &[Record]) -> Markup {
     html! {
         h2 id="summary" { "Summary" }
         div.scroll {
-            table.summary {
+            table.summary.stacked {
                 thead { tr {
                     th scope="col" { "Medium" }
                     th.left scope="col" { "Result" }
@@ -77,8 +77,12 @@ fn summary(records: &[Record]) -> Markup {
                     @for (i, record) in records.iter().enumerate() {
                         tr {
                             (name(record, i))
-                            td.left { span class={"pill " (tone_class(record))} { (said(word(record))) } }
-                            @for at in 0..4 { (cell(&figure_cell(&loads, record, at))) }
+                            td.left.short data-title="Result" { span class={"pill " (tone_class(record))} { (said(word(record))) } }
+                            @for at in 0..4 {
+                                td data-title=(said(&figure_title(&loads, at))) {
+                                    (content(&figure_cell(&loads, record, at)))
+                                }
+                            }
                         }
                     }
                 }
@@ -89,7 +93,11 @@ fn summary(records: &[Record]) -> Markup {
 }
 
 pub(crate) fn cell(cell: &Cell) -> Markup {
-    html! { td { b { (said(&cell.value)) } @if !cell.small.is_empty() { " " small { (said(&cell.small)) } } } }
+    html! { td { (content(cell)) } }
+}
+
+fn content(cell: &Cell) -> Markup {
+    html! { b { (said(&cell.value)) } @if !cell.small.is_empty() { " " small { (said(&cell.small)) } } }
 }
 
 /// Titles of all workloads, in their order.
