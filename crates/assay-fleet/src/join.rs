@@ -8,7 +8,7 @@ use assay_core::cluster::ClusterPart;
 use assay_engine::Control;
 
 use crate::key::{Key, nonce};
-use crate::node::NodeClock;
+use crate::node_clock::NodeClock;
 use crate::wire::{FromCoordinator, FromNode, PROTOCOL, Receiver, Sender, Way, WireError};
 
 /// How long connecting and each answer may take.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::against::{Against, against, reference};
 use super::loads::{LoadRow, row};
-use super::nodes;
+use super::nodes::{self, FleetRow};
 use super::odd::{OddNodes, odd, owners, ranked};
 use super::run::Run;
 use super::slots::{Slots, slots};
@@ -41,31 +41,6 @@ pub struct FleetReport {
     pub unnamed: usize,
     /// What decides nothing, and why.
     pub excluded: Vec<Excluded>,
-}
-
-/// A node.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct FleetRow {
-    /// Its name.
-    pub node: String,
-    /// What became of it, in words.
-    pub outcome: String,
-    /// Whether nothing of it is missing.
-    pub complete: bool,
-    /// Id of its record.
-    pub record: Option<String>,
-    /// The model that it measured.
-    pub model: Option<String>,
-    /// The unit.
-    pub unit: Option<String>,
-    /// Where the unit sat.
-    pub slot: Option<String>,
-    /// The largest temperature that was read, in °C.
-    pub hottest_celsius: Option<f64>,
-    /// How its host was slowed down, in words; null where nothing says so.
-    pub throttled: Option<String>,
-    /// Whether it is odd under any load.
-    pub odd: bool,
 }
 
 impl FleetReport {

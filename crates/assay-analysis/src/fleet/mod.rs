@@ -11,8 +11,9 @@ mod starts;
 mod sums;
 
 pub use against::{Against, Loss, NodeLoss, Sum};
-pub use answer::{FleetReport, FleetRow, report};
+pub use answer::{FleetReport, report};
 pub use loads::{Figure, LoadRow};
+pub use nodes::FleetRow;
 pub use odd::{ODD_ALPHA, Odd, OddAt, OddNodes};
 pub use run::{Node, Run, bare};
 pub use slots::{Effect, SlotRow, Slots, Untold};

@@ -2,10 +2,35 @@
 
 use assay_core::finding::Finding;
 use assay_core::record::Record;
+use serde::Serialize;
 
-use super::answer::FleetRow;
 use super::run::{Node, hottest};
 use crate::identity::identity;
+
+/// A node.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FleetRow {
+    /// Its name.
+    pub node: String,
+    /// What became of it, in words.
+    pub outcome: String,
+    /// Whether nothing of it is missing.
+    pub complete: bool,
+    /// Id of its record.
+    pub record: Option<String>,
+    /// The model that it measured.
+    pub model: Option<String>,
+    /// The unit.
+    pub unit: Option<String>,
+    /// Where the unit sat.
+    pub slot: Option<String>,
+    /// The largest temperature that was read, in °C.
+    pub hottest_celsius: Option<f64>,
+    /// How its host was slowed down, in words; null where nothing says so.
+    pub throttled: Option<String>,
+    /// Whether it is odd under any load.
+    pub odd: bool,
+}
 
 /// A node without its figures.
 pub(super) fn row(node: &Node) -> FleetRow {

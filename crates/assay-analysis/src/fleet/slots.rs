@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use assay_core::record::Record;
 use serde::Serialize;
 
-use super::answer::FleetRow;
 use super::loads::LoadRow;
+use super::nodes::FleetRow;
 use super::odd::{OddNodes, ranked};
 use super::run::Run;
 use crate::identity::{identity, suite};

@@ -6,8 +6,8 @@ use std::io;
 use serde_json::{Map, Value, json};
 
 use super::heard::{NodeEnd, Told};
-use super::launcher::{Group, Launch};
 use super::process::{Launched, Source};
+use super::what::{Group, Launch};
 use crate::ansible::{Event, Playbook, PrivateDirectory, Status};
 use crate::inventory::Inventory;
 use crate::rotation::Cell;

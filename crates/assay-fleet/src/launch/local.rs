@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use super::launcher::{Launch, Place};
 use super::process::Launched;
+use super::what::{Launch, Place};
 use super::words;
 
 pub(super) fn start(launch: &Launch<'_>, place: &Place) -> std::io::Result<Launched> {

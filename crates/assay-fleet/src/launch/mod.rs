@@ -8,10 +8,12 @@ mod local;
 mod process;
 mod slurm;
 mod ssh;
+mod what;
 mod words;
 
 pub use heard::NodeEnd;
-pub use launcher::{Group, Launch, Launcher, Place};
+pub use launcher::Launcher;
 pub use process::Launched;
 pub use slurm::slurm_names;
+pub use what::{Group, Launch, Place};
 pub(crate) use words::quoted;

@@ -6,8 +6,8 @@ use std::io;
 use std::process::{Command, Stdio};
 
 use super::heard::{NodeEnd, Reader, Told};
-use super::launcher::{Group, Launch};
 use super::process::Launched;
+use super::what::{Group, Launch};
 
 /// What a task says of itself begins so.
 const OWN: &str = "assay: ";

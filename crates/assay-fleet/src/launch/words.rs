@@ -1,6 +1,6 @@
 //! Command lines.
 
-use super::launcher::{Launch, Place};
+use super::what::{Launch, Place};
 
 /// What the program is told on a node. What is common to all comes before, so that it cannot take a node elsewhere.
 pub(super) fn arguments(launch: &Launch<'_>, place: &Place) -> Vec<String> {

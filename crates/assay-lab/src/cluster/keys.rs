@@ -31,7 +31,7 @@ impl Keys {
         let known = keys.known_hosts();
         let fail = |e: std::io::Error| Missing(format!("{}: {e}", known.display()));
         let public = std::fs::read_to_string(keys.host().with_extension("pub")).map_err(fail)?;
-        std::fs::write(&known, format!("{} {public}", super::network::ANY)).map_err(fail)?;
+        std::fs::write(&known, format!("{} {public}", super::address::ANY)).map_err(fail)?;
         Ok(keys)
     }
 

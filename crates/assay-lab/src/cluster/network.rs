@@ -1,23 +1,13 @@
-//! The bridge, and what hangs on it. Addresses are of a private range and exist in the name spaces only.
+//! The bridge, and what hangs on it.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use super::{Node, Space};
+use super::address::CONTROL;
+use super::node::Node;
+use super::space::Space;
 use crate::command::{Missing, run};
-
-/// The control machine.
-pub(super) const CONTROL: &str = "10.77.0.1";
-/// The server.
-pub(super) const SERVER: &str = "10.77.0.2";
-/// All of them, as ssh writes it.
-pub(super) const ANY: &str = "10.77.0.*";
-
-/// Address of the node `at`.
-pub(super) fn address(at: usize) -> String {
-    format!("10.77.0.{}", 11 + at)
-}
 
 /// Makes the bridge on the control machine, and a link to each node and to the server, whose link lets so many bits per
 /// second through.

@@ -4,8 +4,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::address::address;
 use super::keys::Keys;
-use super::{Space, network};
+use super::space::Space;
 use crate::command::{Missing, run};
 use crate::limited::LimitedCard;
 
@@ -59,7 +60,7 @@ impl Node {
         for part in ["home", "data", "tmp", "medium"] {
             std::fs::create_dir_all(directory.join(part)).map_err(fail)?;
         }
-        let address = network::address(at);
+        let address = address(at);
         let config = directory.join("sshd_config");
         std::fs::write(&config, sshd_config(&name, &address, &directory, keys)).map_err(fail)?;
 

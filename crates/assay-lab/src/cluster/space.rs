@@ -51,7 +51,7 @@ impl Space {
     }
 
     pub(super) fn server(directory: &Path) -> Result<Self, Missing> {
-        let address = format!("{}/24", super::network::SERVER);
+        let address = format!("{}/24", super::address::SERVER);
         Self::begin(Command::new("unshare"), "server", directory, Path::new(""), SERVER, &[address.as_ref()])
     }
 

@@ -1,24 +1,14 @@
-//! A cluster on one machine: nodes that are reached by ssh, each in name spaces of its own.
-
-mod inventory;
-mod keys;
-mod network;
-mod node;
-mod slurm;
-mod space;
-mod volume;
+//! The machines of a cluster: nodes, the one that controls them, and a server.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-pub use node::{Node, NodePlan};
-pub use slurm::Slurm;
-pub use space::Space;
-pub use volume::Volume;
-
+use super::keys::Keys;
+use super::node::{Node, NodePlan};
+use super::space::Space;
+use super::{address, inventory, network};
 use crate::command::{Missing, need};
-use keys::Keys;
 
 /// As many as the articles' cluster had; one address each.
 const MOST_NODES: usize = 28;
@@ -114,7 +104,7 @@ impl Cluster {
     /// Address of the control machine.
     #[must_use]
     pub fn control_address(&self) -> &'static str {
-        network::CONTROL
+        address::CONTROL
     }
 
     /// The server behind the shaped link, at [`Self::server_address`].
@@ -126,7 +116,7 @@ impl Cluster {
     /// Address of the server.
     #[must_use]
     pub fn server_address(&self) -> &'static str {
-        network::SERVER
+        address::SERVER
     }
 
     /// Inventory of the nodes for Ansible, an INI file.

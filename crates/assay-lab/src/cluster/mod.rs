@@ -1,0 +1,17 @@
+//! A cluster on one machine: nodes that are reached by ssh, each in name spaces of its own.
+
+mod address;
+mod inventory;
+mod keys;
+mod machines;
+mod network;
+mod node;
+mod slurm;
+mod space;
+mod volume;
+
+pub use machines::{Cluster, ClusterPlan};
+pub use node::{Node, NodePlan};
+pub use slurm::Slurm;
+pub use space::Space;
+pub use volume::Volume;
