@@ -30,7 +30,8 @@ mod tests {
     use assay_core::finding::Verdict;
 
     use super::*;
-    use crate::{Quantity, Reason, admit, excluded_whole, loads, published};
+    use crate::reason::excluded_whole;
+    use crate::{Quantity, Reason, admit, loads, published};
 
     #[test]
     fn a_marked_figure_stays_and_decides_nothing() {

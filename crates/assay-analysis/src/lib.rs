@@ -29,7 +29,7 @@ mod reason;
 #[cfg(test)]
 mod samples;
 
-pub use deciding::{LoadError, by_model, deciding_load, loads_named};
+pub use deciding::{LoadError, by_model, deciding_load};
 pub use doubtful::mark_doubtful;
 pub use excluded::{admit, examine, excluded, share_verdicts};
 pub use identity::{Identity, identity, names_model, short_name};
@@ -40,4 +40,4 @@ pub use over_days::{ASSUMED_DAYS, over_days};
 pub use published::{PREFIX, PublishedError, published};
 pub use quantity::{Quantity, estimate};
 pub use reading::{Mark, Reading, loads, reading};
-pub use reason::{Excluded, Reason, excluded_whole};
+pub use reason::{Excluded, Reason};

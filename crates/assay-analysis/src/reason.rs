@@ -212,7 +212,7 @@ impl fmt::Display for Reason {
 
 /// Why a record decides nothing, whatever the load; `None` where it may.
 #[must_use]
-pub fn excluded_whole(record: &Record) -> Option<Reason> {
+pub(crate) fn excluded_whole(record: &Record) -> Option<Reason> {
     if let Some(verification) = record.verification.as_ref().filter(|v| v.verdict.is_bad()) {
         let cause = match verification.verdict {
             Verdict::Fake => "a fake: it announces more than it has",

@@ -31,7 +31,7 @@ pub fn unit_means(records: &[Record], model: &str) -> Vec<f64> {
 
 /// The mean of the logarithms of the repeats of a record under its first load.
 #[must_use]
-pub fn run_mean(record: &Record) -> f64 {
+pub(crate) fn run_mean(record: &Record) -> f64 {
     let of_first = record.measurements.first().map_or(&[][..], |m| &m.repeats);
     mean(&of_first.iter().map(|r| r.iops.ln()).collect::<Vec<_>>())
 }
@@ -63,7 +63,7 @@ pub fn above(first: &[f64], second: &[f64]) -> Result<bool, Failure> {
 ///
 /// # Errors
 /// Fewer than two values.
-pub fn above_zero(values: &[f64]) -> Result<bool, Failure> {
+pub(crate) fn above_zero(values: &[f64]) -> Result<bool, Failure> {
     let degrees = values.len().saturating_sub(1);
     let t = student_t(LEVEL, u32::try_from(degrees)?).ok_or("no degree of freedom")?;
     let error = (squares(values) / degrees as f64 / values.len() as f64).sqrt();
@@ -75,7 +75,7 @@ pub fn above_zero(values: &[f64]) -> Result<bool, Failure> {
 ///
 /// # Errors
 /// Fewer than two values each.
-pub fn furthest_above(first: &[f64], others: &[Vec<f64>]) -> Result<bool, Failure> {
+pub(crate) fn furthest_above(first: &[f64], others: &[Vec<f64>]) -> Result<bool, Failure> {
     let (models, units) = (others.len() + 1, first.len());
     let degrees = models * units.saturating_sub(1);
     let range = tukey(u32::try_from(models)?, u32::try_from(degrees)?).ok_or("no degree of freedom")?;

@@ -1,10 +1,10 @@
 //! How often the program decides wrongly.
 //!
 //! Each row of the table has a truth, a design and a question. Fleets are drawn by seed ([`assay_lab::fleet`]), their
-//! records are what a store gives back of them, and the functions that the commands call decide ([`decisions`]). The
+//! records are what a store gives back of them, and the functions that the commands call decide (`decisions`). The
 //! share of wrong answers is held against a bound. Nothing here knows how anything is decided.
 
-pub mod decisions;
+mod decisions;
 mod exact;
 mod found;
 mod row;

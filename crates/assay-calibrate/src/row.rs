@@ -40,9 +40,9 @@ pub enum Bound {
 /// 1.5 points above 5 %: two standard errors of 1,000 replicates.
 pub const ERROR: Bound = Bound::Wrong(0.065);
 /// Intervals at 95 %.
-pub const COVERAGE: Bound = Bound::Covered(0.93, 0.97);
+pub(crate) const COVERAGE: Bound = Bound::Covered(0.93, 0.97);
 /// Intervals at 95 % that rest on an assumed deviation: where less is true, they hold more.
-pub const COVERAGE_ASSUMED: Bound = Bound::Covered(0.93, 1.0);
+pub(crate) const COVERAGE_ASSUMED: Bound = Bound::Covered(0.93, 1.0);
 
 impl Row {
     /// A row that the full table has.

@@ -15,7 +15,7 @@ const VALUE_BITS: u32 = 40;
 /// Number of buckets.
 pub const BUCKETS: usize = (VALUE_BITS as usize - STEP_BITS as usize) * STEPS + STEPS;
 /// Largest value that has a bucket of its own, in nanoseconds.
-pub const MAX_NS: u64 = (1 << VALUE_BITS) - 1;
+pub(crate) const MAX_NS: u64 = (1 << VALUE_BITS) - 1;
 
 /// Shares of operations whose latencies are told, as p50 to p99.99: what [`Histogram::thinned`] keeps.
 pub const PERCENTILES: [f64; 6] = [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999];

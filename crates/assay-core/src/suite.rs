@@ -74,7 +74,7 @@ pub const MAX_QUEUE_DEPTH: u32 = 1024;
 /// More jobs than this are refused.
 pub const MAX_JOBS: u32 = 256;
 /// Shorter and longer think times are refused.
-pub const MIN_THINK: Duration = Duration::from_micros(1);
+pub(crate) const MIN_THINK: Duration = Duration::from_micros(1);
 /// See [`MIN_THINK`].
 pub const MAX_THINK: Duration = Duration::from_secs(60);
 /// Larger blocks are refused.

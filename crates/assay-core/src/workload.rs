@@ -284,7 +284,7 @@ impl Workload {
 
     /// The title where the pattern is said elsewhere: `read 4 KiB QD32`.
     #[must_use]
-    pub fn title_without_pattern(&self) -> String {
+    pub(crate) fn title_without_pattern(&self) -> String {
         let op = match (self.op, self.read_percent) {
             (Op::Read, _) => "read".to_owned(),
             (Op::Write, _) => "write".to_owned(),

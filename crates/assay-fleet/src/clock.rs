@@ -7,7 +7,7 @@
 use assay_core::cluster::ClockFit;
 
 /// Two clocks drift apart by this much at most: quartz oscillators of small computers keep within 100 parts per million each.
-pub const MOST_DRIFT_PPM: f64 = 200.0;
+pub(crate) const MOST_DRIFT_PPM: f64 = 200.0;
 
 /// One question and its answer, all in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,12 +68,12 @@ pub struct Clocks {
 
 impl Clocks {
     /// Takes note of an exchange of the first series.
-    pub fn add_first(&mut self, exchange: Exchange) {
+    pub(crate) fn add_first(&mut self, exchange: Exchange) {
         self.first.push(exchange);
     }
 
     /// Begins a new series: of the last one the best is kept.
-    pub fn begin_series(&mut self) {
+    pub(crate) fn begin_series(&mut self) {
         if let Some(best) = best(&self.recent) {
             self.recent = vec![best];
         }

@@ -152,12 +152,6 @@ impl Coordinator {
         self.address
     }
 
-    /// What the run's clock reads, in nanoseconds.
-    #[must_use]
-    pub fn now_ns(&self) -> i64 {
-        self.shared.now_ns()
-    }
-
     /// When the run's clock read zero, by [`monotonic`].
     #[must_use]
     pub fn epoch(&self) -> u64 {
@@ -177,12 +171,6 @@ impl Coordinator {
             self.shared.send(node, &FromCoordinator::Refused { reason: reason.to_owned() });
             lock(&self.shared.meeting).over(node);
         }
-    }
-
-    /// Whether no node takes part any more.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        lock(&self.shared.meeting).is_over()
     }
 }
 

@@ -159,12 +159,6 @@ impl Meeting {
         self.places[node] = Place::Over;
     }
 
-    /// Whether no node takes part any more.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.places.iter().all(|place| *place == Place::Over)
-    }
-
     /// What follows at `now_ns`. To be asked after each event, and now and then, as time alone decides too.
     pub fn decide(&mut self, now_ns: i64) -> Vec<Decision> {
         let mut decisions = Vec::new();

@@ -10,11 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::key::Key;
 
 /// Version of this protocol; both sides must speak the same.
-pub const PROTOCOL: u32 = 1;
+pub(crate) const PROTOCOL: u32 = 1;
 /// Longest line, its seal included, in bytes.
 const MAX_LINE: usize = 4096;
-/// Longest line that a node sends while it measures, in bytes.
-pub const MAX_LIVE: usize = 512;
 /// Largest record that is taken, in bytes.
 pub const MAX_RECORD: u64 = 256 << 20;
 /// A record that comes slower than this is not waited for, in bytes per second.
@@ -441,9 +439,10 @@ mod tests {
         }
     }
 
-    /// The longest that a name, a step and its figures can be.
+    /// The longest that a name, a step and its figures can be: a node is to send little while it measures.
     #[test]
     fn a_live_line_fits_into_its_limit() {
+        const MOST: usize = 512;
         let live = Live {
             doing: "w".repeat(64),
             done: 0.123_456_79,
@@ -452,6 +451,6 @@ mod tests {
             celsius: Some(-12.345_678_901_234),
         };
         let text = serde_json::to_string(&FromNode::Live(live)).unwrap();
-        assert!(text.len() + SEAL + 2 <= MAX_LIVE, "{}", text.len());
+        assert!(text.len() + SEAL + 2 <= MOST, "{}", text.len());
     }
 }

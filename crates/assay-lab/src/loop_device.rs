@@ -23,7 +23,7 @@ impl LoopDevice {
     ///
     /// # Errors
     /// As [`Self::attach`].
-    pub fn attach_with_blocks(file: &Path, direct: bool, block_bytes: u32) -> Result<Self, Missing> {
+    pub(crate) fn attach_with_blocks(file: &Path, direct: bool, block_bytes: u32) -> Result<Self, Missing> {
         need(&["losetup"])?;
         let direct = if direct { "--direct-io=on" } else { "--direct-io=off" };
         let blocks = format!("--sector-size={block_bytes}");

@@ -267,7 +267,7 @@ pub struct Truncation {
 /// MSER: the prefix whose removal makes the error of the mean of the rest smallest; at most
 /// `largest` of all values.
 #[must_use]
-pub fn truncation(values: &[f64], largest: f64) -> Option<Truncation> {
+pub(crate) fn truncation(values: &[f64], largest: f64) -> Option<Truncation> {
     let n = values.len();
     let last = ((n as f64 * largest.clamp(0.0, 1.0)) as usize).min(n.checked_sub(1)?);
     (0..=last)

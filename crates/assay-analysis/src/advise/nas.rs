@@ -9,7 +9,8 @@ use super::evidence::{Subject, name_missing, nothing_left, some_subjects};
 use super::figure::{durable, figure};
 use super::nas_types::{Even, Link, NasAdvice, NasModel, NasQuestion, NasRow, Term, Terms, VolumeFigures, WhatIf};
 use super::nas_volume::{Measured, Volume, mixed};
-use crate::{Excluded, Load, Mark, Quantity, Reason, loads, loads_named};
+use crate::deciding::loads_named;
+use crate::{Excluded, Load, Mark, Quantity, Reason, loads};
 
 /// Any fixed number: the same records give the same answer.
 const SEED: u64 = 28;

@@ -6,7 +6,8 @@ use super::report::Run;
 use crate::identity::{day, identity};
 use crate::load::Load;
 use crate::quantity::Quantity;
-use crate::{Reason, excluded, excluded_whole};
+use crate::reason::excluded_whole;
+use crate::{Reason, excluded};
 
 /// What a record has under a load, why that may win nothing, and what of it is left out.
 pub(super) fn run(record: &Record, load: &Load, quantity: Quantity) -> (Option<(Run, Option<Reason>)>, Vec<Reason>) {

@@ -8,7 +8,7 @@ use crate::identity::{Identity, identity, names_model, short_name};
 use crate::quantity::Quantity;
 
 /// Groups are named by the letters of the alphabet; more of them are a matter for a ranking.
-pub const MOST_GROUPS: usize = 26;
+pub(crate) const MOST_GROUPS: usize = 26;
 
 /// Records that are compared as one.
 #[derive(Debug, Clone)]

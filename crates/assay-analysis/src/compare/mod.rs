@@ -27,7 +27,7 @@ mod telling;
 pub use analyse::compare;
 pub(crate) use analyse::under;
 pub use gate::{Answer, Case, Check, Doubt, Gate, gate};
-pub use group::{By, CompareError, Group, MOST_GROUPS, Request, nameless, split};
+pub use group::{By, CompareError, Group, Request, nameless, split};
 pub use limit::{Limit, LimitError, Way};
 pub use note::Note;
 pub(crate) use orders::Orders;

@@ -32,14 +32,6 @@ pub enum Word {
     CannotTell,
 }
 
-impl Word {
-    /// Whether a difference is claimed.
-    #[must_use]
-    pub fn differs(self) -> bool {
-        matches!(self, Self::Better | Self::Worse)
-    }
-}
-
 /// `assay compare` with a query for each group.
 ///
 /// # Errors

@@ -7,7 +7,7 @@ mod plan;
 mod rank;
 mod stored;
 
-pub use advise::{Bought, Cached, LocalOrNas, buy, cache, class_a1, nas};
+pub use advise::{Cached, LocalOrNas, buy, cache, class_a1, nas};
 pub use compare::{Compared, Word, compare, compare_models, compare_orders, compare_runs, compare_within};
 pub use interval::{another_day, another_unit, today};
 pub use plan::{Ended, Raced, blamed, race};

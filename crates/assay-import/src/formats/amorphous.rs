@@ -20,7 +20,7 @@ use crate::report::{Figure, Load, Report, Statistic};
 use crate::text::Text;
 
 /// AmorphousDiskMark.
-pub struct AmorphousDiskMark;
+pub(crate) struct AmorphousDiskMark;
 
 const NAME: &str = "AmorphousDiskMark";
 /// Most lines of a report.

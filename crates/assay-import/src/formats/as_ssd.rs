@@ -20,7 +20,7 @@ use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
 /// AS SSD Benchmark.
-pub struct AsSsd;
+pub(crate) struct AsSsd;
 
 const NAME: &str = "AS SSD";
 /// Most lines of a report.

@@ -17,7 +17,7 @@ use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
 /// bonnie++.
-pub struct Bonnie;
+pub(crate) struct Bonnie;
 
 const NAME: &str = "bonnie++";
 /// Size of a block where none is printed behind that of the test (bonnie++(8), `-s`).

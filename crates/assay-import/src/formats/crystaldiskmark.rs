@@ -18,7 +18,7 @@ use crate::report::{Figure, Load, Report, Statistic};
 use crate::text::Text;
 
 /// CrystalDiskMark.
-pub struct CrystalDiskMark;
+pub(crate) struct CrystalDiskMark;
 
 const NAME: &str = "CrystalDiskMark";
 /// Most lines of something else between two of a report, as pages put them in.

@@ -21,7 +21,7 @@ use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
 /// dd.
-pub struct Dd;
+pub(crate) struct Dd;
 
 const NAME: &str = "dd";
 /// Most lines between a command and its result.

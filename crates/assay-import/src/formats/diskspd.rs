@@ -20,7 +20,7 @@ use crate::report::{Figure, Latencies, Load, Report};
 use crate::text::Text;
 
 /// diskspd.
-pub struct Diskspd;
+pub(crate) struct Diskspd;
 
 const NAME: &str = "diskspd";
 /// Most lines of a report: hundreds of threads in three sections.

@@ -17,7 +17,7 @@ use crate::report::Report;
 use crate::text::Text;
 
 /// diskspd's XML.
-pub struct DiskspdXml;
+pub(crate) struct DiskspdXml;
 
 /// Most lines of a report: thousands of threads, or of readings in time.
 const LONGEST: usize = 100_000;

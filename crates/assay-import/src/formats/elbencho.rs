@@ -14,7 +14,7 @@ use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
 /// elbencho.
-pub struct Elbencho;
+pub(crate) struct Elbencho;
 
 const NAME: &str = "elbencho";
 /// Most phases of a call.

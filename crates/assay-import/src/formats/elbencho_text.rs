@@ -21,7 +21,7 @@ use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
 /// elbencho's table.
-pub struct ElbenchoText;
+pub(crate) struct ElbenchoText;
 
 const NAME: &str = "elbencho";
 /// Most lines between a command and its table.

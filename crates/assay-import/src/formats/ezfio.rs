@@ -14,7 +14,7 @@ use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
 /// ezFIO.
-pub struct EzFio;
+pub(crate) struct EzFio;
 
 const NAME: &str = "ezFIO";
 const TITLE: &str = "Type,Write %,Block Size,Threads,Queue Depth/Thread,IOPS,Bandwidth (MB/s)";

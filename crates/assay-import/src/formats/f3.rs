@@ -19,7 +19,7 @@ use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
 /// f3.
-pub struct F3;
+pub(crate) struct F3;
 
 const NAME: &str = "f3";
 /// Sectors of each file but the last.

@@ -19,7 +19,7 @@ use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
 /// H2testw.
-pub struct H2testw;
+pub(crate) struct H2testw;
 
 const NAME: &str = "H2testw";
 /// Most lines of a report.

@@ -19,7 +19,7 @@ use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
 /// HD Tune.
-pub struct HdTune;
+pub(crate) struct HdTune;
 
 const NAME: &str = "HD Tune";
 /// Most lines of a report.

@@ -19,7 +19,7 @@ use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
 /// hdparm.
-pub struct Hdparm;
+pub(crate) struct Hdparm;
 
 const NAME: &str = "hdparm";
 /// Most lines between the name of a device and the first figure.

@@ -17,7 +17,7 @@ use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
 /// ioping.
-pub struct Ioping;
+pub(crate) struct Ioping;
 
 const NAME: &str = "ioping";
 

@@ -15,7 +15,7 @@ use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
 /// ioping's JSON.
-pub struct IopingJson;
+pub(crate) struct IopingJson;
 
 const NAME: &str = "ioping";
 /// Most lines of a report: ten thousands of requests.

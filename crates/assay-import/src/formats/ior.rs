@@ -18,7 +18,7 @@ use crate::report::{Figure, Load, Report, Statistic};
 use crate::text::Text;
 
 /// IOR.
-pub struct Ior;
+pub(crate) struct Ior;
 
 const NAME: &str = "IOR";
 /// Most lines of a report, with hundreds of iterations.

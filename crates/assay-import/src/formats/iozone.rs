@@ -20,7 +20,7 @@ use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
 /// iozone.
-pub struct Iozone;
+pub(crate) struct Iozone;
 
 const NAME: &str = "iozone";
 const SPLASH: &str = "Iozone: Performance Test of File I/O";

@@ -19,7 +19,7 @@ use crate::report::{Figure, Load, Report, Statistic};
 use crate::text::Text;
 
 /// KDiskMark.
-pub struct KDiskMark;
+pub(crate) struct KDiskMark;
 
 const NAME: &str = "KDiskMark";
 /// Most lines of a report: three sections of eight rows, and what stands around them.

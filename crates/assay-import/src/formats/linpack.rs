@@ -15,7 +15,7 @@ use crate::report::Report;
 use crate::text::Text;
 
 /// LINPACK.
-pub struct Linpack;
+pub(crate) struct Linpack;
 
 const NAME: &str = "LINPACK";
 /// Most lines of a table.

@@ -16,7 +16,7 @@ use crate::report::{Report, Statistic};
 use crate::text::Text;
 
 /// mdtest.
-pub struct Mdtest;
+pub(crate) struct Mdtest;
 
 const NAME: &str = "mdtest";
 /// Most lines of a report.

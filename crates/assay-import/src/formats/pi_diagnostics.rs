@@ -18,7 +18,7 @@ use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
 /// Raspberry Pi Diagnostics.
-pub struct PiDiagnostics;
+pub(crate) struct PiDiagnostics;
 
 const NAME: &str = "Raspberry Pi Diagnostics";
 const TITLE: &str = "Raspberry Pi Diagnostics - version ";

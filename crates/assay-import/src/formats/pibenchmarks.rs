@@ -19,7 +19,7 @@ use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
 /// PiBenchmarks.
-pub struct PiBenchmarks;
+pub(crate) struct PiBenchmarks;
 
 const NAME: &str = "PiBenchmarks";
 /// Most lines of the part about board and medium.

@@ -16,7 +16,7 @@ use crate::report::Report;
 use crate::text::Text;
 
 /// PostMark.
-pub struct PostMark;
+pub(crate) struct PostMark;
 
 const NAME: &str = "PostMark";
 /// Most lines of a report.

@@ -12,7 +12,7 @@ use crate::report::Report;
 use crate::text::Text;
 
 /// smartctl.
-pub struct Smartctl;
+pub(crate) struct Smartctl;
 
 const NAME: &str = "smartctl";
 /// Longest document that is read, in bytes; with all logs of a disk it has some 100 KB.

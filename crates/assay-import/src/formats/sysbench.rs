@@ -19,7 +19,7 @@ use crate::report::{Figure, Load, Report};
 use crate::text::Text;
 
 /// sysbench.
-pub struct Sysbench;
+pub(crate) struct Sysbench;
 
 const NAME: &str = "sysbench";
 /// Most lines of a run.

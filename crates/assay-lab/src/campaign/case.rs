@@ -114,7 +114,7 @@ impl Case {
 
     /// Whether the counters exceed what the check states.
     #[must_use]
-    pub fn understated(&self) -> bool {
+    pub(crate) fn understated(&self) -> bool {
         let less = |said: Option<u64>, truly: u64| said.is_some_and(|said| said < truly);
         self.result.as_ref().is_ok_and(|result| {
             less(result.said_written_bytes, self.traffic.written_bytes)

@@ -61,7 +61,7 @@ impl Curves {
     /// The kinds of load that these records measured at two block sizes or more, those of the
     /// most records and sizes first.
     #[must_use]
-    pub fn all_of(records: &[Record], wanted: &Wanted) -> Vec<Self> {
+    pub(crate) fn all_of(records: &[Record], wanted: &Wanted) -> Vec<Self> {
         let loads = wanted_loads(records, wanted);
         let mut families: Vec<Load> = loads.iter().map(family).collect();
         families.dedup();

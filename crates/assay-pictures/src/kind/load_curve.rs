@@ -22,7 +22,7 @@ pub struct Latencies {
 
 impl Latencies {
     /// One for each kind of load, the one that most records have first.
-    pub fn all_of(records: &[Record], wanted: &Wanted) -> Vec<Self> {
+    pub(crate) fn all_of(records: &[Record], wanted: &Wanted) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for subject in subjects(records) {
             for curve in load_curves(subject.record).into_iter().filter(|curve| wanted.names(&curve.title)) {

@@ -6,7 +6,7 @@ use super::random::Generator;
 use super::refusal::{Refusal, not_negative, positive};
 
 /// Performance within this ratio counts as equal; then the cheaper one wins.
-pub const EQUAL: f64 = 1.03;
+pub(crate) const EQUAL: f64 = 1.03;
 /// Expected regret (log scale) from which on more testing cannot pay.
 pub const ENOUGH: f64 = 0.01;
 /// Probability of being on the front that makes a member, and a certain one.

@@ -16,7 +16,7 @@ mod tolerance;
 
 pub use acceptability::{Acceptability, Combination, FIRST, Weights, acceptability};
 pub use bounds::{Bounds, CONFIDENCE, LEAST_RUNS, bounds};
-pub use buy::{Candidate, ENOUGH, EQUAL, Fleet, Offer, Purchase, Standing, purchase};
+pub use buy::{Candidate, ENOUGH, Fleet, Offer, Purchase, Standing, purchase};
 pub use cache::{LOW_FEED, LogDevice, Ram, Service, feed, fill_seconds, log_device};
 pub use cache_verdict::{Cache, CacheVerdict, CacheWord, Warning, judge};
 pub use composite::index;

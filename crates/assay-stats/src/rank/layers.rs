@@ -22,7 +22,7 @@ pub enum Medal {
 impl Medal {
     /// The medal of a layer, counted from 0.
     #[must_use]
-    pub fn of_layer(layer: usize) -> Option<Self> {
+    pub(crate) fn of_layer(layer: usize) -> Option<Self> {
         [Self::Gold, Self::Silver, Self::Bronze].get(layer).copied()
     }
 }

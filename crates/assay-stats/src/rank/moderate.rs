@@ -45,7 +45,7 @@ pub fn moderated(own: Spread, pool: f64, prior: f64) -> f64 {
 /// What a model is tested with: its moderated variance, and the pooled one at least. Units that happen to be alike, as
 /// three of one kind of a model that is sold with two, say nothing of the next ones.
 #[must_use]
-pub fn cautious(own: Spread, pool: f64, prior: f64) -> f64 {
+pub(crate) fn cautious(own: Spread, pool: f64, prior: f64) -> f64 {
     moderated(own, pool, prior).max(pool)
 }
 

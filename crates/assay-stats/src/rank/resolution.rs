@@ -16,7 +16,7 @@ const LARGEST: f64 = 1e6;
 /// Probability that the range of `means` standard normal values over an independent deviation with
 /// `degrees` of freedom is at most `q`. `None` below two means or one degree of freedom.
 #[must_use]
-pub fn studentized_range_cdf(q: f64, means: u32, degrees: u32) -> Option<f64> {
+pub(crate) fn studentized_range_cdf(q: f64, means: u32, degrees: u32) -> Option<f64> {
     if !(2..=MOST_MEANS).contains(&means) || degrees == 0 || q.is_nan() {
         return None;
     }

@@ -17,7 +17,7 @@ use crate::format::{Format, Section};
 use crate::text::Text;
 
 /// fio.
-pub struct Fio;
+pub(crate) struct Fio;
 
 impl Format for Fio {
     fn name(&self) -> &'static str {

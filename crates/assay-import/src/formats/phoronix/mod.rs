@@ -25,7 +25,7 @@ use crate::report::{Figure, Report, Statistic};
 use crate::text::Text;
 
 /// The Phoronix Test Suite.
-pub struct Phoronix;
+pub(crate) struct Phoronix;
 
 const NAME: &str = "Phoronix Test Suite";
 /// Most bytes of text that the records of a document keep: each keeps all of it.

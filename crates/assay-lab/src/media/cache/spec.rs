@@ -78,7 +78,7 @@ impl Cache {
     /// Bytes that have to be written elsewhere until a given page is evicted; for replacement at
     /// random, with probability 0.999: after k times its size a page survives by exp(-k).
     #[must_use]
-    pub fn bytes_to_evict(&self) -> u64 {
+    pub(crate) fn bytes_to_evict(&self) -> u64 {
         match self.eviction {
             Eviction::Random => self.bytes.saturating_mul(7),
             _ => self.bytes,
