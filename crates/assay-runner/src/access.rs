@@ -129,6 +129,9 @@ pub(crate) fn known_findings(sysroot: &Sysroot, seen: &Seen) -> Vec<Finding> {
     let mut findings = match kind {
         MediumKind::Overlay => vec![Finding::OverlayHidesMedium],
         kind if kind.is_memory() => vec![Finding::MemoryNotMedium { medium: kind.title().to_owned() }],
+        MediumKind::Iscsi | MediumKind::Nbd | MediumKind::Nfs => {
+            vec![Finding::ServerCache { medium: kind.title().to_owned() }]
+        }
         _ => Vec::new(),
     };
     if swaps_on(sysroot, &seen.leaves) {

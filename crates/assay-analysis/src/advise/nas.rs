@@ -1,7 +1,7 @@
 //! A medium in each node, or a share of one central volume.
 
 use assay_core::record::Record;
-use assay_core::workload::Pattern;
+use assay_core::workload::{Op, Pattern};
 use assay_stats::decide::{self, Limit, Local, Nas, NasVerdict, Need, Wire};
 
 use super::error::AdviseError;
@@ -22,6 +22,8 @@ const SEED: u64 = 28;
 pub fn nas(local: &[Record], volume: &[Record], question: &NasQuestion) -> Result<NasAdvice, AdviseError> {
     let mut excluded = Vec::new();
     let subjects = some_subjects(local, "local media", &mut excluded)?;
+    let reads = volume.iter().flat_map(|r| &r.measurements).filter(|m| m.workload.op != Op::Write);
+    let volume_read_bytes = reads.map(|m| m.workload.span_bytes).max();
     let measured = Measured::of(volume, &mut excluded);
     let volume = match measured.volume(&mut excluded)? {
         None if !volume.is_empty() => return Err(nothing_left("the NAS", &excluded)),
@@ -63,6 +65,7 @@ pub fn nas(local: &[Record], volume: &[Record], question: &NasQuestion) -> Resul
         payload_share: payload_share.bytes_per_second,
         volume_iops: question.volume_iops,
         volume: volume.map(|v| v.model),
+        volume_read_bytes,
         models,
         excluded,
     })

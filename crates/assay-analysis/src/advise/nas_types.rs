@@ -191,6 +191,8 @@ pub struct NasAdvice {
     pub volume_iops: Option<f64>,
     /// Model of the volume, where records of it were given.
     pub volume: Option<String>,
+    /// The largest area in bytes that records of the volume read; `None` where none did.
+    pub volume_read_bytes: Option<u64>,
     /// Each model of local media.
     pub models: Vec<NasModel>,
     /// What was left out.

@@ -32,6 +32,10 @@ impl Finding {
             Self::NoProof { medium } => {
                 format!("no block device under this {medium}: nothing proves that the bytes reached a medium")
             }
+            Self::ServerCache { medium } => format!(
+                "this {medium} is on another machine: what that has in its memory is read without its medium, and neither \
+                 direct I/O nor counters of this host show it"
+            ),
             Self::MemoryNotMedium { medium } => format!("this is {medium}: memory was measured, not a storage medium"),
             Self::OverlayHidesMedium => "an overlay file system hides which medium is used".to_owned(),
             Self::UnwrittenReads => {

@@ -42,6 +42,11 @@ pub enum Finding {
         /// What kind of path it is.
         medium: String,
     },
+    /// The medium is on another machine, whose memory may answer for it.
+    ServerCache {
+        /// What kind of volume it is.
+        medium: String,
+    },
     /// The path is the host's memory.
     MemoryNotMedium {
         /// `tmpfs`, `zram device`.
@@ -371,6 +376,7 @@ impl Finding {
             | Self::SourceContradicts { .. }
             | Self::AnotherRun => Severity::Suspect,
             Self::NoProof { .. }
+            | Self::ServerCache { .. }
             | Self::DepthByThreads { .. }
             | Self::BusLimited { .. }
             | Self::SmallerSpan { .. }

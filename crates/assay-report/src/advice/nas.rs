@@ -227,6 +227,12 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
         let known = [best, together].into_iter().flatten().collect::<String>();
         parts.item("NAS", &format!("{}{known}; {days}", clean(volume)));
     }
+    if let Some(span) = advice.volume_read_bytes {
+        let area = if span > 0 { format!("over {}", Bytes(span)) } else { "over an area that is not told".to_owned() };
+        let text =
+            format!("the NAS was read {area}; what its server has in memory of it needs no medium of the server");
+        parts.item("cache", &text);
+    }
     parts.item("share", "the least of what is known, MB/s for each active node; \"ends at\" names it:");
     for (which, words) in [
         (Term::Wire, "the wire, divided by the active nodes"),

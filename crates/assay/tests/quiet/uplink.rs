@@ -1,5 +1,6 @@
 //! Nodes that share a volume behind one link: each gets its part of it, and the advice finds what that means.
 
+use assay_core::finding::Finding;
 use assay_core::record::Record;
 use assay_lab::{Cluster, ClusterPlan, Lab, Volume, lab};
 use serde_json::Value;
@@ -64,6 +65,11 @@ fn each_node_gets_its_part_of_the_link_and_the_advice_follows() {
     for entry in told["run"]["nodes"].as_array().unwrap() {
         let id = entry["fate"]["id"].as_str().unwrap_or_else(|| panic!("{told}"));
         let record: Record = serde_json::from_value(assay(&["show", id, "--json"])).unwrap();
+        assert!(
+            record.all_warnings().any(|w| matches!(w.finding, Finding::ServerCache { .. })),
+            "{:?}",
+            record.warnings
+        );
         let repeats = &record.measurements[0].repeats;
         rates.push(repeats.iter().map(|r| r.bytes_per_second).sum::<f64>() / repeats.len() as f64);
     }
@@ -91,6 +97,7 @@ fn each_node_gets_its_part_of_the_link_and_the_advice_follows() {
     let even = row["break_even"]["nodes"].as_f64().unwrap_or_else(|| panic!("{advice}"));
     assert_eq!(row["limit"], "together", "{advice}");
     assert!((even / (PAYLOAD / 4e6) - 1.0).abs() < 0.1, "{even} nodes: {advice}");
+    assert_eq!(advice["volume_read_bytes"], 16 << 20, "{advice}");
     let seen = row["share_bytes_per_second"].as_f64().unwrap();
     assert!((seen / share - 1.0).abs() < 0.1, "{seen} of {share}");
 }
