@@ -67,6 +67,18 @@ fn nodes_of_slurm_are_measured_and_those_it_lost_are_told() {
         assert_eq!(std::fs::read_dir(target).unwrap().count(), 0);
     }
 
+    // One after the other, and two at a time.
+    for (mode, option, at_a_time) in [("alone", &["--alone"][..], 1), ("staggered", &["--staggered", "2"], 2)] {
+        let words = [option, &words].concat();
+        let all = told(&command(&slurm, directory, &words).output().unwrap());
+        for node in ["s1", "s2", "s3"] {
+            let id = fate(&all, node)["id"].as_str().unwrap_or_else(|| panic!("{all}"));
+            let record = record(&slurm, directory, id);
+            let part = record.cluster.as_deref().unwrap();
+            assert_eq!((part.mode.as_str(), part.at_a_time, &part.lost), (mode, at_a_time, &None));
+        }
+    }
+
     // One is down, one is none of Slurm's, one cannot measure: the others are recorded.
     slurm.lose(2);
     let (first, gone) = (&nodes[0], "s3=/nowhere/at/all");
