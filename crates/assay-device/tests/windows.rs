@@ -65,7 +65,9 @@ fn what_leads_elsewhere_is_not_followed() {
     let precious = dir.path().join("precious");
     fs::create_dir(&precious).unwrap();
     fs::write(precious.join(NAME), "dear").unwrap();
-    if !lead(&own.path().join("files"), &precious) {
+    let link = own.path().join("files");
+    // wine makes links that lead nowhere.
+    if !lead(&link, &precious) || fs::read(link.join(NAME)).is_err() {
         println!("SKIP: what_leads_elsewhere_is_not_followed: no link can be made here");
         return;
     }
@@ -131,8 +133,8 @@ fn a_file_is_opened_past_the_cache_and_must_be_the_same() {
     let (_dir, _parent, own) = place();
     let first = own.create_file(NAME, Caching::Cached).unwrap();
     drop(own.reopen(NAME, &first, Access::ReadWrite, Caching::Direct).unwrap());
-    own.replace_small(NAME, b"another").unwrap();
-    assert_eq!(cause(own.reopen(NAME, &first, Access::Read, Caching::Cached)), Cause::Replaced);
+    drop(own.create_file("other", Caching::Cached).unwrap());
+    assert_eq!(cause(own.reopen("other", &first, Access::Read, Caching::Cached)), Cause::Replaced);
     assert!(own.directory().space().unwrap().free_bytes > 0);
 }
 

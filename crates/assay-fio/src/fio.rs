@@ -20,6 +20,9 @@ impl Fio {
     /// # Errors
     /// Why it cannot be used, in one line.
     pub fn find() -> Result<Self, String> {
+        if cfg!(windows) {
+            return Err("fio is run in place of an engine on Linux alone".to_owned());
+        }
         let output =
             Command::new("fio").arg("--version").stdin(Stdio::null()).output().map_err(|error| match error.kind() {
                 ErrorKind::NotFound => "fio is not installed (its package is called fio)".to_owned(),

@@ -16,6 +16,7 @@ pub mod output;
 mod place;
 mod plan;
 mod run;
+mod system;
 mod values;
 
 pub use export::job_file;

@@ -2,23 +2,21 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
 use assay_core::record::OriginalRun;
 use assay_engine::{
-    Control, OnSample, RepeatReport, RepeatSpec, SYNC, Target, Trouble, Window, end_with_this_process, memory,
-    read_back, sync_within, watch,
+    Control, OnSample, RepeatReport, RepeatSpec, SYNC, Signal, Target, Trouble, Window, end_with_this_process,
+    lead_a_group, memory, read_back, sync_within, watch,
 };
-use rustix::process::Signal;
 use sha2::{Digest, Sha256};
 
 use crate::fio::Fio;
 use crate::output::{Totals, complaint, document, io_error, totals};
 use crate::plan::{MEASURE, Plan, RAMP};
+use crate::system::{is_root, path_of};
 
 /// Beside where to print.
 const OPTIONS: [&str; 2] = ["--output-format=json+", "--eta=never"];
@@ -51,16 +49,15 @@ fn go(
     control: &Control,
     on_sample: &mut OnSample<'_>,
 ) -> io::Result<RepeatReport> {
-    let own = std::process::id();
     // The open file itself: no path to quote, and nothing else can be in its place.
-    let path = format!("/proc/{own}/fd/{}", target.file().as_raw_fd());
-    let may_lock = rustix::process::geteuid().is_root();
+    let path = path_of(target.file());
+    let may_lock = is_root();
     let plan = Plan { workload: &spec.workload, path: &path, fio, may_lock };
     let jobs = plan.jobs();
     let mut answer = memory("fio-json")?;
     let mut words = memory("fio-words")?;
     let input = plan.text();
-    let mut child = start(&input, &format!("/proc/{own}/fd/{}", answer.as_raw_fd()), &words)?;
+    let mut child = start(&input, &path_of(&answer), &words)?;
 
     let stop = &spec.workload.stop;
     let planned = Duration::from_nanos(stop.ramp_ns.saturating_add(stop.duration_ns));
@@ -144,9 +141,9 @@ fn start(jobs: &str, output: &str, words: &File) -> io::Result<Child> {
         .env("LC_ALL", "C")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
-        .stderr(Stdio::from(words.try_clone()?))
-        // Ctrl-C comes to this process alone, which then tells fio.
-        .process_group(0);
+        .stderr(Stdio::from(words.try_clone()?));
+    // Ctrl-C comes to this process alone, which then tells fio.
+    lead_a_group(&mut command);
     // With `thread` in its job file fio is one process, and this thread waits for it.
     end_with_this_process(&mut command, Signal::KILL);
     let mut child = command.spawn()?;

@@ -5,11 +5,11 @@
 use std::io::BufWriter;
 
 use assay_device::owned::{Access, Caching, OwnDir};
+use assay_engine::forget;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::names::{ARCHIVE, is_known};
-use crate::system::forget;
 use crate::trouble::Trouble;
 use crate::unpack::{put, unpack};
 use crate::work::{Done, Figure, Work};
@@ -59,7 +59,7 @@ pub(crate) fn run(copies: u32, tree_bytes: u64, work: &Work) -> Result<Done, Tro
     place.sync_all().map_err(|error| Trouble::Io { what: "syncing the tree", error })?;
     each(place, &mut |directory, name| {
         work.step()?;
-        forget(&directory.open_file(name, Access::Read, Caching::Cached)?);
+        let _ = forget(&directory.open_file(name, Access::Read, Caching::Cached)?);
         Ok(true)
     })?;
 

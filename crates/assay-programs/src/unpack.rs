@@ -4,9 +4,9 @@
 use std::io::{self, BufReader, Read};
 
 use assay_device::owned::{Access, Caching, OwnDir};
+use assay_engine::forget;
 
 use crate::names::{ARCHIVE, file, is_known};
-use crate::system::forget;
 use crate::tree::{Members, Nest, Packing, Tree};
 use crate::trouble::Trouble;
 use crate::work::{Done, Figure, Work};
@@ -85,7 +85,7 @@ pub(crate) fn put(tree: &Tree, place: &OwnDir, bytes: u64, most: u64, work: &Wor
     })?;
     to.sync_all().map_err(Trouble::io("copying the archive"))?;
     // Where that does nothing the medium's share tells.
-    forget(&to);
+    let _ = forget(&to);
     Ok((copied, cut))
 }
 

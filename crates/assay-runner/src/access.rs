@@ -1,6 +1,5 @@
 //! The directory or device that is measured: what may be done there, opened once.
 
-use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use assay_core::finding::Finding;
@@ -16,6 +15,7 @@ use crate::budget::{Budget, workloads_bytes};
 use crate::error::RunError;
 use crate::request::{RawMode, Request};
 use crate::scratch;
+use crate::system;
 use crate::timeout::{NoAnswer, SLOW, within};
 
 /// A device of less holds no medium: a card reader without a card, a loop device without a file.
@@ -33,7 +33,7 @@ pub(crate) enum Access {
 /// Whether the path of the request is a device; refuses what it may not be.
 pub(crate) fn is_device(request: &Request) -> Result<bool, RunError> {
     let meta = std::fs::metadata(&request.path);
-    let is_device = meta.as_ref().is_ok_and(|m| m.file_type().is_block_device());
+    let is_device = meta.as_ref().is_ok_and(|m| system::is_device(m));
     match (&meta, request.raw) {
         (Ok(m), _) if m.is_file() => Err(RunError::IsFile(request.shown())),
         (Ok(_), RawMode::Refused) if is_device => Err(RunError::RawWithoutFlag(request.shown())),
@@ -162,14 +162,9 @@ fn checked(sysroot: &Sysroot, request: &Request) -> Result<RawPermit, RunError> 
 /// Checks that a directory can be written in, before anything else is tried.
 fn writable(path: &Path, seen: &Seen) -> Result<(), RunError> {
     let shown = harmless(&path.to_string_lossy());
-    let read_only = seen.read_only
-        || rustix::fs::statvfs(path).is_ok_and(|s| s.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY));
-    if read_only {
+    if seen.read_only || system::is_read_only(path) {
         let mount = seen.medium.mount_point.clone().unwrap_or_else(|| shown.clone());
         return Err(RunError::ReadOnly { path: shown, mount: harmless(&mount) });
     }
-    match rustix::fs::access(path, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK) {
-        Ok(()) => Ok(()),
-        Err(error) => Err(RunError::io(path, error.into())),
-    }
+    system::may_make_in(path).map_err(|error| RunError::io(path, error))
 }

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +17,7 @@ use assay_original::Subject;
 use crate::choose::Instrument;
 use crate::error::RunError;
 use crate::scratch::{self, Scratch};
+use crate::system;
 use crate::timeout::{NoAnswer, no_thread, within};
 
 /// Less than this is no test.
@@ -99,7 +99,7 @@ impl Area {
         if self.scratch_path().is_some() {
             let target = Arc::clone(&self.target);
             let _ = within(limit, move || {
-                let _ = rustix::fs::fallocate(target.file(), rustix::fs::FallocateFlags::empty(), 0, bytes);
+                let _ = system::reserve(target.file(), bytes);
             });
         }
     }
@@ -109,24 +109,23 @@ impl Area {
         if self.scratch_path().is_some() {
             let target = Arc::clone(&self.target);
             let _ = within(limit, move || {
-                let _ = rustix::fs::ftruncate(target.file(), bytes);
+                let _ = target.file().set_len(bytes);
             });
         }
     }
 
     /// What a tool works on that is no engine: a file of its own beside the test file, or the device, which it reads.
     pub(crate) fn subject(&self, target: &Target, limits: Subject) -> Subject {
-        let open = |fd: BorrowedFd<'_>| format!("/proc/{}/fd/{}", std::process::id(), fd.as_raw_fd());
         match &self.place {
             Place::Directory { scratch, .. } => Subject {
-                directory: Some(open(scratch.directory().as_fd()).into()),
+                directory: Some(system::path_of_directory(scratch.directory())),
                 files: scratch::FILES,
                 data: scratch::DATA.to_owned(),
                 room_bytes: room(scratch.directory()).unwrap_or(0),
                 ..limits
             },
             Place::Written(_) | Place::Read(_) => {
-                Subject { directory: None, data: open(target.file().as_fd()), room_bytes: 0, ..limits }
+                Subject { directory: None, data: system::path_of(target.file()), room_bytes: 0, ..limits }
             }
         }
     }

@@ -3,16 +3,16 @@
 //! A medium that was pulled, that lost a part or whose file system failed answers with the same
 //! `EIO` as one bad block. What the kernel knows distinguishes them.
 
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use assay_core::outcome::Failure;
 use assay_core::units::Bytes;
+use assay_device::Sysroot;
 use assay_engine::Target;
-use rustix::fs::StatVfsMountFlags;
 
+use crate::system;
 use crate::timeout::{KNOWN, within};
 
 /// Between two looks at whether a device is still there.
@@ -35,7 +35,7 @@ struct Device {
 impl DeviceHealth {
     /// Looks at the devices by these kernel names.
     pub(crate) fn of<'a>(names: impl Iterator<Item = &'a str>) -> Self {
-        Self::under(Path::new("/sys/class/block"), names)
+        Self::under(&Sysroot::real().path("/sys/class/block"), names)
     }
 
     fn under<'a>(class: &Path, names: impl Iterator<Item = &'a str>) -> Self {
@@ -62,7 +62,7 @@ impl DeviceHealth {
         }
         if failure == Failure::IoError && write {
             let target = Arc::clone(target);
-            if let Some(words) = within(KNOWN, move || file_system(&target)).ok().flatten() {
+            if let Some(words) = within(KNOWN, move || system::gave_up(target.file())).ok().flatten() {
                 return (Failure::ReadOnly, Some(words));
             }
         }
@@ -100,31 +100,6 @@ fn look(class: &Path, name: &str) -> Option<Device> {
     Some(Device { name: name.to_owned(), bytes: sectors.saturating_mul(512), read_only })
 }
 
-/// How the file system under the target stopped writing, if it did.
-fn file_system(target: &Target) -> Option<String> {
-    let file = target.file().as_fd();
-    if rustix::fs::fstatvfs(file).is_ok_and(|s| s.f_flag.contains(StatVfsMountFlags::RDONLY)) {
-        return Some("the file system turned read-only".to_owned());
-    }
-    // ext4 since Linux 6.15 stops writing without the flag, and says so in its options.
-    let device = rustix::fs::fstat(file).ok()?.st_dev;
-    let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
-    gave_up(&mounts, rustix::fs::major(device), rustix::fs::minor(device))
-}
-
-/// Looks for a file system that gave up in mountinfo, proc_pid_mountinfo(5): the device is the
-/// third field, the options of the file system are the last one.
-fn gave_up(mounts: &str, major: u32, minor: u32) -> Option<String> {
-    let device = format!("{major}:{minor}");
-    let line = mounts.lines().find(|line| line.split(' ').nth(2) == Some(device.as_str()))?;
-    let options = line.rsplit(' ').next()?;
-    let word = options.split(',').find(|option| ["ro", "emergency_ro", "shutdown"].contains(option))?;
-    Some(match word {
-        "shutdown" => "the file system shut itself down".to_owned(),
-        _ => "the file system turned read-only".to_owned(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,18 +126,5 @@ mod tests {
         assert_eq!(health.devices(), Some((Failure::Disappeared, Some("sda holds nothing any more".into()))));
         std::fs::remove_dir_all(dir.path().join("sda")).unwrap();
         assert_eq!(health.devices(), Some((Failure::Disappeared, Some("sda is gone".into()))));
-    }
-
-    #[test]
-    fn a_file_system_that_gave_up_says_so_in_its_options() {
-        let line = |options: &str| {
-            format!("22 1 0:21 / /proc rw - proc proc rw\n36 35 7:3 / /mnt/a rw,noatime - ext4 /dev/loop3 {options}\n")
-        };
-        let of = |options: &str| gave_up(&line(options), 7, 3);
-        assert_eq!(of("rw,errors=remount-ro"), None);
-        assert_eq!(of("rw,emergency_ro,errors=remount-ro").unwrap(), "the file system turned read-only");
-        assert_eq!(of("ro").unwrap(), "the file system turned read-only");
-        assert_eq!(of("rw,shutdown").unwrap(), "the file system shut itself down");
-        assert_eq!(gave_up(&line("ro"), 8, 3), None, "another device");
     }
 }

@@ -1,14 +1,13 @@
 //! Writing the test area out, before anything is timed: reading what was never written does not
 //! touch the medium.
 
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use assay_core::outcome::Failure;
 use assay_core::units::span;
-use assay_engine::{AlignedBuffer, Control, Target, Timeout, fill_unique};
+use assay_engine::{AlignedBuffer, Control, FileExt, Target, Timeout, fill_unique};
 
 use crate::timeout::{HUNG_ALREADY, SLOW, no_thread};
 

@@ -35,10 +35,12 @@ mod session;
 mod soak;
 mod summary;
 mod sweep;
+mod system;
 mod timeout;
 mod together;
 mod watch;
 
+pub use assay_device::random;
 pub use assay_programs::Tree;
 
 pub use adaptive::{MOST_REPEATS, longest_time};

@@ -1,12 +1,11 @@
 //! How fast the medium has been so far, and what it can therefore do in the time there is.
 
-use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
 use assay_core::suite::SuiteWorkload;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern};
-use assay_engine::{AlignedBuffer, Target};
+use assay_engine::{AlignedBuffer, FileExt, Target};
 
 /// A full queue may take this share of a repeat to drain; the rest measures.
 const DRAIN_SHARE: f64 = 0.34;

@@ -112,8 +112,7 @@ impl Drop for Scratch {
 /// An identity that cannot be predicted.
 fn another_id() -> Result<String, RunError> {
     let mut bytes = [0; ID];
-    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-        .map_err(|error| OwnedError::io(Path::new("random numbers"), error))?;
+    assay_device::random(&mut bytes).map_err(|error| OwnedError::io(Path::new("random numbers"), error))?;
     Ok(bytes.iter().map(|byte| char::from(b'a' + byte % 26)).collect())
 }
 

@@ -1,9 +1,7 @@
 //! Linux.
 
-use std::fs::File;
 use std::time::Duration;
 
-use rustix::fs::{Advice, fadvise};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -11,11 +9,6 @@ use rustix::time::{ClockId, clock_gettime};
 pub(crate) const FULL: i32 = Errno::NOSPC.raw_os_error();
 pub(crate) const READ_ONLY: i32 = Errno::ROFS.raw_os_error();
 pub(crate) const FAILED: i32 = Errno::IO.raw_os_error();
-
-/// Drops a file from the page cache.
-pub(crate) fn forget(file: &File) {
-    let _ = fadvise(file, 0, None, Advice::DontNeed);
-}
 
 /// Processor time of this process so far.
 pub(crate) fn processor_time() -> Duration {

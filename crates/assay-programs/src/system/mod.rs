@@ -6,6 +6,6 @@ mod linux;
 mod windows;
 
 #[cfg(not(windows))]
-pub(crate) use linux::{FAILED, FULL, READ_ONLY, forget, processor_time};
+pub(crate) use linux::{FAILED, FULL, READ_ONLY, processor_time};
 #[cfg(windows)]
-pub(crate) use windows::{FAILED, FULL, READ_ONLY, forget, processor_time};
+pub(crate) use windows::{FAILED, FULL, READ_ONLY, processor_time};

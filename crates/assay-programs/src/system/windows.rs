@@ -1,6 +1,5 @@
 //! Windows.
 
-use std::fs::File;
 use std::time::Duration;
 
 use windows_sys::Win32::Foundation::{ERROR_DISK_FULL, ERROR_IO_DEVICE, ERROR_WRITE_PROTECT, FILETIME};
@@ -10,9 +9,6 @@ use windows_sys::Win32::System::Threading::{GetCurrentProcess, GetProcessTimes};
 pub(crate) const FULL: i32 = ERROR_DISK_FULL.cast_signed();
 pub(crate) const READ_ONLY: i32 = ERROR_WRITE_PROTECT.cast_signed();
 pub(crate) const FAILED: i32 = ERROR_IO_DEVICE.cast_signed();
-
-/// No single file can be dropped from the cache of Windows: what is read may come from memory.
-pub(crate) fn forget(_file: &File) {}
 
 /// Processor time of this process so far.
 pub(crate) fn processor_time() -> Duration {

@@ -1,7 +1,6 @@
 //! A sensor that a command of the user reads.
 
 use std::io::Read;
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,23 +9,19 @@ use std::time::Instant;
 
 use assay_core::sensor::{SensorCommand, first_number};
 use assay_core::text::label;
-use assay_engine::end_with_this_process;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use assay_engine::{Signal, end_with_this_process, lead_a_group};
 
 use super::message::{EVERY, SensorMessage};
+use crate::system::{Group, SHELL, shell, wait_for_end};
 use crate::timeout::no_thread;
 
 /// More output than this is not read: the number stands at the beginning.
 const MOST_OUTPUT: u64 = 4096;
 
-/// A shell that runs its argument and, where assay is killed meanwhile, kills its own group: the command and
-/// all that it started. The kernel's signal at the death of a parent reaches nobody but the shell itself.
-const GUARD: &str = r#"trap 'kill -KILL 0' TERM; eval "$1" & wait "$!""#;
-
 /// The command under way, if one is.
 #[derive(Debug, Default)]
 struct Slot {
-    group: Option<Pid>,
+    group: Option<Group>,
     stopped: bool,
 }
 
@@ -76,8 +71,8 @@ impl Drop for Command {
     fn drop(&mut self) {
         let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
         slot.stopped = true;
-        if let Some(group) = slot.group {
-            let _ = kill_process_group(group, Signal::KILL);
+        if let Some(group) = &slot.group {
+            group.kill();
         }
     }
 }
@@ -90,23 +85,19 @@ fn once(line: &str, slot: &Mutex<Slot>) -> Result<Option<f64>, String> {
         if slot.stopped {
             return Ok(None);
         }
-        let mut shell = std::process::Command::new("sh");
+        let mut shell = shell(line);
+        shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         // A group of its own: what the shell starts is killed with it, and Ctrl-C is ours.
-        shell
-            .args(["-c", GUARD, "sh", line])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .process_group(0);
+        lead_a_group(&mut shell);
         // This thread waits for it below.
         end_with_this_process(&mut shell, Signal::TERM);
-        let child = shell.spawn().map_err(|error| format!("sh: {error}"))?;
-        slot.group = Some(Pid::from_child(&child));
+        let child = shell.spawn().map_err(|error| format!("{SHELL}: {error}"))?;
+        slot.group = Some(Group::of(&child));
         child
     };
     let output = read(&mut child);
     // Its number must not be given to another process before the slot forgets it.
-    let _ = waitid(WaitId::Pid(Pid::from_child(&child)), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+    wait_for_end(&child);
     let status = {
         let mut slot = lock();
         slot.group = None;

@@ -22,6 +22,7 @@ use super::begin::Session;
 use crate::area::room;
 use crate::choose::EngineWish;
 use crate::proof;
+use crate::system::TIMED_OUT;
 use crate::timeout::{AFTER_STOP, SYNC};
 
 /// Between two looks at a program.
@@ -247,7 +248,7 @@ impl Session<'_> {
                 return Err(Trouble::Stopped);
             }
             if moved.elapsed() > self.request.hang_after * SYNC {
-                let error = std::io::Error::from(rustix::io::Errno::TIMEDOUT);
+                let error = std::io::Error::from_raw_os_error(TIMED_OUT);
                 return Err(Trouble::Io { what: "waiting for the medium", error });
             }
         }

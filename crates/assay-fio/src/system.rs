@@ -1,0 +1,27 @@
+//! What fio is told of this process, on each system.
+
+use std::fs::File;
+
+/// A path by which fio reaches a file that is open here.
+#[cfg(not(windows))]
+pub(crate) fn path_of(file: &File) -> String {
+    format!("/proc/{}/fd/{}", std::process::id(), std::os::fd::AsRawFd::as_raw_fd(file))
+}
+
+/// Nothing names an open file; fio is refused before.
+#[cfg(windows)]
+pub(crate) fn path_of(_file: &File) -> String {
+    String::new()
+}
+
+/// Whether the user is root.
+#[cfg(not(windows))]
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// There is no such user.
+#[cfg(windows)]
+pub(crate) fn is_root() -> bool {
+    false
+}
