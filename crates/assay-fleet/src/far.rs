@@ -1,10 +1,11 @@
 //! A command on a node that ends by itself: by ssh(1), or here. What it says is bounded in length and in time.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel, sync_channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use assay_engine::lead_a_group;
 
 use crate::launch::{Launcher, quoted};
 use crate::tail::Tail;
@@ -121,7 +122,8 @@ impl Far<'_> {
             }
         };
         // A Ctrl-C is for this program.
-        command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        lead_a_group(&mut command);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 

@@ -55,8 +55,8 @@ pub(crate) fn nonce() -> std::io::Result<String> {
 
 fn random() -> std::io::Result<[u8; 32]> {
     let mut bytes = [0u8; 32];
-    let got = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-    if got == bytes.len() { Ok(bytes) } else { Err(std::io::ErrorKind::UnexpectedEof.into()) }
+    assay_runner::random(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

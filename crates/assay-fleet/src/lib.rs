@@ -21,6 +21,7 @@ mod node;
 mod node_clock;
 mod rotation;
 mod strangers;
+mod system;
 mod tail;
 mod wire;
 

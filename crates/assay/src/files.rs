@@ -2,13 +2,12 @@
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use assay_device::owned::Directory;
-use rustix::fs::Access;
 
 use crate::failure::Failure;
+use crate::system;
 
 /// Checks that a file can be written, before the work that it is for; leaves everything as it was.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
@@ -29,10 +28,6 @@ pub(crate) fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> Result<(), 
     attempt.map_err(|error| cannot_write(path, &error))
 }
 
-/// S_ISVTX and S_IWOTH, inode(7).
-const STICKY: u32 = 0o1000;
-const FOR_ALL: u32 = 0o002;
-
 /// How a file is written.
 enum Place {
     /// A pipe or a device, or a file in a directory where nothing else can be made.
@@ -50,13 +45,7 @@ fn place(path: &Path) -> std::io::Result<Place> {
         .unwrap_or_else(|_| path.to_owned());
     let exists = file.symlink_metadata();
     let directory = above(&file);
-    let mut swappable = rustix::fs::access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok();
-    if let (Ok(meta), Ok(above)) = (&exists, directory.metadata()) {
-        // In a sticky directory like /tmp only the owner takes a file's name away (rename(2)).
-        let me = rustix::process::geteuid();
-        let owner = me.is_root() || [meta.uid(), above.uid()].contains(&me.as_raw());
-        swappable &= owner || above.mode() & STICKY == 0;
-    }
+    let swappable = system::may_swap(directory, exists.as_ref().ok());
     if exists.as_ref().is_ok_and(|meta| !meta.is_file() || !swappable) {
         return Ok(Place::InPlace(file));
     }
@@ -68,9 +57,7 @@ fn place(path: &Path) -> std::io::Result<Place> {
 /// `fs.protected_symlinks` is set (proc_sys_fs(5)).
 fn refuse_planted(path: &Path) -> std::io::Result<()> {
     let (Ok(link), Ok(above)) = (path.symlink_metadata(), above(path).metadata()) else { return Ok(()) };
-    let open = above.mode() & STICKY != 0 && above.mode() & FOR_ALL != 0;
-    let trusted = [rustix::process::geteuid().as_raw(), above.uid()].contains(&link.uid());
-    if link.is_symlink() && open && !trusted {
+    if link.is_symlink() && system::is_planted(&link, &above) {
         return Err(std::io::Error::other("it is a link that another user made where all may write"));
     }
     Ok(())
@@ -87,7 +74,7 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     #[test]
     fn a_file_is_replaced_whole_and_a_link_stays_a_link() {

@@ -10,7 +10,7 @@ use assay_store::{SqliteStore, Store, Stored, read_document};
 
 use crate::copies::{Copy, DATABASE};
 use crate::failure::Failure;
-use crate::{output, state};
+use crate::{output, state, system};
 
 /// Name of standard input on the command line.
 pub(crate) const STANDARD_INPUT: &str = "-";
@@ -79,7 +79,7 @@ pub(crate) fn read(path: &Path) -> Result<File, Failure> {
     } else {
         let kind = path.metadata().map_err(|error| cannot_read(path, &error))?;
         // A pipe is read as one; a device would be read for hours.
-        if std::os::unix::fs::FileTypeExt::is_block_device(&kind.file_type()) {
+        if system::is_device(&kind) {
             return Err(Failure::usage(format!("{} is a device, and no file with results", output::shown(path))));
         }
         SystemFile::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
@@ -118,7 +118,7 @@ fn of_store(directory: &Path) -> Result<Vec<Item>, Failure> {
 /// Whether a query names a file or a directory rather than records of the store: it has a slash or a point, which no id
 /// has, and is there.
 pub(crate) fn is_file(query: &str) -> bool {
-    query == STANDARD_INPUT || query.contains(['/', '.']) && Path::new(query).exists()
+    query == STANDARD_INPUT || query.contains(['/', '.', std::path::MAIN_SEPARATOR]) && Path::new(query).exists()
 }
 
 /// The records in a file or a directory that stands in the place of a query. Nothing of them is kept.

@@ -3,9 +3,6 @@
 //! The directory `journals` of the data directory holds those for which no other place was named, and for the
 //! others a file `NAME.elsewhere` that holds their path.
 
-use std::fs::DirBuilder;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use assay_verify::probe::{Pending, ReadDevice, pending};
@@ -13,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output::shown;
-use crate::state;
+use crate::{state, system};
 
 const JOURNAL: &str = "journal";
 const ELSEWHERE: &str = "elsewhere";
@@ -28,7 +25,7 @@ fn directory() -> Result<PathBuf, Failure> {
 /// another place, through a pointer.
 pub(crate) fn new_place(device: &Path, elsewhere: Option<&Path>) -> Result<PathBuf, Failure> {
     let directory = directory()?;
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
+    let made = system::private_directories().recursive(true).create(&directory);
     let fail = |e: std::io::Error| Failure::environment(format!("{}: {e}", shown(&directory)));
     let name = device.to_string_lossy().trim_start_matches('/').replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let when = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
@@ -42,7 +39,7 @@ pub(crate) fn new_place(device: &Path, elsewhere: Option<&Path>) -> Result<PathB
             // The probe need not fail where only the pointer cannot be made.
             if made.is_ok() {
                 let pointer = directory.join(format!("{name}-{when}.{ELSEWHERE}"));
-                let _ = std::fs::write(pointer, path.as_os_str().as_bytes());
+                let _ = std::fs::write(pointer, system::bytes_of(&path));
             }
             Ok(path)
         }
@@ -75,7 +72,7 @@ fn led_to(pointer: &Path) -> Option<PathBuf> {
     if !file.is_file() || file.len() > LONGEST {
         return None;
     }
-    Some(PathBuf::from(std::ffi::OsString::from_vec(std::fs::read(pointer).ok()?)))
+    Some(system::path_of(std::fs::read(pointer).ok()?))
 }
 
 /// Every journal that is known and there.
@@ -95,7 +92,7 @@ pub(crate) fn pending_on(target: &Path) -> Vec<(Pending, PathBuf)> {
         return Vec::new();
     }
     let mut found = Vec::new();
-    for device in devices(target) {
+    for device in system::devices_under(target) {
         let Ok(mut open) = ReadDevice::open(&device) else { continue };
         for journal in &journals {
             // One that cannot be read says nothing of this device.
@@ -139,24 +136,4 @@ pub(crate) fn json(pending: &Pending, device: &Path) -> Value {
 /// The command that puts back.
 pub(crate) fn mend(journal: &Path, device: &Path) -> String {
     format!("assay verify --restore {} {}", shown(journal), shown(device))
-}
-
-/// The device of a path, the disk that it is a part of, and the parts of that.
-fn devices(target: &Path) -> Vec<PathBuf> {
-    let Ok(meta) = std::fs::metadata(target) else { return Vec::new() };
-    let number = if meta.rdev() != 0 { meta.rdev() } else { meta.dev() };
-    let number = format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number));
-    let Ok(node) = std::fs::canonicalize(Path::new("/sys/dev/block").join(number)) else { return Vec::new() };
-    let whole = match node.parent() {
-        Some(parent) if node.join("partition").exists() => parent.to_owned(),
-        _ => node.clone(),
-    };
-    let parts = std::fs::read_dir(&whole).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut nodes = vec![node, whole.clone()];
-    nodes.extend(parts.filter(|path| path.join("partition").exists()));
-    let mut devices: Vec<PathBuf> =
-        nodes.iter().filter_map(|node| Some(Path::new("/dev").join(node.file_name()?))).collect();
-    let mut seen = std::collections::BTreeSet::new();
-    devices.retain(|device| seen.insert(device.clone()));
-    devices
 }

@@ -9,6 +9,7 @@
 mod answer;
 #[cfg(feature = "whole")]
 mod baselines;
+#[cfg_attr(windows, path = "windows/child.rs")]
 mod child;
 mod cli;
 mod commands;
@@ -27,10 +28,13 @@ mod queries;
 #[cfg(feature = "whole")]
 mod questions;
 mod recorder;
+#[cfg_attr(windows, path = "windows/signals.rs")]
 mod signals;
 mod state;
 mod suites;
+mod system;
 mod together;
+#[cfg(not(windows))]
 mod wishes;
 
 use std::process::ExitCode;

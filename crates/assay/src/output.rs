@@ -7,6 +7,7 @@ use assay_core::text::{self, harmless};
 use assay_report::Style;
 
 use crate::failure::Failure;
+use crate::system;
 
 /// Prints on standard output what assay-report has laid out, or a line whose parts from elsewhere are
 /// harmless.
@@ -100,24 +101,24 @@ pub(crate) fn style(stream: &impl IsTerminal, columns: Option<u16>) -> Style {
 /// Style of standard output.
 pub(crate) fn stdout_style() -> Style {
     let out = std::io::stdout();
-    style(&out, rustix::termios::tcgetwinsize(&out).ok().map(|size| size.ws_col).filter(|c| *c > 0))
+    style(&out, system::terminal(&out).map(|(columns, _)| columns).filter(|c| *c > 0))
 }
 
 /// Style of standard error.
 pub(crate) fn stderr_style() -> Style {
     let err = std::io::stderr();
-    style(&err, rustix::termios::tcgetwinsize(&err).ok().map(|size| size.ws_col).filter(|c| *c > 0))
+    style(&err, system::terminal(&err).map(|(columns, _)| columns).filter(|c| *c > 0))
 }
 
 /// Rows of the terminal on standard error; 24 where it does not say.
 pub(crate) fn stderr_rows() -> usize {
-    let size = rustix::termios::tcgetwinsize(std::io::stderr()).ok();
-    size.map(|size| usize::from(size.ws_row)).filter(|rows| *rows > 0).unwrap_or(24)
+    let size = system::terminal(&std::io::stderr());
+    size.map(|(_, rows)| usize::from(rows)).filter(|rows| *rows > 0).unwrap_or(24)
 }
 
 /// Whether the terminal obeys control sequences.
 pub(crate) fn can_repaint() -> bool {
-    std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    std::env::var_os("TERM").is_none_or(|term| term != "dumb") && system::terminal_obeys()
 }
 
 fn color_wanted() -> bool {

@@ -170,9 +170,8 @@ pub(crate) fn redactor_at_any_rate(store: Option<&mut SqliteStore>) -> Result<Re
 
 fn random_key() -> Result<[u8; 32], Failure> {
     let mut key = [0; 32];
-    let filled = rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty());
-    match filled {
-        Ok(32) => Ok(key),
+    match assay_device::random(&mut key) {
+        Ok(()) => Ok(key),
         // A key that could be guessed would be worse than no report.
         _ => Err(Failure::environment(
             "the kernel gives no random numbers, which stand for serial numbers; use --identities",

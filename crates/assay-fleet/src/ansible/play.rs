@@ -2,16 +2,16 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use assay_engine::{Signal, lead_a_group};
 
 use super::PrivateDirectory;
 use super::event::{Event, MAX_LINE};
+use crate::system::end;
 use crate::tail::Tail;
 
 /// Lines that wait to be taken.
@@ -98,7 +98,8 @@ impl Playbook<'_> {
     pub fn start(&self, directory: &PrivateDirectory) -> std::io::Result<Play> {
         let mut command = self.command(directory);
         // A Ctrl-C is for this program, which ends it in good order.
-        command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        lead_a_group(&mut command);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let (sender, events) = sync_channel(WAITING);
         if let Some(stdout) = child.stdout.take() {
@@ -163,8 +164,8 @@ impl Play {
     }
 
     fn signal(&mut self, signal: Signal) {
-        if let (Ok(None), Some(process)) = (self.child.try_wait(), Pid::from_raw(self.child.id().cast_signed())) {
-            let _ = kill_process_group(process, signal);
+        if let Ok(None) = self.child.try_wait() {
+            end(&self.child, true, signal);
         }
     }
 }

@@ -1,12 +1,11 @@
 //! A directory of the user alone, for as long as a command of Ansible takes.
 
-use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::collection::{FILES, PLAYBOOKS};
 use crate::key::nonce;
+use crate::system::{private_directories, private_file};
 
 /// Where Ansible looks for collections beside a playbook, before all other places.
 const COLLECTION: &str = "collections/ansible_collections/assay/fleet";
@@ -26,7 +25,7 @@ impl PrivateDirectory {
         let parent = std::path::absolute(std::env::temp_dir())?;
         let path = parent.join(format!("assay-fleet-{}", &nonce()?[..16]));
         // Whoever has made it before, it is not taken.
-        DirBuilder::new().mode(0o700).create(&path)?;
+        private_directories().create(&path)?;
         let directory = Self { path };
         for (name, text) in FILES {
             directory.write(&format!("{COLLECTION}/{name}"), text.as_bytes())?;
@@ -50,9 +49,9 @@ impl PrivateDirectory {
     pub fn write(&self, name: &str, content: &[u8]) -> std::io::Result<PathBuf> {
         let path = self.path.join(name);
         if let Some(parent) = path.parent() {
-            DirBuilder::new().mode(0o700).recursive(true).create(parent)?;
+            private_directories().recursive(true).create(parent)?;
         }
-        let mut file = OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&path)?;
+        let mut file = private_file().create(true).truncate(true).write(true).open(&path)?;
         file.write_all(content)?;
         Ok(path)
     }

@@ -1,16 +1,16 @@
 //! A launcher at work.
 
 use std::io::Write;
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use assay_engine::{Signal, lead_a_group};
 
 use super::heard::{Heard, MOST_LINE, NodeEnd, Reader, Told, lines};
 use crate::ansible::PrivateDirectory;
+use crate::system::end;
 
 /// A process that starts one or several nodes.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl Launched {
     /// Runs the command with `input`, and reads what it says.
     pub(super) fn read(mut command: Command, input: &str, source: Source, mut reader: Reader) -> std::io::Result<Self> {
         // A Ctrl-C is for the coordinator, which tells the nodes: a launcher that dies of it would leave them measuring.
-        command.process_group(0);
+        lead_a_group(&mut command);
         command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
         command.stdout(if source == Source::Output { Stdio::piped() } else { Stdio::null() });
         let mut child = command.stderr(Stdio::piped()).spawn()?;
@@ -118,8 +118,8 @@ impl Launched {
 
     /// Asks it to end in good order.
     pub fn ask_to_end(&mut self) {
-        if let (None, Some(process)) = (self.ended(), Pid::from_raw(self.child.id().cast_signed())) {
-            let _ = if self.whole_group { kill_process_group } else { kill_process }(process, Signal::TERM);
+        if self.ended().is_none() {
+            end(&self.child, self.whole_group, Signal::TERM);
         }
     }
 
@@ -134,8 +134,8 @@ impl Drop for Launched {
     /// None is left behind.
     fn drop(&mut self) {
         if self.ended().is_none() {
-            if let (true, Some(process)) = (self.whole_group, Pid::from_raw(self.child.id().cast_signed())) {
-                let _ = kill_process_group(process, Signal::KILL);
+            if self.whole_group {
+                end(&self.child, true, Signal::KILL);
             }
             let _ = self.child.kill();
             let _ = self.child.wait();

@@ -251,8 +251,8 @@ fn exit(record: &Record) -> Exit {
 /// A seed that no other run has; it is stored with the record.
 fn seed() -> u64 {
     let mut bytes = [0u8; 8];
-    match rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()) {
-        Ok(8) => u64::from_le_bytes(bytes) >> 11, // 53 bits: exact in every JSON reader
-        _ => u64::from(std::process::id()),
+    match assay_device::random(&mut bytes) {
+        Ok(()) => u64::from_le_bytes(bytes) >> 11, // 53 bits: exact in every JSON reader
+        Err(_) => u64::from(std::process::id()),
     }
 }

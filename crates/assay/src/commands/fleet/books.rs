@@ -1,12 +1,10 @@
 //! Where runs on clusters are kept: a file each, next to the store.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::path::PathBuf;
 
 use assay_core::text::harmless;
 use assay_fleet::Ledger;
-use rustix::fs::FlockOperation;
-use rustix::io::Errno;
 
 use crate::failure::Failure;
 use crate::{files, output, state};
@@ -85,10 +83,10 @@ fn locked(name: &str, held: impl Fn() -> String) -> Result<File, Failure> {
     let path = state::subdirectory(DIRECTORY)?.join(name);
     let refuse = |error: std::io::Error| Failure::environment(format!("{}: {error}", output::shown(&path)));
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(refuse)?;
-    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+    match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(Errno::WOULDBLOCK) => Err(Failure::environment(held())),
-        Err(error) => Err(refuse(error.into())),
+        Err(TryLockError::WouldBlock) => Err(Failure::environment(held())),
+        Err(TryLockError::Error(error)) => Err(refuse(error)),
     }
 }
 

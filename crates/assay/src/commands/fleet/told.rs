@@ -28,8 +28,7 @@ pub(super) fn joined_at(by_ssh: bool, far: u16, address: SocketAddr) -> (String,
         return (format!("127.0.0.1:{far}"), Some(far));
     }
     if address.ip().is_unspecified() {
-        let name = rustix::system::uname();
-        return (format!("{}:{}", name.nodename().to_string_lossy(), address.port()), None);
+        return (format!("{}:{}", assay_device::host_name(), address.port()), None);
     }
     (address.to_string(), None)
 }

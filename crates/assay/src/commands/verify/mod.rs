@@ -9,7 +9,6 @@ mod restore;
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
-use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use assay_core::exit::Exit;
@@ -40,7 +39,7 @@ fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
     if args.remove {
         return remove::remove(target);
     }
-    let device = std::fs::metadata(target).is_ok_and(|meta| meta.file_type().is_block_device());
+    let device = std::fs::metadata(target).is_ok_and(|meta| crate::system::is_device(&meta));
     if let Some(path) = &args.output {
         let format = assay_report::Format::from_path(path, super::finished::FORMATS)
             .map_err(|e| Failure::usage(e.to_string()))?;

@@ -8,11 +8,10 @@ use std::time::Duration;
 use assay_analysis::plan::{ExperimentPlan, Move, Turn};
 use assay_core::text::harmless;
 use assay_engine::Control;
-use rustix::termios::{QueueSelector, tcflush};
 
 use crate::cli::FleetRunArgs;
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, system};
 
 /// Between two looks at whether the user interrupts.
 const TICK: Duration = Duration::from_millis(100);
@@ -52,7 +51,7 @@ impl Person {
         }
         let later = if later.is_empty() { String::new() } else { format!(", and later {later}") };
         // What was typed while nothing was asked is no answer.
-        let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
+        system::forget_typed();
         output::tell_wrapped(&format!("Press Enter when it is done, or Ctrl-C{later}."));
         let _ = std::io::stderr().flush();
         let (sender, answer) = channel();

@@ -1,0 +1,86 @@
+//! Windows.
+
+use std::fs::{DirBuilder, Metadata};
+use std::os::windows::io::{AsHandle, AsRawHandle};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use windows_sys::Win32::System::Console::{
+    CONSOLE_SCREEN_BUFFER_INFO, ENABLE_VIRTUAL_TERMINAL_PROCESSING, FlushConsoleInputBuffer, GetConsoleMode,
+    GetConsoleScreenBufferInfo, SetConsoleMode,
+};
+
+/// Columns and rows of the window behind a stream; `None` where there is none.
+pub(crate) fn terminal(stream: &impl AsHandle) -> Option<(u16, u16)> {
+    let mut told = CONSOLE_SCREEN_BUFFER_INFO::default();
+    // SAFETY: the handle is open while the stream is borrowed, and the structure is this function's own.
+    let done = unsafe { GetConsoleScreenBufferInfo(stream.as_handle().as_raw_handle(), &raw mut told) };
+    let window = told.srWindow;
+    let length = |first: i16, last: i16| u16::try_from(i32::from(last) - i32::from(first) + 1).ok();
+    if done == 0 { None } else { Some((length(window.Left, window.Right)?, length(window.Top, window.Bottom)?)) }
+}
+
+/// Whether consoles obey control sequences, which they are asked to once; Windows 10 and later can.
+pub(crate) fn terminal_obeys() -> bool {
+    static OBEYS: OnceLock<bool> = OnceLock::new();
+    *OBEYS.get_or_init(|| obeys(&std::io::stdout()) & obeys(&std::io::stderr()))
+}
+
+/// A stream that is no console has nothing to obey.
+fn obeys(stream: &impl AsHandle) -> bool {
+    let handle = stream.as_handle().as_raw_handle();
+    let mut mode = 0;
+    // SAFETY: the handle is open while the stream is borrowed; a number is written.
+    if unsafe { GetConsoleMode(handle, &raw mut mode) } == 0 {
+        return true;
+    }
+    // SAFETY: as above.
+    unsafe { SetConsoleMode(handle, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING) != 0 }
+}
+
+/// Forgets what was typed and not read.
+pub(crate) fn forget_typed() {
+    // SAFETY: the handle of standard input is open as long as the process.
+    unsafe { FlushConsoleInputBuffer(std::io::stdin().as_handle().as_raw_handle()) };
+}
+
+/// No path is one.
+pub(crate) fn is_device(_meta: &Metadata) -> bool {
+    false
+}
+
+/// What lists of rights forbid shows when it is tried.
+pub(crate) fn may_swap(_directory: &Path, _exists: Option<&Metadata>) -> bool {
+    true
+}
+
+/// Only who may do so everywhere makes links on Windows.
+pub(crate) fn is_planted(_link: &Metadata, _above: &Metadata) -> bool {
+    false
+}
+
+/// There is no such limit.
+#[expect(clippy::unnecessary_wraps, reason = "other systems have one")]
+pub(crate) fn allow_open_files(_wanted: u64) -> Result<(), u64> {
+    Ok(())
+}
+
+/// Directories take over the rights of those above.
+pub(crate) fn private_directories() -> DirBuilder {
+    DirBuilder::new()
+}
+
+/// A path as bytes that [`path_of`] reads.
+pub(crate) fn bytes_of(path: &Path) -> Vec<u8> {
+    path.to_string_lossy().into_owned().into_bytes()
+}
+
+/// The path whose bytes these are.
+pub(crate) fn path_of(bytes: Vec<u8>) -> PathBuf {
+    PathBuf::from(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// No device is probed on Windows, so that none can need a journal.
+pub(crate) fn devices_under(_target: &Path) -> Vec<PathBuf> {
+    Vec::new()
+}

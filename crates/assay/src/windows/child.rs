@@ -1,0 +1,18 @@
+//! The work of a command, which Windows can end whatever its threads do: in this process.
+
+use std::io::Write;
+
+use assay_core::exit::Exit;
+
+use crate::failure::Failure;
+
+/// Does `work`.
+pub(crate) fn in_child(work: impl FnOnce() -> Result<Exit, Failure>) -> Result<Exit, Failure> {
+    work()
+}
+
+/// Ends the process at once, whatever its threads do.
+pub(crate) fn leave(exit: Exit) -> ! {
+    let _ = std::io::stdout().flush();
+    std::process::exit(i32::from(exit as u8))
+}
