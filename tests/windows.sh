@@ -16,7 +16,7 @@ skip() { # reason
 command -v x86_64-w64-mingw32-gcc > /dev/null 2>&1 || skip "needs gcc-mingw-w64-x86-64"
 wine=$(command -v wine64 || command -v wine) || skip "needs wine and wine64"
 has_std $triple || skip "needs rustup target add $triple"
-[ $# -gt 0 ] || set -- assay-core assay-engine
+[ $# -gt 0 ] || set -- assay-core assay-engine assay-verify
 crates=
 for crate in "$@"; do
     crates="$crates -p $crate"

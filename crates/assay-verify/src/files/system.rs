@@ -18,10 +18,10 @@ fn existing(path: &Path) -> Option<PathBuf> {
 }
 
 #[cfg(test)]
+#[cfg(not(windows))]
 mod tests {
     use super::*;
 
-    #[cfg(not(windows))]
     #[test]
     fn the_file_systems_of_the_host_and_of_the_store_are_known() {
         assert_eq!(carries(Path::new("/"), None), Some(PathBuf::from("/")));
