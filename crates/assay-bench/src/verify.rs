@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use assay_core::verification::{Pass, Verification};
-use assay_lab::{Bus, FastDevice, LatencyCard, LimitedCard, Limits, Missing};
+use assay_lab::{FastDevice, LimitedCard, Limits, Missing};
 use assay_verify::files::{Content, Format};
 use assay_verify::probe::Salt;
 
@@ -152,28 +152,13 @@ pub(crate) fn buses(report: &mut Report) -> Result<(), Missing> {
     let limits = Limits { read_bytes: Some(BUS), write_bytes: Some(BUS), ..Limits::default() };
     let card = LimitedCard::new(512 << 20, limits)?;
     let found = check(&mut card.command(binary(), &arguments(card.path())), 0).0;
-    shares(report, "limited card", &found, |pass| pass.bytes_per_second().unwrap());
-    let bus = Bus { read_ms: 1, write_ms: 3, bits_per_second: BUS * 8 };
-    let card = LatencyCard::new(192 << 20, bus)?;
-    let found = check(Command::new(binary()).args(arguments(card.path())), 0).0;
-    shares(report, "card with latency", &found, second_half);
-    Ok(())
-}
-
-/// Rate of the second half: nbdkit's rate filter lets two seconds pass at any speed first.
-fn second_half(pass: &Pass) -> f64 {
-    let parts = &pass.speed[pass.speed.len() / 2..];
-    let (bytes, elapsed) = parts.iter().fold((0, 0), |sum, part| (sum.0 + part.bytes, sum.1 + part.elapsed_ns));
-    bytes as f64 / (elapsed as f64 / 1e9)
-}
-
-fn shares(report: &mut Report, card: &str, found: &Verification, rate: fn(&Pass) -> f64) {
     for (name, pass) in [("write", &found.write), ("read", &found.read)] {
-        let rate = rate(pass.as_ref().unwrap());
-        let what = format!("{card}, {name}: share of a bus of 23 MB/s");
+        let rate = pass.as_ref().and_then(Pass::bytes_per_second).unwrap();
+        let what = format!("{name}: share of a bus of 23 MB/s");
         let ours = format!("{:.2} MB/s", rate / 1e6);
         report.add(Row::exact(&what, rate / BUS as f64, "", ours, Target::AtLeast(0.98)));
     }
+    Ok(())
 }
 
 /// The memory behind the device is allocated by the first write; nobody's time counts that.
