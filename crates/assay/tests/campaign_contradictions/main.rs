@@ -44,7 +44,7 @@ fn seeds() -> Range<u64> {
 #[test]
 fn no_two_commands_contradict_each_other_on_stores_that_were_drawn() {
     let stores = seeds();
-    let all = Mutex::new((Found::new(), 0, 0));
+    let all = Mutex::new((Found::new(), 0, 0u64));
     on_all_processors(stores, |seed| {
         let mut found = Found::new();
         let claims = judge(&saved(&stores::drawn(seed)), "all", &format!("store {seed}"), &mut found);
@@ -55,7 +55,7 @@ fn no_two_commands_contradict_each_other_on_stores_that_were_drawn() {
         all.2 += 1;
         found.into_iter().for_each(|(kind, what)| all.0.entry(kind).or_default().extend(what));
         // A campaign takes an hour: what it came to is told on the way.
-        if all.2 % PROGRESS == 0 {
+        if all.2.is_multiple_of(PROGRESS) {
             let contradictions: usize = all.0.values().map(Vec::len).sum();
             println!("{} stores, {} claims, {contradictions} contradictions", all.2, all.1);
         }
