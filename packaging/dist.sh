@@ -43,6 +43,11 @@ compile() { # triple
     flags=--remap-path-prefix=$root=/assay
     flags=$flags$separator--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo
     flags=$flags$separator--remap-path-prefix=$(rustc ${toolchain:++$toolchain} --print sysroot)=/rust
+    # What several functions share becomes a function of its own where that saves room, and is counted without the 36 bytes
+    # of tables by which a panic unwinds through it: 19,908 functions of 15 bytes on average had more of these than of code.
+    flags=$flags$separator-Cllvm-args=-outliner-benefit-threshold=40
+    # Nothing unwinds through C.
+    export "CFLAGS_$(echo "$1" | tr - _)=-fno-asynchronous-unwind-tables -fno-unwind-tables"
     CARGO_TARGET_DIR=$root/target cross "$1" zigbuild --quiet --profile dist -p assay $options
 }
 
