@@ -5,6 +5,8 @@ use std::path::Path;
 
 use assay_core::text::harmless;
 
+use crate::system;
+
 /// Why a path or device cannot be used; one line each, with the mend.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
@@ -103,5 +105,5 @@ impl DeviceError {
 
 /// A path as it may be shown.
 pub(crate) fn shown(path: &Path) -> String {
-    harmless(&path.to_string_lossy())
+    harmless(&system::as_written(&path.to_string_lossy()))
 }

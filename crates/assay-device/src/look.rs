@@ -38,6 +38,7 @@ impl Seen {
 /// # Errors
 /// Where the path does not exist, may not be looked at, or is neither of these.
 pub fn look(sysroot: &Sysroot, path: &Path) -> Result<Target, DeviceError> {
+    system::refuse(path)?;
     let real = fs::canonicalize(path).map_err(|error| DeviceError::from_io(path, error))?;
     let seen = Seen::at(&real)?;
     let mut target = look_by_dev(sysroot, &real, seen);

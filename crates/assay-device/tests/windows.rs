@@ -143,7 +143,7 @@ fn the_machine_and_the_medium_are_told_as_far_as_windows_does() {
     let sysroot = Sysroot::real();
     let told = host(&sysroot);
     assert!(told.cores.unwrap() > 0 && told.memory_bytes.unwrap() > 1 << 20, "{told:?}");
-    assert!(told.hostname.is_some() && told.kernel.as_ref().unwrap().split('.').count() == 3, "{told:?}");
+    assert!(told.hostname.is_some() && told.os.as_ref().unwrap().split('.').count() == 3, "{told:?}");
     assert!(available_memory(&sysroot).unwrap() > 0);
     let dir = tempfile::tempdir().unwrap();
     let target = look(&sysroot, dir.path()).unwrap();

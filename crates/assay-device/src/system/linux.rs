@@ -69,6 +69,16 @@ pub(crate) fn seen(path: &Path) -> Result<Seen, DeviceError> {
     Ok(Seen { what, dev: (rustix::fs::major(dev), rustix::fs::minor(dev)) })
 }
 
+/// A path as people write it.
+pub(crate) fn as_written(path: &str) -> String {
+    path.to_owned()
+}
+
+/// Refuses a path that names what is not measured on this system.
+pub(crate) fn refuse(_path: &Path) -> Result<(), DeviceError> {
+    Ok(())
+}
+
 /// The kernel's log, which gives what there is and never waits.
 pub(crate) fn kernel_log() -> Option<File> {
     let flags = i32::try_from(OFlags::NONBLOCK.bits()).ok()?;

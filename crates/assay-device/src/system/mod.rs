@@ -9,7 +9,9 @@ mod linux;
 mod windows;
 
 #[cfg(not(windows))]
-pub(crate) use linux::{ROOT, available_memory, host, kernel_log, load, read_at, seen, stat, target};
+pub(crate) use linux::{
+    ROOT, as_written, available_memory, host, kernel_log, load, read_at, refuse, seen, stat, target,
+};
 #[cfg(not(windows))]
 pub use linux::{host_name, random};
 #[cfg(windows)]

@@ -9,7 +9,7 @@ use assay_core::medium::{BlockNode, Bus, Medium, MediumKind};
 use assay_core::text::{harmless, label};
 
 use super::control::{self, Disk};
-use super::volume::{Volume, plain, volume};
+use super::volume::{Volume, volume};
 use crate::error::{DeviceError, shown};
 use crate::files::Stat;
 use crate::look::{Seen, bare};
@@ -40,6 +40,12 @@ pub(crate) fn seen(path: &Path) -> Result<Seen, DeviceError> {
     Ok(Seen { what, dev: (0, 0) })
 }
 
+/// Refuses a path that names a device, `\\.\PhysicalDrive0`.
+pub(crate) fn refuse(path: &Path) -> Result<(), DeviceError> {
+    let is_device = path.to_string_lossy().replace('/', r"\").starts_with(r"\\.\");
+    if is_device { Err(DeviceError::NoRawDevices { path: shown(path) }) } else { Ok(()) }
+}
+
 /// There is none that is read here.
 pub(crate) fn kernel_log() -> Option<File> {
     None
@@ -48,7 +54,6 @@ pub(crate) fn kernel_log() -> Option<File> {
 /// What lies under a path without links.
 pub(crate) fn target(path: &Path, seen: Seen) -> Option<Target> {
     let mut target = bare(path, seen.what);
-    target.medium.path = harmless(&plain(&path.to_string_lossy()));
     let Some(volume) = volume(path) else { return Some(target) };
     target.medium.filesystem = volume.filesystem.as_deref().and_then(|name| label(name, 64));
     target.medium.mount_point = Some(harmless(&volume.point));

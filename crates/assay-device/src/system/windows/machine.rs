@@ -30,7 +30,8 @@ pub(crate) fn host() -> Option<Host> {
         cpu: registry(PROCESSOR, "ProcessorNameString"),
         cores: (cores > 0).then_some(cores),
         memory_bytes: memory().map(|memory| memory.ullTotalPhys),
-        kernel: version.map(|(major, minor, build)| format!("{major}.{minor}.{build}")),
+        // Records name a kernel of Linux by its number alone; that of Windows is told with its name.
+        kernel: None,
         os: os(version),
         governor: None,
         arch: Some(std::env::consts::ARCH.to_owned()),
@@ -61,11 +62,11 @@ fn version() -> Option<(u32, u32, u32)> {
 /// The registry still says 10 of Windows 11, which is told by its build.
 fn os(version: Option<(u32, u32, u32)>) -> Option<String> {
     const FIRST_11: u32 = 22_000;
-    let (_, _, build) = version?;
+    let (major, minor, build) = version?;
     let name = registry(VERSION, "ProductName").unwrap_or_else(|| "Windows".to_owned());
     let name = if build >= FIRST_11 { name.replace("Windows 10", "Windows 11") } else { name };
     let edition = registry(VERSION, "DisplayVersion").map_or_else(String::new, |edition| format!(" {edition}"));
-    label(&format!("{name}{edition}"), 128)
+    label(&format!("{name}{edition} ({major}.{minor}.{build})"), 128)
 }
 
 fn board() -> Option<String> {

@@ -8,6 +8,6 @@ mod volume;
 
 pub use chance::{host_name, random};
 pub(crate) use control::{counters, drive};
-pub(crate) use look::{ROOT, kernel_log, read_at, seen, stat, target};
+pub(crate) use look::{ROOT, kernel_log, read_at, refuse, seen, stat, target};
 pub(crate) use machine::{available_memory, host, load};
-pub(crate) use volume::{room, volume};
+pub(crate) use volume::{as_written, room, volume};

@@ -39,7 +39,7 @@ fn text(room: &[u16]) -> String {
 }
 
 /// `\\?\C:\` as people write it.
-pub(crate) fn plain(path: &str) -> String {
+pub(crate) fn as_written(path: &str) -> String {
     match path.strip_prefix(r"\\?\UNC\") {
         Some(share) => format!(r"\\{share}"),
         None => path.strip_prefix(r"\\?\").filter(|rest| !rest.starts_with("Volume{")).unwrap_or(path).to_owned(),
@@ -74,7 +74,7 @@ pub(crate) fn volume(path: &Path) -> Option<Volume> {
     let mut device = [0u16; 64];
     // SAFETY: `point` ends with a zero, and `device` has the length that is told.
     let named = unsafe { GetVolumeNameForVolumeMountPointW(point.as_ptr(), device.as_mut_ptr(), device.len() as u32) };
-    let point = plain(&text(&point));
+    let point = as_written(&text(&point));
     let device = if named == 0 { format!(r"\\.\{point}") } else { text(&device) };
     Some(Volume {
         filesystem: (told != 0).then(|| text(&name)).filter(|name| !name.is_empty()),
