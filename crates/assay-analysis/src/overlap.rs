@@ -14,58 +14,75 @@ pub(crate) struct Part {
     pub(crate) node: usize,
     began_ns: i64,
     end_ns: i64,
+    /// How far its clock may be off.
+    bound_ns: i64,
+    /// Nodes that were to begin with it.
+    nodes: u32,
     /// In what the caller asked for.
     pub(crate) rate: f64,
 }
 
-/// Repeats by the start that their nodes had in common.
-pub(crate) struct Overlapping {
-    /// Nodes that took part.
-    pub(crate) nodes: usize,
-    /// The repeats of all of them that overlapped, start by start.
-    pub(crate) whole: Vec<Vec<Part>>,
-    /// Starts of which the repeats did not overlap enough, or at which there were fewer nodes.
-    pub(crate) left_out: usize,
+/// What nodes began together.
+pub(crate) struct Common {
+    pub(crate) parts: Vec<Part>,
 }
 
-/// The repeats of nodes, each with its number, that overlapped on the clock of the coordinator, with what `rate` gives of
-/// each; `None` where no two nodes had a start in common.
-pub(crate) fn overlapping<'a>(
+/// The completed repeats of nodes, each with its number, by the starts that they had in common, in the order of time, with
+/// what `rate` gives of each.
+pub(crate) fn common_starts<'a>(
     measured: impl Iterator<Item = (usize, &'a Measurement)>,
     rate: impl Fn(&Repeat) -> Option<f64>,
-) -> Option<Overlapping> {
+) -> Vec<Common> {
     let mut starts: BTreeMap<(usize, i64), Vec<Part>> = BTreeMap::new();
     for (node, measurement) in measured {
         for (number, repeat) in measurement.repeats.iter().enumerate().filter(|(_, r)| r.outcome == Outcome::Completed)
         {
+            let Some(start) = repeat.common_start.as_deref() else { continue };
             // Without a bound nothing says that two clocks agree.
-            let Some(start) = repeat.common_start.as_deref().filter(|start| start.bound_ns.is_some()) else { continue };
+            let Some(bound_ns) = start.bound_ns else { continue };
             let Some(rate) = rate(repeat).filter(|rate| *rate > 0.0 && rate.is_finite()) else { continue };
             let lasted = i64::try_from(repeat.last_done_ns.max(repeat.elapsed_ns)).unwrap_or(i64::MAX);
-            let end_ns = start.began_ns.saturating_add(lasted);
             starts.entry((number, start.planned_ns)).or_default().push(Part {
                 node,
                 began_ns: start.began_ns,
-                end_ns,
+                end_ns: start.began_ns.saturating_add(lasted),
+                bound_ns: i64::try_from(bound_ns).unwrap_or(i64::MAX),
+                nodes: start.nodes,
                 rate,
             });
         }
     }
-    let nodes = starts.values().map(Vec::len).max().filter(|most| *most > 1)?;
-    let all = starts.len();
-    let whole: Vec<Vec<Part>> =
-        starts.into_values().filter(|parts| parts.len() == nodes && share(parts) >= OVERLAP).collect();
-    Some(Overlapping { nodes, left_out: all - whole.len(), whole })
+    starts.into_values().map(|parts| Common { parts }).collect()
 }
 
-/// The time in which all ran by the time in which any did.
-fn share(parts: &[Part]) -> f64 {
-    let (mut first, mut last) = ((i64::MAX, i64::MIN), (i64::MAX, i64::MIN));
-    for part in parts {
-        first = (first.0.min(part.began_ns), first.1.max(part.began_ns));
-        last = (last.0.min(part.end_ns), last.1.max(part.end_ns));
+impl Common {
+    /// Whether its repeats were made at the same time, whatever the clocks were off within their bounds.
+    pub(crate) fn overlaps(&self) -> bool {
+        let (mut first, mut last) = ((i64::MAX, i64::MIN), (i64::MAX, i64::MIN));
+        for Part { began_ns, end_ns, bound_ns, .. } in &self.parts {
+            first.0 = first.0.min(began_ns.saturating_sub(*bound_ns));
+            first.1 = first.1.max(began_ns.saturating_add(*bound_ns));
+            last.0 = last.0.min(end_ns.saturating_sub(*bound_ns));
+            last.1 = last.1.max(end_ns.saturating_add(*bound_ns));
+        }
+        let span = |from: i64, to: i64| to as f64 - from as f64;
+        let any = span(first.0, last.1);
+        any > 0.0 && span(first.1, last.0) / any >= OVERLAP
     }
-    let span = |from: i64, to: i64| to as f64 - from as f64;
-    let any = span(first.0, last.1);
-    if any > 0.0 { (span(first.1, last.0) / any).max(0.0) } else { 0.0 }
+
+    /// How many nodes began, where all of them are here.
+    pub(crate) fn whole(&self) -> Option<u32> {
+        let nodes = self.nodes();
+        let all = self.parts.iter().all(|part| part.nodes == nodes) && self.parts.len() == nodes as usize;
+        all.then_some(nodes)
+    }
+
+    /// How many nodes were to begin.
+    pub(crate) fn nodes(&self) -> u32 {
+        self.parts.iter().map(|part| part.nodes).max().unwrap_or(0)
+    }
+
+    pub(crate) fn sum(&self) -> f64 {
+        self.parts.iter().map(|part| part.rate).sum()
+    }
 }

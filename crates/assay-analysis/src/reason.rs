@@ -135,6 +135,13 @@ pub enum Reason {
     },
     /// The node lost the others, so that it was out of step.
     OutOfStep,
+    /// Not all nodes that began together are known: some failed, or are not among the records.
+    Partners {
+        /// Nodes whose records count.
+        known: usize,
+        /// Nodes that began.
+        began: u32,
+    },
     /// The nodes of its run did not measure the network volume at the same time, as far as their clocks tell.
     NotAtOnce,
     /// Nodes took turns on the network volume, some at a time.
@@ -202,6 +209,10 @@ impl fmt::Display for Reason {
             Self::InTurns => {
                 f.write_str("nodes measured the NAS in turns, some at a time: neither alone nor all at once")
             }
+            Self::Partners { known, began } => write!(
+                f,
+                "{known} of the {began} nodes that measured the NAS at once have figures that count: what the others got is unknown"
+            ),
             Self::NotAtOnce => {
                 f.write_str("its nodes did not measure the NAS at the same time, as far as their clocks tell")
             }

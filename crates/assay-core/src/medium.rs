@@ -91,6 +91,19 @@ impl FromStr for MediumKind {
     }
 }
 
+/// File systems that are on another machine and show no block device.
+const REMOTE: [&str; 9] = ["nfs", "nfs4", "cifs", "smb3", "ceph", "afs", "9p", "fuse.sshfs", "fuse.glusterfs"];
+
+impl Medium {
+    /// Whether it is known to be on another machine.
+    #[must_use]
+    pub fn is_remote(&self) -> bool {
+        matches!(self.kind, MediumKind::Iscsi | MediumKind::Nbd | MediumKind::Nfs)
+            || self.filesystem.as_deref().is_some_and(|name| REMOTE.contains(&name))
+            || self.bus.as_ref().is_some_and(|bus| bus.kind == "network")
+    }
+}
+
 impl MediumKind {
     /// The kind as people say it.
     #[must_use]

@@ -129,11 +129,12 @@ pub(crate) fn known_findings(sysroot: &Sysroot, seen: &Seen) -> Vec<Finding> {
     let mut findings = match kind {
         MediumKind::Overlay => vec![Finding::OverlayHidesMedium],
         kind if kind.is_memory() => vec![Finding::MemoryNotMedium { medium: kind.title().to_owned() }],
-        MediumKind::Iscsi | MediumKind::Nbd | MediumKind::Nfs => {
-            vec![Finding::ServerCache { medium: kind.title().to_owned() }]
-        }
         _ => Vec::new(),
     };
+    if seen.medium.is_remote() {
+        let medium = if kind == MediumKind::Unknown { "volume" } else { kind.title() };
+        findings.push(Finding::ServerCache { medium: medium.to_owned() });
+    }
     if swaps_on(sysroot, &seen.leaves) {
         findings.push(Finding::SwapOnMedium);
     }

@@ -1,7 +1,7 @@
 //! A medium in each node, or a share of one central volume.
 
 use assay_core::record::Record;
-use assay_core::workload::{Op, Pattern};
+use assay_core::workload::Pattern;
 use assay_stats::decide::{self, Limit, Local, Nas, NasVerdict, Need, Wire};
 
 use super::error::AdviseError;
@@ -22,8 +22,6 @@ const SEED: u64 = 28;
 pub fn nas(local: &[Record], volume: &[Record], question: &NasQuestion) -> Result<NasAdvice, AdviseError> {
     let mut excluded = Vec::new();
     let subjects = some_subjects(local, "local media", &mut excluded)?;
-    let reads = volume.iter().flat_map(|r| &r.measurements).filter(|m| m.workload.op != Op::Write);
-    let volume_read_bytes = reads.map(|m| m.workload.span_bytes).max();
     let measured = Measured::of(volume, &mut excluded);
     let volume = match measured.volume(&mut excluded)? {
         None if !volume.is_empty() => return Err(nothing_left("the NAS", &excluded)),
@@ -51,6 +49,8 @@ pub fn nas(local: &[Record], volume: &[Record], question: &NasQuestion) -> Resul
     if models.is_empty() {
         return Err(nothing_left("a load that can be judged", &excluded));
     }
+    let judged: Vec<Load> = models.iter().flat_map(|m: &NasModel| &m.rows).map(|row| row.load.clone()).collect();
+    let volume_read_bytes = volume.as_ref().and_then(|volume| volume.read_bytes(&judged));
     let line_share = match question.link {
         Link::Line(rate) => Some(rate / question.link.payload() * payload_share.bytes_per_second),
         Link::Payload(_) => None,

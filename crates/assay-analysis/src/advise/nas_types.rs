@@ -191,7 +191,8 @@ pub struct NasAdvice {
     pub volume_iops: Option<f64>,
     /// Model of the volume, where records of it were given.
     pub volume: Option<String>,
-    /// The largest area in bytes that records of the volume read; `None` where none did.
+    /// The smallest area in bytes that was read of the volume under a load that is judged, 0 where it is not told of all;
+    /// `None` where none was read.
     pub volume_read_bytes: Option<u64>,
     /// Each model of local media.
     pub models: Vec<NasModel>,
@@ -218,6 +219,8 @@ pub struct VolumeFigures {
 pub struct Together {
     /// So many nodes.
     pub nodes: u32,
+    /// Repeats of these runs that were not made by all nodes at the same time, or by another number of nodes.
+    pub left_out: usize,
     /// The share of one of them, in bytes per second.
     pub share: Figure,
 }

@@ -9,8 +9,9 @@ use super::figure::{Figure, UnitValues, durable, figure, of_one};
 use super::nas_types::{Together, VolumeFigures};
 use crate::excluded::admit;
 use crate::identity::day;
-use crate::overlap::{Part, overlapping};
+use crate::overlap::{Common, common_starts};
 use crate::quantity::value;
+use crate::reading::measurement;
 use crate::reason::Reason;
 use crate::{Excluded, Load, Mark, Quantity, loads};
 
@@ -71,6 +72,15 @@ pub(super) struct Volume<'a> {
 }
 
 impl Volume<'_> {
+    /// The smallest area in bytes that was read under one of these loads, 0 where it is not told of all; `None` where no
+    /// load reads.
+    pub(super) fn read_bytes(&self, loads: &[Load]) -> Option<u64> {
+        let records = [&self.alone, &self.at_once].into_iter().flatten().flat_map(|subject| &subject.records);
+        let reads = loads.iter().filter(|load| load.op() != Op::Write);
+        let all = records.flat_map(|record| reads.clone().filter_map(|load| measurement(record, load)));
+        all.map(|measurement| measurement.workload.span_bytes).min()
+    }
+
     /// Whether all its figures under this load are durable.
     pub(super) fn durable(&self, load: &Load) -> bool {
         let both = [&self.alone, &self.at_once].into_iter().flatten();
@@ -98,20 +108,70 @@ impl Volume<'_> {
     }
 }
 
-/// What the nodes of one run got under a load.
+/// What the nodes of one run measured under a load.
 struct AtOnce<'a> {
     run: &'a str,
-    nodes: u32,
     day: Option<String>,
-    /// What each node measured.
     each: Vec<&'a Measurement>,
     marks: Vec<Mark>,
     records: Vec<&'a Record>,
 }
 
-/// The share of a node, over the runs of the number of nodes that is nearest to so many active ones. What the nodes of a run
-/// got is one value for each repeat that all made at the same time, the mean over them, as the day of that run is the same for
-/// all of them.
+/// What so many nodes got of one run: a value for each repeat that all of them made at the same time, the mean over them.
+struct Got {
+    nodes: u32,
+    values: Vec<f64>,
+}
+
+impl<'a> AtOnce<'a> {
+    /// The records of each run that count under a load.
+    fn of(subject: &Subject<'a>, load: &Load, quantity: Quantity) -> Vec<Self> {
+        let mut runs: Vec<Self> = Vec::new();
+        for record in &subject.records {
+            let (Some(part), (Some(reading), _)) = (record.cluster.as_deref(), admit(record, load, quantity)) else {
+                continue;
+            };
+            let at = runs.iter().position(|run| run.run == part.run).unwrap_or_else(|| {
+                let (each, marks, records) = (Vec::new(), Vec::new(), Vec::new());
+                runs.push(Self { run: &part.run, day: day(record), each, marks, records });
+                runs.len() - 1
+            });
+            runs[at].each.push(reading.measurement);
+            runs[at].marks.extend(reading.marks);
+            runs[at].records.push(record);
+        }
+        runs
+    }
+
+    /// What all nodes that began together got, by their number, and how many repeats tell nothing: some of the nodes failed or
+    /// are not among the records, or they did not measure at the same time.
+    fn got(&self, quantity: Quantity) -> Result<(Vec<Got>, usize), Reason> {
+        let starts = common_starts(self.each.iter().copied().enumerate(), |repeat| value(repeat, quantity));
+        let mut got: Vec<Got> = Vec::new();
+        let mut left_out = 0;
+        for common in &starts {
+            let Some(nodes) = common.whole().filter(|_| common.overlaps()) else {
+                left_out += 1;
+                continue;
+            };
+            let mean = common.sum() / f64::from(nodes);
+            match got.iter_mut().find(|got| got.nodes == nodes) {
+                Some(known) => known.values.push(mean),
+                None => got.push(Got { nodes, values: vec![mean] }),
+            }
+        }
+        let began = starts.iter().map(Common::nodes).max().unwrap_or(0);
+        let lacks = starts.iter().all(|common| common.whole().is_none());
+        match got.is_empty() {
+            false => Ok((got, left_out)),
+            true if lacks && began > 0 => Err(Reason::Partners { known: self.each.len(), began }),
+            true => Err(Reason::NotAtOnce),
+        }
+    }
+}
+
+/// The share of a node, over the runs with the number of nodes that is nearest to so many active ones. All values of a run are
+/// of one day.
 fn together(
     subject: &Subject<'_>,
     load: &Load,
@@ -119,55 +179,35 @@ fn together(
     active: f64,
     excluded: &mut Vec<Excluded>,
 ) -> Result<Option<Together>, AdviseError> {
-    let mut runs: Vec<AtOnce<'_>> = Vec::new();
-    for record in &subject.records {
-        let (Some(part), (Some(reading), _)) = (record.cluster.as_deref(), admit(record, load, quantity)) else {
-            continue;
-        };
-        // Some of those that were expected may not have come.
-        let starts = reading.measurement.repeats.iter().filter_map(|repeat| repeat.common_start.as_deref());
-        let nodes = starts.map(|start| start.nodes).min().unwrap_or(part.nodes);
-        let at = runs.iter().position(|run| run.run == part.run).unwrap_or_else(|| {
-            let (each, marks, records) = (Vec::new(), Vec::new(), Vec::new());
-            runs.push(AtOnce { run: &part.run, nodes, day: day(record), each, marks, records });
-            runs.len() - 1
-        });
-        let run = &mut runs[at];
-        run.nodes = run.nodes.min(nodes);
-        run.each.push(reading.measurement);
-        run.marks.extend(reading.marks);
-        run.records.push(record);
-    }
-    let mut values: Vec<(AtOnce<'_>, Vec<f64>)> = Vec::new();
-    for run in runs {
-        let found = overlapping(run.each.iter().copied().enumerate(), |repeat| value(repeat, quantity));
-        let mean = |parts: &Vec<Part>| parts.iter().map(|part| part.rate).sum::<f64>() / parts.len() as f64;
-        let means: Vec<f64> = found.iter().flat_map(|found| &found.whole).map(mean).collect();
-        if means.is_empty() {
-            let not_at_once = |r| Excluded::new(r, Some(load), Reason::NotAtOnce);
-            excluded.extend(run.records.into_iter().map(not_at_once));
-        } else {
-            values.push((run, means));
+    let mut runs: Vec<(AtOnce<'_>, Vec<Got>, usize)> = Vec::new();
+    for run in AtOnce::of(subject, load, quantity) {
+        match run.got(quantity) {
+            Ok((got, left_out)) => runs.push((run, got, left_out)),
+            Err(why) => excluded.extend(run.records.into_iter().map(|r| Excluded::new(r, Some(load), why.clone()))),
         }
     }
-    let distance = |run: &AtOnce<'_>| (f64::from(run.nodes) / active).ln().abs();
-    let Some(nodes) =
-        values.iter().map(|(run, _)| run).min_by(|a, b| distance(a).total_cmp(&distance(b))).map(|run| run.nodes)
-    else {
-        return Ok(None);
-    };
+    let distance = |nodes: u32| (f64::from(nodes) / active).ln().abs();
+    let numbers = runs.iter().flat_map(|(_, got, _)| got.iter().map(|got| got.nodes));
+    let Some(nodes) = numbers.min_by(|a, b| distance(*a).total_cmp(&distance(*b))) else { return Ok(None) };
     let mut unit = UnitValues { unit: subject.model.clone(), runs: Vec::new(), days: Vec::new(), marks: Vec::new() };
-    for (run, means) in values {
-        if run.nodes == nodes {
-            unit.runs.push(means);
-            unit.days.push(run.day);
-            unit.marks.extend(run.marks);
-        } else {
-            let reason = Reason::OtherNodes { nodes: run.nodes, counted: nodes };
-            excluded.extend(run.records.into_iter().map(|r| Excluded::new(r, Some(load), reason.clone())));
+    let mut left_out = 0;
+    for (run, got, without) in runs {
+        let others: usize = got.iter().filter(|got| got.nodes != nodes).map(|got| got.values.len()).sum();
+        let other = got.first().map_or(0, |got| got.nodes);
+        match got.into_iter().find(|got| got.nodes == nodes) {
+            Some(got) => {
+                unit.runs.push(got.values);
+                unit.days.push(run.day);
+                unit.marks.extend(run.marks);
+                left_out += without + others;
+            }
+            None => {
+                let reason = Reason::OtherNodes { nodes: other, counted: nodes };
+                excluded.extend(run.records.into_iter().map(|r| Excluded::new(r, Some(load), reason.clone())));
+            }
         }
     }
-    Ok(Some(Together { nodes, share: of_one(&unit, load, quantity)? }))
+    Ok(Some(Together { nodes, left_out, share: of_one(&unit, load, quantity)? }))
 }
 
 /// What one client says of the volume.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::run::Run;
 use crate::excluded::admit;
 use crate::load::Load;
-use crate::overlap::{Overlapping, overlapping};
+use crate::overlap::{Common, common_starts};
 use crate::quantity::Quantity;
 use crate::reading::measurement;
 
@@ -35,16 +35,19 @@ pub(super) fn together(run: &Run, load: &Load, wanted: impl Fn(usize) -> bool) -
         .records()
         .filter(|(node, record)| wanted(*node) && admit(record, load, Quantity::BytesPerSecond).0.is_some());
     let measured = measured.filter_map(|(node, record)| Some((node, measurement(record, load)?)));
-    let Overlapping { nodes, whole, left_out } = overlapping(measured, |repeat| Some(repeat.bytes_per_second))?;
-    let sums: Vec<f64> = whole.iter().map(|parts| parts.iter().map(|part| part.rate).sum()).collect();
+    let mut starts = common_starts(measured, |repeat| Some(repeat.bytes_per_second));
+    let nodes = starts.iter().map(|common| common.parts.len()).max().filter(|most| *most > 1)?;
+    let all = starts.len();
+    starts.retain(|common| common.parts.len() == nodes && common.overlaps());
+    let sums: Vec<f64> = starts.iter().map(Common::sum).collect();
     let bytes_per_second = geometric(&sums)?;
     let mut shares: Vec<Option<f64>> = vec![None; run.nodes.len()];
-    for (parts, sum) in whole.iter().zip(&sums) {
-        for part in parts {
-            *shares[part.node].get_or_insert(0.0) += part.rate / sum / whole.len() as f64;
+    for (common, sum) in starts.iter().zip(&sums) {
+        for part in &common.parts {
+            *shares[part.node].get_or_insert(0.0) += part.rate / sum / starts.len() as f64;
         }
     }
-    Some(Together { nodes, repeats: whole.len(), left_out, bytes_per_second, shares })
+    Some(Together { nodes, repeats: starts.len(), left_out: all - starts.len(), bytes_per_second, shares })
 }
 
 /// The sum of what nodes moved each by itself, repeat by repeat.

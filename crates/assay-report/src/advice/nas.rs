@@ -1,6 +1,6 @@
 //! Local flash or NAS.
 
-use assay_analysis::advise::{Even, Link, NasAdvice, NasModel, NasRow, NasVerdict, Need, Term, WhatIf};
+use assay_analysis::advise::{Even, Link, NasAdvice, NasModel, NasRow, NasVerdict, Need, Term, Together, WhatIf};
 use assay_analysis::{ASSUMED_DAYS, Quantity};
 use assay_core::text::clean;
 use assay_core::units::{Bytes, figures, rate, trimmed};
@@ -201,6 +201,16 @@ fn answer(verdict: NasVerdict) -> &'static str {
     }
 }
 
+/// `; measured by 7 nodes at once, 2 repeats left out that not all made at the same time`.
+fn at_once(together: &Together) -> String {
+    let left_out = match together.left_out {
+        0 => String::new(),
+        1 => ", one repeat left out that not all made at the same time".to_owned(),
+        n => format!(", {n} repeats left out that not all made at the same time"),
+    };
+    format!("; measured by {} nodes at once{left_out}", together.nodes)
+}
+
 fn behind(parts: &mut Parts, advice: &NasAdvice) {
     let nodes = advice.nodes;
     parts.item("nodes", &format!("{nodes}, {} active at the same time", percent(advice.active_share)));
@@ -221,7 +231,7 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
     if let Some(volume) = &advice.volume {
         let of = rows(advice).find_map(|r| r.volume.as_ref());
         let best = of.and_then(|v| v.best.as_ref()).map(|best| format!("; best rate of one client {}", figure(best)));
-        let together = of.and_then(|v| v.together.as_ref()).map(|t| format!("; measured by {} nodes at once", t.nodes));
+        let together = of.and_then(|v| v.together.as_ref()).map(at_once);
         let assumed = trimmed(ASSUMED_DAYS * 100.0, 1);
         let days = format!("its days are assumed to differ by {assumed} % where it was not measured on several");
         let known = [best, together].into_iter().flatten().collect::<String>();
