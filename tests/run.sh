@@ -58,6 +58,11 @@ mkdir -p "$logs"
 rm -f "$logs"/*
 cargo test --locked --workspace --no-run --quiet --message-format=json-render-diagnostics > "$logs/built.json"
 list | awk -F "$tab" -v word="${1:-}" 'index($2, word)' > "$logs/list"
+# Each program that was built is run: a list that cannot be read any more would leave them out without a word.
+built=$(grep -c '"profile":{[^}]*"test":true}.*"executable":"[^"]' "$logs/built.json" || true)
+listed=$(list | grep -vcE "$tab(doc|foreign)$tab")
+[ "$listed" -gt 0 ] && [ "$built" = "$listed" ] || { echo "$built test programs were built, $listed of them are listed"; exit 1; }
+[ -s "$logs/list" ] || { echo "no test program has this word in its name: ${1:-}"; exit 1; }
 twice=$(cut -f 2 "$logs/list" | uniq -d)
 [ -z "$twice" ] || { echo "test programs of the same name: $twice"; exit 1; }
 # Most tests wait for a slow medium: three times as many at a time as there are processors.

@@ -24,9 +24,11 @@ pub fn pack(content: &[u8]) -> io::Result<Vec<u8>> {
 /// Where a file cannot be read or written.
 pub fn pack_files(files: &[&str]) -> io::Result<()> {
     let to = std::env::var_os("OUT_DIR").map(PathBuf::from).ok_or(io::ErrorKind::NotFound)?;
-    println!("cargo::rerun-if-changed=build.rs");
+    // This is what cargo listens to.
+    let mut cargo = io::stdout().lock();
+    writeln!(cargo, "cargo::rerun-if-changed=build.rs")?;
     for file in files.iter().map(Path::new) {
-        println!("cargo::rerun-if-changed={}", file.display());
+        writeln!(cargo, "cargo::rerun-if-changed={}", file.display())?;
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         std::fs::write(to.join(format!("{name}.xz")), pack(&std::fs::read(file)?)?)?;
     }

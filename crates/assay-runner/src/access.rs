@@ -33,7 +33,7 @@ pub(crate) enum Access {
 /// Whether the path of the request is a device; refuses what it may not be.
 pub(crate) fn is_device(request: &Request) -> Result<bool, RunError> {
     let meta = std::fs::metadata(&request.path);
-    let is_device = meta.as_ref().is_ok_and(|m| system::is_device(m));
+    let is_device = meta.as_ref().is_ok_and(system::is_device);
     match (&meta, request.raw) {
         (Ok(m), _) if m.is_file() => Err(RunError::IsFile(request.shown())),
         (Ok(_), RawMode::Refused) if is_device => Err(RunError::RawWithoutFlag(request.shown())),

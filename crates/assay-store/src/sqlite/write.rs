@@ -334,6 +334,6 @@ fn run_of(row: &Row<'_>) -> rusqlite::Result<Run> {
             host: row.get(5)?,
             pid_namespace: row.get(6)?,
         },
-        scratch: row.get::<_, Option<Vec<u8>>>(7)?.map(|bytes| system::path_of(bytes)),
+        scratch: row.get::<_, Option<Vec<u8>>>(7)?.map(system::path_of),
     })
 }

@@ -20,7 +20,7 @@ fn is_device(name: &str) -> bool {
         let mut digits = rest.chars();
         matches!((digits.next(), digits.next()), (Some('0'..='9' | '\u{b9}' | '\u{b2}' | '\u{b3}'), None))
     };
-    DEVICES.contains(&stem.as_str()) || PORTS.iter().any(|name| port(&name))
+    DEVICES.contains(&stem.as_str()) || PORTS.iter().any(port)
 }
 
 #[cfg(test)]
