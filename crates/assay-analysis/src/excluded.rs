@@ -9,7 +9,7 @@ use assay_core::verification::Verification;
 use crate::identity::{Identity, identity, names_model};
 use crate::load::Load;
 use crate::quantity::Quantity;
-use crate::reading::{Mark, Reading, measurement, reading};
+use crate::reading::{Mark, Reading, measurement, reading_of};
 use crate::reason::{Excluded, Reason, excluded_whole, invalid};
 
 /// Records that may be put together by model, and those that may not. One alone is put together with nothing.
@@ -38,8 +38,9 @@ pub fn examine<'a>(record: &'a Record, load: &Load, quantity: Quantity) -> (Opti
         let bare = || Reason::NoFigure { cause: format!("nothing measured, {}", record.outcome.sentence()) };
         return (None, vec![if nothing { bare() } else { nearest(record, load) }]);
     };
-    let Some(mut reading) = reading(record, load, quantity) else {
-        let other = [Quantity::Iops, Quantity::BytesPerSecond].iter().any(|q| reading(record, load, *q).is_some());
+    let Some(mut reading) = reading_of(record, measured, quantity) else {
+        let other =
+            [Quantity::Iops, Quantity::BytesPerSecond].iter().any(|q| reading_of(record, measured, *q).is_some());
         let reason = if other { Reason::NoQuantity { quantity } } else { Reason::NoFigure { cause: cause(measured) } };
         return (None, vec![reason]);
     };

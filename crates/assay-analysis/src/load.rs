@@ -1,7 +1,9 @@
 //! What kind of load a figure is of: figures are compared under the same load, and no other.
 
+use std::fmt::Display;
+
 use assay_core::units::Bytes;
-use assay_core::workload::{Op, Pattern, Sync, Unknown, Workload};
+use assay_core::workload::{Op, Pattern, Unknown, Workload};
 use serde::{Serialize, Serializer};
 
 /// A load, whatever the suite calls it. Sorted as people read it: reads before writes, sequential
@@ -45,27 +47,33 @@ impl Load {
     #[must_use]
     pub fn of(workload: &Workload) -> Self {
         Self {
-            op_order: match workload.op {
-                Op::Read => 0,
-                Op::Mixed => 1,
-                Op::Write => 2,
-            },
-            pattern_order: match workload.pattern {
-                _ if workload.lacks(Unknown::Pattern) => 2,
-                Pattern::Sequential => 0,
-                Pattern::Random => 1,
-            },
+            op_order: op_order(workload),
+            pattern_order: pattern_order(workload),
             block_bytes: workload.block_bytes,
             queue_depth: workload.queue_depth,
             jobs: workload.jobs,
             read_percent: workload.read_percent,
-            synced: workload.sync != Sync::End,
-            offered: workload.arrivals.map(|arrivals| arrivals.to_string()).unwrap_or_default(),
+            synced: workload.sync.each(),
+            offered: words(workload.arrivals),
             spread: spread(workload),
-            blocks: workload.blocks.to_string(),
+            blocks: blocks(workload),
             beside: beside(workload),
             variant: String::new(),
         }
+    }
+
+    /// Whether it is the load of a workload, its variant aside. Numbers are compared first, and words are made only of
+    /// what has any: a ranking asks this of each measurement of each record, for each load.
+    pub(crate) fn is_of(&self, workload: &Workload) -> bool {
+        let Self { op_order: op, pattern_order: pattern, block_bytes, queue_depth, jobs, read_percent, synced, .. } =
+            self;
+        (*block_bytes, *queue_depth, *jobs) == (workload.block_bytes, workload.queue_depth, workload.jobs)
+            && (*op, *pattern) == (op_order(workload), pattern_order(workload))
+            && (*read_percent, *synced) == (workload.read_percent, workload.sync.each())
+            && self.offered == words(workload.arrivals)
+            && self.spread == spread(workload)
+            && self.blocks == blocks(workload)
+            && self.beside == beside(workload)
     }
 
     /// Whether it tells by itself what a medium can do: a closed loop on blocks of which each is as frequent as any
@@ -138,14 +146,41 @@ impl Load {
     }
 }
 
-fn beside(workload: &Workload) -> String {
-    let think = workload.think.map(|think| think.to_string());
-    let together = workload.together.as_ref().map(ToString::to_string);
-    [think, together].into_iter().flatten().collect::<Vec<_>>().join(", ")
+fn op_order(workload: &Workload) -> u8 {
+    match workload.op {
+        Op::Read => 0,
+        Op::Mixed => 1,
+        Op::Write => 2,
+    }
+}
+
+fn pattern_order(workload: &Workload) -> u8 {
+    match workload.pattern {
+        _ if workload.lacks(Unknown::Pattern) => 2,
+        Pattern::Sequential => 0,
+        Pattern::Random => 1,
+    }
+}
+
+/// In words, which take no memory where there is nothing.
+fn words(something: Option<impl Display>) -> String {
+    something.map(|it| it.to_string()).unwrap_or_default()
 }
 
 fn spread(workload: &Workload) -> String {
-    if workload.distribution.is_uniform() { String::new() } else { workload.distribution.to_string() }
+    words(Some(&workload.distribution).filter(|distribution| !distribution.is_uniform()))
+}
+
+fn blocks(workload: &Workload) -> String {
+    words(Some(&workload.blocks).filter(|blocks| !blocks.is_empty()))
+}
+
+fn beside(workload: &Workload) -> String {
+    match (workload.think, workload.together.as_ref()) {
+        (Some(think), Some(together)) => format!("{think}, {together}"),
+        (think, None) => words(think),
+        (None, together) => words(together),
+    }
 }
 
 const OPS: [Op; 3] = [Op::Read, Op::Mixed, Op::Write];
@@ -162,6 +197,13 @@ fn pattern_name<S: Serializer>(order: &u8, serializer: S) -> Result<S::Ok, S::Er
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_core::arrivals::{Arrivals, Process};
+    use assay_core::blocks::Blocks;
+    use assay_core::distribution::Distribution;
+    use assay_core::suite::Suite;
+    use assay_core::think::Think;
+    use assay_core::together::Together;
+    use assay_core::workload::Sync;
 
     #[test]
     fn machines_read_what_a_load_does() {
@@ -186,5 +228,66 @@ mod tests {
         assert_ne!(known, unknown);
         assert_eq!(unknown.title(), "read, unknown block size, unknown queue depth");
         assert_eq!(serde_json::to_value(&unknown).unwrap()["pattern"], serde_json::Value::Null);
+    }
+
+    /// Loads of the suites and of all published figures, and each once with all that suites do not ask for.
+    fn workloads() -> Vec<Workload> {
+        let suites = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../suites")).unwrap();
+        let texts = suites.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
+        let of_suites = texts.flat_map(|text| Suite::parse(&text, "any").unwrap().workloads);
+        let published = crate::published("").unwrap().into_iter().flat_map(|r| r.measurements);
+        let asked = of_suites.map(|w| w.load()).chain(published.map(|m| (*m.workload).clone()));
+        let plain = Workload { read_percent: Some(70), ..Workload::new("w", Op::Mixed, Pattern::Random, 4096) };
+        let arrivals = |iops, process| Some(Arrivals { iops, process });
+        let think = |pause_ns| Some(Think { pause_ns, after_operations: 1 });
+        let together = |others: &[&str]| {
+            let beside = others.iter().map(|name| (*name).to_owned()).collect();
+            Some(Together { group: "g".to_owned(), beside })
+        };
+        let changes: [&dyn Fn(&mut Workload); 18] = [
+            &|w| w.op = Op::Read,
+            &|w| w.pattern = Pattern::Sequential,
+            &|w| w.unknown = vec![Unknown::Stop, Unknown::Pattern],
+            &|w| w.block_bytes = 8192,
+            &|w| w.queue_depth = 2,
+            &|w| w.jobs = 2,
+            &|w| w.read_percent = Some(50),
+            &|w| w.sync = Sync::Fsync,
+            &|w| w.sync = Sync::Fdatasync,
+            &|w| w.arrivals = arrivals(500.0, Process::Poisson),
+            &|w| w.arrivals = arrivals(500.0, Process::Constant),
+            &|w| w.distribution = Distribution::Zipf { theta: 1.1 },
+            &|w| w.blocks = Blocks::parse("4KiB/60:64KiB/40").unwrap(),
+            &|w| w.think = think(1000),
+            &|w| w.think = think(2000),
+            &|w| w.together = together(&["a"]),
+            &|w| w.together = together(&["a", "b"]),
+            // The same load in another manner.
+            &|w| (w.poll, w.span_bytes, w.direct) = (true, 1 << 30, false),
+        ];
+        let changed = changes.iter().flat_map(|change| changes.iter().map(|other| (*change, *other)));
+        let changed = changed.map(|(change, other)| {
+            let mut workload = plain.clone();
+            change(&mut workload);
+            other(&mut workload);
+            workload
+        });
+        asked.chain([plain.clone()]).chain(changed).collect()
+    }
+
+    /// A figure that is found by fields is the one whose load is the same.
+    #[test]
+    fn a_load_is_of_the_workloads_that_have_it_and_of_no_other() {
+        let all = workloads();
+        let mut loads: Vec<Load> = all.iter().map(Load::of).collect();
+        loads.sort();
+        loads.dedup();
+        assert!(all.len() > 400 && loads.len() > 100, "{} {}", all.len(), loads.len());
+        for workload in &all {
+            let own = Load::of(workload);
+            for load in &loads {
+                assert_eq!(load.is_of(workload), own == *load, "{} {load:?}", workload.title());
+            }
+        }
     }
 }

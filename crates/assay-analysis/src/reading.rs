@@ -76,7 +76,15 @@ pub fn loads<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Load> {
 /// The figure of a record under a load; `None` where it has none.
 #[must_use]
 pub fn reading<'a>(record: &'a Record, load: &Load, quantity: Quantity) -> Option<Reading<'a>> {
-    let measurement = measurement(record, load)?;
+    reading_of(record, measurement(record, load)?, quantity)
+}
+
+/// The figure of a measurement of a record.
+pub(crate) fn reading_of<'a>(
+    record: &'a Record,
+    measurement: &'a Measurement,
+    quantity: Quantity,
+) -> Option<Reading<'a>> {
     let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed && r.operations > 0);
     let mut values: Vec<f64> = completed.filter_map(|r| value(r, quantity)).collect();
     if measurement.repeats.is_empty() {
@@ -92,7 +100,7 @@ pub fn reading<'a>(record: &'a Record, load: &Load, quantity: Quantity) -> Optio
 pub(crate) fn measurement<'a>(record: &'a Record, load: &Load) -> Option<&'a Measurement> {
     // The first of a load has no variant: it is found without numbering all, which a ranking would do very often.
     if load.variant.is_empty() {
-        return record.measurements.iter().find(|measurement| Load::of(&measurement.workload) == *load);
+        return record.measurements.iter().find(|measurement| load.is_of(&measurement.workload));
     }
     numbered(record).into_iter().find(|(of, _)| of == load).map(|(_, measurement)| measurement)
 }
