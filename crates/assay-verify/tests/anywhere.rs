@@ -56,6 +56,24 @@ fn files_that_are_kept_have_the_bytes_of_f3_and_are_read_again() {
     assert_eq!(std::fs::read_dir(target.path()).unwrap().count(), 0);
 }
 
+/// What was not read past a cache that cannot be emptied proves nothing of the medium.
+#[test]
+fn what_a_cache_may_have_answered_is_called_genuine_only_where_it_was_dropped() {
+    let target = tempfile::tempdir().unwrap();
+    let checked = run(target.path(), &Settings { direct: false, ..limited(Format::Salted, false) });
+    let found = checked.verification;
+    assert_eq!((checked.outcome, found.counts.good * 512), (Outcome::Completed, 5 * MIB));
+    if cfg!(windows) {
+        assert_eq!(found.verdict, Verdict::Undecided, "{}", found.sentence);
+        assert!(found.sentence.starts_with("cannot tell: the system cannot be made to drop"), "{}", found.sentence);
+        assert!(found.read_back.contains("may have come from memory"), "{}", found.read_back);
+        assert!(found.reach.is_none(), "{:?}", found.reach);
+    } else {
+        assert_eq!(found.verdict, Verdict::Genuine, "{}", found.sentence);
+        assert!(found.read_back.contains("dropped from the page cache"), "{}", found.read_back);
+    }
+}
+
 #[test]
 fn a_directory_is_no_place_for_two_checks_and_a_file_is_none() {
     let target = tempfile::tempdir().unwrap();

@@ -27,13 +27,17 @@ impl Beneath {
         }
     }
 
-    /// Why what is read need not come from the medium.
-    pub(crate) fn doubt(&self) -> Option<String> {
-        matches!(self, Self::Unknown).then(|| {
-            "the driver of this file system is a program that keeps data in memory, and its device cannot be opened; \
-             run as root, or check with a driver of the kernel"
-                .to_owned()
-        })
+    /// Why what is read need not come from the medium, past the cache of the system or through it.
+    pub(crate) fn doubt(&self, direct: bool) -> Option<String> {
+        let doubt = match self {
+            Self::Unknown => Some(
+                "the driver of this file system is a program that keeps data in memory, and its device cannot be opened; \
+                 run as root, or check with a driver of the kernel",
+            ),
+            _ if direct => None,
+            _ => sys::CACHED_DOUBT,
+        };
+        doubt.map(str::to_owned)
     }
 
     /// What makes durable, and forgets, what the program keeps of the device.

@@ -97,7 +97,7 @@ pub fn check(
 
     let halt = done.halt();
     let outcome = outcome(halt, &done, control.elapsed(&start));
-    let mut scope = scope(plan, settings, &done, &outcome, beneath.doubt(), &state);
+    let mut scope = scope(plan, settings, &done, &outcome, beneath.doubt(direct.is_some()), &state);
     scope.repeats = raw.and_then(|raw| repeats(&raw, &pool, &state, &done, &scope));
     let left = finish(settings, &pool, &mut state, place.as_ref(), halt);
     let resumable = left.is_some() && matches!(halt, Some(Halt::Stopped | Halt::Hung));

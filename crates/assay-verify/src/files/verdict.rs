@@ -118,8 +118,9 @@ pub(crate) fn judge(tally: &Tally, scope: &Scope) -> Judged {
     let holds = if holds.len() > MOST_HOLDS || verdict == Verdict::Genuine { Vec::new() } else { holds };
     let reach = reach(checked, scope.device_bytes.unwrap_or(announced), scope);
     let sentence = sentence(verdict, kind, &size, announced, tally, scope, &reach);
-    // Who ended early has no reach to speak of.
-    let reach = Some(reach).filter(|_| scope.complete || (scope.ended.is_none() && scope.failed.is_none()));
+    // Who ended early, or may have been answered from memory, has no reach to speak of.
+    let whole = scope.complete || (scope.ended.is_none() && scope.failed.is_none());
+    let reach = Some(reach).filter(|_| whole && scope.doubt.is_none());
     Judged { verdict, kind, announced_bytes: announced, size, holds, reach, sentence }
 }
 

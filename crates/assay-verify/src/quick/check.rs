@@ -85,7 +85,7 @@ pub fn check(
     };
     let complete = ended.is_ok();
     probed.stopped |= outcome.medium_failed() && !probed.proved;
-    let doubt = beneath.doubt();
+    let doubt = beneath.doubt(direct.is_some());
     let sure = complete && set_aside && doubt.is_none();
     let (verdict, kind) = judge(&probed, sure);
     let verification = Verification {

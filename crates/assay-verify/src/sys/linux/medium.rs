@@ -12,6 +12,8 @@ const VFAT: u64 = 0x4d44;
 /// How it is assured that what is read comes from the medium, where reads do not go past the cache.
 pub(crate) const READ_CACHED: &str =
     "what was written was synced and dropped from the page cache before it was read (fdatasync, POSIX_FADV_DONTNEED)";
+/// Why that need not come from the medium: it does.
+pub(crate) const CACHED_DOUBT: Option<&str> = None;
 
 /// Drops what is cached of a file, from the byte `offset` on, so many bytes or all.
 ///

@@ -12,4 +12,4 @@ pub(crate) use device::{
 pub(crate) use extents::extents;
 pub(crate) use host::{carriers, file_system, may_write};
 pub(crate) use journal::{create, free_bytes, is_volatile, open, reserve, same_disk, sync_names};
-pub(crate) use medium::{READ_CACHED, forget, reserve_place, set_aside, settle};
+pub(crate) use medium::{CACHED_DOUBT, READ_CACHED, forget, reserve_place, set_aside, settle};

@@ -7,23 +7,31 @@ use std::os::windows::io::AsRawHandle;
 
 use windows_sys::Win32::Storage::FileSystem::{FILE_ALLOCATION_INFO, FileAllocationInfo, SetFileInformationByHandle};
 
-/// How it is assured that what is read comes from the medium, where reads do not go past the cache.
-pub(crate) const READ_CACHED: &str =
-    "what was written was flushed, and the system was asked to drop it from its cache by opening the file past it";
+/// How what is read comes to the host, where reads do not go past the cache.
+pub(crate) const READ_CACHED: &str = "what was written was flushed, and what was read may have come from memory";
+/// Why that need not come from the medium: file systems drop what is cached of a file when its last cached handle closes,
+/// if they do, and no program can have it done before.
+pub(crate) const CACHED_DOUBT: Option<&str> = Some(
+    "the system cannot be made to drop what it has cached of a file, so that reads that do not go past the cache need not \
+     come from the medium; check with direct I/O on a file system that takes it",
+);
 
-/// Has the system drop what it has cached of a file.
+/// Drops nothing, as Windows cannot be asked to: [`CACHED_DOUBT`] is told in its place.
 ///
 /// # Errors
-/// The system's.
-pub(crate) fn forget(file: &File, _offset: u64, _bytes: Option<NonZeroU64>) -> io::Result<()> {
-    assay_engine::forget(file)
+/// None.
+pub(crate) fn forget(_file: &File, _offset: u64, _bytes: Option<NonZeroU64>) -> io::Result<()> {
+    Ok(())
 }
 
-/// Sets space aside for a new file of `bytes`, whose size stays: Windows fills what lies before a write with zeros. So it
-/// has to be written from its start on, one part after the other.
+/// Sets space aside for a file of `bytes`, whose size stays: Windows fills what lies before a write with zeros. So it
+/// has to be written from its start on, one part after the other. A longer file is left as it is, since less space than
+/// its size cuts it.
 pub(crate) fn set_aside(file: &File, bytes: u64) -> bool {
-    // Where space cannot be set aside, writing tells whether there is enough.
-    let _ = allocate(file, bytes);
+    if file.metadata().is_ok_and(|now| now.len() <= bytes) {
+        // Where space cannot be set aside, writing tells whether there is enough.
+        let _ = allocate(file, bytes);
+    }
     true
 }
 
@@ -52,4 +60,23 @@ fn allocate(file: &File, bytes: u64) -> io::Result<()> {
 pub(crate) fn settle<'a>(file: &File, mut others: impl Iterator<Item = &'a File>) -> io::Result<()> {
     others.try_for_each(File::sync_data)?;
     file.sync_data()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Less space than the size of a file cuts it (FILE_ALLOCATION_INFO): files of a check that goes on may be longer.
+    #[test]
+    fn space_for_less_than_there_is_cuts_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("1.h2w");
+        std::fs::write(&path, vec![7; 3 << 20]).unwrap();
+        let file = File::options().read(true).write(true).open(&path).unwrap();
+        for bytes in [0, 1 << 20, 3 << 20, 4 << 20] {
+            assert!(set_aside(&file, bytes));
+            assert_eq!(file.metadata().unwrap().len(), 3 << 20, "{bytes}");
+        }
+        assert!(std::fs::read(&path).unwrap() == vec![7; 3 << 20]);
+    }
 }
