@@ -110,7 +110,7 @@ impl Target {
     /// Asks the kernel to drop what it has cached of the target; dirty data stays, so sync first.
     ///
     /// # Errors
-    /// The system's error.
+    /// The system's error; always on Windows, which cannot be asked to.
     pub fn drop_cache(&self) -> io::Result<()> {
         sys::forget(&self.file)
     }

@@ -89,13 +89,14 @@ pub(crate) fn sync(file: &File, how: Sync) -> io::Result<()> {
     }
 }
 
-/// Asks the system to drop what it has cached of a file, as it does where a file is opened past the cache; dirty data are
-/// written first. It keeps what is mapped into memory, and need not tell.
+/// Says that nothing is dropped: file systems drop what is cached of a file when its last cached handle closes, if they do,
+/// and no handle of another kind has that done before.
 ///
 /// # Errors
-/// The system's.
-pub fn forget(file: &File) -> io::Result<()> {
-    reopen(file, true, 0).map(drop)
+/// Always, of the kind [`io::ErrorKind::Unsupported`].
+pub fn forget(_file: &File) -> io::Result<()> {
+    let why = "Windows drops nothing that it has cached of a file that is open";
+    Err(io::Error::new(io::ErrorKind::Unsupported, why))
 }
 
 /// What the system tells of direct I/O on a file.

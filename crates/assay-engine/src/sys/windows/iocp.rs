@@ -106,7 +106,11 @@ pub(crate) struct Iocp {
 
 impl Iocp {
     pub(crate) fn new(pool: Pool, target: &Target, depth: u32, _workload: &Workload) -> io::Result<Self> {
-        let file = reopen(target.file(), target.direct(), FILE_FLAG_OVERLAPPED)?;
+        Self::over(reopen(target.file(), target.direct(), FILE_FLAG_OVERLAPPED)?, pool, depth)
+    }
+
+    /// Works on a file that was opened with `FILE_FLAG_OVERLAPPED`.
+    pub(crate) fn over(file: File, pool: Pool, depth: u32) -> io::Result<Self> {
         let (port, count) = (port(Some(&file))?, depth as usize);
         Ok(Self {
             file,
