@@ -261,6 +261,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_on_another_machine_is_known_by_kind_file_system_or_bus() {
+        let of = |kind, filesystem: &str| Medium { kind, filesystem: Some(filesystem.to_owned()), ..Medium::default() };
+        for kind in [MediumKind::Iscsi, MediumKind::Nbd, MediumKind::Nfs] {
+            assert!(of(kind, "ext4").is_remote(), "{kind:?}");
+        }
+        for filesystem in ["cifs", "smb3", "9p", "fuse.sshfs"] {
+            assert!(of(MediumKind::Unknown, filesystem).is_remote(), "{filesystem}");
+        }
+        for kind in [MediumKind::Sd, MediumKind::Fuse, MediumKind::Tmpfs, MediumKind::Unknown] {
+            assert!(!of(kind, "fuse.nbdfuse").is_remote(), "{kind:?}");
+        }
+    }
+
+    #[test]
     fn every_kind_has_a_name() {
         for name in KINDS {
             let kind: MediumKind = name.parse().unwrap();
