@@ -145,6 +145,6 @@ pub fn direct_support_of(
     };
     match open_direct() {
         Ok(opened) => (DirectSupport::Yes { alignment, source: source.to_owned() }, Some(opened)),
-        Err(error) => no(format!("{} was refused: {error}", sys::DIRECT)),
+        Err(error) => no(format!("{} was refused: {error}{}", sys::DIRECT, sys::CACHED)),
     }
 }

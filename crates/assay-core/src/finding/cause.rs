@@ -18,7 +18,7 @@ impl Finding {
     fn method_cause(&self) -> Option<String> {
         Some(match self {
             Self::CachedIo { reason } => {
-                format!("direct I/O is not possible here ({reason}); cached I/O with cache drops was used")
+                format!("direct I/O is not possible here ({reason}); cached I/O was used")
             }
             Self::CachedByRequest => {
                 "the suite asks for cached I/O, so the page cache is part of the number".to_owned()

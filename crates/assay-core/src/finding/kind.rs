@@ -20,7 +20,7 @@ pub enum Severity {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Finding {
-    /// Direct I/O was refused; cached I/O with explicit cache drops ran instead.
+    /// Direct I/O was refused; cached I/O ran instead, with cache drops where the system has them.
     CachedIo {
         /// Why direct I/O could not be used.
         reason: String,

@@ -16,6 +16,8 @@ pub use std::os::unix::fs::FileExt;
 pub(crate) const IO_ERROR: i32 = libc::EIO;
 /// What opens a file past the cache, in messages.
 pub(crate) const DIRECT: &str = "O_DIRECT";
+/// What else there is to say where that is refused: nothing, since [`forget`] drops what is cached.
+pub(crate) const CACHED: &str = "";
 
 /// Has a new file be for this user alone.
 pub(crate) fn private(options: &mut OpenOptions) -> &mut OpenOptions {

@@ -28,7 +28,7 @@ mod uring;
 pub use child::end_with_this_process;
 pub use clock::monotonic;
 pub use files::{AsOpen, FileExt, forget};
-pub(crate) use files::{Channel, DIRECT, IO_ERROR, Told, open, private, sync, told};
+pub(crate) use files::{CACHED, Channel, DIRECT, IO_ERROR, Told, open, private, sync, told};
 pub(crate) use memory::{map, page_bytes, unmap};
 pub(crate) use meter::Meter;
 pub(crate) use processors::pin;

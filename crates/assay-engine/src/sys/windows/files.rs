@@ -22,6 +22,8 @@ pub use std::os::windows::io::AsHandle as AsOpen;
 pub(crate) const IO_ERROR: i32 = ERROR_IO_DEVICE as i32;
 /// What opens a file past the cache, in messages.
 pub(crate) const DIRECT: &str = "FILE_FLAG_NO_BUFFERING";
+/// What else there is to say where that is refused; see [`forget`].
+pub(crate) const CACHED: &str = ", and Windows drops nothing that it has cached of an open file";
 
 /// A new file is for whom its directory says.
 pub(crate) fn private(options: &mut OpenOptions) -> &mut OpenOptions {

@@ -14,7 +14,7 @@ mod programs;
 pub use child::{Signal, end_with_this_process};
 pub use clock::monotonic;
 pub use files::{AsOpen, FileExt, forget};
-pub(crate) use files::{Channel, DIRECT, IO_ERROR, Told, open, private, sync, told};
+pub(crate) use files::{CACHED, Channel, DIRECT, IO_ERROR, Told, open, private, sync, told};
 pub(crate) use iocp::{Iocp as Queue, probe, probe_poll};
 pub(crate) use memory::{map, page_bytes, unmap};
 pub(crate) use meter::Meter;
