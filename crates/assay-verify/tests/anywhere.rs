@@ -87,3 +87,18 @@ fn a_directory_is_no_place_for_two_checks_and_a_file_is_none() {
     let words = quick(&missing, &Quick::default(), &Control::default(), &mut |_, _| {}).unwrap_err().to_string();
     assert!(words.contains("missing") && !words.contains('\n'), "{words}");
 }
+
+/// What is reached by a path has to be what was opened: another medium may have its letter by now.
+#[cfg(not(windows))] // a directory that is open cannot be renamed there
+#[test]
+fn another_directory_of_the_same_path_is_not_taken_for_the_one_that_is_open() {
+    let above = tempfile::tempdir().unwrap();
+    let path = above.path().join("card");
+    std::fs::create_dir(&path).unwrap();
+    let opened = assay_device::owned::Directory::open(&path).unwrap();
+    assert!(opened.is_in_place().unwrap());
+    std::fs::rename(&path, above.path().join("pulled")).unwrap();
+    assert!(opened.is_in_place().is_err());
+    std::fs::create_dir(&path).unwrap();
+    assert!(!opened.is_in_place().unwrap());
+}

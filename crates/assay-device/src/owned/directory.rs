@@ -54,6 +54,18 @@ impl Directory {
         self.stat.dev
     }
 
+    /// Whether its path still leads to it: no other directory and no other medium took its place.
+    ///
+    /// # Errors
+    /// The system's, such as that the medium of what is open is gone, or that nothing has the path.
+    pub fn is_in_place(&self) -> Result<bool, OwnedError> {
+        let io = |error: io::Error| OwnedError::io(&self.path, error);
+        // What is open is asked anew: a medium that was taken out does not answer, though it be put in again.
+        let kept = system::stat_directory(&self.handle).map_err(io)?;
+        let named = system::open_directory(&self.path).map_err(io)?;
+        Ok(system::stat_directory(&named).map_err(io)?.is_same(&kept))
+    }
+
     /// The file system's size and free space.
     ///
     /// # Errors

@@ -25,6 +25,7 @@ use super::survey::{self, Repeats};
 use super::verdict::{Scope, judge};
 use super::work::{Work, Worked, save};
 use crate::probe::Salt;
+use crate::sys;
 
 /// What a check came to.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,8 +94,16 @@ pub fn check(
     })?;
     let own = place.as_ref().map(Place::own);
     let work = Work { plan, settings, pool: &pool, beneath: &beneath, own, state: &mut state };
-    let done = work.run(progress);
-
+    let mut done = work.run(progress);
+    let handle = Arc::clone(&plan.handle);
+    if !matches!(done.halt(), Some(Halt::Stopped | Halt::Hung | Halt::Failed(_)))
+        && let Err(halt) = pool
+            .run(move || sys::still_there(&handle))
+            .map_err(Halt::from)
+            .and_then(|there| there.map_err(Halt::Failed))
+    {
+        done.end(halt);
+    }
     let halt = done.halt();
     let outcome = outcome(halt, &done, control.elapsed(&start));
     let mut scope = scope(plan, settings, &done, &outcome, beneath.doubt(direct.is_some()), &state);

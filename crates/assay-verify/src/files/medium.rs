@@ -117,6 +117,7 @@ impl Medium for Mounted {
     fn make(&self, number: u64, bytes: u64) -> io::Result<Arc<dyn Piece>> {
         let Folder::Own(own) = &self.folder else { return Err(io::ErrorKind::PermissionDenied.into()) };
         let name = file_name(number);
+        sys::still_there(own.directory())?;
         let file = match own.create_file(&name, self.caching()) {
             // Partly written by the check that this one goes on with.
             Err(error) if error.kind() == Some(io::ErrorKind::AlreadyExists) => {
@@ -124,12 +125,15 @@ impl Medium for Mounted {
             }
             made => made?,
         };
+        // Once more: while it was opened another medium may have come, of which nothing is written over.
+        sys::still_there(own.directory())?;
         let one_by_one = sys::set_aside(&file, bytes);
         Ok(self.piece(file, one_by_one))
     }
 
     fn open(&self, number: u64) -> io::Result<Arc<dyn Piece>> {
         let file = self.folder.read(&file_name(number), self.caching())?;
+        sys::still_there(self.folder.directory())?;
         if self.direct.is_none() {
             sys::forget(&file, 0, None)?;
         }

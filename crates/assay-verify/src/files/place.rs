@@ -150,7 +150,13 @@ pub(crate) fn remove_files(own: &OwnDir) -> Result<(), OwnedError> {
             files.push(entry.name);
         }
     })?;
-    files.iter().try_for_each(|name| own.remove(name).map(drop))
+    let there = || sys::still_there(own.directory()).map_err(|error| OwnedError::io(own.path(), error));
+    files.iter().try_for_each(|name| {
+        there()?;
+        own.remove(name).map(drop)
+    })?;
+    // What is written or removed next is of this medium, too.
+    there()
 }
 
 /// Removes the directory and all in it; the state last, so that the rest is known for what it is.

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::content::Content;
 use super::lost::are_parts;
 use super::tally::Tally;
+use crate::sys;
 
 pub(crate) const STATE: &str = "state.json";
 /// A state with a map of 256 cells takes 40 KiB; one with as many lost parts and places that were written again
@@ -105,6 +106,7 @@ impl State {
     /// The system's.
     pub(crate) fn save(&self, directory: &OwnDir) -> Result<(), OwnedError> {
         let text = serde_json::to_vec(self).map_err(|error| OwnedError::io(directory.path(), error))?;
+        sys::still_there(directory.directory()).map_err(|error| OwnedError::io(directory.path(), error))?;
         directory.replace_small(STATE, &text)
     }
 

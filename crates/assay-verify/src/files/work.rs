@@ -65,6 +65,13 @@ impl Worked {
         }
     }
 
+    /// Ends it for what was seen after its passes.
+    pub(super) fn end(&mut self, halt: Halt) {
+        if let Some(ended) = self.read.as_mut().or(self.write.as_mut()) {
+            ended.halt = Some(halt);
+        }
+    }
+
     /// Bytes written in all.
     pub(super) fn written_bytes(&self) -> u64 {
         self.write.as_ref().map_or(0, |ended| ended.pass.bytes) + self.again_bytes

@@ -78,6 +78,8 @@ pub fn check(
         count(&files, &probed, &mut tally);
         ended
     });
+    let handle = Arc::clone(&plan.handle);
+    let ended = ended.and_then(|()| pool.run(move || crate::sys::still_there(&handle))?.map_err(Halt::Failed));
     let outcome = outcome(ended.as_ref().err(), control.elapsed(&start), written);
     let removed = match ended {
         Err(Halt::Hung) => None,

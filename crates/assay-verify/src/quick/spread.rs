@@ -116,6 +116,7 @@ fn one(
     let result = Arc::clone(&made);
     let done = pool.run(move || {
         let caching = if direct { Caching::Direct } else { Caching::Cached };
+        sys::still_there(own.directory())?;
         let file = own.create_file(&spread_name(number), caching)?;
         let anywhere = sys::reserve_place(&file, bytes)?;
         *result.lock().unwrap_or_else(PoisonError::into_inner) = Some((file, anywhere));

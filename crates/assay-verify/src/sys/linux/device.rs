@@ -62,6 +62,14 @@ pub(crate) fn device_bytes(directory: &Directory) -> Option<u64> {
     sectors(directory).ok()?.trim().parse::<u64>().ok()?.checked_mul(512).filter(|bytes| *bytes > 0)
 }
 
+/// What lies in a directory is reached by what is open, and on no other medium.
+///
+/// # Errors
+/// None.
+pub(crate) fn still_there(_directory: &Directory) -> io::Result<()> {
+    Ok(())
+}
+
 /// Whether the block device under `directory` has gone or has no capacity left; file systems without a device are never
 /// gone.
 pub(crate) fn is_gone(directory: &Directory) -> bool {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use assay_core::outcome::Failure;
 use assay_device::owned::Directory;
 use windows_sys::Win32::Foundation::ERROR_DEV_NOT_EXIST;
 
@@ -27,16 +28,25 @@ pub(crate) fn device_bytes(_directory: &Directory) -> Option<u64> {
     None
 }
 
-/// Whether the volume of `directory` has gone: its path leads nowhere, or the system says so.
+/// Whether the volume of `directory` has gone: its path leads nowhere or to another, or the system says so.
 pub(crate) fn is_gone(directory: &Directory) -> bool {
-    match std::fs::metadata(directory.path()) {
-        Ok(_) => false,
-        Err(error) => {
-            error.kind() == io::ErrorKind::NotFound
-                || error.raw_os_error().is_some_and(|number| {
-                    assay_core::outcome::Failure::from_errno(number) == assay_core::outcome::Failure::Disappeared
-                })
-        }
+    still_there(directory).is_err_and(|error| error.raw_os_error() == gone().raw_os_error())
+}
+
+/// Sees that the path of a directory leads to what was opened: what lies in it is reached by that path, whose letter another
+/// medium may have by now.
+///
+/// # Errors
+/// [`gone`] where it does not; or the system's.
+pub(crate) fn still_there(directory: &Directory) -> io::Result<()> {
+    match directory.is_in_place().map_err(io::Error::from) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(gone()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(gone()),
+        Err(error) => match error.raw_os_error().map(Failure::from_errno) {
+            Some(Failure::Disappeared) => Err(gone()),
+            _ => Err(error),
+        },
     }
 }
 
