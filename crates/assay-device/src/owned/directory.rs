@@ -144,7 +144,8 @@ impl Directory {
     }
 
     /// Gives a file in it new content, durably: whoever reads it sees the old or the new, also after a crash. What
-    /// has that name is replaced whatever it is, but for a directory; mode and owner of a file are kept.
+    /// has that name is replaced whatever it is, but for a directory; mode and owner of a file are kept, on Windows its list
+    /// of rights, attributes and streams, where its name may be lost in a power cut.
     ///
     /// # Errors
     /// The system's.
@@ -154,11 +155,7 @@ impl Directory {
         let old = system::stat_in(&self.handle, name).ok().filter(|stat| stat.kind == Kind::File);
         // Nobody else may look before it has the mode that it is to have.
         let mode = if old.is_some() { Mode::Private } else { Mode::Usual };
-        self.swap(name, mode, content, &mut |file| match old {
-            Some(old) => system::keep(&old, file),
-            None => Ok(()),
-        })
-        .map_err(io)
+        self.swap(name, mode, content, old.as_ref()).map_err(io)
     }
 
     /// Whether a file can be made in it; leaves nothing behind.
@@ -172,19 +169,15 @@ impl Directory {
         system::remove_file(&self.handle, OsStr::new(&name)).map_err(io)
     }
 
-    /// Writes `content` under a name that nobody can foresee, which then takes the place of `name`.
-    pub(super) fn swap(
-        &self,
-        name: &OsStr,
-        mode: Mode,
-        content: &[u8],
-        prepare: &mut dyn FnMut(&File) -> io::Result<()>,
-    ) -> io::Result<()> {
+    /// Writes `content` under a name that nobody can foresee, which then takes the place of `name`. What is kept of `old`,
+    /// the file that has it, is whose it is and who may do what with it.
+    pub(super) fn swap(&self, name: &OsStr, mode: Mode, content: &[u8], old: Option<&Stat>) -> io::Result<()> {
         let new = temporary()?;
         let mut file = self.make_file(OsStr::new(&new), Caching::Cached, mode)?;
-        let written = prepare(&file).and_then(|()| file.write_all(content)).and_then(|()| file.sync_data());
+        let kept = old.map_or(Ok(()), |old| system::keep(old, &file));
+        let written = kept.and_then(|()| file.write_all(content)).and_then(|()| file.sync_data());
         drop(file);
-        let renamed = written.and_then(|()| system::rename(&self.handle, OsStr::new(&new), name));
+        let renamed = written.and_then(|()| system::rename(&self.handle, OsStr::new(&new), name, old.is_some()));
         renamed.inspect_err(|_| {
             let _ = system::remove_file(&self.handle, OsStr::new(&new));
         })?;

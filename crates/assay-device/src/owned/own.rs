@@ -172,7 +172,7 @@ impl OwnDir {
     /// Where what has that name is not assay's, or the system's.
     pub fn replace_small(&self, name: &str, content: &[u8]) -> Result<(), OwnedError> {
         self.check(name)?;
-        let swapped = self.directory.swap(OsStr::new(name), Mode::Private, content, &mut |_| Ok(()));
+        let swapped = self.directory.swap(OsStr::new(name), Mode::Private, content, None);
         swapped.map_err(|error| OwnedError::io(&self.directory.shown(name), error))
     }
 

@@ -154,8 +154,8 @@ pub(in crate::owned) fn remove_directory(above: &Handle, name: &OsStr, _own: &Ha
     Ok(unlinkat(above, name, AtFlags::REMOVEDIR)?)
 }
 
-/// Gives a file another name, and removes what has that.
-pub(in crate::owned) fn rename(directory: &Handle, from: &OsStr, to: &OsStr) -> io::Result<()> {
+/// Gives a file another name, and removes what has that; what is to be kept of that was given to the file before.
+pub(in crate::owned) fn rename(directory: &Handle, from: &OsStr, to: &OsStr, _keeps: bool) -> io::Result<()> {
     Ok(renameat(directory, from, directory, to)?)
 }
 

@@ -1,32 +1,39 @@
-//! Windows: a directory is kept from being renamed and removed while it is open, and so are those above it, so that its
-//! path stays its own; what has a name in it is opened by that path.
+//! Windows: a directory is kept from being renamed and removed while it is open; what has a name in it is opened by its
+//! path.
 //!
-//! A handle that denies others to delete is what keeps it (`FILE_SHARE_DELETE` of CreateFileW). Whatever leads
-//! elsewhere, links, junctions and other reparse points, is opened itself and seen as such. Who may do what is written in
-//! lists that are neither asked nor set: what is made has those of the directory that it is made in.
+//! A handle that denies others to delete is what keeps it (`FILE_SHARE_DELETE` of CreateFileW). NTFS and FAT do not rename
+//! a directory either while something below it is open; a server of files may. Nor does a handle keep a medium from being
+//! taken out, and another may get its letter. So the path has the name of the volume in place of the letter where there is
+//! one, and before each use the handle is asked whether the directory is still there, and the path whether it leads to it.
+//! Between that and the use is a moment in which nothing is known; what is opened in it is looked at again.
+//!
+//! Whatever leads elsewhere, links, junctions and other reparse points, is opened itself and seen as such. Who may do what
+//! is written in lists that are neither asked nor set: what is made has those of the directory that it is made in.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::mem::size_of;
 use std::ops::ControlFlow;
-use std::os::windows::ffi::OsStringExt;
+use std::os::windows::ffi::{OsStrExt, OsStringExt};
 use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::io::AsRawHandle;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use windows_sys::Win32::Foundation::{
-    ERROR_ACCESS_DENIED, ERROR_DIRECTORY, ERROR_IO_PENDING, ERROR_LOCK_VIOLATION, ERROR_SHARING_VIOLATION,
+    ERROR_ACCESS_DENIED, ERROR_DEV_NOT_EXIST, ERROR_DIRECTORY, ERROR_IO_PENDING, ERROR_LOCK_VIOLATION,
+    ERROR_SHARING_VIOLATION, ERROR_UNABLE_TO_MOVE_REPLACEMENT,
 };
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, DELETE, FILE_ATTRIBUTE_DEVICE, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_REPARSE_POINT,
     FILE_DISPOSITION_INFO, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_NO_BUFFERING, FILE_FLAG_OPEN_REPARSE_POINT,
-    FILE_FLAG_WRITE_THROUGH, FILE_LIST_DIRECTORY, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ,
-    FILE_SHARE_WRITE, FILE_STANDARD_INFO, FILE_TRAVERSE, FILE_TYPE_DISK, FileDispositionInfo, FileStandardInfo,
-    GetFileInformationByHandle, GetFileInformationByHandleEx, GetFileType, GetFinalPathNameByHandleW,
-    LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, SetFileInformationByHandle, UnlockFileEx,
-    VOLUME_NAME_DOS, VOLUME_NAME_GUID,
+    FILE_FLAG_WRITE_THROUGH, FILE_ID_INFO, FILE_LIST_DIRECTORY, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE,
+    FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_STANDARD_INFO, FILE_TRAVERSE, FILE_TYPE_DISK, FileDispositionInfo,
+    FileIdInfo, FileStandardInfo, GetFileInformationByHandle, GetFileInformationByHandleEx, GetFileType,
+    GetFinalPathNameByHandleW, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY, LockFileEx,
+    MOVEFILE_REPLACE_EXISTING, MOVEFILE_WRITE_THROUGH, MoveFileExW, ReplaceFileW, SetFileInformationByHandle,
+    UnlockFileEx, VOLUME_NAME_DOS, VOLUME_NAME_GUID,
 };
 use windows_sys::Win32::System::IO::OVERLAPPED;
 
@@ -50,21 +57,40 @@ const LOCKED_BYTE: u64 = 1 << 62;
 pub(in crate::owned) struct Handle {
     /// Its path without links.
     path: PathBuf,
+    /// What it was when it was opened.
+    stat: Stat,
     /// What keeps it; of all copies at once, as only then it can be removed.
     keeper: Arc<Mutex<Option<File>>>,
 }
 
 impl Handle {
-    fn new(file: File) -> io::Result<Self> {
-        let path = path_of(&file)?;
-        Ok(Self { path, keeper: Arc::new(Mutex::new(Some(file))) })
+    fn new(file: File, stat: Stat) -> io::Result<Self> {
+        let path = path_of(&file, &stat)?;
+        Ok(Self { path, stat, keeper: Arc::new(Mutex::new(Some(file))) })
+    }
+
+    /// Its path, which was just seen to lead to it.
+    fn place(&self) -> io::Result<&Path> {
+        // Fails when the medium was taken out.
+        let kept = self.with(stat_file)?;
+        let named = look(&self.path, FILE_READ_ATTRIBUTES, SHARED, ITSELF).and_then(|file| stat_file(&file));
+        match named {
+            Ok(named) if kept.is_same(&self.stat) && named.is_same(&self.stat) => Ok(&self.path),
+            // Not the system's error: a file that is not found would mean that the directory is there.
+            _ => Err(gone()),
+        }
     }
 
     fn at(&self, name: &OsStr) -> io::Result<PathBuf> {
         match name.to_str() {
-            Some(plain) if is_plain(plain) => Ok(self.path.join(plain)),
+            Some(plain) if is_plain(plain) => Ok(self.place()?.join(plain)),
             _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "no name of a file on Windows")),
         }
+    }
+
+    /// A file that was opened in it, if it lies on the same volume.
+    fn beside(&self, file: File) -> io::Result<File> {
+        if stat_file(&file)?.dev == self.stat.dev { Ok(file) } else { Err(gone()) }
     }
 
     fn with<T>(&self, asks: impl FnOnce(&File) -> io::Result<T>) -> io::Result<T> {
@@ -73,22 +99,37 @@ impl Handle {
     }
 }
 
-/// The path by which the system knows an open file, as `\\?\C:\…`, `\\?\UNC\…` or `\\?\Volume{…}\…`.
-fn path_of(file: &File) -> io::Result<PathBuf> {
-    let by = |how: u32| {
-        let mut room = vec![0u16; 512];
-        loop {
-            let length = u32::try_from(room.len()).unwrap_or(u32::MAX);
-            // SAFETY: `room` has `length` elements that only this call writes; the handle is open.
-            let told = unsafe { GetFinalPathNameByHandleW(file.as_raw_handle(), room.as_mut_ptr(), length, how) };
-            match told as usize {
-                0 => return Err(io::Error::last_os_error()),
-                told if told < room.len() => return Ok(PathBuf::from(OsString::from_wide(&room[..told]))),
-                more => room.resize(more + 1, 0),
-            }
-        }
+/// The error of a directory whose medium was taken out, or whose path leads elsewhere.
+fn gone() -> io::Error {
+    io::Error::from_raw_os_error(ERROR_DEV_NOT_EXIST.cast_signed())
+}
+
+/// A path by which an open file is reached that is `stat`: `\\?\Volume{…}\…` where it leads there, as a letter may be given
+/// to another medium; else `\\?\C:\…` or `\\?\UNC\…`.
+fn path_of(file: &File, stat: &Stat) -> io::Result<PathBuf> {
+    let leads = |path: &PathBuf| {
+        let there = look(path, FILE_READ_ATTRIBUTES, SHARED, ITSELF).and_then(|file| stat_file(&file));
+        there.is_ok_and(|there| there.is_same(stat))
     };
-    by(VOLUME_NAME_DOS).or_else(|_| by(VOLUME_NAME_GUID))
+    match final_path(file, VOLUME_NAME_GUID) {
+        Ok(path) if leads(&path) => Ok(path),
+        _ => final_path(file, VOLUME_NAME_DOS),
+    }
+}
+
+/// The path by which the system knows an open file.
+fn final_path(file: &File, how: u32) -> io::Result<PathBuf> {
+    let mut room = vec![0u16; 512];
+    loop {
+        let length = u32::try_from(room.len()).unwrap_or(u32::MAX);
+        // SAFETY: `room` has `length` elements that only this call writes; the handle is open.
+        let told = unsafe { GetFinalPathNameByHandleW(file.as_raw_handle(), room.as_mut_ptr(), length, how) };
+        match told as usize {
+            0 => return Err(io::Error::last_os_error()),
+            told if told < room.len() => return Ok(PathBuf::from(OsString::from_wide(&room[..told]))),
+            more => room.resize(more + 1, 0),
+        }
+    }
 }
 
 /// Opens what stands at a path for no more than to look at it.
@@ -116,16 +157,14 @@ fn not_a_directory() -> io::Error {
 /// Opens a directory, whose links are followed.
 pub(in crate::owned) fn open_directory(path: &Path) -> io::Result<Handle> {
     // By its path without links, as one of them could lead elsewhere before the next use.
-    let real = path_of(&look(path, FILE_READ_ATTRIBUTES, SHARED, FILE_FLAG_BACKUP_SEMANTICS)?)?;
-    opened(&real)
+    let found = look(path, FILE_READ_ATTRIBUTES, SHARED, FILE_FLAG_BACKUP_SEMANTICS)?;
+    opened(&path_of(&found, &stat_file(&found)?)?)
 }
 
 fn opened(path: &Path) -> io::Result<Handle> {
     let file = keep_open(path, ITSELF)?;
-    match stat_file(&file)?.kind {
-        Kind::Directory => Handle::new(file),
-        _ => Err(not_a_directory()),
-    }
+    let stat = stat_file(&file)?;
+    if stat.kind == Kind::Directory { Handle::new(file, stat) } else { Err(not_a_directory()) }
 }
 
 /// Opens a directory in another; links are not followed.
@@ -141,12 +180,12 @@ pub(in crate::owned) fn is_no_directory(error: &io::Error) -> bool {
 /// The same directory once more.
 #[expect(clippy::unnecessary_wraps, reason = "other systems may refuse it")]
 pub(in crate::owned) fn again(directory: &Handle) -> io::Result<Handle> {
-    Ok(Handle { path: directory.path.clone(), keeper: Arc::clone(&directory.keeper) })
+    Ok(Handle { path: directory.path.clone(), stat: directory.stat, keeper: Arc::clone(&directory.keeper) })
 }
 
 /// Passes each name in it to `visit`.
 pub(in crate::owned) fn names(directory: &Handle, visit: &mut dyn FnMut(&OsStr) -> ControlFlow<()>) -> io::Result<()> {
-    for entry in fs::read_dir(&directory.path)? {
+    for entry in fs::read_dir(directory.place()?)? {
         if visit(&entry?.file_name()).is_break() {
             break;
         }
@@ -171,7 +210,9 @@ pub(in crate::owned) fn open_file(
 ) -> io::Result<File> {
     let write = access == Access::ReadWrite;
     let path = directory.at(name)?;
-    OpenOptions::new().read(true).write(write).share_mode(SHARED).custom_flags(flags(caching)).open(path)
+    let mut options = OpenOptions::new();
+    options.read(true).write(write).share_mode(SHARED).custom_flags(flags(caching));
+    directory.beside(options.open(path)?)
 }
 
 /// Nothing was changed by [`open_file`] that would have to be changed back.
@@ -184,7 +225,8 @@ pub(in crate::owned) fn wait_again(_file: &File) -> io::Result<()> {
 pub(in crate::owned) fn make_file(directory: &Handle, name: &OsStr, caching: Caching, _mode: Mode) -> io::Result<File> {
     let path = directory.at(name)?;
     let mut new = OpenOptions::new();
-    new.read(true).write(true).create_new(true).share_mode(SHARED).custom_flags(flags(caching)).open(path)
+    new.read(true).write(true).create_new(true).share_mode(SHARED).custom_flags(flags(caching));
+    directory.beside(new.open(path)?)
 }
 
 /// Makes a directory.
@@ -230,12 +272,38 @@ pub(in crate::owned) fn remove_directory(above: &Handle, name: &OsStr, own: &Han
     })
 }
 
-/// Gives a file another name, and removes what has that.
-pub(in crate::owned) fn rename(directory: &Handle, from: &OsStr, to: &OsStr) -> io::Result<()> {
-    fs::rename(directory.at(from)?, directory.at(to)?)
+/// Gives a file another name, durably, and removes what has that. Where `keeps`, a file that has it is replaced in its
+/// content alone, as far as the file system can: it keeps its list of rights, its attributes and its streams, and the
+/// system has no way to wait for its name.
+pub(in crate::owned) fn rename(directory: &Handle, from: &OsStr, to: &OsStr, keeps: bool) -> io::Result<()> {
+    let (from, to) = (wide(&directory.at(from)?), wide(&directory.at(to)?));
+    if keeps {
+        // SAFETY: the texts end with zeros; what may be absent is.
+        let done = unsafe {
+            ReplaceFileW(to.as_ptr(), from.as_ptr(), std::ptr::null(), 0, std::ptr::null(), std::ptr::null())
+        };
+        if done != 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        // After this one the old file is gone and the new one has still its first name.
+        if !is(&error, ERROR_UNABLE_TO_MOVE_REPLACEMENT) {
+            return Err(error);
+        }
+    }
+    // SAFETY: the texts end with zeros.
+    match unsafe { MoveFileExW(from.as_ptr(), to.as_ptr(), MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH) } {
+        0 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
 }
 
-/// Names are written by the file system's journal; nothing can be waited for without rights to the whole volume.
+fn wide(path: &Path) -> Vec<u16> {
+    path.as_os_str().encode_wide().chain([0]).collect()
+}
+
+/// Nothing is left to wait for: [`rename`] returns when the name is written. For a name that was made or removed there is
+/// no call without rights to the whole volume.
 #[expect(clippy::unnecessary_wraps, reason = "other systems may refuse it")]
 pub(in crate::owned) fn sync_names(_directory: &Handle) -> io::Result<()> {
     Ok(())
@@ -243,7 +311,7 @@ pub(in crate::owned) fn sync_names(_directory: &Handle) -> io::Result<()> {
 
 /// Returns when all in it and below survives a power cut: a whole volume is not synced without rights to it.
 pub(in crate::owned) fn sync_all(directory: &Handle) -> io::Result<()> {
-    sync_below(&directory.path, 0)
+    sync_below(directory.place()?, 0)
 }
 
 fn sync_below(directory: &Path, depth: u32) -> io::Result<()> {
@@ -263,7 +331,7 @@ fn sync_below(directory: &Path, depth: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// A file has the rights of its directory, whatever it replaces.
+/// [`rename`] does it.
 #[expect(clippy::unnecessary_wraps, reason = "other systems may refuse it")]
 pub(in crate::owned) fn keep(_old: &Stat, _file: &File) -> io::Result<()> {
     Ok(())
@@ -271,8 +339,9 @@ pub(in crate::owned) fn keep(_old: &Stat, _file: &File) -> io::Result<()> {
 
 /// Size and room of the file system.
 pub(in crate::owned) fn space(directory: &Handle) -> io::Result<Space> {
-    let (bytes, free_bytes) = system::room(&directory.path)?;
-    let volume = system::volume(&directory.path);
+    let path = directory.place()?;
+    let (bytes, free_bytes) = system::room(path)?;
+    let volume = system::volume(path);
     Ok(Space { bytes, free_bytes, read_only: volume.is_some_and(|volume| volume.read_only) })
 }
 
@@ -295,8 +364,8 @@ pub(in crate::owned) fn stat_file(file: &File) -> io::Result<Stat> {
     if done == 0 {
         return Err(io::Error::last_os_error());
     }
-    let wide = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
-    let bytes = wide(told.nFileSizeHigh, told.nFileSizeLow);
+    let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+    let bytes = pair(told.nFileSizeHigh, told.nFileSizeLow);
     let has = |attribute: u32| told.dwFileAttributes & attribute != 0;
     Ok(Stat {
         kind: match () {
@@ -311,10 +380,25 @@ pub(in crate::owned) fn stat_file(file: &File) -> io::Result<Stat> {
         links: told.nNumberOfLinks.into(),
         bytes,
         taken_bytes: taken(file).unwrap_or(bytes),
-        number: wide(told.nFileIndexHigh, told.nFileIndexLow).into(),
+        number: number(file).unwrap_or_else(|| pair(told.nFileIndexHigh, told.nFileIndexLow).into()),
         dev: (0, told.dwVolumeSerialNumber),
         mount: None,
     })
+}
+
+/// The number of a file in 128 bits, of which ReFS needs all; `None` where the file system has numbers of 64 only.
+fn number(file: &File) -> Option<u128> {
+    let mut told = FILE_ID_INFO::default();
+    // SAFETY: the structure is what the class gives, and this function's own; the handle is open.
+    let done = unsafe {
+        GetFileInformationByHandleEx(
+            file.as_raw_handle(),
+            FileIdInfo,
+            (&raw mut told).cast(),
+            size_of::<FILE_ID_INFO>() as u32,
+        )
+    };
+    if done == 0 { None } else { Some(u128::from_le_bytes(told.FileId.Identifier)) }
 }
 
 /// The space that a file takes in bytes.
