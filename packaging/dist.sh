@@ -117,7 +117,9 @@ sums() {
 }
 
 # Cargo keeps what it builds for this machine with the profile `dist` in the same directory.
-rm -rf "$dist/$program"-[0-9]* "$dist"/assay_*.deb "$dist/SHA256SUMS" "$dist/recipes" "$dist/tree"
+rm -rf "$dist/$program"-[0-9]* "$dist/SHA256SUMS" "$dist/tree"
+# Packages and recipes are made of the whole program alone.
+[ -n "$options" ] || rm -rf "$dist"/assay_*.deb "$dist/recipes"
 mkdir -p "$dist"
 for target in "$@"; do
     build "$target"
