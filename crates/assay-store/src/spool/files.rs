@@ -8,13 +8,14 @@ pub trait Files {
     /// A file that is being written.
     type File;
 
-    /// Makes the directory, for this user only, unless it is there, and lets it survive a power cut.
+    /// Makes the directory, for this user only, unless it is there, and lets it survive a power cut. On Windows it has the
+    /// rights of the directory above, and there is no call that waits for its name.
     ///
     /// # Errors
     /// The system's, as of all that follow.
     fn make_directory(&mut self) -> io::Result<()>;
 
-    /// A new file, for this user only.
+    /// A new file, for this user only; on Windows for those who may use the directory.
     ///
     /// # Errors
     /// [`io::ErrorKind::AlreadyExists`] where something has that name.
@@ -32,13 +33,13 @@ pub trait Files {
     /// Whether it does is then unknown.
     fn sync(&mut self, file: &mut Self::File) -> io::Result<()>;
 
-    /// Gives a file another name.
+    /// Gives a file another name; on Windows it survives a power cut then.
     ///
     /// # Errors
     /// It then has its old one.
     fn rename(&mut self, from: &str, to: &str) -> io::Result<()>;
 
-    /// Returns when the names survive a power cut.
+    /// Returns when the names survive a power cut; on Windows there is nothing to wait for.
     ///
     /// # Errors
     /// Whether they do is then unknown.
@@ -60,7 +61,7 @@ pub trait Files {
     ///
     /// # Errors
     /// [`io::ErrorKind::InvalidData`] where it is none that this user's assay can have written: a link, a
-    /// device, a pipe, another's, with a second name, or longer.
+    /// device, a pipe, another's (not asked on Windows), with a second name, or longer.
     fn read(&mut self, name: &str, most: u64) -> io::Result<Vec<u8>>;
 
     /// Time since a file was last written to.

@@ -1,9 +1,11 @@
-//! Windows. Who may do what is written in lists of the directory, which new files take over: that of a user's own data
-//! directory lets others nothing.
+//! Windows. Who may do what is written in lists of the directory, which new files take over: that of `%LOCALAPPDATA%` lets
+//! other users nothing but administrators. Elsewhere, as in `ASSAY_DATA`, they are what the directory's are; nothing checks
+//! them.
 
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind};
-use std::os::windows::ffi::OsStrExt;
+use std::os::windows::ffi::{OsStrExt, OsStringExt};
 use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::path::{Path, PathBuf};
@@ -15,7 +17,8 @@ use windows_sys::Win32::Foundation::{
 use windows_sys::Win32::Security::Cryptography::{BCRYPT_USE_SYSTEM_PREFERRED_RNG, BCryptGenRandom};
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, FILE_READ_ATTRIBUTES, GetDiskFreeSpaceExW, GetDriveTypeW, GetFileInformationByHandle,
-    GetVolumePathNameW, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY, LockFileEx,
+    GetVolumePathNameW, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, MOVEFILE_REPLACE_EXISTING,
+    MOVEFILE_WRITE_THROUGH, MoveFileExW,
 };
 use windows_sys::Win32::System::IO::OVERLAPPED;
 use windows_sys::Win32::System::SystemInformation::{ComputerNamePhysicalDnsHostname, GetComputerNameExW};
@@ -38,14 +41,27 @@ pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
     if status >= 0 { Ok(()) } else { Err(io::Error::other("the system gives no random numbers")) }
 }
 
-/// A path as bytes that [`path_of`] reads.
+/// What begins a path that is no text; no path and no text in UTF-8 has this byte.
+const UNITS: u8 = 0xff;
+
+/// A path as bytes that [`path_of`] reads: UTF-8, or a byte of ones and the units of UTF-16, the low byte of each first,
+/// where a half of a pair stands alone.
 pub(crate) fn bytes_of(path: &Path) -> Vec<u8> {
-    path.to_string_lossy().into_owned().into_bytes()
+    match path.to_str() {
+        Some(text) => text.as_bytes().to_vec(),
+        None => [UNITS].into_iter().chain(path.as_os_str().encode_wide().flat_map(u16::to_le_bytes)).collect(),
+    }
 }
 
 /// The path whose bytes these are.
 pub(crate) fn path_of(bytes: Vec<u8>) -> PathBuf {
-    PathBuf::from(String::from_utf8_lossy(&bytes).into_owned())
+    match bytes.split_first() {
+        Some((&UNITS, units)) => {
+            let units: Vec<u16> = units.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]])).collect();
+            PathBuf::from(OsString::from_wide(&units))
+        }
+        _ => PathBuf::from(String::from_utf8_lossy(&bytes).into_owned()),
+    }
 }
 
 /// A path as bytes in a URI, where it begins with a slash (<https://www.sqlite.org/uri.html>).
@@ -64,10 +80,21 @@ pub(crate) fn private_file() -> OpenOptions {
     OpenOptions::new()
 }
 
-/// Names are written by the file system's journal; nothing can be waited for without rights to the whole volume.
+/// There is no call for the names of files and directories that were made, without rights to the whole volume: NTFS writes
+/// them by its journal, soon. A file that is renamed is waited for ([`rename`]).
 #[expect(clippy::unnecessary_wraps, reason = "other systems may refuse it")]
 pub(crate) fn sync_directory(_dir: &Path) -> io::Result<()> {
     Ok(())
+}
+
+/// Gives a file another name, and returns when that survives a power cut.
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    let (from, to) = (wide(from), wide(to));
+    // SAFETY: the texts end with zeros.
+    match unsafe { MoveFileExW(from.as_ptr(), to.as_ptr(), MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH) } {
+        0 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
 }
 
 /// Which file stands at a path.
@@ -196,5 +223,19 @@ pub(crate) fn process(pid: u32) -> Look {
         (false, _) => Look::Gone,
         (true, true) => Look::There(u64::from(began.dwHighDateTime) << 32 | u64::from(began.dwLowDateTime)),
         (true, false) => Look::Hidden,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_is_no_text_comes_back_as_it_was() {
+        let alone = PathBuf::from(OsString::from_wide(&[0x43, 0x3a, 0x5c, 0xd800, 0x61]));
+        assert!(alone.to_str().is_none());
+        for path in [alone, PathBuf::from(r"C:\m\u{fc}ll"), PathBuf::new()] {
+            assert_eq!(path_of(bytes_of(&path)), path);
+        }
     }
 }

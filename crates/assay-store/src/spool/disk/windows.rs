@@ -14,6 +14,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 
 use crate::spool::files::Files;
+use crate::system;
 
 /// The directory as it lies on the disk.
 #[derive(Debug)]
@@ -61,7 +62,7 @@ fn refused(why: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, why.to_owned())
 }
 
-/// How long a file is that assay can have written.
+/// How long a file is that assay can have written. Its owner is not asked: the list of the directory says who writes in it.
 fn judge(file: &File, most: u64) -> io::Result<u64> {
     let (meta, handle) = (file.metadata()?, file.as_raw_handle());
     let mut told = BY_HANDLE_FILE_INFORMATION::default();
@@ -102,11 +103,11 @@ impl Files for Disk {
     }
 
     fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
-        fs::rename(self.file(from)?, self.file(to)?)
+        system::rename(&self.file(from)?, &self.file(to)?)
     }
 
     fn sync_directory(&mut self) -> io::Result<()> {
-        // The file system's journal writes names; nothing can be waited for without rights to the whole volume.
+        // What is renamed was waited for; for a directory that was made and a file that was removed there is no call.
         Ok(())
     }
 
