@@ -57,8 +57,13 @@ fn place(path: &Path) -> std::io::Result<Place> {
 /// `fs.protected_symlinks` is set (proc_sys_fs(5)).
 fn refuse_planted(path: &Path) -> std::io::Result<()> {
     let (Ok(link), Ok(above)) = (path.symlink_metadata(), above(path).metadata()) else { return Ok(()) };
+    // Also junctions of Windows.
     if link.is_symlink() && system::is_planted(&link, &above) {
-        return Err(std::io::Error::other("it is a link that another user made where all may write"));
+        return Err(std::io::Error::other(if cfg!(windows) {
+            "it is a link or junction, which are not followed on Windows"
+        } else {
+            "it is a link that another user made where all may write"
+        }));
     }
     Ok(())
 }

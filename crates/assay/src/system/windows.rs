@@ -1,10 +1,13 @@
 //! Windows.
 
+use std::ffi::OsString;
 use std::fs::{DirBuilder, Metadata};
+use std::os::windows::ffi::{OsStrExt, OsStringExt};
 use std::os::windows::io::{AsHandle, AsRawHandle};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use assay_device::owned::Directory;
 use windows_sys::Win32::System::Console::{
     CONSOLE_SCREEN_BUFFER_INFO, ENABLE_VIRTUAL_TERMINAL_PROCESSING, FlushConsoleInputBuffer, GetConsoleMode,
     GetConsoleScreenBufferInfo, SetConsoleMode,
@@ -49,14 +52,15 @@ pub(crate) fn is_device(_meta: &Metadata) -> bool {
     false
 }
 
-/// What lists of rights forbid shows when it is tried.
-pub(crate) fn may_swap(_directory: &Path, _exists: Option<&Metadata>) -> bool {
-    true
+/// Whether a new file may take the place of one in this directory: lists of rights are not read, it is tried.
+pub(crate) fn may_swap(directory: &Path, exists: Option<&Metadata>) -> bool {
+    exists.is_none() || Directory::open(directory).is_ok_and(|directory| directory.can_make().is_ok())
 }
 
-/// Only who may do so everywhere makes links on Windows.
+/// A link is never followed where a file is written: a junction needs no rights, a symbolic link none in developer mode,
+/// and who made it is not asked for.
 pub(crate) fn is_planted(_link: &Metadata, _above: &Metadata) -> bool {
-    false
+    true
 }
 
 /// There is no such limit.
@@ -70,14 +74,27 @@ pub(crate) fn private_directories() -> DirBuilder {
     DirBuilder::new()
 }
 
-/// A path as bytes that [`path_of`] reads.
+/// What begins a path that is no text; no path and no text in UTF-8 has this byte.
+const UNITS: u8 = 0xff;
+
+/// A path as bytes that [`path_of`] reads: UTF-8, or a byte of ones and the units of UTF-16, the low byte of each first,
+/// where a half of a pair stands alone.
 pub(crate) fn bytes_of(path: &Path) -> Vec<u8> {
-    path.to_string_lossy().into_owned().into_bytes()
+    match path.to_str() {
+        Some(text) => text.as_bytes().to_vec(),
+        None => [UNITS].into_iter().chain(path.as_os_str().encode_wide().flat_map(u16::to_le_bytes)).collect(),
+    }
 }
 
 /// The path whose bytes these are.
 pub(crate) fn path_of(bytes: Vec<u8>) -> PathBuf {
-    PathBuf::from(String::from_utf8_lossy(&bytes).into_owned())
+    match bytes.split_first() {
+        Some((&UNITS, units)) => {
+            let units: Vec<u16> = units.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]])).collect();
+            PathBuf::from(OsString::from_wide(&units))
+        }
+        _ => PathBuf::from(String::from_utf8_lossy(&bytes).into_owned()),
+    }
 }
 
 /// No device is probed on Windows, so that none can need a journal.

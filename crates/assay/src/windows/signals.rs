@@ -50,7 +50,10 @@ unsafe extern "system" fn on_event(event: u32) -> BOOL {
     }
     // After the end of a console, a session or the host the process is gone as soon as this returns.
     if ![CTRL_C_EVENT, CTRL_BREAK_EVENT].contains(&event) {
-        std::thread::park();
+        // It may return without a cause.
+        loop {
+            std::thread::park();
+        }
     }
     1
 }
