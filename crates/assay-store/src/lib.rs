@@ -27,3 +27,4 @@ pub use query::divided;
 pub use spool::{Disk, Files, Spool};
 pub use sqlite::{Intake, Left, SqliteStore, make_directory};
 pub use store::{Abandoned, Change, RunState, Saved, Store, Stored, Summary};
+pub use system::{bytes_of, path_of};

@@ -39,7 +39,7 @@ pub(crate) fn new_place(device: &Path, elsewhere: Option<&Path>) -> Result<PathB
             // The probe need not fail where only the pointer cannot be made.
             if made.is_ok() {
                 let pointer = directory.join(format!("{name}-{when}.{ELSEWHERE}"));
-                let _ = std::fs::write(pointer, system::bytes_of(&path));
+                let _ = std::fs::write(pointer, assay_store::bytes_of(&path));
             }
             Ok(path)
         }
@@ -72,7 +72,7 @@ fn led_to(pointer: &Path) -> Option<PathBuf> {
     if !file.is_file() || file.len() > LONGEST {
         return None;
     }
-    Some(system::path_of(std::fs::read(pointer).ok()?))
+    Some(assay_store::path_of(std::fs::read(pointer).ok()?))
 }
 
 /// Every journal that is known and there.

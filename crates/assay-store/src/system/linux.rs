@@ -31,12 +31,14 @@ pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
 }
 
 /// A path as bytes that [`path_of`] reads.
-pub(crate) fn bytes_of(path: &Path) -> Vec<u8> {
+#[must_use]
+pub fn bytes_of(path: &Path) -> Vec<u8> {
     path.as_os_str().as_bytes().to_vec()
 }
 
 /// The path whose bytes these are.
-pub(crate) fn path_of(bytes: Vec<u8>) -> PathBuf {
+#[must_use]
+pub fn path_of(bytes: Vec<u8>) -> PathBuf {
     PathBuf::from(OsString::from_vec(bytes))
 }
 

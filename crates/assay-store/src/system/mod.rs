@@ -45,3 +45,9 @@ pub(crate) struct Inode {
     pub(crate) device: u64,
     pub(crate) number: u64,
 }
+
+// How the program keeps paths elsewhere, too.
+#[cfg(not(windows))]
+pub use linux::{bytes_of, path_of};
+#[cfg(windows)]
+pub use windows::{bytes_of, path_of};

@@ -46,7 +46,8 @@ const UNITS: u8 = 0xff;
 
 /// A path as bytes that [`path_of`] reads: UTF-8, or a byte of ones and the units of UTF-16, the low byte of each first,
 /// where a half of a pair stands alone.
-pub(crate) fn bytes_of(path: &Path) -> Vec<u8> {
+#[must_use]
+pub fn bytes_of(path: &Path) -> Vec<u8> {
     match path.to_str() {
         Some(text) => text.as_bytes().to_vec(),
         None => [UNITS].into_iter().chain(path.as_os_str().encode_wide().flat_map(u16::to_le_bytes)).collect(),
@@ -54,7 +55,8 @@ pub(crate) fn bytes_of(path: &Path) -> Vec<u8> {
 }
 
 /// The path whose bytes these are.
-pub(crate) fn path_of(bytes: Vec<u8>) -> PathBuf {
+#[must_use]
+pub fn path_of(bytes: Vec<u8>) -> PathBuf {
     match bytes.split_first() {
         Some((&UNITS, units)) => {
             let units: Vec<u16> = units.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]])).collect();

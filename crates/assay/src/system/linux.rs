@@ -1,9 +1,7 @@
 //! Linux.
 
-use std::ffi::OsString;
 use std::fs::{DirBuilder, Metadata};
 use std::os::fd::AsFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -69,16 +67,6 @@ pub(crate) fn private_directories() -> DirBuilder {
     let mut builder = DirBuilder::new();
     builder.mode(0o700);
     builder
-}
-
-/// A path as bytes that [`path_of`] reads.
-pub(crate) fn bytes_of(path: &Path) -> Vec<u8> {
-    path.as_os_str().as_bytes().to_vec()
-}
-
-/// The path whose bytes these are.
-pub(crate) fn path_of(bytes: Vec<u8>) -> PathBuf {
-    PathBuf::from(OsString::from_vec(bytes))
 }
 
 /// The device of a path, the disk that it is a part of, and the parts of that.

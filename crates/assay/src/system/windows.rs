@@ -1,8 +1,6 @@
 //! Windows.
 
-use std::ffi::OsString;
 use std::fs::{DirBuilder, Metadata};
-use std::os::windows::ffi::{OsStrExt, OsStringExt};
 use std::os::windows::io::{AsHandle, AsRawHandle};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -72,29 +70,6 @@ pub(crate) fn allow_open_files(_wanted: u64) -> Result<(), u64> {
 /// Directories take over the rights of those above.
 pub(crate) fn private_directories() -> DirBuilder {
     DirBuilder::new()
-}
-
-/// What begins a path that is no text; no path and no text in UTF-8 has this byte.
-const UNITS: u8 = 0xff;
-
-/// A path as bytes that [`path_of`] reads: UTF-8, or a byte of ones and the units of UTF-16, the low byte of each first,
-/// where a half of a pair stands alone.
-pub(crate) fn bytes_of(path: &Path) -> Vec<u8> {
-    match path.to_str() {
-        Some(text) => text.as_bytes().to_vec(),
-        None => [UNITS].into_iter().chain(path.as_os_str().encode_wide().flat_map(u16::to_le_bytes)).collect(),
-    }
-}
-
-/// The path whose bytes these are.
-pub(crate) fn path_of(bytes: Vec<u8>) -> PathBuf {
-    match bytes.split_first() {
-        Some((&UNITS, units)) => {
-            let units: Vec<u16> = units.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]])).collect();
-            PathBuf::from(OsString::from_wide(&units))
-        }
-        _ => PathBuf::from(String::from_utf8_lossy(&bytes).into_owned()),
-    }
 }
 
 /// No device is probed on Windows, so that none can need a journal.
