@@ -1,5 +1,5 @@
 # One-line recipes. `make test` is what CI runs; on a bare machine it installs what it needs.
-.PHONY: dist dist-check packages foreign windows mutants parquet test peers check build bench calibrate campaign schema licences msrv miri fuzz clean
+.PHONY: dist dist-check packages foreign windows macos mutants parquet test peers check build bench calibrate campaign schema licences msrv miri fuzz clean
 
 # All tests, two programs at a time; tests/run.sh says which of them have the machine to themselves, and why.
 test: peers check
@@ -25,7 +25,7 @@ build:
 dist:
 	@sh packaging/dist.sh $(TARGETS)
 
-# Debian packages and RPMs of what `make dist` made, in target/dist.
+# Debian packages and RPMs of what `make dist` made, and the Ansible collection, in target/dist.
 packages:
 	@sh packaging/packages.sh $(TARGETS)
 
@@ -37,10 +37,15 @@ dist-check:
 foreign:
 	@sh tests/foreign.sh $(TARGETS)
 	@[ -n "$(TARGETS)" ] || sh tests/windows.sh
+	@[ -n "$(TARGETS)" ] || sh tests/macos.sh
 
 # Tests on Windows, by wine: `make windows CRATES=assay-engine`.
 windows:
 	@sh tests/windows.sh $(CRATES)
+
+# Whether what was ported to macOS compiles there: `make macos CRATES=assay-engine`. Nothing is run.
+macos:
+	@sh tests/macos.sh $(CRATES)
 
 # Comparisons with peers, as root; fails where a target is missed. See docs/benchmarks.md.
 # `make bench ONLY=accuracy` runs those whose name holds the word. Both are built at once, so that they share crates.

@@ -2,27 +2,17 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use assay_core::workload::Sync;
 use rustix::fs::{Advice, AtFlags, StatxFlags};
 
-pub use std::os::fd::AsFd as AsOpen;
-pub use std::os::unix::fs::FileExt;
-
-/// Error number of an operation that failed without one: `EIO`.
-pub(crate) const IO_ERROR: i32 = libc::EIO;
 /// What opens a file past the cache, in messages.
 pub(crate) const DIRECT: &str = "O_DIRECT";
 /// What else there is to say where that is refused: nothing, since [`forget`] drops what is cached.
 pub(crate) const CACHED: &str = "";
-
-/// Has a new file be for this user alone.
-pub(crate) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    options.mode(0o600)
-}
 
 /// Opens what `options` say, past the page cache where that is `direct`; no link is followed.
 pub(crate) fn open(path: &Path, direct: bool, options: &mut OpenOptions) -> io::Result<File> {
@@ -68,26 +58,6 @@ pub(crate) fn told(file: impl AsFd) -> Told {
             }
         }
         _ => Told::Nothing,
-    }
-}
-
-/// By what one thread reads and writes an open file at any place: `pread` and `pwrite`.
-#[derive(Debug)]
-pub(crate) struct Channel<'a>(BorrowedFd<'a>);
-
-impl<'a> Channel<'a> {
-    pub(crate) fn of(file: &'a File, _direct: bool) -> io::Result<Self> {
-        Ok(Self(file.as_fd()))
-    }
-
-    #[inline]
-    pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        Ok(rustix::io::pread(self.0, buffer, offset)?)
-    }
-
-    #[inline]
-    pub(crate) fn write_at(&self, data: &[u8], offset: u64) -> io::Result<usize> {
-        Ok(rustix::io::pwrite(self.0, data, offset)?)
     }
 }
 

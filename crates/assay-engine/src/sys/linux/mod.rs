@@ -1,7 +1,6 @@
 //! Linux.
 
 mod child;
-mod clock;
 mod files;
 mod memory;
 mod meter;
@@ -21,23 +20,23 @@ mod programs_tests;
             target_arch = "x86_64"
         )
     )),
-    path = "no_uring.rs"
+    path = "../unix/no_uring.rs"
 )]
 mod uring;
 
 pub use child::end_with_this_process;
-pub use clock::monotonic;
-pub use files::{AsOpen, FileExt, forget};
-pub(crate) use files::{CACHED, Channel, DIRECT, IO_ERROR, Told, open, private, sync, told};
+pub use files::forget;
+pub(crate) use files::{CACHED, DIRECT, Told, open, sync, told};
 pub(crate) use memory::{map, page_bytes, unmap};
 pub(crate) use meter::Meter;
 pub(crate) use processors::pin;
 pub use processors::processors;
-pub use programs::lead_a_group;
-pub(crate) use programs::{ended, interrupt, kill_all, nameless_file};
+pub(crate) use programs::nameless_file;
 pub use rustix::process::Signal;
 pub(crate) use uring::{Uring as Queue, probe, probe_poll};
 
+pub use super::unix::{AsOpen, FileExt, lead_a_group, monotonic};
+pub(crate) use super::unix::{Channel, IO_ERROR, ended, interrupt, kill_all, private};
 use crate::contract::EngineKind;
 
 /// The engine that keeps several operations in flight by itself.

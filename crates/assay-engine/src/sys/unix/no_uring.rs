@@ -1,4 +1,4 @@
-//! In place of io_uring where it is not used: it cannot be made, and says why. `lib.rs` says where.
+//! In place of io_uring where it is not used: it cannot be made, and says why. `mod.rs` of the systems says where.
 
 use assay_core::workload::Workload;
 
@@ -6,7 +6,9 @@ use crate::buffer::Pool;
 use crate::contract::{Availability, Completion, Engine, Io, Submit};
 use crate::target::Target;
 
-const WHY: &str = if cfg!(target_pointer_width = "64") {
+const WHY: &str = if cfg!(target_os = "macos") {
+    "io_uring is a part of Linux"
+} else if cfg!(target_pointer_width = "64") {
     "io_uring is not used on this kind of processor"
 } else {
     "io_uring is not used on 32-bit systems"
