@@ -185,6 +185,13 @@ pub const TARGETS: &[Target] = &[
         run: targets::klog::run,
     },
     Target {
+        name: "descriptors",
+        what: "what drivers of Windows answer about a disk",
+        seeds: targets::descriptors::seeds,
+        mutations: 400,
+        run: targets::descriptors::run,
+    },
+    Target {
         name: "journal",
         what: "damaged journals of the probe, and cards written to since",
         seeds: targets::journal::seeds,

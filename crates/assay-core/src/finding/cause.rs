@@ -23,6 +23,9 @@ impl Finding {
             Self::CachedByRequest => {
                 "the suite asks for cached I/O, so the page cache is part of the number".to_owned()
             }
+            Self::CacheNotDropped { reason } => {
+                format!("what was written before may have been read from memory: {reason}")
+            }
             Self::ServedFromCache { proof_ratio } => {
                 format!("served from a cache: only {} % of the bytes crossed the device", percent(*proof_ratio))
             }

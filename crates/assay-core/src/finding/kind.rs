@@ -27,6 +27,11 @@ pub enum Finding {
     },
     /// The suite asked for cached I/O.
     CachedByRequest,
+    /// The system could not be made to drop what it had cached before a workload that reads through the cache.
+    CacheNotDropped {
+        /// What the system said.
+        reason: String,
+    },
     /// Less crossed the device than was issued.
     ServedFromCache {
         /// Bytes that crossed the device over bytes issued.
@@ -350,6 +355,7 @@ impl Finding {
             Self::ServedFromCache { .. } | Self::LittlesLaw { .. } | Self::MarkedDoubtful { .. } => Severity::Invalid,
             Self::CachedIo { .. }
             | Self::CachedByRequest
+            | Self::CacheNotDropped { .. }
             | Self::OthersUsedDevice { .. }
             | Self::MemoryNotMedium { .. }
             | Self::OverlayHidesMedium
@@ -421,7 +427,10 @@ impl Finding {
             Self::BegunLate { .. } => "begun late",
             Self::EndedByNeighbour { .. } => "ended early",
             Self::LittlesLaw { .. } => "contradictory",
-            Self::CachedIo { .. } | Self::CachedByRequest | Self::CachedByTool { .. } => "cached",
+            Self::CachedIo { .. }
+            | Self::CachedByRequest
+            | Self::CacheNotDropped { .. }
+            | Self::CachedByTool { .. } => "cached",
             Self::BestOf { .. } => "best of runs",
             Self::SourceContradicts { .. } => "contradictory",
             Self::MarkedDoubtful { .. } => "doubtful",

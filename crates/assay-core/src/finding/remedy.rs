@@ -8,6 +8,9 @@ impl Finding {
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::CachedIo { .. } => "measure a directory on a file system with direct I/O (ext4, xfs, f2fs, btrfs)",
+            Self::CacheNotDropped { .. } => {
+                "measure with direct I/O on a file system that has it, or a span several times the size of memory"
+            }
             Self::CachedByRequest => "set direct = true in the suite",
             Self::ServedFromCache { .. } => "use direct I/O, or a span several times the size of memory",
             Self::OthersUsedDevice { .. } => "stop what else uses the medium and run again",

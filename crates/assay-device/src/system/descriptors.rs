@@ -1,5 +1,5 @@
 //! What drivers of Windows answer about a disk, as bytes whose layout is in `winioctl.h` and `ntddstor.h`. A driver may
-//! answer anything: what does not fit is absent.
+//! answer anything: what does not fit is absent. Bytes are all that goes in, so that every system tests it.
 
 use assay_core::medium::{Bus, Medium, MediumKind};
 
@@ -8,19 +8,23 @@ use crate::medium::{clean, maker};
 
 /// What a disk says of itself (`STORAGE_DEVICE_DESCRIPTOR`).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct DeviceDescriptor {
+pub struct DeviceDescriptor {
     /// A number of `STORAGE_BUS_TYPE`.
-    pub(crate) bus: u32,
+    pub bus: u32,
     /// Whether its medium can be taken out.
-    pub(crate) removable: bool,
-    pub(crate) vendor: Option<String>,
-    pub(crate) model: Option<String>,
-    pub(crate) revision: Option<String>,
-    pub(crate) serial: Option<String>,
+    pub removable: bool,
+    /// Who made it; many disks leave that to the model.
+    pub vendor: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// Revision of its firmware.
+    pub revision: Option<String>,
+    /// Serial number.
+    pub serial: Option<String>,
 }
 
 /// Where the question came from, as the record says it.
-pub(crate) const SOURCE: &str = "IOCTL_STORAGE_QUERY_PROPERTY; the speed of the link is not told";
+pub const SOURCE: &str = "IOCTL_STORAGE_QUERY_PROPERTY; the speed of the link is not told";
 
 fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()
@@ -46,7 +50,8 @@ fn text(bytes: &[u8], at: usize) -> Option<String> {
 }
 
 /// Reads what `StorageDeviceProperty` gives.
-pub(crate) fn device(bytes: &[u8]) -> Option<DeviceDescriptor> {
+#[must_use]
+pub fn device(bytes: &[u8]) -> Option<DeviceDescriptor> {
     // What was not written by the driver is no part of it.
     let size = usize::try_from(u32_at(bytes, 4)?).ok()?;
     let bytes = bytes.get(..size.min(bytes.len()))?;
@@ -61,28 +66,33 @@ pub(crate) fn device(bytes: &[u8]) -> Option<DeviceDescriptor> {
 }
 
 /// Bytes of a logical and of a physical sector (`STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR`).
-pub(crate) fn sectors(bytes: &[u8]) -> Option<(u32, u32)> {
+#[must_use]
+pub fn sectors(bytes: &[u8]) -> Option<(u32, u32)> {
     let sane = |bytes: &u32| bytes.is_power_of_two() && (512..=1 << 20).contains(bytes);
     Some((u32_at(bytes, 16).filter(sane)?, u32_at(bytes, 20).filter(sane)?))
 }
 
 /// Whether going from place to place takes time (`DEVICE_SEEK_PENALTY_DESCRIPTOR`).
-pub(crate) fn spins(bytes: &[u8]) -> Option<bool> {
+#[must_use]
+pub fn spins(bytes: &[u8]) -> Option<bool> {
     bytes.get(8).map(|flag| *flag != 0)
 }
 
 /// Bytes of the whole disk by `GET_LENGTH_INFORMATION`.
-pub(crate) fn length(bytes: &[u8]) -> Option<u64> {
+#[must_use]
+pub fn length(bytes: &[u8]) -> Option<u64> {
     u64_at(bytes, 0).filter(|bytes| *bytes > 0)
 }
 
 /// The same by `DISK_GEOMETRY_EX`, for which no rights are needed.
-pub(crate) fn length_by_geometry(bytes: &[u8]) -> Option<u64> {
+#[must_use]
+pub fn length_by_geometry(bytes: &[u8]) -> Option<u64> {
     u64_at(bytes, 24).filter(|bytes| *bytes > 0)
 }
 
 /// Numbers of the disks that a volume lies on (`VOLUME_DISK_EXTENTS`), each once.
-pub(crate) fn disks(bytes: &[u8]) -> Vec<u32> {
+#[must_use]
+pub fn disks(bytes: &[u8]) -> Vec<u32> {
     const FIRST: usize = 8;
     const EXTENT: usize = 24;
     let count = u32_at(bytes, 0).and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
@@ -94,14 +104,16 @@ pub(crate) fn disks(bytes: &[u8]) -> Vec<u32> {
 }
 
 /// The number of the disk that a volume lies on by `STORAGE_DEVICE_NUMBER`; only of what is a disk.
-pub(crate) fn disk(bytes: &[u8]) -> Option<u32> {
+#[must_use]
+pub fn disk(bytes: &[u8]) -> Option<u32> {
     const FILE_DEVICE_DISK: u32 = 7;
     u32_at(bytes, 0).filter(|kind| *kind == FILE_DEVICE_DISK)?;
     u32_at(bytes, 4).filter(|number| *number != u32::MAX)
 }
 
 /// Totals of a disk (`DISK_PERFORMANCE`). Flushes are not counted there; times are in units of 100 ns.
-pub(crate) fn totals(bytes: &[u8]) -> Option<Counters> {
+#[must_use]
+pub fn totals(bytes: &[u8]) -> Option<Counters> {
     let count = |at: usize| u32_at(bytes, at).map(u64::from);
     let busy = u64_at(bytes, 56)?.saturating_sub(u64_at(bytes, 32)?);
     Some(Counters {
@@ -116,7 +128,8 @@ pub(crate) fn totals(bytes: &[u8]) -> Option<Counters> {
 }
 
 /// What kind of medium it is, and how it is attached, as far as the numbers of `STORAGE_BUS_TYPE` tell.
-pub(crate) fn medium(said: DeviceDescriptor, spins: Option<bool>) -> Medium {
+#[must_use]
+pub fn medium(said: DeviceDescriptor, spins: Option<bool>) -> Medium {
     let disk = match spins {
         Some(true) => MediumKind::SataHdd,
         Some(false) => MediumKind::SataSsd,

@@ -1,5 +1,6 @@
 //! The targets, one module each: `run` makes the claims, `seeds` gives inputs to begin with.
 
+pub(crate) mod descriptors;
 pub(crate) mod document;
 pub(crate) mod fio_output;
 pub(crate) mod fleet;

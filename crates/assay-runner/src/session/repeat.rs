@@ -11,7 +11,7 @@ use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::Measurement;
 use assay_core::suite::{Analysis, SuiteWorkload, members};
 use assay_core::units::nanoseconds;
-use assay_core::workload::Workload;
+use assay_core::workload::{Op, Workload};
 use assay_engine::{EngineKind, LiveSample, RepeatReport, Target, wall_clock};
 use assay_stats::{geometric, geometric_until_known};
 
@@ -70,10 +70,7 @@ impl Session<'_> {
         }
         for (member, planned) in group.clone().zip(&planned) {
             self.announce(&entries[member], turn, planned);
-            if !planned.spec.workload.direct
-                && let Err(error) = forget_cached(&planned.target, self.request.hang_after)
-            {
-                let outcome = self.failed(Failure::Host, no_thread(&error), Some(&planned.spec.workload.name));
+            if let Err(outcome) = self.forget(&entries[member], planned) {
                 self.draft.end(outcome);
                 return Next::End;
             }
@@ -137,6 +134,30 @@ impl Session<'_> {
             total: turn.total,
             left_ns: nanoseconds(self.budget.left()),
         });
+    }
+
+    /// Empties the page cache before a workload that uses it; what cannot be emptied may answer reads, which is told.
+    fn forget(&mut self, entry: &Entry, planned: &Planned) -> Result<(), Outcome> {
+        let workload = &planned.spec.workload;
+        if workload.direct {
+            return Ok(());
+        }
+        match forget_cached(&planned.target, self.request.hang_after) {
+            Err(error) => Err(self.failed(Failure::Host, no_thread(&error), Some(&workload.name))),
+            Ok(forgotten) => {
+                let measurement = &mut self.draft.fill().measurements[entry.index];
+                let told = measurement.warnings.iter().any(|w| matches!(w.finding, Finding::CacheNotDropped { .. }));
+                if let Some(finding) = not_dropped(workload, forgotten.as_ref()).filter(|_| !told) {
+                    measurement.warn(finding);
+                    let told = measurement.warnings.last().map(|warning| EventKind::Warning {
+                        workload: Some(workload.name.clone()),
+                        warning: warning.clone(),
+                    });
+                    told.into_iter().for_each(|event| self.emitter.emit(event));
+                }
+                Ok(())
+            }
+        }
     }
 
     /// Waits until the other hosts are ready, where there are any: when to begin.
@@ -336,18 +357,48 @@ fn set_up(measurement: &mut Measurement, asked: &SuiteWorkload, workload: &Workl
     }
 }
 
-/// Empties the page cache of what was written and read before. Where that takes too long the repeat finds out.
+/// Empties the page cache of what was written and read before; the system's answer, or none where that takes too long and
+/// the repeat finds out.
 ///
 /// # Errors
 /// Where there is no thread for it: figures out of the cache would be none of the medium.
-fn forget_cached(target: &Arc<Target>, hang_after: Duration) -> std::io::Result<()> {
+fn forget_cached(target: &Arc<Target>, hang_after: Duration) -> std::io::Result<Option<std::io::Result<()>>> {
     let target = Arc::clone(target);
     let forgotten = within(hang_after * SYNC, move || {
-        let _ = target.sync();
-        let _ = target.drop_cache();
+        // What is not written yet is not dropped, which is no error of the call.
+        target.sync().and_then(|()| target.drop_cache())
     });
     match forgotten {
         Err(NoAnswer::NoThread(error)) => Err(error),
-        Ok(()) | Err(NoAnswer::Late) => Ok(()),
+        Ok(answer) => Ok(Some(answer)),
+        Err(NoAnswer::Late) => Ok(None),
+    }
+}
+
+/// What a cache that could not be emptied means for a workload: what it writes goes into the cache in any case.
+fn not_dropped(workload: &Workload, forgotten: Option<&std::io::Result<()>>) -> Option<Finding> {
+    let error = forgotten?.as_ref().err().filter(|_| workload.op != Op::Write)?;
+    Some(Finding::CacheNotDropped { reason: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_core::workload::Pattern;
+
+    use super::*;
+
+    /// Windows drops nothing, as some file systems of Linux do; who only writes reads nothing of it.
+    #[test]
+    fn a_cache_that_was_not_emptied_is_told_of_workloads_that_read() {
+        let of = |op, forgotten: Option<&std::io::Result<()>>| {
+            not_dropped(&Workload::new("w", op, Pattern::Random, 4096), forgotten)
+        };
+        let refused = Err(std::io::Error::new(std::io::ErrorKind::Unsupported, "nothing is dropped here"));
+        let told = Some(Finding::CacheNotDropped { reason: "nothing is dropped here".to_owned() });
+        assert_eq!(of(Op::Read, Some(&refused)), told);
+        assert_eq!(of(Op::Mixed, Some(&refused)), told);
+        assert_eq!(of(Op::Write, Some(&refused)), None);
+        assert_eq!(of(Op::Read, Some(&Ok(()))), None);
+        assert_eq!(of(Op::Read, None), None, "the repeat finds out");
     }
 }
