@@ -4,10 +4,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, Subcommand, ValueHint};
 
 use super::inventory::{
     CHECK_EXAMPLES, CLEAN_EXAMPLES, COLLECT_EXAMPLES, FleetCheckArgs, FleetCleanArgs, FleetCollectArgs, InventoryArgs,
+    ViaArg,
 };
 use super::values;
 
@@ -142,18 +143,6 @@ pub(crate) struct FleetRunArgs {
     /// What assay run is told on each node besides, like --suite quick
     #[arg(last = true, value_name = "ARGUMENTS")]
     pub(crate) arguments: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ViaArg {
-    /// By the ssh of the system, with keys and no password; nodes reach the coordinator through its tunnel
-    Ssh,
-    /// By srun of Slurm: nodes by its names, also as node[01-28]; they connect to this machine
-    Slurm,
-    /// By ansible-playbook with an inventory: it puts the program on each node
-    Ansible,
-    /// As processes of this machine
-    Local,
 }
 
 #[derive(Debug, Args)]

@@ -1,10 +1,8 @@
-//! Arguments of the commands of `assay fleet` that go through Ansible, and of those that only look.
+//! How nodes are reached, and arguments of the commands of `assay fleet` that go through Ansible, and of those that only look.
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
-
-use super::ViaArg;
+use clap::{Args, ValueEnum, ValueHint};
 
 pub(crate) const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -25,6 +23,18 @@ Examples:
   assay fleet clean -i cards.ini        all but the records
   assay fleet clean -i cards.ini --records
                                         the records, too";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ViaArg {
+    /// By the ssh of the system, with keys and no password; nodes reach the coordinator through its tunnel
+    Ssh,
+    /// By srun of Slurm: nodes by its names, also as node[01-28]; they connect to this machine
+    Slurm,
+    /// By ansible-playbook with an inventory: it puts the program on each node
+    Ansible,
+    /// As processes of this machine
+    Local,
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct InventoryArgs {

@@ -2,38 +2,18 @@
 
 mod by_ansible;
 mod by_ssh;
+mod row;
 mod table;
 
 use assay_core::exit::Exit;
-use assay_core::medium::Medium;
 use assay_engine::Control;
-use assay_fleet::DayClock;
 use serde_json::{Value, json};
 
 use super::ansible::via;
 use crate::cli::{FleetCheckArgs, ViaArg};
 use crate::failure::Failure;
 use crate::{output, signals};
-
-/// What is known of a node.
-#[derive(Debug, Default)]
-struct Row {
-    node: String,
-    target: String,
-    unit: String,
-    slot: String,
-    reached: bool,
-    machine: String,
-    bits: u32,
-    version: String,
-    medium: Option<Medium>,
-    free_bytes: Option<u64>,
-    clock: Option<DayClock>,
-    planned_write_bytes: Option<u64>,
-    budget_ns: Option<u64>,
-    /// Why it cannot be measured.
-    reason: Option<String>,
-}
+use row::Row;
 
 pub(super) fn check(args: &FleetCheckArgs) -> Result<Exit, Failure> {
     let control = Control::default();

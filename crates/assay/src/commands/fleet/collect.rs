@@ -2,6 +2,7 @@
 
 mod by_ansible;
 mod by_ssh;
+mod row;
 
 use assay_core::exit::Exit;
 use assay_core::text::harmless;
@@ -17,18 +18,7 @@ use crate::cli::{FleetCollectArgs, ViaArg};
 use crate::failure::Failure;
 use crate::together::check_name;
 use crate::{output, signals};
-
-/// What came of a node.
-#[derive(Debug, Default)]
-struct Row {
-    node: String,
-    taken: Vec<String>,
-    here: Vec<String>,
-    /// Records that were not taken, and why.
-    refused: Vec<(String, String)>,
-    /// Why there is none, or not all.
-    reason: Option<String>,
-}
+use row::Row;
 
 pub(super) fn collect(args: &FleetCollectArgs) -> Result<Exit, Failure> {
     check_name("run", &args.run)?;

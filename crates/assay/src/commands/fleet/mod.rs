@@ -2,6 +2,7 @@
 
 mod ansible;
 mod at_once;
+mod begun;
 mod books;
 mod check;
 mod clean;
@@ -12,6 +13,7 @@ mod events;
 mod gather;
 mod home;
 mod list;
+mod measured;
 mod outcome;
 mod party;
 mod records;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use assay_analysis::fleet::Starts;
 use assay_core::record::Record;
 use assay_core::text::harmless;
+use assay_core::units::counted;
 use assay_fleet::{Entry, Fate, Ledger};
 
 /// How far starts were from what was planned, over all repeats of all records.
@@ -30,8 +31,8 @@ pub(super) fn text(ledger: &Ledger, starts: Option<&Starts>) -> String {
     text += &format!("\nrun {}: {} of {} nodes are recorded.", ledger.run, here.len(), ledger.nodes.len());
     if let Some(starts) = starts {
         text += &format!(
-            " {} repeats began within {:.2} ms of the moment planned (p95), by clocks known within {:.2} ms.",
-            starts.n,
+            " {} began within {:.2} ms of the moment planned (p95), by clocks known within {:.2} ms.",
+            counted(starts.n, "repeat"),
             starts.p95_late_ns as f64 / 1e6,
             starts.bound_ns as f64 / 1e6
         );

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::text::harmless;
+use assay_core::units::counted;
 use assay_engine::Control;
 use assay_fleet::{
     Coordinator, Entry, Expected, Fate, Group, Happening, Key, Launch, Launched, Launcher, Ledger, Mode, NodeEnd,
@@ -142,7 +143,8 @@ impl<'a> Party<'a> {
 
     /// Follows the run to its end.
     pub(super) fn follow(mut self, control: &Control) -> Result<BTreeMap<usize, Record>, Failure> {
-        self.view.say(&format!("run {}: {} nodes are started", self.ledger.run, self.numbers.len()));
+        let (nodes, are) = (self.numbers.len(), if self.numbers.len() == 1 { "is" } else { "are" });
+        self.view.say(&format!("run {}: {} {are} started", self.ledger.run, counted(nodes, "node")));
         if self.events {
             self.tell(&events::started(&self.ledger.run, self.numbers.len()));
         }

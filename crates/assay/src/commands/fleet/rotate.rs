@@ -13,9 +13,10 @@ use assay_engine::Control;
 use assay_fleet::{Ledger, Rotation};
 use serde_json::{Map, Value, json};
 
+use super::begun::begun;
 use super::books;
+use super::measured::{exit, measured, tell};
 use super::records::Guard;
-use super::run::{begun, exit, measured, tell};
 use crate::cli::FleetRunArgs;
 use crate::failure::Failure;
 use crate::{files, output};

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use assay_core::units::{latency, rate};
+use assay_core::units::{counted, latency, rate};
 use assay_fleet::{Fate, Live};
 
 use crate::output::{self, stderr_style};
@@ -101,7 +101,7 @@ fn lines(rows: &[Row], height: usize, unicode: bool) -> Vec<String> {
     let sum = if rates.is_empty() { String::new() } else { format!(", {} in sum", rate(rates.iter().sum())) };
     let missing = rows.len() - under_way.len() - recorded;
     let missing = if missing > 0 { format!(", {missing} missing") } else { String::new() };
-    let head = format!("  {} nodes: {recorded} recorded{missing}, {waiting} wait{sum}", rows.len());
+    let head = format!("  {}: {recorded} recorded{missing}, {waiting} wait{sum}", counted(rows.len(), "node"));
     // One row for the sums, one for what is not shown, and the last of the terminal stays free.
     let room = height.saturating_sub(3).max(1);
     let beyond = under_way.len().saturating_sub(room);

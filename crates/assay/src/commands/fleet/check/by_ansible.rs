@@ -6,7 +6,7 @@ use assay_engine::Control;
 use assay_fleet::{DayClock, NodeEvent, Status};
 use serde_json::Value;
 
-use super::Row;
+use super::row::Row;
 use crate::cli::FleetCheckArgs;
 use crate::commands::fleet::ansible::{Ansible, Host, reason, variables};
 use crate::commands::fleet::count::Count;

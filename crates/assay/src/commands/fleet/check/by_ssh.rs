@@ -6,12 +6,12 @@ use assay_engine::Control;
 use assay_fleet::{Entry, Far, FarError, Launcher};
 use serde_json::Value;
 
-use super::Row;
+use super::row::Row;
 use crate::cli::{FleetCheckArgs, ViaArg};
 use crate::commands::fleet::ansible::reason;
 use crate::commands::fleet::at_once;
+use crate::commands::fleet::begun::{entries, program};
 use crate::commands::fleet::count::Count;
-use crate::commands::fleet::run::{entries, program};
 use crate::commands::fleet::told::check_words;
 use crate::failure::Failure;
 

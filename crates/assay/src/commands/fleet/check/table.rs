@@ -6,7 +6,7 @@ use assay_core::text::harmless;
 use assay_core::units::{Bytes, capacity, span};
 use assay_fleet::DayClock;
 
-use super::Row;
+use super::row::Row;
 
 /// A medium's name is cut to so many characters, so that a line is one on most terminals.
 const MEDIUM: usize = 22;
@@ -35,8 +35,11 @@ pub(super) fn text(rows: &[Row]) -> String {
     text += &if fit.is_empty() {
         "None of these nodes can be measured.".to_owned()
     } else {
-        let (who, n, of) = (if bad.is_empty() { "All" } else { "Of these" }, fit.len(), rows.len());
-        let who = if bad.is_empty() { format!("{who} {n} nodes") } else { format!("{who} {of} nodes {n}") };
+        let who = match (fit.len(), rows.len()) {
+            (1, 1) => "The node".to_owned(),
+            (n, of) if n == of => format!("All {n} nodes"),
+            (n, of) => format!("Of these {of} nodes {n}"),
+        };
         format!(
             "{who} can be measured: at most {} written in sum, {} each.",
             Bytes(bytes),

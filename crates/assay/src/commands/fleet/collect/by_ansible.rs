@@ -9,7 +9,7 @@ use assay_engine::Control;
 use assay_fleet::{Ledger, MAX_RECORD};
 use serde_json::{Map, Value, json};
 
-use super::Row;
+use super::row::Row;
 use crate::cli::{FleetCollectArgs, InventoryArgs};
 use crate::commands::fleet::ansible::{Ansible, reason};
 use crate::commands::fleet::count::Count;

@@ -7,13 +7,13 @@ use assay_engine::Control;
 use assay_fleet::{Far, Launcher, Ledger, MAX_RECORD};
 use serde_json::Value;
 
-use super::Row;
+use super::row::Row;
 use crate::cli::{FleetCollectArgs, ViaArg};
 use crate::commands::fleet::ansible::reason;
 use crate::commands::fleet::at_once;
+use crate::commands::fleet::begun::{entries, program};
 use crate::commands::fleet::count::Count;
 use crate::commands::fleet::home::{Home, is_id};
-use crate::commands::fleet::run::{entries, program};
 use crate::failure::Failure;
 
 /// Longest list of records, in bytes.
