@@ -31,5 +31,5 @@ pub use look::{Seen, look, look_by_dev};
 pub use sensors::{Reading, Sensors};
 pub use swaps::swaps_on;
 pub use sysroot::Sysroot;
-pub use system::{host_name, random};
+pub use system::{descriptors, host_name, random};
 pub use target::{Target, What};

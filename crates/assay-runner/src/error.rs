@@ -54,7 +54,8 @@ pub enum RunError {
     },
     /// Too little time for a repeat of each workload.
     #[error(
-        "a budget of {budget} is too short for {repeats} repeats, one of each workload; --budget {least} is the least"
+        "a budget of {budget} is too short for {}, one of each workload; --budget {least} is the least",
+        assay_core::units::counted(*.repeats as usize, "repeat")
     )]
     Budget {
         /// What was allowed.

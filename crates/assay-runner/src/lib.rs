@@ -24,6 +24,7 @@ mod offered;
 mod pace;
 mod prepare;
 mod proof;
+mod refusal;
 mod request;
 mod resume;
 mod run;

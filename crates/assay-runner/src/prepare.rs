@@ -11,6 +11,7 @@ use crate::access::{Access, area_bytes, is_device, known_findings};
 use crate::choose::Engines;
 use crate::error::RunError;
 use crate::manner;
+use crate::refusal::refuse_impossible;
 use crate::request::Request;
 
 /// A run whose request was checked against the medium; nothing was written yet.
@@ -45,7 +46,7 @@ impl Run {
         let is_device = is_device(&request)?;
         let mut seen = assay_device::look(&sysroot, &request.path)?;
         let engines = Engines::new(request.engine, request.crosscheck, &request.suite)?;
-        request.check(&sysroot)?;
+        refuse_impossible(&request, &sysroot)?;
         manner::refuse_unpolled(&request, &seen, &sysroot)?;
         let mut findings = Vec::new();
         let (access, available) = if is_device {

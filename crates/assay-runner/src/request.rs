@@ -6,17 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use assay_core::sensor::{SensorCommand, SensorNote};
-use assay_core::suite::{Suite, leaders};
+use assay_core::suite::Suite;
 use assay_core::text::harmless;
-use assay_device::Sysroot;
-use assay_device::available_memory;
 use assay_programs::Tree;
 
-use crate::budget::least_budget;
 use crate::choose::{EngineWish, Peer};
-use crate::error::RunError;
-use crate::manner;
-use crate::memory::refuse_too_large;
 use crate::resume::Resumption;
 
 /// Whether a raw device may be used.
@@ -71,33 +65,5 @@ impl Request {
     /// The path, for messages.
     pub(crate) fn shown(&self) -> String {
         harmless(&self.path.to_string_lossy())
-    }
-
-    /// Refuses what cannot be done on any medium: too little time, or buffers that memory does not hold.
-    pub(crate) fn check(&self, sysroot: &Sysroot) -> Result<(), RunError> {
-        self.refuse_too_short()?;
-        let open = self.suite.workloads.iter().find(|w| w.rate.is_some());
-        if let (EngineWish::Fio, Some(open)) = (&self.engine, open) {
-            return Err(RunError::OpenLoopByFio(open.name.clone()));
-        }
-        let special = self.suite.workloads.iter().find(|w| w.group.is_some() || w.think.is_some());
-        if let (EngineWish::Fio, Some(special)) = (&self.engine, special) {
-            return Err(RunError::TogetherByFio(special.name.clone()));
-        }
-        manner::refuse(self)?;
-        refuse_too_large(&self.suite.workloads, available_memory(sysroot))
-    }
-
-    /// Refuses a budget in which some workloads would have no repeat. What is left of an interrupted run's is not
-    /// refused.
-    fn refuse_too_short(&self) -> Result<(), RunError> {
-        let sides = if self.crosscheck.is_some() { 2 } else { 1 };
-        let repeats = sides * u32::try_from(leaders(&self.suite.workloads).len()).unwrap_or(u32::MAX / 2);
-        let least = least_budget(repeats);
-        if self.resume.is_some() || self.suite.budget >= least {
-            return Ok(());
-        }
-        let budget = assay_core::units::span(self.suite.budget);
-        Err(RunError::Budget { budget, repeats, least: format!("{}s", least.as_secs()) })
     }
 }

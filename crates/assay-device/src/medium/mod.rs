@@ -19,8 +19,6 @@ mod vendors;
 mod virt;
 
 pub(crate) use describe::describe;
-#[cfg(any(windows, test))]
 pub(crate) use facts::clean;
 pub(crate) use network::bus_towards;
-#[cfg(any(windows, test))]
 pub(crate) use vendors::of_model as maker;

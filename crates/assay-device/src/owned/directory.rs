@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::{Cause, OwnedError};
 use super::names::temporary;
-use super::open::{Caching, Space};
-use super::own::Access;
+use super::open::{Access, Caching, Space};
 use super::stat::{Kind, Stat};
 use super::system::{self, Handle, Mode};
 

@@ -6,8 +6,9 @@ use std::io::{self, Write};
 use assay_core::text::label;
 
 use super::error::OwnedError;
+use super::open::Access;
 use super::open::Caching;
-use super::own::{Access, OwnDir};
+use super::own::OwnDir;
 use super::system;
 
 /// Longest note in a lock, in bytes: a host's name of 64 and a number of 36 (boot_id of random(4)).

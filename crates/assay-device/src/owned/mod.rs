@@ -27,6 +27,6 @@ pub use directory::Directory;
 pub use error::{Cause, OwnedError};
 pub use lock::{Lock, Locked};
 pub use names::is_temporary;
-pub use open::{Caching, Space};
-pub use own::{Access, Entry, OwnDir};
+pub use open::{Access, Caching, Space};
+pub use own::{Entry, OwnDir};
 pub use tree::Tree;

@@ -1,5 +1,14 @@
 //! How a file is opened, and what its file system has room for, in words that every system has.
 
+/// What a file is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// To be read.
+    Read,
+    /// To be read and written.
+    ReadWrite,
+}
+
 /// Whether the system's cache stands between a file and whoever reads and writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caching {

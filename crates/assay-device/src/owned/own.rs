@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::directory::Directory;
 use super::error::{Cause, OwnedError};
-use super::open::Caching;
+use super::open::{Access, Caching};
 use super::owner::owner;
 use super::stat::{Kind, Stat};
 use super::system::{self, Mode};
@@ -17,15 +17,6 @@ use super::system::{self, Mode};
 pub(super) fn is_hidden(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     name.starts_with(b".fuse_hidden") || name.starts_with(b".nfs")
-}
-
-/// What a file is opened for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// To be read.
-    Read,
-    /// To be read and written.
-    ReadWrite,
 }
 
 /// A file of assay's own that was found in an [`OwnDir`].

@@ -1,8 +1,7 @@
 //! What is asked of the running system beside the trees of the kernel: the same functions for each system, in files of its
 //! own. Linux answers everything else by its trees, so that `host`, `target` and the like are nothing there.
 
-#[cfg(any(windows, test))]
-mod descriptors;
+pub mod descriptors;
 #[cfg(not(windows))]
 mod linux;
 #[cfg(windows)]

@@ -1,44 +1,11 @@
 //! What a probe will do at most, said beforehand.
 
-use super::search::{LEAST_VERIFIED, LOSSY, MET, PARTS, READINGS, TEETH, WIDE};
+use super::settings::{LEAST_VERIFIED, MET, PARTS, READINGS, Settings, TEETH, WIDE};
 
 const MIB: u64 = 1 << 20;
 
 /// Smaller devices have not even room for a place at each end and one between.
 pub const LEAST_BYTES: u64 = 64 << 10;
-/// How thorough.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Settings {
-    /// Largest cache that the probe still sees through, in bytes: so much is written in sequence
-    /// to drive it out. More than an eighth of the device is never taken.
-    pub cache_limit_bytes: u64,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { cache_limit_bytes: 64 * MIB }
-    }
-}
-
-impl Settings {
-    /// What is usual for a device of `bytes`: 64 MiB, and from 1 TiB on, where the comb costs more,
-    /// 36 MiB, so that a genuine one of 2 TiB in blocks of 512 bytes costs at most 300 MB.
-    #[must_use]
-    pub fn usual(bytes: u64) -> Self {
-        Self { cache_limit_bytes: if bytes < 1 << 40 { 64 * MIB } else { 36 * MIB } }
-    }
-
-    /// Largest cache that is seen through on a device of `bytes` once a loss is known, in bytes.
-    #[must_use]
-    pub fn most_crowded_bytes(&self, bytes: u64) -> u64 {
-        (self.run_bytes(bytes) * LOSSY).min(bytes / 7 * 4)
-    }
-
-    /// Length of a run for a device of `bytes`, in bytes.
-    pub(crate) fn run_bytes(&self, bytes: u64) -> u64 {
-        self.cache_limit_bytes.min(bytes / 8)
-    }
-}
 
 /// What a probe will do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

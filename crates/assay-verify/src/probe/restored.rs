@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use assay_core::units::counted;
+
 /// How far a restoration is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RestoreProgress {
@@ -79,22 +81,24 @@ impl fmt::Display for Restored {
             let known: Vec<u64> = self.missing.iter().flatten().copied().collect();
             let first = known.first().map_or_else(String::new, |at| format!(", the first at byte {at}"));
             parts.push(format!(
-                "the journal is damaged: what was saved of {} {} is missing in it{first}",
-                self.missing.len(),
-                if self.missing.len() == 1 { "place" } else { "places" }
+                "the journal is damaged: what was saved of {} is missing in it{first}",
+                counted(self.missing.len(), "place")
             ));
         }
         if let Some(error) = &self.unreadable {
             parts.push(format!("the journal cannot be read in full ({error})"));
         }
         if let Some(first) = self.newer.first() {
-            parts.push(format!("{} places hold newer data and were left, the first at byte {first}", self.newer.len()));
+            let (hold, were) = if self.newer.len() == 1 { ("holds", "was") } else { ("hold", "were") };
+            let places = counted(self.newer.len(), "place");
+            parts.push(format!("{places} {hold} newer data and {were} left, the first at byte {first}"));
         }
         if let Some(first) = self.differing.first() {
             parts.push(format!(
-                "{} places read otherwise than before, the first at byte {first}: what a fake drops and a damaged \
-                 place cannot come back",
-                self.differing.len()
+                "{} {} otherwise than before, the first at byte {first}: what a fake drops and a damaged place cannot \
+                 come back",
+                counted(self.differing.len(), "place"),
+                if self.differing.len() == 1 { "reads" } else { "read" }
             ));
         }
         f.write_str(&parts.join("; "))

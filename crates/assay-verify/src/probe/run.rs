@@ -7,11 +7,12 @@ use assay_engine::Control;
 use super::contract::{Device, Fault};
 use super::counted::Counted;
 use super::journal::{Journal, JournalError};
-use super::plan::{LEAST_BYTES, Settings, plan};
+use super::plan::{LEAST_BYTES, plan};
 use super::put_back::Care;
 use super::restore::{Restoration, RestoreError};
 use super::restored::{RestoreProgress, Restored};
 use super::search::{Account, Desk, End, Phase, Progress, Search, Watch, account, verification};
+use super::settings::Settings;
 use super::stamp::BLOCK;
 
 /// Readings of everything that was put back on a medium that is not genuine.

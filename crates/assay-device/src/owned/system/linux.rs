@@ -16,7 +16,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::Mode;
-use crate::owned::own::Access;
+use crate::owned::Access;
 use crate::owned::stat::{Kind, Stat};
 use crate::owned::{Caching, Directory, OwnDir, Space};
 

@@ -39,7 +39,7 @@ use windows_sys::Win32::System::IO::OVERLAPPED;
 
 use super::Mode;
 use super::reserved::is_plain;
-use crate::owned::own::Access;
+use crate::owned::Access;
 use crate::owned::stat::{Kind, Stat};
 use crate::owned::{Caching, Space};
 use crate::system;

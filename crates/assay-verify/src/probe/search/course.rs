@@ -1,7 +1,7 @@
 //! The course of a probe: looks for any loss, and where there is one, for what it is.
 
 use super::super::contract::{Device, Fault};
-use super::super::plan::Settings;
+use super::super::settings::Settings;
 use super::super::stamp::Seen;
 use super::crowd::{Eviction, Loser, Ring};
 use super::desk::{Desk, End, Phase, Place, Wash};

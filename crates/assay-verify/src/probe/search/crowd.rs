@@ -1,6 +1,7 @@
 //! Driving caches of the medium out by writing elsewhere.
 
 use super::super::contract::Device;
+use super::super::settings::LOSSY;
 use super::super::stamp::Seen;
 use super::desk::{Desk, End, Place};
 
@@ -130,9 +131,6 @@ pub(crate) struct Eviction {
     pub(crate) hidden: bool,
 }
 
-/// Where losses are known, caches are driven out up to so many times the size that is looked through
-/// while none is.
-pub(crate) const LOSSY: u64 = 4;
 /// Canaries of a round. That replacement at random kills so many between one look and the next, and none
 /// before, has a probability of 0.5^16.
 const CANARIES: usize = 8;

@@ -1,6 +1,7 @@
 //! Looks for any loss.
 
 use super::super::contract::Device;
+use super::super::settings::{LEAST_VERIFIED, MET, READINGS, TEETH};
 use super::super::stamp::Seen;
 use super::course::Search;
 use super::crowd::without;
@@ -8,17 +9,8 @@ use super::desk::{End, Place};
 use super::nature::Nature;
 use super::scatter::{ladder, strata, tidy};
 
-/// A comb of more teeth takes too long on a slow reader: at 1000 reads a second, a quarter of a minute.
-pub(in crate::probe) const TEETH: u64 = 16_384;
 /// Windows that addresses lead to behind a protected part are met by a comb of this length.
 const NEAR: u64 = (64 << 20) / 512;
-/// A place is read so many times: cells that do not last lose within a few readings.
-pub(in crate::probe) const READINGS: usize = 6;
-/// Sectors of a run that are read back at least: 16 MiB.
-pub(in crate::probe) const LEAST_VERIFIED: u64 = (16 << 20) / 512;
-
-/// So much of the run is met by single reads, wherever it is.
-pub(in crate::probe) const MET: (u64, u64) = (3, 4);
 
 impl<D: Device> Search<'_, '_, D> {
     /// Whether anything was lost.

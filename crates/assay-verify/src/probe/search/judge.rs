@@ -6,6 +6,7 @@ use std::time::Duration;
 use assay_core::verification::{Extent, FakeKind, SECTOR_BYTES, Verdict};
 
 use super::super::contract::{Device, Fault};
+use super::super::settings::PARTS;
 use super::super::stamp::Seen;
 use super::course::Search;
 use super::desk::{End, Moved};
@@ -176,13 +177,13 @@ fn parts<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent: b
     let errs = parts.iter().filter(|part| part.2 == State::Errs).map(|part| (part.1 - part.0) * SECTOR_BYTES);
     account.real = Some(if search.map.count(State::Keeps) == 0 && !vague {
         // Next to nothing holds, and that lies between samples, or where the medium errs.
-        (0, (2 * account.announced / super::scatter::PARTS + errs.sum::<u64>()).min(less))
+        (0, (2 * account.announced / PARTS + errs.sum::<u64>()).min(less))
     } else if search.map.exact && changes <= SURE_CHANGES && !vague {
         (least, most)
     } else if vague || search.map.unsteady {
         (0, less)
     } else {
-        let slack = changes as u64 * (account.announced / super::scatter::PARTS);
+        let slack = changes as u64 * (account.announced / PARTS);
         (least.saturating_sub(slack), (most + slack).min(less))
     });
 }

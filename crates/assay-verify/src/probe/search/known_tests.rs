@@ -10,7 +10,7 @@ use assay_engine::Control;
 
 use super::super::contract::{Device, Fault};
 use super::super::journal::{Identity, Journal};
-use super::super::plan::Settings;
+use super::super::settings::Settings;
 use super::super::stamp::{SECTOR_LEN, Salt};
 use super::course::Search;
 use super::desk::{Desk, Place, Watch};

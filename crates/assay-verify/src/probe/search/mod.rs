@@ -21,10 +21,7 @@ mod through;
 mod words;
 
 pub(crate) use course::Search;
-pub(super) use crowd::LOSSY;
 pub(crate) use desk::{Desk, End, Watch};
 pub use desk::{Phase, Progress};
-pub(super) use discover::{LEAST_VERIFIED, MET, READINGS, TEETH};
 pub(crate) use judge::{Account, account};
-pub(super) use scatter::{PARTS, WIDE};
 pub(crate) use words::verification;

@@ -3,13 +3,8 @@
 use rand_core::Rng;
 
 use super::super::contract::Device;
+use super::super::settings::{PARTS, WIDE};
 use super::desk::{Desk, Place};
-
-/// One place in each of so many equal parts. A loss of 5 % of scattered places is missed with
-/// probability 0.95^256 = 2e-6.
-pub(in crate::probe) const PARTS: u64 = 256;
-/// Sectors of such a place: 32 KiB, which is still a random write to a cache that keeps those apart.
-pub(in crate::probe) const WIDE: u64 = 64;
 
 /// Single blocks near the end and the start at distances that are powers of two: losses at the end
 /// are met though they be small, and periods that are powers of two are met at once. And both sides of each quarter.

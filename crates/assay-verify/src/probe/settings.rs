@@ -1,0 +1,54 @@
+//! How thorough a probe is: what the search does, and what its plan says beforehand.
+
+const MIB: u64 = 1 << 20;
+
+/// One place in each of so many equal parts. A loss of 5 % of scattered places is missed with
+/// probability 0.95^256 = 2e-6.
+pub(super) const PARTS: u64 = 256;
+/// Sectors of such a place: 32 KiB, which is still a random write to a cache that keeps those apart.
+pub(super) const WIDE: u64 = 64;
+/// A comb of more teeth takes too long on a slow reader: at 1000 reads a second, a quarter of a minute.
+pub(super) const TEETH: u64 = 16_384;
+/// A place is read so many times: cells that do not last lose within a few readings.
+pub(super) const READINGS: usize = 6;
+/// Sectors of a run that are read back at least: 16 MiB.
+pub(super) const LEAST_VERIFIED: u64 = (16 << 20) / 512;
+/// So much of the run is met by single reads, wherever it is.
+pub(super) const MET: (u64, u64) = (3, 4);
+/// Where losses are known, caches are driven out up to so many times the size that is looked through
+/// while none is.
+pub(super) const LOSSY: u64 = 4;
+
+/// How thorough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// Largest cache that the probe still sees through, in bytes: so much is written in sequence
+    /// to drive it out. More than an eighth of the device is never taken.
+    pub cache_limit_bytes: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { cache_limit_bytes: 64 * MIB }
+    }
+}
+
+impl Settings {
+    /// What is usual for a device of `bytes`: 64 MiB, and from 1 TiB on, where the comb costs more,
+    /// 36 MiB, so that a genuine one of 2 TiB in blocks of 512 bytes costs at most 300 MB.
+    #[must_use]
+    pub fn usual(bytes: u64) -> Self {
+        Self { cache_limit_bytes: if bytes < 1 << 40 { 64 * MIB } else { 36 * MIB } }
+    }
+
+    /// Largest cache that is seen through on a device of `bytes` once a loss is known, in bytes.
+    #[must_use]
+    pub fn most_crowded_bytes(&self, bytes: u64) -> u64 {
+        (self.run_bytes(bytes) * LOSSY).min(bytes / 7 * 4)
+    }
+
+    /// Length of a run for a device of `bytes`, in bytes.
+    pub(crate) fn run_bytes(&self, bytes: u64) -> u64 {
+        self.cache_limit_bytes.min(bytes / 8)
+    }
+}
