@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes a Debian package, and an RPM where rpmbuild is there, of each binary that `make dist` made, in target/dist.
+# Makes a Debian package, and an RPM where rpmbuild is there, of each binary that `make dist` made, in target/dist, and the
+# archive of the Ansible collection where ansible-galaxy is there.
 #   packaging/packages.sh [TARGET…]      x86_64 aarch64 armv7 riscv64 i686; all that are there where none is named
 # The binaries are static: the packages depend on nothing. The same tarball gives the same bytes. DIST is another directory
 # than target/dist, MAINTAINER is "NAME <ADDRESS>" for the Debian package.
@@ -81,6 +82,22 @@ rpm_package() { # tree, architecture
     made=$((made + 1))
 }
 
+# For `ansible-galaxy collection install FILE`. It depends on no target, and is not counted.
+collection() {
+    rm -f "$dist"/assay-fleet-*.tar.gz
+    for needed in ansible-galaxy python3; do
+        command -v $needed > /dev/null 2>&1 || { echo "left out: the collection: no $needed (packages ansible-core, python3)"; return; }
+    done
+    mkdir -p "$work/collection"
+    LC_ALL=C.UTF-8 ansible-galaxy collection build "$root/fleet/ansible_collections/assay/fleet" \
+        --output-path "$work/collection" > "$work/galaxy" 2>&1 || { echo "left out: the collection: $(tail -n 1 "$work/galaxy")"; return; }
+    for built in "$work/collection"/*.tar.gz; do
+        file=$dist/${built##*/}
+        python3 packaging/collection.py "$built" "$file"
+        echo "made: $file, $(wc -c < "$file") bytes"
+    done
+}
+
 # Who answers for a package that somebody hands out.
 : "${MAINTAINER:=The assay authors <maintainers@assay.invalid>}"
 wanted=" ${*:-x86_64 aarch64 armv7 riscv64 i686} "
@@ -108,5 +125,6 @@ while read -r target triple deb rpm; do
         echo "left out: Debian package of $target: no dpkg-deb (package dpkg)"
     fi
 done < "$work/targets"
-[ "$made" -gt 0 ] || { echo "packages: nothing was made" >&2; exit 1; }
+[ "$made" -gt 0 ] || { echo "packages: no package was made" >&2; exit 1; }
+collection
 (cd "$dist" && for file in assay[-_]*; do [ ! -f "$file" ] || sha256sum "$file"; done > SHA256SUMS)

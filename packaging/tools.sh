@@ -3,6 +3,9 @@
 # there. The list of contents of a binary names all of them.
 zig_version=0.17.1
 zigbuild_version=0.24.0
+# What a caller asks `prepare` and `cross` for, and no environment.
+own_std=no
+std_options=
 
 # Where zig is put, outside of the tree, so that all working copies share it.
 tools=${ASSAY_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/assay-tools}
@@ -37,14 +40,14 @@ has_zig() {
 
 # Brings what builds for a triple: sets `toolchain` (empty, or nightly where the standard library is built, too), or
 # fails with what is `missing`. The published library of 32-bit musl ends in 2038: it calls what musl keeps for programs
-# with times of 32 bits, and a clock beyond them makes it panic.
+# with times of 32 bits, and a clock beyond them makes it panic. `own_std=yes` asks for a library built here anyway.
 prepare() { # triple
     toolchain=
+    needs_own=${own_std:-no}
     case $1 in
         i?86-*-musl | arm*-musl*) needs_own=yes ;;
-        *) needs_own=no ;;
     esac
-    if [ $needs_own = yes ] || ! has_std "$1"; then
+    if [ "$needs_own" = yes ] || ! has_std "$1"; then
         missing="needs a nightly compiler with rust-src, to build the standard library of $1"
         has_std_source || return 1
         toolchain=nightly
@@ -56,7 +59,7 @@ prepare() { # triple
 }
 
 # A command of cargo for a triple, after `prepare`. zig brings start files and the C library where the standard library
-# is built, as it does everywhere.
+# is built, as it does everywhere. `std_options` says how else than usual that library is built.
 cross() { # triple, command, arguments; `flags` are those of rustc, separated by 037
     triple=$1
     command=$2
@@ -64,7 +67,7 @@ cross() { # triple, command, arguments; `flags` are those of rustc, separated by
     set -- --locked --target "$triple" "$@"
     if [ -n "$toolchain" ]; then
         flags=$flags${flags:+$(printf '\037')}-Clink-self-contained=no
-        set -- -Zbuild-std=std,panic_unwind "$@"
+        set -- ${std_options:--Zbuild-std=std,panic_unwind} "$@"
     fi
     (
         if [ -n "$toolchain" ]; then

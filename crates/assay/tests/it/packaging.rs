@@ -48,7 +48,7 @@ fn tarball(directory: &Path) {
 fn packages(directory: &Path) -> Output {
     let mut command = Command::new("sh");
     command.arg(root().join("packaging/packages.sh")).arg("x86_64");
-    command.env("DIST", directory).env("SOURCE_DATE_EPOCH", "1700000000").output().unwrap()
+    command.env("HOME", directory).env("DIST", directory).env("SOURCE_DATE_EPOCH", "1700000000").output().unwrap()
 }
 
 #[test]
@@ -78,6 +78,52 @@ fn a_tarball_becomes_packages_of_the_same_bytes_each_time() {
         .into();
     // Times within the tarball differ between the two, so what was packed does not hold them.
     assert!(made[0] == made[1], "{} and {} bytes", made[0].len(), made[1].len());
+}
+
+/// Its files are those of the tree, with the modes and sums that ansible-galaxy looks at.
+#[test]
+fn the_collection_is_an_archive_that_ansible_installs() {
+    const TEST: &str = "the_collection_is_an_archive_that_ansible_installs";
+    if !is_there("dpkg-deb") || !is_there("ansible-galaxy") {
+        return skip(TEST, &Missing("needs dpkg-deb and ansible-galaxy".to_owned()));
+    }
+    let described = fs::read_to_string(root().join("fleet/ansible_collections/assay/fleet/galaxy.yml")).unwrap();
+    let version = described.lines().find_map(|line| line.strip_prefix("version: ")).unwrap();
+    let name = &format!("assay-fleet-{version}.tar.gz");
+    let directories = [(); 2].map(|()| {
+        let directory = tempfile::tempdir().unwrap();
+        tarball(directory.path());
+        let output = packages(directory.path());
+        assert!(output.status.success(), "{}", said(&output));
+        assert!(fs::read_to_string(directory.path().join("SHA256SUMS")).unwrap().contains(name));
+        directory
+    });
+    let [one, other] = [0, 1].map(|at: usize| fs::read(directories[at].path().join(name)).unwrap());
+    assert!(one == other, "{} and {} bytes", one.len(), other.len());
+    let there = directories[0].path();
+    let mut install = Command::new("ansible-galaxy");
+    install
+        .env("LC_ALL", "C.UTF-8")
+        .args(["collection", "install", "--offline", "-p"])
+        .arg(there)
+        .arg(there.join(name))
+        .env("HOME", there);
+    let output = install.output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let installed = there.join("ansible_collections/assay/fleet");
+    let tree = root().join("fleet/ansible_collections/assay/fleet");
+    for file in ["roles/node/tasks/main.yml", "plugins/callback/jsonl.py", "README.md"] {
+        assert_eq!(fs::read(installed.join(file)).unwrap(), fs::read(tree.join(file)).unwrap(), "{file}");
+    }
+    let mut verify = Command::new("ansible-galaxy");
+    verify
+        .env("LC_ALL", "C.UTF-8")
+        .args(["collection", "verify", "--offline", "-p"])
+        .arg(there)
+        .arg("assay.fleet")
+        .env("HOME", there);
+    let output = verify.output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
 }
 
 #[test]
