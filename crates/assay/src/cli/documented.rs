@@ -1,24 +1,14 @@
 //! Each command line in the documentation, read by the program's own parser.
 
-use std::path::{Path, PathBuf};
-
 use clap::Parser;
 use clap::error::ErrorKind;
 
 use super::Cli;
 
-/// The pages that show command lines.
-fn pages() -> Vec<(PathBuf, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut files = vec![root.join("README.md"), root.join("CONTRIBUTING.md")];
-    for directory in ["docs", "docs/decisions"] {
-        let entries = std::fs::read_dir(root.join(directory)).unwrap();
-        files.extend(
-            entries.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|e| e == "md")),
-        );
-    }
-    files.into_iter().map(|file| (file.clone(), std::fs::read_to_string(&file).unwrap())).collect()
-}
+#[path = "../../tests/common/pages.rs"]
+mod pages;
+
+use pages::{blocks, pages};
 
 /// Words as a shell divides them: quotation marks keep blanks. `None` where one is not closed.
 fn words(line: &str) -> Option<Vec<String>> {
@@ -50,26 +40,6 @@ fn command(line: &str) -> Option<Vec<String>> {
     let shell = |word: &String| ["|", "&&", ">", "||", ";", "#"].contains(&word.as_str()) || word.starts_with('>');
     let words: Vec<String> = words.into_iter().take_while(|word| !shell(word)).collect();
     (words.first().is_some_and(|first| first == "assay")).then_some(words)
-}
-
-/// Command lines in blocks of code: a page's lines between fences, or indented by four.
-fn blocks(page: &str) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    let mut fenced = false;
-    for line in page.lines() {
-        if line.trim_start().starts_with("```") {
-            fenced = !fenced;
-        } else if fenced || line.starts_with("    ") {
-            match lines.last_mut() {
-                Some(last) if last.ends_with('\\') => {
-                    last.pop();
-                    last.push_str(line.trim());
-                }
-                _ => lines.push(line.to_owned()),
-            }
-        }
-    }
-    lines
 }
 
 /// Mentions in running text: between single backquotes.

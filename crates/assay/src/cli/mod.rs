@@ -90,11 +90,11 @@ pub(crate) use export::ExportArgs;
 #[cfg(feature = "whole")]
 pub(crate) use file::FileArgs;
 #[cfg(feature = "whole")]
-pub(crate) use fleet::{FleetArgs, FleetCommand, FleetListArgs, FleetReportArgs, FleetRunArgs, ViaArg};
+pub(crate) use fleet::{FleetArgs, FleetCommand, FleetListArgs, FleetReportArgs, FleetRunArgs};
 #[cfg(feature = "whole")]
 pub(crate) use import::ImportArgs;
 #[cfg(feature = "whole")]
-pub(crate) use inventory::{FleetCheckArgs, FleetCleanArgs, FleetCollectArgs, InventoryArgs};
+pub(crate) use inventory::{FleetCheckArgs, FleetCleanArgs, FleetCollectArgs, InventoryArgs, ViaArg};
 #[cfg(feature = "whole")]
 pub(crate) use plan::{NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 #[cfg(feature = "whole")]

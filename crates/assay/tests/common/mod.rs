@@ -10,6 +10,7 @@
 pub mod family;
 pub mod known;
 pub mod originals;
+pub mod pages;
 
 use std::ffi::OsStr;
 use std::fs::Permissions;
