@@ -10,6 +10,9 @@ cd "$(dirname "$0")/.."
 crates="-p assay-core -p assay-engine -p assay-device -p assay-verify -p assay-import"
 failed=0
 programs=
+# An emulator takes twenty times as long as the processor: few media drawn by seed are judged there.
+: "${ASSAY_CAMPAIGN_SEEDS:=10}"
+export ASSAY_CAMPAIGN_SEEDS
 # Programs are looked for where they are built.
 CARGO_TARGET_DIR=$(pwd)/target && export CARGO_TARGET_DIR
 

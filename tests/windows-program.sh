@@ -31,6 +31,73 @@ assay report last -o "$data\\r.html" > $work/report 2>&1 && [ -s $work/data/r.ht
 check "its report is written" $ok
 ASSAY_DATA=$work/here target/debug/assay import $work/data > $work/import 2>&1 && grep -q '1 record added' $work/import && ok=0 || ok=1
 check "the program of this machine reads it" $ok
+
+# The files of a check are the same everywhere. What nothing is lost of is genuine (0), or unknown (6) where no direct I/O is.
+none_lost() { [ "$1" = 0 ] || [ "$1" = 6 ]; }
+kept=$work/place/.assay-verify
+code=0; assay verify --limit 4MiB --keep "$place" > $work/fill 2>&1 || code=$?
+none_lost $code && grep -q ' 8 192 good' $work/fill && [ -s $kept/1.h2w ] && ok=0 || ok=1
+check "a check finds all that it wrote, and keeps its files" $ok
+ASSAY_DATA=$work/here target/debug/assay verify --only read $work/place > $work/read 2>&1 && grep -q ' 8 192 good' $work/read && ok=0 || ok=1
+check "the program of this machine finds all that was written there" $ok
+assay verify --remove "$place" > $work/removed 2>&1 && [ -z "$(ls -A $work/place)" ] && ok=0 || ok=1
+check "the files of a check are removed" $ok
+code=0; assay verify --format f3 --limit 4MiB --keep "$place" > $work/fill-f3 2>&1 || code=$?
+none_lost $code && grep -q ' 8 192 good' $work/fill-f3 && ok=0 || ok=1
+check "a check in f3's format finds all that it wrote" $ok
+if command -v f3read > /dev/null 2>&1; then
+    f3read $kept > $work/f3read 2>&1 && grep -q 'Data OK: 4.00 MB (8192 sectors)' $work/f3read && grep -q 'Data LOST: 0.00 Byte' $work/f3read && ok=0 || ok=1
+    check "f3read finds all that was written there" $ok
+else
+    echo "SKIP: f3read of files that were written on windows: needs f3"
+fi
+assay verify --remove "$place" > $work/removed 2>&1 || true
+# f3write fills what it is given: 4 MiB in memory.
+mkdir $work/theirs
+if command -v f3write > /dev/null 2>&1 && mount -t tmpfs -o size=4M none $work/theirs 2> /dev/null; then
+    trap 'umount $work/theirs' EXIT
+    theirs=$(windows theirs)
+    f3write $work/theirs > $work/f3write 2>&1
+    code=0; assay verify --only read "$theirs" > $work/theirs-read 2>&1 || code=$?
+    none_lost $code && grep -q ' 8 192 good' $work/theirs-read && ok=0 || ok=1
+    check "what f3write wrote is found there" $ok
+    dd if=/dev/zero of=$work/theirs/1.h2w bs=512 seek=1000 count=3 conv=notrunc 2> /dev/null
+    code=0; assay verify --only read "$theirs" > $work/theirs-damaged 2>&1 || code=$?
+    [ $code = 5 ] && grep -q ' 8 189 good' $work/theirs-damaged && ok=0 || ok=1
+    check "three sectors that are not f3write's are missed there" $ok
+else
+    echo "SKIP: files of f3write on windows: needs f3, and root for a file system in memory"
+fi
+
+# The system drops nothing that it has cached of an open file: reads through the cache may come out of it.
+cat > $work/data/cached.toml << 'END'
+name = "cached"
+version = 1
+purpose = "Reads and writes through the cache"
+budget = "5s"
+max_write = "64MiB"
+repeats = 1
+span = "1MiB"
+
+[[workload]]
+name = "reads"
+op = "read"
+pattern = "sequential"
+block = "64KiB"
+direct = false
+duration = "200ms"
+
+[[workload]]
+name = "writes"
+op = "write"
+pattern = "sequential"
+block = "64KiB"
+direct = false
+duration = "200ms"
+END
+assay run --suite "$data\\cached.toml" -o "$data\\cached.json" "$place" > $work/cached 2>&1 || true
+[ "$(grep -c '"cache_not_dropped"' $work/data/cached.json)" = 1 ] && ok=0 || ok=1
+check "that the cache may have answered is said of what was read, and not of what was written" $ok
 ASSAY_DATA=$data "$WINE" $exe run --suite quick "$place" > $work/interrupted 2>&1 &
 run=$!
 for _ in $(seq 100); do [ -n "$(ls -A $work/place)" ] && break || sleep 0.2; done
