@@ -328,6 +328,12 @@ pub fn capacity(bytes: u64) -> String {
     }
 }
 
+/// So many of something: `1 node`, `3 nodes`.
+#[must_use]
+pub fn counted(n: usize, one: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 
 use assay_core::record::Record;
 use assay_core::text::clean;
-use assay_core::units::figures;
+use assay_core::units::{counted, figures};
 
 use crate::document::{self, Block, Cell, Data, Document, left, number, right};
 use crate::facts;
@@ -195,11 +195,10 @@ pub fn list_document(records: &[Record]) -> Document {
         let figures = (0..4).map(|at| figure_cell(&loads, r, at));
         document::Row::Cells(facts.map(Cell::from).into_iter().chain(figures).chain([word(r).into()]).collect())
     };
-    let counted = if records.len() == 1 { "1 record".to_owned() } else { format!("{} records", records.len()) };
     Document {
         kind: "Records",
         about: "Records in the store".to_owned(),
-        finding: counted,
+        finding: counted(records.len(), "record"),
         blocks: vec![Block::Table(document::Table {
             caption: String::new(),
             columns,

@@ -184,7 +184,7 @@ pub enum StoreError {
     #[error(
         "no record {}: the store holds {}; `assay list` shows them",
         quoted(.query),
-        if *.held == 1 { "1 record".to_owned() } else { format!("{held} records") }
+        assay_core::units::counted(usize::try_from(*.held).unwrap_or(usize::MAX), "record")
     )]
     NotSoMany {
         /// What was asked for.

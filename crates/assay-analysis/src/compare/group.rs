@@ -19,10 +19,6 @@ pub struct Group<'a> {
     pub records: Vec<&'a Record>,
 }
 
-fn counted(records: usize) -> String {
-    if records == 1 { "1 record".to_owned() } else { format!("{records} records") }
-}
-
 /// What makes a group of records that were named together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -61,7 +57,7 @@ impl Default for Request {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompareError {
     /// There is nothing to compare with.
-    #[error("one group is not enough: {name} ({}) has to be compared with something; name another", counted(*.records))]
+    #[error("one group is not enough: {name} ({}) has to be compared with something; name another", assay_core::units::counted(*.records, "record"))]
     OneGroup {
         /// What there is.
         name: String,

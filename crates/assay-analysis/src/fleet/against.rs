@@ -106,7 +106,10 @@ fn paired(run: &Run, other: &Run) -> (Vec<Places>, Vec<usize>, Vec<usize>) {
 pub(super) fn against(run: &Run, other: &Run, loads: &[Load]) -> Against {
     let (same, moved, missing) = paired(run, other);
     let refusal = match same.len() {
-        0 | 1 if !moved.is_empty() => Some(format!("{} nodes have another unit or slot there", moved.len())),
+        0 | 1 if !moved.is_empty() => Some(match moved.len() {
+            1 => "1 node has another unit or slot there".to_owned(),
+            n => format!("{n} nodes have another unit or slot there"),
+        }),
         0 | 1 => Some("it has not two of these nodes with the same units and the same suite".to_owned()),
         _ => None,
     };

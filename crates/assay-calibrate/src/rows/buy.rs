@@ -1,9 +1,9 @@
 //! `assay advise buy`: what is lost by what is bought.
 
+use assay_core::units::counted;
 use assay_lab::Dice;
 use assay_lab::fleet::{Design, Fleet, Truth, Units};
 
-use super::names::counted;
 use super::truths::equal;
 use crate::decisions::{buy, stored};
 use crate::found::Found;

@@ -1,8 +1,9 @@
 //! `assay advise class`: what a card is sure to meet, and what it is sure to miss.
 
+use assay_core::units::counted;
 use assay_lab::fleet::{Design, Fleet, Load};
 
-use super::names::{counted, percent};
+use super::names::percent;
 use super::truths::one_unit;
 use crate::decisions::{class_a1, stored};
 use crate::found::Found;

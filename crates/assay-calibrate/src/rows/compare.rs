@@ -1,9 +1,10 @@
 //! `assay compare`: two runs, two units, two models, two hosts.
 
 use assay_core::record::Record;
+use assay_core::units::counted;
 use assay_lab::fleet::{Design, Fleet, Part, Repeats, Run, Truth, Units};
 
-use super::names::{counted, percent};
+use super::names::percent;
 use super::truths::equal;
 use crate::decisions::{Compared, Word, compare, compare_models, compare_runs, stored};
 use crate::exact::{above, above_zero, run_mean, unit_means};

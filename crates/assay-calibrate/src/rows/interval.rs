@@ -1,8 +1,9 @@
 //! Intervals: of a record today, of a unit over many days, of another unit.
 
+use assay_core::units::counted;
 use assay_lab::fleet::{Design, Fleet, Repeats, Run, Truth, Units};
 
-use super::names::{counted, percent};
+use super::names::percent;
 use super::truths::equal;
 use crate::decisions::{another_day, another_unit, stored, today};
 use crate::found::Found;

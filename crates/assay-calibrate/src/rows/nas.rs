@@ -1,8 +1,9 @@
 //! `assay advise nas`: a medium in each node, or a share of a volume.
 
+use assay_core::units::counted;
 use assay_lab::fleet::{Design, Fleet, Load, Truth};
 
-use super::names::{counted, percent};
+use super::names::percent;
 use super::truths::one_unit;
 use crate::decisions::{LocalOrNas, nas, stored};
 use crate::found::Found;

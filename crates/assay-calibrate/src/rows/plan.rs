@@ -1,10 +1,11 @@
 //! `assay plan`: races and swap tests.
 
 use assay_analysis::plan::Place;
+use assay_core::units::counted;
 use assay_lab::Dice;
 use assay_lab::fleet::{Design, Fleet, Part, Run, Truth, Units};
 
-use super::names::{counted, percent};
+use super::names::percent;
 use super::truths::equal;
 use crate::decisions::{Ended, Raced, blamed, race, stored};
 use crate::found::{Failure, Found};

@@ -223,7 +223,7 @@ mod tests {
         let mut reader = reader(nodes);
         let mut launched =
             Launched::several(command, input, Box::new(move |line| reader(&format!("5: {line}")))).unwrap();
-        while launched.ended().is_none() || launched.last_line(0).is_empty() {
+        while launched.ended().is_none() || launched.last_line(0).is_empty() || launched.node_ended(0).is_none() {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
         assert_eq!(

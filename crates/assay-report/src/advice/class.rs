@@ -4,7 +4,7 @@ use assay_analysis::advise::{
     ClassAdvice, ClassAnswer, ClassPart, ClassTest, Kind, ModelClasses, ModelWord, Obstacle, SpecimenClasses, Status,
 };
 use assay_core::text::clean;
-use assay_core::units::figures;
+use assay_core::units::{counted, figures};
 
 use super::layout::Parts;
 use super::words::{left_out, marks};
@@ -222,6 +222,10 @@ fn whole_model(parts: &mut Parts, model: &ModelClasses) {
     };
     parts.item(
         "model",
-        &format!("{title}, {} units, {share:.0} % of all to meet it: {}{limits}", model.units, answers.join("; ")),
+        &format!(
+            "{title}, {}, {share:.0} % of all to meet it: {}{limits}",
+            counted(model.units, "unit"),
+            answers.join("; ")
+        ),
     );
 }

@@ -3,7 +3,7 @@
 use assay_analysis::advise::{Even, Link, NasAdvice, NasModel, NasRow, NasVerdict, Need, Term, Together, WhatIf};
 use assay_analysis::{ASSUMED_DAYS, Quantity};
 use assay_core::text::clean;
-use assay_core::units::{Bytes, figures, rate, trimmed};
+use assay_core::units::{Bytes, counted, figures, rate, trimmed};
 
 use super::layout::Parts;
 use super::words::{FIGURE, ONE_VALUE, cells, exact, figure, left_out, marks, percent, probability};
@@ -117,7 +117,7 @@ fn by_estimate(advice: &NasAdvice) -> String {
 }
 
 fn table(parts: &mut Parts, model: &NasModel) {
-    let units = if model.units == 1 { "1 unit".to_owned() } else { format!("{} units", model.units) };
+    let units = counted(model.units, "unit");
     let mut headings: Vec<String> = Vec::new();
     for row in &model.rows {
         if !headings.contains(&heading(row)) {

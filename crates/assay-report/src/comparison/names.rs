@@ -3,7 +3,7 @@
 use assay_analysis::compare::{Basis, Comparison, GroupInfo, LoadComparison, Method, Pair, Question, Side};
 use assay_analysis::{Mark, Quantity};
 use assay_core::text::clean;
-use assay_core::units::{figures, trimmed};
+use assay_core::units::{counted, figures, trimmed};
 
 use crate::wrap::shorten;
 
@@ -15,8 +15,8 @@ pub(super) fn group(info: &GroupInfo) -> String {
     let name = match (&info.units[..], &info.models[..]) {
         ([(model, unit)], _) if !unit.is_empty() => format!("{} {}", shorten(&clean(model), 30), clean(unit)),
         ([(model, _)], _) => clean(model),
-        (units, [model]) => format!("{}, {} units", shorten(&clean(model), 30), units.len()),
-        (units, models) => format!("{} models, {} units", models.len(), units.len()),
+        (units, [model]) => format!("{}, {}", shorten(&clean(model), 30), counted(units.len(), "unit")),
+        (units, models) => format!("{} models, {}", models.len(), counted(units.len(), "unit")),
     };
     shorten(&name, LONGEST)
 }

@@ -3,7 +3,7 @@
 use assay_core::estimate::Estimate;
 use assay_core::record::{Measurement, Record};
 use assay_core::text::{clean, harmless, statement};
-use assay_core::units::Bytes;
+use assay_core::units::{Bytes, counted};
 use assay_core::workload::Pattern;
 use maud::{Markup, html};
 
@@ -185,7 +185,7 @@ fn settings(record: &Record) -> Vec<(String, String)> {
         ("Test area", format!("{}, seed {}{raw}", Bytes(s.span_bytes), s.seed)),
         ("Layout", layout.unwrap_or_default()),
         ("Direct I/O", direct.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")),
-        ("Planned", format!("{} repeats, {planned} to be written, at most {most}", s.repeats)),
+        ("Planned", format!("{}, {planned} to be written, at most {most}", counted(s.repeats as usize, "repeat"))),
         ("Instrument", cost.map(|ns| format!("{ns} for one operation to no device at all")).unwrap_or_default()),
         ("Format", format!("record {}", clean(&record.schema))),
     ];

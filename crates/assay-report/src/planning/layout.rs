@@ -40,8 +40,3 @@ pub(super) fn minutes(minutes: f64) -> String {
 pub(super) fn percent_above(ratio: f64) -> String {
     format!("{} %", fixed((ratio - 1.0) * 100.0, 0))
 }
-
-/// `1 unit`, `2 units`.
-pub(super) fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}

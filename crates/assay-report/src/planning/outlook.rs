@@ -2,9 +2,9 @@
 
 use assay_analysis::plan::{Expense, ExperimentPlan, Moves, Outlook};
 use assay_core::text::clean;
-use assay_core::units::{Bytes, trimmed};
+use assay_core::units::{Bytes, counted, trimmed};
 
-use super::layout::{counted, minutes, paragraph, percent_above, table};
+use super::layout::{minutes, paragraph, percent_above, table};
 use crate::style::Style;
 
 /// The plan in a few lines: size, cost by round and in total, and what it will be able to tell.

@@ -3,9 +3,9 @@
 use assay_analysis::Quantity;
 use assay_analysis::plan::{Chance, NextAction, Order, Race};
 use assay_core::text::{clean, statement};
-use assay_core::units::{figures, latency};
+use assay_core::units::{counted, figures, latency};
 
-use super::layout::{counted, percent_above};
+use super::layout::percent_above;
 use crate::document::{Block, Data, Document, Row, Table, left, number, right};
 use crate::figure::{interval, percent};
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::common::{Place, Running, Terminal, assert_harmless, run, scratch_directories};
+use crate::common::{Place, Running, Terminal, assert_harmless, run, scratch_directories, tiny_at_leisure};
 use assay_core::event::{Event, EventKind};
 use assay_core::finding::Finding;
 use assay_core::outcome::{Failure, Outcome};
@@ -442,7 +442,8 @@ fn the_live_view_stays_within_the_terminal_and_goes_away() {
         // Nothing of the view is left where the card begins.
         assert!(after.contains("IOPS") && !after.contains(" left"), "{after:?}");
     }
-    let dumb = terminal.run(&place, "exec \"$ASSAY\" run --suite tiny.toml medium", &[("TERM", "dumb")]);
+    place.file("leisure.toml", tiny_at_leisure());
+    let dumb = terminal.run(&place, "exec \"$ASSAY\" run --suite leisure.toml medium", &[("TERM", "dumb")]);
     assert!(!dumb.contains('\x1b') && dumb.contains("[3/3]"), "{dumb:?}");
     let ascii = terminal.run(&place, "exec \"$ASSAY\" run --suite tiny.toml medium", &[("LC_ALL", "de_DE.ISO-8859-1")]);
     assert!(ascii.is_ascii(), "{:?}", ascii.chars().find(|c| !c.is_ascii()));

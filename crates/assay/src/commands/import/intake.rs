@@ -6,6 +6,7 @@ use assay_analysis::{identity, mark_doubtful, names_model};
 use assay_core::exit::Exit;
 use assay_core::record::{Record, Source};
 use assay_core::text::harmless;
+use assay_core::units::counted;
 use assay_import::{Given, ImportError, Imported, Item, Options};
 use assay_store::{SqliteStore, Store, read_document};
 use serde_json::{Value, json};
@@ -206,9 +207,9 @@ impl<'a> Intake<'a> {
             if !self.lines.is_empty() {
                 output::print(&self.lines.join("\n"))?;
             }
-            let mut parts = vec![counted(self.added, if args.dry_run { "would be added" } else { "added" })];
-            parts.extend((self.known > 0).then(|| counted(self.known, "known already")));
-            parts.extend((self.conflicts > 0).then(|| counted(self.conflicts, "in conflict with the store")));
+            let mut parts = vec![records(self.added, if args.dry_run { "would be added" } else { "added" })];
+            parts.extend((self.known > 0).then(|| records(self.known, "known already")));
+            parts.extend((self.conflicts > 0).then(|| records(self.conflicts, "in conflict with the store")));
             parts.extend((!self.skipped.is_empty()).then(|| match self.skipped.len() {
                 1 => "1 file holds no result".to_owned(),
                 n => format!("{n} files hold no result"),
@@ -253,8 +254,8 @@ impl<'a> Intake<'a> {
     }
 }
 
-fn counted(n: usize, what: &str) -> String {
-    format!("{n} {} {what}", if n == 1 { "record" } else { "records" })
+fn records(n: usize, what: &str) -> String {
+    format!("{} {what}", counted(n, "record"))
 }
 
 /// A record in a line.

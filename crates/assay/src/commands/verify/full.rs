@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use assay_core::exit::Exit;
 use assay_core::text::harmless;
-use assay_core::units::{Bytes, rate, span};
+use assay_core::units::{Bytes, counted, rate, span};
 use assay_engine::{Control, Moment};
 use assay_verify::files::{self, Checked, Format, Phase, Plan, Progress, Settings};
 use assay_verify::{CheckRecord, quick};
@@ -130,8 +130,8 @@ fn line(progress: &Progress) -> String {
     line += &match (progress.lost_sectors, progress.phase) {
         (0, Phase::Write) => String::new(),
         (0, Phase::Read) => format!("  nothing found so far in {done} of {total}"),
-        (lost, Phase::Write) => format!("  {lost} sectors could not be written"),
-        (lost, Phase::Read) => format!("  {lost} sectors lost"),
+        (lost, Phase::Write) => format!("  {} could not be written", counted(lost as usize, "sector")),
+        (lost, Phase::Read) => format!("  {} lost", counted(lost as usize, "sector")),
     };
     line
 }
