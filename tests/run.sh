@@ -40,6 +40,8 @@ one() { # name
     result=ok
     case $1 in
         doc) cargo test --locked --workspace --doc --quiet --no-fail-fast ;;
+        # All media that are slower than the machine are measured beside each other.
+        assay.quiet) (cd "$directory" && RUST_TEST_THREADS=$(($(nproc) * 6)) exec "$program" --show-output) ;;
         foreign) sh tests/foreign.sh --quick ;;
         *) (cd "$directory" && exec "$program" --show-output) ;;
     esac > "$logs/$1.log" 2>&1 || result=FAILED

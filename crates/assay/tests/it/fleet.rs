@@ -224,7 +224,7 @@ fn bad_input_costs_one_line() {
     refused(&["fleet", "run", "--via", "local", "a=.", "a=."], &["node a is named twice"]);
     refused(&["fleet", "run", "--via", "local", "a b=."], &["letters, digits"]);
     refused(&["fleet", "run", "--via", "local", "a="], &["NAME or NAME=TARGET"]);
-    refused(&["fleet", "run", "--via", "local", "a=.", "--quorum", "2"], &["--quorum 2 is more than the 1 nodes"]);
+    refused(&["fleet", "run", "--via", "local", "a=.", "--quorum", "2"], &["--quorum 2 is more than the 1 node"]);
     refused(&["fleet", "run", "--via", "local", "a=.", "--", "--quiet"], &["on the nodes", "--quiet"]);
     refused(&["fleet", "run", "--via", "local", "a=.", "--", "--no-such"], &["on the nodes", "--no-such"]);
     let list = run(place.assay(["fleet", "list"]));

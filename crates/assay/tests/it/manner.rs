@@ -21,7 +21,7 @@ fn threads_run_on_the_processors_that_were_named_and_all_faces_say_so() {
     let place = Place::new();
     let (_, first) = allowed();
     let cpus = first.to_string();
-    let record = place.measured_with(&["--cpus", &cpus, "--engine", "null"]);
+    let record = place.measured_with(&["--cpus", &cpus, "--engine", "sync", "--budget", "30s"]);
     assert!(record.measurements.iter().all(|m| m.workload.cpus.numbers() == [first]), "{:?}", record.measurements);
     assert!(record.settings.suite_text.contains(&format!("cpus = \"{first}\"")), "{}", record.settings.suite_text);
     let words = format!("one processor a thread of {first}");
@@ -31,7 +31,7 @@ fn threads_run_on_the_processors_that_were_named_and_all_faces_say_so() {
         assert!(fs::read_to_string(place.path().join(file)).unwrap().contains(&words), "{file}");
     }
     // A run beside it that was done as ever is compared with it, and what is different is named.
-    let plain = place.measured_with(&["--engine", "null"]);
+    let plain = place.measured_with(&["--engine", "sync", "--budget", "30s"]);
     assert!(plain.measurements.iter().all(|m| m.workload.cpus.is_empty()));
     let compared = run(place.assay(["compare", &plain.id, &record.id])).stdout;
     assert!(compared.replace('\n', " ").contains("different manners"), "{compared}");

@@ -91,6 +91,9 @@ fn sysbench_agrees_with_primes_and_memory() {
         let does = format!("memory = {{ op = \"{op}\", block = \"{block}\", total = \"{total}\" }}");
         (name, "sysbench", 0.1, "4s", does, 0.25)
     });
+    // What lies between the smallest and the largest blocks takes half a minute more.
+    let all = std::env::var_os("ASSAY_ALL_ROWS").is_some();
+    let memory = memory.into_iter().filter(|row| all || row.0.ends_with("-1k") || row.0.ends_with("-1m"));
     agree("sysbench_agrees_with_primes_and_memory", cpu.into_iter().chain(memory));
 }
 
