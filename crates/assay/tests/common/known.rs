@@ -8,13 +8,17 @@ use assay_core::record::{Measurement, Record};
 
 use super::ASSAY;
 
-/// A suite file beside the medium, and the arguments that run it without a store.
+/// A suite with so many repeats of each workload.
+pub fn text(budget: &str, repeats: u32, span: &str, workloads: &str) -> String {
+    format!(
+        "name = \"lab\"\nversion = 1\npurpose = \"test\"\nbudget = \"{budget}\"\nmax_write = \"1GiB\"\nrepeats = {repeats}\nspan = \"{span}\"\n{workloads}"
+    )
+}
+
+/// One of three repeats, as a file in this directory.
 pub fn suite(directory: &Path, budget: &str, span: &str, workloads: &str) -> String {
     let path = directory.join("suite.toml");
-    let text = format!(
-        "name = \"lab\"\nversion = 1\npurpose = \"test\"\nbudget = \"{budget}\"\nmax_write = \"1GiB\"\nrepeats = 3\nspan = \"{span}\"\n{workloads}"
-    );
-    std::fs::write(&path, text).unwrap();
+    std::fs::write(&path, text(budget, 3, span, workloads)).unwrap();
     path.to_string_lossy().into_owned()
 }
 

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::common::{Place, Running, Terminal, assert_harmless, run, scratch_directories, tiny_at_leisure};
+use crate::common::{
+    Place, Running, Terminal, assert_harmless, random, run, scratch_directories, suite, tiny_at_leisure,
+};
 use assay_core::event::{Event, EventKind};
 use assay_core::finding::Finding;
 use assay_core::outcome::{Failure, Outcome};
@@ -14,30 +16,10 @@ use assay_lab::{Missing, skip};
 use rustix::process::Signal;
 use serde_json::Value;
 
-/// Long enough to be stopped in.
-const LONG: &str = r#"
-name = "long"
-version = 1
-purpose = "A test"
-budget = "60s"
-max_write = "256MiB"
-repeats = 3
-span = "4MiB"
-
-[[workload]]
-name = "read"
-op = "read"
-pattern = "random"
-block = "4KiB"
-duration = "300ms"
-
-[[workload]]
-name = "write"
-op = "write"
-pattern = "random"
-block = "4KiB"
-duration = "300ms"
-"#;
+/// Long enough to be stopped in: three repeats of each workload over 4 MiB.
+fn long() -> String {
+    suite("long", "60s", 3, &["read", "write"].map(|op| random(op, op, "300ms")))
+}
 
 /// Every command with what it needs.
 const COMMANDS: [&[&str]; 33] = [
@@ -191,7 +173,7 @@ fn plain_lines_tell_of_a_run_where_there_is_no_terminal() {
 #[test]
 fn ctrl_c_while_the_file_is_written_saves_the_record_and_removes_the_file() {
     let place = Place::new();
-    place.file("long.toml", LONG.replace("4MiB", "4GiB").replace("256MiB", "16GiB"));
+    place.file("long.toml", long().replace("4MiB", "4GiB").replace("256MiB", "16GiB"));
     let mut running = Running::start(place.assay(["run", "--suite", "long.toml", "--events", "medium"]));
     running.wait_for(|event| matches!(event, EventKind::Phase { phase } if phase == "layout"));
     assert_eq!(scratch_directories(&place.medium()), 1);
@@ -210,7 +192,7 @@ fn a_signal_during_a_repeat_keeps_what_there_is() {
         [(Signal::INT, "read"), (Signal::INT, "write"), (Signal::TERM, "read"), (Signal::HUP, "write")]
     {
         let place = Place::new();
-        place.file("long.toml", LONG);
+        place.file("long.toml", long());
         let mut running = Running::start(place.assay(["run", "--suite", "long.toml", "--events", "medium"]));
         running.wait_for_repeat(workload, 2);
         running.signal(signal);
@@ -233,7 +215,7 @@ fn a_signal_during_a_repeat_keeps_what_there_is() {
 #[test]
 fn one_wish_to_stop_may_come_as_two_signals() {
     let place = Place::new();
-    place.file("long.toml", LONG);
+    place.file("long.toml", long());
     let mut running = Running::start(place.assay(["run", "--suite", "long.toml", "--events", "medium"]));
     running.wait_for_repeat("read", 1);
     // As timeout(1) does it: to the process and to its group.
@@ -249,7 +231,7 @@ fn one_wish_to_stop_may_come_as_two_signals() {
 #[test]
 fn json_of_an_interrupted_run_is_its_record() {
     let place = Place::new();
-    place.file("long.toml", LONG);
+    place.file("long.toml", long());
     let done = run(place.shell("timeout -s INT 2 \"$ASSAY\" run --suite long.toml --json medium || exit $?"));
     assert_eq!(done.code, Some(124), "timeout's own code: {}", done.stderr);
     let record: Record = serde_json::from_str(&done.stdout).unwrap();
@@ -260,7 +242,7 @@ fn json_of_an_interrupted_run_is_its_record() {
 #[test]
 fn a_killed_run_is_told_of_and_cleaned_up_by_the_next_and_its_figures_are_kept() {
     let place = Place::new();
-    place.file("long.toml", LONG);
+    place.file("long.toml", long());
     let mut running = Running::start(place.assay(["run", "--suite", "long.toml", "--events", "medium"]));
     let EventKind::Started { id, .. } = running.wait_for(|event| matches!(event, EventKind::Started { .. })) else {
         unreachable!()
@@ -290,7 +272,7 @@ fn a_killed_run_is_told_of_and_cleaned_up_by_the_next_and_its_figures_are_kept()
 #[test]
 fn a_killed_run_that_was_not_saved_is_cleaned_up_too() {
     let place = Place::new();
-    place.file("long.toml", LONG);
+    place.file("long.toml", long());
     let arguments = ["run", "--no-save", "--suite", "long.toml", "--events", "medium"];
     let mut running = Running::start(place.assay(arguments));
     running.wait_for_repeat("read", 1);
@@ -323,7 +305,7 @@ fn two_runs_at_once_on_one_store_are_both_saved() {
 #[test]
 fn a_second_run_on_the_same_medium_is_suspect() {
     let place = Place::new();
-    place.file("long.toml", LONG);
+    place.file("long.toml", long());
     let mut first = Running::start(place.assay(["run", "--suite", "long.toml", "--events", "medium"]));
     first.wait_for_repeat("read", 1);
     let second = place.measured();
@@ -429,7 +411,7 @@ fn a_terminal_gets_colours_unless_they_are_not_wanted() {
 fn the_live_view_stays_within_the_terminal_and_goes_away() {
     let place = Place::new();
     let Some(terminal) = Terminal::new("the_live_view_stays_within_the_terminal_and_goes_away") else { return };
-    place.file("live.toml", LONG.replace("300ms", "1200ms").replace("repeats = 3", "repeats = 1"));
+    place.file("live.toml", long().replace("300ms", "1200ms").replace("repeats = 3", "repeats = 1"));
     for columns in [80, 60] {
         let script = format!("stty cols {columns}; exec \"$ASSAY\" run --suite live.toml medium");
         let text = terminal.run(&place, &script, &[]);

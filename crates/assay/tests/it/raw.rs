@@ -14,31 +14,13 @@ use assay_core::units::MIB;
 use assay_lab::{Backing, FakeCard, Lab, LoopDevice, Missing, lab, skip};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::common::{Place, Running, TINY, run};
+use crate::common::{Place, Running, TINY, random, run, suite};
 
 /// Writes past the cache first and through it then.
-const DIRECT_THEN_CACHED: &str = r#"
-name = "direct-then-cached"
-version = 1
-purpose = "A test"
-budget = "20s"
-max_write = "512MiB"
-repeats = 1
-span = "4MiB"
-[[workload]]
-name = "direct"
-op = "write"
-pattern = "random"
-block = "4KiB"
-duration = "1s"
-[[workload]]
-name = "cached"
-op = "write"
-pattern = "random"
-block = "4KiB"
-direct = false
-duration = "1s"
-"#;
+fn direct_then_cached() -> String {
+    let cached = random("cached", "write", "1s") + "direct = false\n";
+    suite("direct-then-cached", "20s", 1, &[random("direct", "write", "1s"), cached]).replace("256MiB", "512MiB")
+}
 
 const BYTES: u64 = 32 * MIB;
 
@@ -83,7 +65,7 @@ fn a_node_that_is_replaced_between_two_workloads_leads_to_no_other_device() {
     const TEST: &str = "a_node_that_is_replaced_between_two_workloads_leads_to_no_other_device";
     let _lab = lab!(TEST, Lab::share());
     let place = Place::new();
-    place.file("two.toml", DIRECT_THEN_CACHED);
+    place.file("two.toml", direct_then_cached());
     let card = lab!(TEST, Card::new(&place, "card.img"));
     let other = lab!(TEST, Card::new(&place, "other.img"));
     let path = lab!(TEST, node(&card.device, &place.path().join("node")));

@@ -14,26 +14,13 @@ use assay_core::steady::SteadyStatus;
 use assay_core::units::MIB;
 use assay_lab::{Lab, LimitedCard, Limits, lab};
 
-use crate::common::known::{arguments, measured, record_of, suite, workload};
+use crate::common::known::{arguments, measured, record_of, suite, text, workload};
 use crate::common::{ASSAY, Place, Running, assert_empty, run};
 
-const SOAK: &str = r#"
-name = "short-soak"
-version = 1
-purpose = "A test"
-budget = "40s"
-max_write = "1GiB"
-repeats = 1
-span = "64MiB"
-[[workload]]
-name = "soak"
-op = "write"
-pattern = "sequential"
-block = "128KiB"
-queue_depth = 4
-duration = "24s"
-analysis = "soak"
-"#;
+fn soak() -> String {
+    let more = "duration = \"24s\"\nanalysis = \"soak\"";
+    text("40s", 1, "64MiB", &workload("soak", "write", "sequential", "128KiB", 4, more))
+}
 
 #[test]
 fn a_steady_card_is_measured_no_longer_than_it_takes() {
@@ -66,7 +53,7 @@ fn a_soak_that_was_killed_keeps_its_samples_and_goes_on() {
     let limits = Limits { write_bytes: Some(8 * MIB), ..Limits::default() };
     let card = lab!(TEST, LimitedCard::new(256 * MIB, limits));
     let place = Place::new();
-    place.file("soak.toml", SOAK);
+    place.file("soak.toml", soak());
     let medium = card.path().to_str().unwrap();
     let mut command = card.command(Path::new(ASSAY), &["run", "--events", "--suite", "soak.toml", medium]);
     place.at_home(&mut command);

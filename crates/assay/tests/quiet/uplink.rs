@@ -5,6 +5,7 @@ use assay_lab::{Cluster, ClusterPlan, Lab, Volume, lab};
 use serde_json::Value;
 
 use crate::common::ASSAY;
+use crate::common::known::{text, workload};
 
 /// A tenth of a gigabit per second, of which 957 of 1,000 bits reach a stream.
 const BITS: u64 = 100_000_000;
@@ -16,23 +17,10 @@ fn seconds(nodes: usize) -> u32 {
     if nodes > 3 { 28 } else { 6 }
 }
 
-const STREAM: &str = r#"
-name = "stream"
-version = 1
-purpose = "A test"
-budget = "300s"
-max_write = "64MiB"
-repeats = 2
-span = "16MiB"
-
-[[workload]]
-name = "seq-read"
-op = "read"
-pattern = "sequential"
-block = "256KiB"
-queue_depth = 4
-duration = "SECONDSs"
-"#;
+fn stream(nodes: usize) -> String {
+    let duration = format!("duration = \"{}s\"", seconds(nodes));
+    text("300s", 2, "16MiB", &workload("seq-read", "read", "sequential", "256KiB", 4, &duration))
+}
 
 /// `ASSAY_NODES=28` is the whole cluster.
 #[test]
@@ -43,7 +31,7 @@ fn each_node_gets_its_part_of_the_link_and_the_advice_follows() {
     let cluster = lab!(name, Cluster::new(&ClusterPlan { uplink: Some(BITS), ..ClusterPlan::of(nodes) }));
     let volume = lab!(name, Volume::new(&cluster, PART));
     let suite = cluster.directory().join("stream.toml");
-    std::fs::write(&suite, STREAM.replace("SECONDS", &seconds(nodes).to_string())).unwrap();
+    std::fs::write(&suite, stream(nodes)).unwrap();
     let suite = suite.display().to_string();
     let assay = |words: &[&str]| {
         let mut command = cluster.command(ASSAY);
