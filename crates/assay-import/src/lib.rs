@@ -26,6 +26,7 @@ mod registry;
 mod report;
 mod sheet;
 mod text;
+mod title;
 mod unpack;
 
 pub use error::ImportError;

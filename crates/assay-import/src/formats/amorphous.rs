@@ -18,6 +18,7 @@ use crate::number::{Base, decimal, unit};
 use crate::pattern::regex;
 use crate::report::{Figure, Load, Report, Statistic};
 use crate::text::Text;
+use crate::title::Title;
 
 /// AmorphousDiskMark.
 pub(crate) struct AmorphousDiskMark;
@@ -26,7 +27,7 @@ const NAME: &str = "AmorphousDiskMark";
 /// Most lines of a report.
 const LONGEST: usize = 40;
 
-static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*AmorphousDiskMark (\d[0-9.]*) \(C\) 20\d\d"));
+static TITLE: Title = Title::new(NAME, || regex(r"^\s*AmorphousDiskMark (\d[0-9.]*) \(C\) 20\d\d"));
 static ROW: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"^\s*(Sequential|Random) (Read|Write) (\d+) ?([KM]iB) \(QD= *(\d+)\) *: *([0-9.]+) MB/s(?: *\[ *([0-9.]+) IOPS\])?\s*$",
@@ -46,13 +47,12 @@ impl Format for AmorphousDiskMark {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        let line = text.line(at);
-        line.contains(NAME) && TITLE.is_match(line)
+        TITLE.stands(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::whole(NAME);
-        report.version = TITLE.captures(text.line(at)).map(|title| title[1].to_owned());
+        report.version = TITLE.version(text, at);
         let mut test = None;
         let mut end = at + 1;
         for number in at + 1..text.len().min(at + LONGEST) {

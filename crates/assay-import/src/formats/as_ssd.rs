@@ -18,6 +18,7 @@ use crate::number::{Base, decimal, unit};
 use crate::pattern::regex;
 use crate::report::{Figure, Load, Report};
 use crate::text::Text;
+use crate::title::Title;
 
 /// AS SSD Benchmark.
 pub(crate) struct AsSsd;
@@ -26,7 +27,7 @@ const NAME: &str = "AS SSD";
 /// Most lines of a report.
 const LONGEST: usize = 60;
 
-static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*AS SSD Benchmark (\d+\.[0-9.]+)\s*$"));
+static TITLE: Title = Title::new("AS SSD Benchmark", || regex(r"^\s*AS SSD Benchmark (\d+\.[0-9.]+)\s*$"));
 static VALUE: LazyLock<Regex> = LazyLock::new(|| regex(r"^(Read|Write|Total): *([0-9][0-9.,]*) *(MB/s|iops|ms|s)?$"));
 
 impl Format for AsSsd {
@@ -39,12 +40,12 @@ impl Format for AsSsd {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        text.line(at).contains("AS SSD Benchmark") && TITLE.is_match(text.line(at))
+        TITLE.stands(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::whole(NAME);
-        report.version = TITLE.captures(text.line(at)).map(|title| title[1].to_owned());
+        report.version = TITLE.version(text, at);
         let mut section = String::new();
         let mut end = at + 1;
         for number in at + 1..text.len().min(at + LONGEST) {

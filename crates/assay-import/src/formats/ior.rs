@@ -16,6 +16,7 @@ use crate::number::{Base, unit};
 use crate::pattern::regex;
 use crate::report::{Figure, Load, Report, Statistic};
 use crate::text::Text;
+use crate::title::Title;
 
 /// IOR.
 pub(crate) struct Ior;
@@ -24,7 +25,8 @@ const NAME: &str = "IOR";
 /// Most lines of a report, with hundreds of iterations.
 const LONGEST: usize = 5_000;
 
-static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*IOR-(\S+): MPI Coordinated Test of Parallel I/O"));
+static TITLE: Title =
+    Title::new("MPI Coordinated Test", || regex(r"^\s*IOR-(\S+): MPI Coordinated Test of Parallel I/O"));
 static ROW: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^(write|read)\s+([0-9.]+)\s+(?:[0-9.]+|NA|-)?\s*(?:[0-9.]+|NA|-)?\s*.*?\s(\d+)\s*$"));
 static SIZE: LazyLock<Regex> = LazyLock::new(|| regex(r"^([0-9.]+) *([KMGT]?i?B|bytes)$"));
@@ -53,12 +55,12 @@ impl Format for Ior {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        text.line(at).contains("MPI Coordinated Test") && TITLE.is_match(text.line(at))
+        TITLE.stands(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::new(NAME);
-        report.version = TITLE.captures(text.line(at)).map(|title| title[1].to_owned());
+        report.version = TITLE.version(text, at);
         let mut told = Told::default();
         let mut end = at + 1;
         for number in at + 1..text.len().min(at + LONGEST) {

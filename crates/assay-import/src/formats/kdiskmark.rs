@@ -17,6 +17,7 @@ use crate::number::{Base, decimal, unit};
 use crate::pattern::regex;
 use crate::report::{Figure, Load, Report, Statistic};
 use crate::text::Text;
+use crate::title::Title;
 
 /// KDiskMark.
 pub(crate) struct KDiskMark;
@@ -27,7 +28,7 @@ const LONGEST: usize = 60;
 /// Bytes of what it calls MB.
 const MB: f64 = 1_024_000.0;
 
-static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*KDiskMark \(v?(\d+\.[0-9.]+[^)]*)\)\s*:"));
+static TITLE: Title = Title::new(NAME, || regex(r"^\s*KDiskMark \(v?(\d+\.[0-9.]+[^)]*)\)\s*:"));
 static ROW: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(Sequential|Random|SEQ|RND) *(\d+) *([KMG]i?B) *\(Q= *(\d+), *T= *(\d+)\) *: *([0-9.,]+) MB/s(?: *\[ *([0-9.,]+) IOPS *\])?(?: *< *([0-9.,]+) us *>)?",
@@ -48,13 +49,12 @@ impl Format for KDiskMark {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        let line = text.line(at);
-        line.contains(NAME) && TITLE.is_match(line)
+        TITLE.stands(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::whole(NAME);
-        report.version = TITLE.captures(text.line(at)).map(|title| title[1].to_owned());
+        report.version = TITLE.version(text, at);
         let (mut op, mut share, mut runs, mut best) = (None, None, None, None);
         let (mut span, mut duration) = (None, None);
         let mut end = at + 1;

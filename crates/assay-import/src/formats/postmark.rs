@@ -14,6 +14,7 @@ use crate::format::{Format, Section};
 use crate::pattern::regex;
 use crate::report::Report;
 use crate::text::Text;
+use crate::title::Title;
 
 /// PostMark.
 pub(crate) struct PostMark;
@@ -22,7 +23,7 @@ const NAME: &str = "PostMark";
 /// Most lines of a report.
 const LONGEST: usize = 100;
 
-static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"PostMark v(\d[\d.]*)"));
+static TITLE: Title = Title::new("PostMark v", || regex(r"PostMark v(\d[\d.]*)"));
 static TRANSACTIONS: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^(\d+) seconds? of transactions \(([0-9.]+) per second\)$"));
 static TOTAL: LazyLock<Regex> = LazyLock::new(|| regex(r"^(\d+) seconds? total$"));
@@ -44,13 +45,12 @@ impl Format for PostMark {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        let line = text.line(at);
-        line.contains("PostMark v") && TITLE.is_match(line) || TRANSACTIONS.is_match(line.trim())
+        TITLE.stands(text, at) || TRANSACTIONS.is_match(text.line(at).trim())
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::new(NAME);
-        report.version = TITLE.captures(text.line(at)).map(|title| title[1].to_owned());
+        report.version = TITLE.version(text, at);
         let mut end = at + 1;
         for number in at..text.len().min(at + LONGEST) {
             let line = text.line(number).trim();
