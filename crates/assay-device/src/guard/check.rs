@@ -1,9 +1,8 @@
-//! The permit without which no raw device is opened for writing.
+//! What is looked at before a raw device may be written.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{Advice, FlockOperation, OFlags, fadvise, flock};
@@ -11,6 +10,7 @@ use rustix::fs::{Advice, FlockOperation, OFlags, fadvise, flock};
 use super::contents::{Contents, contents};
 use super::held::HeldDevice;
 use super::openers::openers;
+use super::permit::RawPermit;
 use super::usage::{mounted_on, numbers_of};
 use crate::block::Node;
 use crate::error::{DeviceError, shown};
@@ -21,36 +21,6 @@ use crate::target::What;
 /// udev and others look at a new device for a moment: they are waited for so long.
 const PATIENCE: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(20);
-
-/// Says that a device was checked and may be overwritten, and holds it: as long as a copy of the
-/// permit exists nobody else can open it exclusively. Only [`check_raw`] makes one.
-#[derive(Debug, Clone)]
-pub struct RawPermit {
-    held: Arc<HeldDevice>,
-    name: String,
-    /// Keeps the lock on the whole disk.
-    _lock: Option<Arc<File>>,
-}
-
-impl RawPermit {
-    /// The path that was checked.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        self.held.path()
-    }
-
-    /// The device's kernel name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The device, from which every file to be read and written comes.
-    #[must_use]
-    pub fn held(&self) -> &HeldDevice {
-        &self.held
-    }
-}
 
 /// Whether the block device at `path` may be overwritten. A device in use is always refused; one
 /// that is not shown to be blank is refused unless `forced_by_name` is the very path that was
@@ -83,7 +53,7 @@ pub fn check_raw(sysroot: &Sysroot, path: &Path, forced_by_name: Option<&str>) -
         let _ = fadvise(held.file(), 0, None, Advice::DontNeed);
         refuse_data(path, found)?;
     }
-    Ok(RawPermit { held: Arc::new(held), name: node.name, _lock: lock.map(Arc::new) })
+    Ok(RawPermit::new(held, node.name, lock))
 }
 
 fn not_in_sysfs() -> std::io::Error {

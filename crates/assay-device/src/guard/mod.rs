@@ -4,13 +4,15 @@
 #[cfg_attr(windows, allow(dead_code, reason = "no raw device is written there"))]
 mod blocks;
 #[cfg(not(windows))]
+mod check;
+#[cfg(not(windows))]
 mod contents;
 #[cfg(not(windows))]
 mod held;
 mod marks;
 #[cfg(not(windows))]
 mod openers;
-#[cfg(not(windows))]
+#[cfg_attr(windows, allow(dead_code, reason = "no raw device is written there"))]
 mod permit;
 #[cfg(windows)]
 mod refused;
@@ -19,10 +21,11 @@ mod signature;
 mod usage;
 
 #[cfg(not(windows))]
-pub use held::HeldDevice;
+pub use check::check_raw;
 #[cfg(not(windows))]
-pub use permit::{RawPermit, check_raw};
+pub use held::HeldDevice;
+pub use permit::RawPermit;
 #[cfg(windows)]
-pub use refused::{HeldDevice, RawPermit, check_raw};
+pub use refused::{HeldDevice, check_raw};
 pub use signature::signature;
 pub use usage::{MountPoint, mounted_on};

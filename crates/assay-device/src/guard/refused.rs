@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::fs::File;
 use std::path::Path;
 
+use super::permit::RawPermit;
 use crate::error::{DeviceError, shown};
 use crate::look::Seen;
 use crate::owned::Caching;
@@ -52,32 +53,6 @@ impl HeldDevice {
     #[must_use]
     pub fn present(&self) -> bool {
         match self.0 {}
-    }
-}
-
-/// Says that a device may be overwritten; there is none.
-#[derive(Debug, Clone)]
-pub struct RawPermit {
-    held: HeldDevice,
-}
-
-impl RawPermit {
-    /// The path that was checked.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        self.held.path()
-    }
-
-    /// The device's name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        match self.held.0 {}
-    }
-
-    /// The device.
-    #[must_use]
-    pub fn held(&self) -> &HeldDevice {
-        &self.held
     }
 }
 
