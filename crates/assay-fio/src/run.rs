@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use assay_core::record::OriginalRun;
 use assay_engine::{
-    Control, OnSample, RepeatReport, RepeatSpec, SYNC, Signal, Target, Trouble, Window, end_with_this_process,
+    Control, OnSample, RepeatReport, RepeatSpec, SYNC, Signal, Target, Trouble, Window, end_with_this_process, is_root,
     lead_a_group, memory, read_back, sync_within, watch,
 };
 use sha2::{Digest, Sha256};
@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::fio::Fio;
 use crate::output::{Totals, complaint, document, io_error, totals};
 use crate::plan::{MEASURE, Plan, RAMP};
-use crate::system::{is_root, path_of};
+use crate::system::path_of;
 
 /// Beside where to print.
 const OPTIONS: [&str; 2] = ["--output-format=json+", "--eta=never"];

@@ -13,15 +13,3 @@ pub(crate) fn path_of(file: &File) -> String {
 pub(crate) fn path_of(_file: &File) -> String {
     String::new()
 }
-
-/// Whether the user is root.
-#[cfg(not(windows))]
-pub(crate) fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
-}
-
-/// There is no such user.
-#[cfg(windows)]
-pub(crate) fn is_root() -> bool {
-    false
-}

@@ -7,8 +7,8 @@ use assay_core::units::{KIB, MIB};
 use assay_core::workload::{Op, Pattern, Workload};
 
 use crate::names::FILE;
-use crate::root::is_root;
 use crate::subject::Subject;
+use assay_engine::is_root;
 
 /// Size of the files of f3.
 const GIB: u64 = 1 << 30;

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use assay_core::original::Original;
 
-use crate::root::is_root;
+use assay_engine::is_root;
 
 /// Where programs for administrators lie, which are not on everybody's path.
 const ELSEWHERE: [&str; 2] = ["/usr/sbin", "/sbin"];

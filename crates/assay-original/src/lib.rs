@@ -9,7 +9,6 @@ mod found;
 mod names;
 mod program;
 mod reading;
-mod root;
 mod run;
 mod subject;
 

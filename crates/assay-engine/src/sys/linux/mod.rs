@@ -35,7 +35,7 @@ pub(crate) use programs::nameless_file;
 pub use rustix::process::Signal;
 pub(crate) use uring::{Uring as Queue, probe, probe_poll};
 
-pub use super::unix::{AsOpen, FileExt, lead_a_group, monotonic};
+pub use super::unix::{AsOpen, FileExt, is_root, lead_a_group, monotonic};
 pub(crate) use super::unix::{Channel, IO_ERROR, ended, interrupt, kill_all, private};
 use crate::contract::EngineKind;
 

@@ -20,8 +20,8 @@ pub(crate) use memory::{map, page_bytes, unmap};
 pub(crate) use meter::Meter;
 pub(crate) use processors::pin;
 pub use processors::processors;
-pub use programs::lead_a_group;
 pub(crate) use programs::{ended, interrupt, kill_all, nameless_file};
+pub use programs::{is_root, lead_a_group};
 
 use crate::contract::EngineKind;
 
