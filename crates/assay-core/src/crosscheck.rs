@@ -33,6 +33,25 @@ pub struct Crosscheck {
     pub trouble: Option<String>,
 }
 
+impl Crosscheck {
+    /// One without pairs, of a workload or a program, by an instrument and its version.
+    #[must_use]
+    pub fn new(workload: impl Into<String>, peer: impl Into<String>, peer_version: impl Into<String>) -> Self {
+        Self {
+            workload: workload.into(),
+            peer: peer.into(),
+            peer_version: peer_version.into(),
+            pairs: Vec::new(),
+            ours_iops: None,
+            theirs_iops: None,
+            ratio: None,
+            p50_ratio: None,
+            p99_ratio: None,
+            trouble: None,
+        }
+    }
+}
+
 /// One repeat by each instrument.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -79,22 +79,8 @@ pub struct FormatError {
 }
 
 impl Format {
-    /// What a report on records can be written as.
+    /// All of them. A file's name can ask for those that have an extension of their own.
     pub const ALL: &[Self] = &[
-        Self::Html,
-        Self::Markdown,
-        Self::Csv,
-        Self::Json,
-        Self::Svg,
-        Self::Png,
-        Self::Gif,
-        Self::Prometheus,
-        #[cfg(feature = "parquet")]
-        Self::Parquet,
-    ];
-
-    /// What `assay report --format` takes: those of [`Self::ALL`], and those whose files end as others do.
-    pub const NAMED: &[Self] = &[
         Self::Html,
         Self::Markdown,
         Self::Csv,

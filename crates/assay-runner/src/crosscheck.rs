@@ -157,18 +157,7 @@ fn add_pair<'a>(
     trouble: Option<String>,
 ) -> &'a Crosscheck {
     let at = all.iter().position(|c| c.workload == name).unwrap_or_else(|| {
-        all.push(Crosscheck {
-            workload: name.to_owned(),
-            peer: peer.to_owned(),
-            peer_version: version.to_owned(),
-            pairs: Vec::new(),
-            ours_iops: None,
-            theirs_iops: None,
-            ratio: None,
-            p50_ratio: None,
-            p99_ratio: None,
-            trouble: None,
-        });
+        all.push(Crosscheck::new(name, peer, version));
         all.len() - 1
     });
     let entry = &mut all[at];

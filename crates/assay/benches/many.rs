@@ -25,12 +25,11 @@ use assay_core::suite::Suite;
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_lab::fleet::at_once;
 use assay_store::{RunState, SqliteStore, Store};
-use common::{Dice, program};
+use common::{Dice, SECOND, only_built, program};
 
 const MODELS: usize = 40;
 const UNITS: usize = 25;
 const RUNS: usize = 10;
-const SECOND: u64 = 1_000_000_000;
 /// Length of a repeat, with a sample for each second.
 const REPEAT_SECONDS: u64 = 4;
 /// Length of a run, with a reading of each sensor for each second.
@@ -44,8 +43,7 @@ const MOST_SECONDS_OF_NODES: f64 = 5.0;
 const MOST_BYTES_OF_NODES: f64 = 500e6;
 
 fn main() -> ExitCode {
-    // Cargo passes `--bench`, and `--test` where benchmarks are only to be built.
-    if std::env::args().any(|a| a == "--test") {
+    if only_built() {
         return ExitCode::SUCCESS;
     }
     let temporary = tempfile::tempdir().unwrap();

@@ -18,12 +18,11 @@ use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record, Repeat, Sample, SuiteRef, Tool};
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_store::{Owner, RunState, SqliteStore, Store};
-use common::{Dice, program};
+use common::{Dice, SECOND, only_built, program};
 
 const MODELS: usize = 40;
 const UNITS: usize = 10;
 const REPEATS: usize = 25;
-const SECOND: u64 = 1_000_000_000;
 /// The ranking itself, in seconds.
 const MOST_SECONDS: f64 = 2.0;
 /// The program with everything it does, in bytes.
@@ -32,8 +31,7 @@ const MOST_BYTES: f64 = 300e6;
 const MOST_OPENING: f64 = 1.0;
 
 fn main() -> ExitCode {
-    // Cargo passes `--bench`, and `--test` where benchmarks are only to be built.
-    if std::env::args().any(|a| a == "--test") {
+    if only_built() {
         return ExitCode::SUCCESS;
     }
     let dir = tempfile::tempdir().unwrap();

@@ -109,16 +109,8 @@ impl Secrets {
             samples: vec![(0, 3.0)],
         });
         record.crosscheck.push(Crosscheck {
-            workload: record.measurements[0].workload.name.clone(),
-            peer: "fio".into(),
-            peer_version: "fio-3.36".into(),
-            pairs: Vec::new(),
-            ours_iops: None,
-            theirs_iops: None,
-            ratio: None,
-            p50_ratio: None,
-            p99_ratio: None,
             trouble: Some(said.clone()),
+            ..Crosscheck::new(&record.measurements[0].workload.name, "fio", "fio-3.36")
         });
         record.verification = Some(Verification {
             verdict: Verdict::Genuine,

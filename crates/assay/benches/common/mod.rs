@@ -5,6 +5,14 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+/// A second in nanoseconds.
+pub const SECOND: u64 = 1_000_000_000;
+
+/// Whether cargo only builds the benchmark, and so runs it with `--test`; with `--bench` it is to measure.
+pub fn only_built() -> bool {
+    std::env::args().any(|a| a == "--test")
+}
+
 /// Wall and processor time in seconds, and the largest resident set in bytes, of a command of assay.
 #[allow(clippy::zombie_processes)] // `wait4` waits for it, and tells its usage too
 pub fn program(data: &Path, arguments: &[&str]) -> (f64, f64, f64) {

@@ -40,8 +40,8 @@ pub(super) fn picture() -> impl TypedValueParser<Value = Kind> {
 /// A format of reports by its name.
 pub(super) fn format() -> impl TypedValueParser<Value = Format> {
     let named = |format: &Format| PossibleValue::new(format.about().0).help(format.about().1);
-    PossibleValuesParser::new(Format::NAMED.iter().map(named)).try_map(|name| {
-        let found = Format::NAMED.iter().find(|format| format.about().0 == name);
+    PossibleValuesParser::new(Format::ALL.iter().map(named)).try_map(|name| {
+        let found = Format::ALL.iter().find(|format| format.about().0 == name);
         found.copied().ok_or_else(|| format!("no format is named {name}"))
     })
 }
