@@ -19,6 +19,7 @@ pub mod medium;
 pub mod original;
 mod original_run;
 pub mod outcome;
+pub mod private;
 pub mod program;
 pub mod record;
 pub mod sensor;

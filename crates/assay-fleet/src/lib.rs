@@ -21,6 +21,8 @@ mod node;
 mod node_clock;
 mod rotation;
 mod strangers;
+#[cfg_attr(not(windows), path = "system/linux.rs")]
+#[cfg_attr(windows, path = "system/windows.rs")]
 mod system;
 mod tail;
 mod wire;

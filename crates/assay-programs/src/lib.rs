@@ -17,6 +17,8 @@ mod postmark;
 mod primes;
 mod run;
 mod stream;
+#[cfg_attr(not(windows), path = "system/linux.rs")]
+#[cfg_attr(windows, path = "system/windows.rs")]
 mod system;
 #[cfg(test)]
 mod tests;

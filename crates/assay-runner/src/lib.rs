@@ -36,6 +36,8 @@ mod session;
 mod soak;
 mod summary;
 mod sweep;
+#[cfg_attr(not(windows), path = "system/linux.rs")]
+#[cfg_attr(windows, path = "system/windows.rs")]
 mod system;
 mod timeout;
 mod together;

@@ -25,7 +25,7 @@ fn directory() -> Result<PathBuf, Failure> {
 /// another place, through a pointer.
 pub(crate) fn new_place(device: &Path, elsewhere: Option<&Path>) -> Result<PathBuf, Failure> {
     let directory = directory()?;
-    let made = system::private_directories().recursive(true).create(&directory);
+    let made = assay_core::private::directories().recursive(true).create(&directory);
     let fail = |e: std::io::Error| Failure::environment(format!("{}: {e}", shown(&directory)));
     let name = device.to_string_lossy().trim_start_matches('/').replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let when = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");

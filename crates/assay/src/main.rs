@@ -32,6 +32,8 @@ mod recorder;
 mod signals;
 mod state;
 mod suites;
+#[cfg_attr(not(windows), path = "system/linux.rs")]
+#[cfg_attr(windows, path = "system/windows.rs")]
 mod system;
 mod together;
 #[cfg(not(windows))]

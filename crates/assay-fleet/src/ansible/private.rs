@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::collection::{FILES, PLAYBOOKS};
 use crate::key::nonce;
-use crate::system::{private_directories, private_file};
+use assay_core::private;
 
 /// Where Ansible looks for collections beside a playbook, before all other places.
 const COLLECTION: &str = "collections/ansible_collections/assay/fleet";
@@ -25,7 +25,7 @@ impl PrivateDirectory {
         let parent = std::path::absolute(std::env::temp_dir())?;
         let path = parent.join(format!("assay-fleet-{}", &nonce()?[..16]));
         // Whoever has made it before, it is not taken.
-        private_directories().create(&path)?;
+        private::directories().create(&path)?;
         let directory = Self { path };
         for (name, text) in FILES {
             directory.write(&format!("{COLLECTION}/{name}"), text.as_bytes())?;
@@ -49,9 +49,9 @@ impl PrivateDirectory {
     pub fn write(&self, name: &str, content: &[u8]) -> std::io::Result<PathBuf> {
         let path = self.path.join(name);
         if let Some(parent) = path.parent() {
-            private_directories().recursive(true).create(parent)?;
+            private::directories().recursive(true).create(parent)?;
         }
-        let mut file = private_file().create(true).truncate(true).write(true).open(&path)?;
+        let mut file = private::file().create(true).truncate(true).write(true).open(&path)?;
         file.write_all(content)?;
         Ok(path)
     }

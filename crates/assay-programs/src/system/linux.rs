@@ -1,4 +1,4 @@
-//! Linux.
+//! What programs ask of the system, on Linux.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Windows.
+//! What programs ask of the system, on Windows.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Linux.
+//! What sessions ask of the system beside engines and media, on Linux.
 
 use std::fs::{File, Metadata};
 use std::io;

@@ -1,4 +1,4 @@
-//! Windows.
+//! What sessions ask of the system beside engines and media, on Windows.
 
 use std::fs::{File, Metadata};
 use std::io;

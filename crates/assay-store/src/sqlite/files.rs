@@ -5,6 +5,8 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use assay_core::private;
+
 use super::explain;
 use crate::error::StoreError;
 use crate::system;
@@ -24,7 +26,7 @@ pub(crate) fn store_in(dir: &Path) -> PathBuf {
 /// [`StoreError::NotADirectory`], or the system's refusal.
 pub fn make_directory(dir: &Path) -> Result<(), StoreError> {
     let missing = !dir.is_dir();
-    match system::private_directories().recursive(true).create(dir) {
+    match private::directories().recursive(true).create(dir) {
         Ok(()) if missing => {
             // One that is above may be new too; a power cut then takes the store with it.
             for above in dir.ancestors().skip(1) {
@@ -53,7 +55,7 @@ pub(crate) fn sync_directory(dir: &Path) -> io::Result<()> {
 /// same mode. The file is never opened where it exists: closing it would drop the locks that
 /// another connection of this process holds (POSIX locks, fcntl_locking(2)).
 pub(crate) fn make_file(file: &Path) -> Result<(), StoreError> {
-    match system::private_file().write(true).create_new(true).open(file) {
+    match private::file().write(true).create_new(true).open(file) {
         // SQLite syncs the directory for its log, not for the file itself.
         Ok(_) => file.parent().map_or(Ok(()), sync_directory).map_err(|error| explain::system("create", file, error)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),

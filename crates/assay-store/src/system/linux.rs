@@ -1,10 +1,10 @@
 //! Linux.
 
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, FlockOperation, access, flock, statfs, statvfs};
@@ -45,20 +45,6 @@ pub fn path_of(bytes: Vec<u8>) -> PathBuf {
 /// A path as bytes in a URI, where it begins with a slash.
 pub(crate) fn path_in_uri(path: &Path) -> Vec<u8> {
     bytes_of(path)
-}
-
-/// What makes directories for this user only.
-pub(crate) fn private_directories() -> DirBuilder {
-    let mut builder = DirBuilder::new();
-    builder.mode(0o700);
-    builder
-}
-
-/// How a file for this user only is opened where it is made.
-pub(crate) fn private_file() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.mode(0o600);
-    options
 }
 
 /// Returns when the names in the directory survive a power cut.

@@ -3,7 +3,7 @@
 //! them.
 
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::windows::ffi::{OsStrExt, OsStringExt};
 use std::os::windows::fs::OpenOptionsExt;
@@ -70,16 +70,6 @@ pub fn path_of(bytes: Vec<u8>) -> PathBuf {
 pub(crate) fn path_in_uri(path: &Path) -> Vec<u8> {
     let path = path.to_string_lossy().replace('\\', "/");
     if path.starts_with('/') { path } else { format!("/{path}") }.into_bytes()
-}
-
-/// What makes directories, which take over the rights of those above.
-pub(crate) fn private_directories() -> DirBuilder {
-    DirBuilder::new()
-}
-
-/// How a file is opened where it is made.
-pub(crate) fn private_file() -> OpenOptions {
-    OpenOptions::new()
 }
 
 /// There is no call for the names of files and directories that were made, without rights to the whole volume: NTFS writes

@@ -1,8 +1,8 @@
-//! Linux.
+//! What commands ask of the system, on Linux.
 
-use std::fs::{DirBuilder, Metadata};
+use std::fs::Metadata;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
@@ -60,13 +60,6 @@ pub(crate) fn allow_open_files(wanted: u64) -> Result<(), u64> {
         return Ok(());
     }
     Err(limits.maximum.unwrap_or(u64::MAX))
-}
-
-/// What makes directories for this user only.
-pub(crate) fn private_directories() -> DirBuilder {
-    let mut builder = DirBuilder::new();
-    builder.mode(0o700);
-    builder
 }
 
 /// The device of a path, the disk that it is a part of, and the parts of that.

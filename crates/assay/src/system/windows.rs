@@ -1,6 +1,6 @@
-//! Windows.
+//! What commands ask of the system, on Windows.
 
-use std::fs::{DirBuilder, Metadata};
+use std::fs::Metadata;
 use std::os::windows::io::{AsHandle, AsRawHandle};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -65,11 +65,6 @@ pub(crate) fn is_planted(_link: &Metadata, _above: &Metadata) -> bool {
 #[expect(clippy::unnecessary_wraps, reason = "other systems have one")]
 pub(crate) fn allow_open_files(_wanted: u64) -> Result<(), u64> {
     Ok(())
-}
-
-/// Directories take over the rights of those above.
-pub(crate) fn private_directories() -> DirBuilder {
-    DirBuilder::new()
 }
 
 /// No device is probed on Windows, so that none can need a journal.
