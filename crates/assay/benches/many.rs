@@ -25,7 +25,7 @@ use assay_core::suite::Suite;
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_lab::fleet::at_once;
 use assay_store::{RunState, SqliteStore, Store};
-use common::{Dice, SECOND, only_built, program};
+use common::{Dice, SECOND, lasted, only_built, program};
 
 const MODELS: usize = 40;
 const UNITS: usize = 25;
@@ -234,34 +234,10 @@ fn repeat(workload: &Workload, iops: f64, dice: &mut Dice) -> Repeat {
     let operations = (iops * REPEAT_SECONDS as f64) as u64;
     let mut histogram = Histogram::default();
     (0..operations).for_each(|_| histogram.add((1e9 / iops * (1.5 * dice.throw()).exp()) as u64));
-    let sample = |second: u64| Sample {
-        t_ns: second * SECOND,
-        interval_ns: SECOND,
-        operations: iops as u64,
-        bytes: iops as u64 * workload.block_bytes,
-        p50_ns: Some(1e9 / iops),
-        p99_ns: Some(3e9 / iops),
-    };
     Repeat {
-        started: "2026-11-21T06:31:07Z".to_owned(),
-        elapsed_ns: REPEAT_SECONDS * SECOND,
-        operations,
-        bytes: operations * workload.block_bytes,
-        iops,
-        bytes_per_second: iops * workload.block_bytes as f64,
         issued_bytes: operations * workload.block_bytes,
         durable_bytes_per_second: (workload.op == Op::Write).then_some(iops * 4000.0),
         in_flight: f64::from(workload.queue_depth),
-        proof_ratio: Some(1.0),
-        samples: (1..=REPEAT_SECONDS).map(sample).collect(),
-        histogram: StoredHistogram::from(&histogram).into(),
-        first_done_ns: REPEAT_SECONDS * SECOND,
-        last_done_ns: REPEAT_SECONDS * SECOND,
-        service_histogram: None,
-        unserved: None,
-        steady: None,
-        original: None,
-        common_start: None,
-        outcome: Outcome::Completed,
+        ..lasted(REPEAT_SECONDS, workload.block_bytes, iops, &histogram)
     }
 }

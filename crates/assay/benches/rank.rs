@@ -18,7 +18,7 @@ use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record, Repeat, Sample, SuiteRef, Tool};
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_store::{Owner, RunState, SqliteStore, Store};
-use common::{Dice, SECOND, only_built, program};
+use common::{Dice, SECOND, lasted, only_built, program};
 
 const MODELS: usize = 40;
 const UNITS: usize = 10;
@@ -160,26 +160,5 @@ fn record(model: usize, unit: usize, dice: &mut Dice) -> Record {
 fn repeat(workload: &Workload, iops: f64) -> Repeat {
     let mut histogram = Histogram::default();
     (1..=4).for_each(|n| histogram.add((n as f64 * 1e9 / iops) as u64));
-    let sample = |second: u64| Sample {
-        t_ns: second * SECOND,
-        interval_ns: SECOND,
-        operations: iops as u64,
-        bytes: iops as u64 * workload.block_bytes,
-        p50_ns: Some(1e9 / iops),
-        p99_ns: Some(3e9 / iops),
-    };
-    Repeat {
-        elapsed_ns: 2 * SECOND,
-        operations: 2 * iops as u64,
-        bytes: 2 * iops as u64 * workload.block_bytes,
-        iops,
-        bytes_per_second: iops * workload.block_bytes as f64,
-        in_flight: 8.0,
-        proof_ratio: Some(1.0),
-        samples: vec![sample(1), sample(2)],
-        histogram: StoredHistogram::from(&histogram).into(),
-        first_done_ns: 2 * SECOND,
-        last_done_ns: 2 * SECOND,
-        ..Repeat::empty("2026-11-21T06:31:07Z", Outcome::Completed)
-    }
+    Repeat { in_flight: 8.0, ..lasted(2, workload.block_bytes, iops, &histogram) }
 }

@@ -1,5 +1,5 @@
-//! What the systems do in ways of their own: a directory for each system, with the same names in all of them, and one for
-//! what Linux and macOS have in common.
+//! What the systems do in ways of their own: a directory for each system, with the same modules and names in all of them,
+//! and one for what Linux and macOS have in common.
 
 #[cfg_attr(not(any(windows, target_os = "macos")), path = "linux/mod.rs")]
 #[cfg_attr(target_os = "macos", path = "macos/mod.rs")]
@@ -8,4 +8,17 @@ mod system;
 #[cfg(not(windows))]
 mod unix;
 
-pub use system::*;
+pub(crate) use system::ASYNCHRONOUS;
+pub use system::child::{Signal, end_with_this_process};
+pub use system::clock::monotonic;
+pub use system::files::{AsOpen, FileExt, forget};
+pub(crate) use system::files::{CACHED, Channel, DIRECT, IO_ERROR, Told, open, private, sync, told};
+pub(crate) use system::memory::{map, page_bytes, unmap};
+pub(crate) use system::meter::Meter;
+pub(crate) use system::processors::pin;
+pub use system::processors::processors;
+pub use system::programs::lead_a_group;
+pub(crate) use system::programs::{ended, interrupt, kill_all, nameless_file};
+pub(crate) use system::queue::{Queue, probe, probe_poll};
+pub use system::user::is_root;
+pub use system::{CALLS, QUEUE};

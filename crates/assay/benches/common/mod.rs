@@ -5,6 +5,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use assay_core::histogram::{Histogram, StoredHistogram};
+use assay_core::outcome::Outcome;
+use assay_core::record::{Repeat, Sample};
+
 /// A second in nanoseconds.
 pub const SECOND: u64 = 1_000_000_000;
 
@@ -40,5 +44,31 @@ impl Dice {
     pub fn throw(&mut self) -> f64 {
         self.0 = self.0 * 48_271 % 2_147_483_647;
         self.0 as f64 / 2_147_483_647.0 * 2.0 - 1.0
+    }
+}
+
+/// A repeat of so many seconds, with a sample for each of them.
+pub fn lasted(seconds: u64, block_bytes: u64, iops: f64, histogram: &Histogram) -> Repeat {
+    let operations = (iops * seconds as f64) as u64;
+    let sample = |second: u64| Sample {
+        t_ns: second * SECOND,
+        interval_ns: SECOND,
+        operations: iops as u64,
+        bytes: iops as u64 * block_bytes,
+        p50_ns: Some(1e9 / iops),
+        p99_ns: Some(3e9 / iops),
+    };
+    Repeat {
+        elapsed_ns: seconds * SECOND,
+        operations,
+        bytes: operations * block_bytes,
+        iops,
+        bytes_per_second: iops * block_bytes as f64,
+        proof_ratio: Some(1.0),
+        samples: (1..=seconds).map(sample).collect(),
+        histogram: StoredHistogram::from(histogram).into(),
+        first_done_ns: seconds * SECOND,
+        last_done_ns: seconds * SECOND,
+        ..Repeat::empty("2026-11-21T06:31:07Z", Outcome::Completed)
     }
 }

@@ -4,7 +4,8 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
+pub use rustix::process::Signal;
+use rustix::process::{Pid, getpid, getppid, set_parent_process_death_signal};
 
 /// Has the kernel send `signal` to the process that `command` will start as soon as this one ends, however it
 /// ends; where this process ended before the kernel knew, nothing is started. `signal` and SIGINT, which asks it to end,

@@ -9,6 +9,9 @@ use std::path::Path;
 use assay_core::workload::Sync;
 use rustix::fs::{Advice, AtFlags, StatxFlags};
 
+pub use crate::sys::unix::files::{AsOpen, FileExt};
+pub(crate) use crate::sys::unix::files::{Channel, IO_ERROR, private};
+
 /// What opens a file past the cache, in messages.
 pub(crate) const DIRECT: &str = "O_DIRECT";
 /// What else there is to say where that is refused: nothing, since [`forget`] drops what is cached.

@@ -5,6 +5,9 @@ use std::io;
 
 use rustix::fs::MemfdFlags;
 
+pub use crate::sys::unix::programs::lead_a_group;
+pub(crate) use crate::sys::unix::programs::{ended, interrupt, kill_all};
+
 /// A file that is nowhere.
 pub(crate) fn nameless_file(name: &str) -> io::Result<File> {
     Ok(File::from(rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)?))

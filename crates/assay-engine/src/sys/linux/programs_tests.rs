@@ -9,10 +9,10 @@ use assay_core::workload::{Op, Pattern, Workload};
 use assay_core::units::nanoseconds;
 use rustix::process::{Pid, Signal};
 
-use super::{end_with_this_process, lead_a_group};
 use crate::control::Control;
 use crate::peer::{GRACE, watch};
 use crate::spec::{RepeatSpec, Trouble};
+use crate::sys::{end_with_this_process, lead_a_group};
 
 fn spec() -> RepeatSpec {
     RepeatSpec {

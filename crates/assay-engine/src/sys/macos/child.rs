@@ -3,7 +3,7 @@
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use rustix::process::Signal;
+pub use rustix::process::Signal;
 
 /// Has `signal`, and SIGINT, which asks it to end, have their default effects in the process that `command` will start.
 /// macOS does not tell a process of the death of its parent: where this process is killed, the other goes on.

@@ -10,6 +10,9 @@ use assay_core::workload::Sync;
 use rustix::fs::{fcntl_fullfsync, fcntl_nocache};
 use rustix::mm::{MapFlags, MsyncFlags, ProtFlags, mmap, msync, munmap};
 
+pub use crate::sys::unix::files::{AsOpen, FileExt};
+pub(crate) use crate::sys::unix::files::{Channel, IO_ERROR, private};
+
 /// What opens a file past the cache, in messages.
 pub(crate) const DIRECT: &str = "F_NOCACHE";
 /// What else there is to say where that is refused: nothing, since [`forget`] drops what is cached.

@@ -1,28 +1,21 @@
 //! macOS. It compiles, and was never run.
 
-mod child;
-mod files;
-mod memory;
-mod meter;
-mod processors;
-mod programs;
+pub(super) mod child;
+pub(super) mod files;
+pub(super) mod memory;
+pub(super) mod meter;
+pub(super) mod processors;
+pub(super) mod programs;
 #[path = "../unix/no_uring.rs"]
 mod uring;
 
-pub use child::end_with_this_process;
-pub use files::forget;
-pub(crate) use files::{CACHED, DIRECT, Told, open, sync, told};
-pub(crate) use memory::{map, page_bytes, unmap};
-pub(crate) use meter::Meter;
-pub(crate) use processors::pin;
-pub use processors::processors;
-pub(crate) use programs::nameless_file;
-pub use rustix::process::Signal;
-pub(crate) use uring::{Uring as Queue, probe, probe_poll};
-
-pub use super::unix::{AsOpen, FileExt, is_root, lead_a_group, monotonic};
-pub(crate) use super::unix::{Channel, IO_ERROR, ended, interrupt, kill_all, private};
+pub(super) use super::unix::{clock, user};
 use crate::contract::EngineKind;
+
+/// The engine that keeps several operations in flight by itself.
+pub(super) mod queue {
+    pub(crate) use super::uring::{Uring as Queue, probe, probe_poll};
+}
 
 /// No engine keeps several operations in flight by itself; what takes its name is not to be had.
 pub(crate) const ASYNCHRONOUS: EngineKind = EngineKind::Uring;

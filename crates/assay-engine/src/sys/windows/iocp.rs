@@ -155,7 +155,7 @@ impl Iocp {
 pub(crate) fn result(status: i32, bytes: u32) -> i32 {
     match status {
         0.. | STATUS_END_OF_FILE => bytes as i32,
-        _ => -of_status(status).raw_os_error().unwrap_or(super::IO_ERROR),
+        _ => -of_status(status).raw_os_error().unwrap_or(crate::sys::IO_ERROR),
     }
 }
 

@@ -41,9 +41,3 @@ pub(crate) fn interrupt(child: &Child) {
 pub(crate) fn kill_all(child: &mut Child) {
     let _ = child.kill();
 }
-
-/// There is no such user.
-#[must_use]
-pub fn is_root() -> bool {
-    false
-}
