@@ -35,13 +35,7 @@ impl OverDays {
         self.log_mean.exp()
     }
 
-    /// Its logarithm.
-    #[must_use]
-    pub fn log_mean(&self) -> f64 {
-        self.log_mean
-    }
-
-    /// Squared error of the logarithm, and its degrees of freedom; `None` of one value, as it is not known how repeats
+    /// Squared error of its logarithm, and its degrees of freedom; `None` of one value, as it is not known how repeats
     /// differ.
     #[must_use]
     pub fn error(&self) -> Option<(f64, f64)> {

@@ -15,12 +15,10 @@ use std::time::Instant;
 
 use assay_core::estimate::Estimate;
 use assay_core::finding::{Finding, Validity, Verdict};
-use assay_core::histogram::{Histogram, StoredHistogram};
+use assay_core::histogram::Histogram;
 use assay_core::medium::{Bus, Medium, MediumKind};
 use assay_core::outcome::Outcome;
-use assay_core::record::{
-    Host, Latency, Measurement, Record, Repeat, SCHEMA, Sample, Sensor, Settings, SuiteRef, Tool,
-};
+use assay_core::record::{Host, Latency, Measurement, Record, Repeat, SCHEMA, Sensor, Settings, SuiteRef, Tool};
 use assay_core::suite::Suite;
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_lab::fleet::at_once;

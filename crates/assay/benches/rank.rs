@@ -12,10 +12,10 @@ use std::time::Instant;
 
 use assay_analysis::rank::{Ask, rank};
 use assay_core::draft::Draft;
-use assay_core::histogram::{Histogram, StoredHistogram};
+use assay_core::histogram::Histogram;
 use assay_core::medium::{Medium, MediumKind};
 use assay_core::outcome::Outcome;
-use assay_core::record::{Measurement, Record, Repeat, Sample, SuiteRef, Tool};
+use assay_core::record::{Measurement, Record, Repeat, SuiteRef, Tool};
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_store::{Owner, RunState, SqliteStore, Store};
 use common::{Dice, SECOND, lasted, only_built, program};

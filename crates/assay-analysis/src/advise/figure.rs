@@ -146,7 +146,7 @@ impl UnitValues {
     /// The geometric mean of its runs on any day; a point where there is one value.
     fn on_any_day(&self) -> Result<Posterior, AdviseError> {
         let over = self.over_days();
-        Ok(match over.and_then(|over| Some((over.log_mean(), over.error()?))) {
+        Ok(match over.and_then(|over| Some((over.value().ln(), over.error()?))) {
             None => Posterior::point(over.map_or(f64::NAN, |over| over.value()))?,
             Some((mean, (error, degrees))) => Posterior::moderated(mean, error, None, degrees)?,
         })

@@ -24,17 +24,11 @@ mod programs_tests;
 )]
 mod uring;
 
+pub(crate) use super::unix::ASYNCHRONOUS;
+pub use super::unix::{CALLS, QUEUE};
 pub(super) use super::unix::{clock, user};
-use crate::contract::EngineKind;
 
 /// The engine that keeps several operations in flight by itself.
 pub(super) mod queue {
     pub(crate) use super::uring::{Uring as Queue, probe, probe_poll};
 }
-
-/// The engine that keeps several operations in flight by itself.
-pub(crate) const ASYNCHRONOUS: EngineKind = EngineKind::Uring;
-/// What the engine is made of that keeps several operations in flight by itself, for people.
-pub const QUEUE: &str = "io_uring";
-/// The calls of the engine that waits for each operation, for people.
-pub const CALLS: &str = "pread/pwrite";
