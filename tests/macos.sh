@@ -10,7 +10,7 @@ if ! has_std $triple; then
     echo "SKIP: check for macOS: needs rustup target add $triple"
     exit 0
 fi
-[ $# -gt 0 ] || set -- assay-core assay-stats assay-engine
+[ $# -gt 0 ] || set -- assay-core assay-stats assay-engine assay-device
 for crate in "$@"; do
     cargo check --locked --quiet --target $triple -p "$crate"
 done

@@ -1,10 +1,8 @@
 //! What the kernel says crossed a block device.
 
-#[cfg(not(windows))]
-#[path = "counters/linux.rs"]
-mod source;
-#[cfg(windows)]
-#[path = "counters/windows.rs"]
+#[cfg_attr(not(any(windows, target_os = "macos")), path = "counters/linux.rs")]
+#[cfg_attr(target_os = "macos", path = "counters/macos.rs")]
+#[cfg_attr(windows, path = "counters/windows.rs")]
 mod source;
 
 use std::ops::Sub;

@@ -50,7 +50,7 @@ pub struct Load {
 
 impl LoadState {
     /// Of a system that tells of the machine and of this process alone.
-    #[cfg(windows)]
+    #[cfg(any(windows, target_os = "macos"))]
     pub(crate) fn of_machine(total: u64, user: u64, own_user: u64) -> Self {
         Self { total, busy: user, user, own: own_user, own_user, tasks: Vec::new() }
     }

@@ -1,31 +1,31 @@
 //! What stands before a raw device is written: nothing in use is ever written, nothing that holds
 //! data without its name given once more, and nothing but the device that was checked.
 
-#[cfg_attr(windows, allow(dead_code, reason = "no raw device is written there"))]
+#[cfg_attr(any(windows, target_os = "macos"), allow(dead_code, reason = "no raw device is written there"))]
 mod blocks;
-#[cfg(not(windows))]
+#[cfg(not(any(windows, target_os = "macos")))]
 mod check;
-#[cfg(not(windows))]
+#[cfg(not(any(windows, target_os = "macos")))]
 mod contents;
-#[cfg(not(windows))]
+#[cfg(not(any(windows, target_os = "macos")))]
 mod held;
 mod marks;
-#[cfg(not(windows))]
+#[cfg(not(any(windows, target_os = "macos")))]
 mod openers;
-#[cfg_attr(windows, allow(dead_code, reason = "no raw device is written there"))]
+#[cfg_attr(any(windows, target_os = "macos"), allow(dead_code, reason = "no raw device is written there"))]
 mod permit;
-#[cfg(windows)]
+#[cfg(any(windows, target_os = "macos"))]
 mod refused;
 mod signature;
-#[cfg_attr(windows, allow(dead_code, reason = "no raw device is written there"))]
+#[cfg_attr(any(windows, target_os = "macos"), allow(dead_code, reason = "no raw device is written there"))]
 mod usage;
 
-#[cfg(not(windows))]
+#[cfg(not(any(windows, target_os = "macos")))]
 pub use check::check_raw;
-#[cfg(not(windows))]
+#[cfg(not(any(windows, target_os = "macos")))]
 pub use held::HeldDevice;
 pub use permit::RawPermit;
-#[cfg(windows)]
+#[cfg(any(windows, target_os = "macos"))]
 pub use refused::{HeldDevice, check_raw};
 pub use signature::signature;
 pub use usage::{MountPoint, mounted_on};

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use assay_core::record::Host;
@@ -34,17 +34,6 @@ pub fn random(bytes: &mut [u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Name of this host as the system has it.
-#[must_use]
-pub fn host_name() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
-}
-
-/// Reads at an offset; how many bytes.
-pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    file.read_at(buffer, offset)
-}
-
 /// Asks the kernel, and not the server of a network file system, which may never answer
 /// (statx(2), `AT_STATX_DONT_SYNC`).
 pub(crate) fn stat(path: &Path) -> Option<Stat> {
@@ -67,11 +56,6 @@ pub(crate) fn seen(path: &Path) -> Result<Seen, DeviceError> {
         () => return Err(DeviceError::NotMeasurable { path: shown(path) }),
     };
     Ok(Seen { what, dev: (rustix::fs::major(dev), rustix::fs::minor(dev)) })
-}
-
-/// A path as people write it.
-pub(crate) fn as_written(path: &str) -> String {
-    path.to_owned()
 }
 
 /// Refuses a path that names what is not measured on this system.

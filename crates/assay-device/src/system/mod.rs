@@ -1,18 +1,31 @@
 //! What is asked of the running system beside the trees of the kernel: the same functions for each system, in files of its
-//! own. Linux answers everything else by its trees, so that `host`, `target` and the like are nothing there.
+//! own, and in one for what Linux and macOS have in common. Linux answers everything else by its trees, so that `host`,
+//! `target` and the like are nothing there.
 
 pub mod descriptors;
-#[cfg(not(windows))]
+#[cfg(not(any(windows, target_os = "macos")))]
 mod linux;
+#[cfg(target_os = "macos")]
+mod macos;
+#[cfg(any(target_os = "macos", test))]
+mod mounted;
+#[cfg(not(windows))]
+mod unix;
 #[cfg(windows)]
 mod windows;
 
+#[cfg(not(any(windows, target_os = "macos")))]
+pub use linux::random;
+#[cfg(not(any(windows, target_os = "macos")))]
+pub(crate) use linux::{ROOT, available_memory, host, kernel_log, load, refuse, seen, stat, target};
+#[cfg(target_os = "macos")]
+pub use macos::random;
+#[cfg(target_os = "macos")]
+pub(crate) use macos::*;
 #[cfg(not(windows))]
-pub(crate) use linux::{
-    ROOT, as_written, available_memory, host, kernel_log, load, read_at, refuse, seen, stat, target,
-};
+pub use unix::host_name;
 #[cfg(not(windows))]
-pub use linux::{host_name, random};
+pub(crate) use unix::{as_written, read_at};
 #[cfg(windows)]
 pub(crate) use windows::*;
 #[cfg(windows)]

@@ -1,15 +1,23 @@
 //! What the system does with a directory that is open, and with what has a name in it: the same functions for each
-//! system, in a file of its own.
+//! system, in a file of its own, and in one for what Linux and macOS have in common.
 
-#[cfg(not(windows))]
+#[cfg(not(any(windows, target_os = "macos")))]
 mod linux;
+#[cfg(target_os = "macos")]
+mod macos;
 #[cfg(any(windows, test))]
 mod reserved;
+#[cfg(not(windows))]
+mod unix;
 #[cfg(windows)]
 mod windows;
 
-#[cfg(not(windows))]
+#[cfg(not(any(windows, target_os = "macos")))]
 pub(super) use linux::*;
+#[cfg(target_os = "macos")]
+pub(super) use macos::*;
+#[cfg(not(windows))]
+pub(super) use unix::*;
 #[cfg(windows)]
 pub(super) use windows::*;
 

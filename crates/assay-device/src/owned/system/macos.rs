@@ -1,0 +1,127 @@
+//! macOS. It compiles, and was never run.
+
+use std::ffi::{OsStr, c_int};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Mode as Bits, OFlags, fcntl_fullfsync, fcntl_nocache, fstat, fsync, openat, statat};
+use rustix::io::Errno;
+
+use super::Mode;
+use super::unix::{Handle, make_at, open_at, plain};
+use crate::owned::Access;
+use crate::owned::stat::Stat;
+use crate::owned::{Caching, Space};
+use crate::system::{Mounted, sysctl_text};
+
+unsafe extern "C" {
+    /// unistd.h, since macOS 10.8.
+    fn fsync_volume_np(file: c_int, flags: c_int) -> c_int;
+}
+
+/// `SYNC_VOLUME_FULLSYNC` and `SYNC_VOLUME_WAIT` of unistd.h: to the medium and not to its cache, and until it is done.
+const TO_THE_MEDIUM: c_int = 0x01 | 0x02;
+
+/// File systems whose owners and modes are the mount's or the server's, as statfs(2) names them.
+const KEEP_NO_OWNERS: [&str; 8] = ["msdos", "exfat", "ntfs", "udf", "cd9660", "smbfs", "afpfs", "webdav"];
+
+/// Opens a directory, whose links are followed.
+pub(in crate::owned) fn open_directory(path: &Path) -> io::Result<Handle> {
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    match openat(CWD, path, flags | OFlags::RDONLY, Bits::empty()) {
+        // One that may be written and not be read cannot be listed, and that is all (open(2), `O_SEARCH`).
+        Err(Errno::ACCESS) => {
+            let search = OFlags::from_bits_retain(libc::O_SEARCH.cast_unsigned());
+            Ok(openat(CWD, path, flags | search, Bits::empty())?)
+        }
+        opened => Ok(opened?),
+    }
+}
+
+/// What goes past the cache is told so once it is open (fcntl(2), `F_NOCACHE`).
+fn with(file: File, caching: Caching) -> io::Result<File> {
+    if caching == Caching::Direct {
+        fcntl_nocache(&file, true)?;
+    }
+    Ok(file)
+}
+
+/// Opens a file; links are not followed, and no device waits for anything.
+pub(in crate::owned) fn open_file(
+    directory: &Handle,
+    name: &OsStr,
+    access: Access,
+    caching: Caching,
+) -> io::Result<File> {
+    with(open_at(directory, name, access, OFlags::empty())?, caching)
+}
+
+/// Makes a file that must not be there, to be read and written.
+pub(in crate::owned) fn make_file(directory: &Handle, name: &OsStr, caching: Caching, mode: Mode) -> io::Result<File> {
+    with(make_at(directory, name, mode, OFlags::empty())?, caching)
+}
+
+/// Returns when the names in it survive a power cut, where the file system lets. fsync(2) leaves them in the cache of the
+/// medium; where `F_FULLFSYNC` is refused it is all there is.
+pub(in crate::owned) fn sync_names(directory: &Handle) -> io::Result<()> {
+    if fcntl_fullfsync(directory).is_ok() {
+        return Ok(());
+    }
+    match fsync(directory) {
+        // Some file systems know no such thing for directories, and one that may not be read was not opened for it.
+        Ok(()) | Err(Errno::INVAL | Errno::NOTSUP | Errno::BADF) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns when all in it and below survives a power cut, and all else on its file system with it.
+pub(in crate::owned) fn sync_all(directory: &Handle) -> io::Result<()> {
+    // SAFETY: the call takes two numbers, and the descriptor is open.
+    let status = unsafe { fsync_volume_np(directory.as_raw_fd(), TO_THE_MEDIUM) };
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Size and room of the file system. statfs(2) has numbers of 64 bits for it, statvfs(3) of 32.
+pub(in crate::owned) fn space(directory: &Handle) -> io::Result<Space> {
+    let fs = rustix::fs::fstatfs(directory)?;
+    let block = u64::from(fs.f_bsize);
+    Ok(Space {
+        bytes: fs.f_blocks.saturating_mul(block),
+        free_bytes: fs.f_bavail.saturating_mul(block),
+        read_only: Mounted::of(&fs).is_read_only(),
+    })
+}
+
+/// Of what has a name in a directory; links are not followed.
+pub(in crate::owned) fn stat_in(directory: &Handle, name: &OsStr) -> io::Result<Stat> {
+    Ok(plain(&statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?))
+}
+
+/// Of a directory that is open.
+pub(in crate::owned) fn stat_directory(directory: &Handle) -> io::Result<Stat> {
+    Ok(plain(&fstat(directory)?))
+}
+
+/// Of a file that is open.
+pub(in crate::owned) fn stat_file(file: &File) -> io::Result<Stat> {
+    Ok(plain(&fstat(file)?))
+}
+
+/// Whether other hosts may use the file system at the same time.
+pub(in crate::owned) fn is_shared(directory: &Handle, _dev: (u32, u32)) -> bool {
+    rustix::fs::fstatfs(directory).is_ok_and(|fs| Mounted::of(&fs).is_remote())
+}
+
+/// What is new at each start of the host (sysctl(3), `kern.bootsessionuuid`).
+pub(in crate::owned) fn boot() -> String {
+    sysctl_text(c"kern.bootsessionuuid").unwrap_or_default()
+}
+
+/// Whether the file system has no owners and modes of its own. Where the system does not say, it has.
+pub(in crate::owned) fn keeps_no_owners(directory: &Handle) -> bool {
+    let Ok(fs) = rustix::fs::fstatfs(directory) else { return false };
+    let mounted = Mounted::of(&fs);
+    mounted.ignores_owners() || KEEP_NO_OWNERS.contains(&mounted.kind.as_str())
+}

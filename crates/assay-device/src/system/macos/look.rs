@@ -1,0 +1,56 @@
+//! What lies under a path.
+
+use std::fs::{self, File};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+use crate::error::{DeviceError, shown};
+use crate::files::Stat;
+use crate::look::{Seen, bare};
+use crate::system::mounted::Mounted;
+use crate::target::{Target, What};
+
+/// Nothing can be below what is no directory, so that a tree of a kernel is found nowhere.
+pub(crate) const ROOT: &str = "/dev/null/none";
+
+/// There are no trees that have such numbers.
+pub(crate) fn stat(_path: &Path) -> Option<Stat> {
+    None
+}
+
+/// What a path without links is.
+pub(crate) fn seen(path: &Path) -> Result<Seen, DeviceError> {
+    let meta = fs::metadata(path).map_err(|error| DeviceError::from_io(path, error))?;
+    let what = match () {
+        () if meta.is_dir() => What::Directory,
+        () if meta.is_file() => What::File,
+        () => return Err(DeviceError::NotMeasurable { path: shown(path) }),
+    };
+    let dev = i32::try_from(meta.dev()).map_or((0, 0), |dev| (rustix::fs::major(dev), rustix::fs::minor(dev)));
+    Ok(Seen { what, dev })
+}
+
+/// Refuses a path that leads to a disk: `/dev/disk4`, and `/dev/rdisk4`, which is no block device.
+pub(crate) fn refuse(path: &Path) -> Result<(), DeviceError> {
+    let Ok(meta) = fs::metadata(path) else { return Ok(()) };
+    let named = |path: &Path| path.to_string_lossy().starts_with("/dev/rdisk");
+    let raw = || meta.file_type().is_char_device() && fs::canonicalize(path).is_ok_and(|real| named(&real));
+    if meta.file_type().is_block_device() || raw() {
+        return Err(DeviceError::NoRawDevices { path: shown(path) });
+    }
+    Ok(())
+}
+
+/// There is none that is read here.
+pub(crate) fn kernel_log() -> Option<File> {
+    None
+}
+
+/// What lies under a path without links.
+pub(crate) fn target(path: &Path, seen: Seen) -> Option<Target> {
+    let mut target = bare(path, seen.what);
+    if let Ok(fs) = rustix::fs::statfs(path) {
+        Mounted::of(&fs).describe(&mut target);
+    }
+    Some(target)
+}

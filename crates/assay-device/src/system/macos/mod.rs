@@ -1,0 +1,14 @@
+//! macOS. It compiles, and was never run.
+
+mod chance;
+mod look;
+mod machine;
+mod statfs;
+mod sysctl;
+
+pub use chance::random;
+pub(crate) use look::{ROOT, kernel_log, refuse, seen, stat, target};
+pub(crate) use machine::{available_memory, host, load};
+pub(crate) use sysctl::text as sysctl_text;
+
+pub(crate) use super::mounted::Mounted;
