@@ -186,7 +186,8 @@ fn a_check_that_is_interrupted_is_resumed() {
 fn a_medium_that_vanishes_keeps_what_was_checked() {
     const TEST: &str = "a_medium_that_vanishes_keeps_what_was_checked";
     let _lab = lab!(TEST, Lab::share());
-    let card = lab!(TEST, RemovableCard::formatted(512 * MIB));
+    // So large that it is not full before it is pulled, however busy the machine is.
+    let card = lab!(TEST, RemovableCard::formatted(4096 * MIB));
     let place = Place::new();
     let mut command = place.assay(["verify", "--json"]);
     command.arg(card.path());
