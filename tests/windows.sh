@@ -48,9 +48,9 @@ for crate in "$@"; do
         WINE=$wine sh tests/windows-program.sh >> $log 2>&1 || failed=1
         continue
     fi
-    # Where the other tests of a crate ask Linux, those for Windows stand in a file of their own.
+    # Where the integration tests of a crate ask Linux, those for Windows stand in a file of their own.
     only=
-    [ ! -f "crates/$crate/tests/windows.rs" ] || only="--test windows"
+    [ ! -f "crates/$crate/tests/windows.rs" ] || only="--lib --test windows"
     # shellcheck disable=SC2086 # two words
     cargo test --locked --quiet --target $triple -p "$crate" $only --no-fail-fast -- --skip job::tests:: --show-output >> $log 2>&1 ||
         failed=1

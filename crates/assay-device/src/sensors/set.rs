@@ -180,6 +180,8 @@ mod tests {
         assert_eq!(all, [("ina219", Some(3.075), "W"), ("ina3221 VDD_IN", Some(4.0), "W")]);
     }
 
+    // Windows has no such names.
+    #[cfg(not(windows))]
     #[test]
     fn a_directory_lends_its_name_without_what_a_terminal_obeys() {
         let (_dir, sysroot) = tree(&[("sys/class/hwmon/h\u{1c}mon1/temp1_input", "39850\n")]);
@@ -204,6 +206,7 @@ mod tests {
         assert_eq!(sensors.readings().len(), 2);
     }
 
+    #[cfg(not(windows))]
     #[test]
     fn an_hour_of_readings_costs_next_to_nothing() {
         let mut files = Vec::new();

@@ -17,13 +17,13 @@ use std::mem::size_of;
 use std::ops::ControlFlow;
 use std::os::windows::ffi::{OsStrExt, OsStringExt};
 use std::os::windows::fs::OpenOptionsExt;
-use std::os::windows::io::AsRawHandle;
+use std::os::windows::io::{AsRawHandle, FromRawHandle};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use windows_sys::Win32::Foundation::{
     ERROR_ACCESS_DENIED, ERROR_DEV_NOT_EXIST, ERROR_DIRECTORY, ERROR_IO_PENDING, ERROR_LOCK_VIOLATION,
-    ERROR_SHARING_VIOLATION, ERROR_UNABLE_TO_MOVE_REPLACEMENT,
+    ERROR_SHARING_VIOLATION, ERROR_UNABLE_TO_MOVE_REPLACEMENT, INVALID_HANDLE_VALUE,
 };
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, DELETE, FILE_ATTRIBUTE_DEVICE, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_REPARSE_POINT,
@@ -32,8 +32,8 @@ use windows_sys::Win32::Storage::FileSystem::{
     FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_STANDARD_INFO, FILE_TRAVERSE, FILE_TYPE_DISK, FileDispositionInfo,
     FileIdInfo, FileStandardInfo, GetFileInformationByHandle, GetFileInformationByHandleEx, GetFileType,
     GetFinalPathNameByHandleW, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY, LockFileEx,
-    MOVEFILE_REPLACE_EXISTING, MOVEFILE_WRITE_THROUGH, MoveFileExW, ReplaceFileW, SetFileInformationByHandle,
-    UnlockFileEx, VOLUME_NAME_DOS, VOLUME_NAME_GUID,
+    MOVEFILE_REPLACE_EXISTING, MOVEFILE_WRITE_THROUGH, MoveFileExW, ReOpenFile, ReplaceFileW,
+    SetFileInformationByHandle, UnlockFileEx, VOLUME_NAME_DOS, VOLUME_NAME_GUID,
 };
 use windows_sys::Win32::System::IO::OVERLAPPED;
 
@@ -226,7 +226,38 @@ pub(in crate::owned) fn make_file(directory: &Handle, name: &OsStr, caching: Cac
     let path = directory.at(name)?;
     let mut new = OpenOptions::new();
     new.read(true).write(true).create_new(true).share_mode(SHARED).custom_flags(flags(caching));
-    directory.beside(new.open(path)?)
+    let file = new.open(path)?;
+    keep_if(stat_file(&file).map(|stat| stat.dev == directory.stat.dev), file)
+}
+
+/// A file that was just made, where that was in its place. Elsewhere, as on a medium that was put in the other's place at
+/// this moment, it is removed.
+fn keep_if(in_place: io::Result<bool>, file: File) -> io::Result<File> {
+    if matches!(in_place, Ok(true)) {
+        return Ok(file);
+    }
+    // SAFETY: the handle is open.
+    let again = unsafe { ReOpenFile(file.as_raw_handle(), DELETE, SHARED, 0) };
+    if again != INVALID_HANDLE_VALUE {
+        // SAFETY: the handle was just made, and nobody else has it.
+        let _ = remove_when_closed(&unsafe { File::from_raw_handle(again) });
+    }
+    Err(in_place.err().unwrap_or_else(gone))
+}
+
+/// Has what is open, with the right to remove it, be removed as soon as nobody has it open.
+fn remove_when_closed(file: &File) -> io::Result<()> {
+    let gone = FILE_DISPOSITION_INFO { DeleteFile: true };
+    // SAFETY: the structure is what the class asks for, and lives until the call returns; the handle is open.
+    let done = unsafe {
+        SetFileInformationByHandle(
+            file.as_raw_handle(),
+            FileDispositionInfo,
+            (&raw const gone).cast(),
+            size_of::<FILE_DISPOSITION_INFO>() as u32,
+        )
+    };
+    if done == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// Makes a directory.
@@ -251,17 +282,7 @@ pub(in crate::owned) fn remove_directory(above: &Handle, name: &OsStr, own: &Han
         if !stat_file(&file)?.is_same(stat) {
             return Err(io::ErrorKind::NotFound.into());
         }
-        let gone = FILE_DISPOSITION_INFO { DeleteFile: true };
-        // SAFETY: the structure is what the class asks for, and lives until the call returns; the handle is open.
-        let done = unsafe {
-            SetFileInformationByHandle(
-                file.as_raw_handle(),
-                FileDispositionInfo,
-                (&raw const gone).cast(),
-                size_of::<FILE_DISPOSITION_INFO>() as u32,
-            )
-        };
-        if done == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+        remove_when_closed(&file)
     })();
     if removed.is_err() {
         *keeper = keep_open(&path, ITSELF).ok().filter(|file| stat_file(file).is_ok_and(|now| now.is_same(stat)));
@@ -475,4 +496,31 @@ pub(in crate::owned) fn keeps_no_owners(_directory: &Handle) -> bool {
 /// The user who runs assay, as each.
 pub(in crate::owned) fn user() -> u32 {
     0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_was_made_elsewhere_is_removed_again() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("stray");
+        let made = |caching| {
+            let mut new = OpenOptions::new();
+            new.read(true).write(true).create_new(true).share_mode(SHARED).custom_flags(flags(caching));
+            new.open(&path).unwrap()
+        };
+        for caching in [Caching::Cached, Caching::Direct] {
+            let file = keep_if(Ok(true), made(caching)).unwrap();
+            assert!(path.exists());
+            drop(file);
+            fs::remove_file(&path).unwrap();
+            assert!(is(&keep_if(Ok(false), made(caching)).unwrap_err(), ERROR_DEV_NOT_EXIST));
+            assert!(!path.exists());
+            let refused = keep_if(Err(io::ErrorKind::PermissionDenied.into()), made(caching)).unwrap_err();
+            assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied);
+            assert!(!path.exists());
+        }
+    }
 }
