@@ -51,7 +51,13 @@ impl Failure {
     /// The failure that an error number of this operating system stands for.
     #[must_use]
     pub fn from_errno(errno: i32) -> Self {
-        if cfg!(windows) { Self::from_win32(errno) } else { Self::from_linux(errno) }
+        if cfg!(windows) {
+            Self::from_win32(errno)
+        } else if cfg!(target_os = "macos") {
+            Self::from_macos(errno)
+        } else {
+            Self::from_linux(errno)
+        }
     }
 
     /// errno(3).
@@ -61,6 +67,17 @@ impl Failure {
             28 | 122 => Self::OutOfSpace,      // ENOSPC, EDQUOT
             19 | 6 | 123 => Self::Disappeared, // ENODEV, ENXIO, ENOMEDIUM
             110 => Self::Hung,                 // ETIMEDOUT
+            _ => Self::IoError,
+        }
+    }
+
+    /// intro(2) of macOS, sys/errno.h.
+    fn from_macos(errno: i32) -> Self {
+        match errno {
+            30 => Self::ReadOnly,             // EROFS
+            28 | 69 => Self::OutOfSpace,      // ENOSPC, EDQUOT
+            19 | 6 | 82 => Self::Disappeared, // ENODEV, ENXIO, EPWROFF
+            60 => Self::Hung,                 // ETIMEDOUT
             _ => Self::IoError,
         }
     }
@@ -149,15 +166,21 @@ mod tests {
 
     #[test]
     fn numbers_of_errors_are_those_of_the_system() {
-        for (number, linux, windows) in [
-            (5, Failure::IoError, Failure::IoError),
-            (19, Failure::Disappeared, Failure::ReadOnly),
-            (28, Failure::OutOfSpace, Failure::IoError),
-            (30, Failure::ReadOnly, Failure::IoError),
-            (112, Failure::IoError, Failure::OutOfSpace),
-            (1167, Failure::IoError, Failure::Disappeared),
+        for (number, linux, macos, windows) in [
+            (5, Failure::IoError, Failure::IoError, Failure::IoError),
+            (19, Failure::Disappeared, Failure::Disappeared, Failure::ReadOnly),
+            (28, Failure::OutOfSpace, Failure::OutOfSpace, Failure::IoError),
+            (30, Failure::ReadOnly, Failure::ReadOnly, Failure::IoError),
+            (60, Failure::IoError, Failure::Hung, Failure::IoError),
+            (69, Failure::IoError, Failure::OutOfSpace, Failure::IoError),
+            (110, Failure::Hung, Failure::IoError, Failure::IoError),
+            (112, Failure::IoError, Failure::IoError, Failure::OutOfSpace),
+            (122, Failure::OutOfSpace, Failure::IoError, Failure::IoError),
+            (1167, Failure::IoError, Failure::IoError, Failure::Disappeared),
         ] {
-            assert_eq!((Failure::from_linux(number), Failure::from_win32(number)), (linux, windows), "{number}");
+            assert_eq!(Failure::from_linux(number), linux, "{number}");
+            assert_eq!(Failure::from_macos(number), macos, "{number}");
+            assert_eq!(Failure::from_win32(number), windows, "{number}");
         }
     }
 

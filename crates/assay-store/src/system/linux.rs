@@ -1,18 +1,16 @@
 //! Linux.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::os::fd::AsFd;
+use std::path::Path;
 
-use rustix::fs::{Access, FlockOperation, access, flock, statfs, statvfs};
+use rustix::fs::{fsync, statfs, statvfs};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use super::{Inode, Look, Need, Refusal};
+use super::Look;
 
 /// The variables that name a place for the store, each with what is below it, in the order in which they count.
 pub(crate) const HOMES: [(&str, &str); 2] = [("XDG_DATA_HOME", "assay"), ("HOME", ".local/share/assay")];
@@ -30,23 +28,6 @@ pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// A path as bytes that [`path_of`] reads.
-#[must_use]
-pub fn bytes_of(path: &Path) -> Vec<u8> {
-    path.as_os_str().as_bytes().to_vec()
-}
-
-/// The path whose bytes these are.
-#[must_use]
-pub fn path_of(bytes: Vec<u8>) -> PathBuf {
-    PathBuf::from(OsString::from_vec(bytes))
-}
-
-/// A path as bytes in a URI, where it begins with a slash.
-pub(crate) fn path_in_uri(path: &Path) -> Vec<u8> {
-    bytes_of(path)
-}
-
 /// Returns when the names in the directory survive a power cut.
 pub(crate) fn sync_directory(dir: &Path) -> io::Result<()> {
     let synced = File::open(dir).and_then(|dir| dir.sync_all());
@@ -61,30 +42,9 @@ pub(crate) fn sync_directory(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Which file stands at a path.
-pub(crate) fn inode(file: &Path) -> io::Result<Inode> {
-    fs::metadata(file).map(|meta| Inode { device: meta.dev(), number: meta.ino() })
-}
-
-/// Whether `path` may be used so.
-pub(crate) fn may(path: &Path, need: Need) -> io::Result<()> {
-    let how = match need {
-        Need::Read => Access::READ_OK,
-        Need::ReadWrite => Access::READ_OK | Access::WRITE_OK,
-        Need::MakeIn => Access::WRITE_OK | Access::EXEC_OK,
-    };
-    Ok(access(path, how)?)
-}
-
-/// Opens what is locked while a store in `dir` is set up: the directory, which needs no file of its own.
-pub(crate) fn open_set_up(dir: &Path, _file: &Path) -> io::Result<File> {
-    File::open(dir)
-}
-
-/// Takes the lock of what was opened for that without waiting; an error of the kind [`ErrorKind::WouldBlock`] where
-/// another has it. It ends with the file.
-pub(crate) fn lock(open: &File) -> io::Result<()> {
-    Ok(flock(open, FlockOperation::NonBlockingLockExclusive)?)
+/// Returns when the names in a directory that is open survive a power cut.
+pub(crate) fn sync_open(directory: impl AsFd) -> io::Result<()> {
+    Ok(fsync(directory)?)
 }
 
 /// Kind of a directory's file system, as statfs(2) gives it.
@@ -97,26 +57,9 @@ pub(crate) fn is_full(dir: &Path) -> bool {
     statvfs(dir).is_ok_and(|fs| fs.f_bavail == 0 || (fs.f_files > 0 && fs.f_favail == 0))
 }
 
-/// Why the system refuses something.
-pub(crate) fn refusal(error: &io::Error) -> Option<Refusal> {
-    match error.raw_os_error().map(Errno::from_raw_os_error)? {
-        Errno::ACCESS => Some(Refusal::Permission),
-        // EPERM: the file or directory is immutable (chattr +i).
-        Errno::ROFS | Errno::PERM => Some(Refusal::ReadOnly),
-        Errno::NOSPC | Errno::DQUOT => Some(Refusal::Full),
-        Errno::NOTDIR => Some(Refusal::NotADirectory),
-        _ => None,
-    }
-}
-
 /// Which boot of the host this is (random(4)); empty where unknown.
 pub(crate) fn boot_id() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
-}
-
-/// Name of the host.
-pub(crate) fn host_name() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 /// Which process numbers these are (pid_namespaces(7)); empty where unknown.

@@ -1,14 +1,16 @@
-//! What the store asks of the system: the same functions for each, in a file of its own.
+//! What the store asks of the system: the same functions for each, in a file of its own, and in one for
+//! what Linux and macOS have in common.
 
+#[cfg_attr(not(any(windows, target_os = "macos")), path = "linux.rs")]
+#[cfg_attr(target_os = "macos", path = "macos.rs")]
+#[cfg_attr(windows, path = "windows.rs")]
+mod host;
 #[cfg(not(windows))]
-mod linux;
-#[cfg(windows)]
-mod windows;
+mod unix;
 
+pub(crate) use host::*;
 #[cfg(not(windows))]
-pub(crate) use linux::*;
-#[cfg(windows)]
-pub(crate) use windows::*;
+pub(crate) use unix::*;
 
 /// Why the system refuses something, as far as somebody can mend it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +49,7 @@ pub(crate) struct Inode {
 }
 
 // How the program keeps paths elsewhere, too.
-#[cfg(not(windows))]
-pub use linux::{bytes_of, path_of};
 #[cfg(windows)]
-pub use windows::{bytes_of, path_of};
+pub use host::{bytes_of, path_of};
+#[cfg(not(windows))]
+pub use unix::{bytes_of, path_of};

@@ -1,11 +1,7 @@
-//! The directory of the spool as it lies on a disk, for each system in a file of its own.
+//! The directory of the spool as it lies on a disk: for Windows, and for the systems where all goes by descriptors.
 
-#[cfg(not(windows))]
-mod linux;
-#[cfg(windows)]
-mod windows;
+#[cfg_attr(not(windows), path = "unix.rs")]
+#[cfg_attr(windows, path = "windows.rs")]
+mod system;
 
-#[cfg(not(windows))]
-pub use linux::Disk;
-#[cfg(windows)]
-pub use windows::Disk;
+pub use system::Disk;

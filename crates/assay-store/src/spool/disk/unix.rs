@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fsync, mkdirat, open, openat, renameat, statat, unlinkat,
+    AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, mkdirat, open, openat, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::spool::files::Files;
+use crate::system::sync_open;
 
 /// The directory as it lies on the disk.
 #[derive(Debug)]
@@ -70,7 +71,7 @@ impl Files for Disk {
         };
         let above = open(above, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         match mkdirat(&above, name, Mode::RWXU) {
-            Ok(()) => fsync(&above)?,
+            Ok(()) => sync_open(&above)?,
             Err(Errno::EXIST) => {}
             Err(errno) => return Err(errno.into()),
         }
@@ -96,7 +97,7 @@ impl Files for Disk {
     }
 
     fn sync_directory(&mut self) -> io::Result<()> {
-        Ok(fsync(self.directory()?)?)
+        sync_open(self.directory()?)
     }
 
     fn remove(&mut self, name: &str) -> io::Result<()> {
