@@ -36,6 +36,7 @@ pub(crate) struct Area {
 
 /// Where more files of the area come from.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "a session has one")]
 enum Place {
     /// The directory of its own, and the test file in it as it was opened first.
     Directory {

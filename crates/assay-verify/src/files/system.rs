@@ -9,7 +9,7 @@ use crate::sys;
 pub(crate) fn carries(target: &Path, store: Option<&Path>) -> Option<PathBuf> {
     let here = sys::file_system(target)?;
     let all = sys::carriers().into_iter().chain(store.and_then(existing));
-    all.into_iter().find(|path| sys::file_system(path) == Some(here))
+    all.into_iter().find(|path| sys::file_system(path).as_ref() == Some(&here))
 }
 
 /// The directory itself, or the nearest above it that is there.

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, Mode as Bits, OFlags, fcntl_fullfsync, fcntl_nocache, fstat, fsync, openat, statat};
 use rustix::io::Errno;
+use rustix::mm::{MapFlags, MsyncFlags, ProtFlags, mmap, msync, munmap};
 
 use super::Mode;
 use super::unix::{Handle, make_at, open_at, plain};
@@ -48,6 +49,23 @@ fn with(file: File, caching: Caching) -> io::Result<File> {
     Ok(file)
 }
 
+/// Drops what the system has cached of a file, which is read from memory also where a file goes past the cache
+/// (fcntl(2), `F_NOCACHE`): a mapping of it is invalidated (msync(2)). Nothing is dropped of what is no regular file.
+fn forget(file: &File) -> io::Result<()> {
+    let meta = file.metadata()?;
+    let length = usize::try_from(meta.len()).map_err(io::Error::other)?;
+    if !meta.is_file() || length == 0 {
+        return Ok(());
+    }
+    // SAFETY: a new mapping at an address of the kernel's choice, through which nothing is read or written.
+    let start = unsafe { mmap(std::ptr::null_mut(), length, ProtFlags::empty(), MapFlags::SHARED, file, 0)? };
+    // SAFETY: start and length are those of the mapping.
+    let dropped = unsafe { msync(start, length, MsyncFlags::SYNC | MsyncFlags::INVALIDATE) };
+    // SAFETY: as above; nothing refers to it.
+    unsafe { munmap(start, length)? };
+    dropped.map_err(Into::into)
+}
+
 /// Opens a file; links are not followed, and no device waits for anything.
 pub(in crate::owned) fn open_file(
     directory: &Handle,
@@ -55,7 +73,11 @@ pub(in crate::owned) fn open_file(
     access: Access,
     caching: Caching,
 ) -> io::Result<File> {
-    with(open_at(directory, name, access, OFlags::empty())?, caching)
+    let file = with(open_at(directory, name, access, OFlags::empty())?, caching)?;
+    if caching == Caching::Direct {
+        forget(&file)?;
+    }
+    Ok(file)
 }
 
 /// Makes a file that must not be there, to be read and written.
@@ -63,8 +85,8 @@ pub(in crate::owned) fn make_file(directory: &Handle, name: &OsStr, caching: Cac
     with(make_at(directory, name, mode, OFlags::empty())?, caching)
 }
 
-/// Returns when the names in it survive a power cut, where the file system lets. fsync(2) leaves them in the cache of the
-/// medium; where `F_FULLFSYNC` is refused it is all there is.
+/// Returns when the names in it survive a power cut, where the file system lets. fsync(2) leaves them in the cache of
+/// the medium; where `F_FULLFSYNC` is refused it is all there is.
 pub(in crate::owned) fn sync_names(directory: &Handle) -> io::Result<()> {
     if fcntl_fullfsync(directory).is_ok() {
         return Ok(());

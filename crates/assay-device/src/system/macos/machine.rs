@@ -16,7 +16,7 @@ pub(crate) fn host() -> Option<Host> {
         cpu: text(c"machdep.cpu.brand_string"),
         cores: number(c"hw.logicalcpu").and_then(|cores| u32::try_from(cores).ok()),
         memory_bytes: number(c"hw.memsize"),
-        // Records name a kernel of Linux by its number alone; that of macOS is told by the system's version and build.
+        // Records name a kernel of Linux by its number alone; macOS is told by its version and build.
         kernel: None,
         os: os(),
         governor: None,
@@ -50,8 +50,8 @@ fn ticks() -> Option<[u32; libc::CPU_STATE_MAX as usize]> {
     (status == libc::KERN_SUCCESS).then_some(told.cpu_ticks)
 }
 
-/// Times of all processors, of this process and of its children that ended, in ticks of 10 ms. Those of other processes,
-/// and of the kernel for whom, are not asked for. Each count has 32 bits: where one begins anew, nothing is told of the
+/// Times of all processors, of this process and of its children that ended, in ticks of 10 ms. Those of other
+/// processes, and of the kernel for whom, are not asked for. Each count has 32 bits: where one begins anew, nothing is told of the
 /// time in which it did.
 pub(crate) fn load() -> Option<LoadState> {
     let [user, system, idle, nice] = ticks()?.map(u64::from);

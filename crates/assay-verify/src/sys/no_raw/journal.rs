@@ -1,17 +1,18 @@
-//! The files of a journal. Raw devices are not written on Windows, so that no journal is made; what it takes compiles.
+//! The files of a journal. Where raw devices are not written, no journal is made; what it takes compiles.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
 
+use assay_core::private;
 use assay_device::owned::Directory;
 
-/// Makes a file, to be appended to and read.
+/// Makes a file for this user alone, to be appended to and read.
 ///
 /// # Errors
 /// The system's.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).append(true).create_new(true).open(path)
+    private::file().read(true).append(true).create_new(true).open(path)
 }
 
 /// Opens a file to read and, where its disk allows it, to append.
@@ -42,7 +43,7 @@ pub(crate) fn same_disk(_path: &Path, _home: &Metadata, _under_test: &Metadata) 
     false
 }
 
-/// Free bytes of the volume of a directory.
+/// Free bytes of the file system of a directory.
 ///
 /// # Errors
 /// The system's.
@@ -50,7 +51,7 @@ pub(crate) fn free_bytes(directory: &Path) -> io::Result<u64> {
     Ok(Directory::open(directory)?.space()?.free_bytes)
 }
 
-/// Names are in the file system's own journal, and cannot be waited for.
+/// Nothing is waited for, as there is no journal.
 ///
 /// # Errors
 /// None.
