@@ -20,7 +20,7 @@ impl Fio {
     /// # Errors
     /// Why it cannot be used, in one line.
     pub fn find() -> Result<Self, String> {
-        if cfg!(windows) {
+        if cfg!(any(windows, target_os = "macos")) {
             return Err("fio is run in place of an engine on Linux alone".to_owned());
         }
         let output =

@@ -33,7 +33,7 @@ impl Found {
         if cfg!(not(feature = "import")) {
             return Err(format!("what {} prints is read by the whole program, not by that of nodes", tool.name()));
         }
-        if cfg!(windows) {
+        if cfg!(any(windows, target_os = "macos")) {
             return Err(format!("{} is run in place of an engine on Linux alone", tool.name()));
         }
         if tool == Original::Hdparm && !is_root() {

@@ -1,0 +1,63 @@
+//! What commands ask of the system, on Linux.
+
+use std::fs::Metadata;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+use rustix::fs::{Access, access};
+use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
+use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
+
+/// S_ISVTX and S_IWOTH, inode(7).
+const STICKY: u32 = 0o1000;
+const FOR_ALL: u32 = 0o002;
+
+/// Columns and rows of the terminal behind a stream; `None` where there is none.
+pub(crate) fn terminal(stream: &impl AsFd) -> Option<(u16, u16)> {
+    tcgetwinsize(stream).ok().map(|size| (size.ws_col, size.ws_row))
+}
+
+/// Terminals obey control sequences, unless they say that they do not.
+pub(crate) fn terminal_obeys() -> bool {
+    true
+}
+
+/// Forgets what was typed and not read.
+pub(crate) fn forget_typed() {
+    let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
+}
+
+/// Whether a path is a raw device.
+pub(crate) fn is_device(meta: &Metadata) -> bool {
+    meta.file_type().is_block_device()
+}
+
+/// Whether a new file may take the place of one in this directory, whose metadata are `exists` where it is there.
+pub(crate) fn may_swap(directory: &Path, exists: Option<&Metadata>) -> bool {
+    let mut may = access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok();
+    if let (Some(meta), Ok(above)) = (exists, directory.metadata()) {
+        // In a sticky directory like /tmp only the owner takes a file's name away (rename(2)).
+        let me = geteuid();
+        let owner = me.is_root() || [meta.uid(), above.uid()].contains(&me.as_raw());
+        may &= owner || above.mode() & STICKY == 0;
+    }
+    may
+}
+
+/// Whether a link is of another user, in a directory that all may write in.
+pub(crate) fn is_planted(link: &Metadata, above: &Metadata) -> bool {
+    let open = above.mode() & STICKY != 0 && above.mode() & FOR_ALL != 0;
+    open && ![geteuid().as_raw(), above.uid()].contains(&link.uid())
+}
+
+/// Lets this process have so many files open; the most that the system lets where that is less.
+pub(crate) fn allow_open_files(wanted: u64) -> Result<(), u64> {
+    let limits = getrlimit(Resource::Nofile);
+    let enough = |limit: Option<u64>| limit.is_none_or(|limit| limit >= wanted);
+    let raised = Rlimit { current: Some(wanted), ..limits };
+    if enough(limits.current) || enough(limits.maximum) && setrlimit(Resource::Nofile, raised).is_ok() {
+        return Ok(());
+    }
+    Err(limits.maximum.unwrap_or(u64::MAX))
+}
