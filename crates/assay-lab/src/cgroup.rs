@@ -19,7 +19,7 @@ pub struct Limits {
     pub write_bytes: Option<u64>,
 }
 
-/// A control group with limits on one device; removed when dropped.
+/// A control group with limits on one device, or on memory; removed when dropped.
 #[derive(Debug)]
 pub struct Cgroup {
     path: PathBuf,
@@ -40,6 +40,26 @@ impl Cgroup {
         let group = Self { path };
         group.change(number, limits)?;
         Ok(group)
+    }
+
+    /// Makes a group that may use so many bytes of memory, with what is cached for it; what takes more is killed.
+    ///
+    /// # Errors
+    /// [`Missing`] without root or the controller of memory.
+    pub fn of_memory(bytes: u64) -> Result<Self, Missing> {
+        need(&[])?;
+        let (root, limit) = [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")]
+            .into_iter()
+            .find(|(root, limit)| {
+                let listed = std::fs::read_to_string(Path::new(root).join("cgroup.subtree_control"));
+                Path::new(root).join(limit).exists() || listed.is_ok_and(|controllers| controllers.contains("memory"))
+            })
+            .ok_or_else(|| Missing("needs the memory controller of control groups".to_owned()))?;
+        let path = Path::new(root).join(format!("assay-lab-{}-memory-{bytes}", std::process::id()));
+        let fail = |e: std::io::Error| Missing(format!("{}: {e}", path.display()));
+        std::fs::create_dir_all(&path).map_err(fail)?;
+        std::fs::write(path.join(limit), bytes.to_string()).map_err(fail)?;
+        Ok(Self { path })
     }
 
     /// Sets other limits for the device `number`, at once; where a limit is `None`, the old one

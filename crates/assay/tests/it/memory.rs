@@ -1,13 +1,14 @@
-//! Commands that need more than the host has: one line, the host to blame, and nothing left.
+//! Hosts with little memory and few threads: what is done there; and of what needs more, one line, the host to blame, and
+//! nothing left.
 
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::common::{Done, Place, assert_empty, run};
+use crate::common::{ASSAY, Done, Place, assert_empty, run};
 use assay_core::finding::Finding;
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::units::MIB;
-use assay_lab::{FastDevice, Lab, LoopDevice, lab};
+use assay_lab::{Cgroup, FastDevice, Lab, LoopDevice, lab};
 
 /// So many jobs of such a depth, with such blocks, over such a span.
 fn suite(jobs: u32, depth: u32, block: &str, span: &str) -> String {
@@ -27,6 +28,30 @@ fn buffers_beyond_the_memory_are_refused_before_anything_is_written() {
     refused.refuses(4, &["many-jobs", "4 TiB", "memory", "queue_depth"]).at_once();
     place.assert_clean();
     assert!(!place.store().exists(), "a refusal made a store");
+}
+
+/// All that a board of 64 MB is asked for, with what the kernel caches for it: it kills what takes more.
+#[test]
+fn a_medium_is_measured_checked_and_reported_in_64_mb() {
+    const TEST: &str = "a_medium_is_measured_checked_and_reported_in_64_mb";
+    let _lab = lab!(TEST, Lab::share());
+    let group = lab!(TEST, Cgroup::of_memory(64_000_000));
+    let place = Place::new();
+    for words in [
+        &["run", "--quiet", "--budget", "12s", "medium"][..],
+        &["verify", "--limit", "32MiB", "medium"],
+        &["report", "all", "-o", "page.html"],
+        &["rank", "published:", "--load", "random read 16 KiB, 4 jobs"],
+    ] {
+        let mut command = group.command(Path::new(ASSAY), words);
+        place.at_home(&mut command);
+        let done = run(command);
+        assert!(matches!(done.code, Some(0 | 1)), "{words:?}: {:?} {}", done.code, done.stderr);
+    }
+    assert!(place.path().join("page.html").exists());
+    let listed = place.json(["list", "--json"]);
+    assert_eq!(listed.as_array().unwrap().len(), 2, "{listed}");
+    assert_empty(&place.medium());
 }
 
 /// A stack of this size uses up the addresses long before the system has no more threads, and half of one is many
