@@ -1,6 +1,11 @@
 //! The answer of looking at a path.
 
+use std::fs::Metadata;
+use std::path::Path;
+
 use assay_core::medium::Medium;
+
+use crate::error::{DeviceError, shown};
 
 /// What a path is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +16,17 @@ pub enum What {
     File,
     /// A block device.
     BlockDevice,
+}
+
+impl What {
+    /// A directory or a file that has this path, as all systems have them.
+    pub(crate) fn of(path: &Path, meta: &Metadata) -> Result<Self, DeviceError> {
+        match () {
+            () if meta.is_dir() => Ok(Self::Directory),
+            () if meta.is_file() => Ok(Self::File),
+            () => Err(DeviceError::NotMeasurable { path: shown(path) }),
+        }
+    }
 }
 
 /// What lies under a path, and what a runner has to know about it.

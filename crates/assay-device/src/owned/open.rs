@@ -18,6 +18,15 @@ pub enum Caching {
     Direct,
 }
 
+/// How a file that is there is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct How {
+    /// What for.
+    pub(super) access: Access,
+    /// Through the system's cache, or past it.
+    pub(super) caching: Caching,
+}
+
 /// Size and room of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Space {

@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, CWD, FileType, OFlags, StatxFlags};
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::conditions::LoadState;
-use crate::error::{DeviceError, shown};
+use crate::error::DeviceError;
 use crate::files::Stat;
 use crate::look::Seen;
 use crate::target::{Target, What};
@@ -48,12 +48,9 @@ pub(crate) fn stat(path: &Path) -> Option<Stat> {
 /// What a path without links is.
 pub(crate) fn seen(path: &Path) -> Result<Seen, DeviceError> {
     let meta = fs::metadata(path).map_err(|error| DeviceError::from_io(path, error))?;
-    let kind = meta.file_type();
-    let (what, dev) = match () {
-        () if kind.is_dir() => (What::Directory, meta.dev()),
-        () if kind.is_file() => (What::File, meta.dev()),
-        () if kind.is_block_device() => (What::BlockDevice, meta.rdev()),
-        () => return Err(DeviceError::NotMeasurable { path: shown(path) }),
+    let (what, dev) = match meta.file_type().is_block_device() {
+        true => (What::BlockDevice, meta.rdev()),
+        false => (What::of(path, &meta)?, meta.dev()),
     };
     Ok(Seen { what, dev: (rustix::fs::major(dev), rustix::fs::minor(dev)) })
 }

@@ -40,6 +40,7 @@ use windows_sys::Win32::System::IO::OVERLAPPED;
 use super::Mode;
 use super::reserved::is_plain;
 use crate::owned::Access;
+use crate::owned::open::How;
 use crate::owned::stat::{Kind, Stat};
 use crate::owned::{Caching, Space};
 use crate::system;
@@ -202,16 +203,11 @@ fn flags(caching: Caching) -> u32 {
 }
 
 /// Opens a file; links are not followed.
-pub(in crate::owned) fn open_file(
-    directory: &Handle,
-    name: &OsStr,
-    access: Access,
-    caching: Caching,
-) -> io::Result<File> {
-    let write = access == Access::ReadWrite;
+pub(in crate::owned) fn open_file(directory: &Handle, name: &OsStr, how: How) -> io::Result<File> {
+    let write = how.access == Access::ReadWrite;
     let path = directory.at(name)?;
     let mut options = OpenOptions::new();
-    options.read(true).write(write).share_mode(SHARED).custom_flags(flags(caching));
+    options.read(true).write(write).share_mode(SHARED).custom_flags(flags(how.caching));
     directory.beside(options.open(path)?)
 }
 

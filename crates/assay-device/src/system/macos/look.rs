@@ -21,11 +21,7 @@ pub(crate) fn stat(_path: &Path) -> Option<Stat> {
 /// What a path without links is.
 pub(crate) fn seen(path: &Path) -> Result<Seen, DeviceError> {
     let meta = fs::metadata(path).map_err(|error| DeviceError::from_io(path, error))?;
-    let what = match () {
-        () if meta.is_dir() => What::Directory,
-        () if meta.is_file() => What::File,
-        () => return Err(DeviceError::NotMeasurable { path: shown(path) }),
-    };
+    let what = What::of(path, &meta)?;
     let dev = i32::try_from(meta.dev()).map_or((0, 0), |dev| (rustix::fs::major(dev), rustix::fs::minor(dev)));
     Ok(Seen { what, dev })
 }

@@ -32,12 +32,7 @@ pub(crate) fn stat(_path: &Path) -> Option<Stat> {
 /// What a path without links is.
 pub(crate) fn seen(path: &Path) -> Result<Seen, DeviceError> {
     let meta = fs::metadata(path).map_err(|error| DeviceError::from_io(path, error))?;
-    let what = match () {
-        () if meta.is_dir() => What::Directory,
-        () if meta.is_file() => What::File,
-        () => return Err(DeviceError::NotMeasurable { path: shown(path) }),
-    };
-    Ok(Seen { what, dev: (0, 0) })
+    Ok(Seen { what: What::of(path, &meta)?, dev: (0, 0) })
 }
 
 /// Refuses a path that names a device, `\\.\PhysicalDrive0`.
