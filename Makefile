@@ -29,7 +29,7 @@ dist:
 packages:
 	@sh packaging/packages.sh $(TARGETS)
 
-# One target, built in two directories, has to give the same bytes: `make dist-check TARGETS=aarch64`.
+# Targets, built in two directories, have to give the same bytes: `make dist-check TARGETS=aarch64`.
 dist-check:
 	@sh packaging/dist-check.sh $(TARGETS)
 

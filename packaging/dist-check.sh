@@ -1,9 +1,9 @@
 #!/bin/sh
-# Builds the distribution of one target in this directory and in a copy of it elsewhere, and fails where a byte differs.
-#   packaging/dist-check.sh [TARGET]      x86_64 where none is named
+# Builds the distribution in this directory and in a copy of it elsewhere, and fails where a byte differs.
+#   packaging/dist-check.sh [TARGET…]      x86_64 where none is named
 set -eu
 cd "$(dirname "$0")/.."
-target=${1:-x86_64}
+[ $# -gt 0 ] || set -- x86_64
 other=$(mktemp -d "${TMPDIR:-/tmp}/assay-dist-check.XXXXXX")
 trap 'rm -rf "$other"' EXIT
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
@@ -13,10 +13,10 @@ unset CARGO_TARGET_DIR
 git clone --quiet . "$other"
 git ls-files --cached --others --exclude-standard -z | tar --create --null --files-from=- |
     tar --extract --directory "$other"
-sh packaging/dist.sh "$target"
-(cd "$other" && sh packaging/dist.sh "$target")
+sh packaging/dist.sh "$@"
+(cd "$other" && sh packaging/dist.sh "$@")
 if ! diff target/dist/SHA256SUMS "$other/target/dist/SHA256SUMS"; then
-    echo "dist-check: $target: another directory gave other bytes" >&2
+    echo "dist-check: $*: another directory gave other bytes" >&2
     exit 1
 fi
-echo "dist-check: $target: the same bytes from two directories"
+echo "dist-check: $*: the same bytes from two directories"
