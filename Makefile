@@ -43,7 +43,7 @@ foreign:
 windows:
 	@sh tests/windows.sh $(CRATES)
 
-# Whether what was ported to macOS compiles there: `make macos CRATES=assay-engine`. Nothing is run.
+# Whether the program compiles for macOS: `make macos CRATES=assay-engine`. Nothing is run.
 macos:
 	@sh tests/macos.sh $(CRATES)
 

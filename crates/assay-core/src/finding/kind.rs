@@ -342,6 +342,11 @@ pub enum Finding {
         /// How many fields.
         fields: u32,
     },
+    /// The system that it was measured on is one that this version compiles for and was never tested on.
+    UntestedSystem {
+        /// Its name.
+        system: String,
+    },
     /// Written by a newer version.
     #[serde(other)]
     Unknown,
@@ -405,6 +410,7 @@ impl Finding {
             | Self::BestOf { .. }
             | Self::NotTold { .. }
             | Self::SourceIncomplete { .. }
+            | Self::UntestedSystem { .. }
             | Self::Unknown => Severity::Note,
         }
     }
@@ -444,6 +450,7 @@ impl Finding {
             Self::Drift { .. } => "drift",
             Self::TwoSpeeds { .. } => "two speeds",
             Self::CrosscheckDiffers { .. } => "peer disagrees",
+            Self::UntestedSystem { .. } => "untested system",
             _ => "",
         }
     }

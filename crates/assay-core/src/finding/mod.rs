@@ -3,6 +3,7 @@
 mod cause;
 mod kind;
 mod remedy;
+mod untested;
 mod validity;
 
 pub use kind::{Finding, Severity};

@@ -64,8 +64,8 @@ fn allocate(file: &File, bytes: u64) -> rustix::io::Result<()> {
     if status == -1 { Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)) } else { Ok(()) }
 }
 
-/// Makes durable what was written to these files, and asks the system to drop what it has cached of them: small writes go
-/// by the cache, though the file was opened to go past it (fcntl(2), `F_NOCACHE`).
+/// Makes durable what was written to these files, and asks the system to drop what it has cached of them: small writes may
+/// go by the cache, though the file was opened to go past it (fcntl(2), `F_NOCACHE`).
 ///
 /// # Errors
 /// The system's.
