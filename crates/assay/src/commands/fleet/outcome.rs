@@ -28,7 +28,7 @@ pub(super) fn text(ledger: &Ledger, starts: Option<&Starts>) -> String {
     let recorded = |entry: &&Entry| entry.fate.as_ref().is_some_and(Fate::is_result);
     let (here, missing): (Vec<&Entry>, Vec<&Entry>) = ledger.nodes.iter().partition(|entry| recorded(entry));
     let mut text: String = missing.iter().chain(&here).map(|entry| line(entry)).collect();
-    text += &format!("\nrun {}: {} of {} nodes are recorded.", ledger.run, here.len(), ledger.nodes.len());
+    text += &format!("\nrun {}: records of {} of {}.", ledger.run, here.len(), counted(ledger.nodes.len(), "node"));
     if let Some(starts) = starts {
         text += &format!(
             " {} began within {:.2} ms of the moment planned (p95), by clocks known within {:.2} ms.",
