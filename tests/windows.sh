@@ -52,13 +52,13 @@ for crate in "$@"; do
     only=
     [ ! -f "crates/$crate/tests/windows.rs" ] || only="--lib --test windows"
     # shellcheck disable=SC2086 # two words
-    cargo test --locked --quiet --target $triple -p "$crate" $only --no-fail-fast -- --skip job::tests:: --show-output >> $log 2>&1 ||
+    cargo test --locked --quiet --target $triple -p "$crate" $only --no-fail-fast -- --skip closed::tests:: --show-output >> $log 2>&1 ||
         failed=1
 done
 [ "$failed" = 0 ] || cat $log
 tr -d '\r' < $log | grep '^SKIP:' | sort -u || true
 tr -d '\r' < $log | awk '/^test result.* filtered out/ {n+=$12}
-    END {if (n) printf "SKIP: job::tests: %d tests time sleeps, which are late by wine on a busy machine\n", n}'
+    END {if (n) printf "SKIP: closed::tests: %d tests time sleeps, which are late by wine on a busy machine\n", n}'
 tr -d '\r' < $log | awk -v failed=$failed '/^test result/ {p+=$4; f+=$6; i+=$8+$12} /^SKIP:/ {s++}
     END {printf "tests on windows %s: %d passed, %d failed, %d skipped\n", failed ? "failed" : "passed", p-s, f, i+s}'
 [ "$failed" = 0 ] && grep -q '^test result: ok\. [1-9]' $log

@@ -9,6 +9,7 @@ mod batching;
 mod buffer;
 mod calibrate;
 mod clock;
+mod closed;
 mod contract;
 mod control;
 mod counters;
@@ -40,6 +41,8 @@ mod timeout;
 #[cfg(test)]
 mod together_tests;
 mod traffic;
+mod window;
+mod work;
 
 pub use batching::{Batching, Stretch, Trial};
 pub use buffer::{AlignedBuffer, buffer_bytes};

@@ -14,13 +14,11 @@ use assay_core::histogram::Histogram;
 
 use crate::address::Addresses;
 use crate::clock::Clock;
-use crate::contract::{Completion, Direction, Engine, Io, Submit};
-use crate::counters::{Snapshot, Totals};
-use crate::data::{mix, stamp};
+use crate::contract::{Completion, Engine};
+use crate::counters::Snapshot;
 use crate::job::{IoFailure, JobReport, JobSpec};
-use crate::operations::{Operation, Operations};
 use crate::schedule::Schedule;
-use crate::sys::IO_ERROR;
+use crate::work::{Begun, Flight, Work};
 
 /// Sleeping threads wake up late by some tens of microseconds: the last part of a wait is spent awake.
 const AWAKE_NS: u64 = 60_000;
@@ -35,14 +33,11 @@ fn grace_ns(duration_ns: u64) -> u64 {
     duration_ns / 4
 }
 
-/// Bookkeeping of a slot in flight.
+/// When an operation was due, and when it was begun.
 #[derive(Clone, Copy, Default)]
-struct Flight {
+struct Times {
     planned_ns: u64,
     submitted_ns: u64,
-    offset: u64,
-    bytes: u32,
-    write: bool,
 }
 
 /// Time as it passes, or as a test lets it pass.
@@ -67,9 +62,55 @@ impl Time for Clock {
     }
 }
 
+/// What is counted of a job: operations that were due in the measured part.
+struct Counted {
+    opens: u64,
+    closes: u64,
+    operations: u64,
+    bytes: u64,
+    latencies: Snapshot,
+    services: Snapshot,
+    last_done: u64,
+}
+
+impl Counted {
+    fn new(opens: u64, closes: u64) -> Self {
+        let (latencies, services) = (Snapshot::new(), Snapshot::new());
+        Self { opens, closes, operations: 0, bytes: 0, latencies, services, last_done: opens }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, flight: &Flight<Times>, seen: u64, latency_ns: u64) {
+        self.last_done = seen;
+        if flight.times.planned_ns >= self.opens {
+            self.operations += 1;
+            self.bytes += u64::from(flight.bytes);
+            self.latencies.add(latency_ns);
+            self.services.add(seen.saturating_sub(flight.times.submitted_ns));
+        }
+    }
+
+    /// The report of a job that ended at `ended` if it was ended before its time.
+    fn report(self, ended: Option<u64>, unserved: u64, late_ns: u64, failure: Option<IoFailure>) -> JobReport {
+        let (latencies, services): (Histogram, Histogram) = (self.latencies.histogram(), self.services.histogram());
+        JobReport {
+            window_ns: window(self.opens, self.closes, ended.unwrap_or(self.closes), self.last_done, unserved),
+            operations: self.operations,
+            bytes: self.bytes,
+            in_flight_ns: services.sum_ns(),
+            histogram: latencies,
+            service: Some(services),
+            unserved,
+            late_ns,
+            batching: None,
+            whole: self.operations == 0,
+            failure,
+        }
+    }
+}
+
 /// Runs a job until the operations due in its time are done, or quota, a failure or `stop` end it. Everything is
 /// allocated before the first operation.
-#[expect(clippy::too_many_lines, reason = "one loop: its state would cross each call")]
 pub(crate) fn drive<E: Engine>(
     engine: &mut E,
     clock: &impl Time,
@@ -77,64 +118,39 @@ pub(crate) fn drive<E: Engine>(
     mut schedule: Schedule,
     spec: &JobSpec<'_>,
 ) -> JobReport {
-    let JobSpec { workload, depth, quota, byte_quota, live, .. } = *spec;
+    let (stop, live, depth) = (spec.workload.stop, spec.live, spec.depth as usize);
     let start = clock.now();
-    let opens = workload.stop.ramp_ns;
-    let closes = opens + workload.stop.duration_ns;
-    let last_begin = closes + grace_ns(workload.stop.duration_ns);
-    let seed = mix(spec.seed ^ mix(u64::from(spec.job) + 1));
-    let mut operations = Operations::new(workload, addresses, seed);
-    let mut free: Vec<u32> = (0..depth).rev().collect();
-    let mut flights = vec![Flight::default(); depth as usize];
-    let (mut latencies, mut services) = (Snapshot::new(), Snapshot::new());
-
-    let mut totals = Totals::default();
-    let mut sum_ns = 0u64;
-    let (mut issued, mut counted, mut unserved) = (0u64, 0u64, 0u64);
-    let mut counted_bytes = 0u64;
-    let (mut late_ns, mut last_done) = (0u64, opens);
-    let mut failure: Option<IoFailure> = None;
-    let mut now = 0;
-    let mut due = schedule.next();
+    let (opens, closes) = (stop.ramp_ns, stop.ramp_ns + stop.duration_ns);
+    let last_begin = closes + grace_ns(stop.duration_ns);
+    let mut work: Work<'_, Times> = Work::new(addresses, spec);
+    let mut counted = Counted::new(opens, closes);
+    let (mut late_ns, mut now, mut due) = (0u64, 0, schedule.next());
 
     loop {
-        let over =
-            issued >= quota || totals.issued() > byte_quota || failure.is_some() || spec.stop.load(Ordering::Relaxed);
-        let issuing = !over && due < closes && now < last_begin;
+        let issuing = !work.over() && due < closes && now < last_begin;
         // Begin what is due. An operation is late where a slot was free for it in time: the instrument's fault.
-        let idle = !free.is_empty();
+        let idle = work.in_flight() < depth;
         let mut done_at_once: Option<Completion> = None;
         while issuing && due <= now && done_at_once.is_none() {
-            let Some(slot) = free.pop() else { break };
-            let Operation { direction, offset, bytes } = operations.next();
-            if direction == Direction::Write {
-                stamp(&mut engine.buffer(slot)[..bytes as usize], seed, offset, issued);
+            let mut submitted_ns = 0;
+            let times = || {
+                submitted_ns = clock.now() - start;
+                Times { planned_ns: due, submitted_ns }
+            };
+            match work.begin(engine, times) {
+                Begun::Not => break,
+                Begun::InFlight => {}
+                Begun::Done(completion) => done_at_once = Some(completion),
             }
-            let submitted_ns = clock.now() - start;
-            flights[slot as usize] =
-                Flight { planned_ns: due, submitted_ns, offset, bytes, write: direction == Direction::Write };
-            let answer = engine.submit(Io { slot, direction, offset, bytes });
-            if answer == Submit::Full {
-                free.push(slot);
-                break;
-            }
-            if idle && last_done < due {
+            if idle && counted.last_done < due {
                 late_ns += submitted_ns - due;
             }
-            issued += 1;
-            match direction {
-                Direction::Read => totals.read_bytes += u64::from(bytes),
-                Direction::Write => totals.written_bytes += u64::from(bytes),
-            }
             due = schedule.next();
-            if let Submit::Done(result) = answer {
-                done_at_once = Some(Completion { slot, result });
-            }
-            if due >= closes || issued >= quota || totals.issued() > byte_quota {
+            if due >= closes || work.exhausted() {
                 break;
             }
         }
-        let in_flight = depth as usize - free.len();
+        let in_flight = work.in_flight();
         if in_flight == 0 && !issuing {
             break;
         }
@@ -144,28 +160,14 @@ pub(crate) fn drive<E: Engine>(
             if seen == 0 {
                 seen = clock.now() - start;
             }
-            let flight = flights[completion.slot as usize];
-            free.push(completion.slot);
-            if completion.result == flight.bytes as i32 {
-                let latency = seen.saturating_sub(flight.planned_ns);
+            if let Some(flight) = work.land(completion) {
+                let latency = seen.saturating_sub(flight.times.planned_ns);
                 live.latency(latency);
-                sum_ns += latency;
-                totals.operations += 1;
-                totals.bytes += u64::from(flight.bytes);
-                last_done = seen;
-                if flight.planned_ns >= opens {
-                    counted += 1;
-                    counted_bytes += u64::from(flight.bytes);
-                    latencies.add(latency);
-                    services.add(seen.saturating_sub(flight.submitted_ns));
-                }
-            } else if failure.is_none() {
-                failure =
-                    Some(IoFailure { write: flight.write, offset: flight.offset, errno: (-completion.result).max(0) });
+                work.count(&flight, latency);
+                counted.add(&flight, seen, latency);
             }
         };
         let until_due = if issuing && due < closes { due.saturating_sub(now) } else { LONGEST_SLEEP_NS };
-        let room = in_flight < depth as usize;
         let waited = match done_at_once {
             Some(completion) => {
                 finish(completion);
@@ -175,40 +177,25 @@ pub(crate) fn drive<E: Engine>(
                 clock.wait(until_due);
                 Ok(())
             }
-            None if room => engine.reap_within(asleep(until_due), &mut finish),
+            None if in_flight < depth => engine.reap_within(asleep(until_due), &mut finish),
             None => engine.reap_within(LONGEST_SLEEP_NS, &mut finish),
         };
         if let Err(error) = waited {
-            let errno = error.raw_os_error().unwrap_or(IO_ERROR);
-            failure = failure.or(Some(IoFailure { write: workload.writes(), offset: 0, errno }));
+            work.lost(&error);
             break;
         }
         now = if seen == 0 { clock.now() - start } else { seen };
-        live.publish(totals, sum_ns);
+        live.publish(work.totals, work.sum_ns);
     }
-    live.publish(totals, sum_ns);
+    live.publish(work.totals, work.sum_ns);
 
     // What was due and not begun; other threads of the job count the times that they take.
-    let ended =
-        failure.is_some() || issued >= quota || totals.issued() > byte_quota || spec.stop.load(Ordering::Relaxed);
+    let (ended, mut unserved) = (work.over(), 0);
     while !ended && due < closes && unserved < MOST_UNSERVED && !spec.stop.load(Ordering::Relaxed) {
         unserved += u64::from(due >= opens);
         due = schedule.next();
     }
-    let (latencies, services): (Histogram, Histogram) = (latencies.histogram(), services.histogram());
-    JobReport {
-        window_ns: window(opens, closes, if ended { now } else { closes }, last_done, unserved),
-        operations: counted,
-        bytes: counted_bytes,
-        in_flight_ns: services.sum_ns(),
-        histogram: latencies,
-        service: Some(services),
-        unserved,
-        late_ns,
-        batching: None,
-        whole: counted == 0,
-        failure,
-    }
+    counted.report(ended.then_some(now), unserved, late_ns, work.failure)
 }
 
 /// The time that the counted operations took: the measured part, or up to the last of them where the medium was

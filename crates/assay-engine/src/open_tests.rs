@@ -6,6 +6,7 @@ use assay_core::arrivals::{Arrivals, Process};
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 
 use crate::clock::Clock;
+use crate::contract::{Io, Submit};
 use crate::counters::Live;
 use crate::place::Place;
 

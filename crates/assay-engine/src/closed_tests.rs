@@ -3,6 +3,10 @@ use std::time::Duration;
 
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 
+use crate::batching::Votes;
+use crate::clock::Clock;
+use crate::contract::{Io, Submit};
+use crate::counters::Live;
 use crate::place::Place;
 
 use super::*;
