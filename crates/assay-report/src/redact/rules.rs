@@ -370,6 +370,7 @@ const FINDING: Rule = Fields(&[
     ("rested_ns", Keep),
     ("runs", Keep),
     ("suspended_ns", Keep),
+    ("system", Known),
     ("sensor", Text),
     ("share", Keep),
     ("slow_share", Keep),
