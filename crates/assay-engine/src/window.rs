@@ -137,7 +137,6 @@ impl<'a> Window<'a> {
             State::Warming if self.common && length >= self.longest_wait && length > 2 * self.longest_pause => {
                 self.open_before(pause, work);
                 batches.opens();
-                return self.clock.now();
             }
             State::Warming if pause_ended || now - self.start >= self.ramp_ns + self.longest_wait => {
                 self.open(now, work.totals, self.in_flight_ns);
