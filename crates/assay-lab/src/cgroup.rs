@@ -58,8 +58,19 @@ impl Cgroup {
         let path = Path::new(root).join(format!("assay-lab-{}-memory-{bytes}", std::process::id()));
         let fail = |e: std::io::Error| Missing(format!("{}: {e}", path.display()));
         std::fs::create_dir_all(&path).map_err(fail)?;
+        let group = Self { path: path.clone() };
         std::fs::write(path.join(limit), bytes.to_string()).map_err(fail)?;
-        Ok(Self { path })
+        // Nothing goes to swap instead.
+        let (swap, most) = if root.ends_with("memory") {
+            ("memory.memsw.limit_in_bytes", bytes.to_string())
+        } else {
+            ("memory.swap.max", "0".to_owned())
+        };
+        let swaps = std::fs::read_to_string("/proc/swaps").is_ok_and(|text| text.lines().count() > 1);
+        match std::fs::write(path.join(swap), most) {
+            Err(e) if swaps => Err(fail(e)),
+            _ => Ok(group),
+        }
     }
 
     /// Sets other limits for the device `number`, at once; where a limit is `None`, the old one
