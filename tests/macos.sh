@@ -35,4 +35,4 @@ for crate in "$@"; do
     fi
     checked="$checked $crate"
 done
-echo "check for macOS ok:$checked"
+[ -z "$checked" ] || echo "check for macOS ok:$checked"

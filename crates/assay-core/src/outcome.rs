@@ -78,6 +78,8 @@ impl Failure {
             28 | 69 => Self::OutOfSpace,      // ENOSPC, EDQUOT
             19 | 6 | 82 => Self::Disappeared, // ENODEV, ENXIO, EPWROFF
             60 => Self::Hung,                 // ETIMEDOUT
+            // ENOTTY, ENOTSUP, EOPNOTSUPP: the file system does not do it, as `F_FULLFSYNC` of some.
+            25 | 45 | 102 => Self::Host,
             _ => Self::IoError,
         }
     }

@@ -4,7 +4,7 @@
 use assay_core::cpus::Cpus;
 use assay_core::suite::SuiteWorkload;
 use assay_device::{Sysroot, Target as Seen};
-use assay_engine::{Availability, DirectSupport, EngineKind, probe, probe_poll, processors};
+use assay_engine::{Availability, DirectSupport, EngineKind, PINS, probe, probe_poll, processors};
 
 use crate::area::Area;
 use crate::choose::{EngineWish, Peer};
@@ -33,8 +33,10 @@ pub(crate) fn refuse(request: &Request) -> Result<(), RunError> {
 }
 
 fn refuse_missing(workload: &SuiteWorkload, allowed: &[u32]) -> Result<(), RunError> {
-    let missing = workload.cpus.numbers().iter().find(|cpu| !allowed.is_empty() && !allowed.contains(cpu));
-    missing.map_or(Ok(()), |missing| Err(RunError::Cpu { cpu: *missing, allowed: Cpus::of(allowed).to_string() }))
+    let known = !allowed.is_empty() || !PINS;
+    let missing = workload.cpus.numbers().iter().find(|cpu| known && !allowed.contains(cpu));
+    let allowed = if PINS { Cpus::of(allowed).to_string() } else { "none on this system".to_owned() };
+    missing.map_or(Ok(()), |missing| Err(RunError::Cpu { cpu: *missing, allowed }))
 }
 
 /// The first workload whose completions are to be polled for; none where nothing reaches a medium.

@@ -42,7 +42,10 @@ pub(crate) fn sync_directory(dir: &Path) -> io::Result<()> {
 /// Returns when the names in a directory that is open survive a power cut. fsync(2) leaves them in the cache of the
 /// medium; where `F_FULLFSYNC` is refused it is all there is.
 pub(crate) fn sync_open(directory: impl AsFd) -> io::Result<()> {
-    fcntl_fullfsync(&directory).or_else(|_| fsync(&directory)).map_err(Into::into)
+    match fcntl_fullfsync(&directory) {
+        Err(Errno::INVAL | Errno::NOTSUP | Errno::NOTTY) => Ok(fsync(&directory)?),
+        synced => Ok(synced?),
+    }
 }
 
 /// Kind of a directory's file system by the numbers of Linux: SMB where it is on another host, else 0.

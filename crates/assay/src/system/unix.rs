@@ -1,4 +1,4 @@
-//! What commands ask of the system, on Linux.
+//! What commands ask of the system, as far as Linux and macOS have it in common.
 
 use std::fs::Metadata;
 use std::os::fd::AsFd;

@@ -83,13 +83,14 @@ pub(in crate::owned) fn make_file(directory: &Handle, name: &OsStr, caching: Cac
 /// Returns when the names in it survive a power cut, where the file system lets. fsync(2) leaves them in the cache of
 /// the medium; where `F_FULLFSYNC` is refused it is all there is.
 pub(in crate::owned) fn sync_names(directory: &Handle) -> io::Result<()> {
-    if fcntl_fullfsync(directory).is_ok() {
-        return Ok(());
-    }
-    match fsync(directory) {
-        // Some file systems know no such thing for directories, and one that may not be read was not opened for it.
-        Ok(()) | Err(Errno::INVAL | Errno::NOTSUP | Errno::BADF) => Ok(()),
-        Err(error) => Err(error.into()),
+    // Some file systems know no such thing for directories, and one that may not be read was not opened for it.
+    let unknown = |error: Errno| matches!(error, Errno::INVAL | Errno::NOTSUP | Errno::NOTTY | Errno::BADF);
+    match fcntl_fullfsync(directory) {
+        Err(error) if unknown(error) => match fsync(directory) {
+            Err(error) if !unknown(error) => Err(error.into()),
+            _ => Ok(()),
+        },
+        synced => Ok(synced?),
     }
 }
 

@@ -2,6 +2,9 @@
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
+/// Whether a thread can be kept on a processor.
+pub const PINS: bool = true;
+
 /// The processors that this process may use, by their numbers. Empty where the system does not tell.
 #[must_use]
 pub fn processors() -> Vec<u32> {

@@ -1,5 +1,8 @@
 //! Threads on processors of their own: macOS has no call that keeps a thread on one.
 
+/// No thread can be kept on a processor.
+pub const PINS: bool = false;
+
 /// The processors that this process may use: the system does not tell.
 #[must_use]
 pub fn processors() -> Vec<u32> {

@@ -4,6 +4,9 @@ use windows_sys::Win32::System::Threading::{
     GetCurrentProcess, GetCurrentThread, GetProcessAffinityMask, SetThreadAffinityMask,
 };
 
+/// Whether a thread can be kept on a processor.
+pub const PINS: bool = true;
+
 /// The processors that this process may use, by their numbers. Empty where the system does not tell.
 #[must_use]
 pub fn processors() -> Vec<u32> {
