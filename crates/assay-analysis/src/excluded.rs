@@ -108,10 +108,15 @@ fn depth(load: &Load) -> String {
 }
 
 /// Whoever was found to be fake, damaged or failing in one record or check is so in all records of that unit, and
-/// what a check found genuine is shown with all of them. Units without a name are told by their own records alone.
+/// what a check found genuine is shown with all of them, with the record that says so. Units without a name are told by
+/// their own records alone.
 pub fn share_verdicts(records: &mut [Record], checks: &[Record]) {
     // A loss that was proven once is not taken back by a later check that saw none; of two checks the later one counts.
     let mut known: HashMap<(String, String), (bool, String, Verification)> = HashMap::new();
+    let found_by = |record: &Record, verification: &Verification| Verification {
+        sentence: format!("{}, by the check {}", verification.sentence.trim_end_matches('.'), record.id),
+        ..verification.clone()
+    };
     for record in checks.iter().chain(records.iter()) {
         let Some(verification) = &record.verification else { continue };
         let Identity { model, unit, .. } = identity(record);
@@ -119,22 +124,27 @@ pub fn share_verdicts(records: &mut [Record], checks: &[Record]) {
         let weighs_less =
             |(other_bad, other_created, _): &(bool, String, _)| (*other_bad, other_created) <= (bad, created);
         if !unit.is_empty() && known.get(&(model.clone(), unit.clone())).is_none_or(weighs_less) {
-            known.insert((model, unit), (bad, created.clone(), verification.clone()));
+            known.insert((model, unit), (bad, created.clone(), found_by(record, verification)));
         }
     }
     if known.is_empty() {
         return;
     }
-    for record in records.iter_mut().filter(|record| record.verification.is_none()) {
+    for record in records.iter_mut() {
         let Identity { model, unit, .. } = identity(record);
-        record.verification = known.get(&(model, unit)).map(|(_, _, verification)| verification.clone());
+        let Some((bad, _, found)) = known.get(&(model, unit)) else { continue };
+        // What a check of that day saw stays with a record that is nothing else.
+        let outweighs = |own: &Verification| *bad && !own.verdict.is_bad() && !record.measurements.is_empty();
+        if record.verification.as_ref().is_none_or(outweighs) {
+            record.verification = Some(found.clone());
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::advise::samples::{fake, record};
+    use crate::advise::samples::{card, fake, record};
     use assay_core::record::Source;
     use assay_core::verification::Verdict;
 
@@ -163,6 +173,23 @@ mod tests {
         assert_eq!(shared("2", &[fake]), None);
         // Of nobody knows which unit.
         assert_eq!(shared("", &[checked("", 1, Verdict::Fake)]), None);
+    }
+
+    #[test]
+    fn figures_of_a_fake_that_a_check_took_for_genuine_decide_nothing() {
+        let verification = checked("1", 2, Verdict::Genuine).verification;
+        let measured = Record { verification, ..card("Card", "1", &[1000.0]) };
+        let mut shared = [measured, checked("1", 1, Verdict::Fake)];
+        share_verdicts(&mut shared, &[]);
+        assert!(excluded_whole(&shared[0]).is_some());
+        let found = shared[0].verification.as_ref().unwrap();
+        assert!(found.sentence.ends_with(&format!("by the check {}", shared[1].id)), "{}", found.sentence);
+        // A check that measured nothing keeps what it saw.
+        let mut check = checked("1", 2, Verdict::Genuine);
+        check.measurements.clear();
+        let mut shared = [check, checked("1", 1, Verdict::Fake)];
+        share_verdicts(&mut shared, &[]);
+        assert_eq!(shared[0].verification.as_ref().unwrap().verdict, Verdict::Genuine);
     }
 
     fn imported(id: &str, labels: &[(&str, &str)]) -> Record {

@@ -8,9 +8,23 @@ use crate::state::{EMPTY, existing};
 #[cfg(feature = "whole")]
 use crate::{baselines, imports};
 
-/// Records that a query names, with their documents; `published:…` names figures that ship with the program, and a path
-/// the results in a file, which are not kept.
-pub(crate) fn find(query: &str) -> Result<Vec<Stored>, Failure> {
+/// Records that several queries name, each once, in their order, with their documents: `published:…` names figures that
+/// ship with the program, and a path the results in a file, which are not kept. The documents are as they were stored.
+pub(crate) fn find(queries: &[impl AsRef<str>]) -> Result<Vec<Stored>, Failure> {
+    let (mut documents, mut records): (Vec<String>, Vec<Record>) = (Vec::new(), Vec::new());
+    for query in queries {
+        for Stored { document, record } in documented(query.as_ref())? {
+            if !records.iter().any(|known| known.id == record.id) {
+                documents.push(document);
+                records.push(record);
+            }
+        }
+    }
+    mark_verified(&mut records)?;
+    Ok(documents.into_iter().zip(records).map(|(document, record)| Stored { document, record }).collect())
+}
+
+fn documented(query: &str) -> Result<Vec<Stored>, Failure> {
     #[cfg(feature = "whole")]
     if let Some(query) = query.strip_prefix(assay_analysis::PREFIX) {
         let stored = |record| Stored { document: Record::to_json(&record).unwrap_or_default(), record };
@@ -97,7 +111,6 @@ pub(crate) fn find_all(queries: &[impl AsRef<str>], detail: Detail) -> Result<Ve
 }
 
 /// Gives the verdicts of the store's checks to records of the same units.
-#[cfg(feature = "whole")]
 pub(crate) fn mark_verified(records: &mut [Record]) -> Result<(), Failure> {
     let checks = crate::state::at_hand()?.map_or_else(|| Ok(Vec::new()), |store| verified(&store))?;
     assay_analysis::share_verdicts(records, &checks);

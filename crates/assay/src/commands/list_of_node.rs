@@ -11,14 +11,14 @@ use crate::{output, queries, state};
 pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     queries::refuse_elsewhere(&args.query)?;
     let store = state::existing()?;
-    if args.json {
-        let summaries = store.map_or_else(|| Ok(Vec::new()), |store| store.list(&args.query))?;
-        return output::print_json(&rows(&summaries)).map(|()| Exit::Good);
-    }
-    let records = match store.as_ref().map(|store| store.observations(&args.query, Detail::Estimates)) {
+    let mut records = match store.as_ref().map(|store| store.observations(&args.query, Detail::Estimates)) {
         None | Some(Err(StoreError::NoMatch { .. })) => Vec::new(),
         Some(records) => records?,
     };
+    queries::mark_verified(&mut records)?;
+    if args.json {
+        return output::print_json(&rows(&records)).map(|()| Exit::Good);
+    }
     if records.is_empty() {
         let all = store.is_none_or(|store| store.list("all").is_ok_and(|all| all.is_empty()));
         output::tell(if all { state::EMPTY } else { "no record matches" });

@@ -5,7 +5,6 @@ use assay_core::record::Record;
 use assay_core::text::{self, harmless};
 use assay_pictures::Wanted;
 use assay_report::{Format, Redactor, View, render};
-use assay_store::Stored;
 use serde_json::{Value, json};
 
 use crate::cli::ReportArgs;
@@ -30,7 +29,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("--picture and --load are for pictures; name a file in .svg, .png or .gif"));
     }
     let view = View { kind: args.picture, wanted: Wanted::new(args.load.as_deref().unwrap_or_default()) };
-    let found = gathered(&args.queries)?;
+    let found = queries::find(&args.queries)?;
     let redactor = state::redactor(args.identities)?;
     if !to_stdout {
         files::check_writable(&args.output)?;
@@ -57,19 +56,6 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Good)
-}
-
-/// Records that the queries name, each once, in their order.
-fn gathered(queries: &[String]) -> Result<Vec<Stored>, Failure> {
-    let mut all: Vec<Stored> = Vec::new();
-    for query in queries {
-        for one in queries::find(query)? {
-            if !all.iter().any(|known| known.record.id == one.record.id) {
-                all.push(one);
-            }
-        }
-    }
-    Ok(all)
 }
 
 fn documents<'a>(texts: impl Iterator<Item = &'a str>, redactor: &Redactor) -> Result<String, Failure> {

@@ -32,7 +32,7 @@ fn percentiles(found: &[Stored], args: &ShowArgs) -> Result<Exit, Failure> {
 }
 
 pub(super) fn show(args: &ShowArgs) -> Result<Exit, Failure> {
-    let found = queries::find(&args.query)?;
+    let found = queries::find(&[&args.query])?;
     if !args.percentiles.is_empty() {
         return percentiles(&found, args);
     }

@@ -63,6 +63,8 @@ pub struct Claims {
     pub odd: Option<BTreeSet<(String, Unit, bool)>>,
     /// Records with their verdicts.
     pub verdicts: BTreeMap<String, String>,
+    /// Records of which the medium is said to lose data, as a check of its unit found.
+    pub losing: Option<BTreeSet<String>>,
 }
 
 impl Claims {
@@ -163,6 +165,9 @@ fn pair(one: &Claims, other: &Claims, all: &[Claims], found: &mut Vec<(&'static 
     }
     for (what, a, b) in both(&one.verdicts, &other.verdicts).filter(|(_, a, b)| a != b) {
         say("verdict", format!("{what:?}: {a}, {b}"));
+    }
+    if let Some((a, b)) = one.losing.as_ref().zip(other.losing.as_ref()).filter(|(a, b)| a != b) {
+        say("media that lose data", format!("{:?}", a.symmetric_difference(b).collect::<Vec<_>>()));
     }
     if let Some((a, b)) = one.odd.as_ref().zip(other.odd.as_ref()).filter(|(a, b)| a != b) {
         say("odd units", format!("{:?}", a.symmetric_difference(b).collect::<Vec<_>>()));

@@ -22,7 +22,7 @@ const ENDS: usize = 2;
 pub fn ask(place: &Place, query: &str) -> Vec<Claims> {
     let mut all = vec![list(place, query)];
     let records = show(place, query, &mut all);
-    all.extend(verdicts(place, &all[0].verdicts, &records));
+    all.extend(verdicts(place, &all[0], &records));
     let rank = answer(place, &["rank", query, "--json"]);
     let swapped = rank.as_ref().is_some_and(|rank| {
         let basis = &rank["primary"]["basis"];
@@ -75,13 +75,16 @@ fn each(value: &Value) -> impl Iterator<Item = &Value> {
 }
 
 fn list(place: &Place, query: &str) -> Claims {
-    let mut said = Claims::of("list");
+    let mut said = Claims { losing: Some(BTreeSet::new()), ..Claims::of("list") };
     for row in each(&answer(place, &["list", query, "--json"]).unwrap()) {
         let unit =
             whose(&row["labels"], &row["medium"], &row["unit"], query.starts_with("published:") || is_published(row));
         said.models.insert(unit.0.clone());
         said.units.insert(unit);
         said.verdicts.insert(text(&row["id"]), text(&row["verdict"]));
+        if matches!(row["verification"].as_str(), Some("fake" | "damaged" | "failed")) {
+            said.losing.as_mut().unwrap().insert(text(&row["id"]));
+        }
     }
     said
 }
@@ -104,8 +107,6 @@ struct Shown {
     unit: Unit,
     /// Whether it has figures.
     measured: bool,
-    /// Whether its medium was found to be a fake.
-    fake: bool,
 }
 
 /// The records themselves. Their figures are those of a unit where it has no other record under the load.
@@ -131,7 +132,7 @@ fn show(place: &Place, query: &str, all: &mut Vec<Claims>) -> Vec<Shown> {
             }
         }
         let measured = each(&record["measurements"]).next().is_some();
-        shown_ones.push(Shown { id, unit, measured, fake: record["verification"]["verdict"] == "fake" });
+        shown_ones.push(Shown { id, unit, measured });
     }
     let single = figures.into_iter().filter(|(_, values)| values.len() == 1);
     said.of_units = single.map(|(key, values)| (key, values[0])).collect();
@@ -139,12 +140,13 @@ fn show(place: &Place, query: &str, all: &mut Vec<Claims>) -> Vec<Shown> {
     shown_ones
 }
 
-/// The last words of the cards of some records of each verdict, and of some fakes.
-fn verdicts(place: &Place, known: &BTreeMap<String, String>, records: &[Shown]) -> Option<Claims> {
+/// The last words of the cards of some records of each verdict, and of some whose media lose data.
+fn verdicts(place: &Place, known: &Claims, records: &[Shown]) -> Option<Claims> {
     let mut said = Claims::of("the last words of a card");
     let mut told: BTreeMap<(&str, bool), usize> = BTreeMap::new();
     for shown in records.iter().filter(|shown| shown.measured) {
-        let of_kind = told.entry((known[&shown.id].as_str(), shown.fake)).or_default();
+        let loses = known.losing.as_ref().unwrap().contains(&shown.id);
+        let of_kind = told.entry((known.verdicts[&shown.id].as_str(), loses)).or_default();
         *of_kind += 1;
         if *of_kind > ENDS {
             continue;
@@ -154,8 +156,9 @@ fn verdicts(place: &Place, known: &BTreeMap<String, String>, records: &[Shown]) 
         let mut last: Vec<&str> = card.lines().rev().take_while(|line| !is_rule(line)).collect();
         last.reverse();
         let last = last.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
-        if shown.fake && !last.contains("is a fake") {
-            said.slips.push(format!("{} is a fake, and its card ends with {last:?}", shown.id));
+        let bad = ["is a fake", "is damaged", "is broken"].iter().any(|words| last.contains(words));
+        if loses != bad {
+            said.slips.push(format!("{} loses data: {loses}, and its card ends with {last:?}", shown.id));
         }
         said.verdicts.extend(verdict_of(&last).map(|verdict| (shown.id.clone(), verdict.to_owned())));
     }
@@ -204,7 +207,9 @@ fn ranking(report: &Value, swapped: bool) -> Claims {
     let mut said = Claims { published: published(&report["primary"]), ..Claims::of("rank") };
     let primary = &report["primary"];
     said.decides = Some(text(&primary["title"]));
-    said.left_out = Some(left_out(&primary["excluded"], &primary["title"]));
+    let out = left_out(&primary["excluded"], &primary["title"]);
+    said.losing = Some(out.iter().filter(|(_, why)| *why == "not_genuine").map(|(id, _)| id.clone()).collect());
+    said.left_out = Some(out);
     for load in std::iter::once(primary).chain(each(&report["exploratory"])) {
         let of = figure(&load["load"], &load["title"], &load["quantity"]);
         for row in each(&load["models"]) {
