@@ -21,6 +21,7 @@ mod headline;
 mod html;
 mod info;
 mod json;
+mod least_loss;
 mod line;
 mod list;
 mod load_curve;

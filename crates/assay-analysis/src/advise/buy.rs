@@ -143,6 +143,8 @@ pub struct BuyAdvice {
     pub worth: Option<(f64, bool)>,
     /// The one to buy.
     pub choice: Choice,
+    /// Models within the budget that the ranking and the comparison cannot separate from the one to buy.
+    pub not_separated: Vec<String>,
     /// All, by cost.
     pub options: Vec<BuyOffer>,
     /// What was left out.
@@ -213,6 +215,11 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
     let worth = worth(&options, question);
     let orders = orders(records, &load, &options);
     let choice = choose(&mut options, &candidates, &fleet, question, &orders)?;
+    let affordable = options.iter().filter(|o| o.standing != Standing::OverBudget).map(|o| o.model.as_str());
+    let not_separated = match choice {
+        Choice::Buy { index, .. } => orders.not_separated(&options[index].model, affordable),
+        _ => Vec::new(),
+    };
     Ok(BuyAdvice {
         nodes: question.nodes,
         title: load.title(),
@@ -223,6 +230,7 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
         kilowatt_hour: question.kilowatt_hour,
         worth,
         choice,
+        not_separated,
         options,
         excluded,
     })

@@ -10,9 +10,14 @@ use super::report::Verdict;
 use crate::load::Load;
 use crate::quantity::Quantity;
 
-/// Pairs of models of which `assay compare --by model` says that one is better.
+/// What `assay compare --by model` says of pairs of models.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Orders(BTreeSet<(String, String)>);
+pub(crate) struct Orders {
+    /// The better one, then the other.
+    better: BTreeSet<(String, String)>,
+    /// Pairs of which it cannot tell, each in both orders.
+    open: BTreeSet<(String, String)>,
+}
 
 impl Orders {
     /// What is said of these records under a load.
@@ -21,17 +26,27 @@ impl Orders {
         let groups = split(&named, By::Model);
         let request = Request { quantity: Some(quantity), ..Request::default() };
         let Some(found) = under(&groups, load.clone(), &request) else { return Self::default() };
-        let name = |at: usize| groups[at].name.clone();
-        let order = |pair: &super::report::Pair| match pair.verdict {
-            Verdict::Better => Some((name(pair.second), name(pair.first))),
-            Verdict::Worse => Some((name(pair.first), name(pair.second))),
-            Verdict::Same | Verdict::BusTie | Verdict::CannotTell(_) => None,
-        };
-        Self(found.pairs.iter().filter_map(order).collect())
+        let mut orders = Self::default();
+        for pair in &found.pairs {
+            let (first, second) = (groups[pair.first].name.clone(), groups[pair.second].name.clone());
+            match pair.verdict {
+                Verdict::Better => drop(orders.better.insert((second, first))),
+                Verdict::Worse => drop(orders.better.insert((first, second))),
+                Verdict::CannotTell(_) => orders.open.extend([(first.clone(), second.clone()), (second, first)]),
+                Verdict::Same | Verdict::BusTie => {}
+            }
+        }
+        orders
     }
 
     /// Whether one of `others` is better than `model`.
     pub(crate) fn beaten<'a>(&self, model: &str, others: impl IntoIterator<Item = &'a str>) -> bool {
-        others.into_iter().any(|other| self.0.contains(&(other.to_owned(), model.to_owned())))
+        others.into_iter().any(|other| self.better.contains(&(other.to_owned(), model.to_owned())))
+    }
+
+    /// Those of `others` that the comparison does not separate from `model`: it cannot tell which is better.
+    pub(crate) fn not_separated<'a>(&self, model: &str, others: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+        let open = |other: &&str| self.open.contains(&(model.to_owned(), (*other).to_owned()));
+        others.into_iter().filter(open).map(str::to_owned).collect()
     }
 }

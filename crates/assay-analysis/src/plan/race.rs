@@ -50,9 +50,10 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
         .map_err(|fault| PlanError::new("race", format!("{fault}; measure units of two models or more")))?;
     let name = |index: &usize| field[*index].name.clone();
     let names = |indexes: &[usize]| indexes.iter().map(name).collect::<Vec<_>>();
+    let orders = || Orders::of(records, load, quantity);
     // Chances take all units to vary alike; who is worse by its own units is not as good as another.
     let unbeaten = |indexes: &[usize]| -> Vec<usize> {
-        let orders = Orders::of(records, load, quantity);
+        let orders = orders();
         let of = |index: &usize| field[*index].name.as_str();
         indexes.iter().copied().filter(|index| !orders.beaten(of(index), indexes.iter().map(of))).collect()
     };
@@ -84,6 +85,12 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
             |(low, high): (f64, f64)| if quantity.more_is_better() { (low, high) } else { (1.0 / high, 1.0 / low) };
         chance.interval = intervals[index].filter(|_| found.is_some() && !chance.at_ceiling).map(turned);
     }
+    let not_separated = match &action {
+        NextAction::Buy { model } => {
+            orders().not_separated(model, chances.iter().filter(|c| !c.out).map(|c| c.model.as_str()))
+        }
+        _ => Vec::new(),
+    };
     let sorted = |a: &Chance, b: &Chance| {
         b.best.unwrap_or(0.0).total_cmp(&a.best.unwrap_or(0.0)).then_with(|| a.model.cmp(&b.model))
     };
@@ -101,6 +108,7 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
         unit_deviation: found.map(|found| found.unit_deviation),
         spread: found.map(|found| found.spread),
         close_models: step.close_models,
+        not_separated,
         newly_dropped: names(&step.dropped),
         unnamed_units: field
             .iter()

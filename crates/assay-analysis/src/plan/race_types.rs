@@ -110,6 +110,9 @@ pub struct Race {
     pub spread: Option<f64>,
     /// Models are so close that the higher probability is asked for.
     pub close_models: bool,
+    /// Models in the race that the ranking and the comparison cannot separate from the one to buy, which is the choice of
+    /// least expected loss all the same.
+    pub not_separated: Vec<String>,
     /// Models that this step drops; name them in the next one.
     pub newly_dropped: Vec<String>,
     /// Models with records that name no unit; all such records of a model count as one unit.

@@ -8,6 +8,7 @@ use super::layout::Parts;
 use super::words::{FIGURE, cells, exact, left_out, marks, percent, probability};
 use crate::document::{Answered, Data, left, number, right};
 use crate::figure::unit;
+use crate::least_loss::least_loss;
 
 /// Price, performance and power.
 #[must_use]
@@ -138,6 +139,9 @@ fn standing(standing: Standing) -> &'static str {
 }
 
 fn behind(parts: &mut Parts, a: &BuyAdvice) {
+    if let Some(text) = least_loss(&a.not_separated) {
+        parts.item("note", &text);
+    }
     parts.item("load", &clean(&a.title));
     parts.item("nodes", &format!("{}, one medium each", a.nodes));
     let currency = clean(&a.currency);

@@ -8,6 +8,7 @@ use assay_core::units::{counted, figures, latency};
 use super::layout::percent_above;
 use crate::document::{Block, Data, Document, Row, Table, left, number, right};
 use crate::figure::{interval, percent};
+use crate::least_loss::least_loss;
 
 /// What to do, the chance of each model, and what it rests on.
 #[must_use]
@@ -106,6 +107,7 @@ fn action(race: &Race) -> Vec<String> {
         }
         _ => {}
     }
+    lines.extend(least_loss(&race.not_separated));
     if !out.is_empty() && !race.nothing_fit() {
         let why = |chance: &&Chance| {
             let why = if chance.wrong_data { "units returned wrong data" } else { "units failed" };

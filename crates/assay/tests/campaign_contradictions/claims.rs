@@ -47,6 +47,8 @@ pub struct Claims {
     pub clearly: BTreeSet<(Figure, String, String)>,
     /// Models to buy by a figure, each with all others that cost no more.
     pub bought: Vec<(Figure, String, Vec<String>)>,
+    /// Models that are said not to be separated from the one that is bought; none where several are.
+    pub not_separated: Option<BTreeSet<String>>,
     /// Whether a model runs at the ceiling of its bus.
     pub at_ceiling: BTreeMap<(String, Figure), bool>,
     /// Whether units of a model failed, or lost data.
@@ -148,6 +150,17 @@ fn pair(one: &Claims, other: &Claims, all: &[Claims], found: &mut Vec<(&'static 
                 |other: &&String| judge.clearly.contains(&(figure.clone(), (*other).clone(), bought.clone()));
             for better in others.iter().filter(is_better) {
                 say("purchase", format!("{} buys {bought}, and {} says that {better} is better", buyer.who, judge.who));
+            }
+            let Some(open) = &buyer.not_separated else { continue };
+            let untold = |other: &&String| {
+                let (a, b) = if bought <= *other { (bought, *other) } else { (*other, bought) };
+                judge.orders.get(&(figure.clone(), a.clone(), b.clone())) == Some(&Order::Untold)
+            };
+            for other in others.iter().filter(untold).filter(|other| !open.contains(*other)) {
+                say(
+                    "purchase",
+                    format!("{} does not say that {} cannot separate {bought}, {other}", buyer.who, judge.who),
+                );
             }
         }
     }

@@ -389,6 +389,9 @@ fn a_race(race: &Value, words: &str) -> Claims {
     let racing = each(&race["chances"]).filter(|chance| chance["out"] == false);
     let racing: Vec<String> = racing.map(|chance| text(&chance["model"])).collect();
     said.models.extend(taken.iter().cloned());
+    if race["do"] == "buy" {
+        said.not_separated = Some(each(&race["not_separated"]).map(text).collect());
+    }
     said.bought = taken.into_iter().map(|model| (of.0.clone(), model, racing.clone())).collect();
     said
 }
@@ -402,6 +405,7 @@ fn a_purchase(buy: &Value) -> Claims {
         let performance = &chosen["performance"];
         let no_dearer = options.iter().filter(|o| o["cost"].as_f64() <= chosen["cost"].as_f64());
         let figure = (text(&performance["title"]), text(&performance["quantity"]));
+        said.not_separated = Some(each(&buy["not_separated"]).map(text).collect());
         said.bought.push((figure, text(&chosen["model"]), no_dearer.map(|o| text(&o["model"])).collect()));
     }
     for option in &options {
