@@ -1,6 +1,7 @@
 //! What would change an answer that cannot be told: how many more units, or runs on other days.
 
 use assay_stats::power::{self, Deviation, POWER, Test};
+use assay_stats::rank;
 use serde::Serialize;
 
 /// Of what there have to be more.
@@ -31,6 +32,11 @@ pub struct Needed {
 }
 
 impl Needed {
+    /// Units of each of so many models that are ranked or compared together, whose units vary by `deviation`.
+    pub(crate) fn of_models(models: u32, difference: (f64, f64), deviation: Deviation, alpha: f64) -> Option<Self> {
+        Self::of(Values::Units, difference, deviation, |units| rank::tests(models, units, alpha))
+    }
+
     /// From a difference of logarithms that was seen, the least that matters, and the tests that so many values make.
     /// `None` where no number that anybody measures would do.
     pub(crate) fn of(

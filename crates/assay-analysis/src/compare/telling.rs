@@ -1,8 +1,8 @@
 //! How many units or runs would tell what a pair of groups cannot.
 
 use assay_stats::power::{Deviation, Test};
-use assay_stats::rank::{self, Options};
-use assay_stats::variation::{Days as Spread, PRIOR_DEVIATION, PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION};
+use assay_stats::rank::{self, Options, Spread};
+use assay_stats::variation::{Days, PRIOR_DEVIATION, PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION};
 
 use super::question::units;
 use super::report::{Question, Side};
@@ -42,7 +42,7 @@ pub(super) fn needed(
             let days = days(first, second);
             let seen = Deviation { value: days.deviation(), degrees: days.degrees() };
             let test = |n: u32| {
-                let assumed = Deviation { value: PRIOR_DEVIATION, degrees: Spread::assumed_beside(n) };
+                let assumed = Deviation { value: PRIOR_DEVIATION, degrees: Days::assumed_beside(n) };
                 let prior = Some(assumed).filter(|assumed| assumed.degrees > 0.0);
                 Test { error: 2.0 / f64::from(n), degrees: 2.0 * f64::from(n - 1), alpha, prior }
             };
@@ -51,19 +51,17 @@ pub(super) fn needed(
     }
 }
 
-/// Of two models among some that are compared together: the mean of their variances, with the degrees of freedom of a sum.
+/// Of two models among some that are compared together, by the deviation that a ranking of them tests with.
 pub(super) fn of_models(sides: &[&Side], difference: (f64, f64), alpha: f64) -> Option<Needed> {
-    let variances = sides.iter().filter(|side| side.values.len() > 1).map(|side| {
-        let n = side.values.len() as f64;
-        (squared_error(&side.values) * n, n - 1.0)
-    });
-    let (mut sum, mut squares, mut count) = (0.0, 0.0, 0.0);
-    for (variance, degrees) in variances {
-        sum += variance;
-        squares += variance * variance / degrees;
-        count += 1.0;
-    }
-    let seen = Deviation { value: (sum / count).sqrt(), degrees: sum * sum / squares };
-    let models = u32::try_from(sides.len()).unwrap_or(u32::MAX);
-    Needed::of(Values::Units, difference, seen, |n| rank::tests(models, n, alpha))
+    let several = sides.iter().filter(|side| side.values.len() > 1);
+    let spreads: Vec<Spread> = several
+        .map(|side| {
+            let n = side.values.len();
+            let degrees = u32::try_from(n - 1).unwrap_or(u32::MAX);
+            Spread { variance: squared_error(&side.values) * n as f64, degrees, shared: true }
+        })
+        .collect();
+    let (variance, degrees) = rank::pooled(&spreads)?;
+    let seen = Deviation { value: variance.sqrt(), degrees: f64::from(degrees) };
+    Needed::of_models(u32::try_from(sides.len()).unwrap_or(u32::MAX), difference, seen, alpha)
 }

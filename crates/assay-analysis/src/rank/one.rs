@@ -15,7 +15,7 @@ use super::setting::Setting;
 use crate::identity::suite;
 use crate::load::Load;
 use crate::manner::manner;
-use crate::needed::{Needed, Values};
+use crate::needed::Needed;
 use crate::quantity::Quantity;
 
 impl Setting<'_> {
@@ -120,7 +120,7 @@ fn needed(ranking: &Ranking, options: &Options) -> Option<Needed> {
     let tested = ranking.models.iter().filter(|m| m.units > 1).count();
     let seen = Deviation { value: ranking.deviation?, degrees: f64::from(ranking.degrees) };
     let models = u32::try_from(tested).ok()?;
-    Needed::of(Values::Units, (largest, options.delta), seen, |n| stats::tests(models, n, options.alpha))
+    Needed::of_models(models, (largest, options.delta), seen, options.alpha)
 }
 
 fn remarks(fit: &Fit, sessions: &[Session<'_>]) -> Vec<Remark> {

@@ -53,6 +53,8 @@ pub struct Claims {
     pub at_ceiling: BTreeMap<(String, Figure), bool>,
     /// Whether units of a model failed, or lost data.
     pub fates: BTreeMap<String, String>,
+    /// Where there are two models: units of each that would separate them.
+    pub needed: BTreeMap<Figure, u64>,
     /// Records that a figure of all models is of.
     pub records: BTreeMap<Figure, usize>,
     /// What contradicts itself.
@@ -169,6 +171,9 @@ fn pair(one: &Claims, other: &Claims, all: &[Claims], found: &mut Vec<(&'static 
     }
     for (what, a, b) in both(&one.fates, &other.fates).filter(|(_, a, b)| a != b) {
         say("failures", format!("{what:?}: {a}, {b}"));
+    }
+    for (what, a, b) in both(&one.needed, &other.needed).filter(|(_, a, b)| a != b) {
+        say("units needed", format!("{what:?}: {a}, {b}"));
     }
     for (what, a, b) in both(&one.records, &other.records).filter(|(_, a, b)| a != b) {
         say("number of records", format!("{what:?}: {a}, {b}"));

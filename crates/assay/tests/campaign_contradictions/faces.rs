@@ -242,6 +242,9 @@ fn ranking(report: &Value, swapped: bool) -> Claims {
             }
         }
         said.records.insert(of.0.clone(), load["basis"]["records"].as_u64().unwrap() as usize);
+        if let (Some(number), 2, false) = (needed(load), each(&load["models"]).count(), swapped) {
+            said.needed.insert(of.0.clone(), number);
+        }
         for pair in each(&load["pairs"]) {
             let order = match pair["verdict"].as_str().unwrap() {
                 "first" | "first_perhaps_slightly" => Order::FirstIsBetter,
@@ -306,6 +309,11 @@ fn comparison(document: &Value, who: &'static str) -> Claims {
                 said.of_units.insert((unit, of.0.clone()), value);
             }
         }
+        if let ([pair], true) = (load["pairs"].as_array().unwrap().as_slice(), by_model)
+            && let Some(number) = needed(pair)
+        {
+            said.needed.insert(of.0.clone(), number);
+        }
         for pair in each(&load["pairs"]).filter(|_| by_model) {
             let faster_second = (pair["ratio"].as_f64() > Some(1.0)) == (load["more_is_better"] == true);
             let (first, second) = (name(&pair["first"]), name(&pair["second"]));
@@ -339,6 +347,12 @@ fn comparison(document: &Value, who: &'static str) -> Claims {
         }
     }
     said
+}
+
+/// Units of each model that would separate them.
+fn needed(answer: &Value) -> Option<u64> {
+    let needed = &answer["needed"];
+    needed["number"].as_u64().filter(|_| needed["of"] == "units")
 }
 
 /// Why a run decides nothing.
