@@ -2,7 +2,9 @@
 //!
 //! A thread that waits for a hung medium cannot be ended, not even by SIGKILL, and its process is
 //! not gone before it is. So the process that the user started only waits: it passes signals on,
-//! and ends with the exit code that the working process tells it, whatever became of that one.
+//! and ends with the exit code that the working process tells it, whatever became of that one. Where
+//! that one was killed, as by the kernel for want of memory, or failed by a fault of assay, the waiting
+//! process removes what it left.
 //!
 //! Where one of the two is stopped the other stops too, so that whoever sent the signal and the shell see what
 //! they expect. Nobody can catch SIGSTOP: each looks whether the other is stopped. SIGCONT to the waiting process
@@ -12,6 +14,7 @@ use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::OnceLock;
+use std::sync::mpsc::channel;
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -25,6 +28,7 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT};
 use signal_hook::iterator::Signals;
 
 use crate::failure::Failure;
+use crate::output;
 
 /// A process that can end has ended after this; its times then count for whoever measures ours.
 const REAPING: Duration = Duration::from_secs(1);
@@ -34,6 +38,8 @@ const REAPING: Duration = Duration::from_secs(1);
 const CONTINUING: Duration = Duration::from_secs(1);
 /// Between two looks at whether a process is stopped.
 const LOOK: Duration = Duration::from_millis(20);
+/// What a killed process left is removed within this time, or left: its medium may hang.
+const REMOVING: Duration = Duration::from_secs(10);
 /// A working process that is stopped at so many looks has not just been continued together with this one.
 const LOOKS: u32 = 5;
 
@@ -43,8 +49,12 @@ static TELL: OnceLock<PipeWriter> = OnceLock::new();
 static PARENT: OnceLock<Pid> = OnceLock::new();
 
 /// Does `work` in a process of its own and ends with its exit code. Where no process can be made
-/// the work is done in this one. To be called before there is a second thread.
-pub(crate) fn in_child(work: impl FnOnce() -> Result<Exit, Failure>) -> Result<Exit, Failure> {
+/// the work is done in this one. To be called before there is a second thread. `left` does what there is to do about
+/// what a killed process left, and says in lines what it did.
+pub(crate) fn in_child(
+    work: impl FnOnce() -> Result<Exit, Failure>,
+    left: impl FnOnce() -> Vec<String> + Send + 'static,
+) -> Result<Exit, Failure> {
     let (Ok((listen, tell)), Ok((mut begun, begin))) = (pipe(), pipe()) else { return work() };
     let parent = getpid();
     // SAFETY: this process has one thread (`main` comes here without starting another), so that the copy of
@@ -78,7 +88,7 @@ pub(crate) fn in_child(work: impl FnOnce() -> Result<Exit, Failure>) -> Result<E
                     let _ = waitpid(Some(child), WaitOptions::empty());
                     return Err(RunError::NoThread(error).into());
                 }
-                wait(child, listen, begin)
+                wait(child, listen, begin, left)
             }
             _ => work(),
         },
@@ -164,7 +174,12 @@ fn watch(child: Pid) -> std::io::Result<()> {
 }
 
 /// Lets the working process begin, waits for it, and ends as it does.
-fn wait(child: Pid, mut listen: PipeReader, mut begin: PipeWriter) -> ! {
+fn wait(
+    child: Pid,
+    mut listen: PipeReader,
+    mut begin: PipeWriter,
+    left: impl FnOnce() -> Vec<String> + Send + 'static,
+) -> ! {
     // One that is gone already is found out below.
     let _ = begin.write_all(&[1]);
     let mut code = [0];
@@ -177,7 +192,7 @@ fn wait(child: Pid, mut listen: PipeReader, mut begin: PipeWriter) -> ! {
     };
     if !told {
         // It was killed, or it failed without an exit code.
-        end_like(child);
+        end_like(child, left);
     }
     let limit = Instant::now() + REAPING;
     while Instant::now() < limit && matches!(waitpid(Some(child), WaitOptions::NOHANG), Ok(None)) {
@@ -186,15 +201,37 @@ fn wait(child: Pid, mut listen: PipeReader, mut begin: PipeWriter) -> ! {
     std::process::exit(i32::from(code[0]))
 }
 
-fn end_like(child: Pid) -> ! {
+/// Ends as a process did that told no exit code.
+fn end_like(child: Pid, left: impl FnOnce() -> Vec<String> + Send + 'static) -> ! {
     let status = loop {
         match waitpid(Some(child), WaitOptions::empty()) {
             Err(rustix::io::Errno::INTR) => {}
             other => break other.ok().flatten().map(|(_, status)| ExitStatus::from_raw(status.as_raw())),
         }
     };
-    if let Some(signal) = status.and_then(|s| s.signal()).and_then(Signal::from_named_raw) {
-        let _ = kill_process(getpid(), signal);
+    if let Some(signal) = status.and_then(|s| s.signal()) {
+        output::tell(&format!("assay: the working process ended by {}", cause(signal)));
+        let (tell, told) = channel();
+        let removing = Builder::new().spawn(move || tell.send(left()));
+        if removing.is_ok()
+            && let Ok(lines) = told.recv_timeout(REMOVING)
+        {
+            lines.iter().for_each(|line| output::tell(line));
+        }
+        if let Some(signal) = Signal::from_named_raw(signal) {
+            let _ = kill_process(getpid(), signal);
+        }
     }
     std::process::exit(status.and_then(|s| s.code()).unwrap_or(i32::from(Exit::Interrupted as u8)))
+}
+
+/// What a signal that ended a process says of the reason.
+fn cause(signal: i32) -> String {
+    match signal {
+        libc::SIGKILL => "SIGKILL: the kernel may have run out of memory (dmesg tells), or somebody sent it".to_owned(),
+        libc::SIGILL | libc::SIGTRAP | libc::SIGABRT | libc::SIGBUS | libc::SIGFPE | libc::SIGSEGV => {
+            format!("signal {signal}: a fault of assay; please report it")
+        }
+        other => format!("signal {other}"),
+    }
 }

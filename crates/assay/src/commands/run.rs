@@ -1,6 +1,7 @@
 //! `assay run`
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::Arc;
 
 use assay_core::exit::Exit;
@@ -9,9 +10,10 @@ use assay_core::outcome::{Failure as MediumFailure, Outcome};
 use assay_core::record::Record;
 use assay_core::suite::{Suite, SuiteWorkload};
 use assay_core::text::harmless;
+use assay_core::units::Bytes;
 use assay_engine::{Control, EngineKind};
 use assay_report::Format;
-use assay_runner::{EngineWish, Peer, RawMode, Request, Resumption, Run, Tree, remove_abandoned};
+use assay_runner::{EngineWish, Peer, RawMode, Request, Resumption, Run, Tree, remove_abandoned, remove_left};
 use assay_store::{Keeper, SqliteStore, Store, new_id};
 
 use super::finished::{FORMATS, Faces, conclude};
@@ -25,7 +27,18 @@ use crate::together::Together;
 use crate::{files, journals, output, signals, state, suites};
 
 pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
-    crate::child::in_child(|| work(args))
+    let target = args.target.clone();
+    crate::child::in_child(|| work(args), move || remove_what_was_left(&target))
+}
+
+/// Removes test files of a run that was killed, and says how many bytes.
+fn remove_what_was_left(target: &Path) -> Vec<String> {
+    match remove_left(target) {
+        Ok(found) if found.directories > 0 => {
+            vec![format!("removed what it left in {}: {} of test files", output::shown(target), Bytes(found.bytes))]
+        }
+        _ => leftovers::lines(target, Does::Looks),
+    }
 }
 
 fn work(args: RunArgs) -> Result<Exit, Failure> {

@@ -7,8 +7,11 @@ use assay_core::exit::Exit;
 
 use crate::failure::Failure;
 
-/// Does `work`.
-pub(crate) fn in_child(work: impl FnOnce() -> Result<Exit, Failure>) -> Result<Exit, Failure> {
+/// Does `work`. Where it is killed nothing is left that could do `_left`: the next run does.
+pub(crate) fn in_child(
+    work: impl FnOnce() -> Result<Exit, Failure>,
+    _left: impl FnOnce() -> Vec<String> + Send + 'static,
+) -> Result<Exit, Failure> {
     work()
 }
 

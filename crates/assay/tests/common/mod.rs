@@ -481,14 +481,25 @@ impl Running {
 
     /// Reads the remaining events and waits for the end.
     #[track_caller]
-    pub fn end(mut self) -> Done {
+    pub fn end(self) -> Done {
+        let start = self.start;
+        Done::new(&self.output(), start.elapsed())
+    }
+
+    /// Waits until a signal ended it; which, and what it printed on standard error.
+    pub fn end_by_signal(self) -> (Option<i32>, String) {
+        let output = self.output();
+        (output.status.signal(), String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+
+    fn output(mut self) -> Output {
         let mut rest = Vec::new();
         while self.events.read_until(b'\n', &mut rest).unwrap() > 0 {
             assert!(self.start.elapsed() < PATIENCE, "hangs");
         }
         let mut output = self.child.wait_with_output().unwrap();
         output.stdout = rest;
-        Done::new(&output, self.start.elapsed())
+        output
     }
 }
 

@@ -158,3 +158,18 @@ fn a_closed_pipe_does_not_change_what_the_exit_code_says() {
         place.assert_clean();
     }
 }
+
+/// As the kernel ends the process with the most memory where it has none left.
+#[test]
+fn a_killed_worker_leaves_nothing_on_the_medium_and_its_end_is_told() {
+    let place = place();
+    let mut running = Running::start(place.assay(["run", "--suite", "long.toml", "--events", "medium"]));
+    running.wait_for_repeat("r", 1);
+    assert_eq!(scratch_directories(&place.medium()), 1);
+    let [worker] = running.workers()[..] else { panic!("{:?}", running.workers()) };
+    send(worker, Signal::KILL);
+    let (signal, told) = running.end_by_signal();
+    assert_eq!(signal, Some(Signal::KILL.as_raw()), "{told}");
+    assert!(told.contains("ended by SIGKILL") && told.contains("removed what it left in medium: "), "{told}");
+    place.assert_clean();
+}
