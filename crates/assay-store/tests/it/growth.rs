@@ -199,6 +199,7 @@ fn written() -> u64 {
 
 /// Child: a soak of so many seconds, saved every ten; prints how many bytes that wrote.
 #[test]
+#[ignore = "started by another test"]
 fn child_that_soaks() {
     let (Ok(dir), Ok(seconds)) = (std::env::var("ASSAY_TEST_SOAK"), std::env::var("ASSAY_TEST_SECONDS")) else {
         return;

@@ -14,6 +14,7 @@ fn told(variable: &str) -> Option<String> {
 
 /// Child: a run that saves larger and larger records until it is killed.
 #[test]
+#[ignore = "started by another test"]
 fn child_that_saves_until_it_is_killed() {
     let Some(dir) = told("ASSAY_TEST_KILL") else { return };
     let mut store = SqliteStore::open(Path::new(&dir)).unwrap();
@@ -72,6 +73,7 @@ fn a_killed_run_leaves_a_whole_record_that_is_found_and_closed() {
 
 /// Child: saves its records one after the other.
 #[test]
+#[ignore = "started by another test"]
 fn child_that_saves_two_hundred_records() {
     let (Some(dir), Some(name)) = (told("ASSAY_TEST_MANY"), told("ASSAY_TEST_NAME")) else { return };
     let mut store = SqliteStore::open(Path::new(&dir)).unwrap();
@@ -120,6 +122,7 @@ fn two_processes_at_once_lose_nothing() {
 
 /// Child: closes what it finds, and counts.
 #[test]
+#[ignore = "started by another test"]
 fn child_that_closes_the_abandoned() {
     let Some(dir) = told("ASSAY_TEST_CLOSE") else { return };
     let closed = SqliteStore::open(Path::new(&dir)).unwrap().abandoned().unwrap();
