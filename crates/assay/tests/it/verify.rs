@@ -14,6 +14,7 @@ use assay_lab::{FakeCard, FastDevice, Lab, LoopDevice, RemovableCard, lab};
 
 use crate::common::family::wait_for;
 use crate::common::{Place, assert_empty, run};
+use crate::documented::{is_printed, printed};
 
 const MIB: u64 = 1 << 20;
 
@@ -107,6 +108,12 @@ fn a_fake_device_is_probed_and_every_byte_put_back() {
         let v = found(&record);
         assert_eq!((v.verdict, v.kind), (Verdict::Fake, Some(kind)), "{}", v.sentence);
         assert_eq!((v.announced_bytes, v.real_bytes), (512 * MIB, Some(real)));
+        if kind == FakeKind::Limbo {
+            // README shows this very fake.
+            let shown = run(place.assay(["show", "last"])).succeeds().stdout.clone();
+            let expected = printed("assay verify --quick /dev/sdX");
+            assert!(is_printed(&expected, &shown.lines().collect::<Vec<_>>()), "{expected:#?} is not in\n{shown}");
+        }
         assert_eq!(medium.with(|medium| medium.changed_since(&before)), [0; 0], "as before");
         let journals = place.data().join("journals");
         assert_eq!(std::fs::read_dir(journals).unwrap().count(), 0, "nothing left to put back");
