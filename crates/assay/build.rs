@@ -9,8 +9,8 @@ fn main() -> std::io::Result<()> {
     println!("cargo::rustc-env=ASSAY_TARGET={}", std::env::var("TARGET").unwrap_or_default());
     let has = |feature: &str| std::env::var_os(format!("CARGO_FEATURE_{feature}")).is_some();
     let features = match (has("WHOLE"), has("PARQUET")) {
-        (_, true) => "parquet",
-        (true, false) => "none",
+        (_, true) => "whole, parquet",
+        (true, false) => "whole",
         (false, false) => "node",
     };
     println!("cargo::rustc-env=ASSAY_FEATURES={features}");

@@ -490,6 +490,7 @@ fn the_version_is_answered_at_once() {
     let names: Vec<&str> = rest.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(names, ["commit", "target", "features"], "{told}");
     assert!(rest.contains(std::env::consts::ARCH), "{told}");
+    assert!(rest.lines().any(|line| line == "features  whole"), "{told}");
     assert!(!place.data().exists());
 }
 
