@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes a Debian package, and an RPM where rpmbuild is there, of each binary that `make dist` made, in target/dist, and the
 # archive of the Ansible collection where ansible-galaxy is there.
-#   packaging/packages.sh [TARGET…]      x86_64 aarch64 armv7 riscv64 i686; all that are there where none is named
+#   packaging/packages.sh [TARGET…]      x86_64 aarch64 armv7 armv6 riscv64 i686; all that are there where none is named
 # The binaries are static: the packages depend on nothing. The same tarball gives the same bytes. DIST is another directory
 # than target/dist, MAINTAINER is "NAME <ADDRESS>" for the Debian package.
 set -eu
@@ -16,10 +16,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 made=0
 
-# Target, triple, architecture of Debian, architecture of RPM.
+# Target, triple, architecture of Debian, architecture of RPM; - where there is no package of that kind. Raspberry Pi OS runs
+# packages of armhf on the ARMv6 of Raspberry Pi 1 and Zero, too, so that armhf has the program for ARMv6.
 targets='x86_64 x86_64-unknown-linux-musl amd64 x86_64
 aarch64 aarch64-unknown-linux-musl arm64 aarch64
-armv7 armv7-unknown-linux-musleabihf armhf armv7hl
+armv7 armv7-unknown-linux-musleabihf - armv7hl
+armv6 arm-unknown-linux-musleabihf armhf armv6hl
 riscv64 riscv64gc-unknown-linux-musl riscv64 riscv64
 i686 i686-unknown-linux-musl i386 i686'
 
@@ -100,7 +102,7 @@ collection() {
 
 # Who answers for a package that somebody hands out.
 : "${MAINTAINER:=The assay authors <maintainers@assay.invalid>}"
-wanted=" ${*:-x86_64 aarch64 armv7 riscv64 i686} "
+wanted=" ${*:-x86_64 aarch64 armv7 armv6 riscv64 i686} "
 echo "$targets" > "$work/targets"
 for target in $wanted; do
     grep -q "^$target " "$work/targets" || { echo "packages: no packages of $target: there are $(cut -d' ' -f1 "$work/targets" | xargs)" >&2; exit 2; }
@@ -112,13 +114,17 @@ while read -r target triple deb rpm; do
         echo "left out: $target: no $tarball (make dist TARGETS=$target)"
         continue
     fi
-    if command -v rpmbuild > /dev/null 2>&1; then
+    if [ "$rpm" = - ]; then
+        :
+    elif command -v rpmbuild > /dev/null 2>&1; then
         stage "$tarball" "$work/tree"
         rpm_package "$work/tree" "$rpm"
     else
         echo "left out: RPM of $target: no rpmbuild (package rpm)"
     fi
-    if command -v dpkg-deb > /dev/null 2>&1; then
+    if [ "$deb" = - ]; then
+        :
+    elif command -v dpkg-deb > /dev/null 2>&1; then
         stage "$tarball" "$work/tree"
         debian "$work/tree" "$deb"
     else

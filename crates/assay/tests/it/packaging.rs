@@ -18,9 +18,14 @@ fn is_there(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// A tarball with a program of a few bytes in place of the real one.
+/// A tarball for this machine's tests.
 fn tarball(directory: &Path) {
-    let name = format!("assay-{}-x86_64-unknown-linux-musl", env!("CARGO_PKG_VERSION"));
+    tarball_of(directory, "x86_64-unknown-linux-musl");
+}
+
+/// A tarball with a program of a few bytes in place of the real one.
+fn tarball_of(directory: &Path, triple: &str) {
+    let name = format!("assay-{}-{triple}", env!("CARGO_PKG_VERSION"));
     let tree = directory.join(&name);
     for part in ["man", "completions"] {
         fs::create_dir_all(tree.join(part)).unwrap();
@@ -39,15 +44,19 @@ fn tarball(directory: &Path) {
     for file in ["LICENSE-APACHE", "LICENCES-THIRD-PARTY"] {
         fs::write(tree.join(file), file).unwrap();
     }
-    fs::write(tree.join("assay"), "#!/bin/sh\necho assay 0\n").unwrap();
+    fs::write(tree.join("assay"), format!("#!/bin/sh\n# {triple}\necho assay 0\n")).unwrap();
     let packed = directory.join(format!("{name}.tar.gz"));
     let status = Command::new("tar").arg("-czf").arg(packed).arg("-C").arg(directory).arg(&name).status();
     assert!(status.unwrap().success());
 }
 
 fn packages(directory: &Path) -> Output {
+    packages_of(directory, &["x86_64"])
+}
+
+fn packages_of(directory: &Path, targets: &[&str]) -> Output {
     let mut command = Command::new("sh");
-    command.arg(root().join("packaging/packages.sh")).arg("x86_64");
+    command.arg(root().join("packaging/packages.sh")).args(targets);
     command.env("HOME", directory).env("DIST", directory).env("SOURCE_DATE_EPOCH", "1700000000").output().unwrap()
 }
 
@@ -78,6 +87,79 @@ fn a_tarball_becomes_packages_of_the_same_bytes_each_time() {
         .into();
     // Times within the tarball differ between the two, so what was packed does not hold them.
     assert!(made[0] == made[1], "{} and {} bytes", made[0].len(), made[1].len());
+}
+
+/// Raspberry Pi OS runs packages of armhf on the ARMv6 of a Raspberry Pi 1, where a program for ARMv7 dies of SIGILL.
+#[test]
+fn the_package_of_armhf_has_the_program_for_armv6() {
+    const TEST: &str = "the_package_of_armhf_has_the_program_for_armv6";
+    if !is_there("dpkg-deb") {
+        return skip(TEST, &Missing("needs dpkg-deb".to_owned()));
+    }
+    let directory = tempfile::tempdir().unwrap();
+    for triple in ["armv7-unknown-linux-musleabihf", "arm-unknown-linux-musleabihf"] {
+        tarball_of(directory.path(), triple);
+    }
+    let output = packages_of(directory.path(), &[]);
+    assert!(output.status.success(), "{}", said(&output));
+    assert_eq!(said(&output).matches("_armhf.deb").count(), 1, "{}", said(&output));
+    let package = directory.path().join(format!("assay_{}_armhf.deb", env!("CARGO_PKG_VERSION")));
+    let tree = directory.path().join("unpacked");
+    let status = Command::new("dpkg-deb").arg("-x").arg(package).arg(&tree).status();
+    assert!(status.unwrap().success());
+    let program = fs::read_to_string(tree.join("usr/bin/assay")).unwrap();
+    assert!(program.contains("# arm-unknown-linux-musleabihf"), "{program}");
+}
+
+/// Each placeholder has a value, and the recipe of Arch packs the tarball of each of its architectures.
+#[test]
+fn the_recipes_have_the_sums_of_the_tarballs() {
+    let directory = tempfile::tempdir().unwrap();
+    let dist = directory.path();
+    let recipes = || {
+        let mut command = Command::new("sh");
+        command.arg(root().join("packaging/recipes.sh")).arg("https://host.invalid/assay").env("DIST", dist);
+        command.output().unwrap()
+    };
+    let architectures = [
+        ("x86_64", "x86_64-unknown-linux-musl"),
+        ("aarch64", "aarch64-unknown-linux-musl"),
+        ("armv7h", "armv7-unknown-linux-musleabihf"),
+    ];
+    architectures.iter().for_each(|(_, triple)| tarball_of(dist, triple));
+    let mut sums = Command::new("sh");
+    let status = sums.args(["-c", "sha256sum *-x86_64-*.tar.gz > SHA256SUMS"]).current_dir(dist).status();
+    assert!(status.unwrap().success());
+    let output = recipes();
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("has no tarball of aarch64-unknown-linux-musl (make dist)"), "{}", said(&output));
+
+    let status = Command::new("sh").args(["-c", "sha256sum *.tar.gz > SHA256SUMS"]).current_dir(dist).status();
+    assert!(status.unwrap().success());
+    let output = recipes();
+    assert!(output.status.success(), "{}", said(&output));
+    let sums = fs::read_to_string(dist.join("SHA256SUMS")).unwrap();
+    let sum = |triple: &str| sums.lines().find(|line| line.contains(triple)).unwrap().split(' ').next().unwrap();
+    for (file, triples) in [("PKGBUILD", 3), ("assay.rb", 2)] {
+        let recipe = fs::read_to_string(dist.join("recipes").join(file)).unwrap();
+        assert!(!recipe.contains('@'), "{file}: {recipe}");
+        assert!(recipe.contains("https://host.invalid/assay"), "{file}: {recipe}");
+        for (_, triple) in &architectures[..triples] {
+            assert!(recipe.contains(sum(triple)), "{file}: {triple}: {recipe}");
+        }
+    }
+    let script = r#"set -e; . recipes/PKGBUILD; CARCH=$1; pkgdir=$PWD/package-$1; mkdir -p "source-$1"
+        printf '%s\n' "${license[@]}"; from=source_$1; from=${!from##*/}
+        tar -xzf "$from" -C "source-$1"; cd "source-$1"; ln -s "../$from"; package"#;
+    for (architecture, triple) in architectures {
+        let mut package = Command::new("bash");
+        let output = package.args(["-c", script, "bash", architecture]).current_dir(dist).output().unwrap();
+        assert!(output.status.success(), "{architecture}: {}", said(&output));
+        assert_eq!(said(&output), "MIT OR Apache-2.0\n");
+        let program = dist.join(format!("package-{architecture}/usr/bin/assay"));
+        let program = fs::read_to_string(program).unwrap();
+        assert!(program.contains(triple), "{architecture}: {program}");
+    }
 }
 
 /// Its files are those of the tree, with the modes and sums that ansible-galaxy looks at.
@@ -183,4 +265,30 @@ fn the_service_of_the_timer_is_confined() {
     };
     let level: f64 = level.parse().unwrap_or_else(|_| panic!("{told}"));
     assert!(level <= 2.0, "{told}");
+}
+
+/// systemd reads both units without a remark. The program, which is not installed here, is another one for that.
+#[test]
+fn the_units_are_read_by_systemd_without_a_remark() {
+    const TEST: &str = "the_units_are_read_by_systemd_without_a_remark";
+    if !is_there("systemd-analyze") {
+        return skip(TEST, &Missing("needs systemd-analyze".to_owned()));
+    }
+    let directory = tempfile::tempdir().unwrap();
+    for unit in ["assay-run@.service", "assay-run@.timer"] {
+        let text = fs::read_to_string(root().join("packaging/systemd").join(unit)).unwrap();
+        fs::write(directory.path().join(unit), text.replace("=/usr/bin/assay ", "=/bin/true ")).unwrap();
+    }
+    let verify = || {
+        let mut command = Command::new("systemd-analyze");
+        let units = ["./assay-run@.service", "./assay-run@.timer"];
+        command.args(["verify", "--man=no"]).args(units).current_dir(directory.path()).output().unwrap()
+    };
+    let output = verify();
+    assert!(output.status.success() && said(&output).is_empty(), "{}", said(&output));
+    // It does look at them.
+    let service = directory.path().join("assay-run@.service");
+    let text = fs::read_to_string(&service).unwrap();
+    fs::write(&service, text.replace("ProtectSystem=", "ProtectSystm=")).unwrap();
+    assert!(said(&verify()).contains("ProtectSystm"), "{}", said(&verify()));
 }
