@@ -5,7 +5,15 @@ use std::path::{Path, PathBuf};
 /// The pages that show command lines.
 pub fn pages() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut files = vec![root.join("README.md"), root.join("CONTRIBUTING.md")];
+    let single = [
+        "README.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "data/README.md",
+        "examples/fleet/README.md",
+        "fleet/ansible_collections/assay/fleet/README.md",
+    ];
+    let mut files: Vec<PathBuf> = single.iter().map(|file| root.join(file)).collect();
     for directory in ["docs", "docs/decisions"] {
         let entries = std::fs::read_dir(root.join(directory)).unwrap();
         files.extend(

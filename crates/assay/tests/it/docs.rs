@@ -1,9 +1,11 @@
-//! The documentation against the code: the record's fields, exit codes, the crates, and the help as it stands.
+//! The documentation against the code: the record's fields, exit codes, the crates, links, scripts, versions, and the help as it
+//! stands.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
+use crate::common::pages::{blocks, pages};
 use crate::common::{Place, run};
 use assay_core::exit::Exit;
 use serde_json::Value;
@@ -140,6 +142,140 @@ fn the_table_of_crates_says_what_each_depends_on() {
     let crates = fs::read_dir(root().join("crates")).unwrap();
     let there: BTreeSet<String> = crates.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     assert_eq!(named, there, "crates in CONTRIBUTING.md (left) and in crates/ (right)");
+}
+
+// ------------------------------------------------------------------------------------- links
+
+/// A page without its blocks of code between fences.
+fn prose(page: &str) -> String {
+    let mut fenced = false;
+    let lines = page.lines().filter(|line| {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        !fence && !fenced
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What the links and pictures of a page lead to: `](HERE)`.
+fn links(page: &str) -> Vec<String> {
+    let prose = prose(page);
+    prose.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0.to_owned())).collect()
+}
+
+/// The anchors of a page, made of its headings as GitHub and GitLab make them.
+fn anchors(page: &str) -> BTreeSet<String> {
+    let prose = prose(page);
+    let headings = prose.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    let anchor = |heading: &str| -> String {
+        let kept = heading.to_lowercase();
+        kept.chars()
+            .filter(|c| c.is_alphanumeric() || " -_".contains(*c))
+            .map(|c| if c == ' ' { '-' } else { c })
+            .collect()
+    };
+    headings.map(anchor).collect()
+}
+
+#[test]
+fn every_link_in_the_documentation_leads_to_a_file_and_a_heading() {
+    let (mut seen, mut broken) = (0, Vec::new());
+    let more = ["CHANGELOG.md", ".github/PULL_REQUEST_TEMPLATE.md"].map(|file| (root().join(file), text(file)));
+    for (file, page) in pages().into_iter().chain(more) {
+        for link in links(&page) {
+            if link.starts_with("https://") || link.starts_with("http://") {
+                continue;
+            }
+            seen += 1;
+            let (path, anchor) = link.split_once('#').unwrap_or((link.as_str(), ""));
+            let target = if path.is_empty() { file.clone() } else { file.parent().unwrap().join(path) };
+            let there = match anchor {
+                "" => target.exists(),
+                anchor => fs::read_to_string(&target).is_ok_and(|page| anchors(&page).contains(anchor)),
+            };
+            if !there {
+                broken.push(format!("{}: {link}", file.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    assert!(seen >= 100, "only {seen} links were found");
+}
+
+#[test]
+fn the_index_of_the_documentation_and_its_pages_name_each_other() {
+    let docs = root().join("docs");
+    let index = fs::read_to_string(docs.join("README.md")).unwrap();
+    let listed: BTreeSet<PathBuf> =
+        links(&index).iter().filter_map(|link| docs.join(link).canonicalize().ok()).collect();
+    for (file, page) in
+        pages().into_iter().filter(|(file, _)| file.starts_with(&docs) && !file.ends_with("docs/README.md"))
+    {
+        let own = file.canonicalize().unwrap();
+        assert!(listed.contains(&own), "docs/README.md does not list {}", file.display());
+        let back = if file.starts_with(docs.join("decisions")) { "../README.md" } else { "README.md" };
+        assert!(links(&page).iter().any(|link| link == back), "{} does not link to the index", file.display());
+    }
+}
+
+// ------------------------------------------------------------------------------------- scripts and versions
+
+/// What stands between single backquotes in running text.
+fn code_spans(page: &str) -> Vec<String> {
+    prose(page).split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_target_of_make_and_every_script_that_the_documentation_names_is_there() {
+    let makefile = text("Makefile");
+    let targets: BTreeSet<&str> = makefile
+        .lines()
+        .filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase()))
+        .filter_map(|line| Some(line.split_once(':')?.0))
+        .collect();
+    let (mut named, mut scripts, mut wrong) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+    for (file, page) in pages() {
+        for line in blocks(&page).into_iter().chain(code_spans(&page)) {
+            let words: Vec<&str> = line.split('#').next().unwrap_or_default().split_whitespace().collect();
+            if let Some(at) = words.iter().position(|word| *word == "make") {
+                // Targets stand before variables, whose values may hold blanks, and before what the shell does then.
+                let own = words[at + 1..].iter().take_while(|word| {
+                    word.chars().all(|c| c.is_ascii_lowercase() || c == '-') && !word.starts_with('-')
+                });
+                for target in own {
+                    named.insert((*target).to_owned());
+                    if !targets.contains(target) {
+                        wrong.push(format!("{}: make {target}", file.display()));
+                    }
+                }
+            }
+            // A path without a directory is told of what was made, or of where a sentence speaks of.
+            let paths = words.iter().filter(|word| word.ends_with(".sh") || word.ends_with(".py"));
+            for path in paths.filter(|path| path.contains('/') && !path.starts_with(['.', '/'])) {
+                scripts.insert((*path).to_owned());
+                if !root().join(path).is_file() && !file.parent().unwrap().join(path).is_file() {
+                    wrong.push(format!("{}: {path}", file.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(named.len() >= 12, "{named:?}");
+    assert!(scripts.len() >= 4, "{scripts:?}");
+}
+
+#[test]
+fn the_version_to_cite_is_that_of_the_program() {
+    let version = env!("CARGO_PKG_VERSION");
+    let line = |page: &str, begin: &str| {
+        let found = page.lines().find_map(|line| line.strip_prefix(begin)).unwrap_or_else(|| panic!("no {begin}"));
+        found.trim().trim_matches('"').to_owned()
+    };
+    assert_eq!(line(&text("CITATION.cff"), "version:"), version, "CITATION.cff");
+    assert_eq!(line(&text("Cargo.toml"), "version = "), version, "Cargo.toml");
+    let readme = text("README.md");
+    let cite = readme.split("\n## Cite\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    assert_eq!(cite.matches(&format!("version {version}")).count(), 2, "{cite}");
 }
 
 // ------------------------------------------------------------------------------------- the help
