@@ -2,8 +2,8 @@
 
 use assay_core::finding::Verdict;
 use assay_core::medium::MediumKind;
-use assay_core::record::Record;
-use assay_core::workload::Pattern;
+use assay_core::record::{Latency, Measurement, Record};
+use assay_core::workload::{Op, Pattern, Sync};
 use assay_report::{Style, card, info, list, verdict_sentence};
 use unicode_width::UnicodeWidthStr;
 
@@ -14,6 +14,57 @@ fn snapshot(name: &str, record: &Record) {
 #[test]
 fn a_good_card_shows_figures_share_of_the_bus_classes_and_verdict() {
     snapshot("card_good", &crate::common::good_card());
+}
+
+/// A workload of the simulated card of `docs/img/page.svg`, with the figures that stand there.
+fn simulated(
+    op: Op,
+    pattern: Pattern,
+    block_bytes: u64,
+    depth: u32,
+    iops: f64,
+    p50_ns: f64,
+    p99_ns: f64,
+) -> Measurement {
+    let close = |point: f64| crate::common::around(point, 1e-4);
+    let rate = iops * block_bytes as f64;
+    let mut m =
+        Measurement::empty(crate::common::workload("w", op, pattern, block_bytes, depth, Sync::default()), "uring");
+    m.iops = close(iops);
+    m.bytes_per_second = close(rate);
+    m.durable_bytes_per_second = if op == Op::Write { close(rate) } else { None };
+    m.latency_ns = Latency { p50: close(p50_ns).map(Box::new), p99: close(p99_ns).map(Box::new), ..m.latency_ns };
+    m
+}
+
+/// README shows a summary; figures that stand on the page are put as the program puts them.
+#[test]
+fn the_summary_in_the_readme_is_as_the_program_prints_it() {
+    let mut record = crate::common::bare_record();
+    record.medium.kind = MediumKind::Loop;
+    (record.medium.vendor, record.medium.model, record.medium.unit) = (None, None, None);
+    (record.medium.capacity_bytes, record.medium.bus) = (None, None);
+    record.labels.insert("model".to_owned(), "Simulated SD card".to_owned());
+    record.measurements = vec![
+        simulated(Op::Read, Pattern::Sequential, 1 << 20, 8, 22.9e6 / 1048576.0, 359e6, 413e6),
+        simulated(Op::Write, Pattern::Sequential, 1 << 20, 8, 14.2e6 / 1048576.0, 593e6, 668e6),
+        simulated(Op::Read, Pattern::Random, 4096, 1, 1620.0, 33.4e3, 79.6e3),
+        simulated(Op::Read, Pattern::Random, 4096, 32, 1620.0, 170e3, 101e6),
+        simulated(Op::Write, Pattern::Random, 4096, 1, 460.0, 40.3e3, 98.5e6),
+    ];
+    let readme = include_str!("../../../../README.md");
+    let block = readme.split("```console\n").nth(1).unwrap().split("```").next().unwrap();
+    let shown: Vec<&str> = block.lines().filter(|line| !line.starts_with('$') && *line != "…").collect();
+    assert!(shown.len() >= 10, "{shown:#?}");
+    // What the page has no figures for, such as the host, is left out there.
+    let printed = card(&record, &Style::default());
+    let mut lines = printed.lines();
+    for line in shown {
+        assert!(lines.any(|own| own == line), "{line:?} is not in\n{printed}");
+    }
+    let sentence = readme.split("$ assay run /mnt/card\n…\n").nth(1).unwrap().split("\n…").next().unwrap();
+    record.measurements.push(simulated(Op::Write, Pattern::Random, 4096, 32, 460.0, 99.9e6, 100e6));
+    assert!(card(&record, &Style::default()).contains(sentence), "{}", card(&record, &Style::default()));
 }
 
 #[test]

@@ -32,7 +32,8 @@ const CODES: [(&str, &[i32]); 7] = [
     ("assay plan status", &[1]),
 ];
 
-/// Lines of which the output is of another run than the one here: that of the picture `docs/img/page.svg`.
+/// Lines of which the output is of another run than the one here: that of the picture `docs/img/page.svg`. A test of
+/// assay-report, `the_summary_in_the_readme_is_as_the_program_prints_it`, puts its figures as the program does.
 const EXAMPLES: [&str; 2] = ["assay run /mnt/card", "assay run /mnt/card --label model='Simulated SD card'"];
 
 /// Records of the cards and disks that the pages speak of, newest last.
