@@ -1,5 +1,5 @@
 # One-line recipes. `make test` is what CI runs; on a bare machine it installs what it needs.
-.PHONY: dist dist-check packages foreign windows macos mutants parquet test peers check build bench calibrate campaign schema licences msrv miri fuzz clean
+.PHONY: dist dist-check packages deb-check foreign windows macos mutants parquet test peers check build bench calibrate campaign schema licences msrv miri fuzz clean
 
 # All tests, two programs at a time; tests/run.sh says which of them have the machine to themselves, and why.
 test: peers check
@@ -28,6 +28,11 @@ dist:
 # Debian packages and RPMs of what `make dist` made, and the Ansible collection, in target/dist.
 packages:
 	@sh packaging/packages.sh $(TARGETS)
+
+# Installs, runs and removes the Debian package of this machine in a bare root (as root, with debootstrap), and asks lintian.
+# `make deb-check DEB=target/dist/assay_0.1.0_amd64.deb` names another one.
+deb-check:
+	@sh packaging/deb-check.sh $(DEB)
 
 # Targets, built in two directories, have to give the same bytes: `make dist-check TARGETS=aarch64`.
 dist-check:
