@@ -44,8 +44,9 @@ foreign:
 	@[ -n "$(TARGETS)" ] || sh tests/windows.sh
 	@[ -n "$(TARGETS)" ] || sh tests/macos.sh
 
-# Tests on Windows, by wine: `make windows CRATES=assay-engine`.
+# Tests on Windows, by wine: `make windows CRATES=assay-engine`. As root on Debian it installs mingw and wine.
 windows:
+	@sh tests/install-peers.sh windows
 	@sh tests/windows.sh $(CRATES)
 
 # Whether the program compiles for macOS: `make macos CRATES=assay-engine`. Nothing is run.

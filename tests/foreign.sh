@@ -1,7 +1,8 @@
 #!/bin/sh
 # Tests on other processors, by qemu's emulators of user mode: records, engine, devices, checks and imports.
-#   tests/foreign.sh [TARGET…]   aarch64 armv7 riscv64 i686 s390x powerpc64 node; all of them where none is named
-#   tests/foreign.sh --quick     what `make test` does: the engine on aarch64, where all that it needs is here
+#   tests/foreign.sh [TARGET…]   aarch64 armv7 armv6 riscv64 i686 s390x powerpc64 node; all of them where none is named
+#   tests/foreign.sh --quick     what `make test` does: records, engine and devices on aarch64, the engine on armv7 and
+#                                riscv64, where all that each needs is here
 # s390x and powerpc64 put the greatest byte first; nothing is published for them. What is missing is told as of other tests.
 # node is the program of nodes, of which the tests are about what it leaves out, for this processor.
 set -eu
@@ -47,16 +48,19 @@ use_runner() { # triple, emulator
 }
 
 # Nothing is installed and no C compiled: the compiler's own linker is enough. `make test` counts what is printed. What asks
-# the system has other calls and other layouts there; records have the same words and byte order as here.
-quick() {
-    triple=aarch64-unknown-linux-musl
+# the system has other calls and other layouts there.
+quick() { # target, triple, crates…
+    target=$1
+    triple=$2
+    shift 2
     library=$(rustc --print sysroot)/lib/rustlib/$triple/lib
-    [ -d "$library" ] || { skip aarch64 "needs rustup target add $triple"; return; }
-    emulator=$(emulator $triple) || { skip aarch64 "needs qemu-user-static"; return; }
-    use_runner $triple "$emulator"
-    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER=rust-lld
+    [ -d "$library" ] || { skip "$target" "needs rustup target add $triple"; return; }
+    emulator=$(emulator "$triple") || { skip "$target" "needs qemu-user-static"; return; }
+    use_runner "$triple" "$emulator"
+    export "CARGO_TARGET_$(echo "$triple" | tr 'a-z-' 'A-Z_')_LINKER=rust-lld"
     # An emulator translates each part of the program when it is first reached, one thread at a time.
-    RUST_TEST_THREADS=1 cargo test --locked --quiet --no-fail-fast --target $triple -p assay-engine -- --show-output
+    RUST_TEST_THREADS=1 cargo test --locked --quiet --no-fail-fast --target "$triple" "$@" -- --show-output ||
+        failed=$((failed + 1))
 }
 
 # The greatest byte first, with the C library and the linker of Debian.
@@ -86,6 +90,7 @@ full() { # target
     case $1 in
         aarch64 | i686) triple=$1-unknown-linux-musl ;;
         armv7) triple=armv7-unknown-linux-musleabihf ;;
+        armv6) triple=arm-unknown-linux-musleabihf ;;
         riscv64) triple=riscv64gc-unknown-linux-musl ;;
         node) node; return ;;
         s390x) big_endian s390x s390x; return ;;
@@ -114,9 +119,11 @@ whole() {
 
 mkdir -p target
 if [ "${1:-}" = --quick ]; then
-    quick
+    quick aarch64 aarch64-unknown-linux-musl -p assay-core -p assay-engine -p assay-device
+    quick armv7 armv7-unknown-linux-musleabihf -p assay-engine
+    quick riscv64 riscv64gc-unknown-linux-musl -p assay-engine
 else
-    [ $# -gt 0 ] || set -- aarch64 armv7 riscv64 i686 s390x powerpc64 node
+    [ $# -gt 0 ] || set -- aarch64 armv7 armv6 riscv64 i686 s390x powerpc64 node
     bring_emulators
     for target in "$@"; do
         full "$target"

@@ -1,14 +1,20 @@
 #!/bin/sh
 # Installs the peers that tests need, when it is root on a Debian-like system. Elsewhere tests that
 # need one say so and are counted as skipped.
+#   tests/install-peers.sh [windows]   with `windows` what builds and runs the program for Windows, which is 1 GB
 set -eu
 missing=""
-for pair in cc:gcc fio:fio nbdkit:nbdkit nbdfuse:libnbd-bin fusermount3:fuse3 mkfs.ext4:e2fsprogs \
-    mkfs.vfat:dosfstools mkfs.xfs:xfsprogs mkfs.exfat:exfatprogs mount.exfat-fuse:exfat-fuse fusefat:fusefat \
-    losetup:util-linux chromium:chromium sqlite3:sqlite3 f3write:f3 jq:jq tmux:tmux \
-    hdparm:hdparm sysbench:sysbench bonnie++:bonnie++ ioping:ioping postmark:postmark smartctl:smartmontools \
-    ip:iproute2 strace:strace ssh:openssh-client sshd:openssh-server ansible-playbook:ansible-core ansible-lint:ansible-lint \
-    slurmctld:slurmctld slurmd:slurmd srun:slurm-client; do
+if [ "${1:-}" = windows ]; then
+    pairs="x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 wine:wine"
+else
+    pairs="cc:gcc fio:fio nbdkit:nbdkit nbdfuse:libnbd-bin fusermount3:fuse3 mkfs.ext4:e2fsprogs
+        mkfs.vfat:dosfstools mkfs.xfs:xfsprogs mkfs.exfat:exfatprogs mount.exfat-fuse:exfat-fuse fusefat:fusefat
+        losetup:util-linux chromium:chromium sqlite3:sqlite3 f3write:f3 jq:jq tmux:tmux
+        hdparm:hdparm sysbench:sysbench bonnie++:bonnie++ ioping:ioping postmark:postmark smartctl:smartmontools
+        ip:iproute2 strace:strace ssh:openssh-client sshd:openssh-server ansible-playbook:ansible-core ansible-lint:ansible-lint
+        slurmctld:slurmctld slurmd:slurmd srun:slurm-client qemu-aarch64-static:qemu-user-static"
+fi
+for pair in $pairs; do
     command -v "${pair%%:*}" > /dev/null 2>&1 || [ -x "/usr/sbin/${pair%%:*}" ] || missing="$missing ${pair##*:}"
 done
 [ -n "$missing" ] || exit 0
