@@ -2,8 +2,8 @@
 //! what choosing wrong may cost.
 
 use super::posterior::{About, Posterior, Sampler};
-use super::random::Generator;
 use super::refusal::{Refusal, not_negative, positive};
+use crate::random::Generator;
 
 /// Performance within this ratio counts as equal; then the cheaper one wins.
 pub(crate) const EQUAL: f64 = 1.03;

@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::cache::{LOW_FEED, Ram, Service};
 use super::posterior::{About, Posterior};
-use super::random::Generator;
 use super::refusal::{Refusal, a_share, not_negative, positive};
 use crate::interval::LEVEL;
+use crate::random::Generator;
 
 /// The least speed-up that is worth the trouble.
 const WORTH: f64 = 1.2;

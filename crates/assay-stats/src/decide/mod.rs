@@ -10,7 +10,6 @@ mod hits;
 mod nas;
 mod pibenchmarks;
 mod posterior;
-pub(crate) mod random;
 pub(crate) mod refusal;
 mod tolerance;
 

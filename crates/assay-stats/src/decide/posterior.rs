@@ -1,8 +1,8 @@
 //! What is known of a rate, on the log scale, and draws from it.
 
-use super::random::Generator;
 use super::refusal::{Refusal, all_positive, not_negative, positive};
 use crate::logs::log_mean;
+use crate::random::Generator;
 
 /// What a statement is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

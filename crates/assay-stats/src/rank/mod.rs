@@ -20,7 +20,6 @@ mod observation;
 mod outlier;
 mod pairwise;
 mod precision;
-mod random;
 mod ranking;
 mod resolution;
 mod shared;
