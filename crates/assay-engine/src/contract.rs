@@ -16,9 +16,6 @@ pub enum EngineKind {
 }
 
 impl EngineKind {
-    /// The engine of this system that keeps several operations in flight by itself.
-    pub const ASYNCHRONOUS: Self = crate::sys::ASYNCHRONOUS;
-
     /// The name.
     #[must_use]
     pub fn name(self) -> &'static str {
