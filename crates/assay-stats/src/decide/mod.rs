@@ -27,4 +27,4 @@ pub use nas::{
 pub use pibenchmarks::{PIBENCHMARKS_WEIGHTS, PiRun, pi_value};
 pub use posterior::{About, Posterior};
 pub use refusal::Refusal;
-pub use tolerance::{Claim, ModelClaim, model_claim, tolerance_factor};
+pub use tolerance::{Tolerance, tolerance, tolerance_factor};
