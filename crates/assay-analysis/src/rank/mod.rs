@@ -10,6 +10,7 @@ mod endings;
 mod level;
 mod odd;
 mod one;
+mod pibenchmarks;
 mod refusal;
 mod rows;
 mod setting;

@@ -8,7 +8,6 @@ mod cache_verdict;
 mod composite;
 mod hits;
 mod nas;
-mod pibenchmarks;
 mod posterior;
 pub(crate) mod refusal;
 mod tolerance;
@@ -24,7 +23,6 @@ pub use nas::{
     BreakEven, ETHERNET, Limit, Local, Measured, Nas, NasDecision, NasVerdict, Need, Share, Wire, break_even, decide,
     share,
 };
-pub use pibenchmarks::{PIBENCHMARKS_WEIGHTS, PiRun, pi_value};
 pub use posterior::{About, Posterior};
-pub use refusal::Refusal;
+pub use refusal::{Refusal, a_share, not_negative, positive};
 pub use tolerance::{Tolerance, tolerance, tolerance_factor};

@@ -84,17 +84,26 @@ impl fmt::Display for Refusal {
 impl std::error::Error for Refusal {}
 
 /// `value` where it is above zero and finite.
-pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, Refusal> {
+///
+/// # Errors
+/// [`Refusal::NotPositive`] where it is not.
+pub fn positive(what: &'static str, value: f64) -> Result<f64, Refusal> {
     if value.is_finite() && value > 0.0 { Ok(value) } else { Err(Refusal::NotPositive { what, value }) }
 }
 
 /// `value` where it is zero or more and finite.
-pub(crate) fn not_negative(what: &'static str, value: f64) -> Result<f64, Refusal> {
+///
+/// # Errors
+/// [`Refusal::Negative`] where it is not.
+pub fn not_negative(what: &'static str, value: f64) -> Result<f64, Refusal> {
     if value.is_finite() && value >= 0.0 { Ok(value) } else { Err(Refusal::Negative { what, value }) }
 }
 
 /// `value` where it is from 0 to 1.
-pub(crate) fn a_share(what: &'static str, value: f64) -> Result<f64, Refusal> {
+///
+/// # Errors
+/// [`Refusal::NotAShare`] where it is not.
+pub fn a_share(what: &'static str, value: f64) -> Result<f64, Refusal> {
     if (0.0..=1.0).contains(&value) { Ok(value) } else { Err(Refusal::NotAShare { what, value }) }
 }
 
