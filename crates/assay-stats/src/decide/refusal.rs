@@ -44,15 +44,6 @@ pub enum Refusal {
         /// Length that differs.
         given: usize,
     },
-    /// The two sides were measured with different workloads.
-    Unlike {
-        /// What differs.
-        what: &'static str,
-        /// Of the medium.
-        local: u64,
-        /// Of the other side.
-        other: u64,
-    },
     /// One value has no interval.
     NoInterval {
         /// What it is about.
@@ -70,9 +61,6 @@ impl fmt::Display for Refusal {
             Self::NotAShare { what, value } => write!(f, "{what} has to be between 0 and 1, not {value}"),
             Self::TooFew { what, least, given } => write!(f, "it takes at least {least} {what}, not {given}"),
             Self::Lengths { what, expected, given } => write!(f, "{what} differ in number: {expected} and {given}"),
-            Self::Unlike { what, local, other } => {
-                write!(f, "both sides need the same {what}: {local} is compared with {other}")
-            }
             Self::NoInterval { what } => write!(f, "{what} rests on one value, which has no interval"),
             Self::OneUnit => {
                 write!(f, "runs of one unit say nothing about the next one: measure at least 2 units of the model")
