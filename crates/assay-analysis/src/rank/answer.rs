@@ -1,7 +1,7 @@
 //! The answer, as data. Names are as records have them: make them harmless before they are shown.
 
 use assay_core::estimate::Estimate;
-use assay_stats::rank::{Class, Medal};
+use assay_stats::rank::{Better, Class, Medal};
 use serde::Serialize;
 
 use super::ceiling::UsedCeiling;
@@ -203,24 +203,6 @@ pub struct TwoSpeeds {
     pub ratio: f64,
     /// All repeats in their order.
     pub values: Vec<f64>,
-}
-
-/// What is said of a pair.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Better {
-    /// The first is better.
-    First,
-    /// The first is better, perhaps by less than the margin.
-    FirstPerhapsSlightly,
-    /// The first is better as fewer units failed.
-    FirstFailsLess,
-    /// They do not differ by more than the margin.
-    Equivalent,
-    /// Both are at the ceiling.
-    Ceiling,
-    /// It cannot be told.
-    Unresolved,
 }
 
 /// Two models.

@@ -43,4 +43,4 @@ pub use precision::{Precision, precisions};
 pub use ranking::{Ranked, Ranking, rank, rank_sharing, tests};
 pub use resolution::{Plan, smallest_ratio, studentized_range};
 pub use shared::Shared;
-pub use verdict::{Pair, Verdict};
+pub use verdict::{Better, Pair};
