@@ -23,7 +23,7 @@ pub use answer::{
     TwoSpeeds, UnitRow, Unresolved,
 };
 pub use ask::Ask;
-pub use assay_stats::rank::{Better, Class, Medal};
+pub use assay_stats::rank::{Better, Class, Medal, Notice};
 pub use ceiling::{CeilingSource, UsedCeiling};
 pub use composite::{CompositeKind, CompositeRanking, CompositeRow};
 pub use endings::{FailedRecord, FailureShare};

@@ -294,7 +294,7 @@ fn a_worked_example_equals_restricted_maximum_likelihood() {
     assert_eq!((c.slot, c.run_degrees), (None, 9));
     let shares = fitted.shares.unwrap();
     near(shares.model + shares.unit + shares.slot + shares.run, 1.0, 1e-12);
-    assert_eq!(fitted.notices, [Notice::SlotsUnknown(18)]);
+    assert_eq!(fitted.notices, [Notice::SlotsUnknown { runs: 18 }]);
 
     let options = Options { prior_degrees: f64::INFINITY, draws: 99_999, ..Options::default() };
     let ranking = rank(&fitted.entrants(), &options).unwrap();
@@ -410,7 +410,7 @@ fn designs_that_do_not_tell_slots_say_so() {
         let (unit, wave) = (at % 6, at / 6);
         o.slot = Some(format!("s{}", unit / 3 * 3 + (unit + wave) % 3).into());
     }
-    assert_eq!(fit(&parts).unwrap().notices, [Notice::Parts(2)]);
+    assert_eq!(fit(&parts).unwrap().notices, [Notice::Parts { parts: 2 }]);
     let once = &rotated(0.01)[..6];
     assert_eq!(fit(once).unwrap().notices, [Notice::NoSwap, Notice::NoRepeats]);
 }
