@@ -6,17 +6,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
+use assay_stats::random::Generator;
 
 use crate::advise::samples::{broken, fake, invalid, labelled, record, with, work};
 use crate::advise::{self, BuyQuestion, Choice, ClassAnswer};
 use crate::compare::{By, Orders, Question, Request, Verdict, compare, split};
 use crate::plan::{NextAction, RaceOptions, race};
 use crate::rank::{self, Ask, PairRow, rank};
-use crate::samples::Dice;
 use crate::{Excluded, Load, Quantity, share_verdicts};
 
 /// Stores drawn, unless `ASSAY_CAMPAIGN_SEEDS` says how many: a ranking draws much.
 const STORES: u64 = 5;
+/// Seed of the first one, so that models are told apart in one of the few that are drawn by default.
+const FIRST: u64 = 5;
 
 fn stores() -> u64 {
     std::env::var("ASSAY_CAMPAIGN_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(STORES)
@@ -24,7 +26,7 @@ fn stores() -> u64 {
 
 /// Some models with some units, each with some runs under some loads, of which some decide nothing.
 fn store(seed: u64) -> Vec<Record> {
-    let mut draw = Dice::new(seed);
+    let mut draw = Generator::new(seed);
     let loads = [
         work(Op::Read, Pattern::Random, (4096, 1, 1)),
         work(Op::Read, Pattern::Random, (4096, 32, 1)),
@@ -36,21 +38,21 @@ fn store(seed: u64) -> Vec<Record> {
     let swapped = draw.below(3) == 0;
     let mut all = Vec::new();
     for model in 0..2 + draw.below(3) {
-        let speed = 1000.0 * (1.0 + draw.share());
+        let speed = 1000.0 * (1.0 + draw.uniform());
         for unit in 0..1 + draw.below(4) {
-            let own = speed * (1.0 + 0.1 * draw.share());
+            let own = speed * (1.0 + 0.1 * draw.uniform());
             for run in 0..if swapped { 2 } else { 1 + draw.below(2) } {
                 let mut new = record(&format!("Model {model}"), &unit.to_string());
                 new.id = format!("m{model}u{unit}r{run}");
                 new = labelled(new, "price", "10USD");
-                let slot = (all.len() + run as usize) % 3;
+                let slot = (all.len() + run) % 3;
                 let own = if swapped { own * (1.0 + 0.1 * slot as f64) } else { own };
                 if swapped {
                     new = labelled(labelled(new, "slot", &slot.to_string()), "round", &run.to_string());
                 }
                 for load in &loads {
                     if draw.below(6) > 0 {
-                        let repeats: Vec<f64> = (0..3).map(|_| own * (1.0 + 0.02 * draw.share())).collect();
+                        let repeats: Vec<f64> = (0..3).map(|_| own * (1.0 + 0.02 * draw.uniform())).collect();
                         new = with(new, load.clone(), &repeats);
                     }
                 }
@@ -164,7 +166,7 @@ fn assert_same(seed: u64, who: &str, one: &Figures, other: &Figures) {
 #[test]
 fn commands_agree_on_load_exclusions_units_and_figures() {
     let (mut judged, mut ordered) = (0, 0);
-    for seed in 0..stores() {
+    for seed in FIRST..FIRST + stores() {
         let records = store(seed);
         let Some((load, figures, out, better)) = by_ranking(&records) else { continue };
         judged += 1;

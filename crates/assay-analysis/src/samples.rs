@@ -1,4 +1,4 @@
-//! A record and a generator for tests of all questions.
+//! A record and a histogram for tests of all questions.
 
 use std::collections::BTreeMap;
 
@@ -20,37 +20,6 @@ pub(crate) fn record(id: &str, model: &str, unit: &str, measurements: Vec<Measur
     let mut draft = Draft::begin(id, "2026-01-02T03:04:05Z", tool, suite, medium).labelled(labels);
     draft.fill().measurements = measurements;
     draft.close(Outcome::Completed)
-}
-
-/// Numbers from a seed: splitmix64 (Steele, Lea and Flood 2014).
-pub(crate) struct Dice(u64);
-
-impl Dice {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
-    /// 0 to 1.
-    pub(crate) fn share(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// About normal around 0 with deviation 1: the sum of twelve uniforms.
-    pub(crate) fn bell(&mut self) -> f64 {
-        (0..12).map(|_| self.share()).sum::<f64>() - 6.0
-    }
 }
 
 /// Of so many operations, each of which took as long. Made as it is stored: a histogram is large, and tests make many.

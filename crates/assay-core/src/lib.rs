@@ -8,6 +8,7 @@ pub mod classes;
 pub mod cluster;
 pub mod cpus;
 pub mod crosscheck;
+pub mod direction;
 pub mod distribution;
 pub mod draft;
 pub mod estimate;

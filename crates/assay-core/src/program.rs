@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use crate::direction::Direction;
 use crate::original::Original;
 use crate::original_run::OriginalRun;
 use crate::text::quoted;
@@ -30,16 +31,6 @@ pub struct SuiteProgram {
     pub original: Option<Original>,
 }
 
-/// Direction of [`Program::Memory`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Touch {
-    /// Words are read.
-    Read,
-    /// Words are written.
-    Write,
-}
-
 /// What a program does.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -55,7 +46,7 @@ pub enum Program {
     /// The memory test of sysbench: a block is read or written word by word, over and over.
     Memory {
         /// Direction.
-        op: Touch,
+        op: Direction,
         /// Size of the block.
         block: Bytes,
         /// Bytes to move.
@@ -161,7 +152,6 @@ impl Program {
         match self {
             Self::Primes { below, threads } => format!("primes = {{ below = {below}, threads = {threads} }}"),
             Self::Memory { op, block, total } => {
-                let op = if *op == Touch::Read { "read" } else { "write" };
                 format!("memory = {{ op = \"{op}\", block = \"{}B\", total = \"{}B\" }}", block.0, total.0)
             }
             Self::Linpack { size } => format!("linpack = {{ size = {size} }}"),
@@ -185,10 +175,7 @@ impl fmt::Display for Program {
             Self::Primes { below, threads } => {
                 write!(f, "processor, primes to {}, {}", grouped((*below).into()), of(*threads, "thread"))
             }
-            Self::Memory { op, block, .. } => {
-                let op = if *op == Touch::Read { "read" } else { "write" };
-                write!(f, "memory {op} {block}")
-            }
+            Self::Memory { op, block, .. } => write!(f, "memory {op} {block}"),
             Self::Linpack { size } => write!(f, "LINPACK {size} × {size}, single precision"),
             Self::Stream { block, count } => {
                 write!(f, "stream of zeros, {} × {block}, fsync", grouped((*count).into()))

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use assay_core::direction::Direction;
+
 /// Engines by the name that the command line, the record and the docs use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EngineKind {
@@ -16,9 +18,6 @@ pub enum EngineKind {
 }
 
 impl EngineKind {
-    /// The engine of this system that keeps several operations in flight by itself.
-    pub const ASYNCHRONOUS: Self = crate::sys::ASYNCHRONOUS;
-
     /// The name.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -61,13 +60,6 @@ pub enum Availability {
     Yes(Capabilities),
     /// It cannot, and this is why.
     No(String),
-}
-
-/// What one operation does to the medium.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Direction {
-    Read,
-    Write,
 }
 
 /// One operation: the slot names buffer and bookkeeping.

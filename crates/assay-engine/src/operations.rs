@@ -3,10 +3,10 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use assay_core::direction::Direction;
 use assay_core::workload::{Op, Workload};
 
 use crate::address::Addresses;
-use crate::contract::Direction;
 use crate::data::mix;
 use crate::sizes::Sizes;
 

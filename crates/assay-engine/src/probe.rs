@@ -10,7 +10,7 @@ pub fn probe(kind: EngineKind) -> Availability {
     match kind {
         EngineKind::Null => Availability::Yes(Capabilities { asynchronous: true, ..Capabilities::default() }),
         EngineKind::Sync => Availability::Yes(Capabilities::default()),
-        kind if kind == EngineKind::ASYNCHRONOUS => sys::probe(),
+        kind if kind == sys::ASYNCHRONOUS => sys::probe(),
         EngineKind::Uring => Availability::No("io_uring is a part of Linux".to_owned()),
         EngineKind::Iocp => Availability::No("I/O completion ports are a part of Windows".to_owned()),
     }

@@ -2,10 +2,11 @@
 
 use std::io;
 
+use assay_core::direction::Direction;
 use assay_core::workload::Sync;
 
 use crate::buffer::Pool;
-use crate::contract::{Completion, Direction, Engine, Io, Submit};
+use crate::contract::{Completion, Engine, Io, Submit};
 use crate::sys::{Channel, IO_ERROR};
 use crate::target::Target;
 

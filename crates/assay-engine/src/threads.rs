@@ -22,7 +22,7 @@ use crate::place::Place;
 use crate::schedule::Schedule;
 use crate::spec::{RepeatSpec, Trouble};
 use crate::sync::SyncEngine;
-use crate::sys::{QUEUE, Queue, pin};
+use crate::sys::{ASYNCHRONOUS, QUEUE, Queue, pin};
 
 /// How often it is looked for hangs and stops.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
@@ -240,17 +240,15 @@ impl ThreadWork {
                     Err(format!("the file could not be opened once more for a thread: {error}"))
                 }
             },
-            (kind, Some(target)) if kind == EngineKind::ASYNCHRONOUS => {
-                match Queue::new(pool, target, depth, &spec.workload) {
-                    Ok(mut engine) => {
-                        Ok(driven(&mut |addresses, schedule, job| drive_as(&mut engine, addresses, schedule, job)))
-                    }
-                    Err(error) => {
-                        gate.wait();
-                        Err(format!("{QUEUE} could not be set up: {error}"))
-                    }
+            (kind, Some(target)) if kind == ASYNCHRONOUS => match Queue::new(pool, target, depth, &spec.workload) {
+                Ok(mut engine) => {
+                    Ok(driven(&mut |addresses, schedule, job| drive_as(&mut engine, addresses, schedule, job)))
                 }
-            }
+                Err(error) => {
+                    gate.wait();
+                    Err(format!("{QUEUE} could not be set up: {error}"))
+                }
+            },
             _ => {
                 gate.wait();
                 Err(format!("engine {kind} has nothing to work on"))

@@ -5,8 +5,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use assay_core::direction::Direction;
+
 use crate::address::Addresses;
-use crate::contract::{Completion, Direction, Engine, Io, Submit};
+use crate::contract::{Completion, Engine, Io, Submit};
 use crate::counters::Totals;
 use crate::data::{mix, stamp};
 use crate::job::{IoFailure, JobSpec};

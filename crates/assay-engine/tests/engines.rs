@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_engine::{
-    Availability, Control, DirectSupport, EngineKind, LiveSample, RepeatSpec, Target, Trouble, direct_support, probe,
-    probe_poll, run_repeat,
+    ASYNCHRONOUS, Availability, Control, DirectSupport, EngineKind, LiveSample, RepeatSpec, Target, Trouble,
+    direct_support, probe, probe_poll, run_repeat,
 };
 
 const MIB: u64 = 1 << 20;
@@ -65,7 +65,7 @@ fn directory() -> tempfile::TempDir {
 
 fn engines() -> Vec<EngineKind> {
     let mut engines = vec![EngineKind::Sync];
-    let asynchronous = EngineKind::ASYNCHRONOUS;
+    let asynchronous = ASYNCHRONOUS;
     match probe(asynchronous) {
         Availability::Yes(_) => engines.push(asynchronous),
         Availability::No(reason) => eprintln!("SKIP: {asynchronous}: {reason}"),

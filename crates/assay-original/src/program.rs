@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use assay_core::original::Original;
-use assay_core::program::{Program, Touch};
+use assay_core::program::Program;
 use assay_core::record::{OriginalRun, Record};
 use assay_core::workload::{Op, Pattern, Workload};
 use assay_engine::{Control, RepeatSpec, Trouble};
@@ -99,13 +99,10 @@ fn call(tool: Original, program: &Program, time: Duration, seed: u64) -> Option<
         (Original::Sysbench, Program::Primes { below, threads }) => {
             Call::new(words(&format!("cpu --cpu-max-prime={below} --threads={threads} --time={seconds} run")))
         }
-        (Original::Sysbench, Program::Memory { op, block, total }) => {
-            let op = if *op == Touch::Read { "read" } else { "write" };
-            Call::new(words(&format!(
-                "memory --memory-block-size={} --memory-total-size={} --memory-oper={op} --threads=1 --time={seconds} run",
-                block.0, total.0
-            )))
-        }
+        (Original::Sysbench, Program::Memory { op, block, total }) => Call::new(words(&format!(
+            "memory --memory-block-size={} --memory-total-size={} --memory-oper={op} --threads=1 --time={seconds} run",
+            block.0, total.0
+        ))),
         (Original::Dd, Program::Stream { block, count }) => {
             Call::new(words(&format!("if=/dev/zero of={FILE} bs={} count={count} conv=fsync", block.0)))
         }
@@ -148,6 +145,7 @@ fn written(program: &Program, record: &Record) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use assay_core::direction::Direction;
     use assay_core::units::Bytes;
 
     use super::*;
@@ -164,7 +162,7 @@ mod tests {
             "cpu --cpu-max-prime=20000 --threads=8 --time=10 run"
         );
         assert_eq!(
-            sysbench(Program::Memory { op: Touch::Write, block: Bytes(1 << 20), total: Bytes(2 << 30) }),
+            sysbench(Program::Memory { op: Direction::Write, block: Bytes(1 << 20), total: Bytes(2 << 30) }),
             "memory --memory-block-size=1048576 --memory-total-size=2147483648 --memory-oper=write --threads=1 --time=10 run"
         );
         let stream = Program::Stream { block: Bytes(8192), count: 50_000 };

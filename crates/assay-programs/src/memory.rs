@@ -4,13 +4,13 @@
 use std::hint::black_box;
 use std::ptr;
 
-use assay_core::program::Touch;
+use assay_core::direction::Direction;
 
 use crate::events::events;
 use crate::trouble::Trouble;
 use crate::work::{Done, Figure, Work};
 
-pub(crate) fn run(op: Touch, block: u64, total: u64, work: &Work) -> Result<Done, Trouble> {
+pub(crate) fn run(op: Direction, block: u64, total: u64, work: &Work) -> Result<Done, Trouble> {
     let words = usize::try_from(block).unwrap_or(usize::MAX) / size_of::<usize>();
     let mut block_words = vec![0_usize; words];
     let bytes = (words * size_of::<usize>()) as u64;
@@ -18,8 +18,8 @@ pub(crate) fn run(op: Touch, block: u64, total: u64, work: &Work) -> Result<Done
     write(&mut block_words, 1);
     let start = work.mark();
     let done = events(total.div_ceil(bytes.max(1)), work, |number| match op {
-        Touch::Read => read(&block_words),
-        Touch::Write => write(&mut block_words, number as usize),
+        Direction::Read => read(&block_words),
+        Direction::Write => write(&mut block_words, number as usize),
     })?;
     let timed = work.since(&start);
     if done == 0 {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use assay_core::program::{Program, Touch};
+use assay_core::direction::Direction;
+use assay_core::program::Program;
 use assay_core::units::Bytes;
 use assay_device::owned::Directory;
 use assay_engine::Control;
@@ -36,8 +37,8 @@ fn fitted(program: &Program) -> Fitted {
 fn small() -> Vec<(Program, &'static str)> {
     vec![
         (Program::Primes { below: 1000, threads: 2 }, "events/s"),
-        (Program::Memory { op: Touch::Read, block: Bytes(4096), total: Bytes(1 << 20) }, "MiB/s"),
-        (Program::Memory { op: Touch::Write, block: Bytes(4096), total: Bytes(1 << 20) }, "MiB/s"),
+        (Program::Memory { op: Direction::Read, block: Bytes(4096), total: Bytes(1 << 20) }, "MiB/s"),
+        (Program::Memory { op: Direction::Write, block: Bytes(4096), total: Bytes(1 << 20) }, "MiB/s"),
         (Program::Linpack { size: 20 }, "Mflop/s"),
         (Program::Stream { block: Bytes(8192), count: 50 }, "MB/s"),
         (

@@ -3,7 +3,7 @@
 use assay_analysis::advise::{ClassAnswer, LEAST_REPEATS, Obstacle, SpecimenClasses, Status, class};
 use assay_core::record::Record;
 
-use crate::advice::{against, kind};
+use crate::advise::{against, kind};
 
 /// The families of classes, in the order that cards are printed with.
 const FAMILIES: [char; 4] = ['C', 'U', 'V', 'A'];

@@ -2,7 +2,7 @@
 //! HTML, Markdown, CSV and JSON. Pure functions from records to text; nothing here touches a
 //! file, a clock or a network.
 
-pub mod advice;
+pub mod advise;
 mod aggregates;
 mod at_once;
 mod bus;

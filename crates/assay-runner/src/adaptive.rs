@@ -10,7 +10,7 @@ use assay_core::steady::{Steady, SteadyStatus};
 use assay_core::suite::{LEAST_REPEATS, Suite, SuiteWorkload};
 use assay_core::workload::Op;
 use assay_engine::LiveSample;
-use assay_stats::steady::{Bin, Limits, Steadiness, StopRule, Verdict};
+use assay_stats::steady::{Bin, Ended, Limits, Steadiness, StopRule};
 
 use crate::budget::Share;
 use crate::judge::EDGE_OPERATIONS;
@@ -71,32 +71,27 @@ pub(crate) fn stretch(share: Share, op: Op, wish: f64) -> (Share, Limits) {
 /// One repeat under the rule.
 pub(crate) struct AdaptiveStop {
     rule: StopRule,
-    verdict: Verdict,
+    ended: Option<Ended>,
 }
 
 impl AdaptiveStop {
     pub(crate) fn new(limits: Limits) -> Self {
-        Self { rule: StopRule::new(limits), verdict: Verdict::Continue }
+        Self { rule: StopRule::new(limits), ended: None }
     }
 
     /// Takes a sample; breaks when the repeat has lasted long enough.
     pub(crate) fn sample(&mut self, sample: &LiveSample) -> ControlFlow<()> {
         // What is drained after the decision no longer counts.
-        if self.verdict == Verdict::Continue {
+        if self.ended.is_none() {
             let seconds = sample.interval_ns as f64 / 1e9;
-            self.verdict = self.rule.push(Bin { seconds, operations: sample.operations, bytes: sample.bytes });
+            self.ended = self.rule.push(Bin { seconds, operations: sample.operations, bytes: sample.bytes });
         }
-        if self.verdict == Verdict::Continue { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        if self.ended.is_none() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
     /// Writes into the repeat what the rule saw.
     pub(crate) fn note(self, repeat: &mut Repeat) {
-        let verdict = if self.verdict == Verdict::Continue { self.rule.finish() } else { self.verdict };
-        let (status, seen) = match verdict {
-            Verdict::Steady(seen) => (SteadyStatus::Steady, Some(seen)),
-            Verdict::Unsteady(seen) => (SteadyStatus::Unsteady, Some(seen)),
-            Verdict::Continue | Verdict::TooShort => (SteadyStatus::TooShort, None),
-        };
+        let Ended { status, seen } = self.ended.unwrap_or_else(|| self.rule.finish());
         if let Some(seen) = seen.filter(|s| s.dropped > 0.0) {
             repeat.iops = seen.operations_per_second;
             repeat.bytes_per_second = seen.bytes_per_second;
@@ -179,7 +174,7 @@ mod tests {
         let seconds = (1..100).find(|_| stop.sample(&sample).is_break());
         assert_eq!(seconds, Some(25));
         assert!(stop.sample(&LiveSample { operations: 1, ..sample }).is_break(), "it stays ended");
-        assert!(matches!(stop.verdict, Verdict::Steady(_)));
+        assert_eq!(stop.ended.map(|ended| ended.status), Some(SteadyStatus::Steady));
     }
 
     #[test]

@@ -6,8 +6,8 @@ use assay_core::original::Original;
 use assay_core::suite::Suite;
 use assay_core::workload::Workload;
 use assay_engine::{
-    Availability, CALLS, Control, EngineKind, LiveSample, OnSampleOf, QUEUE, RepeatReport, RepeatSpec, Trouble, probe,
-    run_together,
+    ASYNCHRONOUS, Availability, CALLS, Control, EngineKind, LiveSample, OnSampleOf, QUEUE, RepeatReport, RepeatSpec,
+    Trouble, probe, run_together,
 };
 use assay_fio::Fio;
 use assay_original::{Found, Subject};
@@ -113,7 +113,7 @@ impl Engines {
         {
             return Err(RunError::Engine { engine: kind.name().to_owned(), reason });
         }
-        let queue = probe(EngineKind::ASYNCHRONOUS);
+        let queue = probe(ASYNCHRONOUS);
         let reference = wish == EngineWish::Reference || peer == Some(Peer::Reference);
         let mut originals: Vec<Original> = Vec::new();
         let named = suite.workloads.iter().filter_map(|w| w.original);
@@ -220,7 +220,7 @@ impl Engines {
             EngineWish::Only(kind) => kind,
             EngineWish::Auto if workload.queue_depth == 1 => EngineKind::Sync,
             EngineWish::Auto => match self.queue {
-                Availability::Yes(_) => EngineKind::ASYNCHRONOUS,
+                Availability::Yes(_) => ASYNCHRONOUS,
                 Availability::No(_) => EngineKind::Sync,
             },
         }))
@@ -232,7 +232,7 @@ impl Engines {
             (EngineWish::Fio, _) => Instrument::Fio.name(),
             (EngineWish::Reference, _) => Peer::Reference.name(),
             (EngineWish::Only(kind), _) => kind.name(),
-            (EngineWish::Auto, Availability::Yes(_)) => EngineKind::ASYNCHRONOUS.name(),
+            (EngineWish::Auto, Availability::Yes(_)) => ASYNCHRONOUS.name(),
             (EngineWish::Auto, Availability::No(_)) => EngineKind::Sync.name(),
         }
     }
@@ -295,17 +295,14 @@ mod tests {
             engines(EngineWish::Auto, queue).for_workload(&workload(queue_depth, sync), None).unwrap()
         };
         assert_eq!(auto(&works, 1, Sync::End), Instrument::Engine(EngineKind::Sync));
-        assert_eq!(auto(&works, 2, Sync::End), Instrument::Engine(EngineKind::ASYNCHRONOUS));
+        assert_eq!(auto(&works, 2, Sync::End), Instrument::Engine(ASYNCHRONOUS));
         assert_eq!(auto(&fails, 32, Sync::End), Instrument::Engine(EngineKind::Sync));
         assert_eq!(auto(&works, 32, Sync::Fdatasync), Instrument::Engine(EngineKind::Sync), "a sync after every write");
         let polled = Workload { poll: true, ..workload(1, Sync::End) };
         let auto_polled = engines(EngineWish::Auto, &works).for_workload(&polled, None).unwrap();
         assert_eq!(auto_polled, Instrument::Engine(EngineKind::Uring), "pread does not poll");
-        let only = engines(EngineWish::Only(EngineKind::ASYNCHRONOUS), &works);
-        assert_eq!(
-            only.for_workload(&workload(1, Sync::End), None).unwrap(),
-            Instrument::Engine(EngineKind::ASYNCHRONOUS)
-        );
+        let only = engines(EngineWish::Only(ASYNCHRONOUS), &works);
+        assert_eq!(only.for_workload(&workload(1, Sync::End), None).unwrap(), Instrument::Engine(ASYNCHRONOUS));
         assert_eq!(only.for_workload(&workload(1, Sync::Fsync), None).unwrap(), Instrument::Engine(EngineKind::Sync));
     }
     #[test]

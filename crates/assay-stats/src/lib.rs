@@ -9,6 +9,7 @@ mod logs;
 mod order;
 mod over_days;
 pub mod power;
+pub mod random;
 pub mod rank;
 mod shape;
 pub mod soak;

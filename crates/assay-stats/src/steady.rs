@@ -10,6 +10,8 @@
 //! heuristics for simulation". Batch means: Law, "Simulation Modeling and Analysis", chapter 9.
 //! The constants come from simulated media (stalls, cache cliffs, heat, slow decay).
 
+use assay_core::steady::SteadyStatus;
+
 use crate::interval::{LEVEL, student_t};
 
 /// Batches that the kept part is cut into.
@@ -123,17 +125,21 @@ impl Steadiness {
     }
 }
 
-/// Whether to go on.
+/// How a repeat ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Verdict {
-    /// It is not known well enough yet.
-    Continue,
-    /// It is.
-    Steady(Steadiness),
-    /// It is not, and the time is over; the value stands, with a flag.
-    Unsteady(Steadiness),
-    /// It ended before anything could be told.
-    TooShort,
+pub struct Ended {
+    /// What it came to.
+    pub status: SteadyStatus,
+    /// What the last look found; `None` where it was too short.
+    pub seen: Option<Steadiness>,
+}
+
+impl Ended {
+    const TOO_SHORT: Self = Self { status: SteadyStatus::TooShort, seen: None };
+
+    fn of(status: SteadyStatus, seen: Steadiness) -> Self {
+        Self { status, seen: Some(seen) }
+    }
 }
 
 /// The rule over one repeat.
@@ -153,8 +159,8 @@ impl StopRule {
         Self { limits, elapsed: 0.0, next_look: limits.least, bins: Vec::new(), confirmed: 0 }
     }
 
-    /// Takes the next bin, of about a second.
-    pub fn push(&mut self, bin: Bin) -> Verdict {
+    /// Takes the next bin, of about a second; `None` where the repeat is to go on.
+    pub fn push(&mut self, bin: Bin) -> Option<Ended> {
         // A bin that began within the warm-up belongs to it.
         let counts = self.elapsed + 1e-9 >= self.limits.ramp;
         self.elapsed += bin.seconds.max(0.0);
@@ -162,7 +168,7 @@ impl StopRule {
             self.bins.push(bin);
         }
         if self.elapsed + 1e-9 < self.next_look.min(self.limits.cap) {
-            return Verdict::Continue;
+            return None;
         }
         while self.next_look <= self.elapsed + 1e-9 {
             self.next_look += self.limits.step.max(1e-3);
@@ -172,27 +178,26 @@ impl StopRule {
             Some(seen) => {
                 self.confirmed = if seen.good(&self.limits) { self.confirmed + 1 } else { 0 };
                 if self.confirmed >= CONFIRM {
-                    Verdict::Steady(seen)
-                } else if over {
-                    Verdict::Unsteady(seen)
+                    Some(Ended::of(SteadyStatus::Steady, seen))
                 } else {
-                    Verdict::Continue
+                    over.then(|| Ended::of(SteadyStatus::Unsteady, seen))
                 }
             }
-            None if over => Verdict::TooShort,
-            None => Verdict::Continue,
+            None => over.then_some(Ended::TOO_SHORT),
         }
     }
 
-    /// What can be said where something else ended the repeat. Never [`Verdict::Continue`].
+    /// What can be said where something else ended the repeat.
     #[must_use]
-    pub fn finish(&self) -> Verdict {
+    pub fn finish(&self) -> Ended {
         match look(&self.bins) {
-            Some(seen) if self.confirmed >= CONFIRM => Verdict::Steady(seen),
+            Some(seen) if self.confirmed >= CONFIRM => Ended::of(SteadyStatus::Steady, seen),
             // One good look before, and one now.
-            Some(seen) if self.confirmed + 1 >= CONFIRM && seen.good(&self.limits) => Verdict::Steady(seen),
-            Some(seen) if self.elapsed + 1e-9 >= self.limits.least => Verdict::Unsteady(seen),
-            _ => Verdict::TooShort,
+            Some(seen) if self.confirmed + 1 >= CONFIRM && seen.good(&self.limits) => {
+                Ended::of(SteadyStatus::Steady, seen)
+            }
+            Some(seen) if self.elapsed + 1e-9 >= self.limits.least => Ended::of(SteadyStatus::Unsteady, seen),
+            _ => Ended::TOO_SHORT,
         }
     }
 }
@@ -378,13 +383,18 @@ mod tests {
         close(seen.operations_per_second / 1e12, mean(&x), 1e-8);
     }
 
-    fn run(limits: Limits, mut rate: impl FnMut(u32) -> f64) -> (u32, Verdict) {
+    /// What a look found of a repeat that was steady.
+    fn steady(ended: Ended) -> Steadiness {
+        assert_eq!(ended.status, SteadyStatus::Steady, "{ended:?}");
+        ended.seen.unwrap()
+    }
+
+    fn run(limits: Limits, mut rate: impl FnMut(u32) -> f64) -> (u32, Ended) {
         let mut rule = StopRule::new(limits);
         for second in 0.. {
             let r = rate(second);
-            let verdict = rule.push(Bin { seconds: 1.0, operations: r as u64, bytes: r as u64 * 4096 });
-            if verdict != Verdict::Continue {
-                return (second + 1, verdict);
+            if let Some(ended) = rule.push(Bin { seconds: 1.0, operations: r as u64, bytes: r as u64 * 4096 }) {
+                return (second + 1, ended);
             }
         }
         unreachable!()
@@ -393,9 +403,9 @@ mod tests {
     #[test]
     fn a_steady_reader_ends_after_two_looks() {
         let mut u = Lehmer::new(1);
-        let (seconds, verdict) = run(Limits::READ, |_| 2000.0 * (0.98 + 0.04 * u.next()));
+        let (seconds, ended) = run(Limits::READ, |_| 2000.0 * (0.98 + 0.04 * u.next()));
         assert_eq!(seconds, 25);
-        let Verdict::Steady(seen) = verdict else { panic!("{verdict:?}") };
+        let seen = steady(ended);
         close(seen.operations_per_second, 2000.0, 20.0);
         assert!(seen.half_width < 0.03 && seen.kept == 20.0 && seen.dropped == 0.0, "{seen:?}");
     }
@@ -405,9 +415,9 @@ mod tests {
         let mut u = Lehmer::new(2);
         let noisy = run(Limits::READ, |_| if u.next() < 0.3 { 100.0 } else { 3000.0 });
         let drifting = run(Limits::READ, |t| 3000.0 - 20.0 * f64::from(t));
-        for (seconds, verdict) in [noisy, drifting] {
+        for (seconds, ended) in [noisy, drifting] {
             assert_eq!(seconds, 60);
-            assert!(matches!(verdict, Verdict::Unsteady(_)), "{verdict:?}");
+            assert_eq!(ended.status, SteadyStatus::Unsteady, "{ended:?}");
         }
     }
 
@@ -415,9 +425,9 @@ mod tests {
     fn a_writer_is_not_stopped_on_its_cache() {
         // 100 s at three times the sustained rate: the value is that of the rest.
         let mut u = Lehmer::new(3);
-        let (seconds, verdict) =
+        let (seconds, ended) =
             run(Limits::WRITE, |t| (if t < 100 { 3000.0 } else { 1000.0 }) * (0.95 + 0.1 * u.next()));
-        let Verdict::Steady(seen) = verdict else { panic!("{verdict:?}") };
+        let seen = steady(ended);
         assert!((180..=300).contains(&seconds), "{seconds}");
         close(seen.operations_per_second, 1000.0, 15.0);
         assert!((65.0..=80.0).contains(&seen.dropped), "100 s less the warm-up of 30: {}", seen.dropped);
@@ -425,30 +435,31 @@ mod tests {
 
     #[test]
     fn a_medium_of_five_operations_a_second_gets_longer_bins() {
-        let (seconds, verdict) = run(Limits::WRITE, |_| 5.0);
-        let Verdict::Steady(seen) = verdict else { panic!("{verdict:?}") };
+        let (seconds, ended) = run(Limits::WRITE, |_| 5.0);
+        let seen = steady(ended);
         assert!((180..=190).contains(&seconds), "{seconds}");
         close(seen.operations_per_second, 5.0, 1e-9);
         assert!(seen.operations >= LEAST_OPERATIONS);
         // As a reader it cannot have done 500 operations when its time is over.
-        assert!(matches!(run(Limits::READ, |_| 5.0), (60, Verdict::Unsteady(_))));
+        let (seconds, ended) = run(Limits::READ, |_| 5.0);
+        assert_eq!((seconds, ended.status), (60, SteadyStatus::Unsteady));
     }
 
     #[test]
     fn what_ends_early_is_told_from_what_is_unsteady() {
         let mut rule = StopRule::new(Limits::READ);
-        assert_eq!(rule.finish(), Verdict::TooShort);
+        assert_eq!(rule.finish(), Ended::TOO_SHORT);
         for _ in 0..12 {
-            assert_eq!(rule.push(Bin { seconds: 1.0, operations: 900, bytes: 0 }), Verdict::Continue);
+            assert_eq!(rule.push(Bin { seconds: 1.0, operations: 900, bytes: 0 }), None);
         }
-        assert_eq!(rule.finish(), Verdict::TooShort, "before the first look");
+        assert_eq!(rule.finish(), Ended::TOO_SHORT, "before the first look");
         for _ in 0..9 {
             let _ = rule.push(Bin { seconds: 1.0, operations: 900, bytes: 0 });
         }
-        assert!(matches!(rule.finish(), Verdict::Steady(_)), "one good look, and one at the end");
+        assert_eq!(rule.finish().status, SteadyStatus::Steady, "one good look, and one at the end");
         let mut stalled = StopRule::new(Limits::READ.within(6.0));
         let verdict = (0..7).map(|_| stalled.push(Bin { seconds: 1.0, operations: 0, bytes: 0 })).last();
-        assert_eq!(verdict, Some(Verdict::TooShort), "nothing completed at all");
+        assert_eq!(verdict, Some(Some(Ended::TOO_SHORT)), "nothing completed at all");
     }
 
     #[test]
@@ -485,7 +496,7 @@ mod tests {
             let mut elapsed = 0.0;
             for operations in counts {
                 elapsed += 1.0;
-                if rule.push(Bin { seconds: 1.0, operations, bytes: operations }) != Verdict::Continue {
+                if rule.push(Bin { seconds: 1.0, operations, bytes: operations }).is_some() {
                     break;
                 }
             }

@@ -1,13 +1,14 @@
 //! Which model to buy for a number of nodes.
 
 use assay_core::record::Record;
-use assay_stats::decide::{self, About, Candidate, Fleet, Purchase, purchase};
+use assay_stats::decide::About;
 use serde::Serialize;
 
 use super::error::AdviseError;
 use super::evidence::{Subject, name_missing, nothing_left, some_subjects};
 use super::figure::{Basis, Figure, figure, rate};
 use super::price::{Price, price_of, watts_of};
+use super::purchase::{Candidate, ENOUGH, Fleet, Purchase, Standing, purchase};
 use crate::compare::Orders;
 use crate::{Excluded, Load, Quantity, Reason, by_model, deciding_load, loads};
 
@@ -50,22 +51,6 @@ impl BuyQuestion {
             worth_of_percent: None,
         }
     }
-}
-
-/// How firmly a model stands on the front of price and performance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Standing {
-    /// Probability at least 0.95.
-    Certain,
-    /// Probability at least 0.5.
-    Member,
-    /// Something else is as fast and cheaper.
-    Off,
-    /// One value.
-    CannotTell,
-    /// It costs more than the budget.
-    OverBudget,
 }
 
 /// One model.
@@ -275,11 +260,8 @@ fn choose(
         let option = &mut options[*i];
         option.standing = match offer.standing {
             // One unit makes nothing certain of its model.
-            decide::Standing::Certain if option.performance.basis != Basis::Units => Standing::Member,
-            decide::Standing::Certain => Standing::Certain,
-            decide::Standing::Member => Standing::Member,
-            decide::Standing::Off => Standing::Off,
-            decide::Standing::CannotTell => Standing::CannotTell,
+            Standing::Certain if option.performance.basis != Basis::Units => Standing::Member,
+            standing => standing,
         };
         (option.on_front, option.regret, option.regret_money) = (offer.on_front, offer.regret, offer.regret_money);
     }
@@ -299,7 +281,7 @@ fn choose(
         Some(index) => Choice::Buy {
             index,
             tested_enough: found.tested_enough
-                && options[index].regret.is_some_and(|r| r <= decide::ENOUGH)
+                && options[index].regret.is_some_and(|r| r <= ENOUGH)
                 && within.iter().all(|i| options[*i].performance.basis == Basis::Units),
             one_unit: options[index].performance.basis != Basis::Units,
         },

@@ -2,11 +2,12 @@
 
 use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
-use assay_stats::decide::{
-    self, About, Cache, HEADER_BYTES, Ram, Reuse, Service, feed, fill_seconds, header_bytes, judge,
-};
+use assay_stats::decide::About;
 
+use super::cache_hits::{HEADER_BYTES, Reuse, header_bytes, hits};
+use super::cache_judge::{Cache, judge};
 use super::cache_log::log_advice;
+use super::cache_service::{Ram, Service, feed, fill_seconds};
 use super::cache_types::{CacheAdvice, CacheQuestion, CacheWord, Header, HitSource, HitsUsed, SpeedUp, Why};
 use super::error::AdviseError;
 use super::evidence::{Subject, one_subject};
@@ -66,12 +67,9 @@ pub fn cache(medium: &[Record], volume: &[Record], question: &CacheQuestion) -> 
     judged.large_ratio = ratio(&stick, &disk, Pattern::Random, &mut excluded)?;
     let verdict = judge(&judged, SEED)?;
     let word = match verdict.word {
-        decide::CacheWord::Harmful if verdict.speed_up.is_none() => CacheWord::Harmful,
+        CacheWord::Harmful if verdict.speed_up.is_none() => CacheWord::Harmful,
         _ if hits.is_none() => CacheWord::CannotTell(Why::HitsUnknown),
-        decide::CacheWord::Harmful => CacheWord::Harmful,
-        decide::CacheWord::Good => CacheWord::Good,
-        decide::CacheWord::Marginal => CacheWord::Marginal,
-        decide::CacheWord::CannotTell => CacheWord::CannotTell(Why::OneValue),
+        word => word,
     };
     let filled = Service::new(slow.value, fast.value, 0.0, Ram::NONE)?;
     let fed = Service::new(slow.value, fast.value, feed_share, Ram::NONE).ok();
@@ -191,7 +189,7 @@ fn hits_used(question: &CacheQuestion, size: Option<f64>, block: f64) -> Result<
                 "the records do not say how large the medium is; give --size, like --size 15GB",
             ))?;
             let reuse = zipf.map_or(Reuse::Uniform, Reuse::Zipf);
-            let found = decide::hits(reuse, bytes, ram, size, block, HEADER_BYTES)?;
+            let found = hits(reuse, bytes, ram, size, block, HEADER_BYTES)?;
             let used =
                 HitsUsed { cache: found.cache, ram_without: Some(found.ram_without), ram_with: Some(found.ram_with) };
             let ram = Ram { without_cache: found.ram_without, with_cache: found.ram_with, seconds: RAM_SECONDS };

@@ -1,7 +1,7 @@
 //! Whether a medium may take the synchronous writes of a volume: as log device (SLOG).
 
 use assay_core::workload::{Op, Pattern};
-use assay_stats::decide::{self, About, LogDevice};
+use assay_stats::decide::{About, Refusal, positive};
 use serde::Serialize;
 
 use super::error::AdviseError;
@@ -62,9 +62,7 @@ pub(super) fn log_advice(
     for load in writes {
         let Some(mine) = figure(medium, &load, Quantity::Iops, excluded)? else { continue };
         let Some(its) = figure(volume, &load, Quantity::Iops, excluded)? else { continue };
-        let ratio = match decide::log_device(mine.value, its.value)? {
-            LogDevice::Faster(ratio) | LogDevice::Refused(ratio) => ratio,
-        };
+        let ratio = ratio(mine.value, its.value)?;
         let draws = |f: &Figure, seed| f.posterior.draws(About::Mean, DRAWS, seed).ok();
         let probability = draws(&mine, 1)
             .zip(draws(&its, 2))
@@ -81,4 +79,11 @@ pub(super) fn log_advice(
         return Ok(Some(LogAdvice { word, ratio, probability, medium: mine, volume: its, synced }));
     }
     Ok(None)
+}
+
+/// Random writes of the medium over those of the volume, each in operations per second of 4 KiB at queue depth 1. A cache
+/// for reads is fed in sequence and does not care; each synchronous write of the volume waits for its log.
+pub(super) fn ratio(medium_iops: f64, volume_iops: f64) -> Result<f64, Refusal> {
+    Ok(positive("the random write of the medium", medium_iops)?
+        / positive("the random write of the volume", volume_iops)?)
 }

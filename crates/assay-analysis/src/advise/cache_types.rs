@@ -1,10 +1,9 @@
 //! What is asked and answered about a cache.
 
-use assay_stats::decide::LOW_FEED;
-use assay_stats::decide::Warning;
 use serde::Serialize;
 
 use super::cache_log::LogAdvice;
+use super::cache_service::LOW_FEED;
 use super::figure::Figure;
 use crate::Excluded;
 
@@ -73,6 +72,42 @@ pub enum Why {
     OneValue,
     /// How often the cache is hit.
     HitsUnknown,
+}
+
+/// What to know before it is built.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum CacheWarning {
+    /// The feed takes all the time of the medium.
+    FeedSaturates {
+        /// Its share.
+        share: f64,
+        /// Limit to set, in bytes per second.
+        set_at_most: f64,
+    },
+    /// The feed takes more than a quarter of it.
+    FeedSlowsReads {
+        /// Its share.
+        share: f64,
+        /// Limit to set, in bytes per second.
+        set_at_most: f64,
+    },
+    /// Headers take more than a tenth of the RAM cache.
+    Headers {
+        /// Their share.
+        share: f64,
+    },
+    /// The medium reads slower in sequence: harmful where prefetched blocks are cached (leave
+    /// `l2arc_noprefetch` at 1).
+    SlowerInSequence {
+        /// Medium over volume.
+        ratio: f64,
+    },
+    /// Large blocks gain little.
+    LargeBlocksGainLittle {
+        /// Medium over volume.
+        ratio: f64,
+    },
 }
 
 /// RAM for the headers of the cache.
@@ -144,7 +179,7 @@ pub struct CacheAdvice {
     /// Probability that it is more than 1.2.
     pub probability: Option<f64>,
     /// What to know.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<CacheWarning>,
     /// Speed-up by hits, RAM left out.
     pub table: Vec<SpeedUp>,
     /// Shares of hits that make reads 1.2, 2 and 5 times as fast, nothing fed; `None`: none does.

@@ -1,7 +1,7 @@
 //! What the units of a model say of the next one: at least 90 % of them pass, with 95 % confidence.
 
 use assay_core::classes::{CLASSES, Class};
-use assay_stats::decide::{Claim, model_claim};
+use assay_stats::decide::{Tolerance, tolerance};
 
 use super::class_types::{KINDS, Kind, ModelAnswer, ModelClasses, ModelPart, ModelWord, SpecimenClasses, needs};
 use super::error::AdviseError;
@@ -47,17 +47,37 @@ fn answer(class: &Class, testable: bool, means: impl Fn(Kind) -> Vec<f64>) -> Re
             parts.push(ModelPart { kind, threshold, word: ModelWord::NotMeasured, lower_limit: None, n: 0 });
             continue;
         }
-        let claim = model_claim(&values, threshold, CONTENT)?;
-        let word = match claim.claim {
-            Claim::Pass => ModelWord::Pass,
-            Claim::Fail => ModelWord::Fail,
-            Claim::Indeterminate => ModelWord::Indeterminate,
-            Claim::OneUnit => ModelWord::OneUnit,
-        };
-        parts.push(ModelPart { kind, threshold, word, lower_limit: claim.lower_limit, n: claim.n });
+        let limits = tolerance(&values, CONTENT)?;
+        let lower_limit = limits.map(|limits| limits.lower);
+        parts.push(ModelPart { kind, threshold, word: word(limits, threshold), lower_limit, n: values.len() });
     }
     let order = [ModelWord::Fail, ModelWord::OneUnit, ModelWord::NotMeasured, ModelWord::Indeterminate];
     let worst = order.into_iter().find(|w| parts.iter().any(|p| p.word == *w));
     let word = if testable { worst.unwrap_or(ModelWord::Pass) } else { ModelWord::NotTestable };
     Ok(ModelAnswer { class: class.name, word, parts })
+}
+
+/// What limits of the units say about a threshold; `None` of one unit.
+fn word(limits: Option<Tolerance>, threshold: f64) -> ModelWord {
+    match limits {
+        None => ModelWord::OneUnit,
+        Some(limits) if limits.lower >= threshold => ModelWord::Pass,
+        Some(limits) if limits.upper < threshold => ModelWord::Fail,
+        Some(_) => ModelWord::Indeterminate,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_about_a_model() {
+        let units = [1800.0 * (-0.02f64).exp(), 1800.0, 1800.0 * 0.02f64.exp()];
+        let claim = |units: &[f64], threshold| word(tolerance(units, CONTENT).unwrap(), threshold);
+        assert_eq!(claim(&units, 1500.0), ModelWord::Pass);
+        assert_eq!(claim(&units, 1700.0), ModelWord::Indeterminate);
+        assert_eq!(claim(&units, 2500.0), ModelWord::Fail);
+        assert_eq!(claim(&[9000.0], 1500.0), ModelWord::OneUnit);
+    }
 }

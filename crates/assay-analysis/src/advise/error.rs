@@ -51,6 +51,16 @@ pub enum AdviseError {
     /// An answer that needs something that was not given.
     #[error("{0}")]
     Missing(&'static str),
+    /// The two sides were measured with different workloads.
+    #[error("both sides need the same {what}: {local} is compared with {other}")]
+    Unlike {
+        /// What differs.
+        what: &'static str,
+        /// Of the medium.
+        local: u64,
+        /// Of the other side.
+        other: u64,
+    },
     /// The mathematics refuses.
     #[error("{0}")]
     Refused(#[from] Refusal),

@@ -2,12 +2,16 @@
 
 use assay_core::record::Record;
 use assay_core::workload::Pattern;
-use assay_stats::decide::{self, Limit, Local, Nas, NasVerdict, Need, Wire};
+use assay_stats::decide::About;
 
 use super::error::AdviseError;
 use super::evidence::{Subject, name_missing, nothing_left, some_subjects};
 use super::figure::{durable, figure};
-use super::nas_types::{Even, Link, NasAdvice, NasModel, NasQuestion, NasRow, Term, Terms, VolumeFigures, WhatIf};
+use super::link::Link;
+use super::nas_judge::{Local, decide};
+use super::nas_share::{Even, Limit, MeasuredTerms, Nas, share};
+use super::nas_types::{NasAdvice, NasModel, NasQuestion, NasRow, Term, Terms, VolumeFigures, WhatIf};
+use super::nas_verdict::{NasVerdict, Need};
 use super::nas_volume::{Measured, Volume, mixed};
 use crate::deciding::loads_named;
 use crate::{Excluded, Load, Mark, Quantity, Reason, loads};
@@ -28,8 +32,8 @@ pub fn nas(local: &[Record], volume: &[Record], question: &NasQuestion) -> Resul
         found => found,
     };
     // Checks nodes, shares and wires, whatever the loads are.
-    let plain = shape(question, &Load::of(&first_workload(&subjects)?), question.link.wire());
-    let payload_share = decide::share(&Nas { node_wire: None, answer_seconds: None, volume_iops: None, ..plain })?;
+    let plain = shape(question, &Load::of(&first_workload(&subjects)?), question.link);
+    let payload_share = share(&Nas { node_wire: None, answer_seconds: None, volume_iops: None, ..plain })?;
     let mut models = Vec::new();
     for subject in &subjects {
         let wanted = match &question.load {
@@ -80,10 +84,10 @@ fn first_workload(subjects: &[Subject<'_>]) -> Result<assay_core::workload::Work
     })
 }
 
-fn shape(question: &NasQuestion, load: &Load, wire: Wire) -> Nas {
+fn shape(question: &NasQuestion, load: &Load, wire: Link) -> Nas {
     Nas {
         wire,
-        node_wire: question.node_link.map(Link::wire),
+        node_wire: question.node_link,
         // Neighbouring blocks of a stream come with one movement of the heads: the number of
         // random operations says nothing about them.
         volume_iops: question.volume_iops.filter(|_| load.pattern() == Some(Pattern::Random)),
@@ -132,10 +136,10 @@ fn row(
     let about = local.about();
     let of =
         Local { bytes_per_second: local.next_unit()?, block_bytes: load.block_bytes, queue_depth: nas.queue_depth };
-    let mut found = decide::decide(&of, nas, about, question.margin, SEED)?;
+    let mut found = decide(&of, nas, about, question.margin, SEED)?;
     // Of another number of nodes than measured the volume, what they get in sum is known by bounds alone.
     for sum in [Sum::Least, Sum::Most] {
-        let bound = decide::decide(&of, &Limits::of(question, load, measured, sum).nas, about, question.margin, SEED)?;
+        let bound = decide(&of, &Limits::of(question, load, measured, sum).nas, about, question.margin, SEED)?;
         if measured.is_some_and(|m| m.together.is_some()) && bound.verdict != found.verdict {
             let decided = matches!(found.verdict, NasVerdict::Local | NasVerdict::Nas);
             found.verdict = if decided { NasVerdict::CannotTell(Need::Volume) } else { found.verdict };
@@ -143,10 +147,7 @@ fn row(
     }
     let terms = found.share.terms.iter();
     let terms = terms.map(|(l, rate)| Terms { term: limits.term(*l), bytes_per_second: *rate }).collect();
-    let break_even = match found.break_even {
-        decide::BreakEven::Nodes(nodes) => Even::Nodes(nodes),
-        decide::BreakEven::Always(_) => Even::Always,
-    };
+    let break_even = found.break_even;
     let share = found.share.bytes_per_second;
     let what_if = question.what_if_bus.and_then(|bus| {
         let at_the_bus = local.marks.contains(&Mark::BusLimited) || subject.at_ceiling(load, quantity);
@@ -164,7 +165,7 @@ fn row(
         break_even,
         ratio: found.ratio,
         probability: found.probability,
-        next_unit: about == decide::About::NextUnit,
+        next_unit: about == About::NextUnit,
         verdict: found.verdict,
         local,
     }))
@@ -211,16 +212,16 @@ struct Limits {
 impl Limits {
     /// By the question, and by what was measured on the volume, where that is less.
     fn of(question: &NasQuestion, load: &Load, measured: Option<&VolumeFigures>, sum: Sum) -> Self {
-        let nas = shape(question, load, question.link.wire());
+        let nas = shape(question, load, question.link);
         let mut limits = Self { nas, wire: Term::Wire, volume: Term::Volume, latency: Term::Answer };
         let Some(measured) = measured else { return limits };
         let nas = &mut limits.nas;
         let (error, degrees) = measured.error();
         let given = nas.volume_iops.is_some();
-        let mut of_volume = decide::Measured { wire: false, volume: !given, answer: false, error, degrees };
+        let mut of_volume = MeasuredTerms { wire: false, volume: !given, answer: false, error, degrees };
         let known = total(measured, active(question), sum);
         if let Some((rate, term)) = known.filter(|(rate, _)| *rate < question.link.payload()) {
-            nas.wire = Wire::Payload(rate);
+            nas.wire = Link::Payload(rate);
             limits.wire = term;
             of_volume.wire = true;
         }

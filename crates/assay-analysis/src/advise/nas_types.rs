@@ -1,40 +1,13 @@
 //! What is asked and answered about a central volume.
 
-use assay_stats::decide::NasVerdict;
-use assay_stats::decide::{ETHERNET, Wire};
 use assay_stats::variation::{PRIOR_DEGREES, PRIOR_DEVIATION};
 use serde::Serialize;
 
 use super::figure::Figure;
+use super::link::Link;
+use super::nas_share::Even;
+use super::nas_verdict::NasVerdict;
 use crate::{Excluded, Load};
-
-/// A wire, as it is known.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "known_by", content = "bytes_per_second")]
-pub enum Link {
-    /// Its line rate in bytes per second; TCP over Ethernet leaves 94.1 % of it.
-    Line(f64),
-    /// Its payload in bytes per second.
-    Payload(f64),
-}
-
-impl Link {
-    /// Bytes of payload per second.
-    #[must_use]
-    pub fn payload(self) -> f64 {
-        match self {
-            Self::Line(rate) => rate * ETHERNET,
-            Self::Payload(rate) => rate,
-        }
-    }
-
-    pub(super) fn wire(self) -> Wire {
-        match self {
-            Self::Line(rate) => Wire::Line(rate),
-            Self::Payload(rate) => Wire::Payload(rate),
-        }
-    }
-}
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,16 +89,6 @@ pub struct Terms {
     pub term: Term,
     /// What it leaves to an active node, in bytes per second.
     pub bytes_per_second: f64,
-}
-
-/// Nodes at which both are the same.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Even {
-    /// That many; more nodes, and local is faster.
-    Nodes(f64),
-    /// Already one node gets less from the volume.
-    Always,
 }
 
 /// One load.

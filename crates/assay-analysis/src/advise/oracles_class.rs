@@ -3,10 +3,10 @@
 use assay_core::medium::MediumKind;
 use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
+use assay_stats::random::Generator;
 
 use super::samples::{record, with, work};
 use super::{Kind, ModelWord, Obstacle, Status, class};
-use crate::samples::Dice;
 
 /// Five runs of iozone with 4 KiB records on a Raspberry Pi 4, in KiB/s.
 const SD_READ: [f64; 5] = [7353.0, 7173.0, 7389.0, 7412.0, 7364.0];
@@ -103,8 +103,8 @@ fn virtual_disks_have_no_class() {
 /// have one error, not each its own.
 #[test]
 fn a_card_at_all_thresholds_seldom_fails() {
-    let mut dice = Dice::new(0x5eed);
-    let mut at = |truth: f64| -> [f64; 3] { std::array::from_fn(|_| truth * (0.02 * dice.bell()).exp()) };
+    let mut dice = Generator::new(0x5eed);
+    let mut at = |truth: f64| -> [f64; 3] { std::array::from_fn(|_| truth * (0.02 * dice.normal()).exp()) };
     let drawn = 2000;
     let mut failed = 0;
     for _ in 0..drawn {

@@ -279,10 +279,10 @@ fn judge(limit: &Limit, load: &LoadComparison, pair: &Pair) -> Answer {
 mod tests {
     use assay_core::record::Record;
     use assay_core::workload::{Op, Pattern};
+    use assay_stats::random::Generator;
 
     use super::super::samples::{bus_limited, card, fake, invalid, measured, random_read, record, workload};
     use super::*;
-    use crate::samples::Dice;
 
     const BASE: [f64; 3] = [999.0, 1000.0, 1001.0];
 
@@ -328,8 +328,8 @@ mod tests {
     fn a_change_as_large_as_the_limit_fails_seldom() {
         let mut failed = 0;
         for seed in 1..=400 {
-            let mut dice = Dice::new(seed);
-            let mut values = |mean: f64| (0..3).map(|_| mean * (0.02 * dice.bell()).exp()).collect::<Vec<_>>();
+            let mut dice = Generator::new(seed);
+            let mut values = |mean: f64| (0..3).map(|_| mean * (0.02 * dice.normal()).exp()).collect::<Vec<_>>();
             let (base, same) = (card("a", "1", &values(1000.0)), card("b", "2", &values(950.0)));
             let answer = answers(&base, &same, &["slower than 5%"]).remove(0);
             failed += usize::from(answer == Answer::Failed);
@@ -423,8 +423,8 @@ mod tests {
         let loads: Vec<_> = (0..8).map(|at| workload(Op::Read, Pattern::Random, 4096 << at, 1)).collect();
         let mut failed = 0;
         for seed in 1..=400 {
-            let mut dice = Dice::new(seed);
-            let mut values = |mean: f64| (0..3).map(|_| mean * (0.02 * dice.bell()).exp()).collect::<Vec<_>>();
+            let mut dice = Generator::new(seed);
+            let mut values = |mean: f64| (0..3).map(|_| mean * (0.02 * dice.normal()).exp()).collect::<Vec<_>>();
             let mut side = |id: &str, mean: f64| {
                 let all = loads.iter().map(|load| measured(load.clone(), &values(mean))).collect();
                 record(id, "Card", id, all)

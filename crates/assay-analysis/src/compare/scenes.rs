@@ -4,13 +4,13 @@ use assay_core::cpus::Cpus;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Batching, Record, Source};
 use assay_core::workload::{Op, Pattern};
+use assay_stats::random::Generator;
 
 use super::samples::{best_of, bus_limited, card, fake, invalid, measured, random_read, record, workload};
 use super::*;
 use crate::Reason;
 use crate::quantity::Quantity;
 use crate::reading::Mark;
-use crate::samples::Dice;
 
 const SLOW: [f64; 3] = [999.0, 1000.0, 1001.0];
 const FAST: [f64; 3] = [1099.0, 1100.0, 1101.0];
@@ -408,10 +408,10 @@ fn the_interval_of_repeats_that_ended_when_they_agreed_is_that_of_their_record()
 }
 
 /// Repeats as `--confidence` makes them: at least 3 and at most 10, until the interval is narrow enough.
-fn repeats(dice: &mut Dice, mean: f64, noise: f64, wish: f64) -> Vec<f64> {
+fn repeats(dice: &mut Generator, mean: f64, noise: f64, wish: f64) -> Vec<f64> {
     let mut values: Vec<f64> = Vec::new();
     while values.len() < 10 {
-        values.push(mean * (noise * dice.bell()).exp());
+        values.push(mean * (noise * dice.normal()).exp());
         let width = assay_stats::geometric_until_known(&values).and_then(|e| e.relative_half_width());
         if values.len() >= 3 && width.is_some_and(|w| w <= wish) {
             break;
@@ -421,7 +421,7 @@ fn repeats(dice: &mut Dice, mean: f64, noise: f64, wish: f64) -> Vec<f64> {
 }
 
 /// Share of pairs of cards, the second so many times as fast, that are called different.
-fn called_different(dice: &mut Dice, ratio: f64, noise: f64, wish: f64, margin: f64, of: u32) -> f64 {
+fn called_different(dice: &mut Generator, ratio: f64, noise: f64, wish: f64, margin: f64, of: u32) -> f64 {
     let request = Request { margin, ..runs() };
     let mut measured = |id: &str, mean: f64| {
         let mut card = card(id, id, &repeats(dice, mean, noise, wish));
@@ -441,7 +441,7 @@ fn called_different(dice: &mut Dice, ratio: f64, noise: f64, wish: f64, margin: 
 fn equal_cards_are_not_called_different_in_more_than_5_of_100() {
     // One standard error of 2000 at 5 % is 0.0049. Without a margin, every significant difference counts; noise as
     // large as what was asked for is the worst case of the rule that ends repeats.
-    let mut dice = Dice::new(11);
+    let mut dice = Generator::new(11);
     for (noise, wish, margin) in [(0.01, 0.01, 0.0), (0.01, 0.01, 0.03), (0.02, 0.02, 0.03), (0.05, 0.05, 0.03)] {
         let share = called_different(&mut dice, 1.0, noise, wish, margin, 2000);
         assert!(share <= 0.05 + 2.0 * 0.0049, "{noise} {wish} {margin}: {share}");
@@ -451,7 +451,7 @@ fn equal_cards_are_not_called_different_in_more_than_5_of_100() {
 
 #[test]
 fn five_percent_is_told_apart() {
-    let share = called_different(&mut Dice::new(12), 1.05, 0.01, 0.01, 0.03, 1000);
+    let share = called_different(&mut Generator::new(12), 1.05, 0.01, 0.01, 0.03, 1000);
     assert!(share >= 0.95, "{share}");
     eprintln!("5 % seen in {share}");
 }

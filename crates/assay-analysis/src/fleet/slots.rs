@@ -10,7 +10,7 @@ use super::nodes::FleetRow;
 use super::odd::{OddNodes, ranked};
 use super::run::Run;
 use crate::identity::{identity, suite};
-use crate::rank::{Remark, SlotWarning};
+use crate::rank::{Notice, Remark, SlotWarning};
 
 /// What is said of slots.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -115,9 +115,9 @@ fn effect(run: &Run, others: &[Run]) -> Result<Effect, Untold> {
     let ranked = ranked(&records).map_err(|_| Untold::Confounded)?;
     let primary = ranked.primary;
     let cannot = |remark: &Remark| match remark {
-        Remark::NoSwap => Some(Untold::NoSwap),
-        Remark::SlotsConfounded => Some(Untold::Confounded),
-        Remark::SlotsUnknown { .. } => Some(Untold::Unknown),
+        Remark::Design(Notice::NoSwap) => Some(Untold::NoSwap),
+        Remark::Design(Notice::SlotsConfounded) => Some(Untold::Confounded),
+        Remark::Design(Notice::SlotsUnknown { .. }) => Some(Untold::Unknown),
         _ => None,
     };
     match primary.remarks.iter().find_map(cannot) {

@@ -39,6 +39,7 @@ impl Model {
 
     pub(super) fn contender(&self, better: &dyn Fn(f64) -> f64) -> Contender {
         Contender {
+            name: self.name.clone(),
             unit_means: self.means().into_iter().map(better).collect(),
             outcome: match (self.wrong_data, self.failed) {
                 (true, _) => Outcome::Corrupt,

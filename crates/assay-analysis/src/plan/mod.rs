@@ -20,6 +20,7 @@ mod swap;
 mod tests;
 mod turns;
 
+pub use assay_stats::experiment::{NextAction, Order};
 pub use commands::{arguments, quoted_line};
 pub use cost::{Expense, Outlook, Resolution, outlook};
 pub use error::PlanError;
@@ -27,7 +28,7 @@ pub use experiment::{Cell, ExperimentPlan, Moves, PlannedSuite, Request};
 pub use media::{Sighting, misplaced};
 pub use names::{ModelUnits, Roster, Slots};
 pub use race::{RaceOptions, race};
-pub use race_types::{Chance, NextAction, Order, Race};
+pub use race_types::{Chance, Race};
 pub use read::read_plan;
 pub use status::{CellState, CellStatus, Misfit, Status, status};
 pub use swap::{Place, SwapEffect, SwapOptions, SwapStep, SwapTest, swap_test};

@@ -2,11 +2,11 @@
 
 use assay_core::record::Record;
 use assay_stats::LEVEL;
-use assay_stats::experiment::{self, Action, Chances, Contender, Reason, Rules};
+use assay_stats::experiment::{self, Contender, NextAction, Rules};
 
 use super::error::PlanError;
 use super::field::{Model, gather};
-use super::race_types::{Chance, NextAction, Order, Race};
+use super::race_types::{Chance, Race};
 use crate::compare::Orders;
 use crate::load::Load;
 use crate::quantity::Quantity;
@@ -52,27 +52,22 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
     let names = |indexes: &[usize]| indexes.iter().map(name).collect::<Vec<_>>();
     let orders = || Orders::of(records, load, quantity);
     // Chances take all units to vary alike; who is worse by its own units is not as good as another.
-    let unbeaten = |indexes: &[usize]| -> Vec<usize> {
+    let keep_unbeaten = |models: &mut Vec<String>| {
         let orders = orders();
-        let of = |index: &usize| field[*index].name.as_str();
-        indexes.iter().copied().filter(|index| !orders.beaten(of(index), indexes.iter().map(of))).collect()
+        let all = models.clone();
+        models.retain(|model| !orders.beaten(model, all.iter().map(String::as_str)));
     };
-    let action = match &step.action {
-        Action::Measure(orders) => NextAction::Measure {
-            orders: orders.iter().map(|order| Order { model: name(&order.model), units: order.units }).collect(),
-        },
-        Action::Stop(Reason::Buy(model)) => NextAction::Buy { model: name(model) },
-        Action::Stop(Reason::OnlyOneLeft(model)) => NextAction::OnlyOneLeft { model: name(model) },
-        Action::Stop(Reason::PracticallyTied(models)) => {
-            let models = unbeaten(models);
-            let loss = |chances: &Chances| models.iter().map(|model| chances.loss[*model]).fold(0.0, f64::max);
-            let loss = step.chances.as_ref().map_or(0.0, loss);
-            NextAction::PracticallyTied { models: names(&models), loss: 1.0 - (-loss).exp() }
+    let mut action = step.action;
+    match &mut action {
+        NextAction::PracticallyTied { models, loss } => {
+            keep_unbeaten(models);
+            let losses = step.chances.iter().flat_map(|chances| field.iter().zip(&chances.loss));
+            let tied = losses.filter(|(model, _)| models.contains(&model.name));
+            *loss = experiment::lost(tied.map(|(_, loss)| *loss).fold(0.0, f64::max));
         }
-        Action::Stop(Reason::Exhausted(models)) => NextAction::Exhausted { models: names(&unbeaten(models)) },
-        Action::Stop(Reason::CeilingTie(models)) => NextAction::CeilingTie { models: names(models) },
-        Action::Stop(Reason::NothingFit) => NextAction::NothingFit,
-    };
+        NextAction::Exhausted { models } => keep_unbeaten(models),
+        _ => {}
+    }
     let found = step.chances.as_ref();
     let intervals = experiment::intervals(&contenders, &rules, LEVEL);
     let mut chances: Vec<Chance> = field.iter().zip(&contenders).map(|(model, c)| model.chance(c)).collect();

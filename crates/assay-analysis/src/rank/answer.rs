@@ -1,7 +1,7 @@
 //! The answer, as data. Names are as records have them: make them harmless before they are shown.
 
 use assay_core::estimate::Estimate;
-use assay_stats::rank::{Class, Medal};
+use assay_stats::rank::{Better, Class, Medal, Notice};
 use serde::Serialize;
 
 use super::ceiling::UsedCeiling;
@@ -205,24 +205,6 @@ pub struct TwoSpeeds {
     pub values: Vec<f64>,
 }
 
-/// What is said of a pair.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Better {
-    /// The first is better.
-    First,
-    /// The first is better, perhaps by less than the margin.
-    FirstPerhapsSlightly,
-    /// The first is better as fewer units failed.
-    FirstFailsLess,
-    /// They do not differ by more than the margin.
-    Equivalent,
-    /// Both are at the ceiling.
-    Ceiling,
-    /// It cannot be told.
-    Unresolved,
-}
-
 /// Two models.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PairRow {
@@ -313,24 +295,6 @@ pub struct SlotWarning {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "remark", rename_all = "snake_case")]
 pub enum Remark {
-    /// Records do not name a slot, so slots were left alone.
-    SlotsUnknown {
-        /// How many repeats.
-        runs: usize,
-    },
-    /// No unit changed its slot: the unit or the slot is odd.
-    NoSwap,
-    /// Slots were compared within parts only.
-    Parts {
-        /// How many parts.
-        parts: usize,
-    },
-    /// Slots and rounds cannot be told apart.
-    SlotsConfounded,
-    /// No unit has a second repeat.
-    NoRepeats,
-    /// Effects of slots and rounds are rough.
-    NotSettled,
     /// Records name no unit and count as one.
     NamelessUnit {
         /// The model.
@@ -353,4 +317,7 @@ pub enum Remark {
         /// Their names.
         suites: Vec<String>,
     },
+    /// What the design does not allow to tell.
+    #[serde(untagged)]
+    Design(Notice),
 }

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use assay_stats::decide::{
-    Acceptability, Combination, FIRST, PIBENCHMARKS_WEIGHTS, Posterior, Weights, acceptability, index, pi_value,
-};
+use assay_stats::decide::{Acceptability, Combination, FIRST, Posterior, Weights, acceptability, index};
 use serde::Serialize;
 
 use super::collect::Catalogue;
 use super::composite_figures::{index_figures, pi_run};
+use super::pibenchmarks::{WEIGHTS, pi_value};
 
 /// Which composite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -140,9 +139,7 @@ fn stand(
     let any = acceptability(&media, Combination::Geometric, Weights::Any, seed)?;
     let near = match kind {
         CompositeKind::Index => None,
-        CompositeKind::Pibenchmarks => {
-            Some(acceptability(&media, Combination::Sum, Weights::Around(&PIBENCHMARKS_WEIGHTS), seed)?)
-        }
+        CompositeKind::Pibenchmarks => Some(acceptability(&media, Combination::Sum, Weights::Around(&WEIGHTS), seed)?),
     };
     let best = rows.first().map_or(1.0, |(_, figures)| figures.value);
     let winner = winner(&any, near.as_ref()).map(|at| rows[at].0.clone());

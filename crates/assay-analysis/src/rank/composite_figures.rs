@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use assay_core::record::Record;
-use assay_stats::decide::PiRun;
 
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::reading;
 
 use super::collect::Catalogue;
+use super::pibenchmarks::PiRun;
 
 /// Geometric mean of a unit's figures under a load, over its records.
 fn log_mean<'a>(records: impl Iterator<Item = &'a Record>, load: &Load) -> Option<f64> {

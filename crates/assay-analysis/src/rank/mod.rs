@@ -10,6 +10,7 @@ mod endings;
 mod level;
 mod odd;
 mod one;
+mod pibenchmarks;
 mod refusal;
 mod rows;
 mod setting;
@@ -18,11 +19,11 @@ mod tests;
 mod whole;
 
 pub use answer::{
-    Basis, Better, Deviation, LoadRanking, ModelRow, PairRow, RankReport, Ratio, Remark, Shares, SlotWarning, Standing,
+    Basis, Deviation, LoadRanking, ModelRow, PairRow, RankReport, Ratio, Remark, Shares, SlotWarning, Standing,
     TwoSpeeds, UnitRow, Unresolved,
 };
 pub use ask::Ask;
-pub use assay_stats::rank::{Class, Medal};
+pub use assay_stats::rank::{Better, Class, Medal, Notice};
 pub use ceiling::{CeilingSource, UsedCeiling};
 pub use composite::{CompositeKind, CompositeRanking, CompositeRow};
 pub use endings::{FailedRecord, FailureShare};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::workload::Unknown;
 use assay_stats::power::Deviation;
-use assay_stats::rank::{self as stats, Fit, Notice, Observation, Options, Plan, Ranking, Verdict};
+use assay_stats::rank::{self as stats, Better, Fit, Observation, Options, Plan, Ranking};
 
 use super::answer::{Basis, LoadRanking, Remark, Shares, SlotWarning};
 use super::collect::Session;
@@ -110,7 +110,7 @@ fn resolution(ranking: Option<&Ranking>, alpha: f64) -> (Option<f64>, u32) {
 fn needed(ranking: &Ranking, options: &Options) -> Option<Needed> {
     let open = |pair: &&stats::Pair| {
         let first = |at: usize| ranking.models[at].layer == 0 && !ranking.models[at].provisional;
-        pair.verdict == Verdict::Unresolved
+        pair.verdict == Better::Unresolved
             && pair.low.is_some()
             && pair.high.is_some()
             && first(pair.first)
@@ -124,18 +124,7 @@ fn needed(ranking: &Ranking, options: &Options) -> Option<Needed> {
 }
 
 fn remarks(fit: &Fit, sessions: &[Session<'_>]) -> Vec<Remark> {
-    let mut remarks: Vec<Remark> = fit
-        .notices
-        .iter()
-        .map(|notice| match notice {
-            Notice::SlotsUnknown(runs) => Remark::SlotsUnknown { runs: *runs },
-            Notice::NoSwap => Remark::NoSwap,
-            Notice::Parts(parts) => Remark::Parts { parts: *parts },
-            Notice::SlotsConfounded => Remark::SlotsConfounded,
-            Notice::NoRepeats => Remark::NoRepeats,
-            Notice::NotSettled => Remark::NotSettled,
-        })
-        .collect();
+    let mut remarks: Vec<Remark> = fit.notices.iter().copied().map(Remark::Design).collect();
     let mut nameless: BTreeMap<&str, usize> = BTreeMap::new();
     for session in sessions.iter().filter(|s| s.identity.unit.is_empty()) {
         *nameless.entry(&session.identity.model).or_default() += 1;

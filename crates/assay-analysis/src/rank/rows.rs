@@ -6,7 +6,7 @@ use assay_core::estimate::Estimate;
 use assay_stats::log_mean;
 use assay_stats::rank::{self as stats, Fit, ModelFit, Precision, Ranked, Ranking, Rule, aggregate};
 
-use super::answer::{Better, ModelRow, PairRow, Ratio, Standing, TwoSpeeds, UnitRow};
+use super::answer::{ModelRow, PairRow, Ratio, Standing, TwoSpeeds, UnitRow};
 use super::collect::Session;
 use super::setting::{Held, Setting};
 use crate::reading::Mark;
@@ -136,14 +136,7 @@ pub(super) fn pairs(ranking: &Ranking) -> Vec<PairRow> {
         first: name(pair.first),
         second: name(pair.second),
         ratio: Ratio { point: pair.ratio, low: pair.low, high: pair.high },
-        verdict: match pair.verdict {
-            stats::Verdict::Better { margin_may_be_small: false } => Better::First,
-            stats::Verdict::Better { margin_may_be_small: true } => Better::FirstPerhapsSlightly,
-            stats::Verdict::Equivalent => Better::Equivalent,
-            stats::Verdict::Unresolved => Better::Unresolved,
-            stats::Verdict::FailsLess => Better::FirstFailsLess,
-            stats::Verdict::Ceiling => Better::Ceiling,
-        },
+        verdict: pair.verdict,
     };
     ranking.pairs.iter().map(row).collect()
 }

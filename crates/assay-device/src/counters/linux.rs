@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use super::Counters;
+use super::totals::Counters;
 use crate::block::{Node, SECTOR};
 use crate::error::{DeviceError, shown};
 use crate::sysroot::Sysroot;

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::io;
 
-use super::Counters;
+use super::totals::Counters;
 use crate::error::DeviceError;
 use crate::sysroot::Sysroot;
 

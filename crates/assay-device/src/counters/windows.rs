@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use super::Counters;
+use super::totals::Counters;
 use crate::error::DeviceError;
 use crate::sysroot::Sysroot;
 use crate::system;

@@ -17,6 +17,8 @@ mod permit;
 #[cfg(any(windows, target_os = "macos"))]
 mod refused;
 mod signature;
+#[cfg(any(windows, target_os = "macos"))]
+mod unchecked;
 #[cfg_attr(any(windows, target_os = "macos"), allow(dead_code, reason = "no raw device is written there"))]
 mod usage;
 
@@ -26,6 +28,8 @@ pub use check::check_raw;
 pub use held::HeldDevice;
 pub use permit::RawPermit;
 #[cfg(any(windows, target_os = "macos"))]
-pub use refused::{HeldDevice, check_raw};
+pub use refused::HeldDevice;
 pub use signature::signature;
+#[cfg(any(windows, target_os = "macos"))]
+pub use unchecked::check_raw;
 pub use usage::{MountPoint, mounted_on};

@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::fs::File;
 use std::path::Path;
 
-use super::permit::RawPermit;
 use crate::error::{DeviceError, shown};
 use crate::look::Seen;
 use crate::owned::Caching;
@@ -54,12 +53,4 @@ impl HeldDevice {
     pub fn present(&self) -> bool {
         match self.0 {}
     }
-}
-
-/// Refuses.
-///
-/// # Errors
-/// Always [`DeviceError::NoRawDevices`].
-pub fn check_raw(_sysroot: &Sysroot, path: &Path, _forced_by_name: Option<&str>) -> Result<RawPermit, DeviceError> {
-    Err(DeviceError::NoRawDevices { path: shown(path) })
 }

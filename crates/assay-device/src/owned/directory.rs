@@ -188,3 +188,10 @@ impl Directory {
         self.path.join(name.into())
     }
 }
+
+#[cfg(not(windows))]
+impl std::os::fd::AsFd for Directory {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.handle.as_fd()
+    }
+}

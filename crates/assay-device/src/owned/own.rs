@@ -265,3 +265,10 @@ impl OwnDir {
         Ok(())
     }
 }
+
+#[cfg(not(windows))]
+impl std::os::fd::AsFd for OwnDir {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.directory.as_fd()
+    }
+}

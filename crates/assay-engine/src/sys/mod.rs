@@ -8,7 +8,6 @@ mod system;
 #[cfg(not(windows))]
 mod unix;
 
-pub(crate) use system::ASYNCHRONOUS;
 pub use system::child::{Signal, end_with_this_process};
 pub use system::clock::monotonic;
 pub use system::files::{AsOpen, FileExt, forget};
@@ -21,4 +20,4 @@ pub use system::programs::lead_a_group;
 pub(crate) use system::programs::{ended, interrupt, kill_all, nameless_file};
 pub(crate) use system::queue::{Queue, probe, probe_poll};
 pub use system::user::is_root;
-pub use system::{CALLS, QUEUE};
+pub use system::{ASYNCHRONOUS, CALLS, QUEUE};

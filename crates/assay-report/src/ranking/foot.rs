@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_analysis::rank::{LoadRanking, ModelRow, RankReport, Remark};
+use assay_analysis::rank::{LoadRanking, ModelRow, Notice, RankReport, Remark};
 use assay_analysis::{Excluded, Mark};
 use assay_core::text::{clean, statement};
 use assay_core::units::{fixed, trimmed};
@@ -105,19 +105,25 @@ fn method(report: &RankReport, ranking: &LoadRanking) -> String {
     )
 }
 
-fn remark(remark: &Remark) -> String {
-    match remark {
-        Remark::SlotsUnknown { runs } => {
+fn design(notice: Notice) -> String {
+    match notice {
+        Notice::SlotsUnknown { runs } => {
             format!(
                 "{} without a slot, so slots are part of the units; add --label slot=…",
-                words::count(*runs, "repeat")
+                words::count(runs, "repeat")
             )
         }
-        Remark::NoSwap => "no unit changed its slot: unit and slot cannot be told apart (assay plan)".to_owned(),
-        Remark::Parts { parts } => format!("slots fall into {parts} parts without a common unit"),
-        Remark::SlotsConfounded => "slots and rounds cannot be told apart; slots were left alone".to_owned(),
-        Remark::NoRepeats => "no unit has a second repeat: how units differ holds how repeats do".to_owned(),
-        Remark::NotSettled => "effects of slots and rounds are rough".to_owned(),
+        Notice::NoSwap => "no unit changed its slot: unit and slot cannot be told apart (assay plan)".to_owned(),
+        Notice::Parts { parts } => format!("slots fall into {parts} parts without a common unit"),
+        Notice::SlotsConfounded => "slots and rounds cannot be told apart; slots were left alone".to_owned(),
+        Notice::NoRepeats => "no unit has a second repeat: how units differ holds how repeats do".to_owned(),
+        Notice::NotSettled => "effects of slots and rounds are rough".to_owned(),
+    }
+}
+
+fn remark(remark: &Remark) -> String {
+    match remark {
+        Remark::Design(notice) => design(*notice),
         Remark::NamelessUnit { model, records } => {
             format!(
                 "{} of {} name no unit and count as one; add --label unit=…",

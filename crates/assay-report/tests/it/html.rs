@@ -84,7 +84,7 @@ fn pages() -> Vec<(&'static str, String)> {
     let cards = |query| assay_analysis::published(query).unwrap();
     let two = [cards("sandisk-ultra-a1"), cards("samsung-evo-plus-64gb")];
     let compared = compare(&split(&two, By::Model), &Request::default()).unwrap();
-    let classes = assay_report::advice::class(&advise::class(&two[0], &[]).unwrap());
+    let classes = assay_report::advise::class(&advise::class(&two[0], &[]).unwrap());
     let records: Vec<_> = crate::common::all().into_iter().map(|(_, r)| r).collect();
     vec![
         ("record", html(&[crate::common::good_card()])),

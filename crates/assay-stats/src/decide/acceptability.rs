@@ -4,8 +4,8 @@
 //! are drawn at random, and it is counted how often each medium gets each rank.
 
 use super::posterior::{About, Posterior, Sampler};
-use super::random::Generator;
 use super::refusal::{Refusal, positive};
+use crate::random::Generator;
 
 /// A winner has to be first with this share of the weights; else the result is weight-dependent.
 pub const FIRST: f64 = 0.90;

@@ -1,31 +1,18 @@
-//! From estimates to decisions, each with its probability and the numbers behind it.
+//! The mathematics of decisions: what is known of a rate, bounds and tolerance limits, what a choice may lose, and what
+//! hangs on weights. What is decided, of which media, is in `assay_analysis`.
 
 mod acceptability;
 mod bounds;
-mod buy;
-mod cache;
-mod cache_verdict;
 mod composite;
-mod hits;
-mod nas;
-mod pibenchmarks;
+mod loss;
 mod posterior;
-pub(crate) mod random;
 pub(crate) mod refusal;
 mod tolerance;
 
 pub use acceptability::{Acceptability, Combination, FIRST, Weights, acceptability};
 pub use bounds::{Bounds, CONFIDENCE, LEAST_RUNS, bounds};
-pub use buy::{Candidate, ENOUGH, Fleet, Offer, Purchase, Standing, purchase};
-pub use cache::{LOW_FEED, LogDevice, Ram, Service, feed, fill_seconds, log_device};
-pub use cache_verdict::{Cache, CacheVerdict, CacheWord, Warning, judge};
 pub use composite::index;
-pub use hits::{HEADER_BYTES, Hits, Reuse, header_bytes, hits, reach};
-pub use nas::{
-    BreakEven, ETHERNET, Limit, Local, Measured, Nas, NasDecision, NasVerdict, Need, Share, Wire, break_even, decide,
-    share,
-};
-pub use pibenchmarks::{PIBENCHMARKS_WEIGHTS, PiRun, pi_value};
-pub use posterior::{About, Posterior};
-pub use refusal::Refusal;
-pub use tolerance::{Claim, ModelClaim, model_claim, tolerance_factor};
+pub use loss::{Alternative, Loss, losses};
+pub use posterior::{About, Posterior, draws_together};
+pub use refusal::{Refusal, a_share, not_negative, positive};
+pub use tolerance::{Tolerance, tolerance, tolerance_factor};

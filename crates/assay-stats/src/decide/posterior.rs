@@ -1,8 +1,10 @@
 //! What is known of a rate, on the log scale, and draws from it.
 
-use super::random::Generator;
+use statrs::distribution::{ContinuousCDF, Normal};
+
 use super::refusal::{Refusal, all_positive, not_negative, positive};
 use crate::logs::log_mean;
+use crate::random::Generator;
 
 /// What a statement is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +103,14 @@ impl Posterior {
         self.spread.and_then(|s| s.unit_variance)
     }
 
+    /// Share of the units whose logarithm is above `limit`, were the mean known to be the estimate; `None` where it is
+    /// not known how units differ, or they do not.
+    #[must_use]
+    pub fn units_above(&self, limit: f64) -> Option<f64> {
+        let variance = self.unit_variance().filter(|v| *v > 0.0)?;
+        Normal::new(0.0, variance.sqrt()).ok().map(|units| units.cdf(self.log_mean - limit))
+    }
+
     /// Squared error of the logarithm of the mean, and its degrees of freedom; `None` for a point.
     #[must_use]
     pub fn error(&self) -> Option<(f64, f64)> {
@@ -126,6 +136,24 @@ impl Posterior {
         };
         Ok(Sampler { centre: self.log_mean, scale: variance.sqrt(), degrees: spread.degrees })
     }
+}
+
+/// `count` draws of the logarithms of several rates, which are independent: each in turn from one stream.
+///
+/// # Errors
+/// As [`Posterior::draws`], for any of them.
+pub fn draws_together<const N: usize>(
+    rates: [&Posterior; N],
+    about: About,
+    count: usize,
+    seed: u64,
+) -> Result<Vec<[f64; N]>, Refusal> {
+    let mut samplers = Vec::with_capacity(N);
+    for rate in rates {
+        samplers.push(rate.sampler(about)?);
+    }
+    let mut generator = Generator::new(seed);
+    Ok((0..count).map(|_| std::array::from_fn(|rate| samplers[rate].next(&mut generator))).collect())
 }
 
 /// Draws of one logarithm.
@@ -176,6 +204,29 @@ mod tests {
         let specimen = Posterior::moderated(5f64.ln(), 0.01, None, 1.0).unwrap();
         assert!(specimen.knows(About::Mean) && !specimen.knows(About::NextUnit));
         assert_eq!(specimen.draws(About::NextUnit, 1, 0), Err(Refusal::OneUnit));
+    }
+
+    #[test]
+    fn several_are_drawn_in_turn() {
+        let rate = |mean: f64| Posterior::moderated(mean, 0.01, Some(0.04), 1e6).unwrap();
+        let (a, b) = (rate(1.0), rate(2.0));
+        let both = draws_together([&a, &b], About::Mean, 10_000, 3).unwrap();
+        let mean = |of: usize| both.iter().map(|draw| draw[of]).sum::<f64>() / 1e4;
+        // Five standard errors of a mean of 10 000: 0.005.
+        assert!((mean(0) - 1.0).abs() < 0.005 && (mean(1) - 2.0).abs() < 0.005, "{} {}", mean(0), mean(1));
+        assert_eq!(
+            draws_together([&a], About::NextUnit, 5, 9).unwrap().concat(),
+            a.draws(About::NextUnit, 5, 9).unwrap()
+        );
+        assert!(draws_together([&a, &Posterior::point(1.0).unwrap()], About::Mean, 1, 1).is_err());
+    }
+
+    #[test]
+    fn units_above_a_limit_are_those_of_the_normal_distribution() {
+        // One deviation of 20 % above the limit: 0.8413.
+        let rate = |units| Posterior::moderated(1.2, 0.01, units, 3.0).unwrap();
+        assert!((rate(Some(0.04)).units_above(1.0).unwrap() - 0.8413).abs() < 1e-4);
+        assert_eq!((rate(Some(0.0)).units_above(1.0), rate(None).units_above(1.0)), (None, None));
     }
 
     #[test]

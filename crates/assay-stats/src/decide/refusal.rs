@@ -44,15 +44,6 @@ pub enum Refusal {
         /// Length that differs.
         given: usize,
     },
-    /// The two sides were measured with different workloads.
-    Unlike {
-        /// What differs.
-        what: &'static str,
-        /// Of the medium.
-        local: u64,
-        /// Of the other side.
-        other: u64,
-    },
     /// One value has no interval.
     NoInterval {
         /// What it is about.
@@ -70,9 +61,6 @@ impl fmt::Display for Refusal {
             Self::NotAShare { what, value } => write!(f, "{what} has to be between 0 and 1, not {value}"),
             Self::TooFew { what, least, given } => write!(f, "it takes at least {least} {what}, not {given}"),
             Self::Lengths { what, expected, given } => write!(f, "{what} differ in number: {expected} and {given}"),
-            Self::Unlike { what, local, other } => {
-                write!(f, "both sides need the same {what}: {local} is compared with {other}")
-            }
             Self::NoInterval { what } => write!(f, "{what} rests on one value, which has no interval"),
             Self::OneUnit => {
                 write!(f, "runs of one unit say nothing about the next one: measure at least 2 units of the model")
@@ -84,17 +72,26 @@ impl fmt::Display for Refusal {
 impl std::error::Error for Refusal {}
 
 /// `value` where it is above zero and finite.
-pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, Refusal> {
+///
+/// # Errors
+/// [`Refusal::NotPositive`] where it is not.
+pub fn positive(what: &'static str, value: f64) -> Result<f64, Refusal> {
     if value.is_finite() && value > 0.0 { Ok(value) } else { Err(Refusal::NotPositive { what, value }) }
 }
 
 /// `value` where it is zero or more and finite.
-pub(crate) fn not_negative(what: &'static str, value: f64) -> Result<f64, Refusal> {
+///
+/// # Errors
+/// [`Refusal::Negative`] where it is not.
+pub fn not_negative(what: &'static str, value: f64) -> Result<f64, Refusal> {
     if value.is_finite() && value >= 0.0 { Ok(value) } else { Err(Refusal::Negative { what, value }) }
 }
 
 /// `value` where it is from 0 to 1.
-pub(crate) fn a_share(what: &'static str, value: f64) -> Result<f64, Refusal> {
+///
+/// # Errors
+/// [`Refusal::NotAShare`] where it is not.
+pub fn a_share(what: &'static str, value: f64) -> Result<f64, Refusal> {
     if (0.0..=1.0).contains(&value) { Ok(value) } else { Err(Refusal::NotAShare { what, value }) }
 }
 

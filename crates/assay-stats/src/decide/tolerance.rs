@@ -20,30 +20,13 @@ const REACH: f64 = 9.0;
 /// Width, over the quantile where that is above 1, of the interval that ends the search for it: the integral is less precise.
 const PRECISION: f64 = 1e-10;
 
-/// What can be said about a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Claim {
-    /// With 95 % confidence at least that share of the units passes.
-    Pass,
-    /// With 95 % confidence fewer do.
-    Fail,
-    /// The data do not tell.
-    Indeterminate,
-    /// One unit says nothing about the model.
-    OneUnit,
-}
-
-/// A statement about the units of a model.
+/// Limits that a share of the units of a model is above, in the unit of the values.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ModelClaim {
-    /// In a word.
-    pub claim: Claim,
-    /// Rate that the share of the units exceeds with 95 % confidence.
-    pub lower_limit: Option<f64>,
-    /// Rate that it does not exceed with 95 % confidence.
-    pub upper_limit: Option<f64>,
-    /// Units.
-    pub n: usize,
+pub struct Tolerance {
+    /// What the share of the units exceeds with 95 % confidence.
+    pub lower: f64,
+    /// What it does not exceed with 95 % confidence.
+    pub upper: f64,
 }
 
 /// k for `n` units, the share `content` of the units and `confidence`.
@@ -72,29 +55,21 @@ pub fn tolerance_factor(n: usize, content: f64, confidence: f64) -> Result<f64, 
     Ok(f64::midpoint(low, high) / units.sqrt())
 }
 
-/// Whether at least the share `content` of the units of a model reaches `threshold`, from the
-/// means of its units, with 95 % confidence.
+/// What at least the share `content` of the units of a model exceeds, from the means of its units; `None` of one unit,
+/// which says nothing about the model.
 ///
 /// # Errors
 /// No unit, values that are not positive and finite, a share that is not inside 0 to 1.
-pub fn model_claim(units: &[f64], threshold: f64, content: f64) -> Result<ModelClaim, Refusal> {
+pub fn tolerance(units: &[f64], content: f64) -> Result<Option<Tolerance>, Refusal> {
     let n = all_positive("units", units)?.len();
-    let threshold = positive("the threshold", threshold)?;
     if n < 2 {
-        return Ok(ModelClaim { claim: Claim::OneUnit, lower_limit: None, upper_limit: None, n });
+        return Ok(None);
     }
     let mean = log_mean(units);
     let deviation = (units.iter().map(|v| (v.ln() - mean).powi(2)).sum::<f64>() / (n as f64 - 1.0)).sqrt();
     let lower = (mean - tolerance_factor(n, content, 0.95)? * deviation).exp();
     let upper = (mean - tolerance_factor(n, content, 0.05)? * deviation).exp();
-    let claim = if lower >= threshold {
-        Claim::Pass
-    } else if upper < threshold {
-        Claim::Fail
-    } else {
-        Claim::Indeterminate
-    };
-    Ok(ModelClaim { claim, lower_limit: Some(lower), upper_limit: Some(upper), n })
+    Ok(Some(Tolerance { lower, upper }))
 }
 
 fn normal_quantile(p: f64) -> f64 {

@@ -47,7 +47,7 @@ mod tests {
 
     fn model(logs: &[f64]) -> Contender {
         let unit_means = logs.iter().map(|y| y.exp()).collect();
-        Contender { unit_means, outcome: Outcome::Finished, censored: false, dropped: false }
+        Contender { name: String::new(), unit_means, outcome: Outcome::Finished, censored: false, dropped: false }
     }
 
     /// Means 0, 1 and 2; each model varies by 0.02 with one degree of freedom.

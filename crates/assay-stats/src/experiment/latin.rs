@@ -7,8 +7,8 @@
 
 use super::fault::Fault;
 use super::plan::{Meeting, Mode, Plan};
-use crate::decide::random::Generator;
 use crate::decide::refusal::at_least;
+use crate::random::Generator;
 
 /// Plans that are drawn; the one is kept in which models crowd slots least.
 const DRAWS: usize = 200;

@@ -1,7 +1,7 @@
 //! How likely each model is the best, from the means of its units so far.
 
 use crate::LEVEL;
-use crate::decide::random::Generator;
+use crate::random::Generator;
 
 /// Chances of the models that take part, in the order of the contenders.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,6 +5,7 @@
 //! the deviation of units is centred at 10 %, as seen on cards; the thresholds come from simulated
 //! campaigns of eight models.
 
+use super::action::{NextAction, Order};
 use super::fault::Fault;
 use super::pbest::{Chances, Summary, chances};
 use crate::decide::refusal::{at_least, positive};
@@ -24,6 +25,8 @@ pub enum Outcome {
 /// A model in the race.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contender {
+    /// Its name, which no other one has.
+    pub name: String,
     /// Means of its units so far: rates, or other positive values where more is better.
     pub unit_means: Vec<f64>,
     /// What happened to its units.
@@ -82,47 +85,11 @@ impl Default for Rules {
     }
 }
 
-/// Units of one model to measure next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Order {
-    /// Index of the contender.
-    pub model: usize,
-    /// New units of it.
-    pub units: u32,
-}
-
-/// Why the race is over.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reason {
-    /// This one is within 3 % of the best.
-    Buy(usize),
-    /// The only one that is left.
-    OnlyOneLeft(usize),
-    /// Taking the leader, which is the first, costs 1 % on average at most. Each of these loses little more, with 95 %
-    /// probability: [`Chances::tie`] says how much.
-    PracticallyTied(Vec<usize>),
-    /// No more units may be measured; the best is among these.
-    Exhausted(Vec<usize>),
-    /// These run at the ceiling of the bus: take the cheapest.
-    CeilingTie(Vec<usize>),
-    /// All models returned wrong data.
-    NothingFit,
-}
-
-/// What to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Action {
-    /// Measure these.
-    Measure(Vec<Order>),
-    /// Nothing more.
-    Stop(Reason),
-}
-
 /// One step of the race.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// What to do.
-    pub action: Action,
+    pub action: NextAction,
     /// Models that are dropped by this step; mark them before the next one.
     pub dropped: Vec<usize>,
     /// The numbers behind it; `None` before all have their first units.
@@ -145,28 +112,29 @@ const LARGEST_BATCH: u32 = 2;
 pub fn next(contenders: &[Contender], rules: &Rules, seed: u64) -> Result<Step, Fault> {
     check(contenders, rules)?;
     let Some(class) = class(contenders) else {
-        return Ok(Step::stop(Reason::NothingFit, None));
+        return Ok(Step::at_once(NextAction::NothingFit));
     };
+    let names = |models: Vec<usize>| models.iter().map(|k| contenders[*k].name.clone()).collect();
     let eligible = |c: &Contender| c.outcome == class;
     let active: Vec<usize> =
         (0..contenders.len()).filter(|k| eligible(&contenders[*k]) && !contenders[*k].dropped).collect();
     let censored: Vec<usize> = active.iter().copied().filter(|k| contenders[*k].censored).collect();
     if censored.len() > 1 {
-        return Ok(Step::stop(Reason::CeilingTie(censored), None));
+        return Ok(Step::at_once(NextAction::CeilingTie { models: names(censored) }));
     }
     let first = first_units(contenders, &active, rules);
     if !first.is_empty() {
-        return Ok(match within_budget(first, rules) {
-            orders if orders.is_empty() => Step::stop(Reason::Exhausted(active), None),
-            orders => Step { action: Action::Measure(orders), dropped: Vec::new(), chances: None, close_models: false },
-        });
+        return Ok(Step::at_once(match within_budget(first, rules) {
+            orders if orders.is_empty() => NextAction::Exhausted { models: names(active) },
+            orders => NextAction::Measure { orders },
+        }));
     }
     let (variance, degrees) = pooled(contenders, rules);
     let models = summaries(contenders, &active, class);
     let close = rules.close.ln();
     let found = chances(&models, contenders.len(), variance, degrees, close, rules.draws, seed);
     let Some(chances) = found else {
-        return Ok(Step::stop(Reason::NothingFit, None));
+        return Ok(Step::at_once(NextAction::NothingFit));
     };
     let fewest = models.iter().map(|m| m.n).fold(f64::MAX, f64::min);
     let close_models = models.len() > 1 && chances.spread < 2.0 * (variance / fewest).sqrt();
@@ -175,15 +143,16 @@ pub fn next(contenders: &[Contender], rules: &Rules, seed: u64) -> Result<Step, 
         active.iter().copied().partition(|k| *k != chances.leader && chances.best[*k] < rules.drop_below);
     left.sort_by(|a, b| chances.best[*b].total_cmp(&chances.best[*a]).then(a.cmp(b)));
     let action = if chances.good >= sure {
-        Action::Stop(Reason::Buy(chances.leader))
+        NextAction::Buy { model: contenders[chances.leader].name.clone() }
     } else if left.len() == 1 {
-        Action::Stop(Reason::OnlyOneLeft(chances.leader))
+        NextAction::OnlyOneLeft { model: contenders[chances.leader].name.clone() }
     } else if chances.regret <= rules.least_regret {
-        Action::Stop(Reason::PracticallyTied(chances.tie(close).0))
+        let (tied, loss) = chances.tie(close);
+        NextAction::PracticallyTied { models: names(tied), loss: lost(loss) }
     } else {
         match within_budget(more_units(contenders, &left, rules), rules) {
-            orders if orders.is_empty() => Action::Stop(Reason::Exhausted(chances.set(SET))),
-            orders => Action::Measure(orders),
+            orders if orders.is_empty() => NextAction::Exhausted { models: names(chances.set(SET)) },
+            orders => NextAction::Measure { orders },
         }
     };
     Ok(Step { action, dropped, chances: Some(chances), close_models })
@@ -200,9 +169,16 @@ pub fn in_race(contenders: &[Contender], model: usize) -> bool {
     contenders.get(model).is_some_and(|c| class(contenders) == Some(c.outcome))
 }
 
+/// The share that a loss on the log scale is: 0.03 is 3 %.
+#[must_use]
+pub fn lost(log: f64) -> f64 {
+    1.0 - (-log).exp()
+}
+
 impl Step {
-    fn stop(reason: Reason, chances: Option<Chances>) -> Self {
-        Self { action: Action::Stop(reason), dropped: Vec::new(), chances, close_models: false }
+    /// What is done without chances.
+    fn at_once(action: NextAction) -> Self {
+        Self { action, dropped: Vec::new(), chances: None, close_models: false }
     }
 }
 
@@ -225,15 +201,17 @@ fn units(contender: &Contender) -> u32 {
 }
 
 fn first_units(contenders: &[Contender], active: &[usize], rules: &Rules) -> Vec<Order> {
-    let missing = |k: usize| rules.first_units.saturating_sub(units(&contenders[k]));
-    active.iter().map(|k| Order { model: *k, units: missing(*k) }).filter(|o| o.units > 0).collect()
+    let missing = |c: &Contender| rules.first_units.saturating_sub(units(c));
+    let order = |c: &Contender| Order { model: c.name.clone(), units: missing(c) };
+    active.iter().map(|k| order(&contenders[*k])).filter(|o| o.units > 0).collect()
 }
 
 fn more_units(contenders: &[Contender], left: &[usize], rules: &Rules) -> Vec<Order> {
     let models = u32::try_from(left.len()).unwrap_or(u32::MAX).max(1);
     let batch = (rules.slots / models).clamp(1, LARGEST_BATCH);
-    let more = |k: usize| batch.min(rules.most_per_model.saturating_sub(units(&contenders[k])));
-    left.iter().map(|k| Order { model: *k, units: more(*k) }).filter(|o| o.units > 0).collect()
+    let more = |c: &Contender| batch.min(rules.most_per_model.saturating_sub(units(c)));
+    let order = |c: &Contender| Order { model: c.name.clone(), units: more(c) };
+    left.iter().map(|k| order(&contenders[*k])).filter(|o| o.units > 0).collect()
 }
 
 /// As many of the orders as may be measured, those in front first.

@@ -6,7 +6,7 @@
 //! Romano and Wolf (2005), "Exact and approximate stepdown methods for multiple hypothesis testing".
 
 use super::moderate::{Spread, cautious, pooled};
-use super::random::Draws;
+use crate::random::Generator;
 
 /// A model as the bootstrap sees it.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +37,7 @@ struct Sample {
 
 impl Sample {
     fn draw(arms: &[Arm], prior: f64, draws: usize, seed: u64) -> Self {
-        let mut random = Draws::new(seed);
+        let mut random = Generator::new(seed);
         let mut rows = Vec::with_capacity(draws * arms.len());
         let mut spreads: Vec<Spread> = arms.iter().map(|arm| arm.spread).collect();
         for _ in 0..draws {
@@ -45,7 +45,7 @@ impl Sample {
             for (arm, spread) in arms.iter().zip(&mut spreads) {
                 let mean = random.normal() * (arm.variance / f64::from(arm.units)).sqrt();
                 let degrees = arm.spread.degrees;
-                spread.variance = arm.variance * random.chi_square(degrees) / f64::from(degrees.max(1));
+                spread.variance = arm.variance * random.chi_squared_whole(degrees) / f64::from(degrees.max(1));
                 rows.push((mean, 0.0));
             }
             let pool = pooled(&spreads).map_or(0.0, |(pool, _)| pool);

@@ -4,8 +4,8 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::notice::FitError;
 use super::observation::Observation;
-use super::random::Draws;
 use super::table::Table;
+use crate::random::Generator;
 
 /// Effects below this ratio do not matter.
 const MATTERS: f64 = 1.03;
@@ -106,14 +106,15 @@ pub fn slot_check(observations: &[Observation<'_>], seed: u64) -> Result<Option<
         groups =
             (0..waves.levels()).map(|wave| (0..table.y.len()).filter(|&at| waves.of[at] == wave).collect()).collect();
     }
-    let mut random = Draws::new(seed);
+    let mut random = Generator::new(seed);
     let mut shuffled = table.design.clone();
     let mut as_good = 0u32;
     for _ in 0..PERMUTATIONS {
         for group in &groups {
-            // Fisher and Yates.
+            // Fisher and Yates. The share is below 1, but its product may be rounded up.
             for last in (1..group.len()).rev() {
-                shuffled.factors[0].of.swap(group[last], group[random.below(last + 1)]);
+                let other = (random.uniform() * (last + 1) as f64) as usize;
+                shuffled.factors[0].of.swap(group[last], group[other.min(last)]);
             }
         }
         let slots = &table.design.factors[0];

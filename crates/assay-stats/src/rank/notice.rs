@@ -2,22 +2,31 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use super::observation::Invalid;
 
 /// What the design does not allow to tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "remark", rename_all = "snake_case")]
 pub enum Notice {
-    /// So many observations have no slot, so slots were left alone.
-    SlotsUnknown(usize),
+    /// Observations have no slot, so slots were left alone.
+    SlotsUnknown {
+        /// How many repeats.
+        runs: usize,
+    },
     /// No unit changed its slot: unit and slot cannot be told apart, no unit may be called bad.
     NoSwap,
-    /// Units and slots fall into so many parts; slots were compared within each only.
-    Parts(usize),
-    /// Slots and waves cannot be told apart; slots were left alone.
+    /// Units and slots fall into parts; slots were compared within each only.
+    Parts {
+        /// How many parts.
+        parts: usize,
+    },
+    /// Slots and rounds cannot be told apart; slots were left alone.
     SlotsConfounded,
     /// No unit has a second repeat: the variance between units holds that between repeats.
     NoRepeats,
-    /// The sweep did not settle; effects are rough.
+    /// The sweep did not settle; effects of slots and rounds are rough.
     NotSettled,
 }
 

@@ -185,8 +185,8 @@ pub fn compare_all(groups: &[&[f64]], options: &Options) -> Result<Vec<(usize, u
 
 #[cfg(test)]
 mod tests {
-    use super::super::random::Draws;
     use super::*;
+    use crate::random::Generator;
 
     #[test]
     fn by_hand() {
@@ -236,7 +236,7 @@ mod tests {
 
     /// Share of pairs of equal groups that are called different, the second of which varies so many times as much.
     fn false_alarms(n: (usize, usize), times: f64, sets: usize) -> f64 {
-        let mut random = Draws::new(7);
+        let mut random = Generator::new(7);
         let mut group =
             |n: usize, times: f64| (0..n).map(|_| (0.02 * times * random.normal()).exp()).collect::<Vec<_>>();
         let different = (0..sets).filter(|_| {
@@ -263,7 +263,7 @@ mod tests {
             assert!(share <= 0.065, "{times}: {share}");
         }
         // Student's test finds this in 76.6 of 100.
-        let (mut random, mut found) = (Draws::new(9), 0);
+        let (mut random, mut found) = (Generator::new(9), 0);
         for _ in 0..20_000 {
             let mut group = |shift: f64| (0..3).map(|_| (shift + 0.102 * random.normal()).exp()).collect::<Vec<_>>();
             let (a, b) = (group(0.3), group(0.0));

@@ -14,7 +14,7 @@ use super::layers::{Medal, Order};
 use super::moderate::{Spread, cautious, pooled};
 use super::precision::{Precision, precisions};
 use super::shared::Shared;
-use super::verdict::{Pair, Verdict};
+use super::verdict::{Better, Pair};
 use crate::power::Test;
 use crate::variation::specimens;
 
@@ -190,11 +190,11 @@ fn all_pairs(models: &[&Entrant]) -> Vec<Pair> {
         for second in first + 1..models.len() {
             let (a, b) = (models[first], models[second]);
             let verdict = if a.class != b.class {
-                Verdict::FailsLess
+                Better::FirstFailsLess
             } else if a.censored && b.censored {
-                Verdict::Ceiling
+                Better::Ceiling
             } else {
-                Verdict::Unresolved
+                Better::Unresolved
             };
             let ratio = (a.mean - b.mean).exp();
             let (low, high, t, ends, differ) = (None, None, None, None, false);
@@ -253,16 +253,16 @@ fn test(
         pair.t = Some(sign * difference / error);
         pair.low = (!open_below).then(|| low.exp());
         pair.high = (!open_above).then(|| high.exp());
-        if pair.verdict == Verdict::FailsLess {
+        if pair.verdict == Better::FirstFailsLess {
             continue;
         }
         pair.verdict = if differ && !second {
             let nearest = low.abs().min(high.abs());
-            Verdict::Better { margin_may_be_small: crosses || nearest < options.delta }
+            if crosses || nearest < options.delta { Better::FirstPerhapsSlightly } else { Better::First }
         } else if !first && !second && low >= -options.delta && high <= options.delta {
-            Verdict::Equivalent
+            Better::Equivalent
         } else {
-            Verdict::Unresolved
+            Better::Unresolved
         };
     }
     critical
@@ -289,7 +289,7 @@ fn alone(a: &Entrant, b: &Entrant, common: f64, (alpha, two): (f64, bool)) -> f6
 
 fn order(pairs: &[Pair], n: usize) -> Order {
     let mut order = Order::new(n);
-    for pair in pairs.iter().filter(|p| p.verdict.is_better()) {
+    for pair in pairs.iter().filter(|p| p.verdict.is_first()) {
         order.set(pair.first, pair.second);
     }
     order

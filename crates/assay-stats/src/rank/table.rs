@@ -53,13 +53,13 @@ impl Table {
                 notices.push(Notice::NoSwap);
             } else {
                 if factor.parts > 1 {
-                    notices.push(Notice::Parts(factor.parts));
+                    notices.push(Notice::Parts { parts: factor.parts });
                 }
                 factors.push(factor);
                 slots = names.into_iter().map(str::to_owned).collect();
             }
         } else {
-            notices.push(Notice::SlotsUnknown(missing));
+            notices.push(Notice::SlotsUnknown { runs: missing });
         }
         let mut waves = Vec::new();
         if rows.iter().all(|(o, _)| o.wave.is_some()) {

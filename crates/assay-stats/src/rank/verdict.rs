@@ -1,28 +1,30 @@
 //! What can be said about two models.
 
+use serde::Serialize;
+
 /// What can be said about the first model of a [`Pair`] against the second.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// Better, with the error over all pairs kept.
-    Better {
-        /// The interval reaches into the equivalence margin: the difference may not matter.
-        margin_may_be_small: bool,
-    },
-    /// The whole interval lies within the equivalence margin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    /// The first is better, with the error over all pairs kept.
+    First,
+    /// The first is better, perhaps by less than the equivalence margin, into which the interval reaches.
+    FirstPerhapsSlightly,
+    /// The first is better as fewer units failed; speed does not make up for that.
+    FirstFailsLess,
+    /// They do not differ by more than the margin: the whole interval lies within it.
     Equivalent,
-    /// Neither better nor equivalent: more units would tell.
-    Unresolved,
-    /// Better as fewer units failed; speed does not make up for that.
-    FailsLess,
-    /// Both at the ceiling of the bus: nothing is said about the media.
+    /// Both are at the ceiling of the bus: nothing is said about the media.
     Ceiling,
+    /// It cannot be told: more units would tell.
+    Unresolved,
 }
 
-impl Verdict {
+impl Better {
     /// Whether the first is better, by speed or by failures.
     #[must_use]
-    pub fn is_better(self) -> bool {
-        matches!(self, Self::Better { .. } | Self::FailsLess)
+    pub fn is_first(self) -> bool {
+        matches!(self, Self::First | Self::FirstPerhapsSlightly | Self::FirstFailsLess)
     }
 }
 
@@ -49,5 +51,5 @@ pub struct Pair {
     /// Whether equality of what was seen is rejected, whatever the bus hides and whoever failed.
     pub differ: bool,
     /// What is said.
-    pub verdict: Verdict,
+    pub verdict: Better,
 }

@@ -1,11 +1,35 @@
 //! The race: single steps by hand, and how often it ends with a good model.
 
-use assay_stats::experiment::{Action, Contender, Order, Outcome, Reason, Rules, next};
+use assay_stats::experiment::{Contender, Fault, NextAction, Order, Outcome, Rules, Step};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 fn model(unit_means: &[f64]) -> Contender {
-    Contender { unit_means: unit_means.to_vec(), outcome: Outcome::Finished, censored: false, dropped: false }
+    Contender {
+        name: String::new(),
+        unit_means: unit_means.to_vec(),
+        outcome: Outcome::Finished,
+        censored: false,
+        dropped: false,
+    }
+}
+
+/// The next step; each model is named by its place.
+fn next(contenders: &[Contender], rules: &Rules, seed: u64) -> Result<Step, Fault> {
+    let named = contenders.iter().enumerate().map(|(at, c)| Contender { name: at.to_string(), ..c.clone() });
+    assay_stats::experiment::next(&named.collect::<Vec<_>>(), rules, seed)
+}
+
+fn names(places: &[usize]) -> Vec<String> {
+    places.iter().map(ToString::to_string).collect()
+}
+
+fn order(place: usize, units: u32) -> Order {
+    Order { model: place.to_string(), units }
+}
+
+fn buy(place: usize) -> NextAction {
+    NextAction::Buy { model: place.to_string() }
 }
 
 fn rules() -> Rules {
@@ -15,23 +39,23 @@ fn rules() -> Rules {
 #[test]
 fn all_get_their_first_units() {
     let step = next(&[model(&[]), model(&[5.0]), model(&[5.0, 6.0])], &rules(), 1).unwrap();
-    assert_eq!(step.action, Action::Measure(vec![Order { model: 0, units: 2 }, Order { model: 1, units: 1 }]));
+    assert_eq!(step.action, NextAction::Measure { orders: vec![order(0, 2), order(1, 1)] });
     assert!(step.chances.is_none() && step.dropped.is_empty());
 }
 
 #[test]
 fn a_clear_winner_is_bought_and_the_hopeless_are_dropped() {
     let step = next(&[model(&[10.0, 10.2]), model(&[5.0, 5.1]), model(&[2.0, 2.0])], &rules(), 1).unwrap();
-    assert_eq!(step.action, Action::Stop(Reason::Buy(0)));
+    assert_eq!(step.action, buy(0));
     let chances = step.chances.unwrap();
     assert!(chances.best[0] > 0.99 && chances.good > 0.99 && chances.regret < 0.001, "{chances:?}");
     // One hopeless, two close: the race goes on between these.
     let step = next(&[model(&[10.0, 11.2]), model(&[10.3, 10.5]), model(&[2.0, 2.0])], &rules(), 1).unwrap();
     assert_eq!(step.dropped, [2]);
-    let Action::Measure(orders) = step.action else { panic!("{step:?}") };
-    let mut models: Vec<_> = orders.iter().map(|o| (o.model, o.units)).collect();
+    let NextAction::Measure { orders } = step.action else { panic!("{step:?}") };
+    let mut models: Vec<_> = orders.iter().map(|o| (o.model.as_str(), o.units)).collect();
     models.sort_unstable();
-    assert_eq!(models, [(0, 1), (1, 1)]);
+    assert_eq!(models, [("0", 1), ("1", 1)]);
 }
 
 #[test]
@@ -51,7 +75,7 @@ fn slots_that_idle_take_a_second_unit_up_to_two() {
     let two = [model(&[10.0, 10.6]), model(&[10.1, 10.4])];
     for (slots, units) in [(1, 1), (3, 1), (4, 2), (28, 2)] {
         let step = next(&two, &Rules { slots, ..rules() }, 1).unwrap();
-        let Action::Measure(orders) = step.action else { panic!("{step:?}") };
+        let NextAction::Measure { orders } = step.action else { panic!("{step:?}") };
         assert!(orders.len() == 2 && orders.iter().all(|o| o.units == units), "{slots}: {orders:?}");
     }
 }
@@ -61,8 +85,10 @@ fn many_equal_units_are_practically_tied() {
     let even = |shift: f64| model(&(0..30).map(|i| 10.0 + shift + f64::from(i % 3) * 0.3).collect::<Vec<_>>());
     let rules = Rules { most_per_model: 100, sure: 0.999_9, sure_if_close: 0.999_9, ..rules() };
     let step = next(&[even(0.0), even(0.01), even(0.02)], &rules, 1).unwrap();
-    let Action::Stop(Reason::PracticallyTied(tie)) = &step.action else { panic!("{step:?}") };
+    let NextAction::PracticallyTied { models: tie, loss } = &step.action else { panic!("{step:?}") };
     assert_eq!(tie.len(), 3);
+    // More than nothing, and less than the leader loses where each of them is 3 % worse.
+    assert!((0.001..0.05).contains(loss), "{loss}");
     assert!(step.close_models && step.chances.unwrap().regret <= 0.01);
 }
 
@@ -71,40 +97,40 @@ fn the_caps_end_the_race_with_the_set_of_the_best() {
     let close = [model(&[10.0, 10.6]), model(&[10.1, 10.4]), model(&[1.0, 1.0])];
     for rules in [Rules { most_per_model: 2, ..rules() }, Rules { units_left: 0, ..rules() }] {
         let step = next(&close, &rules, 1).unwrap();
-        let Action::Stop(Reason::Exhausted(mut tie)) = step.action else { panic!("{step:?}") };
+        let NextAction::Exhausted { models: mut tie } = step.action else { panic!("{step:?}") };
         tie.sort_unstable();
-        assert_eq!(tie, [0, 1]);
+        assert_eq!(tie, names(&[0, 1]));
     }
     // One unit left: the likelier model gets it.
     let step = next(&close, &Rules { units_left: 1, ..rules() }, 1).unwrap();
-    let Action::Measure(orders) = &step.action else { panic!("{step:?}") };
+    let NextAction::Measure { orders } = &step.action else { panic!("{step:?}") };
     let leader = step.chances.as_ref().unwrap().leader;
-    assert_eq!(orders, &[Order { model: leader, units: 1 }]);
+    assert_eq!(orders, &[order(leader, 1)]);
     let step = next(&[model(&[]), model(&[])], &Rules { units_left: 0, ..rules() }, 1).unwrap();
-    assert_eq!(step.action, Action::Stop(Reason::Exhausted(vec![0, 1])));
+    assert_eq!(step.action, NextAction::Exhausted { models: names(&[0, 1]) });
 }
 
 #[test]
 fn close_models_need_the_higher_probability() {
     let close = [model(&[10.0, 10.6]), model(&[10.1, 10.4])];
     let step = |sure_if_close| next(&close, &Rules { sure: 0.5, sure_if_close, ..rules() }, 1).unwrap();
-    assert!(step(0.999).close_models && matches!(step(0.999).action, Action::Measure(_)));
-    assert!(matches!(step(0.5).action, Action::Stop(Reason::Buy(_))));
+    assert!(step(0.999).close_models && matches!(step(0.999).action, NextAction::Measure { .. }));
+    assert!(matches!(step(0.5).action, NextAction::Buy { .. }));
     // Far apart the usual one does.
     let far = [model(&[10.0, 10.6]), model(&[5.0, 5.2])];
     let step = next(&far, &Rules { sure: 0.5, sure_if_close: 1.1, ..rules() }, 1).unwrap();
-    assert!(!step.close_models && step.action == Action::Stop(Reason::Buy(0)));
+    assert!(!step.close_models && step.action == buy(0));
 }
 
 #[test]
 fn dropped_models_keep_their_chance_but_get_no_units() {
     let dropped = Contender { dropped: true, ..model(&[10.1, 10.4]) };
     let step = next(&[model(&[10.0, 10.6]), dropped.clone(), model(&[10.2, 10.5])], &rules(), 1).unwrap();
-    let Action::Measure(orders) = &step.action else { panic!("{step:?}") };
-    assert!(orders.iter().all(|o| o.model != 1));
+    let NextAction::Measure { orders } = &step.action else { panic!("{step:?}") };
+    assert!(orders.iter().all(|o| o.model != "1"));
     assert!(step.chances.unwrap().best[1] > 0.1);
     let step = next(&[model(&[10.0, 10.6]), dropped], &rules(), 1).unwrap();
-    assert_eq!(step.action, Action::Stop(Reason::OnlyOneLeft(0)));
+    assert_eq!(step.action, NextAction::OnlyOneLeft { model: "0".to_owned() });
 }
 
 #[test]
@@ -112,22 +138,22 @@ fn failed_models_leave_the_race_unless_all_failed() {
     let failed = |values: &[f64]| Contender { outcome: Outcome::Failed, ..model(values) };
     let corrupt = |values: &[f64]| Contender { outcome: Outcome::Corrupt, ..model(values) };
     let step = next(&[model(&[5.0, 5.1]), failed(&[50.0, 51.0]), corrupt(&[90.0])], &rules(), 1).unwrap();
-    assert_eq!(step.action, Action::Stop(Reason::Buy(0)));
+    assert_eq!(step.action, buy(0));
     assert_eq!(step.chances.unwrap().best, [1.0, 0.0, 0.0]);
     let step = next(&[failed(&[5.0, 5.1]), failed(&[50.0, 51.0]), corrupt(&[90.0])], &rules(), 1).unwrap();
-    assert_eq!(step.action, Action::Stop(Reason::Buy(1)));
+    assert_eq!(step.action, buy(1));
     let step = next(&[corrupt(&[5.0, 5.1])], &rules(), 1).unwrap();
-    assert_eq!(step.action, Action::Stop(Reason::NothingFit));
+    assert_eq!(step.action, NextAction::NothingFit);
 }
 
 #[test]
 fn two_at_the_ceiling_end_the_race_at_once() {
     let limited = |values: &[f64]| Contender { censored: true, ..model(values) };
     let step = next(&[limited(&[22.9]), limited(&[22.7]), model(&[10.0])], &rules(), 1).unwrap();
-    assert_eq!(step.action, Action::Stop(Reason::CeilingTie(vec![0, 1])));
+    assert_eq!(step.action, NextAction::CeilingTie { models: names(&[0, 1]) });
     // One alone leads; its tight values do not count towards the spread of units.
     let step = next(&[limited(&[22.9, 22.9]), model(&[10.0, 10.0])], &rules(), 1).unwrap();
-    assert_eq!(step.action, Action::Stop(Reason::Buy(0)));
+    assert_eq!(step.action, buy(0));
     let deviation = step.chances.unwrap().unit_deviation;
     assert!((deviation - (4.0 * 0.01f64 / 5.0).sqrt()).abs() < 1e-12, "{deviation}");
 }
@@ -163,23 +189,25 @@ fn race(noise: &mut Noise, model_deviation: f64, unit_deviation: f64, rules: &Ru
     let spread = (unit_deviation.powi(2) + 0.02f64.powi(2) + 0.03f64.powi(2)).sqrt();
     for stage in 0.. {
         let step = next(&field, rules, stage).unwrap();
-        match step.action {
-            Action::Measure(orders) => {
+        let chosen: Option<usize> = match &step.action {
+            NextAction::Measure { orders } => {
                 for order in orders {
+                    let at: usize = order.model.parse().unwrap();
                     for _ in 0..order.units {
-                        field[order.model].unit_means.push((truth[order.model] + spread * noise.normal()).exp());
+                        field[at].unit_means.push((truth[at] + spread * noise.normal()).exp());
                     }
                 }
+                None
             }
-            Action::Stop(reason) => {
-                let chosen = match &reason {
-                    Reason::Buy(k) | Reason::OnlyOneLeft(k) => *k,
-                    Reason::PracticallyTied(_) | Reason::Exhausted(_) => step.chances.unwrap().leader,
-                    other => panic!("{other:?}"),
-                };
-                let units = field.iter().map(|c| c.unit_means.len()).sum();
-                return (truth[chosen] >= best - 1.03f64.ln(), units);
+            NextAction::Buy { model } | NextAction::OnlyOneLeft { model } => Some(model.parse().unwrap()),
+            NextAction::PracticallyTied { .. } | NextAction::Exhausted { .. } => {
+                Some(step.chances.as_ref().unwrap().leader)
             }
+            other => panic!("{other:?}"),
+        };
+        if let Some(chosen) = chosen {
+            let units = field.iter().map(|c| c.unit_means.len()).sum();
+            return (truth[chosen] >= best - 1.03f64.ln(), units);
         }
         step.dropped.iter().for_each(|k| field[*k].dropped = true);
     }

@@ -1,7 +1,7 @@
 //! The ranking against published measurements and worked examples.
 
 use assay_stats::rank::{
-    Ceiling, Class, Entrant, Medal, Notice, ODD_ALPHA, Observation, Options, Ranking, Refusal, Sense, Spread, Verdict,
+    Better, Ceiling, Class, Entrant, Medal, Notice, ODD_ALPHA, Observation, Options, Ranking, Refusal, Sense, Spread,
     compare, fit, odd_units, pooled, rank, slot_check, studentized_range,
 };
 
@@ -65,10 +65,10 @@ fn only_sixteen_kilobytes_separate_the_cards() {
         assert_eq!(ranking.models[pair.first].name, "A1");
         assert!((-pair.t.unwrap() - t).abs() < 6e-4, "{block}: {pair:?}");
         assert!((ranking.critical.unwrap() - critical).abs() < 0.07, "{block}: {:?}", ranking.critical);
-        assert_eq!(pair.verdict.is_better(), block == 16, "{block}: {pair:?}");
+        assert_eq!(pair.verdict.is_first(), block == 16, "{block}: {pair:?}");
         assert!(ranking.weak && ranking.degrees == 3);
         // Of the one card of A2, whose variance is borrowed, nothing can be said.
-        let better = ranking.pairs.iter().filter(|p| p.verdict.is_better()).count();
+        let better = ranking.pairs.iter().filter(|p| p.verdict.is_first()).count();
         assert_eq!(better, if block == 16 { 1 } else { 0 }, "{block}: {:?}", ranking.pairs);
     }
     for row in &WRITE {
@@ -77,7 +77,7 @@ fn only_sixteen_kilobytes_separate_the_cards() {
         assert!(largest <= 3.055, "{}: {largest}", row.0);
         let critical = ranking.critical.unwrap();
         assert!((3.8..4.15).contains(&critical), "{}: {critical}", row.0);
-        assert!(ranking.pairs.iter().all(|p| p.verdict == Verdict::Unresolved));
+        assert!(ranking.pairs.iter().all(|p| p.verdict == Better::Unresolved));
         assert!(ranking.models.iter().all(|m| m.layer == 0 && m.tied && m.ranks == (1, 3)));
     }
 }
@@ -117,7 +117,7 @@ fn a_borrowed_variance_wins_no_medal() {
 fn the_bus_ties_what_it_holds() {
     let all = borrowed(&READ[5], Some(23_000.0));
     assert!(all.models.iter().all(|m| m.censored && m.layer == 0 && m.tied && m.high.is_none()));
-    assert!(all.pairs.iter().all(|p| p.verdict == Verdict::Ceiling && p.low.is_none()));
+    assert!(all.pairs.iter().all(|p| p.verdict == Better::Ceiling && p.low.is_none()));
     assert_eq!(all.critical, None);
 
     let held = |row: &Row| {
@@ -137,10 +137,10 @@ fn one_at_the_ceiling_can_win_but_not_lose() {
     models[0].censored = true;
     let ranking = rank(&models, &Options { draws: 999, ..Options::default() }).unwrap();
     let held = ranking.pair("held", "slow").unwrap();
-    assert!(held.verdict.is_better() && held.high.is_none() && held.low.is_some_and(|low| low > 1.0), "{held:?}");
+    assert!(held.verdict.is_first() && held.high.is_none() && held.low.is_some_and(|low| low > 1.0), "{held:?}");
     let fast = ranking.pair("fast", "held").unwrap();
-    assert!(fast.verdict == Verdict::Unresolved && fast.low.is_none() && fast.high.is_some(), "{fast:?}");
-    assert!(ranking.pair("fast", "slow").unwrap().verdict.is_better());
+    assert!(fast.verdict == Better::Unresolved && fast.low.is_none() && fast.high.is_some(), "{fast:?}");
+    assert!(ranking.pair("fast", "slow").unwrap().verdict.is_first());
     assert_eq!(ranking.layer(0).count(), 2);
     assert_eq!(ranking.degrees, 4, "the held one tells nothing about the others' variance");
 }
@@ -203,7 +203,7 @@ fn failures_come_before_speed() {
     let medals: Vec<Option<Medal>> = ranking.models.iter().map(|m| m.medal).collect();
     assert_eq!(medals, [Some(Medal::Gold), Some(Medal::Silver), Some(Medal::Bronze), None]);
     let pair = ranking.pair("burnt", "slow").unwrap();
-    assert_eq!(pair.verdict, Verdict::FailsLess);
+    assert_eq!(pair.verdict, Better::FirstFailsLess);
     // The order is not by speed, which is told all the same.
     let (ends, differ) = ranking.between("burnt", "slow").unwrap();
     assert!(differ && ends.0 > 0.0 && ends.1 > ends.0, "{ends:?}");
@@ -294,7 +294,7 @@ fn a_worked_example_equals_restricted_maximum_likelihood() {
     assert_eq!((c.slot, c.run_degrees), (None, 9));
     let shares = fitted.shares.unwrap();
     near(shares.model + shares.unit + shares.slot + shares.run, 1.0, 1e-12);
-    assert_eq!(fitted.notices, [Notice::SlotsUnknown(18)]);
+    assert_eq!(fitted.notices, [Notice::SlotsUnknown { runs: 18 }]);
 
     let options = Options { prior_degrees: f64::INFINITY, draws: 99_999, ..Options::default() };
     let ranking = rank(&fitted.entrants(), &options).unwrap();
@@ -356,14 +356,14 @@ fn equivalent_and_narrowly_better_are_told_apart() {
     // Standard errors of 0.1 %: 1 % apart is better by a margin that may be small, 10 % is better.
     let close = [entrant("a", 1.0, 1e-5, 10), entrant("b", 0.99, 1e-5, 10), entrant("c", 0.9, 1e-5, 10)];
     let ranking = rank(&close, &options).unwrap();
-    assert_eq!(ranking.pair("a", "b").unwrap().verdict, Verdict::Better { margin_may_be_small: true });
-    assert_eq!(ranking.pair("a", "c").unwrap().verdict, Verdict::Better { margin_may_be_small: false });
+    assert_eq!(ranking.pair("a", "b").unwrap().verdict, Better::FirstPerhapsSlightly);
+    assert_eq!(ranking.pair("a", "c").unwrap().verdict, Better::First);
     let equal = [entrant("a", 1.0, 1e-5, 10), entrant("b", 0.999, 1e-5, 10)];
-    assert_eq!(rank(&equal, &options).unwrap().pairs[0].verdict, Verdict::Equivalent);
+    assert_eq!(rank(&equal, &options).unwrap().pairs[0].verdict, Better::Equivalent);
     let latency = rank(&close, &Options { sense: Sense::LowerIsBetter, ..options }).unwrap();
     assert_eq!(latency.models[0].name, "c");
     let pair = latency.pair("a", "c").unwrap();
-    assert!(pair.verdict.is_better() && pair.ratio < 1.0 && pair.high.unwrap() < 1.0, "{pair:?}");
+    assert!(pair.verdict.is_first() && pair.ratio < 1.0 && pair.high.unwrap() < 1.0, "{pair:?}");
 }
 
 /// Nine units of three models in six slots, three waves of rotation; the last slot is 10 % slow.
@@ -410,7 +410,7 @@ fn designs_that_do_not_tell_slots_say_so() {
         let (unit, wave) = (at % 6, at / 6);
         o.slot = Some(format!("s{}", unit / 3 * 3 + (unit + wave) % 3).into());
     }
-    assert_eq!(fit(&parts).unwrap().notices, [Notice::Parts(2)]);
+    assert_eq!(fit(&parts).unwrap().notices, [Notice::Parts { parts: 2 }]);
     let once = &rotated(0.01)[..6];
     assert_eq!(fit(once).unwrap().notices, [Notice::NoSwap, Notice::NoRepeats]);
 }

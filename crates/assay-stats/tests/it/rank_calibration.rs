@@ -42,7 +42,7 @@ fn null_set(normal: &mut Normal) -> Vec<Vec<[f64; 3]>> {
 
 fn any_order(entrants: &[Entrant], seed: u64) -> bool {
     let options = Options { draws: 999, seed, ..Options::default() };
-    rank(entrants, &options).unwrap().pairs.iter().any(|p| p.verdict.is_better())
+    rank(entrants, &options).unwrap().pairs.iter().any(|p| p.verdict.is_first())
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Laws of the ranking: what must not change it.
 
-use assay_stats::rank::{Observation, Options, Ranking, Sense, Verdict, fit, rank};
+use assay_stats::rank::{Better, Observation, Options, Ranking, Sense, fit, rank};
 use proptest::prelude::*;
 
 /// Four models of three units; units rotate through six slots in two waves.
@@ -36,7 +36,7 @@ fn options() -> Options {
 type Line = (String, usize, (usize, usize));
 
 /// What people read: names in order, layers, rank sets, verdicts.
-fn reading(ranking: &Ranking) -> (Vec<Line>, Vec<Verdict>) {
+fn reading(ranking: &Ranking) -> (Vec<Line>, Vec<Better>) {
     let models = ranking.models.iter().map(|m| (m.name.clone(), m.layer, m.ranks)).collect();
     (models, ranking.pairs.iter().map(|p| p.verdict).collect())
 }

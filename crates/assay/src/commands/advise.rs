@@ -2,7 +2,7 @@
 
 use assay_analysis::advise::{self, AdviseError, CacheAdvice, CacheUse, CacheWord, LogWord, Question};
 use assay_core::exit::Exit;
-use assay_report::advice;
+use assay_report as report;
 use assay_store::Detail;
 
 use crate::answer::{Target, WITHOUT_PICTURE};
@@ -21,15 +21,15 @@ pub(super) fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     let records = target.redacted(queries::find_all(args.queries(), Detail::Latencies)?)?;
     let others = target.redacted(queries::find_all(args.other_queries(), Detail::Latencies)?)?;
     let (told, no) = match args.question() {
-        Question::Nas(question) => (advice::nas(&advise::nas(&records, &others, &question)?), false),
+        Question::Nas(question) => (report::advise::nas(&advise::nas(&records, &others, &question)?), false),
         Question::Cache(question) => {
             let found = advise::cache(&records, &others, &question)?;
-            (advice::cache(&found), is_no(&found))
+            (report::advise::cache(&found), is_no(&found))
         }
-        Question::Buy(question) => (advice::buy(&advise::buy(&records, &question)?), false),
+        Question::Buy(question) => (report::advise::buy(&advise::buy(&records, &question)?), false),
         Question::Class(classes) => {
             let found = advise::class(&records, &classes)?;
-            (advice::class(&found), found.is_no())
+            (report::advise::class(&found), found.is_no())
         }
     };
     target.deliver(&told, args.json())?;

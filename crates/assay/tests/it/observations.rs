@@ -16,7 +16,7 @@ use assay_core::suite::Suite;
 use assay_core::verification::{MapCell, Verification};
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_lab::{SplitMix, on_all_processors};
-use assay_report::{Answered, Document, Redactor, Style, advice, comparison, planning, ranking};
+use assay_report::{self as report, Answered, Document, Redactor, Style, comparison, planning, ranking};
 use assay_store::{Detail, Owner, RunState, SqliteStore, Store};
 use serde_json::{Value, json};
 
@@ -166,7 +166,7 @@ fn questions(out: &mut Answers, records: &[Record]) {
     let of = |model: &str| -> Vec<Record> { records.iter().filter(|r| r.model() == model).cloned().collect() };
     let nas = NasQuestion::of(28, Link::Line(125e6));
     let told = |told: Answered| (told.json, told.document);
-    tell(out, "advise nas", advise::nas(records, &of("Model 1"), &nas).map(|found| told(advice::nas(&found))));
+    tell(out, "advise nas", advise::nas(records, &of("Model 1"), &nas).map(|found| told(report::advise::nas(&found))));
     for use_as in [CacheUse::L2arc, CacheUse::Slog] {
         let cache = CacheQuestion {
             use_as,
@@ -177,11 +177,11 @@ fn questions(out: &mut Answers, records: &[Record]) {
             block_bytes: None,
         };
         let found = advise::cache(&of("Model 0"), &of("Model 1"), &cache);
-        tell(out, "advise cache", found.map(|found| told(advice::cache(&found))));
+        tell(out, "advise cache", found.map(|found| told(report::advise::cache(&found))));
     }
     let buy = BuyQuestion::of(28);
-    tell(out, "advise buy", advise::buy(records, &buy).map(|found| told(advice::buy(&found))));
-    tell(out, "advise class", advise::class(records, &[]).map(|found| told(advice::class(&found))));
+    tell(out, "advise buy", advise::buy(records, &buy).map(|found| told(report::advise::buy(&found))));
+    tell(out, "advise class", advise::class(records, &[]).map(|found| told(report::advise::class(&found))));
 }
 
 fn experiment() -> ExperimentPlan {

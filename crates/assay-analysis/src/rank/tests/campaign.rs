@@ -4,7 +4,7 @@ use assay_core::record::{Batching, Record};
 
 use super::records::{nine, ranked, read, row};
 use crate::quantity::Quantity;
-use crate::rank::{Ask, Better, Medal, RankReport, Remark};
+use crate::rank::{Ask, Better, Medal, Notice, RankReport, Remark};
 
 /// Four models of three units in twelve slots and three rounds; unit 2 of model B is at half speed, slot
 /// 5 is 12 % slow.
@@ -125,7 +125,8 @@ fn of_latencies_the_smallest_is_best() {
 fn what_the_design_does_not_tell_is_said() {
     let mut records = nine();
     let remarks = ranked(&records, &Ask::default()).primary.remarks;
-    assert_eq!(remarks, [Remark::SlotsUnknown { runs: 18 }]);
+    assert_eq!(remarks, [Remark::Design(Notice::SlotsUnknown { runs: 18 })]);
+    assert_eq!(serde_json::to_string(&remarks).unwrap(), r#"[{"remark":"slots_unknown","runs":18}]"#);
     for (at, record) in records.iter_mut().enumerate() {
         record.labels.insert("slot".to_owned(), at.to_string());
         if record.labels["model"] == "A" {

@@ -2,5 +2,6 @@
 
 mod campaign;
 mod misfortune;
+mod pibenchmarks;
 mod records;
 mod seeds;

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{
@@ -16,7 +16,6 @@ use rustix::io::Errno;
 use super::Mode;
 use crate::owned::Access;
 use crate::owned::stat::{Kind, Stat};
-use crate::owned::{Directory, OwnDir};
 
 /// A directory that is open.
 pub(in crate::owned) type Handle = OwnedFd;
@@ -171,16 +170,4 @@ pub(in crate::owned) fn is_taken(file: &File) -> bool {
 /// The user who runs assay.
 pub(in crate::owned) fn user() -> u32 {
     rustix::process::geteuid().as_raw()
-}
-
-impl AsFd for Directory {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.handle.as_fd()
-    }
-}
-
-impl AsFd for OwnDir {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.directory().as_fd()
-    }
 }

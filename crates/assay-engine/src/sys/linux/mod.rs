@@ -24,8 +24,7 @@ mod programs_tests;
 )]
 mod uring;
 
-pub(crate) use super::unix::ASYNCHRONOUS;
-pub use super::unix::{CALLS, QUEUE};
+pub use super::unix::{ASYNCHRONOUS, CALLS, QUEUE};
 pub(super) use super::unix::{clock, user};
 
 /// The engine that keeps several operations in flight by itself.

@@ -5,11 +5,12 @@ use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::time::Duration;
 
+use assay_core::direction::Direction;
 use assay_core::workload::Workload;
 use io_uring::{Builder, IoUring, Probe, cqueue, opcode, squeue, types};
 
 use crate::buffer::{AlignedBuffer, Pool};
-use crate::contract::{Availability, Capabilities, Completion, Direction, Engine, Io, Submit};
+use crate::contract::{Availability, Capabilities, Completion, Engine, Io, Submit};
 use crate::target::Target;
 
 /// Asks the kernel for a ring and its opcodes.

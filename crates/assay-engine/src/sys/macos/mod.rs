@@ -9,8 +9,7 @@ pub(super) mod programs;
 #[path = "../unix/no_uring.rs"]
 mod uring;
 
-pub(crate) use super::unix::ASYNCHRONOUS;
-pub use super::unix::{CALLS, QUEUE};
+pub use super::unix::{ASYNCHRONOUS, CALLS, QUEUE};
 pub(super) use super::unix::{clock, user};
 
 /// The engine that keeps several operations in flight by itself.

@@ -7,8 +7,8 @@ pub(super) mod user;
 
 use crate::contract::EngineKind;
 
-/// The engine that keeps several operations in flight by itself; where there is none, what takes its name is not to be had.
-pub(crate) const ASYNCHRONOUS: EngineKind = EngineKind::Uring;
+/// The engine of this system that keeps several operations in flight by itself; where there is none, what takes its name is not to be had.
+pub const ASYNCHRONOUS: EngineKind = EngineKind::Uring;
 /// What that engine is made of, or would be, for people.
 pub const QUEUE: &str = "io_uring";
 /// The calls of the engine that waits for each operation, for people.

@@ -9,6 +9,7 @@ use std::mem::ManuallyDrop;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::ptr::NonNull;
 
+use assay_core::direction::Direction;
 use assay_core::workload::Workload;
 use windows_sys::Win32::Foundation::{
     ERROR_HANDLE_EOF, ERROR_IO_PENDING, GetLastError, INVALID_HANDLE_VALUE, STATUS_END_OF_FILE, WAIT_TIMEOUT,
@@ -22,7 +23,7 @@ use windows_sys::Win32::System::Threading::INFINITE;
 
 use super::files::{of_status, reopen};
 use crate::buffer::Pool;
-use crate::contract::{Availability, Capabilities, Completion, Direction, Engine, Io, Submit};
+use crate::contract::{Availability, Capabilities, Completion, Engine, Io, Submit};
 use crate::target::Target;
 
 /// A wait may be longer than asked by a tick of the system's timer, 1/64 s where no program asked for finer ones. What is

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
+use assay_core::direction::Direction;
 use assay_core::outcome::Failure;
 use assay_core::workload::{Op, Pattern, Workload};
 use windows_sys::Win32::Foundation::{ERROR_DISK_FULL, INVALID_HANDLE_VALUE, STATUS_DISK_FULL, STATUS_END_OF_FILE};
@@ -16,7 +17,7 @@ use windows_sys::Win32::System::Pipes::{CreateNamedPipeW, PIPE_TYPE_BYTE, PeekNa
 
 use super::iocp::{Iocp, result};
 use crate::buffer::Pool;
-use crate::contract::{Direction, Engine, Io, Submit};
+use crate::contract::{Engine, Io, Submit};
 use crate::target::{DirectSupport, Target, direct_support};
 
 const BLOCK: u32 = 4096;

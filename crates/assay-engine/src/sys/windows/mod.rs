@@ -19,8 +19,8 @@ pub(super) mod queue {
     pub(crate) use super::iocp::{Iocp as Queue, probe, probe_poll};
 }
 
-/// The engine that keeps several operations in flight by itself.
-pub(crate) const ASYNCHRONOUS: EngineKind = EngineKind::Iocp;
+/// The engine of this system that keeps several operations in flight by itself.
+pub const ASYNCHRONOUS: EngineKind = EngineKind::Iocp;
 /// What the engine is made of that keeps several operations in flight by itself, for people.
 pub const QUEUE: &str = "an I/O completion port";
 /// The calls of the engine that waits for each operation, for people.

@@ -1,9 +1,9 @@
 //! How often a cache behind RAM is hit, and the RAM that its headers take.
 
-use super::refusal::{Refusal, not_negative, positive};
+use assay_stats::decide::{Refusal, not_negative, positive};
 
 /// Bytes of RAM per block in the cache: header of 96 and checksum of 32 (illumos issue 5408).
-pub const HEADER_BYTES: f64 = 128.0;
+pub(super) const HEADER_BYTES: f64 = 128.0;
 /// OpenZFS lets headers take this share of the RAM cache at most (`l2arc_meta_percent`, zfs(4)).
 const LARGEST_HEADER_SHARE: f64 = 0.33;
 /// Terms of a harmonic number that are summed one by one.
@@ -11,7 +11,7 @@ const EXACT_TERMS: u32 = 1000;
 
 /// How reads fall on the working set.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Reuse {
+pub(super) enum Reuse {
     /// Each block as often as the other.
     Uniform,
     /// The block of rank r in proportion to r^-s; about 0.6 to 1.2 is common.
@@ -20,7 +20,7 @@ pub enum Reuse {
 
 /// Reach of RAM and cache.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Hits {
+pub(super) struct Hits {
     /// Share of reads that RAM serves without the cache.
     pub ram_without: f64,
     /// Share of reads that it serves when it also holds the headers.
@@ -37,7 +37,7 @@ pub struct Hits {
 ///
 /// # Errors
 /// Quantities that are not positive and finite.
-pub fn header_bytes(cache_bytes: f64, block_bytes: f64, per_block: f64) -> Result<f64, Refusal> {
+pub(super) fn header_bytes(cache_bytes: f64, block_bytes: f64, per_block: f64) -> Result<f64, Refusal> {
     let blocks = positive("the size of the cache", cache_bytes)? / positive("the block size", block_bytes)?;
     Ok(blocks * positive("the size of a header", per_block)?)
 }
@@ -46,7 +46,7 @@ pub fn header_bytes(cache_bytes: f64, block_bytes: f64, per_block: f64) -> Resul
 ///
 /// # Errors
 /// Quantities that are not positive and finite.
-pub fn reach(ram_bytes: f64, block_bytes: f64, per_block: f64) -> Result<f64, Refusal> {
+pub(super) fn reach(ram_bytes: f64, block_bytes: f64, per_block: f64) -> Result<f64, Refusal> {
     let headers = positive("the RAM cache", ram_bytes)? * LARGEST_HEADER_SHARE;
     Ok(headers / positive("the size of a header", per_block)? * positive("the block size", block_bytes)?)
 }
@@ -56,7 +56,7 @@ pub fn reach(ram_bytes: f64, block_bytes: f64, per_block: f64) -> Result<f64, Re
 ///
 /// # Errors
 /// Quantities that are not positive and finite, a negative exponent.
-pub fn hits(
+pub(super) fn hits(
     reuse: Reuse,
     working_bytes: f64,
     ram_bytes: f64,

@@ -3,11 +3,11 @@
 //! `Storage.sh` of TheRemote/PiBenchmarks computes it with `bc` at scale 0, which cuts off the
 //! fraction. Its weights are arbitrary and scores of different hosts do not compare.
 
-use super::refusal::{Refusal, positive};
+use assay_stats::decide::{Refusal, positive};
 
 /// What one run of that script measures.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PiRun {
+pub(super) struct PiRun {
     /// `dd` write in MB/s as it prints them. The script also takes "1.1 GB/s" for 1.1.
     pub dd_write_megabytes: f64,
     /// `fio` random read of 4 KiB in IOPS.
@@ -25,12 +25,12 @@ pub struct PiRun {
 }
 
 /// Weights of the terms of a score, all in KiB/s and in the order of [`PiRun::kibibytes`].
-pub const PIBENCHMARKS_WEIGHTS: [f64; 7] = [1.0, 1.0, 2.5, 1.0, 1.0, 4.0, 10.0];
+pub(super) const WEIGHTS: [f64; 7] = [1.0, 1.0, 2.5, 1.0, 1.0, 4.0, 10.0];
 
 impl PiRun {
     /// The seven figures in KiB/s, as the score takes them.
     #[must_use]
-    pub fn kibibytes(&self) -> [f64; 7] {
+    pub(super) fn kibibytes(&self) -> [f64; 7] {
         [
             1024.0 * self.dd_write_megabytes,
             4.0 * self.fio_read_iops,
@@ -48,9 +48,9 @@ impl PiRun {
 ///
 /// # Errors
 /// A figure that is not positive and finite.
-pub fn pi_value(run: &PiRun) -> Result<f64, Refusal> {
+pub(super) fn pi_value(run: &PiRun) -> Result<f64, Refusal> {
     let mut sum = 0.0;
-    for (value, weight) in run.kibibytes().into_iter().zip(PIBENCHMARKS_WEIGHTS) {
+    for (value, weight) in run.kibibytes().into_iter().zip(WEIGHTS) {
         sum += weight * positive("a figure of the score", value)?;
     }
     Ok(sum / 100.0)

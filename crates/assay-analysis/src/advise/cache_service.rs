@@ -4,14 +4,14 @@
 //! mean over hits and misses is the service time of the pair. Writing the feed takes its share of
 //! the cache's time, which stretches reads by 1 / (1 - share).
 
-use super::refusal::{Refusal, a_share, not_negative, positive};
+use assay_stats::decide::{Refusal, a_share, not_negative, positive};
 
 /// Largest share of the cache's time for the feed that leaves reads alone.
-pub const LOW_FEED: f64 = 0.25;
+pub(super) const LOW_FEED: f64 = 0.25;
 
 /// RAM before both.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ram {
+pub(super) struct Ram {
     /// Share of all reads that it serves while there is no cache behind it.
     pub without_cache: f64,
     /// The same while its memory also holds the headers of the cache.
@@ -27,10 +27,9 @@ impl Ram {
 
 /// Seconds per read of the parts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Service {
+pub(super) struct Service {
     slow: f64,
     cache: f64,
-    feed_share: f64,
     ram: Ram,
 }
 
@@ -49,13 +48,7 @@ impl Service {
         a_share("the share of RAM hits", ram.without_cache)?;
         a_share("the share of RAM hits", ram.with_cache)?;
         not_negative("the time of a RAM hit", ram.seconds)?;
-        Ok(Self { slow, cache: cache / (1.0 - feed_share), feed_share, ram })
-    }
-
-    /// Share of the cache's time that the feed takes.
-    #[must_use]
-    pub fn feed_share(&self) -> f64 {
-        self.feed_share
+        Ok(Self { slow, cache: cache / (1.0 - feed_share), ram })
     }
 
     /// Mean seconds per read without the cache.
@@ -99,7 +92,7 @@ impl Service {
 ///
 /// # Errors
 /// Rates that are not positive and finite.
-pub fn feed(limit: f64, misses: Option<f64>, cache_sequential_write: f64) -> Result<f64, Refusal> {
+pub(super) fn feed(limit: f64, misses: Option<f64>, cache_sequential_write: f64) -> Result<f64, Refusal> {
     let limit = positive("the limit of the feed", limit)?;
     let feed = misses.map_or(Ok(limit), |m| not_negative("the rate of misses", m).map(|m| m.min(limit)))?;
     Ok(feed / positive("the sequential write of the cache", cache_sequential_write)?)
@@ -110,28 +103,7 @@ pub fn feed(limit: f64, misses: Option<f64>, cache_sequential_write: f64) -> Res
 ///
 /// # Errors
 /// Quantities that are not positive and finite.
-pub fn fill_seconds(bytes: f64, feed: f64, cache_sequential_write: f64) -> Result<f64, Refusal> {
+pub(super) fn fill_seconds(bytes: f64, feed: f64, cache_sequential_write: f64) -> Result<f64, Refusal> {
     let rate = positive("the feed", feed)?.min(positive("the sequential write of the cache", cache_sequential_write)?);
     Ok(positive("the size of the cache", bytes)? / rate)
-}
-
-/// Whether a medium is fit to take synchronous random writes for a volume: as log device (SLOG)
-/// or special device.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum LogDevice {
-    /// Its random writes are faster than the volume's by this factor.
-    Faster(f64),
-    /// Refused: they are not; the factor is 1 or less.
-    Refused(f64),
-}
-
-/// Compares random writes of 4 KiB at queue depth 1, in operations per second. A cache for reads
-/// is fed in sequence and does not care; each synchronous write of the volume waits for its log.
-///
-/// # Errors
-/// Rates that are not positive and finite.
-pub fn log_device(medium_iops: f64, volume_iops: f64) -> Result<LogDevice, Refusal> {
-    let ratio = positive("the random write of the medium", medium_iops)?
-        / positive("the random write of the volume", volume_iops)?;
-    Ok(if ratio > 1.0 { LogDevice::Faster(ratio) } else { LogDevice::Refused(ratio) })
 }

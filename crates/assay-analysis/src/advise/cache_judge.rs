@@ -1,12 +1,10 @@
 //! Whether a flash medium is worth having as read cache.
 
-use serde::Serialize;
+use assay_stats::LEVEL;
+use assay_stats::decide::{About, Posterior, Refusal, a_share, draws_together, not_negative, positive};
 
-use super::cache::{LOW_FEED, Ram, Service};
-use super::posterior::{About, Posterior};
-use super::random::Generator;
-use super::refusal::{Refusal, a_share, not_negative, positive};
-use crate::interval::LEVEL;
+use super::cache_service::{LOW_FEED, Ram, Service};
+use super::cache_types::{CacheWarning, CacheWord, Why};
 
 /// The least speed-up that is worth the trouble.
 const WORTH: f64 = 1.2;
@@ -17,7 +15,7 @@ const DRAWS: usize = 10_000;
 
 /// A cache as it is planned. Reads are of one block size, at queue depth 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cache {
+pub(super) struct Cache {
     /// Random reads per second of the slow volume.
     pub slow_iops: Posterior,
     /// Random reads per second of the medium.
@@ -26,7 +24,7 @@ pub struct Cache {
     pub ram: Ram,
     /// Share of the misses of RAM that the medium is expected to serve.
     pub hits: f64,
-    /// Share of the medium's time that the feed takes, see [`super::feed`].
+    /// Share of the medium's time that the feed takes, see [`super::cache_service::feed`].
     pub feed_share: f64,
     /// Sequential write of the medium in bytes per second.
     pub sequential_write: f64,
@@ -38,58 +36,9 @@ pub struct Cache {
     pub large_ratio: Option<f64>,
 }
 
-/// In a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CacheWord {
-    /// Reads get faster by more than a fifth, the feed leaves them alone, headers are small.
-    Good,
-    /// Reads get slower.
-    Harmful,
-    /// Neither is certain, or something else is in the way: see the warnings.
-    Marginal,
-    /// One of the two rates has no interval.
-    CannotTell,
-}
-
-/// What to know before it is built.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Warning {
-    /// The feed takes all the time of the medium.
-    FeedSaturates {
-        /// Its share.
-        share: f64,
-        /// Limit to set, in bytes per second.
-        set_at_most: f64,
-    },
-    /// The feed takes more than a quarter of it.
-    FeedSlowsReads {
-        /// Its share.
-        share: f64,
-        /// Limit to set, in bytes per second.
-        set_at_most: f64,
-    },
-    /// Headers take more than a tenth of the RAM cache.
-    Headers {
-        /// Their share.
-        share: f64,
-    },
-    /// The medium reads slower in sequence: harmful where prefetched blocks are cached (leave
-    /// `l2arc_noprefetch` at 1).
-    SlowerInSequence {
-        /// Medium over volume.
-        ratio: f64,
-    },
-    /// Large blocks gain little.
-    LargeBlocksGainLittle {
-        /// Medium over volume.
-        ratio: f64,
-    },
-}
-
 /// The verdict and the numbers behind it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CacheVerdict {
+pub(super) struct CacheVerdict {
     /// In a word.
     pub word: CacheWord,
     /// How many times as fast reads get, by the estimates; `None` where the feed saturates.
@@ -97,14 +46,14 @@ pub struct CacheVerdict {
     /// 95 % interval of it, where both rates have one.
     pub interval: Option<(f64, f64)>,
     /// What to know.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<CacheWarning>,
 }
 
 /// Judges a planned cache.
 ///
 /// # Errors
 /// Quantities that are not positive and finite, shares outside 0 to 1.
-pub fn judge(cache: &Cache, seed: u64) -> Result<CacheVerdict, Refusal> {
+pub(super) fn judge(cache: &Cache, seed: u64) -> Result<CacheVerdict, Refusal> {
     a_share("the share of hits", cache.hits)?;
     not_negative("the headers' share", cache.header_share)?;
     let warnings = warnings(cache)?;
@@ -113,16 +62,13 @@ pub fn judge(cache: &Cache, seed: u64) -> Result<CacheVerdict, Refusal> {
     }
     let speed_up = |slow: f64, fast: f64| Service::new(slow, fast, cache.feed_share, cache.ram)?.speed_up(cache.hits);
     let point = speed_up(cache.slow_iops.value(), cache.cache_iops.value())?;
-    let (slow, fast) = match (cache.slow_iops.sampler(About::Mean), cache.cache_iops.sampler(About::Mean)) {
-        (Ok(slow), Ok(fast)) => (slow, fast),
-        _ => {
-            return Ok(CacheVerdict { word: CacheWord::CannotTell, speed_up: Some(point), interval: None, warnings });
-        }
+    let Ok(drawn) = draws_together([&cache.slow_iops, &cache.cache_iops], About::Mean, DRAWS, seed) else {
+        let word = CacheWord::CannotTell(Why::OneValue);
+        return Ok(CacheVerdict { word, speed_up: Some(point), interval: None, warnings });
     };
-    let mut generator = Generator::new(seed);
     let mut draws = Vec::with_capacity(DRAWS);
-    for _ in 0..DRAWS {
-        draws.push(speed_up(slow.next(&mut generator).exp(), fast.next(&mut generator).exp())?);
+    for [slow, fast] in drawn {
+        draws.push(speed_up(slow.exp(), fast.exp())?);
     }
     draws.sort_by(f64::total_cmp);
     let tail = (DRAWS as f64 * (1.0 - LEVEL) / 2.0) as usize;
@@ -138,24 +84,24 @@ pub fn judge(cache: &Cache, seed: u64) -> Result<CacheVerdict, Refusal> {
     Ok(CacheVerdict { word, speed_up: Some(point), interval: Some((low, high)), warnings })
 }
 
-fn warnings(cache: &Cache) -> Result<Vec<Warning>, Refusal> {
+fn warnings(cache: &Cache) -> Result<Vec<CacheWarning>, Refusal> {
     let share = cache.feed_share;
     let set_at_most = LOW_FEED * positive("the sequential write of the cache", cache.sequential_write)?;
     let mut found = Vec::new();
     if share >= 1.0 {
-        found.push(Warning::FeedSaturates { share, set_at_most });
+        found.push(CacheWarning::FeedSaturates { share, set_at_most });
     } else if share > LOW_FEED {
-        found.push(Warning::FeedSlowsReads { share, set_at_most });
+        found.push(CacheWarning::FeedSlowsReads { share, set_at_most });
     }
     if cache.header_share >= LARGEST_HEADERS {
-        found.push(Warning::Headers { share: cache.header_share });
+        found.push(CacheWarning::Headers { share: cache.header_share });
     }
     let ratio = |what, value: Option<f64>| value.map(|v| positive(what, v)).transpose();
     if let Some(ratio) = ratio("the ratio of sequential reads", cache.sequential_ratio)?.filter(|r| *r < 1.0) {
-        found.push(Warning::SlowerInSequence { ratio });
+        found.push(CacheWarning::SlowerInSequence { ratio });
     }
     if let Some(ratio) = ratio("the ratio of large reads", cache.large_ratio)?.filter(|r| *r < WORTH) {
-        found.push(Warning::LargeBlocksGainLittle { ratio });
+        found.push(CacheWarning::LargeBlocksGainLittle { ratio });
     }
     Ok(found)
 }

@@ -1,8 +1,11 @@
 //! A USB stick as read cache of a hard disk: the figures of a published CrystalDiskMark run.
 
-use assay_stats::decide::{
-    Cache, CacheWord, LOW_FEED, LogDevice, Posterior, Ram, Service, Warning, feed, fill_seconds, judge, log_device,
-};
+use assay_stats::decide::Posterior;
+
+use crate::advise::cache_judge::{Cache, judge};
+use crate::advise::cache_log;
+use crate::advise::cache_service::{LOW_FEED, Ram, Service, feed, fill_seconds};
+use crate::advise::{CacheWarning, CacheWord, Why};
 
 /// Random reads of 4 KiB at queue depth 1 in MB/s, and sequential write of the stick.
 const DISK: f64 = 0.532e6 / 4096.0;
@@ -116,7 +119,7 @@ fn verdicts() {
     assert!(unsure.speed_up.unwrap() > 1.5 && unsure.interval.unwrap().0 < 1.2, "{unsure:?}");
     assert_eq!(word(&planned(around(STICK), around(DISK), 0.5, 0.2)), CacheWord::Harmful);
     let single = judge(&planned(Posterior::point(DISK).unwrap(), around(STICK), 0.5, 0.2), 1).unwrap();
-    assert_eq!((single.word, single.interval), (CacheWord::CannotTell, None));
+    assert_eq!((single.word, single.interval), (CacheWord::CannotTell(Why::OneValue), None));
     assert!((single.speed_up.unwrap() - found.speed_up.unwrap()).abs() < 1e-3);
 }
 
@@ -124,24 +127,23 @@ fn verdicts() {
 fn warnings_carry_their_numbers() {
     let found = |cache: Cache| judge(&cache, 1).unwrap().warnings;
     let good = planned(around(DISK), around(STICK), 0.5, 0.2);
-    let Warning::SlowerInSequence { ratio } = found(good)[0] else { panic!("{:?}", found(good)) };
+    let CacheWarning::SlowerInSequence { ratio } = found(good)[0] else { panic!("{:?}", found(good)) };
     assert!((ratio - 0.264).abs() < 5e-4);
-    let Warning::LargeBlocksGainLittle { ratio } = found(good)[1] else { panic!("{:?}", found(good)) };
+    let CacheWarning::LargeBlocksGainLittle { ratio } = found(good)[1] else { panic!("{:?}", found(good)) };
     assert!((ratio - 1.146).abs() < 5e-4);
     let quiet = Cache { sequential_ratio: None, large_ratio: None, ..good };
     assert!(found(quiet).is_empty());
     let saturated = found(Cache { feed_share: 1.254, ..quiet });
-    assert_eq!(saturated, [Warning::FeedSaturates { share: 1.254, set_at_most: LOW_FEED * STICK_WRITE }]);
-    assert!(matches!(found(Cache { feed_share: 0.3, ..quiet })[..], [Warning::FeedSlowsReads { .. }]));
-    assert_eq!(found(Cache { header_share: 0.469, ..quiet }), [Warning::Headers { share: 0.469 }]);
+    assert_eq!(saturated, [CacheWarning::FeedSaturates { share: 1.254, set_at_most: LOW_FEED * STICK_WRITE }]);
+    assert!(matches!(found(Cache { feed_share: 0.3, ..quiet })[..], [CacheWarning::FeedSlowsReads { .. }]));
+    assert_eq!(found(Cache { header_share: 0.469, ..quiet }), [CacheWarning::Headers { share: 0.469 }]);
 }
 
 #[test]
 fn a_stick_is_no_log_device() {
     // Random writes of 4 KiB in MB/s: 0.021 of the stick, 0.917 of the disk.
-    let LogDevice::Refused(ratio) = log_device(0.021e6 / 4096.0, 0.917e6 / 4096.0).unwrap() else { panic!() };
-    assert!((ratio - 0.0229).abs() < 5e-5);
-    assert!(matches!(log_device(1000.0, 224.0).unwrap(), LogDevice::Faster(_)));
+    assert!((cache_log::ratio(0.021e6 / 4096.0, 0.917e6 / 4096.0).unwrap() - 0.0229).abs() < 5e-5);
+    assert!(cache_log::ratio(1000.0, 224.0).unwrap() > 1.0);
 }
 
 #[test]
@@ -151,7 +153,7 @@ fn bad_numbers_are_refused() {
         assert!(Service::new(1.0, bad, 0.0, Ram::NONE).is_err());
         assert!(feed(bad, None, 1.0).is_err() && feed(1.0, None, bad).is_err());
         assert!(fill_seconds(bad, 1.0, 1.0).is_err());
-        assert!(log_device(bad, 1.0).is_err() && log_device(1.0, bad).is_err());
+        assert!(cache_log::ratio(bad, 1.0).is_err() && cache_log::ratio(1.0, bad).is_err());
         assert!(pair().hits_for(bad).is_err());
     }
     for bad in [-0.1, 1.1, f64::NAN] {

@@ -1,6 +1,9 @@
 //! What to buy for a cluster.
 
-use assay_stats::decide::{About, Candidate, Fleet, Posterior, Standing, purchase};
+use assay_stats::decide::{About, Posterior};
+
+use crate::advise::Standing;
+use crate::advise::purchase::{Candidate, Fleet, purchase};
 
 const CLUSTER: Fleet = Fleet { nodes: 28, hours: 0.0, kilowatt_hour: 0.0 };
 

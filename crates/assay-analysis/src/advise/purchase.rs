@@ -1,23 +1,20 @@
-//! Which model to buy for a number of nodes: what is on the front of price and performance, and
+//! The arithmetic of a purchase for a number of nodes: what is on the front of price and performance, and
 //! what choosing wrong may cost.
 
-use super::posterior::{About, Posterior, Sampler};
-use super::random::Generator;
-use super::refusal::{Refusal, not_negative, positive};
+use assay_stats::decide::{About, Alternative, Posterior, Refusal, losses, not_negative, positive};
+use serde::Serialize;
 
 /// Performance within this ratio counts as equal; then the cheaper one wins.
-pub(crate) const EQUAL: f64 = 1.03;
+const EQUAL: f64 = 1.03;
 /// Expected regret (log scale) from which on more testing cannot pay.
-pub const ENOUGH: f64 = 0.01;
+pub(super) const ENOUGH: f64 = 0.01;
 /// Probability of being on the front that makes a member, and a certain one.
 const MEMBER: f64 = 0.50;
 const CERTAIN: f64 = 0.95;
-/// Draws: the standard error of a probability of 0.5 is 0.005.
-const DRAWS: usize = 10_000;
 
 /// A model that can be bought.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Candidate {
+pub(super) struct Candidate {
     /// What it gives.
     pub performance: Posterior,
     /// Price of one.
@@ -30,7 +27,7 @@ pub struct Candidate {
 
 /// What is bought for.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fleet {
+pub(super) struct Fleet {
     /// Nodes, one medium each.
     pub nodes: u32,
     /// Hours of running that are paid for.
@@ -39,22 +36,25 @@ pub struct Fleet {
     pub kilowatt_hour: f64,
 }
 
-/// How firmly a model stands on the front.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How firmly a model stands on the front of price and performance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// With 95 % probability.
+    /// Probability at least 0.95.
     Certain,
-    /// With half or more.
+    /// Probability at least 0.5.
     Member,
-    /// Less likely than not: something else is as fast and cheaper.
+    /// Something else is as fast and cheaper.
     Off,
-    /// One unit carries no interval.
+    /// One value.
     CannotTell,
+    /// It costs more than the budget.
+    OverBudget,
 }
 
 /// One model's part of the answer, in the order of the candidates.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Offer {
+pub(super) struct Offer {
     /// Media that are bought, with spares.
     pub pieces: u64,
     /// Cost of all, with power.
@@ -73,7 +73,7 @@ pub struct Offer {
 
 /// The answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Purchase {
+pub(super) struct Purchase {
     /// One per candidate.
     pub offers: Vec<Offer>,
     /// The candidate with the least expected regret of those that have an interval.
@@ -106,7 +106,7 @@ impl Candidate {
 ///
 /// # Errors
 /// No candidate, or a quantity that is negative or not finite.
-pub fn purchase(
+pub(super) fn purchase(
     candidates: &[Candidate],
     fleet: &Fleet,
     about: About,
@@ -118,27 +118,24 @@ pub fn purchase(
     }
     let worth = worth.map(|v| not_negative("the worth of performance", v)).transpose()?;
     let costs = candidates.iter().map(|c| c.cost(fleet)).collect::<Result<Vec<_>, _>>()?;
-    let known: Vec<(usize, f64, Sampler)> = candidates
-        .iter()
-        .enumerate()
-        .filter_map(|(i, c)| Some((i, costs[i].1, c.performance.sampler(about).ok()?)))
-        .collect();
-    let tally = tally(&known, worth.unwrap_or(0.0), seed);
+    let alternatives: Vec<Alternative> =
+        candidates.iter().zip(&costs).map(|(c, (_, cost))| Alternative { cost: *cost, value: c.performance }).collect();
+    let losses = losses(&alternatives, about, EQUAL.ln(), worth.unwrap_or(0.0), seed);
     let mut offers: Vec<Offer> = candidates.iter().zip(&costs).map(|(c, cost)| without_interval(c, *cost)).collect();
-    for ((i, _, _), seen) in known.iter().zip(&tally) {
-        let share = seen.on_front as f64 / DRAWS as f64;
-        offers[*i].on_front = Some(share);
-        offers[*i].standing = match share {
+    for (offer, loss) in offers.iter_mut().zip(&losses) {
+        let Some(loss) = loss else { continue };
+        offer.on_front = Some(loss.on_front);
+        offer.standing = match loss.on_front {
             s if s >= CERTAIN => Standing::Certain,
             s if s >= MEMBER => Standing::Member,
             _ => Standing::Off,
         };
-        offers[*i].regret = Some(seen.regret / DRAWS as f64);
-        offers[*i].regret_money = worth.map(|_| seen.money / DRAWS as f64);
+        offer.regret = Some(loss.value);
+        offer.regret_money = worth.map(|_| loss.money);
     }
     let fastest =
         offers.iter().enumerate().filter_map(|(i, o)| o.regret.map(|r| (i, r))).min_by(|a, b| a.1.total_cmp(&b.1));
-    let tested_enough = known.len() == candidates.len() && fastest.is_some_and(|(_, regret)| regret <= ENOUGH);
+    let tested_enough = losses.iter().all(Option::is_some) && fastest.is_some_and(|(_, regret)| regret <= ENOUGH);
     Ok(Purchase { offers, fastest: fastest.map(|(i, _)| i), tested_enough })
 }
 
@@ -146,31 +143,4 @@ fn without_interval(candidate: &Candidate, (pieces, cost): (u64, f64)) -> Offer 
     let per_money = candidate.performance.value() / cost;
     let standing = Standing::CannotTell;
     Offer { pieces, cost, on_front: None, standing, regret: None, regret_money: None, per_money }
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Tally {
-    on_front: usize,
-    regret: f64,
-    money: f64,
-}
-
-fn tally(known: &[(usize, f64, Sampler)], worth: f64, seed: u64) -> Vec<Tally> {
-    let mut generator = Generator::new(seed);
-    let mut tally = vec![Tally::default(); known.len()];
-    let equal = EQUAL.ln();
-    for _ in 0..DRAWS {
-        let drawn: Vec<(f64, f64)> = known.iter().map(|(_, cost, s)| (*cost, s.next(&mut generator))).collect();
-        let best = drawn.iter().map(|d| d.1).fold(f64::MIN, f64::max);
-        let gain = drawn.iter().map(|d| worth * d.1 - d.0).fold(f64::MIN, f64::max);
-        for (seen, mine) in tally.iter_mut().zip(&drawn) {
-            let beaten = drawn.iter().any(|other| {
-                (other.0 < mine.0 && other.1 >= mine.1 - equal) || (other.0 == mine.0 && other.1 > mine.1 + equal)
-            });
-            seen.on_front += usize::from(!beaten);
-            seen.regret += best - mine.1;
-            seen.money += gain - (worth * mine.1 - mine.0);
-        }
-    }
-    tally
 }

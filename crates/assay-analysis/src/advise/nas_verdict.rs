@@ -1,0 +1,31 @@
+//! What is answered about a medium in each node against a share of a central volume.
+
+use serde::Serialize;
+
+/// The answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "answer", content = "needs")]
+pub enum NasVerdict {
+    /// A medium in each node is faster by more than the margin with 95 % probability.
+    Local,
+    /// It is not, with 95 % probability.
+    Nas,
+    /// The data do not tell.
+    CannotTell(Need),
+}
+
+/// What would tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Need {
+    /// More repeats: one value has no interval.
+    Repeats,
+    /// More measurements: the mean is not known well enough.
+    MoreMeasurements,
+    /// Nothing: units of this model differ by more than the distance.
+    UnitsDiffer,
+    /// The volume's operations per second: without them the wire alone bounds its share from above.
+    Volume,
+    /// Further days of the volume: it may change by more than the distance.
+    VolumeDays,
+}

@@ -1,0 +1,15 @@
+//! Windows and macOS: no raw device may be overwritten, so that none is checked.
+
+use std::path::Path;
+
+use super::permit::RawPermit;
+use crate::error::{DeviceError, shown};
+use crate::sysroot::Sysroot;
+
+/// Refuses.
+///
+/// # Errors
+/// Always [`DeviceError::NoRawDevices`].
+pub fn check_raw(_sysroot: &Sysroot, path: &Path, _forced_by_name: Option<&str>) -> Result<RawPermit, DeviceError> {
+    Err(DeviceError::NoRawDevices { path: shown(path) })
+}

@@ -1,0 +1,52 @@
+//! What to do next in a race.
+
+use serde::Serialize;
+
+/// So many new units of a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Order {
+    /// The model.
+    pub model: String,
+    /// New units of it.
+    pub units: u32,
+}
+
+/// What to do next. Models are named as the contenders are.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum NextAction {
+    /// Measure new units of these models.
+    Measure {
+        /// Of which, likeliest first.
+        orders: Vec<Order>,
+    },
+    /// Buy: the model is within 3 % of the best of those in the race with the probability asked for.
+    Buy {
+        /// The model.
+        model: String,
+    },
+    /// Buy: all others were dropped, or are out of the race.
+    OnlyOneLeft {
+        /// The model.
+        model: String,
+    },
+    /// More measuring cannot pay 1 %: take the cheapest of these.
+    PracticallyTied {
+        /// The models, the leader first.
+        models: Vec<String>,
+        /// What each of them loses against the best at most, with 95 % probability; 0.03 is 3 %.
+        loss: f64,
+    },
+    /// No more units may be measured; the best is among these.
+    Exhausted {
+        /// The models, likeliest first.
+        models: Vec<String>,
+    },
+    /// These run at the ceiling of the bus: take the cheapest.
+    CeilingTie {
+        /// The models.
+        models: Vec<String>,
+    },
+    /// Every model returned wrong data.
+    NothingFit,
+}
