@@ -56,10 +56,7 @@ impl std::error::Error for LoadError {}
 ///
 /// # Errors
 /// None of the records has such a load.
-pub(crate) fn loads_named<'a>(
-    records: impl IntoIterator<Item = &'a Record>,
-    words: &str,
-) -> Result<Vec<Load>, LoadError> {
+pub fn loads_named<'a>(records: impl IntoIterator<Item = &'a Record>, words: &str) -> Result<Vec<Load>, LoadError> {
     let mut names: BTreeMap<Load, BTreeSet<String>> = BTreeMap::new();
     for (load, measurement) in records.into_iter().flat_map(numbered) {
         names.entry(load).or_default().insert(bare(&measurement.workload.name));

@@ -29,7 +29,7 @@ mod reason;
 #[cfg(test)]
 mod samples;
 
-pub use deciding::{LoadError, by_model, deciding_load};
+pub use deciding::{LoadError, by_model, deciding_load, loads_named};
 pub use doubtful::mark_doubtful;
 pub use excluded::{admit, examine, excluded, share_verdicts};
 pub use identity::{Identity, identity, names_model, short_name};

@@ -12,9 +12,9 @@ mod sweep;
 
 use assay_core::record::Record;
 
-use crate::data::Wanted;
 use crate::film::Film;
 use crate::scene::Drawing;
+use crate::wanted::Wanted;
 
 use curves::{Curves, curves};
 use dots::{Dots, dots};

@@ -18,12 +18,14 @@ mod sheet;
 mod svg;
 #[cfg(test)]
 mod tests;
+mod wanted;
 
-pub use data::{Ceiling, Value, Wanted};
+pub use data::{Ceiling, Value};
 pub use film::Film;
 pub use kind::{Kind, NothingToDraw, RankRow, Ranking, film, nodes, on_page, ranking, spread, still};
 pub use raster::ImageError;
 pub use scene::Drawing;
+pub use wanted::Wanted;
 
 /// Pixels of a PNG for each CSS pixel: sharp on today's screens, and enough for paper a column wide.
 pub const PNG_SCALE: f64 = 2.0;

@@ -278,8 +278,16 @@ fn a_picture_of_what_is_not_there_says_what_it_needs() {
     );
     for kind in KINDS {
         assert!(still(kind, &[], &Wanted::default()).is_err());
-        assert!(still(kind, &cards(), &Wanted::new("sequential trim")).is_err());
     }
-    let write = still(Kind::Dots, &cards(), &Wanted::new("Random write, 64 KiB")).unwrap();
-    assert!(write.title().contains("random write 64 KiB"), "{}", write.title());
+}
+
+#[test]
+fn loads_are_named_as_everywhere() {
+    for words in ["Random write, 64 KiB", "write 64KiB", "random write 64 KiB, 4 jobs"] {
+        let wanted = Wanted::named(&cards(), Some(words)).unwrap_or_else(|e| panic!("{e}"));
+        let write = still(Kind::Dots, &cards(), &wanted).unwrap();
+        assert!(write.title().contains("random write 64 KiB"), "{}", write.title());
+    }
+    let banana = Wanted::named(&cards(), Some("banana")).unwrap_err().to_string();
+    assert!(banana.contains("`banana` is no part of a load") && banana.contains("; there are: "), "{banana}");
 }

@@ -5,12 +5,13 @@ use assay_core::record::Record;
 use assay_core::units::Bytes;
 use assay_core::workload::Op;
 
-use crate::data::{Ceiling, Value, Wanted, ceilings, notes, rests_on, said, subjects, value, wanted_loads};
+use crate::data::{Ceiling, Value, ceilings, notes, rests_on, said, subjects, value};
 use crate::font;
 use crate::paint::{AXIS, CEILING, GRID, INK, MUTE, looks};
 use crate::scale::Scale;
 use crate::scene::{Anchor, Drawing, Stroke};
 use crate::sheet::{EDGE, LABEL, Sheet, WIDTH, spread};
+use crate::wanted::Wanted;
 
 /// One kind of load over block sizes.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,7 +63,7 @@ impl Curves {
     /// most records and sizes first.
     #[must_use]
     pub(crate) fn all_of(records: &[Record], wanted: &Wanted) -> Vec<Self> {
-        let loads = wanted_loads(records, wanted);
+        let loads = wanted.of(records);
         let mut families: Vec<Load> = loads.iter().map(family).collect();
         families.dedup();
         let mut seen: Vec<Load> = Vec::new();

@@ -3,14 +3,12 @@
 use assay_analysis::Quantity;
 use assay_core::record::Record;
 
-use crate::data::{
-    Ceiling, Value, Wanted, by_how_much, ceilings, most_common, notes, repeats, rests_on, said, subjects, unit, value,
-    wanted_loads,
-};
+use crate::data::{Ceiling, Value, by_how_much, ceilings, notes, repeats, rests_on, said, subjects, unit, value};
 use crate::paint::looks;
 use crate::rows::{self, Row};
 use crate::scene::Drawing;
 use crate::sheet::{Sheet, WIDTH};
+use crate::wanted::Wanted;
 
 /// Units under one load.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +46,7 @@ impl Dots {
     /// The units of these records under the load that most of them have.
     #[must_use]
     pub fn of(records: &[Record], wanted: &Wanted) -> Option<Self> {
-        let load = most_common(records, &wanted_loads(records, wanted))?;
+        let load = wanted.one(records)?;
         let quantity = Quantity::usual(&load);
         let mut shown: Vec<&Record> = Vec::new();
         let mut rows: Vec<DotRow> = Vec::new();
@@ -59,6 +57,9 @@ impl Dots {
                 let (label, model, unit) = (subject.label, subject.model, subject.unit);
                 rows.push(DotRow { label, model, hue: subject.hue, unit, value, repeats });
             }
+        }
+        if rows.is_empty() {
+            return None;
         }
         // Models by their best unit, units by their figure.
         let best = |model: &str| {

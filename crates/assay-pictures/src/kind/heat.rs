@@ -4,12 +4,13 @@ use assay_analysis::{Load, Quantity};
 use assay_core::record::Record;
 use assay_core::units::{figures, fixed};
 
-use crate::data::{Value, Wanted, counted, notes, subjects, unit, value, wanted_loads};
+use crate::data::{Value, counted, notes, subjects, unit, value};
 use crate::font;
 use crate::heads::Heads;
 use crate::paint::{BAND, INK, MUTE, PAPER, Ramp, VOID, heat as shade};
 use crate::scene::{Anchor, Drawing, Stroke};
 use crate::sheet::{EDGE, LABEL, Sheet};
+use crate::wanted::Wanted;
 
 /// Figures of units (rows) under loads (columns).
 #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +53,7 @@ impl Heat {
             let cells = all.iter().map(|s| value(s.record, load, quantity)).collect();
             Column { load: load.title(), unit: unit(quantity).to_owned(), cells }
         };
-        let every: Vec<Column> = wanted_loads(records, wanted).iter().map(column).collect();
+        let every: Vec<Column> = wanted.of(records).iter().map(column).collect();
         let (columns, alone): (Vec<Column>, Vec<Column>) =
             every.into_iter().partition(|c| c.cells.iter().flatten().filter(|v| v.counts()).count() > 1);
         let kept: Vec<usize> = (0..all.len()).filter(|i| columns.iter().any(|c| c.cells[*i].is_some())).collect();

@@ -4,12 +4,13 @@ use assay_analysis::{Load, Quantity};
 use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
 
-use crate::data::{Value, Wanted, listed, notes, rests_on, subjects, unit, value, wanted_loads};
+use crate::data::{Value, listed, notes, rests_on, subjects, unit, value};
 use crate::font;
 use crate::paint::{INK, MUTE, looks};
 use crate::scale::Scale;
 use crate::scene::{Anchor, Drawing, Stroke};
 use crate::sheet::{EDGE, LABEL, Sheet, WIDTH, spread};
+use crate::wanted::Wanted;
 
 /// Media by two figures; more is better of both.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +54,7 @@ impl Pareto {
     /// work before other work.
     #[must_use]
     pub fn of(records: &[Record], wanted: &Wanted) -> Option<Self> {
-        let mut loads = wanted_loads(records, wanted);
+        let mut loads = wanted.of(records);
         loads.retain(Load::is_plain);
         let all = subjects(records);
         let usual = |record: &Record, load: &Load| value(record, load, Quantity::usual(load));

@@ -3,13 +3,12 @@
 use assay_analysis::{Load, Quantity};
 use assay_core::record::Record;
 
-use crate::data::{
-    Ceiling, Value, Wanted, by_how_much, ceilings, most_common, notes, rests_on, subjects, unit, value, wanted_loads,
-};
+use crate::data::{Ceiling, Value, by_how_much, ceilings, notes, rests_on, subjects, unit, value};
 use crate::paint::looks;
 use crate::rows::{self, Row};
 use crate::scene::Drawing;
 use crate::sheet::{Sheet, WIDTH};
+use crate::wanted::Wanted;
 
 /// Rows from the best to the last.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +46,7 @@ impl Ranking {
     /// Records in the order of one load, by their figures alone; ties are what `assay rank` finds.
     #[must_use]
     pub fn of(records: &[Record], wanted: &Wanted) -> Option<Self> {
-        let load: Load = most_common(records, &wanted_loads(records, wanted))?;
+        let load: Load = wanted.one(records)?;
         let quantity = Quantity::usual(&load);
         let mut rows: Vec<RankRow> = Vec::new();
         let mut shown: Vec<&Record> = Vec::new();
@@ -56,6 +55,9 @@ impl Ranking {
                 shown.push(subject.record);
                 rows.push(RankRow { place: String::new(), label: subject.label, hue: subject.hue, value });
             }
+        }
+        if rows.is_empty() {
+            return None;
         }
         rows.sort_by(|a, b| b.value.counts().cmp(&a.value.counts()).then(b.value.point.total_cmp(&a.value.point)));
         let missing = records.len() - rows.len();

@@ -6,13 +6,14 @@ use assay_core::units::{Bytes, figures};
 use assay_core::workload::Op;
 
 use super::curves::{Curves, family, family_title, with_block};
-use crate::data::{Ceiling, Value, Wanted, ceilings, notes, rests_on, said, subjects, value, wanted_loads};
+use crate::data::{Ceiling, Value, ceilings, notes, rests_on, said, subjects, value};
 use crate::film::Film;
 use crate::font;
 use crate::paint::{AXIS, BAND, GRID, INK, MUTE, PAPER};
 use crate::scale::Scale;
 use crate::scene::{Anchor, Drawing, Ink, Shape, Stroke};
 use crate::sheet::{EDGE, LABEL, Sheet, WIDTH};
+use crate::wanted::Wanted;
 
 /// Reads and writes of several media at one block size after another.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +48,7 @@ impl Sweep {
     #[must_use]
     pub fn of(records: &[Record], wanted: &Wanted) -> Option<Self> {
         let first = Curves::all_of(records, wanted).into_iter().next()?;
-        let loads = wanted_loads(records, wanted);
+        let loads = wanted.of(records);
         let bare = |title: &str| title.trim_end_matches(", acknowledged").to_owned();
         let leading = loads.iter().find(|load| family_title(load) == bare(&first.load))?;
         let like = |load: &Load| {

@@ -60,7 +60,10 @@ fn a_page_of_several_records_has_pictures_and_a_slider() {
 #[test]
 fn what_cannot_be_drawn_is_told_in_a_line() {
     let place = Place::new();
-    run(place.assay(report(&["-o", "x.svg", "--load", "sequential trim"]))).refuses(2, &["nothing to draw", "needs"]);
+    run(place.assay(report(&["-o", "x.svg", "--load", "sequential trim"])))
+        .refuses(2, &["no load is named `sequential trim`", "there are: "]);
+    run(place.assay(report(&["-o", "x.svg", "--load", "random read 4KiB", "--picture", "load-curve"])))
+        .refuses(2, &["nothing to draw", "needs"]);
     run(place.assay(report(&["-o", "x.gif", "--picture", "dots"]))).refuses(2, &["GIF", "dots", ".svg"]);
     run(place.assay(report(&["-o", "x.html", "--picture", "dots"]))).refuses(2, &["--picture", ".svg"]);
     run(place.assay(["report", "published:nothing", "-o", "x.svg"])).refuses(2, &["nothing", "sandisk-ultra-a1"]);
