@@ -1,6 +1,6 @@
 //! What pictures are drawn from, and how it is taken from records.
 
-use assay_analysis::{Load, Mark, Quantity, estimate, identity, reading, short_name};
+use assay_analysis::{Load, Mark, Quantity, estimate, held_by_bus, identity, reading, short_name};
 use assay_core::record::Record;
 use assay_core::text::clean;
 use assay_core::units::{figures, fixed};
@@ -124,7 +124,10 @@ pub(crate) fn factor(quantity: Quantity) -> f64 {
 
 /// The figure of a record under a load, if it can be drawn.
 pub(crate) fn value(record: &Record, load: &Load, quantity: Quantity) -> Option<Value> {
-    let found = reading(record, load, quantity)?;
+    let mut found = reading(record, load, quantity)?;
+    if held_by_bus(record, found.measurement) && !found.marks.contains(&Mark::BusLimited) {
+        found.marks.insert(0, Mark::BusLimited);
+    }
     let scale = factor(quantity);
     let estimate = estimate(found.measurement, quantity);
     let mean = found.values.iter().sum::<f64>() / found.values.len().max(1) as f64;
