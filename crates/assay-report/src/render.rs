@@ -208,6 +208,9 @@ pub fn render(format: Format, records: &[Record], view: &View) -> Result<Vec<u8>
 fn still(records: &[Record], view: &View) -> Result<pictures::Drawing, RenderError> {
     let wanted = view.wanted(records)?;
     let kind = view.kind.unwrap_or_else(|| Kind::usual(records, &wanted));
+    let found =
+        (kind.of_what_decides() && records.len() > 1).then(|| crate::finding::of(records, view.load.as_deref()));
+    let wanted = wanted.decided(found.and_then(crate::finding::Found::titled));
     Ok(pictures::still(kind, records, &wanted)?)
 }
 

@@ -1,4 +1,4 @@
-//! Units by workloads: who is good at what.
+//! Units by workloads.
 
 use assay_analysis::{Load, Quantity};
 use assay_core::record::Record;
@@ -74,25 +74,8 @@ impl Heat {
     }
 
     fn title(&self) -> String {
-        let mut wins = vec![0usize; self.rows.len()];
-        for column in &self.columns {
-            let best = column.best();
-            for (row, cell) in column.cells.iter().enumerate() {
-                wins[row] += usize::from(cell.as_ref().is_some_and(|v| v.counts() && v.point >= best));
-            }
-        }
-        let most = wins.iter().copied().max().unwrap_or(0);
-        let first: Vec<&str> =
-            self.rows.iter().zip(&wins).filter(|(_, w)| **w == most).map(|(name, _)| name.as_str()).collect();
-        let loads = self.columns.len();
-        match (&first[..], loads) {
-            ([one], 1) => format!("{one} is fastest under the one load that can be compared"),
-            ([one], n) if most == n => format!("{one} is fastest under all {n} loads"),
-            ([one], n) => format!("{one} is fastest under {most} of {n} loads, more than any other"),
-            (several, n) => {
-                format!("No one is ahead: {} units are fastest under {most} of {n} loads each", several.len())
-            }
-        }
+        let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+        format!("{} under {}", count(self.rows.len(), "record"), count(self.columns.len(), "load"))
     }
 }
 

@@ -99,13 +99,16 @@ impl Sweep {
             let rows = self.rows.iter().zip(&step.cells);
             let good =
                 rows.filter_map(|(row, cells)| Some((row, cells.get(bar)?.as_ref()?))).filter(|(_, v)| v.counts());
-            let best = good.max_by(|(_, a), (_, b)| a.point.total_cmp(&b.point));
-            if let Some((row, v)) = best {
-                let op = name.split(',').next().unwrap_or_default();
-                parts.push(format!("{op}: {row}, {}", said(v.point, "MB/s")));
+            let points = good.map(|(_, v)| v.point);
+            let (least, most) = points.fold((f64::INFINITY, 0.0), |(least, most), v| (v.min(least), v.max(most)));
+            let op = name.split(',').next().unwrap_or_default();
+            if least < most {
+                parts.push(format!("{op} {} to {}", figures(least), said(most, "MB/s")));
+            } else if least == most {
+                parts.push(format!("{op} {}", said(most, "MB/s")));
             }
         }
-        format!("{} {kind}, fastest {}", Bytes(step.block_bytes), parts.join("; "))
+        format!("{} {kind}: {}", Bytes(step.block_bytes), parts.join(", "))
     }
 }
 
