@@ -28,6 +28,7 @@ pub fn ask(place: &Place, query: &str) -> Vec<Claims> {
         let basis = &rank["primary"]["basis"];
         basis["slots"].as_u64().unwrap() + basis["rounds"].as_u64().unwrap() > 0
     });
+    all.push(super::titles::titles(place, query, records.len(), rank.as_ref()));
     all.extend(rank.as_ref().map(|rank| ranking(rank, swapped)));
     all.extend(
         answer(place, &["compare", query, "--by", "model", "--json"]).map(|c| comparison(&c, "compare --by model")),
@@ -57,7 +58,7 @@ pub fn ask(place: &Place, query: &str) -> Vec<Claims> {
 }
 
 /// What a command prints; `None` where it says that there is nothing to answer.
-fn answer(place: &Place, arguments: &[&str]) -> Option<Value> {
+pub fn answer(place: &Place, arguments: &[&str]) -> Option<Value> {
     let done = run(place.assay(arguments));
     match done.code {
         Some(0 | 1) => Some(serde_json::from_str(&done.stdout).unwrap_or_else(|e| panic!("{arguments:?}: {e}"))),
@@ -66,11 +67,11 @@ fn answer(place: &Place, arguments: &[&str]) -> Option<Value> {
     }
 }
 
-fn text(value: &Value) -> String {
+pub fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
 }
 
-fn each(value: &Value) -> impl Iterator<Item = &Value> {
+pub fn each(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().unwrap_or_else(|| panic!("no list: {value}")).iter()
 }
 
