@@ -26,7 +26,7 @@ pub struct LoadPoint {
 /// The loads of one kind that a record offers, from the lightest on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadCurve {
-    /// The kind, without its rate: `random read 4 KiB QD32`.
+    /// The kind, without its rate: `random read 4 KiB, QD32`.
     pub title: String,
     /// At least three.
     pub points: Vec<LoadPoint>,
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn the_knee_is_the_last_load_before_the_tail_doubles() {
         let curve = &curves(&[(300.0, 1.9e6), (100.0, 1e6), (200.0, 1.2e6), (400.0, 2.1e6), (500.0, 1.5e6)])[0];
-        assert_eq!(curve.title, "random read 4 KiB QD1");
+        assert_eq!(curve.title, "random read 4 KiB");
         assert_eq!((curve.knee().map(|k| k.iops), curve.beyond().map(|b| b.iops)), (Some(300.0), Some(400.0)));
         let flat = &curves(&[(100.0, 1e6), (200.0, 1e6), (300.0, 1e6)])[0];
         assert_eq!((flat.knee().map(|k| k.iops), flat.beyond()), (Some(300.0), None));

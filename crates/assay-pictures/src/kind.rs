@@ -119,7 +119,7 @@ impl Kind {
             },
             Self::Pareto => About {
                 name: "pareto",
-                help: "Reads against writes, with those that no other exceeds in both",
+                help: "Reads against writes, the outermost figures joined",
                 needs: "figures of a read and a write, the same two of two records or more",
                 on_page: true,
                 draw: |records, wanted| Pareto::of(records, wanted).iter().map(pareto).collect(),

@@ -15,7 +15,7 @@ use crate::wanted::Wanted;
 /// The 99th percentile of several media under one kind of load.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Latencies {
-    /// What was offered: `random read 4 KiB QD32`.
+    /// What was offered: `random read 4 KiB, QD32`.
     pub load: String,
     /// Name, hue and loads of each medium.
     pub lines: Vec<(String, usize, LoadCurve)>,

@@ -80,7 +80,10 @@ impl Sweep {
         let bar = |f: &Load| match f.op() {
             Op::Read => "read".to_owned(),
             Op::Write => "write, acknowledged".to_owned(),
-            Op::Mixed => format!("mixed, {} % read", f.read_percent.unwrap_or(0)),
+            Op::Mixed => {
+                let reads = f.read_percent.unwrap_or(50).min(100);
+                format!("mixed {reads}/{}", 100 - reads)
+            }
         };
         let load = bare(&first.load).replacen(" read", "", 1).replacen(" write", "", 1);
         Some(Self {

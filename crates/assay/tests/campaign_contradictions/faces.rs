@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use assay_core::workload::Workload;
 use serde_json::{Value, json};
 
 use super::claims::{Claims, Figure, Order, Unit};
@@ -173,10 +174,10 @@ fn verdict_of(sentence: &str) -> Option<&'static str> {
     }
 }
 
-/// A workload as all answers title it.
+/// A workload as the card titles it.
 fn title(workload: &Value) -> String {
-    let workload = serde_json::from_value(workload.clone()).unwrap();
-    assay_analysis::Load::of(&workload).title()
+    let workload: Workload = serde_json::from_value(workload.clone()).unwrap();
+    workload.title()
 }
 
 fn figure(load: &Value, title: &Value, quantity: &Value) -> (Figure, Option<(Figure, f64)>) {
