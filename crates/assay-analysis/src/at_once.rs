@@ -151,7 +151,7 @@ mod tests {
         let sum = found.bytes_per_second.as_ref().unwrap();
         assert!((sum.point - 4_096_000.0).abs() < 1.0 && sum.n == 2, "each repeat moved as much: {sum:?}");
         let [reader, writer] = &found.members[..] else { panic!() };
-        assert_eq!(reader.title, "random read 4 KiB QD1");
+        assert_eq!(reader.title, "random read 4 KiB");
         let alone = reader.alone.as_ref().unwrap();
         assert!((alone.p99_factor.point - 8.0).abs() < 1e-9 && (alone.iops_factor.point - 0.353_55).abs() < 1e-4);
         assert!(alone.iops_factor.low.unwrap() < 0.1 && alone.iops_factor.high.unwrap() > 1.0, "two repeats differ");

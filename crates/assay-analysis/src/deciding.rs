@@ -56,10 +56,7 @@ impl std::error::Error for LoadError {}
 ///
 /// # Errors
 /// None of the records has such a load.
-pub(crate) fn loads_named<'a>(
-    records: impl IntoIterator<Item = &'a Record>,
-    words: &str,
-) -> Result<Vec<Load>, LoadError> {
+pub fn loads_named<'a>(records: impl IntoIterator<Item = &'a Record>, words: &str) -> Result<Vec<Load>, LoadError> {
     let mut names: BTreeMap<Load, BTreeSet<String>> = BTreeMap::new();
     for (load, measurement) in records.into_iter().flat_map(numbered) {
         names.entry(load).or_default().insert(bare(&measurement.workload.name));
@@ -167,9 +164,20 @@ impl Holders {
     }
 }
 
-/// Letters and digits only.
+/// Letters and digits only, with a space between two numbers: `QD4, 44 jobs` is not `QD44, 4 jobs`.
 fn bare(text: &str) -> String {
-    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    let mut bare = String::new();
+    let mut apart = false;
+    for c in text.chars() {
+        if c.is_alphanumeric() {
+            if apart && c.is_ascii_digit() && bare.ends_with(|last: char| last.is_ascii_digit()) {
+                bare.push(' ');
+            }
+            bare.extend(c.to_lowercase());
+        }
+        apart = !c.is_alphanumeric();
+    }
+    bare
 }
 
 #[cfg(test)]
@@ -206,6 +214,12 @@ mod tests {
         other[0].measurements = vec![shared.clone()];
         records.append(&mut other);
         assert_eq!(decided(&records, None), Ok(Load::of(&shared.workload).title()));
+    }
+
+    #[test]
+    fn numbers_of_a_title_stay_apart() {
+        assert_eq!(bare("Read 4KiB, QD 32"), bare("read 4 KiB QD32"));
+        assert_ne!(bare("read, QD4, 44 jobs"), bare("read, QD44, 4 jobs"));
     }
 
     #[test]

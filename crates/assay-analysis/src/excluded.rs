@@ -102,9 +102,9 @@ fn nearest(record: &Record, load: &Load) -> Reason {
 fn depth(load: &Load) -> String {
     let depth = match load.queue_depth {
         0 => "an unknown one".to_owned(),
-        depth => format!("QD {depth}"),
+        depth => format!("QD{depth}"),
     };
-    if load.jobs > 1 { format!("{depth} × {} jobs", load.jobs) } else { depth }
+    if load.jobs > 1 { format!("{depth}, {} jobs", load.jobs) } else { depth }
 }
 
 /// Whoever was found to be fake, damaged or failing in one record or check is so in all records of that unit, and

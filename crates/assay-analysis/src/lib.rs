@@ -4,6 +4,7 @@
 pub mod advise;
 pub mod aggregate;
 pub mod at_once;
+mod bus;
 pub mod compare;
 mod deciding;
 mod doubtful;
@@ -29,7 +30,8 @@ mod reason;
 #[cfg(test)]
 mod samples;
 
-pub use deciding::{LoadError, by_model, deciding_load};
+pub use bus::held_by_bus;
+pub use deciding::{LoadError, by_model, deciding_load, loads_named};
 pub use doubtful::mark_doubtful;
 pub use excluded::{admit, examine, excluded, share_verdicts};
 pub use identity::{Identity, identity, names_model, short_name};

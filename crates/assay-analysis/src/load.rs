@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use assay_core::load_title::{LoadTitle, renewed};
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Unknown, Workload};
 use serde::{Serialize, Serializer};
@@ -100,49 +101,36 @@ impl Load {
         PATTERNS.get(usize::from(self.pattern_order)).copied()
     }
 
-    /// In words: `random read 4 KiB, QD 32`.
+    /// In words: `random read 4 KiB, QD32`.
     #[must_use]
     pub fn title(&self) -> String {
-        let block = match self.block_bytes {
-            _ if !self.blocks.is_empty() => format!(" {}", self.blocks),
-            0 => ", unknown block size".to_owned(),
-            bytes => format!(" {}", Bytes(bytes)),
-        };
-        self.words(&block)
+        let title = self.called().whole();
+        if self.variant.is_empty() { title } else { format!("{title} ({})", self.variant) }
     }
 
     /// The same without the block: what a row of block sizes is of.
     #[must_use]
     pub fn title_of_sizes(&self) -> String {
-        self.words("")
+        let title = self.called().without_block();
+        if self.variant.is_empty() { title } else { format!("{title} ({})", self.variant) }
     }
 
-    fn words(&self, block: &str) -> String {
-        let pattern = ["sequential ", "random ", ""][usize::from(self.pattern_order).min(2)];
-        let op = match self.op() {
-            Op::Read => "read".to_owned(),
-            Op::Write => "write".to_owned(),
-            Op::Mixed => format!("mixed {} % read", self.read_percent.unwrap_or(0)),
+    fn called(&self) -> LoadTitle<'_> {
+        let block = match self.block_bytes {
+            _ if !self.blocks.is_empty() => Some(self.blocks.clone()),
+            0 => None,
+            bytes => Some(Bytes(bytes).to_string()),
         };
-        let mut title = format!("{pattern}{op}{block}");
-        match self.queue_depth {
-            0 => title += ", unknown queue depth",
-            1 => {}
-            depth => title += &format!(", QD {depth}"),
+        LoadTitle {
+            pattern: self.pattern(),
+            op: self.op(),
+            read_percent: self.read_percent,
+            block,
+            queue_depth: Some(self.queue_depth).filter(|depth| *depth > 0),
+            jobs: self.jobs,
+            synced: self.synced,
+            conditions: self.conditions().collect(),
         }
-        if self.jobs > 1 {
-            title += &format!(", {} jobs", self.jobs);
-        }
-        if self.synced {
-            title += ", synced";
-        }
-        for condition in self.conditions().filter(|words| !words.is_empty()) {
-            title += &format!(", {condition}");
-        }
-        if !self.variant.is_empty() {
-            title += &format!(" ({})", self.variant);
-        }
-        title
     }
 }
 
@@ -176,7 +164,8 @@ fn blocks(workload: &Workload) -> String {
 }
 
 fn beside(workload: &Workload) -> String {
-    match (workload.think, workload.together.as_ref()) {
+    let together = workload.together.as_ref().map(|together| renewed(&together.to_string()));
+    match (workload.think, together) {
         (Some(think), Some(together)) => format!("{think}, {together}"),
         (think, None) => words(think),
         (None, together) => words(together),

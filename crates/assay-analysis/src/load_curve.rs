@@ -5,6 +5,8 @@ use assay_core::finding::Finding;
 use assay_core::record::{Measurement, Record};
 use assay_core::workload::{Stop, Workload};
 
+use crate::load::Load;
+
 /// Fewer loads are no curve.
 const LEAST_LOADS: usize = 3;
 /// Up to the knee, the 99th percentile is at most this many times that of the lightest load.
@@ -24,10 +26,12 @@ pub struct LoadPoint {
 /// The loads of one kind that a record offers, from the lightest on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadCurve {
-    /// The kind, without its rate: `random read 4 KiB QD32`.
+    /// The kind, without its rate: `random read 4 KiB, QD32`.
     pub title: String,
     /// At least three.
     pub points: Vec<LoadPoint>,
+    /// The load of each point.
+    pub loads: Vec<Load>,
 }
 
 impl LoadCurve {
@@ -53,30 +57,31 @@ type Kind = (Workload, Process);
 /// The curves of a record, in its order.
 #[must_use]
 pub fn load_curves(record: &Record) -> Vec<LoadCurve> {
-    let mut kinds: Vec<(Kind, Vec<LoadPoint>)> = Vec::new();
+    let mut kinds: Vec<(Kind, Vec<(LoadPoint, Load)>)> = Vec::new();
     for (kind, point) in record.measurements.iter().filter_map(point) {
         match kinds.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, points)) => points.push(point),
             None => kinds.push((kind, vec![point])),
         }
     }
-    let curve = |((kind, _), mut points): (Kind, Vec<LoadPoint>)| {
-        points.sort_by(|a, b| a.iops.total_cmp(&b.iops));
-        points.dedup_by(|a, b| a.iops == b.iops);
-        (points.len() >= LEAST_LOADS).then(|| LoadCurve { title: kind.title(), points })
+    let curve = |((kind, _), mut points): (Kind, Vec<(LoadPoint, Load)>)| {
+        points.sort_by(|(a, _), (b, _)| a.iops.total_cmp(&b.iops));
+        points.dedup_by(|(a, _), (b, _)| a.iops == b.iops);
+        let (points, loads): (Vec<LoadPoint>, Vec<Load>) = points.into_iter().unzip();
+        (points.len() >= LEAST_LOADS).then(|| LoadCurve { title: kind.title(), points, loads })
     };
     kinds.into_iter().filter_map(curve).collect()
 }
 
 /// The kind of load, with what differs from load to load left out, and the point.
-fn point(measurement: &Measurement) -> Option<(Kind, LoadPoint)> {
+fn point(measurement: &Measurement) -> Option<(Kind, (LoadPoint, Load))> {
     let workload = &measurement.workload;
     let Arrivals { iops, process } = workload.arrivals?;
     let p99_ns = measurement.latency_ns.p99.as_ref()?.point;
     let held = !measurement.warnings.iter().any(|w| matches!(w.finding, Finding::RateNotReached { .. }));
     let kind = Workload { name: String::new(), arrivals: None, stop: Stop::OPEN, ..(**workload).clone() };
     let drawn = |value: f64| value.is_finite() && value > 0.0;
-    (drawn(iops) && drawn(p99_ns)).then_some(((kind, process), LoadPoint { iops, p99_ns, held }))
+    (drawn(iops) && drawn(p99_ns)).then(|| ((kind, process), (LoadPoint { iops, p99_ns, held }, Load::of(workload))))
 }
 
 #[cfg(test)]
@@ -104,7 +109,7 @@ mod tests {
     #[test]
     fn the_knee_is_the_last_load_before_the_tail_doubles() {
         let curve = &curves(&[(300.0, 1.9e6), (100.0, 1e6), (200.0, 1.2e6), (400.0, 2.1e6), (500.0, 1.5e6)])[0];
-        assert_eq!(curve.title, "random read 4 KiB QD1");
+        assert_eq!(curve.title, "random read 4 KiB");
         assert_eq!((curve.knee().map(|k| k.iops), curve.beyond().map(|b| b.iops)), (Some(300.0), Some(400.0)));
         let flat = &curves(&[(100.0, 1e6), (200.0, 1e6), (300.0, 1e6)])[0];
         assert_eq!((flat.knee().map(|k| k.iops), flat.beyond()), (Some(300.0), None));

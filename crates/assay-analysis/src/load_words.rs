@@ -8,7 +8,7 @@ use assay_core::workload::{Op, Pattern};
 
 use crate::load::Load;
 
-/// A load by its words, as in its title: `random read 4 KiB`, `write`, `seq read 1MiB QD 8`. What
+/// A load by its words, as in its title: `random read 4 KiB`, `write`, `seq read 1MiB QD8`. What
 /// is left out may be anything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LoadAsk {
@@ -17,6 +17,7 @@ pub struct LoadAsk {
     block_bytes: Option<u64>,
     queue_depth: Option<u32>,
     jobs: Option<u32>,
+    read_percent: Option<u8>,
     synced: bool,
     /// `500 iops`, `zipf:1.1`: what only loads of an open loop or of a distribution have.
     conditions: Vec<String>,
@@ -33,7 +34,7 @@ impl LoadAsk {
         let mut ask = Self::default();
         let bad = |word: &str| {
             format!(
-                "{} is no part of a load; say it like `random read 4 KiB`, `sequential write 1MiB, QD 8, 4 jobs`",
+                "{} is no part of a load; say it like `random read 4 KiB`, `sequential write 1MiB, QD8, 4 jobs`",
                 quoted(word)
             )
         };
@@ -43,7 +44,13 @@ impl LoadAsk {
                 "sequential" | "seq" => ask.pattern = Some(Pattern::Sequential),
                 "read" | "reads" => ask.op = Some(Op::Read),
                 "write" | "writes" => ask.op = Some(Op::Write),
-                "mixed" => ask.op = Some(Op::Mixed),
+                "mixed" => {
+                    ask.op = Some(Op::Mixed);
+                    ask.read_percent = share(&mut words);
+                }
+                // What older titles had between their parts.
+                "×" | "x" | "+" => {}
+                "fsync" | "fdatasync" => ask.synced = true,
                 "synced" => ask.synced = true,
                 "offered" | "think" | "time" => ask.conditions.push(word.to_owned()),
                 // The load beside it is told to the end.
@@ -88,6 +95,7 @@ impl LoadAsk {
             && self.block_bytes.is_none_or(|bytes| bytes == load.block_bytes)
             && self.queue_depth.is_none_or(|depth| depth == load.queue_depth)
             && self.jobs.is_none_or(|jobs| jobs == load.jobs)
+            && self.read_percent.is_none_or(|percent| load.read_percent == Some(percent))
             && (!self.synced || load.synced)
             && self.under(&conditions(load))
     }
@@ -107,6 +115,25 @@ fn conditions(load: &Load) -> String {
     let all: Vec<&str> = std::iter::once(load.blocks.as_str()).chain(load.conditions()).collect();
     let spaced = all.join(" ").to_lowercase().replace([',', ';'], " ");
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The share of reads behind `mixed`: `70/30`, or `70 % read` as older titles have it.
+fn share<'a>(words: &mut (impl Iterator<Item = &'a str> + Clone)) -> Option<u8> {
+    let mut ahead = words.clone();
+    let first = ahead.next()?;
+    let percent = match first.split_once('/') {
+        Some((reads, writes)) => {
+            let (reads, writes): (u8, u8) = (reads.parse().ok()?, writes.parse().ok()?);
+            (reads.checked_add(writes) == Some(100)).then_some(reads)?
+        }
+        None => {
+            let reads = first.strip_suffix('%').unwrap_or(first).parse().ok()?;
+            let mark = if first.ends_with('%') { Some("%") } else { ahead.next() };
+            (mark == Some("%") && ahead.next() == Some("read")).then_some(reads)?
+        }
+    };
+    *words = ahead;
+    Some(percent)
 }
 
 fn number(word: &str) -> Option<u32> {
@@ -136,10 +163,26 @@ mod tests {
         assert_eq!((full.block_bytes, full.queue_depth, full.jobs), (Some(1 << 20), Some(8), Some(4)));
         assert!(full.synced && full.op == Some(Op::Write));
         assert_eq!(LoadAsk::parse("qd32").unwrap().queue_depth, Some(32));
+        for text in [
+            "mixed 70/30 4 KiB, QD8, 2 jobs, synced",
+            "mixed 70 % read 4 KiB, QD 8, 2 jobs, synced",
+            "mixed 70/30 4 KiB QD8 × 2 jobs + fsync",
+        ] {
+            let mixed = LoadAsk {
+                op: Some(Op::Mixed),
+                pattern: None,
+                read_percent: Some(70),
+                queue_depth: Some(8),
+                jobs: Some(2),
+                synced: true,
+                ..usual.clone()
+            };
+            assert_eq!(LoadAsk::parse(text), Ok(mixed), "{text}");
+        }
         let plain = Workload::new("w", Op::Read, Pattern::Random, 4096);
         let blocks = Blocks::parse("4KiB/60:64KiB/40").unwrap();
         let think = Some(Think { pause_ns: 1_000_000, after_operations: 8 });
-        let beside = vec!["sequential write 1 MiB QD4, zipf:1.1".to_owned()];
+        let beside = vec!["sequential write 1 MiB, QD4, zipf:1.1".to_owned()];
         let together = Some(Together { group: "g".to_owned(), beside });
         for special in [
             Workload { blocks, ..plain.clone() },

@@ -69,7 +69,7 @@ impl Serialize for Excluded {
 pub enum Reason {
     /// The load was measured at other depths only.
     OtherDepths {
-        /// What was measured, like `QD 1`.
+        /// What was measured, like `QD1`.
         measured: Vec<String>,
     },
     /// This kind of load was measured with other blocks only.

@@ -16,6 +16,7 @@ pub mod event;
 pub mod exit;
 pub mod finding;
 pub mod histogram;
+pub mod load_title;
 pub mod medium;
 pub mod original;
 mod original_run;

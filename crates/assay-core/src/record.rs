@@ -127,7 +127,7 @@ impl Record {
         self.measurements.iter().find(|m| m.workload.name == name)
     }
 
-    /// The title of one of this record's loads; with the workload's name where another one has the same title, as the
+    /// The title of one of this record's loads; with the workload's name where one before it has the same title, as the
     /// write and the rewrite of one source.
     #[must_use]
     pub fn load_title(&self, measurement: &Measurement) -> String {
@@ -142,8 +142,9 @@ impl Record {
 
     fn told_apart(&self, measurement: &Measurement, words: fn(&Workload) -> String) -> String {
         let own = &measurement.workload;
-        let same = self.measurements.iter().filter(|m| m.workload.title() == own.title()).count();
-        if same > 1 { format!("{} ({})", words(own), clean(&own.name)) } else { words(own) }
+        let first = self.measurements.iter().find(|m| m.workload.title() == own.title());
+        let is_first = first.is_none_or(|m| m.workload.name == own.name);
+        if is_first { words(own) } else { format!("{} ({})", words(own), clean(&own.name)) }
     }
 
     /// Label `model`, or what the medium says of itself.
@@ -619,12 +620,14 @@ mod tests {
         };
         let measured = |w: Workload| Measurement::empty(w, "");
         let alone = record(vec![measured(bare("write"))]);
-        assert_eq!(alone.load_title(&alone.measurements[0]), "write");
+        let unknown = "write, unknown block size, unknown queue depth";
+        assert_eq!(alone.load_title(&alone.measurements[0]), unknown);
         let known = Workload::new("w", Op::Read, Pattern::Random, 4096);
-        assert_eq!((known.title_without_pattern().as_str(), known.shape().as_str()), ("read 4 KiB QD1", "4 KiB QD1"));
+        assert_eq!((known.title_without_pattern().as_str(), known.shape().as_str()), ("read 4 KiB", "4 KiB"));
         assert_eq!((bare("write").shape().as_str(), bare("write").pattern_is(Pattern::Sequential)), ("", false));
         let both = record(vec![measured(bare("write")), measured(bare("rewrite"))]);
-        assert_eq!(both.load_title(&both.measurements[1]), "write (rewrite)");
+        assert_eq!(both.load_title(&both.measurements[0]), unknown);
+        assert_eq!(both.load_title(&both.measurements[1]), format!("{unknown} (rewrite)"));
     }
 
     #[test]

@@ -675,11 +675,7 @@ mod tests {
         let suite = Suite::parse(&text, "f").unwrap();
         let load = suite.workloads[2].load();
         assert_eq!((load.cpus.numbers(), load.poll), (&[0, 1, 2, 7][..], true));
-        assert_eq!(
-            (load.is_plain(), load.title().as_str()),
-            (true, "random read 4 KiB QD1"),
-            "the same load all the same"
-        );
+        assert_eq!((load.is_plain(), load.title().as_str()), (true, "random read 4 KiB"), "the same load all the same");
         assert_eq!(Suite::parse(&suite.to_text(), "g").unwrap(), suite, "{}", suite.to_text());
     }
 

@@ -6,6 +6,7 @@ use crate::arrivals::Arrivals;
 use crate::blocks::Blocks;
 use crate::cpus::Cpus;
 use crate::distribution::Distribution;
+use crate::load_title::LoadTitle;
 use crate::think::Think;
 use crate::together::Together;
 use crate::units::Bytes;
@@ -271,29 +272,40 @@ impl Workload {
         !self.lacks(Unknown::Pattern) && self.pattern == pattern
     }
 
-    /// The workload as people say it: `random read 4 KiB QD32`. What is unknown is left out.
+    /// The workload as people say it: `random read 4 KiB, QD32`.
     #[must_use]
     pub fn title(&self) -> String {
-        let pattern = match self.pattern {
-            _ if self.lacks(Unknown::Pattern) => return self.title_without_pattern(),
-            Pattern::Sequential => "sequential",
-            Pattern::Random => "random",
-        };
-        format!("{pattern} {}", self.title_without_pattern())
+        self.called(|title| title.whole())
     }
 
-    /// The title where the pattern is said elsewhere: `read 4 KiB QD32`.
+    /// The title where the pattern is said elsewhere: `read 4 KiB, QD32`.
     #[must_use]
     pub(crate) fn title_without_pattern(&self) -> String {
-        let op = match (self.op, self.read_percent) {
-            (Op::Read, _) => "read".to_owned(),
-            (Op::Write, _) => "write".to_owned(),
-            (Op::Mixed, percent) => {
-                format!("mixed {0}/{1}", percent.unwrap_or(50), 100 - percent.unwrap_or(50).min(100))
-            }
+        self.called(|title| title.without_pattern())
+    }
+
+    /// The title where pattern and operation are said elsewhere: `4 KiB, QD32`. Empty where none of it is known.
+    #[must_use]
+    pub fn shape(&self) -> String {
+        self.called(|title| title.shape())
+    }
+
+    fn called(&self, words: impl Fn(&LoadTitle) -> String) -> String {
+        let conditions = self.conditions();
+        let block = match self.blocks.is_empty() {
+            false => Some(self.blocks.to_string()),
+            true => (!self.lacks(Unknown::BlockBytes)).then(|| Bytes(self.block_bytes).to_string()),
         };
-        let shape = self.shape();
-        if shape.is_empty() { op } else { format!("{op} {shape}") }
+        words(&LoadTitle {
+            pattern: (!self.lacks(Unknown::Pattern)).then_some(self.pattern),
+            op: self.op,
+            read_percent: self.read_percent,
+            block,
+            queue_depth: (!self.lacks(Unknown::QueueDepth)).then_some(self.queue_depth),
+            jobs: self.jobs,
+            synced: self.sync.each(),
+            conditions: vec![&conditions],
+        })
     }
 
     /// What makes the load another one than that of its blocks and queue: `500 IOPS offered, zipf:1.1`. Empty for most.
@@ -313,34 +325,5 @@ impl Workload {
     pub fn conditions_and_sizes(&self) -> String {
         let parts = [self.blocks.to_string(), self.conditions()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
-    }
-
-    /// The title where pattern and operation are said elsewhere: `4 KiB QD32`. Empty where none of it is known.
-    #[must_use]
-    pub fn shape(&self) -> String {
-        let mut parts = Vec::new();
-        if !self.blocks.is_empty() {
-            parts.push(self.blocks.to_string());
-        } else if !self.lacks(Unknown::BlockBytes) {
-            parts.push(Bytes(self.block_bytes).to_string());
-        }
-        if !self.lacks(Unknown::QueueDepth) {
-            parts.push(format!("QD{}", self.queue_depth));
-        }
-        if self.jobs > 1 {
-            parts.push(format!("× {} jobs", self.jobs));
-        }
-        match self.sync {
-            Sync::End => {}
-            Sync::Fdatasync => parts.push("+ fdatasync".to_owned()),
-            Sync::Fsync => parts.push("+ fsync".to_owned()),
-        }
-        let shape = parts.join(" ");
-        let conditions = self.conditions();
-        match (shape.is_empty(), conditions.is_empty()) {
-            (_, true) => shape,
-            (true, false) => conditions,
-            (false, false) => format!("{shape}, {conditions}"),
-        }
     }
 }

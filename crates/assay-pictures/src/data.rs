@@ -1,10 +1,9 @@
 //! What pictures are drawn from, and how it is taken from records.
 
-use assay_analysis::{Load, Mark, Quantity, estimate, identity, loads, reading, short_name};
+use assay_analysis::{Load, Mark, Quantity, estimate, held_by_bus, identity, reading, short_name};
 use assay_core::record::Record;
 use assay_core::text::clean;
 use assay_core::units::{figures, fixed};
-use assay_core::workload::{Op, Pattern};
 
 /// A figure with what is known of its certainty, in the unit of its picture.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,29 +27,6 @@ pub struct Ceiling {
     pub name: String,
     /// Rate in MB/s.
     pub value: f64,
-}
-
-/// Which loads a picture may show: those whose title holds all these words.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wanted(Vec<String>);
-
-impl Wanted {
-    /// From words as in `random read 4 KiB`; none for all loads.
-    #[must_use]
-    pub fn new(words: &str) -> Self {
-        Self(words.split([' ', ',']).filter(|w| !w.is_empty()).map(str::to_lowercase).collect())
-    }
-
-    fn holds(&self, load: &Load) -> bool {
-        self.names(&load.title())
-    }
-
-    /// Whether a title holds all the words.
-    pub(crate) fn names(&self, title: &str) -> bool {
-        let title = title.to_lowercase();
-        let words: Vec<&str> = title.split([' ', ',', '(', ')']).collect();
-        self.0.iter().all(|wanted| words.contains(&wanted.as_str()))
-    }
 }
 
 impl Value {
@@ -136,23 +112,6 @@ fn shortened(name: &str) -> String {
     letters[..half].iter().chain(&['…']).chain(&letters[letters.len() - half + 1..]).collect()
 }
 
-/// Loads of these records that are wanted.
-pub(crate) fn wanted_loads(records: &[Record], wanted: &Wanted) -> Vec<Load> {
-    loads(records).into_iter().filter(|load| wanted.holds(load)).collect()
-}
-
-/// The load that most records can be compared under; the first of several.
-pub(crate) fn most_common(records: &[Record], loads: &[Load]) -> Option<Load> {
-    let count = |load: &Load| records.iter().filter(|r| value(r, load, Quantity::usual(load)).is_some()).count();
-    // Random reads of small blocks are what the media of a computer do most.
-    let random = |load: &Load| load.pattern() == Some(Pattern::Random) && load.op() == Op::Read;
-    let best = loads
-        .iter()
-        .enumerate()
-        .max_by_key(|(i, load)| (load.is_plain(), count(load), random(load), std::cmp::Reverse(*i)));
-    best.map(|(_, load)| load.clone()).filter(|load| count(load) > 0)
-}
-
 /// Name of the unit that a quantity is drawn in.
 pub(crate) fn unit(quantity: Quantity) -> &'static str {
     quantity.unit().map_or("ms", |(name, _)| name)
@@ -165,7 +124,10 @@ pub(crate) fn factor(quantity: Quantity) -> f64 {
 
 /// The figure of a record under a load, if it can be drawn.
 pub(crate) fn value(record: &Record, load: &Load, quantity: Quantity) -> Option<Value> {
-    let found = reading(record, load, quantity)?;
+    let mut found = reading(record, load, quantity)?;
+    if held_by_bus(record, found.measurement) && !found.marks.contains(&Mark::BusLimited) {
+        found.marks.insert(0, Mark::BusLimited);
+    }
     let scale = factor(quantity);
     let estimate = estimate(found.measurement, quantity);
     let mean = found.values.iter().sum::<f64>() / found.values.len().max(1) as f64;

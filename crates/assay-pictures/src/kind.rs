@@ -12,9 +12,9 @@ mod sweep;
 
 use assay_core::record::Record;
 
-use crate::data::Wanted;
 use crate::film::Film;
 use crate::scene::Drawing;
+use crate::wanted::Wanted;
 
 use curves::{Curves, curves};
 use dots::{Dots, dots};
@@ -38,7 +38,7 @@ pub enum Kind {
     Dots,
     /// Who is where, with intervals.
     Ranking,
-    /// Read against write, with the best trade-offs.
+    /// Read against write, with those that no other exceeds in both.
     Pareto,
     /// Latency over the load that is offered.
     LoadCurve,
@@ -119,7 +119,7 @@ impl Kind {
             },
             Self::Pareto => About {
                 name: "pareto",
-                help: "Reads against writes, with the best trade-offs",
+                help: "Reads against writes, the outermost figures joined",
                 needs: "figures of a read and a write, the same two of two records or more",
                 on_page: true,
                 draw: |records, wanted| Pareto::of(records, wanted).iter().map(pareto).collect(),
@@ -167,6 +167,12 @@ impl Kind {
         self.about().help
     }
 
+    /// Whether it shows the load that decides, so that what is found under it is its title.
+    #[must_use]
+    pub fn of_what_decides(self) -> bool {
+        matches!(self, Self::Dots | Self::Ranking)
+    }
+
     /// What these records show best: their curves where block sizes vary, a map where several
     /// records share several loads, else units with their repeats.
     #[must_use]
@@ -190,9 +196,9 @@ pub fn still(kind: Kind, records: &[Record], wanted: &Wanted) -> Result<Drawing,
 }
 
 /// The still pictures of a page of several records, by kind.
-pub fn on_page(records: &[Record]) -> impl Iterator<Item = (Kind, Vec<Drawing>)> {
+pub fn on_page(records: &[Record], wanted: &Wanted) -> impl Iterator<Item = (Kind, Vec<Drawing>)> {
     let kinds = Kind::ALL.into_iter().filter(|kind| kind.about().on_page);
-    kinds.map(|kind| (kind, (kind.about().draw)(records, &Wanted::default())))
+    kinds.map(|kind| (kind, (kind.about().draw)(records, wanted)))
 }
 
 /// The comparison over block sizes.

@@ -1,4 +1,4 @@
-//! Pictures whose title states the finding: as SVG, PNG and GIF, and inside the page.
+//! Pictures whose title states the finding, where one is given, or what is shown: as SVG, PNG and GIF, and inside the page.
 //!
 //! A picture is drawn in two steps. What it shows is plain data ([`Ranking`] and its like), taken from records or
 //! given by the caller; [`ranking()`] and its like make shapes of it, which are written as SVG ([`Drawing::svg`]) or
@@ -18,12 +18,14 @@ mod sheet;
 mod svg;
 #[cfg(test)]
 mod tests;
+mod wanted;
 
-pub use data::{Ceiling, Value, Wanted};
+pub use data::{Ceiling, Value};
 pub use film::Film;
 pub use kind::{Kind, NothingToDraw, RankRow, Ranking, film, nodes, on_page, ranking, spread, still};
 pub use raster::ImageError;
 pub use scene::Drawing;
+pub use wanted::{Decided, Wanted};
 
 /// Pixels of a PNG for each CSS pixel: sharp on today's screens, and enough for paper a column wide.
 pub const PNG_SCALE: f64 = 2.0;

@@ -164,8 +164,14 @@ fn heading(column: &Column, loads: &Columns, style: &Style) -> String {
 
 /// A load in short lines.
 fn short_lines(load: &str, style: &Style) -> String {
-    let load = style.fold(load);
-    ["synced", "×", "x", "+"].iter().fold(load, |load, part| load.replace(&format!(" {part}"), &format!("\n{part}")))
+    let load = style.fold(load).replace(" synced", "\nsynced");
+    let parts: Vec<&str> = load.split(", ").collect();
+    let mut lines = parts.first().map_or_else(String::new, |first| (*first).to_owned());
+    for part in &parts[1..] {
+        // The depth of a queue stands beside the block.
+        lines += &format!(",{}{part}", if part.starts_with("QD") { " " } else { "\n" });
+    }
+    lines
 }
 
 /// The lines of a cell.

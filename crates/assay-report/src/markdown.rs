@@ -14,12 +14,16 @@ use crate::list::figure_title;
 use crate::notes::notes;
 use crate::verdict::{capitalised, verdict_sentence, word};
 
-/// All records one after the other; several begin with a table that compares them.
+/// All records one after the other; several begin with what they come to, and a table that compares them.
 #[must_use]
 pub fn markdown(records: &[Record]) -> String {
     let mut out = String::new();
     if records.len() > 1 {
         out.push_str("# Comparison\n\n");
+        out.push_str(&format!(
+            "**{}**\n\n",
+            text::markdown(&text::harmless(&crate::finding::of(records, None).sentence))
+        ));
         comparison(&mut out, records);
     }
     for record in records {

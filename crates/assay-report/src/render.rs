@@ -4,6 +4,7 @@ use std::path::Path;
 
 use assay_core::record::Record;
 
+use assay_analysis::LoadError;
 use assay_pictures::{self as pictures, ImageError, Kind, NothingToDraw, Wanted};
 
 /// What a report is written as.
@@ -43,8 +44,14 @@ pub enum Format {
 pub struct View {
     /// The picture; none for what the records show best.
     pub kind: Option<Kind>,
-    /// The loads that it may show.
-    pub wanted: Wanted,
+    /// Words for the loads that it may show; none for all.
+    pub load: Option<String>,
+}
+
+impl View {
+    fn wanted(&self, records: &[Record]) -> Result<Wanted, LoadError> {
+        Wanted::named(records, self.load.as_deref())
+    }
 }
 
 /// A report cannot be made.
@@ -53,6 +60,9 @@ pub enum RenderError {
     /// The records do not hold what the picture needs.
     #[error(transparent)]
     Nothing(#[from] NothingToDraw),
+    /// The records have no such load.
+    #[error(transparent)]
+    Load(#[from] LoadError),
     /// The picture is too large for an image.
     #[error(transparent)]
     Image(#[from] ImageError),
@@ -187,7 +197,7 @@ pub fn render(format: Format, records: &[Record], view: &View) -> Result<Vec<u8>
         Format::Png => return Ok(still(records, view)?.png(pictures::PNG_SCALE)?),
         Format::Gif => {
             return match view.kind {
-                None | Some(Kind::Sweep) => Ok(pictures::film(records, &view.wanted)?.gif(GIF_SCALE)?),
+                None | Some(Kind::Sweep) => Ok(pictures::film(records, &view.wanted(records)?)?.gif(GIF_SCALE)?),
                 Some(other) => Err(RenderError::NotAnimated(other)),
             };
         }
@@ -195,9 +205,13 @@ pub fn render(format: Format, records: &[Record], view: &View) -> Result<Vec<u8>
     Ok(text.into_bytes())
 }
 
-fn still(records: &[Record], view: &View) -> Result<pictures::Drawing, NothingToDraw> {
-    let kind = view.kind.unwrap_or_else(|| Kind::usual(records, &view.wanted));
-    pictures::still(kind, records, &view.wanted)
+fn still(records: &[Record], view: &View) -> Result<pictures::Drawing, RenderError> {
+    let wanted = view.wanted(records)?;
+    let kind = view.kind.unwrap_or_else(|| Kind::usual(records, &wanted));
+    let found =
+        (kind.of_what_decides() && records.len() > 1).then(|| crate::finding::of(records, view.load.as_deref()));
+    let wanted = wanted.decided(found.and_then(crate::finding::Found::titled));
+    Ok(pictures::still(kind, records, &wanted)?)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use assay_core::estimate::Estimate;
 use assay_core::finding::{Severity, Verdict};
 use assay_core::outcome::{Failure, Outcome};
 use assay_core::record::{Measurement, Record};
+pub(crate) use assay_core::text::capitalised;
 use assay_core::text::{clean, statement};
 use assay_core::verification::Verdict as Genuineness;
 
@@ -239,9 +240,4 @@ fn other_figure(record: &Record) -> Option<String> {
 /// The class that says most: application classes first, else the speed class.
 fn most_telling(met: &[&'static str]) -> Option<&'static str> {
     ['A', 'V', 'U', 'C'].iter().find_map(|family| met.iter().find(|c| c.starts_with(*family)).copied())
-}
-
-pub(crate) fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())
 }

@@ -6,12 +6,11 @@ use assay_core::medium::Bus;
 use assay_core::outcome::Outcome;
 use assay_core::record::Measurement;
 use assay_engine::NullCost;
+use assay_stats::rank::Ceiling;
 
 use crate::proof::Proof;
 use crate::summary::replace_findings;
 
-/// Within this of the bus's reachable rate, or above it, a result is bus-limited.
-const BUS_SHARE: f64 = 0.95;
 /// Within this factor of the null engine's rate a result is instrument-limited.
 const INSTRUMENT_FACTOR: f64 = 3.0;
 /// Latency times rate may differ from the mean number in flight by this share.
@@ -42,10 +41,10 @@ pub(crate) fn judge(measurement: &mut Measurement, bus: Option<&Bus>, null: Opti
         proof_finding,
     );
 
-    let share = bus.and_then(Bus::reachable).zip(measurement.bytes_per_second.as_ref());
-    let share = share.map(|(reachable, rate)| rate.point / reachable);
-    measurement.bus_limited = share.is_some_and(|s| s >= BUS_SHARE);
-    let finding = share.filter(|s| *s >= BUS_SHARE).map(|share| Finding::BusLimited { share });
+    let ceiling = bus.and_then(Bus::reachable).and_then(Ceiling::new).zip(measurement.bytes_per_second.as_ref());
+    let held = ceiling.filter(|(ceiling, rate)| ceiling.holds(rate.point));
+    measurement.bus_limited = held.is_some();
+    let finding = held.map(|(ceiling, rate)| Finding::BusLimited { share: rate.point / ceiling.rate() });
     replace_findings(measurement, |f| matches!(f, Finding::BusLimited { .. }), finding);
 
     let ceiling = null.map(|n| 1e9 / n.ns_per_operation * f64::from(measurement.workload.jobs));

@@ -392,7 +392,7 @@ mod tests {
         let slow = two("b", "2", &BASE, &[799.0, 800.0, 801.0]);
         let gate = judged(&base, &slow, &["slower than 5%"]).unwrap();
         let said: Vec<(&str, &Answer)> = gate.cases().map(|case| (case.load.as_str(), &case.answer)).collect();
-        assert_eq!(said, [("random read 4 KiB", &Answer::Passed), ("sequential write 1 MiB, QD 8", &Answer::Failed)]);
+        assert_eq!(said, [("random read 4 KiB", &Answer::Passed), ("sequential write 1 MiB, QD8", &Answer::Failed)]);
         assert_eq!(answers(&base, &slow, &["slower than 5% for read"]), [Answer::Passed]);
         assert_eq!(answers(&base, &slow, &["rate slower than 5% for w-1048576-8"]), [Answer::Failed], "by its name");
         let error = judged(&base, &slow, &["slower than 5% for trim"]).unwrap_err().to_string();

@@ -207,7 +207,7 @@ fn what_is_not_compared_is_listed_with_the_reason() {
         .map(|e| format!("{} {} {}", e.record, e.load.as_deref().unwrap_or_default(), e.reason))
         .collect();
     for expected in [
-        "b random read 4 KiB, QD 32 not measured at this depth, but at QD 1",
+        "b random read 4 KiB, QD32 not measured at this depth, but at QD1",
         "b random read 16 KiB no figure: the run ended before it",
         "a random read 64 KiB not measured at this block size, but at 4 KiB, 16 KiB",
         "a sequential write 1 MiB not measured",
@@ -250,16 +250,16 @@ fn the_primary_load_is_chosen_by_kind_or_by_name() {
         compare(&[group("a", &[&a]), group("b", &[&b])], &request)
             .map(|c| (c.primary().unwrap().title.clone(), c.loads.iter().filter(|l| l.primary).count()))
     };
-    assert_eq!(asked(None).unwrap(), ("random read 4 KiB, QD 32".to_owned(), 1));
-    assert_eq!(asked(Some("Random read 4KiB QD32")).unwrap().0, "random read 4 KiB, QD 32");
+    assert_eq!(asked(None).unwrap(), ("random read 4 KiB, QD32".to_owned(), 1));
+    assert_eq!(asked(Some("Random read 4KiB QD32")).unwrap().0, "random read 4 KiB, QD32");
     assert_eq!(asked(Some("random read 4 KiB")).unwrap().0, "random read 4 KiB", "exactly this one");
-    assert_eq!(asked(Some("sequential")).unwrap().0, "sequential read 1 MiB, QD 8");
-    assert_eq!(asked(Some("random")).unwrap().0, "random read 4 KiB, QD 32", "the one of several that says most");
-    assert_eq!(asked(Some("w-4096-64")).unwrap().0, "random write 4 KiB, QD 64");
+    assert_eq!(asked(Some("sequential")).unwrap().0, "sequential read 1 MiB, QD8");
+    assert_eq!(asked(Some("random")).unwrap().0, "random read 4 KiB, QD32", "the one of several that says most");
+    assert_eq!(asked(Some("w-4096-64")).unwrap().0, "random write 4 KiB, QD64");
     for bad in ["mixed", "", "?"] {
         let error = asked(Some(bad)).unwrap_err();
         assert!(matches!(&error, CompareError::Primary(_)), "{bad}: {error}");
-        assert!(error.to_string().contains("random write 4 KiB, QD 64"), "{error}");
+        assert!(error.to_string().contains("random write 4 KiB, QD64"), "{error}");
     }
 }
 

@@ -7,6 +7,7 @@ use assay_stats::rank::{Ceiling, measured_ceiling};
 use serde::Serialize;
 
 use super::collect::{Catalogue, Session};
+use crate::bus::{held_by_bus, reach};
 
 /// Blocks below this are limited by operations and not by a bus; their rates show no ceiling.
 const LEAST_BLOCK: u64 = 64 << 10;
@@ -32,6 +33,14 @@ pub struct UsedCeiling {
     pub bytes_per_second: f64,
     /// The highest, where records differ.
     pub highest_bytes_per_second: f64,
+}
+
+impl UsedCeiling {
+    /// The least rate that counts as held by it.
+    #[must_use]
+    pub fn held_from(&self) -> f64 {
+        Ceiling::new(self.bytes_per_second).map_or(self.bytes_per_second, Ceiling::threshold)
+    }
 }
 
 /// Ceilings of all records.
@@ -89,12 +98,8 @@ impl Ceilings {
 
     /// Whether half of the repeats of the session, or more, are held.
     pub(super) fn holds(&self, session: &Session<'_>, op: Op) -> bool {
-        // The run saw the bus itself; where the user names a ceiling, that counts instead.
-        let seen = self.asked.is_none() && session.measurement.bus_limited;
-        seen || self.of(session, op).is_some_and(|(ceiling, _)| ceiling.holds_unit(&session.rates))
+        // Where the user names a ceiling, that counts instead.
+        let known = self.asked.is_none() && held_by_bus(session.record, session.measurement);
+        known || self.of(session, op).is_some_and(|(ceiling, _)| ceiling.holds_unit(&session.rates))
     }
-}
-
-fn reach(record: &assay_core::record::Record) -> Option<Ceiling> {
-    Ceiling::new(record.medium.reachable()?)
 }

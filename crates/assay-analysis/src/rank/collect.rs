@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::finding::Finding;
-use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record};
 
+use crate::bus::rates;
 use crate::excluded::admit;
 use crate::identity::{Identity, identity};
 use crate::load::Load;
@@ -119,12 +119,4 @@ fn tell_hosts_apart(entries: &mut [Entry<'_>]) {
             (None, slot) => slot,
         };
     }
-}
-
-fn rates(measurement: &Measurement) -> Vec<f64> {
-    if measurement.repeats.is_empty() {
-        return measurement.bytes_per_second.iter().map(|e| e.point).collect();
-    }
-    let done = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed && r.operations > 0);
-    done.map(|r| r.bytes_per_second).collect()
 }

@@ -108,7 +108,7 @@ mod tests {
         assert_eq!((members(all, 1), members(all, 2)), (0..2, 2..3));
         assert_eq!(leaders(all), [0, 2]);
         let beside = together(all, 1).unwrap();
-        assert_eq!((beside.group.as_str(), beside.to_string().as_str()), ("g", "beside random read 4 KiB QD1"));
+        assert_eq!((beside.group.as_str(), beside.to_string().as_str()), ("g", "beside random read 4 KiB"));
         assert_eq!(together(all, 2), None);
         assert_eq!(part(all, 0, area), (0, 4 << 20));
         assert_eq!(part(all, 1, area), (4 << 20, 4 << 20));

@@ -13,6 +13,7 @@
 //! | an annotation of GitHub Actions | [`annotation`], [`annotation_property`] |
 
 mod annotation;
+mod capital;
 mod csv;
 mod harmless;
 mod json;
@@ -22,6 +23,7 @@ mod toml;
 mod unbroken;
 
 pub use annotation::{annotation, annotation_property};
+pub use capital::capitalised;
 pub use csv::csv;
 pub use harmless::{clean, harmless, label, quoted, statement, visible};
 pub use json::json;

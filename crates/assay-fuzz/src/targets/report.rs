@@ -1,7 +1,7 @@
 //! Records on their way out: every format, as they are and redacted.
 
 use assay_core::record::Record;
-use assay_pictures::{Kind, Wanted};
+use assay_pictures::Kind;
 use assay_report::{Format, Redactor, Style, View, card, info, list, render, verdict_sentence};
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ pub(crate) fn run(data: &[u8]) {
     let mut draw = Draw::new(data);
     let count = 1 + usize::from(draw.byte() % 3);
     let kinds: Vec<Option<Kind>> = [None].into_iter().chain(Kind::ALL.map(Some)).collect();
-    let view = View { kind: draw.pick(&kinds).flatten(), wanted: Wanted::default() };
+    let view = View { kind: draw.pick(&kinds).flatten(), load: None };
     let pixels = draw.byte() == 255;
     let records: Vec<Record> = (0..count).map(|at| record(&mut draw, &format!("aaaa{at}"))).collect();
     terminal(&records);

@@ -1,16 +1,18 @@
 //! Rates over block sizes, with the ceilings of the buses.
 
-use assay_analysis::{Load, Quantity};
+use assay_analysis::{Load, Mark, Quantity};
 use assay_core::record::Record;
+use assay_core::text::capitalised;
 use assay_core::units::Bytes;
 use assay_core::workload::Op;
 
-use crate::data::{Ceiling, Value, Wanted, ceilings, notes, rests_on, said, subjects, value, wanted_loads};
+use crate::data::{Ceiling, Value, ceilings, notes, rests_on, said, subjects, value};
 use crate::font;
 use crate::paint::{AXIS, CEILING, GRID, INK, MUTE, looks};
 use crate::scale::Scale;
 use crate::scene::{Anchor, Drawing, Stroke};
 use crate::sheet::{EDGE, LABEL, Sheet, WIDTH, spread};
+use crate::wanted::Wanted;
 
 /// One kind of load over block sizes.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,18 +53,20 @@ pub(crate) fn family_title(load: &Load) -> String {
     family(load).title_of_sizes()
 }
 
-/// Share of the ceiling from which a figure counts as limited by it: the 5 % within which records
-/// are marked so, too.
-const AT_CEILING: f64 = 0.95;
 /// Figures no further apart than this have met, in a picture.
 const MET: f64 = 1.10;
+
+/// Whether the bus was reached.
+fn at_bus(value: &Value) -> bool {
+    value.marks.contains(&Mark::BusLimited)
+}
 
 impl Curves {
     /// The kinds of load that these records measured at two block sizes or more, those of the
     /// most records and sizes first.
     #[must_use]
     pub(crate) fn all_of(records: &[Record], wanted: &Wanted) -> Vec<Self> {
-        let loads = wanted_loads(records, wanted);
+        let loads = wanted.of(records);
         let mut families: Vec<Load> = loads.iter().map(family).collect();
         families.dedup();
         let mut seen: Vec<Load> = Vec::new();
@@ -108,16 +112,6 @@ impl Curves {
         self.lines.iter().filter_map(|line| of(line).map(|i| (line, &line.points[i].1))).collect()
     }
 
-    fn leader(&self, block: u64) -> Option<(&Line, &Value)> {
-        self.at(block).into_iter().max_by(|(_, a), (_, b)| a.point.total_cmp(&b.point))
-    }
-
-    /// Whether a figure is at a ceiling: it says so, or it reaches the lowest one.
-    fn capped(&self, value: &Value) -> bool {
-        let lowest = self.ceilings.iter().map(|c| c.value).fold(f64::INFINITY, f64::min);
-        value.bounded() || value.point >= lowest * AT_CEILING
-    }
-
     /// The smallest block from which on something holds of all lines.
     fn holds_from(&self, holds: impl Fn(&[(&Line, &Value)]) -> bool) -> Option<u64> {
         let blocks = self.blocks();
@@ -129,34 +123,31 @@ impl Curves {
     pub(crate) fn title(&self) -> String {
         let blocks = self.blocks();
         let (Some(&first), Some(&last)) = (blocks.first(), blocks.last()) else { return "No figures".to_owned() };
-        let Some((line, value)) = self.leader(first) else { return format!("No valid figure of {}", self.load) };
         let kind = self.load.split(',').next().unwrap_or_default();
         let many = self.lines.len() > 1;
-        let mut title = if many && self.at(first).len() > 1 {
-            format!("{} leads at {} {kind}", line.label, Bytes(first))
-        } else {
-            format!("{} does {} at {} {kind}", line.label, said(value.point, "MB/s"), Bytes(first))
+        let mut title = match &self.at(first)[..] {
+            [] if !many => return format!("No valid figure of {}", self.load),
+            [(line, value)] if !many => {
+                format!("{} does {} at {} {kind}", line.label, said(value.point, "MB/s"), Bytes(first))
+            }
+            _ => format!("{}, {} to {}: {} records", capitalised(kind), Bytes(first), Bytes(last), self.lines.len()),
         };
         let from = |block: u64| if block == last { "at" } else { "from" };
         let all = if many { "all" } else { "it" };
-        let capped = self.holds_from(|at| !at.is_empty() && at.iter().all(|(_, v)| self.capped(v)));
+        let capped = self.holds_from(|at| !at.is_empty() && at.iter().all(|(_, v)| at_bus(v)));
         let met = self.holds_from(|at| {
             let points = || at.iter().map(|(_, v)| v.point);
             at.len() > 1 && points().fold(0.0, f64::max) <= MET * points().fold(f64::INFINITY, f64::min)
         });
-        let partly = self.at(last).iter().filter(|(_, v)| self.capped(v)).count();
+        let partly = self.at(last).iter().filter(|(_, v)| at_bus(v)).count();
         if let Some(block) = capped {
             title += &format!("; the bus caps {all} {} {}", from(block), Bytes(block));
         } else if partly > 0 {
             title += &format!("; the bus caps {partly} of {} at {}", self.at(last).len(), Bytes(last));
         } else if let Some(block) = met {
-            title += &format!("; {} {} all lie within 10 %", from(block), Bytes(block));
-        } else if let Some((line, value)) = self.leader(last).filter(|_| last != first) {
-            title += &if many {
-                format!(", {} at {}", line.label, Bytes(last))
-            } else {
-                format!(" and {} at {}", said(value.point, "MB/s"), Bytes(last))
-            };
+            title += &format!("; {} {} all figures lie within 10 %", from(block), Bytes(block));
+        } else if let ([(_, value)], false) = (&self.at(last)[..], many || last == first) {
+            title += &format!(" and {} at {}", said(value.point, "MB/s"), Bytes(last));
         }
         title
     }

@@ -2,19 +2,20 @@
 
 use assay_analysis::Quantity;
 use assay_core::record::Record;
+use assay_core::text::capitalised;
 
-use crate::data::{
-    Ceiling, Value, Wanted, by_how_much, ceilings, most_common, notes, repeats, rests_on, said, subjects, unit, value,
-    wanted_loads,
-};
+use crate::data::{Ceiling, Value, by_how_much, ceilings, notes, repeats, rests_on, said, subjects, unit, value};
 use crate::paint::looks;
 use crate::rows::{self, Row};
 use crate::scene::Drawing;
 use crate::sheet::{Sheet, WIDTH};
+use crate::wanted::{Decided, Wanted};
 
 /// Units under one load.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dots {
+    /// The finding; what is shown where there is none.
+    pub title: Option<String>,
     /// The load: `random read 4 KiB`.
     pub load: String,
     /// Unit of the figures.
@@ -48,7 +49,7 @@ impl Dots {
     /// The units of these records under the load that most of them have.
     #[must_use]
     pub fn of(records: &[Record], wanted: &Wanted) -> Option<Self> {
-        let load = most_common(records, &wanted_loads(records, wanted))?;
+        let Decided { load, title } = wanted.one(records)?;
         let quantity = Quantity::usual(&load);
         let mut shown: Vec<&Record> = Vec::new();
         let mut rows: Vec<DotRow> = Vec::new();
@@ -59,6 +60,9 @@ impl Dots {
                 let (label, model, unit) = (subject.label, subject.model, subject.unit);
                 rows.push(DotRow { label, model, hue: subject.hue, unit, value, repeats });
             }
+        }
+        if rows.is_empty() {
+            return None;
         }
         // Models by their best unit, units by their figure.
         let best = |model: &str| {
@@ -75,6 +79,7 @@ impl Dots {
             (missing > 0).then(|| format!("{missing} of {} records have no figure of this load.", records.len()));
         let ceilings = if quantity == Quantity::BytesPerSecond { ceilings(shown) } else { Vec::new() };
         Some(Self {
+            title,
             load: load.title(),
             unit: unit(quantity).to_owned(),
             rows,
@@ -84,6 +89,9 @@ impl Dots {
     }
 
     fn title(&self) -> String {
+        if let Some(title) = &self.title {
+            return title.clone();
+        }
         let good: Vec<&DotRow> = self.rows.iter().filter(|row| row.value.counts()).collect();
         let Some(first) = good.first() else { return format!("No valid figure of {}", self.load) };
         if good.len() == 1 {
@@ -95,36 +103,20 @@ impl Dots {
                 figure
             };
         }
-        let (least, most) = ends(good.iter().map(|row| row.value.point));
-        let mut widest: Option<(&str, usize, f64)> = None;
         let mut models: Vec<&str> = good.iter().map(|row| row.model.as_str()).collect();
         models.dedup();
-        for model in &models {
-            let units: Vec<f64> = good.iter().filter(|r| r.model == *model).map(|r| r.value.point).collect();
-            let (low, high) = ends(units.iter().copied());
-            if units.len() > 1 && widest.is_none_or(|(_, _, ratio)| high / low > ratio) {
-                widest = Some((model, units.len(), high / low));
-            }
-        }
-        let all = by_how_much(most / least);
         // Several records of one piece are no units.
         let distinct =
             |i: usize, row: &DotRow| good[..i].iter().all(|o| (&o.model, &o.unit) != (&row.model, &row.unit));
         let all_units = good.iter().enumerate().all(|(i, row)| distinct(i, row));
-        let units = if all_units { "units" } else { "records" };
-        match widest {
-            Some((model, n, ratio)) if models.len() > 1 => format!(
-                "{n} {units} of {model} differ by {} at {}, all {} by {all}",
-                by_how_much(ratio),
-                self.load,
-                good.len()
-            ),
-            Some((model, n, ratio)) => {
-                format!("{n} {units} of {model} differ by {} at {}", by_how_much(ratio), self.load)
+        let shown = format!("{} {}", good.len(), if all_units { "units" } else { "records" });
+        let head = format!("{}, {}", capitalised(&self.load), self.unit);
+        match &models[..] {
+            [model] => {
+                let (least, most) = ends(good.iter().map(|row| row.value.point));
+                format!("{head}: {shown} of {model}, whose figures lie within {}", by_how_much(most / least))
             }
-            None => {
-                format!("{} is ahead of {} others at {}; all differ by {all}", first.label, good.len() - 1, self.load)
-            }
+            several => format!("{head}: {shown} of {} models", several.len()),
         }
     }
 }

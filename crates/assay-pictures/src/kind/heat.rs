@@ -1,15 +1,16 @@
-//! Units by workloads: who is good at what.
+//! Units by workloads.
 
 use assay_analysis::{Load, Quantity};
 use assay_core::record::Record;
 use assay_core::units::{figures, fixed};
 
-use crate::data::{Value, Wanted, counted, notes, subjects, unit, value, wanted_loads};
+use crate::data::{Value, counted, notes, subjects, unit, value};
 use crate::font;
 use crate::heads::Heads;
 use crate::paint::{BAND, INK, MUTE, PAPER, Ramp, VOID, heat as shade};
 use crate::scene::{Anchor, Drawing, Stroke};
 use crate::sheet::{EDGE, LABEL, Sheet};
+use crate::wanted::Wanted;
 
 /// Figures of units (rows) under loads (columns).
 #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +53,7 @@ impl Heat {
             let cells = all.iter().map(|s| value(s.record, load, quantity)).collect();
             Column { load: load.title(), unit: unit(quantity).to_owned(), cells }
         };
-        let every: Vec<Column> = wanted_loads(records, wanted).iter().map(column).collect();
+        let every: Vec<Column> = wanted.of(records).iter().map(column).collect();
         let (columns, alone): (Vec<Column>, Vec<Column>) =
             every.into_iter().partition(|c| c.cells.iter().flatten().filter(|v| v.counts()).count() > 1);
         let kept: Vec<usize> = (0..all.len()).filter(|i| columns.iter().any(|c| c.cells[*i].is_some())).collect();
@@ -73,25 +74,8 @@ impl Heat {
     }
 
     fn title(&self) -> String {
-        let mut wins = vec![0usize; self.rows.len()];
-        for column in &self.columns {
-            let best = column.best();
-            for (row, cell) in column.cells.iter().enumerate() {
-                wins[row] += usize::from(cell.as_ref().is_some_and(|v| v.counts() && v.point >= best));
-            }
-        }
-        let most = wins.iter().copied().max().unwrap_or(0);
-        let first: Vec<&str> =
-            self.rows.iter().zip(&wins).filter(|(_, w)| **w == most).map(|(name, _)| name.as_str()).collect();
-        let loads = self.columns.len();
-        match (&first[..], loads) {
-            ([one], 1) => format!("{one} is fastest under the one load that can be compared"),
-            ([one], n) if most == n => format!("{one} is fastest under all {n} loads"),
-            ([one], n) => format!("{one} is fastest under {most} of {n} loads, more than any other"),
-            (several, n) => {
-                format!("No one is ahead: {} units are fastest under {most} of {n} loads each", several.len())
-            }
-        }
+        let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+        format!("{} under {}", count(self.rows.len(), "record"), count(self.columns.len(), "load"))
     }
 }
 

@@ -4,17 +4,18 @@ use assay_analysis::load_curve::{KNEE_FACTOR, LoadCurve, load_curves};
 use assay_core::record::Record;
 use assay_core::units::figures;
 
-use crate::data::{Wanted, subjects};
+use crate::data::subjects;
 use crate::font;
 use crate::paint::{CEILING, INK, looks};
 use crate::scale::Scale;
 use crate::scene::{Anchor, Drawing, Stroke};
 use crate::sheet::{EDGE, LABEL, Sheet, WIDTH, spread};
+use crate::wanted::Wanted;
 
 /// The 99th percentile of several media under one kind of load.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Latencies {
-    /// What was offered: `random read 4 KiB QD32`.
+    /// What was offered: `random read 4 KiB, QD32`.
     pub load: String,
     /// Name, hue and loads of each medium.
     pub lines: Vec<(String, usize, LoadCurve)>,
@@ -25,7 +26,10 @@ impl Latencies {
     pub(crate) fn all_of(records: &[Record], wanted: &Wanted) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for subject in subjects(records) {
-            for curve in load_curves(subject.record).into_iter().filter(|curve| wanted.names(&curve.title)) {
+            for curve in load_curves(subject.record)
+                .into_iter()
+                .filter(|curve| curve.loads.iter().any(|load| wanted.holds(load)))
+            {
                 let line = (subject.label.clone(), subject.hue, curve.clone());
                 match all.iter_mut().find(|known| known.load == curve.title) {
                     Some(known) => known.lines.push(line),
@@ -106,7 +110,8 @@ mod tests {
         let curve = |loads: &[f64]| {
             let point =
                 |(at, iops): (usize, &f64)| LoadPoint { iops: *iops, p99_ns: 1e6 * (1 + at) as f64, held: true };
-            LoadCurve { title: "random read".to_owned(), points: loads.iter().enumerate().map(point).collect() }
+            let points = loads.iter().enumerate().map(point).collect();
+            LoadCurve { title: "random read".to_owned(), points, loads: Vec::new() }
         };
         let lines = vec![
             ("A".to_owned(), 0, curve(&[100.0, 200.0, 300.0])),

@@ -7,12 +7,13 @@ use assay_core::text::clean;
 use assay_core::units::trimmed;
 
 use super::heat::short;
-use crate::data::{Wanted, factor, unit};
+use crate::data::{factor, unit};
 use crate::font;
 use crate::heads::Heads;
 use crate::paint::{BAND, INK, MUTE, PAPER, Ramp, VOID, diverging};
 use crate::scene::{Anchor, Drawing, Shape, Stroke, Text};
 use crate::sheet::{EDGE, LABEL, Sheet};
+use crate::wanted::Wanted;
 
 /// Side of a cell.
 const CELL: (f64, f64) = (50.0, 22.0);
@@ -31,7 +32,7 @@ pub(super) fn run_of(records: &[Record], wanted: &Wanted) -> Option<FleetReport>
         return None;
     }
     let mut report = report(&run, &[], None, false);
-    report.loads.retain(|load| wanted.names(&load.title));
+    report.loads.retain(|load| wanted.holds(&load.load));
     (!report.loads.is_empty()).then_some(report)
 }
 

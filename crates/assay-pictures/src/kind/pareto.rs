@@ -1,15 +1,17 @@
-//! Two loads at once: who is beaten in both, and who is not.
+//! Two loads at once: whose figures are exceeded in both, and whose are not.
 
 use assay_analysis::{Load, Quantity};
 use assay_core::record::Record;
+use assay_core::text::capitalised;
 use assay_core::workload::{Op, Pattern};
 
-use crate::data::{Value, Wanted, listed, notes, rests_on, subjects, unit, value, wanted_loads};
+use crate::data::{Value, notes, rests_on, subjects, unit, value};
 use crate::font;
 use crate::paint::{INK, MUTE, looks};
 use crate::scale::Scale;
 use crate::scene::{Anchor, Drawing, Stroke};
 use crate::sheet::{EDGE, LABEL, Sheet, WIDTH, spread};
+use crate::wanted::Wanted;
 
 /// Media by two figures; more is better of both.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,7 +44,7 @@ impl ParetoPoint {
         self.x.counts() && self.y.counts()
     }
 
-    fn beaten_by(&self, other: &Self) -> bool {
+    fn exceeded_by(&self, other: &Self) -> bool {
         let (dx, dy) = (other.x.point - self.x.point, other.y.point - self.y.point);
         other.counts() && dx >= 0.0 && dy >= 0.0 && dx + dy > 0.0
     }
@@ -53,7 +55,7 @@ impl Pareto {
     /// work before other work.
     #[must_use]
     pub fn of(records: &[Record], wanted: &Wanted) -> Option<Self> {
-        let mut loads = wanted_loads(records, wanted);
+        let mut loads = wanted.of(records);
         loads.retain(Load::is_plain);
         let all = subjects(records);
         let usual = |record: &Record, load: &Load| value(record, load, Quantity::usual(load));
@@ -83,28 +85,21 @@ impl Pareto {
         Some(Self { x: axis(read), y: axis(write), points, notes: missing.into_iter().collect() })
     }
 
-    /// Whom nobody beats in both, from the left.
+    /// Whose figures nobody exceeds in both, from the left.
     fn front(&self) -> Vec<&ParetoPoint> {
         let good = self.points.iter().filter(|p| p.counts());
-        let mut front: Vec<&ParetoPoint> = good.filter(|p| !self.points.iter().any(|o| p.beaten_by(o))).collect();
+        let mut front: Vec<&ParetoPoint> = good.filter(|p| !self.points.iter().any(|o| p.exceeded_by(o))).collect();
         front.sort_by(|a, b| a.x.point.total_cmp(&b.x.point).then(b.y.point.total_cmp(&a.y.point)));
         front
     }
 
     fn title(&self) -> String {
-        let front = self.front();
         let good = self.points.iter().filter(|p| p.counts()).count();
-        match &front[..] {
-            [] => format!("No valid figures of {} and {}", self.x.0, self.y.0),
-            [one] => format!("{} beats all {} others in both: {} and {}", one.label, good - 1, self.x.0, self.y.0),
-            many if many.len() == good => {
-                format!("None of the {good} beats another in both {} and {}", self.x.0, self.y.0)
-            }
-            many => format!(
-                "{} of {good} are best trade-offs: {}; each other one is beaten in both",
-                many.len(),
-                listed(many.iter().map(|p| p.label.as_str()))
-            ),
+        let both = format!("{} and {}", self.x.0, self.y.0);
+        if good == 0 {
+            format!("No valid figures of {both}")
+        } else {
+            format!("{} of {good} records", capitalised(&both))
         }
     }
 }
@@ -166,7 +161,8 @@ pub fn pareto(data: &Pareto) -> Drawing {
         sheet.drawing.text(right + 32.0, y + 4.0, LABEL, if on { INK } else { MUTE }, Anchor::Start, &name);
     }
     let mut small = notes(data.points.iter().flat_map(|p| [(p.label.as_str(), &p.x), (p.label.as_str(), &p.y)]));
-    small.push("The dashed line joins the best trade-offs; their names are in dark print.".to_owned());
+    small.push("The dashed line joins those whose figures no other exceeds in both, whatever the intervals; their names are in \
+         dark print.".to_owned());
     small.extend(data.notes.iter().cloned());
     sheet.finish(bottom + 36.0, &small)
 }

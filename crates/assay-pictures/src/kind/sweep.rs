@@ -6,13 +6,14 @@ use assay_core::units::{Bytes, figures};
 use assay_core::workload::Op;
 
 use super::curves::{Curves, family, family_title, with_block};
-use crate::data::{Ceiling, Value, Wanted, ceilings, notes, rests_on, said, subjects, value, wanted_loads};
+use crate::data::{Ceiling, Value, ceilings, notes, rests_on, said, subjects, value};
 use crate::film::Film;
 use crate::font;
 use crate::paint::{AXIS, BAND, GRID, INK, MUTE, PAPER};
 use crate::scale::Scale;
 use crate::scene::{Anchor, Drawing, Ink, Shape, Stroke};
 use crate::sheet::{EDGE, LABEL, Sheet, WIDTH};
+use crate::wanted::Wanted;
 
 /// Reads and writes of several media at one block size after another.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +48,7 @@ impl Sweep {
     #[must_use]
     pub fn of(records: &[Record], wanted: &Wanted) -> Option<Self> {
         let first = Curves::all_of(records, wanted).into_iter().next()?;
-        let loads = wanted_loads(records, wanted);
+        let loads = wanted.of(records);
         let bare = |title: &str| title.trim_end_matches(", acknowledged").to_owned();
         let leading = loads.iter().find(|load| family_title(load) == bare(&first.load))?;
         let like = |load: &Load| {
@@ -79,7 +80,10 @@ impl Sweep {
         let bar = |f: &Load| match f.op() {
             Op::Read => "read".to_owned(),
             Op::Write => "write, acknowledged".to_owned(),
-            Op::Mixed => format!("mixed, {} % read", f.read_percent.unwrap_or(0)),
+            Op::Mixed => {
+                let reads = f.read_percent.unwrap_or(50).min(100);
+                format!("mixed {reads}/{}", 100 - reads)
+            }
         };
         let load = bare(&first.load).replacen(" read", "", 1).replacen(" write", "", 1);
         Some(Self {
@@ -98,13 +102,16 @@ impl Sweep {
             let rows = self.rows.iter().zip(&step.cells);
             let good =
                 rows.filter_map(|(row, cells)| Some((row, cells.get(bar)?.as_ref()?))).filter(|(_, v)| v.counts());
-            let best = good.max_by(|(_, a), (_, b)| a.point.total_cmp(&b.point));
-            if let Some((row, v)) = best {
-                let op = name.split(',').next().unwrap_or_default();
-                parts.push(format!("{op}: {row}, {}", said(v.point, "MB/s")));
+            let points = good.map(|(_, v)| v.point);
+            let (least, most) = points.fold((f64::INFINITY, 0.0), |(least, most), v| (v.min(least), v.max(most)));
+            let op = name.split(',').next().unwrap_or_default();
+            if least < most {
+                parts.push(format!("{op} {} to {}", figures(least), said(most, "MB/s")));
+            } else if least == most {
+                parts.push(format!("{op} {}", said(most, "MB/s")));
             }
         }
-        format!("{} {kind}, fastest {}", Bytes(step.block_bytes), parts.join("; "))
+        format!("{} {kind}: {}", Bytes(step.block_bytes), parts.join(", "))
     }
 }
 

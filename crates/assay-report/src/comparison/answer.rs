@@ -61,21 +61,12 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
                 format!("{is}, without an interval: {} {has}", single.join(" and "))
             }
             Why::NoSpread => format!("{is}, without an interval: equal values are copies, not repeats"),
-            Why::Wide if pair.needed.is_some() => {
-                format!("{is}; {}", pair.needed.as_ref().map(needed).unwrap_or_default())
-            }
-            // More of what the interval does not rest on would tell nothing.
-            Why::Wide if pair.days.is_some() => format!("{is}; runs on other days would tell"),
-            Why::Wide if pair.question == Question::UnitAgainstOthers => {
+            Why::Wide
+                if pair.needed.is_none() && pair.days.is_none() && pair.question == Question::UnitAgainstOthers =>
+            {
                 format!("{is}; that is no more than the others differ by among themselves")
             }
-            Why::Wide if pair.question == Question::SameUnits => {
-                format!("{is}; more units, or more runs of these, would tell")
-            }
-            Why::Wide => {
-                let fewest = sides.iter().min_by_key(|(side, _)| side.values.len());
-                format!("{is}; more {} would tell", fewest.map_or("values", |(side, _)| of(side.basis)))
-            }
+            Why::Wide => format!("{is}; {}", would_tell(load, pair)),
             Why::Days => format!("{is}; {}", days(c, load, pair)),
             Why::OneUnit => {
                 let single: Vec<&str> =
@@ -99,6 +90,23 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
             Why::Fake => format!("{is}, but {} not genuine and can win nothing", marked(Mark::Fake)),
         },
     }
+}
+
+/// What would narrow the interval of a pair.
+pub(super) fn would_tell(load: &LoadComparison, pair: &Pair) -> String {
+    if let Some(tell) = &pair.needed {
+        return needed(tell);
+    }
+    // More of what the interval does not rest on would tell nothing.
+    if pair.days.is_some() {
+        return "runs on other days would tell".to_owned();
+    }
+    if pair.question == Question::SameUnits {
+        return "more units, or more runs of these, would tell".to_owned();
+    }
+    let sides = [pair.first, pair.second].into_iter().filter_map(|at| side(load, at));
+    let fewest = sides.min_by_key(|side| side.values.len());
+    format!("more {} would tell", fewest.map_or("values", |side| of(side.basis)))
 }
 
 /// What a day may change, beside what the runs say.

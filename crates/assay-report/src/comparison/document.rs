@@ -116,7 +116,6 @@ fn titled(c: &Comparison, title: String) -> Option<Drawing> {
         title: Some(title),
         load: clean(&load.title),
         unit: unit.to_owned(),
-        more_is_better: load.more_is_better,
         rows,
         ceilings: Vec::new(),
         notes: Vec::new(),

@@ -6,52 +6,113 @@ use assay_core::text;
 use assay_core::text::{clean, statement};
 use assay_core::units::grouped;
 
+use super::answer::would_tell;
 use super::change::change;
-use super::names::letter;
+use super::names::{self, letter};
 use crate::document::{Block, Row, Table, left};
 use crate::line::{Page, Paint};
+use crate::needed::needed;
 use crate::style::Style;
 
-/// What is said of one case: the word, and the sentence behind it.
+/// What is said of one case: the answer in a word, where, what was found, why it cannot be told, and what would tell.
 struct Said {
     word: &'static str,
     paint: Paint,
-    sentence: String,
+    place: String,
+    found: String,
+    why: &'static str,
+    tell: String,
 }
 
-/// `B is 12.0 % slower than A (10.1 … 13.9 %)`, and why it cannot be told.
-fn said(c: &Comparison, case: &Case) -> Said {
-    let (first, second) = (letter(c, 0), letter(c, case.group));
-    let is = case.pair.as_ref().zip(case.quantity).map_or_else(
+impl Said {
+    /// `random read 4 KiB, IOPS: B is 12.0 % slower than A (10.1 … 13.9 %); why; what would tell`.
+    fn sentence(&self) -> String {
+        format!("{}: {}", self.place, joined([&self.found, self.why, &self.tell]))
+    }
+}
+
+/// Parts of a sentence, without those that are empty.
+fn joined<const N: usize>(parts: [&str; N]) -> String {
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+/// A case with its groups by these names.
+fn said(c: &Comparison, case: &Case, name: impl Fn(usize) -> String) -> Said {
+    let (first, second) = (name(0), name(case.group));
+    let found = case.pair.as_ref().zip(case.quantity).map_or_else(
         || format!("{second} has no figure"),
         |(pair, quantity)| format!("{second} is {}", change(pair, quantity, &first)),
     );
-    let (word, paint, why) = match &case.answer {
-        Answer::Passed => ("passed", Paint::Plain, String::new()),
-        Answer::Failed => ("failed", Paint::Bad, String::new()),
-        Answer::CannotTell(doubt) => ("cannot tell", Paint::Care, format!("; {}", reason(doubt))),
+    let (word, paint, (why, tell)) = match &case.answer {
+        Answer::Passed => ("passed", Paint::Plain, ("", String::new())),
+        Answer::Failed => ("failed", Paint::Bad, ("", String::new())),
+        Answer::CannotTell(doubt) => ("cannot tell", Paint::Care, reason(c, case, doubt)),
     };
     let figure = case.quantity.map_or_else(String::new, |quantity| format!(", {}", quantity.title()));
-    Said { word, paint, sentence: format!("{}{figure}: {is}{why}", clean(&case.load)) }
+    Said { word, paint, place: format!("{}{figure}", clean(&case.load)), found, why, tell }
 }
 
-fn reason(doubt: &Doubt) -> String {
+/// Cases that end in the same word for the same reason, in the order of the first of each.
+fn alike(all: Vec<Said>) -> Vec<Vec<Said>> {
+    let mut groups: Vec<Vec<Said>> = Vec::new();
+    for one in all {
+        let reason = |said: &Said| joined([said.why, if said.why.is_empty() { &said.tell } else { "" }]);
+        let same =
+            |of: &&mut Vec<Said>| of[0].word == one.word && !reason(&one).is_empty() && reason(&of[0]) == reason(&one);
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
+        }
+    }
+    groups
+}
+
+/// Cases of one reason in a line, and the lines below it: what they share is told once, with the places it holds for.
+fn lines(alike: &[Said]) -> (String, Vec<String>) {
+    let Some((first, others)) = alike.split_first() else { return (String::new(), Vec::new()) };
+    let shared = others.iter().all(|one| one.tell == first.tell);
+    if others.is_empty() {
+        (first.sentence(), Vec::new())
+    } else if shared && others.iter().all(|one| one.found == first.found) {
+        let places: Vec<&str> = alike.iter().map(|one| one.place.as_str()).collect();
+        (format!("{}: {}", joined([&first.found, first.why, &first.tell]), places.join("; ")), Vec::new())
+    } else {
+        let own = |one: &Said| format!("{}: {}", one.place, joined([&one.found, if shared { "" } else { &one.tell }]));
+        (joined([first.why, if shared { &first.tell } else { "" }]), alike.iter().map(own).collect())
+    }
+}
+
+/// What a group is called where no table says what letters are: the query that names it, by a letter where two are the
+/// same.
+fn by_query(c: &Comparison, at: usize) -> String {
+    let Some(info) = c.groups.get(at) else { return letter(c, at) };
+    let name = if info.query.is_empty() { names::group(info) } else { clean(&info.query) };
+    let shared = c.groups.iter().filter(|other| other.query == info.query).count() > 1;
+    if shared { format!("{name} ({})", info.letter) } else { name }
+}
+
+/// Why it cannot be told, and what would tell.
+fn reason(c: &Comparison, case: &Case, doubt: &Doubt) -> (&'static str, String) {
+    let load = c.loads.iter().find(|load| load.title == case.load);
+    let tell = || load.zip(case.pair.as_ref()).map(|(load, pair)| would_tell(load, pair)).unwrap_or_default();
     match doubt {
-        Doubt::Straddles => "the interval holds the limit; more repeats or runs would tell".to_owned(),
-        Doubt::Several => {
-            "the interval lies beyond the limit, as one of so many may by chance; more repeats or runs would tell"
-                .to_owned()
-        }
+        Doubt::Straddles => ("the interval holds the limit", tell()),
+        Doubt::Several => ("the interval lies beyond the limit, as one of so many may by chance", tell()),
         Doubt::BestOf => {
-            "one of the two is the best of several runs; figures made in the same way would tell".to_owned()
+            let tell = "figures made in the same way would tell";
+            ("one of the two is the best of several runs", tell.to_owned())
         }
-        Doubt::OneUnit => "one unit says nothing of its model; further units would tell".to_owned(),
-        Doubt::NoInterval => "there is no interval: one value, or equal values".to_owned(),
-        Doubt::BusHides => "a figure reached its bus, and the medium may be faster".to_owned(),
-        Doubt::Invalid => "a figure is invalid".to_owned(),
-        Doubt::Fake => "a medium is not genuine".to_owned(),
-        Doubt::Incomplete => "a medium failed, or a run did not come to its end".to_owned(),
-        Doubt::NoFigure(reason) => statement(&reason.to_string()),
+        Doubt::OneUnit => {
+            let needed = case.pair.as_ref().and_then(|pair| pair.needed.as_ref()).map(needed);
+            let tell = needed.unwrap_or_else(|| "further units would tell".to_owned());
+            ("one unit says nothing of its model", tell)
+        }
+        Doubt::NoInterval => ("there is no interval: one value, or equal values", String::new()),
+        Doubt::BusHides => ("a figure reached its bus, and the medium may be faster", String::new()),
+        Doubt::Invalid => ("a figure is invalid", String::new()),
+        Doubt::Fake => ("a medium is not genuine", String::new()),
+        Doubt::Incomplete => ("a medium failed, or a run did not come to its end", String::new()),
+        Doubt::NoFigure(reason) => ("", statement(&reason.to_string())),
     }
 }
 
@@ -89,9 +150,11 @@ pub fn gate_text(c: &Comparison, gate: &Gate, style: &Style) -> String {
         if check.cases.is_empty() {
             page.text(Paint::Care, 2, &format!("cannot tell: {}", nothing(check)));
         }
-        for case in check.cases.iter().filter(|case| case.answer != Answer::Passed) {
-            let Said { word, paint, sentence } = said(c, case);
-            page.text(paint, 2, &format!("{word}: {sentence}"));
+        let told = check.cases.iter().filter(|case| case.answer != Answer::Passed);
+        for of in alike(told.map(|case| said(c, case, |at| letter(c, at))).collect()) {
+            let (line, below) = lines(&of);
+            page.text(of[0].paint, 2, &format!("{}: {line}", of[0].word));
+            below.iter().for_each(|line| page.text(of[0].paint, 4, line));
         }
         match check.cases.iter().filter(|case| case.answer == Answer::Passed).count() {
             0 => {}
@@ -113,8 +176,8 @@ pub(super) fn blocks(c: &Comparison, gate: &Gate) -> [Block; 2] {
             rows.push([limit().into(), "cannot tell".into(), nothing(check).into()].into());
         }
         for case in &check.cases {
-            let Said { word, sentence, .. } = said(c, case);
-            rows.push([limit().into(), word.into(), sentence.into()].into());
+            let said = said(c, case, |at| letter(c, at));
+            rows.push([limit().into(), said.word.into(), said.sentence().into()].into());
         }
     }
     let columns = ["fail if", "answer", "load"].map(left).into();
@@ -158,8 +221,8 @@ pub fn gate_junit(c: &Comparison, gate: &Gate) -> String {
             ));
         };
         for case in &check.cases {
-            let name = format!("{}, {} against A", clean(&case.load), letter(c, case.group));
-            test(&name, &case.answer, &said(c, case).sentence);
+            let name = format!("{}, {} against {}", clean(&case.load), by_query(c, case.group), by_query(c, 0));
+            test(&name, &case.answer, &said(c, case, |at| by_query(c, at)).sentence());
         }
         if check.cases.is_empty() {
             test("no load", &Answer::CannotTell(Doubt::NoInterval), &nothing(check));
@@ -192,13 +255,17 @@ pub fn gate_github(c: &Comparison, gate: &Gate) -> String {
         if check.cases.is_empty() {
             tell(unknown, &format!("cannot tell whether {limit}"), &nothing(check));
         }
-        for case in &check.cases {
-            let sentence = said(c, case).sentence;
-            match case.answer {
-                Answer::Passed => {}
-                Answer::Failed => tell("error", &limit, &sentence),
-                Answer::CannotTell(_) => tell(unknown, &format!("cannot tell whether {limit}"), &sentence),
-            }
+        let of = |wanted: fn(&Answer) -> bool| {
+            let cases = check.cases.iter().filter(move |case| wanted(&case.answer));
+            alike(cases.map(|case| said(c, case, |at| by_query(c, at))).collect())
+        };
+        for failed in of(|answer| *answer == Answer::Failed).iter().flatten() {
+            tell("error", &limit, &failed.sentence());
+        }
+        for open in of(|answer| matches!(answer, Answer::CannotTell(_))) {
+            let (line, below) = lines(&open);
+            let message = std::iter::once(line).chain(below).collect::<Vec<_>>().join("; ");
+            tell(unknown, &format!("cannot tell whether {limit}"), &message);
         }
     }
     tell("notice", "limits", &counts(gate).0);
@@ -229,8 +296,8 @@ mod tests {
                 record
             })
             .collect();
-        let group = |records| Group { name: "x".to_owned(), records };
-        let groups = [group(base.iter().collect()), group(slow.iter().collect())];
+        let group = |name: &str, records| Group { name: name.to_owned(), records };
+        let groups = [group("old", base.iter().collect()), group("new", slow.iter().collect())];
         let limits =
             ["slower than 5% for random read 4 KiB, 4 jobs", "faster than 5% for random read", "p99 higher than 1%"];
         let mut limits: Vec<Limit> = limits.iter().map(|text| Limit::parse(text).unwrap()).collect();
@@ -250,6 +317,8 @@ mod tests {
         assert!(words.contains("B is 30.0 % slower than A ("), "{text}");
         assert!(words.contains("Fail if p99 higher than 1% cannot tell: no load has this figure"), "{text}");
         assert!(text.lines().last().unwrap().starts_with("Limits: 1 failed, "), "{text}");
+        let why = "a figure reached its bus, and the medium may be faster";
+        assert!(words.matches(why).count() <= 1, "equal reasons are told once: {text}");
         let markdown = crate::comparison::document(&c, Some(&gate)).markdown();
         assert!(markdown.contains("| failed | random read"), "{markdown}");
     }
@@ -265,6 +334,10 @@ mod tests {
             assert!(total.contains(&format!("failures=\"{}\"", count("failure"))) && count("failure") == 1, "{xml}");
             let unknown = if unknown_fails { ("errors", count("error")) } else { ("skipped", count("skipped")) };
             assert!(unknown.1 > 0 && total.contains(&format!("{}=\"{}\"", unknown.0, unknown.1)), "{xml}");
+            assert!(
+                xml.contains("4 jobs, new against old\"") && xml.contains("new is 30.0 % slower than old ("),
+                "{xml}"
+            );
             assert!(xml.contains("faster than 5% for &lt;random&gt; read") && !xml.contains("<random>"), "{xml}");
         }
     }

@@ -8,7 +8,7 @@ use assay_analysis::compare::{Comparison, Side};
 
 use super::names::{self, letter};
 
-/// One line for each group and reason: `B: not measured at this depth, but at QD 1: random read 4 KiB, QD 32`.
+/// One line for each group and reason: `B: not measured at this depth, but at QD1: random read 4 KiB, QD32`.
 pub(super) fn left_out(c: &Comparison) -> Vec<String> {
     // Loads by group, reason and records, in the order they come.
     let mut loads: BTreeMap<(usize, String, String), Vec<&str>> = BTreeMap::new();

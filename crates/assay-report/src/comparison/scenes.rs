@@ -110,7 +110,7 @@ fn nothing_in_common_is_said_with_reasons() {
     let said = plain(&against(&[&[mine], &ultra()]));
     assert!(said.starts_with("Nothing to compare") && said.contains("--suite blocks"), "{said}");
     assert!(
-        said.contains("left out A: not measured at this depth, but at QD 1, QD 32: random read 4 KiB, 4 jobs"),
+        said.contains("left out A: not measured at this depth, but at QD1, QD32: random read 4 KiB, 4 jobs"),
         "{said}"
     );
     assert!(said.contains("B: not measured: sequential read 1 MiB"), "{said}");

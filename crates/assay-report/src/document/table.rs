@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     fn table(columns: usize) -> Table {
-        let title = |n| right(format!("random write 4 KiB, QD {n}, IOPS"));
+        let title = |n| right(format!("random write 4 KiB, QD{n}, IOPS"));
         let cells = |row| {
             let cell = |n| crate::document::Cell::from(format!("{row}{n} 503"));
             Row::Cells(std::iter::once(format!("node{row}").into()).chain((0..columns).map(cell)).collect())
@@ -167,6 +167,6 @@ mod tests {
             assert!(lines.iter().any(|line| line.contains(&format!("1{n} 503"))), "{lines:#?}");
         }
         assert!(lines.iter().any(|line| line.contains("random") && !line.contains("write")), "{lines:#?}");
-        assert_eq!(super::lines(&table(1), Style::default())[0], "node   random write 4 KiB, QD 0, IOPS");
+        assert_eq!(super::lines(&table(1), Style::default())[0], "node   random write 4 KiB, QD0, IOPS");
     }
 }

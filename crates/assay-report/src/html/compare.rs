@@ -22,11 +22,12 @@ const LOADS_OPEN: usize = 8;
 /// What the records come to, and a way to each of them.
 pub(crate) fn overview(records: &[Record]) -> Markup {
     let titles = workloads(records);
+    let found = crate::finding::of(records, None);
     html! {
         article.record.answer {
             header.head id="overview" {
                 p.kicker { "Comparison of " (records.len()) " records" }
-                h1 { (said(&crate::finding::of(records))) }
+                h1 { (said(&found.sentence)) }
             }
             nav.index aria-label="Parts of this page" {
                 a href="#summary" { "Summary" }
@@ -35,7 +36,7 @@ pub(crate) fn overview(records: &[Record]) -> Markup {
                 a href="#records" { "Each record" }
             }
             (summary(records))
-            (super::pictures::section(records))
+            (super::pictures::section(records, found.beside()))
             h2 id="workloads" { "By workload" }
             @if titles.len() > LOADS_OPEN {
                 details.folded { summary { (titles.len()) " loads" } (by_workload(records, &titles)) }

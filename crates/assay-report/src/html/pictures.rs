@@ -2,14 +2,17 @@
 
 use assay_core::record::Record;
 use assay_core::text::harmless;
-use assay_pictures::{Drawing, Film, Kind, Wanted, film, on_page};
+use assay_pictures::{Decided, Drawing, Film, Kind, Wanted, film, on_page};
 use maud::{Markup, PreEscaped, html};
 
 /// Pictures of one kind; more are in `assay report --picture`.
 const MOST: usize = 6;
 
-pub(super) fn section(records: &[Record]) -> Markup {
-    let kinds: Vec<(Kind, Vec<Drawing>)> = on_page(records).filter(|(_, drawings)| !drawings.is_empty()).collect();
+/// `decided` is the load that the page is about: its finding stands above.
+pub(super) fn section(records: &[Record], decided: Option<Decided>) -> Markup {
+    let wanted = Wanted::default().decided(decided);
+    let kinds: Vec<(Kind, Vec<Drawing>)> =
+        on_page(records, &wanted).filter(|(_, drawings)| !drawings.is_empty()).collect();
     let film = film(records, &Wanted::default()).ok();
     html! {
         @if !kinds.is_empty() {

@@ -39,7 +39,6 @@ pub(super) fn titled(report: &RankReport, of: &LoadRanking, title: String) -> Op
         title: Some(title),
         load: of.title.clone(),
         unit: unit.to_owned(),
-        more_is_better: of.quantity.more_is_better(),
         rows,
         ceilings: ceilings.into_iter().collect(),
         notes,

@@ -78,8 +78,7 @@ fn set(models: &[&ModelRow]) -> String {
 
 /// `at least 21.9 MB/s of 23.0`.
 fn held(ceiling: &UsedCeiling) -> String {
-    // 5 % below the ceiling counts as held by it.
-    format!("at least {} of {}", rate(0.95 * ceiling.bytes_per_second), figures(ceiling.bytes_per_second / MB))
+    format!("at least {} of {}", rate(ceiling.held_from()), figures(ceiling.bytes_per_second / MB))
 }
 
 /// The best layer in a few words.

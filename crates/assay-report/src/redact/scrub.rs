@@ -297,7 +297,7 @@ mod tests {
     fn what_people_need_stays() {
         for text in [
             "read: Input/output error (os error 5)",
-            "23.4 MB/s, 1 480 IOPS at 4 KiB, QD 32; 98 % of the bus",
+            "23.4 MB/s, 1 480 IOPS at 4 KiB, QD32; 98 % of the bus",
             "blk_update_request: I/O error, dev mmcblk0, sector 1234567 op 0x0:(READ) flags 0x80700",
             "mmc0: error -110 whilst initialising SD card",
             "/sys/kernel/debug/mmc0/ios",

@@ -263,6 +263,6 @@ fn equal_records_make_equal_pages_and_titles_state_the_finding() {
     let record = crate::common::good_card();
     let page = html(std::slice::from_ref(&record));
     assert_eq!(page, html(std::slice::from_ref(&record)));
-    assert!(page.contains("<h3>Random read 4\u{a0}KiB QD32: 1\u{a0}697 ±9\u{a0}IOPS, 6.95\u{a0}MB/s</h3>"));
+    assert!(page.contains("<h3>Random read 4\u{a0}KiB, QD32: 1\u{a0}697 ±9\u{a0}IOPS, 6.95\u{a0}MB/s</h3>"));
     assert!(html(&[]).contains("No records."));
 }

@@ -26,7 +26,7 @@ pub(crate) struct RankArgs {
     #[arg(default_value = "all", value_name = "QUERY", value_hint = ValueHint::Other)]
     pub(crate) queries: Vec<String>,
 
-    /// Load that decides, like `random read 4 KiB` or `write 1MiB, QD 8`; the others are exploratory
+    /// Load that decides, like `random read 4 KiB` or `write 1MiB, QD8`; the others are exploratory
     #[arg(long, alias = "primary", value_name = "LOAD")]
     pub(crate) load: Option<String>,
 

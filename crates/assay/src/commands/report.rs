@@ -3,7 +3,6 @@
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::{self, harmless};
-use assay_pictures::Wanted;
 use assay_report::{Format, Redactor, View, render};
 use serde_json::{Value, json};
 
@@ -28,7 +27,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     if !format.is_picture() && (args.picture.is_some() || args.load.is_some()) {
         return Err(Failure::usage("--picture and --load are for pictures; name a file in .svg, .png or .gif"));
     }
-    let view = View { kind: args.picture, wanted: Wanted::new(args.load.as_deref().unwrap_or_default()) };
+    let view = View { kind: args.picture, load: args.load.clone() };
     let found = queries::find(&args.queries)?;
     let redactor = state::redactor(args.identities)?;
     if !to_stdout {

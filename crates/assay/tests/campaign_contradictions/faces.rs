@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use assay_core::workload::Workload;
 use serde_json::{Value, json};
 
 use super::claims::{Claims, Figure, Order, Unit};
@@ -28,6 +29,7 @@ pub fn ask(place: &Place, query: &str) -> Vec<Claims> {
         let basis = &rank["primary"]["basis"];
         basis["slots"].as_u64().unwrap() + basis["rounds"].as_u64().unwrap() > 0
     });
+    all.push(super::titles::titles(place, query, records.len(), rank.as_ref()));
     all.extend(rank.as_ref().map(|rank| ranking(rank, swapped)));
     all.extend(
         answer(place, &["compare", query, "--by", "model", "--json"]).map(|c| comparison(&c, "compare --by model")),
@@ -57,7 +59,7 @@ pub fn ask(place: &Place, query: &str) -> Vec<Claims> {
 }
 
 /// What a command prints; `None` where it says that there is nothing to answer.
-fn answer(place: &Place, arguments: &[&str]) -> Option<Value> {
+pub fn answer(place: &Place, arguments: &[&str]) -> Option<Value> {
     let done = run(place.assay(arguments));
     match done.code {
         Some(0 | 1) => Some(serde_json::from_str(&done.stdout).unwrap_or_else(|e| panic!("{arguments:?}: {e}"))),
@@ -66,11 +68,11 @@ fn answer(place: &Place, arguments: &[&str]) -> Option<Value> {
     }
 }
 
-fn text(value: &Value) -> String {
+pub fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
 }
 
-fn each(value: &Value) -> impl Iterator<Item = &Value> {
+pub fn each(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().unwrap_or_else(|| panic!("no list: {value}")).iter()
 }
 
@@ -175,10 +177,10 @@ fn verdict_of(sentence: &str) -> Option<&'static str> {
     }
 }
 
-/// A workload as all answers title it.
+/// A workload as the card titles it.
 fn title(workload: &Value) -> String {
-    let workload = serde_json::from_value(workload.clone()).unwrap();
-    assay_analysis::Load::of(&workload).title()
+    let workload: Workload = serde_json::from_value(workload.clone()).unwrap();
+    workload.title()
 }
 
 fn figure(load: &Value, title: &Value, quantity: &Value) -> (Figure, Option<(Figure, f64)>) {

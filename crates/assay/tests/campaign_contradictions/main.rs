@@ -1,6 +1,6 @@
 //! No two commands contradict each other: list, show, compare, rank, advise, plan race and fleet report are asked about
 //! the same stores, and what they say of a record, a unit or a model is laid side by side: verdicts, figures, units,
-//! number of units, names, classes, odd units, and which of two models is better. Who cannot tell contradicts nobody.
+//! number of units, names, classes, odd units, which of two models is better, and what titles of pictures claim. Who cannot tell contradicts nobody.
 //!
 //! `ASSAY_CAMPAIGN_SEEDS` says how many stores are drawn, or which of them: `200..300`. A command may take up to a
 //! minute: on a busy machine, a release build has its answers in time (`ASSAY_CAMPAIGN_SEEDS=1000 cargo test --release -p
@@ -13,6 +13,7 @@ mod common;
 mod claims;
 mod faces;
 mod stores;
+mod titles;
 
 use std::collections::BTreeMap;
 use std::ops::Range;

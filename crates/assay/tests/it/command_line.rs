@@ -157,7 +157,7 @@ fn plain_lines_tell_of_a_run_where_there_is_no_terminal() {
     let done = run(place.assay(["run", "--suite", "tiny.toml", "medium"]));
     let lines: Vec<&str> = done.measures().stderr.lines().collect();
     assert!(lines[0].starts_with("measuring "), "{lines:?}");
-    assert!(lines.iter().any(|line| line.starts_with("[3/3] random write 4 KiB QD1: ")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.starts_with("[3/3] random write 4 KiB: ")), "{lines:?}");
     let report = done.stdout.lines().last().unwrap();
     let page = report.strip_prefix("report    ").unwrap_or_else(|| panic!("{report}"));
     assert!(Path::new(page).is_file(), "{page}");
@@ -416,7 +416,7 @@ fn the_live_view_stays_within_the_terminal_and_goes_away() {
         let script = format!("stty cols {columns}; exec \"$ASSAY\" run --suite live.toml medium");
         let text = terminal.run(&place, &script, &[]);
         let (live, after) = text.rsplit_once("\x1b[2K").expect("a live view");
-        assert!(live.contains("random read 4 KiB QD1") && live.contains("IOPS") && live.contains(" left"), "{live:?}");
+        assert!(live.contains("random read 4 KiB") && live.contains("IOPS") && live.contains(" left"), "{live:?}");
         let rows = live.split(['\n', '\r']).map(|row| row.replace("\x1b[2K", "").replace("\x1b[1A", ""));
         for row in rows {
             assert!(row.chars().count() <= columns, "{columns}: {row:?}");

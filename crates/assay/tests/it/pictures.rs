@@ -21,10 +21,25 @@ fn the_figures_of_the_articles_make_every_picture() {
     // Block sizes vary, so curves are what these show best.
     run(place.assay(report(&["-o", "x.svg"]))).succeeds();
     let svg = std::fs::read_to_string(place.path().join("x.svg")).unwrap();
-    assert!(
-        svg.contains("<title>SanDisk Ultra A1 2 (published) leads at 4 KiB random read; the bus caps all at 256 KiB"),
-        "{svg}"
-    );
+    assert!(svg.contains("<title>Random read, 4 KiB to 256 KiB: 6 records; the bus caps all at 256 KiB"), "{svg}");
+}
+
+/// The title says what `assay rank` says, and nothing more where that says nothing.
+#[test]
+fn a_picture_of_what_decides_is_titled_with_the_finding() {
+    let place = Place::new();
+    let title = |arguments: &[&str]| {
+        let svg = run(place.assay([&["report"], arguments, &["-o", "-", "--format", "svg"]].concat()));
+        let (_, rest) = svg.succeeds().stdout.split_once("<title>").unwrap();
+        rest.split_once("</title>").unwrap().0.to_owned()
+    };
+    let whole = title(&["published:", "--picture", "ranking"]);
+    assert!(whole.starts_with("Random read 4 KiB, 4 jobs: Cannot separate SanDisk Ultra A1 and "), "{whole}");
+    assert_eq!(whole, title(&["published:", "--picture", "dots"]));
+    let one_unit_each = title(&["published:", "--picture", "ranking", "--load", "sequential read 1 MiB"]);
+    assert!(one_unit_each.starts_with("Sequential read 1 MiB, MB/s: "), "{one_unit_each}");
+    let two = title(&["published:sandisk-ultra-a1/1", "published:sandisk-ultra-a1/2", "--picture", "dots"]);
+    assert!(two.contains(": cannot tell – ") && two.contains("one value each"), "{two}");
 }
 
 #[test]
@@ -60,7 +75,10 @@ fn a_page_of_several_records_has_pictures_and_a_slider() {
 #[test]
 fn what_cannot_be_drawn_is_told_in_a_line() {
     let place = Place::new();
-    run(place.assay(report(&["-o", "x.svg", "--load", "sequential trim"]))).refuses(2, &["nothing to draw", "needs"]);
+    run(place.assay(report(&["-o", "x.svg", "--load", "sequential trim"])))
+        .refuses(2, &["no load is named `sequential trim`", "there are: "]);
+    run(place.assay(report(&["-o", "x.svg", "--load", "random read 4KiB", "--picture", "load-curve"])))
+        .refuses(2, &["nothing to draw", "needs"]);
     run(place.assay(report(&["-o", "x.gif", "--picture", "dots"]))).refuses(2, &["GIF", "dots", ".svg"]);
     run(place.assay(report(&["-o", "x.html", "--picture", "dots"]))).refuses(2, &["--picture", ".svg"]);
     run(place.assay(["report", "published:nothing", "-o", "x.svg"])).refuses(2, &["nothing", "sandisk-ultra-a1"]);

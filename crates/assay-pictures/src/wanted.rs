@@ -1,0 +1,54 @@
+//! Which loads a picture may show, and which of them one of a single load is of.
+
+use assay_analysis::{Load, LoadError, by_model, deciding_load, loads, loads_named};
+use assay_core::record::Record;
+
+/// The loads that pictures may show, and what is found under the one that decides.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// `None` for all.
+    loads: Option<Vec<Load>>,
+    decided: Option<Decided>,
+}
+
+/// The load that something was found under.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    /// The load.
+    pub load: Load,
+    /// The finding, which is the title of pictures of this load; `None` where it stands beside them.
+    pub title: Option<String>,
+}
+
+impl Wanted {
+    /// The loads of these records that words name, as every command reads them; `None` for all loads.
+    ///
+    /// # Errors
+    /// The records have no such load.
+    pub fn named(records: &[Record], words: Option<&str>) -> Result<Self, LoadError> {
+        Ok(Self { loads: words.map(|words| loads_named(records, words)).transpose()?, decided: None })
+    }
+
+    /// The same with a finding: pictures of one load show that one.
+    #[must_use]
+    pub fn decided(self, decided: Option<Decided>) -> Self {
+        Self { decided, ..self }
+    }
+
+    /// Whether a load may be shown.
+    pub(crate) fn holds(&self, load: &Load) -> bool {
+        self.loads.as_ref().is_none_or(|wanted| wanted.contains(load))
+    }
+
+    /// Loads of these records that may be shown, in the order people read them.
+    pub(crate) fn of(&self, records: &[Record]) -> Vec<Load> {
+        loads(records).into_iter().filter(|load| self.holds(load)).collect()
+    }
+
+    /// The load that a picture of one is of, with its title where something was found: without a finding, the one that
+    /// decides among these records.
+    pub(crate) fn one(&self, records: &[Record]) -> Option<Decided> {
+        let decides = || deciding_load(&by_model(records), None, self.loads.as_deref()).ok();
+        self.decided.clone().or_else(|| Some(Decided { load: decides()?, title: None }))
+    }
+}
