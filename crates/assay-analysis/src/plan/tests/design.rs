@@ -32,7 +32,7 @@ fn units_stay_where_they_are_asked_to() {
     let moves: Vec<_> = outlook.rounds.iter().map(|round| round.moves).collect();
     assert_eq!(moves, [3, 0, 0, 0, 0, 0]);
     assert!(!outlook.units_told_from_slots);
-    assert_eq!(outlook.specimens, ["B"]);
+    assert_eq!(outlook.models_of_one_unit, ["B"]);
     assert!(outlook.resolution.is_empty(), "one unit tells nothing of a model");
 }
 
