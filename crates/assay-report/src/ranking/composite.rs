@@ -71,8 +71,8 @@ fn name(composite: &CompositeRanking) -> &'static str {
 /// What has to be known with it.
 fn foot(composite: &CompositeRanking) -> Vec<String> {
     let mut lines = vec![
-        "composite; weights arbitrary; not comparable between hosts. 10 000 random weights; no interval: figures of \
-         models enter as points"
+        "composite; weights arbitrary; not comparable between hosts. 10 000 random weights; no interval, as the \
+         figures of models are used as points"
             .to_owned(),
         format!("parts: {}", composite.parts.join("; ")),
     ];
