@@ -345,7 +345,7 @@ fn a_block_that_is_not_put_back_keeps_the_journal_for_a_second_try() {
     let mut device = Dropping { inner: stack, block };
     let done = restore(&path, &mut device, &who).unwrap();
     assert!(!done.is_complete() && done.journal_kept && path.exists(), "{done:?} {block}");
-    assert!(!done.differing.is_empty() && done.to_string().contains("1 place reads otherwise than before"), "{done}");
+    assert!(!done.differing.is_empty() && done.to_string().contains("1 place reads differently than before"), "{done}");
     assert_eq!(changed(&device.inner), [block]);
     let mut mended = device.inner;
     assert!(restore(&path, &mut mended, &who).unwrap().is_complete() && !path.exists());
