@@ -55,7 +55,7 @@ impl Way {
 pub enum LimitError {
     /// It is not written like one.
     #[error(
-        "{} is no limit; write `slower than 5%`, `p99 higher than 10%` or `rate lower than 5% for write 1 MiB`",
+        "{} is not a limit; write `slower than 5%`, `p99 higher than 10%` or `rate lower than 5% for write 1 MiB`",
         quoted(.0)
     )]
     Form(String),

@@ -65,10 +65,10 @@ pub(super) fn values(sides: &[&Side]) -> String {
     let mut numbers: Vec<String> = sides.iter().map(|side| side.values.len().to_string()).collect();
     numbers.dedup();
     let (what, many) = sides.first().map_or(("values", false), |side| (of(side.basis), side.values.len() > 1));
-    if numbers.len() == 1 && !many {
-        return "one value".to_owned();
-    }
     let each = if numbers.len() == 1 && sides.len() > 1 { " each" } else { "" };
+    if numbers.len() == 1 && !many {
+        return format!("one value{each}");
+    }
     format!("{} {what}{each}", super::left_out::listed(&numbers))
 }
 

@@ -268,8 +268,8 @@ fn files_that_are_no_journal_of_this_format_get_one_clear_line() {
         restore(&path, &mut stack, &who).unwrap_err().to_string()
     };
     assert!(told(b"assay-undo-log-1\x10\0\0\0").contains("format 1"));
-    assert!(told(b"assay-undo-log-2\xff\xff\xff\xff").contains("is no journal"));
-    assert!(told(b"").contains("is no journal"));
+    assert!(told(b"assay-undo-log-2\xff\xff\xff\xff").contains("is not a journal"));
+    assert!(told(b"").contains("is not a journal"));
     let missing = restore(&directory.path().join("none"), &mut stack, &who).unwrap_err().to_string();
     assert!(missing.contains("no such journal") && !missing.contains("another place"), "{missing}");
     let folder = restore(directory.path(), &mut stack, &who).unwrap_err().to_string();

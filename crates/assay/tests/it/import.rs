@@ -274,7 +274,7 @@ fn answers_about_mixed_records_say_what_they_lack() {
     };
     let lacks = "block size, size of the test area";
     let compared = lines(&["compare", "model=EVO", "model=Ultra", "model=Extreme"]);
-    assert!(compared.contains(&format!("perhaps different: A, B {lacks}")), "{compared}");
+    assert!(compared.contains(&format!("possibly different: A, B {lacks}")), "{compared}");
     assert!(
         compared.contains("A hdparm; B hdparm") || compared.contains("A, B hdparm; C CrystalDiskMark 3.0.3"),
         "{compared}"
@@ -283,7 +283,7 @@ fn answers_about_mixed_records_say_what_they_lack() {
     assert!(!compared.contains("0 B") && !compared.contains("QD 0"), "{compared}");
     let ranked = lines(&["rank", "--load", "sequential read, unknown block size"]);
     assert!(
-        ranked.contains("perhaps different: block size (2 records), size of the test area (2 records)"),
+        ranked.contains("possibly different: block size (2 records), size of the test area (2 records)"),
         "{ranked}"
     );
     assert!(ranked.contains("cannot be compared: not everything is known about this load"), "{ranked}");
