@@ -52,4 +52,5 @@ mod slurm;
 mod spool;
 mod ssh;
 mod stops;
+mod texts;
 mod verify;
