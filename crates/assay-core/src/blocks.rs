@@ -183,11 +183,11 @@ mod tests {
         for (text, word) in [
             ("4KiB/60:8KiB/30", "90 %"),
             ("4KiB/60:8KiB/60", "120 %"),
-            ("4KiB/x:8KiB/60", "no share"),
-            ("4KiB/-5:8KiB/105", "no share"),
+            ("4KiB/x:8KiB/60", "not a share"),
+            ("4KiB/-5:8KiB/105", "not a share"),
             ("1000B/50:8KiB/50", "512"),
             ("", "size"),
-            ("4KiB/nan:8KiB", "no share"),
+            ("4KiB/nan:8KiB", "not a share"),
         ] {
             let message = Blocks::parse(text).unwrap_err();
             assert!(message.contains(word), "{text}: {message}");

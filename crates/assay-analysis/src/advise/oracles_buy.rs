@@ -94,7 +94,7 @@ fn bad_prices_are_refused() {
     let cards = offered("A", 900.0, "20USD");
     assert!(error(&[cards.clone(), offered("B", 900.0, "20EUR")].concat(), &fleet()).contains("EUR and USD"));
     assert!(error(&[card("None", "1", &[1.0])], &fleet()).contains("no label price"));
-    assert!(error(&offered("A", 900.0, "NaN"), &fleet()).contains("`NaN` is no price"));
+    assert!(error(&offered("A", 900.0, "NaN"), &fleet()).contains("`NaN` is not a price"));
     assert!(error(&cards, &BuyQuestion { nodes: 0, ..fleet() }).contains("nodes"));
     assert!(error(&cards, &BuyQuestion { hours: f64::NAN, ..fleet() }).contains("hours"));
     let other = BuyQuestion { prices: vec![("Nobody".to_owned(), "1USD".parse().unwrap())], ..fleet() };

@@ -63,7 +63,9 @@ pub(super) fn judged(basis: Basis, any_day: bool) -> [&'static str; 2] {
 /// The numbers of values of groups that are judged alike: `3 and 2 units`, `3 repeats`, `one value`.
 pub(super) fn values(sides: &[&Side]) -> String {
     let mut numbers: Vec<String> = sides.iter().map(|side| side.values.len().to_string()).collect();
-    numbers.dedup();
+    if numbers.windows(2).all(|two| two[0] == two[1]) {
+        numbers.truncate(1);
+    }
     let (what, many) = sides.first().map_or(("values", false), |side| (of(side.basis), side.values.len() > 1));
     let each = if numbers.len() == 1 && sides.len() > 1 { " each" } else { "" };
     if numbers.len() == 1 && !many {

@@ -65,7 +65,7 @@ pub(super) fn resolution(ranking: &LoadRanking) -> Option<String> {
     };
     Some(format!(
         "with your {} units of a model you cannot separate models closer than {closer}; more units help, more repeats \
-         hardly",
+         hardly do",
         ranking.least_units
     ))
 }

@@ -109,7 +109,7 @@ fn a_changed_or_newer_or_broken_file_is_refused_with_its_line() {
         ("seed = ", "seed = 1", "p.toml:5", "changed after it was made"),
         ("budget = ", "# budget = ", "p.toml", "missing field `budget`"),
         ("version = 1\nhash", "version = 2\nnews = 3\nhash", "p.toml:4", "version 2, this assay knows 1"),
-        ("assay-plan", "shopping", "p.toml:3", "is no plan"),
+        ("assay-plan", "shopping", "p.toml:3", "is not a plan"),
         ("seed = ", "sed = ", "p.toml:7", "sed"),
         ("name = \"A\"", "name = \"A,B\"", "p.toml:5", "holds a comma"),
         ("[[model]]", "[[model", "p.toml:14", ""),
