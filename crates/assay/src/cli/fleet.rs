@@ -67,7 +67,7 @@ pub(crate) enum FleetCommand {
     Clean(Box<FleetCleanArgs>),
     /// List runs on clusters, and what became of each node
     List(FleetListArgs),
-    /// Say which nodes are odd, with total throughput, and loss from running at once
+    /// Report odd nodes, total throughput, and loss from running at once
     #[command(after_help = REPORT_EXAMPLES)]
     Report(FleetReportArgs),
 }
