@@ -231,7 +231,7 @@ mod tests {
         assert!(decided(&records, Some(name)).is_ok(), "{name}");
         assert!(decided(&records, Some("random write")).unwrap().starts_with("random write"));
         for (words, said) in
-            [("tape", "`tape` is no part of a load"), ("", "needs words"), ("sequential read 3 B", "there are: ")]
+            [("tape", "`tape` is not part of a load"), ("", "needs words"), ("sequential read 3 B", "there are: ")]
         {
             let error = decided(&records, Some(words)).unwrap_err();
             assert!(error.contains(said), "{words}: {error}");

@@ -34,7 +34,7 @@ impl LoadAsk {
         let mut ask = Self::default();
         let bad = |word: &str| {
             format!(
-                "{} is no part of a load; say it like `random read 4 KiB`, `sequential write 1MiB, QD8, 4 jobs`",
+                "{} is not part of a load; say it like `random read 4 KiB`, `sequential write 1MiB, QD8, 4 jobs`",
                 quoted(word)
             )
         };

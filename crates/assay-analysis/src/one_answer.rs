@@ -234,12 +234,12 @@ fn a_record_meets_the_classes_alone_that_it_meets_among_others() {
         let mut records = store(seed);
         records.retain(|r| seen.insert((r.labels["model"].clone(), r.labels["unit"].clone())));
         let Ok(all) = advise::class(&records, &[]) else { continue };
-        for unit in &all.specimens {
+        for unit in &all.units {
             let own =
                 records.iter().find(|r| r.labels["model"] == unit.model && r.labels["unit"] == unit.unit).unwrap();
             let Ok(alone) = advise::class(std::slice::from_ref(own), &[]) else { continue };
             let said = |classes: &[ClassAnswer]| classes.iter().map(|c| (c.class, c.status)).collect::<Vec<_>>();
-            assert_eq!(said(&alone.specimens[0].classes), said(&unit.classes), "{seed}: {} {}", unit.model, unit.unit);
+            assert_eq!(said(&alone.units[0].classes), said(&unit.classes), "{seed}: {} {}", unit.model, unit.unit);
         }
     }
 }

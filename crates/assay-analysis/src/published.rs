@@ -158,7 +158,7 @@ impl<'a> Row<'a> {
             ceiling_bytes_per_second: Some(25e6),
             reachable_bytes_per_second: Some(23e6),
             driver: None,
-            source: "as the article says".to_owned(),
+            source: "the article".to_owned(),
         })
     }
 
@@ -172,7 +172,7 @@ impl<'a> Row<'a> {
             name: FORMAT.to_owned(),
             version: String::new(),
             engine: self.tool.to_owned(),
-            engine_reason: "as the article says".to_owned(),
+            engine_reason: "according to the article".to_owned(),
         };
         let source = Source { format: FORMAT.to_owned(), file: self.article.to_owned(), ..Source::default() };
         let (kind, model, bus) = (self.kind(), Some(self.medium.to_owned()), self.bus());

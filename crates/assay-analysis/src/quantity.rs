@@ -101,7 +101,7 @@ impl Quantity {
             Self::DurableBytesPerSecond => About {
                 name: "durable",
                 title: "durable rate",
-                meaning: "Bytes per second, with the final sync in the clock",
+                meaning: "Bytes per second, including the final sync",
                 unit: Some(("MB/s durable", MB)),
                 repeat: Field(|repeat| repeat.durable_bytes_per_second),
                 estimate: |m| m.durable_bytes_per_second.as_ref(),

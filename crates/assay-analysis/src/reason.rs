@@ -180,7 +180,7 @@ impl fmt::Display for Reason {
                 write!(f, "not measured at this block size, but at {}", sizes.join(", "))
             }
             Self::NotMeasured => f.write_str("not measured"),
-            Self::LoadNotTold => f.write_str("cannot be compared: not everything is known of this load"),
+            Self::LoadNotTold => f.write_str("cannot be compared: not everything is known about this load"),
             Self::NoFigure { cause } => write!(f, "no figure: {cause}"),
             Self::NoQuantity { quantity: Quantity::DurableBytesPerSecond } => {
                 f.write_str("no durable rate; only writes have one")
@@ -197,24 +197,27 @@ impl fmt::Display for Reason {
             Self::MediumFailed { cause } => write!(f, "the medium failed: {cause}"),
             Self::Unfinished => f.write_str("the run is under way, or was killed"),
             Self::NoLoadAsked => f.write_str("not measured under a load that is judged"),
-            Self::Mixed => f.write_str("a mixed load: its reads and writes cross the wire in both directions"),
+            Self::Mixed => f.write_str("a mixed load: it uses the wire in both directions"),
             Self::NoPrice => {
                 f.write_str("no label price; give --price 'MODEL=12.90USD', or measure with --label price=12.90USD")
             }
             Self::NoModel => f.write_str("names no model; assay rm it, and import it again with --label model=…"),
             Self::OtherNodes { nodes, counted } => {
-                write!(f, "{nodes} nodes measured the NAS at once; what {counted} nodes got is nearer to the question")
+                write!(
+                    f,
+                    "{nodes} nodes measured the NAS at once; the figures of {counted} nodes are closer to the question"
+                )
             }
             Self::OutOfStep => f.write_str("the node lost the others: it did not measure with them"),
             Self::InTurns => {
-                f.write_str("nodes measured the NAS in turns, some at a time: neither alone nor all at once")
+                f.write_str("nodes measured the NAS in turns, several at a time: neither alone nor all at once")
             }
             Self::Partners { known, began } => write!(
                 f,
-                "{known} of the {began} nodes that measured the NAS at once have figures that count: what the others got is unknown"
+                "{known} of the {began} nodes that measured the NAS at once have valid figures: what the others got is unknown"
             ),
             Self::NotAtOnce => {
-                f.write_str("its nodes did not measure the NAS at the same time, as far as their clocks tell")
+                f.write_str("its nodes did not measure the NAS at the same time, according to their clocks")
             }
             Self::NotOnVolume => f.write_str("the NAS was not measured under this load"),
         }

@@ -38,7 +38,7 @@ impl Blocks {
         let mut sizes: Vec<BlockShare> = Vec::new();
         for share in shares {
             if share.block_bytes == 0 || !share.block_bytes.is_multiple_of(512) {
-                return Err(format!("a block of {} B is no multiple of 512 B", share.block_bytes));
+                return Err(format!("a block of {} B is not a multiple of 512 B", share.block_bytes));
             }
             if !(0.0..=100.0).contains(&share.percent) {
                 return Err(format!("a share of {} % is not between 0 and 100", share.percent));
@@ -84,7 +84,7 @@ impl Blocks {
                 "" => None,
                 number => {
                     let read = number.parse::<f64>().ok().filter(|percent| (0.0..=100.0).contains(percent));
-                    Some(read.ok_or_else(|| format!("{} is no share in percent", quoted(number)))?)
+                    Some(read.ok_or_else(|| format!("{} is not a share in percent", quoted(number)))?)
                 }
             };
             sizes.push((size(bytes.trim())?, percent));
@@ -183,11 +183,11 @@ mod tests {
         for (text, word) in [
             ("4KiB/60:8KiB/30", "90 %"),
             ("4KiB/60:8KiB/60", "120 %"),
-            ("4KiB/x:8KiB/60", "no share"),
-            ("4KiB/-5:8KiB/105", "no share"),
+            ("4KiB/x:8KiB/60", "not a share"),
+            ("4KiB/-5:8KiB/105", "not a share"),
             ("1000B/50:8KiB/50", "512"),
             ("", "size"),
-            ("4KiB/nan:8KiB", "no share"),
+            ("4KiB/nan:8KiB", "not a share"),
         ] {
             let message = Blocks::parse(text).unwrap_err();
             assert!(message.contains(word), "{text}: {message}");

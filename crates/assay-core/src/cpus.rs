@@ -25,7 +25,7 @@ impl Cpus {
     /// # Errors
     /// One line with what is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let bad = |part: &str| format!("{} is no list of processors; write it like 0-3,7", quoted(part));
+        let bad = |part: &str| format!("{} is not a list of processors; write it like 0-3,7", quoted(part));
         let number = |part: &str| {
             let read = part.trim().parse::<u32>().map_err(|_| bad(part))?;
             if read > LARGEST { Err(format!("processor {read} is above {LARGEST}")) } else { Ok(read) }

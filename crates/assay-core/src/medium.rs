@@ -54,7 +54,7 @@ pub enum MediumKind {
 
 /// It names no kind of medium.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{} is no kind of medium; there are {}", crate::text::quoted(.0), KINDS.join(", "))]
+#[error("{} is not a kind of medium; there are {}", crate::text::quoted(.0), KINDS.join(", "))]
 pub struct KindError(String);
 
 /// Names of all kinds, as in records, but for the unknown one.

@@ -72,7 +72,7 @@ impl SoakCause {
             Self::Cache => "a cache was full, as the medium had not got warmer",
             Self::Heat => "heat, as the rate follows the temperature",
             Self::NotSeparable => "cache or heat: only a second soak from cold can tell",
-            Self::TemperatureUnknown => "cache or heat: the medium does not tell its temperature",
+            Self::TemperatureUnknown => "cache or heat: the medium does not report its temperature",
             Self::Unknown => "cause not known to this version",
         }
     }
@@ -94,11 +94,11 @@ impl Soak {
     #[must_use]
     pub fn cliff_sentence(&self) -> String {
         let Some(cliff) = &self.cliff else {
-            return format!("no lasting fall of 10 % or more in {}", span(nanoseconds(self.elapsed_ns)));
+            return format!("no lasting drop of 10 % or more in {}", span(nanoseconds(self.elapsed_ns)));
         };
         let at = cliff.temperature_celsius.map_or_else(String::new, |t| format!(" at {} °C", figures(t)));
         format!(
-            "fell by {} % after {} and {}{at}: {}",
+            "dropped by {} % after {} and {}{at}: {}",
             figures((cliff.drop * 100.0).round()),
             span(nanoseconds(cliff.time_ns)),
             Bytes(cliff.bytes_at),
@@ -127,7 +127,7 @@ mod tests {
             cliff: None,
         };
         assert!(soak.rates().starts_with("60.0 MB/s (20"), "{}", soak.rates());
-        assert!(soak.cliff_sentence().starts_with("no lasting fall"), "{}", soak.cliff_sentence());
+        assert!(soak.cliff_sentence().starts_with("no lasting drop"), "{}", soak.cliff_sentence());
         soak.cliff = Some(Cliff {
             time_ns: 112_000_000_000,
             bytes_at: 6 << 30,
@@ -137,7 +137,10 @@ mod tests {
             cause: SoakCause::NotSeparable,
         });
         let words = soak.cliff_sentence();
-        assert!(words.starts_with("fell by 66") && words.contains("6 GiB at 51") && words.contains("cold"), "{words}");
+        assert!(
+            words.starts_with("dropped by 66") && words.contains("6 GiB at 51") && words.contains("cold"),
+            "{words}"
+        );
         let newer: SoakCause = serde_json::from_str("\"moonlight\"").unwrap();
         assert_eq!(newer, SoakCause::Unknown);
     }

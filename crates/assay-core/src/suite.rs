@@ -636,7 +636,7 @@ mod tests {
             ("block = \"4k\"\nrate = \"9 iops\"\narrivals = \"late\"\n", 14, "late"),
             ("block = \"4k\"\nrate = \"50 % of other\"\n", 8, "stands not above it"),
             ("block = \"4k\"\ndistribution = \"zipf\"\n", 13, "must be uniform"),
-            ("block = \"4k\"\ncpus = \"3-1\"\n", 13, "cpus: `3-1` is no list of processors"),
+            ("block = \"4k\"\ncpus = \"3-1\"\n", 13, "cpus: `3-1` is not a list of processors"),
             ("block = \"4k\"\npoll = true\ndirect = false\n", 13, "poll is for direct I/O"),
             ("block = \"4k\"\npoll = true\nrate = \"9 iops\"\n", 13, "without a rate"),
         ] {

@@ -245,6 +245,42 @@ pub fn trimmed(value: f64, decimals: usize) -> String {
     }
 }
 
+/// How many times as much, without a unit: `1.25`, `0.28`, `14.2`; three figures from ten on, three decimals below a fifth.
+#[must_use]
+pub fn multiple(ratio: f64) -> String {
+    if (0.1995..9.995).contains(&ratio.abs()) { fixed(ratio, 2) } else { figures(ratio) }
+}
+
+/// A ratio in words: `1.25 times`.
+#[must_use]
+pub fn times(ratio: f64) -> String {
+    format!("{} times", multiple(ratio))
+}
+
+/// The interval of a ratio: `0.44–3.61`.
+#[must_use]
+pub fn multiples(low: f64, high: f64) -> String {
+    format!("{}–{}", multiple(low), multiple(high))
+}
+
+/// A share in percent with at most so many decimals, none of them a zero at the end: `95 %`, `3.7 %`.
+#[must_use]
+pub fn percent(share: f64, decimals: usize) -> String {
+    format!("{} %", trimmed(share * 100.0, decimals))
+}
+
+/// A probability in percent, never rounded to certainty: `91 %`, `>99 %`, `<1 %`.
+#[must_use]
+pub fn probability(p: f64) -> String {
+    if p >= 0.995 {
+        ">99 %".to_owned()
+    } else if p <= 0.005 {
+        "<1 %".to_owned()
+    } else {
+        format!("{} %", fixed(p * 100.0, 0))
+    }
+}
+
 /// The shortest text that reads back as the same number, for machines: `23.4`, `1e305`; empty for what
 /// is no number.
 #[must_use]
@@ -338,6 +374,14 @@ pub fn counted(n: usize, one: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn ratios_and_probabilities_have_one_form() {
+        assert_eq!((times(1.25), multiples(0.4444, 3.609)), ("1.25 times".to_owned(), "0.44–3.61".to_owned()));
+        assert_eq!([multiple(0.05), multiple(14.21), multiple(2170.0)], ["0.050", "14.2", "2 170"]);
+        assert_eq!([0.0, 0.005, 0.953, 0.995, 1.0].map(probability), ["<1 %", "<1 %", "95 %", ">99 %", ">99 %"]);
+        assert_eq!([percent(0.95, 1), percent(0.037, 1), percent(0.12345, 3)], ["95 %", "3.7 %", "12.345 %"]);
+    }
 
     #[test]
     fn sizes_are_read_as_fio_and_people_write_them() {

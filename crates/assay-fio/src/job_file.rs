@@ -266,7 +266,7 @@ fn sections<'t>(text: &'t str, fail: &Fail<'_>) -> Result<(Vec<Section<'t>>, Opt
         }
         if let Some(inner) = line.strip_prefix('[') {
             let Some(name) = inner.strip_suffix(']').map(str::trim).filter(|n| !n.is_empty()) else {
-                return Err(fail(number, format!("{} is no section; write [name]", quoted(line))));
+                return Err(fail(number, format!("{} is not a section; write [name]", quoted(line))));
             };
             begun = true;
             in_global = name.eq_ignore_ascii_case("global");

@@ -157,7 +157,7 @@ pub enum WireError {
     #[error("no answer in time")]
     Timeout,
     /// What came is no line of this protocol.
-    #[error("what came is no line of this protocol: {0}")]
+    #[error("what came is not a line of this protocol: {0}")]
     Malformed(String),
     /// The coordinator does not want this node any more.
     #[error("the coordinator turned this node away: {0}")]

@@ -228,7 +228,7 @@ mod tests {
             ("file,my model\n", 1, "`my model` may hold only letters"),
             ("file,model\na,b\nc,d,e\n", 3, "3 cells under 2 columns"),
             ("file,model\n,EVO\n", 2, "no file is named"),
-            ("file,kind\n\na,floppy\n", 3, "`floppy` is no kind of medium"),
+            ("file,kind\n\na,floppy\n", 3, "`floppy` is not a kind of medium"),
             ("file,model\n{a,EVO\n", 2, "a brace is not closed"),
         ] {
             let error = Sheet::parse(text.as_bytes()).unwrap_err();

@@ -28,7 +28,7 @@ pub fn aggregates(rows: &[AggregateRow], left_out: &[Excluded], how: Aggregate) 
         columns: vec![left("load"), right("figure"), left("unit"), right("runs"), right("least"), right("most")],
         rows: lines,
     };
-    let note = "Figures as articles print them, for comparison with those; nothing is decided by them.";
+    let note = "Figures as articles print them, for comparison only; no decision uses them.";
     let mut blocks = vec![Block::Table(table), Block::Text(note.to_owned())];
     blocks.extend((!left_out.is_empty()).then(|| Block::Items(reasons(left_out))));
     Answered {

@@ -3,7 +3,7 @@
 use assay_analysis::at_once::{AtOnce, Member, at_once};
 use assay_core::estimate::Estimate;
 use assay_core::record::Record;
-use assay_core::units::{Bytes, figures, latency};
+use assay_core::units::{self, Bytes, latency};
 
 use crate::figure::{MB, in_words};
 
@@ -41,12 +41,13 @@ fn member(member: &Member) -> Option<String> {
     ))
 }
 
-/// A ratio, unless so few repeats tell nothing of it.
+/// A ratio with its interval, unless so few repeats give none.
 fn times(factor: &Estimate) -> String {
     match factor.low.zip(factor.high) {
         Some((low, high)) if high / low > WIDEST => {
-            format!("about {} times (of {} repeats, which are too few)", figures(factor.point), factor.n)
+            format!("about {} ({} repeats are too few for an interval)", units::times(factor.point), factor.n)
         }
-        _ => in_words(factor, 1.0, "times"),
+        Some((low, high)) => format!("{} ({})", units::times(factor.point), units::multiples(low, high)),
+        None => units::times(factor.point),
     }
 }

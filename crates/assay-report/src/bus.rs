@@ -9,7 +9,7 @@ pub(crate) fn share(record: &Record, measurement: &Measurement) -> Option<f64> {
     Some(measurement.bytes_per_second.as_ref()?.point / record.medium.reachable()?)
 }
 
-/// `SDR25, 23.2 MB/s reachable of 25.0 MB/s, from debugfs ios`.
+/// `SDR25, 23.2 MB/s reachable of 25.0 MB/s, according to debugfs ios`.
 pub(crate) fn sentence(bus: &Bus) -> String {
     let mut text = if bus.mode.is_empty() { bus.kind.clone() } else { bus.mode.clone() };
     if let Some(driver) = &bus.driver {
@@ -22,7 +22,7 @@ pub(crate) fn sentence(bus: &Bus) -> String {
         (None, None) => text.push_str(", ceiling unknown"),
     }
     if !bus.source.is_empty() {
-        text.push_str(&format!(", from {}", bus.source));
+        text.push_str(&format!(", according to {}", bus.source));
     }
     text
 }

@@ -19,7 +19,7 @@ pub(crate) struct Judged {
 /// Judges one record.
 pub(crate) fn judge(record: &Record) -> Judged {
     let answer = class(std::slice::from_ref(record), &[]).ok();
-    let specimen = answer.and_then(|mut a| (a.specimens.len() == 1).then(|| a.specimens.remove(0)));
+    let specimen = answer.and_then(|mut a| (a.units.len() == 1).then(|| a.units.remove(0)));
     Judged { specimen, claimed: record.medium.claimed_classes.clone() }
 }
 
@@ -44,7 +44,7 @@ impl Judged {
         if !met.is_empty() {
             parts.push(format!("{} met here", met.join(" ")));
         } else if few {
-            parts.push(format!("not judged, which takes {LEAST_REPEATS} repeats"));
+            parts.push(format!("not judged (needs {LEAST_REPEATS} repeats)"));
         } else {
             parts.push("none met here".to_owned());
         }

@@ -24,7 +24,7 @@ fn line(curve: &LoadCurve) -> String {
         Some(next) => format!("; it does not keep up with {}", figures(next.iops)),
     };
     format!(
-        "{title}: up to {} IOPS offered p99 is at most {KNEE_FACTOR} times the {light} of the lightest load{beyond}",
+        "{title}: up to {} IOPS offered, p99 is at most {KNEE_FACTOR} times the {light} of the lightest load{beyond}",
         figures(knee.iops)
     )
 }

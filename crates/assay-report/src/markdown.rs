@@ -109,7 +109,7 @@ fn table(out: &mut String, record: &Record) {
     }
     out.push('\n');
     if let Some(reachable) = record.medium.reachable() {
-        out.push_str(&format!("The bus lets through {}.\n\n", rate(reachable)));
+        out.push_str(&format!("Reachable rate of the bus: {}.\n\n", rate(reachable)));
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) fn needed(needed: &Needed) -> String {
         Values::Others => "other units",
     };
     format!(
-        "{} {of} would find a difference of {} in {:.0} of 100 cases",
+        "{} {of} would find {} in {:.0} of 100 cases",
         needed.number,
         difference(needed.ratio),
         needed.power * 100.0
@@ -22,9 +22,10 @@ pub(crate) fn needed(needed: &Needed) -> String {
 
 fn difference(ratio: f64) -> String {
     match (ratio - 1.0) * 100.0 {
-        percent if percent < 10.0 => format!("{} %", fixed(percent, 1)),
-        percent if percent < 100.0 => format!("{} %", fixed(percent, 0)),
-        _ => format!("{} times", figures(ratio)),
+        percent if percent < 10.0 => format!("a difference of {} %", fixed(percent, 1)),
+        percent if percent < 100.0 => format!("a difference of {} %", fixed(percent, 0)),
+        _ if ratio < 9.95 => format!("a factor of {}", fixed(ratio, 1)),
+        _ => format!("a factor of {}", figures(ratio)),
     }
 }
 
@@ -40,6 +41,6 @@ mod tests {
             say(4, Values::Runs, 1.055),
             "4 runs of each on as many days would find a difference of 5.5 % in 80 of 100 cases"
         );
-        assert!(say(3, Values::Pairs, 2.5).contains("3 units in both would find a difference of 2.50 times"));
+        assert!(say(3, Values::Pairs, 2.5).contains("3 units in both would find a factor of 2.5"));
     }
 }

@@ -3,7 +3,7 @@
 use assay_analysis::{ASSUMED_DAYS, Load, Quantity, over_days};
 use assay_core::finding::Verdict;
 use assay_core::record::{Measurement, Record};
-use assay_core::units::trimmed;
+use assay_core::units::percent;
 
 use crate::figure::{MB, interval};
 use crate::headline::Headline;
@@ -31,9 +31,9 @@ pub(crate) fn sentence(record: &Record) -> Option<String> {
     if !random.is_empty() {
         parts.push(format!("{} a second", random.join(" and ")));
     }
-    let assumed = trimmed(ASSUMED_DAYS * 100.0, 1);
+    let assumed = percent(ASSUMED_DAYS, 1);
     (!parts.is_empty())
-        .then(|| format!("{} (95 %; one run does not tell how days differ: {assumed} % is assumed)", parts.join(", ")))
+        .then(|| format!("{} (95 %; day-to-day variation unknown from one run; {assumed} assumed)", parts.join(", ")))
 }
 
 fn range(record: &Record, m: &Measurement, quantity: Quantity, unit: f64) -> Option<String> {

@@ -18,14 +18,14 @@ pub fn percentile_lines(record: &Record, shares: &[f64]) -> String {
     for m in &record.measurements {
         lines.push(clean(&record.load_title(m)));
         if m.repeats.iter().all(|r| r.outcome != Outcome::Completed || r.operations == 0) {
-            lines.push("  no completed repeat of which the latencies were kept".to_owned());
+            lines.push("  no completed repeat with recorded latencies".to_owned());
             continue;
         }
         for (share, name) in shares.iter().zip(&names) {
             let words = match percentile(m, *share) {
                 None => {
                     let needed = grouped(i64::try_from(operations_for(*share)).unwrap_or(i64::MAX));
-                    format!("not told by fewer than {needed} operations in each repeat")
+                    format!("needs {needed} operations in each repeat")
                 }
                 Some(e) => match (e.low, e.high) {
                     (Some(low), Some(high)) if high > low * WIDEST => {

@@ -35,7 +35,7 @@ fn of_program(run: &ProgramRun) -> String {
     let tree = run.tree.as_deref().map(|tree| format!("; {}", clean(tree))).unwrap_or_default();
     let Some(share) = run.medium_share() else { return tree };
     let percent = (share * 100.0).ceil();
-    let verdict = if share < LEAST_SHARE { ": says nothing about the medium" } else { "" };
+    let verdict = if share < LEAST_SHARE { ": not a property of the medium" } else { "" };
     format!("{tree}; at most {percent} % of its time in the medium{verdict}")
 }
 
@@ -75,7 +75,7 @@ mod tests {
                 program: Some(Box::new(run)),
             })
         };
-        let nothing = "p: 10 MB/s (9.00 to 11.0); at most 4 % of its time in the medium: says nothing about the medium";
+        let nothing = "p: 10 MB/s (9.00 to 11.0); at most 4 % of its time in the medium: not a property of the medium";
         assert_eq!(told(Some(0.9), Some(0.031), None), nothing);
         assert_eq!(
             told(Some(0.5), Some(0.9), Some("a\u{1b}tree")),

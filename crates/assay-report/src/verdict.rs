@@ -98,7 +98,7 @@ fn end_of_medium(record: &Record, thing: &str) -> Option<String> {
         _ => "failed",
     };
     let nothing = Headline::of(record).is_empty();
-    let rest = if nothing { "nothing was measured" } else { "the figures are what it did until then" };
+    let rest = if nothing { "nothing was measured" } else { "the figures are from before that" };
     let advice = match failure {
         Failure::ReadOnly | Failure::IoError => " Save what is on it and replace it.",
         Failure::Disappeared => " Check how it is plugged in and powered.",
@@ -132,7 +132,7 @@ fn of_figures(record: &Record, thing: &str) -> String {
         match other_figure(record) {
             Some(text) => format!("{thing} did {text}{}.", ending(record)),
             None if !record.scores.is_empty() => {
-                return "No load on a medium was measured; the scores are of the host or of a whole suite.".to_owned();
+                return "No load on a medium was measured; the scores describe the host or a whole suite.".to_owned();
             }
             None => return format!("Nothing was measured{}.", ending(record)),
         }
@@ -145,7 +145,7 @@ fn of_figures(record: &Record, thing: &str) -> String {
     };
     if record.validity.verdict == Verdict::Suspect {
         let reason = record.validity.reasons.first().map_or_else(|| "see the warnings".to_owned(), |r| clean(r));
-        text.push_str(&format!(" Take it with care: {reason}."));
+        text.push_str(&format!(" Treat with caution: {reason}."));
     }
     text
 }
@@ -159,7 +159,7 @@ fn ending(record: &Record) -> &'static str {
             Failure::Interrupted => "; the run was interrupted",
             Failure::OutOfSpace => "; the run ran out of space",
             Failure::Abandoned => "; the run was killed or the host went down",
-            Failure::Host => "; the host could not go on",
+            Failure::Host => "; the host could not continue",
             _ => "; the run failed",
         },
     }
@@ -211,7 +211,7 @@ fn certainty(shown: &[&Estimate]) -> &'static str {
     if shown.is_empty() || shown.iter().any(|e| e.low.is_some()) {
         ""
     } else if shown.iter().all(|e| e.n == 1) {
-        ", by one value each"
+        ", measured once each"
     } else {
         ", without intervals"
     }
@@ -220,7 +220,7 @@ fn certainty(shown: &[&Estimate]) -> &'static str {
 fn of_bus(record: &Record, measurement: &Measurement) -> String {
     match bus::share(record, measurement) {
         Some(share) => {
-            format!(" ({} of what {} lets through)", percent(share), clean(&bus::name(&record.medium)))
+            format!(" ({} of the reachable rate of {})", percent(share), clean(&bus::name(&record.medium)))
         }
         None => String::new(),
     }

@@ -87,7 +87,7 @@ pub enum RunError {
     },
     /// Direct I/O cannot do such blocks.
     #[error(
-        "workload `{workload}`: block = {block} B is no multiple of {alignment} B, which direct I/O on {path} needs; use other blocks, or direct = false"
+        "workload `{workload}`: block = {block} B is not a multiple of {alignment} B, which direct I/O on {path} needs; use other blocks, or direct = false"
     )]
     Alignment {
         /// Name of the workload.

@@ -76,7 +76,7 @@ impl DeviceHealth {
             match look(&self.class, name) {
                 None => return Some((Failure::Disappeared, Some(format!("{name} is gone")))),
                 Some(Device { bytes: 0, .. }) if before.bytes > 0 => {
-                    return Some((Failure::Disappeared, Some(format!("{name} holds nothing any more"))));
+                    return Some((Failure::Disappeared, Some(format!("{name} is empty now"))));
                 }
                 Some(now) if now.bytes < before.bytes => {
                     let words = format!("{name} has only {} of {} left", Bytes(now.bytes), Bytes(before.bytes));
@@ -123,7 +123,7 @@ mod tests {
         let words = "sda has only 1 GiB of 2 GiB left";
         assert_eq!(health.devices(), Some((Failure::IoError, Some(words.into()))));
         set(dir.path(), "sda", 0, false);
-        assert_eq!(health.devices(), Some((Failure::Disappeared, Some("sda holds nothing any more".into()))));
+        assert_eq!(health.devices(), Some((Failure::Disappeared, Some("sda is empty now".into()))));
         std::fs::remove_dir_all(dir.path().join("sda")).unwrap();
         assert_eq!(health.devices(), Some((Failure::Disappeared, Some("sda is gone".into()))));
     }

@@ -20,7 +20,7 @@ fn checked(name: &str) -> Result<&str, Failure> {
         return Ok(name);
     }
     Err(Failure::usage(format!(
-        "{} is no name of a baseline; use up to {LONGEST} letters, digits, `-`, `_` and `.`, as in baseline:main",
+        "{} is not a valid baseline name; use up to {LONGEST} letters, digits, `-`, `_` and `.`, as in baseline:main",
         quoted(name)
     )))
 }
@@ -46,7 +46,7 @@ pub(crate) fn read(name: &str) -> Result<Vec<String>, Failure> {
             } else {
                 format!("there are {}", known.join(", "))
             };
-            let set = format!("assay baseline set {name} QUERY makes it");
+            let set = format!("assay baseline set {name} QUERY creates it");
             Err(Failure::usage(format!("no baseline is named `{name}`; {known}; {set}")))
         }
         Err(error) => Err(cannot("be read", &path, &error)),

@@ -73,7 +73,7 @@ impl From<clap::Error> for Failure {
             }
             message.push_str(part);
         }
-        message.push_str("; --help tells more");
+        message.push_str("; see --help");
         Self::usage(message)
     }
 }

@@ -117,7 +117,7 @@ pub(crate) fn words(pending: &Pending, device: &Path) -> String {
     let when = i64::try_from(pending.created).ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
     let when = when.map_or_else(String::new, |when| format!(" of {}", when.strftime("%Y-%m-%d %H:%M UTC")));
     format!(
-        "holds blocks of a quick probe{when} that was cut off; put back what stood there: {}",
+        "holds blocks of a quick probe{when} that was cut off; put back the original contents: {}",
         mend(&pending.journal, device)
     )
 }

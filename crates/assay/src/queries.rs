@@ -63,7 +63,7 @@ fn named<T>(query: &str, of: impl Fn(&str) -> Result<Vec<T>, StoreError>) -> Res
         let mut all = Vec::new();
         for id in &ids {
             all.extend(of(id).map_err(|error| match error {
-                StoreError::UnknownId { .. } => Failure::usage(format!("{query}: {error}; set the baseline anew")),
+                StoreError::UnknownId { .. } => Failure::usage(format!("{query}: {error}; set the baseline again")),
                 error => error.into(),
             })?);
         }

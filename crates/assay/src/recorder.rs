@@ -88,7 +88,7 @@ impl<'a> Recorder<'a> {
                 Some(format!("warning: {error}; the record is kept in {place} until the next command can save it"))
             }
             Kept::Nowhere(error, spool) => {
-                Some(format!("warning: {error}; nor can it be kept in {place}: {spool}; the record is in memory alone"))
+                Some(format!("warning: {error}; nor can it be kept in {place}: {spool}; the record is only in memory"))
             }
         };
         let saved = told(kept, &place);

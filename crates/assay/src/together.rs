@@ -166,7 +166,7 @@ fn appointment(time: Timestamp) -> Result<Appointment, Failure> {
     match Duration::try_from(left) {
         Ok(left) if left <= LONGEST_WAIT => Ok(Appointment::after(left)),
         Ok(_) => Err(Failure::usage(format!("--start-at {time} is more than seven days away"))),
-        Err(_) => Err(Failure::usage(format!("--start-at {time} is over"))),
+        Err(_) => Err(Failure::usage(format!("--start-at {time} is in the past"))),
     }
 }
 

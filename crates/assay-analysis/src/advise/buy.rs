@@ -160,7 +160,8 @@ pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, Advi
     }
     if let Some((model, _)) = question.prices.iter().find(|(m, _)| offers.iter().all(|(s, _)| s.model != *m)) {
         let models: Vec<&str> = offers.iter().map(|(s, _)| s.model.as_str()).collect();
-        let problem = format!("--price names no model that was measured so; there are {}", models.join(", "));
+        let problem =
+            format!("--price names no model that was measured under that load; there are {}", models.join(", "));
         return Err(AdviseError::Label { model: model.clone(), problem });
     }
     let offers = priced(offers, question, &mut excluded)?;

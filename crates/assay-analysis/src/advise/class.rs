@@ -58,7 +58,7 @@ pub fn class(records: &[Record], asked: &[&'static str]) -> Result<ClassAdvice, 
     }
     missing.retain(|m: &Excluded| excluded.iter().all(|e| e.record != m.record));
     excluded.extend(missing);
-    Ok(ClassAdvice { asked: asked.to_vec(), specimens, models, excluded })
+    Ok(ClassAdvice { asked: asked.to_vec(), units: specimens, models, excluded })
 }
 
 /// The largest blocks of sequential writes; of random 4 KiB the load with the most in flight, as the thresholds are

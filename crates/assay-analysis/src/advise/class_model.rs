@@ -1,9 +1,12 @@
-//! What the units of a model say of the next one: at least 90 % of them pass, with 95 % confidence.
+//! What the units of a model say of the next one: at least 90 % of them pass, with 95 % confidence. A model passes or
+//! fails only where one of its units does.
 
 use assay_core::classes::{CLASSES, Class};
 use assay_stats::decide::{Tolerance, tolerance};
 
-use super::class_types::{KINDS, Kind, ModelAnswer, ModelClasses, ModelPart, ModelWord, SpecimenClasses, needs};
+use super::class_types::{
+    KINDS, Kind, ModelAnswer, ModelClasses, ModelPart, ModelWord, SpecimenClasses, Status, needs,
+};
 use super::error::AdviseError;
 use super::evidence::Subject;
 use super::figure::UnitValues;
@@ -26,6 +29,14 @@ pub(super) fn model_classes(
         let of = KINDS.iter().position(|k| *k == kind).map(|at| &measured[at]);
         of.into_iter().flatten().filter_map(|(_, unit)| unit.mean()).collect()
     };
+    let judged = |class: &Class, kind: Kind, status: Status| {
+        let of = specimens.iter().flat_map(|s| &s.classes).filter(|c| c.class == class.name);
+        of.flat_map(|c| &c.tests).any(|test| (test.kind, test.status) == (kind, status))
+    };
+    let bounded = |kind: Kind| {
+        let mut of = specimens.iter().flat_map(|s| &s.figures).filter(|figure| figure.kind == kind);
+        of.any(|figure| figure.bounds.is_some())
+    };
     let units = measured.iter().map(Vec::len).max().unwrap_or(0);
     if units == 0 {
         return Ok(None);
@@ -35,11 +46,19 @@ pub(super) fn model_classes(
         let mut of = specimens.iter().flat_map(|s| &s.classes).filter(|c| c.class == class.name);
         of.all(|c| c.obstacle.is_none())
     };
-    let classes = wanted.map(|c| answer(c, testable(c), means)).collect::<Result<Vec<_>, _>>()?;
+    let classes = wanted
+        .map(|c| answer(c, testable(c), means, bounded, |kind, status| judged(c, kind, status)))
+        .collect::<Result<Vec<_>, _>>()?;
     Ok(Some(ModelClasses { model: subject.model.clone(), units, content: CONTENT, classes }))
 }
 
-fn answer(class: &Class, testable: bool, means: impl Fn(Kind) -> Vec<f64>) -> Result<ModelAnswer, AdviseError> {
+fn answer(
+    class: &Class,
+    testable: bool,
+    means: impl Fn(Kind) -> Vec<f64>,
+    bounded: impl Fn(Kind) -> bool,
+    judged: impl Fn(Kind, Status) -> bool,
+) -> Result<ModelAnswer, AdviseError> {
     let mut parts = Vec::new();
     for (kind, threshold) in needs(class) {
         let values = means(kind);
@@ -48,8 +67,14 @@ fn answer(class: &Class, testable: bool, means: impl Fn(Kind) -> Vec<f64>) -> Re
             continue;
         }
         let limits = tolerance(&values, CONTENT)?;
-        let lower_limit = limits.map(|limits| limits.lower);
-        parts.push(ModelPart { kind, threshold, word: word(limits, threshold), lower_limit, n: values.len() });
+        let word = match word(limits, threshold) {
+            // A model is not judged more certainly than its units.
+            ModelWord::Pass if !judged(kind, Status::Pass) => ModelWord::Indeterminate,
+            ModelWord::Fail if !judged(kind, Status::Fail) => ModelWord::Indeterminate,
+            word => word,
+        };
+        let lower_limit = limits.map(|limits| limits.lower).filter(|_| bounded(kind));
+        parts.push(ModelPart { kind, threshold, word, lower_limit, n: values.len() });
     }
     let order = [ModelWord::Fail, ModelWord::OneUnit, ModelWord::NotMeasured, ModelWord::Indeterminate];
     let worst = order.into_iter().find(|w| parts.iter().any(|p| p.word == *w));

@@ -116,7 +116,7 @@ pub struct ClassAdvice {
     /// Classes that were named; empty: all.
     pub asked: Vec<&'static str>,
     /// Each unit.
-    pub specimens: Vec<SpecimenClasses>,
+    pub units: Vec<SpecimenClasses>,
     /// Each model.
     pub models: Vec<ModelClasses>,
     /// What was left out.
@@ -127,7 +127,7 @@ impl ClassAdvice {
     /// Whether a class that was named, or else one that the medium claims, is not met.
     #[must_use]
     pub fn is_no(&self) -> bool {
-        let mut all = self.specimens.iter().flat_map(|s| &s.classes);
+        let mut all = self.units.iter().flat_map(|s| &s.classes);
         all.any(|c| c.status == Status::Fail && (c.claimed || !self.asked.is_empty()))
     }
 }
@@ -140,7 +140,7 @@ pub enum ModelWord {
     Pass,
     /// With 95 % confidence fewer do.
     Fail,
-    /// The data do not tell.
+    /// The data do not tell, or no single unit passes or fails.
     Indeterminate,
     /// One unit says nothing about the model.
     OneUnit,
@@ -159,7 +159,7 @@ pub struct ModelPart {
     pub threshold: f64,
     /// The answer.
     pub word: ModelWord,
-    /// What 90 % of the units exceed, with 95 % confidence.
+    /// What 90 % of the units exceed, with 95 % confidence; `None` where no unit has three repeats.
     pub lower_limit: Option<f64>,
     /// Units.
     pub n: usize,

@@ -395,7 +395,7 @@ fn a_class_is_judged_by_what_is_durable() {
             repeat.durable_bytes_per_second = durable;
         }
         let found = class(&[card], &["C10"]).unwrap();
-        (found.specimens[0].figures[0].value / 1e6, found.specimens[0].classes[0].status)
+        (found.units[0].figures[0].value / 1e6, found.units[0].classes[0].status)
     };
     let (rate, status) = stream(None);
     assert!((rate - 31.46).abs() < 0.01 && status == Status::Pass, "{rate} {status:?}");

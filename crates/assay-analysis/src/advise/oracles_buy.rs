@@ -94,7 +94,7 @@ fn bad_prices_are_refused() {
     let cards = offered("A", 900.0, "20USD");
     assert!(error(&[cards.clone(), offered("B", 900.0, "20EUR")].concat(), &fleet()).contains("EUR and USD"));
     assert!(error(&[card("None", "1", &[1.0])], &fleet()).contains("no label price"));
-    assert!(error(&offered("A", 900.0, "NaN"), &fleet()).contains("`NaN` is no price"));
+    assert!(error(&offered("A", 900.0, "NaN"), &fleet()).contains("`NaN` is not a price"));
     assert!(error(&cards, &BuyQuestion { nodes: 0, ..fleet() }).contains("nodes"));
     assert!(error(&cards, &BuyQuestion { hours: f64::NAN, ..fleet() }).contains("hours"));
     let other = BuyQuestion { prices: vec![("Nobody".to_owned(), "1USD".parse().unwrap())], ..fleet() };
@@ -115,8 +115,8 @@ fn bad_prices_are_refused() {
 #[test]
 fn the_six_cards_by_the_one_run_there_is() {
     let found = class(&six_cards(), &["A1"]).unwrap();
-    assert_eq!(found.specimens.len(), 6);
-    for specimen in &found.specimens {
+    assert_eq!(found.units.len(), 6);
+    for specimen in &found.units {
         let tests = &specimen.classes[0].tests;
         let of = |kind: Kind| tests.iter().find(|t| t.kind == kind).unwrap();
         assert_eq!(of(Kind::RandomWrite).below, Some(true), "per-card IOPS are sums over jobs: 147 to 451 of 500");
@@ -144,7 +144,7 @@ fn tested(read: f64, write: f64, stream: f64) -> Record {
 fn repeats_pass_fail_or_do_not_tell() {
     let status = |record: Record, name: &'static str| {
         let found = class(&[record], &[name]).unwrap();
-        (found.specimens[0].classes[0].status, found.is_no())
+        (found.units[0].classes[0].status, found.is_no())
     };
     // One run: other days may differ by 9 % to each side, and by 13 % where any of three is to be missed.
     assert_eq!(status(tested(1700.0, 560.0, 15e6), "A1"), (Status::Pass, false));
@@ -173,7 +173,7 @@ fn repeats_pass_fail_or_do_not_tell() {
 fn jobs_are_summed() {
     let four = with(record("Card", "1"), work(Op::Read, Pattern::Random, (4096, 1, 4)), &around(1600.0));
     let found = class(&[four], &["A1"]).unwrap();
-    let figure = &found.specimens[0].figures[0];
+    let figure = &found.units[0].figures[0];
     assert!((figure.value - 1600.0).abs() < 0.1 && figure.title.contains("4 jobs"), "{figure:?}");
 }
 
@@ -181,7 +181,7 @@ fn jobs_are_summed() {
 fn what_was_not_measured_is_named() {
     let other = with(record("Other", "1"), work(Op::Read, Pattern::Sequential, (1 << 20, 8, 1)), &around(20.0));
     let found = class(&[tested(1600.0, 550.0, 15e6), other.clone()], &["A1"]).unwrap();
-    assert_eq!(found.specimens.len(), 1);
+    assert_eq!(found.units.len(), 1);
     assert!(found.excluded[0].name() == "Other 1" && found.excluded[0].reason == Reason::NoLoadAsked);
     let records = [offered("A", 900.0, "20USD"), vec![labelled(other, "price", "1USD")]].concat();
     let asked = BuyQuestion { load: Some("random read 4 KiB".to_owned()), ..fleet() };

@@ -37,7 +37,7 @@ fn queueing(mut card: Record) -> Record {
 }
 
 fn status(card: &Record, name: &'static str) -> Status {
-    class(std::slice::from_ref(card), &[name]).unwrap().specimens[0].classes[0].status
+    class(std::slice::from_ref(card), &[name]).unwrap().units[0].classes[0].status
 }
 
 #[test]
@@ -46,13 +46,13 @@ fn classes_of_published_media() {
     assert_eq!((status(&sd, "A1"), status(&sd, "A2")), (Status::Pass, Status::NotTestable));
     let sd = queueing(sd);
     assert_eq!(status(&sd, "A2"), Status::Fail);
-    let all = &class(&[sd], &[]).unwrap().specimens[0].classes;
+    let all = &class(&[sd], &[]).unwrap().units[0].classes;
     let passed: Vec<_> = all.iter().filter(|c| c.status == Status::Pass).map(|c| c.class).collect();
     assert_eq!(passed, ["C2", "C4", "C6", "C10", "U1", "V6", "V10", "A1"]);
     assert_eq!(all.iter().filter(|c| c.status == Status::Fail).count(), 5);
 
     let usb = queueing(card(&SD_STREAM, &iops(&USB_READ), &iops(&USB_WRITE)));
-    let a2 = &class(&[usb], &["A2"]).unwrap().specimens[0].classes[0];
+    let a2 = &class(&[usb], &["A2"]).unwrap().units[0].classes[0];
     let of = |kind| a2.tests.iter().find(|t| t.kind == kind).unwrap().status;
     assert_eq!((of(Kind::RandomRead), of(Kind::RandomWrite)), (Status::Fail, Status::Pass));
     assert_eq!(a2.status, Status::Fail, "both have to be met");
@@ -72,7 +72,7 @@ fn a_single_repeat_above_the_thresholds_is_no_pass() {
     // 6206 and 3977 KB/s: 3.4 % and 98.9 % above A1.
     let card = card(&[20e6], &[6206.0 / 4.0], &[3977.0 / 4.0]);
     assert_eq!(status(&card, "A1"), Status::Indeterminate);
-    assert!(class(&[card], &[]).unwrap().specimens[0].figures.iter().all(|f| f.bounds.is_none()));
+    assert!(class(&[card], &[]).unwrap().units[0].figures.iter().all(|f| f.bounds.is_none()));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn published_cards_without_queueing_are_not_tested_for_a2() {
 fn virtual_disks_have_no_class() {
     let mut card = card(&[30e6; 3], &[9000.0; 3], &[9000.0; 3]);
     card.medium.kind = MediumKind::Virtio;
-    let all = &class(&[card], &[]).unwrap().specimens[0].classes;
+    let all = &class(&[card], &[]).unwrap().units[0].classes;
     assert!(all.iter().all(|c| (c.status, c.obstacle) == (Status::NotTestable, Some(Obstacle::Virtual))), "{all:?}");
 }
 
@@ -112,4 +112,28 @@ fn a_card_at_all_thresholds_seldom_fails() {
     }
     // Five percent, and three standard errors of so many draws.
     assert!(failed as f64 / f64::from(drawn) < 0.05 + 3.0 * (0.05f64 * 0.95 / 2000.0).sqrt(), "{failed}");
+}
+
+/// Units of one value each tell nothing of themselves, so their model is not judged by them either.
+#[test]
+fn a_model_is_judged_no_more_certainly_than_its_units() {
+    let published = crate::published("sandisk-ultra-a1").unwrap();
+    let found = class(&published, &["A1"]).unwrap();
+    let model = &found.models[0].classes[0];
+    assert!(model.parts.iter().all(|p| p.lower_limit.is_none() && p.word != ModelWord::Fail), "{model:?}");
+    assert_eq!(model.word, ModelWord::NotMeasured, "no sequential write");
+    let slow = |unit: &str, repeats: usize| {
+        let of =
+            |value: f64| vec![value; repeats].iter().enumerate().map(|(i, v)| v * (1.0 + 1e-3 * i as f64)).collect();
+        let (stream, read, write): (Vec<f64>, Vec<f64>, Vec<f64>) = (of(20e6), of(3000.0), of(100.0));
+        let mut record = card(&stream, &read, &write);
+        record.id = format!("{unit}{repeats}");
+        record.labels.insert("unit".to_owned(), unit.to_owned());
+        record
+    };
+    let word = |repeats| {
+        let cards = ["1", "2", "3"].map(|unit| slow(unit, repeats));
+        class(&cards, &["A1"]).unwrap().models[0].classes[0].word
+    };
+    assert_eq!((word(1), word(3)), (ModelWord::Indeterminate, ModelWord::Fail));
 }

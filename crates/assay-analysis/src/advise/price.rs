@@ -19,7 +19,7 @@ pub struct Price {
 
 /// A text that is no price.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{} is no price; write an amount and a currency, like 12.90USD", quoted(.0))]
+#[error("{} is not a price; write an amount and a currency, like 12.90USD", quoted(.0))]
 pub struct PriceError(pub String);
 
 /// Longest name of a currency.
@@ -74,7 +74,7 @@ pub(super) fn watts_of(model: &str, records: &[&Record]) -> Result<Option<f64>, 
         };
         let watts = number.trim().parse::<f64>().ok().map(|w| w * factor).filter(|w| w.is_finite() && *w >= 0.0);
         let problem = match (watts, found) {
-            (None, _) => Some(format!("label power: {} is no power; write watts, like power=1.2W", quoted(text))),
+            (None, _) => Some(format!("label power: {} is not a power; write watts, like power=1.2W", quoted(text))),
             (Some(watts), Some(known)) if watts != known => {
                 Some("its records have different powers; make their labels power equal".to_owned())
             }

@@ -55,7 +55,7 @@ impl Way {
 pub enum LimitError {
     /// It is not written like one.
     #[error(
-        "{} is no limit; write `slower than 5%`, `p99 higher than 10%` or `rate lower than 5% for write 1 MiB`",
+        "{} is not a limit; write `slower than 5%`, `p99 higher than 10%` or `rate lower than 5% for write 1 MiB`",
         quoted(.0)
     )]
     Form(String),
@@ -137,11 +137,11 @@ mod tests {
     #[test]
     fn what_is_no_limit_is_refused_with_what_would_be() {
         for (text, words) in [
-            ("", "is no limit"),
-            ("slower", "is no limit"),
-            ("slower than", "is no limit"),
-            ("slower by 5%", "is no limit"),
-            ("slower than 5% for ", "is no limit"),
+            ("", "is not a limit"),
+            ("slower", "is not a limit"),
+            ("slower than", "is not a limit"),
+            ("slower by 5%", "is not a limit"),
+            ("slower than 5% for ", "is not a limit"),
             ("speed slower than 5%", "no figure is named `speed`; there are iops, rate"),
             ("lower than 5%", "name the figure"),
             ("slower than 5", "`5`: write a share"),

@@ -128,16 +128,16 @@ impl fmt::Display for Note {
                 write!(f, "different slots: {}", each(of))
             }
             Self::Suites { of } => {
-                write!(f, "different suites, of which the same loads are compared: {}", each(of))
+                write!(f, "different suites; only the loads they share are compared: {}", each(of))
             }
             Self::Tools { of } => {
                 write!(f, "different programs or engines: {}", each(of))
             }
             Self::NotTold { of } => {
-                write!(f, "not told of the loads that are compared, and perhaps different: {}", each(of))
+                write!(f, "not recorded for the loads compared, and possibly different: {}", each(of))
             }
             Self::Manners { loads, of } => {
-                write!(f, "done in different manners, which may change figures: {}: {}", loads.join("; "), each(of))
+                write!(f, "run with different settings, which may change figures: {}: {}", loads.join("; "), each(of))
             }
             Self::SameUnit { unit } => {
                 write!(f, "{unit} is in two groups: its runs are compared there")
@@ -146,7 +146,7 @@ impl fmt::Display for Note {
                 write!(f, "{records} records of {} name no unit and count as one; label them unit=…", letter(*group))
             }
             Self::SeveralModels { group, models } => {
-                write!(f, "{} holds {models} models; --by model tells them apart", letter(*group))
+                write!(f, "{} contains {models} models; --by model separates them", letter(*group))
             }
             Self::NoModel { records } => {
                 let one = records.len() == 1;
@@ -157,16 +157,16 @@ impl fmt::Display for Note {
             Self::OneRun { groups } => {
                 write!(
                     f,
-                    "{}: one run each; another run, or another unit, may differ by more, and so may these where a repeat \
-                     depends on the one before it, which few repeats cannot show",
+                    "{}: one run each; another run or unit may differ by more than the interval, which also assumes that \
+                     repeats are independent",
                     letters(groups)
                 )
             }
             Self::Unfinished { record, how } => write!(f, "run {record} {how}"),
             Self::Doubtful { record, mark, causes } => {
                 let word = match mark {
-                    Mark::Invalid => "is invalid and can win no comparison",
-                    Mark::Fake => "is of a medium that is not genuine and can win no comparison",
+                    Mark::Invalid => "is invalid and cannot win a comparison",
+                    Mark::Fake => "is from a medium that is not genuine and cannot win a comparison",
                     _ => "is doubtful",
                 };
                 write!(f, "{record} {word}: {}", causes.join("; "))

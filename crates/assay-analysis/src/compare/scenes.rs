@@ -304,7 +304,7 @@ fn loads_that_were_done_in_different_manners_are_named() {
     let notes = told(&a, &b);
     assert_eq!(
         notes[0].to_string(),
-        "done in different manners, which may change figures: random read 4 KiB: A waits for one completion at a time; B \
+        "run with different settings, which may change figures: random read 4 KiB: A waits for one completion at a time; B \
          waits for 8 completions at once"
     );
     b.measurements[0].batching = None;

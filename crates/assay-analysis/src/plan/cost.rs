@@ -57,7 +57,7 @@ pub struct Outlook {
     /// empty where nothing can: one model, or a model with one unit.
     pub resolution: Vec<Resolution>,
     /// Models with one unit, of which nothing can be said but of that unit.
-    pub specimens: Vec<String>,
+    pub models_of_one_unit: Vec<String>,
     /// Whether an odd unit can be told from its slot.
     pub units_told_from_slots: bool,
 }
@@ -93,7 +93,7 @@ pub fn outlook(plan: &ExperimentPlan, unit_deviation: f64) -> Result<Outlook, Pl
         })
         .collect::<Result<_, PlanError>>()?;
     let moves: usize = rounds.iter().map(|round| round.moves).sum();
-    let specimens: Vec<String> =
+    let models_of_one_unit: Vec<String> =
         plan.models().iter().filter(|model| model.units.len() == 1).map(|model| model.name.clone()).collect();
     Ok(Outlook {
         session_minutes: minutes,
@@ -108,7 +108,7 @@ pub fn outlook(plan: &ExperimentPlan, unit_deviation: f64) -> Result<Outlook, Pl
         rounds,
         written_per_unit_bytes: all.written_per_unit,
         resolution: [1.0, 0.5, 1.5].iter().filter_map(|share| resolution(plan, unit_deviation * share)).collect(),
-        specimens,
+        models_of_one_unit,
         units_told_from_slots: plan.moves() == Moves::EachRound && plan.rounds() > 1,
     })
 }

@@ -60,7 +60,7 @@ impl Roster {
             let Some((model, units)) = entry.split_once('=') else {
                 return Err(PlanError::new(
                     place,
-                    format!("{} is no model with units; write model=unit,unit", quoted(entry)),
+                    format!("{} is not a model with units; write model=unit,unit", quoted(entry)),
                 ));
             };
             let units: Vec<String> =
@@ -206,7 +206,7 @@ mod tests {
     fn every_mistake_says_where_and_what() {
         for (text, words) in [
             ("", "there are no units"),
-            ("A", "`A` is no model with units"),
+            ("A", "`A` is not a model with units"),
             ("A=", "model `A` has no units"),
             ("=1", "a model has no name"),
             ("A,B=1", "model `A,B` holds a comma"),

@@ -102,7 +102,7 @@ pub fn read_plan(text: &str, file: &str) -> Result<ExperimentPlan, PlanError> {
     };
     let head: Head = toml::from_str(text).map_err(|error| bad(&error))?;
     if head.format.get_ref() != FORMAT {
-        return Err(fail(head.format.span().start, format!("is no plan; {AGAIN}")));
+        return Err(fail(head.format.span().start, format!("is not a plan; {AGAIN}")));
     }
     if *head.version.get_ref() > VERSION {
         let message =
@@ -183,7 +183,7 @@ fn check(plan: &ExperimentPlan) -> Result<(), String> {
         let unit = units.iter().position(|(m, u)| plan.roster.models()[*m].name == cell.model && *u == cell.unit);
         let slot = plan.slots.names().iter().position(|slot| *slot == cell.slot);
         let (Some(unit), Some(slot)) = (unit, slot) else {
-            return Err(format!("{} is no unit of the plan, or in no slot of it", named()));
+            return Err(format!("{} is not a unit of the plan, or in no slot of it", named()));
         };
         if !(1..=plan.orders.len()).contains(&cell.order) || cell.wave == 0 {
             return Err(format!("{} has no wave or no order of workloads", named()));

@@ -109,7 +109,7 @@ fn cell_of(plan: &ExperimentPlan, record: &Record) -> Result<usize, String> {
     if !known.units.iter().any(|known| same(known, unit)) {
         return Err(format!("unit {unit} of {model} is not in the plan"));
     }
-    let number: usize = round.parse().map_err(|_| format!("round {round} is no number"))?;
+    let number: usize = round.parse().map_err(|_| format!("round {round} is not a number"))?;
     let mine = |cell: &Cell| cell.round == number && same(&cell.model, model) && same(&cell.unit, unit);
     let Some(index) = plan.cells().iter().position(mine) else {
         return Err(format!("round {round} is not in the plan, which has {}", plan.rounds()));

@@ -82,7 +82,7 @@ impl Place {
             Some((model, unit, slot)) if !model.is_empty() && !unit.is_empty() && !slot.is_empty() => {
                 Ok(Self { model: model.to_owned(), unit: unit.to_owned(), slot: slot.to_owned() })
             }
-            _ => Err(PlanError::new(place, format!("{} is no unit in a slot; write MODEL=UNIT@SLOT", quoted(text)))),
+            _ => Err(PlanError::new(place, format!("{} is not a unit in a slot; write MODEL=UNIT@SLOT", quoted(text)))),
         }
     }
 }

@@ -7,10 +7,10 @@ pub enum RankError {
     #[error("no record to rank; measure something first: assay run")]
     NoRecords,
     /// No record has a figure under any load.
-    #[error("none of the {0} records has a figure to rank; assay show ID tells why")]
+    #[error("none of the {0} records has a figure to rank; assay show ID says why")]
     NoFigures(usize),
     /// No record says of which model it is.
-    #[error("none of the {0} records names its model, by which media are ranked; import them with --label model=…")]
+    #[error("none of the {0} records names its model, which ranking needs; import them with --label model=…")]
     NoModels(usize),
     /// No load is the one asked for.
     #[error("{0}")]

@@ -14,7 +14,7 @@ use crate::found::Failure;
 /// Records without the loads of the class.
 pub fn class_a1(records: &[Record]) -> Result<Option<bool>, Failure> {
     let found = advise::class(records, &["A1"])?;
-    let answer = found.specimens.first().and_then(|unit| unit.classes.first()).ok_or("no unit was judged")?;
+    let answer = found.units.first().and_then(|unit| unit.classes.first()).ok_or("no unit was judged")?;
     Ok(match answer.status {
         Status::Pass => Some(true),
         Status::Fail => Some(false),

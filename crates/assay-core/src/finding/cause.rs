@@ -30,10 +30,12 @@ impl Finding {
                 format!("served from a cache: only {} % of the bytes crossed the device", percent(*proof_ratio))
             }
             Self::OthersUsedDevice { proof_ratio } => {
-                format!("something else used the device: {} % of the bytes issued crossed it", percent(*proof_ratio))
+                format!("something else used the device: it moved {} % of the bytes issued", percent(*proof_ratio))
             }
             Self::NoProof { medium } => {
-                format!("no block device under this {medium}: nothing proves that the bytes reached a medium")
+                format!(
+                    "there is no block device under this {medium}, so nothing proves that the bytes reached a medium"
+                )
             }
             Self::ServerCache { medium } => format!(
                 "this {medium} is on another machine: what that has in its memory is read without its medium, and neither \
@@ -49,11 +51,9 @@ impl Finding {
                 "latency and rate contradict each other (Little's law off by {} %)",
                 percent((ratio - 1.0).abs())
             ),
-            Self::ShallowQueue { in_flight, asked } => format!(
-                "{} operations were in flight on average, {} were asked for",
-                figures(*in_flight),
-                figures(*asked)
-            ),
+            Self::ShallowQueue { in_flight, asked } => {
+                format!("{} operations were in flight on average instead of {}", figures(*in_flight), figures(*asked))
+            }
             Self::EndedByNeighbour { lasted_ns, planned_ns } => format!(
                 "a repeat was ended by another workload at the same time after {} of {}",
                 latency(*lasted_ns as f64),
@@ -101,7 +101,9 @@ impl Finding {
     /// What repeats and seconds show, and what the budget left of them.
     fn repeats_cause(&self) -> Option<String> {
         Some(match self {
-            Self::FewOperations { operations } => format!("only {operations} operations: the figure is coarse"),
+            Self::FewOperations { operations } => {
+                format!("only {operations} operations: the figure is a rough estimate")
+            }
             Self::Unsteady { repeats, of } => {
                 format!("erratic: {repeats} of {of} repeats never became steady")
             }
@@ -166,7 +168,7 @@ impl Finding {
                 span(Duration::from_nanos(*rested_ns))
             ),
             Self::NotSaved { reason } => format!("the record is not in the store: {reason}"),
-            Self::SensorDropped { sensor, reason } => format!("sensor {sensor} is not read any more: {reason}"),
+            Self::SensorDropped { sensor, reason } => format!("sensor {sensor} is no longer read: {reason}"),
             Self::FieldsLeftOut { fields } => {
                 let (what, they) =
                     if *fields == 1 { ("1 field", "it") } else { (&*format!("{fields} fields"), "they") };
@@ -175,7 +177,7 @@ impl Finding {
                 )
             }
             Self::Suspended { suspended_ns } => format!(
-                "the process was stopped for {}; what it measured meanwhile does not count",
+                "the process was stopped for {}; what was measured meanwhile is not counted",
                 span(Duration::from_nanos(*suspended_ns))
             ),
             _ => return None,
@@ -187,15 +189,17 @@ impl Finding {
         Some(match self {
             Self::BestOf { runs } => {
                 let runs = runs.map_or_else(|| "several".to_owned(), |runs| runs.to_string());
-                format!("the best of {runs} runs: an upper figure, not what a run reaches on average")
+                format!("the best of {runs} runs: an upper bound, not what a run reaches on average")
             }
             Self::CachedByTool { tool } => {
                 format!("{tool} went through the page cache, which may be part of the number")
             }
-            Self::NotTold { tool, what } => format!("{tool} does not tell: {what}"),
+            Self::NotTold { tool, what } => format!("{tool} does not report: {what}"),
             Self::MarkedDoubtful { why } => {
                 let why = if why.is_empty() { String::new() } else { format!(": {why}") };
-                format!("marked as doubtful when it was imported{why}; it stays as printed, and decides nothing")
+                format!(
+                    "marked as doubtful when it was imported{why}; it is kept as printed and not used for decisions"
+                )
             }
             Self::SourceContradicts { how } => format!("the imported text contradicts itself: {how}"),
             Self::SourceIncomplete { what } => format!("the imported text is not complete: {what}"),
@@ -228,7 +232,7 @@ impl Finding {
             }
             Self::Swapped { pages } => format!("the host swapped {pages} pages while the medium was measured"),
             Self::UntestedSystem { system } => {
-                format!("untested on this system: assay compiles for {system}, and nobody ran its tests there")
+                format!("untested on this system: assay compiles for {system}, but its tests have not been run there")
             }
             _ => return None,
         })

@@ -15,12 +15,12 @@ impl Finding {
             Self::ServedFromCache { .. } => "use direct I/O, or a span several times the size of memory",
             Self::OthersUsedDevice { .. } => "stop what else uses the medium and run again",
             Self::NoProof { .. } => "compare with the counters of the machine that holds the medium",
-            Self::ServerCache { .. } => "for reads of its medium take a span larger than the memory of that machine",
+            Self::ServerCache { .. } => "to read from its medium, use a span larger than the memory of that machine",
             Self::MemoryNotMedium { .. } | Self::OverlayHidesMedium => {
                 "name a directory on the medium: assay run /mnt/card"
             }
             Self::LittlesLaw { .. } => "run again; if it stays, report it as a bug with the record",
-            Self::RateNotReached { .. } => "offer less, or read it as a rate that the medium cannot hold",
+            Self::RateNotReached { .. } => "offer less, or read it as a rate that the medium cannot sustain",
             Self::EndedByNeighbour { .. } => "let it write more (--max-write), or take fewer repeats",
             Self::BegunLate { .. } => "stop other programs, or offer less",
             Self::ShallowQueue { .. } => "use more jobs, or read the figure as one at the depth shown",
@@ -40,7 +40,7 @@ impl Finding {
             Self::NotReached { .. } => "raise --budget and --max-write, or ask for less",
             Self::AnotherRun => "run one after the other",
             Self::UnwrittenReads => "measure a directory, or write the device full first",
-            Self::SwapOnMedium => "swapoff the medium for the time of the run",
+            Self::SwapOnMedium => "swapoff the medium during the run",
             Self::FileLeft { .. } => "the next run in this directory removes it",
             Self::CheckUnfinished { .. } => "resume it: assay verify --resume; a new check removes them",
             Self::NotPutBack { .. } => "plug the device in again, then: assay verify --restore JOURNAL DEVICE",
@@ -52,13 +52,13 @@ impl Finding {
             Self::LowClock { .. } => "for latencies at full clock: cpupower frequency-set -g performance",
             Self::LoadOfOthers { .. } => "stop the other programs and run again",
             Self::KernelErrors { .. } => "check plug, cable and power, then whether the medium is dying (dmesg)",
-            Self::Swapped { .. } => "free memory, or swapoff for the time of the run",
+            Self::Swapped { .. } => "free memory, or swapoff during the run",
             Self::Drift { .. } => "measure for longer (--budget), or cold and warm separately",
             Self::TwoSpeeds { .. } | Self::UnevenRepeats { .. } => {
                 "raise --repeats and look at the samples in the report"
             }
             Self::SensorDropped { .. } => {
-                "run the command by hand: it must print a number and succeed; where there was no thread, end other programs"
+                "run the command by hand: it must print a number and succeed; if no thread could be started, end other programs"
             }
             Self::CrosscheckDiffers { .. } => "measure with more --repeats; if it stays, report it with the record",
             Self::FieldsLeftOut { .. } => {

@@ -255,7 +255,7 @@ fn every_mistake_names_its_line_and_the_option() {
         (job("offset_increment=1m\n"), 4, "numjobs"),
         (job("size=2k\n"), 4, "less than a block"),
         ("rw=read\n".to_owned(), 1, "before any [section]"),
-        ("[a\n".to_owned(), 1, "no section"),
+        ("[a\n".to_owned(), 1, "is not a section"),
         ("[a]\nrw=read\n".to_owned(), 1, "no size"),
         ("[global]\nsize=1m\n".to_owned(), 1, "no job"),
         (String::new(), 1, "no job"),

@@ -68,7 +68,7 @@ pub(super) fn start(launch: &Launch<'_>) -> Vec<Group> {
 /// Where scontrol(1) is missing, or does not understand it.
 pub fn slurm_names(expression: &str) -> io::Result<Vec<String>> {
     if expression.starts_with('-') {
-        return Err(io::Error::other(format!("{expression} is no name of a node")));
+        return Err(io::Error::other(format!("{expression} is not a node name")));
     }
     let names: Vec<String> =
         output("scontrol", ["show", "hostnames", expression])?.lines().map(str::to_owned).collect();

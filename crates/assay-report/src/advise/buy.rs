@@ -2,10 +2,10 @@
 
 use assay_analysis::advise::{BuyAdvice, BuyOffer, Choice, Standing};
 use assay_core::text::clean;
-use assay_core::units::{figures, fixed, grouped};
+use assay_core::units::{figures, fixed, grouped, probability};
 
 use super::layout::Parts;
-use super::words::{FIGURE, cells, exact, left_out, marks, percent, probability};
+use super::words::{FIGURE, cells, exact, left_out, marks, percent};
 use crate::document::{Answered, Data, left, number, right};
 use crate::figure::unit;
 use crate::least_loss::least_loss;
@@ -45,8 +45,8 @@ fn sentence(a: &BuyAdvice) -> String {
             let offer = &a.options[*index];
             let front = offer.on_front.map(probability).unwrap_or_default();
             let regret = offer.regret.map(loss).unwrap_or_default();
-            let unit = if *one_unit { "; it is about the one unit that was measured" } else { "" };
-            let enough = if *tested_enough { "; more testing cannot pay more than 1 %" } else { "" };
+            let unit = if *one_unit { "; this describes the one unit measured, not the model" } else { "" };
+            let enough = if *tested_enough { "; more testing would gain at most 1 %" } else { "" };
             format!(
                 "Buy {}: it is among the best trade-offs of price and performance with probability {front}, expected loss against the \
                  fastest {regret}{unit}{enough}{}.",
@@ -58,8 +58,8 @@ fn sentence(a: &BuyAdvice) -> String {
             let offer = &a.options[*by_estimate];
             let judged = a.options.iter().filter(|o| o.regret.is_some()).count();
             format!(
-                "Cannot tell: {judged} of {} models have more than one value, and one carries no interval; measure with \
-                 3 repeats; by the estimates alone the fastest is {}.",
+                "Cannot tell: {judged} of {} models have more than one value, and a single value has no interval; measure with \
+                 3 repeats; going by the estimates, the fastest is {}.",
                 a.options.len(),
                 of(offer)
             )
@@ -67,7 +67,7 @@ fn sentence(a: &BuyAdvice) -> String {
         Choice::OverBudget => {
             let budget = a.budget.map(|b| money(b, currency)).unwrap_or_default();
             let cheapest = a.options.first().map(of).unwrap_or_default();
-            format!("None is within {budget}: the least is {cheapest}.")
+            format!("None is within {budget}: the cheapest option is {cheapest}.")
         }
     }
 }
@@ -78,7 +78,7 @@ fn unjudged(a: &BuyAdvice) -> String {
         a.options.iter().filter(|o| o.standing == Standing::CannotTell).map(|o| clean(&o.model)).collect();
     match names.len() {
         0 => String::new(),
-        _ => format!("; not judged, with one value: {}", names.join(", ")),
+        _ => format!("; not judged, as there is one value: {}", names.join(", ")),
     }
 }
 
@@ -158,7 +158,7 @@ fn behind(parts: &mut Parts, a: &BuyAdvice) {
         ),
     );
     if let Some(budget) = a.budget {
-        parts.item("budget", &format!("{}; what costs more takes no part", money(budget, &a.currency)));
+        parts.item("budget", &format!("{}; options that cost more are left out", money(budget, &a.currency)));
     }
     for offer in a.options.iter().filter(|o| o.spares > 0) {
         let (units, failed) = offer.units;
@@ -176,14 +176,16 @@ fn behind(parts: &mut Parts, a: &BuyAdvice) {
     );
     match a.worth {
         Some((percent, assumed)) => {
-            let of = if assumed { ", 1 % of the cheapest that is judged; --worth says another" } else { "" };
+            let of = if assumed { ", 1 % of the cheapest judged; --worth sets another" } else { "" };
             let worth = money(percent, &a.currency);
             parts.item(
                 "loss",
-                &format!("expected loss of money against the best choice; 1 % more performance is worth {worth}{of}"),
+                &format!(
+                    "expected loss of money relative to the best choice; 1 % more performance is worth {worth}{of}"
+                ),
             );
         }
-        None => parts.item("loss", "expected loss of performance against the best choice"),
+        None => parts.item("loss", "expected loss of performance relative to the best choice"),
     }
     let mut notes: Vec<(String, Vec<String>)> = Vec::new();
     for offer in &a.options {
@@ -201,7 +203,7 @@ fn behind(parts: &mut Parts, a: &BuyAdvice) {
     let unit = a.options.first().map_or("", |o| unit(o.performance.quantity, o.performance.value).0);
     // Bytes per second are shown in millions elsewhere; a ratio is.
     let scale = if unit == "IOPS" { "IOPS" } else { "B/s" };
-    parts.item("per money", &format!("{scale} for 1 {currency}, decides nothing: {}", per_money.join("; ")));
+    parts.item("per money", &format!("{scale} for 1 {currency}, for information only: {}", per_money.join("; ")));
 }
 
 #[cfg(test)]

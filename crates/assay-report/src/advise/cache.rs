@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use assay_analysis::advise::{CacheAdvice, CacheUse, CacheWarning, CacheWord, Figure, LogAdvice, LogWord, Why};
 use assay_core::text::clean;
-use assay_core::units::{Bytes, capacity, figures, latency, rate, span};
+use assay_core::units::{Bytes, capacity, latency, multiples, probability, rate, span, times};
 
 use super::layout::Parts;
-use super::words::{FIGURE, ONE_VALUE, cells, exact, figure, left_out, marks, percent, probability};
+use super::words::{FIGURE, ONE_VALUE, cells, exact, figure, left_out, marks, percent};
 use crate::document::{Answered, Data, left, right};
-use crate::figure::{interval, unit};
+use crate::figure::unit;
 
 /// A stick before a disk.
 #[must_use]
@@ -33,8 +33,8 @@ pub fn cache(advice: &CacheAdvice) -> Answered {
 fn as_cache(a: &CacheAdvice) -> String {
     let (stick, disk) = (clean(&a.medium), clean(&a.volume));
     let reads = format!("random reads of {} from {disk}", Bytes(a.block_bytes));
-    let times = a.speed_up.map(|s| format!("{} times as fast", figures(s))).unwrap_or_default();
-    let range = a.interval.map(|(l, h)| format!(" ({}, 95 %)", interval(l, h))).unwrap_or_default();
+    let times = a.speed_up.map(|s| format!("{} as fast", times(s))).unwrap_or_default();
+    let range = a.interval.map(|(l, h)| format!(" ({}, 95 %)", multiples(l, h))).unwrap_or_default();
     let at = a.hits.map(|h| format!(" at {} hits", percent(h.cache))).unwrap_or_default();
     let p = a.probability.map(|p| format!("; probability of more than 1.2 times: {}", probability(p)));
     let p = p.unwrap_or_default();
@@ -49,7 +49,7 @@ fn as_cache(a: &CacheAdvice) -> String {
         ),
         CacheWord::Harmful => format!("Harmful as read cache: {stick} makes {reads} {times}{range}{at}{p}."),
         CacheWord::Marginal => {
-            format!("Doubtful as read cache: {stick} makes {reads} {times}{range}{at}{p}; see what is in the way.")
+            format!("Doubtful as read cache: {stick} makes {reads} {times}{range}{at}{p}; see the warnings.")
         }
         CacheWord::CannotTell(Why::OneValue) => {
             format!("Cannot tell: {ONE_VALUE}; by the estimates {stick} makes {reads} {times}{at}.")
@@ -61,7 +61,7 @@ fn as_cache(a: &CacheAdvice) -> String {
                 |hits| format!("{} hits make reads 1.2 times as fast", percent(hits)),
             );
             format!(
-                "Cannot tell: how often {stick} is hit is not known; by the estimates {least}; give --hit, or \
+                "Cannot tell: the hit rate of {stick} is not known; by the estimates {least}; give --hit, or \
                  --working-set and --ram."
             )
         }
@@ -72,26 +72,26 @@ fn as_log(a: &CacheAdvice) -> String {
     let (stick, disk) = (clean(&a.medium), clean(&a.volume));
     let Some(log) = &a.log else {
         return format!(
-            "Cannot tell: random writes of 4 KiB, one at a time, were not measured of both {stick} and {disk}."
+            "Cannot tell: random writes of 4 KiB, one at a time, were not measured on both {stick} and {disk}."
         );
     };
     let p = log.probability.map(|p| format!("; probability that it is faster: {}", probability(p)));
     let p = p.unwrap_or_else(|| "; no interval".to_owned());
-    let times = figures(log.ratio);
+    let times = times(log.ratio);
     match log.word {
         LogWord::Refused => format!(
-            "Refused as log (SLOG): {stick} writes random 4 KiB {times} times as fast as {disk}, and each synchronous \
+            "Refused as log (SLOG): {stick} writes random 4 KiB {times} as fast as {disk}, and each synchronous \
              write would wait for it{p}."
         ),
-        LogWord::Faster => format!(
-            "Good as log (SLOG): {stick} writes random 4 KiB with a sync each {times} times as fast as {disk}{p}."
-        ),
+        LogWord::Faster => {
+            format!("Good as log (SLOG): {stick} writes random 4 KiB with a sync each {times} as fast as {disk}{p}.")
+        }
         LogWord::CannotTell if !log.synced => format!(
-            "Cannot tell: {stick} writes random 4 KiB {times} times as fast as {disk}, but without a sync after each \
+            "Cannot tell: {stick} writes random 4 KiB {times} as fast as {disk}, but without a sync after each \
              write, which a log needs; measure both with suite quick{p}."
         ),
         LogWord::CannotTell => format!(
-            "Cannot tell: {stick} writes random 4 KiB with a sync each {times} times as fast as {disk}, which is not \
+            "Cannot tell: {stick} writes random 4 KiB with a sync each {times} as fast as {disk}, which is not \
              certain; measure with 3 repeats or more{p}."
         ),
     }
@@ -153,13 +153,13 @@ fn numbers(parts: &mut Parts, a: &CacheAdvice) {
             )
         });
         let ram = ram.unwrap_or_else(|| "; as given".to_owned());
-        parts.item("hits", &format!("{} of what RAM misses{ram}", percent(hits.cache)));
+        parts.item("hits", &format!("{} of reads that miss RAM{ram}", percent(hits.cache)));
     }
     let fill = a.fill_seconds.map(|s| format!("; filled in {}", span(Duration::from_secs_f64(s.min(1e12)))));
     parts.item(
         "feed",
         &format!(
-            "{} takes {} of the time of the stick, stretching reads by 1 / (1 - share){}",
+            "{} takes {} of the stick's time; reads take 1 / (1 - share) as long{}",
             rate(a.feed_bytes_per_second),
             percent(a.feed_share),
             fill.unwrap_or_default()
@@ -168,7 +168,7 @@ fn numbers(parts: &mut Parts, a: &CacheAdvice) {
     match a.header {
         Some(header) => {
             let ram = header.share_of_ram.map_or_else(
-                || "; --ram tells which share of it".to_owned(),
+                || "; --ram gives its share of the RAM".to_owned(),
                 |share| format!(", {} of the RAM cache", percent(share)),
             );
             let text = format!(
@@ -179,7 +179,7 @@ fn numbers(parts: &mut Parts, a: &CacheAdvice) {
             );
             parts.item("headers", &text);
         }
-        None => parts.item("headers", "not known: the records do not say how large the stick is; give --size"),
+        None => parts.item("headers", "unknown: the records do not give the size of the stick; set --size"),
     }
     for warning in &a.warnings {
         parts.item("warning", &words(*warning));
@@ -206,22 +206,19 @@ fn words(warning: CacheWarning) -> String {
             format!("headers take {} of the RAM cache: larger records or a smaller cache", percent(share))
         }
         CacheWarning::SlowerInSequence { ratio } => format!(
-            "in sequence the stick reads {} times as fast as the disk: harmful where prefetched blocks are cached; \
+            "in sequence the stick reads {} as fast as the disk: harmful where prefetched blocks are cached; \
              leave l2arc_noprefetch at 1",
-            figures(ratio)
+            times(ratio)
         ),
         CacheWarning::LargeBlocksGainLittle { ratio } => {
-            format!(
-                "large random reads are {} times as fast from the stick: little or nothing is gained",
-                figures(ratio)
-            )
+            format!("large random reads are {} as fast from the stick: little or nothing is gained", times(ratio))
         }
     }
 }
 
 fn log(parts: &mut Parts, a: &CacheAdvice) {
     let text = match &a.log {
-        None => "not judged: random writes of 4 KiB, one at a time, were not measured of both".to_owned(),
+        None => "not judged: random writes of 4 KiB, one at a time, were not measured on both".to_owned(),
         Some(LogAdvice { word, ratio, synced, .. }) => {
             let how = if *synced { "with a sync each" } else { "without a sync each" };
             let word = match word {
@@ -229,7 +226,7 @@ fn log(parts: &mut Parts, a: &CacheAdvice) {
                 LogWord::Faster => "faster",
                 LogWord::CannotTell => "cannot tell",
             };
-            format!("{word}: random writes of 4 KiB, {how}, are {} times as fast", figures(*ratio))
+            format!("{word}: random writes of 4 KiB, {how}, are {} as fast", times(*ratio))
         }
     };
     parts.item("as log (SLOG)", &text);

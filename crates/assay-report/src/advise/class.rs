@@ -16,15 +16,15 @@ use crate::figure::MB;
 pub fn class(advice: &ClassAdvice) -> Answered {
     let sentence = sentence(advice);
     let mut parts = Parts::default();
-    for specimen in &advice.specimens {
+    for specimen in &advice.units {
         unit(&mut parts, specimen);
     }
     parts.heading("Models");
     for model in &advice.models {
         whole_model(&mut parts, model);
     }
-    parts.item("at least", "with 95 % confidence, from 3 repeats on (one-sided t bounds on logarithms)");
-    parts.item("met", "under these conditions; the test procedure of the SD Association is not public");
+    parts.item("at least", "with 95 % confidence; needs 3 repeats (one-sided t bounds on logarithms)");
+    parts.item("note", "met: under these conditions; the test procedure of the SD Association is not public");
     left_out(&mut parts, &advice.excluded);
     parts.told("class", "Which classes are met".to_owned(), sentence, data(advice), advice)
 }
@@ -43,18 +43,18 @@ fn word(status: Status) -> &'static str {
 }
 
 fn sentence(a: &ClassAdvice) -> String {
-    if let ([one], true) = (&a.specimens[..], a.asked.is_empty()) {
+    if let ([one], true) = (&a.units[..], a.asked.is_empty()) {
         let parts: Vec<String> =
             by_status(&one.classes).into_iter().map(|(w, names)| format!("{w}: {names}")).collect();
         return format!("{}: {}.", name(one), parts.join("; "));
     }
     // Without a name the application classes are what cards are bought for.
     let asked: Vec<&str> = if a.asked.is_empty() { vec!["A1", "A2"] } else { a.asked.clone() };
-    let total = a.specimens.len();
-    let single = a.specimens.iter().all(|s| s.figures.iter().all(|f| f.n == 1));
+    let total = a.units.len();
+    let single = a.units.iter().all(|s| s.figures.iter().all(|f| f.n == 1));
     let mut parts = Vec::new();
     for class in asked {
-        let answers = || a.specimens.iter().flat_map(|s| &s.classes).filter(|c| c.class == class);
+        let answers = || a.units.iter().flat_map(|s| &s.classes).filter(|c| c.class == class);
         let counts: Vec<String> = ALL
             .iter()
             .filter_map(|(status, word)| {
@@ -63,15 +63,15 @@ fn sentence(a: &ClassAdvice) -> String {
             })
             .collect();
         let low = |c: &&ClassAnswer| c.status != Status::Fail && c.tests.iter().any(|t| t.below == Some(true));
-        let how = if single { "by the one repeat there is" } else { "by the estimate" };
+        let how = if single { "single repeat" } else { "by the estimate" };
         let below = match answers().filter(low).count() {
             0 => String::new(),
-            n => format!(" ({n} below threshold {how})"),
+            n => format!(" ({n} below threshold, {how})"),
         };
         parts.push(format!("{class} {}{below}", counts.join(", ")));
     }
-    let few = a.specimens.iter().all(|s| s.figures.iter().all(|f| f.bounds.is_none()));
-    let mend = if few { "; fewer than 3 repeats have no bounds: measure with 3 repeats" } else { "" };
+    let few = a.units.iter().all(|s| s.figures.iter().all(|f| f.bounds.is_none()));
+    let mend = if few { "; fewer than 3 repeats give no bounds: measure with 3 repeats" } else { "" };
     format!("{}{mend}.", parts.join("; "))
 }
 
@@ -115,8 +115,8 @@ fn unit(parts: &mut Parts, specimen: &SpecimenClasses) {
         let claimed = if answer.claimed { ", claimed" } else { "" };
         let tests: Vec<String> = answer.tests.iter().map(|t| test(t, specimen)).collect();
         let why = match answer.obstacle {
-            Some(Obstacle::CommandQueue) => "; it rests on a command queue that this host is not known to use",
-            Some(Obstacle::Virtual) => "; classes are for media that can be bought, not for virtual disks",
+            Some(Obstacle::CommandQueue) => "; it requires a command queue, which this host is not known to use",
+            Some(Obstacle::Virtual) => "; virtual disks have no class",
             None => "",
         };
         parts.item(answer.class, &format!("{}{claimed}{why}: {}", word(answer.status), tests.join("; ")));
@@ -140,7 +140,7 @@ fn data(a: &ClassAdvice) -> Data {
             answer.claimed.to_string(),
         ]
     };
-    let rows = a.specimens.iter().flat_map(|s| s.classes.iter().map(move |answer| row(s, answer))).collect();
+    let rows = a.units.iter().flat_map(|s| s.classes.iter().map(move |answer| row(s, answer))).collect();
     Data { columns: vec!["model", "unit", "class", "answer", "claimed"], rows }
 }
 
@@ -149,16 +149,17 @@ fn test(test: &ClassTest, specimen: &SpecimenClasses) -> String {
     let Some(figure) = specimen.figures.iter().find(|f| f.kind == test.kind) else {
         return format!("{kind} was not measured");
     };
-    let against = format!("({})", against(figure, test.threshold));
+    let values = against(figure, test.threshold);
+    let against = format!("({values})");
     let place = if test.below == Some(true) { "below" } else { "above" };
     match test.status {
         Status::Pass => format!("{kind} meets it {against}"),
-        Status::Fail => format!("{kind} misses it {against}"),
-        Status::BusLimited => format!("{kind} ends at the bus {against}"),
+        Status::Fail => format!("{kind} does not meet it {against}"),
+        Status::BusLimited => format!("{kind} is limited by the bus {against}"),
         _ => match figure.n {
-            1 => format!("{kind} is {place} threshold by the one repeat there is {against}"),
-            2 => format!("{kind} is {place} threshold in the mean of the two repeats there are {against}"),
-            _ => format!("the bounds of {kind} hold the threshold {against}"),
+            1 => format!("{kind} is {place} threshold ({values}, single repeat)"),
+            2 => format!("{kind} is {place} threshold ({values}, mean of two repeats)"),
+            _ => format!("the threshold of {kind} lies between the bounds {against}"),
         },
     }
 }
@@ -188,20 +189,20 @@ fn unit_of(kind: Kind) -> &'static str {
 fn whole_model(parts: &mut Parts, model: &ModelClasses) {
     let title = clean(&model.model);
     if model.units < 2 {
-        parts.item("model", &format!("{title}: one unit says nothing about the model; measure at least 2 units"));
+        parts.item("model", &format!("{title}: one unit does not describe the model; measure at least 2 units"));
         return;
     }
     let words = [
-        (ModelWord::Pass, "met"),
-        (ModelWord::Fail, "not met"),
-        (ModelWord::Indeterminate, "cannot tell"),
+        (ModelWord::Pass, word(Status::Pass)),
+        (ModelWord::Fail, word(Status::Fail)),
+        (ModelWord::Indeterminate, word(Status::Indeterminate)),
         (ModelWord::OneUnit, "one unit"),
-        (ModelWord::NotMeasured, "not measured"),
-        (ModelWord::NotTestable, "not testable"),
+        (ModelWord::NotMeasured, word(Status::NotMeasured)),
+        (ModelWord::NotTestable, word(Status::NotTestable)),
     ];
     let mut answers = Vec::new();
-    for (word, says) in words {
-        let names: Vec<&str> = model.classes.iter().filter(|c| c.word == word).map(|c| c.class).collect();
+    for (answer, says) in words {
+        let names: Vec<&str> = model.classes.iter().filter(|c| c.word == answer).map(|c| c.class).collect();
         if !names.is_empty() {
             answers.push(format!("{says}: {}", names.join(" ")));
         }
@@ -223,7 +224,7 @@ fn whole_model(parts: &mut Parts, model: &ModelClasses) {
     parts.item(
         "model",
         &format!(
-            "{title}, {}, {share:.0} % of all to meet it: {}{limits}",
+            "{title}, {}, required of {share:.0} % of units: {}{limits}",
             counted(model.units, "unit"),
             answers.join("; ")
         ),

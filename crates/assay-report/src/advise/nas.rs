@@ -3,10 +3,10 @@
 use assay_analysis::advise::{Even, Link, NasAdvice, NasModel, NasRow, NasVerdict, Need, Term, Together, WhatIf};
 use assay_analysis::{ASSUMED_DAYS, Quantity};
 use assay_core::text::clean;
-use assay_core::units::{Bytes, counted, figures, rate, trimmed};
+use assay_core::units::{Bytes, counted, figures, probability, rate};
 
 use super::layout::Parts;
-use super::words::{FIGURE, ONE_VALUE, cells, exact, figure, left_out, marks, percent, probability};
+use super::words::{FIGURE, ONE_VALUE, cells, exact, figure, left_out, marks, percent};
 use crate::document::{Answered, Data, left, number, right};
 use crate::figure::MB;
 
@@ -41,19 +41,19 @@ fn sentence(advice: &NasAdvice) -> String {
     if local == total {
         let least = known().fold(1.0, f64::min);
         return format!(
-            "Local flash: {who} gives each of {nodes} nodes more than its share of the NAS by over {}, in {loads} \
-             (probability {} or more).",
+            "Local flash: {who} gives each of {nodes} nodes over {} more than its share of the NAS, in {loads} \
+             (probability {}).",
             percent(advice.margin),
-            probability(least)
+            bound(least, '>', "or more")
         );
     }
     if nas == total {
         let most = known().fold(0.0, f64::max);
         return format!(
             "NAS: {who} does not give each of {nodes} nodes {} more than its share of the NAS, in {loads} \
-             (probability that it does: {} or less).",
+             (probability that it does: {}).",
             percent(advice.margin),
-            probability(most)
+            bound(most, '<', "or less")
         );
     }
     let unknown = total - local - nas;
@@ -61,7 +61,7 @@ fn sentence(advice: &NasAdvice) -> String {
     if unknown < total {
         let volume = match needs(Need::Volume) {
             0 => String::new(),
-            n => format!(" ({n} for want of what the volume gives at random places: --nas-iops, or measure it)"),
+            n => format!(" ({n} because the random IOPS of the volume are unknown: --nas-iops, or measure them)"),
         };
         let decided = match (local, nas) {
             (_, 0) => format!("Local flash in {local} of {total} loads"),
@@ -70,8 +70,8 @@ fn sentence(advice: &NasAdvice) -> String {
         };
         let unknown = match unknown {
             0 => String::new(),
-            1 => format!("; the other one cannot be told{volume}; {}", by_estimate(advice)),
-            n => format!("; the other {n} cannot be told{volume}; {}", by_estimate(advice)),
+            1 => format!("; the other is undecided{volume}; {}", by_estimate(advice)),
+            n => format!("; the other {n} are undecided{volume}; {}", by_estimate(advice)),
         };
         return format!("{decided}{unknown}.");
     }
@@ -84,12 +84,12 @@ fn sentence(advice: &NasAdvice) -> String {
             (Need::MoreMeasurements, "are not known well enough (measure more units or repeats)"),
             (
                 Need::VolumeDays,
-                "differ from the share by no more than the NAS may change from day to day (measure it on other days)",
+                "differ from the share by no more than the day-to-day variation of the NAS (measure it on other days)",
             ),
             (Need::UnitsDiffer, "differ more from unit to unit than from the share"),
             (
                 Need::Volume,
-                "are slower than the wire allows, which bounds the NAS and may be more than it gives (--nas-iops, or measure it)",
+                "are slower than the wire, an upper bound that the NAS may not reach (--nas-iops, or measure it)",
             ),
         ] {
             if needs(need) > 0 {
@@ -99,6 +99,12 @@ fn sentence(advice: &NasAdvice) -> String {
         parts.join(", ")
     };
     format!("Cannot tell: {why}; {}.", by_estimate(advice))
+}
+
+/// A probability as a bound: `95 % or more`, and `>99 %`, which is one by itself.
+fn bound(p: f64, sign: char, words: &str) -> String {
+    let text = probability(p);
+    if text.starts_with(sign) { text } else { format!("{text} {words}") }
 }
 
 /// What the estimates say where the intervals do not decide: `by the estimates local flash is faster in 4 of them`.
@@ -113,7 +119,7 @@ fn by_estimate(advice: &NasAdvice) -> String {
         _ if faster == all => format!("local flash is faster in all {all} of them"),
         _ => format!("local flash is faster in {faster} of them"),
     };
-    format!("by the estimates {of}")
+    format!("going by the estimates, {of}")
 }
 
 fn table(parts: &mut Parts, model: &NasModel) {
@@ -205,8 +211,8 @@ fn answer(verdict: NasVerdict) -> &'static str {
 fn at_once(together: &Together) -> String {
     let left_out = match together.left_out {
         0 => String::new(),
-        1 => ", one repeat left out that not all made at the same time".to_owned(),
-        n => format!(", {n} repeats left out that not all made at the same time"),
+        1 => ", one repeat left out because not all nodes overlapped".to_owned(),
+        n => format!(", {n} repeats left out because not all nodes overlapped"),
     };
     format!("; measured by {} nodes at once{left_out}", together.nodes)
 }
@@ -232,25 +238,27 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
         let of = rows(advice).find_map(|r| r.volume.as_ref());
         let best = of.and_then(|v| v.best.as_ref()).map(|best| format!("; best rate of one client {}", figure(best)));
         let together = of.and_then(|v| v.together.as_ref()).map(at_once);
-        let assumed = trimmed(ASSUMED_DAYS * 100.0, 1);
-        let days = format!("its days are assumed to differ by {assumed} % where it was not measured on several");
+        let assumed = assay_core::units::percent(ASSUMED_DAYS, 1);
+        let days = format!("day-to-day variation of {assumed} assumed where it was measured on one day only");
         let known = [best, together].into_iter().flatten().collect::<String>();
         parts.item("NAS", &format!("{}{known}; {days}", clean(volume)));
     }
     if let Some(span) = advice.volume_read_bytes {
-        let area = if span > 0 { format!("over {}", Bytes(span)) } else { "over an area that is not told".to_owned() };
-        let text =
-            format!("the NAS was read {area}; what its server has in memory of it needs no medium of the server");
+        let area = if span > 0 { format!("over {}", Bytes(span)) } else { "over an area of unknown size".to_owned() };
+        let text = format!("the NAS was read {area}; what the server caches of it in memory is read without its disks");
         parts.item("cache", &text);
     }
-    parts.item("share", "the least of what is known, MB/s for each active node; \"ends at\" names it:");
+    parts.item("share", "lowest known limit, MB/s for each active node; \"ends at\" names it:");
     for (which, words) in [
         (Term::Wire, "the wire, divided by the active nodes"),
-        (Term::BestRate, "the best rate that one client measured, divided by them; the volume may give more"),
-        (Term::Volume, "the operations per second of the volume, divided by them"),
-        (Term::Alone, "what one client gets under that load when it is alone"),
-        (Term::Together, "what nodes got in sum that measured it at once, divided by the active nodes"),
-        (Term::Answer, "the time of an answer: requests in flight / time * block size"),
+        (
+            Term::BestRate,
+            "the best rate that one client measured, divided by the active nodes; the volume may give more",
+        ),
+        (Term::Volume, "the operations per second of the volume, divided by the active nodes"),
+        (Term::Alone, "what a single client gets under that load"),
+        (Term::Together, "the total of nodes that measured at the same time, divided by the active nodes"),
+        (Term::Answer, "the response time: requests in flight / time * block size"),
         (Term::NodeWire, "the wire at the node"),
     ] {
         if rows(advice).any(|r| r.limit == which) {
@@ -258,19 +266,22 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
         }
     }
     what_if(parts, advice);
-    parts.item("even", "nodes at which local and share are equal, by the estimates; with more, local is faster");
+    parts.item(
+        "even",
+        "number of nodes at which local and share are equal, going by the estimates; with more, local is faster",
+    );
     if rows(advice).any(|r| r.break_even == Even::Always) {
-        parts.item("even <1", "already one node alone gets less than local gives");
+        parts.item("even <1", "even a single node gets less than local gives");
     }
     let about = match (rows(advice).any(|r| r.next_unit), rows(advice).any(|r| !r.next_unit)) {
         (true, false) => "for the next unit of the model",
-        (false, true) => "for the unit that was measured; nothing is known of others",
-        _ => "for the next unit where units were measured, else for the one unit that was",
+        (false, true) => "for the unit measured; others are unknown",
+        _ => "for the next unit where several units were measured, otherwise for the one measured",
     };
     let margin = percent(advice.margin);
     parts.item("P", &format!("probability that local is faster than the share by more than {margin}, {about}"));
     if rows(advice).any(|r| r.local.quantity == Quantity::DurableBytesPerSecond) {
-        parts.item("writes", "durable: with the final sync in the clock, where both sides have it");
+        parts.item("writes", "durable: including the final sync, where both sides have it");
     }
     let mut seen: Vec<String> = Vec::new();
     for row in rows(advice) {
@@ -292,18 +303,21 @@ fn what_if(parts: &mut Parts, advice: &NasAdvice) {
     let bus = rate(bus);
     let at_the_bus: Vec<(&NasRow, &WhatIf)> = rows(advice).filter_map(|r| Some((r, r.what_if.as_ref()?))).collect();
     if at_the_bus.is_empty() {
-        parts.item("what if", &format!("no load ended at a bus below {bus}: another bus alone would change nothing"));
+        parts.item(
+            "what if",
+            &format!("no load was limited by a bus below {bus}: a faster bus alone would change nothing"),
+        );
         return;
     }
-    let assumed = "assumed that nothing else changes; host or medium may end it before the bus does";
-    parts.item("what if", &format!("the bus of the local media gave {bus}; {assumed}:"));
+    let assumed = "assuming that nothing else changes; host or medium may be the next limit";
+    parts.item("what if", &format!("with a bus of {bus} for the local media; {assumed}:"));
     for (row, WhatIf { bytes_per_second: (low, high), break_even, verdict }) in at_the_bus {
         let even = break_even.map_or_else(
-            || "one node gets less already".to_owned(),
+            || "even one node gets less".to_owned(),
             |(most, least)| format!("even at {} to {} nodes", figures(least), figures(most)),
         );
         let answer = match verdict {
-            Some(verdict) => format!("{} all the same", answer(*verdict)),
+            Some(verdict) => format!("still {}", answer(*verdict)),
             None => "cannot tell which".to_owned(),
         };
         let title = clean(&row.title);
@@ -328,7 +342,7 @@ mod tests {
     fn the_headline_says_what_is_decided_and_what_the_estimates_say_of_the_rest() {
         assert_eq!(
             asked("sandisk-ultra-a1", None).finding,
-            "Local flash in 6 of 12 loads; the other 6 cannot be told; by the estimates local flash is faster in 4 of them."
+            "Local flash in 6 of 12 loads; the other 6 are undecided; going by the estimates, local flash is faster in 4 of them."
         );
     }
 

@@ -60,17 +60,6 @@ pub(super) fn figure(figure: &Figure) -> String {
     }
 }
 
-/// A probability with two decimals, never rounded to certainty.
-pub(super) fn probability(p: f64) -> String {
-    if p > 0.995 {
-        ">0.99".to_owned()
-    } else if p < 0.005 {
-        "<0.01".to_owned()
-    } else {
-        format!("{p:.2}")
-    }
-}
-
 /// A share with up to one decimal: `50 %`, `0.4 %`.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
@@ -128,10 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_probability_is_never_certain() {
-        assert_eq!(probability(1.0), ">0.99");
-        assert_eq!(probability(0.0), "<0.01");
-        assert_eq!(probability(0.953), "0.95");
+    fn small_shares_have_a_decimal() {
         assert_eq!(percent(0.004), "0.4 %");
         assert_eq!(percent(1.254), "125 %");
     }

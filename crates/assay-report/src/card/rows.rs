@@ -76,11 +76,8 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
 }
 
 /// Sections of the table; the last one is of imported figures whose source does not tell.
-const SECTIONS: [(Option<Pattern>, &str); 3] = [
-    (Some(Pattern::Sequential), "sequential"),
-    (Some(Pattern::Random), "random"),
-    (None, "sequential or random: not told"),
-];
+const SECTIONS: [(Option<Pattern>, &str); 3] =
+    [(Some(Pattern::Sequential), "sequential"), (Some(Pattern::Random), "random"), (None, "pattern unknown")];
 
 fn known_pattern(m: &Measurement) -> Option<Pattern> {
     [Pattern::Sequential, Pattern::Random].into_iter().find(|pattern| m.workload.pattern_is(*pattern))
@@ -344,14 +341,14 @@ fn legend(record: &Record, rows: &[Row<'_>]) -> String {
     if estimates().any(|e| e.low.is_none() || e.high.is_none()) {
         // A figure that was printed has none, however many runs are behind it.
         let why = if facts::printed(record) {
-            "n runs, printed without an interval"
+            "n: number of runs; no interval given"
         } else {
-            "n values, too few for an interval"
+            "n: number of values; too few for an interval"
         };
         parts.push(why.to_owned());
     }
     if let (Some(reachable), true) = (record.medium.reachable(), rows.iter().any(|r| r.share.is_some())) {
-        parts.push(format!("bus lets through {}", assay_core::units::rate(reachable)));
+        parts.push(format!("bus: {} reachable", assay_core::units::rate(reachable)));
     }
     for (mark, words) in [("•", "bus-limited"), ("◦", "instrument-limited"), ("!", "invalid, see below")] {
         if rows.iter().any(|r| r.mark == mark) {

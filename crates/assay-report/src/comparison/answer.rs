@@ -52,7 +52,7 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
             let real = if pair.significant { "; the difference is real but within the margin" } else { "" };
             format!("{is}, within ±{} %{real}", trimmed(c.margin * 100.0, 2))
         }
-        Verdict::BusTie => format!("{is}; both are held by their bus, which says nothing of the media"),
+        Verdict::BusTie => format!("{is}; both are limited by the bus, so the media are not compared"),
         Verdict::CannotTell(why) => match why {
             Why::SingleValue => {
                 let single: Vec<&str> =
@@ -60,11 +60,11 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
                 let has = if single.len() > 1 { "have one value each" } else { "has one value" };
                 format!("{is}, without an interval: {} {has}", single.join(" and "))
             }
-            Why::NoSpread => format!("{is}, without an interval: equal values are copies, not repeats"),
+            Why::NoSpread => format!("{is}, without an interval: equal values look like copies, not repeats"),
             Why::Wide
                 if pair.needed.is_none() && pair.days.is_none() && pair.question == Question::UnitAgainstOthers =>
             {
-                format!("{is}; that is no more than the others differ by among themselves")
+                format!("{is}; the others differ from each other by as much")
             }
             Why::Wide => format!("{is}; {}", would_tell(load, pair)),
             Why::Days => format!("{is}; {}", days(c, load, pair)),
@@ -72,22 +72,22 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
                 let single: Vec<&str> =
                     sides.iter().filter(|(side, _)| is_one_unit(side)).map(|(_, name)| *name).collect();
                 let of = if single.len() > 1 { "are one unit each" } else { "is one unit" };
-                let tell = pair.needed.as_ref().map_or_else(|| "further units would tell".to_owned(), needed);
+                let tell = pair.needed.as_ref().map_or_else(|| "further units would decide".to_owned(), needed);
                 format!("{is}; {} {of}, and units of a model may differ as much: {tell}", single.join(" and "))
             }
             Why::BusHides => {
-                format!("{is}, but {} held by the bus, and the medium may be faster", marked(Mark::BusLimited))
+                format!("{is}, but {} limited by the bus, and the medium may be faster", marked(Mark::BusLimited))
             }
             Why::BestOf => format!(
-                "{is}, but {} the best of several runs and the other is not: figures made in the same way would tell",
+                "{is}, but {} the best of several runs and the other is not: figures made in the same way would decide",
                 marked(Mark::BestOf)
             ),
             Why::Invalid => format!("{is} by these figures, but {} invalid", marked(Mark::Invalid)),
             Why::Incomplete => {
                 let ended = |side: &Side| side.marks.iter().any(|m| matches!(m, Mark::Failed | Mark::Unfinished));
-                format!("{is} by these figures, but {} of a run that did not come to its end", those(&ended))
+                format!("{is} by these figures, but {} from a run that did not finish", those(&ended))
             }
-            Why::Fake => format!("{is}, but {} not genuine and can win nothing", marked(Mark::Fake)),
+            Why::Fake => format!("{is}, but {} not genuine and cannot win", marked(Mark::Fake)),
         },
     }
 }
@@ -99,14 +99,14 @@ pub(super) fn would_tell(load: &LoadComparison, pair: &Pair) -> String {
     }
     // More of what the interval does not rest on would tell nothing.
     if pair.days.is_some() {
-        return "runs on other days would tell".to_owned();
+        return "runs on other days would decide".to_owned();
     }
     if pair.question == Question::SameUnits {
-        return "more units, or more runs of these, would tell".to_owned();
+        return "more units, or more runs of these, would decide".to_owned();
     }
     let sides = [pair.first, pair.second].into_iter().filter_map(|at| side(load, at));
     let fewest = sides.min_by_key(|side| side.values.len());
-    format!("more {} would tell", fewest.map_or("values", |side| of(side.basis)))
+    format!("more {} would decide", fewest.map_or("values", |side| of(side.basis)))
 }
 
 /// What a day may change, beside what the runs say.
@@ -117,7 +117,7 @@ fn days(c: &Comparison, load: &LoadComparison, pair: &Pair) -> String {
         }
         _ => format!("these runs are the same within ±{} %, but a unit", trimmed(c.margin * 100.0, 2)),
     };
-    let tell = pair.needed.as_ref().map_or_else(|| "runs on other days would tell".to_owned(), needed);
+    let tell = pair.needed.as_ref().map_or_else(|| "runs on other days would decide".to_owned(), needed);
     format!("{runs} may change as much from day to day: {tell}")
 }
 

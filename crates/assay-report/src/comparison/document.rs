@@ -58,7 +58,7 @@ fn loads(c: &Comparison) -> Table {
     let (primary, others): (Vec<_>, Vec<_>) = c.loads.iter().partition(|load| load.primary);
     let mut rows: Vec<Row> = primary.into_iter().map(|load| row(c, load)).collect();
     if !others.is_empty() {
-        rows.push(Row::Heading("Exploratory: of many looks, some differ by chance".to_owned()));
+        rows.push(Row::Heading("Exploratory: with many loads some differ by chance".to_owned()));
     }
     rows.extend(others.into_iter().map(|load| row(c, load)));
     Table { caption: String::new(), columns, rows }

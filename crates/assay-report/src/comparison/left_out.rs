@@ -50,14 +50,33 @@ fn clean_all(loads: &[String]) -> String {
     all.join("; ")
 }
 
+/// `A`, `A and B`, `A, B and C`.
+pub(super) fn listed(names: &[String]) -> String {
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => names.concat(),
+    }
+}
+
 /// What the statements are about, for each group that has a figure of the primary load.
 pub(super) fn about(c: &Comparison) -> Option<String> {
     let load = c.primary()?;
     let any_day = |group| load.pairs.iter().any(|p| (p.first == group || p.second == group) && p.days.is_some());
-    let about = |side: &Side| {
-        let about = names::about(side.basis, any_day(side.group));
-        format!("{} {about} ({})", letter(c, side.group), names::n(side))
+    // Groups that are judged alike share a part.
+    let mut alike: Vec<([&str; 2], Vec<&Side>)> = Vec::new();
+    for side in &load.sides {
+        let judged = names::judged(side.basis, any_day(side.group));
+        match alike.iter_mut().find(|(known, _)| *known == judged) {
+            Some((_, sides)) => sides.push(side),
+            None => alike.push((judged, vec![side])),
+        }
+    }
+    let part = |(judged, sides): ([&str; 2], Vec<&Side>)| {
+        let letters: Vec<String> = sides.iter().map(|side| letter(c, side.group)).collect();
+        let [one, many] = judged;
+        let judged = if sides.len() > 1 { format!("are judged {many}") } else { format!("is judged {one}") };
+        format!("{} {judged}, over {}", listed(&letters), names::values(&sides))
     };
-    let each: Vec<String> = load.sides.iter().map(about).collect();
-    Some(each.join(", "))
+    let each: Vec<String> = alike.into_iter().map(part).collect();
+    Some(each.join("; "))
 }

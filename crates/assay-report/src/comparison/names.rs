@@ -50,14 +50,28 @@ pub(super) fn of(basis: Basis) -> &'static str {
     }
 }
 
-/// What a statement about the group is about; `any_day` where its interval holds what days may change.
-pub(super) fn about(basis: Basis, any_day: bool) -> &'static str {
+/// As what a group is judged, one and several; `any_day` where its interval includes day-to-day variation.
+pub(super) fn judged(basis: Basis, any_day: bool) -> [&'static str; 2] {
     match basis {
-        Basis::Repeats if any_day => "this unit on any day, by one run",
-        Basis::Repeats => "this unit in this run",
-        Basis::Runs => "this unit",
-        Basis::Units => "the model",
+        Basis::Repeats if any_day => ["as a unit on any day, from one run", "as units on any day, from one run each"],
+        Basis::Repeats => ["as a unit in this run", "as units in these runs"],
+        Basis::Runs => ["as a unit", "as units"],
+        Basis::Units => ["as a model", "as models"],
     }
+}
+
+/// The numbers of values of groups that are judged alike: `3 and 2 units`, `3 repeats`, `one value`.
+pub(super) fn values(sides: &[&Side]) -> String {
+    let mut numbers: Vec<String> = sides.iter().map(|side| side.values.len().to_string()).collect();
+    if numbers.windows(2).all(|two| two[0] == two[1]) {
+        numbers.truncate(1);
+    }
+    let (what, many) = sides.first().map_or(("values", false), |side| (of(side.basis), side.values.len() > 1));
+    let each = if numbers.len() == 1 && sides.len() > 1 { " each" } else { "" };
+    if numbers.len() == 1 && !many {
+        return format!("one value{each}");
+    }
+    format!("{} {what}{each}", super::left_out::listed(&numbers))
 }
 
 /// Marks in words; nothing for none.
@@ -87,8 +101,8 @@ fn word(mark: Mark) -> &'static str {
         Mark::Suspect => "suspect",
         Mark::Invalid => "invalid",
         Mark::Fake => "not genuine",
-        Mark::Failed => "of a medium that failed",
-        Mark::Unfinished => "of a run that did not end",
+        Mark::Failed => "from a medium that failed",
+        Mark::Unfinished => "from a run that did not finish",
         Mark::Published => "published",
     }
 }
@@ -148,10 +162,10 @@ pub(super) fn method(comparison: &Comparison) -> String {
         });
     }
     if comparison.loads.iter().any(|load| load.adjusted) {
-        text.push_str("; the effects of slots and rounds are taken out, as assay rank does");
+        text.push_str("; adjusted for slots and rounds, as assay rank does");
     }
     if comparison.loads.iter().any(|load| load.widened) {
-        text.push_str("; widened for repeats that ended by what they showed");
+        text.push_str("; widened because the repeats ended once enough was known");
     }
     text
 }

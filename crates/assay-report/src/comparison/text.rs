@@ -40,8 +40,8 @@ pub fn text(c: &Comparison, style: &Style) -> String {
         page.text(
             Paint::Dim,
             0,
-            "Exploratory: the other loads, each for itself. Of many looks, some differ by chance; --load names the \
-             one that counts.",
+            "Exploratory: the other loads, each by itself. With many loads some differ by chance; --load sets the \
+             deciding one.",
         );
         for load in others {
             page.blank();

@@ -3,6 +3,7 @@
 use assay_analysis::compare::{Verdict, Why};
 use assay_analysis::fleet::{Against, FleetReport, Loss};
 use assay_core::text::{clean, statement};
+use assay_core::units::{multiples, times};
 
 use super::tables::estimate;
 use super::words::{count, node, nodes, ratio};
@@ -16,8 +17,7 @@ pub(super) fn blocks(report: &FleetReport, against: &Against) -> Vec<Block> {
     blocks.push(Block::Text(finding(against)));
     let mut notes: Vec<(String, String)> = Vec::new();
     if !against.moved.is_empty() {
-        let words =
-            format!("{} had another unit or slot there: nothing is said of them", nodes(report, &against.moved));
+        let words = format!("{} had another unit or slot there and are not compared", nodes(report, &against.moved));
         notes.push(("moved".to_owned(), words));
     }
     if !against.missing.is_empty() {
@@ -63,19 +63,25 @@ pub(super) fn finding(against: &Against) -> String {
     let furthest = slower.iter().max_by(|a, b| a.pair.ratio.ln().abs().total_cmp(&b.pair.ratio.ln().abs()));
     match furthest {
         Some(worst) => format!(
-            "{with}: slower under {} of {}, most of all {}: {}.{}",
+            "{with}: slower under {} of {}, most under {}: {}.{}",
             slower.len(),
             count(against.loads.len(), "load"),
             clean(&worst.title),
-            ratio(worst.pair.ratio, worst.pair.low, worst.pair.high),
-            shared(" The nodes share what limits them there: power, a hub, an uplink or a volume.")
+            in_words(worst),
+            shared(" The nodes share a limit there: power, a hub, an uplink or a volume.")
         ),
         None if same == against.loads.len() => {
-            let limits = shared(" What they share limits none of them.");
+            let limits = shared(" Nothing that they share limits them.");
             format!("{with}: as fast under {}.{limits}", count(same, "load"))
         }
         None => format!("{with}: slower under no load; the same under {same} of {}.", against.loads.len()),
     }
+}
+
+/// `0.70 times (0.69–0.71)`.
+fn in_words(loss: &Loss) -> String {
+    let interval = loss.pair.low.zip(loss.pair.high).map(|(low, high)| format!(" ({})", multiples(low, high)));
+    format!("{}{}", times(loss.pair.ratio), interval.unwrap_or_default())
 }
 
 fn word(verdict: Verdict) -> &'static str {
@@ -103,7 +109,7 @@ fn table(against: &Against) -> Table {
         .into()
     };
     Table {
-        caption: "Nodes at once by the same alone (95 %), and the sums in MB/s".to_owned(),
+        caption: "Simultaneous / alone (95 %), and the sums in MB/s".to_owned(),
         columns: vec![
             left("load"),
             left("answer"),
@@ -125,7 +131,7 @@ fn by_node(report: &FleetReport, against: &Against) -> Table {
         Row::Cells(std::iter::once(Cell::from(node(report, *at))).chain(against.loads.iter().map(of)).collect())
     };
     Table {
-        caption: "Ratios with what other days may change".to_owned(),
+        caption: "Simultaneous / alone, including day-to-day variation".to_owned(),
         columns: std::iter::once(left("node"))
             .chain(against.loads.iter().map(|loss| right(clean(&loss.title))))
             .collect(),

@@ -2,9 +2,10 @@
 
 use assay_analysis::fleet::{Figure, FleetReport, LoadRow};
 use assay_core::text::{clean, statement};
+use assay_core::units::multiple;
 
 use super::columns::{NodeColumns, star};
-use super::words::{count, times};
+use super::words::count;
 use super::{against, document, slots, tables, words};
 use crate::document::{Block, Document, Row, Table, left, right};
 
@@ -19,7 +20,7 @@ pub fn brief(report: &FleetReport) -> Document {
     let mut blocks = vec![Block::Items(words::facts(report)), Block::Table(nodes(report))];
     let beyond = report.nodes.len().saturating_sub(ROWS);
     if beyond > 0 {
-        blocks.push(Block::Text(format!("{} more in the whole table.", count(beyond, "node"))));
+        blocks.push(Block::Text(format!("{} more in the full table.", count(beyond, "node"))));
     }
     blocks.extend(tables::sums(report).map(Block::Table));
     if let Some(other) = &report.against {
@@ -47,7 +48,7 @@ fn nodes(report: &FleetReport) -> Table {
         let outcome = if row.complete { "recorded".to_owned() } else { statement(&row.outcome) };
         let mut cells = first.cells(row, outcome);
         let furthest = furthest(&report.loads, at);
-        cells.push(furthest.map(|(_, figure)| times(figure.to_median)).unwrap_or_default().into());
+        cells.push(furthest.map(|(_, figure)| multiple(figure.to_median)).unwrap_or_default().into());
         cells.push(furthest.map(|(load, _)| clean(&load.title)).unwrap_or_default().into());
         Row::Cells(cells)
     };

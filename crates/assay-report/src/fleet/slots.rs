@@ -2,9 +2,9 @@
 
 use assay_analysis::fleet::{Effect, FleetReport, SlotRow, Untold};
 use assay_core::text::clean;
-use assay_core::units::fixed;
+use assay_core::units::{fixed, times};
 
-use super::words::{count, node, nodes, times};
+use super::words::{count, node, nodes};
 use crate::document::{Block, Cell, Row, Table, left, right};
 
 /// All that is said of slots.
@@ -38,7 +38,7 @@ fn table(report: &FleetReport) -> Table {
 pub(super) fn effect(report: &FleetReport) -> String {
     match &report.slots.effect {
         Effect::Told { slots, title, runs } if slots.is_empty() => format!(
-            "Units changed places over {}: no place stands out under {} (99 %, and more than 3 %).",
+            "Units changed places over {}: no place deviates under {} (99 %, and more than 3 %).",
             count(*runs, "run"),
             clean(title)
         ),
@@ -46,7 +46,7 @@ pub(super) fn effect(report: &FleetReport) -> String {
             let each: Vec<String> = slots
                 .iter()
                 .map(|slot| {
-                    format!("{} at {} of the others (p {:.3})", clean(&slot.slot), times(slot.ratio), slot.p_value)
+                    format!("{} at {} the others (p {:.3})", clean(&slot.slot), times(slot.ratio), slot.p_value)
                 })
                 .collect();
             format!("Units changed places over {}. Under {}: {}.", count(*runs, "run"), clean(title), each.join(", "))
@@ -64,7 +64,7 @@ pub(super) fn effect(report: &FleetReport) -> String {
                     node(report, other)
                 )
             });
-            format!("Unit and slot cannot be told apart: {why}{}.", swap.unwrap_or_default())
+            format!("Unit and slot cannot be separated: {why}{}.", swap.unwrap_or_default())
         }
     }
 }

@@ -5,7 +5,7 @@ use assay_core::text::{clean, statement};
 use assay_core::units::{figures, fixed};
 
 use super::columns::{NodeColumns, star};
-use super::words::{count, node, times};
+use super::words::{beside, count, node};
 use crate::document::{Cell, Data, Row, Table, left, number, right};
 use crate::figure::{MB, in_words, interval, shown, unit};
 
@@ -49,7 +49,7 @@ fn figure(load: &LoadRow, figure: Option<&Figure>) -> Cell {
     let bound = if figure.at_least { ">= " } else { "" };
     let mark = if figure.odd { "*" } else { "" };
     let value = figures(figure.estimate.point / of(load).1);
-    Cell::with(format!("{bound}{value}"), format!("{}{mark}", times(figure.to_median)))
+    Cell::with(format!("{bound}{value}"), format!("{}{mark}", beside(figure.to_median)))
 }
 
 /// Ratios to the median alone: in the place of a picture.

@@ -3,7 +3,7 @@
 use assay_analysis::Excluded;
 use assay_analysis::fleet::{FleetReport, Odd, OddAt};
 use assay_core::text::{clean, statement};
-use assay_core::units::{figures, fixed, trimmed};
+use assay_core::units::{figures, multiple, multiples, times, trimmed};
 use std::collections::BTreeMap;
 
 /// Names in a sentence; more are counted.
@@ -26,16 +26,16 @@ pub(super) fn nodes(report: &FleetReport, all: &[usize]) -> String {
     if more > 0 { format!("{} and {more} more", named.join(", ")) } else { named.join(", ") }
 }
 
-/// `x0.28`.
-pub(super) fn times(ratio: f64) -> String {
-    if ratio < 9.995 { format!("x{}", fixed(ratio, 2)) } else { format!("x{}", figures(ratio)) }
+/// A ratio beside a figure in a cell: `x0.28`.
+pub(super) fn beside(ratio: f64) -> String {
+    format!("x{}", multiple(ratio))
 }
 
-/// `x0.28 (0.25–0.31)`.
+/// A ratio in a cell of its own: `0.28 (0.25–0.31)`.
 pub(super) fn ratio(point: f64, low: Option<f64>, high: Option<f64>) -> String {
     match low.zip(high) {
-        Some((low, high)) => format!("{} ({}–{})", times(point), fixed(low, 2), fixed(high, 2)),
-        None => times(point),
+        Some((low, high)) => format!("{} ({})", multiple(point), multiples(low, high)),
+        None => multiple(point),
     }
 }
 
@@ -44,7 +44,7 @@ pub(super) fn finding(report: &FleetReport) -> String {
     let all = report.nodes.len();
     let recorded = format!("{} of {} recorded", report.complete(), count(all, "node"));
     if report.loads.is_empty() {
-        return format!("{recorded}; there is no figure that counts.");
+        return format!("{recorded}; there is no valid figure.");
     }
     format!("{recorded}; {}.", odd(report))
 }
@@ -52,12 +52,12 @@ pub(super) fn finding(report: &FleetReport) -> String {
 fn odd(report: &FleetReport) -> String {
     let found = &report.odd;
     let error = format!(
-        "one of {} equal nodes would be named in {} % of such runs",
+        "of {} equal nodes, one would be named in {} % of such runs",
         found.tested,
         trimmed(found.alpha * 100.0, 1)
     );
     if let Some(refusal) = &found.refusal {
-        return format!("odd nodes could not be looked for: {}", statement(refusal));
+        return format!("odd nodes could not be determined: {}", statement(refusal));
     }
     match found.odd.as_slice() {
         [] if found.tested == 0 => too_few(report),
@@ -86,21 +86,25 @@ fn too_few(report: &FleetReport) -> String {
         format!("; {} {differ} from the others, which agree", differs.join(", "))
     };
     // Four nodes are there: their media do not tell that they are of one model, or are of several.
-    let mend = if report.nodes.len() >= ENOUGH { "; --label model=NAME tells it of media that do not" } else { "" };
+    let mend = if report.nodes.len() >= ENOUGH {
+        "; --label model=NAME sets the model of media that do not report it"
+    } else {
+        ""
+    };
     format!("too few to name an odd node, which takes four of one model{mend}{but}")
 }
 
-/// `random write 4 KiB at x0.28 of the others (0.25–0.31), and 2 more loads`.
+/// `random write 4 KiB at 0.28 times the others (0.25–0.31), and likewise under 2 more loads`.
 fn off(odd: &Odd) -> String {
     let Some(first) = odd.at.first() else { return String::new() };
     let more = odd.at.len() - 1;
-    let more = if more > 0 { format!(", and so under {}", count(more, "more load")) } else { String::new() };
+    let more = if more > 0 { format!(", and likewise under {}", count(more, "more load")) } else { String::new() };
     format!("{}{more}", at(first))
 }
 
 fn at(at: &OddAt) -> String {
-    let interval = at.low.zip(at.high).map(|(l, h)| format!(" ({}–{})", fixed(l, 2), fixed(h, 2))).unwrap_or_default();
-    format!("{} at {} of the others{interval}", clean(&at.title), times(at.ratio))
+    let interval = at.low.zip(at.high).map(|(l, h)| format!(" ({})", multiples(l, h))).unwrap_or_default();
+    format!("{} at {} the others{interval}", clean(&at.title), times(at.ratio))
 }
 
 /// Facts under the finding.
@@ -113,7 +117,7 @@ pub(super) fn facts(report: &FleetReport) -> Vec<(String, String)> {
         say(
             "start",
             format!(
-                "{} began within {} ms of the moment planned (p95), by clocks known within {} ms",
+                "{} began within {} ms of the planned time (p95), with clocks known to within {} ms",
                 count(starts.n, "repeat"),
                 figures(starts.p95_late_ns as f64 / 1e6),
                 figures(starts.bound_ns as f64 / 1e6)
@@ -129,13 +133,14 @@ pub(super) fn facts(report: &FleetReport) -> Vec<(String, String)> {
     }
     let throttled: Vec<usize> = (0..report.nodes.len()).filter(|at| report.nodes[*at].throttled.is_some()).collect();
     if !throttled.is_empty() {
-        say("throttled", format!("{}: figures under heat are those of the cooling", nodes(report, &throttled)));
+        say("throttled", format!("{}: figures reflect cooling", nodes(report, &throttled)));
     }
     for odd in report.odd.odd.iter().skip(NAMED) {
         say("odd, too", format!("{} ({})", node(report, odd.node), off(odd)));
     }
     for (model, title, ratio) in &report.odd.disagree {
-        let words = format!("units differ by {} under {}, and none can be named", times(*ratio), clean(title));
+        let words =
+            format!("units differ by a factor of {} under {}, and none can be named", multiple(*ratio), clean(title));
         say("differ", format!("{}: {words}", clean(model)));
     }
     for same in &report.same_unit {
@@ -151,7 +156,7 @@ pub(super) fn facts(report: &FleetReport) -> Vec<(String, String)> {
     }
     if report.unnamed > 0 {
         let who = if report.unnamed == 1 { "record names" } else { "records name" };
-        let words = "no unit: the node stands for it, and a card that was moved is not noticed";
+        let words = "no unit: the node counts as the unit, and a moved card is not noticed";
         say("unit", format!("{} {who} {words} (--label unit=…)", report.unnamed));
     }
     if report.repeated > 0 {

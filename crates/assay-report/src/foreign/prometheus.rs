@@ -13,7 +13,7 @@ type Metrics = [(&'static str, &'static str, fn(&Measurement) -> Option<&Estimat
 const METRICS: Metrics = [
     ("assay_operations_per_second", "Operations per second.", |m| m.iops.as_ref()),
     ("assay_bytes_per_second", "Bytes per second, acknowledged.", |m| m.bytes_per_second.as_ref()),
-    ("assay_durable_bytes_per_second", "Bytes per second with the final sync in the clock.", |m| {
+    ("assay_durable_bytes_per_second", "Bytes per second, including the final sync.", |m| {
         m.durable_bytes_per_second.as_ref()
     }),
 ];
@@ -43,7 +43,7 @@ pub(crate) fn prometheus(records: &[Record]) -> String {
             }
         }
     }
-    head(&mut out, "assay_latency_seconds", "Latency of an operation that a share of all does not exceed.");
+    head(&mut out, "assay_latency_seconds", "Latency that a share of the operations does not exceed.");
     for (record, m) in newest.iter().flat_map(|r| r.measurements.iter().map(move |m| (r, m))) {
         for (quantile, pick) in QUANTILES {
             if let Some(e) = pick(m) {

@@ -89,7 +89,7 @@ fn summary(records: &[Record]) -> Markup {
                 }
             }
         }
-        p.hint { "A column is of the load under its title; a figure of another load names it." }
+        p.hint { "The load of a column is under its title; a figure of another load names that load." }
     }
 }
 

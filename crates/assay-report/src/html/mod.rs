@@ -38,8 +38,8 @@ pub fn html(records: &[Record]) -> String {
     let measured = records.iter().any(|record| !record.measurements.is_empty());
     let footer = html! {
         @if measured {
-        "± and brackets are confidence intervals over repeats and hold where these are independent of each other; the \
-         level and the number of repeats stand with the figures. "
+        "± and brackets are confidence intervals over repeats, valid if these are independent of each other; the level \
+         and the number of repeats are given with the figures. "
         span.handling { "Charts: hover or use the arrow keys, drag to zoom, double-click or Esc to reset. " }
         }
     };

@@ -75,7 +75,7 @@ impl Shell<'_> {
                         @if !charts.is_empty() { button type="button" id="theme" hidden { "Theme: system" } }
                     }
                     @if !charts.is_empty() {
-                        noscript { p.hint { "Charts over time need scripts; all figures and bars below do without." } }
+                        noscript { p.hint { "Charts over time need scripts; all figures and bars below do not." } }
                     }
                     (hatch())
                     main { (self.body) }

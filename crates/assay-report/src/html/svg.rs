@@ -28,7 +28,7 @@ pub(crate) fn share_bar(measurement: &Measurement, reachable: f64) -> Option<Mar
     let rate = measurement.bytes_per_second.as_ref()?;
     let share = percent(rate.point / reachable);
     let class = if measurement.bus_limited { "limited" } else { "" };
-    let label = format!("{share} of what the bus lets through");
+    let label = format!("{share} of the reachable rate of the bus");
     Some(html! { (bar(rate, reachable, &label, class)) span.share { (share) } })
 }
 

@@ -63,7 +63,9 @@ pub(crate) fn finding(record: &Record, m: &Measurement) -> String {
         parts.push(if parts.is_empty() { in_words(e, MB, "MB/s") } else { rate(e.point) });
     }
     match &m.durable_bytes_per_second {
-        Some(e) if !m.workload.sync.each() => parts.push(format!("{} with the final sync", in_words(e, MB, "MB/s"))),
+        Some(e) if !m.workload.sync.each() => {
+            parts.push(format!("{} including the final sync", in_words(e, MB, "MB/s")))
+        }
         _ => {}
     }
     if m.bus_limited
@@ -135,7 +137,7 @@ fn estimates(m: &Measurement) -> Markup {
             tbody {
                 (line("IOPS", m.iops.as_ref(), 1.0, ""))
                 (line("rate", m.bytes_per_second.as_ref(), MB, "MB/s"))
-                (line("rate with final sync", m.durable_bytes_per_second.as_ref(), MB, "MB/s"))
+                (line("rate including the final sync", m.durable_bytes_per_second.as_ref(), MB, "MB/s"))
                 @for (name, e) in latencies {
                     @let (unit, divisor) = latency_unit(e.as_ref().map_or(0.0, |e| e.point));
                     (line(name, e.as_deref(), divisor, unit))

@@ -2,7 +2,7 @@
 
 use assay_analysis::plan::{Expense, ExperimentPlan, Moves, Outlook};
 use assay_core::text::clean;
-use assay_core::units::{Bytes, counted, trimmed};
+use assay_core::units::{Bytes, counted, percent};
 
 use super::layout::{minutes, paragraph, percent_above, table};
 use crate::style::Style;
@@ -56,7 +56,7 @@ pub fn outlook(plan: &ExperimentPlan, outlook: &Outlook, style: &Style) -> Strin
     out += &table(&titles, &[1, 2, 3, 4, 5], &rows, style);
     out += &paragraph(
         &format!(
-            "All figures are limits, by the budget of the suite. Each unit is written {} at most.",
+            "All figures are upper limits from the budget of the suite. At most {} is written to each unit.",
             Bytes(outlook.written_per_unit_bytes)
         ),
         style,
@@ -74,14 +74,14 @@ fn able(plan: &ExperimentPlan, outlook: &Outlook) -> Vec<String> {
     if let Some(first) = outlook.resolution.first() {
         let more: Vec<String> = outlook.resolution[1..]
             .iter()
-            .map(|r| format!("{} if by {} %", percent_above(r.smallest_ratio), percent(r.unit_deviation)))
+            .map(|r| format!("{} if by {}", percent_above(r.smallest_ratio), percent(r.unit_deviation, 3)))
             .collect();
         lines.push(format!(
-            "With {} per model you cannot separate models closer than {} (if units vary by {} %; {}). {:.0} % over \
+            "With {} per model you cannot separate models closer than {} (if units vary by {}; {}). {:.0} % over \
              all pairs of {} models, Tukey's range.",
             counted(first.units as usize, "unit"),
             percent_above(first.smallest_ratio),
-            percent(first.unit_deviation),
+            percent(first.unit_deviation, 3),
             more.join(", "),
             first.level * 100.0,
             first.models
@@ -89,28 +89,23 @@ fn able(plan: &ExperimentPlan, outlook: &Outlook) -> Vec<String> {
     } else if plan.models().len() == 1 {
         lines.push("There is one model: units can be compared, models cannot.".to_owned());
     }
-    if !outlook.specimens.is_empty() {
-        let names: Vec<String> = outlook.specimens.iter().map(|name| clean(name)).collect();
+    if !outlook.models_of_one_unit.is_empty() {
+        let names: Vec<String> = outlook.models_of_one_unit.iter().map(|name| clean(name)).collect();
         lines.push(format!(
-            "One unit of {}: nothing can be said of the model, only of that unit; use two or more, best three.",
+            "One unit of {}: the results describe that unit, not the model; use two or more, preferably three.",
             names.join(", ")
         ));
     }
     match (plan.moves(), outlook.units_told_from_slots) {
         (Moves::Never, _) => lines.push(
-            "Units stay in the slot they were drawn for: models compare, but no single unit can be called bad, as it \
-             cannot be told from its slot."
+            "Units stay in the slot they were drawn for: models compare, but no single unit can be called bad, since unit \
+             and slot cannot be separated."
                 .to_owned(),
         ),
         (Moves::EachRound, false) => {
-            lines.push("With one round no unit can be told from its slot; ask for two rounds or more.".to_owned());
+            lines.push("With one round, unit and slot cannot be separated; plan two rounds or more.".to_owned());
         }
         (Moves::EachRound, true) => {}
     }
     lines
-}
-
-/// A share in percent, without needless decimals.
-fn percent(share: f64) -> String {
-    trimmed(share * 100.0, 3)
 }

@@ -3,7 +3,7 @@
 use assay_analysis::Quantity;
 use assay_analysis::plan::{Chance, NextAction, Order, Race};
 use assay_core::text::{clean, statement};
-use assay_core::units::{counted, figures, latency};
+use assay_core::units::{self, counted, figures, latency, probability};
 
 use super::layout::percent_above;
 use crate::document::{Block, Data, Document, Row, Table, left, number, right};
@@ -74,9 +74,9 @@ fn action(race: &Race) -> Vec<String> {
     let best = if out.is_empty() { "the best" } else { "the best that is left" };
     let good = race.good.map_or_else(String::new, |good| {
         format!(
-            " It is within 3 % of {best} with probability {}; {} are asked for.",
-            percent(good),
-            percent_one(race.sure)
+            " It is within 3 % of {best} with probability {}; required: {}.",
+            probability(good),
+            units::percent(race.sure, 1)
         )
     });
     let mut lines = vec![match &race.action {
@@ -87,11 +87,11 @@ fn action(race: &Race) -> Vec<String> {
         }
         NextAction::PracticallyTied { models, loss } => tied(race, models, *loss, best),
         NextAction::Exhausted { models } => format!(
-            "STOP, no more units may be measured. The best is among {} (95 %): which one it is takes more units.",
+            "STOP, no more units may be measured. The best is among {} (95 %); more units would be needed to say which.",
             names(models)
         ),
         NextAction::CeilingTie { models } => format!(
-            "STOP, ceiling tie: {} reach the limit of the bus, which hides which is faster. Take the cheapest.",
+            "STOP, ceiling tie: {} reach the limit of the bus, which hides the difference. Take the cheapest.",
             names(models)
         ),
         NextAction::NothingFit => "STOP: every model returned wrong data; none can be bought.".to_owned(),
@@ -103,7 +103,7 @@ fn action(race: &Race) -> Vec<String> {
             race.regret.map_or_else(|| "nothing".to_owned(), percent)
         )),
         (NextAction::Measure { .. }, None) => {
-            lines.push("Nothing is concluded before each model has two units.".to_owned());
+            lines.push("No conclusion before each model has two units.".to_owned());
         }
         _ => {}
     }
@@ -118,7 +118,7 @@ fn action(race: &Race) -> Vec<String> {
     }
     if !race.newly_dropped.is_empty() {
         lines.push(format!(
-            "DROP {}: best with less than 1 %. Say so with --dropped in the next step.",
+            "DROP {}: probability of being the best below 1 %. Name it with --dropped in the next step.",
             names(&race.newly_dropped)
         ));
     }
@@ -147,7 +147,7 @@ fn units_to_measure(orders: &[Order]) -> String {
 /// What follows where the best cannot be told apart; `best` says of which models.
 fn tied(race: &Race, models: &[String], loss: f64, best: &str) -> String {
     let gain = race.regret.map_or_else(|| "nothing".to_owned(), percent);
-    let loss = percent_one(loss);
+    let loss = units::percent(loss, 1);
     match models {
         [one] => format!(
             "STOP, take {}: it loses at most {loss} against {best} (95 %), and more measuring would gain {gain} \
@@ -160,11 +160,6 @@ fn tied(race: &Race, models: &[String], loss: f64, best: &str) -> String {
             names(models)
         ),
     }
-}
-
-fn percent_one(share: f64) -> String {
-    let value = (share * 1000.0).round() / 10.0;
-    format!("{value} %")
 }
 
 fn row(race: &Race, chance: &Chance) -> Vec<String> {
@@ -189,7 +184,7 @@ fn row(race: &Race, chance: &Chance) -> Vec<String> {
             |mean| if chance.at_ceiling { format!(">= {}", value(mean)) } else { value(mean) },
         ),
         chance.interval.map_or_else(|| "–".to_owned(), ends),
-        chance.best.map_or_else(|| "–".to_owned(), percent),
+        chance.best.map_or_else(|| "–".to_owned(), probability),
         notes.join(", "),
     ]
 }
@@ -198,14 +193,14 @@ fn foot(race: &Race) -> Vec<String> {
     let mut lines = vec![format!("Decided by {}, {}.", race.load_title, quantity(race.quantity))];
     if let Some(deviation) = race.unit_deviation {
         lines.push(format!(
-            "Units vary by {} within a model (standard deviation of logarithms, pooled, with 10 % assumed before). \
+            "Units vary by {} within a model (standard deviation of logarithms, pooled, prior 10 %). \
              Intervals: Student's t. Best: share of 4000 draws in which the model is best.",
             percent(deviation)
         ));
     }
     if let (true, Some(spread)) = (race.close_models, race.spread) {
         lines.push(format!(
-            "Models are close: more certainty is asked for. Claims are calibrated for models that differ by 15 % and \
+            "Models are close: more certainty is required. Claims are calibrated for models that differ by 15 % and \
              more; these differ by {}.",
             percent_above(spread.exp())
         ));
@@ -215,12 +210,12 @@ fn foot(race: &Race) -> Vec<String> {
     }
     if !race.unnamed_units.is_empty() {
         lines.push(format!(
-            "Records of {} name no unit: all of a model count as one. Measure with --label unit=….",
+            "Records of {} name no unit: all of a model count as one unit. Measure with --label unit=….",
             names(&race.unnamed_units)
         ));
     }
     if !race.excluded.is_empty() {
-        lines.push("Records that are not used:".to_owned());
+        lines.push("Records not used:".to_owned());
         lines.extend(
             race.excluded.iter().map(|e| format!("{}: {}", clean(&e.record), statement(&e.reason.to_string()))),
         );
@@ -300,7 +295,7 @@ mod tests {
             reason: Reason::NotMeasured,
         });
         let text = race(&found).text(&crate::Style::default());
-        let named = format!("Records that are not used:\nabc: {}\n", Reason::NotMeasured);
+        let named = format!("Records not used:\nabc: {}\n", Reason::NotMeasured);
         assert!(text.contains(&named), "{text}");
     }
 }

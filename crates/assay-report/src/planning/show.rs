@@ -47,7 +47,7 @@ pub fn show(plan: &ExperimentPlan, round: Option<usize>, target: &str, style: &S
         style,
     );
     if !plan.in_its_own_order() {
-        out += &paragraph("Before the first one, write the suites in their orders: assay plan suites FILE", style);
+        out += &paragraph("Before the first one, write the suites with their orders: assay plan suites FILE", style);
     }
     out
 }

@@ -2,7 +2,7 @@
 
 use assay_analysis::plan::{SwapEffect, SwapStep, SwapTest};
 use assay_core::text::clean;
-use assay_core::units::fixed;
+use assay_core::units::{multiples, times};
 
 use crate::document::{Block, Data, Document, Row, Table, left, number, right};
 
@@ -31,19 +31,19 @@ fn verdict(test: &SwapTest) -> Vec<String> {
         (Some(unit), Some(slot), Some(degrees)) => {
             let to_blame = match (unit.real, slot.real) {
                 (true, true) => "UNIT AND SLOT both differ.",
-                (true, false) => "THE UNIT is to blame, not its slot.",
-                (false, true) => "THE SLOT is to blame, not the unit.",
-                (false, false) => "CANNOT TELL: neither differs by more than 15 % for sure.",
+                (true, false) => "THE UNIT differs, not the slot.",
+                (false, true) => "THE SLOT differs, not the unit.",
+                (false, false) => "CANNOT TELL: neither certainly differs by more than 15 %.",
             };
             vec![
                 to_blame.to_owned(),
                 effect("Suspect over the other unit", unit),
                 effect("Slot of the suspect over the other slot", slot),
                 format!(
-                    "{load}{}; logarithms of sessions, Student's t with what days may change and {}.",
+                    "{load}{}; logarithms of sessions, Student's t including day-to-day variation, {}.",
                     test.quantity.map_or_else(String::new, |quantity| format!(", {}", quantity.name())),
                     match degrees {
-                        0 => "one session in each place: another one in each would tell more".to_owned(),
+                        0 => "one session in each place; a second one in each would say more".to_owned(),
                         n => format!("{n} degrees of freedom between sessions"),
                     }
                 ),
@@ -77,10 +77,9 @@ fn data(test: &SwapTest) -> Data {
 
 fn effect(what: &str, effect: &SwapEffect) -> String {
     format!(
-        "{what}: ×{}, 95 % interval ×{}–{}{}",
-        fixed(effect.ratio, 2),
-        fixed(effect.interval.0, 2),
-        fixed(effect.interval.1, 2),
-        if effect.real { "" } else { ", not for sure or less than 15 %" }
+        "{what}: {} ({}, 95 %){}",
+        times(effect.ratio),
+        multiples(effect.interval.0, effect.interval.1),
+        if effect.real { "" } else { ", not certain or less than 15 %" }
     )
 }

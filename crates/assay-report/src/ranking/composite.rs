@@ -6,6 +6,7 @@ use assay_core::units::figures;
 
 use super::words;
 use crate::document::{Block, Cell, Row, Table, left, right};
+use crate::figure::percent;
 use crate::line::{Page, Paint};
 use crate::wrap::shorten;
 
@@ -71,8 +72,8 @@ fn name(composite: &CompositeRanking) -> &'static str {
 /// What has to be known with it.
 fn foot(composite: &CompositeRanking) -> Vec<String> {
     let mut lines = vec![
-        "composite; weights arbitrary; not comparable between hosts. 10 000 random weights; no interval: figures of \
-         models enter as points"
+        "composite; weights arbitrary; not comparable between hosts. 10 000 random weights; no interval, as the \
+         figures of models are used as points"
             .to_owned(),
         format!("parts: {}", composite.parts.join("; ")),
     ];
@@ -86,11 +87,11 @@ fn foot(composite: &CompositeRanking) -> Vec<String> {
 fn verdict(composite: &CompositeRanking) -> String {
     let first = composite.models.iter().map(|m| m.acceptability.first().copied().unwrap_or(0.0)).fold(0.0, f64::max);
     match &composite.winner {
-        Some(winner) => format!("{} is first (P first {first:.3})", clean(winner)),
+        Some(winner) => format!("{} is first under {} of the weights", clean(winner), percent(first)),
         None => {
             let near = composite.models.iter().filter_map(|m| m.first_near_published).reduce(f64::max);
-            let near = near.map(|p| format!("; near the published weights {p:.2}")).unwrap_or_default();
-            format!("COMPOSITE weight-dependent (P first {first:.2}{near})")
+            let near = near.map(|p| format!(", near the published weights {}", percent(p))).unwrap_or_default();
+            format!("COMPOSITE weight-dependent: one is first under at most {} of the weights{near}", percent(first))
         }
     }
 }

@@ -65,7 +65,7 @@ fn table(report: &RankReport, ranking: &LoadRanking) -> Table {
             words::place(model).into(),
             model.units.len().into(),
             estimate.unwrap_or_default().into(),
-            model.to_first.map(|r| words::times(r.point)).unwrap_or_default().into(),
+            model.to_first.map(|r| assay_core::units::multiple(r.point)).unwrap_or_default().into(),
             model.ranks.map(words::ranks).unwrap_or_default().into(),
         ]
         .into()

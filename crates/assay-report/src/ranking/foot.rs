@@ -25,7 +25,7 @@ pub(super) fn lines(report: &RankReport, ranking: &LoadRanking, all: bool) -> Ve
     lines.push((
         "basis",
         format!(
-            "{}, {}, {}, {}, {}; units differ by {}, repeats by {} (standard deviations)",
+            "{}, {}, {}, {}, {}; standard deviation: units {}, repeats {}",
             words::count(basis.records, "record"),
             words::count(basis.units, "unit"),
             words::count(basis.runs, "repeat"),
@@ -84,7 +84,7 @@ fn next_units(report: &RankReport, ranking: &LoadRanking, all: bool) -> Option<S
     let told = if all { each.len() } else { each.len().min(TOLD) };
     let more = if told < each.len() { format!(", and {} more (--all)", each.len() - told) } else { String::new() };
     let few = ranking.models.iter().any(|m| m.further_unit.is_some() && m.units.len() < 3);
-    let assumed = if few { "; of fewer than three units 15 % is assumed between units" } else { "" };
+    let assumed = if few { "; with fewer than three units, 15 % variation is assumed" } else { "" };
     let level = words::level(report.alpha);
     (!each.is_empty()).then(|| format!("{} {unit}{more} ({level}{assumed})", each[..told].join(", ")))
 }
@@ -113,11 +113,15 @@ fn design(notice: Notice) -> String {
                 words::count(runs, "repeat")
             )
         }
-        Notice::NoSwap => "no unit changed its slot: unit and slot cannot be told apart (assay plan)".to_owned(),
+        Notice::NoSwap => "no unit changed its slot: unit and slot cannot be separated (assay plan)".to_owned(),
         Notice::Parts { parts } => format!("slots fall into {parts} parts without a common unit"),
-        Notice::SlotsConfounded => "slots and rounds cannot be told apart; slots were left alone".to_owned(),
-        Notice::NoRepeats => "no unit has a second repeat: how units differ holds how repeats do".to_owned(),
-        Notice::NotSettled => "effects of slots and rounds are rough".to_owned(),
+        Notice::SlotsConfounded => {
+            "slots and rounds cannot be separated; figures were not adjusted for slots".to_owned()
+        }
+        Notice::NoRepeats => {
+            "no unit has a second repeat: the variation between units includes that between repeats".to_owned()
+        }
+        Notice::NotSettled => "effects of slots and rounds are rough estimates".to_owned(),
     }
 }
 
@@ -134,12 +138,12 @@ fn remark(remark: &Remark) -> String {
         Remark::NotTold { what } => {
             let each =
                 what.iter().map(|(what, records)| format!("{} ({})", clean(what), words::count(*records, "record")));
-            format!("not told, and perhaps different: {}", each.collect::<Vec<_>>().join(", "))
+            format!("not recorded, and possibly different: {}", each.collect::<Vec<_>>().join(", "))
         }
         Remark::Manners { of } => {
             let each =
                 of.iter().map(|(words, records)| format!("{} ({})", clean(words), words::count(*records, "record")));
-            format!("done in different manners, which may change figures: {}", each.collect::<Vec<_>>().join("; "))
+            format!("run with different settings, which may change figures: {}", each.collect::<Vec<_>>().join("; "))
         }
         Remark::Suites { suites } => {
             format!("from several suites: {}", suites.iter().map(|s| clean(s)).collect::<Vec<_>>().join(", "))

@@ -2,8 +2,9 @@
 
 use assay_analysis::rank::{Deviation, LoadRanking, RankReport, SlotWarning, Unresolved};
 use assay_core::text::clean;
+use assay_core::units::{multiple, times};
 
-use super::words::{self, times};
+use super::words;
 
 /// Lines about the units and slots of a load.
 pub(super) fn lines(ranking: &LoadRanking) -> Vec<String> {
@@ -18,25 +19,26 @@ fn unit(odd: &Unresolved, direction: &str) -> String {
     let depends = if odd.ranking_depends { "; the ranking depends on this unit" } else { "" };
     let swap = format!("; swap slots to check{culprit}{depends}");
     match (&odd.unit, odd.tested) {
-        (Some(unit), true) => format!(
-            "{model}: unit {} of {} {direction} at {} of the others{swap}",
-            clean(unit),
-            odd.of,
-            times(odd.ratio)
-        ),
+        (Some(unit), true) => {
+            format!("{model}: unit {} of {} {direction} at {} the others{swap}", clean(unit), odd.of, times(odd.ratio))
+        }
         (Some(unit), false) => format!(
-            "{model}: unit {} of {} {direction} at {} of the others, which agree; too few units of other models to \
+            "{model}: unit {} of {} {direction} at {} the others, which agree; too few units of other models to \
              test it{swap}",
             clean(unit),
             odd.of,
             times(odd.ratio)
         ),
         (None, true) => {
-            format!("{model}: its units disagree by {}; none can be named{}{swap}", times(odd.ratio), more(odd))
+            format!(
+                "{model}: its units disagree by a factor of {}; none can be named{}{swap}",
+                multiple(odd.ratio),
+                more(odd)
+            )
         }
         (None, false) => format!(
-            "{model}: its units differ by {}; too few units of other models to test it{}",
-            times(odd.ratio),
+            "{model}: its units differ by a factor of {}; too few units of other models to test it{}",
+            multiple(odd.ratio),
             more(odd)
         ),
     }
@@ -44,15 +46,16 @@ fn unit(odd: &Unresolved, direction: &str) -> String {
 
 /// How many units would name the odd one.
 fn more(odd: &Unresolved) -> String {
-    let of = |n: u32| format!("; {n} units of the model would name one that is off by as much in 80 of 100 cases");
+    let of =
+        |n: u32| format!("; {n} units of the model would identify one that deviates by as much in 80 of 100 cases");
     odd.needed.map(of).unwrap_or_default()
 }
 
 fn slot(slot: &SlotWarning) -> String {
     format!(
-        "slot {} is off by {} (p {:.3}, 999 permutations): leave it out or repair it; the figures are adjusted already",
+        "slot {} deviates by a factor of {} (p {:.3}, 999 permutations): leave it out or repair it; the figures are already adjusted",
         clean(&slot.slot),
-        times(slot.ratio),
+        multiple(slot.ratio),
         slot.p_value
     )
 }
@@ -67,7 +70,7 @@ fn deviation(d: &Deviation) -> String {
     let not = if d.not_in.is_empty() { String::new() } else { format!(", not in {}", d.not_in.join(" or ")) };
     let tested = if d.tested { "" } else { "; not tested, too few units of other models" };
     format!(
-        "{}: unit {} of {} {} at {} of the others ({:.2} to {:.2} under {} of {} loads){not}; swap slots to \
+        "{}: unit {} of {} {} at {} the others ({:.2} to {:.2} under {} of {} loads){not}; swap slots to \
          check{tested}",
         clean(&d.model),
         clean(&d.unit),

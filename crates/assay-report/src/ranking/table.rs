@@ -41,7 +41,7 @@ pub(super) fn table(page: &mut Page, ranking: &LoadRanking, alpha: f64) {
             line.push(Paint::Plain, &words::estimate(estimate, model.at_ceiling, divisor));
         }
         if let Some(ratio) = model.to_first.filter(|_| wide) {
-            line.right(Paint::Plain, &words::times(ratio.point), width - RATIO);
+            line.right(Paint::Plain, &assay_core::units::multiple(ratio.point), width - RATIO);
         }
         if let Some((first, last)) = model.ranks.filter(|_| wide) {
             line.right(Paint::Plain, &words::ranks((first, last)), width);

@@ -6,7 +6,7 @@ use assay_analysis::rank::{
 };
 use assay_core::estimate::Estimate;
 use assay_core::text::clean;
-use assay_core::units::{figures, fixed, rate, span, trimmed};
+use assay_core::units::{figures, fixed, multiple, multiples, rate, span, times, trimmed};
 use assay_core::workload::Op;
 
 use crate::figure::MB;
@@ -26,7 +26,7 @@ pub(super) fn metric(ranking: &LoadRanking) -> &'static str {
 /// Which load and figure decide, and who chose them.
 pub(super) fn deciding(report: &RankReport) -> String {
     let primary = &report.primary;
-    let chosen = if report.primary_by_default { "chosen by default; name yours with --load" } else { "as asked for" };
+    let chosen = if report.primary_by_default { "chosen by default; --load names another" } else { "as asked for" };
     format!("By {} of {}, {chosen}.", metric(primary), clean(&primary.title))
 }
 
@@ -62,11 +62,6 @@ pub(super) fn level(alpha: f64) -> String {
     format!("{} %", percent.strip_suffix(".0").unwrap_or(&percent))
 }
 
-/// `x0.28`.
-pub(super) fn times(ratio: f64) -> String {
-    format!("x{}", fixed(ratio, 2))
-}
-
 /// Models in a sentence: `A and B`, `A, B and C`.
 fn set(models: &[&ModelRow]) -> String {
     let names: Vec<String> = models.iter().map(|m| clean(&m.model)).collect();
@@ -96,9 +91,11 @@ pub(super) fn verdict(ranking: &LoadRanking) -> String {
         }
         [one] => match (one.medal, one.class) {
             (Some(Medal::Gold), _) => format!("{} is the best", clean(&one.model)),
-            (_, Class::Corrupt) => format!("{} leads and lost data, so it gets no medal", clean(&one.model)),
-            (_, Class::Failing) => format!("{} leads and units of it failed, so it gets no gold", clean(&one.model)),
-            _ => format!("{} leads, by one unit only", clean(&one.model)),
+            (_, Class::Corrupt) => format!("{} leads but lost data, so it gets no medal", clean(&one.model)),
+            (_, Class::Failing) => {
+                format!("{} leads but some of its units failed, so it gets no gold", clean(&one.model))
+            }
+            _ => format!("{} leads, from one unit only", clean(&one.model)),
         },
         several if several.iter().any(|m| m.class != Class::Sound) => {
             format!("Cannot separate {}, and units of some failed", set(several))
@@ -127,7 +124,7 @@ pub(super) fn answer(ranking: &LoadRanking, alpha: f64) -> String {
             }
         }
         several if several.iter().all(|m| m.at_ceiling) => {
-            text += " Beyond the limit of the bus nothing is said about the media: here they are equal, so take the \
+            text += " The bus hides any further difference between the media: here they are equal, so take the \
                      cheapest.";
         }
         [a, b] => {
@@ -135,7 +132,7 @@ pub(super) fn answer(ranking: &LoadRanking, alpha: f64) -> String {
                 text += &format!(" {}.", pair(found, alpha));
             }
         }
-        _ => text += &format!(" They are not separable at {}.", level(alpha)),
+        _ => text += &format!(" They cannot be separated at {}.", level(alpha)),
     }
     if let Some(tell) = &ranking.needed {
         text += &format!(" {}.", needed(tell));
@@ -148,7 +145,7 @@ pub(super) fn answer(ranking: &LoadRanking, alpha: f64) -> String {
 
 /// That few units stand behind an order.
 pub(super) fn weak(ranking: &LoadRanking) -> String {
-    format!("Few units stand behind this ({} degrees of freedom)", ranking.degrees)
+    format!("This rests on few units ({} degrees of freedom)", ranking.degrees)
 }
 
 /// What is said of two models.
@@ -156,20 +153,19 @@ pub(super) fn pair(pair: &PairRow, alpha: f64) -> String {
     let (a, b) = (clean(&pair.first), clean(&pair.second));
     let ratio = match (pair.ratio.low, pair.ratio.high) {
         (Some(low), Some(high)) => {
-            let (low, high) = (fixed(low, 2), fixed(high, 2));
-            format!("{} ({low}–{high}, simultaneous {})", times(pair.ratio.point), level(alpha))
+            format!("{} ({}, simultaneous {})", times(pair.ratio.point), multiples(low, high), level(alpha))
         }
-        (Some(low), None) => format!("{} (at least {})", times(pair.ratio.point), fixed(low, 2)),
-        (None, Some(high)) => format!("{} (at most {})", times(pair.ratio.point), fixed(high, 2)),
+        (Some(low), None) => format!("{} (at least {})", times(pair.ratio.point), multiple(low)),
+        (None, Some(high)) => format!("{} (at most {})", times(pair.ratio.point), multiple(high)),
         (None, None) => format!("{}, not tested", times(pair.ratio.point)),
     };
     match pair.verdict {
         Better::First => format!("{a} is better than {b}: {ratio}"),
-        Better::FirstPerhapsSlightly => format!("{a} is better than {b}, the margin may be below delta: {ratio}"),
-        Better::FirstFailsLess => format!("{a} comes before {b}, as fewer of its units failed; speed {ratio}"),
+        Better::FirstPerhapsSlightly => format!("{a} is better than {b}, though perhaps by less than delta: {ratio}"),
+        Better::FirstFailsLess => format!("{a} ranks before {b}, as fewer of its units failed; speed {ratio}"),
         Better::Equivalent => format!("{a} and {b} are equivalent within delta: {ratio}"),
         Better::Ceiling => format!("{a} and {b} are both at the ceiling: {ratio}"),
-        Better::Unresolved => format!("{a} over {b} is not separable: {ratio}"),
+        Better::Unresolved => format!("{a} and {b} cannot be separated: {ratio}"),
     }
 }
 
@@ -187,7 +183,8 @@ pub(super) fn notes(ranking: &LoadRanking, model: &ModelRow) -> Vec<String> {
     }
     notes.extend(failures(model));
     if model.variance_compressed && !model.at_ceiling {
-        notes.push("its units vary less than a quarter of what they do at the smallest block: a ceiling?".to_owned());
+        notes
+            .push("variation is under a quarter of that at the smallest block; possibly limited by the bus".to_owned());
     }
     notes.extend(model.units.iter().flat_map(|unit| unit_notes(ranking, unit)));
     for (mark, records) in &model.marks {
@@ -256,8 +253,8 @@ fn unit_notes(ranking: &LoadRanking, unit: &UnitRow) -> Vec<String> {
         let values: Vec<String> = two.values.iter().take(8).map(|v| figures(v / divisor)).collect();
         let more = if two.values.len() > 8 { ", …" } else { "" };
         notes.push(format!(
-            "{name} has two speeds, {} apart: repeats {}{more}; no mean describes them",
-            times(two.ratio),
+            "{name} has two speeds, a factor of {} apart: repeats {}{more}; no mean describes them",
+            multiple(two.ratio),
             values.join("; ")
         ));
     }
@@ -297,10 +294,10 @@ pub(super) fn place(model: &ModelRow) -> String {
 
 /// Who says what the ceiling is.
 pub(super) fn ceiling(ceiling: Option<&UsedCeiling>) -> String {
-    let Some(ceiling) = ceiling else { return "none known; say it with --ceiling".to_owned() };
+    let Some(ceiling) = ceiling else { return "none known; set it with --ceiling".to_owned() };
     let source = match ceiling.source {
         CeilingSource::Asked => "as asked for",
-        CeilingSource::Records => "what the bus of the records reaches",
+        CeilingSource::Records => "reachable rate of the bus, from the records",
         CeilingSource::Measured => "measured: the best values of three models or more agree within 3 %",
     };
     let range = if ceiling.highest_bytes_per_second > ceiling.bytes_per_second {

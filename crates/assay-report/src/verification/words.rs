@@ -120,7 +120,7 @@ pub(crate) fn reach(v: &Verification) -> Option<String> {
     let mut parts = vec![format!("{} tested", percent(whole_percent(reach.tested_share)))];
     if reach.tested_share < 1.0 && reach.loss_share > 0.0 {
         let lost = percent(reach.loss_share);
-        parts.push(format!("a loss of {lost} of it is found with probability {}", probability(reach.loss_found)));
+        parts.push(format!("a loss of {lost} of it is found with a probability of {}", probability(reach.loss_found)));
     }
     if let Some(bytes) = reach.caches_up_to_bytes {
         parts.push(format!("caches up to {} do not hide one", Bytes(bytes)));

@@ -180,12 +180,12 @@ fn only_own_colours_reach_the_terminal() {
 fn the_verdict_says_what_the_medium_does_or_what_is_wrong() {
     let good = verdict_sentence(&crate::common::good_card());
     assert!(
-        good.starts_with("This SD card reads 23.1 ±0.1 MB/s (99 % of what its SDR25 bus lets through), writes "),
+        good.starts_with("This SD card reads 23.1 ±0.1 MB/s (99 % of the reachable rate of its SDR25 bus), writes "),
         "{good}"
     );
     assert!(good.ends_with("it meets A1 here."), "{good}");
     let failed = verdict_sentence(&crate::common::read_only_card());
-    assert!(failed.contains("turned read-only") && failed.contains("until then"), "{failed}");
+    assert!(failed.contains("turned read-only") && failed.contains("from before that"), "{failed}");
     assert!(!failed.contains("meets"), "{failed}");
     let cached = verdict_sentence(&crate::common::cached());
     assert!(cached.starts_with("These figures do not describe the medium. Served from a cache"), "{cached}");
@@ -198,7 +198,7 @@ fn the_verdict_says_what_the_medium_does_or_what_is_wrong() {
     // Whatever the loads are, doubt is told.
     bare.validity.verdict = Verdict::Suspect;
     bare.validity.reasons = vec!["it was read before it was written".to_owned()];
-    let doubt = "Take it with care: it was read before it was written.";
+    let doubt = "Treat with caution: it was read before it was written.";
     assert!(verdict_sentence(&bare).ends_with(doubt), "{}", verdict_sentence(&bare));
     (bare.measurements[0].workload.pattern, bare.measurements[0].workload.block_bytes) = (Pattern::Random, 16 << 10);
     let other = verdict_sentence(&bare);
@@ -236,7 +236,7 @@ fn classes_are_judged_by_the_low_end_of_the_interval() {
     assert!(words(&record).contains("beyond this bus: U3"), "{}", words(&record));
     // One repeat has no bounds, and a virtual disk no class.
     record.measurements.iter_mut().for_each(|m| m.repeats.truncate(1));
-    assert!(words(&record).contains("not judged, which takes 3 repeats"), "{}", words(&record));
+    assert!(words(&record).contains("not judged (needs 3 repeats)"), "{}", words(&record));
     record.medium.kind = MediumKind::Virtio;
     assert!(!words(&record).contains("classes"), "{}", words(&record));
 }

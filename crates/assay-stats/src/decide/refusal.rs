@@ -63,7 +63,7 @@ impl fmt::Display for Refusal {
             Self::Lengths { what, expected, given } => write!(f, "{what} differ in number: {expected} and {given}"),
             Self::NoInterval { what } => write!(f, "{what} rests on one value, which has no interval"),
             Self::OneUnit => {
-                write!(f, "runs of one unit say nothing about the next one: measure at least 2 units of the model")
+                write!(f, "runs of one unit do not predict the next one: measure at least 2 units of the model")
             }
         }
     }

@@ -41,7 +41,7 @@ impl fmt::Display for Fault {
             Self::MoreRoundsThanSlots { rounds, slots } => write!(
                 f,
                 "{rounds} rounds need as many slots for each unit to meet a new one, there are {slots}: ask for fewer \
-                 rounds or let cards stay"
+                 rounds or let cards stay in their slots"
             ),
             Self::WrongSlot { unit } => write!(f, "unit {unit} is planned for a wrong slot"),
             Self::DoubleBooking { round, wave, slot } => {
@@ -49,7 +49,7 @@ impl fmt::Display for Fault {
             }
             Self::NotConnected => write!(
                 f,
-                "units and slots cannot be told apart: groups of units share no slot; use more units or more rounds"
+                "units and slots cannot be separated: groups of units share no slot; use more units or more rounds"
             ),
         }
     }

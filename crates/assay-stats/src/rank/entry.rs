@@ -104,14 +104,14 @@ impl fmt::Display for Refusal {
             Self::Invalid(invalid) => invalid.fmt(f),
             Self::Duplicate(name) => write!(f, "{name} is entered twice"),
             Self::Options(what) => write!(f, "{what} is out of range"),
-            Self::OnlySpecimens => {
-                f.write_str("one unit of each model: no statement about models; measure two of each")
-            }
+            Self::OnlySpecimens => f.write_str("one unit of each model: models cannot be ranked; measure two of each"),
             Self::TooFewModels => f.write_str("fewer than two models with two units: nothing to compare"),
             Self::TooFewUnits { degrees } => {
                 write!(f, "{degrees} degree of freedom between units, two are needed: measure more units")
             }
-            Self::NoSpread => f.write_str("the units of each model agree to the last digit: not several units"),
+            Self::NoSpread => {
+                f.write_str("the units of each model agree to the last digit, so they are not different units")
+            }
         }
     }
 }

@@ -61,7 +61,7 @@ impl Entry {
 
     /// Reads it back; what is torn, changed or of a newer version is refused with the reason.
     pub(crate) fn decode(bytes: Vec<u8>) -> Result<Self, String> {
-        let text = String::from_utf8(bytes).map_err(|_| "it is no text".to_owned())?;
+        let text = String::from_utf8(bytes).map_err(|_| "it is not text".to_owned())?;
         let (first, body) = text.split_once('\n').ok_or("it has no second line")?;
         let sum =
             first.strip_prefix(FORMAT).and_then(|rest| rest.strip_prefix(' ')).ok_or("it is of another format")?;

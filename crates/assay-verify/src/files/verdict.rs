@@ -149,7 +149,7 @@ fn sentence(
     let checked = counts.total().saturating_mul(SECTOR_BYTES);
     let mut sentence = match verdict {
         Verdict::Genuine => format!(
-            "genuine: {} of free space, {}, holds what was written; {}",
+            "genuine: {} of free space, {}, contains what was written; {}",
             if scope.complete { "all" } else { "the part that was checked" },
             Bytes(checked),
             excluded(reach, checked)
@@ -171,10 +171,10 @@ fn sentence(
         Verdict::Failed => match &scope.failed {
             Some(how) => format!("failed: {how}; {}", so_far(tally, scope)),
             None if counts.good == 0 => {
-                format!("failed: none of {} holds what was written: it takes no writes", Bytes(checked))
+                format!("failed: none of {} contains what was written: it accepts no writes", Bytes(checked))
             }
             None => {
-                "failed: it takes no more writes and reports none of that; what was written last is lost".to_owned()
+                "failed: it no longer accepts writes and reports no error; the last data written are lost".to_owned()
             }
         },
         Verdict::Undecided | Verdict::Other => match (&scope.doubt, counts.total()) {
@@ -194,8 +194,8 @@ fn sentence(
         let dropped = (counts.lost() * SECTOR_BYTES).saturating_sub(scope.refused_bytes);
         if verdict == Verdict::Damaged && dropped < LEAST_MISSING {
             sentence.push_str(
-                "; a fake that dropped tables of its file system looks the same: assay verify --quick of the unmounted \
-                 device tells",
+                "; a fake that dropped tables of its file system looks the same: assay verify --quick on the unmounted \
+                 device decides",
             );
         }
     }
@@ -503,7 +503,7 @@ mod tests {
         };
         for dropped in [0, 17] {
             let words = words(dropped);
-            assert!(words.starts_with("damaged") && words.contains("--quick of the unmounted device"), "{words}");
+            assert!(words.starts_with("damaged") && words.contains("--quick on the unmounted device"), "{words}");
         }
         assert!(!words(2000).contains("--quick"), "{}", words(2000));
     }

@@ -24,7 +24,7 @@ pub enum Fault {
     #[error("every write fails")]
     WriteErrors,
     /// Where it wrote before, writes change nothing.
-    #[error("writes change nothing any more")]
+    #[error("writes no longer change anything")]
     DropsWrites,
     /// No answer for as long as was to be waited.
     #[error("no answer")]

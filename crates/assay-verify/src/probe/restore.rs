@@ -56,8 +56,8 @@ pub enum RestoreError {
     },
     /// Nothing of the probe stands on it, and nothing of what the probe saved.
     #[error(
-        "{name}: another card: at none of the {places} places that {journal} holds stands what the probe wrote or \
-         saved; nothing was written, plug in the one that was {made_for}"
+        "{name}: another card: none of the {places} places in {journal} contains what the probe wrote or saved; \
+         nothing was written, plug in the one that was {made_for}"
     )]
     AnotherCard {
         /// The device.
@@ -72,8 +72,8 @@ pub enum RestoreError {
     /// Something was written since the probe.
     #[error(
         "{name}: newer data at {newer} of {places} places, the first at byte {first} (mkfs since?), the probe's \
-         blocks at {stamped}; nothing was written; --keep-newer puts back only where the probe's blocks stand, \
-         --discard {journal} gives the rest up"
+         blocks at {stamped}; nothing was written; --keep-newer puts back only where the probe's blocks are, \
+         --discard {journal} discards the rest"
     )]
     Newer {
         /// The device.

@@ -37,7 +37,7 @@ pub struct Restored {
     pub places: usize,
     /// Bytes put back.
     pub bytes: u64,
-    /// Byte offsets of places that could not be written, or read otherwise than before afterwards.
+    /// Byte offsets of places that could not be written, or read differently than before afterwards.
     /// On a fake, places that hold nothing may be among them: these cannot come back.
     pub differing: Vec<u64>,
     /// Byte offsets of places that hold newer data and were left as they are, on request.
@@ -95,7 +95,7 @@ impl fmt::Display for Restored {
         }
         if let Some(first) = self.differing.first() {
             parts.push(format!(
-                "{} {} otherwise than before, the first at byte {first}: what a fake drops and a damaged place cannot \
+                "{} {} differently than before, the first at byte {first}: what a fake drops and a damaged place cannot \
                  come back",
                 counted(self.differing.len(), "place"),
                 if self.differing.len() == 1 { "reads" } else { "read" }

@@ -161,10 +161,10 @@ fn sentence(
 ) -> String {
     let read = probed.classes.iter().flatten().count();
     let good = probed.classes.iter().flatten().filter(|(class, _)| *class == SectorClass::Good).count();
-    let places = format!("{read} places all over {}", Bytes(plan.area_bytes));
+    let places = format!("{read} places across {}", Bytes(plan.area_bytes));
     let complete = matches!(outcome, Outcome::Completed);
     let mut text = match verdict {
-        Verdict::Genuine => format!("genuine as far as a quick check can tell: {places} hold what was written"),
+        Verdict::Genuine => format!("genuine as far as a quick check can tell: {places} contain what was written"),
         Verdict::Fake => {
             let how = match kind {
                 Some(FakeKind::Limbo) => "dropped",
@@ -174,17 +174,17 @@ fn sentence(
             format!("fake: of {places} {} lost what was written, {how}", read - good)
         }
         Verdict::Failed if complete => {
-            format!("failed while it was tested: of {places} those that held take nothing any more")
+            format!("failed while it was tested: of {places} those that held no longer accept writes")
         }
         Verdict::Failed => format!("failed while it was tested: {good} of {places} held what was written"),
         Verdict::Damaged if read == good => {
-            format!("damaged: {places} hold what was written, but not all that was written beside them is there")
+            format!("damaged: {places} hold what was written, but some of what was written beside them is missing")
         }
         Verdict::Damaged => format!("damaged: of {places} {} lost what was written", read - good),
         _ => "cannot tell".to_owned(),
     };
     if !set_aside {
-        text.push_str("; this file system does not set space aside, so that only a full check reaches all of it");
+        text.push_str("; this file system does not reserve space, so only a full check reaches all of it");
     }
     if let Some(doubt) = doubt.filter(|_| verdict == Verdict::Undecided) {
         text.push_str(&format!("; {doubt}"));

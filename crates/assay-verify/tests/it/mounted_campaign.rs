@@ -151,7 +151,7 @@ fn media_with_file_systems_are_judged() {
         let words = format!("{seed} {class:?} on {file_system:?}: {}", said.verification.sentence);
         // A driver that finds its tables dropped refuses to write: nothing of the check reached the lacking part.
         let v = &said.verification;
-        let advised = v.sentence.contains("--quick of the unmounted device");
+        let advised = v.sentence.contains("--quick on the unmounted device");
         if said.found == Found::Damaged && said.shown.right.contains(&Found::Fake) && advised {
             println!("refused by its file system: {words}");
         } else if !said.shown.right.contains(&said.found) {

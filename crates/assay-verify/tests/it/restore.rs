@@ -268,8 +268,8 @@ fn files_that_are_no_journal_of_this_format_get_one_clear_line() {
         restore(&path, &mut stack, &who).unwrap_err().to_string()
     };
     assert!(told(b"assay-undo-log-1\x10\0\0\0").contains("format 1"));
-    assert!(told(b"assay-undo-log-2\xff\xff\xff\xff").contains("is no journal"));
-    assert!(told(b"").contains("is no journal"));
+    assert!(told(b"assay-undo-log-2\xff\xff\xff\xff").contains("is not a journal"));
+    assert!(told(b"").contains("is not a journal"));
     let missing = restore(&directory.path().join("none"), &mut stack, &who).unwrap_err().to_string();
     assert!(missing.contains("no such journal") && !missing.contains("another place"), "{missing}");
     let folder = restore(directory.path(), &mut stack, &who).unwrap_err().to_string();
@@ -345,7 +345,7 @@ fn a_block_that_is_not_put_back_keeps_the_journal_for_a_second_try() {
     let mut device = Dropping { inner: stack, block };
     let done = restore(&path, &mut device, &who).unwrap();
     assert!(!done.is_complete() && done.journal_kept && path.exists(), "{done:?} {block}");
-    assert!(!done.differing.is_empty() && done.to_string().contains("1 place reads otherwise than before"), "{done}");
+    assert!(!done.differing.is_empty() && done.to_string().contains("1 place reads differently than before"), "{done}");
     assert_eq!(changed(&device.inner), [block]);
     let mut mended = device.inner;
     assert!(restore(&path, &mut mended, &who).unwrap().is_complete() && !path.exists());

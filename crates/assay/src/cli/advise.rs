@@ -67,7 +67,7 @@ pub(crate) enum AdviseCommand {
     /// Decide which model to buy, by price, performance and power
     #[command(after_help = BUY_EXAMPLES)]
     Buy(BuyArgs),
-    /// Tell which speed classes (A1, A2, C, U, V) a unit and its model meet
+    /// Show which speed classes (A1, A2, C, U, V) a unit and its model meet
     #[command(after_help = CLASS_EXAMPLES)]
     Class(ClassArgs),
 }
@@ -90,11 +90,11 @@ pub(crate) struct NasArgs {
     #[arg(long, value_name = "RATE", value_parser = link)]
     pub(crate) node_link: Option<Link>,
 
-    /// Records of the central volume, by one client, or by nodes at once (fleet=RUN)
+    /// Records of the central volume, measured by one client, or by nodes at once (fleet=RUN)
     #[arg(long = "nas", value_name = "QUERY", value_hint = ValueHint::Other)]
     pub(crate) volume: Vec<String>,
 
-    /// Share of the nodes that is active at the same time
+    /// Share of the nodes that are active at the same time
     #[arg(long, value_name = "SHARE", default_value = "100%", value_parser = share(0.0001..=1.0))]
     pub(crate) active: f64,
 
@@ -114,7 +114,7 @@ pub(crate) struct NasArgs {
     #[arg(long, value_name = "LOAD")]
     pub(crate) load: Option<String>,
 
-    /// What loads that end at the bus of the local media would come to with another one, like bus=45MB/s
+    /// Estimate bus-limited loads of the local media for a faster bus, like bus=45MB/s
     #[arg(long, value_name = "bus=RATE", value_parser = what_if)]
     pub(crate) what_if: Option<f64>,
 
@@ -132,7 +132,7 @@ pub(crate) struct CacheArgs {
     #[arg(required = true, value_hint = ValueHint::Other)]
     pub(crate) queries: Vec<String>,
 
-    /// Records of the disk behind it
+    /// Records of the disk that is cached
     #[arg(long, value_name = "QUERY", required = true, value_hint = ValueHint::Other)]
     pub(crate) before: Vec<String>,
 
@@ -160,7 +160,7 @@ pub(crate) struct CacheArgs {
     #[arg(long, value_name = "S", value_parser = not_negative, requires = "working_set")]
     pub(crate) zipf: Option<f64>,
 
-    /// Most that is written to the cache (l2arc_write_max)
+    /// Maximum rate of writes to the cache (l2arc_write_max)
     #[arg(long, value_name = "RATE", default_value = "8MiB/s", value_parser = rate)]
     pub(crate) feed: f64,
 
@@ -198,7 +198,7 @@ pub(crate) struct BuyArgs {
     #[arg(long, value_name = "LOAD")]
     pub(crate) load: Option<String>,
 
-    /// Most that may be spent, like 700USD
+    /// Maximum cost, like 700USD
     #[arg(long, value_name = "PRICE", value_parser = price)]
     pub(crate) budget: Option<Price>,
 

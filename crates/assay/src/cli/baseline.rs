@@ -33,7 +33,7 @@ pub(crate) struct BaselineArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BaselineCommand {
-    /// Name records, in place of those that had the name
+    /// Give records a name, replacing those that had it
     #[command(after_help = SET_EXAMPLES)]
     Set {
         /// Name: letters, digits, `-`, `_` and `.`

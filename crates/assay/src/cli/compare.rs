@@ -24,17 +24,17 @@ Examples:
                                             one figure, and loads by their title
   assay compare last~1 last --fail-if 'slower than 5%' --format junit -o io.xml
 
-One run of a unit differs from another on another day: without --runs, single
-runs tell media apart where they differ by more than that.
+Runs of a unit vary from day to day: without --runs, single runs tell media
+apart only where they differ by more than that.
 
 Each QUERY is a group, the first is the reference; a single QUERY compares its
 records with each other. Exit code 0 is an answer, also `same` or `cannot tell`;
-1: nothing could be compared, or the figures in question are invalid; 7: a limit
-of --fail-if is exceeded; 6, with --fail-if-unknown: it cannot be told whether.
+1: nothing could be compared, or the figures are invalid; 7: a limit of
+--fail-if is exceeded; 6, with --fail-if-unknown: a limit is undecided.
 
 A limit is [FIGURE] slower|faster|lower|higher than SHARE [for LOAD]. It fails
 where the whole interval of the change from the first group is beyond SHARE, and
-cannot be told where SHARE is inside the interval.";
+is undecided where SHARE is inside the interval.";
 
 #[derive(Debug, Args)]
 #[command(mut_arg("output", |arg| arg.help(super::file::WITH_PICTURE)))]
@@ -71,7 +71,7 @@ pub(crate) struct CompareArgs {
     #[arg(long = "fail-if", value_name = "LIMIT", value_parser = limit)]
     pub(crate) limits: Vec<Limit>,
 
-    /// With --fail-if: exit with 6 where it cannot be told whether a limit is exceeded
+    /// With --fail-if: exit with 6 where a limit is undecided
     #[arg(long, requires = "limits")]
     pub(crate) fail_if_unknown: bool,
 

@@ -34,7 +34,7 @@ Examples:
   assay fleet run --resume 7k2m9        nodes that are missing, once more
   assay fleet run --rotate plan.toml node1 node2 node3
                                         a round of a plan; the units are moved
-  assay fleet report 7k2m9              which node is odd, what all moved
+  assay fleet report 7k2m9              odd nodes, total throughput
   assay rank fleet=7k2m9                which model is best";
 
 const REPORT_EXAMPLES: &str = "\
@@ -67,7 +67,7 @@ pub(crate) enum FleetCommand {
     Clean(Box<FleetCleanArgs>),
     /// List runs on clusters, and what became of each node
     List(FleetListArgs),
-    /// Say which nodes are odd, what all moved together, and what each lost by the others
+    /// Report odd nodes, total throughput, and loss from running at once
     #[command(after_help = REPORT_EXAMPLES)]
     Report(FleetReportArgs),
 }
@@ -97,11 +97,11 @@ pub(crate) struct FleetRunArgs {
     #[arg(long, conflicts_with = "staggered")]
     pub(crate) alone: bool,
 
-    /// So many nodes at a time
+    /// N nodes at a time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) staggered: Option<u32>,
 
-    /// Plan of assay plan new: a round of it on all nodes, which are its slots; then a list says which units to move
+    /// Measure a round of this plan on the nodes, which are its slots; then list the units to move
     #[arg(long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
     pub(crate) rotate: Option<PathBuf>,
 
@@ -118,11 +118,11 @@ pub(crate) struct FleetRunArgs {
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = values::ready_within)]
     pub(crate) ready_within: Duration,
 
-    /// Fewest nodes that are enough where others are not ready in time; by default more than half
+    /// Start when at least N nodes are ready in time; by default more than half
     #[arg(long, value_name = "N")]
     pub(crate) quorum: Option<u32>,
 
-    /// Repeat the nodes of a run, or of the last, whose record is missing; of a plan begin the next round where none is
+    /// Repeat nodes whose record is missing, of this run or the last; of a plan, begin the next round if none is missing
     #[arg(long, value_name = "RUN",
           conflicts_with_all = ["nodes", "via", "target", "alone", "staggered", "program", "arguments", "inventory",
                                 "rotate"])]
@@ -140,7 +140,7 @@ pub(crate) struct FleetRunArgs {
     #[arg(short, long)]
     pub(crate) quiet: bool,
 
-    /// What assay run is told on each node besides, like --suite quick
+    /// Further arguments for assay run on each node, like --suite quick
     #[arg(last = true, value_name = "ARGUMENTS")]
     pub(crate) arguments: Vec<String>,
 }

@@ -14,14 +14,14 @@ Examples:
   fio --output-format=json job.fio | assay import -
   assay import results/ --sheet names.csv
                                          a row for each file: file,model,unit,…
-  assay import old.txt --doubtful 'random write 4 KiB=a typing fault'
+  assay import old.txt --doubtful 'random write 4 KiB=a typing error'
   assay import runs.tar.gz run.json      archives, and records of assay
   assay import --dry-run old.log         what would be imported
   assay import --formats                 what is read
 
-What a format does not tell stays unknown. Importing twice adds nothing. On a
-terminal, the model is asked for where a file names none; scripts use --label.
-Exit code 2: a file that was named holds no result; the others are imported.";
+What a format does not report stays unknown. Importing twice adds nothing. On a
+terminal, assay asks for the model where a file names none; scripts use --label.
+Exit code 2: a named file contains no result; the others are imported.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
@@ -41,15 +41,15 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "FILE.csv", value_hint = ValueHint::FilePath)]
     pub(crate) sheet: Option<PathBuf>,
 
-    /// Host that measured, in place of what a report says
+    /// Host that measured, instead of the one in the report
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Option<String>,
 
-    /// Kind of the medium, in place of what a report says
+    /// Kind of the medium, instead of the one in the report
     #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(KINDS).map(|name| kind(&name)))]
     pub(crate) kind: Option<MediumKind>,
 
-    /// Mark the figures of a load as doubtful, with a reason: they are kept and decide nothing
+    /// Mark the figures of a load as doubtful, with a reason: they are kept, but not used for decisions
     #[arg(long, value_name = "LOAD[=WHY]", value_parser = doubtful)]
     pub(crate) doubtful: Vec<(String, String)>,
 
@@ -57,7 +57,7 @@ pub(crate) struct ImportArgs {
     #[arg(long)]
     pub(crate) no_text: bool,
 
-    /// Only tell what would be imported
+    /// Show what would be imported, and import nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 

@@ -10,11 +10,12 @@ Examples:
                                         by Ansible, which brings the program
   assay fleet check node1=/mnt/a node2=/mnt/b -- --suite quick
                                         by ssh, with assay on the nodes
+
 Exit code 1: a node cannot be measured; a line says which and why.";
 
 pub(crate) const COLLECT_EXAMPLES: &str = "\
 Examples:
-  assay fleet collect 7k2m9             what nodes did not hand over
+  assay fleet collect 7k2m9             what nodes did not send
   assay fleet collect monday -i cards.ini
                                         a run of the playbook assay.fleet.run";
 
@@ -22,7 +23,7 @@ pub(crate) const CLEAN_EXAMPLES: &str = "\
 Examples:
   assay fleet clean -i cards.ini        all but the records
   assay fleet clean -i cards.ini --records
-                                        the records, too";
+                                        also the records";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ViaArg {
@@ -80,7 +81,7 @@ pub(crate) struct FleetCheckArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// What assay run is to be told on each node besides, like --suite quick
+    /// Further arguments for assay run on each node, like --suite quick
     #[arg(last = true, value_name = "ARGUMENTS")]
     pub(crate) arguments: Vec<String>,
 }
@@ -120,7 +121,7 @@ pub(crate) struct FleetCleanArgs {
     #[command(flatten)]
     pub(crate) inventory: InventoryArgs,
 
-    /// Remove the records on the nodes, too; records in the store of this machine stay
+    /// Also remove the records on the nodes; records in the store of this machine stay
     #[arg(long)]
     pub(crate) records: bool,
 

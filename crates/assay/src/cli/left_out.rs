@@ -12,7 +12,7 @@ pub(crate) fn line(error: &clap::Error) -> Option<String> {
     let left_out = error.kind() == ErrorKind::InvalidSubcommand && COMMANDS.contains(&word.as_str());
     left_out.then(|| {
         format!(
-            "`{word}` is no part of this program, which is built for nodes; `assay show all --json` prints the records for \
+            "`{word}` is not part of this program, which is built for nodes; `assay show all --json` prints the records for \
              the whole program, which takes them by `assay import -`"
         )
     })

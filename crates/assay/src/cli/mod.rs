@@ -47,7 +47,7 @@ macro_rules! exit_codes {
   5    damaged: the medium loses data
   6    cannot tell: a check, or a limit of a comparison
   7    a limit of a comparison is exceeded
-  8    the next round of a plan waits until units were moved
+  8    the next round of a plan waits until units are moved
   130  interrupted"
     };
 }
@@ -229,7 +229,7 @@ Examples:
 const SUITE_SHOW_EXAMPLES: &str = "\
 Examples:
   assay suite show quick > mine.toml     a suite of your own to start from
-  assay suite show mine.toml             checks it, too";
+  assay suite show mine.toml             also checks it";
 const SUITE_EXPORT_EXAMPLES: &str = "\
 Examples:
   assay suite export quick --to fio -o quick.fio
@@ -292,7 +292,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_enum, default_value_t = EngineArg::Auto)]
     pub(crate) engine: EngineArg,
 
-    /// Run every workload with this tool too, in turns, and show the ratio
+    /// Also run every workload with this tool, in turns, and show the ratio
     #[arg(long, value_name = "PEER", value_enum, conflicts_with = "confidence")]
     pub(crate) crosscheck: Option<PeerArg>,
 
@@ -310,7 +310,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SHARE", conflicts_with = "repeats", value_parser = values::share(0.005..=0.5))]
     pub(crate) confidence: Option<f64>,
 
-    /// Time for everything, like 90s or 10m
+    /// Time for the whole run, like 90s or 10m
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub(crate) budget: Option<Duration>,
 
@@ -326,7 +326,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = values::hang_after)]
     pub(crate) hang_after: Duration,
 
-    /// Most bytes to write, like 2GiB
+    /// Maximum number of bytes to write, like 2GiB
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_write: Option<assay_core::units::Bytes>,
 
@@ -342,8 +342,8 @@ pub(crate) struct RunArgs {
     #[arg(long = "note", value_name = "NAME=VALUE", value_parser = SensorNote::parse)]
     pub(crate) notes: Vec<SensorNote>,
 
-    /// Archive (.tar.xz, .tar.gz, .tar) of the source tree that programs of the suite pack and unpack, in place of a
-    /// generated one
+    /// Archive (.tar.xz, .tar.gz, .tar) of the source tree that programs of the suite pack and unpack, instead of
+    /// a generated one
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) source_tree: Option<PathBuf>,
 
@@ -357,9 +357,9 @@ pub(crate) struct RunArgs {
 
     #[cfg_attr(
         feature = "whole",
-        doc = "Write a report too; the extension chooses .html, .md, .csv, .json, .svg, .png or .gif"
+        doc = "Also write a report; the extension chooses .html, .md, .csv, .json, .svg, .png or .gif"
     )]
-    #[cfg_attr(not(feature = "whole"), doc = "Write the record to a file too, in .json")]
+    #[cfg_attr(not(feature = "whole"), doc = "Also write the record to a file in .json")]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -452,7 +452,7 @@ pub(crate) enum SuiteCommand {
     },
     /// Write a fio job file as a suite
     ///
-    /// What is different from how fio runs it is told on standard error.
+    /// Differences from fio are printed on standard error.
     #[command(after_help = SUITE_IMPORT_EXAMPLES)]
     Import {
         /// Job file of fio, which ends in .fio
@@ -461,7 +461,7 @@ pub(crate) enum SuiteCommand {
         /// File to write; standard output by default
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
-        /// Print one JSON document that holds the text and the notes
+        /// Print one JSON document with the text and the notes
         #[arg(long)]
         json: bool,
     },
@@ -477,7 +477,7 @@ pub(crate) enum SuiteCommand {
         /// File to write; standard output by default
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
-        /// Print one JSON document that holds the text
+        /// Print one JSON document with the text
         #[arg(long)]
         json: bool,
     },
@@ -493,12 +493,12 @@ pub(crate) enum ExportFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Which records: all, last, an id, or model=…, unit=…, slot=…, suite=…, KEY=VALUE of a label; in
-    /// quotes several that all hold, `suite=quick model=SanDisk* unit=1,2`; published:… for figures of articles
+    /// Which records: all, last, an id, or model=…, unit=…, slot=…, suite=…, KEY=VALUE of a label; several
+    /// in quotes have all to match, `suite=quick model=SanDisk* unit=1,2`; published:… for figures of articles
     #[arg(default_value = "all", value_hint = ValueHint::Other)]
     pub(crate) query: String,
 
-    /// One figure over all runs of a medium, as articles print it; nothing is decided by it
+    /// One figure over all runs of a medium, as articles print it; not used for decisions
     #[cfg(feature = "whole")]
     #[arg(long, value_enum, value_name = "HOW")]
     pub(crate) aggregate: Option<AggregateArg>,
@@ -517,7 +517,7 @@ pub(crate) struct ListArgs {
 pub(crate) enum AggregateArg {
     /// Mean of the runs
     Mean,
-    /// Mean without the best and the worst run, of each figure apart
+    /// Mean without the best and the worst run, for each figure
     Trimmed,
     /// Best of the runs
     Best,

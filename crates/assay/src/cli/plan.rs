@@ -101,7 +101,7 @@ pub(crate) enum PlanCommand {
     /// Say which model to measure next, which to drop and when to stop
     #[command(after_help = RACE_EXAMPLES)]
     Race(RaceArgs),
-    /// Tell a slow unit from a slow slot by exchanging two units
+    /// Distinguish a slow unit from a slow slot by exchanging two units
     #[command(after_help = SWAP_EXAMPLES)]
     Swap(SwapArgs),
 }
@@ -168,7 +168,7 @@ pub(crate) struct RaceArgs {
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share(0.001..=0.9999), allow_hyphen_values = true)]
     pub(crate) threshold: f64,
 
-    /// Most units of one model to measure
+    /// At most this many units of one model
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub(crate) cap: u32,
 
@@ -198,7 +198,7 @@ pub(crate) struct RaceArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SwapArgs {
-    /// Records that were measured so far, as for race
+    /// Records measured so far, as for race
     #[arg(default_value = "all", value_hint = ValueHint::Other)]
     pub(crate) queries: Vec<String>,
 

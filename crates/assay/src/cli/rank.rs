@@ -46,7 +46,7 @@ pub(crate) struct RankArgs {
     #[arg(long, alias = "delta", value_name = "SHARE", default_value = "3%", value_parser = share(0.0..=1.0))]
     pub(crate) margin: f64,
 
-    /// Rank models of one unit too, with the variance of the others; marked provisional
+    /// Also rank models of one unit, with the variance of the others; marked provisional
     #[arg(long)]
     pub(crate) borrow: bool,
 

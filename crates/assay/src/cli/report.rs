@@ -39,7 +39,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "WORDS")]
     pub(crate) load: Option<String>,
 
-    /// Format, where the extension does not say it
+    /// Format, if the extension does not determine it
     #[arg(long, value_parser = format())]
     pub(crate) format: Option<Format>,
 

@@ -157,7 +157,7 @@ pub(crate) fn percentile(text: &str) -> Result<f64, String> {
     let inside = number.filter(|percent| *percent > 0.0 && *percent < 100.0);
     inside
         .map(|percent| percent / 100.0)
-        .ok_or_else(|| format!("{} is no percentile; write a number between 0 and 100, like 99.9", quoted(text)))
+        .ok_or_else(|| format!("{} is not a percentile; write a number between 0 and 100, like 99.9", quoted(text)))
 }
 
 /// After how long without an answer a medium is taken for hung.

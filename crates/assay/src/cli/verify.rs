@@ -60,7 +60,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_enum, value_name = "PASS")]
     pub(crate) only: Option<OnlyArg>,
 
-    /// Check no more than this, like 4GiB
+    /// Check at most this much, like 4GiB
     #[arg(long, value_name = "SIZE")]
     pub(crate) limit: Option<Bytes>,
 
@@ -72,7 +72,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "SIZE")]
     pub(crate) cache: Option<Bytes>,
 
-    /// Fill the file system of /, /home, /var, of swap files or of assay's own records, too
+    /// Also fill the file system of /, /home, /var, of swap files or of assay's own records
     #[arg(long, conflicts_with_all = ["restore", "only"])]
     pub(crate) fill_system: bool,
 
@@ -88,8 +88,8 @@ pub(crate) struct VerifyArgs {
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = super::values::label)]
     pub(crate) labels: Vec<(String, String)>,
 
-    #[cfg_attr(feature = "whole", doc = "Write a report too; the extension chooses .html, .md, .csv or .json")]
-    #[cfg_attr(not(feature = "whole"), doc = "Write the record to a file too, in .json")]
+    #[cfg_attr(feature = "whole", doc = "Also write a report; the extension chooses .html, .md, .csv or .json")]
+    #[cfg_attr(not(feature = "whole"), doc = "Also write the record to a file in .json")]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -114,7 +114,7 @@ pub(crate) enum OnlyArg {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ContentArg {
-    /// Random data of this check alone
+    /// Random data, different in each check
     Salted,
     /// The sequence of f3 and H2testw
     F3,

@@ -11,7 +11,7 @@ pub(super) fn baseline(args: &BaselineArgs) -> Result<Exit, Failure> {
     match &args.command {
         BaselineCommand::Set { name, queries, json } => {
             if let Some(published) = queries.iter().find(|query| query.starts_with(assay_analysis::PREFIX)) {
-                return Err(Failure::usage(format!("`{published}` is not in the store; name it where you compare")));
+                return Err(Failure::usage(format!("`{published}` is not in the store; name it in assay compare")));
             }
             let store = state::existing()?.ok_or_else(|| Failure::usage(state::EMPTY))?;
             let mut ids: Vec<String> = Vec::new();
@@ -32,7 +32,7 @@ pub(super) fn baseline(args: &BaselineArgs) -> Result<Exit, Failure> {
                 let rows = all.iter().map(|(name, ids)| json!({ "baseline": name, "records": ids })).collect();
                 output::print_json(&serde_json::Value::Array(rows))?;
             } else if all.is_empty() {
-                output::tell("there is no baseline; assay baseline set NAME QUERY makes one");
+                output::tell("there is no baseline; assay baseline set NAME QUERY creates one");
             } else {
                 let lines: Vec<String> = all.iter().map(|(name, ids)| described(name, ids)).collect();
                 output::print(&assay_core::text::visible(&lines.join("\n")))?;

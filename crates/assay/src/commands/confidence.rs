@@ -14,7 +14,7 @@ pub(super) fn apply(args: &RunArgs, suite: &mut Suite) -> Result<(), Failure> {
     let Some(wish) = args.confidence else { return Ok(()) };
     if let Some(soak) = suite.workloads.iter().find(|w| w.analysis == Analysis::Soak) {
         return Err(Failure::usage(format!(
-            "--confidence is not for soaks like `{}`, whose length is what they are for; leave it out",
+            "--confidence is not for soaks like `{}`, which have a fixed length; leave it out",
             soak.name
         )));
     }

@@ -13,11 +13,11 @@ use crate::output::{self, shown};
 
 /// What the program reads beside its arguments.
 const ENVIRONMENT: [(&str, &str); 6] = [
-    ("ASSAY_DATA", "Directory of the store, before the next two."),
+    ("ASSAY_DATA", "Directory of the store; takes precedence over the next two."),
     ("XDG_DATA_HOME", "The store is in its directory assay."),
     ("HOME", "Without the two above, the store is in .local/share/assay below it."),
     ("NO_COLOR", "Where it is set and not empty, nothing is coloured."),
-    ("TERM", "Where it is dumb, nothing is coloured or painted over."),
+    ("TERM", "Where it is dumb, nothing is coloured, and there is no live progress."),
     ("LC_ALL, LC_CTYPE, LANG", "Where they name a character set other than UTF-8, text is in ASCII."),
 ];
 
@@ -53,6 +53,7 @@ fn pages(command: &Command, directory: &Path) -> Result<usize, Failure> {
 fn page(command: Command) -> Result<(String, String), Failure> {
     let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let has_subcommands = command.has_subcommands();
+    let version = command.get_long_version().or_else(|| command.get_version()).map(str::to_owned);
     let man = Man::new(command).date("").manual("User Commands");
     let mut page = Vec::new();
     man.render_title(&mut page)?;
@@ -64,7 +65,12 @@ fn page(command: Command) -> Result<(String, String), Failure> {
         man.render_subcommands_section(&mut page)?;
     }
     sections(&after).to_writer(&mut page)?;
-    man.render_version_section(&mut page)?;
+    if let Some(version) = version {
+        let mut roff = Roff::new();
+        roff.control("SH", ["VERSION"]);
+        as_it_stands(&mut roff, &version.lines().collect::<Vec<_>>());
+        roff.to_writer(&mut page)?;
+    }
     // Each part begins with the same definitions.
     let text = String::from_utf8_lossy(&page).into_owned();
     let definitions = Roff::new().render();

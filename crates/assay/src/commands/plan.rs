@@ -112,7 +112,7 @@ fn write_suites(file: &Path, directory: &Path, as_json: bool) -> Result<Exit, Fa
     if as_json {
         output::print_json(&json!({ "plan": plan.label(), "files": written }))?;
     } else if written.is_empty() {
-        output::tell(&format!("all cells run the suite as it is; use --suite {}", plan.suite().source));
+        output::tell(&format!("all cells run the suite unchanged; use --suite {}", plan.suite().source));
     } else {
         output::print(&written.iter().map(|file| harmless(file)).collect::<Vec<_>>().join("\n"))?;
     }

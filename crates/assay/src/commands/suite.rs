@@ -34,7 +34,7 @@ pub(super) fn suite(args: SuiteArgs) -> Result<Exit, Failure> {
 /// Writes a job file as a suite.
 fn import(file: &str, output: Option<&Path>, as_json: bool) -> Result<(), Failure> {
     if !suites::is_job_file(file.as_ref()) {
-        return Err(Failure::usage(format!("{}: is no job file of fio, which ends in .fio", harmless(file))));
+        return Err(Failure::usage(format!("{}: is not a job file of fio, which ends in .fio", harmless(file))));
     }
     let (suite, notes) = suites::noted(file)?;
     notes.iter().for_each(|note| output::tell_wrapped(note));

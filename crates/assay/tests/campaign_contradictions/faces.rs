@@ -457,7 +457,7 @@ fn a_volume(nas: &Value) -> Claims {
 
 fn classes(advice: &Value) -> Claims {
     let mut said = Claims::of("advise class");
-    for unit in each(&advice["specimens"]) {
+    for unit in each(&advice["units"]) {
         let whose = (text(&unit["model"]), text(&unit["unit"]));
         said.units.insert(whose.clone());
         for part in each(&unit["figures"]) {
@@ -485,7 +485,7 @@ fn highest(unit: &Value) -> String {
 fn cards(place: &Place, records: &[(String, Unit)], advice: &Value) -> Option<Claims> {
     let mut said = Claims::of("show as a card");
     let judged: BTreeSet<Unit> =
-        each(&advice["specimens"]).map(|unit| (text(&unit["model"]), text(&unit["unit"]))).collect();
+        each(&advice["units"]).map(|unit| (text(&unit["model"]), text(&unit["unit"]))).collect();
     let single = records.iter().filter(|(_, unit)| records.iter().filter(|(_, other)| other == unit).count() == 1);
     for (id, unit) in single.filter(|(_, unit)| judged.contains(unit)).take(CARDS) {
         let done = run(place.assay(["show", id]));

@@ -95,7 +95,7 @@ fn nas_shares_of_a_gigabit_and_a_row_for_each_block_size() {
             "best rate of one client 74.9 MB/s (1 repeat, no interval)",
             "2.68 best rate",
             "0.747 volume",
-            "its server has in memory",
+            "the server caches of it in memory",
         ],
     );
     let document = place.json([&["advise", "nas", SIX[2]], &load[..], &["--json"]].concat());
@@ -133,7 +133,7 @@ fn cache_answers_and_refuses_to_be_a_log() {
     let good = text(&place, &[&stored[..], &size[..]].concat(), 0);
     says(
         &good,
-        &["Good as read cache: Imation Swivel USB 16GB", "probability of more than 1.2 times: >0.99", "3 repeats"],
+        &["Good as read cache: Imation Swivel USB 16GB", "probability of more than 1.2 times: >99 %", "3 repeats"],
     );
     let document = place.json([&["advise"], &stored[..], &size[..], &["--json"]].concat());
     assert_eq!((&document["word"]["answer"], &document["log"]["word"]), (&"good".into(), &"refused".into()));
@@ -151,12 +151,15 @@ fn buy_counts_the_money() {
         ],
     );
     let found = text(&place, &["buy", "all", "--nodes", "28"], 0);
-    says(&found, &["Buy 28 SanDisk Ultra A1 for 700 USD", "probability >0.99", "one unit that was measured"]);
+    says(&found, &["Buy 28 SanDisk Ultra A1 for 700 USD", "probability >99 %", "the one unit measured"]);
     says(&found, &["868", "random read 4 KiB, 4 jobs"]);
     let power = ["advise", "buy", "all", "--nodes", "28", "--power-price", "0.30", "--hours", "1000", "--json"];
     assert!((place.json(power)["options"][0]["cost"].as_f64().unwrap() - 708.4).abs() < 1e-9);
     let over = text(&place, &["buy", "all", "--nodes", "28", "--budget", "699USD"], 0);
-    assert!(over.starts_with("None is within 699 USD: the least is 28 SanDisk Ultra A1 for 700 USD."), "{over}");
+    assert!(
+        over.starts_with("None is within 699 USD: the cheapest option is 28 SanDisk Ultra A1 for 700 USD."),
+        "{over}"
+    );
     advise(&place, &["buy", "all", "--nodes", "28", "--budget", "600EUR"]).refuses(2, &["EUR and USD"]).at_once();
     advise(&place, &["buy", SIX[2], "--nodes", "28"]).refuses(2, &["no label price", "--price"]);
     // A model without a price does not keep the others from an answer.
@@ -171,17 +174,18 @@ fn buy_counts_the_money() {
 fn class_says_no_only_where_it_is_certain() {
     let place = Place::new();
     let six = text(&place, &[&["class"], &SIX[..], &["--class", "A1"]].concat(), 0);
-    assert!(
-        joined(&six).starts_with("A1 not all measured for 6 of 6 units (6 below threshold by the one repeat there is)")
-    );
-    assert_eq!(joined(&six).matches("random write is below threshold by the one repeat there is").count(), 6, "{six}");
-    says(&six, &["one unit says nothing about the model"]);
+    assert!(joined(&six).starts_with("A1 not all measured for 6 of 6 units (6 below threshold, single repeat)"));
+    assert_eq!(joined(&six).matches("random write is below threshold").count(), 6, "{six}");
+    says(&six, &["one unit does not describe the model"]);
     keep(&place, &[measured("sandisk-ultra-a1/3", "card000003", &[])]);
     let failed = text(&place, &["class", "last", "--class", "A1"], 1);
-    says(&failed, &["A1 not met for 1 of 1 units", "random write misses it (147 of 500 IOPS)", "random read meets it"]);
+    says(
+        &failed,
+        &["A1 not met for 1 of 1 units", "random write does not meet it (147 of 500 IOPS)", "random read meets it"],
+    );
     text(&place, &["class", "last"], 0);
     let document = place.json(["advise", "class", "last", "--json"]);
-    assert_eq!(document["specimens"][0]["classes"].as_array().unwrap().len(), 13);
+    assert_eq!(document["units"][0]["classes"].as_array().unwrap().len(), 13);
 }
 
 #[test]
@@ -207,7 +211,7 @@ fn bad_input_is_one_line() {
     let mut evil = measured("sandisk-ultra-a1/1", "card000004", &[("model", "Evil\u{1b}[2J\u{202e}card")]);
     evil.labels.insert("price".to_owned(), "\u{1b}[31mfree".to_owned());
     keep(&place, &[evil]);
-    advise(&place, &["buy", "last", "--nodes", "28"]).refuses(2, &["is no price"]);
+    advise(&place, &["buy", "last", "--nodes", "28"]).refuses(2, &["is not a price"]);
     text(&place, &["nas", "last", "--nodes", "28", "--link", "1Gbit"], 0);
     text(&place, &["class", "last"], 0);
     for command in ["nas", "cache", "buy", "class"] {

@@ -81,7 +81,7 @@ fn a_job_file_with_jobs_at_once_becomes_a_suite_that_runs() {
     let repeat = &reader.repeats[0];
     let mean = repeat.bytes as f64 / repeat.operations as f64;
     assert!((6_000.0..15_000.0).contains(&mean), "{mean}");
-    run(place.assay(["suite", "import", "tiny.toml"])).refuses(2, &["is no job file of fio"]);
+    run(place.assay(["suite", "import", "tiny.toml"])).refuses(2, &["is not a job file of fio"]);
     place.file("job.fio", "[a]\ninclude ../medium/x\n");
     run(place.assay(["suite", "import", "job.fio"]))
         .refuses(2, &["job.fio:2: include", "in the folder of the job file"]);

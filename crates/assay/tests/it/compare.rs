@@ -142,7 +142,7 @@ fn bad_input_is_one_line() {
     refused(&["aaaa1", "bbbb1", "--metric", "speed"], &["speed", "iops"]);
     refused(&["aaaa1", "bbbb1", "-o", "x.gif"], &["x.gif", ".json, .svg or .png"]);
     refused(&["aaaa1,", "bbbb1"], &["aaaa1,"]);
-    refused(&["aaaa1", "bbbb1", "--fail-if", "slow"], &["--fail-if", "`slow` is no limit", "slower than 5%"]);
+    refused(&["aaaa1", "bbbb1", "--fail-if", "slow"], &["--fail-if", "`slow` is not a limit", "slower than 5%"]);
     refused(&["aaaa1", "bbbb1", "--fail-if", "slower than 5% for trim"], &["`trim`", "random read 4 KiB, 4 jobs"]);
     refused(&["aaaa1", "bbbb1", "--fail-if-unknown"], &["--fail-if"]);
     refused(&["aaaa1", "bbbb1", "--format", "junit"], &["--fail-if"]);
@@ -288,13 +288,13 @@ fn a_baseline_is_a_name_for_records_in_every_command() {
     // Set again it names others; a record that is gone is said.
     run(place.assay(["baseline", "set", "main", "aaaa1"])).succeeds();
     run(place.assay(["rm", "aaaa1"])).succeeds();
-    run(place.assay(["show", "baseline:main"])).refuses(2, &["baseline:main", "aaaa1", "set the baseline anew"]);
+    run(place.assay(["show", "baseline:main"])).refuses(2, &["baseline:main", "aaaa1", "set the baseline again"]);
     run(place.assay(["show", "baseline:mian"])).refuses(2, &["`mian`", "main, newest", "assay baseline set"]);
     run(place.assay(["baseline", "rm", "main"])).succeeds();
     run(place.assay(["baseline", "rm", "main"])).refuses(2, &["no baseline is named `main`"]);
     assert_eq!(place.json(["list", "--json"]).as_array().unwrap().len(), 3, "only the name is removed");
     for bad in ["", "../x", ".x", "a/b", "-x", "a b", "\u{1b}"] {
-        run(place.assay(["baseline", "set", "--", bad, "last"])).refuses(2, &["is no name of a baseline"]);
+        run(place.assay(["baseline", "set", "--", bad, "last"])).refuses(2, &["is not a valid baseline name"]);
     }
     run(place.assay(["baseline", "set", "x", "published:sandisk-ultra-a1"])).refuses(2, &["not in the store"]);
 }

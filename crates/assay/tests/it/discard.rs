@@ -40,19 +40,19 @@ fn a_journal_is_given_up_by_its_name_and_by_nothing_else() {
         let lines: Vec<&str> = kept.stderr.lines().collect();
         assert_eq!(lines.len(), 4, "{}", kept.stderr);
         assert!(
-            lines[0].contains(" places of ") && lines[0].ends_with("(64 MiB) before a quick probe"),
+            lines[0].contains(" places of ") && lines[0].ends_with("(64 MiB) from before a quick probe"),
             "{}",
             lines[0]
         );
-        assert!(lines[0].contains("card.journal holds what stood at "), "{}", lines[0]);
-        assert_eq!(lines[1], "what was not put back cannot be put back any more without it");
-        assert_eq!(lines[2], "type card.journal to give it up:");
+        assert!(lines[0].contains("card.journal holds the original contents of "), "{}", lines[0]);
+        assert_eq!(lines[1], "without it, blocks that were not put back cannot be restored");
+        assert_eq!(lines[2], "type card.journal to discard it:");
         assert!(lines[3].ends_with("card.journal: kept, its name was not typed"), "{}", lines[3]);
         assert_harmless(&kept.stderr);
         assert!(journal.exists(), "{answer:?}");
     }
     let gone = discard(&place, &journal, "card.journal\n", "");
-    assert!(gone.succeeds().stderr.ends_with("card.journal was given up\n"), "{}", gone.stderr);
+    assert!(gone.succeeds().stderr.ends_with("card.journal was discarded\n"), "{}", gone.stderr);
     assert!(!journal.exists());
 }
 
@@ -61,7 +61,7 @@ fn a_quiet_one_says_what_it_asks_and_no_more() {
     let place = Place::new();
     let journal = journal(&place, "/dev/sdX");
     let gone = discard(&place, &journal, "card.journal\n", "--quiet");
-    assert!(gone.succeeds().stderr.ends_with("type card.journal to give it up:\n"), "{}", gone.stderr);
+    assert!(gone.succeeds().stderr.ends_with("type card.journal to discard it:\n"), "{}", gone.stderr);
     assert!(!journal.exists());
 }
 
@@ -78,7 +78,7 @@ fn a_journal_of_another_format_can_be_given_up_and_another_file_cannot() {
     discard(&place, &journal, "card.journal\n", "").succeeds();
     assert!(!journal.exists());
     let other = place.file("thesis.tex", "holiday");
-    discard(&place, &other, "thesis.tex\n", "").refuses(2, &["thesis.tex: is no journal of a probe"]);
+    discard(&place, &other, "thesis.tex\n", "").refuses(2, &["thesis.tex: is not a journal of a probe"]);
     assert!(other.exists());
     discard(&place, &place.path().join("missing"), "missing\n", "").refuses(4, &["missing: "]);
 }

@@ -307,3 +307,50 @@ fn the_help_of_every_command_is_reviewed_as_a_whole() {
         .map(|(words, help)| format!("$ assay {} --help\n{help}", words.join(" ")).replace("  --help", " --help"));
     insta::assert_snapshot!("help", pages.collect::<Vec<_>>().join("\n").trim_end());
 }
+
+// ------------------------------------------------------------------------------------- long pages
+
+/// Longer pages begin with a list of their sections.
+const LONG: usize = 120;
+/// Where the links have to be.
+const FIRST: usize = 25;
+/// Pages that have none yet.
+const WITHOUT: [&str; 1] = ["platforms.md"];
+
+/// The name by which a heading is linked to.
+fn anchor(heading: &str) -> String {
+    let kept = heading
+        .to_lowercase()
+        .chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
+        .collect::<String>();
+    kept.replace(' ', "-")
+}
+
+#[test]
+fn long_pages_begin_with_links_to_their_sections() {
+    let mut long = 0;
+    for (file, page) in crate::common::pages::pages() {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        if !file.components().any(|part| part.as_os_str() == "docs") || page.lines().count() <= LONG {
+            continue;
+        }
+        long += 1;
+        let headings: BTreeSet<String> = page
+            .lines()
+            .filter(|line| line.starts_with("##"))
+            .map(|line| anchor(line.trim_start_matches('#').trim()))
+            .collect();
+        let first = page.lines().take(FIRST).collect::<Vec<_>>().join(" ");
+        let links: Vec<&str> = first.split("](#").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+        for link in &links {
+            assert!(headings.contains(*link), "{name}: no section is called {link}");
+        }
+        let own = links.iter().collect::<BTreeSet<_>>().len();
+        assert!(
+            own >= 3 || WITHOUT.contains(&name.as_str()),
+            "{name} has {own} links to its sections in its first {FIRST} lines"
+        );
+    }
+    assert!(long >= 8, "{long} pages");
+}

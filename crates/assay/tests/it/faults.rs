@@ -251,7 +251,7 @@ fn a_card_that_is_taken_out_has_disappeared() {
         let underway = Underway::on(card.path(), op, depth, &[]);
         underway.at_one_stroke(|| card.pull().unwrap());
         let record = underway.ends(3, Failure::Disappeared);
-        assert!(detail(&record).ends_with("holds nothing any more"), "{}", detail(&record));
+        assert!(detail(&record).ends_with("is empty now"), "{}", detail(&record));
     }
 }
 

@@ -230,7 +230,7 @@ fn bad_input_costs_one_line() {
     let list = run(place.assay(["fleet", "list"]));
     assert!(list.succeeds().stdout.is_empty(), "nothing of these is kept: {}", list.stdout);
     refused(&["fleet", "run", "--resume", "nothing"], &["no run on a cluster is called nothing"]);
-    refused(&["run", "--start-at", "2020-01-01T00:00:00Z"], &["--start-at", "is over"]);
+    refused(&["run", "--start-at", "2020-01-01T00:00:00Z"], &["--start-at", "is in the past"]);
     let join = ["run", "--rendezvous", "127.0.0.1:1", "--node", "a", "--fleet-run", "r"];
     refused(&join, &["needs the key of the run in ASSAY_FLEET_KEY"]);
     place.file("key", "12345");

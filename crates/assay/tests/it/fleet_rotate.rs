@@ -148,7 +148,7 @@ fn not_moved() -> (Place, tempfile::TempDir, Done) {
     assert_eq!(first.code, Some(8), "{}{}", first.stdout, first.stderr);
     let stayed = resume(&place);
     assert_eq!(stayed.code, Some(8), "{}{}", stayed.stdout, stayed.stderr);
-    assert!(stayed.stdout.contains("Not moved as round 2 of the plan wants it; nothing is measured."));
+    assert!(stayed.stdout.contains("Not moved as round 2 of the plan requires; nothing is measured."));
     assert_eq!(place.json(["list", "--json"]).as_array().unwrap().len(), 2);
     (place, memory, stayed)
 }

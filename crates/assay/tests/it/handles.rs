@@ -214,7 +214,7 @@ fn what_lives_is_not_removed() {
     command.arg(&medium);
     let done = run(command);
     done.succeeds();
-    assert!(done.stdout.contains("a run that lives"), "{}", done.stdout);
+    assert!(done.stdout.contains("a run is still measuring there"), "{}", done.stdout);
     assert_eq!(crate::common::scratch_directories(&medium), 1);
     running.end().measures();
 }

@@ -274,23 +274,23 @@ fn answers_about_mixed_records_say_what_they_lack() {
     };
     let lacks = "block size, size of the test area";
     let compared = lines(&["compare", "model=EVO", "model=Ultra", "model=Extreme"]);
-    assert!(compared.contains(&format!("perhaps different: A, B {lacks}")), "{compared}");
+    assert!(compared.contains(&format!("possibly different: A, B {lacks}")), "{compared}");
     assert!(
         compared.contains("A hdparm; B hdparm") || compared.contains("A, B hdparm; C CrystalDiskMark 3.0.3"),
         "{compared}"
     );
-    assert!(compared.contains("cannot be compared: not everything is known of this load"), "{compared}");
+    assert!(compared.contains("cannot be compared: not everything is known about this load"), "{compared}");
     assert!(!compared.contains("0 B") && !compared.contains("QD0"), "{compared}");
     let ranked = lines(&["rank", "--load", "sequential read, unknown block size"]);
     assert!(
-        ranked.contains("perhaps different: block size (2 records), size of the test area (2 records)"),
+        ranked.contains("possibly different: block size (2 records), size of the test area (2 records)"),
         "{ranked}"
     );
-    assert!(ranked.contains("cannot be compared: not everything is known of this load"), "{ranked}");
+    assert!(ranked.contains("cannot be compared: not everything is known about this load"), "{ranked}");
     let ranked = lines(&["rank", "--load", "sequential read 1 MiB"]);
     assert!(ranked.contains("not measured at this block size, but at an unknown one"), "{ranked}");
     let written = run(place.assay(["report", "all", "-o", "-", "--format", "md"])).stdout;
-    assert!(written.contains("hdparm does not tell: block size, size of the test area"), "{written}");
+    assert!(written.contains("hdparm does not report: block size, size of the test area"), "{written}");
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn a_sheet_says_whose_figures_files_hold() {
     run(place.assay(["import", "c.txt", "--sheet", "names.csv", "--label", "unit=3"])).succeeds();
     for (content, words) in [
         ("model\nEVO\n", "names.csv, line 1: no column is named `file`"),
-        ("file,kind\na,sd\nb,floppy\n", "names.csv, line 3: `floppy` is no kind of medium"),
+        ("file,kind\na,sd\nb,floppy\n", "names.csv, line 3: `floppy` is not a kind of medium"),
     ] {
         fs::write(place.path().join("names.csv"), content).unwrap();
         run(place.assay(["import", "c.txt", "--sheet", "names.csv"])).refuses(2, &[words]);

@@ -53,4 +53,5 @@ mod spool;
 mod ssh;
 mod stops;
 mod structure;
+mod texts;
 mod verify;

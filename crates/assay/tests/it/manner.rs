@@ -34,7 +34,7 @@ fn threads_run_on_the_processors_that_were_named_and_all_faces_say_so() {
     let plain = place.measured_with(&["--engine", "sync", "--budget", "30s"]);
     assert!(plain.measurements.iter().all(|m| m.workload.cpus.is_empty()));
     let compared = run(place.assay(["compare", &plain.id, &record.id])).stdout;
-    assert!(compared.replace('\n', " ").contains("different manners"), "{compared}");
+    assert!(compared.replace('\n', " ").contains("different settings"), "{compared}");
 }
 
 #[test]

@@ -47,11 +47,11 @@ fn the_answer_fits_a_terminal_and_uses_the_words_of_the_house() {
     let text = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "Cannot separate SanDisk Ultra A1 and Samsung EVO Plus 64GB; measure more units.",
-        "Few units stand behind this (3 degrees of freedom).",
+        "This rests on few units (3 degrees of freedom).",
         "One unit: not ranked: SanDisk Extreme A2",
         "Cannot separate SanDisk Ultra A1 and Samsung EVO Plus 64GB: all are limited by the bus (at least 22.4 MB/s of 23.6)",
-        "unit 3 (published) of 3 writes at x0.27 of the others (0.23 to 0.35 under 6 of 6 loads), not in reads; swap slots to check",
-        "unit 3 (published) of 3 writes at x0.29 of the others",
+        "unit 3 (published) of 3 writes at 0.27 times the others (0.23 to 0.35 under 6 of 6 loads), not in reads; swap slots to check",
+        "unit 3 (published) of 3 writes at 0.29 times the others",
         "with your 2 units of a model you cannot separate models closer than 51 %",
         "unit, with slot and run",
         "6 records, 6 units, 6 repeats, rounds unknown, slots unknown",
@@ -150,7 +150,7 @@ fn bad_input_is_refused_in_a_line() {
     for (arguments, words) in [
         (vec!["rank"], "the store is empty"),
         (vec!["rank", "published:nothing"], "no published medium"),
-        (vec!["rank", card, "--load", "fast"], "`fast` is no part of a load"),
+        (vec!["rank", card, "--load", "fast"], "`fast` is not part of a load"),
         (vec!["rank", card, "--load", "sequential write"], "no load is named"),
         (vec!["rank", card, "--metric", "speed"], "iops, rate, durable, p50, p90, p95, p99"),
         (vec!["rank", card, "--metric", "p99"], "no record has the metric `p99`"),
@@ -158,7 +158,7 @@ fn bad_input_is_refused_in_a_line() {
         (vec!["rank", card, "--alpha", "0"], "--alpha must be between"),
         (vec!["rank", card, "--margin", "200%"], "from 0% to 100%"),
         (vec!["rank", card, "--delta", "200%"], "from 0% to 100%"),
-        (vec!["rank", card, "--primary", "fast"], "`fast` is no part of a load"),
+        (vec!["rank", card, "--primary", "fast"], "`fast` is not part of a load"),
         (vec!["rank", card, "--composite", "best"], "pibenchmarks and index"),
         (vec!["rank", card, "--seed", "x"], "--seed"),
         (vec!["rank", card, "-o", "a.txt"], ".html, .md, .csv, .json, .svg or .png"),

@@ -32,7 +32,7 @@ fn units_stay_where_they_are_asked_to() {
     let moves: Vec<_> = outlook.rounds.iter().map(|round| round.moves).collect();
     assert_eq!(moves, [3, 0, 0, 0, 0, 0]);
     assert!(!outlook.units_told_from_slots);
-    assert_eq!(outlook.specimens, ["B"]);
+    assert_eq!(outlook.models_of_one_unit, ["B"]);
     assert!(outlook.resolution.is_empty(), "one unit tells nothing of a model");
 }
 
@@ -109,7 +109,7 @@ fn a_changed_or_newer_or_broken_file_is_refused_with_its_line() {
         ("seed = ", "seed = 1", "p.toml:5", "changed after it was made"),
         ("budget = ", "# budget = ", "p.toml", "missing field `budget`"),
         ("version = 1\nhash", "version = 2\nnews = 3\nhash", "p.toml:4", "version 2, this assay knows 1"),
-        ("assay-plan", "shopping", "p.toml:3", "is no plan"),
+        ("assay-plan", "shopping", "p.toml:3", "is not a plan"),
         ("seed = ", "sed = ", "p.toml:7", "sed"),
         ("name = \"A\"", "name = \"A,B\"", "p.toml:5", "holds a comma"),
         ("[[model]]", "[[model", "p.toml:14", ""),

@@ -36,7 +36,7 @@ fn records_that_do_not_fit_are_named_with_the_reason() {
         (label("model", "Z"), "model Z is not in the plan"),
         (label("unit", "Z"), "unit Z of"),
         (label("round", "3"), "round 3 is not in the plan"),
-        (label("round", "x"), "round x is no number"),
+        (label("round", "x"), "round x is not a number"),
         (changed(&|r| drop(r.labels.remove("slot"))), "has no label slot"),
         (changed(&|r| drop(r.labels.remove("plan"))), "has no label plan="),
         (changed(&|r| r.suite.name = "quick".to_owned()), "ran suite quick"),

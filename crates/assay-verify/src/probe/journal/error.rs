@@ -59,7 +59,7 @@ pub enum JournalError {
         path: String,
     },
     /// The file is not a journal, or its beginning is damaged.
-    #[error("{path}: is no journal of a probe, or its beginning is damaged; give the file that the probe named")]
+    #[error("{path}: is not a journal of a probe, or its beginning is damaged; give the file that the probe named")]
     NotAJournal {
         /// The file.
         path: String,

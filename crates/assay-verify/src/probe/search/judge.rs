@@ -74,7 +74,7 @@ pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&
         Some(End::Fault(fault)) => account.failed = Some(*fault),
         Some(End::Stopped) => account.cut_short = Some("it was interrupted"),
         Some(End::Journal(_)) => account.cut_short = Some("the journal could not be written"),
-        Some(End::Spent) => account.cut_short = Some("as much was written as a probe may"),
+        Some(End::Spent) => account.cut_short = Some("the limit of bytes written was reached"),
     }
     if account.failed.is_some() {
         account.verdict = Verdict::Failed;
@@ -203,15 +203,17 @@ impl Account {
         let vague = self.nature == Nature::Parts && self.kind == Some(FakeKind::Unknown) && self.cut_short.is_none();
         match self.nature {
             _ if self.verdict == Verdict::Failed => {
-                Some("the device failed while it was tested, and may show what it does not hold")
+                Some("the device failed during the test, and may show data that it does not hold")
             }
-            Nature::Misaddressed(_) => Some("operations land elsewhere, so that places changed which were never saved"),
+            Nature::Misaddressed(_) => Some("operations land elsewhere, so places changed that were never saved"),
             Nature::Decays => Some("what was put back may not last"),
             // As in a wrap-around of which an address line fails, too.
             Nature::Repeats(repeat) if repeat.exact && self.lands_elsewhere(&repeat) => Some(
-                "where some of what was written landed is not known, so that places may have changed which were never saved",
+                "it is not known where some of the data written landed, so places may have changed that were never saved",
             ),
-            _ if self.hidden || vague => Some("a cache that is not driven out may show what the device does not hold"),
+            _ if self.hidden || vague => {
+                Some("a cache that was not driven out may show data that the device does not hold")
+            }
             _ => None,
         }
     }

@@ -93,25 +93,25 @@ fn sentence(account: &Account, counts: &SectorCounts) -> String {
     };
     let mut text = match (account.verdict, &account.nature) {
         (Verdict::Genuine, _) => {
-            format!("genuine: every place tested of the {announced} it announces holds what was written")
+            format!("genuine: every place tested of the {announced} it announces contains what was written")
         }
         (Verdict::Failed, _) => format!("failed while it was tested: {}", failure(account)),
         (Verdict::Fake, Nature::Thin) => {
             format!(
-                "fake: it announces {announced} and takes new data nowhere after what was written ({size}); its memory is used up"
+                "fake: it announces {announced} and accepts no new data after what was written ({size}); its memory is used up"
             )
         }
         (Verdict::Fake, _) => {
             let habit = match account.kind {
-                Some(FakeKind::Limbo) => "what is written elsewhere is dropped",
-                Some(FakeKind::Wraparound) => "what is written beyond overwrites what was written before",
-                Some(FakeKind::Chain) => "what is written beyond is dropped, or overwrites what was written before",
+                Some(FakeKind::Limbo) => "data written elsewhere are dropped",
+                Some(FakeKind::Wraparound) => "data written beyond overwrite earlier data",
+                Some(FakeKind::Chain) => "data written beyond are dropped, or overwrite earlier data",
                 _ => "the rest is lost",
             };
             format!("fake: it announces {announced} and {size}; {habit}")
         }
         (Verdict::Damaged, Nature::Misaddressed(distance)) => format!(
-            "damaged: data are read {} {} from where they were written, so that what the probe overwrote was not all \
+            "damaged: data are read {} {} from where they were written, so not everything that the probe overwrote was \
              saved before",
             Bytes(distance.unsigned_abs() * SECTOR_BYTES),
             if *distance < 0 { "below" } else { "above" }
@@ -121,7 +121,7 @@ fn sentence(account: &Account, counts: &SectorCounts) -> String {
         _ => format!("cannot tell: nothing lost was found in {} sectors", counts.total()),
     };
     if account.hidden {
-        text.push_str("; a cache hides more (--cache SIZE looks through larger ones)");
+        text.push_str("; a cache hides more (--cache SIZE reads past larger ones)");
     }
     if let Some(why) = account.cut_short {
         text.push_str(&format!("; {why} after {} s", account.elapsed.as_secs()));
@@ -135,9 +135,9 @@ fn failure(account: &Account) -> String {
     let what = match account.failed {
         Some(Fault::Gone) => "it vanished",
         Some(Fault::ReadOnly) => "it turned read-only",
-        Some(Fault::WriteErrors) => "from some moment on it refused every write",
-        Some(Fault::AllErrors) => "from some moment on it answered nothing but errors",
-        Some(Fault::DropsWrites) => "from some moment on it dropped what was written",
+        Some(Fault::WriteErrors) => "after some time it refused every write",
+        Some(Fault::AllErrors) => "after some time it returned only errors",
+        Some(Fault::DropsWrites) => "after some time it dropped what was written",
         Some(Fault::Hung) => "it stopped answering",
         _ => "it no longer answered",
     };

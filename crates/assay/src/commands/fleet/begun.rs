@@ -55,7 +55,7 @@ pub(super) fn program(named: Option<&str>, via: Launcher) -> Result<String, Fail
     }
     let path = std::env::current_exe().map_err(|error| Failure::environment(format!("this program: {error}")))?;
     let text = path.into_os_string().into_string();
-    text.map_err(|_| Failure::usage("the path of this program is no text; use --program"))
+    text.map_err(|_| Failure::usage("the path of this program is not text; use --program"))
 }
 
 /// The nodes of an inventory.
@@ -91,7 +91,7 @@ pub(super) fn find_again(ledger: &mut Ledger, missing: &[usize], control: &Contr
     let hosts = Ansible::new(&InventoryArgs::of(inventory), control)?.hosts()?;
     inventory.routes = routes(&hosts);
     match missing.iter().map(|node| &ledger.nodes[*node].name).find(|name| !inventory.routes.contains_key(*name)) {
-        Some(name) => Err(Failure::usage(format!("the inventory of this run has no host {} any more", harmless(name)))),
+        Some(name) => Err(Failure::usage(format!("the inventory of this run no longer has a host {}", harmless(name)))),
         None => Ok(()),
     }
 }

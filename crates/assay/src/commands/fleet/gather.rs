@@ -191,7 +191,7 @@ fn of_known(known: &Known, records: Vec<Record>) -> Run {
     };
     run.take(records);
     for node in run.nodes.iter_mut().filter(|node| node.complete && node.record.is_none()) {
-        node.outcome += ", and its record is not here any more";
+        node.outcome += ", and its record is no longer here";
         node.complete = false;
     }
     run

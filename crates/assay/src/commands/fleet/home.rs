@@ -69,8 +69,8 @@ impl Home {
 
     /// Takes what a node is said to have measured in the run.
     pub(super) fn take(&self, node: &str, id: &str, document: &[u8]) -> Result<Brought, String> {
-        let text = std::str::from_utf8(document).map_err(|_| "it is no text".to_owned())?;
-        let record = Record::from_json(text).map_err(|error| format!("it is no record: {error}"))?;
+        let text = std::str::from_utf8(document).map_err(|_| "it is not text".to_owned())?;
+        let record = Record::from_json(text).map_err(|error| format!("it is not a record: {error}"))?;
         if record.id != id || !self.is_of(node, &record) {
             return Err("it is a record of something else".to_owned());
         }

@@ -31,7 +31,7 @@ pub(super) fn text(ledger: &Ledger, starts: Option<&Starts>) -> String {
     text += &format!("\nrun {}: records of {} of {}.", ledger.run, here.len(), counted(ledger.nodes.len(), "node"));
     if let Some(starts) = starts {
         text += &format!(
-            " {} began within {:.2} ms of the moment planned (p95), by clocks known within {:.2} ms.",
+            " {} began within {:.2} ms of the planned time (p95), with clocks known to within {:.2} ms.",
             counted(starts.n, "repeat"),
             starts.p95_late_ns as f64 / 1e6,
             starts.bound_ns as f64 / 1e6

@@ -27,8 +27,8 @@ pub(super) fn keep(
     let (run, nodes) = (expected.run.clone(), expected.nodes.clone());
     let keeper = Mutex::new(keeper);
     Box::new(move |number, document| {
-        let text = std::str::from_utf8(document).map_err(|_| "it is no text".to_owned())?;
-        let record = Record::from_json(text).map_err(|error| format!("it is no record: {error}"))?;
+        let text = std::str::from_utf8(document).map_err(|_| "it is not text".to_owned())?;
+        let record = Record::from_json(text).map_err(|error| format!("it is not a record: {error}"))?;
         let (name, attempt) = &nodes[number];
         // What an earlier attempt left on the node is handed over by a later one.
         let part = record.cluster.as_deref().filter(|c| c.run == run && c.node == *name && c.attempt <= *attempt);

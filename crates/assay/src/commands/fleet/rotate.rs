@@ -164,7 +164,7 @@ impl Whole<'_> {
             }
             let lines: Vec<String> = wrong.iter().map(|(node, reason)| format!("{node}: {reason}")).collect();
             let title =
-                format!("Not moved as round {} of the plan wants it; nothing is measured.", turn::of(ledger).round);
+                format!("Not moved as round {} of the plan requires; nothing is measured.", turn::of(ledger).round);
             self.person.shows(&format!("{title}\n{}\n{}", lines.join("\n"), self.mend(turn::of(ledger).round)))?;
             let run = turn::ledgers(&self.plan.label())?.pop().map_or_else(String::new, |last| last.run);
             if !self.person.confirms(&run, self.control)? {
@@ -180,7 +180,7 @@ impl Whole<'_> {
             return String::new();
         }
         let words = format!(
-            "If the units sit right, round {before} had them wrong: assay rm 'plan={} round={before}' removes its records, by \
+            "If the units are in the right slots now, round {before} had them wrong: assay rm 'plan={} round={before}' removes its records, by \
              which this round is judged.",
             self.plan.label()
         );

@@ -57,7 +57,7 @@ fn parse(told: impl Iterator<Item = String>) -> Result<(), Failure> {
     Cli::try_parse_from(told).map(drop).map_err(|error| {
         let text = error.to_string();
         let line = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        Failure::usage(harmless(&format!("what assay run is told on the nodes: {line}")))
+        Failure::usage(harmless(&format!("arguments for assay run on the nodes: {line}")))
     })
 }
 

@@ -18,7 +18,7 @@ const LONGEST: usize = 4096;
 pub(super) fn discard(args: &VerifyArgs, journal: &Path) -> Result<Exit, Failure> {
     let what = match described(journal) {
         Ok(what) => format!(
-            "{} holds what stood at {} places of {} ({}) before a quick probe",
+            "{} holds the original contents of {} places of {} ({}) from before a quick probe",
             shown(journal),
             what.places,
             assay_core::text::harmless(&what.device.name),
@@ -30,8 +30,8 @@ pub(super) fn discard(args: &VerifyArgs, journal: &Path) -> Result<Exit, Failure
     };
     let name = journal.file_name().unwrap_or_default().to_string_lossy().into_owned();
     output::tell(&what);
-    output::tell("what was not put back cannot be put back any more without it");
-    output::tell(&format!("type {} to give it up:", shown(Path::new(&name))));
+    output::tell("without it, blocks that were not put back cannot be restored");
+    output::tell(&format!("type {} to discard it:", shown(Path::new(&name))));
     let mut answer = Vec::new();
     let mut input = std::io::Read::take(std::io::stdin().lock(), LONGEST as u64);
     input.read_until(b'\n', &mut answer).map_err(|e| Failure::environment(format!("standard input: {e}")))?;
@@ -42,7 +42,7 @@ pub(super) fn discard(args: &VerifyArgs, journal: &Path) -> Result<Exit, Failure
         .map_err(|e| Failure::environment(format!("{}: cannot be removed ({e})", shown(journal))))?;
     journals::forget(journal);
     if !args.quiet {
-        output::tell(&format!("{} was given up", shown(journal)));
+        output::tell(&format!("{} was discarded", shown(journal)));
     }
     Ok(Exit::Good)
 }

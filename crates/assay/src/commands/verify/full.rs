@@ -50,7 +50,7 @@ pub(super) fn full(args: &VerifyArgs) -> Result<Exit, Failure> {
         if let Some(left) = progress.whole_remaining.filter(|_| !announced && progress.phase == Phase::Write) {
             announced = true;
             let all = control.elapsed(&start) + left;
-            status.say(&format!("takes about {} in all, at the speed of its beginning", about(all)));
+            status.say(&format!("takes about {} in total, at the initial speed", about(all)));
         }
         status.show(|| line(&progress));
     })?;
@@ -68,7 +68,7 @@ pub(super) fn quick(args: &VerifyArgs) -> Result<Exit, Failure> {
     signals::stop_on_signals(&control)?;
     tell_left(args);
     let mut status = Status::new(args.quiet);
-    status.say("writes a little all over the free space, reads it back and removes it");
+    status.say("writes samples across the free space, reads them back and removes them");
     let start = control.now();
     let checked = quick::check(&args.target, &how, &control, &mut |done, most| {
         status.show(|| format!("{done} of at most {most} operations"));

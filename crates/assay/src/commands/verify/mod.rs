@@ -63,12 +63,12 @@ fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
     match (&args.restore, args.quick, device) {
         (Some(journal), _, true) => restore::restore(args, journal),
         (Some(_), _, false) => Err(Failure::usage(format!(
-            "{} is no device; --restore JOURNAL needs the device that was probed, like /dev/sdX",
+            "{} is not a device; --restore JOURNAL needs the device that was probed, like /dev/sdX",
             shown(target)
         ))),
         (None, true, true) => probe::probe(args),
         (None, true, false) if args.journal.is_some() => {
-            Err(Failure::usage(format!("{} is no device; --journal is for --quick on a device", shown(target))))
+            Err(Failure::usage(format!("{} is not a device; --journal is for --quick on a device", shown(target))))
         }
         (None, true, false) => full::quick(args),
         (None, false, true) => Err(Failure::usage(match too_small(target) {

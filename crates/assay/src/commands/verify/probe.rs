@@ -78,7 +78,7 @@ fn new_journal(path: &Path, identity: &Identity, most: &Plan) -> Result<Journal,
 /// Says what is going to happen, and how it is mended where the process does not come to its end.
 fn announce(args: &VerifyArgs, path: &Path, journal: &Journal, most: &Plan) -> Status {
     let mend = journals::mend(path, &args.target);
-    output::tell(&format!("what is overwritten is saved first; if this does not end by itself: {mend}"));
+    output::tell(&format!("what is overwritten is saved first; if this is cut off: {mend}"));
     let mut status = Status::new(args.quiet);
     status.say(&format!(
         "writes about {} and reads about {} on a genuine device, writes at most {} on any other; puts everything back",
@@ -112,7 +112,7 @@ fn watched(
         if let Some(left) = forecast.left().filter(|_| !announced && progress.lost == 0) {
             announced = true;
             let all = Duration::from_secs((control.elapsed(&start) + left).as_secs().max(1));
-            status.say(&format!("a genuine device: about {} in all, at the speed of its first transfers", span(all)));
+            status.say(&format!("a genuine device: about {} in total, at the speed of the first transfers", span(all)));
         }
         status.show(|| line(&progress, &forecast));
     })
@@ -120,9 +120,9 @@ fn watched(
 
 fn line(progress: &Progress, forecast: &Forecast) -> String {
     let phase = match progress.phase {
-        Phase::Discovering => "looks for any loss",
-        Phase::FindingPeriod => "looks where addresses start again",
-        Phase::Mapping => "looks to the sector for what holds",
+        Phase::Discovering => "searching for losses",
+        Phase::FindingPeriod => "searching where addresses repeat",
+        Phase::Mapping => "searching for the exact limits",
         Phase::Restoring => "puts everything back",
     };
     let (written, read) = (Bytes(progress.written_bytes), Bytes(progress.read_bytes));

@@ -21,7 +21,7 @@ pub(super) fn remove(target: &Path) -> Result<Exit, Failure> {
         output::print(&format!("removed {}, {}", shown(&left.path), Bytes(left.bytes)))?;
     }
     if runs.alive > 0 {
-        output::print(&format!("left {}: a run that lives still measures there", shown(target)))?;
+        output::print(&format!("left {}: a run is still measuring there", shown(target)))?;
     } else if check.is_none() && runs.directories == 0 {
         output::print(&format!("nothing to remove in {}", shown(target)))?;
     }

@@ -55,7 +55,7 @@ pub(super) fn restore(args: &VerifyArgs, journal: &Path) -> Result<Exit, Failure
 
 fn line(progress: &RestoreProgress) -> String {
     let step = match progress.step {
-        RestoreStep::Looking => "looks at what stands there",
+        RestoreStep::Looking => "compares with the original contents",
         RestoreStep::Writing => "puts back",
         RestoreStep::ReadingBack => "reads back",
     };
@@ -65,19 +65,19 @@ fn line(progress: &RestoreProgress) -> String {
 fn words(device: &str, journal: &str, done: &Restored) -> String {
     let amount = Bytes(done.bytes);
     if done.already {
-        return format!("{device} was put back before; the journal is not needed any more");
+        return format!("{device} was put back before; the journal is no longer needed");
     }
     if !done.is_complete() {
         let mend = match done.differing.len() + done.missing.len() {
             0 => "",
-            _ => "; what cannot come back is given up with --discard",
+            _ => "; blocks that cannot be restored are discarded with --discard",
         };
         return format!("{device}: {amount} put back, not everything: {done}; {journal} is kept{mend}");
     }
     match (done.untouched, done.journal_kept) {
         (true, true) => format!(
-            "{device} reads as before, and nothing of the probe stands on it: put back already, or another card with \
-             the same content; {journal} is kept, --discard gives it up"
+            "{device} reads as before, and nothing of the probe is on it: put back already, or another card with \
+             the same content; {journal} is kept, --discard deletes it"
         ),
         (_, true) => format!("{device} is as before: {amount} put back; {journal} can be removed"),
         (_, false) => format!("{device} is as before: {amount} put back"),

@@ -41,7 +41,7 @@ pub(super) fn text(rows: &[Row]) -> String {
             (n, of) => format!("Of these {of} nodes {n}"),
         };
         format!(
-            "{who} can be measured: at most {} written in sum, {} each.",
+            "{who} can be measured: at most {} written in total, {} each.",
             Bytes(bytes),
             span(Duration::from_nanos(longest))
         )
@@ -94,7 +94,7 @@ mod tests {
         let cells: Vec<&str> = lines[1].split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
         assert_eq!(cells, ["n1", "aarch64", "-", "21.3 GB", "1 GiB", "1 min 30 s", "-12.3 ±15.0 ms"], "{told}");
         assert!(lines[0].starts_with("node  machine  medium") && lines[2].starts_with("n2  "), "{told}");
-        let said = "Of these 2 nodes 1 can be measured: at most 1 GiB written in sum, 1 min 30 s each.";
+        let said = "Of these 2 nodes 1 can be measured: at most 1 GiB written in total, 1 min 30 s each.";
         assert_eq!(lines[3..], ["", "n2: no route to host", said]);
         let evil = Row { node: "n3".to_owned(), machine: "x\u{1b}[2J\nx".to_owned(), ..Row::default() };
         let text = text(&[evil]);
