@@ -162,7 +162,7 @@ fn a_full_file_system_is_told_at_once_and_the_record_can_be_had() {
     assert_eq!(done.code, Some(4), "{}", done.stderr);
     let told = done.stderr.lines().filter(|line| line.starts_with("warning: no space left")).count();
     assert_eq!(told, 1, "{}", done.stderr);
-    assert!(done.stderr.contains("in memory alone") && done.stderr.contains("-o FILE.json"), "{}", done.stderr);
+    assert!(done.stderr.contains("only in memory") && done.stderr.contains("-o FILE.json"), "{}", done.stderr);
     let record: Record = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!(repeats(&record), 4);
     let list = fs::read_to_string(place.path().join("list.txt")).unwrap();

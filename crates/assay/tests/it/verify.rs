@@ -242,8 +242,8 @@ fn bad_input_is_one_line() {
         (&["verify", "plain"], 2, "not a directory"),
         (&["verify", "--resume", "medium"], 2, "no interrupted check"),
         (&["verify", "--only", "read", "medium"], 2, "no files"),
-        (&["verify", "--restore", "x", "medium"], 2, "no device"),
-        (&["verify", "--quick", "--journal", "j", "medium"], 2, "no device"),
+        (&["verify", "--restore", "x", "medium"], 2, "is not a device"),
+        (&["verify", "--quick", "--journal", "j", "medium"], 2, "is not a device"),
         (&["verify", "--quick", "--keep", "medium"], 2, "cannot be used with"),
         // Where the host or its records live, filling asks first; without a directory, too.
         (&["verify", "medium"], 2, "--fill-system"),
