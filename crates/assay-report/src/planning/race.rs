@@ -282,6 +282,7 @@ mod tests {
             unit_deviation: None,
             spread: None,
             close_models: false,
+            not_separated: Vec::new(),
             newly_dropped: Vec::new(),
             unnamed_units: Vec::new(),
             excluded: Vec::new(),
