@@ -155,7 +155,9 @@ fn every_command_line_in_the_documentation_does_what_it_says() {
             }
             let own = here(&line, &place);
             // Nothing outside of the place is touched, whatever somebody writes into a page.
-            let outside = [" /", "=/", ">/", "\"/", "'/", " ~", "=~", "\"~", "'~", ".."].into_iter().find(|words| own.contains(words));
+            let outside = [" /", "=/", ">/", "\"/", "'/", " ~", "=~", "\"~", "'~", ".."]
+                .into_iter()
+                .find(|words| own.contains(words));
             assert_eq!(outside, None, "{}: {own}", file.display());
             // The program of the tests under its name.
             let done = run(place.shell(&format!("assay() {{ \"$ASSAY\" \"$@\"; }}; {own}")));
