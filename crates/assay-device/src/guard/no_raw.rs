@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::fs::File;
 use std::path::Path;
 
-use super::permit::RawPermit;
 use crate::error::{DeviceError, shown};
+use crate::guard::permit::RawPermit;
 use crate::look::Seen;
 use crate::owned::Caching;
 use crate::sysroot::Sysroot;
