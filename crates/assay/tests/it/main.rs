@@ -12,6 +12,7 @@ mod articles;
 mod at_once;
 mod bad_input;
 mod bare;
+mod busybox;
 mod collection;
 mod command_line;
 mod compare;
