@@ -54,3 +54,4 @@ mod spool;
 mod ssh;
 mod stops;
 mod verify;
+mod year_2040;
