@@ -97,8 +97,10 @@ mod tests {
     use super::*;
 
     use std::ops::ControlFlow;
+    #[cfg(not(windows))]
     use std::path::Path;
 
+    #[cfg(not(windows))]
     use assay_device::{Seen, What, look_by_dev};
     use assay_engine::{Control, EngineKind, RepeatSpec, run_repeat};
 
@@ -108,7 +110,8 @@ mod tests {
         Proof { issued, crossed }
     }
 
-    /// A tree of the kernel with one disk, whose counters are what `stat` says, if there are any.
+    /// A tree of the kernel, which Windows has not, with one disk, whose counters are what `stat` says, if there are any.
+    #[cfg(not(windows))]
     fn disk_with(stat: Option<&str>) -> (tempfile::TempDir, Result<ProofMeter, Finding>) {
         let tree = tempfile::tempdir().unwrap();
         let dir = tree.path().join("sys/class/block/sda");
@@ -125,6 +128,7 @@ mod tests {
         (tree, meter)
     }
 
+    #[cfg(not(windows))]
     #[test]
     fn that_counters_of_a_device_cannot_be_read_is_found_with_the_reason() {
         assert_eq!(disk_with(Some("1 0 8 1 2 0 16 3 0 4 5")).1.unwrap().read().unwrap().read_bytes, 8 * 512);

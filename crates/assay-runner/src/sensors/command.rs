@@ -130,7 +130,8 @@ fn read(child: &mut Child) -> Vec<u8> {
     output
 }
 
-#[cfg(test)]
+// What is started here are programs of Unix.
+#[cfg(all(test, not(windows)))]
 mod tests {
     use std::sync::mpsc::Receiver;
     use std::time::Duration;
