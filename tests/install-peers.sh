@@ -7,7 +7,8 @@ for pair in cc:gcc fio:fio nbdkit:nbdkit nbdfuse:libnbd-bin fusermount3:fuse3 mk
     mkfs.vfat:dosfstools mkfs.xfs:xfsprogs mkfs.exfat:exfatprogs mount.exfat-fuse:exfat-fuse fusefat:fusefat \
     losetup:util-linux chromium:chromium sqlite3:sqlite3 f3write:f3 jq:jq tmux:tmux \
     hdparm:hdparm sysbench:sysbench bonnie++:bonnie++ ioping:ioping postmark:postmark smartctl:smartmontools \
-    ip:iproute2 strace:strace faketime:faketime busybox:busybox-static ssh:openssh-client sshd:openssh-server ansible-playbook:ansible-core ansible-lint:ansible-lint \
+    ip:iproute2 strace:strace faketime:faketime busybox:busybox-static ssh:openssh-client sshd:openssh-server \
+    ansible-playbook:ansible-core ansible-lint:ansible-lint \
     slurmctld:slurmctld slurmd:slurmd srun:slurm-client; do
     command -v "${pair%%:*}" > /dev/null 2>&1 || [ -x "/usr/sbin/${pair%%:*}" ] || missing="$missing ${pair##*:}"
 done
