@@ -244,7 +244,8 @@ fn remove(directory: &OwnDir, lock: Option<Lock>) -> Result<(), OwnedError> {
 }
 
 // Links, pipes and modes are made here as Unix makes them; assay-device has tests of its own for Windows.
-#[cfg(all(test, not(windows)))]
+#[cfg(not(windows))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};

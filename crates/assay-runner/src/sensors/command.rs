@@ -131,7 +131,8 @@ fn read(child: &mut Child) -> Vec<u8> {
 }
 
 // What is started here are programs of Unix.
-#[cfg(all(test, not(windows)))]
+#[cfg(not(windows))]
+#[cfg(test)]
 mod tests {
     use std::sync::mpsc::Receiver;
     use std::time::Duration;
