@@ -11,7 +11,8 @@ else
         mkfs.vfat:dosfstools mkfs.xfs:xfsprogs mkfs.exfat:exfatprogs mount.exfat-fuse:exfat-fuse fusefat:fusefat
         losetup:util-linux chromium:chromium sqlite3:sqlite3 f3write:f3 jq:jq tmux:tmux
         hdparm:hdparm sysbench:sysbench bonnie++:bonnie++ ioping:ioping postmark:postmark smartctl:smartmontools
-        ip:iproute2 strace:strace ssh:openssh-client sshd:openssh-server ansible-playbook:ansible-core ansible-lint:ansible-lint
+        ip:iproute2 strace:strace faketime:faketime busybox:busybox-static ssh:openssh-client sshd:openssh-server
+        ansible-playbook:ansible-core ansible-lint:ansible-lint
         slurmctld:slurmctld slurmd:slurmd srun:slurm-client qemu-aarch64-static:qemu-user-static"
 fi
 for pair in $pairs; do

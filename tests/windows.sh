@@ -16,7 +16,7 @@ skip() { # reason
 command -v x86_64-w64-mingw32-gcc > /dev/null 2>&1 || skip "needs gcc-mingw-w64-x86-64"
 wine=$(command -v wine64 || command -v wine) || skip "needs wine and wine64"
 has_std $triple || skip "needs rustup target add $triple"
-[ $# -gt 0 ] || set -- assay-core assay-engine assay-verify assay-device assay
+[ $# -gt 0 ] || set -- assay-core assay-engine assay-verify assay-device assay-programs assay-runner assay-store assay
 
 mkdir -p target
 # A home of its own, and no window.
@@ -46,10 +46,14 @@ failed=0
 for crate in "$@"; do
     if [ "$crate" = assay ]; then
         WINE=$wine sh tests/windows-program.sh >> $log 2>&1 || failed=1
+        WINE=$wine sh tests/windows-console.sh >> $log 2>&1 || failed=1
+        # Lints of all that the program is made of.
+        cargo clippy --locked --quiet --target $triple -p assay -- -D warnings >> $log 2>&1 || failed=1
         continue
     fi
-    # Where the integration tests of a crate ask Linux, those for Windows stand in a file of their own.
+    # Where the integration tests of a crate ask Linux, those for Windows stand in a file of their own, if there are any.
     only=
+    [ "$crate" != assay-store ] || only=--lib
     [ ! -f "crates/$crate/tests/windows.rs" ] || only="--lib --test windows"
     # shellcheck disable=SC2086 # two words
     cargo test --locked --quiet --target $triple -p "$crate" $only --no-fail-fast -- --skip closed::tests:: --show-output >> $log 2>&1 ||

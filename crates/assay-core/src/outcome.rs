@@ -51,12 +51,10 @@ impl Failure {
     /// The failure that an error number of this operating system stands for.
     #[must_use]
     pub fn from_errno(errno: i32) -> Self {
-        if cfg!(windows) {
-            Self::from_win32(errno)
-        } else if cfg!(target_os = "macos") {
-            Self::from_macos(errno)
-        } else {
-            Self::from_linux(errno)
+        match std::env::consts::OS {
+            "windows" => Self::from_win32(errno),
+            "macos" => Self::from_macos(errno),
+            _ => Self::from_linux(errno),
         }
     }
 

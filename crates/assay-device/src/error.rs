@@ -89,6 +89,13 @@ pub enum DeviceError {
 }
 
 impl DeviceError {
+    /// What is wrong, without what mends it.
+    #[must_use]
+    pub fn what(&self) -> String {
+        let words = self.to_string();
+        words.rsplit_once("; ").map_or(words.as_str(), |(what, _)| what).to_owned()
+    }
+
     pub(crate) fn from_io(path: &Path, source: io::Error) -> Self {
         let path = shown(path);
         match source.kind() {

@@ -72,12 +72,20 @@ pub(crate) struct Pool {
 /// Bytes of memory for `slots` buffers of `block` bytes.
 #[must_use]
 pub fn buffer_bytes(slots: u64, block: u64) -> u64 {
-    slots.saturating_mul(block.max(1).checked_next_multiple_of(sys::page_bytes() as u64).unwrap_or(u64::MAX))
+    bytes_in_pages(slots, block, sys::page_bytes())
+}
+
+fn bytes_in_pages(slots: u64, block: u64, page: usize) -> u64 {
+    slots.saturating_mul(block.max(1).checked_next_multiple_of(page as u64).unwrap_or(u64::MAX))
 }
 
 impl Pool {
     pub(crate) fn new(slots: usize, block: usize) -> std::io::Result<Self> {
-        let stride = block.max(1).next_multiple_of(sys::page_bytes());
+        Self::in_pages(slots, block, sys::page_bytes())
+    }
+
+    fn in_pages(slots: usize, block: usize, page: usize) -> std::io::Result<Self> {
+        let stride = block.max(1).checked_next_multiple_of(page).ok_or(std::io::ErrorKind::OutOfMemory)?;
         let memory = AlignedBuffer::new(stride.checked_mul(slots).ok_or(std::io::ErrorKind::OutOfMemory)?)?;
         Ok(Self { memory, slots, block, stride })
     }
@@ -118,6 +126,27 @@ mod tests {
             pool.slot(slot).fill(slot as u8 + 1);
         }
         assert!(pool.slot(0).iter().all(|b| *b == 1) && pool.slot(2).iter().all(|b| *b == 3));
+    }
+
+    /// The mapping begins at a page of the machine, whatever that is; from there on all slots are as far as they have to be.
+    #[test]
+    fn slots_begin_at_pages_of_any_size() {
+        for page in [4096, 16_384, 65_536] {
+            for block in [1, 512, 4096, 4097, 16_384, 65_535, 65_536, 65_537] {
+                let mut pool = Pool::in_pages(3, block, page).unwrap();
+                let first = pool.slot_ptr(0).addr();
+                for slot in 0..3 {
+                    assert!((pool.slot_ptr(slot).addr() - first).is_multiple_of(page), "{block} in pages of {page}");
+                    pool.slot(slot).fill(slot as u8 + 1);
+                }
+                for slot in 0..3 {
+                    assert!(pool.slot(slot).iter().all(|byte| *byte == slot as u8 + 1), "{block} in pages of {page}");
+                }
+                let bytes = pool.memory.as_slice().len();
+                assert_eq!(bytes as u64, bytes_in_pages(3, block as u64, page), "{block} in pages of {page}");
+                assert!(bytes < 3 * (block + page) && bytes.is_multiple_of(page), "{block} in pages of {page}");
+            }
+        }
     }
 
     /// A thread stands in for the kernel. Only Miri sees a violation: `cargo +nightly miri test -p

@@ -58,8 +58,8 @@ pub use repeat::{RepeatReport, SYNC, Window, run_repeat, run_together, sync_with
 pub use sampler::{LiveSample, OnSample};
 pub use spec::{RepeatSpec, Trouble};
 pub use sys::{
-    ASYNCHRONOUS, AsOpen, CALLS, FileExt, PINS, QUEUE, Signal, end_with_this_process, forget, is_root, lead_a_group,
-    monotonic, processors,
+    ASYNCHRONOUS, AsOpen, CALLS, FileExt, PINS, QUEUE, RUNS_TOOLS, Signal, end_with_this_process, forget, is_root,
+    lead_a_group, monotonic, processors,
 };
 pub use target::{DirectSupport, Target, TargetError, direct_support, direct_support_of};
 pub use timeout::{Timeout, answer_within};

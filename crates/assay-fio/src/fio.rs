@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::process::{Command, Stdio};
 
-use assay_engine::{Availability, EngineKind, probe};
+use assay_engine::{Availability, EngineKind, RUNS_TOOLS, probe};
 
 /// fio as it was found: what it calls itself, and which of its engines serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl Fio {
     /// # Errors
     /// Why it cannot be used, in one line.
     pub fn find() -> Result<Self, String> {
-        if cfg!(any(windows, target_os = "macos")) {
+        if !RUNS_TOOLS {
             return Err("fio is run in place of an engine on Linux alone".to_owned());
         }
         let output =

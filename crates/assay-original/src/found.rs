@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use assay_core::original::Original;
 
-use assay_engine::is_root;
+use assay_engine::{RUNS_TOOLS, is_root};
 
 /// Where programs for administrators lie, which are not on everybody's path.
 const ELSEWHERE: [&str; 2] = ["/usr/sbin", "/sbin"];
@@ -33,7 +33,7 @@ impl Found {
         if cfg!(not(feature = "import")) {
             return Err(format!("what {} prints is read by the whole program, not by that of nodes", tool.name()));
         }
-        if cfg!(any(windows, target_os = "macos")) {
+        if !RUNS_TOOLS {
             return Err(format!("{} is run in place of an engine on Linux alone", tool.name()));
         }
         if tool == Original::Hdparm && !is_root() {

@@ -13,6 +13,7 @@ use assay_device::{DeviceError, Sysroot, Target as Seen, look_by_dev, swaps_on};
 use crate::area::{Area, LEAST_AREA, room, rounded};
 use crate::budget::{Budget, workloads_bytes};
 use crate::error::RunError;
+use crate::proof;
 use crate::request::{RawMode, Request};
 use crate::scratch;
 use crate::system;
@@ -138,9 +139,7 @@ pub(crate) fn known_findings(sysroot: &Sysroot, seen: &Seen) -> Vec<Finding> {
     if swaps_on(sysroot, &seen.leaves) {
         findings.push(Finding::SwapOnMedium);
     }
-    if seen.devices.is_empty() {
-        findings.push(Finding::NoProof { medium: kind.title().to_owned() });
-    }
+    findings.extend(proof::meter(sysroot, seen).err());
     findings
 }
 

@@ -4,7 +4,7 @@ use assay_core::finding::Finding;
 use assay_core::outcome::Outcome;
 use assay_core::record::Measurement;
 use assay_core::workload::Op;
-use assay_device::{Counters, ProofMeter};
+use assay_device::{Counters, ProofMeter, Sysroot, Target};
 use assay_engine::RepeatReport;
 
 /// Below this share of the bytes issued, they were served from a cache.
@@ -75,6 +75,18 @@ impl Proof {
     }
 }
 
+/// What proves that bytes reach a medium, or the finding that nothing does: no device is known there, or its counters
+/// cannot be read, as drivers of Windows may refuse it.
+pub(crate) fn meter(sysroot: &Sysroot, seen: &Target) -> Result<ProofMeter, Finding> {
+    let medium = seen.medium.kind.title();
+    let none = |reason| Finding::NoProof { medium: medium.to_owned(), reason };
+    if seen.devices.is_empty() {
+        return Err(none(None));
+    }
+    let opened = ProofMeter::open(sysroot, &seen.devices).and_then(|meter| meter.read().map(|_| meter));
+    opened.map_err(|error| none(Some(error.what())))
+}
+
 /// Reads the counters, if there are any.
 pub(crate) fn read(meter: Option<&ProofMeter>) -> Option<Counters> {
     meter.and_then(|meter| meter.read().ok())
@@ -85,13 +97,53 @@ mod tests {
     use super::*;
 
     use std::ops::ControlFlow;
+    #[cfg(not(windows))]
+    use std::path::Path;
 
+    #[cfg(not(windows))]
+    use assay_device::{Seen, What, look_by_dev};
     use assay_engine::{Control, EngineKind, RepeatSpec, run_repeat};
 
     const MIB: u64 = 1 << 20;
 
     fn proof(issued: u64, crossed: u64) -> Proof {
         Proof { issued, crossed }
+    }
+
+    /// A tree of the kernel, which Windows has not, with one disk, whose counters are what `stat` says, if there are any.
+    #[cfg(not(windows))]
+    fn disk_with(stat: Option<&str>) -> (tempfile::TempDir, Result<ProofMeter, Finding>) {
+        let tree = tempfile::tempdir().unwrap();
+        let dir = tree.path().join("sys/class/block/sda");
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::write(dir.join("dev"), "8:0\n").unwrap();
+        if let Some(stat) = stat {
+            std::fs::write(dir.join("stat"), stat).unwrap();
+        }
+        let sysroot = Sysroot::at(tree.path());
+        let seen = Seen { what: What::Directory, dev: (8, 0) };
+        let target = look_by_dev(&sysroot, Path::new("/mnt/x"), seen);
+        assert_eq!(target.devices, ["sda"]);
+        let meter = meter(&sysroot, &target);
+        (tree, meter)
+    }
+
+    #[cfg(not(windows))]
+    #[test]
+    fn that_counters_of_a_device_cannot_be_read_is_found_with_the_reason() {
+        assert_eq!(disk_with(Some("1 0 8 1 2 0 16 3 0 4 5")).1.unwrap().read().unwrap().read_bytes, 8 * 512);
+        for (stat, why) in [(None, "no such file"), (Some("all wrong"), "cannot be read")] {
+            let finding = disk_with(stat).1.unwrap_err();
+            let Finding::NoProof { reason: Some(reason), .. } = &finding else { panic!("{finding:?}") };
+            assert!(reason.contains("sda/stat") && reason.contains(why) && !reason.contains(';'), "{reason}");
+            assert!(finding.cause().contains(reason), "{}", finding.cause());
+        }
+        let empty = tempfile::tempdir().unwrap();
+        let sysroot = Sysroot::at(empty.path());
+        let target = look_by_dev(&sysroot, Path::new("/mnt/x"), Seen { what: What::Directory, dev: (8, 0) });
+        assert!(matches!(meter(&sysroot, &target), Err(Finding::NoProof { reason: None, .. })));
+        let known = crate::access::known_findings(&sysroot, &target);
+        assert!(known.iter().any(|finding| matches!(finding, Finding::NoProof { .. })), "{known:?}");
     }
 
     #[test]

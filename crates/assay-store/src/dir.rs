@@ -31,6 +31,7 @@ mod tests {
         data_dir(&|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value)))
     }
 
+    #[cfg(not(windows))]
     #[test]
     fn the_own_variable_wins_over_xdg_and_home() {
         let all = [("ASSAY_DATA", "/a"), ("XDG_DATA_HOME", "/x"), ("HOME", "/h")];
@@ -40,6 +41,7 @@ mod tests {
         assert_eq!(with(&[("ASSAY_DATA", "here")]).unwrap(), PathBuf::from("here"));
     }
 
+    #[cfg(not(windows))]
     #[test]
     fn empty_and_relative_variables_are_passed_over() {
         let odd = [("ASSAY_DATA", ""), ("XDG_DATA_HOME", "relative"), ("HOME", "/h")];

@@ -86,6 +86,9 @@ impl Owner {
 mod tests {
     use super::*;
 
+    // Windows has no number of a boot, no containers and no zombies.
+
+    #[cfg(not(windows))]
     #[test]
     fn this_process_is_alive() {
         let me = Owner::current();
@@ -102,6 +105,7 @@ mod tests {
         assert!(!other.alive());
     }
 
+    #[cfg(not(windows))]
     #[test]
     fn a_killed_child_is_dead_even_before_it_is_waited_for() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
@@ -118,6 +122,7 @@ mod tests {
         assert_eq!(owner.life(), Life::Dead, "waited for");
     }
 
+    #[cfg(not(windows))]
     #[test]
     fn another_boot_is_dead_and_another_host_or_container_is_not_judged() {
         let here = Owner::current();

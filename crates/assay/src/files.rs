@@ -33,7 +33,7 @@ enum Place {
     /// A pipe or a device, or a file in a directory where nothing else can be made.
     InPlace(PathBuf),
     /// Under another name first.
-    Swapped { directory: Directory, name: OsString },
+    Swapped { directory: Box<Directory>, name: OsString },
 }
 
 fn place(path: &Path) -> std::io::Result<Place> {
@@ -50,7 +50,7 @@ fn place(path: &Path) -> std::io::Result<Place> {
         return Ok(Place::InPlace(file));
     }
     let name = file.file_name().ok_or(std::io::ErrorKind::IsADirectory)?.to_owned();
-    Ok(Place::Swapped { directory: Directory::open(directory)?, name })
+    Ok(Place::Swapped { directory: Box::new(Directory::open(directory)?), name })
 }
 
 /// In a directory that all may write in, a link of another user is not followed, as the kernel does not where
@@ -59,11 +59,7 @@ fn refuse_planted(path: &Path) -> std::io::Result<()> {
     let (Ok(link), Ok(above)) = (path.symlink_metadata(), above(path).metadata()) else { return Ok(()) };
     // Also junctions of Windows.
     if link.is_symlink() && system::is_planted(&link, &above) {
-        return Err(std::io::Error::other(if cfg!(windows) {
-            "it is a link or junction, which are not followed on Windows"
-        } else {
-            "it is a link that another user made where all may write"
-        }));
+        return Err(std::io::Error::other(system::PLANTED));
     }
     Ok(())
 }

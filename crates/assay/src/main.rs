@@ -42,6 +42,7 @@ mod together;
 #[path = "system/unix.rs"]
 mod unix;
 #[cfg(not(windows))]
+#[path = "system/wishes.rs"]
 mod wishes;
 
 use std::process::ExitCode;

@@ -32,11 +32,7 @@ impl Finding {
             Self::OthersUsedDevice { proof_ratio } => {
                 format!("something else used the device: it moved {} % of the bytes issued", percent(*proof_ratio))
             }
-            Self::NoProof { medium } => {
-                format!(
-                    "there is no block device under this {medium}, so nothing proves that the bytes reached a medium"
-                )
-            }
+            Self::NoProof { medium, reason } => no_proof(medium, reason.as_deref()),
             Self::ServerCache { medium } => format!(
                 "this {medium} is on another machine: what that has in its memory is read without its medium, and neither \
                  direct I/O nor counters of this host show it"
@@ -239,6 +235,15 @@ impl Finding {
     }
 }
 
+/// Why nothing shows what crossed a device.
+fn no_proof(medium: &str, reason: Option<&str>) -> String {
+    let why = match reason {
+        Some(reason) => format!("the counters of the block device under this {medium} cannot be read ({reason})"),
+        None => format!("no block device whose counters could be read is known under this {medium}"),
+    };
+    format!("{why}: nothing proves that the bytes reached a medium")
+}
+
 /// A share as percent with three figures.
 fn percent(share: f64) -> String {
     figures(share * 100.0)
@@ -257,7 +262,8 @@ mod tests {
         let kinds = schema["oneOf"].as_array().unwrap();
         let value = |property: &Value| match property {
             property if property.get("const").is_some() => property["const"].clone(),
-            property if property["type"] == "string" => json!("words"),
+            // One that may be absent has the types of both.
+            property if property["type"] == "string" || property["type"][0] == "string" => json!("words"),
             _ => json!(1),
         };
         let one = |kind: &Value| {
@@ -276,6 +282,16 @@ mod tests {
         causes.sort();
         causes.dedup();
         assert_eq!(causes.len(), all, "two of a kind, or one without a cause: {causes:#?}");
+    }
+
+    #[test]
+    fn what_proves_nothing_says_why_where_it_is_known() {
+        let of = |text: &str| serde_json::from_str::<Finding>(text).unwrap();
+        let old = of(r#"{"kind":"no_proof","medium":"NFS mount"}"#);
+        assert!(old.cause().starts_with("no block device whose counters could be read is known"), "{}", old.cause());
+        assert_eq!(serde_json::to_string(&old).unwrap(), r#"{"kind":"no_proof","medium":"NFS mount"}"#);
+        let new = of(r#"{"kind":"no_proof","medium":"USB stick","reason":"not supported"}"#);
+        assert!(new.cause().contains("USB stick cannot be read (not supported)"), "{}", new.cause());
     }
 
     #[test]

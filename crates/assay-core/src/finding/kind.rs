@@ -42,10 +42,13 @@ pub enum Finding {
         /// Bytes that crossed the device over bytes issued.
         proof_ratio: f64,
     },
-    /// There is no block device whose counters could prove anything.
+    /// No counters of a block device could prove anything: none is known, or they cannot be read.
     NoProof {
         /// What kind of path it is.
         medium: String,
+        /// Why the counters of a device that is known cannot be read; absent where none is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// The medium is on another machine, whose memory may answer for it.
     ServerCache {

@@ -14,7 +14,9 @@ impl Finding {
             Self::CachedByRequest => "set direct = true in the suite",
             Self::ServedFromCache { .. } => "use direct I/O, or a span several times the size of memory",
             Self::OthersUsedDevice { .. } => "stop what else uses the medium and run again",
-            Self::NoProof { .. } => "compare with the counters of the machine that holds the medium",
+            Self::NoProof { .. } => {
+                "compare with what the disk itself counts (SMART), or with the counters of the machine that holds it"
+            }
             Self::ServerCache { .. } => "to read from its medium, use a span larger than the memory of that machine",
             Self::MemoryNotMedium { .. } | Self::OverlayHidesMedium => {
                 "name a directory on the medium: assay run /mnt/card"

@@ -49,9 +49,9 @@ pub struct Load {
 }
 
 impl LoadState {
-    /// Of a system that tells of the machine and of this process alone.
-    #[cfg(any(windows, target_os = "macos"))]
-    pub(crate) fn of_machine(total: u64, user: u64, own_user: u64) -> Self {
+    /// Of a system that tells of the machine and of this process alone: ticks of all processors, of all programs outside of
+    /// the kernel, and of this process there.
+    fn of_machine([total, user, own_user]: [u64; 3]) -> Self {
         Self { total, busy: user, user, own: own_user, own_user, tasks: Vec::new() }
     }
 
@@ -59,7 +59,7 @@ impl LoadState {
         if sysroot.is_real()
             && let Some(told) = system::load()
         {
-            return told;
+            return Self::of_machine(told);
         }
         let read = |path: &str| files::text(&sysroot.path(path)).unwrap_or_default();
         let mut state = Self::default();

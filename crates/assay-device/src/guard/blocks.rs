@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 
 /// Bytes read at once: the largest logical block of disks.
-pub(super) const BLOCK: u64 = 4096;
+pub(in crate::guard) const BLOCK: u64 = 4096;
 /// A failing medium may take a minute for each place that it cannot read; after so many of them no
 /// more are tried.
 const MOST_FAILED: u32 = 4;
 
 /// The blocks of a device that were read, each once.
-pub(super) struct Blocks<'a, R> {
+pub(in crate::guard) struct Blocks<'a, R> {
     device: &'a mut R,
     bytes: u64,
     known: BTreeMap<u64, Option<Vec<u8>>>,
@@ -19,7 +19,7 @@ pub(super) struct Blocks<'a, R> {
 }
 
 impl<'a, R: Read + Seek> Blocks<'a, R> {
-    pub(super) fn of(device: &'a mut R) -> Self {
+    pub(in crate::guard) fn of(device: &'a mut R) -> Self {
         let (bytes, first_failed) = match device.seek(SeekFrom::End(0)) {
             Ok(bytes) => (bytes, None),
             Err(_) => (0, Some(0)),
@@ -27,17 +27,17 @@ impl<'a, R: Read + Seek> Blocks<'a, R> {
         Self { device, bytes, known: BTreeMap::new(), failed: 0, first_failed }
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    pub(in crate::guard) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Byte offset of the first block that was tried and could not be read.
-    pub(super) fn first_failed(&self) -> Option<u64> {
+    pub(in crate::guard) fn first_failed(&self) -> Option<u64> {
         self.first_failed
     }
 
     /// A block by its number, shorter at the end of the device; `None` where it cannot be read.
-    pub(super) fn block(&mut self, number: u64) -> Option<&[u8]> {
+    pub(in crate::guard) fn block(&mut self, number: u64) -> Option<&[u8]> {
         if !self.known.contains_key(&number) {
             let tried = self.failed < MOST_FAILED;
             let content = if tried { self.read(number) } else { None };
@@ -66,7 +66,7 @@ impl<'a, R: Read + Seek> Blocks<'a, R> {
     }
 
     /// Up to `length` bytes, fewer at the end of the device; `None` where a part cannot be read.
-    pub(super) fn at(&mut self, offset: u64, length: usize) -> Option<Vec<u8>> {
+    pub(in crate::guard) fn at(&mut self, offset: u64, length: usize) -> Option<Vec<u8>> {
         let end = offset.saturating_add(length as u64).min(self.bytes);
         let mut content = Vec::with_capacity(length);
         let mut at = offset;
@@ -85,7 +85,7 @@ impl<'a, R: Read + Seek> Blocks<'a, R> {
     }
 
     /// Whether these bytes stand there.
-    pub(super) fn has(&mut self, offset: u64, magic: &[u8]) -> bool {
+    pub(in crate::guard) fn has(&mut self, offset: u64, magic: &[u8]) -> bool {
         self.at(offset, magic.len()).is_some_and(|found| found == magic)
     }
 }

@@ -18,7 +18,7 @@ pub struct RawPermit {
 
 impl RawPermit {
     /// For a device of this kernel name that was checked, with the whole disk that is locked where it is a part of one.
-    pub(super) fn new(held: HeldDevice, name: String, lock: Option<File>) -> Self {
+    pub(in crate::guard) fn new(held: HeldDevice, name: String, lock: Option<File>) -> Self {
         Self { held: Arc::new(held), name, _lock: lock.map(Arc::new) }
     }
 

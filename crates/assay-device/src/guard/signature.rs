@@ -16,7 +16,7 @@ pub fn signature<R: Read + Seek>(device: &mut R) -> Option<&'static str> {
     marked(&mut Blocks::of(device))
 }
 
-pub(super) fn marked<R: Read + Seek>(blocks: &mut Blocks<'_, R>) -> Option<&'static str> {
+pub(in crate::guard) fn marked<R: Read + Seek>(blocks: &mut Blocks<'_, R>) -> Option<&'static str> {
     let size = blocks.bytes();
     let front = MARKS.iter().find(|mark| blocks.has(mark.offset, mark.magic));
     if let Some(mark) = front {

@@ -109,7 +109,7 @@ impl Reach {
 }
 
 /// Numbers of the device and of all devices that share its data.
-pub(super) fn numbers_of(sysroot: &Sysroot, node: &Node) -> Vec<(u32, u32)> {
+pub(in crate::guard) fn numbers_of(sysroot: &Sysroot, node: &Node) -> Vec<(u32, u32)> {
     Reach::of(sysroot, node).nodes.iter().filter_map(Node::number).collect()
 }
 

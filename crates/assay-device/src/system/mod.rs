@@ -9,6 +9,8 @@ mod linux;
 mod macos;
 #[cfg(any(target_os = "macos", test))]
 mod mounted;
+#[cfg(any(windows, test))]
+mod spelling;
 #[cfg(not(windows))]
 mod unix;
 #[cfg(windows)]

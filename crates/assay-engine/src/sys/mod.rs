@@ -16,7 +16,7 @@ pub(crate) use system::memory::{map, page_bytes, unmap};
 pub(crate) use system::meter::Meter;
 pub(crate) use system::processors::pin;
 pub use system::processors::{PINS, processors};
-pub use system::programs::lead_a_group;
+pub use system::programs::{RUNS_TOOLS, lead_a_group};
 pub(crate) use system::programs::{ended, interrupt, kill_all, nameless_file};
 pub(crate) use system::queue::{Queue, probe, probe_poll};
 pub use system::user::is_root;

@@ -130,6 +130,8 @@ fn read(child: &mut Child) -> Vec<u8> {
     output
 }
 
+// What is started here are programs of Unix.
+#[cfg(not(windows))]
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::Receiver;

@@ -21,6 +21,7 @@ use crate::health::DeviceHealth;
 use crate::manner;
 use crate::pace::Pace;
 use crate::prepare::Run;
+use crate::proof;
 use crate::request::Request;
 use crate::together::Rendezvous;
 use crate::watch::{Watch, note_down};
@@ -85,7 +86,8 @@ impl<'o> Session<'o> {
         draft.fill().settings.null_ns_per_operation = Some(null.ns_per_operation);
         note_down(&request.notes, &mut draft.fill().sensors);
         let mut session = Self {
-            meter: ProofMeter::open(&sysroot, &seen.devices).ok().filter(|meter| !meter.is_empty()).map(Arc::new),
+            // Where there is none, that was found before.
+            meter: proof::meter(&sysroot, &seen).ok().map(Arc::new),
             watch: Watch::start(&sysroot, &seen.leaves, &request.sensors),
             witness: Witness::new(&sysroot, &seen),
             health: health(&seen),

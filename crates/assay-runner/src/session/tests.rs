@@ -292,10 +292,14 @@ fn the_trouble_of_a_repeat_ends_it_by_its_kind() {
     let target = session.area.target.clone();
     let of = |session: &Session<'_>, report: &RepeatReport| session.outcome_of(report, &planned.spec.workload, &target);
     assert_eq!(of(&session, &report), Outcome::Completed);
+    // ENOSPC and EROFS; ERROR_DISK_FULL and ERROR_WRITE_PROTECT.
+    let (full, read_only) = if cfg!(windows) { (112, 19) } else { (28, 30) };
+    let told = |errno| std::io::Error::from_raw_os_error(errno).to_string();
+    let (no_space, protected) = (format!("write at offset 0: {}", told(full)), format!("sync: {}", told(read_only)));
     for (trouble, kind, words) in [
         (Trouble::Io { write: false, offset: 512, errno: 0 }, Failure::IoError, "read at offset 512 moved fewer bytes"),
-        (Trouble::Io { write: true, offset: 0, errno: 28 }, Failure::OutOfSpace, "write at offset 0: No space left"),
-        (Trouble::Sync { errno: 30 }, Failure::ReadOnly, "sync: Read-only file system"),
+        (Trouble::Io { write: true, offset: 0, errno: full }, Failure::OutOfSpace, no_space.as_str()),
+        (Trouble::Sync { errno: read_only }, Failure::ReadOnly, protected.as_str()),
         (Trouble::Hung { after: Duration::from_secs(30) }, Failure::Hung, "nothing completed for 30"),
         (Trouble::Setup("no threads".to_owned()), Failure::Host, "no threads"),
         (Trouble::Peer("fio: no".to_owned()), Failure::Other, "fio: no"),

@@ -237,6 +237,7 @@ fn set_journal(conn: &Connection, kind: io::Result<u64>) -> rusqlite::Result<()>
 mod tests {
     use super::*;
 
+    #[cfg(not(windows))]
     #[test]
     fn odd_characters_of_a_path_are_only_a_name_in_the_uri() {
         let uri = immutable_uri(Path::new("/a b/c?d#e%f/ä.sqlite"));

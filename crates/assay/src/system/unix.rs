@@ -45,6 +45,9 @@ pub(crate) fn may_swap(directory: &Path, exists: Option<&Metadata>) -> bool {
     may
 }
 
+/// Why such a link is not followed.
+pub(crate) const PLANTED: &str = "it is a link that another user made where all may write";
+
 /// Whether a link is of another user, in a directory that all may write in.
 pub(crate) fn is_planted(link: &Metadata, above: &Metadata) -> bool {
     let open = above.mode() & STICKY != 0 && above.mode() & FOR_ALL != 0;

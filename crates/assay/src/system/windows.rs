@@ -55,6 +55,9 @@ pub(crate) fn may_swap(directory: &Path, exists: Option<&Metadata>) -> bool {
     exists.is_none() || Directory::open(directory).is_ok_and(|directory| directory.can_make().is_ok())
 }
 
+/// Why a link is not followed.
+pub(crate) const PLANTED: &str = "it is a link or junction, which are not followed on Windows";
+
 /// A link is never followed where a file is written: a junction needs no rights, a symbolic link none in developer mode,
 /// and who made it is not asked for.
 pub(crate) fn is_planted(_link: &Metadata, _above: &Metadata) -> bool {
@@ -66,6 +69,10 @@ pub(crate) fn is_planted(_link: &Metadata, _above: &Metadata) -> bool {
 pub(crate) fn allow_open_files(_wanted: u64) -> Result<(), u64> {
     Ok(())
 }
+
+/// Launchers, and what they start, are programs of Unix.
+#[cfg(feature = "whole")]
+pub(crate) const MEASURES_NODES: bool = false;
 
 /// No device is probed on Windows, so that none can need a journal.
 pub(crate) fn devices_under(_target: &Path) -> Vec<PathBuf> {

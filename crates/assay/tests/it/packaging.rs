@@ -6,11 +6,11 @@ use std::process::{Command, Output};
 
 use assay_lab::{Missing, skip};
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn said(output: &Output) -> String {
+pub(crate) fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
@@ -19,7 +19,7 @@ fn is_there(program: &str) -> bool {
 }
 
 /// A tarball for this machine's tests.
-fn tarball(directory: &Path) {
+pub(crate) fn tarball(directory: &Path) {
     tarball_of(directory, "x86_64-unknown-linux-musl");
 }
 

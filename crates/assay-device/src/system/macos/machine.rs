@@ -6,7 +6,6 @@ use assay_core::record::Host;
 use assay_core::text::label;
 
 use super::sysctl::{number, text};
-use crate::conditions::LoadState;
 
 /// What the machine says of itself; `slot` is left to the user's label.
 pub(crate) fn host() -> Option<Host> {
@@ -53,11 +52,11 @@ fn ticks() -> Option<[u32; libc::CPU_STATE_MAX as usize]> {
 /// Times of all processors, of this process and of its children that ended, in ticks of 10 ms. Those of other
 /// processes, and of the kernel for whom, are not asked for. Each count has 32 bits: where one begins anew, nothing is told of the
 /// time in which it did.
-pub(crate) fn load() -> Option<LoadState> {
+pub(crate) fn load() -> Option<[u64; 3]> {
     let [user, system, idle, nice] = ticks()?.map(u64::from);
     let user = user + nice;
     let own = [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].into_iter().map(own_user).sum();
-    Some(LoadState::of_machine(user + system + idle, user, own))
+    Some([user + system + idle, user, own])
 }
 
 /// Time outside of the kernel in ticks of 10 ms; 0 where it is not told.

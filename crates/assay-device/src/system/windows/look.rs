@@ -14,6 +14,7 @@ use crate::error::{DeviceError, shown};
 use crate::files::Stat;
 use crate::look::{Seen, bare};
 use crate::system::descriptors;
+use crate::system::spelling::is_device;
 use crate::target::{Target, What};
 
 /// No directory can have such a name, so that a tree of a kernel is found nowhere below.
@@ -37,8 +38,7 @@ pub(crate) fn seen(path: &Path) -> Result<Seen, DeviceError> {
 
 /// Refuses a path that names a device, `\\.\PhysicalDrive0`.
 pub(crate) fn refuse(path: &Path) -> Result<(), DeviceError> {
-    let is_device = path.to_string_lossy().replace('/', r"\").starts_with(r"\\.\");
-    if is_device { Err(DeviceError::NoRawDevices { path: shown(path) }) } else { Ok(()) }
+    if is_device(&path.to_string_lossy()) { Err(DeviceError::NoRawDevices { path: shown(path) }) } else { Ok(()) }
 }
 
 /// There is none that is read here.
@@ -63,7 +63,7 @@ pub(crate) fn target(path: &Path, seen: Seen) -> Option<Target> {
         target.is_memory = true;
     }
     target.removable = volume.removable;
-    let disks = control::disks_of(&volume.device);
+    let disks = volume.device.as_deref().map(control::disks_of).unwrap_or_default();
     fill(&mut target, &volume, disks);
     Some(target)
 }
@@ -90,7 +90,7 @@ fn fill(target: &mut Target, volume: &Volume, names: Vec<String>) {
         target.medium.stack.clear();
         return;
     }
-    target.medium.device = Some(harmless(&volume.device));
+    target.medium.device = volume.device.as_deref().map(harmless);
     let disks: Vec<Disk> = names.iter().map(|name| control::disk(name)).collect();
     target.medium.capacity_bytes = disks.iter().map(|disk| disk.bytes).sum();
     target.logical_block_bytes = disks.iter().filter_map(|disk| disk.logical_bytes).max();
@@ -107,4 +107,38 @@ fn fill(target: &mut Target, volume: &Volume, names: Vec<String>) {
     target.removable |= matches!(target.medium.kind, MediumKind::UsbStick | MediumKind::UsbDisk | MediumKind::Sd);
     target.devices.clone_from(&names);
     target.leaves = names;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn volume(point: &str) -> Volume {
+        let (filesystem, device) = (None, None);
+        Volume {
+            point: point.to_owned(),
+            filesystem,
+            read_only: false,
+            remote: true,
+            memory: false,
+            removable: false,
+            device,
+        }
+    }
+
+    #[test]
+    fn a_share_stands_for_the_model() {
+        let mut medium = Medium::unknown(r"\\server\share\x");
+        of_network(&mut medium, &volume(r"\\server\share\"));
+        assert_eq!(medium.model.as_deref(), Some(r"\\server\share"));
+        assert_eq!(medium.bus.map(|bus| bus.kind).as_deref(), Some("network"));
+    }
+
+    #[test]
+    fn devices_are_refused_by_each_of_their_names() {
+        for path in [r"\\.\PhysicalDrive0", r"\\?\PhysicalDrive0", r"\\?\GLOBALROOT\Device\Harddisk0\Partition0"] {
+            assert!(matches!(refuse(Path::new(path)), Err(DeviceError::NoRawDevices { .. })), "{path}");
+        }
+        refuse(Path::new(r"\\?\C:\data")).unwrap();
+    }
 }

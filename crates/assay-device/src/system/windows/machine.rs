@@ -12,8 +12,6 @@ use windows_sys::Win32::System::Threading::{
     ALL_PROCESSOR_GROUPS, GetActiveProcessorCount, GetCurrentProcess, GetProcessTimes, GetSystemTimes,
 };
 
-use crate::conditions::LoadState;
-
 /// Where the first processor is described.
 const PROCESSOR: &str = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0";
 const BIOS: &str = r"HARDWARE\DESCRIPTION\System\BIOS";
@@ -104,9 +102,9 @@ fn registry(key: &str, value: &str) -> Option<String> {
     label(String::from_utf16_lossy(told).trim_end_matches('\0').trim(), 128)
 }
 
-/// Times of all processors and of this process in units of 100 ns. Those of other processes, and of the kernel for whom,
+/// Times of all processors, of all programs outside of the kernel and of this process there, in units of 100 ns. Those of other processes, and of the kernel for whom,
 /// are not asked for.
-pub(crate) fn load() -> Option<LoadState> {
+pub(crate) fn load() -> Option<[u64; 3]> {
     let ticks = |time: FILETIME| u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime);
     let [mut idle, mut kernel, mut user] = [FILETIME::default(); 3];
     // SAFETY: three structures of this function's own.
@@ -123,5 +121,5 @@ pub(crate) fn load() -> Option<LoadState> {
     }
     // Idle time is in that of the kernel.
     let total = ticks(kernel).saturating_add(ticks(user));
-    Some(LoadState::of_machine(total, ticks(user), ticks(own_user)))
+    Some([total, ticks(user), ticks(own_user)])
 }

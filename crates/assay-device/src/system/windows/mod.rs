@@ -6,8 +6,9 @@ mod look;
 mod machine;
 mod volume;
 
+pub(crate) use super::spelling::as_written;
 pub use chance::{host_name, random};
 pub(crate) use control::{counters, drive};
 pub(crate) use look::{ROOT, kernel_log, read_at, refuse, seen, stat, target};
 pub(crate) use machine::{available_memory, host, load};
-pub(crate) use volume::{as_written, room, volume};
+pub(crate) use volume::{room, volume};

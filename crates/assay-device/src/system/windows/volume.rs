@@ -11,6 +11,8 @@ use windows_sys::Win32::Storage::FileSystem::{
 use windows_sys::Win32::System::SystemServices::FILE_READ_ONLY_VOLUME;
 use windows_sys::Win32::System::WindowsProgramming::{DRIVE_RAMDISK, DRIVE_REMOTE, DRIVE_REMOVABLE};
 
+use crate::system::spelling::{as_asked, as_root, as_written, driver};
+
 /// What the system says of a volume.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Volume {
@@ -25,8 +27,8 @@ pub(crate) struct Volume {
     pub(crate) memory: bool,
     /// Its medium can be taken out.
     pub(crate) removable: bool,
-    /// The path by which its driver is asked.
-    pub(crate) device: String,
+    /// The path by which its driver is asked, where there is one.
+    pub(crate) device: Option<String>,
 }
 
 fn wide(text: &std::ffi::OsStr) -> Vec<u16> {
@@ -38,14 +40,6 @@ fn text(room: &[u16]) -> String {
     OsString::from_wide(room.get(..end).unwrap_or_default()).to_string_lossy().into_owned()
 }
 
-/// `\\?\C:\` as people write it.
-pub(crate) fn as_written(path: &str) -> String {
-    match path.strip_prefix(r"\\?\UNC\") {
-        Some(share) => format!(r"\\{share}"),
-        None => path.strip_prefix(r"\\?\").filter(|rest| !rest.starts_with("Volume{")).unwrap_or(path).to_owned(),
-    }
-}
-
 /// The volume that `path`, which is there, lies on.
 pub(crate) fn volume(path: &Path) -> Option<Volume> {
     let asked = wide(path.as_os_str());
@@ -55,6 +49,9 @@ pub(crate) fn volume(path: &Path) -> Option<Volume> {
     if done == 0 {
         return None;
     }
+    // The calls below are documented for paths as people write them.
+    let asked = as_asked(&text(&point));
+    let point = wide(asked.as_ref());
     let (mut flags, mut name) = (0u32, [0u16; 64]);
     // SAFETY: `point` ends with a zero; what is written goes to a number and to `name`, whose length is told.
     let told = unsafe {
@@ -74,25 +71,23 @@ pub(crate) fn volume(path: &Path) -> Option<Volume> {
     let mut device = [0u16; 64];
     // SAFETY: `point` ends with a zero, and `device` has the length that is told.
     let named = unsafe { GetVolumeNameForVolumeMountPointW(point.as_ptr(), device.as_mut_ptr(), device.len() as u32) };
-    let point = as_written(&text(&point));
-    let device = if named == 0 { format!(r"\\.\{point}") } else { text(&device) };
+    let name_of_volume = (named != 0).then(|| text(&device));
+    let point = as_written(&asked);
     Some(Volume {
         filesystem: (told != 0).then(|| text(&name)).filter(|name| !name.is_empty()),
         read_only: told != 0 && flags & FILE_READ_ONLY_VOLUME != 0,
         remote: kind == DRIVE_REMOTE,
         memory: kind == DRIVE_RAMDISK,
         removable: kind == DRIVE_REMOVABLE,
-        device: device.trim_end_matches('\\').to_owned(),
+        device: driver(&point, name_of_volume.as_deref()),
         point,
     })
 }
 
 /// Bytes of the file system of a directory, and those of them that this user may still write.
 pub(crate) fn room(directory: &Path) -> io::Result<(u64, u64)> {
-    let mut asked = directory.as_os_str().to_owned();
     // A share has to end like that.
-    asked.push(r"\");
-    let (asked, mut free, mut all) = (wide(&asked), 0u64, 0u64);
+    let (asked, mut free, mut all) = (wide(&as_root(directory.as_os_str())), 0u64, 0u64);
     // SAFETY: the text ends with a zero, and what is written goes to two numbers.
     let done = unsafe { GetDiskFreeSpaceExW(asked.as_ptr(), &raw mut free, &raw mut all, std::ptr::null_mut()) };
     if done == 0 { Err(io::Error::last_os_error()) } else { Ok((all, free)) }

@@ -8,6 +8,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub use crate::sys::unix::programs::lead_a_group;
 pub(crate) use crate::sys::unix::programs::{ended, interrupt, kill_all};
 
+/// Whether fio and other tools are run in place of an engine here.
+pub const RUNS_TOOLS: bool = false;
+
 /// A file for temporary content, which has its name for no longer than it takes to open it.
 pub(crate) fn nameless_file(name: &str) -> io::Result<File> {
     static NEXT: AtomicU32 = AtomicU32::new(0);

@@ -11,6 +11,9 @@ use windows_sys::Win32::Storage::FileSystem::{FILE_ATTRIBUTE_TEMPORARY, FILE_FLA
 use windows_sys::Win32::System::Console::{CTRL_BREAK_EVENT, GenerateConsoleCtrlEvent};
 use windows_sys::Win32::System::Threading::CREATE_NEW_PROCESS_GROUP;
 
+/// Whether fio and other tools are run in place of an engine here.
+pub const RUNS_TOOLS: bool = false;
+
 /// A file for temporary content that the system removes when its last handle is closed, whatever ends this process.
 pub(crate) fn nameless_file(name: &str) -> io::Result<File> {
     static NEXT: AtomicU32 = AtomicU32::new(0);

@@ -27,13 +27,11 @@ use assay_core::exit::Exit;
 
 use crate::cli::{FleetArgs, FleetCommand};
 use crate::failure::Failure;
+use crate::system;
 
 pub(super) fn fleet(args: FleetArgs) -> Result<Exit, Failure> {
-    // Launchers, and what they start, are programs of Unix, and on macOS nobody tried them; what was measured there is read
-    // here as any record.
-    if cfg!(any(windows, target_os = "macos"))
-        && !matches!(args.command, FleetCommand::List(_) | FleetCommand::Report(_))
-    {
+    // What was measured elsewhere is read here as any record.
+    if !system::MEASURES_NODES && !matches!(args.command, FleetCommand::List(_) | FleetCommand::Report(_)) {
         return Err(Failure::usage("nodes are measured from a coordinator on Linux; import their records here"));
     }
     match args.command {

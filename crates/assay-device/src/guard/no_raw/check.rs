@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::permit::RawPermit;
 use crate::error::{DeviceError, shown};
+use crate::guard::permit::RawPermit;
 use crate::sysroot::Sysroot;
 
 /// Refuses.

@@ -9,8 +9,8 @@
 use std::hash::{BuildHasher, RandomState};
 use std::io::{Read, Seek};
 
-use super::blocks::{BLOCK, Blocks};
-use super::signature::marked;
+use crate::guard::blocks::{BLOCK, Blocks};
+use crate::guard::signature::marked;
 
 /// Blocks at either end of the device that are all looked at.
 const EDGE: u64 = (1 << 20) / BLOCK;

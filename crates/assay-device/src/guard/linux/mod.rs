@@ -1,0 +1,9 @@
+//! Linux, where raw devices are read and written.
+
+mod check;
+mod contents;
+mod held;
+mod openers;
+
+pub use check::check_raw;
+pub use held::HeldDevice;

@@ -1,0 +1,7 @@
+//! Windows and macOS: no raw device is opened, neither to be read nor to be written.
+
+mod check;
+mod held;
+
+pub use check::check_raw;
+pub use held::HeldDevice;
