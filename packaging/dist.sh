@@ -26,6 +26,12 @@ esac
 dist=target/dist
 # Where the standard library is built with the program, it is built for size: sorts, texts of numbers, searches.
 std_options="-Zbuild-std=std,panic_unwind -Zbuild-std-features=optimize_for_size"
+# A node has no room for what a panic unwinds by, a seventh of the program: it ends at once, and the process that waits for it
+# removes what it left and says so (crates/assay/src/child.rs).
+if [ "$program" = assay-node ]; then
+    export CARGO_PROFILE_DIST_PANIC=abort
+    std_options="-Zbuild-std=std,panic_abort -Zbuild-std-features=optimize_for_size"
+fi
 left_out=0
 failed=0
 
@@ -49,7 +55,13 @@ compile() { # triple
     # of tables by which a panic unwinds through it: 19,908 functions of 15 bytes on average had more of these than of code.
     flags=$flags$separator-Cllvm-args=-outliner-benefit-threshold=40
     # Nothing unwinds through C.
-    export "CFLAGS_$(echo "$1" | tr - _)=-fno-asynchronous-unwind-tables -fno-unwind-tables"
+    c_flags="-fno-asynchronous-unwind-tables -fno-unwind-tables"
+    if [ "$program" = assay-node ]; then
+        c_flags="$c_flags -Oz"
+        # Nor for the words of a panic.
+        [ -z "$toolchain" ] || flags=$flags$separator-Zunstable-options$separator-Cpanic=immediate-abort
+    fi
+    export "CFLAGS_$(echo "$1" | tr - _)=$c_flags"
     CARGO_TARGET_DIR=$root/target cross "$1" zigbuild --quiet --profile dist -p assay $options
 }
 

@@ -58,6 +58,21 @@ prepare() { # triple
     has_zig
 }
 
+# The flags of rustc, separated by 037, by which a wait with a limit is one on 32 bits, too: see futex.c. Its object is compiled
+# where zig is, so that it has one path whatever directory the program is built in.
+wait_flags() { # triple
+    case $1 in
+        arm-*) zig_target="arm-linux-musleabihf -mcpu=arm1136jf_s" ;;
+        arm*) zig_target="arm-linux-musleabihf -mcpu=generic+v7a" ;;
+        i?86-*) zig_target=x86-linux-musl ;;
+        *) return 0 ;;
+    esac
+    object=$tools/zig-$zig_version/futex-$1-$(cksum < packaging/futex.c | cut -d ' ' -f 1).o
+    # shellcheck disable=SC2086 # two words
+    [ -f "$object" ] || python-zig cc -target $zig_target -Os -c packaging/futex.c -o "$object" || return 1
+    printf '\037-Clink-arg=%s\037-Clink-arg=-Wl,--wrap=syscall' "$object"
+}
+
 # A command of cargo for a triple, after `prepare`. zig brings start files and the C library where the standard library
 # is built, as it does everywhere. `std_options` says how else than usual that library is built.
 cross() { # triple, command, arguments; `flags` are those of rustc, separated by 037
@@ -66,7 +81,7 @@ cross() { # triple, command, arguments; `flags` are those of rustc, separated by
     shift 2
     set -- --locked --target "$triple" "$@"
     if [ -n "$toolchain" ]; then
-        flags=$flags${flags:+$(printf '\037')}-Clink-self-contained=no
+        flags=$flags${flags:+$(printf '\037')}-Clink-self-contained=no$(wait_flags "$triple")
         set -- ${std_options:--Zbuild-std=std,panic_unwind} "$@"
     fi
     (

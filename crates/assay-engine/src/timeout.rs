@@ -63,7 +63,19 @@ pub fn answer_within<T>(answer: &Receiver<T>, limit: Duration) -> Option<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Condvar, Mutex};
+    use std::time::Instant;
+
     use super::*;
+
+    /// On 32 bits futex(2) reads other times than those of the C library (packaging/futex.c).
+    #[test]
+    fn a_wait_with_a_limit_is_over_when_the_limit_is() {
+        let (limit, mutex) = (Duration::from_millis(50), Mutex::new(()));
+        let begun = Instant::now();
+        let (_guard, waited) = Condvar::new().wait_timeout(mutex.lock().unwrap(), limit).unwrap();
+        assert!(!waited.timed_out() || begun.elapsed() >= limit, "{:?}", begun.elapsed());
+    }
 
     #[test]
     fn a_stop_of_the_process_is_no_hang_of_the_medium() {
