@@ -21,6 +21,7 @@ pub mod medium;
 pub mod original;
 mod original_run;
 pub mod outcome;
+mod pattern;
 pub mod private;
 pub mod program;
 pub mod record;

@@ -1,7 +1,7 @@
 //! What a load is called: `random read 4 KiB, QD32, 4 jobs`. One form on cards and pages, in lists, answers and plans.
 //! One operation in flight and one job are what is meant where nothing is said, as in fio.
 
-use crate::workload::{Op, Pattern};
+use crate::pattern::{Op, Pattern};
 
 /// What a load is called by.
 #[derive(Debug, Clone, PartialEq, Eq)]

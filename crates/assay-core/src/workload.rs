@@ -7,33 +7,10 @@ use crate::blocks::Blocks;
 use crate::cpus::Cpus;
 use crate::distribution::Distribution;
 use crate::load_title::LoadTitle;
+pub use crate::pattern::{Op, Pattern};
 use crate::think::Think;
 use crate::together::Together;
 use crate::units::Bytes;
-
-/// What an operation does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Op {
-    /// Reads only.
-    Read,
-    /// Writes only.
-    Write,
-    /// Reads and writes mixed at random; see [`Workload::read_percent`].
-    Mixed,
-}
-
-/// Where the next operation goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Pattern {
-    /// Block after block, from the start again at the end.
-    Sequential,
-    /// Uniformly random blocks, aligned to the block size.
-    Random,
-}
 
 /// When written data must be durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

@@ -210,7 +210,7 @@ fn titles_say_what_is_shown_where_nothing_was_found() {
     assert!(rows.windows(2).all(|pair| pair[0].value.point >= pair[1].value.point), "{rows:?}");
     let one_model = published("sandisk-ultra-a1").unwrap();
     let title = still(Kind::Dots, &one_model, &Wanted::default()).unwrap().title().to_owned();
-    assert_eq!(title, "Random read 4 KiB, 4 jobs, IOPS: 3 units of SanDisk Ultra A1, whose figures lie within 13 %");
+    assert_eq!(title, "Random read 4 KiB, 4 jobs, IOPS: 3 units of SanDisk Ultra A1, whose figures lie within 10 %");
 }
 
 #[test]
@@ -308,5 +308,5 @@ fn loads_are_named_as_everywhere() {
         assert!(write.title().starts_with("Random write 64 KiB"), "{}", write.title());
     }
     let banana = Wanted::named(&cards(), Some("banana")).unwrap_err().to_string();
-    assert!(banana.contains("`banana` is no part of a load") && banana.contains("; there are: "), "{banana}");
+    assert!(banana.contains("`banana` is not part of a load") && banana.contains("; there are: "), "{banana}");
 }

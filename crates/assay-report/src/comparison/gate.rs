@@ -96,7 +96,7 @@ fn reason(c: &Comparison, case: &Case, doubt: &Doubt) -> (&'static str, String) 
     let load = c.loads.iter().find(|load| load.title == case.load);
     let tell = || load.zip(case.pair.as_ref()).map(|(load, pair)| would_tell(load, pair)).unwrap_or_default();
     match doubt {
-        Doubt::Straddles => ("the interval holds the limit", tell()),
+        Doubt::Straddles => ("the limit lies inside the interval", tell()),
         Doubt::Several => ("the interval lies beyond the limit, as one of so many may by chance", tell()),
         Doubt::BestOf => {
             let tell = "figures made in the same way would tell";

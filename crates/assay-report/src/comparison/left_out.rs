@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use assay_analysis::Excluded;
 use assay_analysis::compare::{Comparison, Side};
 
+use super::listed::listed;
 use super::names::{self, letter};
 
 /// One line for each group and reason: `B: not measured at this depth, but at QD1: random read 4 KiB, QD32`.
@@ -48,14 +49,6 @@ pub(super) fn left_out(c: &Comparison) -> Vec<String> {
 fn clean_all(loads: &[String]) -> String {
     let all: Vec<String> = loads.iter().map(|load| clean(load)).collect();
     all.join("; ")
-}
-
-/// `A`, `A and B`, `A, B and C`.
-pub(super) fn listed(names: &[String]) -> String {
-    match names.split_last() {
-        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
-        _ => names.concat(),
-    }
 }
 
 /// What the statements are about, for each group that has a figure of the primary load.

@@ -5,6 +5,7 @@ mod change;
 mod document;
 mod gate;
 mod left_out;
+mod listed;
 mod names;
 #[cfg(test)]
 mod scenes;

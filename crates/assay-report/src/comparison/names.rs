@@ -71,7 +71,7 @@ pub(super) fn values(sides: &[&Side]) -> String {
     if numbers.len() == 1 && !many {
         return format!("one value{each}");
     }
-    format!("{} {what}{each}", super::left_out::listed(&numbers))
+    format!("{} {what}{each}", super::listed::listed(&numbers))
 }
 
 /// Marks in words; nothing for none.

@@ -463,7 +463,7 @@ fn where_reading_back_proves_nothing_the_journal_is_kept() {
     let shifted = MediumSpec { misaddress: Some(shift), ..MediumSpec::genuine(GIB) }.with_cache(Cache::of(60 * MIB));
     let worn = Decay { retention: Retention::Reads(3), range: 300 * MIB..GIB };
     let worn = MediumSpec { decay: Some(worn), ..MediumSpec::genuine(GIB) }.with_cache(Cache::of(64 << 10));
-    for (spec, why) in [(shifted, "land elsewhere"), (worn, "a cache that is not driven out")] {
+    for (spec, why) in [(shifted, "land elsewhere"), (worn, "a cache that was not driven out")] {
         let (mut medium, before) = build(&spec);
         let probed = probe(&mut medium, &QUICK, 1);
         let said = probed.restored.unwrap().to_string();

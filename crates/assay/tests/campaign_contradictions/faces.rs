@@ -171,7 +171,7 @@ fn verdicts(place: &Place, known: &Claims, records: &[Shown]) -> Option<Claims> 
 fn verdict_of(sentence: &str) -> Option<&'static str> {
     match sentence {
         _ if sentence.contains("do not describe the medium") => Some("invalid"),
-        _ if sentence.contains("Take it with care") => Some("suspect"),
+        _ if sentence.contains("Treat with caution") => Some("suspect"),
         _ if sentence.contains("while it was measured") || sentence.contains("Nothing was measured") => None,
         _ => Some("valid"),
     }

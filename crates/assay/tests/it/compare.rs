@@ -216,7 +216,7 @@ fn limits_have_exit_codes_of_their_own() {
     let several = ["bbbb1", "aaaa1", "--fail-if", "slower than 10%", "--fail-if", "rate lower than 3% for random read"];
     assert_eq!(code(&several), Some(7), "each limit counts");
     // What cannot be told is decided on its own.
-    for (other, why) in [("cccc1", "the interval holds the limit"), ("dddd1", "no interval")] {
+    for (other, why) in [("cccc1", "the limit lies inside the interval"), ("dddd1", "no interval")] {
         let arguments = ["aaaa1", other, "--fail-if", "slower than 2%"];
         let (code, said) = limited(&place, &arguments);
         assert_eq!(code, Some(0), "{said}");
