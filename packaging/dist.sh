@@ -58,8 +58,7 @@ compile() { # triple
     c_flags="-fno-asynchronous-unwind-tables -fno-unwind-tables"
     if [ "$program" = assay-node ]; then
         c_flags="$c_flags -Oz"
-        # Nor for the words of a panic.
-        [ -z "$toolchain" ] || flags=$flags$separator-Zunstable-options$separator-Cpanic=immediate-abort
+        flags=$flags$separator-Cforce-unwind-tables=no
     fi
     export "CFLAGS_$(echo "$1" | tr - _)=$c_flags"
     CARGO_TARGET_DIR=$root/target cross "$1" zigbuild --quiet --profile dist -p assay $options
