@@ -59,6 +59,8 @@ compile() { # triple
     if [ "$program" = assay-node ]; then
         c_flags="$c_flags -Oz"
         flags=$flags$separator-Cforce-unwind-tables=no
+        # Nor for the words of a panic, which only a nightly compiler leaves out.
+        [ -z "$toolchain" ] || flags=$flags$separator-Zunstable-options$separator-Cpanic=immediate-abort
     fi
     export "CFLAGS_$(echo "$1" | tr - _)=$c_flags"
     CARGO_TARGET_DIR=$root/target cross "$1" zigbuild --quiet --profile dist -p assay $options

@@ -11,7 +11,7 @@ pub enum Op {
     Read,
     /// Writes only.
     Write,
-    /// Reads and writes mixed at random; see [`Workload::read_percent`](crate::workload::Workload::read_percent).
+    /// Reads and writes mixed at random; see `Workload::read_percent`.
     Mixed,
 }
 
