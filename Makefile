@@ -82,9 +82,11 @@ schema:
 licences:
 	ASSAY_BLESS=1 cargo test --locked --quiet -p assay --test it licences::
 
-# The oldest compiler that Cargo.toml promises (rustup toolchain install brings it).
+# The oldest compiler that Cargo.toml promises, which rustup brings.
+OLDEST = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 msrv:
-	cargo +$(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml) check --locked --workspace --all-targets
+	rustup toolchain install $(OLDEST) --profile minimal
+	cargo +$(OLDEST) check --locked --workspace --all-targets
 
 # Unsafe code under Miri, where Miri can run it (the buffers of the engine); needs a nightly toolchain with Miri.
 miri:

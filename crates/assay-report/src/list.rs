@@ -23,12 +23,13 @@ const SHORTEST_NAME: usize = 12;
 /// One line a record, newest wherever the caller put it. A column of figures is of one load, which stands under
 /// its title; a figure of another load names it. Columns go as the width shrinks: first the random figures, then
 /// the suite, the time of day, and the others but for id, medium and result. Where no record says its unit there is no
-/// column for it.
+/// column for it, and so with the slot.
 #[must_use]
 pub fn list(records: &[Record], style: &Style) -> String {
     let listed = Listed::of(records, style.bounded());
-    let units = listed.rows.iter().any(|row| !row[UNIT].is_empty());
-    let mut columns: Vec<usize> = (0..COLUMNS.len()).filter(|at| *at != DATE && (units || *at != UNIT)).collect();
+    let told = |at: usize| listed.rows.iter().any(|row| !row[at].is_empty());
+    let shown = |at: &usize| *at != DATE && (![UNIT, SLOT].contains(at) || told(*at));
+    let mut columns: Vec<usize> = (0..COLUMNS.len()).filter(shown).collect();
     loop {
         let name = listed.style.width.saturating_sub(listed.fixed_width(&columns));
         let rank = |at: &usize| COLUMNS[*at].rank;
@@ -61,12 +62,13 @@ enum Kind {
     Figure(usize),
 }
 
-/// Places in [`COLUMNS`]: the time of a run, the day of it where there is less room, and the unit.
+/// Places in [`COLUMNS`]: the time of a run, the day of it where there is less room, the unit, and the slot.
 const WHEN: usize = 1;
 const DATE: usize = 2;
 const UNIT: usize = 4;
+const SLOT: usize = 5;
 
-const COLUMNS: [Column; 11] = [
+const COLUMNS: [Column; 12] = [
     Column { title: "id", rank: 0, kind: Kind::Text(|r| shorten(&clean(&r.id), 10)) },
     Column {
         title: "when (UTC)",
@@ -76,6 +78,7 @@ const COLUMNS: [Column; 11] = [
     Column { title: "date", rank: 4, kind: Kind::Text(|r| facts::when(&r.created).chars().take(10).collect()) },
     Column { title: "medium", rank: 0, kind: Kind::Medium },
     Column { title: "unit", rank: 3, kind: Kind::Text(|r| end_of(&unit(r))) },
+    Column { title: "slot", rank: 4, kind: Kind::Text(|r| end_of(&slot(r))) },
     Column { title: "suite", rank: 6, kind: Kind::Text(|r| shorten(&clean(&r.suite.name), 12)) },
     Column { title: "read MB/s", rank: 1, kind: Kind::Figure(0) },
     Column { title: "write MB/s", rank: 2, kind: Kind::Figure(1) },
