@@ -1,4 +1,4 @@
-# One-line recipes. `make test` is what CI runs; on a bare machine it installs what it needs.
+# One-line recipes. CI runs `make test` and `make windows`; on a bare machine they install what they need.
 .PHONY: dist dist-check packages deb-check foreign windows macos mutants parquet test peers check build bench calibrate campaign schema licences msrv miri fuzz clean
 
 # All tests, two programs at a time; tests/run.sh says which of them have the machine to themselves, and why.
