@@ -31,6 +31,7 @@ mod notes;
 mod over_days;
 mod percentiles;
 pub mod planning;
+mod presented;
 pub mod ranking;
 mod redact;
 mod render;

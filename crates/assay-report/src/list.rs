@@ -77,8 +77,8 @@ const COLUMNS: [Column; 12] = [
     },
     Column { title: "date", rank: 4, kind: Kind::Text(|r| facts::when(&r.created).chars().take(10).collect()) },
     Column { title: "medium", rank: 0, kind: Kind::Medium },
-    Column { title: "unit", rank: 3, kind: Kind::Text(|r| end_of(&unit(r))) },
-    Column { title: "slot", rank: 4, kind: Kind::Text(|r| end_of(&slot(r))) },
+    Column { title: "unit", rank: 3, kind: Kind::Text(|r| end_of(&facts::unit(r))) },
+    Column { title: "slot", rank: 4, kind: Kind::Text(|r| end_of(&facts::slot(r))) },
     Column { title: "suite", rank: 6, kind: Kind::Text(|r| shorten(&clean(&r.suite.name), 12)) },
     Column { title: "read MB/s", rank: 1, kind: Kind::Figure(0) },
     Column { title: "write MB/s", rank: 2, kind: Kind::Figure(1) },
@@ -200,7 +200,8 @@ pub fn list_document(records: &[Record]) -> Document {
     columns.extend((0..4).map(|at| right(figure_title(&loads, at))));
     columns.push(left("result"));
     let row = |r: &Record| -> document::Row {
-        let facts = [clean(&r.id), facts::when(&r.created), r.title(), unit(r), slot(r), clean(&r.suite.name)];
+        let facts =
+            [clean(&r.id), facts::when(&r.created), r.title(), facts::unit(r), facts::slot(r), clean(&r.suite.name)];
         let figures = (0..4).map(|at| figure_cell(&loads, r, at));
         document::Row::Cells(facts.map(Cell::from).into_iter().chain(figures).chain([word(r).into()]).collect())
     };
@@ -234,16 +235,6 @@ pub(crate) fn figure_cell(loads: &Columns, record: &Record, at: usize) -> Cell {
     })
 }
 
-/// Which piece it is, by its label or by what the medium says.
-pub(crate) fn unit(record: &Record) -> String {
-    record.labels.get("unit").or(record.medium.unit.as_ref()).map(|unit| clean(unit)).unwrap_or_default()
-}
-
-/// Where it sat.
-pub(crate) fn slot(record: &Record) -> String {
-    record.labels.get("slot").or(record.host.slot.as_ref()).map(|slot| clean(slot)).unwrap_or_default()
-}
-
 fn data(records: &[Record], loads: &Columns) -> Data {
     let mut columns = vec!["record", "created", "medium", "unit", "slot", "host", "suite", "result"];
     columns.extend([
@@ -258,7 +249,7 @@ fn data(records: &[Record], loads: &Columns) -> Data {
     ]);
     let row = |r: &Record| {
         let host = r.host.hostname.clone().unwrap_or_default();
-        let mut cells = vec![r.id.clone(), r.created.clone(), r.title(), unit(r), slot(r), host];
+        let mut cells = vec![r.id.clone(), r.created.clone(), r.title(), facts::unit(r), facts::slot(r), host];
         cells.extend([r.suite.name.clone(), word(r).to_owned()]);
         for at in 0..4 {
             let figure = loads.figure(r, at);

@@ -4,6 +4,7 @@ mod ranges;
 
 use assay_core::finding::{Finding, Severity, Warning};
 use assay_core::record::Record;
+use assay_core::text::statement;
 
 /// A warning with the workloads it is about.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +28,12 @@ impl Note {
                 format!("{}: {}", about.join(between), self.cause)
             }
         }
+    }
+
+    /// The same with the remedy, as sentences.
+    pub(crate) fn sentences(&self) -> String {
+        let cause = format!("{}.", statement(&self.sentence()));
+        if self.remedy.is_empty() { cause } else { format!("{cause} Remedy: {}.", statement(&self.remedy)) }
     }
 
     pub(crate) fn word(&self) -> &'static str {

@@ -1,29 +1,25 @@
 //! How far another instrument agrees.
 
-use assay_core::record::Record;
-
-use crate::crosscheck::{other, rows};
 use crate::line::{Page, Paint};
+use crate::presented::{Crosscheck, Presented};
 
 /// Right edges of the columns after the workload's name.
 const EDGES: [usize; 3] = [42, 60, 79];
 
-pub(crate) fn add(page: &mut Page, record: &Record) {
-    if record.crosscheck.is_empty() {
-        return;
-    }
+pub(crate) fn add(page: &mut Page, record: &Presented<'_>) {
+    let Some(found) = &record.crosscheck else { return };
     page.blank();
     let width = page.style.width;
     // Narrow terminals keep the ratio of the rates, which is the answer.
     let columns = EDGES.iter().filter(|edge| **edge <= width).count().max(1);
     let edges = if EDGES[0] <= width { &EDGES[..columns] } else { &EDGES[..0] };
     let mut line = page.line();
-    line.push(Paint::Bold, &format!("assay over {}", other(record)));
-    for (head, edge) in ["rate", "p50", "p99"].iter().zip(edges) {
+    line.push(Paint::Bold, &found.title);
+    for (head, edge) in Crosscheck::COLUMNS.iter().zip(edges) {
         line.right(Paint::Dim, head, *edge);
     }
     page.add(line);
-    for row in rows(record) {
+    for row in &found.rows {
         if edges.is_empty() {
             page.text(Paint::Plain, 0, &format!("{}: rate {}", row.workload, row.rate));
             continue;

@@ -1,17 +1,16 @@
 //! Classes, warnings, outcome and the verdict.
 
 use assay_core::finding::Severity;
-use assay_core::record::Record;
 
-use crate::facts::{self, Rank};
+use crate::facts::Rank;
 use crate::line::{Page, Paint, VALUES};
-use crate::notes::notes;
-use crate::verdict::{Tone, capitalised, tone, verdict_sentence};
+use crate::presented::Presented;
+use crate::verdict::Tone;
 
-pub(crate) fn add(page: &mut Page, record: &Record) {
+pub(crate) fn add(page: &mut Page, record: &Presented<'_>) {
     page.rule();
-    facts::results(record).iter().filter(|fact| fact.rank == Rank::Card).for_each(|fact| fact.line(page));
-    for note in notes(record) {
+    record.results.iter().filter(|fact| fact.rank == Rank::Card).for_each(|fact| fact.line(page));
+    for note in &record.notes {
         let paint = match note.severity {
             Severity::Invalid => Paint::Bad,
             Severity::Suspect => Paint::Care,
@@ -23,11 +22,11 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
         }
     }
     page.rule();
-    let paint = match tone(record) {
+    let paint = match record.tone {
         Tone::Good => Paint::Good,
         Tone::Plain => Paint::Plain,
         Tone::Care => Paint::Care,
         Tone::Bad => Paint::Bad,
     };
-    page.text(paint, 0, &capitalised(&verdict_sentence(record)));
+    page.text(paint, 0, &record.sentence);
 }

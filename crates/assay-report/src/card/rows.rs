@@ -2,32 +2,22 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use assay_core::estimate::Estimate;
-use assay_core::finding::Severity;
-use assay_core::record::{Measurement, Record};
-use assay_core::units::latency;
 use assay_core::workload::Pattern;
 
-use crate::bus;
-use crate::facts;
-use crate::figure::{MB, Shown, percent, shown};
+use crate::figure::{Shown, percent};
 use crate::line::{Line, Page, Paint};
+use crate::presented::{Figure, Load, Mark, Presented};
 use crate::style::Style;
 
-/// A figure cell: the figure and, dimmed, its certainty.
-type Figure = Option<Shown>;
-
-struct Row<'a> {
-    measurement: &'a Measurement,
-    title: String,
-    iops: Figure,
-    rate: Figure,
-    durable: Figure,
-    p50: String,
-    p99: String,
+/// The cells of a load that has figures.
+struct Cells<'a> {
+    load: &'a Load<'a>,
+    iops: Option<Shown>,
+    rate: Option<Shown>,
+    durable: Option<Shown>,
+    p50: &'a str,
+    p99: &'a str,
     share: Option<f64>,
-    mark: &'static str,
-    words: Option<String>,
 }
 
 /// Columns that fit the width.
@@ -50,15 +40,15 @@ const DURABLE_SHORT: &str = "  synced";
 /// Room for `>999 %` and a mark.
 const SHARE: usize = 7;
 
-pub(crate) fn add(page: &mut Page, record: &Record) {
-    if record.measurements.is_empty() {
+pub(crate) fn add(page: &mut Page, record: &Presented<'_>) {
+    if record.loads.is_empty() {
         return;
     }
-    let rows: Vec<Row<'_>> = record.measurements.iter().map(|m| row(record, m)).collect();
-    let layout = layout(page.style, &rows, record.medium.reachable().is_some());
+    let rows: Vec<Cells<'_>> = record.loads.iter().map(cells).collect();
+    let layout = layout(page.style, &rows, record.record.medium.reachable().is_some());
     let mut first = true;
     for (pattern, name) in SECTIONS {
-        let group: Vec<&Row<'_>> = rows.iter().filter(|r| known_pattern(r.measurement) == pattern).collect();
+        let group: Vec<&Cells<'_>> = rows.iter().filter(|row| row.load.pattern == pattern).collect();
         if group.is_empty() {
             continue;
         }
@@ -72,67 +62,49 @@ pub(crate) fn add(page: &mut Page, record: &Record) {
         }
     }
     page.blank();
-    page.text(Paint::Dim, 0, &legend(record, &rows));
+    page.text(Paint::Dim, 0, &record.legend().join(" · "));
 }
 
 /// Sections of the table; the last one is of imported figures whose source does not tell.
 const SECTIONS: [(Option<Pattern>, &str); 3] =
     [(Some(Pattern::Sequential), "sequential"), (Some(Pattern::Random), "random"), (None, "pattern unknown")];
 
-fn known_pattern(m: &Measurement) -> Option<Pattern> {
-    [Pattern::Sequential, Pattern::Random].into_iter().find(|pattern| m.workload.pattern_is(*pattern))
-}
-
-fn row<'a>(record: &Record, m: &'a Measurement) -> Row<'a> {
-    // The section says whether it is sequential or random.
-    let title = record.load_title_without_pattern(m);
-    let figure = |e: &Option<Estimate>, unit: f64| e.as_ref().map(|e| shown(e, unit));
-    let time = |e: &Option<Box<Estimate>>| e.as_ref().map_or_else(String::new, |e| latency(e.point));
-    let random = m.workload.pattern_is(Pattern::Random);
-    Row {
-        measurement: m,
-        title,
-        iops: if random { figure(&m.iops, 1.0) } else { None },
-        // Of a random workload the rate is the IOPS in other words: one interval is enough.
-        rate: figure(&m.bytes_per_second, MB).map(|mut f| {
-            if random && m.iops.is_some() {
-                f.spread.clear();
-            }
-            f
-        }),
-        durable: if m.workload.sync.each() { None } else { figure(&m.durable_bytes_per_second, MB) },
-        p50: time(&m.latency_ns.p50),
-        p99: time(&m.latency_ns.p99),
-        share: bus::share(record, m),
-        mark: mark(m),
-        words: facts::no_figure(record, m),
+fn cells<'a>(load: &'a Load<'a>) -> Cells<'a> {
+    let figures = load.figures.as_ref().ok();
+    let shown = |figure: Option<Figure<'_>>| figure.map(|figure| figure.shown());
+    Cells {
+        load,
+        iops: shown(figures.and_then(|f| f.iops)),
+        rate: shown(figures.and_then(|f| f.rate)),
+        durable: shown(figures.and_then(|f| f.durable)),
+        p50: figures.map_or("", |f| &f.p50),
+        p99: figures.map_or("", |f| &f.p99),
+        share: figures.and_then(|f| f.share),
     }
 }
 
-/// The gravest thing to know about a figure, as one character of the legend.
-fn mark(m: &Measurement) -> &'static str {
-    if m.warnings.iter().any(|w| w.severity == Severity::Invalid) {
-        "!"
-    } else if m.instrument_limited {
-        "◦"
-    } else if m.bus_limited {
-        "•"
-    } else {
-        ""
+impl Cells<'_> {
+    /// The section says whether it is sequential or random.
+    fn name(&self) -> &str {
+        &self.load.title_without_pattern
+    }
+
+    fn mark(&self) -> &'static str {
+        self.load.mark.map_or("", Mark::character)
     }
 }
 
-fn layout<'a>(style: Style, rows: &[Row<'a>], ceiling: bool) -> Layout {
+fn layout<'a>(style: Style, rows: &[Cells<'a>], ceiling: bool) -> Layout {
     let widest = |cells: &mut dyn Iterator<Item = String>| cells.map(|c| style.fold(&c).width()).max().unwrap_or(0);
-    let figures = |pick: for<'r> fn(&'r Row<'a>) -> &'r Figure| {
+    let figures = |pick: for<'r> fn(&'r Cells<'a>) -> &'r Option<Shown>| {
         widest(&mut rows.iter().map(|r| pick(r).as_ref().map_or_else(String::new, Shown::text)))
     };
     let column = |natural: usize, heading: &str| if natural == 0 { 0 } else { GAP + natural.max(heading.len()) };
     let iops = column(figures(|r| &r.iops), "IOPS");
     let rate = column(figures(|r| &r.rate).max(figures(|r| &r.durable)), "MB/s");
-    let p50 = column(widest(&mut rows.iter().map(|r| r.p50.clone())), "p50");
-    let p99 = column(widest(&mut rows.iter().map(|r| r.p99.clone())), "p99");
-    let titles = widest(&mut rows.iter().map(|r| r.title.clone())).max(DURABLE.len());
+    let p50 = column(widest(&mut rows.iter().map(|r| r.p50.to_owned())), "p50");
+    let p99 = column(widest(&mut rows.iter().map(|r| r.p99.to_owned())), "p99");
+    let titles = widest(&mut rows.iter().map(|r| r.name().to_owned())).max(DURABLE.len());
     let share = if ceiling { GAP + SHARE } else { 2 };
     let figures = iops + rate + p50 + p99 + share;
     let mut l = Layout { title: titles, as_text: false, iops, rate, p50, p99, bar: 0, share };
@@ -216,10 +188,10 @@ fn heading(page: &mut Page, name: &str, l: &Layout, first: bool, random: bool) {
     page.add(line);
 }
 
-fn add_row(page: &mut Page, row: &Row<'_>, l: &Layout) {
-    if let Some(words) = &row.words {
+fn add_row(page: &mut Page, row: &Cells<'_>, l: &Layout) {
+    if let Err(words) = &row.load.figures {
         let mut line = page.line();
-        line.push(Paint::Plain, &row.title);
+        line.push(Paint::Plain, row.name());
         if line.width() + GAP + page.style.fold(words).width() <= page.style.width {
             // Under the figures of the others where there is room, else right behind the title.
             let aligned = l.title.max(line.width());
@@ -238,25 +210,25 @@ fn add_row(page: &mut Page, row: &Row<'_>, l: &Layout) {
         return add_text(page, row);
     }
     let mut line = page.line();
-    line.push(Paint::Plain, &row.title);
+    line.push(Paint::Plain, row.name());
     if line.width() > l.title {
-        page.text(Paint::Plain, 0, &row.title);
+        page.text(Paint::Plain, 0, row.name());
         line = page.line();
     }
     figure(&mut line, page.style, &row.iops, l.iops_end());
     figure(&mut line, page.style, &row.rate, l.rate_end());
     if l.p50 > 0 {
-        line.right(Paint::Plain, &row.p50, l.p50_end());
+        line.right(Paint::Plain, row.p50, l.p50_end());
     }
     if l.p99 > 0 {
-        line.right(Paint::Plain, &row.p99, l.p99_end());
+        line.right(Paint::Plain, row.p99, l.p99_end());
     }
-    let mark_paint = if row.mark == "!" { Paint::Bad } else { Paint::Plain };
+    let mark_paint = if row.load.mark == Some(Mark::Invalid) { Paint::Bad } else { Paint::Plain };
     if let Some(share) = row.share.filter(|_| l.share > SHARE) {
         bar(&mut line, page.style, share, l);
         line.right(Paint::Plain, &percent(share), page.style.width - 1);
     }
-    line.to(page.style.width - 1).push(mark_paint, row.mark);
+    line.to(page.style.width - 1).push(mark_paint, row.mark());
     page.add(line);
     if let Some(durable) = &row.durable {
         let mut line = page.line();
@@ -269,17 +241,17 @@ fn add_row(page: &mut Page, row: &Row<'_>, l: &Layout) {
 }
 
 /// A row as words under its title: each figure whole, with its unit.
-fn add_text(page: &mut Page, row: &Row<'_>) {
-    page.text(Paint::Plain, 0, &row.title);
-    let figure = |figure: &Figure, unit: &str| figure.as_ref().map(|f| format!("{} {unit}", f.text()));
+fn add_text(page: &mut Page, row: &Cells<'_>) {
+    page.text(Paint::Plain, 0, row.name());
+    let figure = |figure: &Option<Shown>, unit: &str| figure.as_ref().map(|f| format!("{} {unit}", f.text()));
     let time = |name: &str, time: &str| (!time.is_empty()).then(|| format!("{name} {time}"));
-    let mark = Some(row.mark.to_owned()).filter(|mark| !mark.is_empty());
+    let mark = Some(row.mark().to_owned()).filter(|mark| !mark.is_empty());
     let parts = [
         figure(&row.iops, "IOPS"),
         figure(&row.rate, "MB/s"),
         figure(&row.durable, "MB/s synced"),
-        time("p50", &row.p50),
-        time("p99", &row.p99),
+        time("p50", row.p50),
+        time("p99", row.p99),
         row.share.map(|share| format!("{} of the bus", percent(share))),
         mark,
     ];
@@ -287,13 +259,13 @@ fn add_text(page: &mut Page, row: &Row<'_>) {
     note(page, row);
 }
 
-fn note(page: &mut Page, row: &Row<'_>) {
-    if let Some(words) = facts::instead(row.measurement) {
-        page.text(Paint::Care, 2, &words);
+fn note(page: &mut Page, row: &Cells<'_>) {
+    if let Some(words) = &row.load.scaled_down {
+        page.text(Paint::Care, 2, words);
     }
 }
 
-fn figure(line: &mut Line, style: Style, figure: &Figure, end: usize) {
+fn figure(line: &mut Line, style: Style, figure: &Option<Shown>, end: usize) {
     if let Some(f) = figure {
         let wide = style.fold(&f.text()).width();
         line.to(end.saturating_sub(wide)).push(Paint::Bold, &f.value);
@@ -324,36 +296,4 @@ fn bar(line: &mut Line, style: Style, share: f64, l: &Layout) {
     line.to(l.bar_start())
         .push(Paint::Plain, &full)
         .push(Paint::Dim, &if style.unicode { "·" } else { "." }.repeat(rest));
-}
-
-fn legend(record: &Record, rows: &[Row<'_>]) -> String {
-    let mut parts = Vec::new();
-    let estimates =
-        || rows.iter().flat_map(|r| [r.measurement.iops.as_ref(), r.measurement.bytes_per_second.as_ref()]).flatten();
-    let with_interval = || estimates().filter(|e| e.low.is_some() && e.high.is_some());
-    if let Some(e) = with_interval().next() {
-        let level = e.level.map_or_else(String::new, |l| format!("{} ", percent(l)));
-        let (least, most) = with_interval().fold((e.n, e.n), |(least, most), e| (least.min(e.n), most.max(e.n)));
-        // A workload of which enough is known is left sooner than others.
-        let repeats = if least == most { most.to_string() } else { format!("{least} to {most}") };
-        parts.push(format!("± {level}over {repeats} repeats of this run, if independent"));
-    }
-    if estimates().any(|e| e.low.is_none() || e.high.is_none()) {
-        // A figure that was printed has none, however many runs are behind it.
-        let why = if facts::printed(record) {
-            "n: number of runs; no interval given"
-        } else {
-            "n: number of values; too few for an interval"
-        };
-        parts.push(why.to_owned());
-    }
-    if let (Some(reachable), true) = (record.medium.reachable(), rows.iter().any(|r| r.share.is_some())) {
-        parts.push(format!("bus: {} reachable", assay_core::units::rate(reachable)));
-    }
-    for (mark, words) in [("•", "bus-limited"), ("◦", "instrument-limited"), ("!", "invalid, see below")] {
-        if rows.iter().any(|r| r.mark == mark) {
-            parts.push(format!("{mark} {words}"));
-        }
-    }
-    parts.join(" · ")
 }

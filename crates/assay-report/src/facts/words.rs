@@ -45,6 +45,16 @@ pub(crate) fn when(created: &str) -> String {
     }
 }
 
+/// Which piece it is, by its label or by what the medium says; empty where neither does.
+pub(crate) fn unit(record: &Record) -> String {
+    record.labels.get("unit").or(record.medium.unit.as_ref()).map(|unit| clean(unit)).unwrap_or_default()
+}
+
+/// Where it sat.
+pub(crate) fn slot(record: &Record) -> String {
+    record.labels.get("slot").or(record.host.slot.as_ref()).map(|slot| clean(slot)).unwrap_or_default()
+}
+
 /// A number of nanoseconds as people say it.
 pub(crate) fn nanoseconds(ns: u64) -> String {
     span(Duration::from_nanos(ns))
@@ -147,8 +157,8 @@ pub(crate) fn no_figure(record: &Record, measurement: &Measurement) -> Option<St
     }))
 }
 
-/// What stands in for a workload that was scaled down: `instead of random write 4 KiB QD32`.
-pub(crate) fn instead(measurement: &Measurement) -> Option<String> {
+/// What was asked for where a smaller workload was measured: `scaled down from random write 4 KiB, QD32`.
+pub(crate) fn scaled_down(measurement: &Measurement) -> Option<String> {
     measurement.requested.as_ref().filter(|r| ***r != *measurement.workload).map(|requested| {
         format!(
             "scaled down from {}",

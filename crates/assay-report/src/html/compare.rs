@@ -1,33 +1,26 @@
 //! Several records side by side.
 
-use assay_core::estimate::Estimate;
-use assay_core::finding::Severity;
-use assay_core::record::{Measurement, Record};
-use assay_core::text::clean;
-use assay_core::workload::Pattern;
+use assay_core::record::Record;
 use maud::{Markup, html};
 
-use super::said;
 use super::shell::tone_class;
-use super::svg;
+use super::{said, svg};
 use crate::document::Cell;
-use crate::figure::{MB, shown};
-use crate::headline::Columns;
-use crate::list::{figure_cell, figure_title};
-use crate::verdict::{capitalised, word};
+use crate::figure::Shown;
+use crate::presented::{Figure, Listed, Load, Mark, Overview, Presented};
+use crate::verdict::capitalised;
 
 /// So many loads are shown at once; more are folded.
 const LOADS_OPEN: usize = 8;
 
 /// What the records come to, and a way to each of them.
-pub(crate) fn overview(records: &[Record]) -> Markup {
-    let titles = workloads(records);
-    let found = crate::finding::of(records, None);
+pub(crate) fn overview(records: &[Record], all: &[Presented<'_>], overview: &Overview) -> Markup {
+    let titles = titles(all);
     html! {
         article.record.answer {
             header.head id="overview" {
-                p.kicker { "Comparison of " (records.len()) " records" }
-                h1 { (said(&found.sentence)) }
+                p.kicker { "Comparison of " (all.len()) " records" }
+                h1 { (said(&overview.finding)) }
             }
             nav.index aria-label="Parts of this page" {
                 a href="#summary" { "Summary" }
@@ -35,13 +28,13 @@ pub(crate) fn overview(records: &[Record]) -> Markup {
                 a href="#workloads" { "By workload" }
                 a href="#records" { "Each record" }
             }
-            (summary(records))
-            (super::pictures::section(records, found.beside()))
+            (summary(overview))
+            (super::pictures::section(records, overview.decided.clone()))
             h2 id="workloads" { "By workload" }
             @if titles.len() > LOADS_OPEN {
-                details.folded { summary { (titles.len()) " loads" } (by_workload(records, &titles)) }
+                details.folded { summary { (titles.len()) " loads" } (by_load(all, overview, &titles)) }
             } @else {
-                (by_workload(records, &titles))
+                (by_load(all, overview, &titles))
             }
             h2 id="records" { "Each record" }
         }
@@ -49,13 +42,13 @@ pub(crate) fn overview(records: &[Record]) -> Markup {
 }
 
 /// A record of several, folded: its title and result stand outside.
-pub(crate) fn folded(record: &Record, body: &Markup) -> Markup {
+pub(crate) fn folded(record: &Listed, body: &Markup) -> Markup {
     html! {
         details.one {
             summary {
-                span.name { (said(&record.title())) } " "
-                small { (said(&place(record))) } " "
-                span class={"pill " (tone_class(record))} { (said(word(record))) }
+                span.name { (said(&record.title)) } " "
+                small { (said(&record.place)) } " "
+                (pill(record))
             }
             (body)
             p.hint { a href="#overview" { "Back to the overview" } }
@@ -63,8 +56,11 @@ pub(crate) fn folded(record: &Record, body: &Markup) -> Markup {
     }
 }
 
-fn summary(records: &[Record]) -> Markup {
-    let loads = Columns::of(records);
+fn pill(record: &Listed) -> Markup {
+    html! { span class={"pill " (tone_class(record.tone))} { (said(record.word)) } }
+}
+
+fn summary(overview: &Overview) -> Markup {
     html! {
         h2 id="summary" { "Summary" }
         div.scroll {
@@ -72,24 +68,22 @@ fn summary(records: &[Record]) -> Markup {
                 thead { tr {
                     th scope="col" { "Medium" }
                     th.left scope="col" { "Result" }
-                    @for at in 0..4 { th scope="col" { (said(&figure_title(&loads, at))) } }
+                    @for title in &overview.columns { th scope="col" { (said(title)) } }
                 } }
                 tbody {
-                    @for (i, record) in records.iter().enumerate() {
+                    @for (i, record) in overview.rows.iter().enumerate() {
                         tr {
                             (name(record, i))
-                            td.left.short data-title="Result" { span class={"pill " (tone_class(record))} { (said(word(record))) } }
-                            @for at in 0..4 {
-                                td data-title=(said(&figure_title(&loads, at))) {
-                                    (content(&figure_cell(&loads, record, at)))
-                                }
+                            td.left.short data-title="Result" { (pill(record)) }
+                            @for (title, figure) in overview.columns.iter().zip(&record.figures) {
+                                td data-title=(said(title)) { (content(figure)) }
                             }
                         }
                     }
                 }
             }
         }
-        p.hint { "The load of a column is under its title; a figure of another load names that load." }
+        p.hint { (Overview::LEGEND) }
     }
 }
 
@@ -97,52 +91,57 @@ pub(crate) fn cell(cell: &Cell) -> Markup {
     html! { td { (content(cell)) } }
 }
 
+impl From<Shown> for Cell {
+    fn from(shown: Shown) -> Self {
+        Self::with(shown.value, shown.spread)
+    }
+}
+
 fn content(cell: &Cell) -> Markup {
     html! { b { (said(&cell.value)) } @if !cell.small.is_empty() { " " small { (said(&cell.small)) } } }
 }
 
-/// Titles of all workloads, in their order.
-fn workloads(records: &[Record]) -> Vec<String> {
-    let mut titles: Vec<String> = Vec::new();
-    for title in records.iter().flat_map(|r| r.measurements.iter().map(|m| r.load_title(m))) {
-        if !titles.contains(&title) {
-            titles.push(title);
+/// Titles of all loads, in their order.
+fn titles<'a>(all: &'a [Presented<'_>]) -> Vec<&'a str> {
+    let mut titles: Vec<&str> = Vec::new();
+    for load in all.iter().flat_map(|record| &record.loads) {
+        if !titles.contains(&load.title.as_str()) {
+            titles.push(&load.title);
         }
     }
     titles
 }
 
-fn by_workload(records: &[Record], titles: &[String]) -> Markup {
-    html! { div.grid { @for title in titles { (bars(records, title)) } } }
+fn by_load(all: &[Presented<'_>], overview: &Overview, titles: &[&str]) -> Markup {
+    html! { div.grid { @for title in titles { (bars(all, overview, title)) } } }
 }
 
-fn bars(records: &[Record], title: &str) -> Markup {
-    let found: Vec<(usize, &Record, &Measurement)> = records
-        .iter()
-        .enumerate()
-        .filter_map(|(i, r)| r.measurements.iter().find(|m| r.load_title(m) == title).map(|m| (i, r, m)))
-        .collect();
-    let random = found.first().is_some_and(|(_, _, m)| m.workload.pattern_is(Pattern::Random));
-    let (unit, divisor) = if random { ("IOPS", 1.0) } else { ("MB/s", MB) };
-    let pick =
-        |m: &'_ Measurement| -> Option<Estimate> { if random { m.iops.clone() } else { m.bytes_per_second.clone() } };
-    let scale = found
-        .iter()
-        .filter(|(_, _, m)| !invalid(m))
-        .filter_map(|(_, _, m)| pick(m).map(|e| e.high.unwrap_or(e.point).max(e.point)))
-        .fold(0.0, f64::max);
-    let rows: Vec<(usize, &Record, &Measurement, Estimate)> =
-        found.into_iter().filter_map(|(i, record, m)| Some((i, record, m, pick(m)?))).collect();
+/// The figure that people ask about: of random work operations, of sequential work bytes.
+fn asked_about<'a>(load: &Load<'a>) -> Option<Figure<'a>> {
+    load.figures.as_ref().ok().and_then(|figures| if load.is_random() { figures.iops } else { figures.rate })
+}
+
+fn bars(all: &[Presented<'_>], overview: &Overview, title: &str) -> Markup {
+    let found = all.iter().zip(&overview.rows).enumerate().filter_map(|(i, (record, listed))| {
+        let load = record.loads.iter().find(|load| load.title == title)?;
+        Some((i, listed, load, asked_about(load)?))
+    });
+    let rows: Vec<(usize, &Listed, &Load<'_>, Figure<'_>)> = found.collect();
+    let ends = rows.iter().filter(|(_, _, load, _)| load.mark != Some(Mark::Invalid));
+    let ends =
+        ends.map(|(.., figure)| figure.estimate.high.unwrap_or(figure.estimate.point).max(figure.estimate.point));
+    let scale = ends.fold(0.0, f64::max);
+    let unit = rows.first().map_or("", |(.., figure)| figure.unit);
     html! {
         @if scale > 0.0 {
             figure {
                 figcaption { (said(&format!("{}, {unit}", capitalised(title)))) }
                 div.scroll { table.bars { tbody {
-                    @for (i, record, m, estimate) in &rows {
+                    @for (i, record, load, figure) in &rows {
                         tr {
                             (name(record, *i))
-                            (cell(&figure(estimate, divisor)))
-                            (bar(record, m, estimate, scale))
+                            (cell(&figure.shown().into()))
+                            (bar(record, load, figure, scale))
                         }
                     }
                 } } }
@@ -151,33 +150,15 @@ fn bars(records: &[Record], title: &str) -> Markup {
     }
 }
 
-pub(crate) fn figure(estimate: &Estimate, divisor: f64) -> Cell {
-    let shown = shown(estimate, divisor);
-    Cell::with(shown.value, shown.spread)
-}
-
-fn bar(record: &Record, m: &Measurement, estimate: &Estimate, scale: f64) -> Markup {
+fn bar(record: &Listed, load: &Load<'_>, figure: &Figure<'_>, scale: f64) -> Markup {
     // A bar of a figure that is not what it says would dwarf or flatter the others.
-    if invalid(m) {
+    if load.mark == Some(Mark::Invalid) {
         return html! { td.barred.words { "invalid: see its warnings" } };
     }
-    let class = if m.bus_limited { "limited" } else { "" };
-    html! { td.barred { (svg::bar(estimate, scale, &record.title(), class)) } }
+    let class = if load.measurement.bus_limited { "limited" } else { "" };
+    html! { td.barred { (svg::bar(figure.estimate, scale, &record.title, class)) } }
 }
 
-fn invalid(m: &Measurement) -> bool {
-    m.warnings.iter().any(|w| w.severity == Severity::Invalid)
-}
-
-fn name(record: &Record, index: usize) -> Markup {
-    html! { th scope="row" { a href={"#r" (index)} { (said(&record.title())) } small { (said(&place(record))) } } }
-}
-
-/// What tells records of one model apart: id, unit, slot.
-fn place(record: &Record) -> String {
-    let unit = crate::list::unit(record);
-    let slot = crate::list::slot(record);
-    let part = |name: &str, text: String| (!text.is_empty()).then(|| format!("{name} {text}"));
-    let parts = [Some(clean(&record.id)), part("unit", unit), part("slot", slot)];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+fn name(record: &Listed, index: usize) -> Markup {
+    html! { th scope="row" { a href={"#r" (index)} { (said(&record.title)) } small { (said(&record.place)) } } }
 }

@@ -12,6 +12,8 @@ mod workload;
 use assay_core::record::Record;
 use maud::html;
 
+use crate::presented::{Overview, Presented};
+
 pub(crate) use shell::{Shell, said};
 pub(crate) use text::facts;
 
@@ -22,14 +24,16 @@ pub fn html(records: &[Record]) -> String {
         [one] => one.title(),
         many => format!("{} records", many.len()),
     };
+    let all: Vec<Presented<'_>> = records.iter().map(Presented::of).collect();
     let body = html! {
-        @match records {
+        @match all.as_slice() {
             [] => p { "No records." },
             [one] => (record::section(one, 0)),
             many => {
-                (compare::overview(many))
-                @for (i, record) in many.iter().enumerate() {
-                    (compare::folded(record, &record::section(record, i)))
+                @let overview = Overview::of(records);
+                (compare::overview(records, many, &overview))
+                @for (i, (record, listed)) in many.iter().zip(&overview.rows).enumerate() {
+                    (compare::folded(listed, &record::section(record, i)))
                 }
             }
         }

@@ -1,33 +1,32 @@
 //! One record: who it is, the verdict, the summary, then each workload.
 
-use assay_core::estimate::Estimate;
-use assay_core::record::{Measurement, Record};
+use assay_core::record::Record;
 use assay_core::text::{clean, harmless, statement};
 use assay_core::units::{Bytes, counted};
-use assay_core::workload::Pattern;
 use maud::{Markup, html};
 
 use super::shell::tone_class;
 use super::{compare, said, svg, workload};
 use crate::facts::{self, Fact, Rank, nanoseconds};
-use crate::figure::{MB, shown};
+use crate::presented::{Crosscheck, Figure, Figures, Load, Presented};
 use crate::sensors;
-use crate::verdict::{capitalised, verdict_sentence, word};
+use crate::verdict::capitalised;
 
 /// A record's section; `index` is its number on the page.
-pub(crate) fn section(record: &Record, index: usize) -> Markup {
+pub(crate) fn section(presented: &Presented<'_>, index: usize) -> Markup {
+    let record = presented.record;
     html! {
         article.record id={"r" (index)} {
-            (head(record))
-            @if !record.measurements.is_empty() { (summary(record, index)) }
-            (crosscheck(record))
-            (crate::verification::html(record))
+            (head(presented))
+            @if !presented.loads.is_empty() { (summary(presented, index)) }
+            @if let Some(found) = &presented.crosscheck { (crosscheck(found)) }
+            (crate::verification::html(presented))
             @if !record.warnings.is_empty() {
                 h2 { "Findings about the run" }
                 (workload::warnings(&record.warnings))
             }
-            @if !record.measurements.is_empty() { h2 { "Workloads" } }
-            @for (w, m) in record.measurements.iter().enumerate() { (workload::section(record, m, (index, w))) }
+            @if !presented.loads.is_empty() { h2 { "Workloads" } }
+            @for (w, load) in presented.loads.iter().enumerate() { (workload::section(record, load, (index, w))) }
             @if sensors::drawn(record).next().is_some() {
                 section.workload {
                     h3 { "Sensors over the whole run" }
@@ -41,37 +40,28 @@ pub(crate) fn section(record: &Record, index: usize) -> Markup {
     }
 }
 
-fn head(record: &Record) -> Markup {
+fn head(record: &Presented<'_>) -> Markup {
     html! {
         header.head {
-            p.kicker { (record.medium.kind.title()) " · " (facts::when(&record.created)) }
-            h1 { (harmless(&record.title())) }
-            p class={"verdict " (tone_class(record))} {
-                span.pill { (word(record)) } " " (said(&capitalised(&verdict_sentence(record))))
+            p.kicker { (record.kind) " · " (facts::when(&record.record.created)) }
+            h1 { (harmless(&record.title)) }
+            p class={"verdict " (tone_class(record.tone))} {
+                span.pill { (record.word) } " " (said(&record.sentence))
             }
         }
-        (super::facts(&head_facts(record)))
+        (super::facts(&record.on_page()))
     }
 }
 
-/// What is told of the run, and how a check by another command ended.
-fn head_facts(record: &Record) -> Vec<(String, String)> {
-    let checked = record.verification.as_ref().filter(|_| !record.measurements.is_empty());
-    let genuine = checked.and_then(|v| Fact::new(Rank::Page, "genuine", statement(&v.sentence)));
-    let all = facts::results(record).into_iter().chain(genuine).chain(facts::about(record));
-    all.filter(|fact| fact.rank <= Rank::Page).map(Fact::titled).collect()
-}
-
-fn summary(record: &Record, index: usize) -> Markup {
-    let ceiling = record.medium.reachable();
-    let durable = record.measurements.iter().any(|m| m.durable_bytes_per_second.is_some());
-    let fastest = record
-        .measurements
-        .iter()
-        .filter_map(|m| m.bytes_per_second.as_ref().map(|e| e.high.unwrap_or(e.point).max(e.point)))
-        .fold(0.0, f64::max);
-    let limited: Vec<String> =
-        record.measurements.iter().filter(|m| m.bus_limited).map(|m| record.load_title(m)).collect();
+fn summary(record: &Presented<'_>, index: usize) -> Markup {
+    let ceiling = record.record.medium.reachable();
+    let figures = || record.loads.iter().filter_map(|load| load.figures.as_ref().ok());
+    let durable = figures().any(|figures| figures.durable.is_some());
+    let rates = figures().filter_map(|figures| figures.rate);
+    let fastest = rates.map(|rate| rate.estimate.high.unwrap_or(rate.estimate.point).max(rate.estimate.point));
+    let fastest = fastest.fold(0.0, f64::max);
+    let limited = record.loads.iter().filter(|load| load.measurement.bus_limited);
+    let limited: Vec<&str> = limited.map(|load| load.title.as_str()).collect();
     html! {
         h2 { "At a glance" }
         div.scroll {
@@ -86,15 +76,14 @@ fn summary(record: &Record, index: usize) -> Markup {
                     th.barred scope="col" { (if ceiling.is_some() { "Share of the bus" } else { "Rate" }) }
                 } }
                 tbody {
-                    @for (w, m) in record.measurements.iter().enumerate() {
+                    @for (w, load) in record.loads.iter().enumerate() {
                         tr {
-                            th scope="row" { a href={"#r" (index) "-w" (w)} { (capitalised(&record.load_title(m))) } }
-                            @if let Some(words) = facts::no_figure(record, m) {
-                                td.words colspan=(if durable { 6 } else { 5 }) { (words) }
-                            } @else {
-                                (figures_of(m, durable))
-                                td.barred {
-                                    @if let Some(bar) = bar(m, ceiling, fastest) { (bar) }
+                            th scope="row" { a href={"#r" (index) "-w" (w)} { (capitalised(&load.title)) } }
+                            @match &load.figures {
+                                Err(words) => td.words colspan=(if durable { 6 } else { 5 }) { (words) },
+                                Ok(figures) => {
+                                    (cells(figures, durable))
+                                    td.barred { @if let Some(bar) = bar(load, figures, ceiling, fastest) { (bar) } }
                                 }
                             }
                         }
@@ -109,51 +98,48 @@ fn summary(record: &Record, index: usize) -> Markup {
 }
 
 /// The cells of a workload's figures.
-fn figures_of(m: &Measurement, durable: bool) -> Markup {
-    let random = m.workload.pattern_is(Pattern::Random);
+fn cells(figures: &Figures<'_>, durable: bool) -> Markup {
     html! {
-        (estimate(m.iops.as_ref().filter(|_| random), 1.0))
-        (estimate(m.bytes_per_second.as_ref(), MB))
-        @if durable { (estimate(m.durable_bytes_per_second.as_ref().filter(|_| !m.workload.sync.each()), MB)) }
-        td { (workload::time(m.latency_ns.p50.as_deref())) }
-        td { (workload::time(m.latency_ns.p99.as_deref())) }
+        (figure(figures.iops))
+        (figure(figures.rate))
+        @if durable { (figure(figures.durable)) }
+        td { (figures.p50) }
+        td { (figures.p99) }
     }
 }
 
 /// A figure with its certainty, as a table cell.
-fn estimate(e: Option<&Estimate>, unit: f64) -> Markup {
-    compare::cell(&e.map(|e| compare::figure(e, unit)).unwrap_or_default())
+fn figure(figure: Option<Figure<'_>>) -> Markup {
+    compare::cell(&figure.map(|figure| figure.shown().into()).unwrap_or_default())
 }
 
-fn bar(m: &Measurement, ceiling: Option<f64>, fastest: f64) -> Option<Markup> {
-    match ceiling {
-        Some(reachable) => svg::share_bar(m, reachable),
-        None => m.bytes_per_second.as_ref().map(|e| svg::bar(e, fastest, &shown(e, MB).text(), "")),
-    }
+fn bar(load: &Load<'_>, figures: &Figures<'_>, ceiling: Option<f64>, fastest: f64) -> Option<Markup> {
+    let rate = figures.rate?;
+    Some(match (ceiling, figures.share) {
+        (Some(reachable), Some(share)) => svg::share_bar(rate.estimate, reachable, share, load.measurement.bus_limited),
+        _ => svg::bar(rate.estimate, fastest, &rate.shown().text(), ""),
+    })
 }
 
 /// How far another instrument agrees.
-fn crosscheck(record: &Record) -> Markup {
-    let other = crate::crosscheck::other(record);
+fn crosscheck(found: &Crosscheck) -> Markup {
     html! {
-        @if !record.crosscheck.is_empty() {
-            h2 { "Next to " (harmless(&other)) }
-            div.scroll { table.summary {
-                thead { tr { th scope="col" { "assay over " (harmless(&other)) }
-                    @for title in ["rate", "p50", "p99"] { th scope="col" { (title) } } } }
-                tbody {
-                    @for row in crate::crosscheck::rows(record) {
-                        tr {
-                            th scope="row" {
-                                (harmless(&capitalised(&row.workload)))
-                                @if let Some(trouble) = row.trouble { ": " (harmless(&trouble)) }
-                            }
-                            @for figure in [row.rate, row.p50, row.p99] { td { (harmless(&figure)) } }
+        h2 { "Next to " (harmless(&found.other)) }
+        div.scroll { table.summary {
+            thead { tr { th scope="col" { (harmless(&found.title)) }
+                @for title in Crosscheck::COLUMNS { th scope="col" { (title) } } } }
+            tbody {
+                @for row in &found.rows {
+                    tr {
+                        th scope="row" {
+                            (harmless(&capitalised(&row.workload)))
+                            @if let Some(trouble) = &row.trouble { ": " (harmless(trouble)) }
                         }
+                        @for figure in [&row.rate, &row.p50, &row.p99] { td { (harmless(figure)) } }
                     }
                 }
-            } }
-        }
+            }
+        } }
     }
 }
 

@@ -1,11 +1,10 @@
 //! What all pages share: policy, style, heading and foot.
 
-use assay_core::record::Record;
 use assay_core::text::{harmless, unbroken};
 use assay_packed::{Packed, packed};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::verdict::{Tone, tone};
+use crate::verdict::Tone;
 
 static UPLOT_JS: Packed = packed!("uPlot.iife.min.js");
 const UPLOT_CSS: &str = include_str!("../../assets/uplot/uPlot.min.css");
@@ -32,8 +31,8 @@ pub(crate) fn said(text: &str) -> String {
 }
 
 /// CSS class of the tone of a record's verdict.
-pub(crate) fn tone_class(record: &Record) -> &'static str {
-    match tone(record) {
+pub(crate) fn tone_class(tone: Tone) -> &'static str {
+    match tone {
         Tone::Good => "good",
         Tone::Plain => "plain",
         Tone::Care => "care",

@@ -23,13 +23,11 @@ pub(crate) fn bar(estimate: &Estimate, scale: f64, label: &str, class: &str) -> 
     }
 }
 
-/// Rate of a measurement against what the bus lets through.
-pub(crate) fn share_bar(measurement: &Measurement, reachable: f64) -> Option<Markup> {
-    let rate = measurement.bytes_per_second.as_ref()?;
-    let share = percent(rate.point / reachable);
-    let class = if measurement.bus_limited { "limited" } else { "" };
+/// A rate against what the bus lets through.
+pub(crate) fn share_bar(rate: &Estimate, reachable: f64, share: f64, limited: bool) -> Markup {
+    let share = percent(share);
     let label = format!("{share} of the reachable rate of the bus");
-    Some(html! { (bar(rate, reachable, &label, class)) span.share { (share) } })
+    html! { (bar(rate, reachable, &label, if limited { "limited" } else { "" })) span.share { (share) } }
 }
 
 /// Each repeat as a dot, with point and interval of the estimate.

@@ -4,26 +4,24 @@ use assay_core::estimate::Estimate;
 use assay_core::finding::Warning;
 use assay_core::record::{Batching, Measurement, Record};
 use assay_core::text::{clean, harmless, statement};
-use assay_core::units::{figures, latency, rate};
-use assay_core::workload::Pattern;
+use assay_core::units::figures;
 use maud::{Markup, html};
 
 use super::{said, svg};
-use crate::bus;
-use crate::facts;
-use crate::figure::{MB, in_words, interval, latency_unit, percent};
+use crate::figure::{MB, interval, latency_unit, percent};
 use crate::notes;
+use crate::presented::Load;
 use crate::sensors;
 use crate::verdict::capitalised;
 
 /// A workload's section; `place` is the number of its record and its own.
-pub(crate) fn section(record: &Record, m: &Measurement, place: (usize, usize)) -> Markup {
-    let random = m.workload.pattern_is(Pattern::Random);
+pub(crate) fn section(record: &Record, load: &Load<'_>, place: (usize, usize)) -> Markup {
+    let (m, random) = (load.measurement, load.is_random());
     let with_sensors = sensors::drawn(record).next().is_some();
     html! {
         section.workload id={"r" (place.0) "-w" (place.1)} {
-            h3 { (said(&finding(record, m))) }
-            @if let Some(words) = facts::instead(m) { p.hint { (harmless(&capitalised(&words))) "." } }
+            h3 { (said(&load.finding())) }
+            @if let Some(words) = &load.scaled_down { p.hint { (harmless(&capitalised(words))) "." } }
             @if let Some(soak) = &m.soak {
                 p { (harmless(&soak.rates())) ". " (harmless(&capitalised(&soak.cliff_sentence()))) "." }
             }
@@ -44,36 +42,6 @@ pub(crate) fn section(record: &Record, m: &Measurement, place: (usize, usize)) -
             (warnings(&m.warnings))
         }
     }
-}
-
-/// `Random read 4 KiB QD32: 1 499 ±12 IOPS, 6.14 MB/s`.
-pub(crate) fn finding(record: &Record, m: &Measurement) -> String {
-    let title = capitalised(&record.load_title(m));
-    if let Some(words) = facts::no_figure(record, m) {
-        return format!("{title}: {words}");
-    }
-    let mut parts = Vec::new();
-    if m.workload.pattern_is(Pattern::Random)
-        && let Some(e) = &m.iops
-    {
-        parts.push(in_words(e, 1.0, "IOPS"));
-    }
-    if let Some(e) = &m.bytes_per_second {
-        // Of random work the rate is the IOPS in other words: one interval is enough.
-        parts.push(if parts.is_empty() { in_words(e, MB, "MB/s") } else { rate(e.point) });
-    }
-    match &m.durable_bytes_per_second {
-        Some(e) if !m.workload.sync.each() => {
-            parts.push(format!("{} including the final sync", in_words(e, MB, "MB/s")))
-        }
-        _ => {}
-    }
-    if m.bus_limited
-        && let Some(share) = bus::share(record, m)
-    {
-        parts.push(format!("{} of the bus", percent(share)));
-    }
-    format!("{title}: {}", parts.join(", "))
 }
 
 fn circumstances(m: &Measurement) -> String {
@@ -182,9 +150,4 @@ pub(crate) fn warnings(warnings: &[Warning]) -> Markup {
             }
         }
     }
-}
-
-/// A latency for a table cell.
-pub(crate) fn time(e: Option<&Estimate>) -> String {
-    e.map_or_else(String::new, |e| latency(e.point))
 }

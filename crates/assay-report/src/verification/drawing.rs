@@ -1,12 +1,12 @@
 //! The check on the page: facts, a map as a drawing, speed over the address.
 
-use assay_core::record::Record;
 use assay_core::verification::{Method, Pass, Verification};
 use maud::{Markup, html};
 
 use super::map::{ALL, Shade, shades};
 use super::words;
 use crate::html::{facts, said};
+use crate::presented::Presented;
 
 const COLUMNS: usize = 64;
 const ROWS: usize = 16;
@@ -14,13 +14,13 @@ const ROWS: usize = 16;
 const SIDE: usize = 10;
 
 /// The section of the page; nothing where nothing was checked.
-pub(crate) fn html(record: &Record) -> Markup {
-    let Some(v) = &record.verification else { return Markup::default() };
+pub(crate) fn html(record: &Presented<'_>) -> Markup {
+    let Some(v) = &record.record.verification else { return Markup::default() };
     html! {
         section.verification {
             h2 { "Genuine or fake" }
             // The sentence stands above already.
-            (facts(words::facts(record).iter().skip(1)))
+            (facts(record.checked().iter().filter(|(name, _)| name != "Check")))
             @if !v.map.is_empty() { (map(v)) }
             @for (name, pass) in [("Writing", &v.write), ("Reading", &v.read)] {
                 @if let Some(drawing) = pass.as_ref().and_then(|pass| speed(name, pass)) { (drawing) }

@@ -7,4 +7,4 @@ mod words;
 
 pub(crate) use drawing::html;
 pub(crate) use section::add;
-pub(crate) use words::facts;
+pub(crate) use words::{Part, parts};

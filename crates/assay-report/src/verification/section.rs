@@ -1,84 +1,27 @@
 //! The check on a terminal's card.
 
-use assay_core::record::Record;
-use assay_core::text::{clean, statement};
-use assay_core::units::{Bytes, capacity};
-use assay_core::verification::{Method, Verdict, Verification};
+use assay_core::verification::Verification;
 
 use super::map::{ALL, Shade, shades};
-use super::words;
+use super::words::Part;
 use crate::line::{Page, Paint, VALUES};
+use crate::presented::Presented;
 
 /// Rows of the map at most.
 const ROWS: usize = 4;
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-pub(crate) fn add(page: &mut Page, record: &Record) {
-    let Some(v) = &record.verification else { return };
-    if !record.measurements.is_empty() {
+pub(crate) fn add(page: &mut Page, record: &Presented<'_>) {
+    if !record.check.is_empty() && !record.loads.is_empty() {
         page.blank();
     }
-    let paint = match v.verdict {
-        Verdict::Genuine => Paint::Good,
-        Verdict::Fake | Verdict::Damaged | Verdict::Failed => Paint::Bad,
-        Verdict::Undecided | Verdict::Other => Paint::Care,
-    };
-    page.labelled("check", Paint::Dim, &statement(&v.sentence), paint);
-    page.labelled("capacity", Paint::Dim, &sizes(v), Paint::Plain);
-    page.labelled("sectors", Paint::Dim, &words::counts(v), Paint::Plain);
-    if let Some(first) = &v.first_error {
-        page.labelled("first", Paint::Dim, &words::first_error(first), Paint::Plain);
-    }
-    if !v.map.is_empty() {
-        map(page, v);
-    }
-    for (label, pass) in [("write", &v.write), ("read", &v.read)] {
-        if let Some(pass) = pass
-            && let Some(text) = words::pass(pass)
-        {
-            page.labelled(label, Paint::Dim, &text, Paint::Plain);
-            curve(page, &words::rates(pass));
+    for part in &record.check {
+        match part {
+            Part::Fact(fact) => fact.line(page),
+            Part::Map => record.record.verification.iter().for_each(|v| map(page, v)),
+            Part::Curve(rates) => curve(page, rates),
         }
     }
-    page.labelled("proof", Paint::Dim, &clean(&v.read_back), Paint::Plain);
-    if let Some(bytes) = v.cache_bytes {
-        page.labelled(
-            "cache",
-            Paint::Dim,
-            &format!("{} of the medium's own, which hid losses", Bytes(bytes)),
-            Paint::Plain,
-        );
-    }
-    for (label, text) in [("holds", words::holds(v)), ("reach", words::reach(v))] {
-        if let Some(text) = text {
-            page.labelled(label, Paint::Dim, &text, Paint::Plain);
-        }
-    }
-}
-
-fn sizes(v: &Verification) -> String {
-    let real = match v.real_bytes {
-        Some(bytes) if bytes == v.announced_bytes && v.checked_bytes >= bytes => ", all of it real".to_owned(),
-        Some(bytes) if bytes == v.announced_bytes => ", nothing missing where it was tested".to_owned(),
-        Some(bytes) => format!(", {} ({}) real", Bytes(bytes), capacity(bytes)),
-        None => match (v.real_low_bytes, v.real_high_bytes) {
-            (None, None) => String::new(),
-            (low, high) => {
-                format!(", {} to {} real", Bytes(low.unwrap_or(0)), Bytes(high.unwrap_or(v.announced_bytes)))
-            }
-        },
-    };
-    let checked = if v.checked_bytes == v.announced_bytes {
-        "all checked".to_owned()
-    } else {
-        format!("{} checked", Bytes(v.checked_bytes))
-    };
-    // A check in files sees free space, not what the medium announces.
-    let what = match v.method {
-        Method::Full | Method::QuickMounted => "of free space",
-        Method::QuickProbe | Method::Other => "announced",
-    };
-    format!("{} {what}{real}; {checked}", Bytes(v.announced_bytes))
 }
 
 fn map(page: &mut Page, v: &Verification) {

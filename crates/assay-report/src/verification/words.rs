@@ -2,11 +2,13 @@
 
 use assay_core::record::Record;
 use assay_core::text::{clean, statement};
-use assay_core::units::{Bytes, rate, span};
-use assay_core::verification::{Extent, FirstError, Pass, SECTOR_BYTES, SectorClass, Verification};
+use assay_core::units::{Bytes, capacity, rate, span};
+use assay_core::verification::{Extent, FirstError, Method, Pass, SECTOR_BYTES, SectorClass, Verdict, Verification};
 
 use super::map::{ALL, Shade};
+use crate::facts::{Fact, Rank};
 use crate::figure::percent;
+use crate::line::Paint;
 
 /// Parts that hold data are named up to so many.
 const PARTS: usize = 8;
@@ -43,7 +45,7 @@ fn signed(count: u64) -> i64 {
 }
 
 /// `at 7.9 GiB (byte 8 489 271 296), which holds the data of byte 0`.
-pub(crate) fn first_error(first: &FirstError) -> String {
+fn first_error(first: &FirstError) -> String {
     let byte = |offset: u64| format!("byte {}", assay_core::units::grouped(signed(offset)));
     let what = match (first.class, first.holds_offset_bytes) {
         (SectorClass::Overwritten, Some(holds)) => format!("holds the data of {}", byte(holds)),
@@ -81,25 +83,73 @@ pub(crate) fn rates(pass: &Pass) -> Vec<f64> {
     rates
 }
 
-/// The findings as names and words, for a list; empty where nothing was checked.
-pub(crate) fn facts(record: &Record) -> Vec<(&'static str, String)> {
+/// A part of what a check found.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Part {
+    Fact(Fact),
+    /// Where the map of the medium stands.
+    Map,
+    /// Bytes per second along the address.
+    Curve(Vec<f64>),
+}
+
+/// What a check found, in order; nothing where nothing was checked.
+pub(crate) fn parts(record: &Record) -> Vec<Part> {
     let Some(v) = &record.verification else { return Vec::new() };
-    let all = [
-        ("Check", Some(statement(&v.sentence))),
-        ("Sectors", Some(counts(v))),
-        ("First error", v.first_error.as_ref().map(first_error)),
-        ("Write", v.write.as_ref().and_then(pass)),
-        ("Read", v.read.as_ref().and_then(pass)),
-        ("Read back", Some(clean(&v.read_back))),
-        ("Holds", holds(v)),
-        ("Reach", reach(v)),
+    let fact = |name: &str, words: Option<String>| Fact::new(Rank::Card, name, words).map(Part::Fact);
+    let paint = match v.verdict {
+        Verdict::Genuine => Paint::Good,
+        Verdict::Fake | Verdict::Damaged | Verdict::Failed => Paint::Bad,
+        Verdict::Undecided | Verdict::Other => Paint::Care,
+    };
+    let found = Fact::new(Rank::Card, "check", statement(&v.sentence)).map(|fact| Part::Fact(Fact { paint, ..fact }));
+    let mut parts = vec![
+        found,
+        fact("capacity", Some(sizes(v))),
+        fact("sectors", Some(counts(v))),
+        fact("1st error", v.first_error.as_ref().map(first_error)),
+        (!v.map.is_empty()).then_some(Part::Map),
     ];
-    all.into_iter().filter_map(|(name, words)| Some((name, words?))).collect()
+    for (name, pass) in [("write", &v.write), ("read", &v.read)] {
+        if let Some((pass, words)) = pass.as_ref().and_then(|p| Some((p, self::pass(p)?))) {
+            parts.extend([fact(name, Some(words)), Some(Part::Curve(rates(pass)))]);
+        }
+    }
+    let cache = v.cache_bytes.map(|bytes| format!("{} of the medium's own, which hid losses", Bytes(bytes)));
+    let last = [("proof", Some(clean(&v.read_back))), ("cache", cache), ("holds", holds(v)), ("reach", reach(v))];
+    parts.extend(last.map(|(name, words)| fact(name, words)));
+    parts.into_iter().flatten().collect()
+}
+
+/// `504 MiB announced, 120 MiB (126 MB) real; all checked`.
+fn sizes(v: &Verification) -> String {
+    let real = match v.real_bytes {
+        Some(bytes) if bytes == v.announced_bytes && v.checked_bytes >= bytes => ", all of it real".to_owned(),
+        Some(bytes) if bytes == v.announced_bytes => ", nothing missing where it was tested".to_owned(),
+        Some(bytes) => format!(", {} ({}) real", Bytes(bytes), capacity(bytes)),
+        None => match (v.real_low_bytes, v.real_high_bytes) {
+            (None, None) => String::new(),
+            (low, high) => {
+                format!(", {} to {} real", Bytes(low.unwrap_or(0)), Bytes(high.unwrap_or(v.announced_bytes)))
+            }
+        },
+    };
+    let checked = if v.checked_bytes == v.announced_bytes {
+        "all checked".to_owned()
+    } else {
+        format!("{} checked", Bytes(v.checked_bytes))
+    };
+    // A check in files sees free space, not what the medium announces.
+    let what = match v.method {
+        Method::Full | Method::QuickMounted => "of free space",
+        Method::QuickProbe | Method::Other => "announced",
+    };
+    format!("{} {what}{real}; {checked}", Bytes(v.announced_bytes))
 }
 
 /// Parts that hold data: `0 B to 504 MiB, 1 GiB to 1.2 GiB`; nothing where they are not known or
 /// are all of it.
-pub(crate) fn holds(v: &Verification) -> Option<String> {
+fn holds(v: &Verification) -> Option<String> {
     let whole = |extent: &Extent| extent.offset_bytes == 0 && extent.bytes >= v.announced_bytes;
     if v.holds.is_empty() || v.holds.iter().any(whole) {
         return None;
@@ -115,7 +165,7 @@ pub(crate) fn holds(v: &Verification) -> Option<String> {
 }
 
 /// What the verdict rests on, and so what it does not exclude; nothing where the check did not say.
-pub(crate) fn reach(v: &Verification) -> Option<String> {
+fn reach(v: &Verification) -> Option<String> {
     let reach = v.reach.as_ref()?;
     let mut parts = vec![format!("{} tested", percent(whole_percent(reach.tested_share)))];
     if reach.tested_share < 1.0 && reach.loss_share > 0.0 {

@@ -1,6 +1,8 @@
 //! `info`, `list`, Markdown, CSV and JSON.
 
+use assay_core::estimate::Estimate;
 use assay_core::record::Record;
+use assay_core::workload::Pattern;
 use assay_report::{Style, csv, info, json, list, markdown};
 
 fn all() -> Vec<Record> {
@@ -122,4 +124,50 @@ fn percentiles_that_were_asked_for() {
     let text = assay_report::percentile_lines(&crate::common::good_card(), &[0.5, 0.99, 0.9999, 0.999_999]);
     insta::assert_snapshot!("percentiles", text);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+/// The cells of a line that is a row of a load: spaces of a card, bars of Markdown, tags of a page.
+fn figures_in(text: &str, begin: impl Fn(&str) -> bool) -> Option<Vec<String>> {
+    let line = text.lines().find(|line| begin(line))?;
+    let figures = line.split(|c: char| "|<>".contains(c)).flat_map(|cell| cell.split("  "));
+    Some(figures.map(|cell| cell.trim().to_owned()).filter(|cell| !cell.is_empty()).collect())
+}
+
+/// What is shown of a load is chosen once: where a layout shows a figure, it is that of the others.
+#[test]
+fn card_page_and_markdown_show_the_same_figures_of_each_load() {
+    use crate::common::{good_card, scaled_down};
+    for record in [good_card(), scaled_down()] {
+        let card = assay_report::card(&record, &Style { width: 120, ..Style::default() });
+        let markdown = markdown(std::slice::from_ref(&record));
+        let page = assay_report::html(std::slice::from_ref(&record)).replace('\u{a0}', " ").replace("<tr", "\n<tr");
+        for m in record.measurements.iter().filter(|m| m.bytes_per_second.is_some()) {
+            let (title, short) = (record.load_title(m), record.load_title_without_pattern(m));
+            let titled = assay_core::text::capitalised(&title);
+            // Under the pattern, which is not said again.
+            let section =
+                card.split_once(if m.workload.pattern_is(Pattern::Random) { "\nrandom" } else { "sequential" });
+            let lines = [
+                ("card", figures_in(section.unwrap().1, |line| line.starts_with(&format!("{short}  ")))),
+                ("Markdown", figures_in(&markdown, |line| line.starts_with(&format!("| {title} |")))),
+                ("page", figures_in(&page, |line| line.contains(&format!(">{titled}</a>")))),
+            ];
+            let figure = |e: &Option<Estimate>, unit: f64| assay_core::units::figures(e.as_ref().unwrap().point / unit);
+            let (rate, iops) = (figure(&m.bytes_per_second, 1e6), figure(&m.iops, 1.0));
+            let random = m.workload.pattern_is(Pattern::Random);
+            for (place, cells) in lines {
+                let cells = cells.unwrap_or_else(|| panic!("{place} has no row of {title}"));
+                let shows =
+                    |words: &str| cells.iter().any(|cell| cell == words || cell.starts_with(&format!("{words} ")));
+                let bounded = |words: &str| {
+                    cells.iter().any(|cell| ["±", "("].iter().any(|sign| cell.starts_with(&format!("{words} {sign}"))))
+                };
+                assert!(shows(&rate), "{place} of {title} has no {rate} MB/s: {cells:?}");
+                // Nobody asks how many blocks a second were read in sequence.
+                assert_eq!(shows(&iops), random, "{place} of {title}, {iops} IOPS: {cells:?}");
+                // Of random work the rate is the IOPS in other words: one interval is enough.
+                assert!(!(random && bounded(&rate)), "{place} of {title}: {cells:?}");
+            }
+        }
+    }
 }

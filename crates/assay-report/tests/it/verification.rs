@@ -115,7 +115,7 @@ fn the_page_of_a_check_speaks_of_what_a_check_has() {
 #[test]
 fn markdown_lists_what_was_found() {
     let text = markdown(&[fake()]);
-    for words in ["- Check: fake", "- Sectors: 131 072 sectors", "- First error: at 32 MiB"] {
+    for words in ["- Check: fake", "- Sectors: 131 072 sectors", "- 1st error: at 32 MiB"] {
         assert!(text.contains(words), "{words}: {text}");
     }
 }
