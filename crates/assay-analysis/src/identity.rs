@@ -4,8 +4,6 @@ use assay_core::record::Record;
 use assay_core::text::clean;
 use serde::Serialize;
 
-use crate::published::is_published;
-
 /// Whose figures a record holds. Text as the medium or the user gave it: make it harmless before
 /// it is shown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -30,7 +28,7 @@ pub fn identity(record: &Record) -> Identity {
     let own = unit.is_empty() && !names_model(record);
     Identity {
         model: if own { format!("{} {}", record.medium.kind.title(), record.id) } else { record.model() },
-        unit: if is_published(record) { format!("{unit} (published)").trim_start().to_owned() } else { unit },
+        unit: if record.is_published() { format!("{unit} (published)").trim_start().to_owned() } else { unit },
         slot: label("slot").or_else(|| record.host.slot.clone()),
         round: label("round"),
     }
@@ -42,7 +40,7 @@ pub fn identity(record: &Record) -> Identity {
 pub fn names_model(record: &Record) -> bool {
     let told = |text: Option<&String>| text.is_some_and(|text| !clean(text).is_empty());
     let medium = &record.medium;
-    record.source.is_none()
+    !record.is_printed()
         || told(record.labels.get("model"))
         || told(medium.model.as_ref())
         || told(medium.vendor.as_ref())
@@ -51,7 +49,7 @@ pub fn names_model(record: &Record) -> bool {
 /// What a record was measured with: the suite and its version; of an imported one the tool, which has its own.
 pub(crate) fn suite(record: &Record) -> String {
     let suite = &record.suite;
-    if record.source.is_some() { suite.name.clone() } else { format!("{} {}", suite.name, suite.version) }
+    if record.is_printed() { suite.name.clone() } else { format!("{} {}", suite.name, suite.version) }
 }
 
 /// A name for a column or a row: model, and unit where there is one.

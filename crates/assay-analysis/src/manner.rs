@@ -6,7 +6,7 @@ use assay_core::record::{Measurement, Record};
 /// The manner in words: for how many completions at once was waited, which processors threads were kept on, and whether
 /// completions were polled for. `None` where the source of a figure does not tell.
 pub(crate) fn manner(record: &Record, measurement: &Measurement) -> Option<String> {
-    if record.source.is_some() {
+    if record.is_printed() {
         return None;
     }
     let waits = match measurement.batching.as_ref().map(|batching| batching.wait_for) {

@@ -13,8 +13,6 @@ use assay_core::workload::{Op, Pattern, Workload};
 /// What a query for published figures begins with: `published:`, `published:sandisk-ultra-a1`,
 /// `published:sandisk-ultra-a1/3`.
 pub const PREFIX: &str = "published:";
-/// Format of the source of such a record.
-const FORMAT: &str = "published";
 
 /// See `data/README.md`.
 const FIGURES: &str = include_str!("../../../data/published.csv");
@@ -57,11 +55,6 @@ pub fn published(query: &str) -> Result<Vec<Record>, PublishedError> {
         return Err(PublishedError { asked: query.to_owned(), known: known.join(", ") });
     }
     Ok(named)
-}
-
-/// Whether a record holds the figures of an article.
-pub(crate) fn is_published(record: &Record) -> bool {
-    record.source.as_ref().is_some_and(|source| source.format == FORMAT)
 }
 
 fn every() -> Vec<Record> {
@@ -169,15 +162,16 @@ impl<'a> Row<'a> {
             labels.insert("unit".to_owned(), self.unit.to_owned());
         }
         let tool = Tool {
-            name: FORMAT.to_owned(),
+            name: Source::PUBLISHED.to_owned(),
             version: String::new(),
             engine: self.tool.to_owned(),
             engine_reason: "according to the article".to_owned(),
         };
-        let source = Source { format: FORMAT.to_owned(), file: self.article.to_owned(), ..Source::default() };
+        let source =
+            Source { format: Source::PUBLISHED.to_owned(), file: self.article.to_owned(), ..Source::default() };
         let (kind, model, bus) = (self.kind(), Some(self.medium.to_owned()), self.bus());
         let medium = Medium { kind, model, bus, ..Medium::unknown("") };
-        Draft::begin(id, "", tool, SuiteRef::new(FORMAT, 1), medium)
+        Draft::begin(id, "", tool, SuiteRef::new(Source::PUBLISHED, 1), medium)
             .on_host(Host { board: Some(self.host.to_owned()), ..Host::default() })
             .labelled(labels)
             .taken_from(source)

@@ -7,7 +7,6 @@ use assay_core::workload::Unknown;
 use serde::Serialize;
 
 use crate::load::Load;
-use crate::published::is_published;
 use crate::quantity::{Quantity, estimate, value};
 use crate::reason::{Reason, excluded_whole};
 
@@ -144,7 +143,7 @@ fn marks(record: &Record, measurement: &Measurement) -> Vec<Mark> {
         (Mark::Fake, matches!(whole, Some(Reason::NotGenuine { .. }))),
         (Mark::Failed, matches!(whole, Some(Reason::MediumFailed { .. }))),
         (Mark::Unfinished, matches!(whole, Some(Reason::Unfinished))),
-        (Mark::Published, is_published(record)),
+        (Mark::Published, record.is_published()),
     ];
     all.into_iter().filter(|(_, holds)| *holds).map(|(mark, _)| mark).collect()
 }

@@ -147,6 +147,18 @@ impl Record {
         if is_first { words(own) } else { format!("{} ({})", words(own), clean(&own.name)) }
     }
 
+    /// Whether the figures were printed by another tool or an article: how they came about was not checked.
+    #[must_use]
+    pub fn is_printed(&self) -> bool {
+        self.source.is_some()
+    }
+
+    /// Whether they were published in an article that ships with the program.
+    #[must_use]
+    pub fn is_published(&self) -> bool {
+        self.source.as_ref().is_some_and(|source| source.format == Source::PUBLISHED)
+    }
+
     /// Label `model`, or what the medium says of itself.
     #[must_use]
     pub fn model(&self) -> String {
@@ -579,6 +591,11 @@ pub struct Source {
     /// The text itself, as it was read: without what wrapped it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+}
+
+impl Source {
+    /// Format of the figures of articles that ship with the program.
+    pub const PUBLISHED: &str = "published";
 }
 
 /// JSON Schema of [`Record`], as committed in `schemas/record-v1.json`.

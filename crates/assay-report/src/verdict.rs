@@ -10,7 +10,6 @@ use assay_core::verification::Verdict as Genuineness;
 
 use crate::bus;
 use crate::classes::judge;
-use crate::facts;
 use crate::figure::{MB, in_words, percent};
 use crate::headline::{Headline, durable_or_acknowledged};
 use crate::notes::notes;
@@ -38,7 +37,7 @@ pub(crate) fn tone(record: &Record) -> Tone {
         || matches!(verified, Some(Genuineness::Undecided | Genuineness::Other))
     {
         Tone::Care
-    } else if facts::printed(record) {
+    } else if record.is_printed() {
         Tone::Plain
     } else {
         Tone::Good
@@ -61,8 +60,8 @@ pub(crate) fn word(record: &Record) -> &'static str {
             other => other.title(),
         },
         (Outcome::Running, _) => "running or killed",
-        (Outcome::Completed, Verdict::Valid) if facts::published(record) => "as published",
-        (Outcome::Completed, Verdict::Valid) if facts::printed(record) => "imported",
+        (Outcome::Completed, Verdict::Valid) if record.is_published() => "as published",
+        (Outcome::Completed, Verdict::Valid) if record.is_printed() => "imported",
         (Outcome::Completed, Verdict::Valid) => "valid",
         (Outcome::Completed, Verdict::Suspect) => "suspect",
         (Outcome::Completed, Verdict::Invalid) => "invalid",

@@ -41,7 +41,7 @@ impl Resumption {
             }
             Outcome::Failed { .. } => return refuse("the medium failed, and that is its result"),
         }
-        if record.source.is_some() || record.settings.suite_text.is_empty() {
+        if record.is_printed() || record.settings.suite_text.is_empty() {
             return refuse("it does not say by which suite it ran");
         }
         match Suite::parse(&record.settings.suite_text, "the suite of the record") {

@@ -39,6 +39,13 @@ impl Comparison {
     pub fn primary(&self) -> Option<&LoadComparison> {
         self.loads.iter().find(|load| load.primary)
     }
+
+    /// Whether anything could be compared by figures that hold: neither invalid nor of a fake.
+    #[must_use]
+    pub fn is_answered(&self) -> bool {
+        let unsound = |verdict| matches!(verdict, Verdict::CannotTell(Why::Invalid | Why::Fake));
+        self.primary().is_some_and(|load| load.pairs.iter().any(|pair| !unsound(pair.verdict)))
+    }
 }
 
 /// A group. Text is as media and users gave it: make it harmless before it is shown.

@@ -60,16 +60,6 @@ pub(crate) fn nanoseconds(ns: u64) -> String {
     span(Duration::from_nanos(ns))
 }
 
-/// Whether the figures were printed by another tool or an article: assay checked nothing of how they came about.
-pub(crate) fn printed(record: &Record) -> bool {
-    record.source.is_some()
-}
-
-/// Whether they were published in an article that ships with the program.
-pub(crate) fn published(record: &Record) -> bool {
-    record.source.as_ref().is_some_and(|source| source.format == "published")
-}
-
 /// When and by what it was measured: `2026-11-21 06:31 UTC, assay 0.1.0, suite quick 1, uring engine`.
 pub(super) fn run(record: &Record) -> String {
     let parts = [when(&record.created), tool(record)];
@@ -114,10 +104,10 @@ pub(super) fn effort(record: &Record) -> String {
 /// `assay 0.1.0, suite quick 1, uring engine`.
 fn tool(record: &Record) -> String {
     let t = &record.tool;
-    if printed(record) {
+    if record.is_printed() {
         let mut engines: Vec<String> = record.measurements.iter().map(|m| clean(&m.engine)).collect();
         engines.dedup();
-        if published(record) {
+        if record.is_published() {
             return format!("figures as published, measured with {}", engines.join(", "));
         }
         return format!("{} {}", clean(&t.name), clean(&t.version)).trim_end().to_owned() + ", imported";

@@ -119,7 +119,7 @@ impl<'a> Presented<'a> {
         }
         if estimates().any(|e| e.low.is_none() || e.high.is_none()) {
             // A figure that was printed has none, however many runs are behind it.
-            let why = if facts::printed(self.record) {
+            let why = if self.record.is_printed() {
                 "n: number of runs; no interval given"
             } else {
                 "n: number of values; too few for an interval"

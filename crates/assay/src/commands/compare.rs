@@ -1,7 +1,7 @@
 //! `assay compare`
 
 use assay_analysis::compare::{
-    CompareError, Comparison, Gate, Group, Request, Verdict, Why, compare as analyse, gate, nameless, split,
+    CompareError, Comparison, Gate, Group, Request, compare as analyse, gate, nameless, split,
 };
 use assay_core::exit::Exit;
 use assay_core::record::Record;
@@ -69,7 +69,7 @@ impl Answer for Said {
     /// The comparison with what says of which form it is.
     fn json(&self) -> Result<Value, Failure> {
         let comparison = answer::json(serde_json::to_value(&self.comparison))?;
-        let mut document = json!({ "comparison": comparison, "answered": answered(&self.comparison) });
+        let mut document = json!({ "comparison": comparison, "answered": self.comparison.is_answered() });
         if let Some(gate) = &self.gate {
             document["limits"] = answer::json(serde_json::to_value(gate))?;
         }
@@ -90,7 +90,7 @@ impl Said {
         let gate = self.gate.as_ref();
         if gate.is_some_and(Gate::failed) {
             Exit::Limit
-        } else if !answered(&self.comparison) {
+        } else if !self.comparison.is_answered() {
             Exit::No
         } else if gate.is_some_and(|gate| gate.unknown_fails && gate.unknown()) {
             Exit::CannotTell
@@ -118,10 +118,4 @@ fn groups<'a>(args: &CompareArgs, named: &'a [Vec<Record>]) -> Vec<Group<'a>> {
         records: records.iter().collect(),
     };
     args.queries.iter().zip(named).enumerate().map(group).collect()
-}
-
-/// Whether anything could be compared by figures that hold.
-fn answered(comparison: &Comparison) -> bool {
-    let unsound = |verdict| matches!(verdict, Verdict::CannotTell(Why::Invalid | Why::Fake));
-    comparison.primary().is_some_and(|load| load.pairs.iter().any(|pair| !unsound(pair.verdict)))
 }
