@@ -45,7 +45,7 @@ mod wrap;
 pub use aggregates::aggregates;
 pub use card::card;
 pub use csv::csv;
-pub use document::{Answered, Document};
+pub use document::{Answered, Column, Document, left, right, table, wrapped};
 pub use html::html;
 pub use info::info;
 pub use json::json;

@@ -1,6 +1,5 @@
 //! Table of records, for `assay list`.
 
-use comfy_table::{CellAlignment, ContentArrangement, Row, Table};
 use unicode_width::UnicodeWidthStr;
 
 use assay_core::record::Record;
@@ -136,25 +135,27 @@ impl Listed {
     }
 
     fn table(&self, columns: &[usize], name: usize) -> String {
-        let mut table = Table::new();
-        table.load_style(comfy_table::presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(columns.iter().map(|at| &self.headings[*at]));
-        for row in &self.rows {
-            let cells = columns.iter().map(|at| match COLUMNS[*at].kind {
-                Kind::Medium => self.style.fold(&shorten(&row[*at], name)),
-                _ => row[*at].clone(),
-            });
-            table.add_row(Row::from(cells));
-        }
-        for (column, at) in table.column_iter_mut().zip(columns) {
-            column.set_padding((0, 2));
-            if matches!(COLUMNS[*at].kind, Kind::Figure(_)) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        let lines: Vec<String> = table.trim_fmt().lines().map(|line| line.trim_end().to_owned()).collect();
-        lines.join("\n") + "\n"
+        let column = |at: &usize| {
+            let mut heading = self.headings[*at].lines().map(str::to_owned);
+            let title = heading.next().unwrap_or_default();
+            let side = if matches!(COLUMNS[*at].kind, Kind::Figure(_)) { right(title) } else { left(title) };
+            document::Column { under: heading.collect(), ..side }
+        };
+        let row = |row: &[String; COLUMNS.len()]| {
+            let cell = |at: &usize| match COLUMNS[*at].kind {
+                Kind::Medium => shorten(&row[*at], name).into(),
+                _ => lines(&row[*at]),
+            };
+            document::Row::Cells(columns.iter().map(cell).collect())
+        };
+        document::of_rows(columns.iter().map(column).collect(), self.rows.iter().map(row).collect(), &self.style)
     }
+}
+
+/// A cell of several lines.
+fn lines(text: &str) -> Cell {
+    let mut lines = text.lines().map(str::to_owned);
+    Cell { value: lines.next().unwrap_or_default(), under: lines.collect(), ..Cell::default() }
 }
 
 /// The lines of a column's heading.

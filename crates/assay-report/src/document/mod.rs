@@ -7,5 +7,7 @@ mod page;
 mod table;
 mod text;
 
-pub use model::{Answered, Document};
-pub(crate) use model::{Block, Cell, Column, Data, Row, Table, left, number, right};
+pub use model::{Answered, Column, Document, left, right, wrapped};
+pub(crate) use model::{Block, Cell, Data, Row, Table, number};
+pub(crate) use table::of_rows;
+pub use table::plain as table;

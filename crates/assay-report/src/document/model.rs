@@ -58,20 +58,29 @@ pub(crate) struct Table {
 
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Column {
+pub struct Column {
     pub(crate) title: String,
+    /// Further lines of the title, on a terminal alone.
+    pub(crate) under: Vec<String>,
     /// Figures stand to the right.
     pub(crate) right: bool,
+    /// Text of the cells that is wider than the column takes several lines on a terminal, instead of being cut.
+    pub(crate) wraps: bool,
 }
 
 /// A column of text.
-pub(crate) fn left(title: impl Into<String>) -> Column {
-    Column { title: title.into(), right: false }
+pub fn left(title: impl Into<String>) -> Column {
+    Column { title: title.into(), under: Vec::new(), right: false, wraps: false }
 }
 
 /// A column of figures.
-pub(crate) fn right(title: impl Into<String>) -> Column {
-    Column { title: title.into(), right: true }
+pub fn right(title: impl Into<String>) -> Column {
+    Column { right: true, ..left(title) }
+}
+
+/// A column of sentences.
+pub fn wrapped(title: impl Into<String>) -> Column {
+    Column { wraps: true, ..left(title) }
 }
 
 /// A line of a table.
@@ -99,11 +108,13 @@ impl From<Vec<String>> for Row {
 pub(crate) struct Cell {
     pub(crate) value: String,
     pub(crate) small: String,
+    /// Further lines, on a terminal alone.
+    pub(crate) under: Vec<String>,
 }
 
 impl Cell {
     pub(crate) fn with(value: impl ToString, small: impl Into<String>) -> Self {
-        Self { value: value.to_string(), small: small.into() }
+        Self { value: value.to_string(), small: small.into(), under: Vec::new() }
     }
 
     /// Both in a line.
@@ -114,7 +125,7 @@ impl Cell {
 
 impl From<String> for Cell {
     fn from(value: String) -> Self {
-        Self { value, small: String::new() }
+        Self { value, ..Self::default() }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{Row, Table};
+use super::{Cell, Column, Row, Table};
 use crate::style::Style;
 use crate::wrap::{shorten, wrap};
 
@@ -15,25 +15,39 @@ const NARROWEST_FIRST: usize = 20;
 /// A column of text in one of several tables is not made wider than this.
 const WIDEST: usize = 32;
 
+/// A table that is no part of a document, as text within the width of `style`.
+#[must_use]
+pub fn plain(columns: Vec<Column>, rows: impl IntoIterator<Item = Vec<String>>, style: &Style) -> String {
+    of_rows(columns, rows.into_iter().map(Row::from).collect(), style)
+}
+
+/// [`plain`] of rows that hold more than text.
+pub(crate) fn of_rows(columns: Vec<Column>, rows: Vec<Row>, style: &Style) -> String {
+    lines(&Table { columns, rows, ..Table::default() }, style.bounded()).join("\n") + "\n"
+}
+
 /// The lines of a table.
 pub(super) fn lines(table: &Table, style: Style) -> Vec<String> {
     let titles: Vec<String> = table.columns.iter().map(|column| style.fold(&column.title)).collect();
+    let under: Vec<Vec<String>> =
+        table.columns.iter().map(|column| column.under.iter().map(|line| style.fold(line)).collect()).collect();
     let cells: Vec<Line> = table.rows.iter().map(|row| folded(row, style)).collect();
     let figures = widths(&cells, titles.len());
-    let mut whole: Vec<usize> = figures.iter().zip(&titles).map(|(width, title)| title.width().max(*width)).collect();
+    let titled = |at: usize| under[at].iter().chain([&titles[at]]).map(|line| line.width()).max().unwrap_or(0);
+    let mut whole: Vec<usize> = figures.iter().enumerate().map(|(at, width)| titled(at).max(*width)).collect();
     fit(&mut whole, table, style.width);
     let first = figures.first().is_none_or(|natural| whole[0] >= NARROWEST_FIRST.min(*natural));
     if total(&whole) <= style.width && first || titles.len() < 2 {
         let all: Vec<usize> = (0..titles.len()).collect();
         let titles = titles.into_iter().map(|title| vec![title]).collect();
-        return laid(table, &cells, &Layout { titles, widths: whole, shown: all }, style);
+        return laid(table, &cells, &Layout { titles, under, widths: whole, shown: all }, style);
     }
     // No word of a title is torn.
     let word = |title: &str| title.split_whitespace().map(|word| word.width()).max().unwrap_or(0);
     let titles: Vec<Vec<String>> =
         titles.iter().zip(&figures).map(|(title, width)| wrap(title, word(title).max(*width))).collect();
     let narrow = |(at, lines): (usize, &Vec<String>)| {
-        let width = lines.iter().map(|line| line.width()).fold(figures[at], usize::max);
+        let width = lines.iter().chain(&under[at]).map(|line| line.width()).fold(figures[at], usize::max);
         if table.columns[at].right { width } else { width.min(WIDEST) }
     };
     let widths: Vec<usize> = titles.iter().enumerate().map(narrow).collect();
@@ -42,21 +56,22 @@ pub(super) fn lines(table: &Table, style: Style) -> Vec<String> {
         if number > 0 {
             lines.push(String::new());
         }
-        let layout = Layout { titles: titles.clone(), widths: widths.clone(), shown };
+        let layout = Layout { titles: titles.clone(), under: under.clone(), widths: widths.clone(), shown };
         lines.extend(laid(table, &cells, &layout, style));
     }
     lines
 }
 
-/// A row whose text is harmless.
+/// A row whose text is harmless, each cell in its lines.
 enum Line {
     Heading(String),
-    Cells(Vec<String>),
+    Cells(Vec<Vec<String>>),
 }
 
 /// Which columns are shown, how wide, under which lines of title.
 struct Layout {
     titles: Vec<Vec<String>>,
+    under: Vec<Vec<String>>,
     widths: Vec<usize>,
     shown: Vec<usize>,
 }
@@ -64,7 +79,13 @@ struct Layout {
 fn folded(row: &Row, style: Style) -> Line {
     match row {
         Row::Heading(title) => Line::Heading(style.fold(title)),
-        Row::Cells(cells) => Line::Cells(cells.iter().map(|cell| style.fold(&cell.text())).collect()),
+        Row::Cells(cells) => {
+            let lines = |cell: &Cell| {
+                let under = cell.under.iter().map(|line| style.fold(line));
+                std::iter::once(style.fold(&cell.text())).chain(under).collect()
+            };
+            Line::Cells(cells.iter().map(lines).collect())
+        }
     }
 }
 
@@ -72,7 +93,8 @@ fn widths(lines: &[Line], columns: usize) -> Vec<usize> {
     let mut widths = vec![0; columns];
     for line in lines {
         if let Line::Cells(cells) = line {
-            widths.iter_mut().zip(cells).for_each(|(width, cell)| *width = (*width).max(cell.width()));
+            let wide = |cell: &Vec<String>| cell.iter().map(|line| line.width()).max().unwrap_or(0);
+            widths.iter_mut().zip(cells).for_each(|(width, cell)| *width = (*width).max(wide(cell)));
         }
     }
     widths
@@ -104,7 +126,7 @@ fn laid(table: &Table, rows: &[Line], layout: &Layout, style: Style) -> Vec<Stri
             let (cell, width) = (of(*column), layout.widths[*column]);
             let right = table.columns[*column].right;
             // What stands for the end of a text that is cut is folded, too.
-            let cell = if right { cell } else { style.fold(&shorten(&cell, width)) };
+            let cell = if right || cell.width() <= width { cell } else { style.fold(&shorten(&cell, width)) };
             let pad = " ".repeat(width.saturating_sub(cell.width()));
             line += &if right { format!("{pad}{cell}") } else { format!("{cell}{pad}") };
             line += &" ".repeat(GAP);
@@ -118,11 +140,34 @@ fn laid(table: &Table, rows: &[Line], layout: &Layout, style: Style) -> Vec<Stri
         (row + lines.len()).checked_sub(height).and_then(|at| lines.get(at)).cloned().unwrap_or_default()
     };
     let mut lines: Vec<String> = (0..height).map(|row| line(&|column| title(column, row))).collect();
-    lines.extend(rows.iter().map(|row| match row {
-        Line::Heading(title) => style.fold(&shorten(title, style.width)),
-        Line::Cells(cells) => line(&|column| cells.get(column).cloned().unwrap_or_default()),
-    }));
+    let below = layout.shown.iter().map(|column| layout.under[*column].len()).max().unwrap_or(0);
+    let under = |column: usize, row: usize| layout.under[column].get(row).cloned().unwrap_or_default();
+    lines.extend((0..below).map(|row| line(&|column| under(column, row))));
+    for row in rows {
+        match row {
+            Line::Heading(title) => lines.push(style.fold(&shorten(title, style.width))),
+            Line::Cells(cells) => {
+                let parts: Vec<Vec<String>> =
+                    layout.shown.iter().map(|at| parts_of(table, cells, layout, *at)).collect();
+                let height = parts.iter().map(Vec::len).max().unwrap_or(0);
+                let part = |column: usize, row: usize| {
+                    let shown = layout.shown.iter().position(|at| *at == column);
+                    shown.and_then(|at| parts[at].get(row)).cloned().unwrap_or_default()
+                };
+                lines.extend((0..height).map(|row| line(&|column| part(column, row))));
+            }
+        }
+    }
     lines
+}
+
+/// The lines of a cell.
+fn parts_of(table: &Table, cells: &[Vec<String>], layout: &Layout, column: usize) -> Vec<String> {
+    let Some(lines) = cells.get(column) else { return Vec::new() };
+    if !table.columns[column].wraps {
+        return lines.clone();
+    }
+    lines.iter().flat_map(|line| wrap(line, layout.widths[column])).collect()
 }
 
 /// Takes what is too much from the widest columns of text.

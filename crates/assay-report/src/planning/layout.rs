@@ -2,27 +2,14 @@
 
 use assay_core::units::fixed;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table};
-
+use crate::document::{self, left, right};
 use crate::style::Style;
 use crate::wrap::wrap;
 
 /// Lines of `cells` under `titles`; columns named in `numeric` stand to the right.
-pub(super) fn table(titles: &[&str], numeric: &[usize], rows: &[Vec<String>], style: Style) -> String {
-    let mut table = Table::new();
-    table.load_style(comfy_table::presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(titles.iter().copied());
-    for row in rows {
-        table.add_row(row.iter().map(|cell| style.fold(cell)));
-    }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        if numeric.contains(&index) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    let lines: Vec<String> = table.trim_fmt().lines().map(|line| line.trim_end().to_owned()).collect();
-    lines.join("\n") + "\n"
+pub(super) fn table(titles: &[&str], numeric: &[usize], rows: Vec<Vec<String>>, style: Style) -> String {
+    let column = |(at, title): (usize, &&str)| if numeric.contains(&at) { right(*title) } else { left(*title) };
+    document::table(titles.iter().enumerate().map(column).collect(), rows, &style)
 }
 
 /// A paragraph, broken at the width of the terminal.

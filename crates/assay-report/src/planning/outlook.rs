@@ -53,7 +53,7 @@ pub fn outlook(plan: &ExperimentPlan, outlook: &Outlook, style: &Style) -> Strin
         outlook.rounds.iter().enumerate().map(|(index, expense)| row((index + 1).to_string(), expense)).collect();
     rows.push(row("total".to_owned(), &outlook.total));
     let titles = ["round", "sessions", "units to move", "on the clock", "media busy", "written"];
-    out += &table(&titles, &[1, 2, 3, 4, 5], &rows, style);
+    out += &table(&titles, &[1, 2, 3, 4, 5], rows, style);
     out += &paragraph(
         &format!(
             "All figures are upper limits from the budget of the suite. At most {} is written to each unit.",

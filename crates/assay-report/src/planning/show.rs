@@ -67,7 +67,7 @@ fn wave_text(plan: &ExperimentPlan, cells: &[&Cell], target: &str, style: Style)
         })
         .collect();
     let mut out = "\n".to_owned();
-    out += &table(&["round", "wave", "slot", "model", "unit", "order"], &[0, 1, 5], &rows, style);
+    out += &table(&["round", "wave", "slot", "model", "unit", "order"], &[0, 1, 5], rows, style);
     out.push('\n');
     for cell in cells {
         // Names were checked when the plan was made or read; nothing may be folded in a command.

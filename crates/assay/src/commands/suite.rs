@@ -6,6 +6,7 @@ use assay_core::exit::Exit;
 use assay_core::suite::{LEAST_REPEATS, Suite};
 use assay_core::text::harmless;
 use assay_core::units::{nanoseconds, span};
+use assay_report::{left, table, wrapped};
 use serde_json::{Value, json};
 
 use crate::cli::{ExportFormat, SuiteArgs, SuiteCommand};
@@ -59,25 +60,12 @@ fn list(as_json: bool) -> Result<(), Failure> {
     if as_json {
         return output::print_json(&Value::Array(all.iter().map(describe).collect()));
     }
-    let mut table = comfy_table::Table::new();
-    table.load_style(comfy_table::presets::NOTHING);
-    // Narrower columns would break words.
-    table.set_width(u16::try_from(output::stdout_style().width.clamp(60, 120)).unwrap_or(80));
-    table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
-    table.set_header(["suite", "time", "writes", "workloads", "answers"]);
-    for suite in &all {
-        table.add_row([
-            suite.name.clone(),
-            span(suite.budget),
-            suite.max_write.to_string(),
-            format!("{} × {}", suite.workloads.len() + suite.programs.len(), repeats(suite)),
-            suite.purpose.clone(),
-        ]);
-    }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
-    output::print(&table.trim_fmt())
+    let columns = vec![left("suite"), left("time"), left("writes"), left("workloads"), wrapped("answers")];
+    let row = |suite: &Suite| {
+        let workloads = format!("{} × {}", suite.workloads.len() + suite.programs.len(), repeats(suite));
+        vec![suite.name.clone(), span(suite.budget), suite.max_write.to_string(), workloads, suite.purpose.clone()]
+    };
+    output::print(&table(columns, all.iter().map(row), &output::stdout_style()))
 }
 
 fn show(name: &str, as_json: bool) -> Result<(), Failure> {

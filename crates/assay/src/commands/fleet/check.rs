@@ -33,7 +33,7 @@ pub(super) fn check(args: &FleetCheckArgs) -> Result<Exit, Failure> {
         let fit = rows.iter().filter(|row| row.reason.is_none()).count();
         output::print_json(&json!({ "nodes": rows.iter().map(json).collect::<Vec<_>>(), "fit": fit }))?;
     } else {
-        output::print(&table::text(&rows))?;
+        output::print(&table::text(&rows, &output::stdout_style()))?;
     }
     Ok(if rows.iter().all(|row| row.reason.is_none()) { Exit::Good } else { Exit::No })
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, capacity, span};
 use assay_fleet::DayClock;
+use assay_report::{Style, left, table};
 
 use super::row::Row;
 
@@ -12,20 +13,11 @@ use super::row::Row;
 const MEDIUM: usize = 22;
 const UNKNOWN: &str = "-";
 
-pub(super) fn text(rows: &[Row]) -> String {
-    let mut table = comfy_table::Table::new();
-    table.load_style(comfy_table::presets::NOTHING);
-    table.set_content_arrangement(comfy_table::ContentArrangement::Disabled);
-    table.set_header(["node", "machine", "medium", "free", "writes", "time", "clock"]);
-    for row in rows {
-        table.add_row(cells(row));
-    }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
-    let mut text = table.trim_fmt();
+pub(super) fn text(rows: &[Row], style: &Style) -> String {
+    let columns = ["node", "machine", "medium", "free", "writes", "time", "clock"].map(left).to_vec();
+    let mut text = table(columns, rows.iter().map(|row| cells(row).to_vec()), style);
     let bad: Vec<&Row> = rows.iter().filter(|row| row.reason.is_some()).collect();
-    text.push_str("\n\n");
+    text.push('\n');
     for row in &bad {
         text += &format!("{}: {}\n", harmless(&row.node), row.reason.as_deref().unwrap_or_default());
     }
@@ -89,7 +81,7 @@ mod tests {
             ..Row::default()
         };
         let lost = Row { node: "n2".to_owned(), reason: Some("no route to host".to_owned()), ..Row::default() };
-        let told = text(&[good, lost]);
+        let told = text(&[good, lost], &Style::default());
         let lines: Vec<&str> = told.lines().collect();
         let cells: Vec<&str> = lines[1].split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
         assert_eq!(cells, ["n1", "aarch64", "-", "21.3 GB", "1 GiB", "1 min 30 s", "-12.3 ±15.0 ms"], "{told}");
@@ -97,7 +89,7 @@ mod tests {
         let said = "Of these 2 nodes 1 can be measured: at most 1 GiB written in total, 1 min 30 s each.";
         assert_eq!(lines[3..], ["", "n2: no route to host", said]);
         let evil = Row { node: "n3".to_owned(), machine: "x\u{1b}[2J\nx".to_owned(), ..Row::default() };
-        let text = text(&[evil]);
+        let text = text(&[evil], &Style::default());
         assert!(!text.contains('\u{1b}') && text.lines().count() == 4, "{text}");
     }
 
