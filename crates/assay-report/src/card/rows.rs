@@ -6,12 +6,12 @@ use assay_core::workload::Pattern;
 
 use crate::figure::{Shown, percent};
 use crate::line::{Line, Page, Paint};
-use crate::presented::{Figure, Load, Mark, Presented};
+use crate::presented::{Figure, LoadRow, Mark, Presented};
 use crate::style::Style;
 
 /// The cells of a load that has figures.
 struct Cells<'a> {
-    load: &'a Load<'a>,
+    load: &'a LoadRow<'a>,
     iops: Option<Shown>,
     rate: Option<Shown>,
     durable: Option<Shown>,
@@ -69,7 +69,7 @@ pub(crate) fn add(page: &mut Page, record: &Presented<'_>) {
 const SECTIONS: [(Option<Pattern>, &str); 3] =
     [(Some(Pattern::Sequential), "sequential"), (Some(Pattern::Random), "random"), (None, "pattern unknown")];
 
-fn cells<'a>(load: &'a Load<'a>) -> Cells<'a> {
+fn cells<'a>(load: &'a LoadRow<'a>) -> Cells<'a> {
     let figures = load.figures.as_ref().ok();
     let shown = |figure: Option<Figure<'_>>| figure.map(|figure| figure.shown());
     Cells {

@@ -7,7 +7,7 @@ use super::shell::tone_class;
 use super::{said, svg};
 use crate::document::Cell;
 use crate::figure::Shown;
-use crate::presented::{Figure, Listed, Load, Mark, Overview, Presented};
+use crate::presented::{Figure, Listed, LoadRow, Mark, Overview, Presented};
 use crate::verdict::capitalised;
 
 /// So many loads are shown at once; more are folded.
@@ -117,7 +117,7 @@ fn by_load(all: &[Presented<'_>], overview: &Overview, titles: &[&str]) -> Marku
 }
 
 /// The figure that people ask about: of random work operations, of sequential work bytes.
-fn asked_about<'a>(load: &Load<'a>) -> Option<Figure<'a>> {
+fn asked_about<'a>(load: &LoadRow<'a>) -> Option<Figure<'a>> {
     load.figures.as_ref().ok().and_then(|figures| if load.is_random() { figures.iops } else { figures.rate })
 }
 
@@ -126,7 +126,7 @@ fn bars(all: &[Presented<'_>], overview: &Overview, title: &str) -> Markup {
         let load = record.loads.iter().find(|load| load.title == title)?;
         Some((i, listed, load, asked_about(load)?))
     });
-    let rows: Vec<(usize, &Listed, &Load<'_>, Figure<'_>)> = found.collect();
+    let rows: Vec<(usize, &Listed, &LoadRow<'_>, Figure<'_>)> = found.collect();
     let ends = rows.iter().filter(|(_, _, load, _)| load.mark != Some(Mark::Invalid));
     let ends =
         ends.map(|(.., figure)| figure.estimate.high.unwrap_or(figure.estimate.point).max(figure.estimate.point));
@@ -150,7 +150,7 @@ fn bars(all: &[Presented<'_>], overview: &Overview, title: &str) -> Markup {
     }
 }
 
-fn bar(record: &Listed, load: &Load<'_>, figure: &Figure<'_>, scale: f64) -> Markup {
+fn bar(record: &Listed, load: &LoadRow<'_>, figure: &Figure<'_>, scale: f64) -> Markup {
     // A bar of a figure that is not what it says would dwarf or flatter the others.
     if load.mark == Some(Mark::Invalid) {
         return html! { td.barred.words { "invalid: see its warnings" } };

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use super::shell::tone_class;
 use super::{compare, said, svg, workload};
 use crate::facts::{self, Fact, Rank, nanoseconds};
-use crate::presented::{Crosscheck, Figure, Figures, Load, Presented};
+use crate::presented::{Crosscheck, Figure, Figures, LoadRow, Presented};
 use crate::sensors;
 use crate::verdict::capitalised;
 
@@ -113,7 +113,7 @@ fn figure(figure: Option<Figure<'_>>) -> Markup {
     compare::cell(&figure.map(|figure| figure.shown().into()).unwrap_or_default())
 }
 
-fn bar(load: &Load<'_>, figures: &Figures<'_>, ceiling: Option<f64>, fastest: f64) -> Option<Markup> {
+fn bar(load: &LoadRow<'_>, figures: &Figures<'_>, ceiling: Option<f64>, fastest: f64) -> Option<Markup> {
     let rate = figures.rate?;
     Some(match (ceiling, figures.share) {
         (Some(reachable), Some(share)) => svg::share_bar(rate.estimate, reachable, share, load.measurement.bus_limited),

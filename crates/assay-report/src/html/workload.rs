@@ -10,12 +10,12 @@ use maud::{Markup, html};
 use super::{said, svg};
 use crate::figure::{MB, interval, latency_unit, percent};
 use crate::notes;
-use crate::presented::Load;
+use crate::presented::LoadRow;
 use crate::sensors;
 use crate::verdict::capitalised;
 
 /// A workload's section; `place` is the number of its record and its own.
-pub(crate) fn section(record: &Record, load: &Load<'_>, place: (usize, usize)) -> Markup {
+pub(crate) fn section(record: &Record, load: &LoadRow<'_>, place: (usize, usize)) -> Markup {
     let (m, random) = (load.measurement, load.is_random());
     let with_sensors = sensors::drawn(record).next().is_some();
     html! {

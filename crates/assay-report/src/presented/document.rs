@@ -2,7 +2,7 @@
 
 use assay_core::units::rate;
 
-use super::{Crosscheck, Load, Overview, Presented};
+use super::{Crosscheck, LoadRow, Overview, Presented};
 use crate::document::{Block, Cell, Data, Document, Row, Table, left, right};
 use crate::figure::percent;
 
@@ -61,7 +61,7 @@ fn loads(record: &Presented<'_>) -> Block {
     Block::Table(Table { columns, rows: record.loads.iter().map(load).collect(), ..Table::default() })
 }
 
-fn load(load: &Load<'_>) -> Row {
+fn load(load: &LoadRow<'_>) -> Row {
     let figures = load.figures.as_ref().map_or_else(
         |_| vec![String::new(); 7],
         |f| {

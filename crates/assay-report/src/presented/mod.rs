@@ -2,12 +2,12 @@
 
 mod document;
 mod figures;
-mod load;
+mod load_row;
 mod record;
 mod several;
 
 pub(crate) use document::{of_record, of_several};
 pub(crate) use figures::{Figure, Figures};
-pub(crate) use load::{Load, Mark};
+pub(crate) use load_row::{LoadRow, Mark};
 pub(crate) use record::{Crosscheck, Presented};
 pub(crate) use several::{Listed, Overview};

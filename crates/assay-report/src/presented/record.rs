@@ -3,7 +3,7 @@
 use assay_core::record::Record;
 use assay_core::units::{counted, rate};
 
-use super::{Load, Mark};
+use super::{LoadRow, Mark};
 use crate::crosscheck;
 use crate::facts::{self, Fact, Rank};
 use crate::figure::percent;
@@ -28,7 +28,7 @@ pub(crate) struct Presented<'a> {
     pub(crate) about: Vec<Fact>,
     /// What came of it beside the figures.
     pub(crate) results: Vec<Fact>,
-    pub(crate) loads: Vec<Load<'a>>,
+    pub(crate) loads: Vec<LoadRow<'a>>,
     /// Against another instrument; nothing where there was none.
     pub(crate) crosscheck: Option<Crosscheck>,
     /// What a check for genuineness found.
@@ -64,7 +64,7 @@ impl<'a> Presented<'a> {
             tone: tone(record),
             about: facts::about(record),
             results: facts::results(record),
-            loads: record.measurements.iter().map(|m| Load::of(record, m)).collect(),
+            loads: record.measurements.iter().map(|m| LoadRow::of(record, m)).collect(),
             crosscheck: (!record.crosscheck.is_empty()).then(|| Crosscheck {
                 title: format!("assay over {other}"),
                 other,

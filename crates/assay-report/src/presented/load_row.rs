@@ -11,7 +11,7 @@ use crate::verdict::capitalised;
 
 /// A load: its name, and its figures or why there are none.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Load<'a> {
+pub(crate) struct LoadRow<'a> {
     pub(crate) measurement: &'a Measurement,
     /// `random read 4 KiB, QD32`.
     pub(crate) title: String,
@@ -68,7 +68,7 @@ impl Mark {
     }
 }
 
-impl<'a> Load<'a> {
+impl<'a> LoadRow<'a> {
     pub(crate) fn of(record: &Record, m: &'a Measurement) -> Self {
         Self {
             measurement: m,
