@@ -19,8 +19,8 @@ pub(crate) fn html(record: &Presented<'_>) -> Markup {
     html! {
         section.verification {
             h2 { "Genuine or fake" }
-            // The sentence stands above already.
-            (facts(record.checked().iter().filter(|(name, _)| name != "Check")))
+            // Where nothing was measured the sentence stands above already.
+            (facts(record.checked().iter().filter(|(name, _)| name != "Check" || !record.loads.is_empty())))
             @if !v.map.is_empty() { (map(v)) }
             @for (name, pass) in [("Writing", &v.write), ("Reading", &v.read)] {
                 @if let Some(drawing) = pass.as_ref().and_then(|pass| speed(name, pass)) { (drawing) }

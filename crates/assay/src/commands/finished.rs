@@ -4,13 +4,14 @@ use std::path::Path;
 
 use assay_core::exit::Exit;
 use assay_core::finding::Finding;
+use assay_core::medium::MediumKind;
 use assay_core::record::Record;
 use assay_report::{Format, Redactor};
-use assay_store::Keeper;
+use assay_store::{Keeper, SqliteStore};
 
 use crate::failure::Failure;
 use crate::recorder::Saved;
-use crate::{files, output, state};
+use crate::{files, output, queries, state};
 
 /// What the report of a run or a check can be written as.
 #[cfg(feature = "whole")]
@@ -43,12 +44,13 @@ pub(super) fn conclude(
     }
     let mut store = keeper.as_mut().and_then(Keeper::store);
     let in_store = store.is_some();
+    let known = store.as_deref().map_or_else(|| record.clone(), |store| with_checks(&record, store));
     let redactor = state::redactor_at_any_rate(store.take())?;
     let mut written = Vec::new();
     if in_store && cfg!(feature = "whole") {
         let path = state::directory()?.join("reports").join(format!("{}.html", record.id));
         // The page can be made again from the record; nothing fails for it.
-        match state::subdirectory("reports").and_then(|_| write(&record, &redactor, &path)) {
+        match state::subdirectory("reports").and_then(|_| write(&known, &redactor, &path)) {
             Ok(()) => written.push(path),
             Err(error) => {
                 output::tell(&format!("the page {} could not be written: {}", output::shown(&path), error.message()));
@@ -56,12 +58,12 @@ pub(super) fn conclude(
         }
     }
     if let Some(path) = faces.output {
-        write(&record, &redactor, path)?;
+        write(&known, &redactor, path)?;
         written.push(path.to_owned());
     }
-    show(&record, faces)?;
-    for path in written {
-        let line = format!("report    {}", output::shown(&path));
+    show(&record, &known, faces)?;
+    let below = written.iter().map(|path| format!("report    {}", output::shown(path)));
+    for line in below.chain(unchecked(&known)) {
         if faces.json || faces.events { output::tell(&line) } else { output::print(&line)? }
     }
     match (exit, saved) {
@@ -74,6 +76,26 @@ pub(super) fn conclude(
         }
         (exit, _) => Ok(exit),
     }
+}
+
+/// The record with what checks of the same unit in the store found, as `show`, `list` and `report` tell it. What cannot be
+/// read of them is no reason to fail a run.
+fn with_checks(record: &Record, store: &SqliteStore) -> Record {
+    let mut known = record.clone();
+    if let Ok(checks) = queries::verified(store) {
+        assay_analysis::share_verdicts(std::slice::from_mut(&mut known), &checks);
+    }
+    known
+}
+
+/// Which command tells whether the medium is genuine, where it is of a kind that is often forged and nobody looked.
+fn unchecked(record: &Record) -> Option<String> {
+    let forged = matches!(record.medium.kind, MediumKind::Sd | MediumKind::UsbStick);
+    let path = Some(&record.medium.path).filter(|path| forged && record.verification.is_none() && !path.is_empty())?;
+    // What a shell would take apart is left to the reader.
+    let plain = path.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@%:,=".contains(c)) && !path.starts_with('-');
+    let target = if plain { path.as_str() } else { "PATH" };
+    Some(format!("next      assay verify {target}    whether it is genuine was not checked"))
 }
 
 /// Writes a report of the record to a file whose format its extension says.
@@ -92,10 +114,11 @@ fn write(record: &Record, redactor: &Redactor, path: &Path) -> Result<(), Failur
     files::write_whole(path, content)
 }
 
-/// The card on standard output, unless something for machines goes there.
-fn show(record: &Record, faces: &Faces<'_>) -> Result<(), Failure> {
+/// The card on standard output, unless something for machines goes there: the record as it was stored. The card is of what is
+/// `known` of the unit by now.
+fn show(record: &Record, known: &Record, faces: &Faces<'_>) -> Result<(), Failure> {
     if !faces.json && !faces.events {
-        return output::print(&assay_report::card(record, &output::stdout_style()));
+        return output::print(&assay_report::card(known, &output::stdout_style()));
     }
     if faces.json {
         let document = record
@@ -103,6 +126,24 @@ fn show(record: &Record, faces: &Faces<'_>) -> Result<(), Failure> {
             .map_err(|e| Failure::environment(format!("the record cannot be written as JSON: {e}")))?;
         output::print_json(&document)?;
     }
-    output::tell_page(&assay_report::card(record, &output::stderr_style()));
+    output::tell_page(&assay_report::card(known, &output::stderr_style()));
     Ok(())
+}
+
+#[cfg(all(test, feature = "whole"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_that_nobody_checked_is_followed_by_the_command_that_does() {
+        let mut record = assay_analysis::published("sandisk-ultra-a1").unwrap().remove(0);
+        record.medium.kind = MediumKind::Sd;
+        record.medium.path = "/mnt/card".to_owned();
+        let line = unchecked(&record).unwrap();
+        assert_eq!(line, "next      assay verify /mnt/card    whether it is genuine was not checked");
+        record.medium.path = "/mnt/my card; reboot".to_owned();
+        assert!(unchecked(&record).unwrap().starts_with("next      assay verify PATH "), "nothing for a shell to obey");
+        record.medium.kind = MediumKind::Nvme;
+        assert_eq!(unchecked(&record), None);
+    }
 }

@@ -13,6 +13,7 @@ mod at_once;
 mod bad_input;
 mod bare;
 mod busybox;
+mod checked_before;
 mod collection;
 mod command_line;
 mod compare;
