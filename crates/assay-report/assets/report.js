@@ -505,6 +505,48 @@
     show();
   });
 
+  // --- which records, in which order -----------------------------------------------------------
+
+  document.querySelectorAll(".tools").forEach(function (tools) {
+    const select = tools.querySelector("select"), search = tools.querySelector("input"), count = tools.querySelector("output");
+    const rows = Array.from(tools.parentElement.querySelector("table.summary tbody").rows);
+    const sections = Array.from(document.querySelectorAll("main > details.one"));
+    const bars = Array.from(document.querySelectorAll("table.bars tr"));
+    const record = (row) => +row.querySelector("a").hash.slice(2);
+    // The figure without its interval; digits are grouped by spaces that do not break.
+    const figure = (text) => parseFloat(text.replace(/[\s\u00a0\u202f]/g, ""));
+    function key(row) {
+      const cell = row.cells[+select.value];
+      const text = (cell.querySelector("b") || cell).textContent.trim();
+      return +select.value < 2 ? text.toLowerCase() : figure(text);
+    }
+    function compare(a, b) {
+      if (typeof a === "string") return a.localeCompare(b);
+      if (isNaN(a) || isNaN(b)) return isNaN(a) - isNaN(b); // what has no figure comes last
+      return b - a;
+    }
+    function order() {
+      const sorted = rows.map((row, i) => ({ row: row, i: i, key: select.value === "" ? 0 : key(row) }));
+      sorted.sort((a, b) => (select.value === "" ? 0 : compare(a.key, b.key)) || a.i - b.i);
+      sorted.forEach(function (entry) {
+        entry.row.parentElement.append(entry.row);
+        sections[entry.i].parentElement.append(sections[entry.i]);
+      });
+    }
+    function choose() {
+      const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const plain = (row) => row.textContent.toLowerCase().replace(/[\u00a0\u202f]/g, " ");
+      const shown = rows.map((row) => words.every((word) => plain(row).includes(word)));
+      rows.forEach((row, i) => { row.hidden = !shown[i]; sections[i].hidden = !shown[i]; });
+      bars.forEach((row) => { row.hidden = !shown[record(row)]; });
+      const left = shown.filter(Boolean).length;
+      count.textContent = left === rows.length ? "" : left + " of " + rows.length;
+    }
+    select.addEventListener("change", order);
+    search.addEventListener("input", choose);
+    tools.hidden = false;
+  });
+
   // --- light and dark, and paper -------------------------------------------------------------
 
   const toggle = document.getElementById("theme");

@@ -63,6 +63,7 @@ fn pill(record: &Listed) -> Markup {
 fn summary(overview: &Overview) -> Markup {
     html! {
         h2 id="summary" { "Summary" }
+        (tools(overview))
         div.scroll {
             table.summary.stacked {
                 thead { tr {
@@ -84,6 +85,25 @@ fn summary(overview: &Overview) -> Markup {
             }
         }
         p.hint { (Overview::LEGEND) }
+    }
+}
+
+/// Sorts and filters the records of the page, by its script; without one all of them are there, as they were named.
+fn tools(overview: &Overview) -> Markup {
+    html! {
+        p.tools hidden {
+            label {
+                "Sort by "
+                select {
+                    option value="" { "order of the query" }
+                    option value="0" { "medium" }
+                    option value="1" { "result" }
+                    @for (at, title) in overview.columns.iter().enumerate() { option value=(at + 2) { (said(title)) } }
+                }
+            }
+            label { "Only records with " input type="search" placeholder="model, unit, id or result"; }
+            output {}
+        }
     }
 }
 

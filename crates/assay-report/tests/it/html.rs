@@ -269,3 +269,47 @@ fn equal_records_make_equal_pages_and_titles_state_the_finding() {
     assert!(page.contains("<h3>Random read 4\u{a0}KiB, QD32: 1\u{a0}697 ±9\u{a0}IOPS, 6.95\u{a0}MB/s</h3>"));
     assert!(html(&[]).contains("No records."));
 }
+
+#[test]
+fn records_of_a_page_can_be_sorted_and_filtered() {
+    let directory = tempfile::tempdir().unwrap();
+    let records: Vec<_> = crate::common::all().into_iter().map(|(_, record)| record).collect();
+    let page = html(&records);
+    assert!(page.contains("<p class=\"tools\" hidden>"), "without scripts there is nothing that does not work");
+    let script = "const tools = document.querySelector('.tools'), select = tools.querySelector('select');
+        const rows = () => Array.from(document.querySelectorAll('table.summary tbody')[0].rows);
+        const order = () => rows().map((row) => row.querySelector('a').hash.slice(2)).join(',');
+        const sections = () => Array.from(document.querySelectorAll('main > details.one'));
+        const below = () => sections().map((one) => one.querySelector('article').id.slice(1)).join(',');
+        const set = (what, value) => { what.value = value; what.dispatchEvent(new Event(what === select ? 'change' : 'input')); };
+        say('hidden', tools.hidden);
+        set(select, '2'); say('sorted', order()); say('below', below());
+        say('figures', rows().map((row) => row.cells[2].textContent).join('|'));
+        set(select, ''); say('again', order());
+        const search = tools.querySelector('input');
+        set(search, 'interrupted'); say('left', rows().filter((row) => !row.hidden).length);
+        say('open', sections().filter((one) => !one.hidden).length); say('count', tools.querySelector('output').textContent);
+        set(search, ''); say('all', rows().filter((row) => !row.hidden).length);";
+    let Some(dom) = dom(directory.path(), &measured(&page, script), "") else { return };
+    let said = |name: &str| {
+        let (_, rest) =
+            dom.split_once(&format!("data-{name}=\"")).unwrap_or_else(|| panic!("no {name} in {}", &dom[..400]));
+        rest.split_once('"').unwrap().0.to_owned()
+    };
+    let given: Vec<String> = (0..records.len()).map(|at| at.to_string()).collect();
+    assert_eq!(said("hidden"), "false");
+    assert_eq!(said("again"), given.join(","));
+    assert_ne!(said("sorted"), given.join(","));
+    assert_eq!(said("sorted"), said("below"), "rows and records stand in one order");
+    let figure = |text: &str| {
+        let digits: String =
+            text.split('±').next().unwrap().chars().filter(|c| c.is_ascii_digit() || *c == '.').collect();
+        digits.parse::<f64>().ok()
+    };
+    let figures: Vec<Option<f64>> = said("figures").split('|').map(figure).collect();
+    let known: Vec<f64> = figures.iter().copied().flatten().collect();
+    assert!(known.len() > 2 && known.is_sorted_by(|a, b| a >= b), "{figures:?}");
+    assert!(figures.iter().skip(known.len()).all(Option::is_none), "what has no figure comes last: {figures:?}");
+    assert_eq!((said("left"), said("open")), ("1".to_owned(), "1".to_owned()));
+    assert_eq!((said("count"), said("all")), (format!("1 of {}", records.len()), records.len().to_string()));
+}
