@@ -33,16 +33,24 @@ pub struct Needed {
 
 impl Needed {
     /// Units of each of so many models that are ranked or compared together, whose units vary by `deviation`.
-    pub(crate) fn of_models(models: u32, difference: (f64, f64), deviation: Deviation, alpha: f64) -> Option<Self> {
-        Self::of(Values::Units, difference, deviation, |units| rank::tests(models, units, alpha))
+    pub(crate) fn of_models(
+        models: u32,
+        difference: (f64, f64),
+        deviation: Deviation,
+        there_are: usize,
+        alpha: f64,
+    ) -> Option<Self> {
+        Self::of(Values::Units, difference, deviation, there_are, |units| rank::tests(models, units, alpha))
     }
 
-    /// From a difference of logarithms that was seen, the least that matters, and the tests that so many values make.
-    /// `None` where no number that anybody measures would do.
+    /// From a difference of logarithms that was seen, the least that matters, how many values there are, and the tests that
+    /// so many values make: more than there are, since these did not tell. `None` where no number that anybody measures would
+    /// do.
     pub(crate) fn of(
         of: Values,
         (seen, least): (f64, f64),
         deviation: Deviation,
+        there_are: usize,
         tests: impl Fn(u32) -> Vec<Test>,
     ) -> Option<Self> {
         let difference = seen.abs().max(least);
@@ -51,6 +59,7 @@ impl Needed {
             Values::Units | Values::Others => 2,
             Values::Pairs => 4,
         };
+        let fewest = fewest.max(u32::try_from(there_are).unwrap_or(u32::MAX).saturating_add(1));
         let number = power::needed(fewest, difference, deviation, tests)?;
         Some(Self { number, of, ratio: difference.exp(), power: POWER })
     }

@@ -54,7 +54,11 @@ pub(super) fn pairs(
     let together = |(a, b): (usize, usize), c: &Comparison, alpha: f64| {
         let found = numbers(question(&sides[a], &sides[b]), c);
         let wanted = found.question == Question::Models && is_told(sides.len(), a);
-        let needed = if wanted { of_models(&several, (c.ratio.ln(), options.delta), alpha) } else { None };
+        let needed = if wanted {
+            of_models(&several, (&sides[a], &sides[b]), (c.ratio.ln(), options.delta), alpha)
+        } else {
+            None
+        };
         (a, b, Numbers { needed, ..found })
     };
     let narrow = |at: usize| sides[at].until_narrow();

@@ -19,16 +19,17 @@ pub(super) fn needed(
     let alpha = options.alpha;
     let difference = (ratio.ln(), options.delta);
     match question {
-        Question::Models => of_models(&[first, second], difference, alpha),
+        Question::Models => of_models(&[first, second], (first, second), difference, alpha),
         Question::Specimens => {
             let assumed = Deviation { value: PRIOR_UNIT_DEVIATION, degrees: PRIOR_UNIT_DEGREES };
-            Needed::of(Values::Units, difference, assumed, |n| rank::tests(2, n, alpha))
+            Needed::of(Values::Units, difference, assumed, 1, |n| rank::tests(2, n, alpha))
         }
         Question::SameUnits => {
-            let paired = days(first, second).paired(&differences(first, second));
+            let differences = differences(first, second);
+            let paired = days(first, second).paired(&differences);
             let seen = Deviation { value: paired.deviation(), degrees: paired.degrees() };
             let test = |n: u32| Test { error: 1.0 / f64::from(n), degrees: f64::from(n) - 1.0, alpha, prior: None };
-            Needed::of(Values::Pairs, difference, seen, |n| vec![test(n)])
+            Needed::of(Values::Pairs, difference, seen, differences.len(), |n| vec![test(n)])
         }
         Question::UnitAgainstOthers => {
             let others = if units(first).len() > 1 { first } else { second };
@@ -36,7 +37,7 @@ pub(super) fn needed(
             let seen = Deviation { value: (squared_error(&others.values) * n).sqrt(), degrees: n - 1.0 };
             let test =
                 |n: u32| Test { error: 1.0 + 1.0 / f64::from(n), degrees: f64::from(n) - 1.0, alpha, prior: None };
-            Needed::of(Values::Others, difference, seen, |n| vec![test(n)])
+            Needed::of(Values::Others, difference, seen, others.values.len(), |n| vec![test(n)])
         }
         Question::Runs | Question::Units => {
             let days = days(first, second);
@@ -46,13 +47,18 @@ pub(super) fn needed(
                 let prior = Some(assumed).filter(|assumed| assumed.degrees > 0.0);
                 Test { error: 2.0 / f64::from(n), degrees: 2.0 * f64::from(n - 1), alpha, prior }
             };
-            Needed::of(Values::Runs, difference, seen, |n| vec![test(n)])
+            Needed::of(Values::Runs, difference, seen, first.runs.len().min(second.runs.len()), |n| vec![test(n)])
         }
     }
 }
 
-/// Of two models among some that are compared together, by the deviation that a ranking of them tests with.
-pub(super) fn of_models(sides: &[&Side], difference: (f64, f64), alpha: f64) -> Option<Needed> {
+/// Of two models among some `sides` that are compared together, by the deviation that a ranking of them tests with.
+pub(super) fn of_models(
+    sides: &[&Side],
+    (first, second): (&Side, &Side),
+    difference: (f64, f64),
+    alpha: f64,
+) -> Option<Needed> {
     let several = sides.iter().filter(|side| side.values.len() > 1);
     let spreads: Vec<Spread> = several
         .map(|side| {
@@ -63,5 +69,6 @@ pub(super) fn of_models(sides: &[&Side], difference: (f64, f64), alpha: f64) -> 
         .collect();
     let (variance, degrees) = rank::pooled(&spreads)?;
     let seen = Deviation { value: variance.sqrt(), degrees: f64::from(degrees) };
-    Needed::of_models(u32::try_from(sides.len()).unwrap_or(u32::MAX), difference, seen, alpha)
+    let there_are = first.values.len().min(second.values.len());
+    Needed::of_models(u32::try_from(sides.len()).unwrap_or(u32::MAX), difference, seen, there_are, alpha)
 }

@@ -116,11 +116,14 @@ fn needed(ranking: &Ranking, options: &Options) -> Option<Needed> {
             && first(pair.first)
             && first(pair.second)
     };
-    let largest = ranking.pairs.iter().filter(open).map(|pair| pair.ratio.ln().abs()).max_by(f64::total_cmp)?;
+    let difference = |pair: &&stats::Pair| pair.ratio.ln().abs();
+    let widest = ranking.pairs.iter().filter(open).max_by(|a, b| difference(a).total_cmp(&difference(b)))?;
+    let there_are =
+        [widest.first, widest.second].map(|at| ranking.models[at].units).into_iter().min().unwrap_or(0) as usize;
     let tested = ranking.models.iter().filter(|m| m.units > 1).count();
     let seen = Deviation { value: ranking.deviation?, degrees: f64::from(ranking.degrees) };
     let models = u32::try_from(tested).ok()?;
-    Needed::of_models(models, (largest, options.delta), seen, options.alpha)
+    Needed::of_models(models, (difference(&widest), options.delta), seen, there_are, options.alpha)
 }
 
 fn remarks(fit: &Fit, sessions: &[Session<'_>]) -> Vec<Remark> {

@@ -101,7 +101,7 @@ fn tools(overview: &Overview) -> Markup {
                     @for (at, title) in overview.columns.iter().enumerate() { option value=(at + 2) { (said(title)) } }
                 }
             }
-            label { "Only records with " input type="search" placeholder="model, unit, id or result"; }
+            label { "Only records with " input type="search" size="24" placeholder="model, unit, id or result"; }
             output {}
         }
     }
@@ -118,7 +118,7 @@ impl From<Shown> for Cell {
 }
 
 fn content(cell: &Cell) -> Markup {
-    html! { b { (said(&cell.value)) } @if !cell.small.is_empty() { " " small { (said(&cell.small)) } } }
+    html! { @if !cell.value.is_empty() { b { (said(&cell.value)) } } @if !cell.small.is_empty() { " " small { (said(&cell.small)) } } }
 }
 
 /// Titles of all loads, in their order.

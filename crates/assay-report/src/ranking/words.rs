@@ -111,29 +111,29 @@ pub(crate) fn of_report(report: &RankReport) -> String {
 
 /// The answer in a sentence or two.
 pub(super) fn answer(ranking: &LoadRanking, alpha: f64) -> String {
-    let mut text = format!("{}.", verdict(ranking));
+    let verdict = verdict(ranking);
     if ranking.refusal.is_some() {
-        return text;
+        return format!("{verdict}.");
     }
     let best: Vec<&ModelRow> = ranking.models.iter().filter(|m| m.layer == Some(1)).collect();
     let between = |a: &str, b: &str| ranking.pairs.iter().find(|p| p.first == a && p.second == b);
-    match best.as_slice() {
-        [one] => {
-            if let Some(next) = ranking.models.get(1).and_then(|next| between(&one.model, &next.model)) {
-                text += &format!(" {}.", pair(next, alpha));
-            }
-        }
+    let mut text = match best.as_slice() {
+        [one] => match ranking.models.get(1).and_then(|next| between(&one.model, &next.model)) {
+            Some(next) => format!("{verdict}. {}.", pair(next, alpha)),
+            None => format!("{verdict}."),
+        },
         several if several.iter().all(|m| m.at_ceiling) => {
-            text += " The bus hides any further difference between the media: here they are equal, so take the \
-                     cheapest.";
+            format!(
+                "{verdict}. The bus hides any further difference between the media: here they are equal, so take the \
+                 cheapest."
+            )
         }
-        [a, b] => {
-            if let Some(found) = between(&a.model, &b.model) {
-                text += &format!(" {}.", pair(found, alpha));
-            }
-        }
-        _ => text += &format!(" They cannot be separated at {}.", level(alpha)),
-    }
+        [a, b] => match between(&a.model, &b.model) {
+            Some(found) => format!("{}.", with_ratio(&verdict, &ratio(found, alpha))),
+            None => format!("{verdict}."),
+        },
+        _ => format!("{}.", with_ratio(&verdict, &format!("at {} no two of them differ", level(alpha)))),
+    };
     if let Some(tell) = &ranking.needed {
         text += &format!(" {}.", needed(tell));
     }
@@ -141,6 +141,15 @@ pub(super) fn answer(ranking: &LoadRanking, alpha: f64) -> String {
         text += &format!(" {}.", weak(ranking));
     }
     text
+}
+
+/// What the first models have in common, the ratio between them, and what to do: `Cannot separate A and B: 1.25 times
+/// (0.44–3.61, simultaneous 95 %); measure more units`.
+fn with_ratio(verdict: &str, ratio: &str) -> String {
+    match verdict.split_once("; ") {
+        Some((found, mend)) => format!("{found}: {ratio}; {mend}"),
+        None => format!("{verdict}: {ratio}"),
+    }
 }
 
 /// That few units stand behind an order.
@@ -151,21 +160,28 @@ pub(super) fn weak(ranking: &LoadRanking) -> String {
 /// What is said of two models.
 pub(super) fn pair(pair: &PairRow, alpha: f64) -> String {
     let (a, b) = (clean(&pair.first), clean(&pair.second));
-    let ratio = match (pair.ratio.low, pair.ratio.high) {
+    let ratio = ratio(pair, alpha);
+    match pair.verdict {
+        Better::First => format!("{a} is better than {b}: {ratio}"),
+        Better::FirstPerhapsSlightly => {
+            format!("{a} is better than {b}, though perhaps by less than the margin: {ratio}")
+        }
+        Better::FirstFailsLess => format!("{a} ranks before {b}, as fewer of its units failed; speed {ratio}"),
+        Better::Equivalent => format!("{a} and {b} are equivalent within the margin: {ratio}"),
+        Better::Ceiling => format!("{a} and {b} are both at the ceiling: {ratio}"),
+        Better::Unresolved => format!("{a} and {b} cannot be separated: {ratio}"),
+    }
+}
+
+/// `1.25 times (0.44–3.61, simultaneous 95 %)`.
+fn ratio(pair: &PairRow, alpha: f64) -> String {
+    match (pair.ratio.low, pair.ratio.high) {
         (Some(low), Some(high)) => {
             format!("{} ({}, simultaneous {})", times(pair.ratio.point), multiples(low, high), level(alpha))
         }
         (Some(low), None) => format!("{} (at least {})", times(pair.ratio.point), multiple(low)),
         (None, Some(high)) => format!("{} (at most {})", times(pair.ratio.point), multiple(high)),
         (None, None) => format!("{}, not tested", times(pair.ratio.point)),
-    };
-    match pair.verdict {
-        Better::First => format!("{a} is better than {b}: {ratio}"),
-        Better::FirstPerhapsSlightly => format!("{a} is better than {b}, though perhaps by less than delta: {ratio}"),
-        Better::FirstFailsLess => format!("{a} ranks before {b}, as fewer of its units failed; speed {ratio}"),
-        Better::Equivalent => format!("{a} and {b} are equivalent within delta: {ratio}"),
-        Better::Ceiling => format!("{a} and {b} are both at the ceiling: {ratio}"),
-        Better::Unresolved => format!("{a} and {b} cannot be separated: {ratio}"),
     }
 }
 

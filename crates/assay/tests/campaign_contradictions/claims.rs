@@ -72,6 +72,15 @@ pub struct Claims {
 }
 
 impl Claims {
+    /// So many units would tell two models apart that these cannot: more than there are.
+    pub fn more_than_there_is(&mut self, load: &Value, needed: Option<u64>, there_are: Option<u64>) {
+        if let (Some(needed), Some(there_are)) = (needed, there_are)
+            && needed <= there_are
+        {
+            self.slips.push(format!("{} under {load}: {needed} units would tell, and there are {there_are}", self.who));
+        }
+    }
+
     pub fn of(who: &'static str) -> Self {
         Self { who, ..Self::default() }
     }

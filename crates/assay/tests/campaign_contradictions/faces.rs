@@ -244,6 +244,9 @@ fn ranking(report: &Value, swapped: bool) -> Claims {
             }
         }
         said.records.insert(of.0.clone(), load["basis"]["records"].as_u64().unwrap() as usize);
+        let first = each(&load["models"]).filter(|row| row["layer"] == 1);
+        let fewest = first.map(|row| each(&row["units"]).count() as u64).filter(|units| *units > 1).min();
+        said.more_than_there_is(&load["title"], needed(load), fewest);
         if let (Some(number), 2, false) = (needed(load), each(&load["models"]).count(), swapped) {
             said.needed.insert(of.0.clone(), number);
         }
@@ -317,6 +320,8 @@ fn comparison(document: &Value, who: &'static str) -> Claims {
             said.needed.insert(of.0.clone(), number);
         }
         for pair in each(&load["pairs"]).filter(|_| by_model) {
+            let there_are = each(&pair["n"]).filter_map(Value::as_u64).min();
+            said.more_than_there_is(&load["title"], needed(pair), there_are);
             let faster_second = (pair["ratio"].as_f64() > Some(1.0)) == (load["more_is_better"] == true);
             let (first, second) = (name(&pair["first"]), name(&pair["second"]));
             let order = match (pair["verdict"]["answer"].as_str().unwrap(), pair["verdict"]["why"].as_str()) {

@@ -46,7 +46,7 @@ fn the_answer_fits_a_terminal_and_uses_the_words_of_the_house() {
     // Lines break where the width ends.
     let text = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
-        "Cannot separate SanDisk Ultra A1 and Samsung EVO Plus 64GB; measure more units.",
+        "Cannot separate SanDisk Ultra A1 and Samsung EVO Plus 64GB: 1.25 times (0.44–3.61, simultaneous 95 %); measure more units.",
         "This rests on few units (3 degrees of freedom).",
         "One unit: not ranked: SanDisk Extreme A2",
         "Cannot separate SanDisk Ultra A1 and Samsung EVO Plus 64GB: all are limited by the bus (at least 22.4 MB/s of 23.6)",
@@ -55,7 +55,7 @@ fn the_answer_fits_a_terminal_and_uses_the_words_of_the_house() {
         "with your 2 units of a model you cannot separate models closer than 51 %",
         "unit, with slot and run",
         "6 records, 6 units, 6 repeats, rounds unknown, slots unknown",
-        "19999 draws; alpha 0.05, delta 3 %, seed 0",
+        "19999 draws; level 95 %, margin 3 %, seed 0",
         "Exploratory: 11 other loads",
     ] {
         assert!(text.contains(words), "`{words}` is missing:\n{}", done.stdout);
