@@ -89,7 +89,7 @@ fn sentence(advice: &NasAdvice) -> String {
             (Need::UnitsDiffer, "differ more from unit to unit than from the share"),
             (
                 Need::Volume,
-                "are slower than the wire, an upper bound that the NAS may not reach (--nas-iops, or measure it)",
+                "are slower than the link, an upper bound that the NAS may not reach (--nas-iops, or measure it)",
             ),
         ] {
             if needs(need) > 0 {
@@ -165,13 +165,13 @@ fn line(row: &NasRow) -> Vec<String> {
 
 fn term(term: Term) -> &'static str {
     match term {
-        Term::Wire => "wire",
+        Term::Wire => "link",
         Term::BestRate => "best rate",
         Term::Volume => "volume",
         Term::Alone => "alone",
         Term::Together => "together",
         Term::Answer => "answer",
-        Term::NodeWire => "node wire",
+        Term::NodeWire => "node link",
     }
 }
 
@@ -224,9 +224,9 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
     match advice.link {
         Link::Line(line) => {
             let text = format!("{}, {payload} after protocol (TCP over Ethernet: 1448 of 1538 bytes)", rate(line));
-            parts.item("wire", &text);
+            parts.item("link", &text);
         }
-        Link::Payload(_) => parts.item("wire", &format!("{payload} of payload")),
+        Link::Payload(_) => parts.item("link", &format!("{payload} of payload")),
     }
     let of_line = advice.line_share.map(|share| format!("{} of the line, ", rate(share))).unwrap_or_default();
     parts.item("each node", &format!("{of_line}{} of its payload", rate(advice.payload_share)));
@@ -250,7 +250,7 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
     }
     parts.item("share", "lowest known limit, MB/s for each active node; \"ends at\" names it:");
     for (which, words) in [
-        (Term::Wire, "the wire, divided by the active nodes"),
+        (Term::Wire, "the link, divided by the active nodes"),
         (
             Term::BestRate,
             "the best rate that one client measured, divided by the active nodes; the volume may give more",
@@ -259,7 +259,7 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
         (Term::Alone, "what a single client gets under that load"),
         (Term::Together, "the total of nodes that measured at the same time, divided by the active nodes"),
         (Term::Answer, "the response time: requests in flight / time * block size"),
-        (Term::NodeWire, "the wire at the node"),
+        (Term::NodeWire, "the link of the node"),
     ] {
         if rows(advice).any(|r| r.limit == which) {
             parts.item(&format!("ends at {}", term(which)), words);
