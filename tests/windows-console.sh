@@ -3,22 +3,9 @@
 # sets wine up, after tests/windows-program.sh, which builds the program.
 set -eu
 cd "$(dirname "$0")/.."
-exe=target/x86_64-pc-windows-gnu/debug/assay.exe
 work=target/windows-console
-rm -rf $work
-mkdir -p $work/data $work/place
-windows() { "$WINE" winepath -w "$(pwd)/$work/$1" 2> /dev/null | tr -d '\r'; }
-ASSAY_DATA=$(windows data) && export ASSAY_DATA
-place=$(windows place)
-passed=0 failed=0
-check() { # what was to be true, and the exit code of what showed it
-    if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAILED: $1"; fi
-}
-# As tests of cargo do, what is skipped says so and has passed; tests/windows.sh takes it off.
-skip() { # what is not tested: why
-    passed=$((passed + 1))
-    echo "SKIP: $1"
-}
+. tests/windows-checks.sh
+export ASSAY_DATA="$data"
 
 # Starts a program on a console of its own, and presses keys there as soon as something lies in a directory:
 #   press.exe c|b TIMES MILLISECONDS DIRECTORY PROGRAM ARGUMENT…

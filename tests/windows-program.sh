@@ -5,21 +5,8 @@ set -eu
 cd "$(dirname "$0")/.."
 cargo build --locked --quiet --target x86_64-pc-windows-gnu -p assay
 cargo build --locked --quiet -p assay
-exe=target/x86_64-pc-windows-gnu/debug/assay.exe
 work=target/windows-program
-rm -rf $work
-mkdir -p $work/data $work/place
-windows() { "$WINE" winepath -w "$(pwd)/$work/$1" 2> /dev/null | tr -d '\r'; }
-data=$(windows data) place=$(windows place)
-passed=0 failed=0
-check() { # what was to be true, and the exit code of what showed it
-    if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAILED: $1"; fi
-}
-# As tests of cargo do, what is skipped says so and has passed; tests/windows.sh takes it off.
-skip() { # what is not tested: why
-    passed=$((passed + 1))
-    echo "SKIP: $1"
-}
+. tests/windows-checks.sh
 assay() { ASSAY_DATA=$data timeout 300 "$WINE" $exe "$@"; }
 
 code=0; assay run 'Q:\' > $work/wrong 2>&1 || code=$?
