@@ -96,10 +96,10 @@ fn method(report: &RankReport, ranking: &LoadRanking) -> String {
     );
     let borrow = if report.borrow { "; single units borrow the variance of others" } else { "" };
     format!(
-        "step-down bootstrap over units, moderated variances, {critical}, {} draws; alpha {}, delta {} %, seed \
+        "step-down bootstrap over units, moderated variances, {critical}, {} draws; level {}, margin {} %, seed \
          {}{borrow}",
         ranking.draws,
-        report.alpha,
+        words::level(report.alpha),
         trimmed(report.delta * 100.0, 2),
         report.seed
     )

@@ -27,7 +27,7 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     pub(crate) identities: bool,
 
-    /// Print one JSON document that says what was written
+    /// Print one JSON document: what was written
     #[arg(long)]
     pub(crate) json: bool,
 }

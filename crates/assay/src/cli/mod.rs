@@ -221,7 +221,7 @@ Examples:
   assay suite list
   assay suite show quick > mine.toml     a suite of your own to start from
   assay run --suite mine.toml /mnt/card
-  assay suite export quick --to fio -o quick.fio";
+  assay suite export quick --format fio -o quick.fio";
 const SUITE_LIST_EXAMPLES: &str = "\
 Examples:
   assay suite list
@@ -232,7 +232,7 @@ Examples:
   assay suite show mine.toml             also checks it";
 const SUITE_EXPORT_EXAMPLES: &str = "\
 Examples:
-  assay suite export quick --to fio -o quick.fio
+  assay suite export quick --format fio -o quick.fio
   cd /mnt/card && fio ~/quick.fio        the same load with fio";
 const SUITE_IMPORT_EXAMPLES: &str = "\
 Examples:
@@ -297,7 +297,7 @@ pub(crate) struct RunArgs {
     pub(crate) crosscheck: Option<PeerArg>,
 
     /// Resume a run that was interrupted or killed: the newest, or the one named
-    #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "",
+    #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "",
           conflicts_with_all = ["suite", "crosscheck", "repeats", "confidence", "budget", "max_write", "cpus", "poll", "labels",
                                "no_save"])]
     pub(crate) resume: Option<String>,
@@ -306,7 +306,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeats: Option<u32>,
 
-    /// Measure until the interval over repeats is this narrow, like 5%
+    /// Measure until the interval over repeats is this narrow to each side, like 5%
     #[arg(long, value_name = "SHARE", conflicts_with = "repeats", value_parser = values::share(0.005..=0.5))]
     pub(crate) confidence: Option<f64>,
 
@@ -330,7 +330,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_write: Option<assay_core::units::Bytes>,
 
-    /// Free label, like model=…, unit=…, slot=… or price=12.90USD; repeat for more
+    /// Label of the record, like model=…, unit=…, slot=… or price=12.90USD; repeat for more
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = values::label)]
     pub(crate) labels: Vec<(String, String)>,
 
@@ -367,7 +367,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) no_save: bool,
 
-    /// Print the record as one JSON document
+    /// Print one JSON document: the record
     #[arg(long, conflicts_with = "events")]
     pub(crate) json: bool,
 
@@ -375,7 +375,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) events: bool,
 
-    /// Check everything, show what would be run, and write nothing
+    /// Show what would be done, after all checks, and write nothing
     #[arg(long, conflicts_with_all = ["resume", "events", "output"])]
     pub(crate) dry_run: bool,
 
@@ -461,7 +461,7 @@ pub(crate) enum SuiteCommand {
         /// File to write; standard output by default
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
-        /// Print one JSON document with the text and the notes
+        /// Print one JSON document: the text and the notes
         #[arg(long)]
         json: bool,
     },
@@ -471,13 +471,13 @@ pub(crate) enum SuiteCommand {
         /// Suite by name, or a suite file
         #[arg(value_parser = values::SuiteName, hide_possible_values = true)]
         suite: String,
-        /// Format
-        #[arg(long, value_name = "FORMAT", value_enum)]
-        to: ExportFormat,
+        /// Format of what is written
+        #[arg(long, alias = "to", value_name = "FORMAT", value_enum)]
+        format: ExportFormat,
         /// File to write; standard output by default
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
-        /// Print one JSON document with the text
+        /// Print one JSON document: the text
         #[arg(long)]
         json: bool,
     },
@@ -533,7 +533,7 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = values::percentile)]
     pub(crate) percentiles: Vec<f64>,
 
-    /// Print the record as one JSON document, as it is stored
+    /// Print one JSON document: the record as it is stored, or an array of several
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -558,7 +558,7 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LicencesArgs {
-    /// Print the list as one JSON document
+    /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -566,8 +566,8 @@ pub(crate) struct LicencesArgs {
 #[cfg(feature = "whole")]
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// Write a page for each command into this directory, which has to exist
-    #[arg(long)]
+    /// Directory to write a page for each command to; it has to exist
+    #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 }
 
