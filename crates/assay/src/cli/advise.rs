@@ -74,8 +74,8 @@ pub(crate) enum AdviseCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct NasArgs {
-    /// Records of local media: all, last, an id, model=…, KEY=VALUE of a label, published:…
-    #[arg(required = true, value_hint = ValueHint::Other)]
+    #[arg(required = true, value_name = "QUERY", value_hint = ValueHint::Other,
+          help = query_help!("Records of local media"))]
     pub(crate) queries: Vec<String>,
 
     /// Nodes that share the central volume
@@ -90,8 +90,8 @@ pub(crate) struct NasArgs {
     #[arg(long, value_name = "RATE", value_parser = link)]
     pub(crate) node_link: Option<Link>,
 
-    /// Records of the central volume, measured by one client, or by nodes at once (fleet=RUN)
-    #[arg(long = "nas", value_name = "QUERY", value_hint = ValueHint::Other)]
+    #[arg(long = "nas", value_name = "QUERY", value_hint = ValueHint::Other,
+          help = query_help!("Records of the central volume, measured by one client, or by nodes at once (fleet=RUN)"))]
     pub(crate) volume: Vec<String>,
 
     /// Share of the nodes that are active at the same time
@@ -128,12 +128,12 @@ pub(crate) struct NasArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CacheArgs {
-    /// Records of the stick
-    #[arg(required = true, value_hint = ValueHint::Other)]
+    #[arg(required = true, value_name = "QUERY", value_hint = ValueHint::Other,
+          help = query_help!("Records of the stick"))]
     pub(crate) queries: Vec<String>,
 
-    /// Records of the disk that is cached
-    #[arg(long, value_name = "QUERY", required = true, value_hint = ValueHint::Other)]
+    #[arg(long, value_name = "QUERY", required = true, value_hint = ValueHint::Other,
+          help = query_help!("Records of the disk that is cached"))]
     pub(crate) before: Vec<String>,
 
     /// Intended use
@@ -186,8 +186,8 @@ pub(crate) enum UseArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct BuyArgs {
-    /// Records of the candidates, with labels price and power
-    #[arg(required = true, value_hint = ValueHint::Other)]
+    #[arg(required = true, value_name = "QUERY", value_hint = ValueHint::Other,
+          help = query_help!("Records of the candidates, with labels price and power"))]
     pub(crate) queries: Vec<String>,
 
     /// Nodes, one medium each
@@ -232,8 +232,8 @@ pub(crate) struct BuyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ClassArgs {
-    /// Records of the units
-    #[arg(required = true, value_hint = ValueHint::Other)]
+    #[arg(required = true, value_name = "QUERY", value_hint = ValueHint::Other,
+          help = query_help!("Records of the units"))]
     pub(crate) queries: Vec<String>,
 
     /// Only this class, like A1; repeat for more

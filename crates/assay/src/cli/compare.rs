@@ -39,8 +39,8 @@ is undecided where SHARE is inside the interval.";
 #[derive(Debug, Args)]
 #[command(mut_arg("output", |arg| arg.help(super::file::WITH_PICTURE)))]
 pub(crate) struct CompareArgs {
-    /// Groups: last, an id, unit=…, model=…, published:NAME; several with commas are one group
-    #[arg(required = true, value_name = "QUERY", value_hint = ValueHint::Other)]
+    #[arg(required = true, value_name = "QUERY", value_hint = ValueHint::Other,
+          help = query_help!("Groups of records, each a query or several with commas"))]
     pub(crate) queries: Vec<String>,
 
     /// Figure that decides; by default IOPS of random and rate of sequential work
@@ -63,7 +63,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "SHARE", default_value = "3%", value_parser = share(0.0..=0.5))]
     pub(crate) margin: f64,
 
-    /// Confidence level: in this share of cases an interval holds what it is of
+    /// Confidence level: the chance that an interval holds the true ratio
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share(0.5..=0.9999))]
     pub(crate) level: f64,
 

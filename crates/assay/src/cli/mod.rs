@@ -1,5 +1,8 @@
 //! What can be said on the command line. Help, man pages and completions come from here.
 
+#[macro_use]
+mod query;
+
 #[cfg(feature = "whole")]
 mod advise;
 #[cfg(feature = "whole")]
@@ -256,6 +259,7 @@ const SHOW_EXAMPLES: &str = "\
 Examples:
   assay show last
   assay show last~1
+  assay show last~1 last    one card after the other
   assay show 5f3 --json     any unique beginning of an id
   assay show --percentiles 50,99,99.99    of the latency, with intervals";
 const RM_EXAMPLES: &str = "\
@@ -493,10 +497,8 @@ pub(crate) enum ExportFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Which records: all, last, an id, or model=…, unit=…, slot=…, suite=…, KEY=VALUE of a label; several
-    /// in quotes have all to match, `suite=quick model=SanDisk* unit=1,2`; published:… for figures of articles
-    #[arg(default_value = "all", value_hint = ValueHint::Other)]
-    pub(crate) query: String,
+    #[arg(default_value = "all", value_name = "QUERY", value_hint = ValueHint::Other, help = query_help!("Which records"))]
+    pub(crate) queries: Vec<String>,
 
     /// One figure over all runs of a medium, as articles print it; not used for decisions
     #[cfg(feature = "whole")]
@@ -525,9 +527,8 @@ pub(crate) enum AggregateArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// Which record: last, last~1, the beginning of an id, or published:NAME
-    #[arg(default_value = "last", value_hint = ValueHint::Other)]
-    pub(crate) query: String,
+    #[arg(default_value = "last", value_name = "QUERY", value_hint = ValueHint::Other, help = query_help!("Which records"))]
+    pub(crate) queries: Vec<String>,
 
     /// Percentiles of the latency instead, like 50,99,99.99
     #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = values::percentile)]
@@ -540,8 +541,8 @@ pub(crate) struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RmArgs {
-    /// Which records: ids, their beginnings, or last
-    #[arg(required = true, value_hint = ValueHint::Other)]
+    #[arg(required = true, value_name = "QUERY", value_hint = ValueHint::Other,
+          help = stored_query_help!("Which records (all is refused)"))]
     pub(crate) queries: Vec<String>,
 
     /// Print one JSON document
@@ -576,6 +577,8 @@ fn budget(text: &str) -> Result<Duration, String> {
     values::time(Duration::from_secs(1)..=crate::suites::LONGEST_BUDGET, "1s to 30d")(text)
 }
 
+#[cfg(all(test, feature = "whole"))]
+mod agreement;
 #[cfg(test)]
 mod documented;
 

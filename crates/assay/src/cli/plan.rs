@@ -152,8 +152,7 @@ pub(crate) struct NewArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RaceArgs {
-    /// Which records: all, or model=…, plan=…, suite=…, KEY=VALUE of a label, or published:…
-    #[arg(required = true, value_hint = ValueHint::Other)]
+    #[arg(required = true, value_name = "QUERY", value_hint = ValueHint::Other, help = query_help!("Which records"))]
     pub(crate) queries: Vec<String>,
 
     /// Load that decides, like 'random read 4 KiB' or a workload's name; the others are exploratory
@@ -199,8 +198,8 @@ pub(crate) struct RaceArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SwapArgs {
-    /// Records measured so far, as for race
-    #[arg(default_value = "all", value_hint = ValueHint::Other)]
+    #[arg(default_value = "all", value_name = "QUERY", value_hint = ValueHint::Other,
+          help = query_help!("Records measured so far"))]
     pub(crate) queries: Vec<String>,
 
     /// The flagged unit and its slot, as MODEL=UNIT@SLOT

@@ -22,8 +22,7 @@ Exit code 1: no order can be made, as with one unit of each model.";
 #[derive(Debug, Args)]
 #[command(mut_arg("output", |arg| arg.help(super::file::WITH_PICTURE)))]
 pub(crate) struct RankArgs {
-    /// Which records: all, ids, model=…, suite=…, KEY=VALUE of a label, published:…
-    #[arg(default_value = "all", value_name = "QUERY", value_hint = ValueHint::Other)]
+    #[arg(default_value = "all", value_name = "QUERY", value_hint = ValueHint::Other, help = query_help!("Which records"))]
     pub(crate) queries: Vec<String>,
 
     /// Load that decides, like 'random read 4 KiB' or a workload's name; the others are exploratory

@@ -22,9 +22,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Which records: last, an id, all, model=…, slot=…, KEY=VALUE of a label, or
-    /// published:… for figures of articles
-    #[arg(value_name = "QUERY", default_value = "last", value_hint = ValueHint::Other)]
+    #[arg(default_value = "last", value_name = "QUERY", value_hint = ValueHint::Other, help = query_help!("Which records"))]
     pub(crate) queries: Vec<String>,
 
     /// File to write, or - for standard output; the extension chooses the format
