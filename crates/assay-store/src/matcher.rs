@@ -6,7 +6,29 @@ use std::borrow::Cow;
 use assay_core::record::Record;
 
 use crate::document::name;
-use crate::query::{Condition, Pattern, Property};
+use crate::error::StoreError;
+use crate::query::{Condition, Pattern, Property, conditions};
+
+/// Conditions on records that are at hand: the `key=value` of a query, which mean of them what they mean of records of a
+/// store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Terms<'q>(Vec<Condition<'q>>);
+
+impl<'q> Terms<'q> {
+    /// Reads them as a query of a store is read.
+    ///
+    /// # Errors
+    /// [`StoreError::BadQuery`].
+    pub fn parse(text: &'q str) -> Result<Self, StoreError> {
+        conditions(text.trim()).map(Self)
+    }
+
+    /// Whether a record keeps all of them.
+    #[must_use]
+    pub fn hold(&self, record: &Record) -> bool {
+        self.0.iter().all(|condition| holds(condition, record))
+    }
+}
 
 /// What the store knows of a record beside its labels, in a column of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +101,7 @@ pub(crate) fn sql(condition: &Condition<'_>, values: &mut Vec<String>) -> String
 }
 
 /// Whether a record at hand keeps a condition.
-pub(crate) fn holds(condition: &Condition<'_>, record: &Record) -> bool {
+fn holds(condition: &Condition<'_>, record: &Record) -> bool {
     let (label, columns) = condition.property.said_by();
     let label = label.and_then(|key| record.labels.get(key)).map(String::as_str);
     let columns = columns.iter().filter_map(|column| {

@@ -1,9 +1,6 @@
 //! How people name records.
 
-use assay_core::record::Record;
-
 use crate::error::StoreError;
-use crate::matcher;
 
 /// A longer query is refused: SQLite bounds patterns and expressions too.
 const LONGEST: usize = 4096;
@@ -59,6 +56,9 @@ impl<'q> Query<'q> {
     /// Reads a query.
     pub(crate) fn parse(text: &'q str) -> Result<Self, StoreError> {
         let bad = |reason| StoreError::BadQuery { query: text.to_owned(), reason };
+        if text.len() > LONGEST {
+            return Err(too_long(text));
+        }
         let trimmed = text.trim();
         match headed(trimmed).next() {
             Some(("all", terms)) => return conditions(terms).map(Self::Where),
@@ -66,7 +66,6 @@ impl<'q> Query<'q> {
                 return Err(bad("`last` is one record, and takes no conditions"));
             }
             _ if trimmed.contains('=') => return conditions(trimmed).map(Self::Where),
-            _ if text.len() > LONGEST => return Err(too_long(text)),
             _ => {}
         }
         match trimmed {
@@ -83,34 +82,16 @@ impl<'q> Query<'q> {
     }
 }
 
-/// Conditions on records that are at hand: the `key=value` of a query, which mean of them what they mean of records of a
-/// store.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Terms<'q>(Vec<Condition<'q>>);
-
-impl<'q> Terms<'q> {
-    /// Reads them as a query of a store is read.
-    ///
-    /// # Errors
-    /// [`StoreError::BadQuery`].
-    pub fn parse(text: &'q str) -> Result<Self, StoreError> {
-        conditions(text.trim()).map(Self)
-    }
-
-    /// Whether a record keeps all of them.
-    #[must_use]
-    pub fn hold(&self, record: &Record) -> bool {
-        self.0.iter().all(|condition| matcher::holds(condition, record))
-    }
-}
-
-/// Where `key=value` may begin behind a name: the name, and what follows it, the shortest name first.
+/// Where `key=value` may begin behind a name: the name, and what follows it, the shortest name first. In a text that is
+/// longer than a path and a query there is none.
 pub fn headed(text: &str) -> impl DoubleEndedIterator<Item = (&str, &str)> {
-    let divided = key_starts(text).into_iter().map(|at| (text[..at].trim(), &text[at..]));
+    let starts = if text.len() > 2 * LONGEST { Vec::new() } else { key_starts(text) };
+    let divided = starts.into_iter().map(|at| (text[..at].trim(), &text[at..]));
     divided.filter(|(head, _)| !head.is_empty())
 }
 
-fn conditions(text: &str) -> Result<Vec<Condition<'_>>, StoreError> {
+/// The conditions that a text of nothing else names.
+pub(crate) fn conditions(text: &str) -> Result<Vec<Condition<'_>>, StoreError> {
     let bad = |reason| StoreError::BadQuery { query: text.to_owned(), reason };
     if text.len() > LONGEST {
         return Err(too_long(text));

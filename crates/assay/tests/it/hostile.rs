@@ -509,9 +509,12 @@ fn what_cannot_be_read_is_told_in_one_harmless_line() {
     ] {
         run(place.assay(words(command))).refuses(2, &[]);
     }
-    for arguments in
-        [["run", "--suite", HOSTILE], ["run", "--label", HOSTILE], ["run", "--sensor", HOSTILE], ["list", HOSTILE, "x"]]
-    {
+    for arguments in [
+        ["run", "--suite", HOSTILE],
+        ["run", "--label", HOSTILE],
+        ["run", "--sensor", HOSTILE],
+        ["info", "medium", HOSTILE],
+    ] {
         run(place.assay(arguments)).refuses(2, &[]);
     }
 }

@@ -100,6 +100,10 @@ fn what_names_nothing_is_told_in_one_line() {
         run(place.assay(arguments)).refuses(2, &[words]);
     }
     assert_eq!(ids(&place, &[]).len(), 3, "a refusal removes nothing");
+    let blanks = " a".repeat(50_000);
+    for query in [format!("all{blanks}"), format!("published:{blanks}"), format!("a/b{blanks} unit=1")] {
+        run(place.assay(["show", &query])).refuses(2, &[]).at_once();
+    }
 }
 
 #[test]
