@@ -35,14 +35,14 @@ check "the program of this machine makes the same report of it, in which there a
 # The files of a check are the same everywhere. What nothing is lost of is genuine (0), or unknown (6) where no direct I/O is.
 none_lost() { [ "$1" = 0 ] || [ "$1" = 6 ]; }
 kept=$work/place/.assay-verify
-code=0; assay verify --limit 4MiB --keep "$place" > $work/fill 2>&1 || code=$?
+code=0; assay verify --bytes 4MiB --keep "$place" > $work/fill 2>&1 || code=$?
 none_lost $code && grep -q ' 8 192 good' $work/fill && [ -s $kept/1.h2w ] && ok=0 || ok=1
 check "a check finds all that it wrote, and keeps its files" $ok
 ASSAY_DATA=$work/here target/debug/assay verify --only read $work/place > $work/read 2>&1 && grep -q ' 8 192 good' $work/read && ok=0 || ok=1
 check "the program of this machine finds all that was written there" $ok
 assay verify --remove "$place" > $work/removed 2>&1 && [ -z "$(ls -A $work/place)" ] && ok=0 || ok=1
 check "the files of a check are removed" $ok
-code=0; assay verify --format f3 --limit 4MiB --keep "$place" > $work/fill-f3 2>&1 || code=$?
+code=0; assay verify --content f3 --bytes 4MiB --keep "$place" > $work/fill-f3 2>&1 || code=$?
 none_lost $code && grep -q ' 8 192 good' $work/fill-f3 && ok=0 || ok=1
 check "a check in f3's format finds all that it wrote" $ok
 if command -v f3read > /dev/null 2>&1; then

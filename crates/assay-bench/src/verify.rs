@@ -170,7 +170,7 @@ fn fast_device() -> Result<FastDevice, Missing> {
 
 fn assay(target: &Path) -> Command {
     let mut command = Command::new(binary());
-    command.args(arguments(target)).args(["--limit", "2GiB"]);
+    command.args(arguments(target)).args(["--bytes", "2GiB"]);
     command
 }
 

@@ -51,7 +51,7 @@ pub use info::info;
 pub use json::json;
 pub use list::{list, list_document};
 pub use markdown::markdown;
-pub use percentiles::percentile_lines;
+pub use percentiles::{percentile_heading, percentile_lines};
 pub use redact::{RedactError, Redactor};
 pub use render::{Format, FormatError, RenderError, View, render};
 pub use style::Style;

@@ -68,13 +68,9 @@ const UNIT: usize = 4;
 const SLOT: usize = 5;
 
 const COLUMNS: [Column; 12] = [
-    Column { title: "id", rank: 0, kind: Kind::Text(|r| shorten(&clean(&r.id), 10)) },
-    Column {
-        title: "when (UTC)",
-        rank: 5,
-        kind: Kind::Text(|r| shorten(facts::when(&r.created).trim_end_matches(" UTC"), 16)),
-    },
-    Column { title: "date", rank: 4, kind: Kind::Text(|r| facts::when(&r.created).chars().take(10).collect()) },
+    Column { title: "id", rank: 0, kind: Kind::Text(id) },
+    Column { title: "when (UTC)", rank: 5, kind: Kind::Text(|r| shorten(when(r).trim_end_matches(" UTC"), 16)) },
+    Column { title: "date", rank: 4, kind: Kind::Text(|r| when(r).chars().take(10).collect()) },
     Column { title: "medium", rank: 0, kind: Kind::Medium },
     Column { title: "unit", rank: 3, kind: Kind::Text(|r| end_of(&facts::unit(r))) },
     Column { title: "slot", rank: 4, kind: Kind::Text(|r| end_of(&facts::slot(r))) },
@@ -85,6 +81,20 @@ const COLUMNS: [Column; 12] = [
     Column { title: "write IOPS", rank: 8, kind: Kind::Figure(3) },
     Column { title: "result", rank: 0, kind: Kind::Text(|r| word_of(r).to_owned()) },
 ];
+
+/// As much of it as names the record in a query. Ids of published figures all begin alike.
+fn id(record: &Record) -> String {
+    let id = clean(&record.id);
+    if id.starts_with(assay_analysis::PREFIX) { id } else { shorten(&id, 10) }
+}
+
+/// When it was made; articles and some imported results do not say.
+fn when(record: &Record) -> String {
+    match facts::when(&record.created) {
+        unknown if unknown.is_empty() => "–".to_owned(),
+        when => when,
+    }
+}
 
 /// Serial numbers of one model differ at their end.
 fn end_of(unit: &str) -> String {
@@ -201,8 +211,7 @@ pub fn list_document(records: &[Record]) -> Document {
     columns.extend((0..4).map(|at| right(figure_title(&loads, at))));
     columns.push(left("result"));
     let row = |r: &Record| -> document::Row {
-        let facts =
-            [clean(&r.id), facts::when(&r.created), r.title(), facts::unit(r), facts::slot(r), clean(&r.suite.name)];
+        let facts = [clean(&r.id), when(r), r.title(), facts::unit(r), facts::slot(r), clean(&r.suite.name)];
         let figures = (0..4).map(|at| figure_cell(&loads, r, at));
         document::Row::Cells(facts.map(Cell::from).into_iter().chain(figures).chain([word(r).into()]).collect())
     };

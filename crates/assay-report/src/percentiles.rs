@@ -9,6 +9,12 @@ use assay_core::units::{grouped, latency, trimmed};
 /// An interval whose ends are further apart says nothing.
 const WIDEST: f64 = 100.0;
 
+/// Of which record percentiles are, where there are several.
+#[must_use]
+pub fn percentile_heading(record: &Record) -> String {
+    format!("{}  {}", clean(&record.id), record.title())
+}
+
 /// Each workload of a record with its percentiles, given as shares between 0 and 1.
 #[must_use]
 pub fn percentile_lines(record: &Record, shares: &[f64]) -> String {

@@ -130,7 +130,7 @@ pub(crate) fn to_json<T: Serialize>(thing: &T) -> Result<String, String> {
 }
 
 /// The name under which a variant is stored.
-fn name<T: Serialize>(variant: &T) -> Result<String, String> {
+pub(crate) fn name<T: Serialize>(variant: &T) -> Result<String, String> {
     match serde_json::to_value(variant) {
         Ok(Value::String(name)) => Ok(name),
         Ok(other) => Err(format!("{other} is no name")),

@@ -57,17 +57,16 @@ impl<'q> Query<'q> {
     pub(crate) fn parse(text: &'q str) -> Result<Self, StoreError> {
         let bad = |reason| StoreError::BadQuery { query: text.to_owned(), reason };
         if text.len() > LONGEST {
-            let query = text.chars().take(80).collect();
-            return Err(StoreError::BadQuery { query, reason: "it is longer than 4096 bytes" });
+            return Err(too_long(text));
         }
         let trimmed = text.trim();
-        if trimmed.contains('=') {
-            let all: Vec<Condition<'_>> =
-                words(trimmed).into_iter().map(Condition::parse).collect::<Result<_, _>>().map_err(bad)?;
-            if all.iter().map(|condition| condition.values.len()).sum::<usize>() > MOST_VALUES {
-                return Err(bad("it has more than 100 values"));
+        match headed(trimmed).next() {
+            Some(("all", terms)) => return conditions(terms).map(Self::Where),
+            Some((head, _)) if head == "last" || head.starts_with("last~") => {
+                return Err(bad("`last` is one record, and takes no conditions"));
             }
-            return Ok(Self::Where(all));
+            _ if trimmed.contains('=') => return conditions(trimmed).map(Self::Where),
+            _ => {}
         }
         match trimmed {
             "" | "all" => Ok(Self::All),
@@ -81,6 +80,32 @@ impl<'q> Query<'q> {
             },
         }
     }
+}
+
+/// Where `key=value` may begin behind a name: the name, and what follows it, the shortest name first. In a text that is
+/// longer than a path and a query there is none.
+pub fn headed(text: &str) -> impl DoubleEndedIterator<Item = (&str, &str)> {
+    let starts = if text.len() > 2 * LONGEST { Vec::new() } else { key_starts(text) };
+    let divided = starts.into_iter().map(|at| (text[..at].trim(), &text[at..]));
+    divided.filter(|(head, _)| !head.is_empty())
+}
+
+/// The conditions that a text of nothing else names.
+pub(crate) fn conditions(text: &str) -> Result<Vec<Condition<'_>>, StoreError> {
+    let bad = |reason| StoreError::BadQuery { query: text.to_owned(), reason };
+    if text.len() > LONGEST {
+        return Err(too_long(text));
+    }
+    let all: Vec<Condition<'_>> =
+        words(text).into_iter().map(Condition::parse).collect::<Result<_, _>>().map_err(bad)?;
+    if all.iter().map(|condition| condition.values.len()).sum::<usize>() > MOST_VALUES {
+        return Err(bad("it has more than 100 values"));
+    }
+    Ok(all)
+}
+
+fn too_long(text: &str) -> StoreError {
+    StoreError::BadQuery { query: text.chars().take(80).collect(), reason: "it is longer than 4096 bytes" }
 }
 
 /// The queries of a list: divided at commas, unless white space follows, as in the title of a medium. After a `=` a comma
@@ -113,17 +138,27 @@ fn begins_query(text: &str) -> bool {
 /// blanks. Quotes hold a value together.
 fn words(text: &str) -> Vec<&str> {
     let mut starts = vec![0];
+    for at in key_starts(text) {
+        if starts.last().is_some_and(|start| text[*start..at].contains('=')) {
+            starts.push(at);
+        }
+    }
+    starts.push(text.len());
+    starts.windows(2).filter_map(|pair| text.get(pair[0]..pair[1])).map(str::trim).collect()
+}
+
+/// Where a word that is a key with `=` begins behind a blank, and not between quotes.
+fn key_starts(text: &str) -> Vec<usize> {
     let (mut quoted, mut blank) = (false, false);
+    let mut starts = Vec::new();
     for (at, c) in text.char_indices() {
         quoted ^= c == '"';
-        let complete = starts.last().is_some_and(|start| text[*start..at].contains('='));
-        if blank && !quoted && complete && begins_with_key(&text[at..]) {
+        if blank && !quoted && begins_with_key(&text[at..]) {
             starts.push(at);
         }
         blank = c.is_whitespace();
     }
-    starts.push(text.len());
-    starts.windows(2).filter_map(|pair| text.get(pair[0]..pair[1])).map(str::trim).collect()
+    starts
 }
 
 /// Whether letters, digits, `.`, `_` and `-` stand before a `=`.
@@ -175,27 +210,6 @@ fn pattern(text: &str) -> Pattern<'_> {
     }
 }
 
-impl Pattern<'_> {
-    /// The comparison in SQL, and what stands in it for `?`: the value itself, or a pattern of `LIKE`, in which `%` and
-    /// `_` are wildcards, and which is told by `\` that they are none here. Both know ASCII letters in any case.
-    pub(crate) fn sql(&self) -> (&'static str, String) {
-        match self {
-            Self::Whole(value) => ("= ? COLLATE NOCASE", (*value).to_owned()),
-            Self::Wild(pattern) => {
-                let mut like = String::with_capacity(pattern.len());
-                for c in pattern.chars() {
-                    match c {
-                        '*' => like.push('%'),
-                        '%' | '_' | '\\' => like.extend(['\\', c]),
-                        _ => like.push(c),
-                    }
-                }
-                (r"LIKE ? ESCAPE '\'", like)
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::Pattern::{Whole, Wild};
@@ -213,6 +227,7 @@ mod tests {
             (" all ", Query::All),
             ("last", Query::Last(0)),
             ("last~3", Query::Last(3)),
+            ("all kind=sd", one(Property::Kind, "sd")),
             ("0y3k", Query::Id("0y3k")),
             ("model=SanDisk Ultra, 32 GB", one(Property::Model, "SanDisk Ultra, 32 GB")),
             ("kind=sd", one(Property::Kind, "sd")),
@@ -252,17 +267,41 @@ mod tests {
     }
 
     #[test]
-    fn half_a_query_is_refused() {
-        let long = format!("model={}", "x".repeat(LONGEST));
-        let many = format!("unit={}", ["1"; MOST_VALUES + 1].join(","));
-        for text in [&many, "=x", " = ", "label.=x", "last~", "last~x", "last~-1", "last~+1", "last~99999999999", &long]
-        {
-            assert!(matches!(Query::parse(text), Err(StoreError::BadQuery { .. })), "{text}");
+    fn a_name_stands_before_conditions() {
+        for (text, divided) in [
+            (
+                "published:a model=A B unit=1",
+                &[("published:a", "model=A B unit=1"), ("published:a model=A B", "unit=1")][..],
+            ),
+            ("my results/ unit=1", &[("my results/", "unit=1")]),
+            (r#"a/b shop="x y=z""#, &[("a/b", r#"shop="x y=z""#)]),
+            ("unit=1", &[]),
+            (" unit=1", &[]),
+            ("a/b=c", &[]),
+        ] {
+            assert_eq!(headed(text).collect::<Vec<_>>(), divided, "{text}");
         }
     }
 
     #[test]
-    fn a_wildcard_of_sql_is_only_text() {
-        assert_eq!(Wild("50%_\\*").sql().1, r"50\%\_\\%");
+    fn half_a_query_is_refused() {
+        let long = format!("model={}", "x".repeat(LONGEST));
+        let many = format!("unit={}", ["1"; MOST_VALUES + 1].join(","));
+        for text in [
+            &many,
+            "=x",
+            " = ",
+            "label.=x",
+            "last~",
+            "last~x",
+            "last unit=1",
+            "last~2 unit=1",
+            "last~-1",
+            "last~+1",
+            "last~99999999999",
+            &long,
+        ] {
+            assert!(matches!(Query::parse(text), Err(StoreError::BadQuery { .. })), "{text}");
+        }
     }
 }

@@ -17,7 +17,8 @@ use crate::owner::Owner;
 /// A query is: nothing or `all` (every record, oldest first); an id or its unique beginning;
 /// `last`, `last~2`; or conditions that all have to hold, each `key=value` with `model`, `unit`,
 /// `slot`, `suite`, `kind`, `label.KEY` or the key of any label. Values are compared whole, in any
-/// case of ASCII letters; commas divide several values, and `*` stands for any text.
+/// case of ASCII letters; commas divide several values, and `*` stands for any text. `all` may
+/// stand before conditions.
 pub trait Store: Send {
     /// Where the store is, for people.
     fn location(&self) -> String;

@@ -29,11 +29,6 @@ fn file(name: &str) -> Result<PathBuf, Failure> {
     Ok(state::directory()?.join(DIRECTORY).join(checked(name)?))
 }
 
-/// Ids of the records that a query names by a baseline; `None` for any other query.
-pub(crate) fn of_query(query: &str) -> Result<Option<Vec<String>>, Failure> {
-    query.trim().strip_prefix(PREFIX).map(read).transpose()
-}
-
 /// Ids of the records of a baseline.
 pub(crate) fn read(name: &str) -> Result<Vec<String>, Failure> {
     let path = file(name)?;

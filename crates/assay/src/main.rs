@@ -8,6 +8,8 @@
 #[cfg(feature = "whole")]
 mod answer;
 #[cfg(feature = "whole")]
+mod asked;
+#[cfg(feature = "whole")]
 mod baselines;
 #[cfg_attr(target_os = "macos", path = "macos/child.rs")]
 #[cfg_attr(windows, path = "windows/child.rs")]

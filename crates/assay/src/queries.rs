@@ -1,8 +1,14 @@
 //! Records that a query names: of the store, of a baseline, of files, and figures that ship with the program.
 
+use std::collections::HashSet;
+
 use assay_core::record::Record;
+#[cfg(feature = "whole")]
+use assay_core::text::{harmless, quoted};
 use assay_store::{Detail, SqliteStore, Store, StoreError, Stored};
 
+#[cfg(feature = "whole")]
+use crate::asked::{Asked, Place};
 use crate::failure::Failure;
 use crate::state::{EMPTY, existing};
 #[cfg(feature = "whole")]
@@ -11,39 +17,187 @@ use crate::{baselines, imports};
 /// Records that several queries name, each once, in their order, with their documents: `published:…` names figures that
 /// ship with the program, and a path the results in a file, which are not kept. The documents are as they were stored.
 pub(crate) fn find(queries: &[impl AsRef<str>]) -> Result<Vec<Stored>, Failure> {
-    let (mut documents, mut records): (Vec<String>, Vec<Record>) = (Vec::new(), Vec::new());
-    for query in queries {
-        for Stored { document, record } in documented(query.as_ref())? {
-            if !records.iter().any(|known| known.id == record.id) {
-                documents.push(document);
-                records.push(record);
-            }
-        }
-    }
+    let of = |query: &str| some(query, documented(query)?);
+    let found = each_once(queries, of, |stored| &stored.record)?;
+    let (documents, mut records): (Vec<String>, Vec<Record>) =
+        found.into_iter().map(|Stored { document, record }| (document, record)).unzip();
     mark_verified(&mut records)?;
     Ok(documents.into_iter().zip(records).map(|(document, record)| Stored { document, record }).collect())
 }
 
+/// The same without documents and what grows.
+#[cfg(feature = "whole")]
+pub(crate) fn find_all(queries: &[impl AsRef<str>], detail: Detail) -> Result<Vec<Record>, Failure> {
+    let of = |query: &str| {
+        let found = observations(query, detail)?.ok_or_else(|| Failure::usage(EMPTY))?;
+        some(query, found)
+    };
+    let mut records = each_once(queries, of, |record| record)?;
+    mark_verified(&mut records)?;
+    Ok(records)
+}
+
+/// The same for a list, which may be empty.
+pub(crate) fn listed(queries: &[impl AsRef<str>]) -> Result<Vec<Record>, Failure> {
+    let of = |query: &str| Ok(observations(query, Detail::Estimates)?.unwrap_or_default());
+    let mut records = each_once(queries, of, |record| record)?;
+    mark_verified(&mut records)?;
+    Ok(records)
+}
+
+/// Why these queries name nothing.
+pub(crate) fn nothing(queries: &[impl AsRef<str>]) -> Result<&'static str, Failure> {
+    let asks_store = queries.iter().all(|query| refuse_elsewhere(query.as_ref()).is_ok());
+    let empty = match existing()? {
+        Some(store) => store.list("all")?.is_empty(),
+        None => true,
+    };
+    Ok(if asks_store && empty { EMPTY } else { "no record matches" })
+}
+
+/// Ids of the records of the store that several queries name, each once, in their order.
+pub(crate) fn resolve(store: &SqliteStore, queries: &[impl AsRef<str>]) -> Result<Vec<String>, Failure> {
+    let mut ids: Vec<String> = Vec::new();
+    let mut known = HashSet::new();
+    for query in queries {
+        let query = query.as_ref();
+        refuse_elsewhere(query)?;
+        ids.extend(some(query, ids_of(store, query)?)?.into_iter().filter(|id| known.insert(id.clone())));
+    }
+    Ok(ids)
+}
+
+/// What several queries name, each once, in their order.
+fn each_once<T>(
+    queries: &[impl AsRef<str>],
+    of: impl Fn(&str) -> Result<Vec<T>, Failure>,
+    record: impl Fn(&T) -> &Record,
+) -> Result<Vec<T>, Failure> {
+    let mut all: Vec<T> = Vec::new();
+    let mut known = HashSet::new();
+    for query in queries {
+        let mut named = of(query.as_ref())?;
+        named.retain(|one| known.insert(record(one).id.clone()));
+        // Of thousands of records a copy would count.
+        if all.is_empty() { all = named } else { all.append(&mut named) }
+    }
+    Ok(all)
+}
+
+/// What a query names, unless that is nothing.
+fn some<T>(query: &str, found: Vec<T>) -> Result<Vec<T>, Failure> {
+    match query.trim() {
+        _ if !found.is_empty() => Ok(found),
+        "" | "all" => Err(Failure::usage(EMPTY)),
+        _ => Err(StoreError::NoMatch { query: query.to_owned() }.into()),
+    }
+}
+
+/// What a query of the store names; conditions may name nothing.
+fn or_none<T>(answer: Result<Vec<T>, StoreError>) -> Result<Vec<T>, Failure> {
+    match answer {
+        Err(StoreError::NoMatch { .. }) => Ok(Vec::new()),
+        Err(StoreError::NotSoMany { held: 0, .. }) => Err(Failure::usage(EMPTY)),
+        answer => Ok(answer?),
+    }
+}
+
 fn documented(query: &str) -> Result<Vec<Stored>, Failure> {
     #[cfg(feature = "whole")]
-    if let Some(query) = query.strip_prefix(assay_analysis::PREFIX) {
-        let stored = |record| Stored { document: Record::to_json(&record).unwrap_or_default(), record };
-        return Ok(published(query)?.into_iter().map(stored).collect());
-    }
-    #[cfg(feature = "whole")]
-    if imports::is_file(query) {
-        return imports::of_query(query);
+    {
+        let asked = Asked::read(query)?;
+        let found = match asked.place {
+            Place::Published(name) => {
+                let stored = |record| Stored { document: Record::to_json(&record).unwrap_or_default(), record };
+                Some(published(name)?.into_iter().map(stored).collect())
+            }
+            Place::File(path) => Some(imports::of_query(path)?),
+            Place::Baseline(_) | Place::Store => None,
+        };
+        if let Some(found) = found {
+            return asked.kept(found, |stored: &Stored| &stored.record);
+        }
     }
     #[cfg(not(feature = "whole"))]
     refuse_elsewhere(query)?;
     let store = existing()?.ok_or_else(|| Failure::usage(EMPTY))?;
-    let ids = resolve(&store, query)?;
-    ids.iter().map(|id| store.load(id).map_err(Failure::from)).collect()
+    ids_of(&store, query)?.iter().map(|id| store.load(id).map_err(Failure::from)).collect()
+}
+
+/// The records that a query names, without what grows; `None` where it asks a store that is not there.
+fn observations(query: &str, detail: Detail) -> Result<Option<Vec<Record>>, Failure> {
+    #[cfg(feature = "whole")]
+    let asked = Asked::read(query)?;
+    #[cfg(feature = "whole")]
+    let of_baseline = match asked.place {
+        Place::Published(name) => return asked.kept(published(name)?, |record| record).map(Some),
+        Place::File(path) => {
+            let records = imports::of_query(path)?.into_iter().map(|stored| stored.record).collect();
+            return asked.kept(records, |record| record).map(Some);
+        }
+        Place::Baseline(_) => true,
+        Place::Store => false,
+    };
+    #[cfg(not(feature = "whole"))]
+    let of_baseline = false;
+    #[cfg(not(feature = "whole"))]
+    refuse_elsewhere(query)?;
+    let Some(store) = existing()? else { return Ok(None) };
+    if !of_baseline {
+        return or_none(store.observations(query, detail)).map(Some);
+    }
+    let mut records = Vec::new();
+    for id in ids_of(&store, query)? {
+        records.extend(store.observations(&id, detail)?);
+    }
+    Ok(Some(records))
+}
+
+/// Ids of the records of the store that a query names, `baseline:NAME` included.
+fn ids_of(store: &SqliteStore, query: &str) -> Result<Vec<String>, Failure> {
+    #[cfg(feature = "whole")]
+    {
+        let asked = Asked::read(query)?;
+        if let Place::Baseline(name) = asked.place {
+            return ids_of_baseline(store, name, &asked);
+        }
+    }
+    or_none(store.resolve(query))
+}
+
+#[cfg(feature = "whole")]
+fn ids_of_baseline(store: &SqliteStore, name: &str, asked: &Asked<'_>) -> Result<Vec<String>, Failure> {
+    let mut ids = Vec::new();
+    for id in baselines::read(name)? {
+        ids.extend(store.resolve(&id).map_err(|error| match error {
+            StoreError::UnknownId { .. } => {
+                let baseline = harmless(&format!("{}{name}", baselines::PREFIX));
+                Failure::usage(format!("{baseline}: {error}; set the baseline again"))
+            }
+            error => error.into(),
+        })?);
+    }
+    if let Some(terms) = asked.terms() {
+        let kept: HashSet<String> = or_none(store.resolve(terms))?.into_iter().collect();
+        ids.retain(|id| kept.contains(id));
+    }
+    Ok(ids)
+}
+
+/// Commands that change records, or copy them as they are stored, take those of the store, and no others.
+#[cfg(feature = "whole")]
+fn refuse_elsewhere(query: &str) -> Result<(), Failure> {
+    let mend = match Asked::read(query)?.place {
+        Place::Published(_) => "figures of articles can only be read, as by assay compare".to_owned(),
+        Place::File(path) => format!("assay import {} brings its records there", harmless(path)),
+        Place::Baseline(_) | Place::Store => return Ok(()),
+    };
+    Err(Failure::usage(format!("{} is not in the store; {mend}", quoted(query))))
 }
 
 /// A node has the records of its store, and no others.
 #[cfg(not(feature = "whole"))]
-pub(crate) fn refuse_elsewhere(query: &str) -> Result<(), Failure> {
+fn refuse_elsewhere(query: &str) -> Result<(), Failure> {
     if query == "-" || query.contains('/') || query.starts_with("published:") || query.starts_with("baseline:") {
         let words = "no record of this store; files, baselines and published figures are read by the whole program";
         return Err(Failure::usage(format!("{}: names {words}", assay_core::text::harmless(query))));
@@ -51,63 +205,10 @@ pub(crate) fn refuse_elsewhere(query: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Ids of the records that a query names, `baseline:NAME` included.
-pub(crate) fn resolve(store: &SqliteStore, query: &str) -> Result<Vec<String>, Failure> {
-    named(query, |query| store.resolve(query))
-}
-
-/// What the store answers to a query, or to each id of a baseline.
-fn named<T>(query: &str, of: impl Fn(&str) -> Result<Vec<T>, StoreError>) -> Result<Vec<T>, Failure> {
-    #[cfg(feature = "whole")]
-    if let Some(ids) = baselines::of_query(query)? {
-        let mut all = Vec::new();
-        for id in &ids {
-            all.extend(of(id).map_err(|error| match error {
-                StoreError::UnknownId { .. } => Failure::usage(format!("{query}: {error}; set the baseline again")),
-                error => error.into(),
-            })?);
-        }
-        return Ok(all);
-    }
-    match of(query) {
-        Err(StoreError::NotSoMany { held: 0, .. }) => Err(Failure::usage(EMPTY)),
-        Ok(all) if all.is_empty() => Err(Failure::usage(EMPTY)),
-        all => Ok(all?),
-    }
-}
-
-/// The records that a query names, without what grows; `published:…` names figures that ship with the program.
-#[cfg(feature = "whole")]
-fn observations(query: &str, detail: Detail) -> Result<Vec<Record>, Failure> {
-    if let Some(query) = query.strip_prefix(assay_analysis::PREFIX) {
-        return published(query);
-    }
-    if imports::is_file(query) {
-        return Ok(imports::of_query(query)?.into_iter().map(|stored| stored.record).collect());
-    }
-    let store = existing()?.ok_or_else(|| Failure::usage(EMPTY))?;
-    named(query, |query| store.observations(query, detail))
-}
-
 /// Figures that ship with the program.
 #[cfg(feature = "whole")]
-pub(crate) fn published(query: &str) -> Result<Vec<Record>, Failure> {
-    assay_analysis::published(query).map_err(|e| Failure::usage(assay_core::text::harmless(&e.to_string())))
-}
-
-/// Records that several queries name, each once, in their order, without what grows.
-#[cfg(feature = "whole")]
-pub(crate) fn find_all(queries: &[impl AsRef<str>], detail: Detail) -> Result<Vec<Record>, Failure> {
-    let mut records: Vec<Record> = Vec::new();
-    let mut known = std::collections::HashSet::new();
-    for query in queries {
-        let mut named = observations(query.as_ref(), detail)?;
-        named.retain(|record| known.insert(record.id.clone()));
-        // Of thousands of records a copy would count.
-        if records.is_empty() { records = named } else { records.append(&mut named) }
-    }
-    mark_verified(&mut records)?;
-    Ok(records)
+fn published(name: &str) -> Result<Vec<Record>, Failure> {
+    assay_analysis::published(name).map_err(|e| Failure::usage(harmless(&e.to_string())))
 }
 
 /// Gives the verdicts of the store's checks to records of the same units.

@@ -69,7 +69,7 @@ fn hostile_media_cost_an_error_line_and_nothing_else() {
         &["run", "--suite", "smoke", "--budget", "1s", "--no-save", "--quiet"],
         &["verify", "--resume", "--no-save", "--quiet"],
         &["verify", "--quick", "--no-save", "--quiet"],
-        &["verify", "--limit", "2MiB", "--no-save", "--quiet"],
+        &["verify", "--bytes", "2MiB", "--no-save", "--quiet"],
         &["verify", "--remove"],
     ];
     let (mut longest, mut failed, mut ran) = (Duration::ZERO, Vec::new(), 0u64);

@@ -117,7 +117,7 @@ pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceO
 fn in_range(options: &RaceOptions) -> Result<(), PlanError> {
     if !(options.threshold > 0.5 && options.threshold < 1.0) {
         let message = format!("{} %; give more than 50% and less than 100%", options.threshold * 100.0);
-        return Err(PlanError::new("--threshold", message));
+        return Err(PlanError::new("--level", message));
     }
     if options.cap < 2 {
         return Err(PlanError::new("--cap", "nothing can be said of a model by one unit; give 2 or more"));

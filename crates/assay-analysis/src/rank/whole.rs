@@ -69,7 +69,7 @@ pub fn rank(records: &[&Record], ask: &Ask) -> Result<RankReport, RankError> {
 fn check(ask: &Ask) -> Result<(), RankError> {
     // Draws place no quantile beyond these.
     if !(0.001..=0.5).contains(&ask.alpha) {
-        return Err(RankError::Option("--alpha must be between 0.001 and 0.5".to_owned()));
+        return Err(RankError::Option("--level must be between 50 % and 99.9 %".to_owned()));
     }
     if !(0.0..=1.0).contains(&ask.delta) {
         return Err(RankError::Option("--margin must be between 0 and 100 %".to_owned()));

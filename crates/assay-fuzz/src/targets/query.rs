@@ -2,7 +2,7 @@
 
 use assay_analysis::published;
 use assay_core::record::Record;
-use assay_store::{RunState, SqliteStore, Store};
+use assay_store::{RunState, SqliteStore, Store, Terms, headed};
 
 use crate::draw::Draw;
 use crate::records::record;
@@ -36,11 +36,38 @@ pub(crate) fn run(data: &[u8]) {
                 assert!(listed.is_err() || listed.is_ok_and(|listed| listed.is_empty()));
             }
         }
+        // SQLite reads a text up to a NUL, which no command line has. `all` is a place, and no part of a condition.
+        if query.contains('=')
+            && !query.contains('\0')
+            && headed(query.trim()).next().is_none_or(|(head, _)| head.contains('='))
+        {
+            same_at_hand(store, &query);
+        }
         let _ = store.load(&query).map_err(|error| claims::one_line(&error));
     });
+    for (head, terms) in headed(&query) {
+        assert!(!head.is_empty() && query.ends_with(terms) && terms.contains('='), "{head} {terms}");
+    }
     match published(&query) {
         Ok(records) => assert!(!records.is_empty()),
         Err(error) => claims::one_line(&error),
+    }
+}
+
+/// Conditions name the same of the records of the store and of the same at hand.
+fn same_at_hand(store: &SqliteStore, query: &str) {
+    match Terms::parse(query) {
+        Ok(terms) => {
+            let stored = store.list(query).expect("listed");
+            for one in store.list("all").expect("all") {
+                let record = store.load(&one.id).expect("loaded").record;
+                assert_eq!(terms.hold(&record), stored.iter().any(|row| row.id == one.id), "{query} of {}", one.id);
+            }
+        }
+        Err(error) => {
+            claims::one_line(&error);
+            assert!(store.list(query).is_err(), "{query}");
+        }
     }
 }
 
@@ -61,6 +88,11 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         "label.=x",
         "=x",
         "kind=sd",
+        "all kind=sd",
+        "last unit=1",
+        "published:a/1 model=x* unit=1,2",
+        "a b/c=d/e.json unit=\"x y=z\"",
+        "model=*a*b* unit=*",
         "suite=%",
         "x=\u{0}",
         "\u{1b}[2J",

@@ -96,8 +96,8 @@ fn method(report: &RankReport, ranking: &LoadRanking) -> String {
     );
     let borrow = if report.borrow { "; single units borrow the variance of others" } else { "" };
     format!(
-        "step-down bootstrap over units, moderated variances, {critical}, {} draws; level {}, margin {} %, \
-         seed {}{borrow}",
+        "step-down bootstrap over units, moderated variances, {critical}, {} draws; level {}, margin {} %, seed \
+         {}{borrow}",
         ranking.draws,
         words::level(report.alpha),
         trimmed(report.delta * 100.0, 2),

@@ -13,8 +13,9 @@ use super::parts;
 use crate::document;
 use crate::error::StoreError;
 use crate::id::{as_meant, is_id};
+use crate::matcher;
 use crate::observation::Detail;
-use crate::query::{Condition, Property, Query};
+use crate::query::{Condition, Query};
 use crate::store::{Abandoned, RunState, Saved, Store, Stored, Summary};
 
 impl Store for SqliteStore {
@@ -93,36 +94,9 @@ impl Filter {
 
     fn of(conditions: &[Condition<'_>]) -> Self {
         let mut values = Vec::new();
-        let all: Vec<String> = conditions.iter().map(|condition| expression(condition, &mut values)).collect();
-        Self { sql: format!("WHERE {}", all.join(" AND ")), values }
+        let all: Vec<String> = conditions.iter().map(|condition| matcher::sql(condition, &mut values)).collect();
+        Self { sql: format!("WHERE {}", all.join(" AND ")), values: values.into_iter().map(Value::Text).collect() }
     }
-}
-
-/// A condition in SQL, whose values are added to `values`: what a label of the user says, or the thing itself.
-fn expression(condition: &Condition<'_>, values: &mut Vec<Value>) -> String {
-    let (label, columns): (Option<&str>, &[&str]) = match condition.property {
-        Property::Model => (Some("model"), &["product", "title"]),
-        Property::Unit => (Some("unit"), &["unit"]),
-        Property::Slot => (Some("slot"), &["slot"]),
-        Property::Suite => (None, &["suite"]),
-        Property::Kind => (None, &["kind"]),
-        Property::Label(key) => (Some(key), &[]),
-    };
-    let mut any = Vec::new();
-    for pattern in &condition.values {
-        let (compared, value) = pattern.sql();
-        if let Some(key) = label {
-            any.push(format!("number IN (SELECT record FROM label WHERE key = ? AND value {compared})"));
-            values.extend([Value::Text(key.to_owned()), Value::Text(value.clone())]);
-        }
-        for column in columns {
-            // A serial number of blanks or zeros is none: it would make one unit of many.
-            let known = if *column == "unit" { " AND trim(unit, ' 0') <> ''" } else { "" };
-            any.push(format!("({column} {compared}{known})"));
-            values.push(Value::Text(value.clone()));
-        }
-    }
-    format!("({})", any.join(" OR "))
 }
 
 impl SqliteStore {

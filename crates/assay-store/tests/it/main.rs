@@ -6,6 +6,7 @@ mod common;
 
 mod damage;
 mod growth;
+mod matching;
 mod migration;
 mod processes;
 mod refusals;

@@ -28,7 +28,7 @@ pub enum VerifyError {
     },
     /// The host needs the file system that is to be filled.
     #[error(
-        "{}: the file system of {}; a check would fill it with {}: name another directory, limit it with --limit, or add --fill-system",
+        "{}: the file system of {}; a check would fill it with {}: name another directory, limit it with --bytes, or add --fill-system",
         .path.display(), .carried.display(), Bytes(*.write_bytes)
     )]
     System {

@@ -11,7 +11,7 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   assay advise nas model='SanDisk Ultra A1' --nodes 28 --link 1Gbit
   assay advise cache model=Stick --before model=Disk --hit 50% --feed 1.6MB/s
-  assay advise buy all --nodes 28 --budget 700USD
+  assay advise buy all --nodes 28 --max-cost 700USD
   assay advise class last --class A1
 
 `published:` names figures that ship with the program.
@@ -38,7 +38,7 @@ Examples:
 const BUY_EXAMPLES: &str = "\
 Examples:
   assay advise buy all --nodes 28
-  assay advise buy all --nodes 28 --budget 700USD --load 'random write 4 KiB'
+  assay advise buy all --nodes 28 --max-cost 700USD --load 'random write 4 KiB'
   assay advise buy all --nodes 28 --power-price 0.30 --hours 26280
   assay advise buy published:sandisk-ultra-a1 published:samsung-evo-plus-64gb \\
       --nodes 28 --price 'SanDisk Ultra A1=25USD' \\
@@ -74,8 +74,8 @@ pub(crate) enum AdviseCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct NasArgs {
-    /// Records of local media: all, last, an id, model=…, KEY=VALUE of a label, published:…
-    #[arg(required = true, value_hint = ValueHint::Other)]
+    #[arg(required = true, value_name = "QUERY", value_hint = ValueHint::Other,
+          help = query_help!("Records of local media"))]
     pub(crate) queries: Vec<String>,
 
     /// Nodes that share the central volume
@@ -90,8 +90,8 @@ pub(crate) struct NasArgs {
     #[arg(long, value_name = "RATE", value_parser = link)]
     pub(crate) node_link: Option<Link>,
 
-    /// Records of the central volume, measured by one client, or by nodes at once (fleet=RUN)
-    #[arg(long = "nas", value_name = "QUERY", value_hint = ValueHint::Other)]
+    #[arg(long = "nas", value_name = "QUERY", value_hint = ValueHint::Other,
+          help = query_help!("Records of the central volume, measured by one client, or by nodes at once (fleet=RUN)"))]
     pub(crate) volume: Vec<String>,
 
     /// Share of the nodes that are active at the same time
@@ -107,8 +107,8 @@ pub(crate) struct NasArgs {
     pub(crate) answer: Option<f64>,
 
     /// How much faster local media have to be
-    #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = share(0.0..=100.0))]
-    pub(crate) margin: f64,
+    #[arg(long, alias = "margin", value_name = "SHARE", default_value = "10%", value_parser = share(0.0..=100.0))]
+    pub(crate) faster_by: f64,
 
     /// Only this load, like 'random read 4 KiB' or a workload's name
     #[arg(long, value_name = "LOAD")]
@@ -128,12 +128,12 @@ pub(crate) struct NasArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CacheArgs {
-    /// Records of the stick
-    #[arg(required = true, value_hint = ValueHint::Other)]
+    #[arg(required = true, value_name = "QUERY", value_hint = ValueHint::Other,
+          help = query_help!("Records of the stick"))]
     pub(crate) queries: Vec<String>,
 
-    /// Records of the disk that is cached
-    #[arg(long, value_name = "QUERY", required = true, value_hint = ValueHint::Other)]
+    #[arg(long, value_name = "QUERY", required = true, value_hint = ValueHint::Other,
+          help = query_help!("Records of the disk that is cached"))]
     pub(crate) before: Vec<String>,
 
     /// Intended use
@@ -186,21 +186,21 @@ pub(crate) enum UseArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct BuyArgs {
-    /// Records of the candidates, with labels price and power
-    #[arg(required = true, value_hint = ValueHint::Other)]
+    #[arg(required = true, value_name = "QUERY", value_hint = ValueHint::Other,
+          help = query_help!("Records of the candidates, with labels price and power"))]
     pub(crate) queries: Vec<String>,
 
     /// Nodes, one medium each
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) nodes: u32,
 
-    /// Load to judge by; random read 4 KiB by default
+    /// Load that decides; random read 4 KiB by default
     #[arg(long, value_name = "LOAD")]
     pub(crate) load: Option<String>,
 
-    /// Maximum cost, like 700USD
-    #[arg(long, value_name = "PRICE", value_parser = price)]
-    pub(crate) budget: Option<Price>,
+    /// Maximum cost of all, like 700USD
+    #[arg(long, alias = "budget", value_name = "PRICE", value_parser = price)]
+    pub(crate) max_cost: Option<Price>,
 
     /// Price of a model, instead of its label price; repeat for more
     #[arg(long = "price", value_name = "MODEL=PRICE", value_parser = model_price)]
@@ -232,8 +232,8 @@ pub(crate) struct BuyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ClassArgs {
-    /// Records of the units
-    #[arg(required = true, value_hint = ValueHint::Other)]
+    #[arg(required = true, value_name = "QUERY", value_hint = ValueHint::Other,
+          help = query_help!("Records of the units"))]
     pub(crate) queries: Vec<String>,
 
     /// Only this class, like A1; repeat for more
@@ -259,7 +259,7 @@ impl AdviseArgs {
                 active_share: a.active,
                 volume_iops: a.nas_iops,
                 answer_seconds: a.answer,
-                margin: a.margin,
+                margin: a.faster_by,
                 load: a.load.clone(),
                 what_if_bus: a.what_if,
             }),
@@ -278,7 +278,7 @@ impl AdviseArgs {
             AdviseCommand::Buy(a) => Question::Buy(BuyQuestion {
                 nodes: a.nodes,
                 load: a.load.clone(),
-                budget: a.budget.clone(),
+                budget: a.max_cost.clone(),
                 prices: a.prices.clone(),
                 kilowatt_hour: a.power_price,
                 hours: a.hours,

@@ -19,7 +19,7 @@ Examples:
 const LIST_EXAMPLES: &str = "\
 Examples:
   assay baseline list
-  assay baseline list --json";
+  assay baseline list main release --json";
 const RM_EXAMPLES: &str = "\
 Examples:
   assay baseline rm main";
@@ -38,8 +38,8 @@ pub(crate) enum BaselineCommand {
     Set {
         /// Name: letters, digits, `-`, `_` and `.`
         name: String,
-        /// Which records: last, an id, model=…, suite=…, KEY=VALUE of a label
-        #[arg(required = true, value_name = "QUERY", value_hint = ValueHint::Other)]
+        #[arg(required = true, value_name = "QUERY", value_hint = ValueHint::Other,
+              help = stored_query_help!("Which records"))]
         queries: Vec<String>,
         /// Print one JSON document
         #[arg(long)]
@@ -48,6 +48,9 @@ pub(crate) enum BaselineCommand {
     /// List baselines and their records
     #[command(after_help = LIST_EXAMPLES)]
     List {
+        /// Only the baselines of these names
+        #[arg(value_name = "NAME", value_hint = ValueHint::Other)]
+        names: Vec<String>,
         /// Print one JSON document
         #[arg(long)]
         json: bool,

@@ -39,15 +39,15 @@ is undecided where SHARE is inside the interval.";
 #[derive(Debug, Args)]
 #[command(mut_arg("output", |arg| arg.help(super::file::WITH_PICTURE)))]
 pub(crate) struct CompareArgs {
-    /// Groups: last, an id, unit=…, model=…, published:NAME; several with commas are one group
-    #[arg(required = true, value_name = "QUERY", value_hint = ValueHint::Other)]
+    #[arg(required = true, value_name = "QUERY", value_hint = ValueHint::Other,
+          help = query_help!("Groups of records, each a query or several with commas"))]
     pub(crate) queries: Vec<String>,
 
-    /// Which figure; by default IOPS of random and rate of sequential work
+    /// Figure that decides; by default IOPS of random and rate of sequential work
     #[arg(long, value_name = "FIGURE", value_parser = figure())]
     pub(crate) metric: Option<Quantity>,
 
-    /// Load that decides, like `random read 4 KiB` or a workload's name; the others are exploratory
+    /// Load that decides, like 'random read 4 KiB' or a workload's name; the others are exploratory
     #[arg(long, alias = "primary", value_name = "LOAD")]
     pub(crate) load: Option<String>,
 
@@ -63,7 +63,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "SHARE", default_value = "3%", value_parser = share(0.0..=0.5))]
     pub(crate) margin: f64,
 
-    /// Confidence level of intervals
+    /// Confidence level: the chance that an interval holds the true ratio
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share(0.5..=0.9999))]
     pub(crate) level: f64,
 
@@ -75,7 +75,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, requires = "limits")]
     pub(crate) fail_if_unknown: bool,
 
-    /// With --fail-if: write the limits alone, for other programs
+    /// Format of what is written with --fail-if: the limits alone, for other programs
     #[arg(long, value_enum, value_name = "FORMAT", requires = "limits", conflicts_with = "json")]
     pub(crate) format: Option<GateFormatArg>,
 

@@ -19,15 +19,15 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) store: PathBuf,
 
-    /// Which records: all, last, an id, model=…, slot=…, KEY=VALUE of a label
-    #[arg(value_name = "QUERY", default_value = "all", value_hint = ValueHint::Other)]
+    #[arg(default_value = "all", value_name = "QUERY", value_hint = ValueHint::Other,
+          help = stored_query_help!("Which records"))]
     pub(crate) queries: Vec<String>,
 
     /// Keep serial numbers, host names, addresses and paths instead of short names for them
     #[arg(long)]
     pub(crate) identities: bool,
 
-    /// Print one JSON document that says what was written
+    /// Print one JSON document: what was written
     #[arg(long)]
     pub(crate) json: bool,
 }

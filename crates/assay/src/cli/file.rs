@@ -14,7 +14,7 @@ pub(crate) struct FileArgs {
     #[arg(short, long, value_name = "FILE", conflicts_with = "json")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Keep serial numbers, host names and the like in the file, instead of short names for them
+    /// Keep serial numbers, host names, addresses and paths instead of short names for them
     #[arg(long, requires = "output")]
     pub(crate) identities: bool,
 }

@@ -78,7 +78,7 @@ pub(crate) struct FleetRunArgs {
     #[arg(value_name = "NODE", required_unless_present_any = ["resume", "inventory"], conflicts_with = "inventory")]
     pub(crate) nodes: Vec<String>,
 
-    /// How nodes are started; by default ssh, and ansible with an inventory
+    /// How nodes are reached; by default ssh, and ansible with an inventory
     #[arg(long, value_enum)]
     pub(crate) via: Option<ViaArg>,
 
@@ -163,7 +163,7 @@ pub(crate) struct FleetReportArgs {
     #[arg(long, value_name = "RUN|none")]
     pub(crate) against: Option<String>,
 
-    /// All tables also of more than 12 nodes, each with each of its figures
+    /// Show everything in full: also of more than 12 nodes all tables, each with each of its figures
     #[arg(long)]
     pub(crate) all: bool,
 

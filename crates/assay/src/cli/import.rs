@@ -29,7 +29,7 @@ pub(crate) struct ImportArgs {
     #[arg(value_name = "FILE|DIR", required_unless_present = "formats", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Label of all records, like model=…, unit=…, slot=… or price=12.90USD; repeat for more
+    /// Label of the record, like model=…, unit=…, slot=… or price=12.90USD; repeat for more
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = super::values::label)]
     pub(crate) labels: Vec<(String, String)>,
 
@@ -57,7 +57,7 @@ pub(crate) struct ImportArgs {
     #[arg(long)]
     pub(crate) no_text: bool,
 
-    /// Show what would be imported, and import nothing
+    /// Show what would be done, after all checks, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 

@@ -1,5 +1,8 @@
 //! What can be said on the command line. Help, man pages and completions come from here.
 
+#[macro_use]
+mod query;
+
 #[cfg(feature = "whole")]
 mod advise;
 #[cfg(feature = "whole")]
@@ -221,7 +224,7 @@ Examples:
   assay suite list
   assay suite show quick > mine.toml     a suite of your own to start from
   assay run --suite mine.toml /mnt/card
-  assay suite export quick --to fio -o quick.fio";
+  assay suite export quick --format fio -o quick.fio";
 const SUITE_LIST_EXAMPLES: &str = "\
 Examples:
   assay suite list
@@ -232,7 +235,7 @@ Examples:
   assay suite show mine.toml             also checks it";
 const SUITE_EXPORT_EXAMPLES: &str = "\
 Examples:
-  assay suite export quick --to fio -o quick.fio
+  assay suite export quick --format fio -o quick.fio
   cd /mnt/card && fio ~/quick.fio        the same load with fio";
 const SUITE_IMPORT_EXAMPLES: &str = "\
 Examples:
@@ -256,6 +259,7 @@ const SHOW_EXAMPLES: &str = "\
 Examples:
   assay show last
   assay show last~1
+  assay show last~1 last    one card after the other
   assay show 5f3 --json     any unique beginning of an id
   assay show --percentiles 50,99,99.99    of the latency, with intervals";
 const RM_EXAMPLES: &str = "\
@@ -297,7 +301,7 @@ pub(crate) struct RunArgs {
     pub(crate) crosscheck: Option<PeerArg>,
 
     /// Resume a run that was interrupted or killed: the newest, or the one named
-    #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "",
+    #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "",
           conflicts_with_all = ["suite", "crosscheck", "repeats", "confidence", "budget", "max_write", "cpus", "poll", "labels",
                                "no_save"])]
     pub(crate) resume: Option<String>,
@@ -306,7 +310,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeats: Option<u32>,
 
-    /// Measure until the interval over repeats is this narrow, like 5%
+    /// Measure until the interval over repeats is this narrow to each side, like 5%
     #[arg(long, value_name = "SHARE", conflicts_with = "repeats", value_parser = values::share(0.005..=0.5))]
     pub(crate) confidence: Option<f64>,
 
@@ -330,7 +334,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_write: Option<assay_core::units::Bytes>,
 
-    /// Free label, like model=…, unit=…, slot=… or price=12.90USD; repeat for more
+    /// Label of the record, like model=…, unit=…, slot=… or price=12.90USD; repeat for more
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = values::label)]
     pub(crate) labels: Vec<(String, String)>,
 
@@ -367,7 +371,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) no_save: bool,
 
-    /// Print the record as one JSON document
+    /// Print one JSON document: the record
     #[arg(long, conflicts_with = "events")]
     pub(crate) json: bool,
 
@@ -375,7 +379,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) events: bool,
 
-    /// Check everything, show what would be run, and write nothing
+    /// Show what would be done, after all checks, and write nothing
     #[arg(long, conflicts_with_all = ["resume", "events", "output"])]
     pub(crate) dry_run: bool,
 
@@ -461,7 +465,7 @@ pub(crate) enum SuiteCommand {
         /// File to write; standard output by default
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
-        /// Print one JSON document with the text and the notes
+        /// Print one JSON document: the text and the notes
         #[arg(long)]
         json: bool,
     },
@@ -471,13 +475,13 @@ pub(crate) enum SuiteCommand {
         /// Suite by name, or a suite file
         #[arg(value_parser = values::SuiteName, hide_possible_values = true)]
         suite: String,
-        /// Format
-        #[arg(long, value_name = "FORMAT", value_enum)]
-        to: ExportFormat,
+        /// Format of what is written
+        #[arg(long, alias = "to", value_name = "FORMAT", value_enum)]
+        format: ExportFormat,
         /// File to write; standard output by default
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
-        /// Print one JSON document with the text
+        /// Print one JSON document: the text
         #[arg(long)]
         json: bool,
     },
@@ -493,10 +497,8 @@ pub(crate) enum ExportFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Which records: all, last, an id, or model=…, unit=…, slot=…, suite=…, KEY=VALUE of a label; several
-    /// in quotes have all to match, `suite=quick model=SanDisk* unit=1,2`; published:… for figures of articles
-    #[arg(default_value = "all", value_hint = ValueHint::Other)]
-    pub(crate) query: String,
+    #[arg(default_value = "all", value_name = "QUERY", value_hint = ValueHint::Other, help = query_help!("Which records"))]
+    pub(crate) queries: Vec<String>,
 
     /// One figure over all runs of a medium, as articles print it; not used for decisions
     #[cfg(feature = "whole")]
@@ -525,23 +527,22 @@ pub(crate) enum AggregateArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// Which record: last, last~1, the beginning of an id, or published:NAME
-    #[arg(default_value = "last", value_hint = ValueHint::Other)]
-    pub(crate) query: String,
+    #[arg(default_value = "last", value_name = "QUERY", value_hint = ValueHint::Other, help = query_help!("Which records"))]
+    pub(crate) queries: Vec<String>,
 
     /// Percentiles of the latency instead, like 50,99,99.99
     #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = values::percentile)]
     pub(crate) percentiles: Vec<f64>,
 
-    /// Print the record as one JSON document, as it is stored
+    /// Print one JSON document: the record as it is stored, or an array of several
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RmArgs {
-    /// Which records: ids, their beginnings, or last
-    #[arg(required = true, value_hint = ValueHint::Other)]
+    #[arg(required = true, value_name = "QUERY", value_hint = ValueHint::Other,
+          help = stored_query_help!("Which records (all is refused)"))]
     pub(crate) queries: Vec<String>,
 
     /// Print one JSON document
@@ -558,7 +559,7 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LicencesArgs {
-    /// Print the list as one JSON document
+    /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -566,8 +567,8 @@ pub(crate) struct LicencesArgs {
 #[cfg(feature = "whole")]
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// Write a page for each command into this directory, which has to exist
-    #[arg(long)]
+    /// Directory to write a page for each command to; it has to exist
+    #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 }
 
@@ -576,6 +577,8 @@ fn budget(text: &str) -> Result<Duration, String> {
     values::time(Duration::from_secs(1)..=crate::suites::LONGEST_BUDGET, "1s to 30d")(text)
 }
 
+#[cfg(all(test, feature = "whole"))]
+mod agreement;
 #[cfg(test)]
 mod documented;
 

@@ -67,8 +67,8 @@ pub(crate) enum PlanCommand {
         /// Only this round
         #[arg(long, value_name = "N")]
         round: Option<usize>,
-        /// Where cards are mounted
-        #[arg(long, value_name = "DIR", default_value = "/mnt/card")]
+        /// What is measured: where cards are mounted
+        #[arg(long, value_name = "PATH", default_value = "/mnt/card")]
         target: String,
         /// Print one JSON document
         #[arg(long)]
@@ -129,7 +129,7 @@ pub(crate) struct NewArgs {
     #[arg(long)]
     pub(crate) no_swap: bool,
 
-    /// Seed of the draw; by default one made from the other arguments
+    /// Seed of the draws; by default one made from the other arguments
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u32>,
 
@@ -152,11 +152,10 @@ pub(crate) struct NewArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RaceArgs {
-    /// Which records: all, or model=…, plan=…, suite=…, KEY=VALUE of a label, or published:…
-    #[arg(required = true, value_hint = ValueHint::Other)]
+    #[arg(required = true, value_name = "QUERY", value_hint = ValueHint::Other, help = query_help!("Which records"))]
     pub(crate) queries: Vec<String>,
 
-    /// Load that decides, by its title or the name of a workload
+    /// Load that decides, like 'random read 4 KiB' or a workload's name; the others are exploratory
     #[arg(long, value_name = "LOAD")]
     pub(crate) load: Option<String>,
 
@@ -164,9 +163,10 @@ pub(crate) struct RaceArgs {
     #[arg(long, alias = "by", value_name = "FIGURE", value_parser = figure())]
     pub(crate) metric: Option<Quantity>,
 
-    /// End the race when the leader is within 3 % of the best with this probability
-    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share(0.001..=0.9999), allow_hyphen_values = true)]
-    pub(crate) threshold: f64,
+    /// Confidence level: the race ends when the leader is within 3 % of the best with this probability
+    #[arg(long, alias = "threshold", value_name = "SHARE", default_value = "95%", value_parser = share(0.001..=0.9999),
+          allow_hyphen_values = true)]
+    pub(crate) level: f64,
 
     /// At most this many units of one model
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(2..=1000))]
@@ -176,15 +176,15 @@ pub(crate) struct RaceArgs {
     #[arg(long, value_name = "N")]
     pub(crate) left: Option<u32>,
 
-    /// Slots that can be used at once
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=500))]
-    pub(crate) slots: u32,
+    /// Number of slots, or their names: a,b,c
+    #[arg(long, value_name = "N|NAMES", default_value = "1")]
+    pub(crate) slots: String,
 
     /// Model that an earlier step dropped; repeat for more
     #[arg(long, value_name = "MODEL")]
     pub(crate) dropped: Vec<String>,
 
-    /// Seed of the draws
+    /// Seed of the draws; the same seed gives the same answer to the last digit
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 
@@ -198,8 +198,8 @@ pub(crate) struct RaceArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SwapArgs {
-    /// Records measured so far, as for race
-    #[arg(default_value = "all", value_hint = ValueHint::Other)]
+    #[arg(default_value = "all", value_name = "QUERY", value_hint = ValueHint::Other,
+          help = query_help!("Records measured so far"))]
     pub(crate) queries: Vec<String>,
 
     /// The flagged unit and its slot, as MODEL=UNIT@SLOT
@@ -210,7 +210,7 @@ pub(crate) struct SwapArgs {
     #[arg(long, value_name = "UNIT")]
     pub(crate) other: String,
 
-    /// Load that decides, by its title or the name of a workload
+    /// Load that decides, like 'random read 4 KiB' or a workload's name; the others are exploratory
     #[arg(long, value_name = "LOAD")]
     pub(crate) load: Option<String>,
 

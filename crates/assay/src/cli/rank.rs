@@ -22,11 +22,10 @@ Exit code 1: no order can be made, as with one unit of each model.";
 #[derive(Debug, Args)]
 #[command(mut_arg("output", |arg| arg.help(super::file::WITH_PICTURE)))]
 pub(crate) struct RankArgs {
-    /// Which records: all, ids, model=…, suite=…, KEY=VALUE of a label, published:…
-    #[arg(default_value = "all", value_name = "QUERY", value_hint = ValueHint::Other)]
+    #[arg(default_value = "all", value_name = "QUERY", value_hint = ValueHint::Other, help = query_help!("Which records"))]
     pub(crate) queries: Vec<String>,
 
-    /// Load that decides, like `random read 4 KiB` or `write 1MiB, QD8`; the others are exploratory
+    /// Load that decides, like 'random read 4 KiB' or a workload's name; the others are exploratory
     #[arg(long, alias = "primary", value_name = "LOAD")]
     pub(crate) load: Option<String>,
 
@@ -38,9 +37,13 @@ pub(crate) struct RankArgs {
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) ceiling: Option<f64>,
 
-    /// Chance of any false order when all models are equal
-    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = share(0.0..=1.0))]
-    pub(crate) alpha: f64,
+    /// Confidence level: the chance that no order is false when all models are equal
+    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share(0.5..=0.999))]
+    pub(crate) level: f64,
+
+    /// What is left of --level, which took its place
+    #[arg(long, hide = true, value_name = "SHARE", conflicts_with = "level", value_parser = share(0.001..=0.5))]
+    pub(crate) alpha: Option<f64>,
 
     /// Differences up to this do not matter
     #[arg(long, alias = "delta", value_name = "SHARE", default_value = "3%", value_parser = share(0.0..=1.0))]
@@ -55,7 +58,7 @@ pub(crate) struct RankArgs {
     #[arg(long, value_name = "KIND", value_parser = composite)]
     pub(crate) composite: Option<CompositeKind>,
 
-    /// Show the exploratory loads in full
+    /// Show everything in full: also the exploratory loads
     #[arg(long)]
     pub(crate) all: bool,
 
@@ -69,6 +72,14 @@ pub(crate) struct RankArgs {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl RankArgs {
+    /// The chance of any false order when all models are equal.
+    pub(crate) fn alpha(&self) -> f64 {
+        // As it is written: 1 - 0.95 is a little more than 0.05.
+        self.alpha.unwrap_or_else(|| ((1.0 - self.level) * 1e9).round() / 1e9)
+    }
 }
 
 fn composite(text: &str) -> Result<CompositeKind, String> {

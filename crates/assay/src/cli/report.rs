@@ -22,12 +22,10 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Which records: last, an id, all, model=…, slot=…, KEY=VALUE of a label, or
-    /// published:… for figures of articles
-    #[arg(value_name = "QUERY", default_value = "last", value_hint = ValueHint::Other)]
+    #[arg(default_value = "last", value_name = "QUERY", value_hint = ValueHint::Other, help = query_help!("Which records"))]
     pub(crate) queries: Vec<String>,
 
-    /// File to write, - for standard output; the extension chooses the format
+    /// File to write, or - for standard output; the extension chooses the format
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
 
@@ -35,19 +33,19 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "PICTURE", value_parser = picture())]
     pub(crate) picture: Option<Kind>,
 
-    /// Draw only loads with these words, like 'random read 4 KiB'
-    #[arg(long, value_name = "WORDS")]
+    /// Only loads with these words, like 'random read 4 KiB'
+    #[arg(long, value_name = "LOAD")]
     pub(crate) load: Option<String>,
 
-    /// Format, if the extension does not determine it
-    #[arg(long, value_parser = format())]
+    /// Format of what is written, if the extension does not determine it
+    #[arg(long, value_name = "FORMAT", value_parser = format())]
     pub(crate) format: Option<Format>,
 
     /// Keep serial numbers, host names, addresses and paths instead of short names for them
     #[arg(long)]
     pub(crate) identities: bool,
 
-    /// Print one JSON document that says what was written
+    /// Print one JSON document: what was written
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -25,11 +25,11 @@ pub(crate) struct VerifyArgs {
     pub(crate) target: PathBuf,
 
     /// Check samples over the whole capacity instead of every sector
-    #[arg(long, conflicts_with_all = ["restore", "resume", "keep", "only", "limit", "until"])]
+    #[arg(long, conflicts_with_all = ["restore", "resume", "keep", "only", "bytes", "until"])]
     pub(crate) quick: bool,
 
     /// Restore the blocks that an interrupted quick probe of TARGET overwrote
-    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["resume", "keep", "only", "limit", "until"])]
+    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["resume", "keep", "only", "bytes", "until"])]
     pub(crate) restore: Option<PathBuf>,
 
     /// With --restore: keep sectors that hold newer data, restore the others
@@ -37,7 +37,7 @@ pub(crate) struct VerifyArgs {
     pub(crate) keep_newer: bool,
 
     /// Delete a journal and the blocks saved in it; asks for its name
-    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["quick", "restore", "resume", "keep", "only", "limit", "until"])]
+    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["quick", "restore", "resume", "keep", "only", "bytes", "until"])]
     pub(crate) discard: Option<PathBuf>,
 
     /// File for the blocks that a quick probe of a device overwrites; on another disk
@@ -45,11 +45,11 @@ pub(crate) struct VerifyArgs {
     pub(crate) journal: Option<PathBuf>,
 
     /// Resume a check that was interrupted
-    #[arg(long, conflicts_with_all = ["only", "limit"])]
+    #[arg(long, conflicts_with_all = ["only", "bytes"])]
     pub(crate) resume: bool,
 
     /// Remove the files that a killed check or run, or --keep, left in TARGET; check nothing
-    #[arg(long, conflicts_with_all = ["quick", "restore", "resume", "keep", "only", "limit", "until", "output"])]
+    #[arg(long, conflicts_with_all = ["quick", "restore", "resume", "keep", "only", "bytes", "until", "output"])]
     pub(crate) remove: bool,
 
     /// Leave the files on the medium
@@ -61,12 +61,12 @@ pub(crate) struct VerifyArgs {
     pub(crate) only: Option<OnlyArg>,
 
     /// Check at most this much, like 4GiB
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) limit: Option<Bytes>,
+    #[arg(long, alias = "limit", value_name = "SIZE")]
+    pub(crate) bytes: Option<Bytes>,
 
-    /// Format of the files: salted (random, not compressible), or f3 for f3read and H2testw
-    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with_all = ["quick", "restore", "resume", "only"])]
-    pub(crate) format: Option<ContentArg>,
+    /// Content of the files: salted (random, not compressible), or f3 for f3read and H2testw
+    #[arg(long, alias = "format", value_enum, value_name = "CONTENT", conflicts_with_all = ["quick", "restore", "resume", "only"])]
+    pub(crate) content: Option<ContentArg>,
 
     /// Largest cache of the medium that the check reads past; 64MiB by default
     #[arg(long, value_name = "SIZE")]
@@ -84,7 +84,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = super::values::hang_after)]
     pub(crate) hang_after: std::time::Duration,
 
-    /// Free label, like model=…, unit=… or price=12.90USD; repeat for more
+    /// Label of the record, like model=…, unit=…, slot=… or price=12.90USD; repeat for more
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = super::values::label)]
     pub(crate) labels: Vec<(String, String)>,
 
@@ -97,7 +97,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     pub(crate) no_save: bool,
 
-    /// Print the record as one JSON document
+    /// Print one JSON document: the record
     #[arg(long)]
     pub(crate) json: bool,
 

@@ -10,21 +10,14 @@ use crate::{baselines, output, queries, state};
 pub(super) fn baseline(args: &BaselineArgs) -> Result<Exit, Failure> {
     match &args.command {
         BaselineCommand::Set { name, queries, json } => {
-            if let Some(published) = queries.iter().find(|query| query.starts_with(assay_analysis::PREFIX)) {
-                return Err(Failure::usage(format!("`{published}` is not in the store; name it in assay compare")));
-            }
             let store = state::existing()?.ok_or_else(|| Failure::usage(state::EMPTY))?;
-            let mut ids: Vec<String> = Vec::new();
-            for query in queries {
-                let named = queries::resolve(&store, query)?;
-                ids.extend(named.into_iter().filter(|id| !ids.contains(id)).collect::<Vec<_>>());
-            }
+            let ids = queries::resolve(&store, queries)?;
             baselines::set(name, &ids)?;
             tell(*json, &json!({ "baseline": name, "records": ids }), &described(name, &ids))?;
         }
-        BaselineCommand::List { json } => {
+        BaselineCommand::List { names, json } => {
             let mut all = Vec::new();
-            for name in baselines::names()? {
+            for name in if names.is_empty() { baselines::names()? } else { each_once(names) } {
                 let ids = baselines::read(&name)?;
                 all.push((name, ids));
             }
@@ -44,6 +37,18 @@ pub(super) fn baseline(args: &BaselineArgs) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Good)
+}
+
+fn each_once(names: &[String]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for name in names {
+        // As a query names it, too.
+        let name = name.strip_prefix(baselines::PREFIX).unwrap_or(name);
+        if !all.iter().any(|known| known == name) {
+            all.push(name.to_owned());
+        }
+    }
+    all
 }
 
 fn described(name: &str, ids: &[String]) -> String {

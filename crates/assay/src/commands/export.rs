@@ -19,11 +19,7 @@ pub(super) fn export(args: &ExportArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("{shown} is not empty; name a directory that is not there yet")));
     }
     let store = state::existing()?.ok_or_else(|| Failure::usage(state::EMPTY))?;
-    let mut ids: Vec<String> = Vec::new();
-    for query in &args.queries {
-        let named = queries::resolve(&store, query)?;
-        ids.extend(named.into_iter().filter(|id| !ids.contains(id)).collect::<Vec<_>>());
-    }
+    let ids = queries::resolve(&store, &args.queries)?;
     let redactor = state::redactor(args.identities)?;
     let mut copy = SqliteStore::open(&args.store)?;
     for some in ids.chunks(AT_ONCE) {

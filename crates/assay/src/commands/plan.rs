@@ -135,10 +135,10 @@ fn next(args: &RaceArgs) -> Result<Exit, Failure> {
     let records = target.redacted(queries::find_all(&args.queries, Detail::Latencies)?)?;
     let (load, quantity) = deciding(&records, args.load.as_deref(), args.metric)?;
     let options = RaceOptions {
-        threshold: args.threshold,
+        threshold: args.level,
         cap: args.cap,
         left: args.left,
-        slots: args.slots,
+        slots: u32::try_from(Slots::parse(&args.slots, "--slots")?.names().len()).unwrap_or(u32::MAX),
         dropped: args.dropped.clone(),
         seed: args.seed,
     };

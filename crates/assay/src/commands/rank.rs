@@ -24,7 +24,7 @@ pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
         primary: args.load.clone(),
         quantity: args.metric,
         ceiling: args.ceiling,
-        alpha: args.alpha,
+        alpha: args.alpha(),
         delta: args.margin,
         borrow: args.borrow,
         seed: args.seed,

@@ -6,24 +6,17 @@ use serde_json::json;
 
 use crate::cli::RmArgs;
 use crate::failure::Failure;
-use crate::{output, state};
+use crate::{output, queries, state};
 
 pub(super) fn rm(args: &RmArgs) -> Result<Exit, Failure> {
     let Some(mut store) = state::existing()? else {
         return Err(Failure::usage("the store is empty; there is nothing to remove"));
     };
     // All of them are looked up before the first is removed: a typing error removes nothing.
-    let mut ids: Vec<String> = Vec::new();
-    for query in &args.queries {
-        if query == "all" || query.is_empty() {
-            return Err(Failure::usage("rm does not take `all`; name the records, or remove the store's file"));
-        }
-        for id in store.resolve(query)? {
-            if !ids.contains(&id) {
-                ids.push(id);
-            }
-        }
+    if args.queries.iter().any(|query| ["", "all"].contains(&query.trim())) {
+        return Err(Failure::usage("rm does not take `all`; name the records, or remove the store's file"));
     }
+    let ids = queries::resolve(&store, &args.queries)?;
     let reports = state::directory()?.join("reports");
     for id in &ids {
         store.remove(id)?;

@@ -15,7 +15,13 @@ use crate::{output, queries};
 fn percentiles(found: &[Stored], args: &ShowArgs) -> Result<Exit, Failure> {
     let shares = &args.percentiles;
     if !args.json {
-        for stored in found {
+        for (number, stored) in found.iter().enumerate() {
+            if number > 0 {
+                output::print("")?;
+            }
+            if found.len() > 1 {
+                output::print(&assay_report::percentile_heading(&stored.record))?;
+            }
             output::print(&assay_report::percentile_lines(&stored.record, shares))?;
         }
         return Ok(Exit::Good);
@@ -32,7 +38,7 @@ fn percentiles(found: &[Stored], args: &ShowArgs) -> Result<Exit, Failure> {
 }
 
 pub(super) fn show(args: &ShowArgs) -> Result<Exit, Failure> {
-    let found = queries::find(&[&args.query])?;
+    let found = queries::find(&args.queries)?;
     if !args.percentiles.is_empty() {
         return percentiles(&found, args);
     }
@@ -44,7 +50,10 @@ pub(super) fn show(args: &ShowArgs) -> Result<Exit, Failure> {
         }
         return Ok(Exit::Good);
     }
-    for stored in &found {
+    for (number, stored) in found.iter().enumerate() {
+        if number > 0 {
+            output::print("")?;
+        }
         output::print(&assay_report::card(&stored.record, &output::stdout_style()))?;
     }
     Ok(Exit::Good)

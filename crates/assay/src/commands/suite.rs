@@ -18,8 +18,8 @@ pub(super) fn suite(args: SuiteArgs) -> Result<Exit, Failure> {
         SuiteCommand::List { json } => list(json)?,
         SuiteCommand::Show { suite, json } => show(&suite, json)?,
         SuiteCommand::Import { file, output, json } => import(&file, output.as_deref(), json)?,
-        SuiteCommand::Export { suite, to, output, json } => {
-            let text = match to {
+        SuiteCommand::Export { suite, format, output, json } => {
+            let text = match format {
                 ExportFormat::Toml if suites::is_job_file(suite.as_ref()) => {
                     return Err(Failure::usage("`assay suite import` writes a fio job file as a suite".to_owned()));
                 }

@@ -155,12 +155,12 @@ fn buy_counts_the_money() {
     says(&found, &["868", "random read 4 KiB, 4 jobs"]);
     let power = ["advise", "buy", "all", "--nodes", "28", "--power-price", "0.30", "--hours", "1000", "--json"];
     assert!((place.json(power)["options"][0]["cost"].as_f64().unwrap() - 708.4).abs() < 1e-9);
-    let over = text(&place, &["buy", "all", "--nodes", "28", "--budget", "699USD"], 0);
+    let over = text(&place, &["buy", "all", "--nodes", "28", "--max-cost", "699USD"], 0);
     assert!(
         over.starts_with("None is within 699 USD: the cheapest option is 28 SanDisk Ultra A1 for 700 USD."),
         "{over}"
     );
-    advise(&place, &["buy", "all", "--nodes", "28", "--budget", "600EUR"]).refuses(2, &["EUR and USD"]).at_once();
+    advise(&place, &["buy", "all", "--nodes", "28", "--max-cost", "600EUR"]).refuses(2, &["EUR and USD"]).at_once();
     advise(&place, &["buy", SIX[2], "--nodes", "28"]).refuses(2, &["no label price", "--price"]);
     // A model without a price does not keep the others from an answer.
     let one = ["buy", SIX[0], SIX[2], "--nodes", "28", "--price", "SanDisk Extreme A2=25USD"];

@@ -94,7 +94,7 @@ fn fio_reads_what_is_exported() {
     let place = Place::new();
     place.file("pair.toml", contention());
     for name in ["contention", "quick", "fsync", "pair.toml"] {
-        run(place.assay(["suite", "export", name, "--to", "fio", "-o", "out.fio"])).succeeds();
+        run(place.assay(["suite", "export", name, "--format", "fio", "-o", "out.fio"])).succeeds();
         let mut fio = std::process::Command::new("fio");
         fio.arg("--parse-only").arg("out.fio").current_dir(place.path());
         match fio.output() {

@@ -320,7 +320,7 @@ fn a_suite_that_is_not_there_is_refused() {
     run(place.assay(["run", "--suite", "nope"])).refuses(2, &["`nope`", "quick"]).at_once();
     run(place.assay(["run", "--suite", "nope.toml"])).refuses(2, &["nope.toml", "no such file", "quick"]).at_once();
     run(place.assay(["suite", "show", "nope"])).refuses(2, &["`nope`"]);
-    run(place.assay(["suite", "export", "nope", "--to", "fio"])).refuses(2, &["`nope`"]);
+    run(place.assay(["suite", "export", "nope", "--format", "fio"])).refuses(2, &["`nope`"]);
     run(place.assay(["run", "--suite", "medium"])).refuses(2, &["medium", "directory"]);
     run(place.assay(["run", "--suite", HOSTILE])).refuses(2, &[]);
     place.assert_clean();
@@ -410,8 +410,8 @@ fn impossible_arguments_are_refused_in_one_line() {
         (&["run", "--overwrite", "/dev/sdz", "medium"], &["--raw"]),
         (&["frobnicate"], &["frobnicate"]),
         (&["suite", "frobnicate"], &["frobnicate"]),
-        (&["suite", "export", "quick"], &["--to"]),
-        (&["suite", "export", "quick", "--to", "word"], &["word", "fio"]),
+        (&["suite", "export", "quick"], &["--format"]),
+        (&["suite", "export", "quick", "--format", "word"], &["word", "fio"]),
         (&["run", "--frobnicate"], &["--frobnicate"]),
         (&["completions", "tcsh"], &["tcsh", "bash"]),
         (&["report"], &["--output"]),

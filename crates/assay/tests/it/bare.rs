@@ -85,7 +85,7 @@ fn a_medium_is_checked_and_told_of_where_there_is_nothing_else() {
         return;
     }
     let bare = Bare::new();
-    let checked = bare.assay("", &["verify", "--json", "--no-save", "--limit", "8MiB", "/stick/medium"]);
+    let checked = bare.assay("", &["verify", "--json", "--no-save", "--bytes", "8MiB", "/stick/medium"]);
     let record: Value = serde_json::from_str(&checked.succeeds().stdout).unwrap();
     assert_eq!(record["outcome"]["state"], "completed", "{}", record["outcome"]);
     assert_empty(&bare.medium());

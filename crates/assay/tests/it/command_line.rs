@@ -77,8 +77,8 @@ fn json_is_one_document_on_standard_output_and_nothing_else() {
     let suites = place.json(["suite", "list", "--json"]);
     assert!(suites.as_array().unwrap().iter().any(|suite| suite["name"] == "quick"));
     assert_eq!(place.json(["suite", "show", "quick", "--json"])["name"], "quick");
-    assert!(place.json(["suite", "export", "quick", "--to", "fio", "--json"])["text"].is_string());
-    assert_eq!(place.json(["suite", "export", "quick", "--to", "fio", "-o", "q.fio", "--json"])["file"], "q.fio");
+    assert!(place.json(["suite", "export", "quick", "--format", "fio", "--json"])["text"].is_string());
+    assert_eq!(place.json(["suite", "export", "quick", "--format", "fio", "-o", "q.fio", "--json"])["file"], "q.fio");
     assert_eq!(place.json(["report", "-o", "card.html", "--json"])["records"][0], *id);
     assert_eq!(place.json(["rm", &id, "--json"])["removed"][0], *id);
     assert_eq!(place.json(["list", "--json"]), Value::Array(Vec::new()));
@@ -565,9 +565,9 @@ fn suites_are_listed_shown_and_exported() {
         let text = run(place.assay(["suite", "show", name])).succeeds().stdout.clone();
         place.file("copy.toml", &text);
         assert_eq!(place.json(["suite", "show", "copy.toml", "--json"])["name"], *name);
-        assert_eq!(run(place.assay(["suite", "export", name, "--to", "toml"])).succeeds().stdout, text);
+        assert_eq!(run(place.assay(["suite", "export", name, "--format", "toml"])).succeeds().stdout, text);
     }
-    let exported = run(place.assay(["suite", "export", "quick", "--to", "fio", "-o", "quick.fio"]));
+    let exported = run(place.assay(["suite", "export", "quick", "--format", "fio", "-o", "quick.fio"]));
     assert_eq!(exported.succeeds().stdout, "");
     let fio = Command::new("fio")
         .args(["--parse-only", "quick.fio"])

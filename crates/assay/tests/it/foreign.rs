@@ -177,7 +177,7 @@ fn a_card_measured_by_every_program_gives_records_of_one_shape_for_one_store() {
 #[test]
 fn what_one_program_filled_another_reads_back_as_genuine() {
     const TEST: &str = "what_one_program_filled_another_reads_back_as_genuine";
-    let fill = ["verify", "--limit", "8MiB", "--keep", "--no-save", "medium"];
+    let fill = ["verify", "--bytes", "8MiB", "--keep", "--no-save", "medium"];
     let read = ["verify", "--only", "read", "--no-save", "medium"];
     for program in foreign(TEST) {
         let place = Place::new();

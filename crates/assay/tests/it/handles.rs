@@ -33,7 +33,7 @@ fn node(at: &Path, kind: FileType, device: u64) {
 }
 
 const CHECKS: [&[&str]; 4] = [
-    &["verify", "--limit", "2MiB", "--no-save", "--quiet"],
+    &["verify", "--bytes", "2MiB", "--no-save", "--quiet"],
     &["verify", "--quick", "--no-save", "--quiet"],
     &["verify", "--resume", "--no-save", "--quiet"],
     &["verify", "--remove"],
@@ -256,7 +256,7 @@ fn a_card_without_owners_is_checked_left_and_cleaned() {
         command.arg(mount.path());
         run(command)
     };
-    asked(&["verify", "--limit", "2MiB", "--no-save", "--quiet", "--keep"]).succeeds();
+    asked(&["verify", "--bytes", "2MiB", "--no-save", "--quiet", "--keep"]).succeeds();
     asked(&["run", "--suite", "tiny.toml", "--no-save", "--quiet"]).measures();
     assert!(asked(&["info"]).stdout.contains("a check kept"));
     assert!(asked(&["verify", "--remove"]).succeeds().stdout.contains("removed"));

@@ -426,7 +426,7 @@ fn a_suite_is_shown_escaped_on_a_terminal_and_as_it_is_elsewhere() {
     assert_eq!(fs::read(place.path().join("mine.toml")).unwrap(), fs::read(built_in).unwrap());
     let Some(terminal) = Terminal::new(TEST) else { return };
     for file in ["evil.toml", "evil.fio"] {
-        for command in [format!("suite show {file}"), format!("suite export {file} --to fio")] {
+        for command in [format!("suite show {file}"), format!("suite export {file} --format fio")] {
             let text = terminal.run(&place, &format!("\"$ASSAY\" {command}"), &[]);
             assert_harmless(&text.replace("\r\n", "\n").replace('\t', " "));
         }
@@ -440,7 +440,7 @@ fn what_is_exported_of_a_suite_is_harmless_and_reads_back() {
     const TEST: &str = "what_is_exported_of_a_suite_is_harmless_and_reads_back";
     let place = Place::new();
     place.file("evil.toml", suite());
-    run(place.assay(["suite", "export", "evil.toml", "--to", "fio", "-o", "out.fio"])).succeeds();
+    run(place.assay(["suite", "export", "evil.toml", "--format", "fio", "-o", "out.fio"])).succeeds();
     let job = fs::read_to_string(place.path().join("out.fio")).unwrap();
     assert_harmless(&job);
     assert_eq!(job.lines().filter(|line| line.starts_with('[')).count(), 1 + 3, "{job}");
@@ -509,9 +509,12 @@ fn what_cannot_be_read_is_told_in_one_harmless_line() {
     ] {
         run(place.assay(words(command))).refuses(2, &[]);
     }
-    for arguments in
-        [["run", "--suite", HOSTILE], ["run", "--label", HOSTILE], ["run", "--sensor", HOSTILE], ["list", HOSTILE, "x"]]
-    {
+    for arguments in [
+        ["run", "--suite", HOSTILE],
+        ["run", "--label", HOSTILE],
+        ["run", "--sensor", HOSTILE],
+        ["info", "medium", HOSTILE],
+    ] {
         run(place.assay(arguments)).refuses(2, &[]);
     }
 }

@@ -42,6 +42,7 @@ mod originals;
 mod packaging;
 mod pictures;
 mod plan;
+mod queries;
 mod rank;
 mod raw;
 mod restore;

@@ -39,7 +39,7 @@ fn a_medium_is_measured_checked_and_reported_in_64_mb() {
     let place = Place::new();
     for words in [
         &["run", "--quiet", "--budget", "12s", "medium"][..],
-        &["verify", "--limit", "32MiB", "medium"],
+        &["verify", "--bytes", "32MiB", "medium"],
         &["report", "all", "-o", "page.html"],
         &["rank", "published:", "--load", "random read 16 KiB, 4 jobs"],
     ] {
@@ -129,7 +129,7 @@ fn a_command_that_lacks_a_thread_anywhere_blames_the_host() {
     let place = Place::new();
     let suite = place.path().join("tiny.toml");
     blames_the_host(&format!("run --quiet --suite {}", suite.display()), &place.medium());
-    blames_the_host("verify --quiet --limit 4MiB", &place.medium());
+    blames_the_host("verify --quiet --bytes 4MiB", &place.medium());
 }
 
 #[test]

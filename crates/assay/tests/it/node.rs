@@ -39,7 +39,7 @@ fn a_node_measures_checks_and_lists_and_the_whole_program_reads_its_records() {
     let kept: Value = serde_json::from_slice(&std::fs::read(place.path().join("own.json")).unwrap()).unwrap();
     assert_eq!(kept["measurements"].as_array().unwrap().len(), measured.measurements.len());
     assert!(!place.data().join("reports").exists(), "a node makes no pages");
-    node(&["verify", "--limit", "4MiB", "medium"]).succeeds();
+    node(&["verify", "--bytes", "4MiB", "medium"]).succeeds();
     place.assert_clean();
 
     // The same list, the same cards, the same documents.
@@ -61,7 +61,7 @@ fn a_node_measures_checks_and_lists_and_the_whole_program_reads_its_records() {
     let medium = |text: &str| serde_json::from_str::<Value>(text).unwrap()["medium"].take();
     let whole = run(place.assay(["info", "--json", "medium"])).succeeds().stdout.clone();
     assert_eq!(medium(&node(&["info", "--json", "medium"]).succeeds().stdout), medium(&whole));
-    node(&["verify", "--limit", "4MiB", "--keep", "--no-save", "medium"]).succeeds();
+    node(&["verify", "--bytes", "4MiB", "--keep", "--no-save", "medium"]).succeeds();
     node(&["verify", "--remove", "medium"]).succeeds();
     place.assert_clean();
     node(&["rm", "last"]).succeeds();

@@ -72,7 +72,7 @@ fn a_check_on_such_a_kernel_finds_a_genuine_medium_genuine() {
         return;
     }
     let place = Place::new();
-    let done = run(on_an_old_kernel(&place, &["verify", "--json", "--limit", "8MiB", "medium"]));
+    let done = run(on_an_old_kernel(&place, &["verify", "--json", "--bytes", "8MiB", "medium"]));
     let record: Value = serde_json::from_str(&done.succeeds().stdout).unwrap();
     assert_refused(&place, "statx");
     assert_eq!(record["outcome"]["state"], "completed", "{}", record["outcome"]);

@@ -274,8 +274,8 @@ fn a_race_asks_for_what_is_missing_and_refuses_what_it_cannot_know() {
     for (more, words) in [
         (vec!["--load", "nothing"], "no load is named `nothing`"),
         (vec!["--cap", "1"], "--cap"),
-        (vec!["--threshold", "40%"], "--threshold: 40 %"),
-        (vec!["--threshold", "much"], "--threshold"),
+        (vec!["--level", "40%"], "--level: 40 %"),
+        (vec!["--level", "much"], "--level"),
         (vec!["--dropped", "Nobody"], "no records of model `Nobody`"),
     ] {
         let done = run(place.assay(["plan", "race", "published:"].into_iter().chain(more)));

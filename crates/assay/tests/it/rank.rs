@@ -155,7 +155,7 @@ fn bad_input_is_refused_in_a_line() {
         (vec!["rank", card, "--metric", "speed"], "iops, rate, durable, p50, p90, p95, p99"),
         (vec!["rank", card, "--metric", "p99"], "no record has the metric `p99`"),
         (vec!["rank", card, "--ceiling", "23"], "23MB/s"),
-        (vec!["rank", card, "--alpha", "0"], "--alpha must be between"),
+        (vec!["rank", card, "--level", "100%"], "from 50% to 99.9%"),
         (vec!["rank", card, "--margin", "200%"], "from 0% to 100%"),
         (vec!["rank", card, "--delta", "200%"], "from 0% to 100%"),
         (vec!["rank", card, "--primary", "fast"], "`fast` is not part of a load"),

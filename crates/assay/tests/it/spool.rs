@@ -179,7 +179,7 @@ fn a_store_that_turns_read_only_costs_no_check_its_result() {
     place.measured();
     let done = run(place.apart(
         "mount -t tmpfs -o size=64m none medium; mount --bind data data; mount -o remount,ro,bind data
-         exec \"$ASSAY\" verify --quiet --limit 4MiB medium",
+         exec \"$ASSAY\" verify --quiet --bytes 4MiB medium",
     ));
     assert_eq!(done.code, Some(4), "{}", done.stderr);
     assert!(done.stderr.contains("read-only") && done.stdout.contains("medium"), "{}\n{}", done.stdout, done.stderr);
@@ -191,7 +191,7 @@ fn the_result_of_a_check_waits_until_the_damaged_store_is_moved_away() {
     let place = Place::new();
     fs::create_dir(place.data()).unwrap();
     fs::write(place.store(), vec![0x55; 20_000]).unwrap();
-    let done = run(place.assay(["verify", "--quiet", "--limit", "4MiB", "medium"]));
+    let done = run(place.assay(["verify", "--quiet", "--bytes", "4MiB", "medium"]));
     assert!(done.stderr.contains("damaged") && done.stderr.contains("not in the store yet"), "{}", done.stderr);
     assert_eq!(waiting(&place).len(), 1);
     run(place.assay(["list"])).refuses(4, &["damaged"]);
@@ -287,7 +287,7 @@ fn the_data_directory_is_closed_to_others_whichever_command_makes_it() {
         }
     };
     assert_closed(&Place::new(), &["run", "--quiet", "--suite", "tiny.toml", "medium"]);
-    assert_closed(&Place::new(), &["verify", "--quiet", "--limit", "4MiB", "medium"]);
+    assert_closed(&Place::new(), &["verify", "--quiet", "--bytes", "4MiB", "medium"]);
     // The probe makes a place for its journal before there is a store.
     if !is_root() {
         return skip(test, &Missing("needs root".to_owned()));

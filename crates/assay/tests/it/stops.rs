@@ -202,7 +202,7 @@ fn a_check_that_was_stopped_is_no_slower_and_no_medium_hung() {
     let card = lab!(TEST, LimitedCard::new(96 * MIB, limits));
     let place = Place::new();
     let medium = card.path().to_str().unwrap();
-    let arguments = ["verify", "--quiet", "--json", "--limit", "24MiB", "--hang-after", "5s", medium];
+    let arguments = ["verify", "--quiet", "--json", "--bytes", "24MiB", "--hang-after", "5s", medium];
     let mut command = card.command(std::path::Path::new(ASSAY), &arguments);
     place.at_home(&mut command);
     let running = Running::start(command);

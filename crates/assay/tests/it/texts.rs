@@ -163,7 +163,7 @@ fn advise() {
             &[&stick[..], &["--feed", "1MB/s"]].concat(),
             &["advise", "cache", "model=Card A", "--before", "model=Disk", "--hit", "50%", "--size", "15GB"],
             &["advise", "cache", "model=Card A", "--before", "model=Disk", "--as", "slog"],
-            &["advise", "buy", "model=Card*", "--nodes", "28", "--budget", "700USD"],
+            &["advise", "buy", "model=Card*", "--nodes", "28", "--max-cost", "700USD"],
             &[&["advise", "buy", ULTRA, EVO, "--nodes", "28"][..], &prices].concat(),
             &["advise", "class", ULTRA],
             &["advise", "class", "model=Card A", "--class", "A1"],
@@ -218,7 +218,7 @@ fn outcome(place: &Place, words: &[&str]) -> String {
 fn verify() {
     const SIZE: usize = 8 << 20;
     let place = Place::new();
-    let limited = ["verify", "--limit", "8MiB", "--cache", "1MiB", "--fill-system", "--quiet"];
+    let limited = ["verify", "--bytes", "8MiB", "--cache", "1MiB", "--fill-system", "--quiet"];
     let mut text = outcome(&place, &[&limited[..], &["--keep", "medium"]].concat());
     let file = place.medium().join(".assay-verify/1.h2w");
     let good = std::fs::read(&file).unwrap();

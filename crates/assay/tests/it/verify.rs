@@ -58,7 +58,7 @@ fn files_that_were_kept_are_read_again_and_damage_is_found() {
     let _lab = lab!(TEST, Lab::share());
     let card = lab!(TEST, FastDevice::new(128 * MIB));
     let place = Place::new();
-    let mut command = place.assay(["verify", "--keep", "--limit", "32MiB", "--quiet"]);
+    let mut command = place.assay(["verify", "--keep", "--bytes", "32MiB", "--quiet"]);
     command.arg(card.path());
     assert_eq!(run(command).code, Some(0));
     let file = card.path().join(".assay-verify").join("1.h2w");
@@ -249,7 +249,7 @@ fn bad_input_is_one_line() {
         (&["verify", "medium"], 2, "--fill-system"),
         (&["verify"], 2, "--fill-system"),
         (&["verify", "--quick", "medium"], 2, "--fill-system"),
-        (&["verify", "--quick", "--format", "f3", "medium"], 2, "cannot be used with"),
+        (&["verify", "--quick", "--content", "f3", "medium"], 2, "cannot be used with"),
     ];
     for (arguments, code, words) in cases {
         let done = run(place.assay(arguments));

@@ -22,14 +22,14 @@ pub(super) fn full(args: &VerifyArgs) -> Result<Exit, Failure> {
     let settings = Settings {
         keep: args.keep,
         only_read: args.only.is_some(),
-        format: match args.format {
+        format: match args.content {
             Some(ContentArg::F3) => Format::F3,
             Some(ContentArg::Salted) | None => Format::Salted,
         },
         cache_bytes: args.cache.map_or(usual.cache_bytes, |cache| cache.0),
         fill_system: args.fill_system,
         store: crate::state::directory().ok(),
-        limit_bytes: args.limit.map(|limit| limit.0),
+        limit_bytes: args.bytes.map(|bytes| bytes.0),
         until_first_error: args.until.is_some(),
         resume: args.resume,
         hang_after: args.hang_after,

@@ -1,0 +1,119 @@
+//! One grammar of queries in every command: several of them, and conditions behind the name of a place.
+
+use std::fs;
+
+use crate::common::{Place, run};
+use assay_core::record::Record;
+
+/// A record of a unit, made of a published one.
+fn card(id: &str, unit: &str, minute: u32) -> Record {
+    let mut record = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0);
+    record.id = id.to_owned();
+    record.created = format!("2026-11-21T06:{minute:02}:00Z");
+    record.source = None;
+    record.labels.insert("model".to_owned(), "Card".to_owned());
+    record.labels.insert("unit".to_owned(), unit.to_owned());
+    record
+}
+
+fn three() -> Place {
+    Place::with_records(&[card("aaaa1", "1", 1), card("bbbb1", "2", 2), card("cccc1", "1", 3)])
+}
+
+fn ids(place: &Place, queries: &[&str]) -> Vec<String> {
+    let rows = place.json([&["list", "--json"], queries].concat());
+    rows.as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_list_takes_several_queries_and_has_each_record_once() {
+    let place = three();
+    assert_eq!(ids(&place, &["last", "unit=1", "all"]), ["cccc1", "aaaa1", "bbbb1"]);
+    assert_eq!(ids(&place, &["unit=9", "bbbb1"]), ["bbbb1"]);
+    assert_eq!(ids(&place, &["unit=9", "unit=8"]), [""; 0]);
+    let none = run(place.assay(["list", "unit=9", "published: unit=9"]));
+    assert_eq!(none.succeeds().stderr, "no record matches\n");
+    run(place.assay(["list", "last", "nothing"])).refuses(2, &["no record `nothing`"]);
+    let table = run(place.assay(["list", "published:sandisk-ultra-a1/1", "aaaa1"])).stdout;
+    assert!(table.contains("published:sandisk-ultra-a1/1  ") && table.contains("aaaa1  "), "{table}");
+}
+
+#[test]
+fn cards_of_several_records_stand_below_each_other() {
+    let place = three();
+    let show = |queries: &[&str]| run(place.assay([&["show"], queries].concat())).succeeds().stdout.clone();
+    let cards = [show(&["aaaa1"]), show(&["bbbb1"])];
+    assert_eq!(show(&["aaaa1", "bbbb1", "aaaa1"]), cards.join("\n"));
+    // One is the document as it is stored, several are an array of such.
+    let one = place.json(["show", "aaaa1", "--json"]);
+    assert_eq!(one["id"], "aaaa1");
+    assert_eq!(place.json(["show", "aaaa1", "bbbb1", "--json"])[0], one);
+    let lines = show(&["aaaa1", "bbbb1", "--percentiles", "50"]);
+    let headings: Vec<&str> = lines.lines().filter(|line| line.contains("bbbb1") || line.contains("aaaa1")).collect();
+    assert_eq!(headings, ["aaaa1  Card", "bbbb1  Card"]);
+    assert!(lines.contains("\n\nbbbb1  Card\nlatency\n"), "{lines}");
+    assert!(show(&["aaaa1", "--percentiles", "50"]).starts_with("latency\n"));
+}
+
+#[test]
+fn conditions_divide_the_records_of_every_place() {
+    let place = three();
+    assert_eq!(ids(&place, &["all unit=1"]), ["aaaa1", "cccc1"]);
+    let published = ["published:sandisk-extreme-a2/1", "published:sandisk-ultra-a1/1", "published:sandisk-ultra-a1/2"];
+    assert_eq!(ids(&place, &["published: model=sandisk* unit=1,2"]), published);
+    assert_eq!(ids(&place, &["published:sandisk-ultra-a1 unit=2"]), published[2..]);
+    run(place.assay(["baseline", "set", "main", "cccc1", "bbbb1"])).succeeds();
+    assert_eq!(ids(&place, &["baseline:main unit=1"]), ["cccc1"]);
+    assert_eq!(ids(&place, &["baseline:main model=Card suite=published"]), ["cccc1", "bbbb1"]);
+    let results = place.path().join("my results");
+    fs::create_dir(&results).unwrap();
+    for record in [card("dddd1", "3", 4), card("eeee1", "4", 5)] {
+        fs::write(results.join(format!("{}.json", record.id)), record.to_json().unwrap()).unwrap();
+    }
+    assert_eq!(ids(&place, &["my results/ unit=3"]), ["dddd1"]);
+    assert_eq!(place.json(["show", "my results/ model=Card unit=4", "--json"])["id"], "eeee1");
+    let groups = place.json(["compare", "my results/ unit=3", "published: unit=3", "--json"]);
+    assert_eq!(groups["comparison"]["groups"][1]["records"][0], "published:sandisk-ultra-a1/3");
+}
+
+#[test]
+fn what_names_nothing_is_told_in_one_line() {
+    let place = three();
+    fs::write(place.path().join("a.json"), card("dddd1", "3", 4).to_json().unwrap()).unwrap();
+    run(place.assay(["baseline", "set", "main", "aaaa1"])).succeeds();
+    for (arguments, words) in [
+        (&["show", "published: unit=9"][..], "no record matches `published: unit=9`"),
+        (&["show", "a.json unit=9"], "no record matches `a.json unit=9`"),
+        (&["rank", "baseline:main unit=9"], "no record matches `baseline:main unit=9`"),
+        (&["show", "reslts/ unit=9"], "reslts/: no such file or directory"),
+        (&["show", "published:nothing unit=9"], "no published medium is named `nothing`"),
+        (&["list", "published: =9"], "no published medium is named"),
+        (&["list", "published: label.=9"], "there is no key after `label.`"),
+        (&["show", "last unit=1"], "`last` is one record, and takes no conditions"),
+        (&["rm", "a.json"], "assay import a.json brings its records there"),
+        (&["rm", "published:"], "`published:` is not in the store"),
+        (&["rm", "unit=9"], "no record matches `unit=9`"),
+        (&["rm", "last", " all "], "rm does not take `all`"),
+        (&["export", "--store", "new", "a.json unit=3"], "`a.json unit=3` is not in the store"),
+        (&["baseline", "list", "mian"], "no baseline is named `mian`"),
+    ] {
+        run(place.assay(arguments)).refuses(2, &[words]);
+    }
+    assert_eq!(ids(&place, &[]).len(), 3, "a refusal removes nothing");
+    let blanks = " a".repeat(50_000);
+    for query in [format!("all{blanks}"), format!("published:{blanks}"), format!("a/b{blanks} unit=1")] {
+        run(place.assay(["show", &query])).refuses(2, &[]).at_once();
+    }
+}
+
+#[test]
+fn baselines_are_listed_by_name_and_removed_with_the_records_they_name() {
+    let place = three();
+    for (name, query) in [("main", "unit=1"), ("other", "bbbb1")] {
+        run(place.assay(["baseline", "set", name, query])).succeeds();
+    }
+    let listed = run(place.assay(["baseline", "list", "other", "baseline:other"]));
+    assert_eq!(listed.succeeds().stdout, "other: bbbb1\n");
+    run(place.assay(["rm", "baseline:main unit=1"])).succeeds();
+    assert_eq!(ids(&place, &[]), ["bbbb1"]);
+}
