@@ -22,12 +22,12 @@ const SHORTEST_NAME: usize = 12;
 /// One line a record, newest wherever the caller put it. A column of figures is of one load, which stands under
 /// its title; a figure of another load names it. Columns go as the width shrinks: first the random figures, then
 /// the suite, the time of day, and the others but for id, medium and result. Where no record says its unit there is no
-/// column for it, and so with the slot.
+/// column for it, and so with the slot and the time.
 #[must_use]
 pub fn list(records: &[Record], style: &Style) -> String {
     let listed = Listed::of(records, style.bounded());
-    let told = |at: usize| listed.rows.iter().any(|row| !row[at].is_empty());
-    let shown = |at: &usize| *at != DATE && (![UNIT, SLOT].contains(at) || told(*at));
+    let known = |at: usize| listed.rows.iter().any(|row| !row[at].is_empty() && row[at] != style.fold(UNKNOWN));
+    let shown = |at: &usize| *at != DATE && (![WHEN, UNIT, SLOT].contains(at) || known(*at));
     let mut columns: Vec<usize> = (0..COLUMNS.len()).filter(shown).collect();
     loop {
         let name = listed.style.width.saturating_sub(listed.fixed_width(&columns));
@@ -88,10 +88,13 @@ fn id(record: &Record) -> String {
     if id.starts_with(assay_analysis::PREFIX) { id } else { shorten(&id, 10) }
 }
 
+/// What is not known.
+const UNKNOWN: &str = "–";
+
 /// When it was made; articles and some imported results do not say.
 fn when(record: &Record) -> String {
     match facts::when(&record.created) {
-        unknown if unknown.is_empty() => "–".to_owned(),
+        unknown if unknown.is_empty() => UNKNOWN.to_owned(),
         when => when,
     }
 }
@@ -194,7 +197,7 @@ fn cell(record: &Record, column: &Column, loads: &Columns, style: &Style) -> Str
         Kind::Text(text) => style.fold(&text(record)),
         Kind::Medium => style.fold(&record.title()),
         Kind::Figure(at) => match loads.figure(record, at) {
-            None => style.fold("–"),
+            None => style.fold(UNKNOWN),
             Some(f) => {
                 let load = f.other_load.map(|load| format!("\n({})", short_lines(&load, style))).unwrap_or_default();
                 style.fold(&figures(f.estimate.point / f.unit)) + &load
