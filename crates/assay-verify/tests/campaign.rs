@@ -48,7 +48,7 @@ fn probe(medium: &mut impl Device, seed: u64, settings: &Settings) -> CheckResul
         said_written_bytes: Some(verification.written_bytes),
         said_read_bytes: verification.read.map(|pass| pass.bytes),
         journal_kept: probed.journal_kept,
-        driven_out_bytes: settings.most_crowded_bytes(medium.bytes()),
+        driven_out_bytes: settings.most_evicting_bytes(medium.bytes()),
         ..CheckResult::of(found, reach)
     }
 }

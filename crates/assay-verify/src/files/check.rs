@@ -14,7 +14,7 @@ use super::content::Content;
 use super::error::VerifyError;
 use super::listing::file_name;
 use super::medium::{Folder, Mounted};
-use super::pass::Halt;
+use super::pass::StopReason;
 use super::place::{Place, held, remove_files};
 use super::plan::{Plan, Settings};
 use super::pool::Pool;
@@ -96,20 +96,20 @@ pub fn check(
     let work = Work { plan, settings, pool: &pool, beneath: &beneath, own, state: &mut state };
     let mut done = work.run(progress);
     let handle = Arc::clone(&plan.handle);
-    if !matches!(done.halt(), Some(Halt::Stopped | Halt::Hung | Halt::Failed(_)))
-        && let Err(halt) = pool
+    if !matches!(done.stop_reason(), Some(StopReason::Stopped | StopReason::Hung | StopReason::Failed(_)))
+        && let Err(stop_reason) = pool
             .run(move || sys::still_there(&handle))
-            .map_err(Halt::from)
-            .and_then(|there| there.map_err(Halt::Failed))
+            .map_err(StopReason::from)
+            .and_then(|there| there.map_err(StopReason::Failed))
     {
-        done.end(halt);
+        done.end(stop_reason);
     }
-    let halt = done.halt();
-    let outcome = outcome(halt, &done, control.elapsed(&start));
+    let stop_reason = done.stop_reason();
+    let outcome = outcome(stop_reason, &done, control.elapsed(&start));
     let mut scope = scope(plan, settings, &done, &outcome, beneath.doubt(direct.is_some()), &state);
     scope.repeats = raw.and_then(|raw| repeats(&raw, &pool, &state, &done, &scope));
-    let left = finish(settings, &pool, &mut state, place.as_ref(), halt);
-    let resumable = left.is_some() && matches!(halt, Some(Halt::Stopped | Halt::Hung));
+    let left = finish(settings, &pool, &mut state, place.as_ref(), stop_reason);
+    let resumable = left.is_some() && matches!(stop_reason, Some(StopReason::Stopped | StopReason::Hung));
     let judged = judge(&done.tally, &scope);
     let mut verification = Verification {
         announced_bytes: plan.whole_bytes,
@@ -138,7 +138,7 @@ fn sample(plan: &Plan, settings: &Settings) -> String {
 
 /// How the addresses of the device start again, where something is lost.
 fn repeats(raw: &Raw, pool: &Pool, state: &State, done: &Worked, scope: &Scope) -> Option<Repeats> {
-    let silent = matches!(done.halt(), Some(Halt::Stopped | Halt::Hung));
+    let silent = matches!(done.stop_reason(), Some(StopReason::Stopped | StopReason::Hung));
     if silent || !scope.unique || done.tally.counts.lost() == 0 {
         return None;
     }
@@ -160,11 +160,11 @@ fn scope(
 ) -> Scope {
     let checked = done.tally.counts.total() * SECTOR_BYTES;
     // A file system that was full early has no more to check.
-    let short = done.write.as_ref().is_some_and(|ended| matches!(ended.halt, Some(Halt::Full)));
+    let short = done.write.as_ref().is_some_and(|ended| matches!(ended.stop_reason, Some(StopReason::Full)));
     let whole_bytes = if short { checked } else { plan.whole_bytes };
     let (mut failed, mut ended) = (None, None);
-    match (done.halt(), outcome) {
-        (Some(Halt::FirstError), _) => ended = Some("it ended at the first error, as asked".to_owned()),
+    match (done.stop_reason(), outcome) {
+        (Some(StopReason::FirstError), _) => ended = Some("it ended at the first error, as asked".to_owned()),
         (_, Outcome::Failed { failure: Failure::Interrupted, .. }) => ended = Some("it was interrupted".to_owned()),
         (_, Outcome::Failed { failure: Failure::OutOfSpace, .. }) => {
             ended = Some("the file system has no more room".to_owned());
@@ -189,9 +189,9 @@ fn scope(
     }
 }
 
-fn outcome(halt: Option<&Halt>, done: &Worked, elapsed: Duration) -> Outcome {
-    let Some((failure, detail)) = halt.and_then(Halt::failure) else { return Outcome::Completed };
-    let writing = done.write.as_ref().is_some_and(|ended| ended.halt.is_some());
+fn outcome(stop_reason: Option<&StopReason>, done: &Worked, elapsed: Duration) -> Outcome {
+    let Some((failure, detail)) = stop_reason.and_then(StopReason::failure) else { return Outcome::Completed };
+    let writing = done.write.as_ref().is_some_and(|ended| ended.stop_reason.is_some());
     let workload = Some(if writing { "write" } else { "read" }.to_owned());
     let elapsed_ns = nanoseconds(elapsed);
     Outcome::Failed { failure, detail, workload, elapsed_ns, written_bytes: done.written_bytes() }
@@ -203,13 +203,13 @@ fn finish(
     pool: &Pool,
     state: &mut State,
     place: Option<&Place>,
-    halt: Option<&Halt>,
+    stop_reason: Option<&StopReason>,
 ) -> Option<PathBuf> {
     let place = place?;
     let directory = place.path().to_owned();
-    match halt {
-        Some(Halt::Stopped | Halt::Hung) => return Some(directory),
-        None | Some(Halt::FirstError | Halt::Full) if settings.keep => {
+    match stop_reason {
+        Some(StopReason::Stopped | StopReason::Hung) => return Some(directory),
+        None | Some(StopReason::FirstError | StopReason::Full) if settings.keep => {
             state.kept = true;
             let _ = pool.run(save(place.own(), state));
             return Some(directory);

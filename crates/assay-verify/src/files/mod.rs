@@ -9,8 +9,8 @@
 mod beneath;
 mod check;
 mod content;
-mod crowd;
 mod error;
+mod eviction;
 mod extents;
 #[cfg(test)]
 mod faulty_tests;
@@ -48,7 +48,7 @@ pub use format::{FILE_BYTES, classify, fill, intact};
 pub use listing::DIRECTORY;
 pub(crate) use listing::spread_name;
 pub(crate) use medium::{Folder, Mounted};
-pub(crate) use pass::Halt;
+pub(crate) use pass::StopReason;
 pub use place::{Left, left, remove};
 pub(crate) use place::{Place, failure_of, gone_error, remove_files};
 pub use plan::{Plan, Settings};

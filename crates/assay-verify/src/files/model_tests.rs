@@ -163,7 +163,7 @@ fn checked_late(spec: &MediumSpec, front: u64, late: Option<Late>) -> (Tally, Ju
     let work =
         Work { plan: &plan, settings: &settings, pool: &pool, beneath: &beneath, own: Some(&own), state: &mut state };
     let done = work.run(&mut |_| {});
-    assert!(done.halt().is_none());
+    assert!(done.stop_reason().is_none());
     let scope = Scope { whole_bytes: area, complete: true, rewritten: done.rewritten, ..Scope::default() };
     let judged = judge(&done.tally, &scope);
     (done.tally, judged)

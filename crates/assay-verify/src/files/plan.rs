@@ -10,8 +10,8 @@ use assay_device::owned::Directory;
 use assay_core::units::Bytes;
 
 use super::content::Format;
-use super::crowd;
 use super::error::VerifyError;
+use super::eviction;
 use super::format::FILE_BYTES;
 use super::listing::{DIRECTORY, h2w_names, numbered};
 use super::place::present;
@@ -256,7 +256,7 @@ impl Plan {
 
 /// What is written again of an area: as much as its end, and in the format of f3 what stood there a second time.
 fn again(area: u64, settings: &Settings) -> u64 {
-    let end = area - crowd::boundary(area, settings.cache_bytes);
+    let end = area - eviction::boundary(area, settings.cache_bytes);
     if settings.format == Format::F3 { end * 2 } else { end }
 }
 

@@ -41,7 +41,7 @@ impl Raw {
 }
 
 impl Readable for Read<'_> {
-    type Halt = Silence;
+    type StopReason = Silence;
 
     fn bytes(&self) -> u64 {
         self.raw.bytes

@@ -12,7 +12,7 @@ pub(super) struct Care {
     /// Times that everything is read: cells that do not last lose within a few readings.
     pub(super) readings: usize,
     /// Bytes that are written again before, to drive out caches.
-    pub(super) crowd_bytes: u64,
+    pub(super) evicting_bytes: u64,
 }
 
 /// Is told what was done, in bytes written and read back, and answers whether to stop.
@@ -46,7 +46,7 @@ pub(super) fn put_back<D: Device>(
     // Once more what was written first: a cache that still shows what was written last gives it up. No more than
     // half of all, so that this is not shown by the cache instead.
     let all: u64 = log.entries.iter().map(|entry| entry.place.length).sum();
-    let mut left = care.crowd_bytes.min(all / 2);
+    let mut left = care.evicting_bytes.min(all / 2);
     for index in (0..log.entries.len()).rev() {
         let place = log.entries[index].place;
         if place.length > left {

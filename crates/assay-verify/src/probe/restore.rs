@@ -125,7 +125,7 @@ impl<'a> Restoration<'a> {
             disk,
             keep_newer: false,
             own: false,
-            care: Care { readings: 1, crowd_bytes: 0 },
+            care: Care { readings: 1, evicting_bytes: 0 },
             doubt: None,
             stop: &|| false,
             progress: None,

@@ -8,10 +8,10 @@ use assay_core::verification::{Extent, FakeKind, SECTOR_BYTES, Verdict};
 use super::super::contract::{Device, Fault};
 use super::super::settings::PARTS;
 use super::super::stamp::Seen;
-use super::course::Search;
-use super::desk::{End, Moved};
 use super::map::State;
 use super::nature::{Nature, Repeat};
+use super::stages::Search;
+use super::stamped::{End, Moved};
 
 /// What is known at the end.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Account {
     /// Losses are hidden by a cache that is larger than what was written to drive it out.
     pub(crate) hidden: bool,
     /// Bytes that were written elsewhere before everything was read back.
-    pub(crate) crowded_bytes: u64,
+    pub(crate) run_bytes: u64,
     pub(crate) findings: BTreeMap<u64, Seen>,
     pub(crate) places: usize,
     pub(crate) moved: Moved,
@@ -49,8 +49,8 @@ const PITS: u64 = 8;
 const SURE_CHANGES: usize = 3;
 
 pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&End>, elapsed: Duration) -> Account {
-    let desk = &mut *search.desk;
-    let announced = desk.sectors() * SECTOR_BYTES;
+    let device = &mut *search.device;
+    let announced = device.sectors() * SECTOR_BYTES;
     let mut account = Account {
         announced,
         verdict: Verdict::Undecided,
@@ -62,10 +62,10 @@ pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&
         cut_short: None,
         cache_bytes: search.eviction.cache_bytes(),
         hidden: search.eviction.hidden,
-        crowded_bytes: search.crowded * SECTOR_BYTES,
-        findings: std::mem::take(&mut desk.findings),
+        run_bytes: search.run_sectors * SECTOR_BYTES,
+        findings: std::mem::take(&mut device.findings),
         places: search.samples.len(),
-        moved: desk.moved,
+        moved: device.moved,
         elapsed,
     };
     match ended {
@@ -189,7 +189,7 @@ fn parts<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent: b
 }
 
 fn extents<D: Device>(search: &Search<'_, '_, D>) -> Vec<Extent> {
-    let parts = search.map.parts(search.desk.sectors());
+    let parts = search.map.parts(search.device.sectors());
     let keeps = parts.into_iter().filter(|part| part.2 == State::Keeps);
     keeps
         .map(|(start, end, _)| Extent { offset_bytes: start * SECTOR_BYTES, bytes: (end - start) * SECTOR_BYTES })

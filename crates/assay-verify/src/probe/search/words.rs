@@ -59,7 +59,7 @@ pub(crate) fn verification(account: &Account) -> Verification {
             tested_share: (checked_bytes as f64 / account.announced as f64).min(1.0),
             loss_share: LOSS,
             loss_found: 1.0 - (1.0 - LOSS).powi(i32::try_from(account.places).unwrap_or(i32::MAX)),
-            caches_up_to_bytes: (account.verdict == Verdict::Genuine).then_some(account.crowded_bytes),
+            caches_up_to_bytes: (account.verdict == Verdict::Genuine).then_some(account.run_bytes),
             thin_excluded: false,
         }),
     }
@@ -149,7 +149,7 @@ fn read_back(account: &Account) -> String {
     match (account.cache_bytes, account.verdict) {
         (Some(bytes), _) => format!("{salted}, after a cache of at most {} had been driven out", Bytes(bytes)),
         (None, Verdict::Genuine | Verdict::Undecided) => {
-            format!("{salted}, after {} had been written elsewhere", Bytes(account.crowded_bytes))
+            format!("{salted}, after {} had been written elsewhere", Bytes(account.run_bytes))
         }
         (None, _) => format!("{salted}, after one whose loss was known had been lost"),
     }

@@ -109,7 +109,7 @@ impl Place {
 
 /// What crosses the bus before a reading.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Wash {
+pub(crate) enum BusFlush {
     /// A place that holds, being read.
     Read(Place),
     /// A place being written, where none is known to hold; the other one before that one itself is read.
@@ -123,7 +123,7 @@ pub(crate) struct Moved {
     pub(crate) read_bytes: u64,
 }
 
-pub(crate) struct Desk<'a, D> {
+pub(crate) struct StampedDevice<'a, D> {
     device: &'a mut D,
     journal: &'a mut Journal,
     watch: Watch<'a>,
@@ -152,13 +152,13 @@ pub(crate) struct Desk<'a, D> {
     /// Stamps of others that were met where nothing was written yet.
     pub(crate) strangers: Vec<(u64, Origin)>,
     /// Where places without memory read as what crossed the bus last: what crosses it before each reading.
-    pub(crate) bus: Option<Wash>,
+    pub(crate) bus: Option<BusFlush>,
     /// A place that was read, and one that was written, without an error.
     answered: Option<Place>,
     took: Option<Place>,
 }
 
-impl<'a, D: Device> Desk<'a, D> {
+impl<'a, D: Device> StampedDevice<'a, D> {
     pub(crate) fn new(device: &'a mut D, journal: &'a mut Journal, most_written_bytes: u64, watch: Watch<'a>) -> Self {
         let salt = journal.salt();
         Self {
@@ -431,7 +431,7 @@ impl<'a, D: Device> Desk<'a, D> {
     pub(crate) fn check(&mut self, place: Place) -> Result<Vec<Seen>, End> {
         let mut buffer = vec![0; place.bytes() as usize];
         let good = place.numbers().any(|sector| !self.bad.contains(&sector));
-        self.wash(place)?;
+        self.flush_bus(place)?;
         if good {
             self.read(place, &mut buffer)?;
         }
@@ -442,7 +442,7 @@ impl<'a, D: Device> Desk<'a, D> {
                 _ if self.bad.contains(&sector) => Seen::Unreadable,
                 Some(generation) => {
                     let seen = match compare(self.salt, sector, *generation, before, content) {
-                        Seen::Foreign(origin) if self.is_washed(origin.sector) => Seen::Lost,
+                        Seen::Foreign(origin) if self.is_of_flush(origin.sector) => Seen::Lost,
                         seen => seen,
                     };
                     self.findings.insert(sector, seen);
@@ -466,30 +466,30 @@ impl<'a, D: Device> Desk<'a, D> {
     }
 
     /// Whether a stamp of `sector` says what crossed the bus last, and nothing of the memory.
-    fn is_washed(&self, sector: u64) -> bool {
+    fn is_of_flush(&self, sector: u64) -> bool {
         match self.bus {
             None => false,
-            Some(Wash::Read(place)) => place.numbers().contains(&sector),
-            Some(Wash::Write(one, other)) => one.numbers().chain(other.numbers()).any(|washed| washed == sector),
+            Some(BusFlush::Read(place)) => place.numbers().contains(&sector),
+            Some(BusFlush::Write(one, other)) => one.numbers().chain(other.numbers()).any(|flushed| flushed == sector),
         }
     }
 
     /// Lets something else than `looked` cross the bus.
-    fn wash(&mut self, looked: Place) -> Result<(), End> {
+    fn flush_bus(&mut self, looked: Place) -> Result<(), End> {
         match self.bus {
             None => Ok(()),
-            Some(Wash::Read(place)) => {
+            Some(BusFlush::Read(place)) => {
                 let mut buffer = vec![0; place.bytes() as usize];
                 self.read_once(place, &mut buffer).map(|_| ())
             }
-            Some(Wash::Write(one, other)) => self.write(if one.meets(looked) { other } else { one }),
+            Some(BusFlush::Write(one, other)) => self.write(if one.meets(looked) { other } else { one }),
         }
     }
 
     /// Whose stamp a sector bears, written by us or not.
     pub(crate) fn bears(&mut self, sector: u64) -> Result<Option<Origin>, End> {
         let place = self.place(sector, 1);
-        self.wash(place)?;
+        self.flush_bus(place)?;
         let mut buffer = vec![0; place.bytes() as usize];
         if self.bad.contains(&sector) || !self.read_once(place, &mut buffer)? {
             return Ok(None);
@@ -497,14 +497,14 @@ impl<'a, D: Device> Desk<'a, D> {
         let from = ((sector - place.at) * SECTOR_BYTES) as usize;
         let origin = self.salt.origin(&buffer[from..from + SECTOR_LEN]);
         let origin = origin.map(|(offset, generation)| Origin { sector: offset / SECTOR_BYTES, generation });
-        Ok(origin.filter(|origin| origin.sector == place.at || !self.is_washed(origin.sector)))
+        Ok(origin.filter(|origin| origin.sector == place.at || !self.is_of_flush(origin.sector)))
     }
 
     /// Whose stamps the sectors of a place bear, written by us or not.
     pub(crate) fn origins(&mut self, place: Place) -> Result<Vec<Option<Origin>>, End> {
         let mut all = Vec::with_capacity(place.sectors as usize);
         for part in place.parts(PART / SECTOR_BYTES) {
-            self.wash(part)?;
+            self.flush_bus(part)?;
             let mut buffer = vec![0; part.bytes() as usize];
             self.read(part, &mut buffer)?;
             all.extend(part.numbers().zip(buffer.chunks_exact(SECTOR_LEN)).map(|(sector, content)| {

@@ -11,7 +11,7 @@ use rand_core::Rng;
 
 use super::content::{Content, PIECE};
 use super::format::FILE_BYTES;
-use super::pass::{self, Halt, start_of};
+use super::pass::{self, StopReason, start_of};
 use super::pool::{Answer, DEPTH, Part, Pool, Task};
 use super::tally::{Found, Tally};
 
@@ -106,7 +106,7 @@ pub(crate) fn write(
     files: &[(u64, u64)],
     places: &[u64],
     content: &Arc<Content>,
-) -> Result<(u64, Vec<(u64, u64)>), Halt> {
+) -> Result<(u64, Vec<(u64, u64)>), StopReason> {
     let (mut written, mut refused) = (0, Vec::new());
     each(pool, files, places, content, true, &mut |_, answer| {
         if let Answer::Written { bytes, result, .. } = answer {
@@ -129,11 +129,11 @@ pub(crate) fn read(
     content: &Arc<Content>,
     refused: &[(u64, u64)],
     tally: &mut Tally,
-) -> Result<Found, Halt> {
+) -> Result<Found, StopReason> {
     let mut all = Found::default();
     each(pool, files, places, content, false, &mut |offset, answer| {
         if let Answer::Read { result, .. } = answer {
-            let mut found = result.map_err(Halt::Failed)?;
+            let mut found = result.map_err(StopReason::Failed)?;
             found.refuse(refused);
             all.counts.merge(&found.counts);
             all.stale += found.stale;
@@ -151,8 +151,8 @@ fn each(
     places: &[u64],
     content: &Arc<Content>,
     writes: bool,
-    done: &mut dyn FnMut(u64, Answer) -> Result<(), Halt>,
-) -> Result<(), Halt> {
+    done: &mut dyn FnMut(u64, Answer) -> Result<(), StopReason>,
+) -> Result<(), StopReason> {
     for &(number, bytes) in files {
         let (start, end) = (start_of(number), start_of(number) + FILE_BYTES.min(bytes));
         let mut here = places.iter().copied().filter(|place| (start..end).contains(place)).peekable();
@@ -167,7 +167,7 @@ fn each(
                 && let Some(offset) = here.next()
             {
                 if pool.stopped() {
-                    ended = Some(Halt::Stopped);
+                    ended = Some(StopReason::Stopped);
                     break;
                 }
                 let bytes = PIECE.min(end - offset) as usize;
@@ -185,15 +185,15 @@ fn each(
                 Answer::Written { offset, .. } | Answer::Read { offset, .. } => *offset,
                 _ => start,
             };
-            if let Err(halt) = done(offset, answer) {
-                ended = ended.or(Some(halt));
+            if let Err(stop_reason) = done(offset, answer) {
+                ended = ended.or(Some(stop_reason));
             }
         }
-        if let Some(halt) = ended {
-            return Err(halt);
+        if let Some(stop_reason) = ended {
+            return Err(stop_reason);
         }
         if writes {
-            pool.run(move || piece.sync())?.map_err(Halt::Failed)?;
+            pool.run(move || piece.sync())?.map_err(StopReason::Failed)?;
         }
     }
     Ok(())

@@ -1,16 +1,16 @@
-//! The course of a probe: looks for any loss, and where there is one, for what it is.
+//! The stages of a probe: it looks for any loss, and where there is one, for what it is.
 
 use super::super::contract::{Device, Fault};
 use super::super::settings::Settings;
 use super::super::stamp::Seen;
-use super::crowd::{Eviction, Loser, Ring};
-use super::desk::{Desk, End, Phase, Place, Wash};
+use super::eviction::{Eviction, Loser, Ring};
 use super::map::Map;
 use super::nature::{Nature, Repeat};
+use super::stamped::{BusFlush, End, Phase, Place, StampedDevice};
 
 /// State of a probe.
 pub(crate) struct Search<'s, 'a, D> {
-    pub(crate) desk: &'s mut Desk<'a, D>,
+    pub(crate) device: &'s mut StampedDevice<'a, D>,
     pub(crate) eviction: Eviction,
     /// Single places all over, in the order in which they were written.
     pub(crate) samples: Vec<Place>,
@@ -30,7 +30,7 @@ pub(crate) struct Search<'s, 'a, D> {
     pub(crate) map: Map,
     pub(crate) nature: Nature,
     /// Sectors written elsewhere before everything was read back, where nothing was lost.
-    pub(crate) crowded: u64,
+    pub(crate) run_sectors: u64,
 }
 
 /// Sectors of a page of 4 KiB.
@@ -45,11 +45,11 @@ pub(super) const ATTEMPTS: usize = 3;
 const LOSERS: usize = 256;
 
 impl<'s, 'a, D: Device> Search<'s, 'a, D> {
-    pub(crate) fn new(desk: &'s mut Desk<'a, D>, settings: &Settings) -> Self {
-        let (sectors, unit) = (desk.sectors(), desk.unit());
+    pub(crate) fn new(device: &'s mut StampedDevice<'a, D>, settings: &Settings) -> Self {
+        let (sectors, unit) = (device.sectors(), device.unit());
         let most = (settings.run_bytes(sectors * 512) / 512).max(unit) / unit * unit;
         // From the first loss on as much is written as it takes, within reason.
-        let reach = settings.most_crowded_bytes(sectors * 512) / 512;
+        let reach = settings.most_evicting_bytes(sectors * 512) / 512;
         // In a small device several rings have to be as long as a cache together.
         let seventh = (sectors / 7).max(1);
         let reach = reach / reach.div_ceil(seventh).clamp(1, 4) / unit * unit;
@@ -59,7 +59,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         Self {
             eviction: Eviction::new(most, rings),
             run: Place { at: sectors / unit * unit - most, sectors: most },
-            desk,
+            device,
             samples: Vec::new(),
             first: Vec::new(),
             pairs: Vec::new(),
@@ -68,20 +68,20 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             untold: false,
             map: Map::default(),
             nature: Nature::None,
-            crowded: 0,
+            run_sectors: 0,
         }
     }
 
     /// Looks until it is known what the device is.
     pub(crate) fn work(&mut self) -> Result<(), End> {
-        self.desk.phase = Phase::Discovering;
+        self.device.phase = Phase::Discovering;
         if !self.discover()? {
             return Ok(());
         }
         self.take_evidence();
         if self.shows_the_bus()? {
             for place in self.samples.clone() {
-                self.desk.check(place)?;
+                self.device.check(place)?;
             }
             self.take_evidence();
         }
@@ -97,9 +97,9 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         // What is lost is lost, whatever a cache shows of the places that were written later.
         if self.eviction.losers.len() > 8 && self.keeps_nothing() {
             // What lands elsewhere is lost nowhere.
-            let kin = self.kin()?;
-            let kin = if kin.is_some() { kin } else { self.kin_of_a_small_part()? };
-            if let Some(distance) = kin {
+            let distance = self.landing_distance()?;
+            let distance = if distance.is_some() { distance } else { self.landing_distance_of_a_small_part()? };
+            if let Some(distance) = distance {
                 self.nature = Nature::Misaddressed(distance);
                 self.map_samples();
                 return Ok(());
@@ -112,14 +112,14 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             self.map_samples();
             return if nature_fails(&self.nature) { Err(End::Fault(Fault::DropsWrites)) } else { Ok(()) };
         }
-        self.desk.phase = Phase::FindingPeriod;
+        self.device.phase = Phase::FindingPeriod;
         if self.starts_again(&self.pairs.clone())? {
             return Ok(());
         }
         if self.nature != Nature::Scattered {
-            let stray = self.strays()?;
-            let stray = if stray.is_some() { stray } else { self.kin()? };
-            if let Some(distance) = stray {
+            let distance = self.misdirected_distance()?;
+            let distance = if distance.is_some() { distance } else { self.landing_distance()? };
+            if let Some(distance) = distance {
                 self.nature = Nature::Misaddressed(distance);
                 self.map_samples();
                 return Ok(());
@@ -128,7 +128,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
                 return Ok(());
             }
         }
-        self.desk.phase = Phase::Mapping;
+        self.device.phase = Phase::Mapping;
         self.map_samples();
         if self.nature != Nature::Parts {
             return Ok(());
@@ -153,10 +153,10 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
 
     /// Of errors and wrong bits alone: where they are.
     fn find_where_it_errs(&mut self) -> Result<(), End> {
-        self.desk.phase = Phase::Mapping;
+        self.device.phase = Phase::Mapping;
         self.map_samples();
         self.narrow()?;
-        if !self.desk.findings.values().any(|seen| seen.is_silent_loss()) {
+        if !self.device.findings.values().any(|seen| seen.is_silent_loss()) {
             return Ok(());
         }
         // All that was written first was held, and what was written to find where it errs is not.
@@ -175,7 +175,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         if repeat.period <= PAGE && self.is_the_bus(&repeat)? {
             (self.eviction.blind, self.shared) = (false, false);
             for place in self.samples.clone() {
-                self.desk.check(place)?;
+                self.device.check(place)?;
             }
             self.take_evidence();
             return Ok(false);
@@ -187,14 +187,14 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
     /// Whether what repeats is a buffer of the controller: one is known, or places keep their data behind the part that
     /// does not repeat, which is no larger than a page.
     fn is_the_bus(&mut self, repeat: &Repeat) -> Result<bool, End> {
-        if self.desk.bus.is_some() {
+        if self.device.bus.is_some() {
             return Ok(true);
         }
         let shown = match self.shown_behind(repeat.protected)? {
             Some(page) => Some(page),
             None => self.lasting(repeat.protected)?.map(|place| self.page(place)),
         };
-        self.desk.bus = shown.map(Wash::Read);
+        self.device.bus = shown.map(BusFlush::Read);
         Ok(shown.is_some())
     }
 
@@ -205,10 +205,10 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         let pages: Vec<Place> = self.samples.iter().filter(held).take(SHOWN).map(|place| self.page(*place)).collect();
         let beside = self.samples.iter().filter(|place| place.at >= end).map(|place| place.end() + PAGE);
         let beside: Vec<u64> =
-            beside.filter(|at| *at < self.desk.sectors() && !self.desk.was_written(*at)).take(SHOWN).collect();
+            beside.filter(|at| *at < self.device.sectors() && !self.device.was_written(*at)).take(SHOWN).collect();
         for (page, at) in pages.into_iter().zip(beside.into_iter().cycle()) {
-            self.desk.check(page)?;
-            if self.desk.bears(at)?.is_some_and(|origin| page.numbers().contains(&origin.sector)) {
+            self.device.check(page)?;
+            if self.device.bears(at)?.is_some_and(|origin| page.numbers().contains(&origin.sector)) {
                 return Ok(Some(page));
             }
         }
@@ -217,7 +217,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
 
     /// Whether all of a place was last seen to hold, and it has a whole page wherever that begins.
     fn held_whole(&self, place: &Place) -> bool {
-        let seen = |sector| self.desk.findings.get(&sector).is_some_and(|seen| *seen == Seen::Holds);
+        let seen = |sector| self.device.findings.get(&sector).is_some_and(|seen| *seen == Seen::Holds);
         place.sectors >= 2 * PAGE && place.numbers().all(seen)
     }
 
@@ -225,8 +225,8 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
     /// they show what is left in a buffer of the controller.
     fn shows_the_bus(&mut self) -> Result<bool, End> {
         let wide = |place: &&Place| place.sectors >= 16;
-        let washes: Vec<Place> = self.samples.iter().filter(wide).take(2).map(|place| self.page(*place)).collect();
-        let [one, other] = washes[..] else { return Ok(false) };
+        let flushes: Vec<Place> = self.samples.iter().filter(wide).take(2).map(|place| self.page(*place)).collect();
+        let [one, other] = flushes[..] else { return Ok(false) };
         let foreign = |(sector, seen): &(u64, Seen)| matches!(seen, Seen::Foreign(_)).then_some(*sector);
         let foreign: Vec<u64> = self.first.iter().filter_map(foreign).collect();
         // All over: a cache that is filled by reading shows some samples as they were read before.
@@ -234,11 +234,11 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         let foreign: Vec<u64> = foreign.into_iter().step_by(step).collect();
         let (mut changing, mut apart) = (0, 0);
         // Each is read once: a cache that reading fills shows the same again.
-        for (sector, wash) in foreign.iter().zip([one, other].into_iter().cycle()) {
-            self.desk.begin_round();
-            self.desk.write(wash)?;
-            let Some(origin) = self.desk.bears(*sector)? else { continue };
-            changing += usize::from(wash.numbers().contains(&origin.sector));
+        for (sector, flush) in foreign.iter().zip([one, other].into_iter().cycle()) {
+            self.device.begin_round();
+            self.device.write(flush)?;
+            let Some(origin) = self.device.bears(*sector)? else { continue };
+            changing += usize::from(flush.numbers().contains(&origin.sector));
             apart = divisor(apart, origin.sector.abs_diff(*sector));
         }
         // Where all of them are whole periods away, what was written overwrote a window that is next to nothing. A
@@ -246,13 +246,13 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         if changing * 2 <= foreign.len() || apart > PAGE {
             return Ok(false);
         }
-        self.desk.bus = Some(match self.lasting(0)? {
-            Some(place) => Wash::Read(self.page(place)),
+        self.device.bus = Some(match self.lasting(0)? {
+            Some(place) => BusFlush::Read(self.page(place)),
             None => {
                 // A cache may show them whenever they are looked at, so often are they written.
                 self.samples.retain(|place| !place.meets(one) && !place.meets(other));
-                [one, other].into_iter().for_each(|place| self.desk.forget(place));
-                Wash::Write(one, other)
+                [one, other].into_iter().for_each(|place| self.device.forget(place));
+                BusFlush::Write(one, other)
             }
         });
         Ok(true)
@@ -260,7 +260,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
 
     /// The first whole page of a place.
     fn page(&self, place: Place) -> Place {
-        self.desk.place(place.at.next_multiple_of(PAGE), PAGE)
+        self.device.place(place.at.next_multiple_of(PAGE), PAGE)
     }
 
     /// A place behind `from` that holds when caches were driven out: one that a cache shows would be renewed there by
@@ -273,10 +273,10 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         }
         let mut clear = held.clone();
         clear.sort_unstable();
-        self.desk.begin_round();
-        self.eviction.evict_most(self.desk, &clear)?;
+        self.device.begin_round();
+        self.eviction.evict_most(self.device, &clear)?;
         for place in held {
-            if self.desk.check(place)?.iter().all(|seen| *seen == Seen::Holds) {
+            if self.device.check(place)?.iter().all(|seen| *seen == Seen::Holds) {
                 return Ok(Some(place));
             }
         }
@@ -286,12 +286,12 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
     /// Reads the samples again when caches are known to have been left: what held may have been shown
     /// by one of them.
     fn look_again(&mut self) -> Result<(), End> {
-        self.desk.begin_round();
+        self.device.begin_round();
         self.eviction.keep = self.samples.clone();
-        self.eviction.evict(self.desk, &[])?;
+        self.eviction.evict(self.device, &[])?;
         self.eviction.keep.clear();
         for place in self.samples.clone() {
-            self.desk.check(place)?;
+            self.device.check(place)?;
         }
         self.take_evidence();
         Ok(())
@@ -299,17 +299,17 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
 
     /// Takes what the samples came to as evidence: canaries, and pairs of addresses.
     fn take_evidence(&mut self) {
-        if self.desk.bus.is_some() {
+        if self.device.bus.is_some() {
             self.pairs.clear();
-            self.desk.strangers.clear();
+            self.device.strangers.clear();
         }
-        self.first = self.desk.findings.iter().map(|(sector, seen)| (*sector, *seen)).collect();
+        self.first = self.device.findings.iter().map(|(sector, seen)| (*sector, *seen)).collect();
         for (sector, seen) in &self.first {
             if let Seen::Foreign(origin) = seen {
                 self.pairs.push((*sector, origin.sector));
             }
         }
-        for (sector, origin) in &self.desk.strangers {
+        for (sector, origin) in &self.device.strangers {
             if *sector != origin.sector {
                 self.pairs.push((*sector, origin.sector));
             }
@@ -318,7 +318,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         self.pairs.sort_unstable();
         self.pairs.dedup_by_key(|(a, b)| (a.abs_diff(*b), *a < *b, *a / 64));
         let lost = |seen: &Seen| seen.is_silent_loss() && !matches!(seen, Seen::Foreign(_));
-        let is_lost = |at: &u64| self.desk.findings.get(at).is_some_and(lost);
+        let is_lost = |at: &u64| self.device.findings.get(at).is_some_and(lost);
         let samples: Vec<u64> = self.samples.iter().flat_map(|place| place.numbers()).filter(is_lost).collect();
         // Where no sample is lost, the run tells.
         self.watch(if samples.is_empty() { self.lost(lost) } else { samples });
@@ -331,7 +331,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
 
     /// Takes places that lose for canaries, one of each page.
     fn watch(&mut self, mut lost: Vec<u64>) {
-        let page = self.desk.unit().max(PAGE);
+        let page = self.device.unit().max(PAGE);
         lost.dedup_by_key(|at| *at / page);
         let step = (lost.len() / LOSERS).max(1);
         self.eviction.losers = lost.into_iter().step_by(step).map(|at| Loser { at, by: None }).take(LOSERS).collect();
@@ -352,7 +352,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         // What shows anywhere is stored, though it landed beside the first sector of its place.
         let lost = |place: &Place| {
             place.numbers().all(|sector| {
-                let seen = self.desk.findings.get(&sector);
+                let seen = self.device.findings.get(&sector);
                 seen.is_some_and(|seen| matches!(seen, Seen::Before | Seen::Older | Seen::Unreadable))
             })
         };
@@ -367,7 +367,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         for place in &self.samples {
             let kept: Vec<bool> = place
                 .numbers()
-                .filter_map(|sector| self.desk.findings.get(&sector))
+                .filter_map(|sector| self.device.findings.get(&sector))
                 .filter(|seen| !matches!(seen, Seen::Foreign(_) | Seen::Unreadable))
                 .map(|seen| seen.keeps())
                 .collect();

@@ -3,7 +3,7 @@
 use super::super::contract::Device;
 use super::super::settings::LOSSY;
 use super::super::stamp::Seen;
-use super::desk::{Desk, End, Place};
+use super::stamped::{End, Place, StampedDevice};
 
 /// Bytes of a sector.
 const SECTOR: u64 = 512;
@@ -11,7 +11,7 @@ const SECTOR: u64 = 512;
 const SMALL: u64 = (32 << 10) / SECTOR;
 /// One write of a run.
 const LARGE: u64 = (1 << 20) / SECTOR;
-/// So much is crowded by small writes, since media may keep a cache of their own for those: seen were
+/// So much is driven out by small writes, since media may keep a cache of their own for those: seen were
 /// 8 KiB. More of them takes too long on cards.
 const MOST_SMALL: u64 = (8 << 20) / SECTOR;
 
@@ -29,9 +29,9 @@ impl Ring {
 
     /// Writes `small` sectors in small parts in falling order, then `large` ones in sequence; what is in
     /// `clear`, in order, is left alone. False where the medium errs instead.
-    fn crowd<D: Device>(
+    fn write_elsewhere<D: Device>(
         &mut self,
-        desk: &mut Desk<'_, D>,
+        device: &mut StampedDevice<'_, D>,
         small: u64,
         large: u64,
         clear: &[Place],
@@ -44,15 +44,15 @@ impl Ring {
                     return Ok(true);
                 }
                 let free = without(stretch, clear);
-                desk.save(&free)?;
+                device.save(&free)?;
                 // From its end to its start: no write begins where the last one ended.
                 for row in free.iter().rev() {
                     let starts: Vec<u64> = (row.at..row.end()).step_by(part as usize).collect();
                     for at in starts.into_iter().rev() {
-                        desk.write(Place { at, sectors: part.min(row.end() - at) })?;
+                        device.write(Place { at, sectors: part.min(row.end() - at) })?;
                     }
                 }
-                if !free.is_empty() && free.iter().all(|row| desk.is_bad(row.at)) {
+                if !free.is_empty() && free.iter().all(|row| device.is_bad(row.at)) {
                     return Ok(false);
                 }
                 left = left.saturating_sub(stretch.sectors);
@@ -169,9 +169,9 @@ impl Eviction {
     /// Drives out what was written before in this round: canaries are written last at places that are
     /// known to lose, and when they are dead, everything older is out too. Nothing is done where no
     /// such place is known.
-    pub(crate) fn evict<D: Device>(&mut self, desk: &mut Desk<'_, D>, tests: &[Place]) -> Result<(), End> {
-        desk.settle()?;
-        let canaries = self.choose(desk, tests);
+    pub(crate) fn evict<D: Device>(&mut self, device: &mut StampedDevice<'_, D>, tests: &[Place]) -> Result<(), End> {
+        device.settle()?;
+        let canaries = self.choose(device, tests);
         if canaries.is_empty() && !self.blind {
             return Ok(());
         }
@@ -179,27 +179,27 @@ impl Eviction {
             // As much as was written before anything was believed.
             let mut clear = [tests, &self.keep].concat();
             clear.sort_unstable();
-            self.crowd(desk, self.usual.max(self.limit / LOSSY), &clear)?;
-            return desk.settle();
+            self.write_elsewhere(device, self.usual.max(self.limit / LOSSY), &clear)?;
+            return device.settle();
         }
-        let places = write_canaries(desk, &canaries)?;
+        let places = write_canaries(device, &canaries)?;
         let mut clear = [tests, &places, &self.keep].concat();
         clear.sort_unstable();
-        if let Some((total, half)) = self.outlive(desk, &canaries, &clear)? {
+        if let Some((total, half)) = self.outlive(device, &canaries, &clear)? {
             self.usual = self.usual.max(total);
             // Later rounds begin with more, and learn nothing of it.
             self.half = if self.half == 0 { half } else { self.half };
             let enough = if self.mixed { self.half * HALVES } else { total + (total * 7).min((4 << 20) / SECTOR) };
-            self.crowd(desk, enough.saturating_sub(total), &clear)?;
+            self.write_elsewhere(device, enough.saturating_sub(total), &clear)?;
         }
-        desk.settle()
+        device.settle()
     }
 
     /// Writes elsewhere until all canaries are dead. How many sectors it took, and how many until half of them
     /// were; `None` where it took none, or where some are alive at the end.
     fn outlive<D: Device>(
         &mut self,
-        desk: &mut Desk<'_, D>,
+        device: &mut StampedDevice<'_, D>,
         canaries: &[Loser],
         clear: &[Place],
     ) -> Result<Option<(u64, u64)>, End> {
@@ -207,13 +207,13 @@ impl Eviction {
         let mut step = self.usual;
         loop {
             if step > 0 {
-                self.crowd(desk, step, clear)?;
+                self.write_elsewhere(device, step, clear)?;
                 total += step;
             }
             let mut alive = Vec::new();
             for canary in canaries {
-                let place = desk.place(canary.at, 1);
-                let seen = desk.check(place)?;
+                let place = device.place(canary.at, 1);
+                let seen = device.check(place)?;
                 // A cache changes no bits: this is kept by bad cells, of which some writes leave less.
                 if seen.iter().any(|seen| matches!(seen, Seen::Changed | Seen::Worn)) {
                     self.losers.retain(|loser| loser != canary);
@@ -247,10 +247,14 @@ impl Eviction {
     }
 
     /// Writes elsewhere as much as is ever written against a cache, where no place is known to lose.
-    pub(crate) fn evict_most<D: Device>(&mut self, desk: &mut Desk<'_, D>, clear: &[Place]) -> Result<(), End> {
-        desk.settle()?;
-        self.crowd(desk, self.limit, clear)?;
-        desk.settle()
+    pub(crate) fn evict_most<D: Device>(
+        &mut self,
+        device: &mut StampedDevice<'_, D>,
+        clear: &[Place],
+    ) -> Result<(), End> {
+        device.settle()?;
+        self.write_elsewhere(device, self.limit, clear)?;
+        device.settle()
     }
 
     /// An answer did not stand: from now on more is written.
@@ -273,13 +277,18 @@ impl Eviction {
         self.mixed
     }
 
-    fn crowd<D: Device>(&mut self, desk: &mut Desk<'_, D>, sectors: u64, clear: &[Place]) -> Result<(), End> {
+    fn write_elsewhere<D: Device>(
+        &mut self,
+        device: &mut StampedDevice<'_, D>,
+        sectors: u64,
+        clear: &[Place],
+    ) -> Result<(), End> {
         let (mut small, mut left, mut erred) = (sectors.min(MOST_SMALL), sectors, 0);
         while left > 0 && erred < self.rings.len() {
             let ring = &mut self.rings[self.next_ring];
             let part = if self.in_turn > 1 { left.min(ring.left()) } else { left };
             let part_small = small.min(part);
-            if !ring.crowd(desk, part_small, part - part_small, clear)? {
+            if !ring.write_elsewhere(device, part_small, part - part_small, clear)? {
                 erred += 1;
                 self.next_ring = (self.next_ring + 1) % self.rings.len();
                 continue;
@@ -292,15 +301,15 @@ impl Eviction {
         Ok(())
     }
 
-    fn choose<D: Device>(&mut self, desk: &Desk<'_, D>, tests: &[Place]) -> Vec<Loser> {
+    fn choose<D: Device>(&mut self, device: &StampedDevice<'_, D>, tests: &[Place]) -> Vec<Loser> {
         let mut chosen: Vec<Loser> = Vec::new();
         for _ in 0..self.losers.len() {
             let loser = self.losers[self.next_loser % self.losers.len()];
             self.next_loser += 1;
-            let places = [Some(loser.at), loser.by].into_iter().flatten().map(|at| desk.place(at, 1));
+            let places = [Some(loser.at), loser.by].into_iter().flatten().map(|at| device.place(at, 1));
             let free = places.clone().all(|place| !tests.iter().any(|test| test.meets(place)));
-            let other = chosen.iter().all(|one| desk.place(one.at, 1) != desk.place(loser.at, 1));
-            if free && other && !desk.is_bad(loser.at) {
+            let other = chosen.iter().all(|one| device.place(one.at, 1) != device.place(loser.at, 1));
+            if free && other && !device.is_bad(loser.at) {
                 chosen.push(loser);
             }
             if chosen.len() == CANARIES {
@@ -312,18 +321,18 @@ impl Eviction {
 }
 
 /// Writes canaries in falling order, and what overwrites them after that; where they are.
-fn write_canaries<D: Device>(desk: &mut Desk<'_, D>, canaries: &[Loser]) -> Result<Vec<Place>, End> {
+fn write_canaries<D: Device>(device: &mut StampedDevice<'_, D>, canaries: &[Loser]) -> Result<Vec<Place>, End> {
     let at = canaries.iter().map(|loser| loser.at);
     let by = canaries.iter().filter_map(|loser| loser.by);
-    let mut by: Vec<Place> = by.map(|at| desk.place(at, 1)).collect();
-    let mut at: Vec<Place> = at.map(|at| desk.place(at, 1)).filter(|place| !by.contains(place)).collect();
-    desk.save(&[&at[..], &by].concat())?;
+    let mut by: Vec<Place> = by.map(|at| device.place(at, 1)).collect();
+    let mut at: Vec<Place> = at.map(|at| device.place(at, 1)).filter(|place| !by.contains(place)).collect();
+    device.save(&[&at[..], &by].concat())?;
     for places in [&mut at, &mut by] {
         places.sort_unstable();
         for place in places.iter().rev() {
-            desk.write(*place)?;
+            device.write(*place)?;
         }
     }
-    desk.settle()?;
+    device.settle()?;
     Ok([at, by].concat())
 }

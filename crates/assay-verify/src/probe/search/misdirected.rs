@@ -2,8 +2,8 @@
 
 use super::super::contract::Device;
 use super::super::stamp::Origin;
-use super::course::Search;
-use super::desk::{End, Place};
+use super::stages::Search;
+use super::stamped::{End, Place};
 
 /// Pairs that are looked at.
 const PAIRS: usize = 8;
@@ -21,7 +21,7 @@ impl<D: Device> Search<'_, '_, D> {
     /// The distance at which data are read from where they were written, where a pair of addresses proves it: the
     /// one shows what was sent to the other, and that one does not. Of a cell that is two addresses, both show the
     /// same, and what shows as another place is read there too.
-    pub(super) fn strays(&mut self) -> Result<Option<i64>, End> {
+    pub(super) fn misdirected_distance(&mut self) -> Result<Option<i64>, End> {
         let step = self.pairs.len().div_ceil(PAIRS).max(1);
         let mut pairs: Vec<(u64, u64)> = self.pairs.iter().copied().step_by(step).filter(|(a, b)| a != b).collect();
         // What a cache gives up for the first reading may change what the second one shows: in either order.
@@ -30,8 +30,12 @@ impl<D: Device> Search<'_, '_, D> {
             if pairs.is_empty() {
                 break;
             }
-            let stray = self.stray(&pairs, shown_first)?;
-            pairs = pairs.into_iter().zip(stray).filter_map(|(pair, stray)| stray.then_some(pair)).collect();
+            let misdirected = self.misdirected(&pairs, shown_first)?;
+            pairs = pairs
+                .into_iter()
+                .zip(misdirected)
+                .filter_map(|(pair, misdirected)| misdirected.then_some(pair))
+                .collect();
         }
         if pairs.is_empty() {
             self.more_pairs()?;
@@ -48,10 +52,10 @@ impl<D: Device> Search<'_, '_, D> {
         let above = |place: &Place| Some(place.end() - 1 + apart);
         let beside = self.samples.iter().step_by(step).flat_map(|place| [below(place), above(place)]);
         for shown in beside.flatten().collect::<Vec<u64>>() {
-            if shown >= self.desk.sectors() || self.desk.was_written(shown) {
+            if shown >= self.device.sectors() || self.device.was_written(shown) {
                 continue;
             }
-            if let Some(origin) = self.desk.bears(shown)?
+            if let Some(origin) = self.device.bears(shown)?
                 && origin.sector != shown
             {
                 self.pairs.push((shown, origin.sector));
@@ -67,19 +71,19 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     /// Which of these places show what was sent to their partners, where that does not stand.
-    fn stray(&mut self, pairs: &[(u64, u64)], shown_first: bool) -> Result<Vec<bool>, End> {
+    fn misdirected(&mut self, pairs: &[(u64, u64)], shown_first: bool) -> Result<Vec<bool>, End> {
         let (shown, sent): (Vec<u64>, Vec<u64>) = pairs.iter().copied().unzip();
-        let mut places: Vec<Place> = sent.iter().map(|at| self.desk.place(*at, 1)).collect();
+        let mut places: Vec<Place> = sent.iter().map(|at| self.device.place(*at, 1)).collect();
         places.sort_unstable();
         places.dedup();
-        let mut clear: Vec<Place> = shown.iter().map(|at| self.desk.place(*at, 1)).chain(places.clone()).collect();
+        let mut clear: Vec<Place> = shown.iter().map(|at| self.device.place(*at, 1)).chain(places.clone()).collect();
         clear.sort_unstable();
-        self.desk.begin_round();
-        self.desk.save(&places)?;
+        self.device.begin_round();
+        self.device.save(&places)?;
         for place in places.iter().rev() {
-            self.desk.write(*place)?;
+            self.device.write(*place)?;
         }
-        self.eviction.evict_most(self.desk, &clear)?;
+        self.eviction.evict_most(self.device, &clear)?;
         let (shown, stands) = if shown_first {
             let shown = self.bearers(&shown)?;
             (shown, self.bearers(&sent)?)
@@ -89,7 +93,7 @@ impl<D: Device> Search<'_, '_, D> {
         };
         let own = |sector: u64, bears: &Option<Origin>| bears.is_some_and(|origin| origin.sector == sector);
         let both = sent.iter().zip(shown.iter().zip(&stands));
-        let bad = |sector: &u64| self.desk.is_bad(*sector);
+        let bad = |sector: &u64| self.device.is_bad(*sector);
         Ok(both.map(|(sent, (shown, stands))| own(*sent, shown) && !own(*sent, stands) && !bad(sent)).collect())
     }
 
