@@ -142,7 +142,7 @@ impl Holders {
     /// equals in the order people read them.
     fn most_telling(&self, all: &Self, groups: usize) -> Option<Load> {
         let weight = |load: &Load, of: &BTreeMap<usize, BTreeSet<usize>>| {
-            let told = of.values().filter(|units| units.len() > 1).count();
+            let with_several_units = of.values().filter(|units| units.len() > 1).count();
             let random_read = load.pattern() == Some(Pattern::Random) && load.op() == Op::Read && !load.synced;
             let usual = random_read && load.block_bytes == USUAL_BLOCK;
             let depth = u64::from(load.queue_depth) * u64::from(load.jobs);
@@ -151,11 +151,11 @@ impl Holders {
                 load.is_plain(),
                 of.len().min(2),
                 shown.min(2),
-                told.min(2),
+                with_several_units.min(2),
                 2 * of.len() > groups,
                 usual,
                 random_read,
-                told,
+                with_several_units,
                 of.len(),
                 depth,
             )

@@ -50,9 +50,9 @@ pub fn look(sysroot: &Sysroot, path: &Path) -> Result<Target, DeviceError> {
 #[must_use]
 pub fn look_by_dev(sysroot: &Sysroot, path: &Path, seen: Seen) -> Target {
     if sysroot.is_real()
-        && let Some(told) = system::target(path, seen)
+        && let Some(target) = system::target(path, seen)
     {
-        return told;
+        return target;
     }
     if seen.what == What::BlockDevice {
         let mut target = bare(path, seen.what);

@@ -344,7 +344,9 @@ fn let_in(shared: &Shared, sender: &mut Sender, receiver: &mut Receiver) -> Resu
     sender.send(&challenge).map_err(words)?;
     let proven = match receiver.receive(HANDSHAKE).map_err(words)? {
         // Hashes of both compare in constant time.
-        FromNode::Proof { seal: told } => blake3::hash(told.as_bytes()) == blake3::hash(seal(b"node").as_bytes()),
+        FromNode::Proof { seal: sent_seal } => {
+            blake3::hash(sent_seal.as_bytes()) == blake3::hash(seal(b"node").as_bytes())
+        }
         _ => false,
     };
     if !proven {

@@ -82,8 +82,8 @@ fn a_thousand_nodes_begin_together_and_hand_over_their_records() {
     late.sort_unstable();
     let happenings: Vec<Happening> = happenings.try_iter().collect();
     let lost: Vec<_> = lost.into_iter().flatten().collect();
-    let told = happenings.iter().filter(|h| !matches!(h, Happening::Recorded(..) | Happening::Joined(_)));
-    assert!(lost.is_empty(), "{} were not taken: {lost:?}; {:?}", lost.len(), told.collect::<Vec<_>>());
+    let unusual = happenings.iter().filter(|h| !matches!(h, Happening::Recorded(..) | Happening::Joined(_)));
+    assert!(lost.is_empty(), "{} were not taken: {lost:?}; {:?}", lost.len(), unusual.collect::<Vec<_>>());
     let p95 = late[late.len() * 95 / 100];
     let whole = begun.elapsed().as_secs_f64();
     eprintln!("{count} nodes, {} starts: {} late (p95), {whole:.1} s in all", late.len(), latency(p95 as f64));

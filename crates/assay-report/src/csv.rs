@@ -104,18 +104,18 @@ fn of_record(r: &Record) -> [String; OF_RECORD.len()] {
 fn of_workload(m: &Measurement) -> [String; OF_WORKLOAD.len()] {
     let w = &m.workload;
     // What the source does not tell is an empty cell.
-    let told = |what, value: String| if w.lacks(what) { String::new() } else { value };
+    let if_known = |what, value: String| if w.lacks(what) { String::new() } else { value };
     [
         w.name.clone(),
         snake(&w.op),
         w.read_percent.map(|p| p.to_string()).unwrap_or_default(),
-        told(Unknown::Pattern, snake(&w.pattern)),
-        told(Unknown::BlockBytes, w.block_bytes.to_string()),
-        told(Unknown::QueueDepth, w.queue_depth.to_string()),
-        told(Unknown::Jobs, w.jobs.to_string()),
-        told(Unknown::SpanBytes, w.span_bytes.to_string()),
-        told(Unknown::Direct, w.direct.to_string()),
-        told(Unknown::Sync, snake(&w.sync)),
+        if_known(Unknown::Pattern, snake(&w.pattern)),
+        if_known(Unknown::BlockBytes, w.block_bytes.to_string()),
+        if_known(Unknown::QueueDepth, w.queue_depth.to_string()),
+        if_known(Unknown::Jobs, w.jobs.to_string()),
+        if_known(Unknown::SpanBytes, w.span_bytes.to_string()),
+        if_known(Unknown::Direct, w.direct.to_string()),
+        if_known(Unknown::Sync, snake(&w.sync)),
         w.conditions_and_sizes(),
         m.engine.clone(),
         m.repeats.len().to_string(),

@@ -26,8 +26,8 @@ const SHORTEST_NAME: usize = 12;
 #[must_use]
 pub fn list(records: &[Record], style: &Style) -> String {
     let listed = Listed::of(records, style.bounded());
-    let told = |at: usize| listed.rows.iter().any(|row| !row[at].is_empty());
-    let shown = |at: &usize| *at != DATE && (![UNIT, SLOT].contains(at) || told(*at));
+    let has_value = |at: usize| listed.rows.iter().any(|row| !row[at].is_empty());
+    let shown = |at: &usize| *at != DATE && (![UNIT, SLOT].contains(at) || has_value(*at));
     let mut columns: Vec<usize> = (0..COLUMNS.len()).filter(shown).collect();
     loop {
         let name = listed.style.width.saturating_sub(listed.fixed_width(&columns));

@@ -76,10 +76,10 @@ pub fn verdict_sentence(record: &Record) -> String {
     if let (Some(verified), true) = (&record.verification, record.measurements.is_empty()) {
         return format!("{}.", capitalised(&statement(&verified.sentence)));
     }
-    let told = end_of_medium(record, &thing).unwrap_or_else(|| of_figures(record, &thing));
+    let sentence = end_of_medium(record, &thing).unwrap_or_else(|| of_figures(record, &thing));
     match record.verification.as_ref().filter(|verified| verified.verdict.is_bad()) {
-        Some(found) => format!("{thing} is {}. {told}", bad(found.verdict)),
-        None => told,
+        Some(found) => format!("{thing} is {}. {sentence}", bad(found.verdict)),
+        None => sentence,
     }
 }
 
@@ -140,7 +140,7 @@ fn of_figures(record: &Record, thing: &str) -> String {
             (true, Some(class)) => format!("; it meets {class} here"),
             _ => ending(record).to_owned(),
         };
-        format!("{thing} {}{end}.", deeds(record, &headline))
+        format!("{thing} {}{end}.", clauses(record, &headline))
     };
     if record.validity.verdict == Verdict::Suspect {
         let reason = record.validity.reasons.first().map_or_else(|| "see the warnings".to_owned(), |r| clean(r));
@@ -164,7 +164,7 @@ fn ending(record: &Record) -> &'static str {
     }
 }
 
-fn deeds(record: &Record, headline: &Headline<'_>) -> String {
+fn clauses(record: &Record, headline: &Headline<'_>) -> String {
     let read = headline.sequential_read.and_then(|m| Some((m, m.bytes_per_second.as_ref()?)));
     let write = headline.sequential_write.and_then(|m| Some((m, durable_or_acknowledged(m)?)));
     let random: Vec<(&Estimate, &str)> =
@@ -180,19 +180,19 @@ fn deeds(record: &Record, headline: &Headline<'_>) -> String {
         let bare = if any_interval && e.low.is_none() { " (no interval)" } else { "" };
         format!("{}{bare}", in_words(e, divisor, unit))
     };
-    let mut deeds = Vec::new();
+    let mut clauses = Vec::new();
     if let Some((m, e)) = read {
-        deeds.push(format!("reads {}{}", say(e, MB, "MB/s"), of_bus(record, m)));
+        clauses.push(format!("reads {}{}", say(e, MB, "MB/s"), of_bus(record, m)));
     }
     if let Some((m, e)) = write {
-        let share = if deeds.is_empty() { of_bus(record, m) } else { String::new() };
-        deeds.push(format!("writes {}{share}", say(e, MB, "MB/s")));
+        let share = if clauses.is_empty() { of_bus(record, m) } else { String::new() };
+        clauses.push(format!("writes {}{share}", say(e, MB, "MB/s")));
     }
     let words: Vec<String> = random.iter().map(|(e, what)| say(e, 1.0, what)).collect();
     if !words.is_empty() {
-        deeds.push(format!("answers {} a second", words.join(" and ")));
+        clauses.push(format!("answers {} a second", words.join(" and ")));
     }
-    let text = match deeds.as_slice() {
+    let text = match clauses.as_slice() {
         [] => "was measured".to_owned(),
         [one] => one.clone(),
         [init @ .., last] => {

@@ -110,7 +110,7 @@ pub(crate) fn write_out(
     let mut done = 0u64;
     let mut chunk = FIRST_CHUNK;
     let mut cut = None;
-    let mut told = Instant::now();
+    let mut last_reported = Instant::now();
     while done < want {
         if control.stopped() {
             cut = Some(Cut::Stopped);
@@ -139,8 +139,8 @@ pub(crate) fn write_out(
         } else if took > CHUNK_TIME * 10 {
             chunk = (chunk / 2).max(FIRST_CHUNK);
         }
-        if told.elapsed() > Duration::from_millis(200) {
-            told = Instant::now();
+        if last_reported.elapsed() > Duration::from_millis(200) {
+            last_reported = Instant::now();
             on_progress(done, done as f64 / control.elapsed(&start).as_secs_f64().max(1e-9));
         }
     }

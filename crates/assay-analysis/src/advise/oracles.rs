@@ -198,9 +198,9 @@ fn records_that_do_not_tell_what_all_nodes_got_are_named_and_do_not_count() {
     volume.push(alone);
     let found = beside(4.0, &volume, 7);
     assert!((found.models[0].rows[0].share_bytes_per_second / 1.6e6 - 1.0).abs() < 1e-3);
-    let told = found.excluded.iter().map(|e| e.reason.to_string()).collect::<Vec<_>>().join("; ");
+    let all_reasons = found.excluded.iter().map(|e| e.reason.to_string()).collect::<Vec<_>>().join("; ");
     for words in ["3 nodes measured the NAS at once", "in turns", "lost the others", "under way"] {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(all_reasons.contains(words), "{words}: {all_reasons}");
     }
     // Nearer to the question.
     let three = beside(4.0, &volume, 3).models[0].rows[0].volume.clone().unwrap().together.unwrap();

@@ -293,15 +293,15 @@ fn nuisances_are_told() {
 #[test]
 fn loads_that_were_done_in_different_manners_are_named() {
     let (a, mut b) = (card("a", "1", &SLOW), card("b", "2", &SLOW));
-    let told = |a: &Record, b: &Record| {
+    let notes_of = |a: &Record, b: &Record| {
         let compared = against(a, b);
         assert_eq!(compared.loads.len(), 1, "the figures are compared");
         compared.notes.into_iter().filter(|note| matches!(note, Note::Manners { .. })).collect::<Vec<_>>()
     };
-    assert_eq!(told(&a, &b), []);
+    assert_eq!(notes_of(&a, &b), []);
     b.measurements[0].batching =
         Some(Box::new(Batching { wait_for: 8, tried: 8, iops_ratio: 1.1, p50_ratio: None, p99_ratio: None }));
-    let notes = told(&a, &b);
+    let notes = notes_of(&a, &b);
     assert_eq!(
         notes[0].to_string(),
         "run with different settings, which may change figures: random read 4 KiB: A waits for one completion at a time; B \
@@ -310,14 +310,16 @@ fn loads_that_were_done_in_different_manners_are_named() {
     b.measurements[0].batching = None;
     b.measurements[0].workload.cpus = Cpus::parse("0-1").unwrap();
     assert!(
-        told(&a, &b)[0].to_string().ends_with("B waits for one completion at a time, one processor a thread of 0-1")
+        notes_of(&a, &b)[0]
+            .to_string()
+            .ends_with("B waits for one completion at a time, one processor a thread of 0-1")
     );
     b.measurements[0].workload.cpus = Cpus::default();
     b.measurements[0].workload.poll = true;
-    assert!(told(&a, &b)[0].to_string().ends_with(", completions polled"));
+    assert!(notes_of(&a, &b)[0].to_string().ends_with(", completions polled"));
     // Nothing is known of how others do it.
     b.source = Some(Source::default());
-    assert_eq!(told(&a, &b), []);
+    assert_eq!(notes_of(&a, &b), []);
 }
 
 #[test]

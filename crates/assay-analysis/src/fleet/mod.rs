@@ -16,6 +16,6 @@ pub use loads::{Figure, LoadRow};
 pub use nodes::FleetRow;
 pub use odd::{ODD_ALPHA, Odd, OddAt, OddNodes};
 pub use run::{Node, Run, bare};
-pub use slots::{Effect, SlotRow, Slots, Untold};
+pub use slots::{Effect, Inseparable, SlotRow, Slots};
 pub use starts::{Starts, starts};
 pub use sums::Together;

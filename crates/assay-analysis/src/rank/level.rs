@@ -169,13 +169,13 @@ impl Levels {
 
 /// Models under a load with what is decided about each two of them.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct DecidedLoad {
     pub(crate) levels: Levels,
     ranking: Option<Ranking>,
     fit: Fit,
 }
 
-impl Told {
+impl DecidedLoad {
     /// `None` where nobody has a figure.
     pub(crate) fn of(setting: &Setting<'_>, load: &Load, quantity: Quantity, exploratory: bool) -> Option<Self> {
         let level = setting.level(load, quantity)?;

@@ -27,7 +27,7 @@ pub use assay_stats::rank::{Better, Class, Medal, Notice};
 pub use ceiling::{CeilingSource, UsedCeiling};
 pub use composite::{CompositeKind, CompositeRanking, CompositeRow};
 pub use endings::{FailedRecord, FailureShare};
-pub(crate) use level::{Levels, Told};
+pub(crate) use level::{DecidedLoad, Levels};
 pub use refusal::RankError;
 pub(crate) use setting::Setting;
 pub use whole::rank;

@@ -57,9 +57,9 @@ impl LoadState {
 
     pub(super) fn read(sysroot: &Sysroot) -> Self {
         if sysroot.is_real()
-            && let Some(told) = system::load()
+            && let Some(machine_load) = system::load()
         {
-            return Self::of_machine(told);
+            return Self::of_machine(machine_load);
         }
         let read = |path: &str| files::text(&sysroot.path(path)).unwrap_or_default();
         let mut state = Self::default();

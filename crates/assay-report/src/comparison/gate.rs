@@ -150,8 +150,8 @@ pub fn gate_text(c: &Comparison, gate: &Gate, style: &Style) -> String {
         if check.cases.is_empty() {
             page.text(Paint::Care, 2, &format!("cannot tell: {}", nothing(check)));
         }
-        let told = check.cases.iter().filter(|case| case.answer != Answer::Passed);
-        for of in alike(told.map(|case| said(c, case, |at| letter(c, at))).collect()) {
+        let not_passed = check.cases.iter().filter(|case| case.answer != Answer::Passed);
+        for of in alike(not_passed.map(|case| said(c, case, |at| letter(c, at))).collect()) {
             let (line, below) = lines(&of);
             page.text(of[0].paint, 2, &format!("{}: {line}", of[0].word));
             below.iter().for_each(|line| page.text(of[0].paint, 4, line));

@@ -76,10 +76,10 @@ pub(super) fn manner(record: &Record) -> Option<String> {
         }
     }
     let all = record.measurements.len();
-    let told = |(words, count): (String, usize)| {
+    let with_count = |(words, count): (String, usize)| {
         if count == all { words } else { format!("{words} ({count} of {all} workloads)") }
     };
-    let parts: Vec<String> = parts.into_iter().map(told).collect();
+    let parts: Vec<String> = parts.into_iter().map(with_count).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 

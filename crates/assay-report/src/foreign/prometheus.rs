@@ -98,15 +98,15 @@ fn of_record(r: &Record) -> Labels {
 
 fn labels(r: &Record, m: &Measurement) -> Labels {
     let w = &m.workload;
-    let told = |what, value: u64| if w.lacks(what) { String::new() } else { value.to_string() };
+    let if_known = |what, value: u64| if w.lacks(what) { String::new() } else { value.to_string() };
     let mut labels = of_record(r);
     labels.extend([
         ("workload", w.name.clone()),
         ("op", crate::csv::snake(&w.op)),
         ("pattern", if w.lacks(Unknown::Pattern) { String::new() } else { crate::csv::snake(&w.pattern) }),
-        ("block_bytes", told(Unknown::BlockBytes, w.block_bytes)),
-        ("queue_depth", told(Unknown::QueueDepth, w.queue_depth.into())),
-        ("jobs", told(Unknown::Jobs, w.jobs.into())),
+        ("block_bytes", if_known(Unknown::BlockBytes, w.block_bytes)),
+        ("queue_depth", if_known(Unknown::QueueDepth, w.queue_depth.into())),
+        ("jobs", if_known(Unknown::Jobs, w.jobs.into())),
         ("conditions", w.conditions_and_sizes()),
     ]);
     labels.retain(|(_, value)| !value.is_empty());

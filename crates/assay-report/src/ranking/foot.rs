@@ -71,7 +71,7 @@ pub(super) fn resolution(ranking: &LoadRanking) -> Option<String> {
 }
 
 /// Models whose next unit is told.
-const TOLD: usize = 4;
+const LISTED: usize = 4;
 
 /// What a further unit of each model may do: what is bought is none of those that were measured.
 fn next_units(report: &RankReport, ranking: &LoadRanking, all: bool) -> Option<String> {
@@ -81,12 +81,12 @@ fn next_units(report: &RankReport, ranking: &LoadRanking, all: bool) -> Option<S
         Some(format!("{} {}", clean(&model.model), interval(low / divisor, high / divisor)))
     };
     let each: Vec<String> = ranking.models.iter().filter_map(of).collect();
-    let told = if all { each.len() } else { each.len().min(TOLD) };
-    let more = if told < each.len() { format!(", and {} more (--all)", each.len() - told) } else { String::new() };
+    let listed = if all { each.len() } else { each.len().min(LISTED) };
+    let more = if listed < each.len() { format!(", and {} more (--all)", each.len() - listed) } else { String::new() };
     let few = ranking.models.iter().any(|m| m.further_unit.is_some() && m.units.len() < 3);
     let assumed = if few { "; with fewer than three units, 15 % variation is assumed" } else { "" };
     let level = words::level(report.alpha);
-    (!each.is_empty()).then(|| format!("{} {unit}{more} ({level}{assumed})", each[..told].join(", ")))
+    (!each.is_empty()).then(|| format!("{} {unit}{more} ({level}{assumed})", each[..listed].join(", ")))
 }
 
 fn method(report: &RankReport, ranking: &LoadRanking) -> String {

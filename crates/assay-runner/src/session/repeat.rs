@@ -146,14 +146,15 @@ impl Session<'_> {
             Err(error) => Err(self.failed(Failure::Host, no_thread(&error), Some(&workload.name))),
             Ok(forgotten) => {
                 let measurement = &mut self.draft.fill().measurements[entry.index];
-                let told = measurement.warnings.iter().any(|w| matches!(w.finding, Finding::CacheNotDropped { .. }));
-                if let Some(finding) = not_dropped(workload, forgotten.as_ref()).filter(|_| !told) {
+                let is_warned =
+                    measurement.warnings.iter().any(|w| matches!(w.finding, Finding::CacheNotDropped { .. }));
+                if let Some(finding) = not_dropped(workload, forgotten.as_ref()).filter(|_| !is_warned) {
                     measurement.warn(finding);
-                    let told = measurement.warnings.last().map(|warning| EventKind::Warning {
+                    let event = measurement.warnings.last().map(|warning| EventKind::Warning {
                         workload: Some(workload.name.clone()),
                         warning: warning.clone(),
                     });
-                    told.into_iter().for_each(|event| self.emitter.emit(event));
+                    event.into_iter().for_each(|event| self.emitter.emit(event));
                 }
                 Ok(())
             }
@@ -394,9 +395,9 @@ mod tests {
             not_dropped(&Workload::new("w", op, Pattern::Random, 4096), forgotten)
         };
         let refused = Err(std::io::Error::new(std::io::ErrorKind::Unsupported, "nothing is dropped here"));
-        let told = Some(Finding::CacheNotDropped { reason: "nothing is dropped here".to_owned() });
-        assert_eq!(of(Op::Read, Some(&refused)), told);
-        assert_eq!(of(Op::Mixed, Some(&refused)), told);
+        let expected = Some(Finding::CacheNotDropped { reason: "nothing is dropped here".to_owned() });
+        assert_eq!(of(Op::Read, Some(&refused)), expected);
+        assert_eq!(of(Op::Mixed, Some(&refused)), expected);
         assert_eq!(of(Op::Write, Some(&refused)), None);
         assert_eq!(of(Op::Read, Some(&Ok(()))), None);
         assert_eq!(of(Op::Read, None), None, "the repeat finds out");

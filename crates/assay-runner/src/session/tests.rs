@@ -294,8 +294,9 @@ fn the_trouble_of_a_repeat_ends_it_by_its_kind() {
     assert_eq!(of(&session, &report), Outcome::Completed);
     // ENOSPC and EROFS; ERROR_DISK_FULL and ERROR_WRITE_PROTECT.
     let (full, read_only) = if cfg!(windows) { (112, 19) } else { (28, 30) };
-    let told = |errno| std::io::Error::from_raw_os_error(errno).to_string();
-    let (no_space, protected) = (format!("write at offset 0: {}", told(full)), format!("sync: {}", told(read_only)));
+    let message_of = |errno| std::io::Error::from_raw_os_error(errno).to_string();
+    let (no_space, protected) =
+        (format!("write at offset 0: {}", message_of(full)), format!("sync: {}", message_of(read_only)));
     for (trouble, kind, words) in [
         (Trouble::Io { write: false, offset: 512, errno: 0 }, Failure::IoError, "read at offset 512 moved fewer bytes"),
         (Trouble::Io { write: true, offset: 0, errno: full }, Failure::OutOfSpace, no_space.as_str()),

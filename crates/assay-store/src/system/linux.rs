@@ -69,11 +69,11 @@ pub(crate) fn process_numbers() -> String {
 
 /// What is known of a process: field 22 of `/proc/PID/stat` in clock ticks since boot (proc(5)).
 pub(crate) fn process(pid: u32) -> Look {
-    told(pid, fs::read(format!("/proc/{pid}/stat")))
+    look_of_stat(pid, fs::read(format!("/proc/{pid}/stat")))
 }
 
 /// What reading `/proc/PID/stat` tells.
-fn told(pid: u32, stat: std::io::Result<Vec<u8>>) -> Look {
+fn look_of_stat(pid: u32, stat: std::io::Result<Vec<u8>>) -> Look {
     match stat {
         Ok(stat) => match parse_stat(&String::from_utf8_lossy(&stat)) {
             // A killed process waits as a zombie until its parent asks for it.
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn one_that_ends_while_it_is_read_is_gone_and_one_that_is_hidden_is_not() {
-        let of = |errno: Errno| told(std::process::id(), Err(errno.into()));
+        let of = |errno: Errno| look_of_stat(std::process::id(), Err(errno.into()));
         assert!(matches!(of(Errno::SRCH), Look::Gone));
         assert!(matches!(of(Errno::ACCESS), Look::Hidden));
         assert!(matches!(of(Errno::NOENT), Look::Hidden), "the kernel knows it");

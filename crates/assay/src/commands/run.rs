@@ -77,7 +77,7 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
         output::tell_wrapped(&format!("this node has measured in this run before: record {id} is handed over"));
         return Ok(Exit::Good);
     }
-    let mut progress = together.told_by(progress(&args));
+    let mut progress = together.reported_by(progress(&args));
     let mut recorder = Recorder::new(keeper.as_mut(), progress.as_mut());
     let first = prepared.record().clone();
     recorder.begin(&first)?;

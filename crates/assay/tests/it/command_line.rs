@@ -254,8 +254,8 @@ fn a_killed_run_is_told_of_and_cleaned_up_by_the_next_and_its_figures_are_kept()
     assert!(shown.succeeds().stdout.contains("running, or killed"), "{}", shown.stdout);
 
     let next = run(place.assay(["run", "--suite", "tiny.toml", "medium"]));
-    let told = next.measures().stderr.lines().next().unwrap();
-    assert!(told.contains(&id) && told.contains("was killed") && told.contains("removed"), "{told}");
+    let printed = next.measures().stderr.lines().next().unwrap();
+    assert!(printed.contains(&id) && printed.contains("was killed") && printed.contains("removed"), "{printed}");
     place.assert_clean();
 
     let record: Record = serde_json::from_value(place.json(["show", &id, "--json"])).unwrap();
@@ -485,12 +485,12 @@ fn the_version_is_answered_at_once() {
     let done = run(place.assay(["-V"]));
     assert_eq!(done.succeeds().stdout, first);
     let done = run(place.assay(["--version"]));
-    let told = done.succeeds().stdout.clone();
-    let rest = told.strip_prefix(&first).unwrap_or_else(|| panic!("{told}"));
+    let printed = done.succeeds().stdout.clone();
+    let rest = printed.strip_prefix(&first).unwrap_or_else(|| panic!("{printed}"));
     let names: Vec<&str> = rest.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(names, ["commit", "target", "features"], "{told}");
-    assert!(rest.contains(std::env::consts::ARCH), "{told}");
-    assert!(rest.lines().any(|line| line == "features  whole"), "{told}");
+    assert_eq!(names, ["commit", "target", "features"], "{printed}");
+    assert!(rest.contains(std::env::consts::ARCH), "{printed}");
+    assert!(rest.lines().any(|line| line == "features  whole"), "{printed}");
     assert!(!place.data().exists());
 }
 

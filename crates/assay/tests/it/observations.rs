@@ -165,8 +165,12 @@ fn steps(out: &mut Answers, records: &[Record], quantity: Option<Quantity>) {
 fn questions(out: &mut Answers, records: &[Record]) {
     let of = |model: &str| -> Vec<Record> { records.iter().filter(|r| r.model() == model).cloned().collect() };
     let nas = NasQuestion::of(28, Link::Line(125e6));
-    let told = |told: Answered| (told.json, told.document);
-    tell(out, "advise nas", advise::nas(records, &of("Model 1"), &nas).map(|found| told(report::advise::nas(&found))));
+    let parts_of = |parts_of: Answered| (parts_of.json, parts_of.document);
+    tell(
+        out,
+        "advise nas",
+        advise::nas(records, &of("Model 1"), &nas).map(|found| parts_of(report::advise::nas(&found))),
+    );
     for use_as in [CacheUse::L2arc, CacheUse::Slog] {
         let cache = CacheQuestion {
             use_as,
@@ -177,11 +181,11 @@ fn questions(out: &mut Answers, records: &[Record]) {
             block_bytes: None,
         };
         let found = advise::cache(&of("Model 0"), &of("Model 1"), &cache);
-        tell(out, "advise cache", found.map(|found| told(report::advise::cache(&found))));
+        tell(out, "advise cache", found.map(|found| parts_of(report::advise::cache(&found))));
     }
     let buy = BuyQuestion::of(28);
-    tell(out, "advise buy", advise::buy(records, &buy).map(|found| told(report::advise::buy(&found))));
-    tell(out, "advise class", advise::class(records, &[]).map(|found| told(report::advise::class(&found))));
+    tell(out, "advise buy", advise::buy(records, &buy).map(|found| parts_of(report::advise::buy(&found))));
+    tell(out, "advise class", advise::class(records, &[]).map(|found| parts_of(report::advise::class(&found))));
 }
 
 fn experiment() -> ExperimentPlan {

@@ -186,8 +186,8 @@ fn a_card_under_another_name_is_recognised_by_run_verify_and_info() {
         let refused = run(cut.place.assay(arguments));
         refused.refuses(4, &["blocks of a quick probe", &mend]);
     }
-    let told = run(cut.place.assay(["info", device]));
-    assert!(told.succeeds().stdout.contains(&mend), "{}", told.stdout);
+    let info = run(cut.place.assay(["info", device]));
+    assert!(info.succeeds().stdout.contains(&mend), "{}", info.stdout);
     let pending = |cut: &Cut| cut.place.json(["info", "--json", device])["pending_journals"].clone();
     let all = pending(&cut);
     let [of_cut] = &all.as_array().unwrap()[..] else { panic!("{all}") };
@@ -196,8 +196,8 @@ fn a_card_under_another_name_is_recognised_by_run_verify_and_info() {
     assert!(of_cut["places"].as_u64() > Some(0) && of_cut["created_seconds"].as_u64() > Some(1_500_000_000));
     cut.restore(cut.device.path(), &[]).succeeds();
     cut.assert_as_before();
-    let told = run(cut.place.assay(["info", device]));
-    assert!(!told.succeeds().stdout.contains("--restore"), "{}", told.stdout);
+    let info = run(cut.place.assay(["info", device]));
+    assert!(!info.succeeds().stdout.contains("--restore"), "{}", info.stdout);
     assert_eq!(pending(&cut), json!([]));
 }
 

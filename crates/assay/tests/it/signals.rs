@@ -168,8 +168,8 @@ fn a_killed_worker_leaves_nothing_on_the_medium_and_its_end_is_told() {
     assert_eq!(scratch_directories(&place.medium()), 1);
     let [worker] = running.workers()[..] else { panic!("{:?}", running.workers()) };
     send(worker, Signal::KILL);
-    let (signal, told) = running.end_by_signal();
-    assert_eq!(signal, Some(Signal::KILL.as_raw()), "{told}");
-    assert!(told.contains("ended by SIGKILL") && told.contains("removed what it left in medium: "), "{told}");
+    let (signal, message) = running.end_by_signal();
+    assert_eq!(signal, Some(Signal::KILL.as_raw()), "{message}");
+    assert!(message.contains("ended by SIGKILL") && message.contains("removed what it left in medium: "), "{message}");
     place.assert_clean();
 }

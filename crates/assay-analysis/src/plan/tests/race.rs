@@ -100,12 +100,12 @@ fn failed_units_ceilings_and_unusable_records_are_told() {
     };
     let step_one = step(&records, &options());
     assert_eq!(step_one.action, NextAction::Buy { model: "B".to_owned() });
-    let told = |race: &Race| race.chances.iter().filter(|c| c.out).map(|c| c.model.clone()).collect::<Vec<_>>();
+    let models_out = |race: &Race| race.chances.iter().filter(|c| c.out).map(|c| c.model.clone()).collect::<Vec<_>>();
     assert!(step_one.chances.iter().any(|c| c.model == "A" && c.failed));
-    assert_eq!(told(&step_one), ["A"], "however fast it is");
+    assert_eq!(models_out(&step_one), ["A"], "however fast it is");
     // Where units of all failed, none is out.
     records[2].outcome = records[0].outcome.clone();
-    assert!(told(&step(&records, &options())).is_empty());
+    assert!(models_out(&step(&records, &options())).is_empty());
     records[2].outcome = Outcome::Completed;
 
     records[0].outcome = Outcome::Completed;

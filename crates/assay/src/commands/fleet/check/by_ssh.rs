@@ -12,7 +12,7 @@ use crate::commands::fleet::ansible::reason;
 use crate::commands::fleet::at_once;
 use crate::commands::fleet::begun::{entries, program};
 use crate::commands::fleet::count::Count;
-use crate::commands::fleet::told::check_words;
+use crate::commands::fleet::node_arguments::check_words;
 use crate::failure::Failure;
 
 /// Longest answer, in bytes.
@@ -39,7 +39,7 @@ pub(super) fn rows(args: &FleetCheckArgs, via: ViaArg, control: &Control) -> Res
     })
 }
 
-fn ask(far: &Far<'_>, program: &str, entry: &Entry, told: &[String], row: &mut Row) -> Result<(), FarError> {
+fn ask(far: &Far<'_>, program: &str, entry: &Entry, arguments: &[String], row: &mut Row) -> Result<(), FarError> {
     let look = far.look(&entry.target)?;
     row.reached = true;
     (row.machine, row.bits, row.free_bytes, row.clock) = (look.machine, look.bits, look.free_bytes, look.clock);
@@ -51,7 +51,7 @@ fn ask(far: &Far<'_>, program: &str, entry: &Entry, told: &[String], row: &mut R
     let medium = far.call(&[program, "info", "--json", "--", &entry.target], ANSWER, WITHIN)?;
     let medium: Option<Value> = serde_json::from_slice(&medium.out).ok();
     row.medium = medium.and_then(|mut said| serde_json::from_value(said["medium"].take()).ok());
-    let words = [program, "run", "--quiet"].into_iter().chain(told.iter().map(String::as_str));
+    let words = [program, "run", "--quiet"].into_iter().chain(arguments.iter().map(String::as_str));
     let words: Vec<&str> = words.chain(["--dry-run", "--json", "--", &entry.target]).collect();
     let plan = far.call(&words, ANSWER, WITHIN)?;
     if plan.code != Some(0) {

@@ -80,7 +80,7 @@ fn cell<'a>(plan: &'a ExperimentPlan, ledger: &Ledger, entry: &Entry) -> Option<
 fn sightings(plan: &ExperimentPlan) -> Result<Vec<Sighting>, Failure> {
     let Some(store) = state::existing()? else { return Ok(Vec::new()) };
     let mut all = Vec::new();
-    for ledger in turn::ledgers(&plan.label())? {
+    for ledger in turn::ledgers_of_plan(&plan.label())? {
         for entry in &ledger.nodes {
             let id = entry.fate.as_ref().filter(|fate| fate.is_result()).and_then(Fate::record);
             let Some((id, cell)) = id.zip(cell(plan, &ledger, entry)) else { continue };

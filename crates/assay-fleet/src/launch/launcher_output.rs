@@ -21,7 +21,7 @@ pub struct NodeEnd {
 
 /// Something that a line tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum OutputEvent {
     /// A node said something.
     Said(usize, String),
     /// A node ended.
@@ -35,11 +35,11 @@ pub(super) enum Told {
 }
 
 /// How lines are understood.
-pub(super) type Reader = Box<dyn FnMut(&str) -> Told + Send>;
+pub(super) type Reader = Box<dyn FnMut(&str) -> OutputEvent + Send>;
 
 /// What was heard by now.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
+pub(super) struct LauncherOutput {
     /// The last line of the launcher itself.
     plain: String,
     /// Nodes that said who they are: what the launcher says after that may be about another one.
@@ -48,7 +48,7 @@ pub(super) struct Heard {
     ended: BTreeMap<usize, NodeEnd>,
 }
 
-impl Heard {
+impl LauncherOutput {
     /// The last that a node said, or else the launcher.
     pub(super) fn last_line(&self, place: usize) -> String {
         match self.said.get(&place) {
@@ -63,19 +63,19 @@ impl Heard {
         self.ended.get(&place).cloned()
     }
 
-    pub(super) fn take(&mut self, told: Told) {
-        match told {
-            Told::Said(place, line) if self.said.len() < MOST_NODES => {
+    pub(super) fn take(&mut self, event: OutputEvent) {
+        match event {
+            OutputEvent::Said(place, line) if self.said.len() < MOST_NODES => {
                 self.said.insert(place, line);
             }
-            Told::Ended(place, end) if self.ended.len() < MOST_NODES => {
+            OutputEvent::Ended(place, end) if self.ended.len() < MOST_NODES => {
                 self.ended.insert(place, end);
             }
-            Told::Plain(line) => self.plain = line,
-            Told::Known(place) if self.known.len() < MOST_NODES => {
+            OutputEvent::Plain(line) => self.plain = line,
+            OutputEvent::Known(place) if self.known.len() < MOST_NODES => {
                 self.known.insert(place);
             }
-            Told::Said(..) | Told::Ended(..) | Told::Known(_) | Told::Nothing => {}
+            OutputEvent::Said(..) | OutputEvent::Ended(..) | OutputEvent::Known(_) | OutputEvent::Nothing => {}
         }
     }
 }
@@ -117,15 +117,15 @@ mod tests {
 
     #[test]
     fn a_node_that_said_nothing_has_the_words_of_its_launcher() {
-        let mut heard = Heard::default();
-        heard.take(Told::Plain("no such partition".to_owned()));
-        heard.take(Told::Said(1, "disk full".to_owned()));
+        let mut output = LauncherOutput::default();
+        output.take(OutputEvent::Plain("no such partition".to_owned()));
+        output.take(OutputEvent::Said(1, "disk full".to_owned()));
         let end = NodeEnd { words: "it ended with exit code 4".to_owned(), code: Some(4), reached: true };
-        heard.take(Told::Ended(1, end.clone()));
-        assert_eq!((heard.last_line(0).as_str(), heard.last_line(1).as_str()), ("no such partition", "disk full"));
-        heard.take(Told::Known(2));
-        heard.take(Told::Plain("task 1 exited with exit code 4".to_owned()));
-        assert_eq!(heard.last_line(2), "", "that is about another one");
-        assert_eq!((heard.ended(0), heard.ended(1)), (None, Some(end)));
+        output.take(OutputEvent::Ended(1, end.clone()));
+        assert_eq!((output.last_line(0).as_str(), output.last_line(1).as_str()), ("no such partition", "disk full"));
+        output.take(OutputEvent::Known(2));
+        output.take(OutputEvent::Plain("task 1 exited with exit code 4".to_owned()));
+        assert_eq!(output.last_line(2), "", "that is about another one");
+        assert_eq!((output.ended(0), output.ended(1)), (None, Some(end)));
     }
 }

@@ -7,7 +7,7 @@ use assay_core::text::harmless;
 use assay_fleet::{Launcher, Ledger};
 use clap::Parser;
 
-use super::books;
+use super::ledgers;
 use crate::cli::Cli;
 use crate::failure::Failure;
 
@@ -52,9 +52,9 @@ pub(super) fn check_words(words: &[String]) -> Result<(), Failure> {
     parse(std::iter::once("run".to_owned()).chain(words.iter().cloned()))
 }
 
-fn parse(told: impl Iterator<Item = String>) -> Result<(), Failure> {
-    let told = std::iter::once("assay".to_owned()).chain(told);
-    Cli::try_parse_from(told).map(drop).map_err(|error| {
+fn parse(arguments: impl Iterator<Item = String>) -> Result<(), Failure> {
+    let arguments = std::iter::once("assay".to_owned()).chain(arguments);
+    Cli::try_parse_from(arguments).map(drop).map_err(|error| {
         let text = error.to_string();
         let line = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
         Failure::usage(harmless(&format!("arguments for assay run on the nodes: {line}")))
@@ -89,8 +89,8 @@ pub(super) fn handed(ledger: &Ledger, launcher: Launcher) -> Result<Handed, Fail
         _ if ledger.rotation.is_none() => Ok(Handed::Named),
         // Its variables name the file, which it copies.
         Launcher::Ansible => Ok(Handed::Named),
-        Launcher::Local => books::suite(&ledger.run).map(Handed::File),
-        Launcher::Ssh | Launcher::Slurm => books::suite_text(&ledger.run).map(Handed::Text),
+        Launcher::Local => ledgers::suite(&ledger.run).map(Handed::File),
+        Launcher::Ssh | Launcher::Slurm => ledgers::suite_text(&ledger.run).map(Handed::Text),
     }
 }
 

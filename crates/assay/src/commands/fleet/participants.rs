@@ -16,10 +16,10 @@ use assay_fleet::{
     Place, Rules,
 };
 
+use super::node_arguments::{arguments, far_port, handed, joined_at, listens};
 use super::records::{Guard, keep};
-use super::told::{arguments, far_port, handed, joined_at, listens};
 use super::view::View;
-use super::{books, events};
+use super::{events, ledgers};
 use crate::cli::FleetRunArgs;
 use crate::failure::Failure;
 use crate::{output, state};
@@ -34,7 +34,7 @@ const ENDING: Duration = Duration::from_secs(10);
 const TIDYING: Duration = Duration::from_secs(60);
 
 /// Nodes under way.
-pub(super) struct Party<'a> {
+pub(super) struct Participants<'a> {
     ledger: &'a mut Ledger,
     /// The node of the ledger that each number of the coordinator stands for.
     numbers: Vec<usize>,
@@ -55,7 +55,7 @@ pub(super) struct Party<'a> {
     events: bool,
 }
 
-impl<'a> Party<'a> {
+impl<'a> Participants<'a> {
     pub(super) fn begin(
         args: &FleetRunArgs,
         ledger: &'a mut Ledger,
@@ -164,7 +164,7 @@ impl<'a> Party<'a> {
         self.launched.iter_mut().for_each(|(_, launched)| launched.ask_to_end());
         self.wait_for_launchers(ENDING);
         if self.unkept {
-            books::keep(self.ledger)?;
+            ledgers::keep(self.ledger)?;
         }
         Ok(std::mem::take(&mut self.records.lock().unwrap_or_else(PoisonError::into_inner)))
     }
@@ -266,7 +266,7 @@ impl<'a> Party<'a> {
 
     /// The run goes on where its file cannot be written; at the end that is an error.
     fn keep(&mut self) {
-        if let Err(failure) = books::keep(self.ledger)
+        if let Err(failure) = ledgers::keep(self.ledger)
             && !std::mem::replace(&mut self.unkept, true)
         {
             self.view.say(&format!("warning: {}; the run goes on", failure.message()));
